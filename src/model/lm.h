@@ -15,7 +15,8 @@ enum lm_flag {
     LM_GELU = 16,           /* the gate's activation is GELU by tanh, else SiLU */
     LM_TIED = 32,           /* the embedding is the last matrix, too, where nothing else is said */
     LM_GGUF_NEIGHBOURS = 64, /* GGUF files have the rows of queries and keys in an order for which pairs are neighbours */
-    LM_WINDOWS = 128        /* of `pattern` layers all but the last look back a window only, and turn by another base */
+    LM_WINDOWS = 128,       /* of `pattern` layers all but the last look back a window only, and turn by another base */
+    LM_ONE_BASE = 256       /* by the same base as the others */
 };
 
 struct lm_arch {

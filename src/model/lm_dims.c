@@ -182,6 +182,7 @@ static int read_rope(struct lm_dims *d, const struct lm_words *q)
     static const char *const windowed[] = { "rope_local_base_freq", "rope_parameters.sliding_attention.rope_theta" };
     int rc = read_number(&d->rope_base, q, NULL, "rope.freq_base", 1, 1e12);
     for (int i = 0; i < 3 && !rc; i++) rc = read_number(&d->rope_base, q, base[i], NULL, 1, 1e12);
+    if (q->arch->flags & LM_ONE_BASE) d->rope_base_window = d->rope_base;
     for (int i = 0; i < 2 && !rc; i++) rc = read_number(&d->rope_base_window, q, windowed[i], NULL, 1, 1e12);
     if (!rc) rc = read_number(&d->rope_base_window, q, NULL, "rope.local.freq_base", 1, 1e12);
     if (!rc) rc = read_number(&d->rope_base_window, q, NULL, "rope.freq_base_swa", 1, 1e12);

@@ -19,11 +19,13 @@
 static const char *const lm_spare[] = { "*rotary_emb.inv_freq", "vision_tower.*", "model.vision_tower.*", "multi_modal_projector.*",
                                         "model.multi_modal_projector.*", "v.*", "mm.*", "lm_head.weight", NULL };
 
-static const char *const llama_types[] = { "llama", NULL }, *const qwen3_types[] = { "qwen3", NULL };
+static const char *const llama_types[] = { "llama", "mistral", NULL }, *const qwen3_types[] = { "qwen3", NULL };
 static const char *const gemma_types[] = { "gemma", NULL }, *const gemma3_types[] = { "gemma3_text", "gemma3", NULL };
 
-/* LLaMA 2 and 3, and models that say they are LLaMA's kind (Touvron et al. 2023; Dubey et al. 2024). */
-LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBOURS, .eps = 1e-5, .rope_base = 1e4);
+/* LLaMA 2 and 3, and models that say they are LLaMA's kind (Touvron et al. 2023; Dubey et al. 2024), among them Mistral's (Jiang et al.
+ * 2023), the first of which look back a window in all layers. */
+LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBOURS | LM_WINDOWS | LM_ONE_BASE, .eps = 1e-5,
+          .rope_base = 1e4, .pattern = INT32_MAX);
 /* Yang et al. 2025. */
 LM_FAMILY(qwen3, .name = "qwen3", .types = qwen3_types, .flags = LM_QK_NORM, .eps = 1e-6, .rope_base = 1e6);
 const struct lm_arch *const lm_qwen3 = &arch_qwen3;
