@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed pages aligned to 2 MiB with huge pages advised, for weights and scratch; NULL: no memory. */
+/* Zeroed pages aligned to 2 MiB with huge pages advised, for weights, scratch and states; what is never touched costs nothing. NULL: no
+ * memory. */
 void *os_pages_alloc(size_t n);
-void *os_pages_alloc_sparse(size_t n); /* small pages: what is never touched costs nothing */
 void os_pages_trim(void *p, size_t n, size_t keep); /* give back what lies past `keep` bytes: the block is os_pages_alloc(keep) now */
 void os_pages_free(void *p, size_t n);
 

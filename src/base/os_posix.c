@@ -20,7 +20,7 @@ static size_t round_to_page(size_t n)
     return n ? (n + mask) & ~mask : mask + 1;
 }
 
-void *os_pages_alloc_sparse(size_t n)
+void *os_pages_alloc(size_t n)
 {
     if (n > SIZE_MAX / 2) return NULL;
     const size_t sz = round_to_page(n);
@@ -29,14 +29,9 @@ void *os_pages_alloc_sparse(size_t n)
     const size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
     if (before) munmap(p, before);
     munmap(p + before + sz, HUGE_PAGE - before);
-    return p + before;
-}
-
-void *os_pages_alloc(size_t n)
-{
-    void *p = os_pages_alloc_sparse(n);
+    p += before;
 #ifdef MADV_HUGEPAGE
-    if (p && n >= HUGE_PAGE) (void)madvise(p, round_to_page(n), MADV_HUGEPAGE);
+    if (n >= HUGE_PAGE) (void)madvise(p, sz, MADV_HUGEPAGE);
 #endif
     return p;
 }

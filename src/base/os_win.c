@@ -20,7 +20,7 @@ static size_t round_to_page(size_t n)
     return n ? (n + mask) & ~mask : mask + 1;
 }
 
-void *os_pages_alloc_sparse(size_t n)
+void *os_pages_alloc(size_t n)
 {
     if (n > SIZE_MAX / 2) return NULL;
     const size_t sz = round_to_page(n);
@@ -30,11 +30,6 @@ void *os_pages_alloc_sparse(size_t n)
     if (VirtualAlloc(p, sz, MEM_COMMIT, PAGE_READWRITE)) return p;
     VirtualFree(base, 0, MEM_RELEASE);
     return NULL;
-}
-
-void *os_pages_alloc(size_t n)
-{
-    return os_pages_alloc_sparse(n);
 }
 
 void os_pages_trim(void *p, size_t n, size_t keep)

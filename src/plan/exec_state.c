@@ -20,10 +20,10 @@ int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e
     const struct state_desc *d = &s->desc;
     const size_t block = kv_block_sz(s->type, d->d_head);
     if (d->kind == STATE_SHIFT) return shift_open(m, s, e);
-    if (d->kind == STATE_APPEND) {
+    if (d->kind == STATE_APPEND) { /* block after block, each of all layers: what is in use stands together, in few huge pages */
         m->head_sz = block;
-        m->block_stride = block * d->heads;
-        m->layer_sz = m->block_stride * s->n_blocks;
+        m->layer_sz = block * d->heads;
+        m->block_stride = m->layer_sz * d->layers;
     } else {
         m->block_stride = block;
         m->head_sz = block * s->lane_blocks;
@@ -31,7 +31,7 @@ int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e
     }
     m->window_sz = m->layer_sz * d->layers;
     m->sz = state_pool_sz(d, s->type, s->lanes);
-    m->at = d->kind == STATE_APPEND ? os_pages_alloc_sparse(m->sz) : os_pages_alloc(m->sz); /* few lanes fill up */
+    m->at = os_pages_alloc(m->sz);
     return m->at ? STENO_OK : err_nomem(e, m->sz, d->name);
 }
 

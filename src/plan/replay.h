@@ -17,7 +17,7 @@ enum {
 struct state_mem {
     uint8_t *at;
     size_t sz;
-    size_t head_sz;             /* bytes between heads of a block (append) or of a layer (replace) */
+    size_t head_sz;             /* bytes between heads of a layer of a block (append), or of a layer (replace) */
     size_t block_stride;        /* bytes between blocks of one head */
     size_t layer_sz, window_sz; /* bytes between layers, between windows */
     struct shift_mem *lane;     /* shift: [n_lanes], and nothing of the above but sz, of one as it is opened */
