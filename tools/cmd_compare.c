@@ -1,11 +1,15 @@
-/* steno: the verb compare: how far tables of numbers are apart. SPDX-License-Identifier: MIT
+/* steno: the verb compare: how far tables of numbers, or texts, are apart. SPDX-License-Identifier: MIT
  *
- * Two .npy files, or two folders: then those that have one name. */
+ * Two .npy files, two texts or transcripts, or two folders: then those that have one name. */
 #include "args.h"
 #include "cmd.h"
 #include "message.h"
 #include "npy_file.h"
 #include "path.h"
+#include "sink.h"
+#include "text_errors.h"
+#include "text_file.h"
+#include "transcript_lines.h"
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -20,8 +24,10 @@ static const struct arg rows[] = { { 0 } };
 static const struct args compare_args = { "compare", "A B",
                                           "Print how far the numbers of the .npy file B are from those of A: cosine,\n"
                                           "relative error (length of the difference by length of A), largest difference\n"
-                                          "and where. A and B may be folders: files that have one name are compared.\n"
-                                          "\"steno --dump DIR\" writes such files.", rows };
+                                          "and where. \"steno --dump DIR\" writes such files. Of texts and transcripts (txt,\n"
+                                          "srt, vtt, tsv, csv, lrc, json), A what was said and B what was heard, print the\n"
+                                          "error rates of characters and words (CER, WER), without case and punctuation.\n"
+                                          "A and B may be folders: files that have one name are compared.", rows };
 
 /* @return 0, or -1 after a message */
 static int load(struct npy *a, const char *path)
@@ -66,9 +72,89 @@ static void put_distance(const char *name, const struct npy *a, const struct npy
     putchar('\n');
 }
 
-/* @return 1: they are compared */
-static int compare(const char *name, const char *path_a, const char *path_b)
+/* ---- texts ---------------------------------------------------------------------------------------------------------------------- */
+
+static int is_called(const char *name, const char *end)
 {
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static int is_text(const char *name)
+{
+    static const char *const ends[] = { ".txt", ".srt", ".vtt", ".tsv", ".csv", ".lrc", ".json", ".jsonl" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (is_called(name, ends[i])) return 1;
+    return 0;
+}
+
+/* What a transcript says, in malloc'd memory. NULL after a message */
+static char *text_of(const char *path)
+{
+    enum { MOST = 1 << 28 };
+    char why[TEXT_FILE_WHY], *file = NULL;
+    struct sink_memory said = { 0 };
+    struct sink to = sink_to_memory(&said);
+    struct transcript_lines lines;
+    struct transcript_line line;
+    if (text_file_read(&file, path, 0, MOST, why, sizeof why) != TEXT_FILE_READ) {
+        message("%s: %s", path, why);
+        free(file);
+        return NULL;
+    }
+    transcript_lines_begin(&lines, transcript_form_of(path, file), file);
+    sink_text(&to, "\n"); /* there is something */
+    while (transcript_line_next(&lines, &line)) {
+        sink_text(&to, line.text);
+        sink_text(&to, "\n");
+    }
+    free(file);
+    if (!to.failed && !lines.is_bad) return said.p;
+    message("%s: %s", path, to.failed ? "out of memory" : "it is no transcript");
+    free(said.p);
+    return NULL;
+}
+
+static void put_rate(const char *name, const struct text_errors *e)
+{
+    const long long wrong = e->more + e->less + e->others;
+    printf("%s %.2f %% (%lld more, %lld less, %lld others of %lld)", name,
+           wrong ? 100.0 * (double)wrong / (double)(e->units ? e->units : 1) : 0.0, e->more, e->less, e->others, e->units);
+}
+
+static void put_rates(const char *name, const struct text_errors e[TEXT_ERRORS])
+{
+    printf("%s: ", name);
+    put_rate("CER", &e[TEXT_ERRORS_CHARACTERS]);
+    put_rate(", WER", &e[TEXT_ERRORS_WORDS]);
+    putchar('\n');
+}
+
+/* Errors are added to all[TEXT_ERRORS]. */
+static int compare_texts(const char *name, const char *path_a, const char *path_b, struct text_errors *all)
+{
+    struct text_errors e[TEXT_ERRORS] = { { 0 } };
+    char *a = text_of(path_a), *b = a ? text_of(path_b) : NULL;
+    const char *why = b ? text_errors_add(e, a, b) : "";
+    if (why && *why) message("%s: %s", name, why);
+    if (!why) put_rates(name, e);
+    for (int k = 0; k < TEXT_ERRORS && !why; k++) {
+        all[k].units += e[k].units;
+        all[k].more += e[k].more;
+        all[k].less += e[k].less;
+        all[k].others += e[k].others;
+    }
+    free(a);
+    free(b);
+    return !why;
+}
+
+/* ---- either --------------------------------------------------------------------------------------------------------------------- */
+
+/* @return 1: they are compared */
+static int compare(const char *name, const char *path_a, const char *path_b, struct text_errors *all)
+{
+    if (is_text(path_a) && is_text(path_b)) return compare_texts(name, path_a, path_b, all);
     struct npy a, b = { 0 };
     int ok = load(&a, path_a) == 0 && load(&b, path_b) == 0;
     if (ok && (a.n != b.n || a.n_dims != b.n_dims || memcmp(a.dim, b.dim, sizeof a.dim) != 0)) {
@@ -84,29 +170,31 @@ static int compare(const char *name, const char *path_a, const char *path_b)
     return ok;
 }
 
-static int is_npy(const struct dirent *e)
+static int is_either(const struct dirent *e)
 {
-    const size_t n = strlen(e->d_name);
-    return n > 4 && strcmp(e->d_name + n - 4, ".npy") == 0;
+    return is_called(e->d_name, ".npy") || is_text(e->d_name);
 }
 
 /* *n_bad: those that are not in both, or cannot be compared. @return how many are compared, -1: a folder cannot be read */
 static int compare_folders(const char *dir_a, const char *dir_b, int *n_bad)
 {
     struct dirent **list;
-    const int n = scandir(dir_a, &list, is_npy, alphasort);
-    int n_ok = 0;
+    const int n = scandir(dir_a, &list, is_either, alphasort);
+    struct text_errors all[TEXT_ERRORS] = { { 0 } };
+    int n_ok = 0, n_texts = 0;
     if (n < 0) message("%s: %s", dir_a, strerror(errno));
     for (int i = 0; i < n; i++) {
         char *a = path_join(dir_a, list[i]->d_name), *b = path_join(dir_b, list[i]->d_name);
-        const int ok = a && b && compare(list[i]->d_name, a, b);
+        const int ok = a && b && compare(list[i]->d_name, a, b, all);
         n_ok += ok;
+        n_texts += ok && is_text(list[i]->d_name);
         *n_bad += !ok;
         free(a);
         free(b);
         free(list[i]);
     }
     if (n >= 0) free(list);
+    if (n_texts > 1) put_rates("all", all);
     return n < 0 ? -1 : n_ok;
 }
 
@@ -114,16 +202,17 @@ int cmd_compare(int argc, char **argv)
 {
     struct opts o;
     struct stat a, b;
+    struct text_errors sum[TEXT_ERRORS] = { { 0 } };
     int n, n_bad = 0;
     const int code = args_parse(&compare_args, &o, NULL, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 2) return message_usage("compare takes two files or folders, not %d", n);
     const int folders = stat(argv[0], &a) == 0 && stat(argv[1], &b) == 0 && S_ISDIR(a.st_mode) && S_ISDIR(b.st_mode);
-    const int n_ok = folders ? compare_folders(argv[0], argv[1], &n_bad) : compare(argv[1], argv[0], argv[1]);
+    const int n_ok = folders ? compare_folders(argv[0], argv[1], &n_bad) : compare(argv[1], argv[0], argv[1], sum);
     if (!folders) n_bad = !n_ok;
     const int flushed = message_flush();
     if (flushed != EXIT_OK) return flushed;
     if (n_ok > 0) return n_bad ? EXIT_SOME : EXIT_OK;
-    if (folders && !n_bad && n_ok == 0) message("%s has no .npy files", argv[0]);
+    if (folders && !n_bad && n_ok == 0) message("%s has no .npy files and no transcripts", argv[0]);
     return EXIT_INPUT;
 }

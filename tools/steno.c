@@ -35,7 +35,7 @@ static const struct verb verbs[] = {
     { "quantize", cmd_quantize, "write it with smaller weights" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
-    { "compare", cmd_compare, "how far numbers of two .npy files are apart" },
+    { "compare", cmd_compare, "how far numbers of .npy files, or texts (CER, WER), are apart" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
     { "stream", NULL, NULL },  { "models", NULL, NULL },
     { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },

@@ -33,6 +33,37 @@ err_has "two/b.npy: No such file"
 expect 4 "folders without such files" compare "$SRC/script" "$SRC/doc"
 err_has "has no .npy files"
 expect 2 "one operand" compare a.npy
+
+# ---- texts: characters and words that are put in, left out, and others
+echo 'The quick brown fox, jumps!' >said.txt
+echo 'the quick brow fox jumps over' >heard.txt
+expect 0 "a text beside what was said" compare said.txt heard.txt
+is "without case and punctuation" "$(cat "$T/out")" \
+    "heard.txt: CER 23.81 % (4 more, 1 less, 0 others of 21), WER 40.00 % (1 more, 0 less, 1 others of 5)"
+echo '我想问,我在滨海新区有房。' >zh.txt
+printf '1\n00:00:00,000 --> 00:00:01,000\n<|zh|>我想我在滨海新区有方\n\n' >zh.srt
+expect 0 "a text and subtitles" compare zh.txt zh.srt
+is "tags are no text, and each character is a word" "$(cat "$T/out")" \
+    "zh.srt: CER 18.18 % (0 more, 1 less, 1 others of 11), WER 18.18 % (0 more, 1 less, 1 others of 11)"
+mkdir said heard
+cp said.txt zh.txt said
+cp heard.txt heard/said.txt
+cp zh.txt heard
+expect 0 "folders of texts" compare said heard
+is "and all of them together" "$(tail -1 "$T/out")" \
+    "all: CER 15.62 % (4 more, 1 less, 0 others of 32), WER 12.50 % (1 more, 0 less, 1 others of 16)"
+: >empty.txt
+expect 0 "nothing was heard" compare said.txt empty.txt
+out_has "CER 100.00 % (0 more, 21 less"
+printf 'a\377' >bytes.txt
+expect 4 "what is no text" compare said.txt bytes.txt
+err_has "bytes.txt: "
+printf '{"segments": [' >cut.json
+expect 4 "a transcript that is cut" compare said.txt cut.json
+err_has "cut.json: it is no transcript"
+head -c 60000 /dev/zero | tr '\0' a >long.txt
+expect 4 "texts that are too long for that" compare long.txt long.txt
+err_has "too long to be compared"
 expect 2 "rows of a model that has none" -m "$MODEL" --dump x "$DIGITS"
 err_has "--dump"
 [ ! -e x ] || bad "nothing is made" "$(ls x)"

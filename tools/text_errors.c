@@ -1,0 +1,119 @@
+/* steno: how many characters and words of a text are wrong. SPDX-License-Identifier: MIT
+ *
+ * The least number of units to put in, leave out and change (Levenshtein 1966), of characters and of words. */
+#include "text_errors.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "utf8.h"
+
+enum { CELLS_MOST = 2000000000 };
+
+/* Units of a text as numbers: characters, or hashes of words. */
+struct units { uint64_t *v; size_t n; };
+
+/* Scripts whose words have no spaces between them. */
+static int stands_alone(uint32_t c)
+{
+    return (c >= 0x2e80 && c < 0xa4d0) || (c >= 0xf900 && c < 0xfb00) || (c >= 0x20000 && c < 0x40000) || (c >= 0x0e00 && c < 0x0f00);
+}
+
+static int is_letter(uint32_t c)
+{
+    static const struct { uint32_t lo, hi; } other[] = { /* punctuation, signs and pictures */
+        { 0x80, 0xa9 }, { 0xab, 0xb1 }, { 0xb4, 0xb4 }, { 0xb6, 0xb8 }, { 0xbb, 0xbf }, { 0xd7, 0xd7 }, { 0xf7, 0xf7 }, { 0x2000, 0x206f },
+        { 0x2190, 0x2bff }, { 0x2e00, 0x2e7f }, { 0x3000, 0x3004 }, { 0x3008, 0x3020 }, { 0x3030, 0x3030 }, { 0x303d, 0x303f },
+        { 0x30fb, 0x30fb }, { 0xfe10, 0xfe6f }, { 0xff01, 0xff0f }, { 0xff1a, 0xff20 }, { 0xff3b, 0xff40 }, { 0xff5b, 0xff65 },
+        { 0xfff0, 0xffff }, { 0x1f000, 0x1faff },
+    };
+    if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (c >= other[i].lo && c <= other[i].hi) return 0;
+    return 1;
+}
+
+/* Without case, of the scripts of Europe; full width is half. */
+static uint32_t folded(uint32_t c)
+{
+    if (c >= 0xff01 && c <= 0xff5e) c -= 0xfee0;
+    if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde) || (c >= 0x391 && c <= 0x3a9) || (c >= 0x410 && c <= 0x42f)) return c + 32;
+    return c >= 0x400 && c <= 0x40f ? c + 80 : c;
+}
+
+/* What comes next of a text that is UTF-8; 0: nothing. Tags are passed over, and a space stands for them. */
+static uint32_t next_char(const char **p)
+{
+    const char *end = strncmp(*p, "<|", 2) == 0 ? strstr(*p, "|>") : NULL;
+    size_t n = strnlen(*p, 4);
+    if (end) return *p = end + 2, ' ';
+    if (!n) return 0;
+    const int32_t c = utf8_decode(*p, n, &n);
+    *p += n;
+    return c < 0 ? ' ' : (uint32_t)c;
+}
+
+static struct units characters_of(const char *text, size_t most)
+{
+    struct units u = { malloc((most + 1) * sizeof *u.v), 0 };
+    for (uint32_t c; u.v && (c = next_char(&text)) != 0;)
+        if (is_letter(c)) u.v[u.n++] = folded(c);
+    return u;
+}
+
+static struct units words_of(const char *text, size_t most)
+{
+    struct units u = { malloc((most + 1) * sizeof *u.v), 0 };
+    uint64_t hash = 0;
+    for (uint32_t c = 1; u.v && c;) {
+        c = next_char(&text);
+        const int is_part = c && (is_letter(c) || (c == '\'' && hash)), alone = is_part && stands_alone(c);
+        if (hash && (!is_part || alone)) u.v[u.n++] = hash, hash = 0;
+        if (is_part && c != '\'') hash = ((hash ? hash : UINT64_C(14695981039346656037)) ^ folded(c)) * UINT64_C(1099511628211) | 1;
+        if (alone) u.v[u.n++] = hash, hash = 0;
+    }
+    return u;
+}
+
+/* Of the best way to a cell: its cost, and what it is made of. */
+struct cell { uint32_t cost, more, less; };
+
+static const char *count(struct text_errors *sum, const struct units *said, const struct units *heard)
+{
+    if (said->n && heard->n > CELLS_MOST / said->n) return "the texts are too long to be compared: compare parts of them";
+    struct cell *row = malloc((heard->n + 1) * sizeof *row);
+    if (!row) return "out of memory";
+    for (size_t j = 0; j <= heard->n; j++) row[j] = (struct cell){ (uint32_t)j, (uint32_t)j, 0 };
+    for (size_t i = 0; i < said->n; i++) {
+        struct cell before = row[0];
+        row[0].cost++, row[0].less++;
+        for (size_t j = 0; j < heard->n; j++) {
+            const struct cell up = row[j + 1], left = row[j];
+            struct cell best = before;
+            best.cost += said->v[i] != heard->v[j];
+            if (up.cost + 1 < best.cost) best = (struct cell){ up.cost + 1, up.more, up.less + 1 };
+            if (left.cost + 1 < best.cost) best = (struct cell){ left.cost + 1, left.more + 1, left.less };
+            before = up;
+            row[j + 1] = best;
+        }
+    }
+    const struct cell end = row[heard->n];
+    sum->units += (long long)said->n;
+    sum->more += end.more;
+    sum->less += end.less;
+    sum->others += end.cost - end.more - end.less;
+    free(row);
+    return NULL;
+}
+
+const char *text_errors_add(struct text_errors sum[TEXT_ERRORS], const char *said, const char *heard)
+{
+    static struct units (*const units_of[TEXT_ERRORS])(const char *, size_t) = { characters_of, words_of };
+    const char *why = NULL;
+    for (int k = 0; k < TEXT_ERRORS && !why; k++) {
+        const struct units a = units_of[k](said, strlen(said)), b = units_of[k](heard, strlen(heard));
+        why = a.v && b.v ? count(&sum[k], &a, &b) : "out of memory";
+        free(a.v);
+        free(b.v);
+    }
+    return why;
+}
