@@ -24,7 +24,7 @@ set(tests_threads
     api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.embed api.fallback api.funasr api.funasr_callbacks api.memory
     api.draft api.rings api.lanes api.lanes_draft api.lanes_nomem api.lanes_threads api.misuse api.nano_threads
     api.nomem api.opening
-    api.reenter api.resident api.results api.serve api.stack api.stream api.threads
+    api.reenter api.resident api.resident_lanes api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows
     api.batch_runs api.live)
 set(tests_media cli.cut cli.inputs cli.writers)

@@ -31,6 +31,7 @@ static inline size_t inside_exec_memory(const steno_model *m, int n, uint32_t ma
     const struct exec_params p = { .plan = plan, .n_plans = n, .state = state, .max_out = max_out, .threads = 1 };
     return exec_memory(m->executor, &p);
 }
+static inline const struct state_desc *inside_state_desc(const steno_model *m, int state) { return &m->state[state]; }
 /* Layers that look back a window keep all of a text, as others do, or what their windows want: for sessions from then on. */
 static inline void inside_windows(steno_model *m, int holds_all)
 {

@@ -465,7 +465,8 @@ STENO_API void steno_session_params_fill(steno_session_params *p, uint32_t size)
 STENO_INLINE void steno_session_params_init(steno_session_params *p) { steno_session_params_fill(p, (uint32_t)sizeof *p); }
 
 /** Bytes that a session of this model, team (NULL: one thread) and parameters (NULL: the defaults) takes, results apart: what becomes
- * resident when all its sequences have come to the end of the text context. Pages that are never written cost nothing. */
+ * resident when all its sequences have come to the end of the text context, or a stream's chunks are as large as any. Pages that are never
+ * written cost nothing. What streams look back on beyond the defaults is taken besides, when one asks for it. */
 STENO_API int64_t steno_session_memory(const steno_model *m, const steno_team *team, const steno_session_params *p);
 
 /** Make a session.

@@ -2,6 +2,7 @@
  *
  * Models and sessions whose fixed parts do not hide the rest, each used to the full: all lanes to the end of the text context. */
 #include <sys/resource.h>
+#include "noise_source.h"
 #include "resident.h"
 #include "shipped.h"
 #include "spell.h"
@@ -198,25 +199,6 @@ static void test_the_embedding_counts_once(void **state)
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------------------- */
 
-struct noise { uint32_t seed; int64_t n, at; };
-
-static int64_t noise_read(void *user, float *pcm, int64_t n)
-{
-    struct noise *s = user;
-    const int64_t take = s->n - s->at < n ? s->n - s->at : n;
-    for (int64_t i = 0; i < take; i++) pcm[i] = 0.1f * noise(&s->seed);
-    s->at += take;
-    return take;
-}
-
-static int noise_rewind(void *user)
-{
-    struct noise *s = user;
-    s->seed = 1;
-    s->at = 0;
-    return 0;
-}
-
 /* Nothing but text, so that nothing ends early. */
 static void only_text(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
 {
@@ -367,65 +349,6 @@ static void test_sessions_of_clips_and_streams_take_what_is_reported(void **stat
     }
 }
 
-/* A prompt that takes all rows of a run; then each lane to the end of its context, behind another from which it could be gone on in other
- * words. */
-static void measure_texts(const char *name, int windows, int kv_type)
-{
-    enum { PROMPT = 600, SHORT = 200, CTX = 1024 };
-    char what[200];
-    snprintf(what, sizeof what, "%s, %d texts, kv_type %d", name, windows, kv_type);
-    steno_model *m;
-    steno_batch *b;
-    steno_error e;
-    steno_model_params mp;
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_generate_params p;
-    steno_session *s[16];
-    int32_t ids[PROMPT];
-    steno_model_params_init(&mp);
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    steno_generate_params_init(&p);
-    mp.kv_type = kv_type;
-    bp.max_windows = windows;
-    p.ignore_eos = 1;
-    if (steno_model_open(&m, name, &mp, &e)) fail_msg("%s", e.text);
-    const int64_t before = resident();
-    if (steno_batch_open(&b, m, NULL, &bp, &e)) fail_msg("%s", e.text);
-    sp.batch = b;
-    const int64_t said = steno_batch_memory(m, NULL, &bp);
-    for (int i = 0; i < windows; i++) {
-        if (steno_session_open(&s[i], m, NULL, &sp, &e)) fail_msg("%s", e.text);
-        for (int k = 0; k < PROMPT; k++) ids[k] = 10 + (k * 37 + i * 11) % 500;
-        steno_request_params r;
-        steno_request_params_init(&r);
-        r.ids = ids;
-        r.generate = &p;
-        for (int k = 0; k < 2; k++) {
-            r.n_ids = k ? SHORT : PROMPT;
-            p.max_tokens = k ? 0 : 2;
-            if (steno_batch_submit(b, s[i], NULL, &r) || steno_batch_run(b)) fail_msg("%s", steno_last_error(s[i]));
-        }
-        int made;
-        (void)steno_generated(s[i], &made);
-        assert_int_equal(made, CTX + 1 - SHORT);
-    }
-    for (int i = 0; i < windows; i++) steno_session_close(s[i]); /* with their results */
-    assert_said(what, said, resident() - before);
-    steno_batch_close(b);
-    steno_model_close(m);
-}
-
-static void test_texts_take_what_is_reported(void **state)
-{
-    (void)state;
-    need_resident();
-    static const int windows[] = { 1, 4, 16 };
-    for (int i = 0; i < 3; i++)
-        for (int type = STENO_KV_AUTO; type <= STENO_KV_Q8_0; type++) measure_texts("tests/data/lm/gemma3-q4_0.gguf", windows[i], type);
-}
-
 /* Of no published shape do word times need more scratch than encoding does, so hardly anything is held for them: counters of commands,
  * and a thread's sums of more rows. */
 static void test_word_times_take_no_scratch_of_their_own(void **state)
@@ -457,7 +380,6 @@ int main(void)
         cmocka_unit_test(test_the_embedding_counts_once),
         cmocka_unit_test(test_sessions_take_what_is_reported),
         cmocka_unit_test(test_sessions_of_clips_and_streams_take_what_is_reported),
-        cmocka_unit_test(test_texts_take_what_is_reported),
         cmocka_unit_test(test_word_times_take_no_scratch_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
