@@ -16,6 +16,9 @@
 
 /* ---- a model ---- */
 
+/* Does the draft model of a session hear with the model's encoder, so that it runs once? */
+static inline int inside_hears_once(const steno_session *s) { return s->batch->draft && s->batch->draft->has_heard; }
+
 static inline const struct plan *inside_plan(const steno_model *m, int plan) { return &m->plan[plan]; }
 static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }
 static inline const struct token_roles *inside_tokens(const steno_model *m) { return &m->tokens; }

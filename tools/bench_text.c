@@ -121,8 +121,9 @@ static void print_tsv(const struct figures *f)
 
 int bench_text_check(const struct bench_text_opts *o)
 {
-    if ((o->prompt != NULL) != (o->answer != NULL)) return message_usage("--prompt and --answer go together");
-    if (o->tokenizer && !o->answer) return message_usage("--tokenizer is for --prompt and --answer");
+    if (o->prompt && !o->answer) return message_usage("--prompt needs --answer");
+    if (o->answer && !o->prompt) return message_usage("--answer needs --prompt");
+    if (o->tokenizer && !o->answer) return message_usage("--tokenizer needs --prompt and --answer");
     return EXIT_OK;
 }
 

@@ -110,6 +110,7 @@ static int open_draft(struct engine *e, const struct engine_opts *o, const steno
     const struct model_choice choice = { .name = o->draft, .vocab = o->vocab, .quiet = 1 };
     p.verify = 0;
     p.alignment_heads = NULL;
+    p.share_with = e->model;
     int code = models_open(&e->draft, &at, &choice, &p);
     if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the draft model", e->draft);
     free(at.path);

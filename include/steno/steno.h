@@ -171,6 +171,10 @@ typedef struct steno_model_params {
                               beside the encoder's; NULL: look there */
     int32_t kv_type;       /* enum steno_kv_type: how sessions of a language model keep what they have read */
     int32_t pad;           /* 0 */
+    /* Another model, that is open: matrices that are the same number for number in both are there once, and it stays until this one is
+     * closed. For a draft model beside the model that it was distilled from, with whose encoder it hears: of such two, opened with the same
+     * compute, the encoder is run once for both (steno_session_params.draft_model), shared or not. NULL: none */
+    const steno_model *share_with;
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

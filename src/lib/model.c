@@ -144,6 +144,17 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     return rc || m->index_only ? rc : weight_store_each(&m->store, weights_give, &give);
 }
 
+/* Only where weights lie in the memory of both alike, and are packed for the same instructions. */
+static void share_with(steno_model *m, const steno_model *other)
+{
+    if (!other || other->index_only || m->index_only) return;
+    if (m->executor->ops != other->executor->ops || m->executor->ops->weights || m->kern.level != other->kern.level) return;
+    model_hold(other);
+    m->shares = other;
+    m->store.others = other->plan;
+    m->store.n_others = other->n_plans;
+}
+
 static int open_place(steno_model **out, const struct model_source *place, const steno_model_params *p, const struct model_variant *v,
                       steno_error *e)
 {
@@ -165,6 +176,7 @@ static int open_place(steno_model **out, const struct model_source *place, const
     team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
     choose_kernels(m, &own);
+    share_with(m, own.share_with);
     int rc = refused(place, load(m, place, &own, e), e);
     cpu_fpenv_leave(fp);
     m->opening = NULL;

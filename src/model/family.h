@@ -80,6 +80,7 @@ struct steno_model {
     int64_t parameters, load_us;
     steno_model *exact;            /* the same network in f32, for verifying; shares the store, and has no vocabulary. NULL: none */
     int is_exact;                  /* it is such a one */
+    const steno_model *shares;     /* another one, that lives as long: matrices of both that are the same are there once, in its store */
     const struct model_open *opening; /* NULL: it is open */
     int index_only;                /* weights were not read: the model can be described, not used */
 

@@ -13,6 +13,7 @@ void model_free(steno_model *m)
     buf_free(&m->opened);
     weight_store_close(&m->store);
     arena_free(&m->arena);
+    if (m->shares) model_release(m->shares);
     free(m);
 }
 

@@ -212,6 +212,11 @@ static float *cpu_input(struct exec *x, const struct plan *p)
     return slot_row0(cpu_of(x), p, p->input);
 }
 
+static float *cpu_given(struct exec *x, const struct plan *p, uint16_t slot)
+{
+    return slot_row0(cpu_of(x), p, slot);
+}
+
 static const float *cpu_output(struct exec *x, const struct plan *p, uint16_t slot, uint32_t row, uint32_t n, size_t *ld)
 {
     (void)n;
@@ -452,6 +457,7 @@ static struct executor_ops const cpu_ops = {
     .close = cpu_close,
     .room = cpu_room,
     .input = cpu_input,
+    .given = cpu_given,
     .output = cpu_output,
     .phases = cpu_phases,
     .chain = cpu_chain,

@@ -83,6 +83,7 @@ struct executor_ops {
     void (*close)(struct exec *x);
     struct room (*room)(const struct exec *x, const struct plan *p);
     float *(*input)(struct exec *x, const struct plan *p);
+    float *(*given)(struct exec *x, const struct plan *p, uint16_t slot);
     const float *(*output)(struct exec *x, const struct plan *p, uint16_t slot, uint32_t row, uint32_t n, size_t *ld);
     int (*phases)(struct exec *x, const struct plan *p, const struct phases *what, struct op_time *time, struct run_time *spent);
     int (*chain)(struct exec *x, const struct plan *p, struct run *run, int steps, const struct chain_calls *calls, int *ran,
@@ -123,6 +124,9 @@ static inline struct room exec_room(const struct exec *x, const struct plan *p) 
 /* Row 0 of the input, rows as far apart as the slot says. The host writes it, and may read it, until the plan is run; another run may use
  * the memory for something else. */
 static inline float *exec_input(struct exec *x, const struct plan *p) { return x->ops->input(x, p); }
+
+/* Row 0 of a slot that the host writes instead of the phases that would have: the next run begins behind those. Likewise */
+static inline float *exec_given(struct exec *x, const struct plan *p, uint16_t slot) { return x->ops->given(x, p, slot); }
 
 /* Rows [row, row + n) of a slot, *ld floats apart, as the last run left them; to be read until the next run. NULL: they cannot be had. Of
  * the slots of a plan those live on that are its output, its side outputs, its logits and its bounds. */

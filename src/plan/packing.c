@@ -1,5 +1,6 @@
 /* steno: packing weights. SPDX-License-Identifier: MIT */
 #include "plan/packing.h"
+#include "plan/same.h"
 #include <string.h>
 
 void *packed_take(struct build *b, size_t n)
@@ -150,6 +151,15 @@ static void pack_item(void *arg, int64_t panel, int thread)
     }
 }
 
+/* The packed matrix, or the same one of another model. */
+static const void *matrix_once(struct build *b, void *packed, enum packed_type t, uint64_t n, uint64_t k)
+{
+    struct weight_store *s = b->p.store;
+    const void *same = same_matrix(s->others, s->n_others, t, n, k, packed);
+    if (same) weight_store_untake(s, packed, pack_sz(t, n, (size_t)k));
+    return same ? same : packed;
+}
+
 const void *pack_matrices(struct build *b, const struct matrices *m, enum packed_type t, struct approx_panel *approx)
 {
     if (b->status) return NULL;
@@ -178,7 +188,7 @@ const void *pack_matrices(struct build *b, const struct matrices *m, enum packed
                 b->status = err_set(b->e, j.failure[i].error.status, "%s", j.failure[i].error.text);
     }
     arena_free(&scratch_arena);
-    return j.out;
+    return b->status ? NULL : matrix_once(b, j.out, t, j.rows, k);
 }
 
 const void *pack_shared(struct build *b, const struct matrices *m, enum packed_type t)

@@ -65,6 +65,23 @@ void *weight_store_take(struct weight_store *s, size_t n)
     return at;
 }
 
+void weight_store_untake(struct weight_store *s, void *at, size_t n)
+{
+    const size_t need = aligned(n);
+    struct weight_piece *p = s->piece, *before = NULL;
+    while (p && (char *)p + p->used != (char *)at + need) before = p, p = p->next;
+    if (!p) return;
+    s->used -= need;
+    p->used -= need;
+    if (p == s->piece || p->used > ALIGN) {
+        memset(at, 0, need);
+        return;
+    }
+    before->next = p->next;
+    s->held -= p->size;
+    os_pages_free(p, p->size);
+}
+
 static uint32_t bucket_of(const struct stored *what)
 {
     uint32_t h = what->n_parts;
@@ -96,6 +113,8 @@ void weight_store_trim(struct weight_store *s)
     memset(s->stored, 0, sizeof s->stored);
     arena_free(&s->index);
     if (s->piece) piece_trim(s, s->piece);
+    s->others = NULL;
+    s->n_others = 0;
 }
 
 size_t weight_store_memory(const struct weight_store *s)

@@ -12,6 +12,7 @@
 
 enum { STORED_PARTS = 4, STORED_F32 = -1, STORED_HASH = 64 };
 #define NO_TENSOR UINT32_MAX
+struct plan;
 
 /* Numbers in the store, by what they were made from. */
 struct stored {
@@ -29,6 +30,8 @@ struct weight_store {
     size_t held;                /* bytes of pages that hold them */
     struct arena index;         /* of what is stored, until weight_store_trim */
     struct stored *stored[STORED_HASH];
+    const struct plan *others;  /* [n_others] of another model, whose matrices serve here, too, where they are the same (same.h) */
+    int n_others;
     int dry;                    /* shapes are checked and bytes counted, nothing is read: for describing a model */
 };
 
@@ -36,6 +39,8 @@ enum { STORE_PIECE_MAX = 32 << 20 }; /* what is asked for beyond what is used, w
 
 /* n zeroed bytes, aligned to 64; NULL: no memory. Where nothing is read a place is only counted; nobody looks behind the pointer. */
 void *weight_store_take(struct weight_store *s, size_t n);
+/* The n bytes that were taken last, at `at`, are not needed. */
+void weight_store_untake(struct weight_store *s, void *at, size_t n);
 /* What an earlier plan made of the same tensors, in the same order and form; NULL: nobody has. `what`: all but data. */
 const void *weight_store_find(const struct weight_store *s, const struct stored *what);
 int weight_store_add(struct weight_store *s, const struct stored *what); /* for weight_store_find; -1: no memory */

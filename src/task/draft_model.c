@@ -60,7 +60,7 @@ static double products_of(const struct plan *p)
 struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan)
 {
     const double share = products_of(&draft->plan[plan]) / products_of(&m->plan[plan]);
-    return (struct guessing){ .right = 2.8, .tried = 4, .share = share, .wait = TRY_AGAIN };
+    return (struct guessing){ .right = 2.8, .tried = 4, .share = share, .wait = TRY_AGAIN, .window.wait = 2 };
 }
 
 int guessing_may_pay(const struct guessing *g)
@@ -68,25 +68,42 @@ int guessing_may_pay(const struct guessing *g)
     return g->share < 0.9;
 }
 
-/* k guesses for each text are a run of k + 1 rows of each, and k steps of the draft model. */
-int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most)
+/* k guesses for each text are a run of k + 1 rows of each, and k steps of the draft model. *best: the gain of those, where it is more than
+ * it was. @return k */
+static int32_t best_of(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most, double *best)
 {
-    if (!guessing_may_pay(g) || most < 1 || run_costs_want(&b->costs, texts)) return 0;
     const double step = run_costs_of(&b->costs, texts), known = run_costs_of(&b->draft->costs, texts);
     const double p = g->right / g->tried, guess = known > 0 ? known : g->share * step;
-    double ids = 1, chance = 1, best = gain_least;
+    double ids = 1, chance = 1;
     int32_t k = 0;
     for (int32_t i = 1; i <= most; i++) {
         chance *= p;
         ids += chance;
         const double gain = ids * step / (run_costs_of(&b->costs, texts * (i + 1)) + i * guess);
-        if (gain > best) best = gain, k = i;
+        if (gain > *best) *best = gain, k = i;
     }
+    return k;
+}
+
+int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most)
+{
+    double gain = gain_least;
+    if (!guessing_may_pay(g) || most < 1 || run_costs_want(&b->costs, texts)) return 0;
+    const int32_t k = best_of(g, b, texts, most, &gain);
     return !k && g->since >= g->wait ? 1 : k;
+}
+
+double guessing_gain(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most)
+{
+    double gain = 1;
+    if (!(run_costs_of(&b->costs, texts) > 0) || !(run_costs_of(&b->draft->costs, texts) > 0)) return 0;
+    (void)best_of(g, b, texts, most, &gain);
+    return gain;
 }
 
 void guessing_learn(struct guessing *g, int32_t guesses, int32_t right)
 {
+    g->window.n += right + 1;
     if (!guesses) {
         g->since += g->since < TRY_SELDOM;
         return;

@@ -19,12 +19,15 @@ struct guessing {
     double share;            /* of a step of the large model that one of the draft model should take, while nothing is measured */
     int32_t since;           /* ids that were chosen without a guess since there was one */
     int32_t wait;            /* so many of them, and there is one again, to see whether it is right by now */
+    struct { double ids; int32_t n, since, wait; } window; /* ids of one, of the one at hand; those unheard, as above (guesses.c) */
 };
 
 struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan);
 int guessing_may_pay(const struct guessing *g); /* where all are right, at least */
 /* Guesses that are worth what they cost in batch b, at most `most`, where so many texts step together and all are guessed for. */
 int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most);
+/* What they gain then: so many times the speed of steps; 0: nothing is known yet. */
+double guessing_gain(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most);
 void guessing_learn(struct guessing *g, int32_t guesses, int32_t right); /* of a run: so many were made, and right */
 
 /* A text that is guessed for: ids that it has in all, before[n_before] and what the lane has chosen. */

@@ -1,6 +1,7 @@
 /* steno: what computes: its memory and its life. SPDX-License-Identifier: MIT */
 #include "task/engine.h"
 #include <stdlib.h>
+#include "plan/same.h"
 #include "task/task.h"
 
 /* The plans in use; their number. */
@@ -181,6 +182,8 @@ int batch_open_draft(struct steno_batch *b, const steno_model *draft, steno_erro
     struct steno_batch *d = batch_new(draft, b->team, b->n_windows, 1);
     if (!d) return err_nomem(e, sizeof *d, "a session");
     d->is_draft = 1;
+    const struct plan *ours = &b->model->plan[PLAN_ENCODER], *its = &draft->plan[PLAN_ENCODER];
+    d->has_heard = its->cross_state != NO_STATE && same_phase(ours, its, PHASE_ENCODE);
     const int rc = open_parts(d, e);
     for (uint32_t i = 0; !rc && i < d->run.n_lanes; i++) /* done until somebody wants guesses */
         d->run.lane[i] = (struct lane){ .kv.window = (uint16_t)i,

@@ -40,6 +40,8 @@ struct steno_batch {
     struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
     struct steno_batch *draft;  /* of the small model that guesses ids ahead, a lane for each window; NULL: there is none */
     int is_draft;               /* it is such a one: of its task it has nothing */
+    int64_t hear_ns;            /* and this is what hearing a window takes; 0: it has heard none */
+    int has_heard;              /* and its encoder is the large model's: what that makes of a window serves both */
     steno_batch_params params;
     _Atomic int at_work;        /* a public call has entered and not left: one of a session, or steno_batch_run (lib/entry.c) */
     int telling;                /* on_done is being called */

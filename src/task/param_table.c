@@ -165,6 +165,7 @@ static const struct param open_model[] = {
     { M(text_ctx), INT32(0, CTX_MOST), .by = BY_TEXT | BY_AUDIO_LM },
     { M(llm), TEXT, .by = BY_AUDIO_LM },
     { M(kv_type), CHOICE(STENO_KV_Q8_0), .by = BY_TEXT | BY_AUDIO_LM },
+    { M(share_with), .kind = STENO_PARAM_CALL, .by = BY_ALL },
 };
 
 #define N_ROWS(table) (int)(sizeof table / sizeof *table)

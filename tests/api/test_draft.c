@@ -4,6 +4,7 @@
  * begun again. Models that do not fit are refused by name. The collection's results: golden/test_draft_model.c. */
 #include "funasr_model.h"
 #include "heap.h"
+#include "internal.h"
 #include "cut_model.h"
 #include "shipped_session.h"
 
@@ -178,6 +179,53 @@ static void test_windows_of_a_batch_are_drafted_each_for_itself(void **state)
     }
 }
 
+/* ---- an encoder that both have ------------------------------------------------------------------------------------------------ */
+
+static int64_t weights_of(const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    assert_int_equal(steno_model_info_get(m, &i), 0);
+    return i.weight_bytes;
+}
+
+/* The shipped model's decoder with so many of its three layers. */
+static steno_model *sharing(const steno_model *with, int layers, enum steno_compute compute)
+{
+    steno_model_params p;
+    steno_model *m;
+    steno_error e;
+    struct cut_file c = cut_model(shipped_model, layers);
+    steno_model_params_init(&p);
+    p.share_with = with;
+    p.compute = (int32_t)compute;
+    if (steno_model_open_memory(&m, c.p, c.n, &p, &e)) fail_msg("%s", e.text);
+    free(c.p);
+    return m;
+}
+
+static void test_an_encoder_that_both_have_is_held_and_run_once(void **state)
+{
+    (void)state;
+    steno_model *large = sharing(NULL, 3, STENO_COMPUTE_AUTO), *small = sharing(large, 1, STENO_COMPUTE_AUTO);
+    steno_model *twin = sharing(large, 3, STENO_COMPUTE_AUTO), *apart = sharing(NULL, 1, STENO_COMPUTE_AUTO);
+    steno_model *other = sharing(large, 1, STENO_COMPUTE_F32);
+    assert_true(weights_of(small) < weights_of(apart) / 2 && weights_of(twin) < weights_of(large) / 2);
+    steno_transcribe_params p = params_new();
+    run(&many, &p);
+    const uint64_t want = result_digest(session);
+    steno_model *const drafts[] = { small, apart, twin, other };
+    steno_model_close(large); /* who share with it hold it */
+    for (int k = 0; k < 4; k++)
+        for (p.draft_max = 1; p.draft_max < 8; p.draft_max += 5) {
+            steno_session *s = drafted(model, drafts[k], NULL, 1);
+            assert_int_equal(inside_hears_once(s), k < 3);
+            run_on(s, &many, &p);
+            assert_true(result_digest(s) == want && timings_of(s).n_accepted > 0);
+            steno_session_close(s);
+        }
+    for (int k = 0; k < 4; k++) steno_model_close(drafts[k]);
+}
+
 /* ---- refusals ---------------------------------------------------------------------------------------------------------------- */
 
 static void refused(const steno_model *m, const steno_model *d, const char *why)
@@ -319,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_a_draft_spares_steps_and_changes_nothing),
         cmocka_unit_test(test_a_canceled_call_leaves_a_draft_that_goes_on_rightly),
         cmocka_unit_test(test_windows_of_a_batch_are_drafted_each_for_itself),
+        cmocka_unit_test(test_an_encoder_that_both_have_is_held_and_run_once),
         cmocka_unit_test(test_drafts_that_do_not_fit_are_refused_by_name),
         cmocka_unit_test(test_what_is_not_drafted_is_refused_where_it_is_asked_for),
         cmocka_unit_test(test_memory_of_a_draft_is_known_and_given_back),

@@ -74,7 +74,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(offsetof(steno_model_info, size), 0);
     assert_int_equal(offsetof(steno_timings, size), 0);
     if (sizeof(void *) != 8) skip();
-    assert_int_equal(sizeof(steno_model_params), 72);
+    assert_int_equal(sizeof(steno_model_params), 80);
     assert_int_equal(sizeof(steno_session_params), 24);
     assert_int_equal(sizeof(steno_transcribe_params), 472);
     assert_int_equal(sizeof(steno_model_info), 240);

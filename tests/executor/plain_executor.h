@@ -197,6 +197,11 @@ static inline float *plain_input(struct exec *x, const struct plan *p)
     return plain_plan_of(plain_of(x), p)->slot[p->input];
 }
 
+static inline float *plain_given(struct exec *x, const struct plan *p, uint16_t slot)
+{
+    return plain_plan_of(plain_of(x), p)->slot[slot];
+}
+
 /* A copy, whose rows lie farther apart than the plan says. */
 static inline const float *plain_output(struct exec *exec, const struct plan *p, uint16_t slot, uint32_t row, uint32_t n, size_t *ld)
 {
@@ -281,7 +286,8 @@ static inline void plain_executor_open(struct plain_executor *x)
 {
     static struct executor_ops const ops = {
         .weights = plain_weights, .memory = plain_memory, .open = plain_open, .close = plain_close, .room = plain_room,
-        .input = plain_input, .output = plain_output, .phases = plain_phases, .chain = plain_chain, .choose = plain_exec_choose,
+        .input = plain_input, .given = plain_given, .output = plain_output,
+        .phases = plain_phases, .chain = plain_chain, .choose = plain_exec_choose,
         .state_reset = plain_state_reset, .state_grow = plain_state_grow,
         .state_sz = plain_state_sz, .state_get = plain_state_get, .state_set = plain_state_set,
         .state_copy = plain_state_copy,

@@ -143,10 +143,51 @@ static void test_costs_of_runs_are_found_through_noise(void **state)
     }
 }
 
+/* Of a draft model: ids that are right with a probability, guesses that cost a part of a step. */
+static double draft_say(double right, double share, double row, int64_t *drafted)
+{
+    enum { IDS = 4000 };
+    struct steno_batch small = { 0 }, large = { .draft = &small };
+    struct guessing g = { .right = 2.8, .tried = 4, .share = share, .wait = 32 };
+    double time = 0;
+    *drafted = 0;
+    for (int n = 0; n < IDS;) {
+        const int32_t k = guessing_worth(&g, &large, 1, DRAFT_MOST);
+        int32_t good = 0;
+        while (good < k && (double)((seed = seed * 1664525u + 1013904223u) >> 8) / (1 << 24) < right) good++;
+        const double t = 1 - row + row * (k + 1);
+        run_costs_learn(&large.costs, (uint32_t)k + 1, (int64_t)(1e7 * t));
+        if (k) run_costs_learn(&small.costs, 1, (int64_t)(1e7 * share));
+        guessing_learn(&g, k, good);
+        time += t + k * share;
+        n += good + 1;
+        *drafted += k;
+    }
+    return IDS / time;
+}
+
+static void test_a_draft_is_used_where_it_pays_and_given_up_where_it_does_not(void **state)
+{
+    (void)state;
+    static const struct { double right, share, row, least; } is[] = {
+        { 0, 0.1, 0.1, 0.97 }, { 0.05, 0.3, 0.1, 0.97 }, { 0.3, 0.5, 0.3, 0.97 }, { 0.8, 0.8, 0.8, 0.97 }, { 0.8, 0.1, 0.05, 1.8 },
+        { 0.95, 0.1, 0.05, 3 }, { 1, 0.05, 0.02, 6 },
+    };
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        int64_t drafted;
+        seed = 3;
+        const double speed = draft_say(is[i].right, is[i].share, is[i].row, &drafted);
+        print_message("right %.2f, a guess %.2f of a step, a row %.2f: %.3f of the speed, %lld guesses\n", is[i].right, is[i].share,
+                      is[i].row, speed, (long long)drafted);
+        if (speed < is[i].least) fail_msg("%.3f, want %.3f", speed, is[i].least);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_correcting_a_transcript_takes_less_than_half), cmocka_unit_test(test_costs_of_runs_are_found_through_noise),
+        cmocka_unit_test(test_a_draft_is_used_where_it_pays_and_given_up_where_it_does_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,27 +15,89 @@ int guesses_may(const struct window_decoder *w)
     return w->b->draft && greedy && (p->draft_max < 0 ? guessing_may_pay(&w->guessing) : p->draft_max > 0);
 }
 
+/* Hearing a window costs the draft model's encoder, whatever its guesses are worth. Where they have not been worth that, windows are left
+ * out, and now and then one is heard to see whether they are by now. */
+int guesses_may_hear(struct window_decoder *w)
+{
+    enum { WINDOWS_MOST = 64 };
+    struct guessing *g = &w->guessing;
+    if (!guesses_may(w)) return 0;
+    const struct steno_batch *b = w->b;
+    const double gain = guessing_gain(g, b, 1, DRAFT_MOST), step = run_costs_of(&b->costs, 1), hear = (double)b->draft->hear_ns;
+    if (g->window.n) g->window.ids = g->window.ids > 0 ? (g->window.ids + g->window.n) / 2 : g->window.n;
+    g->window.n = 0;
+    if (w->request->p.draft_max > 0 || !(gain > 0) || !(g->window.ids > 0)) return 1;
+    if (g->window.ids * step * (1 - 1 / gain) > hear) g->window.wait = 2;
+    else if (++g->window.since < g->window.wait) return 0;
+    else g->window.wait = g->window.wait < WINDOWS_MOST ? 2 * g->window.wait : WINDOWS_MOST;
+    g->window.since = 0;
+    return 1;
+}
+
+/* What it took. */
+static void told(steno_session *s, int64_t t0)
+{
+    const int64_t ns = os_now_ns() - t0;
+    struct steno_batch *d = s->batch->draft;
+    d->hear_ns = d->hear_ns ? d->hear_ns + (ns - d->hear_ns) / (ns < d->hear_ns ? 2 : 8) : ns;
+    s->timings.draft_us += ns / 1000;
+}
+
+/* Phases of the draft model's encoder for the window, which may be stopped. */
+static int phases_run(struct window_decoder *w, uint32_t decode_slot, uint16_t first)
+{
+    steno_session *s = w->s;
+    struct steno_batch *d = s->batch->draft;
+    const struct phases what = { .first = first, .end = ENCODER_PHASES, .n_rows = (uint32_t)window_ctx(w),
+                                 .window = (uint16_t)decode_slot };
+    struct run_time spent;
+    d->solo = s; /* who may stop it */
+    const int rc = session_ran(s, d->exec, exec_phases(d->exec, &d->model->plan[PLAN_ENCODER], &what, NULL, &spent));
+    d->solo = NULL;
+    return rc;
+}
+
+int guesses_are_heard(const struct window_decoder *w)
+{
+    return w->s->batch->draft->has_heard;
+}
+
+int guesses_take(struct window_decoder *w, uint32_t decode_slot)
+{
+    steno_session *s = w->s;
+    struct steno_batch *d = s->batch->draft;
+    const struct plan *from = &s->model->plan[PLAN_ENCODER], *to = &d->model->plan[PLAN_ENCODER];
+    const uint32_t n = (uint32_t)window_ctx(w);
+    const int64_t t0 = os_now_ns();
+    size_t ld;
+    const float *rows = exec_output(s->batch->exec, from, from->output, 0, n, &ld);
+    float *heard = exec_given(d->exec, to, to->output);
+    if (!rows) return err_nomem(&s->error, n * sizeof *rows, "what was heard");
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(heard + (size_t)i * to->slot[to->output].ld, rows + i * ld, to->slot[to->output].width * sizeof *rows);
+    const int rc = phases_run(w, decode_slot, PHASE_CROSS);
+    told(s, t0);
+    return rc;
+}
+
 int guesses_hear(struct window_decoder *w, uint32_t decode_slot)
 {
     steno_session *s = w->s;
     struct steno_batch *d = s->batch->draft;
     const struct plan *p = &d->model->plan[PLAN_ENCODER];
-    const struct phases what = { .end = ENCODER_PHASES, .n_rows = (uint32_t)window_ctx(w), .window = (uint16_t)decode_slot };
     const size_t n = 2 * (size_t)d->model->audio_ctx * (size_t)d->model->widths.n_mels;
     const int64_t t0 = os_now_ns();
-    struct run_time spent;
     memcpy(exec_input(d->exec, p), window_mel(s), n * sizeof(float));
-    d->solo = s; /* who may stop it */
-    const int rc = session_ran(s, d->exec, exec_phases(d->exec, p, &what, NULL, &spent));
-    d->solo = NULL;
-    s->timings.draft_us += (os_now_ns() - t0) / 1000;
+    const int rc = phases_run(w, decode_slot, PHASE_ENCODE);
+    told(s, t0);
     return rc;
 }
 
 void guesses_begin(struct window_decoder *w)
 {
     const struct lane *l = &w->b->run.lane[w->ar.lane0];
-    w->is_guessed = guesses_may(w) && w->ar.p.n_lanes == 1 && !w->ar.p.beams && l->sampler.rules->temperature == 0;
+    const int may = guesses_may(w) && ar_batch_of(w->b)->decode_slot[w->decode_slot].is_drafted;
+    w->is_guessed = may && w->ar.p.n_lanes == 1 && !w->ar.p.beams && l->sampler.rules->temperature == 0;
     if (w->is_guessed) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
 }
 

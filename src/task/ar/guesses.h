@@ -6,6 +6,9 @@
 #define STENO_TASK_AR_GUESSES_H
 #include "task/ar/window_decoder.h"
 
+int guesses_may_hear(struct window_decoder *w); /* and it should hear the window that comes next */
+int guesses_are_heard(const struct window_decoder *w); /* by the large model's encoder, just now: guesses_take is left */
+int guesses_take(struct window_decoder *w, uint32_t decode_slot);
 int guesses_hear(struct window_decoder *w, uint32_t decode_slot); /* what window_mel holds; a status, its reason in the session */
 int guesses_may(const struct window_decoder *w);                  /* the request may have guesses, in greedy searches */
 void guesses_begin(struct window_decoder *w);                     /* a search has begun */

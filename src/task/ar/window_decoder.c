@@ -387,7 +387,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         w->b = s->batch;
         w->decode_slot = at;
         const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;
-        const int drafts = guesses_may(w) && !(again && decode_slot->is_drafted);
+        const int has = again && decode_slot->is_drafted, drafts = !has && guesses_may_hear(w);
         rc = again && p->guards == STENO_GUARDS_OFF && !w->heard && !drafts ? STENO_OK : window_hear(w);
         if (rc) return rc;
         decode_slot->audio = NULL;
@@ -402,8 +402,10 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             if (rc || w->state == DECODER_IDLE) return rc;
             continue;
         }
-        if (drafts) rc = guesses_hear(w, at);
-        if (!rc && !again) rc = window_encode(s, at, window_ctx(w));
+        const int takes = drafts && guesses_are_heard(w);
+        if (drafts && !takes) rc = guesses_hear(w, at);
+        if (!rc && (!again || takes)) rc = window_encode(s, at, window_ctx(w));
+        if (!rc && takes) rc = guesses_take(w, at);
         if (rc) return rc;
         decode_slot->is_drafted = drafts || (again && decode_slot->is_drafted);
         decode_slot->audio = s;
