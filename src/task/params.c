@@ -54,6 +54,7 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
 /* A language model that hears decodes token by token, too: what it does not serve is of decoders that look at an encoder's rows. */
 static const char *why_not_audio_lm(const struct param *r)
 {
+    if (r->at == offsetof(steno_transcribe_params, token_timestamps)) return "is for models that know when words are said";
     if ((r->by & BY_AR) == BY_MANY) return "is for encoder-decoder models that know several languages";
     return r->by & BY_TAGS ? "is for encoder-decoder models, and for those whose text a CTC head finds" : "is for encoder-decoder models";
 }

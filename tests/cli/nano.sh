@@ -56,6 +56,7 @@ refused "--temperature is for encoder-decoder models; this nano model does not s
 refused "--task is for encoder-decoder models that know several languages" --task translate
 refused "--beam-size is for encoder-decoder models, and for those whose text a CTC head finds" --beam-size 3
 refused "--vocab is for models whose vocabulary may lie elsewhere" --vocab "$NANO/pt"
+refused "--max-len is for models that know when words are said" --max-len 4
 refused "--no-cmvn is for models whose filter banks are shifted and scaled" --no-cmvn
 refused "--word-timestamps is for models that know when words are said" --word-timestamps
 refused "--compression-ratio-threshold judges attempts: it needs --guards" --guards off --compression-ratio-threshold 2
