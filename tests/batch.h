@@ -4,14 +4,24 @@
 #include "harness.h"
 #include <steno/steno.h>
 
-static inline steno_batch *batch_with(const steno_model *m, int windows)
+/* Whose requests tell on_done when they have ended; NULL: nobody. */
+static inline steno_batch *batch_telling(const steno_model *m, steno_team *t, int windows, void *user,
+                                         void (*on_done)(void *user, steno_session *s, int status))
 {
     steno_batch *b;
     steno_batch_params p;
+    steno_error e;
     steno_batch_params_init(&p);
     p.max_windows = windows;
-    assert_int_equal(steno_batch_open(&b, m, NULL, &p, NULL), 0);
+    p.user = user;
+    p.on_done = on_done;
+    if (steno_batch_open(&b, m, t, &p, &e)) fail_msg("%s", e.text);
     return b;
+}
+
+static inline steno_batch *batch_with(const steno_model *m, int windows)
+{
+    return batch_telling(m, NULL, windows, NULL, NULL);
 }
 
 static inline steno_session *member_new(const steno_model *m, steno_batch *b)

@@ -2,6 +2,7 @@
  *
  * Requests of every kind in batches of every size: each makes, to the bit, what it makes alone. What several begin with is computed
  * once. */
+#include "batch.h"
 #include "lm_model.h"
 
 enum { REQUESTS = 20, WAYS = 10, HEAD = 128 };
@@ -88,19 +89,6 @@ static void told(void *user, steno_session *s, int status)
         if (a[i].s == s) a[i].done++, a[i].status = status;
 }
 
-static steno_batch *batch_open_with(int windows, steno_team *t, void *user, void (*on_done)(void *, steno_session *, int))
-{
-    steno_batch *b;
-    steno_batch_params p;
-    steno_error e;
-    steno_batch_params_init(&p);
-    p.max_windows = windows;
-    p.user = user;
-    p.on_done = on_done;
-    if (steno_batch_open(&b, model, t, &p, &e)) fail_msg("%s", e.text);
-    return b;
-}
-
 static int submit(steno_batch *b, struct asked *a)
 {
     steno_request_params r;
@@ -119,7 +107,7 @@ static void submitted(steno_batch *b, struct asked *a)
 static void check_batch(const struct lm_made *want, int windows, steno_team *t, int rounds)
 {
     static struct asked a[REQUESTS];
-    steno_batch *b = batch_open_with(windows, t, a, told);
+    steno_batch *b = batch_telling(model, t, windows, a, told);
     for (int i = 0; i < REQUESTS; i++) {
         asked_make(&a[i], i);
         a[i].s = lm_session(model, NULL, b);
@@ -162,7 +150,7 @@ static void test_what_several_begin_with_is_computed_once(void **state)
     enum { LANES = 4, N = 8, OWN = 10 };
     static struct asked a[REQUESTS];
     int64_t computed = 0, reused = 0;
-    steno_batch *b = batch_open_with(LANES, NULL, a, told);
+    steno_batch *b = batch_telling(model, NULL, LANES, a, told);
     memset(a, 0, sizeof a);
     for (int i = 0; i < N; i++) {
         a[i].s = lm_session(model, NULL, b);
@@ -230,7 +218,7 @@ static void test_who_is_canceled_harms_nobody(void **state)
     static struct asked a[REQUESTS];
     struct lm_made got, want;
     memset(a, 0, sizeof a);
-    steno_batch *b = batch_open_with(3, team, a, told);
+    steno_batch *b = batch_telling(model, team, 3, a, told);
     for (int i = 0; i < N; i++) asked_plain(&a[i], b, 200 + i, 9, 30); /* all begin the same */
     a[0].p.should_abort = abort_now; /* while it reads what others wait for */
     a[0].p.on_token = NULL;
@@ -279,7 +267,7 @@ static void test_a_long_prompt_does_not_stop_the_texts_beside_it(void **state)
     static struct asked a[REQUESTS];
     static struct newcomer c;
     memset(a, 0, sizeof a);
-    steno_batch *b = batch_open_with(2, NULL, a, told);
+    steno_batch *b = batch_telling(model, NULL, 2, a, told);
     asked_plain(&c.a, b, 4, 1, 40);
     asked_plain(&a[1], b, 520, 2, 4);
     a[0] = c.a;
@@ -307,7 +295,7 @@ static void test_calls_and_requests_go_on_with_each_other(void **state)
     static struct asked a[REQUESTS];
     struct lm_made got, want;
     memset(a, 0, sizeof a);
-    steno_batch *b = batch_open_with(2, NULL, a, told);
+    steno_batch *b = batch_telling(model, NULL, 2, a, told);
     steno_session *alone = lm_session(model, NULL, NULL);
     for (int i = 0; i < 3; i++) asked_plain(&a[i], b, 50 + i, (uint32_t)i, 8);
     for (int i = 0; i < 2; i++) submitted(b, &a[i]);
@@ -352,7 +340,7 @@ static void test_what_cannot_be_is_refused_when_it_is_submitted(void **state)
     (void)state;
     static struct asked a;
     const steno_source src = { .read = silence };
-    steno_batch *b = batch_open_with(2, NULL, NULL, NULL);
+    steno_batch *b = batch_telling(model, NULL, 2, NULL, NULL);
     steno_request_params r;
     steno_transcribe_params t;
     steno_transcribe_params_init(&t);
@@ -398,7 +386,7 @@ static void test_contexts_fill_up_to_their_ends(void **state)
     static struct asked a[N];
     steno_model *small = lm_open_as(small_lm, STENO_COMPUTE_AUTO, CTX), *large = model;
     model = small;
-    steno_batch *b = batch_open_with(LANES, team, NULL, NULL);
+    steno_batch *b = batch_telling(model, team, LANES, NULL, NULL);
     for (int i = 0; i < N; i++) {
         asked_plain(&a[i], b, i % CTX + 1, (uint32_t)i, 0);
         a[i].p.draft_max = i % 2 ? 15 : 0;
@@ -447,7 +435,7 @@ static void test_a_conversation_in_a_batch_is_read_once(void **state)
     static struct talk t;
     static struct asked other;
     memset(&t, 0, sizeof t);
-    t.b = batch_open_with(2, NULL, &t, talk_on);
+    t.b = batch_telling(model, NULL, 2, &t, talk_on);
     t.turns = 6;
     asked_plain(&t.a, t.b, 40, 1, 10);
     asked_plain(&other, t.b, 200, 2, 100);

@@ -3,6 +3,7 @@
  * Of such layers a lane holds no more than rows to come may see. Beside the model stands the same one whose lanes hold all: whatever is
  * made must be the same to the bit, however long a text is, however it is read, gone back on, shared or guessed, with keys and values of
  * every type. */
+#include "batch.h"
 #include "lm_model.h"
 #include "executor/side.h"
 
@@ -271,24 +272,11 @@ static void asked_make(struct asked *a, int i)
     if (i % 5 == 2) a->p.temperature = 0.8, a->p.seed = (uint64_t)i;
 }
 
-static steno_batch *batch_of(const steno_model *m, int windows, void *user)
-{
-    steno_batch *b;
-    steno_batch_params p;
-    steno_error e;
-    steno_batch_params_init(&p);
-    p.max_windows = windows;
-    p.user = user;
-    p.on_done = told;
-    if (steno_batch_open(&b, m, NULL, &p, &e)) fail_msg("%s", e.text);
-    return b;
-}
-
 static void check_batch(const struct text *want, int windows)
 {
     static struct asked a[REQUESTS];
     static struct text got;
-    steno_batch *b = batch_of(ring, windows, a);
+    steno_batch *b = batch_telling(ring, NULL, windows, a, told);
     for (int i = 0; i < REQUESTS; i++) {
         asked_make(&a[i], i);
         a[i].s = lm_session(ring, NULL, b);
@@ -335,7 +323,7 @@ static void test_what_several_begin_with_is_computed_once(void **state)
     static struct text want, got;
     int64_t computed = 0;
     memset(a, 0, sizeof a);
-    steno_batch *b = batch_of(ring, N, a);
+    steno_batch *b = batch_telling(ring, NULL, N, a, told);
     for (int i = 0; i < N; i++) {
         a[i].s = lm_session(ring, NULL, b);
         ids_of(a[i].ids, HEAD, 4);

@@ -1,4 +1,5 @@
 /* steno tests: what ran for a session is told to that session and to no other. SPDX-License-Identifier: MIT */
+#include "batch.h"
 #include "api/shipped_session.h"
 
 static steno_timings timings_of(const steno_session *s)
@@ -31,33 +32,11 @@ static void expect_nothing(const steno_session *s)
     assert_int_equal(ns, 0);
 }
 
-static steno_batch *batch_of(int windows)
-{
-    steno_batch_params p;
-    steno_batch *b;
-    steno_error e;
-    steno_batch_params_init(&p);
-    p.max_windows = windows;
-    if (steno_batch_open(&b, model, NULL, &p, &e)) fail_msg("%s", e.text);
-    return b;
-}
-
-static steno_session *session_of(steno_batch *b)
-{
-    steno_session_params p;
-    steno_session *s;
-    steno_error e;
-    steno_session_params_init(&p);
-    p.batch = b;
-    if (steno_session_open(&s, model, NULL, &p, &e)) fail_msg("%s", e.text);
-    return s;
-}
-
 static void test_one_session_of_a_batch_counts_and_resets_nothing_of_another(void **state)
 {
     (void)state;
-    steno_batch *b = batch_of(2);
-    steno_session *one = session_of(b), *other = session_of(b);
+    steno_batch *b = batch_with(model, 2);
+    steno_session *one = member_new(model, b), *other = member_new(model, b);
     int64_t ns;
     steno_profile_enable(one, 1);
     run_on(one, &demo, NULL);
@@ -98,12 +77,12 @@ static int tap_rewind(void *user)
 /* n calls that decode together: counts are those of a call alone, times are parts of one whole. */
 static void expect_shares(int n, const steno_timings *alone)
 {
-    steno_batch *b = batch_of(n);
+    steno_batch *b = batch_with(model, n);
     steno_session *s[8];
     struct pcm_tap tap[8];
     int64_t ns, decode_us = 0;
     for (int i = 0; i < n; i++) {
-        s[i] = session_of(b);
+        s[i] = member_new(model, b);
         tap[i] = (struct pcm_tap){ &demo, 0 };
         const steno_source src = { tap_read, tap_rewind, &tap[i] };
         steno_profile_enable(s[i], i % 2);
@@ -128,8 +107,8 @@ static void expect_shares(int n, const steno_timings *alone)
 static void test_sessions_that_decode_together_have_their_parts(void **state)
 {
     (void)state;
-    steno_batch *b = batch_of(1);
-    steno_session *s = session_of(b);
+    steno_batch *b = batch_with(model, 1);
+    steno_session *s = member_new(model, b);
     run_on(s, &demo, NULL);
     const steno_timings alone = timings_of(s);
     steno_session_close(s);
@@ -140,8 +119,8 @@ static void test_sessions_that_decode_together_have_their_parts(void **state)
 static void test_each_request_has_times_of_its_own(void **state)
 {
     (void)state;
-    steno_batch *b = batch_of(1);
-    steno_session *s[2] = { session_of(b), session_of(b) };
+    steno_batch *b = batch_with(model, 1);
+    steno_session *s[2] = { member_new(model, b), member_new(model, b) };
     struct pcm_tap tap[2] = { { &many, 0 }, { &demo, 0 } };
     steno_request_timings t = { .size = sizeof t }, first = { .size = 8 };
     assert_int_equal(steno_request_timings_get(s[0], &t), STENO_EARG);
