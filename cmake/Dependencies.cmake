@@ -28,6 +28,22 @@ if(STENO_MEDIA)
     endif()
 endif()
 
+# libcurl, too, is loaded on first use.
+if(STENO_HUB)
+    pkg_check_modules(STENO_CURL libcurl)
+    if(NOT STENO_CURL_FOUND)
+        message(FATAL_ERROR "libcurl's headers are missing: run script/bootstrap, or configure with -DSTENO_HUB=OFF")
+    endif()
+endif()
+
+# Where lines of subtitles may end (UAX 14); in the program only, the library does without.
+find_library(STENO_UNISTRING unistring) # it has no .pc file
+find_path(STENO_UNISTRING_INCLUDE unilbrk.h)
+mark_as_advanced(STENO_UNISTRING STENO_UNISTRING_INCLUDE)
+if(NOT STENO_UNISTRING OR NOT STENO_UNISTRING_INCLUDE)
+    message(FATAL_ERROR "libunistring's development files are missing: run script/bootstrap")
+endif()
+
 # Where it is missing, lines that are typed cannot be edited, and nothing else is different.
 pkg_check_modules(STENO_LIBEDIT QUIET IMPORTED_TARGET libedit)
 

@@ -42,6 +42,17 @@ install(FILES ${PROJECT_BINARY_DIR}/steno-config.cmake ${PROJECT_BINARY_DIR}/ste
 
 file(GLOB man_pages CONFIGURE_DEPENDS doc/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# What the program says of itself: a manual page for each verb, completions for shells. One that is built for another machine cannot say
+# it here.
+if(TARGET steno AND NOT CMAKE_CROSSCOMPILING AND NOT STENO_SANITIZE)
+    add_custom_command(TARGET steno POST_BUILD COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:steno> -DOUT=${PROJECT_BINARY_DIR}/said
+        -P ${PROJECT_SOURCE_DIR}/cmake/Said.cmake VERBATIM)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/said/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+    install(FILES ${PROJECT_BINARY_DIR}/said/steno DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${PROJECT_BINARY_DIR}/said/_steno DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${PROJECT_BINARY_DIR}/said/steno.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/steno)
 install(FILES tests/data/demo.wav DESTINATION ${CMAKE_INSTALL_DATADIR}/steno)
 install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

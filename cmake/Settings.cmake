@@ -131,3 +131,17 @@ function(steno_library name)
     target_include_directories(${name}_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     add_library(steno::${arg_EXPORT_NAME} ALIAS ${name}_shared)
 endfunction()
+
+# A C file with the lines of a text, up to a NULL, as the array `name` that `header` declares; lines that begin with # are left out. The
+# text has neither ; nor brackets, which are CMake's own.
+function(steno_lines_of text name header out)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${text})
+    file(STRINGS ${text} lines REGEX "^[^#]")
+    set(body)
+    foreach(line IN LISTS lines)
+        string(REPLACE "\\" "\\\\" line "${line}")
+        string(REPLACE "\"" "\\\"" line "${line}")
+        string(APPEND body "    \"${line}\",\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${out} CONTENT "#include \"${header}\"\n\nconst char *const ${name}[] = {\n${body}    0,\n};\n" @ONLY)
+endfunction()

@@ -26,8 +26,8 @@ set(tests_threads
     api.nomem api.opening
     api.reenter api.resident api.resident_lanes api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows
-    api.batch_runs api.live)
-set(tests_media cli.cut cli.inputs cli.writers)
+    api.batch_runs api.live api.silero)
+set(tests_media cli.cut cli.inputs cli.lint_subs cli.writers)
 
 function(steno_test name)
     cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
@@ -109,6 +109,8 @@ foreach(group IN ITEMS unit api golden)
             target_link_libraries(${target} PRIVATE steno_out)
         elseif(name MATCHES "^files")
             target_link_libraries(${target} PRIVATE steno_files)
+        elseif(name MATCHES "^hub")
+            target_link_libraries(${target} PRIVATE steno_hub)
         elseif(name MATCHES "^job" AND TARGET steno_job)
             target_link_libraries(${target} PRIVATE steno_job)
         elseif(name MATCHES "^(tool|args)" AND TARGET tool_objects)
@@ -150,6 +152,23 @@ endforeach()
 if(TARGET steno AND NOT STENO_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     steno_emulated(program "STENO=$<TARGET_FILE:steno>")
 endif()
+
+# ---- the hubs' client, against an imitation of both hubs on the loopback interface
+
+find_program(STENO_PYTHON python3)
+mark_as_advanced(STENO_PYTHON)
+file(GLOB scripts CONFIGURE_DEPENDS tests/hub/test_*.py)
+foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM name)
+    string(REGEX REPLACE "^test_" "" name ${name})
+    if(TARGET steno AND STENO_PYTHON)
+        set(shims)
+        if(NOT STENO_SANITIZE)
+            set(shims "STENO_SHIMS=${PROJECT_BINARY_DIR}/tests") # what refuses memory
+        endif()
+        steno_test(hub.${name} COMMAND ${STENO_PYTHON} -B ${script} LABELS hub ENV "STENO=$<TARGET_FILE:steno>;${shims}")
+    endif()
+endforeach()
 
 # ---- examples of the documentation: built against the public headers, run when NAME.args stands beside NAME.c
 
@@ -212,6 +231,10 @@ foreach(source IN LISTS sources)
     endif()
     if(name MATCHES "^(args|npy|transcript)$")
         target_link_libraries(${target} PRIVATE tool_objects)
+    elseif(name STREQUAL "subs")
+        target_link_libraries(${target} PRIVATE steno_out)
+    elseif(name MATCHES "^hub")
+        target_link_libraries(${target} PRIVATE steno_hub)
     endif()
 endforeach()
 

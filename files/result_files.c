@@ -65,6 +65,11 @@ static int write_path(struct result_files *r, const struct transcript *t, int fo
     errno = 0;
     struct sink to = sink_to_stream(out.f);
     writers[format].write(&to, t);
+    if (to.failed && !ferror(out.f)) { /* the writer had no memory */
+        atomic_file_abort(&out);
+        errno = ENOMEM;
+        return fail(r);
+    }
     return atomic_file_commit(&out) ? fail(r) : by_ledger(ledger_wrote(r->ledger, r->path));
 }
 

@@ -31,10 +31,25 @@ static void on_segment(void *user, const steno_segment *seg)
     if (!in->stop) in->stop = code;
 }
 
+/* Its times are the sound's own. */
+static void on_joined_segment(void *user, const steno_segment *seg)
+{
+    const struct job_input *in = user;
+    steno_segment own = *seg;
+    join_segment(&in->join, &own);
+    on_segment(user, &own);
+}
+
 static void on_attempt(void *user, const steno_attempt *a)
 {
     const struct job_input *in = user;
     if (in->job->tell.attempt) in->job->tell.attempt(in->job->tell.user, in, a);
+}
+
+static void on_point(void *user, const void *data, size_t n)
+{
+    const struct job_input *in = user;
+    in->job->tell.point(in->job->tell.user, in, data, n);
 }
 
 static void on_rows(void *user, const steno_rows *r)
@@ -88,10 +103,13 @@ static int get_speakers(struct transcript *t, struct transcript_store *store, co
 static int take(struct transcript *t, struct transcript_store *store, const struct job_input *in)
 {
     const struct job *j = in->job;
-    const struct reshape_rules rules = { .max_len = j->max_len, .by_words = j->by_words, .speaker = j->diarize ? speaker_between : NULL,
-                                         .user = &in->diarize };
+    const struct reshape_rules rules = { .max_len = j->max_len, .by_words = j->by_words,
+                                         .speaker = j->diarize && !j->uncut ? speaker_between : NULL, .user = &in->diarize };
     if (get_speakers(t, store, in) || transcript_take(t, store, in->session)) return STENO_ENOMEM;
-    return (rules.max_len || rules.speaker) && reshape(t, store, &rules) ? STENO_ENOMEM : STENO_OK;
+    if ((rules.max_len || rules.speaker) && reshape(t, store, &rules)) return STENO_ENOMEM;
+    if (in->join.n) join_transcript(&in->join, t, store);
+    if (in->join.n) t->duration_ms = in->audio_ms;
+    return STENO_OK;
 }
 
 /* Marks for what the session holds. @return a status */
@@ -186,9 +204,9 @@ steno_transcribe_params input_params_of_nothing(const struct job *j)
     return p;
 }
 
-steno_source input_source(const struct job_input *in)
+steno_source input_source(struct job_input *in)
 {
-    return in->is_silent ? input_no_audio() : in->src;
+    return in->is_silent ? input_no_audio() : in->join.n ? join_source(&in->join) : in->src;
 }
 
 steno_transcribe_params input_params(const struct job_input *in)
@@ -203,6 +221,7 @@ static int64_t hear(void *user, float *pcm, int64_t n)
     struct job_input *in = user;
     const struct job_events *tell = &in->job->tell;
     const int64_t got = in->media_src.read(in->media_src.user, pcm, n);
+    if (got > 0 && tell->samples) tell->samples(tell->user, in, pcm, in->heard, got);
     if (got > 0) in->heard += got;
     if (tell->hear) tell->hear(tell->user, in, in->heard / 16, steno_media_duration_ms(in->media), got == 0);
     return got;
@@ -228,10 +247,23 @@ static int hear_speakers(struct job_input *in)
     return rc == STENO_OK ? steno_media_select(in->media, in->channel) : rc;
 }
 
+/* Let voice activity join speech to one sound. */
+static int join_speech(struct job_input *in)
+{
+    const struct speech_rules *r = &in->job->speech;
+    join_free(&in->join);
+    const int rc = speech_join(&in->join, &in->n_clips, r, &in->src, should_abort, in);
+    if (rc == STENO_OK) in->params.on_segment = on_joined_segment;
+    in->audio_ms = steno_duration_ms(r->session);
+    in->is_silent = rc == STENO_OK && in->n_clips == 0;
+    return rc;
+}
+
 /* Let voice activity choose the clips. */
 static int choose_clips(struct job_input *in)
 {
     const struct speech_rules *r = &in->job->speech;
+    if (r->join) return join_speech(in);
     const int64_t window_ms = in->params.audio_ctx > 0 && in->params.audio_ctx < 1500 ? 20 * in->params.audio_ctx : 30000;
     free(in->clips);
     const int rc = speech_clips(&in->clips, &in->n_clips, r, &in->src, window_ms, should_abort, in);
@@ -253,6 +285,7 @@ void input_init(struct job_input *in, struct job *j, steno_session *s, int slot)
     if (in->params.on_rows) in->params.on_rows = on_rows;
     in->params.on_progress = on_progress;
     in->params.should_abort = should_abort;
+    if (j->tell.point) in->params.on_resume_point = on_point;
 }
 
 void input_free(struct job_input *in)
@@ -260,6 +293,7 @@ void input_free(struct job_input *in)
     input_close(in);
     diarize_free(&in->diarize);
     free(in->clips);
+    join_free(&in->join);
 }
 
 int input_begin(struct job_input *in)
@@ -283,6 +317,9 @@ int input_begin(struct job_input *in)
         if (rc == STENO_OK) rc = in->src.rewind(in->src.user);
     }
     in->hearing = JOB_HEARS_TEXT;
+    size_t n = 0;
+    in->params.resume = rc == STENO_OK && j->tell.resume ? j->tell.resume(j->tell.user, in, &n) : NULL;
+    in->params.n_resume = (int32_t)n;
     if (rc == STENO_OK) in->failing = in->session;
     watch(in, in->session, in->media);
     return rc;

@@ -18,7 +18,7 @@ void input_done(struct job_input *in, int ok);   /* close it where it is open, c
 int job_stops(const struct job *j);              /* nothing more is to begin */
 
 /* Audio and parameters of what is to be transcribed now: nothing where nobody speaks. */
-steno_source input_source(const struct job_input *in);
+steno_source input_source(struct job_input *in);
 steno_transcribe_params input_params(const struct job_input *in);
 
 /* No audio, and parameters for it. */

@@ -33,6 +33,7 @@ struct job_input {
     struct diarize diarize;
 
     double *clips;            /* [2 * n_clips] */
+    struct join join;         /* with job.speech.join */
     steno_transcribe_params params;
     steno_source src;         /* its audio, which tells how much was heard */
     steno_source media_src;   /* as the reader gives it */
@@ -58,10 +59,15 @@ struct job_events {
     void (*begin)(void *user, const struct job_input *in); /* a channel of it */
     void (*watch)(void *user, const struct job_input *in, steno_session *s, steno_media *m); /* what a cancel has to reach now, or NULL */
     void (*hear)(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end); /* for in->hearing; before text */
+    void (*samples)(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n); /* heard; the at-th is the first */
     void (*progress)(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms);
     int (*segment)(void *user, const struct job_input *in, const steno_segment *seg);
     void (*attempt)(void *user, const struct job_input *in, const steno_attempt *a);
     void (*rows)(void *user, const struct job_input *in, const steno_rows *r); /* params.on_rows has to be set, to anything: who asks */
+    /* What of it was kept before, to go on behind, [*n] bytes that stay until it is done, or NULL; and what there is to be kept behind that
+     * (steno_transcribe_params.resume). Of models that serve it */
+    const void *(*resume)(void *user, const struct job_input *in, size_t *n);
+    void (*point)(void *user, const struct job_input *in, const void *data, size_t n);
     void (*let_go)(void *user, const struct job_input *in); /* what began is over, however it ended */
     int (*end)(void *user, const struct job_input *in, const struct job_end *e); /* how; not told when the run ends */
     int (*output)(void *user, const struct job_input *in, struct transcript *t); /* a transcript; layout and source are yours to fill */
@@ -78,6 +84,7 @@ struct job {
     steno_media_params media;
     int channel;             /* its number, from 0, or JOB_MIX, JOB_SPLIT */
     int diarize;             /* 1: who speaks in each segment, by the two channels; the mix is transcribed */
+    int uncut;               /* 1: with diarize, segments are left as they are where another speaker goes on */
     int32_t max_len;         /* segments are cut into pieces of so many characters; 0: they are left */
     int by_words;            /* cut so only where a space is */
     struct job_events tell;

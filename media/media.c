@@ -45,11 +45,24 @@ static int input_stdin(struct steno_media *m, const steno_media_params *p, steno
     return STENO_OK;
 }
 
-static int input_path(struct steno_media *m, const char *spool_dir, steno_error *e)
+/* What the caller says that the name stands for. @return a descriptor, or STENO_MEDIA_PATH, STENO_MEDIA_FAILED */
+static int open_other(const struct steno_media *m, const steno_media_params *p, steno_error *e)
 {
-    int fd;
-    do fd = open(m->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* O_NONBLOCK: a FIFO nobody writes to must not hang open */
-    while (fd < 0 && errno == EINTR);
+    steno_error why = { .status = STENO_EIO };
+    const int fd = p->open ? p->open(p->user, m->name, &why) : STENO_MEDIA_PATH;
+    if (fd <= STENO_MEDIA_FAILED) media_fail(e, why.status ? why.status : STENO_EIO, "%s", why.text);
+    return fd;
+}
+
+static int input_path(struct steno_media *m, const steno_media_params *p, steno_error *e)
+{
+    steno_error why = { 0 };
+    int fd = open_other(m, p, &why);
+    if (fd <= STENO_MEDIA_FAILED) return media_fail(e, why.status, "%s", why.text);
+    while (fd < 0) {
+        fd = open(m->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* O_NONBLOCK: a FIFO nobody writes to must not hang open */
+        if (errno != EINTR) break;
+    }
     if (fd < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
     struct stat st;
     int status = STENO_OK;
@@ -59,7 +72,7 @@ static int input_path(struct steno_media *m, const char *spool_dir, steno_error 
         m->in.fd = fd;
         m->in.size = (int64_t)st.st_size;
         return STENO_OK;
-    } else if (S_ISFIFO(st.st_mode)) status = media_spool(&m->in, fd, spool_dir, m->backend, e);
+    } else if (S_ISFIFO(st.st_mode)) status = media_spool(&m->in, fd, p->spool_dir, m->backend, e);
     else status = media_fail(e, STENO_EIO, "%s: is a device, not a sound file", m->name);
     close(fd);
     return status;
@@ -93,7 +106,7 @@ int steno_media_open_params(steno_media **out, const char *path, const steno_med
     m->name = strdup(is_stdin ? "standard input" : path);
     m->in = (struct media_input){ .name = m->name, .fd = -1, .stop = &m->stop, .ask = p->stop, .user = p->user };
     int status = m->name ? STENO_OK : media_nomem(e, strlen(path), "a file name");
-    if (status == STENO_OK) status = is_stdin ? input_stdin(m, p, e) : input_path(m, p->spool_dir, e);
+    if (status == STENO_OK) status = is_stdin ? input_stdin(m, p, e) : input_path(m, p, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
     if (status == STENO_OK && media_wav_is_plain(&m->in)) m->backend = &media_wav;
     if (status == STENO_OK) status = m->backend->open(&m->decoder, &m->in, e);

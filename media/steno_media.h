@@ -36,7 +36,12 @@ typedef struct steno_media_params {
     int32_t live;             /**< 1: WAV of 16-bit mono samples at 16 kHz from a pipe at standard input is given as it comes; what was
                                *   given is spooled all the same, to be read again */
     int32_t pad;
+    int (*open)(void *user, const char *path, steno_error *e); /**< what a name stands for that is no path, such as an address: a
+                               *   descriptor of a regular file, which the reader closes; STENO_MEDIA_PATH: it is a path;
+                               *   STENO_MEDIA_FAILED: *e says why not. NULL: all names are paths */
 } steno_media_params;
+
+enum { STENO_MEDIA_PATH = -1, STENO_MEDIA_FAILED = -2 };
 
 STENO_API void steno_media_params_init(steno_media_params *p);
 

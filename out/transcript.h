@@ -1,6 +1,7 @@
 /* steno: a transcript as writers see it, and how it is taken out of a session. SPDX-License-Identifier: MIT */
 #ifndef STENO_OUT_TRANSCRIPT_H
 #define STENO_OUT_TRANSCRIPT_H
+#include "cue_rules.h"
 #include "font.h"
 #include "sink.h"
 #include <steno/steno.h>
@@ -11,6 +12,7 @@ struct transcript_source {
     const char *sha256; /* of the input file in hex, NULL: not known (a pipe) */
     const char *model;  /* path, NULL: not known */
     const char *error;  /* why there is no transcript, NULL: there is one */
+    int64_t spent_us;   /* on it, from its beginning to now; 0: nobody asked */
     void (*options)(struct sink *f, const void *opts); /* writes an object; NULL: none is known */
     const void *opts;
 };
@@ -23,6 +25,10 @@ struct write_layout {
     int32_t highlight_words;    /* 1: srt and vtt underline each word while it is said */
     char font[FONT_NAME_SZ];    /* ass and wts: by name, "" is sans-serif */
     const char *font_file;      /* where that font is; NULL: installed */
+    struct cue_choice cues;     /* on: cues by these rules; then the limits above do not count */
+    const char *speaker_names;  /* "Ann,Bob": of speakers 0, 1, ... in srt, vtt and ass; NULL: they have none */
+    int32_t speaker_colors;     /* 1: vtt and ass give each speaker a colour */
+    int32_t vtt_regions;        /* 1: vtt gives each speaker a part of the screen */
 };
 
 enum { WRITE_SPEAKER_UNKNOWN = -1 };
@@ -37,6 +43,7 @@ struct transcript {
     int32_t task;            /* enum steno_task */
     int32_t word_times;      /* 1: subtitles are made of words, and JSON lists them */
     int32_t token_times;     /* 1: JSON has the times of tokens */
+    int32_t token_logprobs;  /* 1: and their log-probabilities */
     int64_t duration_ms;     /* of the audio */
     uint32_t lost;           /* bits of what could not be heard of it, in the order of write_json_lost's words */
     const steno_word *words;    /* of all segments, in order */

@@ -3,6 +3,8 @@
 #include "utf8.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 void write_stripped(struct sink *f, const char *text)
 {
@@ -28,6 +30,36 @@ void write_speaker(struct sink *f, const int32_t *speaker)
     if (!speaker) return;
     if (*speaker < 0) sink_text(f, "(speaker ?) ");
     else sink_format(f, "(speaker %" PRId32 ") ", *speaker);
+}
+
+const char *write_speaker_name(size_t *n, const struct transcript *t, int32_t speaker)
+{
+    const char *name = t->layout && speaker >= 0 ? t->layout->speaker_names : NULL;
+    for (; name && speaker; speaker--) {
+        name = strchr(name, ',');
+        if (name) name++;
+    }
+    if (name) *n = strcspn(name, ",");
+    return name;
+}
+
+int32_t write_speaker_count(const struct transcript *t)
+{
+    int32_t last = -1;
+    for (int i = 0; t->speakers && i < t->n; i++)
+        if (t->speakers[i] > last) last = t->speakers[i];
+    return last + 1;
+}
+
+void write_speaker_label(char *out, size_t n, const struct transcript *t, int seg)
+{
+    const int32_t *who = write_speaker_of(t, seg);
+    size_t len;
+    const char *name = who ? write_speaker_name(&len, t, *who) : NULL;
+    out[0] = '\0';
+    if (name) snprintf(out, n, "%.*s: ", (int)len, name);
+    else if (who && *who < 0) snprintf(out, n, "(speaker ?) ");
+    else if (who) snprintf(out, n, "(speaker %" PRId32 ") ", *who);
 }
 
 void write_speaker_column(struct sink *f, const struct transcript *t, int seg, char sep)

@@ -26,6 +26,11 @@ void write_time(struct sink *f, int64_t ms, int always_hours, char sep); /* [HH:
 /* Who speaks: "(speaker 0) ", "(speaker ?) " where that is not known, nothing where nobody asked. */
 void write_speaker(struct sink *f, const int32_t *speaker);
 void write_speaker_column(struct sink *f, const struct transcript *t, int seg, char sep); /* "0", "?" and the separator, or nothing */
+enum { WRITE_LABEL_SZ = 160 };
+/* The same for subtitles, where speakers may have names: "Ann: ", else as above. out[n] */
+void write_speaker_label(char *out, size_t n, const struct transcript *t, int seg);
+const char *write_speaker_name(size_t *n, const struct transcript *t, int32_t speaker); /* [n]; @return NULL: the speaker has none */
+int32_t write_speaker_count(const struct transcript *t); /* one more than the last speaker's number */
 const int32_t *write_speaker_of(const struct transcript *t, int seg); /* @return NULL: nobody asked */
 #define WRITE_SPEAKER_TURN " [SPEAKER_TURN]" /* behind a segment that another speaker goes on after */
 

@@ -6,6 +6,7 @@
 #include "utf8.h"
 #include "write_cues.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A style by name and colour (alpha, blue, green, red) of text that has been reached. */
@@ -15,7 +16,19 @@ static void style(struct sink *f, const char *name, const char *font, const char
                 font[0] ? font : "sans-serif", colour);
 }
 
-static void head(struct sink *f, const char *font)
+/* Styles of speakers 0, 1, ..., in the colours of write_vtt.c. */
+static void speaker_styles(struct sink *f, const char *font, int32_t speakers)
+{
+    static const char *const colours[] = { "&H00FFFFFF", "&H0000FFFF", "&H00FFFF00", "&H0000FF00" };
+    enum { N = sizeof colours / sizeof *colours };
+    for (int32_t i = 0; i < speakers; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "Speaker%" PRId32, i);
+        style(f, name, font, colours[i % N]);
+    }
+}
+
+static void head(struct sink *f, const char *font, int32_t speakers)
 {
     sink_text(f, "[Script Info]\nScriptType: v4.00+\nPlayResX: 1280\nPlayResY: 720\nWrapStyle: 0\nScaledBorderAndShadow: yes\n\n"
                  "[V4+ Styles]\nFormat: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, "
@@ -23,6 +36,7 @@ static void head(struct sink *f, const char *font)
                  "MarginV, Encoding\n");
     style(f, "Line", font, "&H00FFFFFF");
     style(f, "Karaoke", font, "&H0090EE90");
+    speaker_styles(f, font, speakers);
     sink_text(f, "\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n");
 }
 
@@ -54,13 +68,14 @@ static void put_text(struct sink *f, const char *s, size_t n)
 struct line {
     struct sink *f;
     int64_t at; /* hundredths: when the syllables so far are over */
+    int timed;  /* words have times of their own */
 };
 
 static void put_part(void *user, const struct cue_part *p)
 {
     struct line *l = user;
     if (p->new_line) sink_text(l->f, "\\N");
-    if (p->t0_ms >= 0 && p->t1_ms >= 0) {
+    if (l->timed && p->t0_ms >= 0 && p->t1_ms >= 0) {
         const int64_t t0 = hundredths(p->t0_ms), t1 = hundredths(p->t1_ms);
         if (t0 > l->at) {
             sink_format(l->f, "{\\k%" PRId64 "}", t0 - l->at);
@@ -73,17 +88,36 @@ static void put_part(void *user, const struct cue_part *p)
     if (p->turn) sink_text(l->f, WRITE_SPEAKER_TURN);
 }
 
-static void put(struct sink *f, const struct cue *c)
+static void put_name(struct sink *f, const struct cue *c)
 {
     const int32_t *speaker = write_speaker_of(c->t, c->seg);
-    struct line l = { f, hundredths(c->t0_ms) };
+    size_t n;
+    const char *name = speaker ? write_speaker_name(&n, c->t, *speaker) : NULL;
+    if (name) sink_bytes(f, name, n);
+    else if (speaker && *speaker >= 0) sink_format(f, "Speaker%" PRId32, *speaker);
+}
+
+static void put_style(struct sink *f, const struct cue *c)
+{
+    const int32_t *speaker = write_speaker_of(c->t, c->seg);
+    if (speaker && *speaker >= 0 && c->t->layout->speaker_colors) sink_format(f, "Speaker%" PRId32 ",", *speaker);
+    else sink_format(f, "%s,", c->n || (c->atom && c->t->word_times) ? "Karaoke" : "Line");
+}
+
+static void put(struct sink *f, const struct cue *c)
+{
+    struct line l = { f, hundredths(c->t0_ms), c->t->word_times };
     sink_text(f, "Dialogue: 0,");
     put_time(f, c->t0_ms);
     put_time(f, c->t1_ms);
-    sink_format(f, "%s,", c->n ? "Karaoke" : "Line");
-    if (speaker && *speaker >= 0) sink_format(f, "Speaker%" PRId32, *speaker);
+    put_style(f, c);
+    put_name(f, c);
     sink_text(f, ",0,0,0,,");
-    write_speaker(f, speaker);
+    if (!c->atom) {
+        char label[WRITE_LABEL_SZ];
+        write_speaker_label(label, sizeof label, c->t, c->seg);
+        put_text(f, label, strlen(label));
+    }
     cue_parts(c, put_part, &l);
     sink_char(f, '\n');
 }
@@ -95,6 +129,6 @@ void write_ass(struct sink *f, const struct transcript *t)
     if (t->layout) layout = *t->layout;
     layout.highlight_words = 0; /* the syllables do that */
     plain.layout = &layout;
-    head(f, layout.font);
-    write_cues(f, &plain, put);
+    head(f, layout.font, layout.speaker_colors ? write_speaker_count(t) : 0);
+    write_cues(f, &plain, put, 1);
 }

@@ -10,7 +10,9 @@
  * Without words there are only the segments' times: lines break at spaces, and cues that a segment is cut into share its time by their
  * lengths. */
 #include "write_cues.h"
+#include "cue_build.h"
 #include "utf8.h"
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -220,16 +222,54 @@ static void cues_of_text(struct cues *q, int i)
     } while (at < n);
 }
 
-void write_cues(struct sink *f, const struct transcript *t, void (*put)(struct sink *f, const struct cue *c))
+/* ---- cues built by rules ----------------------------------------------------------------------------------------------------- */
+
+static void built_cues(struct cues *q, int labels)
+{
+    const struct transcript *t = q->cue.t;
+    struct cue_build b;
+    struct cue_rules rules;
+    cue_rules_of(&rules, &layout_of(t)->cues, t->language);
+    if (cue_build(&b, t, &rules, labels)) {
+        errno = ENOMEM;
+        q->f->failed = 1;
+    }
+    for (size_t i = 0; i < b.n && !q->f->failed; i++) {
+        q->cue.atom = &b.text.atom[b.cue[i].first];
+        q->cue.n_atoms = b.cue[i].n;
+        q->cue.seg = q->cue.atom->seg;
+        emit(q, b.cue[i].t0_ms, b.cue[i].t1_ms, -1);
+    }
+    cue_build_free(&b);
+}
+
+static void parts_of_atoms(const struct cue *c, void (*put)(void *user, const struct cue_part *p), void *user)
+{
+    static const char space[] = " ";
+    for (size_t i = 0; i < c->n_atoms; i++) {
+        const struct cue_atom *a = &c->atom[i];
+        const struct cue_part part = { .text = a->text, .n = a->n, .new_line = i && a->new_line, .t0_ms = a->t0_ms, .t1_ms = a->t1_ms };
+        const struct cue_part between = { .text = space, .n = 1, .t0_ms = -1, .t1_ms = -1 };
+        if (i && !a->new_line && a->space) put(user, &between);
+        put(user, &part);
+    }
+}
+
+void write_cues(struct sink *f, const struct transcript *t, void (*put)(struct sink *f, const struct cue *c), int labels)
 {
     struct cues q = { .f = f, .put = put, .cue = { .t = t } };
+    if (layout_of(t)->cues.on) {
+        built_cues(&q, labels);
+        return;
+    }
     if (t->word_times) cues_of_words(&q);
     for (int i = 0; !t->word_times && i < t->n; i++) cues_of_text(&q, i);
 }
 
 void cue_parts(const struct cue *c, void (*put)(void *user, const struct cue_part *p), void *user)
 {
-    if (c->n) parts_of_words(c, put, user);
+    if (c->atom) parts_of_atoms(c, put, user);
+    else if (c->n) parts_of_words(c, put, user);
     else parts_of_text(c, put, user);
 }
 
@@ -265,10 +305,10 @@ static void put_text(struct plain *p, const char *s, size_t n)
 static void put_part(void *user, const struct cue_part *part)
 {
     struct plain *p = user;
-    size_t n;
-    const size_t lead = (size_t)(utf8_strip(part->text, &n) - part->text);
     if (part->new_line) put_text(p, "\n", 1);
-    if (part->lit) {
+    if (part->lit) { /* a whole word, which ends with a zero */
+        size_t n;
+        const size_t lead = (size_t)(utf8_strip(part->text, &n) - part->text);
         put_text(p, part->text, lead);
         flush(p);
         sink_text(p->f, "<u>");

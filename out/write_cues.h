@@ -3,6 +3,7 @@
  * What srt, vtt and ass have in common: which text stands on the screen from when to when, and where its lines break. */
 #ifndef STENO_OUT_WRITE_CUES_H
 #define STENO_OUT_WRITE_CUES_H
+#include "cue_atoms.h"
 #include "write.h"
 #include <stddef.h>
 
@@ -15,6 +16,8 @@ struct cue {
     int32_t first, n;     /* its words among t->words; n 0: it has none, but text */
     int32_t lit;          /* number of the word that is underlined, -1: none */
     size_t from, to;      /* bytes of the text of `seg` */
+    const struct cue_atom *atom; /* [n_atoms] what it says where cues are built by rules, NULL: they are not */
+    size_t n_atoms;
 };
 
 /* A part of a cue: a word, or a line where words have no times. */
@@ -27,8 +30,9 @@ struct cue_part {
     int64_t t0_ms, t1_ms; /* of a word, -1: not known */
 };
 
-/* Give every cue of a transcript to `put`, in order. */
-void write_cues(struct sink *f, const struct transcript *t, void (*put)(struct sink *f, const struct cue *c));
+/* Give every cue of a transcript to `put`, in order. labels: those built by rules say who speaks in their text. In want of memory the sink
+ * has failed. */
+void write_cues(struct sink *f, const struct transcript *t, void (*put)(struct sink *f, const struct cue *c), int labels);
 
 /* Give every part of a cue to `put`, in order. */
 void cue_parts(const struct cue *c, void (*put)(void *user, const struct cue_part *p), void *user);

@@ -61,6 +61,16 @@ static void write_token_times(struct sink *f, const struct transcript *t, int se
     sink_char(f, ']');
 }
 
+static void write_token_logprobs(struct sink *f, const struct transcript *t, int seg)
+{
+    sink_text(f, ", \"token_logprobs\": [");
+    for (int32_t k = 0; t->tokens && k < t->segs[seg].n_tokens; k++) {
+        if (k) sink_text(f, ", ");
+        write_json_number(f, round(1e6 * (double)t->tokens[t->first_token[seg] + k].logprob) / 1e6);
+    }
+    sink_char(f, ']');
+}
+
 static void write_words_of(struct sink *f, uint32_t bits, const char *const *words, size_t n, int always)
 {
     const char *sep = "";
@@ -131,6 +141,7 @@ static void write_segment(struct sink *f, const struct transcript *t, int seg)
     member(f, "no_speech_prob", s->no_speech_prob);
     write_words(f, t, seg);
     if (t->token_times) write_token_times(f, t, seg);
+    if (t->token_logprobs) write_token_logprobs(f, t, seg);
     write_findings(f, s, write_speaker_of(t, seg));
     sink_char(f, '}');
 }

@@ -3,6 +3,7 @@
  * Every line has every key; what is not known is null. `schema_version` rises when a key changes its meaning or goes away. */
 #include "utf8.h"
 #include "write.h"
+#include <math.h>
 
 enum { SCHEMA_VERSION = 1 };
 
@@ -27,6 +28,13 @@ void write_jsonl(struct sink *f, const struct transcript *t)
     sink_text(f, ", \"duration\": ");
     if (r->error) sink_text(f, "null");
     else write_json_number(f, (double)t->duration_ms / 1000.0);
+    if (r->spent_us > 0) {
+        const double seconds = round((double)r->spent_us / 1e3) / 1e3;
+        sink_text(f, ", \"seconds\": ");
+        write_json_number(f, seconds);
+        sink_text(f, ", \"speed\": "); /* of the audio's length in seconds, how much in one */
+        write_json_number(f, r->error ? NAN : round((double)t->duration_ms * 1e5 / (double)r->spent_us) / 100);
+    }
     text_or_null(f, "status", r->error ? "error" : "ok");
     text_or_null(f, "error", r->error);
     text_or_null(f, "language", r->error ? NULL : t->language);

@@ -8,12 +8,16 @@ static void put(struct sink *f, const struct cue *c)
     sink_text(f, " --> ");
     write_time(f, c->t1_ms, 1, ',');
     sink_char(f, '\n');
-    write_speaker(f, write_speaker_of(c->t, c->seg));
+    if (!c->atom) {
+        char label[WRITE_LABEL_SZ];
+        write_speaker_label(label, sizeof label, c->t, c->seg);
+        sink_text(f, label);
+    }
     write_cue(f, c);
     sink_text(f, "\n\n");
 }
 
 void write_srt(struct sink *f, const struct transcript *t)
 {
-    write_cues(f, t, put);
+    write_cues(f, t, put, 1);
 }

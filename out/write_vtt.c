@@ -1,6 +1,35 @@
 /* steno: WebVTT subtitles. SPDX-License-Identifier: MIT */
 #include "write_cues.h"
 #include <inttypes.h>
+#include <string.h>
+
+/* What would begin a tag or an entity, or look like a time, is an entity. */
+static void write_vtt_text(struct sink *f, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '&') sink_text(f, "&amp;");
+        else if (s[i] == '<') sink_text(f, "&lt;");
+        else if (s[i] == '>') sink_text(f, "&gt;");
+        else sink_char(f, s[i]);
+    }
+}
+
+static void put_part(void *user, const struct cue_part *p)
+{
+    struct sink *f = user;
+    if (p->new_line) sink_char(f, '\n');
+    write_vtt_text(f, p->text, p->n);
+}
+
+/* The name of a speaker, without mark-up. */
+static void put_name(struct sink *f, const struct transcript *t, int32_t speaker)
+{
+    size_t n;
+    const char *name = write_speaker_name(&n, t, speaker);
+    if (name) write_vtt_text(f, name, n);
+    else if (speaker >= 0) sink_format(f, "Speaker%" PRId32, speaker);
+    else sink_text(f, "Speaker?");
+}
 
 static void put(struct sink *f, const struct cue *c)
 {
@@ -8,15 +37,61 @@ static void put(struct sink *f, const struct cue *c)
     write_time(f, c->t0_ms, 0, '.');
     sink_text(f, " --> ");
     write_time(f, c->t1_ms, 0, '.');
+    if (speaker && *speaker >= 0 && c->t->layout && c->t->layout->vtt_regions) sink_format(f, " region:speaker%" PRId32, *speaker);
     sink_char(f, '\n');
-    if (speaker && *speaker >= 0) sink_format(f, "<v Speaker%" PRId32 ">", *speaker);
-    else if (speaker) sink_text(f, "<v Speaker?>");
-    write_cue(f, c);
+    if (speaker) {
+        sink_text(f, "<v ");
+        put_name(f, c->t, *speaker);
+        sink_char(f, '>');
+    }
+    if (c->atom) cue_parts(c, put_part, f);
+    else write_cue(f, c);
     sink_text(f, "\n\n");
+}
+
+/* The selector of what a speaker says. In a string of CSS a quote or a backslash is escaped; "-->" would end the head. */
+static void put_voice(struct sink *f, const struct transcript *t, int32_t speaker)
+{
+    size_t n;
+    const char *name = write_speaker_name(&n, t, speaker);
+    sink_text(f, "::cue(v[voice=\"");
+    for (size_t i = 0; name && i < n; i++) {
+        if (strchr("\"\\", name[i])) sink_format(f, "\\%c", name[i]);
+        else if (strchr("<>&", name[i])) sink_format(f, "\\%x ", (unsigned)name[i]);
+        else sink_char(f, name[i]);
+    }
+    if (!name) sink_format(f, "Speaker%" PRId32, speaker);
+    sink_text(f, "\"])");
+}
+
+/* Colours that speakers of television have. */
+static void put_styles(struct sink *f, const struct transcript *t, int32_t speakers)
+{
+    static const char *const colors[] = { "white", "yellow", "cyan", "lime" };
+    enum { N = sizeof colors / sizeof *colors };
+    if (!speakers) return;
+    sink_text(f, "STYLE\n");
+    for (int32_t i = 0; i < speakers; i++) {
+        put_voice(f, t, i);
+        sink_format(f, " { color: %s; }\n", colors[i % N]);
+    }
+    sink_char(f, '\n');
+}
+
+/* Speakers beside each other at the foot of the picture, from left to right. */
+static void put_regions(struct sink *f, int32_t speakers)
+{
+    enum { WHOLE = 90, EDGE = 5, LINES = 3 };
+    for (int32_t i = 0; i < speakers; i++)
+        sink_format(f, "REGION\nid:speaker%" PRId32 "\nwidth:%d%%\nlines:%d\nregionanchor:0%%,100%%\nviewportanchor:%d%%,95%%\n\n", i,
+                    (int)(WHOLE / speakers), LINES, (int)(EDGE + WHOLE * (int64_t)i / speakers));
 }
 
 void write_vtt(struct sink *f, const struct transcript *t)
 {
+    const int32_t speakers = t->layout ? write_speaker_count(t) : 0;
     sink_text(f, "WEBVTT\n\n");
-    write_cues(f, t, put);
+    if (speakers && t->layout->vtt_regions) put_regions(f, speakers);
+    if (speakers && t->layout->speaker_colors) put_styles(f, t, speakers);
+    write_cues(f, t, put, 0);
 }

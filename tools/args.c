@@ -6,6 +6,7 @@
 #include "num.h"
 #include "message.h"
 #include "utf8.h"
+#include "time_text.h"
 #include "word_near.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -17,23 +18,7 @@
 
 enum { NAME_MAX_LEN = 64 };
 
-static const struct arg help_row = { .name = "help", .letter = 'h', .kind = ARG_FLAG, .help = "print this help" };
-
 /* ---- words ------------------------------------------------------------------------------------------------------------------- */
-
-/* Copy word `i` of "a|b|c" into out[NAME_MAX_LEN]. @return 1, or 0 past the last one */
-static int word_at(char *out, const char *words, int i)
-{
-    const char *p = words;
-    while (i-- > 0) {
-        p = strchr(p, '|');
-        if (!p) return 0;
-        p++;
-    }
-    const size_t n = strcspn(p, "|");
-    snprintf(out, NAME_MAX_LEN, "%.*s", (int)n, p);
-    return 1;
-}
 
 /* Index of `word` among "a|b|c", or -1; then `nearest` receives the most similar one, or "". */
 static int word_find(const char *words, const char *word, char *nearest)
@@ -41,7 +26,7 @@ static int word_find(const char *words, const char *word, char *nearest)
     char w[NAME_MAX_LEN];
     int best = -1;
     nearest[0] = '\0';
-    for (int i = 0; word_at(w, words, i); i++) {
+    for (int i = 0; arg_word(w, words, i); i++) {
         if (strcmp(w, word) == 0) return i;
         const int d = word_near(word, w);
         if (d >= 0 && (best < 0 || d < best)) {
@@ -58,70 +43,6 @@ static int bad_word(const char *spelled, const char *words, const char *word, co
     return message_usage("%s: unknown value \"%s\"; it takes %s", spelled, word, words);
 }
 
-/* ---- the library's table ----------------------------------------------------------------------------------------------------- */
-
-void arg_param(char *out, size_t n, const char *name, double *unit)
-{
-    static const struct { const char *option, *param; double unit; } others[] = {
-        { "sample-length", "sample_len", 1 }, { "word-threshold", "token_threshold", 1 }, { "chunk-length", "chunk_ms", 1000 },
-        { "max-len", "token_timestamps", 1 }, { "suppress-non-speech", "suppress_tokens", 1 }, { "vad", "clip_timestamps", 1 },
-        { "vad-threshold", "threshold", 1 }, { "vad-min-silence-ms", "max_end_silence_ms", 1 },
-        { "vad-max-speech-s", "max_segment_ms", 1000 }, { "vad-merge-s", "merge_ms", 1000 }, { "vad-schedule", "schedule", 1 },
-        { "vad-chunk-ms", "chunk_size_ms", 1 }, { "vad-min-speech-ms", "min_speech_ms", 1 },
-        { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 }, { "ctx-size", "text_ctx", 1 },
-        { "batch-size", "max_windows", 1 }, { "dump", "on_rows", 1 }, { "keep-tags", "tags", 1 }, { "rich-text", "tags", 1 },
-    };
-    *unit = 1;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(others[i].option, name) != 0) continue;
-        *unit = others[i].unit;
-        snprintf(out, n, "%s", others[i].param);
-        return;
-    }
-    snprintf(out, n, "%s", name);
-    for (char *p = out; *p; p++)
-        if (*p == '-') *p = '_';
-}
-
-/* @return 1, or 0 when no call has such a field */
-static int param_of(steno_param *p, const char *name)
-{
-    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH, STENO_CALL_OPEN, STENO_CALL_GENERATE,
-                                             STENO_CALL_EMBED };
-    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
-        for (int i = 0; p->size = sizeof *p, steno_param_get(NULL, calls[c], i, p) == STENO_OK; i++)
-            if (strcmp(p->name, name) == 0) return 1;
-    return 0;
-}
-
-static void dflt_write(char *out, const struct arg *r, const steno_param *p, double unit)
-{
-    char word[NAME_MAX_LEN];
-    const int is_none = p->has_none && (p->value == p->none || (isnan(p->value) && isnan(p->none)));
-    const int inverse = strncmp(p->name, "no_", 3) == 0;
-    if (r->kind == ARG_PAIR || r->kind == ARG_FLAG) strcpy(out, (p->value > 0) != inverse ? "on" : "off");
-    else if (r->kind == ARG_WORD) snprintf(out, ARG_DFLT_SZ, "%s", word_at(word, r->value, (int)p->value) ? word : "");
-    else if (is_none && r->none) strcpy(out, "none");
-    else snprintf(out, ARG_DFLT_SZ, "%.10g", p->value / unit);
-}
-
-struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ])
-{
-    struct arg full = *r;
-    steno_param p;
-    char param[NAME_MAX_LEN];
-    double unit;
-    if (!r->dflt || strcmp(r->dflt, ARG_OF_PARAM) != 0) return full;
-    arg_param(param, sizeof param, r->name, &unit);
-    full.dflt = NULL;
-    if (!param_of(&p, param)) return full;
-    full.lo = p.min / unit;
-    full.hi = p.max / unit;
-    if (r->kind != ARG_TEXT) dflt_write(dflt, r, &p, unit);
-    full.dflt = r->kind == ARG_TEXT ? p.text : dflt;
-    return full;
-}
-
 /* ---- values ------------------------------------------------------------------------------------------------------------------ */
 
 static int set_list(const struct arg *r, unsigned *bits, const char *spelled, const char *text)
@@ -134,7 +55,7 @@ static int set_list(const struct arg *r, unsigned *bits, const char *spelled, co
         const int i = word_find(r->value, word, nearest);
         if (i < 0) return bad_word(spelled, r->value, word, nearest);
         if (strcmp(word, "all") == 0)
-            for (int k = 0; word_at(all, r->value, k) && (r->hi == 0 || k < (int)r->hi); k++) *bits |= k == i ? 0 : 1u << k;
+            for (int k = 0; arg_word(all, r->value, k) && (r->hi == 0 || k < (int)r->hi); k++) *bits |= k == i ? 0 : 1u << k;
         else
             *bits |= 1u << i;
         p += n;
@@ -146,8 +67,13 @@ static int set_int(const struct arg *r, int64_t *to, const char *spelled, const 
 {
     char *end;
     errno = 0;
-    const long long v = strtoll(text, &end, 10);
-    if (end == text || *end || text[0] == ' ') return message_usage("%s: \"%s\" is not a whole number", spelled, text);
+    int64_t ms;
+    const int is_time = r->value && strcmp(r->value, "MS") == 0 && strchr(text, ':');
+    const char *behind = is_time ? time_read(text, &ms) : NULL;
+    if (is_time && (!behind || *behind))
+        return message_usage("%s: \"%s\" is no time; write 1:30, 1:02:03 or 1:02:03.500", spelled, text);
+    const long long v = is_time ? ms : strtoll(text, &end, 10);
+    if (!is_time && (end == text || *end || text[0] == ' ')) return message_usage("%s: \"%s\" is not a whole number", spelled, text);
     if (errno == ERANGE || (double)v < r->lo || (double)v > r->hi)
         return message_usage("%s: %s is out of range; it takes %.0f to %.0f", spelled, text, r->lo, r->hi);
     *to = v;
@@ -203,17 +129,14 @@ static void set_defaults(const struct args *a, char *opts)
     }
 }
 
-static int takes_value(const struct arg *r)
-{
-    return r->kind != ARG_FLAG && r->kind != ARG_PAIR;
-}
-
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
-static const struct arg *find_long(const struct args *a, const char *name, int *on)
+const struct arg *args_find_long(const struct args *a, const char *name, int *on)
 {
     *on = 1;
-    if (strcmp(name, help_row.name) == 0) return &help_row;
+    if (strcmp(name, args_help_row.name) == 0) return &args_help_row;
+    if (strcmp(name, args_help_all_row.name) == 0) return &args_help_all_row;
+    if (strcmp(name, args_help_man_row.name) == 0) return &args_help_man_row;
     for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {
         if (r->kind == ARG_GROUP) continue;
         if (strcmp(name, r->name) == 0) return r;
@@ -225,9 +148,9 @@ static const struct arg *find_long(const struct args *a, const char *name, int *
     return NULL;
 }
 
-static const struct arg *find_short(const struct args *a, char letter)
+const struct arg *args_find_short(const struct args *a, char letter)
 {
-    if (letter == help_row.letter) return &help_row;
+    if (letter == args_help_row.letter) return &args_help_row;
     for (const struct arg *r = a->rows; r->kind != ARG_END; r++)
         if (r->kind != ARG_GROUP && r->letter == letter) return r;
     return NULL;
@@ -283,6 +206,18 @@ static int take(const struct target *t, const struct arg *r, const char *spelled
     return rc;
 }
 
+static int is_help(const struct arg *r)
+{
+    return r == &args_help_row || r == &args_help_all_row || r == &args_help_man_row;
+}
+
+static int print_help(const struct args *a, const struct arg *r)
+{
+    if (r == &args_help_man_row) args_man(a);
+    else args_help(a, r == &args_help_all_row);
+    return message_flush();
+}
+
 /* One "--name", "--name=value" or "--name value". */
 static int parse_long(const struct target *t, int argc, char **argv, int *i)
 {
@@ -296,14 +231,11 @@ static int parse_long(const struct target *t, int argc, char **argv, int *i)
     for (char *p = name; *p; p++)
         if (*p == '_') *p = '-';
     int on;
-    const struct arg *r = find_long(a, name, &on);
+    const struct arg *r = args_find_long(a, name, &on);
     if (!r) return unknown_long(a, name);
-    if (r == &help_row) {
-        args_help(a);
-        return message_flush();
-    }
+    if (is_help(r)) return print_help(a, r);
     snprintf(spelled, sizeof spelled, "--%s", name);
-    if (!takes_value(r)) return text ? message_usage("%s takes no value", spelled) : take(t, r, spelled, on ? '-' : '!', NULL);
+    if (!args_takes_value(r)) return text ? message_usage("%s takes no value", spelled) : take(t, r, spelled, on ? '-' : '!', NULL);
     if (!text && *i + 1 >= argc) return message_usage("%s needs a value (%s)", spelled, r->value);
     return take(t, r, spelled, '-', text ? text + 1 : argv[++*i]);
 }
@@ -313,14 +245,11 @@ static int parse_short(const struct target *t, int argc, char **argv, int *i)
 {
     const struct args *a = t->args;
     for (const char *p = argv[*i] + 1; *p; p++) {
-        const struct arg *r = find_short(a, *p);
+        const struct arg *r = args_find_short(a, *p);
         char spelled[3] = { '-', *p, '\0' };
         if (!r) return message_usage("unknown option -%s; \"steno %s --help\" lists them", p, a->verb);
-        if (r == &help_row) {
-            args_help(a);
-            return message_flush();
-        }
-        if (takes_value(r)) {
+        if (is_help(r)) return print_help(a, r);
+        if (args_takes_value(r)) {
             if (!p[1] && *i + 1 >= argc) return message_usage("%s needs a value (%s)", spelled, r->value);
             return take(t, r, spelled, *p, p[1] ? p + 1 : argv[++*i]);
         }
@@ -348,69 +277,6 @@ int args_parse(const struct args *a, void *opts, struct args_given *given, int a
     return ARGS_RUN;
 }
 
-/* ---- help -------------------------------------------------------------------------------------------------------------------- */
-
-enum { HELP_LEFT = 28, HELP_WIDTH = 80 };
-
-/* `text` in words from column HELP_LEFT + 4 on; `column` is where the cursor stands. */
-static void help_wrap(const char *text, size_t column)
-{
-    for (const char *p = text; *p;) {
-        const size_t n = strcspn(p, " ");
-        if (column + 1 + n > HELP_WIDTH) {
-            printf("\n%*s", HELP_LEFT + 3, "");
-            column = HELP_LEFT + 3;
-        }
-        printf(" %.*s", (int)n, p);
-        column += 1 + n;
-        p += n + strspn(p + n, " ");
-    }
-    putchar('\n');
-}
-
-/* What an option is called and takes; a list of words that is too long goes on below. @return whether there is room beside it */
-static int help_left(const char *left)
-{
-    const size_t room = HELP_WIDTH - 2;
-    const char *p = left;
-    while (strlen(p) > room) {
-        size_t n = room;
-        while (n > 0 && p[n - 1] != '|') n--;
-        if (n == 0) break;
-        printf("  %.*s\n      ", (int)n, p);
-        p += n;
-    }
-    const int fits = p == left && strlen(left) <= HELP_LEFT;
-    printf("  %-*s", fits ? HELP_LEFT : 0, p);
-    return fits;
-}
-
-static void help_line(const struct arg *row)
-{
-    char left[160], text[512], dflt[ARG_DFLT_SZ];
-    const struct arg full = arg_full(row, dflt), *r = &full;
-    const char *no = r->kind == ARG_PAIR ? "[no-]" : "";
-    const char *gap = takes_value(r) ? " " : "", *value = takes_value(r) ? r->value : "";
-    if (r->letter) snprintf(left, sizeof left, "-%c, --%s%s%s%s", r->letter, no, r->name, gap, value);
-    else snprintf(left, sizeof left, "    --%s%s%s%s", no, r->name, gap, value);
-    if (r->dflt) snprintf(text, sizeof text, "%s (default: %s)", r->help, r->dflt);
-    else snprintf(text, sizeof text, "%s", r->help);
-    const int fits = help_left(left);
-    if (fits) putchar(' ');
-    help_wrap(text, fits ? HELP_LEFT + 3 : HELP_WIDTH);
-}
-
-void args_help(const struct args *a)
-{
-    printf("Usage: steno %s %s\n%s\n", a->verb, a->usage, a->about);
-    for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {
-        if (r->kind == ARG_GROUP) printf("\n%s:\n", r->help);
-        else help_line(r);
-    }
-    printf("\nHelp:\n");
-    help_line(&help_row);
-}
-
 /* ---- values as JSON ---------------------------------------------------------------------------------------------------------- */
 
 static void json_value(struct sink *f, const struct arg *r, const void *at)
@@ -422,9 +288,9 @@ static void json_value(struct sink *f, const struct arg *r, const void *at)
     case ARG_PAIR: sink_text(f, *(const int *)at ? "true" : "false"); break;
     case ARG_INT: sink_format(f, "%" PRId64, *(const int64_t *)at); break;
     case ARG_NUM: sink_text(f, isfinite(*(const double *)at) ? num_repr(num, *(const double *)at) : "null"); break;
-    case ARG_WORD: utf8_json(f, word_at(text, r->value, *(const int *)at) ? text : ""); break;
+    case ARG_WORD: utf8_json(f, arg_word(text, r->value, *(const int *)at) ? text : ""); break;
     case ARG_LIST:
-        for (int i = 0; word_at(text, r->value, i); i++) {
+        for (int i = 0; arg_word(text, r->value, i); i++) {
             if (!(*(const unsigned *)at >> i & 1)) continue;
             sink_text(f, sep);
             utf8_json(f, text);

@@ -67,7 +67,19 @@ struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ]);
  * @return ARGS_RUN, or the exit code to end with (help was printed, or a message about a mistake) */
 int args_parse(const struct args *a, void *opts, struct args_given *given, int argc, char **argv, int *n_operands);
 
-void args_help(const struct args *a);
+/* What args_help.c prints: the options that are often used, or all; and a manual page (roff) of the verb. */
+void args_help(const struct args *a, int all);
+void args_man(const struct args *a);
+/* --help and --help-all, which every verb has; --help-man is for the build. */
+extern const struct arg args_help_row, args_help_all_row, args_help_man_row;
+
+/* The row of "--name", written with dashes, or of "-letter", --help among them; NULL: there is none. *on: 0 for --no-name. */
+const struct arg *args_find_long(const struct args *a, const char *name, int *on);
+const struct arg *args_find_short(const struct args *a, char letter);
+int args_takes_value(const struct arg *r);
+/* Copy word `i` of "a|b|c" into out[ARG_WORD_SZ]. @return 1, or 0 past the last one */
+enum { ARG_WORD_SZ = 64 };
+int arg_word(char *out, const char *words, int i);
 
 /* The values of *opts as a JSON object on one line, by the names of the rows; options below the headings in `but` ("Output|Messages") are
  * left out, the word none and texts that were not given are null. */

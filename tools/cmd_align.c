@@ -1,7 +1,10 @@
 /* steno: the verb align: when the words of a known text are said. SPDX-License-Identifier: MIT */
 #include "cmd.h"
+#include "cue_opts.h"
+#include "cue_results.h"
 #include "engine.h"
 #include "ledger_code.h"
+#include "option_names.h"
 #include "print.h"
 #include "signals.h"
 #include "sound.h"
@@ -13,7 +16,10 @@
 
 struct opts {
     struct engine_opts engine;
+    struct cue_results_opts out;
+    struct cue_opts cues;
     const char *language;
+    int64_t max_line_width, max_line_count;
     int json;
 };
 
@@ -31,17 +37,22 @@ static const struct arg rows[] = {
       .help = "the language of the text: a code or an English name" },
     ARG_HEADING("Output"),
     { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "an object instead of lines" },
+    CUE_RESULTS_ROWS(struct opts, out),
+    CUE_ROWS(struct opts, cues),
+    { .name = "max-line-width", .kind = ARG_INT, .at = AT(max_line_width), .value = "N", .hi = 1e6,
+      .help = "most characters of a line of subtitles" },
+    { .name = "max-line-count", .kind = ARG_INT, .at = AT(max_line_count), .value = "N", .hi = 1e6, .help = "most lines of a cue" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
     { 0 },
 };
 
-static const struct args align_args = { "align", "[OPTION]... FILE TEXT",
-                                        "Print START_MS END_MS WORD for each word of TEXT, which is said in FILE, and\n"
-                                        "- - WORD where it does not seem to be. @NAME reads the text from a file, - from\n"
-                                        "standard input.",
-                                        rows };
+const struct args align_args = { "align", "[OPTION]... FILE TEXT",
+                                 "Print START_MS END_MS WORD for each word of TEXT, which is said in FILE, and\n"
+                                 "- - WORD where it does not seem to be. @NAME reads the text from a file, - from\n"
+                                 "standard input.",
+                                 rows };
 
 static int fail(const char *file, int rc, const char *reason)
 {
@@ -119,7 +130,23 @@ static int words_print(const steno_session *s, int json)
     return message_flush();
 }
 
-static int align(const struct opts *o, const struct engine *e, const char *file, const char *text)
+/* The words as cues, by the rules of a style. */
+static int cues_write(struct cue_results *out, const struct write_layout *l, const steno_session *s)
+{
+    struct transcript_store store = { 0 };
+    struct transcript t = { .word_times = 1, .first_timestamp = -1, .layout = l };
+    int code;
+    if (transcript_take(&t, &store, s)) {
+        message("out of memory for the subtitles");
+        code = EXIT_MEMORY;
+    } else {
+        code = cue_results_write(out, &t);
+    }
+    transcript_free(&store);
+    return code;
+}
+
+static int align(const struct opts *o, const struct engine *e, struct cue_results *out, const struct write_layout *l, const char *text)
 {
     steno_media *m = NULL;
     steno_source src;
@@ -127,6 +154,7 @@ static int align(const struct opts *o, const struct engine *e, const char *file,
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
     p.language = o->language;
+    const char *file = out->input;
     int code, rc = sound_open(&m, file, &err);
     if (rc != STENO_OK) {
         code = sound_failed(file, rc, err.text);
@@ -140,10 +168,23 @@ static int align(const struct opts *o, const struct engine *e, const char *file,
             code = sound_call_failed(file, m, e->session, rc);
         } else {
             sound_lost(m, file);
-            code = words_print(e->session, o->json);
+            code = out->on ? cues_write(out, l, e->session) : words_print(e->session, o->json);
         }
     }
     steno_media_close(m);
+    return code;
+}
+
+/* Rules of cues are for subtitles; without any they are those of the plain style. */
+static int check_cues(struct write_layout *l, const struct opts *o)
+{
+    const struct args_given *g = o->engine.given;
+    const int width = option_was_given(g, "max-line-width"), count = option_was_given(g, "max-line-count");
+    *l = (struct write_layout){ 0 };
+    const int code = cue_opts_choice(&l->cues, &o->cues, g, width ? o->max_line_width : CUE_UNSET, count ? o->max_line_count : CUE_UNSET);
+    if (code == EXIT_OK && !o->out.format && (l->cues.on || width || count || option_was_given(g, "frame-rate")))
+        return message_usage("a style or limit of cues is for the output formats srt, vtt and ass");
+    l->cues.on = 1;
     return code;
 }
 
@@ -152,6 +193,7 @@ int cmd_align(int argc, char **argv)
     struct args_given given;
     struct opts o = { .engine.given = &given };
     struct engine e;
+    struct write_layout layout;
     char *text = NULL;
     int n;
     int code = args_parse(&align_args, &o, &given, argc, argv, &n);
@@ -159,14 +201,19 @@ int cmd_align(int argc, char **argv)
     if (n != 2) return message_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
     if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
         return message_usage("standard input cannot be both the sound and the text");
-    code = ledger_code_read(NULL, "an input", argv[0]);
-    if (code == EXIT_OK && argv[1][0] == '@') code = ledger_code_read(NULL, "the text", argv[1] + 1);
+    struct cue_results out = { 0 };
+    code = check_cues(&layout, &o);
+    if (code == EXIT_OK) code = cue_results_open(&out, &o.out, argv[0], o.json, o.engine.quiet);
+    out.input = argv[0];
+    if (code == EXIT_OK) code = ledger_code_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK && argv[1][0] == '@') code = ledger_code_read(&out.ledger, "the text", argv[1] + 1);
     if (code == EXIT_OK) code = text_read(&text, argv[1]);
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code == EXIT_OK) {
-        code = align(&o, &e, argv[0], text);
+        code = align(&o, &e, &out, &layout, text);
         engine_close(&e);
     }
+    cue_results_close(&out);
     free(text);
     return code;
 }

@@ -48,7 +48,7 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args bench_args = {
+const struct args bench_args = {
     "bench", "[OPTION]...",
     "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that\n"
     "hear clips 10, 30 and 60 s. Of language models prompts of 128 and 512 tokens,\n"

@@ -30,8 +30,8 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args chat_args = { "chat", "[OPTION]... -m MODEL",
-                                       "Talk with a language model: each line is answered. /reset forgets what was said,\n"
+const struct args chat_args = { "chat", "[OPTION]... -m MODEL",
+                                "Talk with a language model: each line is answered. /reset forgets what was said,\n"
                                        "/exit or the end of input ends. Ctrl-C ends an answer.", rows };
 
 /* ---- what was said ----------------------------------------------------------------------------------------------------------- */

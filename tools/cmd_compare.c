@@ -21,12 +21,12 @@ struct opts { int unused; };
 
 static const struct arg rows[] = { { 0 } };
 
-static const struct args compare_args = { "compare", "A B",
-                                          "Print how far the numbers of the .npy file B are from those of A: cosine,\n"
-                                          "relative error (length of the difference by length of A), largest difference\n"
-                                          "and where. \"steno --dump DIR\" writes such files. Of texts and transcripts (txt,\n"
-                                          "srt, vtt, tsv, csv, lrc, json), A what was said and B what was heard, print the\n"
-                                          "error rates of characters and words (CER, WER), without case and punctuation.\n"
+const struct args compare_args = { "compare", "A B",
+                                   "Print how far the numbers of the .npy file B are from those of A: cosine,\n"
+                                   "relative error (length of the difference by length of A), largest difference\n"
+                                   "and where. \"steno --dump DIR\" writes such files. Of texts and transcripts (txt,\n"
+                                   "srt, vtt, tsv, csv, lrc, json), A what was said and B what was heard, print the\n"
+                                   "error rates of characters and words (CER, WER), without case and punctuation.\n"
                                           "A and B may be folders: files that have one name are compared.", rows };
 
 /* @return 0, or -1 after a message */

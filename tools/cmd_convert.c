@@ -1,33 +1,40 @@
-/* steno: the verbs convert and quantize: a model as one GGUF file. SPDX-License-Identifier: MIT
+/* steno: the verbs convert and quantize: a model in another form. SPDX-License-Identifier: MIT
  *
  * Both are the same work; one is asked for a form, the other for a type. */
 #include "cmd.h"
 #include "engine.h"
 #include "ledger_code.h"
+#include "model_out.h"
 #include "option_names.h"
 #include "progress.h"
-#include "signals.h"
-#include "atomic_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define TYPES "f32|f16|bf16|q8_0|q5_1|q5_0|q4_1|q4_0|q6_k|q5_k_m|q5_k_s|q4_k_m|q4_k_s|iq4_nl|iq4_xs|q3_k_l|q3_k_m|q3_k_s|q2_k"
-enum { N_TYPES = 19 };
+#define TYPES "auto|f32|f16|bf16|q8_0|q5_1|q5_0|q4_1|q4_0|q6_k|q5_k_m|q5_k_s|q4_k_m|q4_k_s|iq4_nl|iq4_xs|q3_k_l|q3_k_m|q3_k_s|q2_k" \
+              "|q5_k|q4_k|q3_k"
+enum { AUTO, N_TYPES = 23 };
+#define FORMS "auto|gguf|bin|pt|hf"
 
 struct opts {
     struct engine_opts engine;
     const char *imatrix;
-    int type, again, pure;
+    int type, form, again, pure;
 };
 
 #define MODEL_ROWS \
     ARG_HEADING("Model"), \
     { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(struct opts, engine.vocab), .value = "PATH", \
-      .help = "vocabulary of a model that carries none: SentencePiece model, tokens.json, or a folder with one" }, \
+      .help = "vocabulary of a model that carries none: SentencePiece model, tokens.json, tiktoken file, tokenizer.json, " \
+              "another model, or a folder with one" }, \
     ENGINE_LLM_ROW(struct opts)
+
+#define FORM_ROW \
+    { .name = "to", .kind = ARG_WORD, .at = offsetof(struct opts, form), .value = FORMS, .dflt = "auto", \
+      .help = "form of OUT; auto: by its name: whisper.cpp's file for .bin, OpenAI's for .pt, a Hugging Face folder " \
+              "for NAME/, else a GGUF file" }
 
 #define ROUNDING_ROWS \
     ARG_HEADING("Rounding"), \
@@ -44,8 +51,9 @@ struct opts {
 static const struct arg convert_rows[] = {
     MODEL_ROWS,
     ARG_HEADING("Output"),
-    { .name = "type", .kind = ARG_WORD, .at = offsetof(struct opts, type), .value = TYPES, .dflt = "f32",
-      .help = "of the matrices, as quantize takes it; all else is f32" },
+    { .name = "type", .kind = ARG_WORD, .at = offsetof(struct opts, type), .value = TYPES, .dflt = "auto",
+      .help = "of the matrices, as quantize takes it; auto: f32 in a GGUF file, as it is in other forms" },
+    FORM_ROW,
     ROUNDING_ROWS,
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -54,31 +62,35 @@ static const struct arg convert_rows[] = {
 
 static const struct arg quantize_rows[] = {
     MODEL_ROWS,
+    ARG_HEADING("Output"),
+    FORM_ROW,
     ROUNDING_ROWS,
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
     { 0 },
 };
 
-static const struct args convert_args = { "convert", "[OPTION]... MODEL OUT.gguf",
-                                          "Write MODEL as one GGUF file with all that belongs to it inside: a FunASR folder\n"
-                                          "(SenseVoiceSmall, Paraformer, Fun-ASR-Nano, FSMN-VAD or CT-Transformer) as\n"
-                                          "FunASR's runtime names things, a language model or BERT (a Hugging Face or MLX\n"
-                                          "folder) as llama.cpp does.", convert_rows };
-static const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT.gguf TYPE",
-                                           "Write MODEL, in any form, as a GGUF file with matrices of TYPE: f32, f16, bf16,\n"
-                                           "q8_0, q5_1, q5_0, q4_1, q4_0; of language models and BERT also q6_k, q5_k_m,\n"
-                                           "q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k, which mix\n"
-                                           "types as llama-quantize does. All else stays: biases, norms, filters, queries.\n"
-                                           "A matrix whose rows are no whole blocks of TYPE gets a type of smaller blocks\n"
-                                           "in a language model, and is f32 elsewhere.",
-                                           quantize_rows };
+const struct args convert_args = { "convert", "[OPTION]... MODEL OUT",
+                                   "Write MODEL in another form. OUT.gguf: one GGUF file with all that belongs to it\n"
+                                   "inside, of a FunASR folder (SenseVoiceSmall, Paraformer, Fun-ASR-Nano, FSMN-VAD\n"
+                                   "or CT-Transformer) as FunASR's runtime names things, of a language model or BERT\n"
+                                   "(a Hugging Face or MLX folder) as llama.cpp does. OUT.bin,\n"
+                                   "OUT.pt and OUT/: whisper.cpp's file, OpenAI's, or a Hugging Face folder, of a\n"
+                                          "Whisper model in any form.", convert_rows };
+const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT TYPE",
+                                    "Write MODEL, in any form, with matrices of TYPE. OUT.gguf: f32, f16, bf16, q8_0,\n"
+                                    "q5_1, q5_0, q4_1, q4_0; of language models and BERT also q6_k, q5_k_m, q5_k_s,\n"
+                                    "q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k, which mix types\n"
+                                    "as llama-quantize does. OUT.bin, of Whisper models: f32, f16, q8_0, q5_1, q5_0,\n"
+                                    "q4_1, q4_0, and, where rows are multiples of 256, q6_k, q5_k, q4_k, q3_k, q2_k,\n"
+                                    "as its quantizer does. All else stays: biases, norms, filters, queries.\n"
+                                    "A matrix whose rows are no whole blocks of TYPE gets a type of smaller blocks\n"
+                                    "in a language model, is f32 in others, and is refused in a .bin file.",
+                                    quantize_rows };
 
 /* The file on its way. */
 struct out {
-    struct atomic_file file;
-    int64_t n;
-    int failed;          /* errno of a write */
+    struct model_out to;
     int shows;           /* each tensor, on a terminal */
     int others, tensors; /* those whose rows are no whole blocks of what they should be; all */
     char other[160];     /* the first of them */
@@ -87,10 +99,13 @@ struct out {
 static int out_write(void *user, const void *data, size_t n)
 {
     struct out *o = user;
-    errno = 0;
-    if (fwrite(data, 1, n, o->file.f) != n) o->failed = errno ? errno : EIO;
-    o->n += (int64_t)n;
-    return o->failed;
+    return model_out_write(&o->to, data, n);
+}
+
+static int out_file(void *user, const char *name)
+{
+    struct out *o = user;
+    return model_out_file(&o->to, name);
 }
 
 static int out_tensor(void *user, const steno_convert_tensor *t)
@@ -109,8 +124,35 @@ static int cannot_write(const char *path, const char *reason)
     return EXIT_OUTPUT;
 }
 
+/* The form that is wished for, or that a name says. */
+static const char *form_of(const struct opts *o, const char *to)
+{
+    static const char *const form[] = { "gguf", "gguf", "bin", "pt", "hf" };
+    const char *end = strrchr(to, '.');
+    if (o->form != AUTO) return form[o->form];
+    return end && !strcmp(end, ".bin") ? "bin" : end && !strcmp(end, ".pt") ? "pt" : *to && to[strlen(to) - 1] == '/' ? "hf" : "gguf";
+}
+
+static int is_folder(const struct opts *o, const char *to)
+{
+    return !strcmp(form_of(o, to), "hf");
+}
+
+/* What a model is made of. */
+struct origin {
+    char *path, *vocab;
+    char format[32];
+    int64_t size; /* of its files, but for a vocabulary from elsewhere */
+};
+
+static void origin_free(struct origin *from)
+{
+    free(from->path);
+    free(from->vocab);
+}
+
 /* The model is opened to see that it is one, and what it is read from: none of that may be the output. */
-static int look(struct ledger *l, char **path, int64_t *size, const struct opts *o, const char *model, const char *to)
+static int look(struct ledger *l, struct origin *from, const struct opts *o, const char *model, const char *to)
 {
     struct engine_opts how = o->engine;
     struct engine e;
@@ -123,11 +165,16 @@ static int look(struct ledger *l, char **path, int64_t *size, const struct opts 
     how.ledger = l;
     int code = engine_open(&e, &how, 0);
     if (code != EXIT_OK) return code;
+    const char *vocab = e.vocab ? e.vocab : o->engine.vocab;
     for (int i = 0; (file = steno_model_file(e.model, i)) != NULL; i++)
-        if (stat(file, &st) == 0) *size += st.st_size;
-    *path = strdup(e.path);
+        if (stat(file, &st) == 0 && !(vocab && !strncmp(file, vocab, strlen(vocab)))) from->size += st.st_size;
+    steno_model_info info = { .size = sizeof info };
+    if (steno_model_info_get(e.model, &info) == STENO_OK) snprintf(from->format, sizeof from->format, "%s", info.format);
+    from->path = strdup(e.path);
+    from->vocab = vocab ? strdup(vocab) : NULL;
+    const int is_short = !from->path || (vocab && !from->vocab);
     engine_close(&e);
-    if (!*path) {
+    if (is_short) {
         message("out of memory for a path");
         return EXIT_MEMORY;
     }
@@ -135,70 +182,76 @@ static int look(struct ledger *l, char **path, int64_t *size, const struct opts 
     const int status = ledger_plan(l, to);
     if (status == LEDGER_READ) return message_usage("%s is %s and would be overwritten; choose another name", to, l->refused.what);
     if (status != LEDGER_OK) return ledger_code(l, status);
-    return (fault = atomic_file_fault(to)) ? cannot_write(to, fault) : EXIT_OK;
+    return !is_folder(o, to) && (fault = atomic_file_fault(to)) ? cannot_write(to, fault) : EXIT_OK;
 }
 
-/* What a process that was killed has left beside the file. */
-static void sweep_beside(const char *to)
+/* What the form has no place for, of what the model has. */
+static const char *left_out(const char *form, const struct origin *from)
 {
-    const char *slash = strrchr(to, '/');
-    char *dir = slash ? strndup(to, (size_t)(slash - to) + 1) : strdup(".");
-    if (dir) atomic_file_sweep(dir);
-    free(dir);
+    if (!strcmp(form, "pt")) return "; vocabulary, mel filters and alignment heads are not in it: a .pt file has no place for them";
+    if (!strcmp(form, "bin") && strstr(from->format, "safetensors"))
+        return "; alignment heads and settings of generation are not in it: a .bin file has no place for them";
+    return "";
 }
 
-static int write_file(const char *model, const char *to, const char *type, const struct opts *o, int64_t before)
+static int refused(const struct opts *o, const char *model, const char *type, int rc, const steno_error *err)
+{
+    if (rc != STENO_EARG) return message_model_error(model, rc, err->text);
+    char name[OPTION_TEXT_SZ];
+    if (o->pure && strstr(err->text, ": pure, ")) return message_usage("%s: %s", option_name(name, o->engine.given, "pure"), err->text);
+    if (o->imatrix && strstr(err->text, "imatrix"))
+        return message_usage("%s %s: %s", option_name(name, o->engine.given, "imatrix"), o->imatrix, err->text);
+    if (!option_was_given(o->engine.given, "type")) return message_usage("%s", err->text);
+    return message_usage("%s %s: %s", option_name(name, o->engine.given, "type"), type, err->text);
+}
+
+static int write_file(const struct origin *from, const char *to, const char *type, const struct opts *o)
 {
     struct out out = { 0 };
     steno_convert_params p;
     steno_error err = { 0 };
     steno_convert_params_init(&p);
     p.type = type;
-    p.vocab = o->engine.vocab;
+    p.form = form_of(o, to);
+    p.vocab = from->vocab;
     p.llm = o->engine.llm;
     p.imatrix = o->imatrix;
     p.allow_requantize = o->again;
     p.pure = o->pure;
     p.n_threads = (int32_t)o->engine.threads;
     p.write = out_write;
+    p.file = out_file;
     p.tensor = out_tensor;
     p.user = &out;
     out.shows = !o->engine.quiet && progress_can_redraw();
-    sweep_beside(to);
-    if (atomic_file_open(&out.file, to, signals_temp)) return errno == ENOMEM ? message_model_error(to, STENO_ENOMEM, "out of memory")
-                                                                              : cannot_write(to, strerror(errno));
-    const int rc = steno_model_convert(model, &p, &err);
+    if (model_out_open(&out.to, to, is_folder(o, to))) {
+        if (errno == ENOTEMPTY) return cannot_write(to, "the folder has files in it; name a new one");
+        return errno == ENOMEM ? message_model_error(to, STENO_ENOMEM, "out of memory") : cannot_write(to, strerror(errno));
+    }
+    const int rc = steno_model_convert(from->path, &p, &err);
     if (out.shows && out.tensors) fputs("\r\033[K", stderr);
     if (rc) {
-        atomic_file_abort(&out.file);
-        if (out.failed) return cannot_write(to, strerror(out.failed));
-        if (rc != STENO_EARG) return message_model_error(model, rc, err.text);
-        char name[OPTION_TEXT_SZ];
-        if (o->pure && strstr(err.text, ": pure, "))
-            return message_usage("%s: %s", option_name(name, o->engine.given, "pure"), err.text);
-        if (o->imatrix && strstr(err.text, "imatrix"))
-            return message_usage("%s %s: %s", option_name(name, o->engine.given, "imatrix"), o->imatrix, err.text);
-        if (!option_was_given(o->engine.given, "type")) return message_usage("%s", err.text);
-        return message_usage("%s %s: %s", option_name(name, o->engine.given, "type"), type, err.text);
+        model_out_end(&out.to, 0);
+        if (out.to.failed) return cannot_write(to, strerror(out.to.failed));
+        return refused(o, from->path, type, rc, &err);
     }
-    if (atomic_file_commit(&out.file)) return cannot_write(to, strerror(errno));
+    if (model_out_end(&out.to, 1)) return cannot_write(to, strerror(errno));
     if (!o->engine.quiet && out.others)
         message("%d of %d tensors have rows that are no whole blocks, and are of another type: %s", out.others, out.tensors, out.other);
     if (!o->engine.quiet)
-        message("%s: %lld bytes; %s had %lld (%.0f %% of that)", to, (long long)out.n, model, (long long)before,
-                before ? 100.0 * (double)out.n / (double)before : 0);
+        message("%s: %lld bytes; %s had %lld (%.0f %% of that)%s", to, (long long)out.to.n, from->path, (long long)from->size,
+                from->size ? 100.0 * (double)out.to.n / (double)from->size : 0, left_out(p.form, from));
     return EXIT_OK;
 }
 
 static int convert(const struct opts *o, const char *model, const char *to, const char *type)
 {
     struct ledger ledger = { 0 };
-    char *path = NULL;
-    int64_t before = 0;
+    struct origin from = { 0 };
     if (strcmp(to, "-") == 0) return message_usage("a model is not written to standard output: name a file");
-    int code = look(&ledger, &path, &before, o, model, to);
-    if (code == EXIT_OK) code = write_file(path, to, type, o, before);
-    free(path);
+    int code = look(&ledger, &from, o, model, to);
+    if (code == EXIT_OK) code = write_file(&from, to, type, o);
+    origin_free(&from);
     ledger_free(&ledger);
     return code;
 }
@@ -229,7 +282,7 @@ int cmd_convert(int argc, char **argv)
     const int code = args_parse(&convert_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 2) return message_usage("convert takes a model and the name of the file that is made of it, not %d operands", n);
-    return convert(&o, argv[0], argv[1], type_name(type, o.type));
+    return convert(&o, argv[0], argv[1], o.type == AUTO ? NULL : type_name(type, o.type));
 }
 
 int cmd_quantize(int argc, char **argv)
@@ -237,13 +290,14 @@ int cmd_quantize(int argc, char **argv)
     struct args_given given;
     struct opts o = { .engine.given = &given };
     char type[8];
-    int n, i = 0;
+    int n, i = AUTO + 1;
     const int code = args_parse(&quantize_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 3) return message_usage("quantize takes a model, the name of the file that is made of it, and a type, not %d operands", n);
     while (i < N_TYPES && !is_type(argv[2], type_name(type, i))) i++;
     if (i == N_TYPES)
         return message_usage("%s is no type that is written; f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 are, and of language models "
-                             "q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k", argv[2]);
+                             "q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k, of Whisper models "
+                             "q6_k, q5_k, q4_k, q3_k and q2_k", argv[2]);
     return convert(&o, argv[0], argv[1], type);
 }

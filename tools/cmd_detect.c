@@ -30,8 +30,8 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args detect_args = { "detect", "[OPTION]... FILE",
-                                         "Print CODE PROBABILITY for the languages heard in the first 30 s of FILE.", rows };
+const struct args detect_args = { "detect", "[OPTION]... FILE",
+                                  "Print CODE PROBABILITY for the languages heard in the first 30 s of FILE.", rows };
 
 struct guess {
     const char *code;

@@ -33,7 +33,7 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args doctor_args = {
+const struct args doctor_args = {
     "doctor", "[OPTION]... [MODEL]",
     "Print what this machine offers, what steno would use and why, and what is wrong\n"
     "(exit code 1 if anything is). With MODEL: what that file is, and what is wrong\n"
@@ -229,7 +229,7 @@ static void report_largest(struct report *r)
     struct model_found at = { 0 };
     steno_model_params p;
     steno_model_params_init(&p);
-    if (models_open_largest(&m, &at, NULL, &p, report_passed, r) == STENO_OK) {
+    if (models_open_best(&m, &at, NULL, &p, report_passed, r) == STENO_OK) {
         report_opened(r, "default model", at.path ? at.path : "", m);
     } else {
         line(r, "default model", "none; " MODELS_ADVICE);

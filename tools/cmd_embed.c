@@ -35,8 +35,8 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args embed_args = { "embed", "[OPTION]... -m MODEL [TEXT|@FILE|-]...",
-                                        "Print a vector for each TEXT, for each line of FILE behind @, or of standard\n"
+const struct args embed_args = { "embed", "[OPTION]... -m MODEL [TEXT|@FILE|-]...",
+                                 "Print a vector for each TEXT, for each line of FILE behind @, or of standard\n"
                                         "input where it is - or there is no text.", rows };
 
 /* All texts of a run. */

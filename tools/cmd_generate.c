@@ -48,8 +48,8 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args generate_args = { "generate", "[OPTION]... -m MODEL [PROMPT|-]",
-                                           "Have a language model answer PROMPT, or go on with it; - is standard input.\n"
+const struct args generate_args = { "generate", "[OPTION]... -m MODEL [PROMPT|-]",
+                                    "Have a language model answer PROMPT, or go on with it; - is standard input.\n"
                                            "The text appears as it is made. Ctrl-C ends it.", rows };
 
 static int say(const struct engine *e, const struct opts *o, const steno_generate_params *given, const int32_t *ids, int n)

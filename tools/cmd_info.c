@@ -31,8 +31,8 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args info_args = { "info", "[OPTION]... [MODEL]",
-                                       "Print what a model file or folder holds, what memory it takes, or what is wrong\n"
+const struct args info_args = { "info", "[OPTION]... [MODEL]",
+                                "Print what a model file or folder holds, what memory it takes, or what is wrong\n"
                                        "with it.", rows };
 
 static void fact_key(int json, int first, const char *key)

@@ -5,17 +5,19 @@
 #include "engine.h"
 #include "companion.h"
 #include "ledger_code.h"
+#include "marks_opts.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct opts { struct engine_opts engine; };
+struct opts { struct engine_opts engine; const char *jieba_dict; };
 
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(struct opts, engine.model), .value = "PATH|NAME",
       .help = "a model for punctuation, such as FunASR's ct-punc; without it the one in the caches" },
+    MARKS_JIEBA_ROW(struct opts, jieba_dict),
     ENGINE_DEVICE_ROW(struct opts),
     ENGINE_CPU_ROWS(struct opts),
     ARG_HEADING("Messages"),
@@ -23,8 +25,8 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args punctuate_args = { "punctuate", "[OPTION]... [FILE]...",
-                                            "Put punctuation into each line of the text files FILE, or of standard input.", rows };
+const struct args punctuate_args = { "punctuate", "[OPTION]... [FILE]...",
+                                     "Put punctuation into each line of the text files FILE, or of standard input.", rows };
 
 static int do_line(const struct engine *e, const char *name, size_t number, char *line, size_t n, int go_on)
 {
@@ -104,17 +106,21 @@ int cmd_punctuate(int argc, char **argv)
     struct args_given given;
     struct opts o = { .engine.given = &given };
     struct engine e = { 0 };
-    char *found = NULL;
+    struct engine_opts own;
+    char *found = NULL, *dict = NULL;
     int n;
     int code = args_parse(&punctuate_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     code = choose(&o.engine, &found);
     for (int i = 0; code == EXIT_OK && i < n; i++) code = ledger_code_read(NULL, "an input", argv[i]);
-    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
+    if (code == EXIT_OK) code = marks_engine(&own, &o.engine, o.jieba_dict, &dict);
+    if (code == EXIT_OK) code = engine_open(&e, &own, 1);
     if (code == EXIT_OK) {
-        code = do_files(&e, argv, n);
+        code = marks_check(e.model, e.path, o.jieba_dict, o.engine.quiet);
+        if (code == EXIT_OK) code = do_files(&e, argv, n);
         engine_close(&e);
     }
+    free(dict);
     free(found);
     return code;
 }

@@ -37,10 +37,10 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args search_args = { "search", "[OPTION]... -m MODEL QUERY FILE...",
-                                         "Print SCORE, FILE, TIME and LINE, separated by tabs, for the lines of transcripts\n"
-                                         "nearest in meaning to QUERY. FILE is json, jsonl, srt, vtt, tsv, csv, lrc or\n"
-                                         "text, - standard input.", rows };
+const struct args search_args = { "search", "[OPTION]... -m MODEL QUERY FILE...",
+                                  "Print SCORE, FILE, TIME and LINE, separated by tabs, for the lines of\n"
+                                  "transcripts nearest in meaning to QUERY. FILE is json, jsonl, srt, vtt, tsv,\n"
+                                         "csv, lrc or text, - standard input.", rows };
 
 struct hit { double score; const char *file; int64_t t0_ms, t1_ms, number; char *text; };
 

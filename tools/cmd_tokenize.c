@@ -33,8 +33,8 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args tokenize_args = { "tokenize", "[OPTION]... -m MODEL TEXT|@FILE|-",
-                                           "Print ID and PIECE for each token of a text: of a file after @, of standard\n"
+const struct args tokenize_args = { "tokenize", "[OPTION]... -m MODEL TEXT|@FILE|-",
+                                    "Print ID and PIECE for each token of a text: of a file after @, of standard\n"
                                            "input where it is -. Only the vocabulary of MODEL is read.", rows };
 
 static int no_memory(void)

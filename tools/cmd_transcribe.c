@@ -3,6 +3,8 @@
  * Everything that can be refused is refused before the first sample is decoded: options, names of outputs, the output folder, the
  * models. Then the job (job.h) takes the inputs. */
 #include "cmd.h"
+#include "foreign.h"
+#include "inputs.h"
 #include "ledger_code.h"
 #include "option_names.h"
 #include "opt_rules.h"
@@ -33,13 +35,17 @@ static const struct arg rows[] = {
     ARG_HEADING("Input"),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
       .help = "code (en, zh, ...) or English name; auto: from the first 30 s" },
-    { .name = "offset-ms", .kind = ARG_INT, .at = AT(offset_ms), .value = "MS", .dflt = ARG_OF_PARAM, .help = "where to begin" },
+    { .name = "offset-ms", .kind = ARG_INT, .at = AT(offset_ms), .value = "MS", .dflt = ARG_OF_PARAM,
+      .help = "where to begin; here and wherever MS stands also 1:30, 1:02:03 or 1:02:03.500" },
     { .name = "duration-ms", .kind = ARG_INT, .at = AT(duration_ms), .value = "MS", .dflt = ARG_OF_PARAM,
       .help = "how much to transcribe; 0: to the end" },
     { .name = "channels", .kind = ARG_TEXT, .at = AT(channels), .value = "mix|split|N", .dflt = "mix",
       .help = "all channels mixed to one; each apart: NAME.ch0.FORMAT, ...; or that one, counted from 0" },
+    { .name = "recursive", .kind = ARG_FLAG, .at = AT(recursive), .help = "of a folder take the sound files in its folders, too" },
     { .name = "diarize", .kind = ARG_FLAG, .at = AT(diarize),
       .help = "speaker 0 or 1 for each segment: the louder one of channels 0 and 1; segments are cut where another speaker goes on" },
+    { .name = "url-limit", .kind = ARG_INT, .at = AT(url_limit), .value = "MB", .dflt = "4096", .lo = 1, .hi = 1000000,
+      .help = "an input that is an http or https address may be so large" },
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
     MARKS_ROWS(struct transcribe_opts),
@@ -56,10 +62,15 @@ static const struct arg rows[] = {
     { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = AT(out_dir), .value = "DIR",
       .help = "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); without it one format goes to standard "
               "output" },
+    { .name = "resume", .kind = ARG_FLAG, .at = AT(resume),
+      .help = "go on where a run with the same options was ended (Ctrl-C, kill, power): inputs whose results are there are left out, one "
+              "that was in hand goes on behind its last window; the results are those of a run that was not ended" },
     { .name = "output-template", .kind = ARG_TEXT, .at = AT(out_template), .value = "TEXT",
       .help = "names of files below DIR, of {stem}, {format} and {language}; without it {stem}.{format}" },
     { .name = "offset-n", .kind = ARG_INT, .at = AT(offset_n), .value = "N", .dflt = "0", .hi = 1e9,
       .help = "added to the numbers of subtitles (srt)" },
+    { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
+      .help = "the log-probability of each token in json, verbose_json and jsonl" },
     { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
       .help = "write what the network makes of each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer): fbank, features, encoder, logits, "
               "cif_alphas; \"steno compare\" tells how far such files are apart" },
@@ -90,18 +101,20 @@ static const struct arg rows[] = {
       .help = "timestamp and other special tokens in text on standard output and with -v; files stay as they are" },
     { .name = "color", .kind = ARG_WORD, .at = AT(color), .value = CONSOLE_COLOR_NAMES, .dflt = "auto",
       .help = "escape sequences; auto: on a terminal, unless NO_COLOR is set" },
-    { .name = "print-timings", .kind = ARG_FLAG, .at = AT(print_timings), .help = "where the time went, on standard error" },
+    { .name = "print-timings", .kind = ARG_FLAG, .at = AT(print_timings),
+      .help = "where the time went, on standard error; seconds and speed of each input in jsonl" },
     { 0 },
 };
 /* clang-format on */
 
 #define ABOUT \
-    "FILE is any sound or video file; - is standard input.\n" \
+    "FILE is any sound or video file, a folder of such files, a quoted pattern\n" \
+    "(\"*.mp3\"), or @LIST, a file of names; - is standard input.\n" \
     "Text goes to standard output, everything else to standard error."
 
-static const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Write down what is said in FILE.\n" ABOUT, rows };
-static const struct args translate_args = { "translate", "[OPTION]... FILE...",
-                                            "Write an English translation of what is said in FILE.\n" ABOUT, rows + ROWS_OF_TASK };
+const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Write down what is said in FILE.\n" ABOUT, rows };
+const struct args translate_args = { "translate", "[OPTION]... FILE...",
+                                     "Write an English translation of what is said in FILE.\n" ABOUT, rows + ROWS_OF_TASK };
 
 /* Options that decide what the text is, for jsonl. */
 static void options_json(struct sink *f, const void *opts)
@@ -139,6 +152,13 @@ static int asks_itn(const steno_model *m)
     return steno_model_info_get(m, &i) == STENO_OK ? i.itn : 0;
 }
 
+/* What is asked before a window: do not decode it. */
+static int no_window(void *user, int64_t at_ms)
+{
+    (void)user, (void)at_ms;
+    return 0;
+}
+
 /* That somebody asks; the job has its own. */
 static void no_rows(void *user, const steno_rows *r)
 {
@@ -155,18 +175,20 @@ static int set_params(struct transcription *t, const steno_model *m)
     p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
     p->verify_margin = o->verify_margin;
     const int heard_through = m && vad_is_heard_through(m);
-    if (o->vad.kind != VAD_OFF && !heard_through) p->independent_clips = !o->decode.condition;
+    if (o->vad.kind != VAD_OFF && !heard_through && !o->vad.join) p->independent_clips = !o->decode.condition;
     else {
         p->offset_ms = o->offset_ms;
         p->duration_ms = o->duration_ms;
     }
     const int code = decode_opts_fill(p, &t->data, &o->decode, m);
     subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
-    const int wants_tags = o->as || t->results->files.naming.formats >> WRITER_FUNASR & 1;
+    const int as_file_asks = o->as && o->as->as_file_asks;
+    const int wants_tags = as_file_asks || t->results->files.naming.formats >> WRITER_FUNASR & 1;
     const int needs_none = t->marks.session && !p->word_timestamps; /* FunASR drops them then */
     if (m && wants_tags && !needs_none && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
-    if (m && (o->as || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
+    if (m && (as_file_asks || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
     if (o->dump) p->on_rows = no_rows;
+    if (o->as && o->as->language_only) p->on_window = no_window;
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     struct args_given given = *o->engine.given;
     option_forget(&given, "vad-model");
@@ -189,8 +211,7 @@ static int check(struct transcription *t, struct transcribe_opts *o)
     for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->inputs[i], "-") == 0;
     if (r->n == 0) return message_usage("no input; give a sound file, or - for standard input");
     if (n_stdin > 1) return message_usage("standard input can be read once only");
-    int code = vad_opts_check(&o->vad);
-    if (code == EXIT_OK) code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF);
+    int code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF && !o->vad.join);
     if (code == EXIT_OK) code = check_channels(o);
     if (code == EXIT_OK && o->engine.model) code = ledger_code_read(t->results->files.ledger, "the model", o->engine.model);
     if (code == EXIT_OK && o->engine.vocab) code = ledger_code_read(t->results->files.ledger, "the vocabulary", o->engine.vocab);
@@ -200,7 +221,8 @@ static int check(struct transcription *t, struct transcribe_opts *o)
     t->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
     t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT;
     t->results->files.naming.mark = t->results->marked ? ".ch0" : NULL;
-    return results_check(t->results);
+    if (o->as && o->as->plan) code = o->as->plan(o->as->user, t->results->files.ledger);
+    return code == EXIT_OK ? results_check(t->results) : code;
 }
 
 static void set_console(struct transcription *t)
@@ -221,9 +243,12 @@ static void set_job(struct transcription *t)
     t->job.punctuation = t->marks.session;
     if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
+    t->url_most = o->url_limit * 1000000;
+    if (o->url_limit) t->job.media.user = &t->url_most;
     t->job.media.live = option_served(t->engine.model, "chunk_size"); /* text comes while the pipe goes on */
     t->job.channel = o->channel;
     t->job.diarize = o->diarize;
+    t->job.uncut = o->as && o->as->uncut;
     t->job.max_len = (int32_t)o->subtitles.max_len;
     t->job.by_words = o->subtitles.split_on_word;
 }
@@ -253,6 +278,41 @@ static void print_timings(const struct transcription *t, int64_t wall_us)
     if (t->engine.draft) message("drafted %lld tokens, %lld of them were right", (long long)all.n_drafted, (long long)all.n_accepted);
 }
 
+/* What decides the results, for resume; NULL: no memory. */
+static char *options_text(const struct transcription *t)
+{
+    struct sink_memory memory = { 0 };
+    struct sink f = sink_to_memory(&memory);
+    char more[160];
+    options_json(&f, t->o);
+    const struct transcribe_opts *o = t->o;
+    snprintf(more, sizeof more, " formats %x task %d channel %d vad %d", o->formats, o->task, o->channel, (int)o->vad.kind);
+    sink_text(&f, more);
+    if (!f.failed) return memory.p;
+    free(memory.p);
+    return NULL;
+}
+
+/* Inputs that are left to do, with what is kept of them. */
+static int run_inputs(struct transcription *t, char **files, int n)
+{
+    const struct transcribe_opts *o = t->o;
+    char *options = options_text(t), **left = calloc((size_t)n + 1, sizeof *left);
+    int n_left = n, code = EXIT_MEMORY;
+    t->resume = (struct resume){ .dir = o->as ? NULL : o->out_dir, .naming = &t->results->files.naming, .wanted = o->resume,
+                                 .quiet = o->engine.quiet, .n_inputs = n };
+    if (!options || !left) message("out of memory for %d inputs", n);
+    else code = resume_begin(&t->resume, (int)o->batch_size, t->engine.model, options);
+    for (int i = 0; left && i < n; i++) left[i] = files[i];
+    if (code == EXIT_OK) code = resume_skip(&t->resume, left, &n_left);
+    if (code == EXIT_OK && n_left)
+        code = o->batch_size > 1 ? transcription_run_batch(t, left, n_left) : transcription_run(t, left, n_left);
+    resume_end(&t->resume, files, n, signals_pending());
+    free(options);
+    free(left);
+    return code;
+}
+
 /* With everything open. */
 static int run_job(struct transcription *t, char **files, int n)
 {
@@ -272,7 +332,7 @@ static int run_job(struct transcription *t, char **files, int n)
     if (code == EXIT_OK) code = dump_open(&t->dump);
     if (code != EXIT_OK) return code;
     progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
-    return o->batch_size > 1 ? transcription_run_batch(t, files, n) : transcription_run(t, files, n);
+    return run_inputs(t, files, n);
 }
 
 /* Tags are what a text is asked for that a model for punctuation would not keep. */
@@ -282,7 +342,7 @@ static enum marks_find marks_wanted(const struct transcribe_opts *o)
     return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
 }
 
-static int run(struct transcribe_opts *o, char **files, int n)
+static int run_files(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
     struct ledger ledger = { 0 };
@@ -300,11 +360,12 @@ static int run(struct transcribe_opts *o, char **files, int n)
     const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* of segments as they come, uncut */
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
     o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
+    o->subtitles.given = o->engine.given;
     o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
     int code = subtitle_opts_layout(&t.layout, &results.files.naming.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&t, o);
     if (code == EXIT_OK) code = engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode));
-    if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !o->as);
+    if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
     if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
     results.hold_text |= t.marks.session || t.post.model;
@@ -322,9 +383,21 @@ static int run(struct transcribe_opts *o, char **files, int n)
     return code;
 }
 
+/* Folders, lists and patterns are ours alone: another program's operand is a file. */
+static int run(struct transcribe_opts *o, char **operands, int n)
+{
+    struct inputs in;
+    if (o->as) return run_files(o, operands, n);
+    int code = inputs_expand(&in, operands, n, o->recursive);
+    if (code == EXIT_OK) code = run_files(o, in.file, in.n);
+    inputs_free(&in);
+    return code;
+}
+
 int cmd_transcribe(int argc, char **argv)
 {
-    return dialect_transcribe(argc, argv, NULL);
+    const int code = foreign_check(&transcribe_args, argc, argv);
+    return code == ARGS_RUN ? transcribe_as(argc, argv, NULL) : code;
 }
 
 int cmd_translate(int argc, char **argv)
@@ -332,14 +405,15 @@ int cmd_translate(int argc, char **argv)
     struct args_given given;
     struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .task = STENO_TRANSLATE, .engine.given = &given };
     int n;
-    const int code = args_parse(&translate_args, &o, &given, argc, argv, &n);
+    int code = foreign_check(&translate_args, argc, argv);
+    if (code == ARGS_RUN) code = args_parse(&translate_args, &o, &given, argc, argv, &n);
     return code == ARGS_RUN ? run(&o, argv, n) : code;
 }
 
-int dialect_transcribe(int argc, char **argv, const struct dialect_writer *w)
+int transcribe_as(int argc, char **argv, const struct transcribe_as *as)
 {
     struct args_given given;
-    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .engine.given = &given, .as = w };
+    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .engine.given = &given, .as = as };
     int n;
     const int code = args_parse(&transcribe_args, &o, &given, argc, argv, &n);
     return code == ARGS_RUN ? run(&o, argv, n) : code;

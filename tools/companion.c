@@ -2,6 +2,7 @@
 #include "companion.h"
 #include "hf_cache.h"
 #include "models.h"
+#include "models_hub.h"
 #include "path.h"
 #include <errno.h>
 #include <limits.h>
@@ -91,7 +92,7 @@ static char *find_caches(const char *name, int *no_memory)
     char *hub = path ? NULL : noted(models_folder(N_MODEL_FOLDERS - 1), no_memory);
     if (hub) path = hf_cache_find(hub, name, no_memory);
     free(hub);
-    return path;
+    return path ? path : models_hub_find(name, no_memory);
 }
 
 char *companion_find(const struct companion *k, const char *beside, int *no_memory)

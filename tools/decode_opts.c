@@ -3,6 +3,7 @@
 #include "ledger_code.h"
 #include "message.h"
 #include "text_file.h"
+#include "time_text.h"
 #include "utf8.h"
 #include <errno.h>
 #include <math.h>
@@ -69,9 +70,12 @@ static int read_clips(struct decode_data *d, const char *list)
     if (!d->clips) return no_memory(name);
     for (const char *p = list;; p++) {
         char *end;
-        const double s = strtod(p, &end);
+        int64_t ms;
+        const char *behind = time_read(p, &ms);
+        const double s = behind ? (double)ms / 1000 : strtod(p, &end);
+        if (behind) end = (char *)(uintptr_t)behind;
         if (end == p || !isfinite(s) || (*end && *end != ',') || d->n_clips == N_MOST)
-            return message_usage("%s: '%s' is not a list of seconds", name, list);
+            return message_usage("%s: '%s' is not a list of seconds or times (1:02:03.5)", name, list);
         if (s < 0) return message_usage("%s: %g lies before the audio", name, s);
         if (d->n_clips % 2 && s <= d->clips[d->n_clips - 1])
             return message_usage("%s: the clip from %g to %g is empty", name, d->clips[d->n_clips - 1], s);
@@ -228,6 +232,7 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->token_timestamps = o->token_timestamps;
     p->token_threshold = o->word_threshold;
     p->tinydiarize = o->tinydiarize;
+    p->decoding = o->decoding;
 
     p->suppress_blank = o->suppress_blank;
     p->suppress_regex = o->suppress_regex;

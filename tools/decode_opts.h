@@ -14,7 +14,7 @@ struct decode_opts {
     const char *suppress_tokens, *suppress_regex, *grammar, *grammar_rule, *prepend_punctuations, *append_punctuations;
     int condition, suppress_non_speech; /* -1: not given, until decode_opts_check */
     int itn, keep_tags, rich_text, ban_unknown_emotion;
-    int carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
+    int decoding, carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
     int64_t draft_max, max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
@@ -127,6 +127,8 @@ struct decode_opts {
       .value = "R|none", .dflt = ARG_OF_PARAM, .help = "above it a window's text is too repetitive" }, \
     { .name = "entropy-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.entropy_threshold), \
       .value = "H|none", .dflt = ARG_OF_PARAM, .help = "below it the last 32 tokens of a window are too repetitive" }, \
+    { .name = "decoding", .kind = ARG_WORD, .at = offsetof(T, decode.decoding), .value = "openai|whisper.cpp", .dflt = ARG_OF_PARAM, \
+      .help = "whose rules windows are decoded by: those of the reference, or of whisper.cpp" }, \
     { .name = "draft-max", .kind = ARG_INT, .at = offsetof(T, decode.draft_max), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "tokens that --draft guesses at a time, 1 to 15; -1: as many as should pay, by how often they were right" }, \
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \

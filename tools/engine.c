@@ -37,6 +37,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     p->no_cmvn = option_was_given(o->given, "cmvn") && !o->cmvn;
     p->alignment_heads = o->heads;
     p->llm = o->llm;
+    p->jieba_dict = o->jieba_dict;
     p->text_ctx = (int32_t)o->ctx_size;
     p->kv_type = o->kv_type;
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;

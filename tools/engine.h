@@ -10,7 +10,7 @@
 enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */
 
 struct engine_opts {
-    const char *model, *vocab, *heads, *cpu, *llm, *draft;
+    const char *model, *vocab, *heads, *cpu, *llm, *draft, *jieba_dict;
     int demo, cmvn, device, compute, kv_type, quiet, verbose;
     int verify;
     int index_only; /* set by a verb that only describes the model */
@@ -34,7 +34,8 @@ struct engine {
 #define ENGINE_MODEL_ROW(T) \
     ARG_HEADING("Model"), \
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
-      .help = "a model file or folder, or its name in the caches; without it STENO_MODEL, then the largest one found" }
+      .help = "a model file or folder, or its name in the caches; without it STENO_MODEL, then the best one here that fits memory and " \
+              "keeps up with speech" }
 
 #define ENGINE_VOCAB_ROW(T) \
     { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(T, engine.vocab), .value = "PATH", \

@@ -43,31 +43,35 @@ static int is_whisper(const char *folder, int *no_memory)
     return strncmp(p, "\"whisper\"", 9) == 0;
 }
 
-/* snapshots/NAME if it has a configuration. */
-static char *snapshot(const char *repository, const char *name, int *no_memory)
+/* One of these files is what a snapshot is looked for for. */
+struct wanted { const char *const *file; size_t n; };
+static const char *const settings[] = { "config.json", "config.yaml" };
+static const struct wanted configuration = { settings, sizeof settings / sizeof *settings };
+
+/* snapshots/NAME if it has what is wanted. */
+static char *snapshot(const char *repository, const char *name, struct wanted w, int *no_memory)
 {
-    static const char *const settings[] = { "config.json", "config.yaml" };
     char *all = join(repository, "snapshots", no_memory), *path = all ? join(all, name, no_memory) : NULL, text[2];
     free(all);
-    for (int i = 0; path && i < 2; i++)
-        if (read_text(path, settings[i], text, sizeof text, no_memory)) return path;
+    for (size_t i = 0; path && i < w.n; i++)
+        if (read_text(path, w.file[i], text, sizeof text, no_memory)) return path;
     free(path);
     return NULL;
 }
 
 /* The revision that refs/main names, or else the last one by name. */
-static char *newest(const char *repository, int *no_memory)
+static char *newest(const char *repository, struct wanted w, int *no_memory)
 {
     char revision[128], *best = NULL;
     if (read_text(repository, "refs/main", revision, sizeof revision, no_memory)) {
         revision[strcspn(revision, "\r\n ")] = '\0';
-        if (revision[0] && !strchr(revision, '/') && revision[0] != '.') best = snapshot(repository, revision, no_memory);
+        if (revision[0] && !strchr(revision, '/') && revision[0] != '.') best = snapshot(repository, revision, w, no_memory);
     }
     if (best) return best;
     char *all = join(repository, "snapshots", no_memory);
     DIR *d = all ? noted(opendir(all), no_memory) : NULL;
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        char *path = e->d_name[0] != '.' ? snapshot(repository, e->d_name, no_memory) : NULL;
+        char *path = e->d_name[0] != '.' ? snapshot(repository, e->d_name, w, no_memory) : NULL;
         const int better = path && (!best || strcmp(path, best) > 0);
         free(better ? best : path);
         if (better) best = path;
@@ -77,22 +81,40 @@ static char *newest(const char *repository, int *no_memory)
     return best;
 }
 
-static char *find(const char *dir, const char *org, size_t n_org, const char *prefix, const char *name, int *no_memory)
+struct repository { const char *org; size_t n_org; const char *prefix, *name; };
+
+static char *find(const char *dir, struct repository r, struct wanted w, int *no_memory)
 {
     char folder[NAME_MAX + 1];
-    const int n = snprintf(folder, sizeof folder, "models--%.*s--%s%s", (int)n_org, org, prefix, name);
+    const int n = snprintf(folder, sizeof folder, "models--%.*s--%s%s", (int)r.n_org, r.org, r.prefix, r.name);
     if (n < 0 || n >= (int)sizeof folder) return NULL;
-    char *repository = join(dir, folder, no_memory), *path = repository ? newest(repository, no_memory) : NULL;
+    char *repository = join(dir, folder, no_memory), *path = repository ? newest(repository, w, no_memory) : NULL;
     free(repository);
     return path;
+}
+
+static char *find_named(const char *dir, const char *name, struct wanted w, int *no_memory)
+{
+    const char *slash = strchr(name, '/');
+    if (!slash || slash == name || strchr(slash + 1, '/')) return NULL;
+    return find(dir, (struct repository){ name, (size_t)(slash - name), "", slash + 1 }, w, no_memory);
 }
 
 char *hf_cache_find(const char *dir, const char *name, int *no_memory)
 {
     const char *slash = strchr(name, '/');
-    if (slash) return slash > name && !strchr(slash + 1, '/') ? find(dir, name, (size_t)(slash - name), "", slash + 1, no_memory) : NULL;
-    char *path = find(dir, "openai", 6, "whisper-", name, no_memory);
-    return path ? path : find(dir, "openai", 6, "", name, no_memory);
+    if (slash) return find_named(dir, name, configuration, no_memory);
+    char *path = find(dir, (struct repository){ "openai", 6, "whisper-", name }, configuration, no_memory);
+    return path ? path : find(dir, (struct repository){ "openai", 6, "", name }, configuration, no_memory);
+}
+
+char *hf_cache_file(const char *dir, const char *name, const char *const *file, size_t n, int *no_memory)
+{
+    char *folder = find_named(dir, name, (struct wanted){ file, n }, no_memory), *path = NULL, text[2];
+    for (size_t i = 0; folder && i < n && !path; i++)
+        if (read_text(folder, file[i], text, sizeof text, no_memory)) path = join(folder, file[i], no_memory);
+    free(folder);
+    return path;
 }
 
 static int64_t weights_size(const char *folder, int *no_memory)
@@ -116,7 +138,7 @@ void hf_cache_each(const char *dir, void (*each)(void *user, char *path, int64_t
     DIR *d = noted(opendir(dir), no_memory);
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
         if (strncmp(e->d_name, "models--", 8) != 0) continue;
-        char *repository = join(dir, e->d_name, no_memory), *path = repository ? newest(repository, no_memory) : NULL;
+        char *repository = join(dir, e->d_name, no_memory), *path = repository ? newest(repository, configuration, no_memory) : NULL;
         const int64_t size = path && is_whisper(path, no_memory) ? weights_size(path, no_memory) : 0;
         free(repository);
         if (size > 0) each(user, path, size);

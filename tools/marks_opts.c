@@ -1,6 +1,7 @@
 /* steno: punctuation, and the options that say with which model. SPDX-License-Identifier: MIT */
 #include "marks_opts.h"
 #include "companion.h"
+#include "jieba_find.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,21 +27,43 @@ static char *find(const struct marks_opts *o, const struct engine *e, enum marks
     return path || *no_memory ? path : strdup(o->model); /* how it is missing is told by who opens it */
 }
 
-static int open_at(struct marks *k, const char *path, const struct engine *e, const struct engine_opts *eo)
+int marks_engine(struct engine_opts *to, const struct engine_opts *o, const char *jieba_dict, char **found)
+{
+    int no_memory = 0;
+    *found = jieba_dict ? NULL : jieba_find(&no_memory);
+    if (no_memory) return no_room();
+    *to = *o;
+    to->jieba_dict = jieba_dict ? jieba_dict : *found;
+    return EXIT_OK;
+}
+
+int marks_check(const steno_model *m, const char *path, const char *jieba_dict, int quiet)
+{
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(m, &i);
+    if (jieba_dict && !i.jieba)
+        return message_usage("--jieba-dict: %s does not look for words of Chinese (it has no jieba_usr_dict)", path);
+    if (!quiet && i.jieba == 2)
+        message("note: %s finds words of Chinese with jieba's dictionary, which is not there: marks can differ from FunASR's; --jieba-dict "
+                "FILE names it (dict.txt of the Python package jieba)", path);
+    return EXIT_OK;
+}
+
+static int open_at(struct marks *k, const struct marks_opts *o, const char *path, const struct engine *e, const struct engine_opts *eo)
 {
     steno_error err = { 0 };
     const int code = engine_beside(&k->model, path, "a file of the model for punctuation", e, eo);
     if (code != EXIT_OK) return code;
     const int rc = steno_session_open(&k->session, k->model, e->team, NULL, &err);
     if (rc != STENO_OK) return message_model_error(NULL, rc, err.text);
-    if (steno_punctuate(k->session, "", NULL) == STENO_OK) return EXIT_OK;
+    if (steno_punctuate(k->session, "", NULL) == STENO_OK) return marks_check(k->model, path, o->jieba_dict, eo->quiet);
     return message_usage("--punctuation: %s: %s; it takes a model such as FunASR's ct-punc", path, steno_last_error(k->session));
 }
 
 /* One that nobody asked for, and that cannot be used, is no reason to write nothing. */
-static int open_found(struct marks *k, const char *path, const struct engine *e, const struct engine_opts *eo)
+static int open_found(struct marks *k, const struct marks_opts *o, const char *path, const struct engine *e, const struct engine_opts *eo)
 {
-    const int code = open_at(k, path, e, eo);
+    const int code = open_at(k, o, path, e, eo);
     if (code == EXIT_OK || code == EXIT_MEMORY) {
         if (code == EXIT_OK && !eo->quiet) message("punctuation: %s (found; --no-punctuation leaves the text as it is)", path);
         return code;
@@ -54,11 +77,17 @@ int marks_open(struct marks *k, const struct marks_opts *o, const struct engine 
 {
     int no_memory = 0;
     memset(k, 0, sizeof *k);
+    if (o->none && o->jieba_dict) return message_usage("--jieba-dict is about punctuation, and --no-punctuation leaves it away");
     if (o->none) return EXIT_OK;
     char *path = find(o, e, may, &no_memory);
     if (!path && (no_memory || o->model)) return no_room();
+    if (!path && o->jieba_dict) return message_usage("--jieba-dict is for a model of punctuation: --punctuation names one");
     if (!path) return EXIT_OK;
-    const int code = o->model ? open_at(k, path, e, eo) : open_found(k, path, e, eo);
+    struct engine_opts own;
+    char *dict;
+    int code = marks_engine(&own, eo, o->jieba_dict, &dict);
+    if (code == EXIT_OK) code = o->model ? open_at(k, o, path, e, &own) : open_found(k, o, path, e, &own);
+    free(dict);
     free(path);
     if (code != EXIT_OK) marks_close(k);
     return code;

@@ -4,9 +4,14 @@
 #include "engine.h"
 
 struct marks_opts {
-    const char *model;
+    const char *model, *jieba_dict;
     int none;
 };
+
+#define MARKS_JIEBA_ROW(T, field) \
+    { .name = "jieba-dict", .kind = ARG_TEXT, .at = offsetof(T, field), .value = "FILE", \
+      .help = "the dictionary by which FunASR's large ct-punc finds words of Chinese (dict.txt of the Python package jieba); without it " \
+              "the one that is installed" }
 
 /* The group "Punctuation". */
 #define MARKS_ROWS(T) \
@@ -14,7 +19,8 @@ struct marks_opts {
     { .name = "punctuation", .kind = ARG_TEXT, .at = offsetof(T, marks.model), .value = "PATH|NAME", \
       .help = "the model that puts punctuation into the text, such as FunASR's ct-punc; without it the one that is found beside a model " \
               "whose text has none (Paraformer, SenseVoice without --itn, --keep-tags and --rich-text), or in the caches" }, \
-    { .name = "no-punctuation", .kind = ARG_FLAG, .at = offsetof(T, marks.none), .help = "the text as the model writes it" }
+    { .name = "no-punctuation", .kind = ARG_FLAG, .at = offsetof(T, marks.none), .help = "the text as the model writes it" }, \
+    MARKS_JIEBA_ROW(T, marks.jieba_dict)
 
 struct marks {
     steno_model *model; /* NULL: there is none */
@@ -24,6 +30,12 @@ struct marks {
 /* For which recognisers a model may be looked for: none; those whose text never has marks; those, too, that write them when they are asked
  * (steno_model_info.bare_text). */
 enum marks_find { MARKS_FOR_NONE, MARKS_FOR_BARE, MARKS_FOR_SPOKEN };
+
+/* What an engine of punctuation is opened with: o, and where jieba's dictionary is, as given or found. *found: to be freed behind it.
+ * @return EXIT_OK or EXIT_MEMORY */
+int marks_engine(struct engine_opts *to, const struct engine_opts *o, const char *jieba_dict, char **found);
+/* Say so, where a model misses the dictionary. @return EXIT_OK; EXIT_USAGE: it was given, but is not for this model */
+int marks_check(const steno_model *m, const char *path, const char *jieba_dict, int quiet);
 
 /* Open the model, if there is to be one, on the team of `e`. @return EXIT_OK, or the exit code to end with, after a message */
 int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, enum marks_find may);

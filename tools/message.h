@@ -14,6 +14,7 @@ enum exit_code {
     EXIT_INPUT = 4,   /* no input could be read */
     EXIT_MEMORY = 5,
     EXIT_OUTPUT = 6,  /* output could not be written */
+    EXIT_NETWORK = 7, /* nothing could be fetched */
     EXIT_SIGNAL = 128 /* + number of the signal */
 };
 

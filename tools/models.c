@@ -1,11 +1,14 @@
 /* steno: finding a model. SPDX-License-Identifier: MIT
  *
- * Order: -m (a path, or a name in the caches), STENO_MODEL (likewise), then the largest one in the caches that opens. The caches are
- * those of this program and of its relatives, so that a model that is on the machine is found. The built-in model is never chosen
- * silently: it knows digits only. Its vocabulary is whole, though, and serves multilingual models that carry none. */
+ * Order: -m (a path, or a name in the caches), STENO_MODEL (likewise), then the best one in the caches that fits this machine
+ * (model_choice.h) and opens. The caches are those of this program and of its relatives, so that a model that is on the machine is found.
+ * The built-in model is never chosen silently: it knows digits only. Its vocabulary is whole, though, and serves multilingual models that
+ * carry none. */
 #include "models.h"
 #include "option_names.h"
 #include "hf_cache.h"
+#include "model_choice.h"
+#include "models_hub.h"
 #include "path.h"
 #include "message.h"
 #include "word_near.h"
@@ -127,6 +130,7 @@ static void scan(struct found *f)
     if (hub) hf_cache_each(hub, add, f, &f->no_memory);
     else if (errno == ENOMEM) f->no_memory = 1;
     free(hub);
+    models_hub_each(add, f, &f->no_memory);
     if (f->n) qsort(f->c, f->n, sizeof *f->c, by_size);
 }
 
@@ -144,34 +148,40 @@ static int exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* "base" is ggml-base.bin, base.bin, base.pt, base.gguf or base in one of the caches, or openai/whisper-base in Hugging Face's, where names
- * with an organisation are found, too. @return malloc'd path, or NULL */
-static char *find_name(const char *name, int *no_memory)
+/* ggml-NAME.bin, NAME.bin, NAME.pt, NAME.gguf or NAME in folder `i`. @return malloc'd path, or NULL */
+static char *find_in(int i, const char *name, int *no_memory)
 {
     static const struct { const char *begin, *end; } form[] = {
         { "ggml-", ".bin" }, { "", ".bin" }, { "", ".pt" }, { "", ".gguf" }, { "", "" },
     };
     char file[NAME_MAX + 1];
-    for (int i = 0; i < N_CACHES && !strchr(name, '/'); i++) {
-        char *dir = cache_dir(i);
-        if (!dir && errno == ENOMEM) *no_memory = 1;
-        for (size_t k = 0; dir && k < sizeof form / sizeof *form; k++) {
-            const int n = snprintf(file, sizeof file, "%s%s%s", form[k].begin, name, form[k].end);
-            if (n < 0 || n >= (int)sizeof file) continue;
-            char *path = path_join(dir, file);
-            if (!path) *no_memory = 1;
-            if (path && exists(path)) {
-                free(dir);
-                return path;
-            }
-            free(path);
-        }
-        free(dir);
+    if (strchr(name, '/')) return NULL;
+    char *dir = cache_dir(i), *path = NULL;
+    if (!dir && errno == ENOMEM) *no_memory = 1;
+    for (size_t k = 0; dir && !path && k < sizeof form / sizeof *form; k++) {
+        const int n = snprintf(file, sizeof file, "%s%s%s", form[k].begin, name, form[k].end);
+        if (n < 0 || n >= (int)sizeof file) continue;
+        path = path_join(dir, file);
+        if (!path) *no_memory = 1;
+        else if (!exists(path)) free(path), path = NULL;
     }
-    char *hub = cache_dir(HUB);
-    if (!hub && errno == ENOMEM) *no_memory = 1;
-    char *path = hub ? hf_cache_find(hub, name, no_memory) : NULL;
+    free(dir);
+    return path;
+}
+
+/* "base" is a file of that name in ./models or the program's own folder, then in the caches of the hubs' clients, where openai/whisper-base
+ * has this name, too, then in those of other programs. @return malloc'd path, or NULL */
+static char *find_name(const char *name, int *no_memory)
+{
+    static const int first[] = { HERE, 0 }, last[] = { 1, 2 };
+    char *path = NULL;
+    for (size_t i = 0; i < 2 && !path; i++) path = find_in(first[i], name, no_memory);
+    if (!path) path = models_hub_find(name, no_memory);
+    char *hub = path ? NULL : cache_dir(HUB);
+    if (!path && !hub && errno == ENOMEM) *no_memory = 1;
+    if (hub) path = hf_cache_find(hub, name, no_memory);
     free(hub);
+    for (size_t i = 0; i < 2 && !path; i++) path = find_in(last[i], name, no_memory);
     return path;
 }
 
@@ -184,7 +194,7 @@ char *models_find(const char *name)
     return path;
 }
 
-/* models_find has just returned NULL. */
+/* models_find has just returned NULL. @return the exit code to end with, or EXIT_OK: it is there now */
 static int tell_missing(const char *name)
 {
     struct found f;
@@ -206,10 +216,14 @@ static int tell_missing(const char *name)
             best = f.c[i].path;
         }
     }
+    int code = EXIT_MODEL;
     if (best) message("model %s: no such file; did you mean %s?", name, best);
-    else message("model %s: no such file or folder, and no model of that name in the caches", name);
+    else if ((code = models_hub_offer(name)) < 0) {
+        message("model %s: no such file or folder, and no model of that name in the caches", name);
+        code = EXIT_MODEL;
+    }
     found_free(&f);
-    return EXIT_MODEL;
+    return code;
 }
 
 /* ---- the built-in model ------------------------------------------------------------------------------------------------------ */
@@ -317,24 +331,43 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     return rc == STENO_OK ? EXIT_OK : message_model_error(path, rc, e.text); /* which may begin with a word that is an option's, too */
 }
 
-int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
-                        void (*passed)(void *user, const char *path, int status, const char *reason), void *user)
+/* All that were found, in the order in which they are tried. @return malloc'd list, or NULL */
+static struct choice *in_order(const struct found *f)
 {
-    const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    struct choice_host host;
+    struct choice *c = calloc(f->n + 1, sizeof *c);
+    if (!c) return NULL;
+    choice_host_get(&host);
+    for (size_t i = 0; i < f->n; i++) choice_judge(&c[i], f->c[i].path, f->c[i].size, &host);
+    qsort(c, f->n, sizeof *c, choice_order);
+    return c;
+}
+
+int models_open_best(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
+                     void (*passed)(void *user, const char *path, int status, const char *reason), void *user)
+{
     struct found f;
     scan(&f);
-    int rc = f.no_memory ? STENO_ENOMEM : STENO_EIO;
-    for (size_t i = 0; i < f.n && !f.no_memory && rc != STENO_OK && rc != STENO_EARG; i++) {
-        const char *path = f.c[i].path;
+    struct choice *c = f.no_memory ? NULL : in_order(&f);
+    int rc = c ? STENO_EIO : STENO_ENOMEM;
+    for (size_t i = 0; c && i < f.n && rc != STENO_OK && rc != STENO_EARG; i++) {
+        const char *path = c[i].path;
         steno_error e = { 0 };
-        if (memory > 0 && f.c[i].size > memory) {
-            passed(user, path, STENO_ENOMEM, "it is larger than this machine's memory");
+        if (!c[i].fits) {
+            char reason[96];
+            snprintf(reason, sizeof reason, "it needs about %.1f GB, more than this machine has", (double)c[i].memory / 1e9);
+            passed(user, path, STENO_ENOMEM, reason);
             continue;
         }
         rc = models_open_file(out, &at->vocab, path, vocab, p, &e);
-        if (rc == STENO_OK) at->path = strdup(path);
-        else passed(user, path, rc, e.text[0] ? e.text : steno_status_text(rc));
+        if (rc == STENO_OK) {
+            at->path = strdup(path);
+            at->speed = c[i].speed;
+        } else {
+            passed(user, path, rc, e.text[0] ? e.text : steno_status_text(rc));
+        }
     }
+    free(c);
     found_free(&f);
     return rc;
 }
@@ -355,13 +388,23 @@ static void tell_passed(void *user, const char *path, int status, const char *re
     t->n++;
 }
 
-static int open_largest(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
+/* Small ones keep up many times over, which tells nobody anything. */
+static void tell_choice(const struct model_found *at)
+{
+    const char *path = at->path ? at->path : "";
+    char times[64] = "";
+    if (at->speed < 10) snprintf(times, sizeof times, ", about %.1f times as fast", at->speed);
+    if (at->speed < 1) message("model: %s (none here keeps up with speech, this is the fastest%s; -m chooses another)", path, times);
+    else message("model: %s (the best one here that fits memory and keeps up with speech%s; -m chooses another)", path, times);
+}
+
+static int open_best(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
 {
     struct passed t = { .quiet = c->quiet, .given = c->given };
-    const int rc = models_open_largest(out, at, c->vocab, p, tell_passed, &t);
+    const int rc = models_open_best(out, at, c->vocab, p, tell_passed, &t);
     if (rc == STENO_EARG) return EXIT_USAGE;
     if (rc == STENO_OK) {
-        if (!c->quiet) message("model: %s (the largest one found; -m chooses another)", at->path);
+        if (!c->quiet) tell_choice(at);
         if (!c->quiet && at->vocab) message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
         return EXIT_OK;
     }
@@ -397,9 +440,14 @@ int models_open(steno_model **out, struct model_found *at, const struct model_ch
         if (!c->quiet) message("model: %s (the built-in one: it knows spoken digits only)", demo);
         return open_path(out, at, demo, c, p);
     }
-    if (!name) return open_largest(out, at, c, p);
+    if (!name) return open_best(out, at, c, p);
     char *file = models_find(name);
-    if (!file) return tell_missing(name);
+    if (!file) {
+        const int code = tell_missing(name);
+        if (code != EXIT_OK) return code;
+        file = models_find(name);
+        if (!file) return EXIT_MODEL;
+    }
     if (!c->name && !c->quiet) message("model: %s (from STENO_MODEL)", file);
     return open_path(out, at, file, c, p);
 }

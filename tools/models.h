@@ -16,6 +16,7 @@ struct model_choice {
 struct model_found {
     char *path;  /* what was opened; malloc'd, as below, also after a failure */
     char *vocab; /* where the vocabulary was found, NULL: with the model, or where --vocab says */
+    double speed; /* of one that was not named: seconds of speech in a second, as estimated; else 0 */
 };
 
 /* Find and open a model; what goes wrong is told on standard error.
@@ -34,12 +35,12 @@ int models_open_file(steno_model **out, char **vocab, const char *path, const ch
 char *models_demo(void);
 char *models_demo_audio(void);
 
-/* Open what models_open opens without -m and STENO_MODEL: the largest model in the caches that can be used. `passed` hears of those that
+/* Open what models_open opens without -m and STENO_MODEL: the best model in the caches that fits this machine. `passed` hears of those that
  * cannot.
  *
  * @return STENO_OK; else the status of the last one that was tried, STENO_EIO where there is none */
-int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
-                        void (*passed)(void *user, const char *path, int status, const char *reason), void *user);
+int models_open_best(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
+                     void (*passed)(void *user, const char *path, int status, const char *reason), void *user);
 
 /* File that a path or a name in the caches stands for, as with -m. @return malloc'd text, or NULL: there is none, or
  * errno is ENOMEM */
@@ -50,6 +51,6 @@ char *models_folder(int i);
 enum { N_MODEL_FOLDERS = 5 };
 
 #define MODELS_ADVICE \
-    "get one, for example ggml-base.bin from the whisper.cpp model collection, and give it with -m FILE, in STENO_MODEL, or put it " \
-    "into ~/.cache/steno; \"steno --demo FILE\" runs the small built-in model, which knows spoken digits only"
+    "\"steno models pull base\" gets one (148 MB; \"steno models list --all\" tells of others), or give a file with -m or in " \
+    "STENO_MODEL; \"steno --demo FILE\" runs the small built-in model, which knows spoken digits only"
 #endif

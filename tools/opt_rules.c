@@ -20,7 +20,7 @@ enum {
     WITH_SPEAKERS = BIT(TXT) | BIT(LRC) | BIT(CSV) | BIT(TSV) | OBJECTS | UNDERLINED | BIT(ASS)
 };
 
-static int has_words(scene_t s) { return s->o->decode.word_timestamps || s->formats & KARAOKE; }
+static int has_words(scene_t s) { return s->o->decode.word_timestamps || s->formats & KARAOKE || s->o->subtitles.ruled; }
 static int has_vad(scene_t s) { return s->o->vad.kind != VAD_OFF; }
 static int no_vad_chunks(scene_t s) { return !has_vad(s) || isnan(s->o->decode.chunk_s); }
 static int no_vad(scene_t s) { return !has_vad(s); }
@@ -28,11 +28,18 @@ static int no_clips(scene_t s) { return !has_vad(s) || !s->o->decode.clip_timest
 static int has_cues(scene_t s) { return (s->formats & CUES) != 0; }
 static int underlines_words(scene_t s) { return !s->o->subtitles.highlight_words || has_words(s); }
 static int underlines(scene_t s) { return !s->o->subtitles.highlight_words || s->formats & UNDERLINED; }
+static int counts_frames(scene_t s) { return s->o->subtitles.ruled && s->o->subtitles.cues.style == CUE_STYLE_NETFLIX; }
+static int has_lists(scene_t s) { return (s->formats & (OBJECTS & ~BIT(JSON_FULL))) != 0; }
+static int diarizes(scene_t s) { return s->o->diarize; }
+static int has_speakers(scene_t s) { return s->o->diarize || s->o->channel != JOB_MIX; }
+static int colors_speakers(scene_t s) { return (s->formats & (BIT(VTT) | KARAOKE)) != 0; }
+static int has_vtt(scene_t s) { return (s->formats & BIT(VTT)) != 0; }
+static int no_rules(scene_t s) { return !s->o->subtitles.ruled; }
 static int has_karaoke(scene_t s) { return (s->formats & KARAOKE) != 0; }
 static int has_numbers(scene_t s) { return (s->formats & BIT(SRT)) != 0; }
 static int has_objects(scene_t s) { return !s->o->decode.token_timestamps || (s->formats & OBJECTS) != 0; }
 static int shows_speakers(scene_t s) { return (s->formats & WITH_SPEAKERS) != 0 || s->o->engine.verbose; }
-static int has_width(scene_t s) { return s->o->subtitles.max_line_width > 0; }
+static int has_width(scene_t s) { return s->o->subtitles.max_line_width > 0 || s->o->subtitles.ruled; }
 static int no_line_count(scene_t s) { return !s->o->subtitles.max_line_count; }
 static int cuts(scene_t s) { return !s->o->subtitles.split_on_word || s->o->subtitles.max_len > 0; }
 static int has_folder(scene_t s) { return s->o->out_dir != NULL; }
@@ -62,7 +69,7 @@ static const struct {
     { "draft", is_greedy, "guesses the most probable tokens: --beam-size and --temperature above 0 do not go with it" },
     { "draft", guesses, "and --draft-max 0 exclude each other" },
     { "draft-max", drafts, "needs --draft" },
-    { "no-vad", no_vad, "and --vad fsmn exclude each other" },
+    { "no-vad", no_vad, "and --vad exclude each other" },
     { "clip-timestamps", no_clips, "and --vad exclude each other" },
     { "chunk-length", no_vad_chunks, "and --vad exclude each other" },
     { "alignment-heads", has_words, "needs --word-timestamps, or the output formats ass or wts" },
@@ -76,6 +83,7 @@ static const struct {
     { "post-prompt", has_post, "needs --post" },
     { "punctuation", one_punctuation, "and --no-punctuation exclude each other" },
     { "output-template", has_folder, "needs --output-dir" },
+    { "resume", has_folder, "needs --output-dir" },
     { "offset-n", has_numbers, "is for the output format srt" },
     { "max-line-count", has_width, "needs --max-line-width" },
     { "max-words-per-line", has_words, "needs --word-timestamps" },
@@ -85,9 +93,25 @@ static const struct {
     { "max-line-width", has_cues, "is for the output formats srt, vtt, ass and wts" },
     { "max-line-count", has_cues, "is for the output formats srt, vtt, ass and wts" },
     { "max-words-per-line", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "max-words-per-line", no_rules, "does not go with --style and the limits of cues, which say where cues end" },
+    { "highlight-words", no_rules, "does not go with --style and the limits of cues: it would show each for a word" },
+    { "speaker-names", has_speakers, "needs --diarize or --channels" },
+    { "speaker-names", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "speaker-colors", has_speakers, "needs --diarize or --channels" },
+    { "speaker-colors", colors_speakers, "is for the output formats vtt, ass and wts" },
+    { "vtt-regions", diarizes, "needs --diarize" },
+    { "vtt-regions", has_vtt, "is for the output format vtt" },
+    { "style", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "min-cue-ms", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "max-cue-ms", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "max-cps", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "min-gap-ms", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "close-gap-ms", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "frame-rate", counts_frames, "needs --style netflix" },
     { "split-on-word", cuts, "needs --max-len" },
     { "font", has_karaoke, "is for the output formats ass and wts" },
     { "token-timestamps", has_objects, "shows in the output formats json, verbose_json, jsonl and json_full: add one of these" },
+    { "token-logprobs", has_lists, "shows in the output formats json, verbose_json and jsonl: add one of these" },
     { "print-colors", one_style, "and --print-confidence exclude each other" },
     { "print-colors", may_color, "and --color never exclude each other" },
     { "print-confidence", may_color, "and --color never exclude each other" },

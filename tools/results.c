@@ -8,7 +8,7 @@
 
 int results_stream_text(const struct results *r)
 {
-    return !r->files.dir && !r->as && !r->hold_text && r->files.naming.formats == 1u << WRITER_TXT;
+    return !r->files.dir && !(r->as && r->as->write) && !r->hold_text && r->files.naming.formats == 1u << WRITER_TXT;
 }
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
@@ -93,9 +93,13 @@ static int write_stdout(const struct results *r, const struct transcript *t, int
 {
     if (results_stream_text(r)) return message_flush(); /* went out as it came */
     struct sink out = sink_to_stream(stdout), *to = r->out ? r->out : &out;
-    if (r->as) r->as->write(to, t, r->as->given);
+    if (r->as && r->as->write) r->as->write(to, t, r->as->given);
     else writers[format].write(to, t);
     if (!writers[format].ends_line) sink_char(to, '\n');
+    if (!r->out && out.failed && !ferror(stdout)) {
+        message("out of memory for a result");
+        return EXIT_MEMORY;
+    }
     return r->out ? EXIT_OK : message_flush();
 }
 

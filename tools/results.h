@@ -4,15 +4,15 @@
  * messages and exit codes. */
 #ifndef STENO_TOOLS_RESULTS_H
 #define STENO_TOOLS_RESULTS_H
-#include "dialect.h"
 #include "result_files.h"
+#include "transcribe_as.h"
 
 struct results {
     struct result_files files; /* dir NULL: standard output; at results_check the mark is one of those to come */
     char **inputs;        /* [n] */
     int n;
     int marked;           /* whether inputs have several results */
-    const struct dialect_writer *as; /* writes in place of a format on standard output; NULL: the format does */
+    const struct transcribe_as *as; /* whose `write` stands in place of a format on standard output; NULL: the format does */
     struct sink *out;     /* where results go that are not files, NULL: standard output, where it fails at once */
     int quiet;            /* 1: what was written is not told */
     int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */

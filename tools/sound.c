@@ -3,6 +3,7 @@
 #include "file_source.h"
 #include "message.h"
 #include "signals.h"
+#include "url_input.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ void sound_params(steno_media_params *p)
     steno_media_params_init(p);
     p->spool_dir = dir && dir[0] ? dir : NULL;
     p->stop = signals_stop;
+    p->open = url_input_open;
 }
 
 int sound_open(steno_media **m, const char *file, steno_error *e)

@@ -2,7 +2,7 @@
  *
  * The first argument is a verb; without one the arguments are files to transcribe. */
 #include "cmd.h"
-#include "dialect.h"
+#include "dialects.h"
 #include "message.h"
 #include "signals.h"
 #include "word_near.h"
@@ -25,6 +25,7 @@ static const struct verb verbs[] = {
     { "align", cmd_align, "when the words of a known text are said" },
     { "detect", cmd_detect, "which language is spoken" },
     { "vad", cmd_vad, "where somebody speaks" },
+    { "stream", cmd_stream, "what is said, while somebody speaks" },
     { "tokenize", cmd_tokenize, "the tokens of a text" },
     { "punctuate", cmd_punctuate, "put punctuation into a text" },
     { "chat", cmd_chat, "talk with a language model" },
@@ -33,12 +34,15 @@ static const struct verb verbs[] = {
     { "search", cmd_search, "lines of transcripts that mean what is asked for" },
     { "convert", cmd_convert, "write FunASR and language models as one GGUF file" },
     { "quantize", cmd_quantize, "write it with smaller weights" },
+    { "models", cmd_models, "get models from hubs, and see which are there" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
     { "compare", cmd_compare, "how far numbers of .npy files, or texts (CER, WER), are apart" },
+    { "lint-subs", cmd_lint_subs, "what is wrong with subtitles" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
-    { "stream", NULL, NULL },  { "models", NULL, NULL },
-    { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },
+    { "install-dialects", cmd_install_dialects, "links named whisper, whisper-cli, ..." },
+    { "completions", cmd_completions, "completion of commands for bash, zsh and fish" },
+    { "serve", NULL, NULL }, { "batch", NULL, NULL },
 };
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -51,19 +55,19 @@ static void print_help(FILE *f)
           "input. Text goes to standard output, everything else to standard error.\n\n"
           "Verbs:\n", f);
     for (int i = 0; i < N_VERBS; i++)
-        if (verbs[i].run) fprintf(f, "  %-12s %s\n", verbs[i].name, verbs[i].what);
+        if (verbs[i].run) fprintf(f, "  %-16s %s\n", verbs[i].name, verbs[i].what);
     fputs("\nOften used:\n"
-          "  -m, --model PATH|NAME      the model; without it the largest one found\n"
+          "  -m, --model PATH|NAME      the model; without it the best that keeps up\n"
           "  -l, --language auto|CODE   the language spoken\n"
           "  -f, --output-format LIST   txt, srt, vtt, tsv, json, ...; all: these five\n"
           "  -o, --output-dir DIR       write files instead of standard output\n"
           "      --demo                 the small built-in model (spoken digits only)\n"
-          "      --compat NAME          options and output of another program: funasr\n"
-          "                             (FunASR's runtime); before everything else\n\n"
+          "      --compat NAME          as another program: whisper (openai-whisper),\n"
+          "                             whisper-cli, funasr; before everything else\n\n"
           "  -h, --help [VERB]          print this help, or a verb's options\n"
           "      --version              print the version\n\n"
-          "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input could\n"
-          "be read, 5 memory, 6 output could not be written, 130 and 143 ended by a signal.\n", f);
+          "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input read,\n"
+          "5 memory, 6 output not written, 7 nothing fetched, 130 and 143 by a signal.\n", f);
 }
 
 /* A word that is no file and looks like a verb was meant as one. */

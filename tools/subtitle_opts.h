@@ -2,6 +2,7 @@
 #ifndef STENO_TOOLS_SUBTITLE_OPTS_H
 #define STENO_TOOLS_SUBTITLE_OPTS_H
 #include "args.h"
+#include "cue_opts.h"
 #include "ledger.h"
 #include "transcript.h"
 #include <stdint.h>
@@ -9,6 +10,11 @@
 struct subtitle_opts {
     int highlight_words, split_on_word, log_scores;
     int64_t max_line_width, max_line_count, max_words_per_line, max_len;
+    struct cue_opts cues;
+    const char *speaker_names;
+    int speaker_colors, vtt_regions;
+    const struct args_given *given;
+    int ruled; /* cues are built by rules: what subtitle_opts_layout has found */
     const char *font;
     struct ledger *ledger; /* a font's file is entered there */
 };
@@ -30,6 +36,13 @@ struct subtitle_opts {
               "(SenseVoice and Paraformer: a word in any case); 0: leave them" }, \
     { .name = "split-on-word", .kind = ARG_PAIR, .at = offsetof(T, subtitles.split_on_word), .dflt = "off", \
       .help = "cut so only where a space is" }, \
+    CUE_ROWS(T, subtitles.cues), \
+    { .name = "speaker-names", .kind = ARG_TEXT, .at = offsetof(T, subtitles.speaker_names), .value = "A,B", \
+      .help = "what srt, vtt and ass call the speakers of --diarize, or the channels of --channels" }, \
+    { .name = "speaker-colors", .kind = ARG_FLAG, .at = offsetof(T, subtitles.speaker_colors), \
+      .help = "a colour for each speaker (vtt, ass): white, yellow, cyan, green" }, \
+    { .name = "vtt-regions", .kind = ARG_FLAG, .at = offsetof(T, subtitles.vtt_regions), \
+      .help = "the cues of each speaker in a region of vtt, from left to right" }, \
     { .name = "font", .kind = ARG_TEXT, .at = offsetof(T, subtitles.font), .value = "NAME|FILE", \
       .help = "of ass and wts: an installed font, or a .ttf or .otf file; without it sans-serif" }, \
     { .name = "log-scores", .kind = ARG_FLAG, .at = offsetof(T, subtitles.log_scores), \
@@ -37,11 +50,15 @@ struct subtitle_opts {
 
 /* Refuse what makes no sense, fill the layout and add to the formats what options ask for. @return EXIT_OK or EXIT_USAGE, after a
  * message */
-int subtitle_opts_layout(struct write_layout *l, unsigned *formats, const struct subtitle_opts *o);
+int subtitle_opts_layout(struct write_layout *l, unsigned *formats, struct subtitle_opts *o);
 
 /* Ask the library for the times that options and formats need: segments are cut before words where the model, NULL: any, has no times of
  * tokens. */
 void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats, const steno_model *m);
+
+/* A transcript of channel `channel` (below 0: of all) that speaks under a name or in a colour has a speaker; *speakers: to be freed after
+ * use. @return EXIT_OK or EXIT_MEMORY, after a message */
+int subtitle_opts_channel(int32_t **speakers, struct transcript *t, const struct subtitle_opts *o, int channel);
 
 /* Whether segments are cut, so that none can be shown as it comes. */
 int subtitle_opts_cut(const struct subtitle_opts *o);

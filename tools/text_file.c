@@ -64,24 +64,30 @@ static enum text_file bytes_read(char **text, size_t *len, int fd, int is_fifo, 
     return TEXT_FILE_READ;
 }
 
-enum text_file text_file_read(char **text, const char *path, int dash, size_t most, char *why, size_t n)
+enum text_file text_file_bytes(char **bytes, size_t *len, const char *path, int dash, size_t most, char *why, size_t n)
 {
     struct stat st;
-    size_t len;
     const int from_stdin = dash && strcmp(path, "-") == 0;
-    *text = NULL;
+    *bytes = NULL;
     const int fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return fail(TEXT_FILE_UNREADABLE, why, n, strerror(errno));
     const int is_fifo = !from_stdin && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-    enum text_file how = bytes_read(text, &len, fd, is_fifo, most, why, n);
+    const enum text_file how = bytes_read(bytes, len, fd, is_fifo, most, why, n);
     if (!from_stdin) close(fd);
-    const int64_t bad = how == TEXT_FILE_READ ? utf8_invalid_at(*text) : -1;
-    if (bad >= 0) {
-        snprintf(why, n, "is not text in UTF-8 at byte %lld", (long long)bad);
-        how = TEXT_FILE_NO_TEXT;
-    }
     if (how == TEXT_FILE_READ) return how;
+    free(*bytes);
+    *bytes = NULL;
+    return how;
+}
+
+enum text_file text_file_read(char **text, const char *path, int dash, size_t most, char *why, size_t n)
+{
+    size_t len;
+    const enum text_file how = text_file_bytes(text, &len, path, dash, most, why, n);
+    const int64_t bad = how == TEXT_FILE_READ ? utf8_invalid_at(*text) : -1;
+    if (bad < 0) return how;
+    snprintf(why, n, "is not text in UTF-8 at byte %lld", (long long)bad);
     free(*text);
     *text = NULL;
-    return how;
+    return TEXT_FILE_NO_TEXT;
 }

@@ -11,4 +11,7 @@ enum text_file { TEXT_FILE_READ, TEXT_FILE_UNREADABLE, TEXT_FILE_TOO_LONG, TEXT_
  * no text, or goes on and on, is not read to its end; a FIFO that nobody writes to is not waited for. why[n]: the reason, without the
  * file's name. */
 enum text_file text_file_read(char **text, const char *path, int dash, size_t most, char *why, size_t n);
+
+/* The same, in whatever encoding: *len bytes without a zero among them, and one behind them. */
+enum text_file text_file_bytes(char **bytes, size_t *len, const char *path, int dash, size_t most, char *why, size_t n);
 #endif

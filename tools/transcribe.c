@@ -25,8 +25,14 @@ static void show_segment(FILE *f, struct transcription *t, const struct job_inpu
 static int on_segment(void *user, const struct job_input *in, const steno_segment *seg)
 {
     struct transcription *t = user;
+    const struct transcribe_as *as = t->o->as;
     const int text_follows = results_stream_text(t->results);
     message_bar(NULL);
+    if (as && as->segment) {
+        const int32_t who = t->o->diarize ? diarize_speaker(&in->diarize, seg->t0_ms, seg->t1_ms) : DIARIZE_UNKNOWN;
+        as->segment(as->user, in->session, seg, t->o->diarize ? &who : NULL);
+        return in->stop ? EXIT_OK : message_flush();
+    }
     if (t->o->engine.verbose) {
         fputc('[', stderr);
         print_time(stderr, seg->t0_ms);
@@ -82,9 +88,16 @@ static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, in
     else progress_hear(p, doing[in->hearing], heard_ms, total_ms);
 }
 
+static void on_samples(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n)
+{
+    const struct transcribe_as *as = ((struct transcription *)user)->o->as;
+    if (as && as->samples) as->samples(as->user, in, pcm, at, n);
+}
+
 static void on_progress(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms)
 {
     struct transcription *t = user;
+    if (t->resume.slot) t->resume.slot[in->slot].at_ms = done_ms;
     progress_update(&t->shown[in->slot].progress, done_ms, total_ms);
 }
 
@@ -117,12 +130,14 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
     char sha256[SHA256_HEX_SZ], mark[48];
     struct transcript_source source = { .input = in->file, .model = t->engine.path, .error = error, .options = t->options, .opts = t->o };
+    source.spent_us = t->o->print_timings ? progress_now_us() - t->shown[in->slot].begun_us : 0;
     struct results *r = t->results;
     if (!(r->files.naming.formats & mask)) return EXIT_OK;
     if (r->files.naming.formats >> WRITER_JSONL & 1 && sha256_file(sha256, in->file, signals_stop, NULL) == 0) source.sha256 = sha256;
     if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* no line about a file that nobody waits for */
     what->index_offset = (int32_t)t->o->offset_n;
     what->layout = &t->layout;
+    what->token_logprobs = t->o->token_logprobs;
     what->source = &source;
     mark_text(mark, t, in, task);
     r->files.naming.mark = mark[0] ? mark : NULL;
@@ -138,11 +153,18 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
     if (task && !t->results->files.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
+    const struct transcribe_as *as = t->o->as;
+    if (as && as->output) return as->output(as->user, in, what);
+    if (as && as->before_writing) as->before_writing(as->user, what);
     int code = dump_write(&t->dump, t->engine.model, in->file, in->channel == JOB_MIX);
     char *post = NULL;
     if (code == EXIT_OK && t->post.model && *what->text) code = post_make(&post, &t->post, what->text, signals_stop);
     what->post = post;
+    int32_t *speakers = NULL;
+    if (code == EXIT_OK) code = subtitle_opts_channel(&speakers, what, &t->o->subtitles, in->channel == JOB_MIX ? -1 : in->channel);
     if (code == EXIT_OK) code = write_results(t, in, what, NULL, task);
+    if (speakers) what->speakers = NULL;
+    free(speakers);
     what->post = NULL;
     free(post);
     return code;
@@ -160,9 +182,24 @@ static void on_begin(void *user, const struct job_input *in)
 {
     struct transcription *t = user;
     const int split = t->o->channel == JOB_SPLIT;
+    const struct transcribe_as *as = t->o->as;
+    if (as && as->begin) as->begin(as->user, in);
     if (split && !t->results->files.dir && !t->o->engine.quiet)
         message("%s: channel %d, the last is %d", sound_name(in->file), in->channel, in->n_channels - 1);
+    t->shown[in->slot].begun_us = progress_now_us();
     progress_begin(&t->shown[in->slot].progress, t->bar, in->file, split ? in->channel : 0, split ? in->n_channels : 1);
+}
+
+static const void *on_resume(void *user, const struct job_input *in, size_t *n)
+{
+    struct transcription *t = user;
+    return resume_data(&t->resume, in, n);
+}
+
+static void on_point(void *user, const struct job_input *in, const void *data, size_t n)
+{
+    struct transcription *t = user;
+    resume_point(&t->resume, in, data, n);
 }
 
 static void on_let_go(void *user, const struct job_input *in)
@@ -178,15 +215,17 @@ static int tell_failed(struct transcription *t, const struct job_input *in, cons
     struct transcript nothing = { .text = "", .language = "unknown", .first_timestamp = t->console.first_timestamp, .duration_ms = -1,
                                   .task = t->o->task, .model = t->engine.model };
     const char *reason = e->reason[0] ? e->reason : steno_status_text(e->status);
+    resume_failed(&t->resume, in);
     if (in->is_refused && t->o->diarize)
         snprintf(refused, sizeof refused, "--diarize needs two channels, with a speaker on each, and this has %d", in->n_channels);
     else if (in->is_refused)
         snprintf(refused, sizeof refused, "--channels %d: the last channel is %d", t->o->channel, in->n_channels - 1);
     if (in->is_refused) reason = refused;
     if (e->status == STENO_EARG) reason = option_reason(told, t->o->engine.given, reason);
-    message_file(sound_name(in->file), reason);
+    const int is_other = e->status == STENO_EARG && in->params.n_resume > 0; /* what was kept goes */
+    message_file(sound_name(in->file), is_other ? "what was kept of it cannot be gone on with, and is thrown away: begin anew" : reason);
     const int code = write_results(t, in, &nothing, reason, NULL);
-    if (e->status == STENO_EARG) return EXIT_USAGE;
+    if (e->status == STENO_EARG && !is_other) return EXIT_USAGE;
     if (e->status == STENO_ENOMEM) return EXIT_MEMORY;
     return code == EXIT_OK && e->status == STENO_EFORMAT && e->of_model ? EXIT_MODEL : code;
 }
@@ -235,6 +274,10 @@ static int on_done(void *user, const struct job_input *in)
         s->text = (struct sink_memory){ 0 };
         s->sink = sink_to_memory(&s->text);
     }
+    const int is_done = t->job.n_ok > t->n_ok; /* also where a signal came behind its results */
+    t->n_ok = t->job.n_ok;
+    if (!is_done) resume_failed(&t->resume, in);
+    if (is_done || !signals_pending()) resume_done(&t->resume, in);
     progress_bar_done(t->bar);
     const int told = h->text ? tell_held(h) : EXIT_OK;
     return code == EXIT_OK ? told : code;
@@ -243,9 +286,12 @@ static int on_done(void *user, const struct job_input *in)
 void transcription_watch(struct transcription *t)
 {
     t->job.tell = (struct job_events){ .user = t, .stop = signals_stop, .busy = on_busy, .begin = on_begin, .watch = on_watch,
-                                       .hear = on_hear, .progress = on_progress, .segment = on_segment, .attempt = on_attempt,
-                                       .rows = on_rows, .let_go = on_let_go, .end = on_end, .output = on_output,
+                                       .hear = on_hear, .samples = on_samples, .progress = on_progress, .segment = on_segment,
+                                       .attempt = on_attempt, .rows = on_rows, .let_go = on_let_go, .end = on_end, .output = on_output,
                                        .output_failed = on_output_failed, .done = on_done };
+    if (!t->resume.slot || !option_served(t->engine.model, "on_resume_point")) return;
+    t->job.tell.resume = on_resume;
+    t->job.tell.point = on_point;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "post_opts.h"
 #include "progress.h"
 #include "results.h"
+#include "resume.h"
 #include "subtitle_opts.h"
 #include "vad_opts.h"
 
@@ -23,18 +24,20 @@ struct transcribe_opts {
     struct marks_opts marks;
     struct post_opts post;
     const char *language, *channels, *out_dir, *out_template, *dump;
-    int strict;
+    int strict, resume, recursive;
+    int64_t url_limit; /* MB of an input that is an address, 0: as usual */
     int task, channel, diarize; /* channel: what `channels` says */
-    int progress, print_timings, print_colors, print_confidence, print_special, color;
+    int token_logprobs, progress, print_timings, print_colors, print_confidence, print_special, color;
     unsigned formats;
     int64_t offset_ms, duration_ms, offset_n, batch_size;
     double verify_margin;
-    const struct dialect_writer *as; /* of another program's command line; NULL: ours */
+    const struct transcribe_as *as; /* of another program's command line; NULL: ours */
 };
 
 /* What is shown of an input in hand. */
 struct shown {
     struct progress progress;
+    int64_t begun_us;        /* when it was */
     struct sink_memory text; /* of a batch, what goes to standard output, by way of */
     struct sink sink;
 };
@@ -58,6 +61,7 @@ struct transcription {
     struct results *results;
     struct write_layout layout;
     struct console console;
+    int64_t url_most;         /* bytes of an input that is an address */
     int style_out, style_err; /* whether escape sequences may go there */
     int streams_meet;         /* standard output and standard error are one file or terminal */
     void (*options)(struct sink *f, const void *o); /* writes o as an object, for jsonl */
@@ -65,6 +69,8 @@ struct transcription {
     struct shown *shown;      /* one for each input in hand */
     struct held held;
     struct dump dump;
+    struct resume resume;
+    int n_ok;                 /* inputs that were done, when it was looked last */
 };
 
 /* Transcribe the files, one after the other or, with --batch-size, several at a time. Engine, parameters, results and console are ready.

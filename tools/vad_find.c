@@ -2,6 +2,7 @@
 #include "vad_find.h"
 #include "hf_cache.h"
 #include "models.h"
+#include "models_hub.h"
 #include "path.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -28,12 +29,19 @@ static char *there(const char *dir, const char *name)
     return NULL;
 }
 
-static char *in_folder(const char *dir)
+/* What a model is called, best first. */
+struct called { const char *const *name; size_t n; };
+static const char *const fsmn_name[] = { "fsmn-vad", LONG_NAME, "fsmn-vad.gguf" };
+static const char *const silero_name[] = { "ggml-silero-v6.2.0.bin", "ggml-silero-v5.1.2.bin", "silero_vad_16k_op15.onnx",
+                                           "silero_vad.onnx",        "silero_vad_16k.safetensors" };
+static const struct called fsmn = { fsmn_name, sizeof fsmn_name / sizeof *fsmn_name };
+static const struct called silero = { silero_name, sizeof silero_name / sizeof *silero_name };
+
+static char *in_folder(const char *dir, struct called c)
 {
-    static const char *const name[] = { "fsmn-vad", LONG_NAME, "fsmn-vad.gguf" };
     char *path = NULL;
-    for (size_t i = 0; i < sizeof name / sizeof *name && !path; i++) {
-        path = there(dir, name[i]);
+    for (size_t i = 0; i < c.n && !path; i++) {
+        path = there(dir, c.name[i]);
         if (!path && errno == ENOMEM) return NULL;
     }
     return path;
@@ -50,10 +58,10 @@ static char *parent_of(const char *path)
 }
 
 /* In a model's folder, and in the one that holds the folder, or the file. */
-static char *beside(const char *model)
+static char *beside(const char *model, struct called c)
 {
-    char *path = in_folder(model), *parent = path || errno == ENOMEM ? NULL : parent_of(model);
-    if (!path && parent) path = in_folder(parent);
+    char *path = in_folder(model, c), *parent = path || errno == ENOMEM ? NULL : parent_of(model);
+    if (!path && parent) path = in_folder(parent, c);
     free(parent);
     return path;
 }
@@ -77,14 +85,39 @@ static char *in_modelscope(const char *cache)
     return path;
 }
 
+/* Where "steno models pull NAME" puts it. */
+static char *in_hubs(const char *name)
+{
+    int no_memory = 0;
+    char *path = models_hub_find(name, &no_memory);
+    errno = no_memory ? ENOMEM : ENOENT;
+    return path;
+}
+
 char *vad_find(const char *model)
 {
     errno = 0;
-    char *path = model ? beside(model) : NULL;
+    char *path = model ? beside(model, fsmn) : NULL;
     for (int i = 0; i < N_VAD_PLACES && !path && errno != ENOMEM; i++) {
         int no_memory = 0;
         char *dir = vad_place(i);
         if (dir) path = i ? hf_cache_find(dir, "funasr/fsmn-vad", &no_memory) : in_modelscope(dir);
+        free(dir);
+        if (no_memory) errno = ENOMEM;
+    }
+    return path || errno == ENOMEM ? path : in_hubs("fsmn-vad");
+}
+
+char *vad_find_silero(const char *model)
+{
+    errno = 0;
+    char *path = model ? beside(model, silero) : NULL;
+    for (int i = 0; i < N_MODEL_FOLDERS && !path && errno != ENOMEM; i++) {
+        int no_memory = 0;
+        errno = 0;
+        char *dir = models_folder(i);
+        if (dir) path = in_folder(dir, silero);
+        if (dir && !path && i == CACHE_OF_HUB) path = hf_cache_file(dir, "ggml-org/whisper-vad", silero.name, silero.n, &no_memory);
         free(dir);
         if (no_memory) errno = ENOMEM;
     }

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int vad_opts_check(const struct vad_opts *o)
-{
-    if (o->kind == VAD_SILERO) return message_usage("--vad: silero is not in this version; it takes off or fsmn");
-    return EXIT_OK;
-}
-
 int vad_is_heard_through(const steno_model *m)
 {
     return option_served(m, "vad_model");
@@ -26,9 +20,11 @@ static void params_fill(struct vad *v, const struct engine_opts *eo, int heard_t
     p->threshold = o->threshold;
     p->max_end_silence_ms = o->min_silence_ms;
     if (!isnan(o->max_speech_s)) p->max_segment_ms = (int64_t)(o->max_speech_s * 1000);
-    if (!heard_through) return;
-    if (option_was_given(eo->given, "vad-min-speech-ms")) p->min_speech_ms = o->min_speech_ms;
-    if (!isnan(o->merge_s)) p->merge_ms = (int64_t)(o->merge_s * 1000);
+    p->neg_threshold = o->neg_threshold;
+    p->rules = o->rules;
+    if (v->is_silero && option_was_given(eo->given, "vad-speech-pad-ms")) p->speech_pad_ms = o->pad_ms;
+    if ((heard_through || v->is_silero) && option_was_given(eo->given, "vad-min-speech-ms")) p->min_speech_ms = o->min_speech_ms;
+    if (heard_through && !isnan(o->merge_s)) p->merge_ms = (int64_t)(o->merge_s * 1000);
 }
 
 static int64_t read_nothing(void *user, float *pcm, int64_t n)
@@ -49,18 +45,37 @@ static int try_params(struct vad *v, const struct engine_opts *eo)
     return message_usage("--vad-model: %s", option_reason(reason, eo->given, steno_last_error(v->session)));
 }
 
+/* Options that other detectors do not have. */
+static int check_own(const struct engine_opts *eo)
+{
+    static const char *const own[] = { "vad-neg-threshold", "vad-rules" };
+    char name[OPTION_TEXT_SZ];
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (option_was_given(eo->given, own[i]))
+            return message_usage("%s is for Silero VAD: it needs --vad silero", option_name(name, eo->given, own[i]));
+    return EXIT_OK;
+}
+
 /* Options that do nothing with this model, or without voice activity. */
 static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int heard_through)
 {
-    static const char *const about[] = { "vad-model", "vad-threshold", "vad-min-speech-ms", "vad-min-silence-ms", "vad-speech-pad-ms",
+    static const char *const about[] = { "vad-model", "vad-threshold", "vad-neg-threshold", "vad-min-speech-ms",
+                                         "vad-min-silence-ms", "vad-speech-pad-ms", "vad-rules", "vad-join",
                                          "vad-max-speech-s", "vad-merge-s" };
     char name[OPTION_TEXT_SZ];
     const int off = o->none || (o->kind == VAD_OFF && (!heard_through || option_was_given(eo->given, "vad")));
     for (size_t i = 0; off && i < sizeof about / sizeof *about; i++)
         if (option_was_given(eo->given, about[i]))
-            return message_usage("%s needs --vad fsmn", option_name(name, eo->given, about[i]));
-    if (heard_through && o->pad_ms && option_was_given(eo->given, "vad-speech-pad-ms"))
-        return message_usage("--vad-speech-pad-ms is for Whisper: spans that FunASR's recognisers are given have margins already");
+            return message_usage("%s needs --vad fsmn or silero", option_name(name, eo->given, about[i]));
+    if (heard_through && o->kind != VAD_SILERO && !o->model) {
+        if (option_was_given(eo->given, "vad-speech-pad-ms"))
+            return message_usage("--vad-speech-pad-ms is for Whisper and Silero VAD: spans of FSMN-VAD have margins already");
+        const int code = check_own(eo);
+        if (code != EXIT_OK) return code;
+    }
+    if (heard_through && o->join)
+        return message_usage("--vad-join is for Whisper: FunASR's recognisers hear span by span");
+    if (!o->join && option_was_given(eo->given, "vad-samples-overlap")) return message_usage("--vad-samples-overlap needs --vad-join");
     if (!heard_through && !isnan(o->merge_s))
         return message_usage("--vad-merge-s is for FunASR's recognisers; clips of other models hold neighbours as it is: leave it out");
     return EXIT_OK;
@@ -69,17 +84,36 @@ static int check_given(const struct vad_opts *o, const struct engine_opts *eo, i
 /* Where the model is that nobody has named. *path NULL: nowhere */
 static int find(char **path, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo)
 {
-    *path = vad_find(e->path);
+    const int is_silero = o->kind == VAD_SILERO;
+    *path = is_silero ? vad_find_silero(e->path) : vad_find(e->path);
     if (!*path && errno == ENOMEM) {
         message("out of memory while a voice-activity model is looked for");
         return EXIT_MEMORY;
     }
+    if (!*path && is_silero)
+        return message_usage("--vad silero needs --vad-model FILE, such as ggml-silero-v6.2.0.bin; none was found beside the model or in "
+                             "the caches (\"steno doctor\" names them). \"steno models pull silero\" gets it");
     if (!*path && o->kind != VAD_OFF)
         return message_usage("--vad fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD; none was found beside the model or in the "
                              "caches (\"steno doctor\" names them)");
     if (*path && !eo->quiet)
         message("voice activity: %s (found by itself; --vad-model chooses another, --no-vad does without)", *path);
     return EXIT_OK;
+}
+
+/* Is it the model that was asked for, and what is asked of it its own? */
+static int check_kind(struct vad *v, const struct engine_opts *eo, int heard_through)
+{
+    static const char *const name[] = { "off", "silero", "fsmn" };
+    steno_model_info info = { .size = sizeof info };
+    steno_model_info_get(v->model, &info);
+    v->is_silero = strncmp(info.family, name[VAD_SILERO], strlen(name[VAD_SILERO])) == 0;
+    const int wanted = v->o->kind, is = v->is_silero ? VAD_SILERO : VAD_FSMN;
+    if (wanted != VAD_OFF && wanted != is)
+        return message_usage("--vad %s, but --vad-model is a %s model: take --vad %s", name[wanted], info.family, name[is]);
+    if (heard_through && !v->is_silero && v->o->pad_ms && option_was_given(eo->given, "vad-speech-pad-ms"))
+        return message_usage("--vad-speech-pad-ms is for Whisper and Silero VAD: spans of FSMN-VAD have margins already");
+    return v->is_silero ? EXIT_OK : check_own(eo);
 }
 
 static int open_model(struct vad *v, const char *path, const struct engine *e, const struct engine_opts *eo, int heard_through)
@@ -94,7 +128,9 @@ static int open_model(struct vad *v, const char *path, const struct engine *e, c
     if (heard_through && !eo->cmvn_apart) p.no_cmvn = 0;
     if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);
     if (code == EXIT_OK) code = engine_enter(eo->ledger, "a file of the voice-activity model", v->model);
+    if (code == EXIT_OK) code = check_kind(v, eo, heard_through);
     if (code == EXIT_OK) {
+        params_fill(v, eo, heard_through);
         steno_error err = { 0 };
         const int rc = steno_session_open(&v->session, v->model, e->team, NULL, &err);
         code = rc == STENO_OK ? try_params(v, eo) : message_model_error(NULL, rc, err.text);
@@ -113,7 +149,6 @@ int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, co
     v->o = o;
     int code = check_given(o, eo, heard_through);
     if (code != EXIT_OK || o->none || (o->kind == VAD_OFF && !unasked && !(heard_through && o->model))) return code;
-    params_fill(v, eo, heard_through);
     if (!o->model) code = find(&found, o, e, eo);
     if (code == EXIT_OK && (o->model || found)) code = open_model(v, o->model ? o->model : found, e, eo, heard_through);
     free(found);
@@ -137,8 +172,10 @@ void vad_rules(struct speech_rules *r, const struct vad *v, int64_t begin_ms, in
     if (!v->session) return;
     r->params = v->params;
     r->session = v->session;
-    r->min_speech_ms = v->o->min_speech_ms;
-    r->pad_ms = v->o->pad_ms;
+    r->min_speech_ms = v->is_silero ? 0 : v->o->min_speech_ms;
+    r->pad_ms = v->is_silero ? 0 : v->o->pad_ms;
     r->begin_ms = begin_ms;
     r->duration_ms = duration_ms;
+    r->join = v->o->join;
+    r->overlap_ms = (int64_t)(v->o->overlap_s * 1000 + 0.5);
 }

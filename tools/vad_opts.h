@@ -12,39 +12,47 @@ struct vad_opts {
     int kind; /* enum vad_kind */
     int none; /* --no-vad */
     const char *model;
-    double threshold, max_speech_s, merge_s;
+    double threshold, neg_threshold, max_speech_s, merge_s;
     int64_t min_speech_ms, min_silence_ms, pad_ms;
+    int rules, join;
+    double overlap_s;
 };
 
 /* The group "Voice activity". */
 #define VAD_ROWS(T) \
     ARG_HEADING("Voice activity"), \
     { .name = "vad", .kind = ARG_WORD, .at = offsetof(T, vad.kind), .value = "off|silero|fsmn", .dflt = "off", \
-      .help = "transcribe only where somebody speaks; silero is not in this version. FunASR's recognisers do where its model is found" }, \
+      .help = "transcribe only where somebody speaks. FunASR's recognisers do where its model is found" }, \
     { .name = "no-vad", .kind = ARG_FLAG, .at = offsetof(T, vad.none), .help = "the same as --vad off" }, \
     { .name = "vad-model", .kind = ARG_TEXT, .at = offsetof(T, vad.model), .value = "PATH", \
-      .help = "its model, such as FunASR's FSMN-VAD folder; without it one beside the model, or in the caches" }, \
+      .help = "its model: FunASR's FSMN-VAD folder, Silero VAD; without it one beside the model, or in the caches" }, \
     { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
-      .help = "a frame is speech when P(speech) - P(silence) is at least D; none: 0.5, with a fixed silence the model's own (0.6)" }, \
+      .help = "a frame is speech when P(speech) - P(silence) is at least D, Silero: when P(speech) is; none: as the model has it (0.5)" }, \
+    { .name = "vad-neg-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.neg_threshold), .value = "P|none", \
+      .dflt = ARG_OF_PARAM, .help = "Silero: a silence begins with a frame below P; none: the threshold less 0.15" }, \
     { .name = "vad-min-speech-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
-      .help = "shorter spans are dropped; FunASR's recognisers: 0 where it is not given" }, \
+      .help = "shorter spans are dropped; FunASR's recognisers with FSMN-VAD: 0 where it is not given" }, \
     { .name = "vad-min-silence-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
-      .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses" }, \
+      .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses; Silero: 100" }, \
     { .name = "vad-speech-pad-ms", .kind = ARG_INT, .at = offsetof(T, vad.pad_ms), .value = "MS", .dflt = "30", .hi = 1e6, \
-      .help = "added to both ends of a span; of no use to FunASR's recognisers" }, \
+      .help = "added to both ends of a span; of no use to FunASR's recognisers with FSMN-VAD" }, \
+    { .name = "vad-rules", .kind = ARG_WORD, .at = offsetof(T, vad.rules), .value = "own|whisper-cpp", .dflt = ARG_OF_PARAM, \
+      .help = "Silero: spans as its own get_speech_timestamps finds them, or as whisper.cpp does" }, \
+    { .name = "vad-join", .kind = ARG_FLAG, .at = offsetof(T, vad.join), \
+      .help = "transcribe speech joined to one sound and put times back, as whisper.cpp does; not for FunASR's recognisers" }, \
+    { .name = "vad-samples-overlap", .kind = ARG_NUM, .at = offsetof(T, vad.overlap_s), .value = "S", .dflt = "0.1", .hi = 10, \
+      .help = "with --vad-join: of what follows a span, so much goes along" }, \
     { .name = "vad-max-speech-s", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.max_speech_s), \
-      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "longer spans are cut; none: the model's own (60)" }, \
+      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "longer spans are cut; none: the model's own (60; Silero: they are not)" }, \
     { .name = "vad-merge-s", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.merge_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
       .help = "FunASR's recognisers: spans and the pauses between them become stretches of up to S seconds, as by its merge_vad" }
-
-/* @return EXIT_OK or EXIT_USAGE, after a message */
-int vad_opts_check(const struct vad_opts *o);
 
 struct vad {
     const struct vad_opts *o;
     steno_model *model;      /* NULL: --vad off */
     steno_session *session;  /* that chooses clips before a model hears them; NULL: it does so itself */
     steno_vad_params params;
+    int is_silero;           /* whose spans have their margins, and are long enough */
 };
 
 /* Whether the model hears audio through a voice-activity model itself. */

@@ -175,6 +175,11 @@ typedef struct steno_model_params {
      * closed. For a draft model beside the model that it was distilled from, with whose encoder it hears: of such two, opened with the same
      * compute, the encoder is run once for both (steno_session_params.draft_model), shared or not. NULL: none */
     const steno_model *share_with;
+    /* Where the dictionary of jieba is (its dict.txt, cppjieba's jieba.dict.utf8; lines of a word, a count, a kind), for a model of
+     * punctuation that sees words of Chinese: one with a file jieba_usr_dict, as FunASR's large ct-punc has. NULL: jieba.c.dict or
+     * dict.txt in its folder. Without it each character is a word there (steno_model_info.jieba), and marks can differ from FunASR's.
+     * Others do not read it */
+    const char *jieba_dict;
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -241,12 +246,12 @@ typedef struct steno_convert_params {
     /** Take n bytes, the next ones of the file. @return 0; anything else ends the call with STENO_ECANCELED */
     int (*write)(void *user, const void *data, size_t n);
     void *user;
-    const char *type;  /* of the matrices that are multiplied: "f32" (also NULL), "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"; of
-                          language models also "q6_k", "q5_k_m", "q5_k_s", "q4_k_m", "q4_k_s", "iq4_nl", "iq4_xs", "q3_k_l", "q3_k_m",
-                          "q3_k_s" and "q2_k", which are mixtures as llama-quantize makes them. All else - biases, norms, filters, the
-                          rows that ask for a language, mean and variance - is f32, or, of a language model's GGUF file, as it was. A
-                          matrix with rows of another length than whole blocks has the type that llama.cpp falls back to in language
-                          models, and is f32 in others */
+    const char *type;  /* of the matrices that are multiplied. NULL: "f32" in a GGUF file, as they are stored in other forms. "f32", "f16",
+                          "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"; of language models also "q6_k", "q5_k_m", "q5_k_s", "q4_k_m",
+                          "q4_k_s", "iq4_nl", "iq4_xs", "q3_k_l", "q3_k_m", "q3_k_s" and "q2_k", which are mixtures as llama-quantize
+                          makes them; of the form "bin" see below. All else - biases, norms, filters, the rows that ask for a language,
+                          mean and variance - is f32, or, of a language model's GGUF file, as it was. A matrix with rows of another
+                          length than whole blocks has the type that llama.cpp falls back to in language models, and is f32 in others */
     const char *vocab; /* as in steno_model_params */
     const char *llm;   /* as in steno_model_params */
     const char *imatrix;      /* how much errors in each column count: a file of llama-imatrix, of either form; NULL: all alike. Language
@@ -256,16 +261,25 @@ typedef struct steno_convert_params {
     int (*tensor)(void *user, const steno_convert_tensor *t); /* hears of each tensor of a language model; as write. NULL: nobody */
     int32_t pure;             /* 1: no mixture: matrices of a language model have one type, those too that lose most by it */
     int32_t pad_pure;
+    const char *form;         /* NULL: "gguf". Of Whisper models, which are not written so, "bin": whisper.cpp's file. All its matrices
+                                 have one type: "f32", "f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", or, where rows are multiples of
+                                 256, "q6_k", "q5_k", "q4_k", "q3_k", "q2_k". Blocks are rounded from f16, as its quantizer does it. Also
+                                 "pt": OpenAI's file, weights and sizes alone; and "hf": a folder of transformers (Hugging Face), see
+                                 `file`. Of these "f32", "f16" and "bf16" are of the matrices and filters */
+    int (*file)(void *user, const char *name); /* of a form that is a folder: what `write` takes from here on are the bytes of this file
+                                                  in it; as write. Weights come last */
 } steno_convert_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
 STENO_API void steno_convert_params_fill(steno_convert_params *p, uint32_t size);
 STENO_INLINE void steno_convert_params_init(steno_convert_params *p) { steno_convert_params_fill(p, (uint32_t)sizeof *p); }
 
-/** Write a model as one GGUF file with all that belongs to it inside. Served are SenseVoiceSmall, Paraformer, CT-Transformer and, in f32,
- * FSMN-VAD, in the form of FunASR's runtime; Fun-ASR-Nano, encoder and language model together; and language models and BERT in the form of
+/** Write a model in another form.
+ *
+ * GGUF files, with all inside that belongs to the model, are made of SenseVoiceSmall, Paraformer, CT-Transformer and, in f32, FSMN-VAD, in
+ * the form of FunASR's runtime; of Fun-ASR-Nano, encoder and language model together; and of language models and BERT in the form of
  * llama.cpp; from whatever steno_model_open reads. A GGUF file of a language model keeps its keys; of a folder names, keys, tokenizer and
- * order of rows become llama.cpp's.
+ * order of rows become llama.cpp's. Whisper models are written in other forms, see `form`.
  *
  * The model is opened and checked first; only then is the first byte given. Weights go through a small buffer, so that little memory is
  * taken whatever the size. The file is the same whenever it is made.
@@ -318,7 +332,8 @@ typedef struct steno_model_info {
                                runtime. 2: FunASR asks such a model for them unless told otherwise. A call of this library does as its
                                parameter itn says */
     int32_t bare_text;      /* 1: its text has no punctuation, 2: unless itn asks for it: see steno_punctuate_result */
-    int32_t pad;
+    int32_t jieba;          /* of a model of punctuation that was trained on words of Chinese: 1: they are found with jieba's dictionary,
+                               2: it is not there, so that each character is a word; 0: no such model */
     int64_t token_bytes;    /* keys and values of a token in all layers, of what decodes token by token; else 0 */
     int64_t kv_bytes;       /* of that, what one text of n_text_ctx tokens takes: layers that look back a window keep no more than that and
                                the rows that are read together */
@@ -585,6 +600,15 @@ enum steno_tags {
                              segment's is made of its own tags, steno_text of all: a sign is not repeated from segment to segment there */
 };
 
+/** Whose rules a window is decoded by. whisper.cpp's are openai-whisper's but for these: a window that ends with the audio is filled up
+ * with silence, not with the middle of the scale; its first token may be text; a time may come twice; probabilities are not made to sum
+ * up to one where only times may be chosen; segments begin at the first time that is chosen, and nothing is kept behind the last one;
+ * windows end a tenth of a second before the audio does, and those that begin in its last five seconds have no text before them. */
+enum steno_decoding {
+    STENO_DECODING_OPENAI = 0,
+    STENO_DECODING_GGML = 1    /* whisper.cpp's */
+};
+
 /** One decoding of a window and how it came out. */
 typedef struct steno_attempt {
     uint32_t size;            /* set by the library */
@@ -791,6 +815,17 @@ typedef struct steno_transcribe_params {
                                       as far as there is room; -1, the default: as many as should pay, by how often they were right and by
                                       what they took; 0: none. More than 0 is refused where nothing is drafted: with beams,
                                       and at a temperature above 0. Attempts at higher temperatures are decoded without guesses */
+    int32_t n_resume;              /* bytes of resume, 0: the request begins at the beginning */
+    /* Requests that were ended can go on. After each window on_resume_point is given bytes to be kept behind those of earlier calls of this
+     * request. All bytes of some calls, from the first on, are the `resume` of a later request, which then has the results that those had,
+     * and goes on with the window behind them; what it gives to on_resume_point goes behind those bytes. Its results are those of a request
+     * that was never ended, to the bit, if audio, model, compute and all other parameters are the same, which the caller has to see to:
+     * bytes of another version, model or processor level are refused. on_segment is not told again of segments in `resume`; these bytes
+     * stay where they are until the session's next request. The audio is heard from its beginning. Models that decode token by token and
+     * those that go clip by clip, but for streams and language models. */
+    void (*on_resume_point)(void *user, const void *data, size_t n);
+    const void *resume;
+    int32_t decoding;              /* enum steno_decoding */
     int32_t pad2;
 } steno_transcribe_params;
 
@@ -975,16 +1010,24 @@ enum steno_vad_schedule {
                                     100 ms: of its DynamicStreamingVAD */
 };
 
+/** By whose rules spans are made of the probabilities of Silero VAD. */
+enum steno_vad_rules {
+    STENO_VAD_RULES_OWN = 0,        /* the model's own: of its get_speech_timestamps */
+    STENO_VAD_RULES_CPP = 1 /* whisper.cpp's: gaps of less than 200 ms are closed, long spans are cut at their last pause, and a
+                                       frame is heard between mirror images of its two ends, not behind the samples before it */
+};
+
 typedef struct steno_vad_params {
     uint32_t size;              /* set by steno_vad_params_init */
     int32_t pad;
     double threshold;           /* a frame is speech when P(speech) - P(silence) is at least this; NAN: 0.5 with a schedule, else the
-                                   model's own (0.6) */
-    int64_t max_end_silence_ms; /* silence that ends a span; -1: long at first and shorter the longer nobody pauses (schedule) */
-    int64_t max_segment_ms;     /* a longer span is cut; -1: the model's own */
+                                   model's own (0.6). Silero: when P(speech) is; NAN: 0.5 */
+    int64_t max_end_silence_ms; /* silence that ends a span; -1: long at first and shorter the longer nobody pauses (schedule), Silero:
+                                   100 */
+    int64_t max_segment_ms;     /* a longer span is cut; -1: the model's own; Silero's has none */
     /* Callbacks run on the thread that carries out the call, or the request; any may be NULL. */
     void *user;
-    void (*on_frame)(void *user, int64_t t_ms, float p_speech); /* every 10 ms, in order */
+    void (*on_frame)(void *user, int64_t t_ms, float p_speech); /* every 10 ms, Silero: 32 ms; in order */
     void (*on_span)(void *user, const steno_span *span);        /* as soon as a span is closed, in order */
     int (*should_abort)(void *user);
 
@@ -994,25 +1037,30 @@ typedef struct steno_vad_params {
     int32_t chunk_size_ms;      /* FunASR's chunk_size: how often the schedule is looked up, and openings are told; 1..3600000, live at
                                    most 1000. 0: 60000, of a stream 200, live 60 */
     int32_t pad2;
-    int64_t min_speech_ms;      /* shorter spans are left out; default 0 */
+    int64_t min_speech_ms;      /* shorter spans are left out; -1, the default: 0, Silero: 250 */
     int64_t merge_ms;           /* FunASR's merge_vad: a span begins where the one before has ended, or with the audio, pauses and all, and
                                    ends at the last beginning or end of speech before it would be longer. 0: they are not merged */
     /* A span has opened (t1_ms is -1), at the end of the chunk it did in, or closed (t0_ms is -1), or both in one chunk; as it was found,
      * before short ones are left out and others are merged. One that opens with the very last frame is not told to close. */
     void (*on_event)(void *user, const steno_span *event);
+    /* Of Silero VAD; schedule and chunk_size_ms are not. An opening is told with the frame that it is of. */
+    double neg_threshold;       /* a silence begins with a frame below it; NAN: threshold less 0.15, at least 0.01 */
+    int64_t speech_pad_ms;      /* added to both ends of a span; -1: 30 */
+    int32_t rules;              /* enum steno_vad_rules */
+    int32_t pad3;
 } steno_vad_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
 STENO_API void steno_vad_params_fill(steno_vad_params *p, uint32_t size);
 STENO_INLINE void steno_vad_params_init(steno_vad_params *p) { steno_vad_params_fill(p, (uint32_t)sizeof *p); }
 
-/** Find the spans in which somebody speaks. The session's model must be a voice-activity model (FSMN-VAD).
+/** Find the spans in which somebody speaks. The session's model must be a voice-activity model (FSMN-VAD, Silero VAD).
  *
  * @param p  parameters, or NULL for the defaults
  * @return STENO_OK, STENO_EARG, STENO_ESOURCE, STENO_ECANCELED (spans closed so far can be read), STENO_ENOMEM
  *
  * Audio is heard once; memory does not grow with it, apart from the spans. They are valid until the next call that begins on this
- * session. Spans equal those of FunASR's offline detector. */
+ * session. Spans equal those of FunASR's offline detector, those of Silero VAD its get_speech_timestamps'. */
 STENO_API int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p);
 STENO_API int steno_span_count(const steno_session *s);
 STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /**< up to span->size bytes; STENO_OK, STENO_EARG */

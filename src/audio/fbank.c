@@ -33,6 +33,7 @@ struct fbank {
     int64_t samples;      /* pushed */
     int64_t frames, rows; /* computed, written */
     int64_t frame_pos;
+    struct sample_frames frames_of; /* where rows are frames of samples, and nothing of the above is */
 };
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------------ */
@@ -74,6 +75,11 @@ int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_pa
         b->spectrum.window[i] = 32768.0f * (float)(0.54 - 0.46 * cos(turn));
     }
     return STENO_OK;
+}
+
+void fbank_bank_frames(struct fbank_bank *b, int frame, int margin, const struct kern *kern)
+{
+    *b = (struct fbank_bank){ .n_mels = 1, .lfr_m = 1, .lfr_n = 1, .kern = kern, .frame = frame, .margin = margin };
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------------------ */
@@ -163,6 +169,11 @@ static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(t
 /* All but the struct itself. */
 static void fbank_take(struct fbank *f, struct arena_take *t, const struct fbank_bank *bank, const steno_team *team)
 {
+    if (bank->frame) {
+        f->frames_of = (struct sample_frames){ .n = bank->frame, .margin = bank->margin };
+        f->frames_of.x = arena_take(t, frames_room(bank->frame, bank->margin), sizeof *f->frames_of.x);
+        return;
+    }
     f->block = arena_take(t, BLOCK, sizeof *f->block);
     f->frame = arena_take(t, (size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
     f->threads = arena_take(t, threads_of(team), sizeof *f->threads);
@@ -199,6 +210,12 @@ void fbank_close(struct fbank *f)
 void fbank_begin(struct fbank *f)
 {
     f->len = f->samples = f->frames = f->rows = f->frame_pos = 0;
+    if (f->bank->frame) frames_begin(&f->frames_of, 0);
+}
+
+void fbank_mirror(struct fbank *f, int mirrored)
+{
+    f->frames_of.mirrored = mirrored;
 }
 
 static int64_t frames_in(int64_t samples)
@@ -208,12 +225,14 @@ static int64_t frames_in(int64_t samples)
 
 int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end)
 {
+    if (f->bank->frame) return frames_rows_for(&f->frames_of, n, end);
     return rows_of(f->bank, frames_in(f->samples + n), end) - f->rows;
 }
 
 int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld)
 {
     int64_t written = 0;
+    if (f->bank->frame) return frames_push(&f->frames_of, pcm, n, out, ld);
     while (n > 0) {
         const int64_t room = BLOCK - f->len, take = n < room ? n : room;
         stft_samples(f->block + f->len, pcm, take, LIMIT);
@@ -235,10 +254,11 @@ int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, siz
 
 int64_t fbank_end(struct fbank *f, float *out, size_t ld)
 {
+    if (f->bank->frame) return frames_end(&f->frames_of, out, ld);
     return rows_emit(f, rows_of(f->bank, f->frames, 1), out, ld);
 }
 
 int64_t fbank_samples(const struct fbank *f)
 {
-    return f->samples;
+    return f->bank->frame ? f->frames_of.samples : f->samples;
 }

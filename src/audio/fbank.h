@@ -4,9 +4,12 @@
  * Hamming window, 512 points, power, triangles equally spaced on mel(f) = 1127 ln(1 + f / 700) from 20 Hz to 8 kHz, natural logarithm
  * floored at FLT_EPSILON. Samples count as 16-bit values (times 32768); no noise is added. Row i stacks lfr_m frames around frame
  * i lfr_n, the first and the last frame repeated at the edges, and is then shifted and scaled.
- * Reference: torchaudio's Kaldi-compatible fbank and FunASR's WavFrontend with dither 0. */
+ * Reference: torchaudio's Kaldi-compatible fbank and FunASR's WavFrontend with dither 0.
+ *
+ * A network that hears the samples themselves gets rows that are frames of those instead (frames.h). */
 #ifndef STENO_AUDIO_FBANK_H
 #define STENO_AUDIO_FBANK_H
+#include "audio/frames.h"
 #include "audio/stft.h"
 
 enum { FBANK_RATE = 16000, FBANK_WINDOW = 400, FBANK_HOP = 160, FBANK_FFT = 512, FBANK_BINS = 80 /* mels, usually */ };
@@ -18,6 +21,7 @@ struct fbank_bank {
     const struct kern *kern;
     struct spectrum spectrum;     /* its window: Hamming times 32768, exact wherever it is done; bands: [n_mels, FBANK_FFT / 2 + 1] */
     const float *shift, *scale;   /* [n_mels * lfr_m]: row = (x + shift) * scale, or both NULL; kept, not copied */
+    int frame, margin;            /* samples of rows that are frames, and of what stands beside each; 0: rows are filter banks */
 };
 struct fbank_params {
     int n_mels, lfr_m, lfr_n;
@@ -25,7 +29,12 @@ struct fbank_params {
 };
 /* 1 <= n_mels <= SPECTRUM_BANDS, 1 <= lfr_n <= lfr_m <= FBANK_LFR_MAX, else STENO_EUNSUPPORTED. kern is kept. */
 int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e);
-static inline int fbank_width(const struct fbank_bank *b) { return b->n_mels * b->lfr_m; } /* floats of a row */
+/* The same of frames of samples, at most FRAME_MAX. */
+void fbank_bank_frames(struct fbank_bank *b, int frame, int margin, const struct kern *kern);
+static inline int fbank_width(const struct fbank_bank *b) /* floats of a row */
+{
+    return b->frame ? b->frame + 2 * b->margin : b->n_mels * b->lfr_m;
+}
 
 /* One stream of audio on its way to rows. PCM is pushed in pieces of any size; rows come out in order, each as soon as its last frame is
  * complete, from values that do not depend on the pieces. All memory is taken at open. */
@@ -34,6 +43,7 @@ size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team);
 int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e);
 void fbank_close(struct fbank *f); /* what is not in the arena; NULL is allowed */
 void fbank_begin(struct fbank *f);
+void fbank_mirror(struct fbank *f, int mirrored); /* just begun: how frames of samples begin; nothing to others */
 /* Rows that pushing n more samples gives; with end, that pushing them and then fbank_end gives. Exact. */
 int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end);
 /* Add pcm[n] and write the rows that became complete: out[rows, fbank_width], rows ld floats apart, what lies between them untouched.

@@ -11,11 +11,13 @@
 #define EACH_CPU_LEVEL(LEVEL)                                                                                                             \
     LEVEL(SSE41, sse41, GAIN_I16 | GAIN_BLOCKS)                /* SSSE3 + SSE4.1 */                                                       \
     LEVEL(AVX2, avx2, GAIN_I16 | GAIN_BLOCKS)                  /* AVX2 + FMA + F16C */                                                    \
-    LEVEL(AVXVNNI, avxvnni, GAIN_I16 | GAIN_I8 | GAIN_BLOCKS)  /* AVX2 and AVX-VNNI: products of 8 bits and of int16; no level after it   \
-                                                                * needs that */                                                           \
+    /* AVX2 and AVX-VNNI: products of 8 bits and of int16; no level after it needs that */                                                \
+    LEVEL(AVXVNNI, avxvnni, GAIN_I16 | GAIN_I8 | GAIN_ATTN_I8 | GAIN_BLOCKS)                                                              \
     LEVEL(AVX512, avx512, GAIN_BLOCKS)                         /* AVX2, and AVX-512 F, BW, DQ, VL */                                      \
-    LEVEL(AVX512VNNI, avx512vnni, GAIN_I16 | GAIN_I8 | GAIN_BLOCKS)             /* and VNNI: products of 8 bits and of int16 */           \
-    LEVEL(AVX512BF16, avx512bf16, GAIN_BF16 | GAIN_I16 | GAIN_I8 | GAIN_BLOCKS) /* and BF16: products of bf16 */                          \
+    /* and VNNI: products of 8 bits and of int16 */                                                                                       \
+    LEVEL(AVX512VNNI, avx512vnni, GAIN_I16 | GAIN_I8 | GAIN_ATTN_I8 | GAIN_BLOCKS)                                                        \
+    /* and BF16: products of bf16 */                                                                                                      \
+    LEVEL(AVX512BF16, avx512bf16, GAIN_BF16 | GAIN_I16 | GAIN_I8 | GAIN_ATTN_I8 | GAIN_BLOCKS)                                            \
     LEVEL(AMX, amx, GAIN_BF16 | GAIN_I16 | GAIN_I8 | GAIN_BLOCKS)               /* and AMX TILE, BF16, INT8: both by tiles */
 #elif defined(__aarch64__)
 #define EACH_CPU_LEVEL(LEVEL)                                                                                                             \

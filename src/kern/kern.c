@@ -39,20 +39,23 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
     return (struct slices){ tile, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
 }
 
-enum { GAIN_BF16 = 1, GAIN_I16 = 2, GAIN_I8 = 4, GAIN_BLOCKS = 8 };
+enum { GAIN_BF16 = 1, GAIN_I16 = 2, GAIN_I8 = 4, GAIN_BLOCKS = 8, GAIN_ATTN_I8 = 16 };
+
+static const uint8_t gains_of[CPU_LEVELS] = {
+    [CPU_C] = 0,
+#define LEVEL(NAME, name, gains) [CPU_##NAME] = gains,
+    EACH_CPU_LEVEL(LEVEL)
+#undef LEVEL
+};
+
+int kern_gains_attn_i8(int level) { return (gains_of[level] & GAIN_ATTN_I8) != 0; }
 
 int kern_gains(int level, enum packed_type t)
 {
-    static const uint8_t of[CPU_LEVELS] = {
-        [CPU_C] = 0,
-#define LEVEL(NAME, name, gains) [CPU_##NAME] = gains,
-        EACH_CPU_LEVEL(LEVEL)
-#undef LEVEL
-    };
-    if (t == PK_BF16_PAIR) return (of[level] & GAIN_BF16) != 0;
-    if (t == PK_I16_PAIR) return (of[level] & GAIN_I16) != 0;
-    if (t == PK_I8_QUAD || t == PK_Q8_QUAD_A8) return (of[level] & GAIN_I8) != 0;
-    return packed_by_blocks(t) && of[level] & GAIN_BLOCKS;
+    if (t == PK_BF16_PAIR) return (gains_of[level] & GAIN_BF16) != 0;
+    if (t == PK_I16_PAIR) return (gains_of[level] & GAIN_I16) != 0;
+    if (t == PK_I8_QUAD || t == PK_Q8_QUAD_A8) return (gains_of[level] & GAIN_I8) != 0;
+    return packed_by_blocks(t) && gains_of[level] & GAIN_BLOCKS;
 }
 
 /* Is what computes t the plain C twin? Of low-precision types it has one row at a time. */
@@ -88,6 +91,7 @@ size_t kern_linear_scratch_max(void) { return sizeof(struct lowp_scratch); }
 
 size_t kv_block_sz(enum kv_type t, size_t d_head)
 {
+    if (t == KV_I8) return pack_panel_sz(PK_I8_QUAD, d_head) + pack_panels(d_head) * pack_panel_sz(PK_I8_QUAD, KV_BLOCK);
     return kv_is_ints(t) ? d_head / KV_INT_D * (key_group_sz(t) + VALUE_GROUP_SZ) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
@@ -107,6 +111,12 @@ size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
     if (t == KV_F16) return offsetof(struct attn_scratch, v_wide) + ATTN_KEYS * d_head * sizeof(float);
     return kv_is_ints(t) ? offsetof(struct attn_scratch, q_int) + sizeof(uint32_t[ATTN_ROWS * Q_INT_LD])
                          : offsetof(struct attn_scratch, q) + sizeof(uint32_t[ATTN_ROWS * Q_LD]);
+}
+
+size_t kern_attn_i8_scratch(size_t n_keys)
+{
+    enum { ROWS = 12, HEAD = 2 * ROWS + ROWS * PANEL + ROWS * I8_Q_LD };
+    return (HEAD + ROWS * i8_score_ld(n_keys)) * sizeof(float);
 }
 
 size_t kern_attn_scratch_max(void) { return sizeof(struct attn_scratch); }

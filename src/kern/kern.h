@@ -192,10 +192,11 @@ uint16_t bf16_from_f32(float x);
  *
  * KV_Q8 is KV_INT with keys of 8 bits: their scales are m / 127, too, all of q is high, nothing is low; 68 bytes for what 128 of f16
  * hold. */
-enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_Q8, KV_TYPES };
-static inline int kv_is_ints(enum kv_type t) { return t >= KV_INT; }
+enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_Q8, KV_TYPES,
+               KV_I8 = KV_TYPES /* of one run, whole, for attn_i8 alone: panels of keys, then those of values; in no state */ };
+static inline int kv_is_ints(enum kv_type t) { return t == KV_INT || t == KV_Q8; }
 static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of integers */
-size_t kv_block_sz(enum kv_type t, size_t d_head); /* bytes of a block of one head */
+size_t kv_block_sz(enum kv_type t, size_t d_head); /* bytes of a block of one head; of KV_I8 what so many positions take at most */
 
 struct kv_view {
     void *base;
@@ -294,6 +295,29 @@ struct attn {
 /* The first key that weighs something for a row that sees len keys. */
 static inline size_t attn_first_key(const struct attn *a, size_t len) { return a->window && len > a->window ? len - a->window : 0; }
 
+/* ---- attention in int8 --------------------------------------------------------------------------------------------------------------
+ * Query rows of one head, all of which see all n_keys keys of a run, 1 <= n_keys <= I8_KEYS_MAX. Keys and values are packed as weights of
+ * PK_I8_QUAD. Keys: [n_keys, d_head], with a scale for each key; before, something that is the same for all may be taken off, which changes
+ * no weight. Values: turned over, [d_head, n_keys], with a scale for each d and, in the place of what sums begin with, the middle of its
+ * range, from which they are counted. q becomes what a row of x does there.
+ *
+ * s = (float)sum of q * q * scale of the key, in steps of the query; u = scale of the query * (scale * log2 e), rounded once each. A weight
+ * is 2^(s * u + (log2 254 - the row's largest s * u)), 255 at most, rounded to nearest even. The sum of weight * q of an output is an exact
+ * integer; y = fma(sum, 1 / sum of the weights * scale of the d, middle of the d). A row of q, a key, or a d of values with a NaN or an
+ * infinity gives NaN for the row, all rows, and that d of all rows. d_head: multiples of 4 up to HEAD_MAX.
+ * Tolerance, from the formula with rounded weights: 3e-6 of max |v|, and for each weight that is within 1e-4 of itself from a tie a step
+ * of it; so is that from the twin. Packing: the twin's bits. */
+enum { I8_KEYS_MAX = 65536 };
+struct attn_i8 {
+    float *out;                /* row i at out + i * ld_out, [d_head] */
+    size_t ld_out;
+    const float *q;            /* row i at q + i * ld_q */
+    size_t ld_q;
+    const void *keys, *values; /* packed, 64-byte aligned */
+    uint32_t rows, d_head, n_keys;
+    float scale;               /* of the score; > 0 */
+};
+
 /* Floats from partial to partial: whole cache lines of d_head values, one of the sum's lanes and one of the maximum. Only the level that
  * made a partial can read it. */
 static inline size_t attn_partial_len(size_t d_head) { return ((d_head + 15) & ~(size_t)15) + 32; }
@@ -358,6 +382,12 @@ struct kern {
     void (*attn_merge)(const struct attn *a, const float *partial, size_t ld_partial, size_t n);
     /* What attn weighs values by: row i of out, [n_keys], = softmax(scale q_i k^T) over keys [0, n_keys). len is NULL. The same scratch. */
     void (*attn_weights[KV_TYPES])(const struct attn *a, void *scratch);
+    /* scratch: kern_attn_i8_scratch bytes. */
+    void (*attn_i8)(const struct attn_i8 *a, void *scratch);
+    /* A panel of keys of attn_i8: n rows of x, at most PANEL, minus less[d_head] each. Of values: all n rows, n_d columns, at most
+     * PANEL. */
+    void (*pack_keys_i8)(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less);
+    void (*pack_values_i8)(void *panel, const float *x, size_t ld, size_t n, size_t n_d);
     /* Write position pos of one head: k[d_head], v[d_head]. */
     void (*kv_put[KV_TYPES])(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head);
 
@@ -380,6 +410,8 @@ struct kern {
     /* A step of an LSTM: of gates, [4 n], input, forget, cell, output, before their activations, and c_before, the state of the cell, NULL:
      * zeros. c = sigmoid(forget) c_before + sigmoid(input) tanh(cell), h = sigmoid(output) tanh(c). c may be gates or c_before. */
     void (*lstm)(float *h, float *c, const float *gates, const float *c_before, size_t n);
+    /* y[i] = sqrt(x[i]^2 + x[n + i]^2); one body, the twin's. */
+    void (*magnitude)(float *y, const float *x, size_t n);
     /* Columns of x, [rows, n] with rows ld apart, in place: (x - mean) / std over the rows, the population's std. 0 throughout a column
      * whose values lie less than FLT_MIN from its first one (the quotient has no value there). rows >= 1. */
     void (*zscore)(float *x, size_t ld, size_t rows, size_t n);
@@ -402,6 +434,7 @@ struct kern {
  * addition behind it has a port more. They are not at AVX-512 without VNNI, where both share the two ports that vectors of 512 bits have,
  * nor on ARM. Of PK_Q8_QUAD_A8: is it faster than PK_Q8_QUAD? */
 int kern_gains(int level, enum packed_type t);
+int kern_gains_attn_i8(int level); /* is attn_i8 faster than attention in more bits? */
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 #define LEVEL(NAME, name, gains) void kern_init_##name(struct kern *k); /* overrides what it does better */
@@ -418,6 +451,7 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
  * enough for each call at each level. */
 size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows);
 size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head);
+size_t kern_attn_i8_scratch(size_t n_keys);
 size_t kern_linear_scratch_max(void);
 size_t kern_attn_scratch_max(void);
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */

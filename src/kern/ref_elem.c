@@ -93,6 +93,11 @@ static void lstm_c(float *h, float *c, const float *gates, const float *c_before
     }
 }
 
+static void magnitude_c(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = sqrtf(x[i] * x[i] + x[n + i] * x[n + i]);
+}
+
 static void zscore_c(float *x, size_t ld, size_t rows, size_t n)
 {
     for (float *column = x; column < x + n; column++) {
@@ -165,6 +170,7 @@ void kern_init_c(struct kern *k)
     kern_init_linear_c(k);
     kern_init_lowp_c(k);
     kern_init_attn_c(k);
+    kern_init_attn_i8_c(k);
     kern_init_spectra_c(k);
     k->norm_layer = norm_layer_c;
     k->norm_rms = norm_rms_c;
@@ -182,6 +188,7 @@ void kern_init_c(struct kern *k)
     k->fsmn = fsmn_c;
     k->unpair = unpair_c;
     k->lstm = lstm_c;
+    k->magnitude = magnitude_c;
     k->zscore = zscore_c;
     k->median = median_c;
     k->logits_reduce = logits_reduce_c;

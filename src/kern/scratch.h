@@ -17,6 +17,7 @@ enum {
     Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
     Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as PK_Q8_QUAD takes it, and as PK_Q4_QUAD does */
     Q_INT_LD = HEAD_MAX / KV_INT_D * Q_INT_WORDS + 16,
+    I8_Q_LD = HEAD_MAX / 4 + 16,  /* words of four int8 */
     WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
 };
 
@@ -69,6 +70,9 @@ struct attn_scratch {
         };
     };
 };
+
+/* Words from row to row of attention in int8: scores of n keys in whole panels, and never an even number of lines. */
+static inline size_t i8_score_ld(size_t n_keys) { return (n_keys + PANEL - 1) / PANEL * PANEL + 16; }
 
 /* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows
  * of complex numbers, in whose place the bands go. */

@@ -1,17 +1,38 @@
 /* steno: models in another form. SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <string.h>
 #include "base/cpu.h"
 #include "lib/open.h"
 #include "task/params.h"
 
 void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
 {
-    const steno_convert_params own = { .type = "f32" };
+    const steno_convert_params own = { .size = 0 };
     params_give(p, size, &own, sizeof own);
 }
 
+/* What a model becomes. */
+struct target {
+    const struct family *family;
+    int (*write)(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
+    int is_gguf;
+};
+
+static int find_writer(struct target *t, const steno_convert_params *own, const char *path, steno_error *e)
+{
+    const char *form = own->form;
+    t->is_gguf = !form || !strcmp(form, "gguf");
+    t->write = t->is_gguf ? t->family->to_gguf : NULL;
+    for (const struct model_form *it = t->family->forms; !t->is_gguf && it && it->name; it++)
+        if (!strcmp(it->name, form)) {
+            if (it->is_folder && !own->file) return err_set(e, STENO_EARG, "form %s is a folder, and needs the function `file`", form);
+            t->write = it->write;
+        }
+    return t->write ? STENO_OK : family_refuse_form(t->family, t->is_gguf ? "gguf" : form, path, e);
+}
+
 /* The model can be used as it is: the file that is made of it can be, too. */
-static int check_model(const struct family **family, const char *path, const steno_convert_params *own, steno_error *e)
+static int check_model(struct target *t, const char *path, const steno_convert_params *own, steno_error *e)
 {
     steno_model *m;
     steno_model_params p;
@@ -21,14 +42,21 @@ static int check_model(const struct family **family, const char *path, const ste
     p.llm = own->llm;
     const int rc = model_open_path(&m, path, &p, NULL, e);
     if (rc) return rc;
-    *family = m->family;
+    t->family = m->family;
     steno_model_close(m);
-    return (*family)->to_gguf ? STENO_OK : family_refuse_gguf(*family, path, e);
+    return find_writer(t, own, path, e);
 }
 
-static int check_order(const struct convert_order *o, const struct family *f, const char *path, const char *imatrix, steno_error *e)
+static int refuse_type(const char *type, steno_error *e)
 {
-    if (!o->mix->plain && !f->has_mixes)
+    return err_set(e, STENO_EARG, "%s is no type that is written; %s are", type, type_mix_names);
+}
+
+static int check_order(const struct convert_order *o, const struct target *t, const char *path, const char *imatrix, steno_error *e)
+{
+    const struct family *f = t->family;
+    if (t->is_gguf && !type_mix_in_gguf(o->mix)) return refuse_type(o->mix->name, e);
+    if (t->is_gguf && !o->mix->plain && !f->has_mixes)
         return err_set(e, STENO_EARG, "%s: %s is for language models; of %s %s are written", path, o->mix->name, f->name,
                        type_mix_plain_names);
     if (o->is_pure && !f->has_mixes)
@@ -48,7 +76,13 @@ static int give_bytes(void *user, const void *data, size_t n)
     return c->p->write(c->p->user, data, n);
 }
 
-static int give_tensor(void *user, const struct gguf_note *n)
+static int give_file(void *user, const char *name)
+{
+    const struct caller *c = user;
+    return c->p->file(c->p->user, name);
+}
+
+static int give_tensor(void *user, const struct tensor_note *n)
 {
     const struct caller *c = user;
     const steno_convert_tensor t = { .size = sizeof t, .i = (int32_t)n->i, .n = (int32_t)n->n, .name = n->name, .from = n->from,
@@ -56,11 +90,12 @@ static int give_tensor(void *user, const struct gguf_note *n)
     return c->p->tensor(c->p->user, &t);
 }
 
-static int write_model(const struct family *f, const char *path, const steno_convert_params *p, const struct convert_order *o,
+static int write_model(const struct target *t, const char *path, const steno_convert_params *p, const struct convert_order *o,
                        steno_error *e)
 {
     struct caller caller = { p };
-    struct gguf_sink to = { .write = give_bytes, .user = &caller, .tensor = p->tensor ? give_tensor : NULL };
+    struct model_sink to = { .write = give_bytes, .user = &caller, .tensor = p->tensor ? give_tensor : NULL,
+                             .file = give_file };
     struct model_source source;
     struct weights w;
     int rc = team_open(&to.team, p->n_threads, e);
@@ -68,7 +103,7 @@ static int write_model(const struct family *f, const char *path, const steno_con
     rc = model_source_open(&source, path, NULL, e);
     if (!rc) rc = weights_open_source(&w, &source, e);
     if (!rc) {
-        rc = f->to_gguf(&w, o, &to, e);
+        rc = t->write(&w, o, &to, e);
         weights_close(&w);
     }
     model_source_close(&source);
@@ -88,15 +123,16 @@ static int read_importance(struct imatrix *m, const char *path, steno_error *e)
 
 static int convert(const char *path, const steno_convert_params *p, struct convert_order *o, steno_error *e)
 {
-    const struct family *family;
+    struct target target;
     struct imatrix m = { 0 };
-    int rc = check_model(&family, path, p, e);
-    if (!rc) rc = check_order(o, family, path, p->imatrix, e);
+    int rc = check_model(&target, path, p, e);
+    if (!rc && !o->mix && target.is_gguf) o->mix = type_mix_find("f32");
+    if (!rc) rc = check_order(o, &target, path, p->imatrix, e);
     if (!rc && p->imatrix) {
         rc = read_importance(&m, p->imatrix, e);
         o->importance = &m;
     }
-    if (!rc) rc = write_model(family, path, p, o, e);
+    if (!rc) rc = write_model(&target, path, p, o, e);
     imatrix_close(&m);
     return rc;
 }
@@ -109,9 +145,9 @@ int steno_model_convert(const char *path, const steno_convert_params *p, steno_e
     if (!path || !p || params_take(&own, p, sizeof own, offsetof(steno_convert_params, type)) || !own.write)
         return err_set(e, STENO_EARG,
                        "steno_model_convert needs a path, and steno_convert_params that were filled and have a write function");
-    struct convert_order o = { .mix = type_mix_find(own.type ? own.type : "f32"), .vocab = own.vocab, .llm = own.llm,
+    struct convert_order o = { .mix = own.type ? type_mix_find(own.type) : NULL, .vocab = own.vocab, .llm = own.llm,
                                .rounds_again = own.allow_requantize != 0, .is_pure = own.pure != 0 };
-    if (!o.mix) return err_set(e, STENO_EARG, "%s is no type that is written; %s are", own.type, type_mix_names);
+    if (own.type && !o.mix) return refuse_type(own.type, e);
     if (own.n_threads < 0 || own.n_threads > TEAM_MAX)
         return err_set(e, STENO_EARG, "n_threads is %d, want 0 to %d", (int)own.n_threads, TEAM_MAX);
     const cpu_fpenv fp = cpu_fpenv_enter();

@@ -169,7 +169,7 @@ static int open_place(steno_model **out, const struct model_source *place, const
     if (!m) return err_nomem(e, sizeof *m, "a model");
     arena_init(&m->arena);
     const char *heads = own.alignment_heads && *own.alignment_heads ? own.alignment_heads : NULL;
-    const struct model_open opening = { own.team, own.vocab, heads, v && v->unfused, own.no_cmvn, own.text_ctx, own.llm };
+    const struct model_open opening = { own.team, own.vocab, heads, v && v->unfused, own.no_cmvn, own.text_ctx, own.llm, own.jieba_dict };
     m->opening = &opening;
     m->tokens = no_token_roles;
     m->executor = v ? v->executor : NULL;
@@ -316,6 +316,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total + (m->exact ? m->exact->arena.total : 0));
     i.verify = m->exact != NULL;
     i.bare_text = (int32_t)m->family->bare_text;
+    i.jieba = m->jieba;
     i.itn = m->family->audio_lm ? 2 : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
     i.alignment_heads = m->align_heads;
     for (int k = 0; k < m->n_states; k++) {

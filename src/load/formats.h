@@ -22,5 +22,6 @@ static inline int file_name_ends(const struct file *f, const char *end)
 /* The first format that takes the file; NULL: none does. */
 const struct format *format_find(const struct kind *k, const struct file *f);
 
-extern const struct format format_ggml, format_gguf, format_torch, format_safetensors, format_safetensors_index;
+extern const struct format format_ggml, format_ggml_vad, format_onnx;
+extern const struct format format_gguf, format_torch, format_safetensors, format_safetensors_index;
 #endif

@@ -36,9 +36,9 @@ static struct buf *put_list(struct gguf_writer *g, const char *key, enum gguf_va
     return b;
 }
 
-void gguf_begin(struct gguf_writer *g, const char *architecture, const struct gguf_sink *to, steno_error *e)
+void gguf_begin(struct gguf_writer *g, const char *architecture, const struct model_sink *to, steno_error *e)
 {
-    *g = (struct gguf_writer){ .to = to, .e = e };
+    *g = (struct gguf_writer){ .out = { .to = to, .e = e }, .e = e };
     if (architecture) gguf_put_text(g, "general.architecture", architecture);
 }
 
@@ -109,15 +109,13 @@ void gguf_put_tensor(struct gguf_writer *g, const char *name, enum dtype type, c
 
 int gguf_write_data(struct gguf_writer *g, const void *data, size_t n)
 {
-    g->at += n;
-    if (!g->to->write(g->to->user, data, n)) return STENO_OK;
-    return err_set(g->e, STENO_ECANCELED, "the bytes of the file were not taken");
+    return bytes_write(&g->out, data, n);
 }
 
 int gguf_write_pad(struct gguf_writer *g)
 {
     static const uint8_t zeros[GGUF_ALIGN];
-    const size_t over = (size_t)(g->at % GGUF_ALIGN);
+    const size_t over = (size_t)(g->out.at % GGUF_ALIGN);
     return over ? gguf_write_data(g, zeros, GGUF_ALIGN - over) : STENO_OK;
 }
 
@@ -134,5 +132,11 @@ int gguf_write_header(struct gguf_writer *g)
     if (!rc) rc = gguf_write_data(g, g->keys.p, g->keys.len);
     if (!rc && g->n_tensors) rc = gguf_write_data(g, g->tensors.p, g->tensors.len);
     buf_free(&head);
+    return rc ? rc : gguf_write_pad(g);
+}
+
+int gguf_write_tensor(struct gguf_writer *g, const struct tensor *t, const struct tensor_change *c)
+{
+    const int rc = bytes_write_tensor(&g->out, t, c);
     return rc ? rc : gguf_write_pad(g);
 }

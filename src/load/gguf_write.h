@@ -5,34 +5,18 @@
 #ifndef STENO_LOAD_GGUF_WRITE_H
 #define STENO_LOAD_GGUF_WRITE_H
 #include "base/buf.h"
-#include "base/team.h"
-#include "load/weights.h"
-
-/* A tensor that comes next. */
-struct gguf_note {
-    const char *name, *from, *to;    /* as the file calls it, and its types */
-    const char *wanted;              /* the type that its rows have no whole blocks of; NULL: that is `to` */
-    uint32_t i, n;                   /* which of how many */
-    uint64_t from_sz, to_sz;
-};
-
-struct gguf_sink {
-    int (*write)(void *user, const void *data, size_t n); /* all of it; 0, or anything else, which ends the writing */
-    void *user;
-    int (*tensor)(void *user, const struct gguf_note *t); /* as write; NULL: nobody asks */
-    steno_team *team;                                     /* NULL: the caller rounds alone */
-};
+#include "load/tensor_write.h"
 
 struct gguf_writer {
-    const struct gguf_sink *to;
+    struct byte_writer out;
     struct buf keys, tensors; /* as they will be written */
     uint64_t n_keys, n_tensors;
-    uint64_t data, at;        /* bytes of the tensors with their padding; bytes written */
+    uint64_t data;            /* bytes of the tensors with their padding */
     steno_error *e;
 };
 
 /* The writer of a file of this architecture (NULL: the keys to come say it); gguf_end frees what it holds, whatever has become of it. */
-void gguf_begin(struct gguf_writer *g, const char *architecture, const struct gguf_sink *to, steno_error *e);
+void gguf_begin(struct gguf_writer *g, const char *architecture, const struct model_sink *to, steno_error *e);
 void gguf_end(struct gguf_writer *g);
 
 /* ---- keys, which are not looked at: each may be there once. Want of memory is told by gguf_write_header. */
@@ -55,14 +39,6 @@ int gguf_write_header(struct gguf_writer *g);
 int gguf_write_data(struct gguf_writer *g, const void *data, size_t n);
 int gguf_write_pad(struct gguf_writer *g);
 
-/* What becomes of a tensor's rows, seen as [dim[0], everything else]. */
-struct gguf_change {
-    enum dtype type;
-    const float *importance; /* [everything else], of dtype_narrow_weighed, or NULL */
-    float add;               /* to every number */
-    uint32_t turn;           /* in runs of so many rows those of the second half stand between those of the first; 0: rows stay */
-};
-/* The bytes of a tensor, and their padding. STENO_EFORMAT, STENO_EUNSUPPORTED: a number is not finite, there or in the type */
-int gguf_write_tensor(struct gguf_writer *g, const struct tensor *t, const struct gguf_change *c);
-int gguf_tell_tensor(struct gguf_writer *g, const struct gguf_note *n);
+/* The bytes of a tensor as bytes_write_tensor has them, and their padding. */
+int gguf_write_tensor(struct gguf_writer *g, const struct tensor *t, const struct tensor_change *c);
 #endif

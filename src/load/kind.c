@@ -96,11 +96,13 @@ static int look_ggml(const struct look *l)
     if (l->n < 4 || memcmp(l->head, "lmgg", 4) != 0) return 0;
     const uint64_t len = l->n >= 8 ? le(l->head + 4, 4) : 0;
     if (len >= 3 && len <= 64 && l->n >= 8 + len && plain_word(l->head + 8, (size_t)len) == len) {
-        const int silero = len >= 6 && !memcmp(l->head + 8, "silero", 6);
-        static const char vad[] = "for voice activity take a FunASR FSMN-VAD folder (model.pt, config.yaml, am.mvn)";
+        static const char known_name[] = "silero-16k";
+        const int silero = len >= 6 && !memcmp(l->head + 8, known_name, 6);
+        static const char vad[] = "take Silero VAD for 16 kHz, or a FunASR FSMN-VAD folder (model.pt, config.yaml, am.mvn)";
         say(l->k, KIND_OTHER, "", silero ? vad : ggml_advice);
-        snprintf(l->k->what, sizeof l->k->what, "a %s model in ggml form (%.*s)", silero ? "Silero VAD" : "voice activity", (int)len,
-                 (const char *)l->head + 8);
+        if (len == sizeof known_name - 1 && !memcmp(l->head + 8, known_name, (size_t)len)) say(l->k, KIND_GGML_VAD, "whisper.cpp .bin", "");
+        else snprintf(l->k->what, sizeof l->k->what, "a %s model in ggml form (%.*s)", silero ? "Silero VAD" : "voice activity", (int)len,
+                      (const char *)l->head + 8);
     } else say(l->k, KIND_GGML, "whisper.cpp .bin", "");
     return 1;
 }
@@ -204,7 +206,7 @@ static int look_protobuf(const struct look *l)
         const uint64_t field = tag >> 3, wire = tag & 7;
         if (!field || (wire != 0 && wire != 2) || !varint(p, n, &used, &value)) return 0;
         if (wire == 2 && (field == 7 || (field >= 200 && field < 4000))) {
-            say(l->k, KIND_OTHER, field == 7 ? "an ONNX model" : "a Core ML model", take);
+            say(l->k, field == 7 ? KIND_ONNX : KIND_OTHER, field == 7 ? "an ONNX model" : "a Core ML model", take);
             return 1;
         }
         at += used;
@@ -366,7 +368,8 @@ int kind_of_file(struct kind *k, const struct file *f, steno_error *e)
 
 int kind_refuse(const struct kind *k, const char *name, steno_error *e)
 {
-    const int is_known = k->form == KIND_OTHER || k->form == KIND_GGUF, status = is_known ? STENO_EUNSUPPORTED : STENO_EFORMAT;
+    const int is_known = k->form == KIND_OTHER || k->form == KIND_ONNX || k->form == KIND_GGUF;
+    const int status = is_known ? STENO_EUNSUPPORTED : STENO_EFORMAT;
     const int is_noun = is_known || k->form == KIND_TEXT || k->form == KIND_JSON;
     const char *is = is_noun ? k->file[0] ? " is " : "this is " : k->file[0] ? ": " : "";
     return err_set(e, status, "%s: %s%s%s; %s", name, k->file, is, k->what, k->advice);
@@ -376,5 +379,5 @@ int kind_check(const struct file *f, steno_error *e)
 {
     struct kind k;
     const int rc = kind_of_file(&k, f, e);
-    return rc || k.form != KIND_OTHER ? rc : kind_refuse(&k, f->name, e);
+    return rc || (k.form != KIND_OTHER && k.form != KIND_ONNX) ? rc : kind_refuse(&k, f->name, e);
 }

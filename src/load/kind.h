@@ -12,7 +12,9 @@ enum kind_form {
     KIND_TEXT,        /* which may be a vocabulary, a configuration, a list */
     KIND_JSON,        /* likewise, or the index of a sharded model */
     KIND_OTHER,       /* recognised, and of no use here */
+    KIND_ONNX,        /* recognised, and of use where it is voice activity */
     KIND_GGML,        /* a whisper.cpp .bin file */
+    KIND_GGML_VAD,    /* one of its for voice activity */
     KIND_TORCH,       /* a zip archive as torch.save writes it */
     KIND_SAFETENSORS,
     KIND_GGUF         /* readable where its architecture may hear */
@@ -31,8 +33,9 @@ int kind_of_file(struct kind *k, const struct file *f, steno_error *e);
 int kind_of_source(struct kind *k, const struct model_source *p, steno_error *e); /* a folder by the names in it */
 /* Whether a folder's file of this name is its weights; kind_of_source names such a one first. */
 int kind_is_weights(const char *name);
-/* "NAME: WHAT; ADVICE", or "NAME: FILE is WHAT; ADVICE". @return STENO_EUNSUPPORTED for KIND_OTHER and KIND_GGUF, else STENO_EFORMAT */
+/* "NAME: WHAT; ADVICE", or "NAME: FILE is WHAT; ADVICE". @return STENO_EUNSUPPORTED for KIND_OTHER, KIND_ONNX and KIND_GGUF, else
+ * STENO_EFORMAT */
 int kind_refuse(const struct kind *k, const char *name, steno_error *e);
-/* kind_refuse's for a file that is KIND_OTHER, so that no reader of settings, vocabularies or shards puzzles over it. */
+/* kind_refuse's for a file that is KIND_OTHER or KIND_ONNX, so that no reader of settings, vocabularies or shards puzzles over it. */
 int kind_check(const struct file *f, steno_error *e);
 #endif

@@ -230,7 +230,7 @@ static int put_pooling(struct gguf_writer *g, const struct weights *w)
     return rc;
 }
 
-static int bert_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+static int bert_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     struct bert_dims d;
     struct gguf_writer g;

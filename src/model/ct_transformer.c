@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/vocab_file.h"
+#include "model/ct_words.h"
 #include "model/funasr.h"
 #include "model/funasr_vocab.h"
 #include "model/sanm_encoder.h"
@@ -176,11 +177,12 @@ static int ct_describe(steno_model *m, struct weights *w, steno_error *e)
     if (!rc) rc = funasr_find_vocab(m, w, e);
     if (!rc) rc = build_plan(m, w, &s, e);
     if (!rc) rc = funasr_read_vocab(m, w, NULL, e);
-    return rc ? rc : find_unknown(m, v, w, e);
+    if (!rc) rc = find_unknown(m, v, w, e);
+    return rc || s.as_it_comes ? rc : ct_read_words(m, v, w, e);
 }
 
 /* The runtime has no form of its own for these models: names and keys are made as those of the others. */
-static int ct_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+static int ct_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     struct ct_shape s;
     struct gguf_writer g;
@@ -196,7 +198,8 @@ static int ct_to_gguf(struct weights *w, const struct convert_order *o, const st
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
     gguf_put_vocab(&g, "ct.punc_list", marks, (uint32_t)n);
     gguf_put_vocab(&g, "ct.vocab", w->vocab, w->n_vocab_entries);
-    rc = funasr_write_weights(&g, w, 0, o);
+    rc = ct_put_words(&g, w, e);
+    if (!rc) rc = funasr_write_weights(&g, w, 0, o);
     gguf_end(&g);
     return rc;
 }

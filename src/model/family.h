@@ -18,9 +18,10 @@
 #include "plan/exec.h"
 #include "search/mark_blocks.h"
 #include "search/rules.h"
-#include "search/vad.h"
+#include "search/hysteresis.h"
 #include "text/bpe.h"
 #include "text/language.h"
+#include "text/jieba.h"
 #include "text/seg_dict.h"
 
 enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 3 };
@@ -56,6 +57,7 @@ struct model_open {
     int no_cmvn;                   /* features stay as they are */
     int32_t text_ctx;              /* positions of a language model's sessions, 0: as usual */
     const char *llm;               /* where the language model of a model in two files is, NULL: nobody says */
+    const char *jieba_dict;        /* where jieba's dictionary is, NULL: nobody says */
 };
 
 struct steno_model {
@@ -82,6 +84,7 @@ struct steno_model {
     int is_exact;                  /* it is such a one */
     const steno_model *shares;     /* another one, that lives as long: matrices of both that are the same are there once, in its store */
     const struct model_open *opening; /* NULL: it is open */
+    int jieba;                     /* as steno_model_info has it */
     int index_only;                /* weights were not read: the model can be described, not used */
 
     const char *align_heads;       /* "3,1 4,2": heads that word times are read from; NULL: none */
@@ -91,7 +94,7 @@ struct steno_model {
     int32_t segment_ctx;           /* of a network of clips: most rows of one, where speech was found; by itself it cuts at audio_ctx */
     struct model_widths widths;
     void *front;                   /* what its front end needs: struct mel_bank, fbank_bank; NULL: nothing */
-    void *part;                    /* what its task needs: struct ctc_model, cif_model, marks_model, vad_params, audio_lm_ctc; NULL: none */
+    void *part;                    /* what its task needs: struct ctc_model, cif_model, marks_model, vad_model, audio_lm_ctc; NULL: none */
     struct vocab vocab;
     struct bpe *bpe;
     struct tokenizer *tokenizer;   /* of a language model; NULL: it is none */
@@ -126,6 +129,7 @@ struct speech_options {
     const char *suppress_tokens;
     int32_t lang;                  /* index of the language, -1: not known yet */
     int32_t turns;                 /* the token that tells of another speaker may be chosen */
+    int32_t decoding;              /* enum steno_decoding */
 };
 
 /* A stretch of a window's tokens that became a segment. Times in positions of 20 ms from the window's start. */
@@ -137,10 +141,10 @@ struct speech {
     /* Fill masks and rules; STENO_EARG for a suppress list that cannot be read. */
     int (*rules)(const steno_model *m, const struct speech_options *q, struct rule_masks *masks, struct logit_rules *rules,
                  steno_error *e);
-    /* Cut tokens[n] of a window of `frames` frames (10 ms) into segments. *advance: frames to move on. *single_end: it ends with one
-     * timestamp alone, so all of it was used. @return number of segments */
-    int (*tokens_to_segments)(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct token_segment *segments,
-                              int32_t *advance, int *single_end);
+    /* Cut tokens[n] of a window of `frames` frames (10 ms) into segments, by q's rules. *advance: frames to move on. *single_end: it ends
+     * with one timestamp alone, so all of it was used. @return number of segments */
+    int (*tokens_to_segments)(const steno_model *m, const struct speech_options *q, const int32_t *tokens, int32_t n, int32_t frames,
+                              struct token_segment *segments, int32_t *advance, int *single_end);
 };
 
 /* What a CTC transcription asks for, and what its tags say: static texts, NULL where they say nothing. */
@@ -196,7 +200,15 @@ struct marks_model {
     int32_t n, end, none;          /* end: of a sentence, the one that a text is ended with; none: the first that is no text */
     int32_t unknown;               /* id of a word that is not in the vocabulary */
     int as_it_comes;               /* text is marked as it comes: the words behind a place are not waited for */
+    const struct jieba *words;     /* that Chinese is cut by; NULL: each character is a word */
 };
+
+/* Of a model that finds speech. Output 0 is the probability of silence, or the logit of speech where its family goes by thresholds. */
+struct vad_model {
+    int frame;                     /* samples of one */
+    struct vad_params votes;       /* its own rules, where it goes by votes */
+};
+static inline const struct vad_model *vad_model_of(const struct steno_model *m) { return m->part; }
 
 /* A word, and the tokens that it is made of: others may lie among them. */
 struct token_word {
@@ -241,13 +253,20 @@ enum family_narrow {
     NARROW_STEPS = 2 /* those of few rows, and keys and values that every step reads: int8 by blocks */
 };
 
-/* What a GGUF file is made of a model as. */
+/* What a file is made of a model as. */
 struct convert_order {
-    const struct type_mix *mix;
+    const struct type_mix *mix;       /* NULL: numbers as they are stored, of forms other than GGUF */
     const char *vocab, *llm;          /* as in struct model_open */
     const struct imatrix *importance; /* NULL: all columns count alike */
     int rounds_again;                 /* numbers that are rounded to blocks already may be rounded to others */
     int is_pure;                      /* one type for all, not a mixture */
+};
+
+/* A form of files, other than GGUF, that models of a family are written in. */
+struct model_form {
+    const char *name;              /* "bin" */
+    int (*write)(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
+    int is_folder;                 /* of several files */
 };
 
 struct family {
@@ -262,12 +281,14 @@ struct family {
     const struct ctc *ctc;         /* of models with a CTC head */
     const struct cif *cif;         /* of models whose tokens are found by integrate-and-fire */
     const struct audio_lm *audio_lm; /* of language models that hear */
+    const struct hysteresis_params *thresholds; /* of models that find speech: by these; NULL: by votes */
     /* Index of a language among those that stand in token order, -1: unknown. NULL: it has none such. */
     int (*language)(const steno_model *m, const char *name);
     /* Append the bytes of the text of ids[n], all below n_vocab. NULL: ids are no text. */
     void (*ids_to_bytes)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes);
     /* Write a model as a GGUF file. NULL: it is not written. */
-    int (*to_gguf)(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e);
+    int (*to_gguf)(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
+    const struct model_form *forms; /* others, the last of which has no name. NULL: there are none */
     int has_mixes;                 /* its GGUF file may be of any type_mix, else of the plain ones */
     /* The file of a model of its usual size with random weights, for measuring: as family_random_file. NULL: there is none. */
     int (*random_file)(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
@@ -282,7 +303,7 @@ static inline int32_t model_window_ms(const steno_model *m)
 }
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
-    family_ct_transformer, family_nano, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;
+    family_silero, family_ct_transformer, family_nano, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);
@@ -298,8 +319,8 @@ const struct family *family_find(const struct weights *w); /* NULL: none knows t
 /* STENO_EUNSUPPORTED that says what the file holds instead, by its settings or its tensors. */
 int family_refuse(struct weights *w, steno_error *e);
 
-/* STENO_EUNSUPPORTED: it has no to_gguf. */
-int family_refuse_gguf(const struct family *f, const char *name, steno_error *e);
+/* STENO_EUNSUPPORTED: it is not written in this form. */
+int family_refuse_form(const struct family *f, const char *form, const char *name, steno_error *e);
 
 /* The file of a model of a named shape with random weights; memory from the arena, which must outlive *f, as must *r. STENO_EARG lists
  * the names, or says why the type does not fit. */

@@ -138,7 +138,7 @@ int funasr_random_end(struct funasr_random *f, struct file *file, steno_error *e
     for (uint32_t i = 0; !rc && i < f->n; i++) {
         const struct random_tensor *t = &f->tensor[i];
         random_file_weights(f->r, t->type, t->fill.mean, t->fill.spread, t->n);
-        f->g.at += dtype_row_sz(t->type, (size_t)t->n);
+        f->g.out.at += dtype_row_sz(t->type, (size_t)t->n);
         rc = gguf_write_pad(&f->g);
     }
     gguf_end(&f->g);

@@ -10,7 +10,7 @@
 struct funasr_random {
     struct random_file *r;
     struct gguf_writer g;       /* for settings */
-    struct gguf_sink to;
+    struct model_sink to;
     struct random_tensor *tensor; /* in the order of the file */
     uint32_t n;
     enum dtype type;            /* of the matrices whose rows are whole blocks of it */

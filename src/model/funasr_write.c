@@ -91,7 +91,7 @@ static int list_tensors(struct gguf_writer *g, const struct weights *w, int widt
 static int write_filter(struct gguf_writer *g, const struct tensor *t, int taps_first)
 {
     const size_t n = (size_t)t->dim[0], taps = (size_t)(t->dim[1] * t->dim[2] * t->dim[3]);
-    if (taps_first) return gguf_write_tensor(g, t, &(struct gguf_change){ .type = DT_F32 });
+    if (taps_first) return gguf_write_tensor(g, t, &(struct tensor_change){ .type = DT_F32 });
     float *v = malloc(2 * n * taps * sizeof *v), *turned = v ? v + n * taps : NULL;
     int rc = v ? tensor_read_f32(t, v, g->e) : err_nomem(g->e, 2 * n * taps * sizeof *v, "a filter");
     for (size_t i = 0; i < n * taps && !rc; i++) turned[i % taps * n + i / taps] = v[i];
@@ -136,7 +136,8 @@ int funasr_write_weights(struct gguf_writer *g, struct weights *w, int width, co
     for (uint32_t i = 0; i < w->n_tensors && !rc; i++) {
         const struct tensor *t = &w->tensor[i];
         if (is_apart(t)) continue;
-        rc = is_filter(t) ? write_filter(g, t, w->taps_first) : gguf_write_tensor(g, t, &(struct gguf_change){ .type = type_of(t, type) });
+        rc = is_filter(t) ? write_filter(g, t, w->taps_first)
+                          : gguf_write_tensor(g, t, &(struct tensor_change){ .type = type_of(t, type) });
     }
     return rc;
 }

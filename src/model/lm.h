@@ -68,7 +68,7 @@ struct tokenizer_names;
 extern const struct tokenizer_names lm_tokenizer_names; /* load/tokenizer_text.h */
 int lm_gguf_name(const char *name, char *out, size_t n); /* as GGUF files call what transformers call `name`. 0: it is none of theirs */
 /* The file that llama.cpp has of such a model. */
-int lm_to_gguf(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct gguf_sink *to, steno_error *e);
+int lm_to_gguf(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct model_sink *to, steno_error *e);
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes); /* as struct family has it */
 /* Angle of pair j of n / 2 at position 1, as scaled; windowed: of layers that look back a window only. */
 double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed);

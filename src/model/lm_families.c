@@ -8,7 +8,7 @@
     static const struct lm_arch arch_##id = { __VA_ARGS__ };                                                                          \
     static int match_##id(const struct weights *w) { return lm_match(w, &arch_##id); }                                                \
     static int describe_##id(steno_model *m, struct weights *w, steno_error *e) { return lm_describe(m, &arch_##id, w, e); }          \
-    static int to_gguf_##id(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)             \
+    static int to_gguf_##id(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)             \
     {                                                                                                                                 \
         return lm_to_gguf(w, &arch_##id, o, to, e);                                                                                   \
     }                                                                                                                                 \

@@ -15,7 +15,7 @@ struct item {
     const struct tensor *t;
     const char *name;
     int32_t layer; /* -1: of none */
-    struct gguf_change change;
+    struct tensor_change change;
     enum dtype wanted;
 };
 
@@ -130,10 +130,10 @@ static uint64_t size_of(const struct tensor *t, enum dtype type)
 static int write_item(const struct list *l, uint32_t i)
 {
     const struct item *it = &l->item[i];
-    const struct gguf_note note = { it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type),
-                                    it->wanted != it->change.type ? dtype_name(it->wanted) : NULL, i, l->n, it->t->size,
-                                    size_of(it->t, it->change.type) };
-    const int rc = gguf_tell_tensor(l->g, &note);
+    const struct tensor_note note = { it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type),
+                                      it->wanted != it->change.type ? dtype_name(it->wanted) : NULL, i, l->n, it->t->size,
+                                      size_of(it->t, it->change.type) };
+    const int rc = bytes_tell_tensor(&l->g->out, &note);
     return rc ? rc : gguf_write_tensor(l->g, it->t, &it->change);
 }
 
@@ -163,7 +163,7 @@ int lm_file_write(struct gguf_writer *g, struct weights *w, const struct lm_file
     return rc;
 }
 
-void lm_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct gguf_sink *to, steno_error *e)
+void lm_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct model_sink *to, steno_error *e)
 {
     size_t n = strlen(path), at;
     char name[128];
@@ -185,7 +185,7 @@ static int32_t number(const struct weights *w, const char *architecture, const c
     return it && it->kind == META_INT && it->i > 0 && it->i <= INT32_MAX ? (int32_t)it->i : 0;
 }
 
-int lm_file_again(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+int lm_file_again(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     enum { OF_IMPORTANCE = 4 };
     static const char *const own[] = { "quantize.imatrix.file", "quantize.imatrix.dataset", "quantize.imatrix.entries_count",

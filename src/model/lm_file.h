@@ -11,7 +11,7 @@
 struct lm_file {
     int (*name)(const char *name, char *out, size_t n); /* 0: it is not in the file. NULL: names are those of a GGUF file */
     const char *left_out;       /* a tensor that is not written; NULL: none */
-    uint32_t turn;              /* struct gguf_change: of the rows of queries and keys */
+    uint32_t turn;              /* struct tensor_change: of the rows of queries and keys */
     int norms_less_one;
     int32_t layers;
     int shares_values, heads_share; /* struct mix_tensor */
@@ -19,9 +19,9 @@ struct lm_file {
 };
 
 /* A GGUF file again, with other types. */
-int lm_file_again(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e);
+int lm_file_again(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
 /* Everything that was put, and all tensors. STENO_EARG: they would be rounded twice */
 int lm_file_write(struct gguf_writer *g, struct weights *w, const struct lm_file *f, const struct convert_order *o);
 /* What all files say of themselves, before anything else. */
-void lm_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct gguf_sink *to, steno_error *e);
+void lm_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct model_sink *to, steno_error *e);
 #endif

@@ -79,7 +79,7 @@ static int put_factors(struct tensor *t, struct file *f, struct weights *w, cons
     return STENO_OK;
 }
 
-static int write_folder(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct gguf_sink *to,
+static int write_folder(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct model_sink *to,
                         steno_error *e)
 {
     struct lm_dims d;
@@ -103,7 +103,7 @@ static int write_folder(struct weights *w, const struct lm_arch *arch, const str
     return rc;
 }
 
-int lm_to_gguf(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+int lm_to_gguf(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     return meta_find(&w->meta, "general.architecture") ? lm_file_again(w, o, to, e) : write_folder(w, arch, o, to, e);
 }

@@ -20,7 +20,7 @@ extern const struct audio_lm nano_audio_lm;
 
 int nano_read_shape(struct nano_shape *s, struct weights *w, steno_error *e);
 struct convert_order;
-int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e);
+int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
 int nano_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
 void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s);
 /* The language model joins the weights, wherever it lies. llm: a path that the caller says, NULL: none. */

@@ -26,7 +26,7 @@ static void leave_head(struct weights *w)
     }
 }
 
-int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     struct nano_shape s;
     struct nano_ctc c;

@@ -291,7 +291,7 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
 static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", "bias_embed.weight",
                                      "seaco_decoder.embed.0.weight", NULL }; /* embeddings are for training, or of hot words */
 
-static int paraformer_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+static int paraformer_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     struct paraformer_shape s;
     struct gguf_writer g;

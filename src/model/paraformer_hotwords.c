@@ -124,11 +124,11 @@ static void build_words(struct build *b, const struct hot_shape *h, uint32_t d, 
     emit(b, OP_EMBED, "words.embed", x, NO_SLOT, bind_matrix(b, &table, d, LINEAR_OTHER, NO_BIND));
     emit_rows(b, first, ROWS_TABLE);
     b->plan.output = build_slot(b, d);
-    sub_lstm(b, &(struct lstm_layer){ "bias_encoder", 0, d, d, 0 }, b->plan.output, x, ROWS_TABLE);
+    sub_lstm(b, &(struct lstm_layer){ "bias_encoder", 0, d, d, 0, 0, 0 }, b->plan.output, x, ROWS_TABLE);
     if (within) return;
     const uint16_t below = b->plan.output;
     b->plan.output = build_slot(b, d);
-    sub_lstm(b, &(struct lstm_layer){ "bias_encoder", 1, d, d, 0 }, b->plan.output, below, ROWS_TABLE);
+    sub_lstm(b, &(struct lstm_layer){ "bias_encoder", 1, d, d, 0, 0, 0 }, b->plan.output, below, ROWS_TABLE);
 }
 
 /* Rows of the input that the table names, as many as it has. */

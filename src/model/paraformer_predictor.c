@@ -91,7 +91,7 @@ void predictor_build_times(struct build *b, const struct predictor *p, const str
     const uint16_t fine = build_slot_padded(b, rows, d), both = p->recurrent ? build_slot_rows(b, rows, width) : fine;
     const struct linear_part weight = { "predictor.cif_output2.weight", "predictor.cif_output2.bias", 1 };
     sub_upsample(b, "predictor.upsample_cnn", fine, p->after_conv ? s->conv : s->frames, d, d, FINE);
-    if (p->recurrent) sub_lstm(b, &(struct lstm_layer){ "predictor.blstm", 0, d, d, 1 }, both, fine, ROWS_THRICE);
+    if (p->recurrent) sub_lstm(b, &(struct lstm_layer){ "predictor.blstm", 0, d, d, 1, 0, 0 }, both, fine, ROWS_THRICE);
     b->plan.side_output[1] = build_slot_rows(b, rows, 1);
     struct op *op = emit(b, OP_LINEAR, "predictor.cif_output2", b->plan.side_output[1], both,
                          bind_matrix(b, &weight, width, LINEAR_OTHER, NO_BIND));

@@ -3,14 +3,14 @@
 #include <string.h>
 #include "model/family.h"
 #include "model/lm_random.h"
-#include "model/whisper.h"
 #include "model/whisper_random.h"
+#include "model/whisper_shapes.h"
 
 enum { NAMES_SZ = 200 };
 
 static const struct family *const families[] = {
-    &family_whisper, &family_sensevoice, &family_paraformer, &family_paraformer_online, &family_fsmn_vad, &family_ct_transformer,
-    &family_nano, &family_llama, &family_qwen3, &family_gemma, &family_gemma3, &family_bert,
+    &family_whisper, &family_sensevoice, &family_paraformer, &family_paraformer_online, &family_fsmn_vad, &family_silero,
+    &family_ct_transformer, &family_nano, &family_llama, &family_qwen3, &family_gemma, &family_gemma3, &family_bert,
 };
 
 const struct family *family_find(const struct weights *w)
@@ -39,11 +39,19 @@ static void names(char out[NAMES_SZ], int (*is_wanted)(const struct family *f))
             at += (size_t)snprintf(out + at, NAMES_SZ - at, "%s%s", at ? ", " : "", families[i]->name);
 }
 
-int family_refuse_gguf(const struct family *f, const char *name, steno_error *e)
+int family_refuse_form(const struct family *f, const char *form, const char *name, steno_error *e)
 {
-    char written[NAMES_SZ];
+    char written[NAMES_SZ], own[NAMES_SZ] = "";
+    for (const struct model_form *it = f->forms; it && it->name; it++) {
+        const size_t at = strlen(own);
+        snprintf(own + at, NAMES_SZ - at, "%s%s", at ? ", " : "", it->name);
+    }
+    if (strcmp(form, "gguf") != 0)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as %.20s, but as %s%s%s", name, f->name, form, own,
+                       *own && f->to_gguf ? ", " : "", f->to_gguf ? "gguf" : "");
     names(written, is_written);
-    return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as GGUF; those of %s are", name, f->name, written);
+    return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as GGUF; those of %s are%s%s", name, f->name, written,
+                   *own ? "; it becomes " : "", own);
 }
 
 int family_refuse(struct weights *w, steno_error *e)

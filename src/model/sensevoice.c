@@ -162,7 +162,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
 }
 
 /* As the runtime's own converter writes it, but for mean and variance, which are whole here. */
-static int sensevoice_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+static int sensevoice_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     static const int32_t ask[QUERY_ROWS] = { 0, 1, 2, 14 }; /* any language, event, emotion, digits and punctuation */
     struct sensevoice_shape s;

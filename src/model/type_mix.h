@@ -11,11 +11,14 @@ struct type_mix {
     uint8_t file;   /* general.file_type */
     uint8_t base;   /* enum dtype of most matrices */
     uint8_t plain;  /* it is nothing but the name of a type that every family's matrices may have */
+    uint8_t in_bin;  /* whisper.cpp's .bin files have it, as the one type of all matrices */
 };
 
 const struct type_mix *type_mix_find(const char *name); /* in capitals, too. NULL: none is called so */
 extern const char type_mix_names[];                     /* all of them, for messages */
 extern const char type_mix_plain_names[];               /* those that are plain */
+extern const char type_mix_bin_names[];                 /* those of whisper.cpp's files */
+int type_mix_in_gguf(const struct type_mix *m);         /* 0: they alone have it */
 
 /* What the rules look at. */
 struct mix_tensor {

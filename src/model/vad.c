@@ -120,12 +120,13 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     struct vad_shape s;
     int rc = read_shape(&s, w, e);
     if (rc) return rc;
-    struct vad_params *rules = m->part = arena_alloc(&m->arena, sizeof *rules);
+    struct vad_model *part = m->part = arena_alloc(&m->arena, sizeof *part);
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
-    if (!rules || !bank) return err_nomem(e, sizeof *rules + sizeof *bank, "filter banks");
-    rc = read_rules(rules, w, e);
+    if (!part || !bank) return err_nomem(e, sizeof *part + sizeof *bank, "filter banks");
+    *part = (struct vad_model){ .frame = FBANK_HOP };
+    rc = read_rules(&part->votes, w, e);
     if (rc) return rc;
-    rules->late_frames = s.lfr_m / 2;
+    part->votes.late_frames = s.lfr_m / 2;
     m->name = "16k";
     m->n_plans = m->n_states = 1;
     m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.linear, .audio_layers = s.layers };
@@ -144,7 +145,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
 }
 
 /* Its rows are of 400, 140 and 250 values: there is little that another type would make smaller, and the runtime reads f32. */
-static int vad_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+static int vad_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     struct vad_shape s;
     struct vad_params p, usual_rules;

@@ -8,6 +8,9 @@
 #include "load/vocab_file.h"
 #include "model/align_heads.h"
 #include "model/whisper.h"
+#include "model/whisper_forms.h"
+#include "model/whisper_names.h"
+#include "model/whisper_shapes.h"
 #include "model/whisper_tokens.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
@@ -30,87 +33,11 @@ static const struct sub decoder_layer[] = {
 
 static float const norm_eps = 1e-5f;
 
-enum { EN = WHISPER_VOCAB_ENGLISH, MULTI = WHISPER_VOCAB_99, MULTI_100 = WHISPER_VOCAB_100 };
-
-static const struct whisper_shape {
-    const char *name;
-    int32_t d, heads, enc, dec, mels, vocab;
-} shapes[] = {
-    { "tiny", 384, 6, 4, 4, 80, MULTI },         { "tiny.en", 384, 6, 4, 4, 80, EN },
-    { "base", 512, 8, 6, 6, 80, MULTI },         { "base.en", 512, 8, 6, 6, 80, EN },
-    { "small", 768, 12, 12, 12, 80, MULTI },     { "small.en", 768, 12, 12, 12, 80, EN },
-    { "medium", 1024, 16, 24, 24, 80, MULTI },   { "medium.en", 1024, 16, 24, 24, 80, EN },
-    { "large-v2", 1280, 20, 32, 32, 80, MULTI }, { "large-v3", 1280, 20, 32, 32, 128, MULTI_100 },
-    { "turbo", 1280, 20, 32, 4, 128, MULTI_100 }, { "distil-small.en", 768, 12, 12, 4, 80, EN },
-    { "distil-medium.en", 1024, 16, 24, 2, 80, EN }, { "distil-large-v2", 1280, 20, 32, 2, 80, MULTI },
-    { "distil-large-v3", 1280, 20, 32, 2, 128, MULTI_100 },
-};
-enum { N_SHAPES = sizeof shapes / sizeof *shapes };
-
-int whisper_shape(const char *name, struct whisper_dims *d, steno_error *e)
-{
-    for (int i = 0; i < N_SHAPES; i++) {
-        const struct whisper_shape *s = &shapes[i];
-        if (strcmp(s->name, name) != 0) continue;
-        *d = (struct whisper_dims){ s->mels, 1500, s->d, s->heads, s->enc, s->vocab, 448, s->d, s->heads, s->dec };
-        return STENO_OK;
-    }
-    char list[400] = "";
-    for (int i = 0; i < N_SHAPES; i++) {
-        const size_t n = strlen(list);
-        snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", shapes[i].name);
-    }
-    return err_set(e, STENO_EARG, "unknown shape '%s'; known are %s", name, list);
-}
-
-static const char *shape_name(const struct whisper_dims *d)
-{
-    for (int i = 0; i < N_SHAPES; i++) {
-        const struct whisper_shape *s = &shapes[i];
-        if (s->d == d->n_audio_state && s->enc == d->n_audio_layer && s->dec == d->n_text_layer && s->mels == d->n_mels &&
-            s->vocab == d->n_vocab)
-            return s->name;
-    }
-    return "custom";
-}
-
 /* ---- the spellings ------------------------------------------------------------------------------------------------------------- */
 
 static int whisper_match(const struct weights *w)
 {
     return whisper_spelling_of(w) != WHISPER_NOWHERE;
-}
-
-/* transformers' name of a tensor to openai/whisper's. */
-static int openai_name(const char *name, char *out, size_t n)
-{
-    static const struct { const char *from, *to; } part[] = {
-        { "self_attn.q_proj.", "attn.query." }, { "self_attn.k_proj.", "attn.key." }, { "self_attn.v_proj.", "attn.value." },
-        { "self_attn.out_proj.", "attn.out." }, { "self_attn_layer_norm.", "attn_ln." },
-        { "encoder_attn.q_proj.", "cross_attn.query." }, { "encoder_attn.k_proj.", "cross_attn.key." },
-        { "encoder_attn.v_proj.", "cross_attn.value." }, { "encoder_attn.out_proj.", "cross_attn.out." },
-        { "encoder_attn_layer_norm.", "cross_attn_ln." }, { "fc1.", "mlp.0." }, { "fc2.", "mlp.2." },
-        { "final_layer_norm.", "mlp_ln." },
-    };
-    static const struct { const char *from, *to; } whole[] = {
-        { "encoder.embed_positions.weight", "encoder.positional_embedding" },
-        { "decoder.embed_positions.weight", "decoder.positional_embedding" },
-        { "decoder.embed_tokens.weight", "decoder.token_embedding.weight" },
-        { "encoder.layer_norm.weight", "encoder.ln_post.weight" }, { "encoder.layer_norm.bias", "encoder.ln_post.bias" },
-        { "decoder.layer_norm.weight", "decoder.ln.weight" },      { "decoder.layer_norm.bias", "decoder.ln.bias" },
-    };
-    if (!strncmp(name, "model.", 6)) name += 6;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (!strcmp(name, whole[i].from)) return snprintf(out, n, "%s", whole[i].to) > 0;
-    int layer = 0, at = 0;
-    char side[8];
-    if (sscanf(name, "%7[a-z].layers.%4d.%n", side, &layer, &at) == 2 && at)
-        for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-            const size_t len = strlen(part[i].from);
-            if (!strncmp(name + at, part[i].from, len))
-                return snprintf(out, n, "%s.blocks.%d.%s%s", side, layer, part[i].to, name + at + len) < (int)n;
-        }
-    return snprintf(out, n, "%s", name) < (int)n;
 }
 
 /* ---- the network ------------------------------------------------------------------------------------------------------------- */
@@ -240,7 +167,7 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
 static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     if (w->vocab) return STENO_OK;
-    w->vocab_first = m->n_vocab == EN ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
+    w->vocab_first = m->n_vocab == WHISPER_VOCAB_ENGLISH ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
     int rc = whisper_tokens_init(&m->tokens, m->n_vocab, e);
     if (!rc) rc = weights_read_vocab(w, m->opening->vocab_path, e);
     return rc ? rc : check_vocab(m, w, m->opening->vocab_path, e);
@@ -322,11 +249,11 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     m->widths = (struct model_widths){ d->n_mels, d->n_audio_state, d->n_audio_head, d->n_audio_layer,
                                        d->n_text_state, d->n_text_head, d->n_text_layer };
     if (!rc && !m->is_exact) rc = find_vocab(m, w, e);
-    if (!rc && !m->is_exact && whisper_spelling_of(w) == WHISPER_TRANSFORMERS) rc = weights_rename(w, openai_name, e);
+    if (!rc && !m->is_exact && whisper_spelling_of(w) == WHISPER_TRANSFORMERS) rc = weights_rename(w, whisper_name_from_transformers, e);
     if (rc) return rc;
     const struct tensor *again = weights_find(w, "proj_out.weight"); /* the token embedding again, which one copy serves */
     if (again) m->parameters -= (int64_t)(again->dim[0] * again->dim[1]);
-    m->name = shape_name(d);
+    m->name = whisper_shape_name(d);
     m->n_plans = MODEL_PLANS;
     m->n_states = STATE_CROSS + 1;
     const uint32_t heads = (uint32_t)d->n_text_head, d_head = (uint32_t)(d->n_text_state / d->n_text_head);
@@ -366,4 +293,5 @@ const struct family family_whisper = {
     .speech = &whisper_speech,
     .language = whisper_language,
     .ids_to_bytes = whisper_ids_to_bytes,
+    .forms = whisper_forms,
 };

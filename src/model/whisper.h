@@ -4,8 +4,5 @@
 #include "model/family.h"
 #include "model/whisper_dims.h"
 
-/* A named shape's dimensions; STENO_EARG lists the names. */
-int whisper_shape(const char *name, struct whisper_dims *d, steno_error *e);
-
 extern const struct speech whisper_speech; /* whisper_speech.c: prompts, rules, segments */
 #endif

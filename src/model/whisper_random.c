@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/ggml_type.h"
+#include "load/ggml_write.h"
 #include "model/whisper_tokens.h"
 
 enum { N_BINS = 201, NAME_MAX_LEN = 96 };
@@ -13,13 +14,6 @@ static uint8_t *put_i32(uint8_t *p, int32_t v)
 {
     memcpy(p, &v, 4);
     return p + 4;
-}
-
-enum { BLOCK_LAYOUTS = 2000 /* version 2 of quantised blocks, in thousands of ftype */ };
-
-static int32_t ftype_of(enum dtype t)
-{
-    return ggml_ftype_code(t) + (dtype_block(t) > 1 ? BLOCK_LAYOUTS : 0);
 }
 
 struct name { char s[NAME_MAX_LEN]; };
@@ -101,7 +95,7 @@ static void add_header(struct random_file *r, const struct whisper_dims *d, uint
     uint8_t *head = random_file_bytes(r, sz), *p = head;
     if (!head) return;
     const int32_t h[] = { 0x67676d6c, d->n_vocab, d->n_audio_ctx, d->n_audio_state, d->n_audio_head, d->n_audio_layer, d->n_text_ctx,
-                          d->n_text_state, d->n_text_head, d->n_text_layer, d->n_mels, ftype_of(type), d->n_mels, N_BINS };
+                          d->n_text_state, d->n_text_head, d->n_text_layer, d->n_mels, ggml_ftype_written(type), d->n_mels, N_BINS };
     for (size_t i = 0; i < sizeof h / sizeof *h; i++) p = put_i32(p, h[i]);
     for (size_t i = 0; i < filters; i++, p += 4) { /* each filter sees a couple of bins */
         const float w = i % N_BINS * (size_t)d->n_mels / N_BINS == i / N_BINS ? 0.02f : 0;

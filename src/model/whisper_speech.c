@@ -62,17 +62,43 @@ static int whisper_rules(const steno_model *m, const struct speech_options *q, s
     const double precision = 30.0 / m->audio_ctx; /* seconds per timestamp */
     const double last = q->max_initial_timestamp > 0 ? nearbyint(q->max_initial_timestamp / precision) : m->n_vocab;
     *rules = (struct logit_rules){ .mask = masks->always, .mask_first = masks->first, .n_vocab = m->n_vocab, .eot = t->eot,
-                                  .ts_begin = t->timestamp_begin, .timestamps = !q->without_timestamps };
+                                  .ts_begin = t->timestamp_begin, .timestamps = !q->without_timestamps,
+                                  .loose = q->decoding == STENO_DECODING_GGML };
     const int32_t room = m->n_vocab - 1 - t->timestamp_begin;
     rules->ts_initial_last = t->timestamp_begin + (last < room ? (int32_t)last : room);
     return STENO_OK;
 }
 
-static int whisper_tokens_to_segments(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames,
-                                      struct token_segment *segments, int32_t *advance, int *single_end)
+/* whisper.cpp's cuts: a segment ends at a time, the next begins at the last one before its text. What stands behind the last time is not
+ * kept, unless there is none. 0.00 says nothing. */
+static int segments_between_times(const int32_t *tokens, int32_t n, int32_t frames, int32_t ts, struct token_segment *segments,
+                                  int32_t *advance)
+{
+    int n_segments = 0;
+    int32_t from = 0, last = 0, t0 = n && tokens[0] > ts ? tokens[0] - ts : 0;
+    for (int32_t i = 0, text = 0; i < n; i++) {
+        if (tokens[i] < ts) text = 1;
+        if (tokens[i] <= ts) continue;
+        last = tokens[i] - ts;
+        if (text) segments[n_segments++] = (struct token_segment){ from, i + 1 - from, t0, last };
+        while (i + 1 < n && tokens[i + 1] > ts) last = tokens[++i] - ts;
+        from = text && tokens[i - 1] < ts ? i + 1 : i; /* a time that opens is the next one's */
+        t0 = last;
+        text = 0;
+    }
+    if (!last) segments[n_segments++] = (struct token_segment){ 0, n, 0, -1 };
+    const int single_end = n > 1 && tokens[n - 1] > ts && tokens[n - 2] < ts;
+    *advance = !last || single_end ? frames : 2 * last;
+    return n_segments;
+}
+
+static int whisper_tokens_to_segments(const steno_model *m, const struct speech_options *q, const int32_t *tokens, int32_t n,
+                                      int32_t frames, struct token_segment *segments, int32_t *advance, int *single_end)
 {
     const int32_t ts = m->tokens.timestamp_begin;
     *single_end = n >= 2 && tokens[n - 1] >= ts && tokens[n - 2] < ts;
+    if (q->decoding == STENO_DECODING_GGML && !q->without_timestamps)
+        return segments_between_times(tokens, n, frames, ts, segments, advance);
     int n_segments = 0;
     int32_t from = 0;
     for (int32_t i = 1; i <= n; i++) { /* cut between two timestamps in a row */

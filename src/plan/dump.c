@@ -5,11 +5,12 @@
 #include "plan/state.h"
 
 static const char *const kind_name[OP_KINDS] = {
-    [OP_EMBED] = "embed", [OP_NORM] = "norm", [OP_SCALE] = "scale", [OP_LINEAR] = "linear", [OP_ATTN] = "attn", [OP_FSMN] = "fsmn",
+    [OP_EMBED] = "embed", [OP_NORM] = "norm", [OP_SCALE] = "scale", [OP_LINEAR] = "linear", [OP_ATTN] = "attn",
+    [OP_KV_PACK] = "kv_pack", [OP_FSMN] = "fsmn",
     [OP_SHIFT_STATE] = "shift_state", [OP_LOOK_BACK] = "look_back",
     [OP_SOFTMAX] = "softmax", [OP_ATTN_WEIGHTS] = "attn_weights", [OP_ZSCORE] = "zscore",
-    [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_ROPE] = "rope", [OP_GLU] = "glu",
-    [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
+    [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_MAGNITUDE] = "magnitude",
+    [OP_ROPE] = "rope", [OP_GLU] = "glu", [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
     [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_LOGITS_BEST] = "logits_best",
     [OP_SAMPLE] = "sample",
 };

@@ -6,6 +6,7 @@
  *   a norm of few rows       each thread makes the rows for itself before the linear's items
  *   linears of unequal types that make columns of the same rows    one behind the other
  *   behind a linear          norms of heads, rotary positions and gates, on an item's rows and columns, while those are in the caches
+ *   packing of keys and values    and a filter of values: neither needs the other
  *   row by row               norms, sums, gates and turns of a row, one after the other
  *
  * The same kernels see the same numbers in the same order, so no bit changes. Slots whose lives do not overlap share bytes: what follows
@@ -34,7 +35,7 @@ static int is_beside(const struct replay *rp, const struct op *linear, const str
     const struct bind *a = &rp->p->bind[linear->bind], *b = &rp->p->bind[op->bind];
     return op->kind == OP_LINEAR && !linear->flags && !op->flags && op->in == linear->in && op->out == linear->out && op->in != op->out &&
            op->rows == linear->rows && linear->aux == NO_SLOT && op->aux == NO_SLOT && a->n_y == a->n && b->n_y == b->n &&
-           op->column == linear->column + a->n;
+           op->column == linear->column + a->n && a->in_column == b->in_column;
 }
 
 /* Linears beside linear `at`, behind it. */
@@ -114,6 +115,15 @@ static int is_by_row(const struct op *op)
     return kind && !op->flags && op->rows != ROWS_OUT;
 }
 
+/* Does a filter follow that reads the rows that keys and values are packed from? Those live on, and so do keys and values. */
+static int filters_beside(const struct plan *p, const struct op *pack)
+{
+    const struct op *filter = pack + 1;
+    const uint16_t at = (uint16_t)(pack - p->op);
+    return filter->kind == OP_FSMN && filter->in == pack->in && filter->rows == pack->rows && p->slot[pack->in].last > at + 1 &&
+           p->slot[pack->kv_slot].last > at + 1;
+}
+
 struct joined ops_joined(const struct replay *rp, uint16_t at)
 {
     const struct plan *p = rp->p;
@@ -124,6 +134,7 @@ struct joined ops_joined(const struct replay *rp, uint16_t at)
         j.beside = beside(rp, j.body);
         for (j.end += j.beside; may_follow(rp, j.end) && all_follow(rp, &j, &p->op[j.end]);) j.end++;
     }
+    if (body->kind == OP_KV_PACK && may_follow(rp, j.end) && filters_beside(p, body)) j.end++;
     if (is_by_row(body))
         for (; may_follow(rp, j.end) && is_by_row(&p->op[j.end]) && !norm_joins(rp, j.end); j.end++) {
             const struct op *op = &p->op[j.end];

@@ -10,7 +10,7 @@ static struct linear linear_of(const struct replay *rp, const struct op *op)
     const struct bind *c = &p->bind[op->bind];
     const struct slot *in = &p->slot[op->in];
     struct linear l = { .w = c->w, .bias = c->bias, .n = c->n, .k = c->k, .n_y = c->n_y, .n_kv = c->n_kv, .act = c->act,
-                        .d_head = c->d_head, .x = row0(rp, op->in), .ld_x = in->ld };
+                        .d_head = c->d_head, .x = row0(rp, op->in) + c->in_column, .ld_x = in->ld };
     if (op->flags & OPF_CONV) {
         l.x -= in->ld;
         l.ld_x = (size_t)c->stride * in->ld;
@@ -279,6 +279,14 @@ static void lstm_input(const struct replay *rp, const struct op *op, const struc
     rp->x->kern->linear[c->type](&l, 0, at->n, 0, pack_panels(c->n), at->scratch);
 }
 
+/* Where a stream's layer stands between runs: its last output, and the state of the cell behind it. NULL: it begins with zeros. */
+static float *lstm_kept(const struct replay *rp, const struct op *op, struct sequence s)
+{
+    if (op->state == NO_STATE) return NULL;
+    const struct shift_mem *m = &rp->x->mem[op->state].lane[s.lane];
+    return state_rows(m, op->layer) + (size_t)(m->positions - 1) * 2 * rp->p->bind[op->bind].d_head;
+}
+
 /* One way over a sequence, row after row: what the gates get from the state before is added to what they get from the input. */
 static void lstm_way(const struct replay *rp, const struct op *op, struct sequence s, int back, const struct worker *worker)
 {
@@ -288,21 +296,26 @@ static void lstm_way(const struct replay *rp, const struct op *op, struct sequen
     const size_t ld_out = rp->p->slot[op->out].ld, panels = pack_panels(4 * (size_t)n);
     float *const out = row0(rp, op->out) + (size_t)back * n;
     const char *const w = (const char *)c->w + (size_t)back * panels * pack_panel_sz((enum packed_type)c->type, c->k);
+    float *const kept = lstm_kept(rp, op, s);
     struct lstm_at at = { .cell = worker->scratch };
     at.gates = at.cell + n;
     at.scratch = at.cell + lstm_floats(c, rows_max(rp->p, op, 0));
     for (uint32_t i = 0; i < s.n && (i % ASK || !item_stops(worker)); i++) {
         const uint32_t r = back ? s.row + s.n - 1u - i : s.row + i, before = back ? r + 1 : r - 1;
-        const int first = begins(rp, op, s, r, back);
+        const int begun = begins(rp, op, s, r, back), first = begun && !kept;
+        const float *const h = begun ? kept : out + before * ld_out, *const cell = first ? NULL : begun ? kept + n : at.cell;
         if (i % LSTM_ROWS == 0) {
             at.n = s.n - i < LSTM_ROWS ? s.n - i : LSTM_ROWS;
             at.from = back ? r + 1 - at.n : r;
             lstm_input(rp, op, &at, back);
         }
         float *g = at.gates + (size_t)(r - at.from) * 4 * n;
-        const struct linear l = { .w = w, .n = 4 * n, .k = n, .n_y = 4 * n, .x = out + before * ld_out, .ld_x = ld_out, .y = g, .res = g };
+        const struct linear l = { .w = w, .n = 4 * n, .k = n, .n_y = 4 * n, .x = h, .ld_x = n, .y = g, .res = g };
         if (!first) rp->x->kern->linear[c->type](&l, 0, 1, 0, panels, at.scratch);
-        rp->x->kern->lstm(out + r * ld_out, at.cell, g, first ? NULL : at.cell, n);
+        rp->x->kern->lstm(out + r * ld_out, at.cell, g, cell, n);
+        if (!kept || i + 1 < s.n) continue;
+        memcpy(kept, out + r * ld_out, n * sizeof *kept);
+        memcpy(kept + n, at.cell, n * sizeof *kept);
     }
 }
 

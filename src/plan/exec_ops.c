@@ -86,6 +86,15 @@ static void softmax_rows(const struct replay *rp, const struct op *op, uint32_t 
     for (uint32_t r = from; r < to; r++) rp->x->kern->softmax(y + r * ld_y, x + r * ld_x, rp->p->slot[op->in].width);
 }
 
+static void magnitude_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
+    for (uint32_t r = from; r < to; r++)
+        for (size_t h = 0; h < c->heads; h++)
+            rp->x->kern->magnitude(row0(rp, op->out) + r * ld_y + h * c->n, row0(rp, op->in) + r * ld_x + 2 * h * c->n, c->n);
+}
+
 /* Values of this run as f32, from row `first` of a sequence on, for one head. */
 struct values { float *row; int64_t first; };
 
@@ -125,7 +134,7 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
         const int64_t i = (int64_t)m->positions + t;
         return i < 0 ? NULL : state_rows(m, op->layer) + (size_t)i * c->n + at;
     }
-    if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + at;
+    if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + op->column + at;
     const size_t wide = rp->p->slot[op->kv_slot].d_head; /* with its room */
     if (v->row) return v->row + (size_t)(t - v->first) * wide;
     enum kv_type type;
@@ -286,13 +295,30 @@ static void rows_run(const struct replay *rp, const struct op *op, const struct 
     }
 }
 
-static void fsmn_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+static uint32_t fsmn_items(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     const uint32_t rows = rows_of(rp, op), n = rows_item(rp, op, worker);
-    if (!rows) return;
-    FOR_ITEMS(i, (rows + n - 1) / n) {
-        const uint32_t from = (uint32_t)i * n;
-        fsmn_rows(rp, op, from, from + n < rows ? from + n : rows, worker->scratch);
+    return rows ? (rows + n - 1) / n : 0;
+}
+
+static void fsmn_item(const struct replay *rp, const struct op *op, uint32_t i, const struct worker *worker)
+{
+    const uint32_t rows = rows_of(rp, op), n = rows_item(rp, op, worker), from = i * n;
+    fsmn_rows(rp, op, from, from + n < rows ? from + n : rows, worker->scratch);
+}
+
+static void fsmn_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    FOR_ITEMS(i, fsmn_items(rp, op, worker)) fsmn_item(rp, op, (uint32_t)i, worker);
+}
+
+/* A filter behind it that reads the same rows waits for nothing. */
+static void kv_pack_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    const uint32_t n = kv_pack_items(rp, op), more = worker->n_after ? fsmn_items(rp, op + 1, worker) : 0;
+    FOR_ITEMS(i, n + more) {
+        if (i < n) kv_pack_item(rp, op, (uint32_t)i);
+        else fsmn_item(rp, op + 1, (uint32_t)i - n, worker);
     }
 }
 
@@ -320,6 +346,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_SCALE] = { rows_run, scale_rows },
     [OP_LINEAR] = { linear_run, NULL },
     [OP_ATTN] = { attn_run, NULL },
+    [OP_KV_PACK] = { kv_pack_run, NULL },
     [OP_FSMN] = { fsmn_run, NULL },
     [OP_SHIFT_STATE] = { shift_state_run, NULL },
     [OP_LOOK_BACK] = { look_back_run, NULL },
@@ -329,6 +356,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_MEDIAN_FILTER] = { median_filter_run, NULL },
     [OP_CIF] = { rows_run, cif_rows },
     [OP_LSTM] = { lstm_run, NULL },
+    [OP_MAGNITUDE] = { rows_run, magnitude_rows },
     [OP_ROPE] = { rows_run, area_rows },
     [OP_GLU] = { rows_run, area_rows },
     [OP_ACT] = { rows_run, act_rows },

@@ -84,6 +84,7 @@ struct linear_binds bind_linear_values(struct build *b, const struct linear_desc
         m.n[i] = l->part[i].n;
     }
     const float *bias = bias_of(b, l);
+    binds.small_scores = l->norm != NO_BIND && precision_attends_in_i8(b, l->role, &m, bind_at(b, l->norm)->norm_weight);
     if (!b->status && matrices_rows(&m) > UINT32_MAX)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
     for (int from = 0, to; from < l->n_parts && !b->status; from = to) {
@@ -111,6 +112,13 @@ int linear_is_of_pairs(const struct build *b, const struct linear_binds *l)
         if (t != PK_BF16_PAIR && (t != PK_I8_QUAD || !b->p.precision.bf16)) return 0;
     }
     return 1;
+}
+
+int linear_suits_i8(const struct build *b, const struct linear_binds *l, uint32_t d_head)
+{
+    int all = l->small_scores && !b->status && head_room(d_head) == d_head && l->width <= UINT16_MAX && b->plan.max_rows <= I8_KEYS_MAX;
+    for (int i = 0; i < l->n && all; i++) all = b->bind[l->bind[i]].type == PK_I8_QUAD;
+    return all;
 }
 
 /* How many of outputs [at, at + n) lie in [from, to). */

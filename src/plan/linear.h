@@ -23,6 +23,7 @@ struct linear_binds {
     int n;
     uint16_t bind[LINEAR_PARTS_MAX];
     uint32_t column[LINEAR_PARTS_MAX], width; /* first output of each; outputs of all */
+    int small_scores;                         /* LINEAR_QKV: attention may be in int8 */
 };
 
 struct linear_binds bind_linear(struct build *b, const struct linear_desc *l);
@@ -31,6 +32,9 @@ struct linear_binds bind_linear_values(struct build *b, const struct linear_desc
 uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k, enum linear_role role, uint16_t norm); /* a single one */
 /* All matrices are packed as PK_BF16_PAIR or, where products of that are fast, less. */
 int linear_is_of_pairs(const struct build *b, const struct linear_binds *l);
+
+/* Attention over queries, keys and values that l makes may be in int8: they are, and scores are small. */
+int linear_suits_i8(const struct build *b, const struct linear_binds *l, uint32_t d_head);
 
 /* Where the outputs go. */
 struct linear_use {

@@ -11,7 +11,8 @@ struct lstm_name { char s[NAME_MAX_LEN]; };
 static struct lstm_name name_of(const struct lstm_layer *l, const char *what, int back)
 {
     struct lstm_name name;
-    snprintf(name.s, sizeof name.s, "%s.%s_l%u%s", l->name, what, l->layer, back ? "_reverse" : "");
+    if (l->is_cell) snprintf(name.s, sizeof name.s, "%s.%s", l->name, what);
+    else snprintf(name.s, sizeof name.s, "%s.%s_l%u%s", l->name, what, l->layer, back ? "_reverse" : "");
     return name;
 }
 
@@ -58,8 +59,9 @@ void sub_lstm(struct build *b, const struct lstm_layer *l, uint16_t out, uint16_
     const struct linear_binds h = state_weights(b, l, ways);
     if (!b->status && h.n != 1)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: %s stores its two ways as unequal types", b->p.weights->name, l->name);
-    emit(b, OP_LSTM, l->name, out, in, h.bind[0]);
+    struct op *op = emit(b, OP_LSTM, l->name, out, in, h.bind[0]);
     if (b->status) return;
+    if (l->state) op->state = (uint16_t)(l->state - 1), op->layer = (uint16_t)l->layer;
     struct bind *c = bind_at(b, h.bind[0]);
     c->heads = (uint16_t)ways;
     c->d_head = (uint16_t)l->n;

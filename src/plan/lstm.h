@@ -8,7 +8,13 @@
 
 /* A layer: NAME.weight_ih_lLAYER [4 n, k], .weight_hh_lLAYER [4 n, n], .bias_ih_lLAYER and .bias_hh_lLAYER [4 n], and where both_ways the
  * same with _reverse behind; gates in the order input, forget, cell, output. n: a multiple of 8. */
-struct lstm_layer { const char *name; uint32_t layer, n, k; int both_ways; };
+struct lstm_layer {
+    const char *name;
+    uint32_t layer, n, k;
+    int both_ways;
+    int is_cell;    /* a cell of PyTorch's by itself, whose names have no _lLAYER */
+    uint16_t state; /* 1 + the shift state of a stream, [1, 2 n], whose layer `layer` it goes on from and leaves; 0: none. One way */
+};
 
 /* out[r], n numbers, or 2 n where it goes both ways, the way forth first, of in[r], k numbers; `rows`: how many there are. */
 void sub_lstm(struct build *b, const struct lstm_layer *l, uint16_t out, uint16_t in, enum op_rows rows);

@@ -17,8 +17,11 @@ enum op_kind {
     OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values. Keys and values are in the
                          * state, or kv_rows of them in kv_slot: those of the row's sequence; cross-attention within a run has other
                          * rows there than queries. past: behind those in kv_slot stand what OP_LOOK_BACK brought */
-    OP_FSMN,            /* out = in + filter over a sequence of the op's rows of in (+ aux, which may be out); in NO_SLOT: the values in
-                         * kv_slot; state: rows before row 0; beyond the first and the last row there are zeros */
+    OP_KV_PACK,         /* kv_slot = keys, in columns of in from `column` on, and values behind them, for attention in int8, each sequence
+                         * by itself. Off keys goes what they have in common: the mean of KV_MEAN_KEYS of n, key i n / KV_MEAN_KEYS each,
+                         * or of all */
+    OP_FSMN,            /* out = in, from `column` on, + filter over a sequence of the op's rows of it (+ aux, which may be out); in
+                         * NO_SLOT: the values in kv_slot; state: rows before row 0; beyond the first and the last row there are zeros */
     OP_SHIFT_STATE,     /* state = the last rows of in, of each sequence, after what it held */
     OP_LOOK_BACK,       /* keys and values of earlier runs join those in kv_slot, behind as many as the op has rows: the newest
                          * run.past.held of the state. Then it takes the first run.past.kept of those rows, after what it held. Each
@@ -31,7 +34,10 @@ enum op_kind {
                          * counted in the token's sequence; with a state its newest row is frame 0, and rows of in follow it */
     OP_LSTM,            /* out = the states of a recurrent layer over in; w [4 n, n] for each way, for the state before, and of_input's
                          * [4 n, k] for rows of in. A way begins with zeros at the first (last) row of a sequence, and with ROWS_TABLE at
-                         * (before) rows of pos 0 */
+                         * (before) rows of pos 0. With a state, whose newest row has n numbers of out and n of the cell behind them, it
+                         * goes on from those and leaves the last ones there: one way, no ROWS_TABLE */
+    OP_MAGNITUDE,       /* of each of `heads` spectra side by side in a row of in, n real parts and then n imaginary ones: out = their
+                         * magnitudes, n numbers each */
     OP_ROPE,            /* of each head, from column on: its first n numbers turn by the row's position (kern.h); out is in */
     OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network; out may be in */
     OP_ACT,             /* out = act(in + bias), as plans without fusions have it (unfuse.c); with a scale, out = scale * act(in / scale) */
@@ -67,6 +73,7 @@ enum op_rows {
     ROWS_TABLE   /* the rows of the table (run.h), where those of the input are others: tokens beside frames */
 };
 
+enum { KV_MEAN_KEYS = 32 };
 enum { PAST_STATES = 4 }; /* states that are looked back on have numbers below it */
 enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter over rows */ };
 
@@ -79,7 +86,7 @@ struct op {
     uint16_t bind;          /* constants */
     union {
         uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: of out (and aux; in of the others), at which its
-                             * outputs begin */
+                             * outputs begin; OP_KV_PACK, OP_FSMN: of in */
         uint16_t attn_head; /* OP_ATTN_WEIGHTS: whose weights */
         uint16_t screen;    /* OP_LOGITS_BEST, and OP_SAMPLE behind it: 1 + the binding of approximate logits (logits_approx.h); 0: none */
         uint16_t past;      /* OP_ATTN over kv_slot: 1 + the state whose rows OP_LOOK_BACK brought there; 0: nothing did */
@@ -105,6 +112,7 @@ struct bind {
     uint16_t of_input[2];         /* OP_LSTM: for each way the binding of what gates get from the input */
     const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */
     uint16_t taps, left;
+    uint32_t in_column;           /* OP_LINEAR: of in, at which what it reads begins; of convolutions 0 */
     float scale, eps;             /* OP_ACT: see there; OP_EMBED: tokens are multiplied by scale, rows of the input are not; 0: none is */
     uint32_t window;              /* OP_ATTN over a state: keys that a row sees, the last ones; 0: all */
 };

@@ -28,6 +28,7 @@ static double const i8_error = 0.02; /* most that rounding x may add to an outpu
 static double const i16_error = 0.002;
 static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights' */
 static double const i8_scores = 2;   /* the same for int8: then weights are off by 3 % of themselves, and in no order */
+static double const i8_attn = 1;     /* the same for attention in int8, which rounds queries, keys and weights once more */
 static double const i16_scores = 16; /* the same for int16, whose steps are a fifth of bf16's where there are no outliers */
 
 /* Means over sampled outputs: of the sum of squares of norm weight times weight, and of the weights alone. */
@@ -121,4 +122,12 @@ enum packed_type precision_of_values(struct build *b, const struct matrices *m, 
 {
     if (qkv != PK_BF16_PAIR || b->p.precision.by_role[LINEAR_VALUES] != PK_I8_QUAD || m->n_parts > 1) return qkv;
     return precision_of(b, LINEAR_VALUES, m, 0, norm) == PK_I8_QUAD ? PK_I8_QUAD : qkv;
+}
+
+int precision_attends_in_i8(struct build *b, enum linear_role role, const struct matrices *m, const float *norm)
+{
+    struct energy y = { 0 };
+    if (b->status || !b->p.precision.int8_attn || role != LINEAR_QKV || m->n_parts > 1) return 0;
+    if (!b->p.store->dry) b->status = energy_of(&y, b, m->tensor[0], norm, m->n[0], m->k);
+    return !b->status && y.out <= i8_attn; /* queries and keys alike: the root of the product of their variances */
 }

@@ -25,6 +25,7 @@ struct precision {
     /* What stands for int8 where that is too few bits, and where these are too few: PK_BF16_PAIR, PK_I16_PAIR; 0: nothing is gained. */
     enum packed_type bf16, int16;
     int int8_scores; /* 1: queries and keys may be int8, too, where scores are small */
+    int int8_attn;   /* 1: then attention, too */
 };
 
 struct build;
@@ -36,4 +37,7 @@ enum packed_type precision_of_values(struct build *b, const struct matrices *m, 
 /* What m's part `at` should be packed as, and those beside it that are stored alike: what the role allows, or more bits where the weights
  * say so; 0: as stored. norm: [k] weights of the norm that the linear reads; NULL: it reads something else. */
 enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const float *norm);
+
+/* May attention itself be int8, where m is, queries, keys and values in one? norm: as above. */
+int precision_attends_in_i8(struct build *b, enum linear_role role, const struct matrices *m, const float *norm);
 #endif

@@ -225,6 +225,9 @@ void appends_copied(const struct cpu_exec *x);                  /* none any more
 /* Keys and values of one head: in the state, or in a slot of this run. */
 struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type);
 
+uint32_t kv_pack_items(const struct replay *rp, const struct op *op); /* of OP_KV_PACK */
+void kv_pack_item(const struct replay *rp, const struct op *op, uint32_t i);
+
 enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struct kv_state *state);
 /* Partials that an attention over that many rows at most ever makes where threads share them. */
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads);

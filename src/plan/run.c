@@ -123,7 +123,7 @@ struct logit_range logit_range_of(const struct sampler *s)
         return g;
     }
     if (!s->n) { /* a window begins with a timestamp, not too late */
-        g.text_to = 0;
+        if (!q->loose) g.text_to = 0;
         g.ts_to = q->ts_initial_last + 1;
         return g;
     }
@@ -131,8 +131,8 @@ struct logit_range logit_range_of(const struct sampler *s)
     const int before = s->n < 2 || s->out[s->n - 2].id >= q->ts_begin;
     if (last && before) g.ts_to = g.ts_from;   /* a pair is complete: text follows */
     if (last && !before) g.text_from = q->eot; /* a segment ended: its successor's time or the end follows */
-    if (s->last_ts >= 0) {                     /* time does not go back, and stands still only to reopen */
-        const int32_t from = s->last_ts + (last && !before ? 0 : 1);
+    if (s->last_ts >= 0 && !(q->loose && s->last_ts == q->ts_begin)) { /* time does not go back, and stands still only to reopen */
+        const int32_t from = s->last_ts + ((last && !before) || q->loose ? 0 : 1);
         if (from > g.ts_from) g.ts_from = from;
     }
     return g;
@@ -246,7 +246,7 @@ void sampler_choose(struct sampler *s, const struct sampled_token *p)
     }
     if (p->id >= s->rules->ts_begin) s->last_ts = p->id;
     s->out[s->n++] = *p;
-    if (s->n >= s->limit) s->done = 1;
+    if (s->n >= s->limit || (s->rules->ts_enough && p->id >= s->rules->ts_enough)) s->done = 1;
 }
 
 void lane_copy(struct lane *dst, const struct lane *src)
@@ -263,13 +263,14 @@ struct allowed { int use_text, use_ts; double lse, lse_ts; };
 static struct allowed allow(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts)
 {
     const double lse_text = part_lse(text), lse_ts = part_lse(ts);
+    const int all = s->rules->loose && text->arg >= 0;
     struct allowed w = { text->arg >= 0, ts->arg >= 0, -INFINITY, lse_ts };
     if (s->rules->timestamps && w.use_text && w.use_ts) {
         w.use_text = !(lse_ts > text->max);
         s->margin.text = fminf(s->margin.text, (float)fabs(lse_ts - text->max));
     }
     if (w.use_ts) w.lse = lse_ts;
-    if (w.use_text) {
+    if (w.use_text || all) {
         const double hi = lse_text > w.lse ? lse_text : w.lse, lo = lse_text > w.lse ? w.lse : lse_text;
         w.lse = isinf(lo) ? hi : hi + log1p(exp(lo - hi));
     }

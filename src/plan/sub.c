@@ -77,19 +77,30 @@ static void emit_look_back(struct build *b, const struct sub_dims *d, const char
     op->layer = layer;
 }
 
-/* Q, K and V of rows `in` by the linear `qkv`, then attention over the rows of this run (kv: where keys and values go) or, kv NO_SLOT, over
- * the positions of the plan's self_state. @return the attended rows */
-static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
-                               uint16_t kv, uint16_t layer)
+static int is_i8(const struct build *b, uint16_t kv) { return !b->status && kv != NO_SLOT && b->slot[kv].kv_type == KV_I8; }
+
+/* Q, K and V of rows `in` by the linear `qkv`. kv: where keys and values of this run go, NO_SLOT: nowhere yet. @return the rows */
+static uint16_t emit_qkv(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
+                         uint16_t kv, uint16_t layer)
+{
+    const int beside = kv == NO_SLOT || is_i8(b, kv);
+    const uint16_t rows = build_slot(b, q_room(d) + (beside ? 2 * kv_room(d) : 0));
+    const struct part_name label = part_of(name, "qkv"), pack = part_of(name, "pack");
+    struct linear_use use = use_of(d, label.s, rows, in);
+    if (!beside) use.n_kv = kv_room(d), use.kv_slot = kv; /* keys and values go head-major, straight from the projection */
+    emit_linear(b, &use, qkv);
+    if (!beside) emit_look_back(b, d, name, kv, layer);
+    if (!is_i8(b, kv)) return rows;
+    struct op *op = emit(b, OP_KV_PACK, pack.s, NO_SLOT, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
+    if (op) op->kv_slot = kv, op->column = (uint16_t)q_room(d);
+    return rows;
+}
+
+/* Attention of emit_qkv's rows over those of this run, or, kv NO_SLOT, over the positions of the plan's self_state. @return the attended */
+static uint16_t emit_attend(struct build *b, const struct sub_dims *d, const char *name, uint16_t rows, uint16_t kv, uint16_t layer)
 {
     const int causal = kv == NO_SLOT;
-    const uint16_t attended = build_slot(b, q_room(d)), rows = build_slot(b, q_room(d) + (causal ? 2 * kv_room(d) : 0));
-    const struct part_name label = part_of(name, "qkv");
-    struct linear_use use = use_of(d, label.s, rows, in);
-    use.kv_slot = kv;
-    if (!causal) use.n_kv = kv_room(d); /* keys and values go head-major, straight from the projection */
-    emit_linear(b, &use, qkv);
-    if (!causal) emit_look_back(b, d, name, kv, layer);
+    const uint16_t attended = build_slot(b, q_room(d));
     struct op *op = emit(b, OP_ATTN, name, attended, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
     if (!op) return attended;
     op->kv_slot = kv;
@@ -97,6 +108,12 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     if (!causal) op->past = d->past;
     if (causal) op->flags = OPF_CAUSAL | OPF_WRITE_KV, op->state = b->plan.self_state;
     return attended;
+}
+
+static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
+                               uint16_t kv, uint16_t layer)
+{
+    return emit_attend(b, d, name, emit_qkv(b, d, name, in, qkv, kv, layer), kv, layer);
 }
 
 /* Keys and values of a run are stored as the products that make them compute, but of int8 as bf16. */
@@ -187,14 +204,17 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
     const struct linear_binds qkv = bind_linear_values(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm, d->d_head, 0 },
                                                        kv_width(d));
-    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv)), memory = build_slot(b, kv_width(d));
-    const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
-    if (!b->status) b->op[b->plan.n_ops - 1].flags |= s->flags & SUB_CAUSAL ? OPF_CAUSAL : s->flags & SUB_TABLE ? OPF_TABLE : 0;
-    struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT,
+    const int in_i8 = !(s->flags & (SUB_CAUSAL | SUB_TABLE)) && !d->past && linear_suits_i8(b, &qkv, d->d_head);
+    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, in_i8 ? KV_I8 : kv_type_by(b, &qkv));
+    const uint16_t memory = build_slot(b, kv_width(d)), rows = emit_qkv(b, d, s->name, normed.slot, &qkv, kv, layer);
+    struct op *op = emit(b, OP_FSMN, f.s, memory, in_i8 ? rows : NO_SLOT,
                          bind_fsmn(b, fw.s, kv_width(d), d->taps, taps_before(d), d->n_kv_heads));
     if (!op || b->status) return;
-    op->kv_slot = kv;
+    if (in_i8) op->column = (uint16_t)(q_width(d) + kv_width(d));
+    else op->kv_slot = kv;
     op->aux = residual;
+    const uint16_t attended = emit_attend(b, d, s->name, rows, kv, layer);
+    if (!b->status) b->op[b->plan.n_ops - 1].flags |= s->flags & SUB_CAUSAL ? OPF_CAUSAL : s->flags & SUB_TABLE ? OPF_TABLE : 0;
     emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, out, attended, memory);
 }
 

@@ -13,6 +13,7 @@ enum mark_kind { MARK_OTHER, MARK_COMMA, MARK_END /* of a sentence */ };
 /* A word of a text, and what stands behind it. */
 struct marked_word {
     size_t at;      /* its bytes: text[at, at + n) */
+    size_t from, to; /* where it stands in what was given: spaces may lie within */
     uint32_t n;
     int32_t id, mark;
     int32_t begins; /* 1: what is settled together begins with it */

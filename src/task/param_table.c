@@ -86,6 +86,7 @@ static const struct param transcribe[] = {
     { T(token_threshold), NUMBER(0, 1), .value = 0.01, .by = BY_AR },
     { T(token_timestamps), FLAG, .by = BY_AR },
     { T(tinydiarize), FLAG, .by = BY_AR },
+    { T(decoding), CHOICE(STENO_DECODING_GGML), .by = BY_AR },
     { T(verify_margin), NUMBER(0, VERIFY_EVERY), .value = VERIFY_MARGIN, .by = BY_AR },
     { T(tags), CHOICE(STENO_TAGS_RICH), .by = BY_TAGS },
     { T(chunk_size), TEXT, .text = "0,10,5", .by = BY_STREAM },
@@ -96,6 +97,9 @@ static const struct param transcribe[] = {
     { T(vad), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
     { T(repetition_penalty), NUMBER(0.01, 100), .value = 1, .by = BY_AUDIO_LM },
     { T(draft_max), INT32(-1, DRAFT_MOST), .value = -1, .by = BY_AR },
+    { T(on_resume_point), .kind = STENO_PARAM_CALL, .by = BY_AR | BY_TAGS | BY_CIF },
+    { T(resume), .kind = STENO_PARAM_CALL, .by = BY_AR | BY_TAGS | BY_CIF },
+    { T(n_resume), INT32(0, 2147483647), .by = BY_AR | BY_TAGS | BY_CIF },
 };
 
 static const struct param find_speech[] = {
@@ -106,12 +110,15 @@ static const struct param find_speech[] = {
     { V(on_frame), .kind = STENO_PARAM_CALL, .by = BY_VAD },
     { V(on_span), .kind = STENO_PARAM_CALL, .by = BY_VAD },
     { V(should_abort), .kind = STENO_PARAM_CALL, .by = BY_VAD },
-    { V(schedule), CHOICE(STENO_VAD_SCHEDULE_LIVE), .by = BY_VAD },
+    { V(schedule), CHOICE(STENO_VAD_SCHEDULE_LIVE), .by = BY_VOTES },
     { V(streaming), FLAG, .by = BY_VAD },
-    { V(chunk_size_ms), INT32(0, 3600000), .by = BY_VAD },
-    { V(min_speech_ms), INT64(0, 1e9), .by = BY_VAD },
+    { V(chunk_size_ms), INT32(0, 3600000), .by = BY_VOTES },
+    { V(min_speech_ms), INT64(-1, 1e9), .value = -1, .by = BY_VAD },
     { V(merge_ms), INT64(1, 1e9), OR_NONE(0), .by = BY_VAD },
     { V(on_event), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(neg_threshold), NUMBER(0, 1), NO_DEFAULT, .by = BY_THRESHOLDS },
+    { V(speech_pad_ms), INT64(-1, 1e6), .value = -1, .by = BY_THRESHOLDS },
+    { V(rules), CHOICE(STENO_VAD_RULES_CPP), .by = BY_THRESHOLDS },
 };
 
 static const struct param punctuate[] = {
@@ -166,6 +173,7 @@ static const struct param open_model[] = {
     { M(llm), TEXT, .by = BY_AUDIO_LM },
     { M(kv_type), CHOICE(STENO_KV_Q8_0), .by = BY_TEXT | BY_AUDIO_LM },
     { M(share_with), .kind = STENO_PARAM_CALL, .by = BY_ALL },
+    { M(jieba_dict), TEXT, .by = BY_ALL },
 };
 
 #define N_ROWS(table) (int)(sizeof table / sizeof *table)

@@ -35,7 +35,7 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 static unsigned who(const steno_model *m, enum steno_call call)
 {
     static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = BY_SPEECH, [STENO_CALL_ALIGN] = BY_ALIGN,
-                                    [STENO_CALL_FIND_SPEECH] = BY_VAD, [STENO_CALL_OPEN] = BY_ALL,
+                                    [STENO_CALL_FIND_SPEECH] = BY_VAD | BY_VOTES | BY_THRESHOLDS, [STENO_CALL_OPEN] = BY_ALL,
                                     [STENO_CALL_PUNCTUATE] = BY_MARKS, [STENO_CALL_EMBED] = BY_TEXT | BY_EMBED,
 
                                     [STENO_CALL_GENERATE] = BY_AR | BY_TEXT };
@@ -65,6 +65,8 @@ const char *param_why_not(const struct param *r, const steno_model *m, enum sten
     if (r->by == BY_FBANK) return "is for models whose filter banks are shifted and scaled";
     if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models whose vocabulary may lie elsewhere";
     if (r->by == BY_VAD) return "is for models that find speech";
+    if (r->by == BY_VOTES) return "is for models that find speech by a schedule of silences";
+    if (r->by == BY_THRESHOLDS) return "is for models that find speech by two thresholds";
     if (r->by == BY_TEXT || call == STENO_CALL_GENERATE) return "is for language models";
     if (r->by == BY_MARKS) return "is for models that put marks into text";
     if (r->by == (BY_TEXT | BY_EMBED)) return "is for models that make vectors of texts";

@@ -27,13 +27,15 @@ enum {
     BY_EMBED = 1024, /* texts as vectors */
     BY_AUDIO_LM = 2048, /* by a language model that hears */
     BY_AUDIO_WORDS = 4096, /* such a one with a CTC head beside it */
+    BY_VOTES = 8192, /* of BY_VAD, those whose frames vote, and by whose schedule silences end a span */
+    BY_THRESHOLDS = 16384, /* of BY_VAD, those whose spans two thresholds find */
     BY_AR = BY_MANY | BY_ENGLISH,
     BY_CLIPS = BY_TAGS | BY_CIF | BY_AUDIO_LM,
     BY_TIMED = BY_AR | BY_TAGS | BY_CIF | BY_STREAM, /* who know when words are said */
     BY_SPEECH = BY_TIMED | BY_AUDIO_LM,
-    BY_FBANK = BY_TAGS | BY_CIF | BY_STREAM | BY_VAD,
+    BY_FBANK = BY_TAGS | BY_CIF | BY_STREAM | BY_VOTES,
     BY_WORDS = BY_TIMED | BY_MARKS, /* with a vocabulary that may lie elsewhere */
-    BY_ALL = BY_SPEECH | BY_MARKS | BY_VAD | BY_TEXT | BY_EMBED
+    BY_ALL = BY_SPEECH | BY_MARKS | BY_VAD | BY_VOTES | BY_TEXT | BY_EMBED
 };
 
 /* What bounds a number beside its row. */

@@ -16,6 +16,12 @@ struct segment {
     const char *word_source; /* where times of its words are from; NULL: it has none */
 };
 
+/* Times of a token in the file, ms; -1: not known. dtw: where the alignment of words has it begin. */
+struct token_time {
+    int64_t t0, t1, dtw;
+    float vlen; /* voice length: units of the text */
+};
+
 /* A word of a segment. */
 struct word {
     double start, end, probability; /* seconds in the file */

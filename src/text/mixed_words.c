@@ -50,6 +50,14 @@ int mixed_word_next(const char *text, size_t n, size_t *at, size_t *end)
     return 1;
 }
 
+int mixed_is_wide(const char *text, size_t n)
+{
+    uint32_t cp = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < 0x80) return 0;
+    return utf8_next(text, n, &cp) < n;
+}
+
 static int is_mark(uint32_t cp)
 {
     static const uint32_t wide[] = { 0x3001, 0x3002, 0xff01, 0xff0c, 0xff1a, 0xff1b, 0xff1f, 0x2026 };

@@ -174,6 +174,38 @@ static void test_what_is_not_served_is_refused_and_nothing_is_written(void **sta
     folder_remove(&d);
 }
 
+static void test_forms_that_a_model_has_not_are_refused(void **state)
+{
+    (void)state;
+    static const struct { const char *form, *type; int code; const char *reason; } bad[] = {
+        { "onnx", NULL, STENO_EUNSUPPORTED, "a whisper model is not written as onnx, but as bin, pt, hf" },
+        { "hf", NULL, STENO_EARG, "form hf is a folder, and needs the function `file`" },
+        { "pt", "q8_0", STENO_EARG, "q8_0 is written to a .bin file alone" },
+        { "bin", "bf16", STENO_EARG, "bf16 is no type of whisper.cpp's files; f32, f16, " },
+        { "bin", "q4_k_m", STENO_EARG, "q4_k_m is no type of whisper.cpp's files" },
+        { "bin", "q4_k", STENO_EARG, "has rows of 128, which are no whole blocks of q4_k" },
+    };
+    struct buf b = { 0 };
+    steno_error e = { 0 };
+    steno_convert_params p;
+    steno_convert_params_init(&p);
+    p.write = convert_take;
+    p.user = &b;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        p.form = bad[i].form;
+        p.type = bad[i].type;
+        assert_int_equal(steno_model_convert(shipped_model, &p, &e), bad[i].code);
+        if (!strstr(e.text, bad[i].reason)) fail_msg("%s, not %s", e.text, bad[i].reason);
+        assert_int_equal(b.len, 0);
+    }
+    const struct folder d = ctc_folder();
+    p.form = "bin";
+    p.type = NULL;
+    assert_int_equal(steno_model_convert(d.path, &p, &e), STENO_EUNSUPPORTED);
+    assert_non_null(strstr(e.text, "a sensevoice model is not written as bin, but as gguf"));
+    folder_remove(&d);
+}
+
 /* What the file's own program would ask for: four rows behind the key, its type, the type of its values and their number. */
 static void test_what_a_file_asks_for_is_told_and_has_to_be_possible(void **state)
 {
@@ -212,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_types_make_files_smaller_and_are_read_back),
         cmocka_unit_test(test_a_vad_becomes_a_file_with_the_same_spans),
         cmocka_unit_test(test_what_is_not_served_is_refused_and_nothing_is_written),
+        cmocka_unit_test(test_forms_that_a_model_has_not_are_refused),
         cmocka_unit_test(test_what_a_file_asks_for_is_told_and_has_to_be_possible),
     };
     return cmocka_run_group_tests(tests, noise_fill, NULL);

@@ -74,9 +74,9 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(offsetof(steno_model_info, size), 0);
     assert_int_equal(offsetof(steno_timings, size), 0);
     if (sizeof(void *) != 8) skip();
-    assert_int_equal(sizeof(steno_model_params), 80);
+    assert_int_equal(sizeof(steno_model_params), 88);
     assert_int_equal(sizeof(steno_session_params), 24);
-    assert_int_equal(sizeof(steno_transcribe_params), 472);
+    assert_int_equal(sizeof(steno_transcribe_params), 496);
     assert_int_equal(sizeof(steno_model_info), 240);
     assert_int_equal(sizeof(steno_segment), 160);
     assert_int_equal(sizeof(steno_word), 64);
@@ -95,7 +95,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_punctuate_params), 32);
     assert_int_equal(sizeof(steno_embed_params), 32);
     assert_int_equal(sizeof(steno_embedding), 32);
-    assert_int_equal(sizeof(steno_vad_params), 104);
+    assert_int_equal(sizeof(steno_vad_params), 128);
 }
 
 static void test_every_status_and_level_has_a_name(void **state)

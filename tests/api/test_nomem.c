@@ -133,6 +133,15 @@ static int align(steno_session *s, uint64_t *digest, steno_error *e)
     return rc;
 }
 
+static int punctuate(steno_session *s, uint64_t *digest, steno_error *e)
+{
+    const int rc = steno_punctuate(s, "我们会 议开始了 hello 今天天气很好", NULL);
+    *digest = 1;
+    for (const char *c = steno_text(s); *c; c++) *digest = *digest * 31 + (uint8_t)*c;
+    if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
+    return rc;
+}
+
 /* ---- ways ---- */
 
 typedef int work(steno_session *s, uint64_t *digest, steno_error *e);
@@ -198,6 +207,15 @@ static int from_vad_folder(uint64_t *digest, steno_error *e)
     return use_and_close(rc, m, find_speech, digest, e);
 }
 
+/* With a dictionary that its words are cut by. */
+static int from_marks_folder(uint64_t *digest, steno_error *e)
+{
+    const steno_model_params p = with_team(NULL);
+    steno_model *m = NULL;
+    const int rc = steno_model_open(&m, "tests/data/marks_words", &p, e);
+    return use_and_close(rc, m, punctuate, digest, e);
+}
+
 static int from_gguf(uint64_t *digest, steno_error *e)
 {
     const steno_model_params p = with_team(NULL);
@@ -227,6 +245,30 @@ static int to_gguf(uint64_t *digest, steno_error *e)
     *digest = sum.hash;
     return rc;
 }
+
+static int file_take(void *user, const char *name)
+{
+    return sum_take(user, name, strlen(name));
+}
+
+static int to_form(const char *form, uint64_t *digest, steno_error *e)
+{
+    struct sum sum = { 1 };
+    steno_convert_params p;
+    steno_convert_params_init(&p);
+    p.form = form;
+    p.write = sum_take;
+    p.file = file_take;
+    p.user = &sum;
+    p.n_threads = 1;
+    const int rc = steno_model_convert(kit.hf.path, &p, e);
+    *digest = sum.hash;
+    return rc;
+}
+
+static int to_bin(uint64_t *digest, steno_error *e) { return to_form("bin", digest, e); }
+static int to_pt(uint64_t *digest, steno_error *e) { return to_form("pt", digest, e); }
+static int to_hf(uint64_t *digest, steno_error *e) { return to_form("hf", digest, e); }
 
 static int reader_read(void *user, uint64_t off, void *dst, size_t n)
 {
@@ -304,7 +346,9 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
     static const struct { const char *name; int (*way)(uint64_t *digest, steno_error *e); } ways[] = {
         { "whisper.cpp .bin in memory", from_bin }, { "PyTorch file in memory", from_pt }, { "folder of safetensors", from_folder },
         { "folder with a CTC head", from_ctc_folder }, { "folder of a VAD", from_vad_folder },
-        { "GGUF file in memory", from_gguf }, { "a folder becomes a GGUF file", to_gguf }, { "callbacks", from_reader },
+        { "folder of a punctuation model", from_marks_folder },
+        { "GGUF file in memory", from_gguf }, { "a folder becomes a GGUF file", to_gguf }, { "a .bin file", to_bin },
+        { "a .pt file", to_pt }, { "another folder", to_hf }, { "callbacks", from_reader },
         { "headers only", only_described }, { "random weights", random_shape },
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) go(ways[i].name, ways[i].way);

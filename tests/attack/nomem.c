@@ -12,6 +12,8 @@
 #define AUDIO "tests/data/audio/"
 #define SMALL "-t 1 -q " DEMO
 #define FUNASR "../shared/material/funasr/"
+#define SILERO_FILE "silero/ggml-silero-v6.2.0.bin"
+#define SILERO SILERO_FILE " "
 #define NANO FUNASR "models/nano/"
 
 struct attempt {
@@ -27,6 +29,8 @@ static const struct attempt attempts[] = {
     { .args = SMALL WAV },
     { .args = SMALL "-f all,verbose_json,jsonl,csv,lrc,wts,ass,score -o @results --word-timestamps " AUDIO "zh_phrases.wav" },
     { .args = SMALL "-f srt --max-line-width 8 --max-line-count 1 --word-timestamps " WAV },
+    { .args = SMALL "-f srt,vtt,ass -o @results --style netflix " WAV },
+    { .args = "lint-subs --style bbc tests/data/fuzz/subs/vtt" },
     { .args = SMALL "-f json -b 2 " WAV AUDIO "zh_phrases.wav " WAV, .often = 1 },
     { .args = SMALL "-f jsonl -b 3 -o @results " WAV AUDIO "zh_phrases.wav " AUDIO "de.m4a" },
     { .args = SMALL "-f jsonl " AUDIO "de.m4a " WAV "none.wav" },
@@ -47,6 +51,9 @@ static const struct attempt attempts[] = {
     { .args = SMALL AUDIO "silent_film.mp4" },
     { .args = SMALL "-", .in = WAV },
     { .args = "translate " SMALL "-l zh -f json " AUDIO "zh_phrases.wav" },
+    { .args = "--compat whisper-cli -np -t 1 " DEMO "-l zh -bs 1 -ml 3 -ojf -osrt -of @results/zh " AUDIO "zh_phrases.wav",
+      .beginning = 1 },
+    { .args = "--compat whisper-cli -np -t 1 " DEMO "-l zh -bs 1 -ps -pc " AUDIO "zh_phrases.wav", .often = 1 },
     { .args = "align " SMALL WAV ":zero_nine_one", .often = 1 },
     { .args = "align " SMALL "--json -l en " WAV ":zero_nine_one_eight" },
     { .args = "detect " SMALL "--json " WAV },
@@ -54,7 +61,15 @@ static const struct attempt attempts[] = {
     { .args = "info -t 1 " DEMO, .loose = 1 },
     { .args = "info -t 1 --plan --json " DEMO, .loose = 1 },
     { .args = "info -m tests/data/base.bin", .loose = 1 },
+    { .args = "--compat whisper --threads 1 -o @results --word_timestamps True --language zh "
+              "--model models/whisper-digits/whisper-digits.bin " AUDIO "zh_phrases.wav" },
+    { .args = "--compat whisper --model nosuchmodel " WAV, .refused = 1 },
+    { .args = "-osrt -ml 40 --fp16 False -m nosuchmodel -f " WAV, .refused = 1 },
+    { .args = "install-dialects --dry-run tests/data" },
     { .args = "doctor", .loose = 1 },
+    { .args = "models list --all --json", .beginning = 1 },
+    { .args = "models pull --offline a/b", .beginning = 1 },
+    { .args = "models where nosuchmodel", .beginning = 1 },
     { .args = "bench -t 1 --runs 1 " DEMO, .loose = 1 },
     { .args = "--help" }, { .args = "transcribe --help" }, { .args = "--version" },
     { .args = "-q -t 2 -m nosuchmodel " WAV },
@@ -67,6 +82,9 @@ static const struct attempt attempts[] = {
     { .args = "vad -t 1 --json -m " FUNASR "fsmn-vad/pt " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/pt" },
     { .args = SMALL "--vad fsmn --vad-model " FUNASR "fsmn-vad/pt -f json -l zh " AUDIO "zh_phrases.wav", .need = FUNASR "fsmn-vad/pt" },
     { .args = "vad -t 1 -m " FUNASR "fsmn-vad/gguf/fsmn-vad.gguf " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/gguf" },
+    { .args = "vad -t 1 -m " FUNASR SILERO FUNASR "audio/vad/sample.wav", .need = FUNASR SILERO_FILE },
+    { .args = SMALL "--vad silero --vad-join --vad-model " FUNASR SILERO "-f json -l zh " AUDIO "zh_phrases.wav",
+      .need = FUNASR SILERO_FILE },
     { .args = "convert -q " FUNASR "fsmn-vad/pt @results/vad.gguf", .need = FUNASR "fsmn-vad/pt" },
     { .args = "quantize -q " FUNASR "models/sensevoice/gguf/sensevoice-mini.gguf @results/sense.gguf q8_0",
       .need = FUNASR "models/sensevoice/gguf" },

@@ -72,4 +72,40 @@ expect 2 "and one that is not UTF-8" align -q -m none.bin none.wav $'a\xff'
 err_has "the text is not valid UTF-8 at byte 1"
 expect 4 "align tells a missing sound" align -q -m "$MODEL" none.wav one
 out_empty
+
+# ---- subtitles
+
+expect 0 "align writes subtitles" align -q -m "$MODEL" -l zh -f srt "$DIGITS" "$text"
+is "of the words, by sentences" "$(grep -v -e '^[0-9]' -e '^$' "$T/out" | tr '\n' ' ')" "六零七八。 零三九。 五一。 "
+for f in srt vtt ass; do
+    expect 0 "into a folder as $f" align -q -m "$MODEL" -l zh -f $f --style bbc -o subs "$DIGITS" "$text"
+    out_empty
+    expect 0 "in which nothing is wrong" lint-subs --style bbc -l zh subs/zh_phrases.$f
+done
+expect 0 "words that nobody says have cues, too" align -q -m "$MODEL" -l en -f srt silence.wav "one two"
+cp "$T/out" silence.srt
+expect 0 "and nothing is wrong with them" lint-subs --style plain silence.srt
+expect 2 "lines have no folder" align -q -m "$MODEL" -o subs "$DIGITS" "$text"
+err_has "--output-dir is for the output formats srt, vtt and ass"
+expect 2 "lines have no style" align -q -m "$MODEL" --style bbc "$DIGITS" "$text"
+err_has "a style or limit of cues is for the output formats srt, vtt and ass"
+expect 2 "an object is no subtitles" align -q -m "$MODEL" --json -f srt "$DIGITS" "$text"
+err_has "exclude each other"
+mkdir over
+cp "$DIGITS" over/a.srt
+expect 2 "a sound is not written over" align -q -m "$MODEL" -f srt -o over over/a.srt "$text"
+same over/a.srt "$DIGITS"
+
+vad=${STENO_SHARED:-/none}/material/funasr
+if [ -d "$vad/fsmn-vad/pt" ]; then
+    expect 0 "spans of speech" vad -q -m "$vad/fsmn-vad/pt" "$vad/audio/vad/sample.wav"
+    cp "$T/out" spans
+    expect 0 "vad writes subtitles" vad -q -m "$vad/fsmn-vad/pt" -f vtt -o spoken "$vad/audio/vad/sample.wav"
+    is "a cue for each span" "$(grep -c -e '-->' spoken/sample.vtt)" "$(wc -l <spans)"
+    expect 0 "with nothing wrong" lint-subs spoken/sample.vtt
+    expect 2 "openings are no subtitles" vad -q -m "$vad/fsmn-vad/pt" --streaming -f srt "$vad/audio/vad/sample.wav"
+    err_has "exclude each other"
+else
+    echo "(not tried: subtitles of vad; the model is not here)"
+fi
 finish

@@ -1,16 +1,6 @@
 # steno: channels apart, and who speaks on which. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-stereo() { # stereo SAMPLES > WAV: of the phrases what comes before is on the left, the rest on the right
-    local n
-    n=$(($(tail -c +45 "$DIGITS" | wc -c) * 2))
-    printf RIFF; le 4 $((n + 36)); printf 'WAVEfmt '
-    le 4 16; le 2 1; le 2 2; le 4 16000; le 4 64000; le 2 4; le 2 16
-    printf data; le 4 "$n"
-    printf "$(tail -c +45 "$DIGITS" | od -An -v -tx1 -w2 |
-        awk -v n="$1" '{ s = "\\x" $1 "\\x" $2; z = "\\x00\\x00"; printf "%s%s", NR <= n ? s : z, NR <= n ? z : s }')"
-}
-
 t() {
     local want=$1 claim=$2
     shift 2

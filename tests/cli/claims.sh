@@ -41,7 +41,7 @@ f32) out_has "compute used: f32" ;;
 esac
 
 echo "formats"
-formats=$("$STENO" transcribe --help | tr -s '\n ' '  ' | sed 's,| ,|,g' | grep -oE 'txt\|[a-z_|]*' | tr '|' '\n')
+formats=$("$STENO" transcribe --help-all | tr -s '\n ' '  ' | sed 's,| ,|,g' | grep -oE 'txt\|[a-z_|]*' | tr '|' '\n')
 is "kinds of JSON" "$(grep -c json <<<"$formats")" 4
 says NEWS.md "four kinds of JSON"
 for f in $formats; do flat "$SRC/doc/steno.1" | grep -qwF -- "$f" || bad "the manual tells of the format $f" "it does not"; done
@@ -104,13 +104,13 @@ defaults() {
         else
             cmp -s plain given || bad "the default of $option is $value" "steno $verb prints something else"
         fi
-    done < <("$STENO" "$verb" --help | awk '
+    done < <("$STENO" "$verb" --help-all | awk '
         { text = text " " $0 }
         /^ ? ? ? ? ? ?(-., )?--/ { match($0, /--[^ ]*/); option = substr($0, RSTART, RLENGTH); text = $0 }
         match(text, /\(default: +[-a-z0-9_.]+\)/) {
             value = substr(text, RSTART + 9, RLENGTH - 10); sub(/^ +/, "", value); print option, value; text = ""
         }')
-    [ $n -ge "$least" ] || bad "steno $verb --help tells defaults" "$n are found"
+    [ $n -ge "$least" ] || bad "steno $verb --help-all tells defaults" "$n are found"
 }
 
 echo "help: the defaults that it tells, lines of 80 columns"
@@ -118,7 +118,7 @@ least=60 defaults transcribe -q -m "$MODEL" -f json "$DIGITS"
 least=4 defaults detect -q -m "$MODEL" --json "$DIGITS"
 least=4 defaults align -q -m "$MODEL" "$DIGITS" "zero nine one eight"
 for verb in transcribe translate align detect vad info bench convert quantize doctor; do
-    long=$("$STENO" "$verb" --help | awk 'length > 80')
+    long=$("$STENO" "$verb" --help-all | awk 'length > 80')
     [ -z "$long" ] || bad "steno $verb --help has lines of 80 columns" "$long"
 done
 

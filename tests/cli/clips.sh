@@ -59,4 +59,19 @@ refused "1,99999999" "'99999999' at place 2"
 refused "1,99999999999999999999" "at place 2"
 refused "-2" "'-2' at place 1"
 refused "-1x" "'-1x' at place 1" --no-suppress-non-speech
+
+# ---- times with colons
+expect 0 "milliseconds" -q -m "$MODEL" -l zh -f json --offset-ms 3000 --duration-ms 2500 "$DIGITS"
+cp "$T/out" ms
+expect 0 "the same with colons" -q -m "$MODEL" -l zh -f json --offset-ms 0:03 --duration-ms 00:00:02.500 "$DIGITS"
+same "$T/out" ms
+expect 0 "clips in seconds" -q -m "$MODEL" -l zh -f json --clip-timestamps 0.5,3,3.25,6 "$DIGITS"
+cp "$T/out" seconds
+expect 0 "and as times" -q -m "$MODEL" -l zh -f json --clip-timestamps 0:00.5,0:03,0:00:03.250,6 "$DIGITS"
+same "$T/out" seconds
+for time in 0:61 1:2:3:4 :30 1: 1:2x 1::2 1:02:3.x; do
+    expect 2 "$time is no time" -q -m "$MODEL" -l zh --offset-ms $time "$DIGITS"
+    err_has "--offset-ms: \"$time\" is no time; write 1:30, 1:02:03 or 1:02:03.500"
+    expect 2 "nor where a clip begins" -q -m "$MODEL" -l zh --clip-timestamps "$time,70" "$DIGITS"
+done
 finish

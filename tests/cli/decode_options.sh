@@ -63,9 +63,9 @@ usage "a probability above 1" "out of range" --language-detection-threshold 1.1
 usage "no stretch to detect from" "out of range" --language-detection-segments 0
 usage "an unknown task" "transcribe|translate|both" --task dance
 
-usage "a detector of a later version" "silero is not in this version" --vad silero
+HF_HUB_CACHE=$PWD/none usage "a detector that is nowhere" "steno models pull silero" -m "$MODEL" --vad silero
 usage "a detector without its model" "--vad fsmn needs --vad-model" -m "$MODEL" --vad fsmn
-usage "a detector's model without the detector" "--vad-model needs --vad fsmn" -m "$MODEL" --vad-model x
+usage "a detector's model without the detector" "--vad-model needs --vad fsmn or silero" -m "$MODEL" --vad-model x
 usage "clips given twice" "--clip-timestamps and --vad exclude each other" --vad fsmn --vad-model x --clip-timestamps 0,1
 usage "chunks and voice activity" "--chunk-length and --vad exclude each other" --vad fsmn --vad-model x --chunk-length 5
 expect 3 "a detector's model that is missing" -q -m "$MODEL" --vad fsmn --vad-model no-such-folder "$DIGITS"

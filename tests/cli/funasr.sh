@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 expect 2 "vad without a model says what it needs" vad "$DIGITS"
-err_has "-m FOLDER"
+err_has "-m PATH"
 expect 2 "vad takes one file" vad -m "$MODEL"
 expect 2 "vad with a model that finds no speech says so" vad -m "$MODEL" "$DIGITS"
 err_has "voice-activity model"
@@ -115,9 +115,9 @@ is "one clip" "$(wc -l <"$T/out")" 1
 expect 2 "wanted, and nowhere" -m "$S" --vad fsmn "$V"
 err_has "--vad-model FOLDER"
 expect 2 "not wanted, and told how" -m beside/model --no-vad --vad-min-silence-ms 500 "$V"
-err_has "--vad-min-silence-ms needs --vad fsmn"
+err_has "--vad-min-silence-ms needs --vad fsmn or silero"
 expect 2 "margins are Whisper's" -m beside/model --vad-speech-pad-ms 100 "$V"
-err_has "--vad-speech-pad-ms is for Whisper"
+err_has "--vad-speech-pad-ms is for Whisper and Silero"
 expect 1 "doctor tells where it looks" doctor
 out_has "voice activity"
 several=("$F"/audio/en_[gjln]*.wav "$F/audio/zh_synth.wav" long.wav "$F/audio/silence.wav" "$F/audio/en_bgm.wav")

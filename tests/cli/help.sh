@@ -8,14 +8,14 @@ cp "$T/err" help
 expect 0 "--help prints it on standard output" --help
 same "$T/out" help
 err_lines 0
-[ "$(wc -l <"$T/out")" -le 40 ] || bad "help fits a screen" "$(wc -l <"$T/out") lines"
+[ "$(wc -l <"$T/out")" -le 48 ] || bad "help fits a screen" "$(wc -l <"$T/out") lines"
 awk 'length > 80 { bad = 1 } END { exit bad }' "$T/out" || bad "help fits 80 columns" "$(awk 'length > 80' "$T/out")"
 for word in help -h; do
     expect 0 "so does $word" $word
     same "$T/out" help
 done
 
-for verb in transcribe translate align detect vad convert quantize info bench compare doctor; do
+for verb in $(sed -n '/^Verbs:/,/^$/s/^  \([a-z-]*\) .*/\1/p' help); do
     grep -qE "^  $verb +[a-z]" help || bad "the help lists $verb" "it does not"
     expect 0 "help $verb prints the verb's options" help "$verb"
     cp "$T/out" verb
@@ -28,10 +28,35 @@ for verb in transcribe translate align detect vad convert quantize info bench co
     out_has "Usage: steno $verb"
     out_has "--help"
     err_lines 0
+    "$STENO" $verb --help-all >>"$T/out"
     awk 'length > 80 { bad = 1 } END { exit bad }' "$T/out" || bad "$verb --help fits 80 columns" "$(awk 'length > 80' "$T/out")"
 done
-expect 0 "help shows defaults" transcribe --help
+expect 0 "help shows defaults" transcribe --help-all
 out_has "(default: 0.6)"
+[ "$(grep -cE '^ +(-., )?--' "$T/out")" -gt 90 ] || bad "--help-all lists all options" "$(grep -cE '^ +(-., )?--' "$T/out")"
+expect 0 "--help lists those that are often used" transcribe --help
+grep -q -- "--no-speech-threshold" "$T/out" && bad "rare ones are left out" "one is there"
+out_has "--help-all"
+[ "$(grep -cE '^ +(-., )?--' "$T/out")" -lt 50 ] || bad "they are fewer" "$(grep -cE '^ +(-., )?--' "$T/out")"
+
+# Examples are commands that the program understands: what they lack are files and models.
+verbs=$("$STENO" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+mkdir examples
+export HF_HUB_OFFLINE=1
+for verb in $verbs; do
+    "$STENO" $verb --help | sed -n '/^Examples:/,/^$/s/^  \([a-z].*\)/\1/p' >list
+    is "$verb has three examples" "$(wc -l <list)" 3
+    while read -r line; do
+        [ "$verb" != bench ] || continue # they run for minutes; its options are those of cli.bench
+        (
+            cd examples || exit
+            steno() { "$STENO" "$@"; }
+            ffmpeg() { :; }
+            eval "$line"
+        ) >"$T/out" 2>"$T/err" </dev/null
+        [ $? -ne 2 ] || bad "$line" "$(cat "$T/err")"
+    done <list
+done
 expect 0 "-h behind other options prints help" a.wav -l en -h
 out_has "Usage: steno transcribe"
 

@@ -41,7 +41,7 @@ for ((k = 0; k < ${STENO_KILLS:-$(sanitized && echo 6 || echo 20)}; k++)); do
         cksum <"$f" | grep -qxF "$(for w in whole/*; do cksum <"$w"; done)" || bad "kill $k: $f is marked or whole" "$(ls -l "$f")"
         rm "$f"
     done
-    others=$(ls -A out 2>/dev/null | grep -vE '^(in[0-9]\.[a-z_]+|\.steno-.{6})$')
+    others=$(ls -A out 2>/dev/null | grep -vE '^(in[0-9]\.[a-z_]+|\.steno-.{6}|\.steno_resume)$')
     none "kill $k: whatever else is there has a temporary name" "$others"
 done
 echo "$seen outputs were there, $debris temporary files were left"

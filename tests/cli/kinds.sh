@@ -31,8 +31,8 @@ printf '\6\0\0\0\14\0WhisperSpec\0\3\0\0\0' | tee model.bin >faster/model.bin
 echo '{}' >faster/config.json
 kind model.bin "a CTranslate2 model (WhisperSpec"
 kind faster "model.bin is a CTranslate2 model"
-printf 'lmgg\12\0\0\0silero-16k\6\0\0\0\2\0\0\0' >silero.bin
-kind silero.bin "a Silero VAD model in ggml form (silero-16k)"
+printf 'lmgg\11\0\0\0silero-8k\6\0\0\0\2\0\0\0' >silero.bin
+kind silero.bin "a Silero VAD model in ggml form (silero-8k)"
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 147951465\n' >lfs.bin
 kind lfs.bin "a pointer of Git LFS: the file itself, of 147951465 bytes, was not fetched"
 mkdir lfs
@@ -69,7 +69,8 @@ kind bert "a model of the type t5"
 WHISPER=${STENO_SHARED:-/none}/material
 if [ -d "$WHISPER" ]; then
     ln -s "$WHISPER/funasr/silero/ggml-silero-v6.2.0.bin" real.bin
-    kind real.bin "a Silero VAD model in ggml form"
+    expect 2 "a model of voice activity does not transcribe" -m real.bin "$DIGITS"
+    err_has "silero model does not transcribe"
     ln -s "$WHISPER/llm/models/bert/gguf/bert-F16.gguf" bert.gguf
     expect 2 "a model of texts does not transcribe" -m bert.gguf "$DIGITS"
     err_has "a bert model does not transcribe"

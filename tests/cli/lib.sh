@@ -94,3 +94,13 @@ long_speech() { # long_speech TIMES > WAV: the digits over and over
     wav <"$T/many"
     rm "$T/once" "$T/many"
 }
+
+stereo() { # stereo SAMPLES > WAV: of the phrases what comes before is on the left, the rest on the right
+    local n
+    n=$(($(tail -c +45 "$DIGITS" | wc -c) * 2))
+    printf RIFF; le 4 $((n + 36)); printf 'WAVEfmt '
+    le 4 16; le 2 1; le 2 2; le 4 16000; le 4 64000; le 2 4; le 2 16
+    printf data; le 4 "$n"
+    printf "$(tail -c +45 "$DIGITS" | od -An -v -tx1 -w2 |
+        awk -v n="$1" '{ s = "\\x" $1 "\\x" $2; z = "\\x00\\x00"; printf "%s%s", NR <= n ? s : z, NR <= n ? z : s }')"
+}

@@ -56,7 +56,7 @@ truncate -s 40M models/ggml-broken.bin
 truncate -s 60M models/ggml-other.bin
 expect 0 "a larger file that does not open is told and passed over" "$DIGITS"
 err_has "ggml-broken.bin"
-err_has "the largest one found"
+err_has "the best one here that fits memory and keeps up with speech; -m chooses another"
 err_lacks "notes.bin"
 err_lacks "ggml-other.bin"
 rm -r models
@@ -133,7 +133,7 @@ if [ -d "$WHISPER" ]; then
     done
     rm -r "$HOME/.cache/whisper"
     expect 0 "a snapshot is chosen like any other model" "$DIGITS"
-    err_has "model: $hub/snapshots/4567 (the largest one found"
+    err_has "model: $hub/snapshots/4567 (the best one here"
     HF_HOME=$T/none expect 3 "HF_HOME moves that cache" -m digits "$DIGITS"
     HF_HUB_CACHE=$HOME/.cache/huggingface/hub HF_HOME=$T/none expect 0 "HF_HUB_CACHE goes before HF_HOME" info digits
     STENO=$HERE_STENO

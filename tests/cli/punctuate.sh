@@ -24,6 +24,39 @@ IN=/dev/null
 expect 0 "a model for text as it comes" punctuate -q -m "$ONLINE" text.txt
 is "no letter is lost there" "$(bare "$T/out")" "$(cat text.txt)"
 
+# words of Chinese
+WORDS=$SRC/tests/data/marks_words
+printf '他说今天天气很好 我们会 议开始了\n' >zh.txt
+expect 0 "a dictionary beside the model" punctuate -m "$WORDS" zh.txt
+is "words are cut by it" "$(cat "$T/out")" "他说？今天天气，很好？我们会议开始，了？"
+none "nothing is said" "$(cat "$T/err")"
+cp "$T/out" words.txt
+cp -r "$WORDS" words
+chmod -R u+w words
+mv words/jieba.c.dict dict.txt
+expect 0 "no dictionary" punctuate -m words zh.txt
+err_has "note: words finds words of Chinese with jieba's dictionary"
+expect 0 "one that is named" punctuate -m words --jieba-dict dict.txt zh.txt
+same words.txt "$T/out"
+mkdir -p venv/lib/python3.9/site-packages/jieba
+cp dict.txt venv/lib/python3.9/site-packages/jieba
+export VIRTUAL_ENV=$PWD/venv
+expect 0 "one of an installed jieba" punctuate -m words zh.txt
+unset VIRTUAL_ENV
+same words.txt "$T/out"
+expect 3 "one that is not there" punctuate -m words --jieba-dict none.txt zh.txt
+err_has "none.txt"
+printf 'broken\n' >bad_dict.txt
+expect 3 "one that is none" punctuate -m words --jieba-dict bad_dict.txt zh.txt
+err_has "bad_dict.txt: line 1: want a word, a space and how often it was met"
+expect 2 "a model without words" punctuate -m offline --jieba-dict dict.txt zh.txt
+err_has "does not look for words of Chinese"
+expect 0 "a transcript" -q -m "$MODEL" -l zh --punctuation words --jieba-dict dict.txt "$DIGITS"
+expect 2 "a transcript without punctuation" -q -m "$MODEL" -l zh --jieba-dict dict.txt "$DIGITS"
+err_has "--punctuation names one"
+expect 2 "and where none is wanted" -q -m "$MODEL" -l zh --no-punctuation --jieba-dict dict.txt "$DIGITS"
+err_has "--no-punctuation leaves it away"
+
 printf 'one \377 two\n' >bad.txt
 expect 1 "a line that is no UTF-8" punctuate -q -m offline bad.txt
 err_has "bad.txt: line 1: the text is not UTF-8: byte 4"

@@ -14,10 +14,11 @@ static inline void plain_op_run(struct plain_op *o, const struct op *op)
 {
     static void (*const run[OP_KINDS])(const struct plain_op *o) = {
         [OP_EMBED] = plain_embed, [OP_NORM] = plain_norm, [OP_SCALE] = plain_rows, [OP_LINEAR] = plain_linear, [OP_ATTN] = plain_attn,
-        [OP_FSMN] = plain_fsmn, [OP_SHIFT_STATE] = plain_shift, [OP_LOOK_BACK] = plain_look_back,
+        [OP_KV_PACK] = plain_kv_pack, [OP_FSMN] = plain_fsmn, [OP_SHIFT_STATE] = plain_shift, [OP_LOOK_BACK] = plain_look_back,
         [OP_SOFTMAX] = plain_rows, [OP_ATTN_WEIGHTS] = plain_align,
-        [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_CIF] = plain_cif, [OP_LSTM] = plain_lstm, [OP_ROPE] = plain_heads,
-        [OP_GLU] = plain_glu, [OP_ACT] = plain_rows,
+        [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_CIF] = plain_cif, [OP_LSTM] = plain_lstm,
+        [OP_MAGNITUDE] = plain_magnitude,
+        [OP_ROPE] = plain_heads, [OP_GLU] = plain_glu, [OP_ACT] = plain_rows,
         [OP_ADD] = plain_rows, [OP_LOGITS_APPROX] = plain_nothing, [OP_LOGITS_BOUND] = plain_nothing,
         [OP_LOGITS_REDUCE] = plain_nothing, [OP_LOGITS_BEST] = plain_best, [OP_SAMPLE] = plain_sample,
     };

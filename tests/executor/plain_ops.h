@@ -272,6 +272,16 @@ static inline void plain_glu(const struct plain_op *o)
     }
 }
 
+static inline void plain_magnitude(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    for (uint32_t r = 0; r < o->rows; r++)
+        for (size_t i = 0; i < (size_t)c->heads * c->n; i++) {
+            const float *x = plain_row(o, o->op->in, r) + i / c->n * 2 * c->n + i % c->n;
+            plain_row(o, o->op->out, r)[i] = sqrtf(x[0] * x[0] + x[c->n] * x[c->n]);
+        }
+}
+
 static inline void plain_norm(const struct plain_op *o)
 {
     if (o->bind->heads) plain_heads(o);
@@ -297,7 +307,8 @@ static inline void plain_linear(const struct plain_op *o)
     const struct bind *c = o->bind;
     const struct op *op = o->op;
     struct linear l = { .w = plain_at(o, c->w), .bias = plain_at(o, c->bias), .n = c->n, .k = c->k, .n_y = c->n_y, .n_kv = c->n_kv,
-                        .act = c->act, .d_head = c->d_head, .x = plain_row(o, op->in, 0), .ld_x = plain_ld(o->plan->p, op->in) };
+                        .act = c->act, .d_head = c->d_head, .x = plain_row(o, op->in, 0) + c->in_column,
+                        .ld_x = plain_ld(o->plan->p, op->in) };
     if (op->out != NO_SLOT) l.y = plain_row(o, op->out, 0) + op->column, l.ld_y = plain_ld(o->plan->p, op->out);
     if (op->flags & OPF_SPREAD) l.ld_y *= c->stride;
     if (op->aux != NO_SLOT) l.res = plain_row(o, op->aux, 0) + op->column, l.ld_res = plain_ld(o->plan->p, op->aux);
@@ -318,6 +329,11 @@ static inline void plain_linear(const struct plain_op *o)
     if (op->flags & OPF_PADDED) plain_pad(o, op->out, o->rows);
 }
 
+static inline void *plain_i8_values(const struct kv_view *kv, int32_t n, uint32_t d_head)
+{
+    return (char *)kv->base + pack_panels((size_t)n) * pack_panel_sz(PK_I8_QUAD, d_head);
+}
+
 static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t head, int32_t len)
 {
     const size_t at = (size_t)head * o->bind->d_head;
@@ -325,6 +341,13 @@ static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t
     size_t head_sz;
     struct kv_view kv = plain_kv(o, head / (o->bind->heads / o->bind->kv_heads), o->run ? o->run->row[r].lane : 0, &type, &head_sz);
     if (o->op->state == NO_STATE) kv.base = (char *)kv.base + plain_beside(o, o->op->kv_rows, r).block * kv.block_stride;
+    if (type == KV_I8) {
+        const struct attn_i8 whole = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .keys = kv.base,
+                                       .values = plain_i8_values(&kv, len, o->bind->d_head), .rows = 1, .d_head = o->bind->d_head,
+                                       .n_keys = (uint32_t)len, .scale = o->bind->scale };
+        o->kern->attn_i8(&whole, o->x->scratch);
+        return;
+    }
     const struct attn a = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .kv = kv, .n_keys = len,
                             .rows = 1, .d_head = o->bind->d_head, .window = o->bind->window, .scale = o->bind->scale };
     o->kern->attn[type](&a, o->x->scratch);
@@ -366,7 +389,7 @@ static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t hea
         const int64_t i = (int64_t)o->x->positions[o->op->state] + t;
         return i < 0 ? NULL : plain_state_rows(o->x, o->op->state, o->op->layer, s.lane) + (size_t)i * c->n + at;
     }
-    if (o->op->in != NO_SLOT) return plain_row(o, o->op->in, (size_t)(s.row + t)) + at;
+    if (o->op->in != NO_SLOT) return plain_row(o, o->op->in, (size_t)(s.row + t)) + o->op->column + at;
     enum kv_type type;
     size_t head_sz;
     const struct kv_view v = plain_kv(o, head, 0, &type, &head_sz);
@@ -405,12 +428,16 @@ static inline void plain_lstm(const struct plain_op *o)
     const struct bind *c = o->bind;
     const uint32_t n = c->d_head;
     float *h = calloc(6 * (size_t)n, sizeof *h), *cell = h + n, *gates = cell + n;
+    const int goes_on = o->op->state != NO_STATE;
     assert_non_null(h);
     for (uint32_t way = 0; way < c->heads; way++)
         for (uint32_t i = 0; i < o->rows; i++) {
             const uint32_t r = way ? o->rows - 1 - i : i, edge = way ? r + 1 : r, before = way ? r + 1 : r - 1;
-            const int first = !i || plain_sequence(o, r).row != plain_sequence(o, before).row ||
-                              (o->op->rows == ROWS_TABLE && o->run->row[edge].pos == 0);
+            const int begins = !i || plain_sequence(o, r).row != plain_sequence(o, before).row ||
+                               (o->op->rows == ROWS_TABLE && o->run->row[edge].pos == 0);
+            const int first = begins && !goes_on;
+            float *kept = goes_on ? plain_state_rows(o->x, o->op->state, o->op->layer, plain_sequence(o, r).lane) : NULL;
+            if (begins && goes_on) memcpy(h, kept, 2 * n * sizeof *h);
             const struct bind *x = &o->plan->p->bind[c->of_input[way]];
             float *out = plain_row(o, o->op->out, r) + way * n;
             const struct linear in = { .w = plain_at(o, x->w), .bias = plain_at(o, x->bias), .n = 4 * n, .k = x->k, .n_y = 4 * n,
@@ -421,6 +448,7 @@ static inline void plain_lstm(const struct plain_op *o)
             if (!first) o->kern->linear[c->type](&l, 0, 1, 0, pack_panels(4 * n), o->x->scratch);
             o->kern->lstm(out, cell, gates, first ? NULL : cell, n);
             memcpy(h, out, n * sizeof *h);
+            if (goes_on) memcpy(kept, h, 2 * n * sizeof *h);
         }
     free(h);
 }

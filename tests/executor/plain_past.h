@@ -74,4 +74,31 @@ static inline void plain_look_back(const struct plain_op *o)
     for (uint32_t i = 0; o->run->past && i < (o->what->n_sequences ? o->what->n_sequences : 1); i++)
         plain_look_back_in(o, &at_slot, plain_sequence_at(o, o->op->rows, i));
 }
+
+/* Keys and values of each sequence, whole. */
+static inline void plain_kv_pack(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    const size_t ld = plain_ld(o->plan->p, o->op->in);
+    enum kv_type type;
+    size_t head_sz;
+    for (uint32_t r = 0; r < o->rows; r++) {
+        const struct sequence s = plain_sequence(o, r);
+        if (r != s.row) continue;
+        for (uint32_t h = 0; h < c->kv_heads; h++) {
+            struct kv_view kv = plain_kv(o, h, 0, &type, &head_sz);
+            const float *k = plain_row(o, o->op->in, r) + o->op->column + (size_t)h * c->d_head, *v = k + (size_t)c->kv_heads * c->d_head;
+            float less[HEAD_MAX] = { 0 };
+            const uint32_t some = s.n < KV_MEAN_KEYS ? s.n : KV_MEAN_KEYS;
+            for (uint32_t i = 0; i < some; i++) o->kern->scale(less, k + (size_t)i * s.n / some * ld, 1 / (float)some, less, c->d_head);
+            kv.base = (char *)kv.base + s.block * kv.block_stride;
+            for (uint32_t i = 0; i < s.n; i += PANEL)
+                o->kern->pack_keys_i8((char *)kv.base + i / PANEL * pack_panel_sz(PK_I8_QUAD, c->d_head), k + i * ld, ld,
+                                      s.n - i < PANEL ? s.n - i : PANEL, c->d_head, less);
+            for (uint32_t i = 0; i < c->d_head; i += PANEL)
+                o->kern->pack_values_i8((char *)plain_i8_values(&kv, s.n, c->d_head) + i / PANEL * pack_panel_sz(PK_I8_QUAD, s.n), v + i,
+                                        ld, s.n, c->d_head - i < PANEL ? c->d_head - i : PANEL);
+        }
+    }
+}
 #endif

@@ -9,7 +9,6 @@ from funasr import AutoModel
 from funasr.register import tables
 import funasr.models.ct_transformer_streaming.encoder  # noqa: F401
 
-source, out_json, out_folder, out_heads = sys.argv[1:5]
 torch.set_num_threads(1)
 torch.manual_seed(7)
 rng = random.Random(7)
@@ -108,36 +107,42 @@ def marked(m, texts):
     return out
 
 
-model = load(source)
-words = json.load(open(os.path.join(source, "tokens.json"), encoding="utf-8"))[3:-1]
-lengths = list(range(1, 45)) + [59, 60, 61, 99, 100, 101, 199, 200, 201, 220, 221, 260, 333, 400, 500]
-texts = [text_of(words, n) for n in lengths]
-quiet = [w for w in words if w not in "九了吗" and w not in ("nine", "what")]
-texts += [" ".join(rng.choice(quiet) for _ in range(n)) for n in (180, 230, 300, 450)]      # commas alone: cut behind 200 words
-silent = [w for w in quiet if w not in "七呢零" and w not in ("seven", "zero")]
-texts += ["".join(rng.choice([w for w in silent if not w.isascii()]) for _ in range(n)) for n in (250, 500)]  # no mark at all
-offline = marked(model, texts)
+def main():
+    source, out_json, out_folder, out_heads = sys.argv[1:5]
+    model = load(source)
+    words = json.load(open(os.path.join(source, "tokens.json"), encoding="utf-8"))[3:-1]
+    lengths = list(range(1, 45)) + [59, 60, 61, 99, 100, 101, 199, 200, 201, 220, 221, 260, 333, 400, 500]
+    texts = [text_of(words, n) for n in lengths]
+    quiet = [w for w in words if w not in "九了吗" and w not in ("nine", "what")]
+    texts += [" ".join(rng.choice(quiet) for _ in range(n)) for n in (180, 230, 300, 450)]      # commas alone: cut behind 200 words
+    silent = [w for w in quiet if w not in "七呢零" and w not in ("seven", "zero")]
+    texts += ["".join(rng.choice([w for w in silent if not w.isascii()]) for _ in range(n)) for n in (250, 500)]  # no mark at all
+    offline = marked(model, texts)
 
-# ---- one that marks text as it comes
-live = load(tiny(words, "CTTransformerStreaming", "SANMVadEncoder", 5, 16, 2, 3, 32, out_folder))
-streams = []
-for i in range(40):
-    cache, calls = {}, []
-    for _ in range(rng.randint(1, 7)):
-        t = text_of(words, rng.choice([1, 2, 3, 5, 8, 13, 19, 20, 21, 34, 60, 130 if i % 10 == 0 else 7]))
-        if not t.strip():
-            continue
-        try:
-            r, margin = all_marks(live, t, cache=cache)
-        except TypeError:  # the reference cannot take a single word where nothing was before it
-            continue
-        calls.append(dict(text=t, out=r["text"], margin=round(margin, 5)))
-    streams.append(calls)
-# ---- one whose heads, as those of the large published one, are 43 wide
-wide = load(tiny(words, "CTTransformer", "SANMEncoder", 0, 86, 2, 2, 16, out_heads))
-heads = marked(wide, [text_of(words, n) for n in list(range(1, 30)) + [45, 60, 100, 150, 230]])
-json.dump(dict(offline=offline, streams=streams, heads=heads), open(out_json, "w", encoding="utf-8"), ensure_ascii=False, indent=0)
-print(len(offline), "texts", sum(o["margin"] < 0.02 for o in offline), "close;", len(streams), "streams,",
-      sum(c["margin"] < 1e-3 for s in streams for c in s), "of", sum(len(s) for s in streams), "calls close;", len(heads), "texts,",
-      sum(o["margin"] < 1e-3 for o in heads), "close;", sorted({p for o in heads for p in o["punc"]}))
-print([c["out"] for c in streams[3]][:4])
+    # ---- one that marks text as it comes
+    live = load(tiny(words, "CTTransformerStreaming", "SANMVadEncoder", 5, 16, 2, 3, 32, out_folder))
+    streams = []
+    for i in range(40):
+        cache, calls = {}, []
+        for _ in range(rng.randint(1, 7)):
+            t = text_of(words, rng.choice([1, 2, 3, 5, 8, 13, 19, 20, 21, 34, 60, 130 if i % 10 == 0 else 7]))
+            if not t.strip():
+                continue
+            try:
+                r, margin = all_marks(live, t, cache=cache)
+            except TypeError:  # the reference cannot take a single word where nothing was before it
+                continue
+            calls.append(dict(text=t, out=r["text"], margin=round(margin, 5)))
+        streams.append(calls)
+    # ---- one whose heads, as those of the large published one, are 43 wide
+    wide = load(tiny(words, "CTTransformer", "SANMEncoder", 0, 86, 2, 2, 16, out_heads))
+    heads = marked(wide, [text_of(words, n) for n in list(range(1, 30)) + [45, 60, 100, 150, 230]])
+    json.dump(dict(offline=offline, streams=streams, heads=heads), open(out_json, "w", encoding="utf-8"), ensure_ascii=False, indent=0)
+    print(len(offline), "texts", sum(o["margin"] < 0.02 for o in offline), "close;", len(streams), "streams,",
+          sum(c["margin"] < 1e-3 for s in streams for c in s), "of", sum(len(s) for s in streams), "calls close;", len(heads), "texts,",
+          sum(o["margin"] < 1e-3 for o in heads), "close;", sorted({p for o in heads for p in o["punc"]}))
+    print([c["out"] for c in streams[3]][:4])
+
+
+if __name__ == "__main__":
+    main()

@@ -132,6 +132,98 @@ static void test_heads_of_any_width_give_the_references_marks(void **state)
     }
 }
 
+/* ---- words of Chinese ---------------------------------------------------------------------------------------------------------- */
+
+static const char words_folder[] = "tests/data/marks_words";
+
+/* As FunASR has it: a mark for each character of a word that begins with one that is not Latin. */
+static void compare_words(steno_session *s, const json_t *want)
+{
+    const json_t *ids = json_object_get(want, "punc"), *words = json_object_get(want, "words");
+    const char *text = value_of(want, "text"), *out = value_of(want, "out");
+    size_t at = 0;
+    if (steno_punctuate(s, text, NULL)) fail_msg("%s", steno_last_error(s));
+    if (strcmp(steno_text(s), out) != 0) fail_msg("\"%s\": \"%s\", want \"%s\"", text, steno_text(s), out);
+    assert_int_equal(steno_mark_count(s), json_array_size(words));
+    for (int i = 0; i < steno_mark_count(s); i++) {
+        steno_mark m = { .size = sizeof m };
+        const char *word = json_string_value(json_array_get(words, (size_t)i));
+        uint32_t cp;
+        assert_int_equal(steno_mark_get(s, i, &m), STENO_OK);
+        const size_t first = utf8_next(word, strlen(word), &cp);
+        for (size_t k = first; cp >= 0xe00 && cp <= 0x9fa5 && k < strlen(word); k += utf8_next(word + k, 4, &(uint32_t){ 0 }))
+            assert_int_equal(json_integer_value(json_array_get(ids, at++)), 1);
+        if (m.id != json_integer_value(json_array_get(ids, at++))) fail_msg("\"%s\": mark %d is %d", text, i, (int)m.id);
+        assert_true(m.end - m.at >= (int64_t)strlen(word) && !memcmp(text + m.at, word, first)); /* spaces may lie within */
+    }
+    assert_int_equal(at, json_array_size(ids));
+}
+
+static int compare_words_of(const steno_model *m)
+{
+    json_t *all = json_open("tests/data/marks_words.json");
+    const json_t *want;
+    steno_session *s;
+    size_t i;
+    int n = 0;
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    json_array_foreach(all, i, want) {
+        if (json_number_value(json_object_get(want, "margin")) < margin_least) continue;
+        compare_words(s, want);
+        n++;
+    }
+    steno_session_close(s);
+    json_decref(all);
+    return n;
+}
+
+/* From a folder with its dictionary, and from a GGUF file that has the model's own words, with one that the caller names. */
+static void test_words_of_chinese_are_jiebas(void **state)
+{
+    (void)state;
+    steno_model *m;
+    steno_error e;
+    steno_model_params p;
+    struct buf file = { 0 };
+    if (steno_model_open(&m, words_folder, NULL, &e)) fail_msg("%s", e.text);
+    assert_int_equal(compare_words_of(m), 50);
+    steno_model_close(m);
+    if (convert_to(&file, words_folder, "f32", &e)) fail_msg("%s", e.text);
+    steno_model_params_init(&p);
+    p.jieba_dict = "tests/data/marks_words/jieba.c.dict";
+    if (steno_model_open_memory(&m, file.p, file.len, &p, &e)) fail_msg("%s", e.text);
+    assert_int_equal(compare_words_of(m), 50);
+    steno_model_close(m);
+    p.jieba_dict = "tests/data/marks_words/none";
+    assert_int_equal(steno_model_open_memory(&m, file.p, file.len, &p, &e), STENO_EIO);
+    assert_non_null(strstr(e.text, "tests/data/marks_words/none"));
+    buf_free(&file);
+}
+
+static void test_without_jiebas_dictionary_characters_are_words(void **state)
+{
+    (void)state;
+    steno_model *m;
+    steno_session *s;
+    steno_error e;
+    struct buf file = { 0 };
+    steno_model_info i = { .size = sizeof i };
+    if (convert_to(&file, words_folder, "f32", &e)) fail_msg("%s", e.text);
+    if (steno_model_open_memory(&m, file.p, file.len, NULL, &e)) fail_msg("%s", e.text);
+    assert_int_equal(steno_model_info_get(m, &i), STENO_OK);
+    assert_int_equal(i.jieba, 2);
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    assert_int_equal(steno_punctuate(s, "天气很好", NULL), STENO_OK);
+    assert_int_equal(steno_mark_count(s), 4);
+    steno_session_close(s);
+    steno_model_close(m);
+    if (steno_model_open(&m, words_folder, NULL, &e)) fail_msg("%s", e.text);
+    assert_int_equal(steno_model_info_get(m, &i), STENO_OK);
+    assert_int_equal(i.jieba, 1);
+    steno_model_close(m);
+    buf_free(&file);
+}
+
 /* ---- as it comes --------------------------------------------------------------------------------------------------------------- */
 
 static int compare_streams(const steno_model *m)
@@ -197,9 +289,13 @@ int main(void)
         cmocka_unit_test(test_random_texts_are_the_references),
         cmocka_unit_test(test_every_form_gives_the_same_marks),
         cmocka_unit_test(test_heads_of_any_width_give_the_references_marks),
+        cmocka_unit_test(test_words_of_chinese_are_jiebas),
+        cmocka_unit_test(test_without_jiebas_dictionary_characters_are_words),
         cmocka_unit_test(test_text_as_it_comes_is_the_references),
     };
     const struct CMUnitTest alone[] = { cmocka_unit_test(test_heads_of_any_width_give_the_references_marks),
+                                        cmocka_unit_test(test_words_of_chinese_are_jiebas),
+                                        cmocka_unit_test(test_without_jiebas_dictionary_characters_are_words),
                                         cmocka_unit_test(test_text_as_it_comes_is_the_references) };
     if (funasr_missing()) return cmocka_run_group_tests(alone, group_begin, group_end);
     return cmocka_run_group_tests(all, group_begin, group_end);

@@ -17,7 +17,8 @@ lib=$prefix/$STENO_LIBDIR
 "$CMAKE" --install "$STENO_BUILD" --prefix "$tmp/first" >/dev/null
 mv "$tmp/first" "$prefix"
 
-for path in bin/steno include/steno/steno.h include/steno_media.h share/man/man1/steno.1 share/steno/models \
+for path in bin/steno include/steno/steno.h include/steno_media.h share/man/man1/steno.1 share/man/man1/steno-vad.1 share/steno/models \
+    share/bash-completion/completions/steno share/zsh/site-functions/_steno share/fish/vendor_completions.d/steno.fish \
     "$STENO_LIBDIR/libsteno.a" "$STENO_LIBDIR/libsteno.so" "$STENO_LIBDIR/libsteno-media.a" "$STENO_LIBDIR/libsteno-media.so"; do
     if [ ! -e "$prefix/$path" ]; then
         echo "not installed: $path"

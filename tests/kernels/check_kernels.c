@@ -35,7 +35,7 @@ int check(struct check *c, int ok, const char *fmt, ...)
     return 0;
 }
 
-static struct { void *p; size_t n; } maps[64];
+static struct { void *p; size_t n; } maps[256];
 static unsigned n_maps;
 static int after_end = PROT_NONE;
 
@@ -190,6 +190,7 @@ static int only_lowp(const struct kern *k, int *ints)
     kern_init(&below, k->level - 1);
     for (int t = PK_LOWP; t < PK_COUNT; t++) below.linear[t] = k->linear[t];
     *ints = below.attn[KV_INT] != k->attn[KV_INT];
+    below.attn_i8 = k->attn_i8, below.pack_keys_i8 = k->pack_keys_i8, below.pack_values_i8 = k->pack_values_i8;
     for (int t = KV_INT; t < KV_TYPES; t++) {
         below.attn[t] = k->attn[t];
         below.attn_partial[t] = k->attn_partial[t];
@@ -223,10 +224,11 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
 {
     static const struct check_part part[] = {
         { "types", check_types },   { "pack", check_pack }, { "linear", check_linear }, { "lowp", check_lowp },
-        { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "elem", check_elem },
-        { "spectra", check_spectra },
+        { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "attn_i8", check_attn_i8 },
+        { "elem", check_elem }, { "spectra", check_spectra },
     };
-    static const struct check_part lowp[] = { { "lowp", check_lowp }, { "blocks", check_blocks }, { "attn", check_attn_ints } };
+    static const struct check_part lowp[] = { { "lowp", check_lowp }, { "blocks", check_blocks }, { "attn", check_attn_ints },
+                                              { "attn_i8", check_attn_i8 } };
     unsigned failures = 0;
     int ints;
     for (int level = 0; cpu_level_name(level); level++) {
@@ -236,7 +238,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(k, level);
-        if (only_lowp(k, &ints)) failures += run_parts(c, cpu_level_name(level), lowp, ints ? 3 : 2);
+        if (only_lowp(k, &ints)) failures += run_parts(c, cpu_level_name(level), lowp, ints ? 4 : 2);
         else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
     }
     return failures;
@@ -279,6 +281,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
         const struct check_part part[] = {
             { "lowp", check_lowp }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", doubled[i].attn },
+            { "attn_i8", check_attn_i8 },
         };
         if (!cpu_level_usable(doubled[i].needs)) {
             printf("%-14s skipped: this processor lacks %s\n", doubled[i].name, cpu_level_name(doubled[i].needs));

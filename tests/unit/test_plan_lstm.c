@@ -29,7 +29,7 @@ static void fill(struct build *b)
     b->plan.output = build_slot_rows(b, TIMES * MAX_ROWS, 2 * N);
     b->plan.side_output[0] = build_slot_rows(b, TIMES * MAX_ROWS, 1);
     sub_upsample(b, "up", wide, b->plan.input, D, D, TIMES);
-    sub_lstm(b, &(struct lstm_layer){ "both", 0, N, D, 1 }, b->plan.output, wide, ROWS_THRICE);
+    sub_lstm(b, &(struct lstm_layer){ "both", 0, N, D, 1, 0, 0 }, b->plan.output, wide, ROWS_THRICE);
     const struct linear_part part = { "weight.weight", "weight.bias", 1 }, table = { "embed.weight", NULL, IDS };
     const uint16_t weight = bind_matrix(b, &part, 2 * N, LINEAR_OTHER, NO_BIND);
     struct op *op = emit(b, OP_LINEAR, "weight", b->plan.side_output[0], b->plan.output, weight);
@@ -39,8 +39,8 @@ static void fill(struct build *b)
     b->plan.side_output[1] = build_slot(b, N);
     op = emit(b, OP_EMBED, "embed", x, NO_SLOT, bind_matrix(b, &table, D, LINEAR_OTHER, NO_BIND));
     if (op) op->rows = ROWS_TABLE;
-    sub_lstm(b, &(struct lstm_layer){ "words", 0, N, D, 0 }, y, x, ROWS_TABLE);
-    sub_lstm(b, &(struct lstm_layer){ "words", 1, N, N, 0 }, b->plan.side_output[1], y, ROWS_TABLE);
+    sub_lstm(b, &(struct lstm_layer){ "words", 0, N, D, 0, 0, 0 }, y, x, ROWS_TABLE);
+    sub_lstm(b, &(struct lstm_layer){ "words", 1, N, N, 0, 0, 0 }, b->plan.side_output[1], y, ROWS_TABLE);
 }
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
@@ -234,9 +234,9 @@ static void refused(const char *says, const struct lstm_layer *l)
 static void test_layers_that_are_not_there_or_do_not_fit_are_refused(void **state)
 {
     (void)state;
-    refused("multiple of 8", &(struct lstm_layer){ "words", 0, N - 4, D, 0 });
-    refused("bias_ih_l0_reverse", &(struct lstm_layer){ "words", 0, N, D, 1 });
-    refused("bias_ih_l2", &(struct lstm_layer){ "words", 2, N, D, 0 });
+    refused("multiple of 8", &(struct lstm_layer){ "words", 0, N - 4, D, 0, 0, 0 });
+    refused("bias_ih_l0_reverse", &(struct lstm_layer){ "words", 0, N, D, 1, 0, 0 });
+    refused("bias_ih_l2", &(struct lstm_layer){ "words", 2, N, D, 0, 0, 0 });
 }
 
 int main(void)

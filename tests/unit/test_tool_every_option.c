@@ -108,7 +108,7 @@ struct listed { char name[48], letter, dflt[80]; int is_pair, takes_value; };
 
 static int help_read(struct listed *to, int most, verb_t verb)
 {
-    struct ran r = run(verb, 0, "--help", NULL);
+    struct ran r = run(verb, 0, "--help-all", NULL);
     int n = 0;
     for (char *line = strtok(r.text, "\n"); line; line = strtok(NULL, "\n")) {
         const char *p = strstr(line, "--");
@@ -288,7 +288,7 @@ static void walk(const char *name)
         const int n = help_read(l, 160, v->run);
         assert_true(n > 1);
         for (int k = 0; k < n; k++)
-            if (strcmp(l[k].name, "help") != 0) option_walk(v, &l[k]);
+            if (strncmp(l[k].name, "help", 4) != 0) option_walk(v, &l[k]);
         for (size_t k = 0; k < v->n; k++) {
             int found = 0;
             for (int j = 0; j < n; j++) found |= strcmp(l[j].name, v->p[k].option) == 0;

@@ -9,6 +9,19 @@
 PRIM vs vs_dot_ints(vs acc, vi x, vi w) { return _mm512_dpwssd_epi32(acc, x, w); }
 PRIM vs vs_dot_quads(vs acc, vi x, vi w) { return _mm512_dpbusd_epi32(acc, x, w); }
 
+/* ---- attention in int8 */
+PRIM vi vf_as_words(vf v) { return _mm512_castps_si512(v); }
+PRIM vi vi_flip(vi v) { return _mm512_xor_si512(v, _mm512_set1_epi8(INT8_MIN)); }
+PRIM void vf_store_bytes(uint8_t *to, vf v) { _mm_storeu_si128((__m128i *)to, _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(v))); }
+/* 0xca: where the first has ones bits of the second, else of the third. */
+PRIM vi vi_word(vi a, vi b, vi c, vi d)
+{
+    const vi byte = _mm512_set1_epi32(255);
+    const vi low = _mm512_ternarylogic_epi32(byte, a, _mm512_slli_epi32(b, 8), 0xca);
+    const vi high = _mm512_ternarylogic_epi32(byte, c, _mm512_slli_epi32(d, 8), 0xca);
+    return _mm512_ternarylogic_epi32(_mm512_set1_epi32(0xffff), low, _mm512_slli_epi32(high, 16), 0xca);
+}
+
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     vi max[4] = { vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0) };

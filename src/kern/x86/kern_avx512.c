@@ -45,23 +45,6 @@ PRIM vf vf_exponent(vf x, vf *m)
     *m = _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(d, _mm512_set1_epi32(0x007fffff)), half_root));
     return _mm512_cvtepi32_ps(_mm512_srai_epi32(d, 23));
 }
-PRIM vf pair_lo(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
-PRIM vf pair_hi(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
-PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then quarters change places twice */
-{
-    vf t[VF_N];
-    for (int i = 0; i < VF_N; i += 4) {
-        const vf a = _mm512_unpacklo_ps(v[i], v[i + 1]), b = _mm512_unpacklo_ps(v[i + 2], v[i + 3]);
-        const vf c = _mm512_unpackhi_ps(v[i], v[i + 1]), d = _mm512_unpackhi_ps(v[i + 2], v[i + 3]);
-        t[i] = pair_lo(a, b), t[i + 1] = pair_hi(a, b), t[i + 2] = pair_lo(c, d), t[i + 3] = pair_hi(c, d);
-    }
-    for (int i = 0; i < 4; i++) {
-        const vf a = _mm512_shuffle_f32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_f32x4(t[i], t[i + 4], 0xdd);
-        const vf c = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0x88), d = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0xdd);
-        v[i] = _mm512_shuffle_f32x4(a, c, 0x88), v[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
-        v[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd), v[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
-    }
-}
 
 #include "kern/every.h"
 

@@ -43,15 +43,31 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     }
     return s.scale;
 }
+PRIM vi vf_as_words(vf v) { return _mm256_castps_si256(v); }
+PRIM vi vi_flip(vi v) { return _mm256_xor_si256(v, _mm256_set1_epi8(INT8_MIN)); }
+PRIM void vf_store_bytes(uint8_t *to, vf v)
+{
+    const __m256i i = _mm256_cvtps_epi32(_mm256_min_ps(v, vf_set1(255)));
+    const __m256i words = _mm256_packus_epi32(i, i), bytes = _mm256_packus_epi16(words, words); /* 0 to 3 and 4 to 7, several times */
+    _mm_storel_epi64((__m128i *)to, _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
+}
+PRIM vi vi_word(vi a, vi b, vi c, vi d)
+{
+    const vi byte = _mm256_set1_epi32(255);
+    const vi low = _mm256_blendv_epi8(_mm256_slli_epi32(b, 8), a, byte), high = _mm256_blendv_epi8(_mm256_slli_epi32(d, 8), c, byte);
+    return _mm256_blend_epi16(low, _mm256_slli_epi32(high, 16), 0xaa);
+}
 #include "kern/x86/pairs_f32.h"
 
 #include "kern/lowp.h"
 #include "kern/lowp_blocks.h"
+#include "kern/attn_i8.h"
 #include "kern/attn_int.h"
 
 void kern_init_avxvnni(struct kern *k)
 {
     init_attn_ints(k);
+    init_attn_i8(k);
     init_ints(k);
     init_quads(k);
     init_blocks(k);

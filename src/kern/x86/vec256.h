@@ -79,6 +79,22 @@ PRIM vf vf_drop(vf v, unsigned bits)
     return _mm256_blendv_ps(v, vf_set1(-__builtin_inff()), _mm256_castsi256_ps(lanes_of(bits)));
 }
 
+PRIM vf pair_lo(vf a, vf b) { return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))); }
+PRIM vf pair_hi(vf a, vf b) { return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))); }
+PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in halves of the vectors, then halves change places */
+{
+    vf t[VF_N];
+    for (int i = 0; i < VF_N; i += 4) {
+        const vf a = _mm256_unpacklo_ps(v[i], v[i + 1]), b = _mm256_unpacklo_ps(v[i + 2], v[i + 3]);
+        const vf c = _mm256_unpackhi_ps(v[i], v[i + 1]), d = _mm256_unpackhi_ps(v[i + 2], v[i + 3]);
+        t[i] = pair_lo(a, b), t[i + 1] = pair_hi(a, b), t[i + 2] = pair_lo(c, d), t[i + 3] = pair_hi(c, d);
+    }
+    for (int i = 0; i < 4; i++) {
+        v[i] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x20);
+        v[i + 4] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x31);
+    }
+}
+
 PRIM vi vi_load_u8(const uint8_t *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
 PRIM vf vf_lo4(vi b) { return _mm256_cvtepi32_ps(_mm256_and_si256(b, _mm256_set1_epi32(15))); }
 PRIM vf vf_hi4(vi b) { return _mm256_cvtepi32_ps(_mm256_srli_epi32(b, 4)); }

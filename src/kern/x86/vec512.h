@@ -61,6 +61,24 @@ PRIM float vf_hmax(vf a) { return _mm512_reduce_max_ps(a); }
 PRIM unsigned vf_eq_bits(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
 PRIM vf vf_drop(vf v, unsigned bits) { return _mm512_mask_mov_ps(v, (__mmask16)bits, vf_set1(-__builtin_inff())); }
 
+PRIM vf pair_lo(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
+PRIM vf pair_hi(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
+PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then quarters change places twice */
+{
+    vf t[VF_N];
+    for (int i = 0; i < VF_N; i += 4) {
+        const vf a = _mm512_unpacklo_ps(v[i], v[i + 1]), b = _mm512_unpacklo_ps(v[i + 2], v[i + 3]);
+        const vf c = _mm512_unpackhi_ps(v[i], v[i + 1]), d = _mm512_unpackhi_ps(v[i + 2], v[i + 3]);
+        t[i] = pair_lo(a, b), t[i + 1] = pair_hi(a, b), t[i + 2] = pair_lo(c, d), t[i + 3] = pair_hi(c, d);
+    }
+    for (int i = 0; i < 4; i++) {
+        const vf a = _mm512_shuffle_f32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_f32x4(t[i], t[i + 4], 0xdd);
+        const vf c = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0x88), d = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0xdd);
+        v[i] = _mm512_shuffle_f32x4(a, c, 0x88), v[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+        v[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd), v[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+}
+
 PRIM vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 /* A permutation looks only at the low four bits of an index, so a table of 0..15 converts a nibble. */
 PRIM vf nibble_table(vi i)

@@ -59,13 +59,13 @@ int is_silence(const struct window_decoder *w)
     return isnan(l->logprob) || !(w->kept.avg_logprob - w->kept.pushed > l->logprob); /* that a word is on a list is no sound */
 }
 
-void text_of(struct window_decoder *w, const int32_t *ids, int32_t n)
+void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t below)
 {
     const steno_model *m = w->s->model;
     buf_clear(&w->bytes);
     buf_clear(&w->text);
     for (int32_t i = 0; i < n; i++)
-        if (ids[i] < m->tokens.n_text) vocab_append(&m->vocab, ids[i], &w->bytes);
+        if (ids[i] < below) vocab_append(&m->vocab, ids[i], &w->bytes);
     utf8_append(&w->text, (const uint8_t *)w->bytes.p, w->bytes.len);
 }
 
@@ -98,14 +98,15 @@ static int measure(struct window_decoder *w, struct attempt *a)
     a->unfinished = sentence.end == SENTENCE_NONE;
     a->completed = l->sampler.n < l->sampler.limit;
     int single_end;
-    s->model->family->speech->tokens_to_segments(s->model, w->ids, l->sampler.n, w->frames, w->token_segments, &a->advance, &single_end);
+    s->model->family->speech->tokens_to_segments(s->model, &w->options, w->ids, l->sampler.n, w->frames, w->token_segments, &a->advance,
+                                                 &single_end);
     a->avg_logprob = ar_avg_logprob(l);
     a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob.p;
     a->margin = l->sampler.margin;
     if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
         return err_set(&s->error, STENO_EFORMAT, "the model's logits are no numbers: its weights are damaged");
     a->entropy = token_entropy(w->ids, l->sampler.n);
-    text_of(w, w->ids, l->sampler.n);
+    text_of(w, w->ids, l->sampler.n, w->request->p.tinydiarize ? s->model->tokens.n_text : s->model->tokens.timestamp_begin);
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;
     text_strip(&text, &n);

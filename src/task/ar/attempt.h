@@ -26,6 +26,7 @@ void limits_init(struct request *c);
 int attempts_begin(struct window_decoder *w);
 int attempt_settle(struct window_decoder *w, int *again); /* *again: another search has begun */
 int is_silence(const struct window_decoder *w);           /* nobody spoke, and the text is not sure enough to say otherwise */
-/* Text of ids below end-of-text, into w->text. */
-void text_of(struct window_decoder *w, const int32_t *ids, int32_t n);
+/* Text of ids below `below`, into w->text: what is read is that of ids below end-of-text; how repetitive a window is counts all tokens but
+ * times. */
+void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t below);
 #endif

@@ -7,6 +7,7 @@
 #include "task/ar/request.h"
 #include "task/ar/clips.h"
 #include "task/ar/logits_processors.h"
+#include "task/ar/resume_point.h"
 #include "task/ar/window_decoder.h"
 #include "task/language.h"
 #include "task/params.h"
@@ -42,7 +43,7 @@ static int parts_commit(steno_session *s)
             c->p.on_segment(c->p.user, &seg);
         }
     }
-    return STENO_OK;
+    return resume_point_tell(s);
 }
 
 static int clip_done(steno_session *s, const struct window_decoder *w)
@@ -55,7 +56,7 @@ static int clip_done(steno_session *s, const struct window_decoder *w)
     return parts_commit(s);
 }
 
-static const struct decoder_sink sink = { progress, clip_done };
+static const struct decoder_sink sink = { progress, clip_done, resume_point_tell };
 
 /* ---- before the audio ---- */
 
@@ -86,7 +87,7 @@ static int request_init(steno_session *s, const steno_source *src, const steno_t
     if (!rc) rc = drafts_are_there(s, p);
     if (rc) return rc;
     c->options = (struct speech_options){ p->task == STENO_TRANSLATE, p->without_timestamps != 0, p->suppress_blank != 0,
-                                          p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0 };
+                                          p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0, p->decoding };
     rc = language_asked(s, c->p.language, &c->options.lang);
     if (!rc) rc = s->model->family->speech->rules(s->model, &c->options, &ar_of(s)->masks, &c->rules, &s->error);
     if (!rc && p->suppress_regex && *p->suppress_regex)
@@ -155,11 +156,13 @@ int request_begin(steno_session *s, uint32_t decode_slot)
     rc = request_clips_make(s);
     c->beside = many && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms || c->foreseen);
     if (!rc && c->beside) rc = parts_make(s);
+    if (!rc && c->beside) rc = resume_point_enter(s);
     if (rc || c->beside) return rc;
     c->next_clip = c->n_clips;
     rc = decoder_begin(&ar_of(s)->decoder[0], s, both ? STENO_TRANSCRIBE : c->p.task, 0);
     if (!rc && both) rc = decoder_begin(&ar_of(s)->decoder[1], s, STENO_TRANSLATE, 0);
-    if (!rc) progress(s, 0, c->begin);
+    if (!rc) rc = resume_point_enter(s);
+    if (!rc) progress(s, ar_of(s)->decoder->clip, ar_of(s)->decoder->seek);
     return rc;
 }
 
@@ -215,6 +218,7 @@ int request_take(steno_session *s, const struct request_given *g)
 {
     int rc = request_init(s, g->src, g->transcribe);
     if (!rc && g->heard) rc = heard_take(s, g->heard);
+    if (!rc) rc = resume_take(&request_of(s)->resume, s, &request_of(s)->p, g->transcribe->task == STENO_TRANSCRIBE_AND_TRANSLATE ? 2 : 1);
     if (rc) processors_close(request_of(s));
     return rc;
 }

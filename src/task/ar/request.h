@@ -11,6 +11,7 @@
 #include "task/generation.h"
 #include "task/language.h"
 #include "task/mel_stream.h"
+#include "task/resume.h"
 #include "task/task.h"
 
 /* What a decoded window is held against; NAN: nothing. */
@@ -28,6 +29,7 @@ struct window_decoder;
 struct decoder_sink {
     void (*progress)(const steno_session *s, int clip, int64_t at);        /* decoded up to frame `at` of a clip */
     int (*clip_done)(steno_session *s, const struct window_decoder *w); /* of a window decoder of the batch */
+    int (*window_done)(steno_session *s);                               /* of any other: its segments are among the results */
 };
 
 struct request {
@@ -46,6 +48,7 @@ struct request {
     struct buf parts;               /* struct clip_result per clip, where clips decode beside each other */
     int committed;                  /* clips whose parts are in the results */
     int stopped;                    /* a callback has ended it, cleanly */
+    struct resume resume;           /* what it goes on from, and what was told of it */
     steno_heard heard;              /* what a first pass has found before; size 0: there was none */
     struct language_vote vote;
     int64_t begin, all, done;       /* frames: where it begins, how many there are to do, how many are done */

@@ -17,6 +17,16 @@ static struct ar_params search_of(const steno_transcribe_params *p, double tempe
                                .max_finished = (int32_t)nearbyint(p->beam_size * patience), .length_penalty = p->length_penalty };
 }
 
+/* By whisper.cpp's rules a text is over with a time within a tenth of a second of the audio's end. @return its id, 0: none ends a text */
+static int32_t last_time(const struct window_decoder *w)
+{
+    enum { TENTH_OF_A_SECOND = 10 };
+    if (w->options.decoding != STENO_DECODING_GGML || w->options.without_timestamps) return 0;
+    const int64_t left = w->end - w->seek - TENTH_OF_A_SECOND, frames = 2 * (int64_t)window_ctx(w);
+    const int64_t at = left > 1 ? (left + 1) / 2 : 1;
+    return at <= frames ? w->s->model->tokens.timestamp_begin + (int32_t)at : 0;
+}
+
 int search_begin(struct window_decoder *w, int again)
 {
     steno_session *s = w->s;
@@ -31,6 +41,7 @@ int search_begin(struct window_decoder *w, int again)
     const int32_t max = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = max < room ? max : room;
     if (limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
     w->rules.temperature = w->a.temperature;
+    w->rules.ts_enough = search.beams ? 0 : last_time(w);
     for (int32_t i = 0; i < search.n_lanes; i++) {
         struct lane *l = &b->run.lane[lane0 + i];
         lane_rewind(b, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);

@@ -107,8 +107,15 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     return clip_forget(w);
 }
 
+/* Whether it goes by whisper.cpp's rules. */
+static int is_loose(const struct window_decoder *w)
+{
+    return w->options.decoding == STENO_DECODING_GGML;
+}
+
 /* ---- a window's segments ---- */
 
+enum { LAST_FRAMES = 10, BARE_FRAMES = 500 }; /* of the audio: whisper.cpp leaves the former, and the latter have no text before */
 enum { NEAR_FRAMES = 50 }; /* times are not that exact: sound so close to a segment is its own */
 
 static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
@@ -206,11 +213,12 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
         g.flags = w->kept.flags | (mute ? STENO_FLAG_NO_SPEECH : 0u);
     }
     const int32_t *ids = w->ids + d->first;
-    text_of(w, ids, d->n);
+    text_of(w, ids, d->n, s->model->tokens.n_text);
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;
     text_strip(&text, &n);
-    const int nothing = !n || d->start == d->end, empty = is_forced(c) ? !w->text.len : nothing; /* keeps its place, loses its tokens */
+    const int nothing = !n || (d->start == d->end && !is_loose(w));
+    const int empty = is_forced(c) ? !w->text.len : nothing; /* keeps its place, loses its tokens */
     if (empty) {
         g.n_tokens = 0;
         buf_clear(&w->text);
@@ -227,7 +235,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     if (w->bytes.err || w->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
     buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
-    history_add(w, ids, g.n_tokens);
+    if (!is_loose(w)) history_add(w, ids, g.n_tokens);
     if (r == &s->result) result_tell(r, c->p.on_segment, c->p.user);
     return STENO_OK;
 }
@@ -296,6 +304,14 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     return rc;
 }
 
+/* What whisper.cpp keeps of a window's tokens, and has before the next: all up to the last time, the one that opens a segment included. */
+static int32_t up_to_last_time(const struct window_decoder *w, int32_t n)
+{
+    for (int32_t i = n; i > 0; i--)
+        if (w->ids[i - 1] > w->s->model->tokens.timestamp_begin) return i;
+    return n;
+}
+
 /* The window is done; where the next one begins. */
 static int window_finish(struct window_decoder *w)
 {
@@ -309,7 +325,8 @@ static int window_finish(struct window_decoder *w)
         struct sentence q;
         rc = sentence_of(w, w->ids, w->kept.n_tokens, &q);
         if (rc) return rc;
-        int single_end, n = speech->tokens_to_segments(s->model, w->ids, q.n, w->frames, w->token_segments, &advance, &single_end);
+        int single_end, n = speech->tokens_to_segments(s->model, &w->options, w->ids, q.n, w->frames, w->token_segments, &advance,
+                                                       &single_end);
         if (q.end == SENTENCE_NONE) n = 0;
         if (q.end == SENTENCE_UNCUT) {
             n = tail_keep(w, n, &q);
@@ -322,6 +339,7 @@ static int window_finish(struct window_decoder *w)
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
         if (p->guards == STENO_GUARDS_RETRY && is_forced(w->request) && drafts_mute(w, n)) n = 0;
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
+        if (is_loose(w) && !rc) history_add(w, w->ids, up_to_last_time(w, q.n));
         /* a window that is skipped is as if it had not been decoded: what was said before still counts */
         if (!w->words.skipped && (!p->condition_on_previous_text || w->kept.temperature > 0.5)) history_forget(w);
     }
@@ -332,13 +350,13 @@ static int window_finish(struct window_decoder *w)
 /* ---- windows ---- */
 
 /* The clip, or all of them, may be at an end. */
-static int decoder_go_on(struct window_decoder *w)
+int decoder_go_on(struct window_decoder *w)
 {
     steno_session *s = w->s;
     const struct request *c = w->request;
     w->state = DECODER_WINDOW;
     if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) c->sink->progress(s, w->clip, w->seek);
-    while (w->seek >= w->end) {
+    while (w->seek + (is_loose(w) ? LAST_FRAMES : 0) >= w->end) {
         if (w->own || w->clip + 1 >= c->n_clips) {
             w->state = DECODER_IDLE;
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
@@ -355,7 +373,7 @@ static int window_hear(struct window_decoder *w)
 {
     steno_session *s = w->s;
     float *mel = window_mel(s);
-    if (!w->own) return mel_stream_window(mel_of(s), w->seek, w->frames, 0, mel, &s->error);
+    if (!w->own) return mel_stream_window(mel_of(s), w->seek, w->frames, is_loose(w), mel, &s->error);
     const size_t row = (size_t)mel_bank_of(s->model)->n_mels, n = (size_t)w->frames * row;
     memcpy(mel, w->mel + (size_t)(w->seek - w->mel_from) * row, n * sizeof *mel);
     memset(mel + n, 0, (window_floats(s->model) - n) * sizeof *mel);
@@ -383,6 +401,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
         w->is_told = 1;
+        if (is_loose(w) && w->seek > w->request->begin && left <= BARE_FRAMES) history_forget(w);
         w->frames = left < max ? (int32_t)left : max;
         w->b = s->batch;
         w->decode_slot = at;
@@ -422,5 +441,6 @@ int decoder_settle(struct window_decoder *w)
     int rc = attempt_settle(w, &again);
     if (rc || again) return rc;
     rc = window_finish(w);
+    if (!rc && !w->own) rc = w->request->sink->window_done(w->s);
     return rc ? rc : decoder_go_on(w);
 }

@@ -69,6 +69,9 @@ int decoder_window(struct window_decoder *w, uint32_t at);
 /* The search has ended: another attempt (DECODER_DECODE), or the window's segments (DECODER_WINDOW, or DECODER_IDLE: the last ones). */
 int decoder_settle(struct window_decoder *w);
 
+/* Its window is over, or those were that a request goes on behind: the next one, in the next clip where this has none. A status */
+int decoder_go_on(struct window_decoder *w);
+
 /* Positions of the encoder. */
 static inline int32_t window_ctx(const struct window_decoder *w)
 {

@@ -5,6 +5,21 @@
 #include "task/compression.h"
 #include "text/join.h"
 
+/* Results that it goes on behind. */
+static int take_resumed(steno_session *s, struct clip_request *q)
+{
+    int rc = resume_take(&q->resume, s, &q->p, 1);
+    if (rc || !q->resume.state) return rc;
+    if (q->resume.n_state == sizeof q->n_settled) memcpy(&q->n_settled, q->resume.state, sizeof q->n_settled);
+    if (q->n_settled < 0 || q->resume.n_state != sizeof q->n_settled)
+        return err_set(&s->error, STENO_EARG, "resume is of another kind of model");
+    q->n_passed = q->n_settled;
+    const struct segment *g = (const struct segment *)(const void *)s->result.segments.p;
+    for (int i = 0; i < result_segments(&s->result) && !*s->result.language; i++)
+        if (g[i].tags.language) s->result.language = g[i].tags.language;
+    return STENO_OK;
+}
+
 int clip_request_take(steno_session *s, const struct request_given *g)
 {
     struct clip_session *c = clips_of(s);
@@ -15,6 +30,8 @@ int clip_request_take(steno_session *s, const struct request_given *g)
     if (!rc) rc = clip_speech_take(&c->speech, &q->p, &s->error);
     if (rc) return rc;
     q->from = q->p.offset_ms * 16;
+    rc = take_resumed(s, q);
+    if (rc) return rc;
     return c->decoder->take ? c->decoder->take(s) : STENO_OK;
 }
 
@@ -81,7 +98,7 @@ void clip_rows_tell(steno_session *s, const struct clip_window *w, const struct 
     const steno_transcribe_params *p = &clips_of(s)->request.p;
     const steno_rows rows = { .size = sizeof rows, .first = r->first, .n_rows = r->n, .width = r->width, .name = r->name,
                               .at_ms = w->at / 16, .rows = r->x, .stride = (int64_t)r->ld };
-    if (p->on_rows && r->n) p->on_rows(p->user, &rows);
+    if (p->on_rows && r->n && !clips_of(s)->request.is_passing) p->on_rows(p->user, &rows);
 }
 
 int clip_slot_tell(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot)
@@ -154,9 +171,11 @@ int clip_segment_tell(steno_session *s, const struct segment *g)
 
 int clip_window_settle(steno_session *s, const struct clip_window *w)
 {
-    const struct clip_session *c = clips_of(s);
-    const struct clip_request *q = &c->request;
-    const int rc = w->rows.n ? c->decoder->settle(s, w) : STENO_OK;
+    struct clip_session *c = clips_of(s);
+    struct clip_request *q = &c->request;
+    int rc = w->rows.n ? c->decoder->settle(s, w) : STENO_OK;
+    q->n_settled++;
+    if (!rc) rc = resume_tell(&q->resume, s, &q->p, 1, &q->n_settled, sizeof q->n_settled);
     const int64_t done_ms = (w->end - q->from) / 16; /* how much there is, is known when all of it was heard */
     if (!rc && q->p.on_progress) q->p.on_progress(q->p.user, done_ms, c->fbank.ended ? (c->fbank.samples - q->from) / 16 : 0);
     return rc;

@@ -6,6 +6,7 @@
 #ifndef STENO_TASK_CLIPS_CLIP_SESSION_H
 #define STENO_TASK_CLIPS_CLIP_SESSION_H
 #include "task/clips/clip_speech.h"
+#include "task/resume.h"
 #include "task/task.h"
 
 enum { CLIPS_TOGETHER = 16 }; /* of a session by itself: segments that a voice-activity model finds are short */
@@ -36,6 +37,10 @@ struct clip_request {
     int64_t from;                /* samples passed over */
     int n_windows;               /* clips of it in the run at hand */
     int is_over, status;         /* no clip follows; how it ended */
+    struct resume resume;        /* what it goes on from, and what was told of it */
+    int64_t n_heard, n_settled;  /* clips that were heard; those whose segments are among the results, */
+    int64_t n_passed;            /* and were so before it began */
+    int is_passing;              /* the clip at hand is heard for the sake of those behind it */
 };
 
 struct clip_decoder {

@@ -8,7 +8,7 @@
 #include "task/params.h"
 #include "task/task.h"
 
-enum { PER_MS = FBANK_RATE / 1000, PAUSE_MS = 60000 };
+enum { PER_MS = FBANK_RATE / 1000, PAUSE_MS = 60000, LONGEST_MS = 60000 /* of a span, where the model cuts none: it is held */ };
 
 static int longest_rows(const struct clip_speech *c) { return c->session->model->segment_ctx; }
 
@@ -29,6 +29,7 @@ int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, st
     if (c->model->index_only) return err_set(e, STENO_EARG, "vad_model was opened with index_only: it has no weights");
     if (params_take(&own, p->vad, sizeof own, offsetof(steno_vad_params, user)))
         return err_set(e, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
+    if (own.max_segment_ms < 0 && c->model->family->thresholds) own.max_segment_ms = LONGEST_MS;
     vad_hearing_take(&c->hearing, c->model, &own);
     return params_judge(&(struct judge){ c->model, STENO_CALL_FIND_SPEECH, &own, NULL, e });
 }
@@ -77,8 +78,8 @@ void clip_speech_close(struct clip_speech *c)
 static void pcm_drop(struct clip_speech *c)
 {
     const steno_vad_params *p = &c->hearing.p;
-    const int64_t heard = c->at + c->n, most = (p->merge_ms + c->hearing.vad.p.max_segment_ms + PAUSE_MS) * PER_MS;
-    int64_t from = vad_spans_floor_ms(&c->hearing.spans, vad_floor_ms(&c->hearing.vad)) * PER_MS;
+    const int64_t heard = c->at + c->n, most = (p->merge_ms + vad_hearing_longest_ms(&c->hearing) + PAUSE_MS) * PER_MS;
+    int64_t from = vad_hearing_floor_ms(&c->hearing) * PER_MS;
     if (p->merge_ms && heard - from > most) {
         vad_spans_hasten(&c->hearing.spans);
         from = heard - most;

@@ -66,11 +66,25 @@ static uint32_t room(const struct steno_batch *b, const steno_session *s)
     return sequence_room(&c->sequence[c->n_sequences - 1], shared < most ? shared : most);
 }
 
+/* A clip whose segment is among the results already: its rows go where those of the next one will lie. */
+static void window_pass(struct steno_batch *b, steno_session *s, uint32_t n_rows, uint16_t lane)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    const size_t ld = clip_encoder_of(b)->slot[clip_encoder_of(b)->input].ld;
+    const struct sequence *last = c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL;
+    struct clip_window w = { .rows = sequence_next(last, n_rows, lane) };
+    struct clip_request *q = &clips_of(s)->request;
+    q->is_passing = 1;
+    clip_window_fill(s, &w, exec_input(b->exec, clip_encoder_of(b)) + w.rows.row * ld, ld);
+    q->is_passing = 0;
+}
+
 /* The next clip of s. @return 1: something went on, 0: there is no room for it */
 static int window_take(struct steno_batch *b, steno_session *s)
 {
     const struct clip_batch *c = clip_batch_of(b);
-    const steno_transcribe_params *p = &clips_of(s)->request.p;
+    struct clip_request *q = &clips_of(s)->request;
+    const steno_transcribe_params *p = &q->p;
     int has;
     const int rc = clip_request_hear(s, &has);
     if (rc == STREAM_WAITS) {
@@ -84,6 +98,10 @@ static int window_take(struct steno_batch *b, steno_session *s)
     const uint32_t n = clip_request_rows(s);
     if (c->n_sequences == clips_of(s)->decoder->max_clips) return 0;
     if (n > room(b, s)) return 0;
+    if (q->resume.state && q->n_heard++ < q->n_passed) {
+        window_pass(b, s, n, (uint16_t)c->n_sequences);
+        return 1;
+    }
     if (n && p->on_window && !p->on_window(p->user, clip_request_at(s) / 16)) {
         request_over(s, STENO_OK); /* a clean end */
         return 1;

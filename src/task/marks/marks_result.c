@@ -6,6 +6,7 @@
  * that has marks already gets none beside them. */
 #include "task/marks/marks_result.h"
 #include <string.h>
+#include "base/utf8.h"
 #include "task/marks/marks_sentences.h"
 #include "task/marks/marks_write.h"
 #include "text/join.h"
@@ -15,6 +16,7 @@
 struct woven {
     struct buf placed;  /* struct placed, of all segments */
     struct buf first;   /* size_t: those of segment i begin with number first[i]; one more behind the last */
+    struct buf first_word; /* the same, of the words that a network sees that is given the whole */
     struct buf text;    /* as of the result: behind its own */
     struct buf segments, words, whole;
     struct buf sentences, sentence_times;
@@ -28,6 +30,7 @@ static void woven_free(struct woven *v)
 {
     buf_free(&v->placed);
     buf_free(&v->first);
+    buf_free(&v->first_word);
     buf_free(&v->text);
     buf_free(&v->segments);
     buf_free(&v->words);
@@ -38,7 +41,7 @@ static void woven_free(struct woven *v)
 
 static int woven_err(const struct woven *v)
 {
-    return v->placed.err || v->first.err || v->text.err || v->segments.err || v->words.err || v->whole.err ||
+    return v->placed.err || v->first.err || v->first_word.err || v->text.err || v->segments.err || v->words.err || v->whole.err ||
            v->sentences.err || v->sentence_times.err;
 }
 
@@ -48,14 +51,22 @@ static size_t placed_count(const struct woven *v) { return v->placed.len / sizeo
 
 /* ---- deciding ------------------------------------------------------------------------------------------------------------------ */
 
-/* The words from number `from` on are those of text, which lies at `base` of the session's; nothing is known of their marks. */
-static void list_words(struct woven *v, const struct marks_session *q, size_t from, size_t base, const char *text, int32_t none)
+/* Words [from, to) are those of text; nothing is known of their marks. One of several characters, none of them ASCII, counts as that many,
+ * as with FunASR. */
+static void list_words(struct woven *v, const struct marks_session *q, size_t from, size_t to, const char *text, int32_t none)
 {
     const struct marked_word *w = marked_words(q);
     const size_t n = placed_count(v);
     buf_add(&v->first, &n, sizeof n);
-    for (size_t i = from; i < marked_count(q); i++)
-        buf_add(&v->placed, &(struct placed) { text + (w[i].at - base), w[i].n, none, "" }, sizeof(struct placed));
+    for (size_t i = from; i < to; i++) {
+        const char *s = text + w[i].from;
+        const size_t len = w[i].to - w[i].from, part = mixed_is_wide(s, len) ? 0 : len;
+        for (size_t k = 0, one; k < len; k += one) {
+            uint32_t cp;
+            one = part ? part : utf8_next(s + k, len - k, &cp);
+            buf_add(&v->placed, &(struct placed) { s + k, (uint32_t)one, none, "" }, sizeof(struct placed));
+        }
+    }
 }
 
 static void list_end(struct woven *v)
@@ -73,25 +84,38 @@ static void set_mark(struct woven *v, const struct marks_model *m, size_t at, in
     w->mark = is_marked ? "" : marks_text(m, mark, *w->text);
 }
 
+/* A mark stands behind the last character of its word. */
+static void set_marks(struct woven *v, const struct marks_session *q, const struct marks_model *m)
+{
+    const struct marked_word *w = marked_words(q);
+    for (size_t i = 0, at = 0; i < marked_count(q); i++) {
+        for (size_t left = w[i].to - w[i].from; left; at++) left -= placed_of(v)[at].n;
+        set_mark(v, m, at - 1, w[i].mark);
+    }
+}
+
 /* Of a model that sees the text as a whole. */
 static int decide_whole(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
 {
     struct marks_session *q = marks_of(s);
+    const struct marks_model *m = marks_model_of(s);
     int rc = STENO_OK;
     marks_begin(s, p);
-    for (int i = 0; i < result_segments(r) && !rc; i++) {
-        const char *text = r->text.p + segments_of(r)[i].text;
-        const size_t from = marked_count(q), base = q->text.len;
-        rc = marks_add(s, text, strlen(text));
-        if (!rc) list_words(v, q, from, base, text, marks_model_of(s)->none);
+    for (int i = 0; i <= result_segments(r) && !rc; i++) {
+        const char *text = i < result_segments(r) ? r->text.p + segments_of(r)[i].text : "";
+        const size_t from = marked_count(q);
+        rc = marks_add(s, text, strlen(text), 0);
+        buf_add(&v->first_word, &from, sizeof from);
     }
-    list_end(v);
     if (!rc) rc = marks_decide(s);
     if (rc || woven_err(v)) return rc;
-    marks_write(&v->whole, q, marks_model_of(s)); /* the last mark is settled there */
-    if (v->whole.err) return STENO_OK;
+    const size_t *first = (const size_t *)(const void *)v->first_word.p;
+    for (int i = 0; i < result_segments(r); i++) list_words(v, q, first[i], first[i + 1], r->text.p + segments_of(r)[i].text, m->none);
+    list_end(v);
+    marks_write(&v->whole, q, m); /* the last mark is settled there */
+    if (woven_err(v)) return STENO_OK;
     if (!v->written) buf_clear(&v->whole);
-    for (size_t i = 0; i < placed_count(v); i++) set_mark(v, marks_model_of(s), i, marked_words(q)[i].mark);
+    set_marks(v, q, m);
     return STENO_OK;
 }
 
@@ -102,9 +126,9 @@ static int decide_segment(steno_session *s, const char *text, struct woven *v, c
     const struct marks_model *m = marks_model_of(s);
     marks_begin(s, p);
     const size_t before = q->n_before, first = placed_count(v) - before; /* of the words that the session holds */
-    int rc = marks_add(s, text, strlen(text));
+    int rc = marks_add(s, text, strlen(text), 0);
     if (rc) return rc;
-    list_words(v, q, before, q->before, text, m->none);
+    list_words(v, q, before, marked_count(q), text, m->none);
     if (marked_count(q) == before) return STENO_OK;
     rc = marks_decide(s);
     if (rc || woven_err(v)) return rc;
@@ -194,14 +218,14 @@ static void write_segment(struct woven *v, const struct marks_model *m, size_t f
 
 static void weave_segments(struct woven *v, const struct result *r, const struct marks_model *m)
 {
-    const size_t *first = (const size_t *)(const void *)v->first.p;
+    const size_t *first = (const size_t *)(const void *)v->first.p, *word = (const size_t *)(const void *)v->first_word.p;
     for (int i = 0; i < result_segments(r) && !woven_err(v); i++) {
         struct segment g = segments_of(r)[i];
         const struct cursor c = { placed_of(v) + first[i], placed_of(v) + first[i + 1], 0 };
         struct cursor walk = c;
         const char *text = r->text.p + g.text;
         const size_t at = text_begin(v, r);
-        if (v->written) write_segment(v, m, first[i], first[i + 1]);
+        if (v->written) write_segment(v, m, word[i], word[i + 1]);
         else weave(&v->text, &walk, text, strlen(text));
         buf_add(&v->text, "", 1);
         g.text = at;

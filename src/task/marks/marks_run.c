@@ -2,6 +2,7 @@
 #include "task/marks/marks_run.h"
 #include <string.h>
 #include "base/os.h"
+#include "task/marks/marks_cut.h"
 #include "text/mixed_words.h"
 
 /* What is settled goes; the words that are left move to the beginning. */
@@ -34,18 +35,35 @@ void marks_begin(steno_session *s, const steno_punctuate_params *p)
     q->n_before = q->before = q->settled = 0;
 }
 
-int marks_add(steno_session *s, const char *text, size_t n)
+/* Bytes [at, at + n) of the session's text are a word, which stands at [from, to) of what was given. */
+static void add_word(void *user, size_t at, size_t n, size_t from, size_t to)
+{
+    steno_session *s = user;
+    struct marks_session *q = marks_of(s);
+    if (q->text.err) return;
+    const int32_t id = vocab_find(&s->model->vocab, (const uint8_t *)q->text.p + at, n);
+    const struct marked_word w = { .at = at, .n = (uint32_t)n, .from = from, .to = to, .mark = marks_model_of(s)->none,
+                                   .id = id < 0 ? marks_model_of(s)->unknown : id };
+    buf_add(&q->words, &w, sizeof w);
+}
+
+/* Each character that is not ASCII is a word. */
+static void add_characters(steno_session *s, const char *text, size_t n)
 {
     struct marks_session *q = marks_of(s);
-    const size_t base = q->text.len, good = utf8_valid((const uint8_t *)text, n);
-    if (good < n) return err_set(&s->error, STENO_EARG, "the text is not UTF-8: byte %zu", good);
+    const size_t base = q->text.len;
     buf_add(&q->text, text, n);
-    for (size_t at, end = 0; mixed_word_next(text, n, &at, &end);) {
-        const int32_t id = vocab_find(&s->model->vocab, (const uint8_t *)text + at, end - at);
-        const struct marked_word w = { .at = base + at, .n = (uint32_t)(end - at), .id = id < 0 ? marks_model_of(s)->unknown : id,
-                                       .mark = marks_model_of(s)->none };
-        buf_add(&q->words, &w, sizeof w);
-    }
+    for (size_t at, end = 0; mixed_word_next(text, n, &at, &end);) add_word(s, base + at, end - at, at, end);
+}
+
+int marks_add(steno_session *s, const char *text, size_t n, int joins)
+{
+    struct marks_session *q = marks_of(s);
+    const struct jieba *d = marks_model_of(s)->words;
+    const size_t good = utf8_valid((const uint8_t *)text, n);
+    if (good < n) return err_set(&s->error, STENO_EARG, "the text is not UTF-8: byte %zu", good);
+    if (d) marks_cut(&q->text, d, text, n, joins, add_word, s);
+    else add_characters(s, text, n);
     return q->text.err || q->words.err ? err_nomem(&s->error, q->words.len, "the words of a text") : STENO_OK;
 }
 

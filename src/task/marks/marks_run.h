@@ -22,8 +22,8 @@ static inline size_t marked_count(const struct marks_session *q) { return q->wor
 
 /* A text begins, or goes on behind what is not settled of the last one. */
 void marks_begin(steno_session *s, const steno_punctuate_params *p);
-/* Words of text[n], which is copied. STENO_EARG: it is not UTF-8 */
-int marks_add(steno_session *s, const char *text, size_t n);
+/* Words of text[n], which is copied. joins: words of Chinese may go over spaces. STENO_EARG: it is not UTF-8 */
+int marks_add(steno_session *s, const char *text, size_t n, int joins);
 /* A mark for each word. A status */
 int marks_decide(steno_session *s);
 /* "mark": a run of n words, whichever, for measuring. @return microseconds, or a status */

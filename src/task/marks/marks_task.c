@@ -27,8 +27,8 @@ static int list_marks(steno_session *s)
     struct buf *out = &s->result.marks;
     for (size_t i = q->n_before ? q->n_before - 1 : 0; i < marked_count(q); i++) {
         const int is_new = i >= q->n_before;
-        const int64_t at = is_new ? (int64_t)(w[i].at - q->before) : 0;
-        buf_add(out, &(steno_mark) { .size = sizeof(steno_mark), .id = w[i].mark, .at = at, .end = is_new ? at + (int64_t)w[i].n : 0,
+        const int64_t at = is_new ? (int64_t)w[i].from : 0;
+        buf_add(out, &(steno_mark) { .size = sizeof(steno_mark), .id = w[i].mark, .at = at, .end = is_new ? (int64_t)w[i].to : 0,
                                      .text = marks_text(m, w[i].mark, q->text.p[w[i].at]) }, sizeof(steno_mark));
     }
     return out->err ? err_nomem(&s->error, out->len, "marks") : STENO_OK;
@@ -42,7 +42,7 @@ static int punctuate(steno_session *s, const char *text, const steno_punctuate_p
     int rc = check(s, p);
     if (rc) return rc;
     marks_begin(s, p);
-    rc = marks_add(s, text, strlen(text));
+    rc = marks_add(s, text, strlen(text), 1);
     if (!rc) rc = marks_decide(s);
     if (!rc) {
         if (m->as_it_comes) marks_write_more(whole, q, m);

@@ -42,6 +42,7 @@ void vad_finder_begin(struct vad_finder *f, struct vad_hearing *h)
 {
     f->hearing = h;
     fbank_begin(f->fbank);
+    fbank_mirror(f->fbank, vad_hearing_mirrors(h));
     exec_state_reset(f->batch->exec, 0, 0);
 }
 

@@ -8,10 +8,14 @@
 
 struct vad_hearing {
     steno_vad_params p;       /* complete */
-    struct vad_params rules;  /* the model's own, as far as those do not say others */
-    struct vad vad;
+    int by_thresholds;        /* spans are found by those, not by votes */
+    union {
+        struct { struct vad_params rules; struct vad at; } votes; /* rules: the model's own, as far as those do not say others */
+        struct { struct hysteresis_params rules; struct hysteresis at; } thresholds;
+    } by;
     struct vad_spans spans;   /* what is made of its spans */
-    int64_t frame;            /* the next one's number */
+    int frame;                /* samples of one */
+    int64_t frames;           /* the next one's number */
 };
 
 void vad_hearing_take(struct vad_hearing *h, const steno_model *m, const steno_vad_params *p);
@@ -20,4 +24,8 @@ void vad_hearing_begin(struct vad_hearing *h, void (*put)(void *user, const stru
 void vad_hearing_rows(struct vad_hearing *h, const float *out, size_t ld, int n); /* the network's next n rows, ld floats apart */
 void vad_hearing_heard(struct vad_hearing *h, int64_t samples); /* all rows came that so many samples give, and there are more */
 void vad_hearing_end(struct vad_hearing *h, int64_t samples);   /* the last row has come */
+int64_t vad_hearing_floor_ms(const struct vad_hearing *h);      /* no span to come begins before this time */
+int64_t vad_hearing_longest_ms(const struct vad_hearing *h);    /* of a span; 0: none is too long */
+/* Whether frames of samples begin with a mirror image (audio/frames.h). */
+static inline int vad_hearing_mirrors(const struct vad_hearing *h) { return h->p.rules == STENO_VAD_RULES_CPP; }
 #endif

@@ -62,6 +62,7 @@ static void request_begin(steno_session *s)
 {
     struct vad_session *v = vad_of(s);
     fbank_stream_begin(&v->fbank, &v->src, 0, 0);
+    fbank_mirror(v->fbank.fbank, vad_hearing_mirrors(&v->hearing));
     v->fbank.may_wait = !s->place.direct;
     vad_hearing_begin(&v->hearing, on_span, s);
     queue_begin(s);
@@ -178,8 +179,7 @@ static int64_t bench(steno_session *s, const char *phase, int n)
 
 static unsigned serves(const steno_model *m)
 {
-    (void)m;
-    return BY_VAD;
+    return BY_VAD | (m->family->thresholds ? BY_THRESHOLDS : BY_VOTES);
 }
 
 /* Nothing is chosen: there are no tables. */

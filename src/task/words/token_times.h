@@ -7,14 +7,9 @@
 #ifndef STENO_TASK_WORDS_TOKEN_TIMES_H
 #define STENO_TASK_WORDS_TOKEN_TIMES_H
 #include "plan/run.h"
+#include "task/result.h"
 #include "model/token_roles.h"
 #include "text/vocab.h"
-
-/* Times of a token in the file, ms; -1: not known. dtw: where the alignment of words has it begin. */
-struct token_time {
-    int64_t t0, t1, dtw;
-    float vlen; /* voice length: units of the text */
-};
 
 /* Where the tokens lie. */
 struct token_span {

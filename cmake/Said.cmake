@@ -1,0 +1,17 @@
+# Manual pages of verbs and completions for shells, written by the program itself: PROGRAM, into the folder OUT.
+
+function(say file)
+    execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_FILE ${OUT}/${file} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(MAKE_DIRECTORY ${OUT}/man1)
+execute_process(COMMAND ${PROGRAM} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX REPLACE ".*\nVerbs:\n(.*)\n\nOften used.*" "\\1" verbs "${help}")
+string(REGEX MATCHALL "\n  [a-z-]+ " verbs "\n${verbs}")
+foreach(verb IN LISTS verbs)
+    string(STRIP "${verb}" verb)
+    say(man1/steno-${verb}.1 ${verb} --help-man)
+endforeach()
+say(steno completions bash)
+say(_steno completions zsh)
+say(steno.fish completions fish)

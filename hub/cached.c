@@ -1,0 +1,255 @@
+/* steno-hub: what is in the caches of both hubs. SPDX-License-Identifier: MIT */
+#include "cached.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int names_add(struct names *out, const char *name, struct hub_error *e)
+{
+    if (out->n == out->cap) {
+        const size_t cap = out->cap ? 2 * out->cap : 32;
+        char **p = realloc(out->name, cap * sizeof *p);
+        if (!p) return hub_no_memory(e, "a list of files");
+        out->name = p;
+        out->cap = cap;
+    }
+    if (!(out->name[out->n] = strdup(name))) return hub_no_memory(e, "a list of files");
+    out->n++;
+    return HUB_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int names_of_folder(struct names *out, const char *folder, struct hub_error *e)
+{
+    *out = (struct names){ 0 };
+    errno = 0;
+    DIR *d = opendir(folder);
+    int rc = !d && errno == ENOMEM ? hub_no_memory(e, "a list of files") : HUB_OK;
+    for (struct dirent *it = d ? readdir(d) : NULL; it && rc == HUB_OK; it = readdir(d))
+        if (strcmp(it->d_name, ".") != 0 && strcmp(it->d_name, "..") != 0) rc = names_add(out, it->d_name, e);
+    if (d) closedir(d);
+    if (out->n) qsort(out->name, out->n, sizeof *out->name, by_name);
+    return rc;
+}
+
+void names_free(struct names *n)
+{
+    for (size_t i = 0; i < n->n; i++) free(n->name[i]);
+    free(n->name);
+    *n = (struct names){ 0 };
+}
+
+static int depth_of(const char *path)
+{
+    int n = 0;
+    for (; *path; path++) n += *path == '/';
+    return n;
+}
+
+/* One entry of a folder: a file, or a folder that is looked into later. */
+static int sort_out(struct names *files, struct names *folders, const char *root, const char *path, int follow, struct hub_error *e)
+{
+    struct stat st;
+    char *full = hub_format("%s/%s", root, path);
+    if (!full) return hub_no_memory(e, "a path");
+    const int there = (follow ? stat : lstat)(full, &st) == 0;
+    free(full);
+    if (!there) return HUB_OK;
+    if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) return names_add(files, path, e);
+    return S_ISDIR(st.st_mode) && depth_of(path) < 8 ? names_add(folders, path, e) : HUB_OK;
+}
+
+int names_walk(struct names *files, struct names *folders, const char *root, int follow, struct hub_error *e)
+{
+    *files = *folders = (struct names){ 0 };
+    int rc = names_add(folders, "", e);
+    for (size_t i = 0; i < folders->n && rc == HUB_OK && folders->n < 10000; i++) {
+        struct names in;
+        char *at = hub_format("%s/%s", root, folders->name[i]);
+        if (!at) return hub_no_memory(e, "a path");
+        rc = names_of_folder(&in, at, e);
+        for (size_t k = 0; k < in.n && rc == HUB_OK; k++) {
+            char *path = hub_format("%s%s%s", folders->name[i], folders->name[i][0] ? "/" : "", in.name[k]);
+            rc = path ? sort_out(files, folders, root, path, follow, e) : hub_no_memory(e, "a path");
+            free(path);
+        }
+        free(at);
+        names_free(&in);
+    }
+    if (files->n) qsort(files->name, files->n, sizeof *files->name, by_name);
+    return rc;
+}
+
+int names_below(struct names *out, const char *folder, struct hub_error *e)
+{
+    struct names folders;
+    const int rc = names_walk(out, &folders, folder, 1, e);
+    names_free(&folders);
+    return rc;
+}
+
+int hub_ref_read(char commit[HUB_REV_SZ], const char *repo, const char *ref)
+{
+    char *path = hub_format("%s/refs/%s", repo, ref);
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    free(path);
+    if (!f) return 0;
+    const size_t n = fread(commit, 1, HUB_REV_SZ - 1, f);
+    fclose(f);
+    commit[n] = '\0';
+    commit[strcspn(commit, "\r\n \t")] = '\0'; /* some have written a line */
+    return commit[0] && !strchr(commit, '/') && commit[0] != '.';
+}
+
+int hub_is_revision(const struct hub_snapshot *s, const char *rev)
+{
+    char commit[HUB_REV_SZ];
+    if (!rev[0] || strcmp(s->commit, rev) == 0) return 1;
+    return hub_ref_read(commit, s->repo, rev) && strcmp(s->commit, commit) == 0;
+}
+
+/* `folder` NULL: as its commit says. */
+static int add_snapshot(struct hub_cache *c, const struct hub_snapshot *s, const char *folder, struct hub_error *e)
+{
+    struct stat st;
+    if (c->n == c->cap) {
+        const size_t cap = c->cap ? 2 * c->cap : 16;
+        struct hub_snapshot *p = realloc(c->s, cap * sizeof *p);
+        if (!p) return hub_no_memory(e, "a list of models");
+        c->s = p;
+        c->cap = cap;
+    }
+    struct hub_snapshot *to = &c->s[c->n];
+    *to = *s;
+    to->repo = strdup(s->repo);
+    to->folder = folder ? strdup(folder) : hub_format("%s/snapshots/%s", s->repo, s->commit);
+    if (!to->repo || !to->folder) {
+        free(to->repo);
+        free(to->folder);
+        return hub_no_memory(e, "a list of models");
+    }
+    if (stat(to->folder, &st) == 0 && S_ISDIR(st.st_mode)) c->n++;
+    else free(to->repo), free(to->folder);
+    return HUB_OK;
+}
+
+static int add_repo(struct hub_cache *c, int hub, const char *id, char *repo, struct hub_error *e)
+{
+    struct hub_snapshot s = { .hub = hub, .repo = repo };
+    struct names commits;
+    char main_commit[HUB_REV_SZ] = "", *all = hub_format("%s/snapshots", repo);
+    if (!all) return hub_no_memory(e, "a path");
+    snprintf(s.id, sizeof s.id, "%s", id);
+    hub_ref_read(main_commit, repo, "main");
+    int rc = names_of_folder(&commits, all, e);
+    if (!main_commit[0] && commits.n == 1) snprintf(main_commit, sizeof main_commit, "%s", commits.name[0]);
+    for (int want = 1; want >= 0; want--)
+        for (size_t i = 0; i < commits.n && rc == HUB_OK; i++) {
+            s.is_main = strcmp(commits.name[i], main_commit) == 0;
+            if (s.is_main != want || commits.name[i][0] == '.' || strlen(commits.name[i]) >= sizeof s.commit) continue;
+            snprintf(s.commit, sizeof s.commit, "%s", commits.name[i]);
+            rc = add_snapshot(c, &s, NULL, e);
+        }
+    names_free(&commits);
+    free(all);
+    return rc;
+}
+
+/* "ORG--NAME" as "ORG/NAME". @return 0: it is none */
+static int id_of(char id[HUB_ID_SZ], const char *name)
+{
+    const char *dashes = strstr(name, "--");
+    if (!dashes || strlen(name) >= HUB_ID_SZ) return 0;
+    snprintf(id, HUB_ID_SZ, "%.*s/%s", (int)(dashes - name), name, dashes + 2);
+    return !hub_id_fault(id);
+}
+
+/* ModelScope's clients before 1.38: ORG/NAME as two folders, with ___ for each dot, and the files in it. */
+static int add_old(struct hub_cache *c, const char *dir, struct hub_error *e)
+{
+    struct names orgs;
+    int rc = names_of_folder(&orgs, dir, e);
+    for (size_t i = 0; i < orgs.n && rc == HUB_OK; i++) {
+        struct names repos;
+        if (orgs.name[i][0] == '.' || strstr(orgs.name[i], "--") || strcmp(orgs.name[i], "models") == 0) continue;
+        char *org = hub_format("%s/%s", dir, orgs.name[i]);
+        if (!org) {
+            rc = hub_no_memory(e, "a path");
+            break;
+        }
+        rc = names_of_folder(&repos, org, e);
+        for (size_t k = 0; k < repos.n && rc == HUB_OK; k++) {
+            struct hub_snapshot s = { .hub = HUB_MS, .commit = "master", .is_main = 1 };
+            char name[HUB_ID_SZ];
+            size_t n = 0;
+            for (const char *p = repos.name[k]; *p && n < sizeof name - 1; n++) {
+                const int dot = strncmp(p, "___", 3) == 0;
+                name[n] = (char)(dot ? '.' : *p);
+                p += dot ? 3 : 1;
+            }
+            name[n] = '\0';
+            if (strlen(orgs.name[i]) + n + 2 > sizeof s.id) continue;
+            snprintf(s.id, sizeof s.id, "%.40s/%.56s", orgs.name[i], name);
+            s.repo = hub_format("%s/%s", org, repos.name[k]);
+            rc = s.repo ? (hub_id_fault(s.id) ? HUB_OK : add_snapshot(c, &s, s.repo, e)) : hub_no_memory(e, "a path");
+            free(s.repo);
+        }
+        names_free(&repos);
+        free(org);
+    }
+    names_free(&orgs);
+    return rc;
+}
+
+static int add_old_caches(struct hub_cache *c, const char *cache, struct hub_error *e)
+{
+    static const char *const sub[] = { "models", "hub/models", "hub" };
+    int rc = HUB_OK;
+    for (size_t i = 0; i < sizeof sub / sizeof *sub && rc == HUB_OK; i++) {
+        char *dir = hub_format("%s/%s", cache, sub[i]);
+        rc = dir ? add_old(c, dir, e) : hub_no_memory(e, "a path");
+        free(dir);
+    }
+    return rc;
+}
+
+int hub_cache_read(struct hub_cache *c, const struct hub_env *env, struct hub_error *e)
+{
+    int rc = HUB_OK;
+    *c = (struct hub_cache){ 0 };
+    for (int hub = 0; hub < N_HUBS && rc == HUB_OK; hub++) {
+        struct names repos;
+        const char *prefix = hub == HUB_HF ? "models--" : "";
+        if (!env->hub[hub].cache) continue;
+        char *dir = hub_format(hub == HUB_HF ? "%s" : "%s/models", env->hub[hub].cache);
+        if (!dir) return hub_no_memory(e, "a path");
+        rc = names_of_folder(&repos, dir, e);
+        for (size_t i = 0; i < repos.n && rc == HUB_OK; i++) {
+            char id[HUB_ID_SZ];
+            if (strncmp(repos.name[i], prefix, strlen(prefix)) != 0 || !id_of(id, repos.name[i] + strlen(prefix))) continue;
+            char *repo = hub_format("%s/%s", dir, repos.name[i]);
+            rc = repo ? add_repo(c, hub, id, repo, e) : hub_no_memory(e, "a path");
+            free(repo);
+        }
+        names_free(&repos);
+        free(dir);
+    }
+    return rc == HUB_OK && env->hub[HUB_MS].cache ? add_old_caches(c, env->hub[HUB_MS].cache, e) : rc;
+}
+
+void hub_cache_free(struct hub_cache *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->s[i].repo);
+        free(c->s[i].folder);
+    }
+    free(c->s);
+    *c = (struct hub_cache){ 0 };
+}

@@ -1,0 +1,235 @@
+/* steno-hub: one request, by libcurl. SPDX-License-Identifier: MIT */
+#include "http.h"
+#include "curl.h"
+#include "hub_name.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if STENO_HUB_CURL
+enum { MOST_REDIRECTS = 20, CHUNK = 1 << 16 };
+
+struct http {
+    struct http_settings s;
+    struct curl curl;
+    CURL *easy;
+    char origin[HUB_ORIGIN_SZ]; /* of the endpoint */
+};
+
+/* A request at work. */
+struct exchange {
+    struct http *h;
+    const struct http_request *r;
+    struct http_answer *a;
+    int begun, enough, stopped;
+};
+
+int http_open(struct http **out, const struct http_settings *s, struct hub_error *e)
+{
+    struct http *h = *out = calloc(1, sizeof *h);
+    if (!h) return hub_no_memory(e, "a connection");
+    h->s = *s;
+    int rc = s->endpoint && hub_origin(h->origin, s->endpoint)
+        ? hub_fail(e, HUB_EARG, "the hub's address \"%s\" is none of the form https://HOST", s->endpoint) : HUB_OK;
+    if (rc == HUB_OK) rc = curl_load(&h->curl, e);
+    if (rc == HUB_OK && !(h->easy = h->curl.curl_easy_init())) rc = hub_no_memory(e, "a connection");
+    if (rc == HUB_OK) return HUB_OK;
+    http_close(h);
+    *out = NULL;
+    return rc;
+}
+
+void http_close(struct http *h)
+{
+    if (h && h->easy) h->curl.curl_easy_cleanup(h->easy);
+    free(h);
+}
+
+const struct http_settings *http_settings_of(const struct http *h)
+{
+    return &h->s;
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *user)
+{
+    struct exchange *x = user;
+    http_fields_push(&x->a->fields, line, size * n);
+    return size * n;
+}
+
+static int begin(struct exchange *x)
+{
+    long code = 0;
+    if (x->begun) return 0;
+    x->begun = 1;
+    x->h->curl.curl_easy_getinfo(x->h->easy, CURLINFO_RESPONSE_CODE, &code);
+    x->a->code = (int)code;
+    if (code >= 200 && code < 300 && x->r->begin && x->r->begin(x->r->user, x->a)) x->enough = 1;
+    return x->enough;
+}
+
+static size_t on_bytes(char *data, size_t size, size_t n, void *user)
+{
+    struct exchange *x = user;
+    if (begin(x)) return 0;
+    if (x->a->code < 200 || x->a->code > 299 || !x->r->bytes) return size * n;
+    if (x->r->bytes(x->r->user, data, size * n)) x->enough = 1;
+    return x->enough ? 0 : size * n;
+}
+
+static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+{
+    struct exchange *x = user;
+    (void)total, (void)now, (void)up_total, (void)up_now;
+    x->stopped = x->h->s.stop && x->h->s.stop(x->h->s.user);
+    return x->stopped;
+}
+
+#define SET(option, value) rc = rc ? rc : h->curl.curl_easy_setopt(h->easy, option, value)
+
+/* What every request has. The token goes with those alone whose origin is the endpoint's. */
+static CURLcode set_up(struct http *h, struct exchange *x, const char *url, struct curl_slist *fields)
+{
+    CURLcode rc = CURLE_OK;
+    SET(CURLOPT_URL, url);
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_FOLLOWLOCATION, 0L);
+    SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    SET(CURLOPT_CONNECTTIMEOUT, (long)h->s.answer_s);
+    SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    SET(CURLOPT_LOW_SPEED_TIME, (long)h->s.stall_s);
+    SET(CURLOPT_BUFFERSIZE, (long)CHUNK);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_HEADERDATA, x);
+    SET(CURLOPT_WRITEFUNCTION, on_bytes);
+    SET(CURLOPT_WRITEDATA, x);
+    SET(CURLOPT_NOPROGRESS, 0L);
+    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+    SET(CURLOPT_XFERINFODATA, x);
+    SET(CURLOPT_USERAGENT, h->s.agent);
+    SET(CURLOPT_HTTPHEADER, fields);
+    SET(CURLOPT_RESUME_FROM_LARGE, (curl_off_t)0);
+    SET(CURLOPT_RANGE, (char *)NULL);
+    if (h->s.proof) SET(CURLOPT_CAINFO, h->s.proof);
+    return rc;
+}
+
+static int add(struct http *h, struct curl_slist **list, char *line)
+{
+    struct curl_slist *longer = line ? h->curl.curl_slist_append(*list, line) : NULL;
+    free(line);
+    if (longer) *list = longer;
+    return longer ? 0 : -1;
+}
+
+static struct curl_slist *fields_of(struct http *h, const struct http_request *r, const char *url, int *bad)
+{
+    struct curl_slist *list = NULL;
+    char origin[HUB_ORIGIN_SZ];
+    const int own = h->origin[0] && hub_origin(origin, url) == 0 && strcmp(origin, h->origin) == 0;
+    *bad = add(h, &list, hub_format("Accept-Encoding: identity"));
+    if (r->accept) *bad |= add(h, &list, hub_format("Accept: %s", r->accept));
+    if (r->from > 0) *bad |= add(h, &list, hub_format("Range: bytes=%lld-", (long long)r->from));
+    if (own && h->s.token) *bad |= add(h, &list, hub_format("Authorization: Bearer %s", h->s.token));
+    if (own && h->s.token && h->s.cookie) *bad |= add(h, &list, hub_format("Cookie: %s=%s", h->s.cookie, h->s.token));
+    return list;
+}
+
+/* libcurl's reason as a status; what a reset, a stall or a cut is may be well at another try. */
+static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
+{
+    struct http *h = x->h;
+    const char *what = x->r->what, *why = h->curl.curl_easy_strerror(rc);
+    if (x->stopped || x->enough) return hub_fail(e, HUB_ESTOPPED, "%s: ended before all had come", what);
+    if (rc == CURLE_OUT_OF_MEMORY) return hub_no_memory(e, what);
+    const int lasting = rc == CURLE_UNSUPPORTED_PROTOCOL || rc == CURLE_URL_MALFORMAT || rc == CURLE_PEER_FAILED_VERIFICATION ||
+                        rc == CURLE_SSL_CACERT_BADFILE;
+    x->a->again = !lasting;
+    if (rc == CURLE_PEER_FAILED_VERIFICATION)
+        return hub_fail(e, HUB_ENET, "%s: the certificate of the server is not trusted (%s); SSL_CERT_FILE names other ones", what, why);
+    if (rc == CURLE_OPERATION_TIMEDOUT)
+        return hub_fail(e, HUB_ENET, "%s: nothing came for %d s", what, x->begun ? h->s.stall_s : h->s.answer_s);
+    return hub_fail(e, HUB_ENET, "%s: %s", what, why);
+}
+
+/* One request to one address. */
+static int exchange(struct exchange *x, const char *url, char **next, struct hub_error *e)
+{
+    struct http *h = x->h;
+    int bad = 0;
+    long code = 0;
+    char *to = NULL;
+    struct curl_slist *fields = fields_of(h, x->r, url, &bad);
+    http_fields_begin(&x->a->fields);
+    x->a->code = 0;
+    x->begun = 0;
+    CURLcode rc = bad ? CURLE_OUT_OF_MEMORY : set_up(h, x, url, fields);
+    if (rc == CURLE_OK) rc = h->curl.curl_easy_perform(h->easy);
+    h->curl.curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &code);
+    x->a->code = (int)code;
+    if (rc == CURLE_OK && !x->begun && begin(x)) rc = CURLE_WRITE_ERROR;
+    if (rc == CURLE_OK && code >= 300 && code < 400 && code != 304) h->curl.curl_easy_getinfo(h->easy, CURLINFO_REDIRECT_URL, &to);
+    *next = to ? strdup(to) : NULL;
+    h->curl.curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, (struct curl_slist *)NULL);
+    h->curl.curl_slist_free_all(fields);
+    if (to && !*next) return hub_no_memory(e, "an address");
+    return rc == CURLE_OK ? HUB_OK : told(x, rc, e);
+}
+
+int http_try(struct http *h, const struct http_request *r, struct http_answer *a, struct hub_error *e)
+{
+    struct exchange x = { .h = h, .r = r, .a = a };
+    char *url = strdup(r->url), *next = NULL, origin[HUB_ORIGIN_SZ];
+    int rc = url ? HUB_OK : hub_no_memory(e, "an address");
+    memset(a, 0, sizeof *a);
+    for (int hops = 0; rc == HUB_OK; hops++) {
+        if (hub_origin(origin, url)) {
+            rc = hub_fail(e, HUB_ENET, "%s: %s is no http or https address", r->what, hops ? "what the hub redirects to" : "its address");
+            break;
+        }
+        if (hops > MOST_REDIRECTS) {
+            rc = hub_fail(e, HUB_ENET, "%s: redirected more than %d times", r->what, MOST_REDIRECTS);
+            break;
+        }
+        rc = exchange(&x, url, &next, e);
+        if (rc != HUB_OK || !next) break;
+        if (hub_is_https(url) && !hub_is_https(next)) {
+            rc = hub_fail(e, HUB_ENET, "%s: redirected from https to an address without encryption, which is not followed", r->what);
+            break;
+        }
+        free(url);
+        url = next;
+        next = NULL;
+    }
+    free(url);
+    free(next);
+    if (rc == HUB_OK) a->again = a->code == 408 || a->code == 429 || a->code >= 500;
+    return rc;
+}
+#else
+struct http { struct http_settings s; };
+
+int http_open(struct http **out, const struct http_settings *s, struct hub_error *e)
+{
+    (void)s;
+    *out = NULL;
+    return hub_fail(e, HUB_ENET, "this program was built without the hub (STENO_HUB=OFF), so nothing is fetched");
+}
+
+void http_close(struct http *h)
+{
+    free(h);
+}
+
+const struct http_settings *http_settings_of(const struct http *h)
+{
+    return &h->s;
+}
+
+int http_try(struct http *h, const struct http_request *r, struct http_answer *a, struct hub_error *e)
+{
+    (void)h, (void)a;
+    return hub_fail(e, HUB_ENET, "%s: this program was built without the hub (STENO_HUB=OFF)", r->what);
+}
+#endif

@@ -1,0 +1,108 @@
+/* steno-hub: what is asked of the hubs. SPDX-License-Identifier: MIT */
+#include "hub_api.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The answer to a question; all three are freed. */
+static int ask(struct http *h, char *url, const char *what, char **text, struct http_fields *fields, struct hub_error *e)
+{
+    *text = NULL;
+    const int rc = url ? http_text(h, url, what, text, fields, e) : hub_no_memory(e, "an address");
+    free(url);
+    return rc;
+}
+
+int hub_ask_commit(char commit[HUB_REV_SZ], struct http *h, const struct hub_env *env, int hub, const char *id, const char *rev,
+                   struct hub_error *e)
+{
+    struct http_fields fields;
+    char *text;
+    if (hub == HUB_MS || hub_is_commit(rev)) {
+        snprintf(commit, HUB_REV_SZ, "%s", rev);
+        return HUB_OK;
+    }
+    char *escaped = hub_escape(rev, "");
+    char *url = escaped ? hub_format("%s/api/models/%s/revision/%s", env->hub[hub].endpoint, id, escaped) : NULL;
+    free(escaped);
+    int rc = ask(h, url, id, &text, &fields, e);
+    if (rc == HUB_OK) rc = hub_commit_hf(commit, text, id, e);
+    free(text);
+    return rc;
+}
+
+/* The next page is taken from our endpoint, whatever host the link names: of a mirror it may be the hub's own. */
+static char *next_page(const char *base, const char *link)
+{
+    const char *query = strchr(link, '?');
+    return query ? hub_format("%s%s", base, query) : strdup("");
+}
+
+static int list_hf(struct hub_listing *l, struct http *h, const char *endpoint, const char *id, const char *commit, struct hub_error *e)
+{
+    enum { MOST_PAGES = 100 };
+    char *base = hub_format("%s/api/models/%s/tree/%s", endpoint, id, commit);
+    char *url = base ? hub_format("%s?recursive=true", base) : NULL;
+    int rc = url ? HUB_OK : hub_no_memory(e, "an address");
+    for (int page = 0; rc == HUB_OK && url && url[0]; page++) {
+        struct http_fields fields;
+        char *text, *next = NULL;
+        if (page == MOST_PAGES) {
+            rc = hub_fail(e, HUB_EABSENT, "%s: its list has no end", id);
+            break;
+        }
+        rc = ask(h, url, id, &text, &fields, e);
+        url = NULL;
+        if (rc == HUB_OK) rc = hub_listing_hf(l, text, id, e);
+        if (rc == HUB_OK && fields.next[0] && !(next = next_page(base, fields.next))) rc = hub_no_memory(e, "an address");
+        free(text);
+        url = next;
+    }
+    free(url);
+    free(base);
+    return rc;
+}
+
+int hub_ask_listing(struct hub_listing *l, struct http *h, const struct hub_env *env, int hub, const char *id, const char *commit,
+                    struct hub_error *e)
+{
+    struct http_fields fields;
+    char *text;
+    *l = (struct hub_listing){ 0 };
+    if (hub == HUB_HF) return list_hf(l, h, env->hub[hub].endpoint, id, commit, e);
+    char *rev = hub_escape(commit, "");
+    char *url = rev ? hub_format("%s/api/v1/models/%s/repo/files?Revision=%s&Recursive=True", env->hub[hub].endpoint, id, rev) : NULL;
+    free(rev);
+    int rc = ask(h, url, id, &text, &fields, e);
+    if (rc == HUB_OK) rc = hub_listing_ms(l, text, id, e);
+    free(text);
+    return rc;
+}
+
+int hub_ask_search(struct hub_hit *hits, int most, struct http *h, const struct hub_env *env, int hub, const char *text,
+                   struct hub_error *e)
+{
+    struct http_fields fields;
+    const char *endpoint = env->hub[hub].endpoint;
+    char *answer, *word = hub_escape(text, ""), *url = NULL;
+    if (word && hub == HUB_HF)
+        url = hub_format("%s/api/models?search=%s&%ssort=downloads&limit=%d", endpoint, word,
+                         text[0] ? "" : "pipeline_tag=automatic-speech-recognition&", most);
+    else if (word)
+        url = hub_format("%s/openapi/v1/models?search=%s&page_number=1&page_size=%d", endpoint, word, most);
+    free(word);
+    int n = ask(h, url, "the search", &answer, &fields, e) == HUB_OK ? 0 : -1;
+    if (n == 0) n = hub == HUB_HF ? hub_hits_hf(hits, most, answer, "the search", e) : hub_hits_ms(hits, most, answer, "the search", e);
+    free(answer);
+    return n;
+}
+
+char *hub_file_url(const struct hub_env *env, int hub, const char *id, const char *commit, const char *path)
+{
+    char *name = hub_escape(path, "/"), *rev = hub_escape(commit, ""), *url = NULL;
+    if (name && rev)
+        url = hub_format(hub == HUB_HF ? "%s/%s/resolve/%s/%s" : "%s/models/%s/resolve/%s/%s", env->hub[hub].endpoint, id, rev, name);
+    free(name);
+    free(rev);
+    return url;
+}

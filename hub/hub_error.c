@@ -1,0 +1,30 @@
+/* steno-hub: what goes wrong, in words and as a number. SPDX-License-Identifier: MIT */
+#include "hub_error.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int hub_fail(struct hub_error *e, int status, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    e->status = status;
+    vsnprintf(e->text, sizeof e->text, fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+int hub_no_memory(struct hub_error *e, const char *what)
+{
+    return hub_fail(e, HUB_ENOMEM, "out of memory for %s", what);
+}
+
+char *hub_format(const char *fmt, ...)
+{
+    va_list ap;
+    char *text = NULL;
+    va_start(ap, fmt);
+    const int n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    return n < 0 ? NULL : text;
+}

@@ -1,0 +1,191 @@
+/* steno-hub: the files of a repository, as a hub lists them. SPDX-License-Identifier: MIT */
+#include "listing.h"
+#include "json_path.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int hub_listing_add(struct hub_listing *l, const char *path, int64_t size, const char *hash, struct hub_error *e)
+{
+    if (l->n >= HUB_MOST_FILES) return hub_fail(e, HUB_EABSENT, "the repository lists more than %d files", HUB_MOST_FILES);
+    if (l->n == l->cap) {
+        const size_t cap = l->cap ? 2 * l->cap : 32;
+        struct hub_file *f = realloc(l->f, cap * sizeof *f);
+        if (!f) return hub_no_memory(e, "the list of files");
+        l->f = f;
+        l->cap = cap;
+    }
+    struct hub_file *f = &l->f[l->n];
+    *f = (struct hub_file){ .path = strdup(path), .size = size };
+    if (!f->path) return hub_no_memory(e, "the list of files");
+    snprintf(f->hash, sizeof f->hash, "%s", hash);
+    f->is_lfs = strlen(f->hash) == 64;
+    l->n++;
+    return HUB_OK;
+}
+
+const struct hub_file *hub_listing_find(const struct hub_listing *l, const char *path)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->f[i].path, path) == 0) return &l->f[i];
+    return NULL;
+}
+
+void hub_listing_free(struct hub_listing *l)
+{
+    for (size_t i = 0; i < l->n; i++) free(l->f[i].path);
+    free(l->f);
+    *l = (struct hub_listing){ 0 };
+}
+
+/* One entry while it is read; texts lie in the answer. */
+struct entry {
+    const char *type, *path, *oid, *lfs, *xet;
+    int64_t size, lfs_size;
+};
+
+static const char *hash_or_null(const char *text, size_t n)
+{
+    return text && hub_is_hex(text, n) ? text : NULL;
+}
+
+static int take_entry(struct hub_listing *l, const struct entry *it, const char *file, const char *from, struct hub_error *e)
+{
+    if (!it->path || !it->type || strcmp(it->type, file) != 0) return HUB_OK;
+    const char *fault = hub_path_fault(it->path);
+    if (fault) return hub_fail(e, HUB_EABSENT, "%s: the repository lists a file \"%s\", which is refused: %s", from, it->path, fault);
+    const char *sha256 = hash_or_null(it->lfs, 64), *sha1 = hash_or_null(it->oid, 40), *hash = sha256 ? sha256 : sha1;
+    const int64_t size = sha256 && it->lfs_size >= 0 ? it->lfs_size : it->size;
+    if (!hash || size < 0) return hub_fail(e, HUB_EABSENT, "%s: no hash or size is given of %s", from, it->path);
+    if (hub_listing_find(l, it->path)) return hub_fail(e, HUB_EABSENT, "%s: %s is listed twice", from, it->path);
+    const int rc = hub_listing_add(l, it->path, size, hash, e);
+    if (rc == HUB_OK && sha1) memcpy(l->f[l->n - 1].blob, sha1, 41);
+    if (rc == HUB_OK && hash_or_null(it->xet, 64)) memcpy(l->f[l->n - 1].xet, it->xet, 65);
+    return rc;
+}
+
+static int not_json(const char *from, struct hub_error *e)
+{
+    return hub_fail(e, HUB_ENET, "%s: the answer is not what a hub answers (a mirror's page, or a proxy's?)", from);
+}
+
+int hub_listing_hf(struct hub_listing *l, char *text, const char *from, struct hub_error *e)
+{
+    struct json_path j;
+    struct entry it = { .size = -1, .lfs_size = -1 };
+    const char *s;
+    int is_list = 0;
+    json_path_begin(&j, text);
+    while (json_path_next(&j)) {
+        if (j.piece == JSON_PIECE_OPEN && !j.at[0] && j.json.is_list[0]) is_list = 1;
+        if ((s = json_path_text(&j, "[].type"))) it.type = s;
+        else if ((s = json_path_text(&j, "[].path"))) it.path = s;
+        else if ((s = json_path_text(&j, "[].oid"))) it.oid = s;
+        else if ((s = json_path_text(&j, "[].lfs.oid"))) it.lfs = s;
+        else if ((s = json_path_text(&j, "[].xetHash"))) it.xet = s;
+        else if (json_path_is(&j, "[].size")) it.size = json_path_whole(&j);
+        else if (json_path_is(&j, "[].lfs.size")) it.lfs_size = json_path_whole(&j);
+        else if (j.piece == JSON_PIECE_CLOSE && json_path_is(&j, "[]")) {
+            if (take_entry(l, &it, "file", from, e)) return e->status;
+            it = (struct entry){ .size = -1, .lfs_size = -1 };
+        }
+    }
+    return j.piece == JSON_PIECE_BAD || !is_list ? not_json(from, e) : HUB_OK;
+}
+
+/* ModelScope says what went wrong inside an answer that looks well. */
+static int told_by_ms(int64_t code, const char *why, const char *from, struct hub_error *e)
+{
+    if (code < 0) return not_json(from, e);
+    if (code == 200) return HUB_OK;
+    return hub_fail(e, HUB_EABSENT, "%s: %s (code %lld)", from, why ? why : "the hub refuses", (long long)code);
+}
+
+int hub_listing_ms(struct hub_listing *l, char *text, const char *from, struct hub_error *e)
+{
+    struct json_path j;
+    struct entry it = { .size = -1, .lfs_size = -1 };
+    const char *s, *why = NULL;
+    int64_t code = -1;
+    json_path_begin(&j, text);
+    while (json_path_next(&j)) {
+        if ((s = json_path_text(&j, "Data.Files[].Type"))) it.type = s;
+        else if ((s = json_path_text(&j, "Data.Files[].Path"))) it.path = s;
+        else if ((s = json_path_text(&j, "Data.Files[].Sha256"))) it.lfs = s;
+        else if ((s = json_path_text(&j, "Message"))) why = s;
+        else if (json_path_is(&j, "Code")) code = json_path_whole(&j);
+        else if (json_path_is(&j, "Data.Files[].Size")) it.size = json_path_whole(&j);
+        else if (j.piece == JSON_PIECE_CLOSE && json_path_is(&j, "Data.Files[]")) {
+            if (take_entry(l, &it, "blob", from, e)) return e->status;
+            it = (struct entry){ .size = -1, .lfs_size = -1 };
+        }
+    }
+    return j.piece == JSON_PIECE_BAD ? not_json(from, e) : told_by_ms(code, why, from, e);
+}
+
+int hub_commit_hf(char commit[41], char *text, const char *from, struct hub_error *e)
+{
+    struct json_path j;
+    const char *s, *sha = NULL;
+    json_path_begin(&j, text);
+    while (json_path_next(&j))
+        if ((s = json_path_text(&j, "sha"))) sha = s;
+    if (j.piece == JSON_PIECE_BAD || !hash_or_null(sha, 40)) return not_json(from, e);
+    memcpy(commit, sha, 41);
+    return HUB_OK;
+}
+
+/* Hits are written in the order of the answer; a name that is none is left out, since nothing is made of it here. */
+static int add_hit(struct hub_hit *h, int n, int most, const char *id, const struct hub_hit *it)
+{
+    if (n >= most || !id || hub_id_fault(id)) return n;
+    h[n] = *it;
+    snprintf(h[n].id, sizeof h[n].id, "%s", id);
+    return n + 1;
+}
+
+int hub_hits_hf(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e)
+{
+    struct json_path j;
+    struct hub_hit it = { .downloads = -1, .likes = -1 };
+    const char *s, *id = NULL;
+    int n = 0, is_list = 0;
+    json_path_begin(&j, text);
+    while (json_path_next(&j)) {
+        if (j.piece == JSON_PIECE_OPEN && !j.at[0] && j.json.is_list[0]) is_list = 1;
+        if ((s = json_path_text(&j, "[].id")) || (!id && (s = json_path_text(&j, "[].modelId")))) id = s;
+        else if (json_path_is(&j, "[].downloads")) it.downloads = json_path_whole(&j);
+        else if (json_path_is(&j, "[].likes")) it.likes = json_path_whole(&j);
+        else if (j.piece == JSON_PIECE_CLOSE && json_path_is(&j, "[]")) {
+            n = add_hit(h, n, most, id, &it);
+            it = (struct hub_hit){ .downloads = -1, .likes = -1 };
+            id = NULL;
+        }
+    }
+    if (j.piece != JSON_PIECE_BAD && is_list) return n;
+    not_json(from, e);
+    return -1;
+}
+
+int hub_hits_ms(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e)
+{
+    struct json_path j;
+    struct hub_hit it = { .downloads = -1, .likes = -1 };
+    const char *s, *id = NULL;
+    int n = 0, is_list = 0;
+    json_path_begin(&j, text);
+    while (json_path_next(&j)) {
+        if (j.piece == JSON_PIECE_OPEN && json_path_is(&j, "data.models")) is_list = 1;
+        if ((s = json_path_text(&j, "data.models[].id"))) id = s;
+        else if (json_path_is(&j, "data.models[].downloads")) it.downloads = json_path_whole(&j);
+        else if (json_path_is(&j, "data.models[].likes")) it.likes = json_path_whole(&j);
+        else if (j.piece == JSON_PIECE_CLOSE && json_path_is(&j, "data.models[]")) {
+            n = add_hit(h, n, most, id, &it);
+            it = (struct hub_hit){ .downloads = -1, .likes = -1 };
+            id = NULL;
+        }
+    }
+    if (j.piece != JSON_PIECE_BAD && is_list) return n;
+    not_json(from, e);
+    return -1;
+}

@@ -1,0 +1,74 @@
+/* steno-hub: models in the caches of both hubs, by name. SPDX-License-Identifier: MIT */
+#include "model_find.h"
+#include "wanted.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int has(const struct names *n, const char *name)
+{
+    for (size_t i = 0; i < n->n; i++)
+        if (strcmp(n->name[i], name) == 0) return 1;
+    return 0;
+}
+
+int hub_models_in(struct names *out, const char *folder, struct hub_error *e)
+{
+    struct names files;
+    *out = (struct names){ 0 };
+    int rc = names_below(&files, folder, e);
+    const int settings = has(&files, "config.json") || has(&files, "config.yaml");
+    const int weights = has(&files, "model.safetensors") || has(&files, "model.safetensors.index.json") || has(&files, "model.pt");
+    if (rc == HUB_OK && settings && weights) rc = names_add(out, "", e);
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++)
+        if (hub_is_single(files.name[i])) rc = names_add(out, files.name[i], e);
+    names_free(&files);
+    return rc;
+}
+
+int hub_spec_read(struct hub_spec *s, const char *name, struct hub_error *e)
+{
+    const char *at = strchr(name, '@'), *colon = strchr(name, ':');
+    if (at && colon && at > colon) at = NULL; /* of the file's name */
+    const size_t n_id = at ? (size_t)(at - name) : colon ? (size_t)(colon - name) : strlen(name);
+    const size_t n_rev = !at ? 0 : colon ? (size_t)(colon - at - 1) : strlen(at + 1);
+    memset(s, 0, sizeof *s);
+    if (n_id >= sizeof s->id || n_rev >= sizeof s->rev || (colon && strlen(colon + 1) >= sizeof s->file))
+        return hub_fail(e, HUB_EARG, "%s: no name of a model: it is too long", name);
+    memcpy(s->id, name, n_id);
+    if (at) memcpy(s->rev, at + 1, n_rev);
+    if (colon) memcpy(s->file, colon + 1, strlen(colon + 1));
+    const char *fault = hub_id_fault(s->id);
+    if (!fault && at) fault = hub_revision_fault(s->rev);
+    if (!fault && colon) fault = hub_path_fault(s->file);
+    return fault ? hub_fail(e, HUB_EARG, "%s: no name of a model, which is ORG/NAME, ORG/NAME@REVISION or ORG/NAME:FILE: %s", name, fault)
+                 : HUB_OK;
+}
+
+/* The model in a snapshot: the file of that name, else the folder, else the only file that is a model. */
+static char *model_in(const struct hub_snapshot *s, const char *file, struct hub_error *e)
+{
+    struct names models;
+    char *path = NULL;
+    int wanted = -1;
+    if (hub_models_in(&models, s->folder, e)) return NULL;
+    if (!file[0] && (has(&models, "") || models.n == 1)) wanted = 0;
+    if (file[0]) {
+        struct names files;
+        if (names_below(&files, s->folder, e) == HUB_OK && has(&files, file)) path = hub_format("%s/%s", s->folder, file);
+        names_free(&files);
+    } else if (wanted == 0) {
+        path = hub_format("%s%s%s", s->folder, models.name[0][0] ? "/" : "", models.name[0]);
+    }
+    names_free(&models);
+    return path;
+}
+
+char *hub_model_path(const struct hub_cache *c, const struct hub_spec *s, struct hub_error *e)
+{
+    char *path = NULL;
+    e->status = HUB_OK;
+    for (size_t i = 0; i < c->n && !path && e->status != HUB_ENOMEM; i++)
+        if (strcmp(c->s[i].id, s->id) == 0 && hub_is_revision(&c->s[i], s->rev)) path = model_in(&c->s[i], s->file, e);
+    return path;
+}

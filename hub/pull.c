@@ -1,0 +1,268 @@
+/* steno-hub: a repository's files into a cache, or into a folder. SPDX-License-Identifier: MIT */
+#include "pull.h"
+#include "cached.h"
+#include "download.h"
+#include "hub_api.h"
+#include "hub_text.h"
+#include "place.h"
+#include "store.h"
+#include "wanted.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct work {
+    const struct hub_pull *p;
+    struct hub_pulled *out;
+    struct hub_listing own;
+    const struct hub_listing *list; /* own, or what was known */
+    char *take;                     /* [list->n] */
+};
+
+/* ---- one file ----------------------------------------------------------------------------------------------------------------- */
+
+/* Is the content there already? Where its name is no hash of it, the bytes are looked at. */
+static int is_there(const struct hub_pull *p, const struct hub_place *at, const struct hub_file *f)
+{
+    struct hub_error why;
+    const char *path = at->target && !store_has(at->content, f->size) ? at->file : at->content;
+    if (p->force || !store_has(path, f->size)) return 0;
+    if (at->target && path == at->content) return 1;
+    return file_verify(path, f->size, f->hash, p->stop, p->user, &why) == HUB_OK;
+}
+
+static int fetch(struct work *w, const struct hub_place *at, const struct hub_file *f, struct hub_error *e)
+{
+    const struct hub_pull *p = w->p;
+    char *url = hub_file_url(p->env, p->hub, p->id, w->out->commit, f->path);
+    if (!url) return hub_no_memory(e, "an address");
+    const struct download d = { .url = url, .what = f->path, .hash = f->hash, .size = f->size, .partial = at->partial,
+                                .progress = p->progress, .user = p->user };
+    if (p->started) p->started(p->user, f->path, f->size);
+    int rc = download(p->http, &d, e);
+    free(url);
+    if (rc == HUB_OK) return store_rename(at->partial, at->content, e);
+    if (store_has(at->partial, -1)) w->out->partial = strdup(at->partial);
+    return rc;
+}
+
+/* The name that others look for, where it is not the content's own: a link, or on file systems without links the content itself. */
+static int name_it(const struct hub_pull *p, const struct hub_place *at, struct hub_error *e)
+{
+    int rc = HUB_EARG;
+    if (!at->target) return HUB_OK;
+    if (!store_has(at->content, -1)) return HUB_OK; /* it lies under its name since it was fetched */
+    if (!p->env->no_links) rc = store_link(at->file, at->target, e);
+    return rc == HUB_EARG ? store_rename(at->content, at->file, e) : rc;
+}
+
+/* Where the file system has no locks, another run has another partial file. */
+static int own_partial(struct hub_place *at, struct hub_error *e)
+{
+    char host[65] = "host", *name;
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, "/")] = '\0';
+    name = hub_format("%s.%s-%ld.steno.incomplete", at->content, host, (long)getpid());
+    if (!name) return hub_no_memory(e, "a path");
+    free(at->partial);
+    at->partial = name;
+    return HUB_OK;
+}
+
+/* The hash of a file that lies in a cache under its own name, for those who verify it later. */
+static int record(const struct hub_pull *p, const char *commit, const struct hub_file *f, struct hub_error *e)
+{
+    char *repo = hub_repo_folder(p->env, p->hub, p->id), *path = repo ? hub_record_path(repo, commit, f->path) : NULL;
+    char *text = hub_format("%s %lld\n", f->hash, (long long)f->size);
+    const int rc = path && text ? store_text(path, text, e) : hub_no_memory(e, "a path");
+    free(repo);
+    free(path);
+    free(text);
+    return rc;
+}
+
+static int pull_file(struct work *w, const struct hub_file *f, struct hub_error *e)
+{
+    const struct hub_pull *p = w->p;
+    struct hub_place at;
+    struct store_lock lock = { -1 };
+    int64_t fetched = 0;
+    int rc = hub_place_of(&at, p, w->out->commit, f, e);
+    if (rc == HUB_OK) rc = store_folders(at.content, e);
+    if (rc == HUB_OK) rc = store_folders(at.file, e);
+    if (rc == HUB_OK) rc = store_lock(&lock, at.lock, p->stop, p->user, e);
+    if (rc == HUB_OK && lock.fd < 0) rc = own_partial(&at, e);
+    if (rc == HUB_OK && !is_there(p, &at, f)) {
+        rc = fetch(w, &at, f, e);
+        fetched = f->size;
+    }
+    if (rc == HUB_OK) rc = name_it(p, &at, e);
+    if (rc == HUB_OK && !p->to && (!at.target || !store_has(at.content, -1))) rc = record(p, w->out->commit, f, e);
+    store_unlock(&lock);
+    if (rc == HUB_OK) {
+        w->out->n_bytes += fetched;
+        if (p->done) p->done(p->user, f->path, at.file, fetched);
+    }
+    hub_place_free(&at);
+    return rc;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------------------- */
+
+/* Room for what is missing, seen before the first byte is fetched. */
+static int check_room(struct work *w, struct hub_error *e)
+{
+    const char *where = w->p->to ? w->p->to : w->p->env->hub[w->p->hub].cache;
+    int64_t need = 0;
+    for (size_t i = 0; i < w->list->n; i++) {
+        struct hub_place at;
+        struct stat st;
+        const struct hub_file *f = &w->list->f[i];
+        if (!w->take[i]) continue;
+        if (hub_place_of(&at, w->p, w->out->commit, f, e)) return e->status;
+        if (w->p->force || !(store_has(at.content, f->size) || store_has(at.file, f->size)))
+            need += f->size - (stat(at.partial, &st) == 0 && st.st_size <= f->size ? st.st_size : 0);
+        hub_place_free(&at);
+    }
+    const int64_t room = store_room(where);
+    if (room < 0 || need <= room) return HUB_OK;
+    return hub_fail(e, HUB_EWRITE, "%s: %.1f MB are needed and %.1f MB are free; make room, or name another place with --to or HF_HOME",
+                    where, (double)need / 1e6, (double)room / 1e6);
+}
+
+/* What a loader takes: the one file that is a model by itself, or their folder. */
+static int say_path(struct work *w, struct hub_error *e)
+{
+    const struct hub_pull *p = w->p;
+    const char *single = NULL;
+    int n = 0;
+    for (size_t i = 0; i < w->list->n; i++)
+        if (w->take[i]) n++, single = w->list->f[i].path;
+    char *dir = p->to ? strdup(p->to) : hub_snapshot_folder(p->env, p->hub, p->id, w->out->commit);
+    w->out->path = !dir ? NULL : n == 1 ? hub_format("%s/%s", dir, single) : strdup(dir);
+    free(dir);
+    return w->out->path ? HUB_OK : hub_no_memory(e, "a path");
+}
+
+/* A list of the whole repository is only for who has all of it: others take a folder for complete by it. */
+static int write_tree(struct work *w, const char *repo, struct hub_error *e)
+{
+    struct hub_text t = { 0 };
+    if (w->list != &w->own) return HUB_OK;
+    for (size_t i = 0; i < w->list->n; i++)
+        if (!w->take[i]) return HUB_OK;
+    hub_text_add(&t, "{\"format_version\": 1, \"files\": {");
+    for (size_t i = 0; i < w->list->n; i++) {
+        const struct hub_file *it = &w->list->f[i];
+        if (i) hub_text_add(&t, ", ");
+        hub_text_json(&t, it->path);
+        hub_text_add(&t, ": {\"size\": %lld, \"blob_id\": \"%s\"", (long long)it->size, it->blob);
+        if (it->is_lfs) hub_text_add(&t, ", \"lfs_sha256\": \"%s\", \"lfs_size\": %lld", it->hash, (long long)it->size);
+        else hub_text_add(&t, ", \"lfs_sha256\": null, \"lfs_size\": null");
+        hub_text_add(&t, it->xet[0] ? ", \"xet_hash\": \"%s\"}" : ", \"xet_hash\": null}", it->xet);
+    }
+    hub_text_add(&t, "}}");
+    char *path = hub_format("%s/trees/%s.json", repo, w->out->commit);
+    const int rc = t.failed || !path ? hub_no_memory(e, "a list of files") : store_text(path, t.p, e);
+    free(path);
+    free(t.p);
+    return rc;
+}
+
+static int write_ref(const char *repo, const char *ref, const char *commit, struct hub_error *e)
+{
+    char *path = hub_format("%s/refs/%s", repo, ref);
+    const int rc = path ? store_text(path, commit, e) : hub_no_memory(e, "a path");
+    free(path);
+    return rc;
+}
+
+/* Last of all. A commit that was asked for by its number is main's only if main is that commit now. */
+static int publish(struct work *w, struct hub_error *e)
+{
+    const struct hub_pull *p = w->p;
+    const char *rev = p->rev ? p->rev : "main";
+    char *repo = hub_repo_folder(p->env, p->hub, p->id), now[HUB_REV_SZ];
+    struct hub_error why;
+    if (!repo) return hub_no_memory(e, "a path");
+    int rc = write_tree(w, repo, e);
+    if (rc == HUB_OK && !hub_is_commit(rev)) {
+        rc = write_ref(repo, rev, w->out->commit, e);
+    } else if (rc == HUB_OK && !(hub_ref_read(now, repo, "main") && strcmp(now, rev) == 0)) {
+        rc = hub_ask_commit(now, p->http, p->env, p->hub, p->id, "main", &why);
+        if (rc == HUB_ENOMEM || rc == HUB_ESTOPPED) *e = why;
+        else if (rc == HUB_OK && strcmp(now, rev) == 0) rc = write_ref(repo, "main", now, e);
+        else rc = HUB_OK;
+    }
+    free(repo);
+    return rc;
+}
+
+/* So that programs which save everything leave caches out; who has made the cache writes it. */
+static int tag_cache(const char *cache, struct hub_error *e)
+{
+    char *path = hub_format("%s/CACHEDIR.TAG", cache);
+    int rc = path ? HUB_OK : hub_no_memory(e, "a path");
+    if (path && !store_has(path, -1))
+        rc = store_text(path, "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of models from hubs; see bford.info/cachedir\n", e);
+    free(path);
+    return rc;
+}
+
+static int list_files(struct work *w, struct hub_error *e)
+{
+    const struct hub_pull *p = w->p;
+    const char *rev = p->rev ? p->rev : p->hub == HUB_HF ? "main" : "master";
+    int rc = HUB_OK;
+    w->list = p->known;
+    if (p->known) {
+        snprintf(w->out->commit, sizeof w->out->commit, "%s", rev);
+    } else {
+        rc = hub_ask_commit(w->out->commit, p->http, p->env, p->hub, p->id, rev, e);
+        if (rc == HUB_OK) rc = hub_ask_listing(&w->own, p->http, p->env, p->hub, p->id, w->out->commit, e);
+        w->list = &w->own;
+    }
+    if (rc == HUB_OK && !(w->take = calloc(w->list->n + 1, 1))) rc = hub_no_memory(e, "a list of files");
+    if (rc == HUB_OK && p->known) memset(w->take, 1, w->list->n);
+    else if (rc == HUB_OK) rc = hub_wanted(w->take, w->list, p->files, p->n_files, p->id, e);
+    return rc;
+}
+
+int hub_pull(const struct hub_pull *p, struct hub_pulled *out, struct hub_error *e)
+{
+    struct work w = { .p = p, .out = out };
+    const char *cache = p->env->hub[p->hub].cache;
+    *out = (struct hub_pulled){ 0 };
+    const char *fault = hub_id_fault(p->id);
+    if (fault) return hub_fail(e, HUB_EARG, "%s: no name of a repository: %s", p->id, fault);
+    if (p->rev && (fault = hub_revision_fault(p->rev))) return hub_fail(e, HUB_EARG, "%s: no revision: %s", p->rev, fault);
+    if (!cache && !p->to) return hub_fail(e, HUB_EWRITE, "there is no place for a cache: set HOME, HF_HOME or MODELSCOPE_CACHE");
+    int rc = list_files(&w, e);
+    if (rc == HUB_OK) rc = check_room(&w, e);
+    if (rc == HUB_OK && p->to) rc = store_folders(p->to, e);
+    if (rc == HUB_OK && p->to && mkdir(p->to, 0777) && errno != EEXIST)
+        rc = hub_fail(e, HUB_EWRITE, "%s: the folder cannot be made: %s", p->to, strerror(errno));
+    if (rc == HUB_OK && !p->to && p->hub == HUB_HF) {
+        char *inside = hub_format("%s/x", cache);
+        rc = inside ? store_folders(inside, e) : hub_no_memory(e, "a path");
+        free(inside);
+        if (rc == HUB_OK) rc = tag_cache(cache, e);
+    }
+    for (size_t i = 0; rc == HUB_OK && i < w.list->n; i++)
+        if (w.take[i]) rc = pull_file(&w, &w.list->f[i], e);
+    if (rc == HUB_OK && !p->to && p->hub == HUB_HF) rc = publish(&w, e);
+    if (rc == HUB_OK) rc = say_path(&w, e);
+    free(w.take);
+    hub_listing_free(&w.own);
+    return rc;
+}
+
+void hub_pulled_free(struct hub_pulled *out)
+{
+    free(out->path);
+    free(out->partial);
+    *out = (struct hub_pulled){ 0 };
+}

@@ -1,0 +1,102 @@
+/* steno-hub: are the bytes in a cache those that the hub promised? SPDX-License-Identifier: MIT */
+#include "verify.h"
+#include "download.h"
+#include "json_path.h"
+#include "place.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The hash that the name of the blob behind a link is. @return 1, or 0: it is no link to a blob */
+static int hash_of_link(char hash[HUB_HASH_SZ], const char *path)
+{
+    char target[PATH_MAX];
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n <= 0) return 0;
+    target[n] = '\0';
+    const char *name = strrchr(target, '/');
+    if (!name || name - target < 5 || strncmp(name - 5, "blobs", 5) != 0) return 0;
+    if (!hub_is_hex(name + 1, 64) && !hub_is_hex(name + 1, 40)) return 0;
+    snprintf(hash, HUB_HASH_SZ, "%s", name + 1);
+    return 1;
+}
+
+static int hash_of_record(char hash[HUB_HASH_SZ], int64_t *size, const struct hub_snapshot *s, const char *file)
+{
+    char *path = hub_record_path(s->repo, s->commit, file);
+    long long n = -1;
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    free(path);
+    if (!f) return 0;
+    const int got = fscanf(f, "%64s %lld", hash, &n);
+    fclose(f);
+    *size = n;
+    return got == 2 && (hub_is_hex(hash, 64) || hub_is_hex(hash, 40)) && n >= 0;
+}
+
+/* Another client has written a list of the whole repository. */
+static int hash_of_tree(char hash[HUB_HASH_SZ], const struct hub_snapshot *s, const char *file)
+{
+    enum { MOST = 8 << 20 };
+    char *path = hub_format("%s/trees/%s.json", s->repo, s->commit), *text = malloc(MOST), *at = NULL, *lfs = NULL;
+    FILE *f = path && text ? fopen(path, "rb") : NULL;
+    int found = 0;
+    if (f) {
+        text[fread(text, 1, MOST - 1, f)] = '\0';
+        fclose(f);
+        at = hub_format("files.%s.blob_id", file);
+        lfs = hub_format("files.%s.lfs_sha256", file);
+    }
+    if (at && lfs) {
+        struct json_path j;
+        json_path_begin(&j, text);
+        while (json_path_next(&j)) {
+            const char *sha256 = json_path_text(&j, lfs), *sha1 = json_path_text(&j, at);
+            if (sha256 && hub_is_hex(sha256, 64)) found = 2, memcpy(hash, sha256, 65);
+            if (sha1 && found < 2 && hub_is_hex(sha1, 40)) found = 1, memcpy(hash, sha1, 41);
+        }
+    }
+    free(path);
+    free(text);
+    free(at);
+    free(lfs);
+    return found;
+}
+
+int hub_verify(struct hub_verified *v, const struct hub_snapshot *s, const char *file, int (*stop)(void *user),
+               void (*wrong)(void *user, const char *why), void *user, struct hub_error *e)
+{
+    struct names files, folders;
+    int rc = names_walk(&files, &folders, s->folder, 0, e);
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
+        char hash[HUB_HASH_SZ], *path;
+        int64_t size = -1;
+        struct hub_error why = { 0 };
+        if (file[0] && strcmp(files.name[i], file) != 0) continue;
+        if (!(path = hub_format("%s/%s", s->folder, files.name[i]))) {
+            rc = hub_no_memory(e, "a path");
+            break;
+        }
+        const int known = hash_of_link(hash, path) || hash_of_record(hash, &size, s, files.name[i]) || hash_of_tree(hash, s, files.name[i]);
+        const int found = known ? file_verify(path, size, hash, stop, user, &why) : HUB_OK;
+        free(path);
+        if (found == HUB_ESTOPPED || found == HUB_ENOMEM) {
+            *e = why;
+            rc = found;
+        } else if (!known) {
+            v->n_unknown++;
+        } else if (found == HUB_OK) {
+            v->n_right++;
+        } else {
+            v->n_wrong++;
+            wrong(user, why.text);
+        }
+    }
+    names_free(&files);
+    names_free(&folders);
+    return rc;
+}

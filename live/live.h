@@ -1,0 +1,45 @@
+/* steno: text while somebody speaks. SPDX-License-Identifier: MIT
+ *
+ * The internal library steno-live, which the program uses and a server can. Sound is pushed in pieces of any size; what is said comes back
+ * as events. Voice activity opens and closes turns; without it the whole sound is one. Every `step` of sound within a turn the recogniser
+ * hears the turn so far, and words on which two such passes agree are final: local agreement (Machacek et al. 2023, whisper_streaming).
+ * Final words never change; where a later pass disagrees they stay. All is reckoned in time of the sound, so that pieces of any size give
+ * the same events. Nothing here prints, waits, or reads the environment. */
+#ifndef STENO_LIVE_H
+#define STENO_LIVE_H
+#include <steno/steno.h>
+
+enum live_kind {
+    LIVE_PARTIAL, /* what is heard behind the final words, and may change */
+    LIVE_FINAL,   /* words that are final now */
+    LIVE_ENDPOINT /* the turn is over: all its words */
+};
+
+struct live_event {
+    enum live_kind kind;
+    int turn;             /* from 1 */
+    int64_t t0_ms, t1_ms; /* -1: not known */
+    const char *text;     /* UTF-8, without spaces at its ends; valid within the call */
+    const char *language; /* of an endpoint */
+};
+
+struct live_params {
+    steno_session *session;        /* of a recogniser, the caller's, and nobody else's meanwhile */
+    const steno_model *vad;        /* NULL: one turn */
+    steno_team *team;              /* for it */
+    const steno_vad_params *find;  /* how it finds speech; NULL: the defaults. Its callbacks are not called */
+    steno_transcribe_params text;  /* language, and so on; callbacks and word_timestamps are set */
+    int has_words, has_prompt;     /* it serves word_timestamps; initial_prompt */
+    int64_t step_ms;               /* 200..10000 */
+    int64_t turn_most_ms;          /* a turn is closed then: at most 30000 */
+    void (*tell)(void *user, const struct live_event *e);
+    void *user;
+};
+
+struct live;
+int live_open(struct live **out, const struct live_params *p, steno_error *e);
+int live_push(struct live *l, const float *pcm, int64_t n, steno_error *e); /* events are told in the middle of it */
+int live_end(struct live *l, steno_error *e);                              /* the sound ends: what was heard is final */
+void live_close(struct live *l);                                           /* NULL is allowed */
+int64_t live_disagreements(const struct live *l);                          /* words that stayed though the last pass had others */
+#endif

@@ -1,0 +1,201 @@
+/* steno: cues that people would publish. SPDX-License-Identifier: MIT
+ *
+ * First where cues end: the way with the least cost through all places between atoms, where the cost of a cue depends on its own atoms and
+ * on when the next begins. Then its lines. Then when it is shown, from the first cue to the last. */
+#include "cue_build.h"
+#include "cue_lines.h"
+#include "text_shape.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where cues end ---------------------------------------------------------------------------------------------------------- */
+
+/* A cue that grows by atoms, and what is wrong inside it. */
+struct growing {
+    const struct cue_atom *atom; /* all of them */
+    size_t n, first, last;       /* how many there are; of the cue */
+    struct cue_fill fill;
+    struct text_size size;
+    int64_t inside;              /* cost */
+};
+
+/* What is worth how much: a sentence that ends inside a cue is a little worse than one cue more, and so on. */
+enum { COST_CUE = 30, COST_LINE = 3, COST_PHRASE = 20, COST_SEGMENT = 25, COST_ELSEWHERE = 60, COST_SMALL = 20, COST_ROUGH = 300,
+       COST_SENTENCE_INSIDE = 40, COST_ORPHAN = 150, COST_UNREADABLE = 200, PAUSE_SEEN_MS = 500 };
+
+/* One more atom. @return 0: the cue cannot have it */
+static int grow(struct growing *g, const struct cue_rules *r)
+{
+    const struct cue_atom *a = &g->atom[g->last + 1];
+    const struct cue_atom *before = a - 1;
+    if (g->last + 1 - g->first >= CUE_ATOMS_MOST || before->forced) return 0;
+    if (r->max_ms && a->t1_ms - g->atom[g->first].t0_ms > r->max_ms) return 0;
+    if (!cue_fill_add(&g->fill, a, r)) return 0;
+    const int64_t pause = a->t0_ms - before->t1_ms;
+    if (before->ends == CUE_ENDS_SENTENCE) g->inside += COST_SENTENCE_INSIDE;
+    if (pause > PAUSE_SEEN_MS) g->inside += (pause - PAUSE_SEEN_MS / 2) / 10;
+    g->size.cells += a->cells + (a->space != 0);
+    g->size.half_words += a->half_words;
+    g->last++;
+    return 1;
+}
+
+static int64_t end_cost(const struct growing *g)
+{
+    static const int ends[] = { [CUE_ENDS_WORD] = COST_ELSEWHERE, [CUE_ENDS_SEGMENT] = COST_SEGMENT, [CUE_ENDS_PHRASE] = COST_PHRASE,
+                                [CUE_ENDS_SENTENCE] = 0 };
+    const struct cue_atom *a = &g->atom[g->last];
+    if (g->last + 1 == g->n || a->forced) return 0;
+    int64_t pause = a[1].t0_ms - a->t1_ms, cost = ends[(int)a->ends];
+    if (a->small) cost += COST_SMALL;
+    pause /= 20;
+    cost -= pause < cost * 2 / 3 ? pause : cost * 2 / 3;
+    return a->rough ? cost + COST_ROUGH : cost;
+}
+
+/* A single word that goes on with a sentence of the cue before, or begins one that goes on in the next. */
+static int is_orphan(const struct growing *g)
+{
+    const struct cue_atom *a = &g->atom[g->first];
+    if (g->first != g->last) return 0;
+    const int goes_on = g->first > 0 && !a[-1].forced && a[-1].ends != CUE_ENDS_SENTENCE;
+    const int is_gone_on = g->last + 1 < g->n && !a->forced && a->ends != CUE_ENDS_SENTENCE;
+    return goes_on || is_gone_on;
+}
+
+static int64_t cue_cost(const struct growing *g, const struct cue_rules *r)
+{
+    int64_t cost = COST_CUE + g->inside + (g->fill.lines - 1) * COST_LINE + end_cost(g) + (is_orphan(g) ? COST_ORPHAN : 0);
+    if (g->last + 1 == g->n) return cost;
+    const int64_t have = g->atom[g->last + 1].t0_ms - r->gap_ms - g->atom[g->first].t0_ms, need = cue_rules_need_ms(r, &g->size);
+    return have < need ? cost + COST_UNREADABLE + (need - have) / 2 : cost;
+}
+
+/* The cheapest cues of all atoms, last[i] being the first atom of the cue that ends before atom i + 1. */
+static void choose_ends(size_t *first, int64_t *best, const struct cue_atoms *a, const struct cue_rules *r)
+{
+    for (size_t i = 1; i <= a->n; i++) best[i] = INT64_MAX;
+    best[0] = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct cue_atom *begin = &a->atom[i];
+        struct growing g = { .atom = a->atom, .n = a->n, .first = i, .last = i };
+        g.size = (struct text_size){ .cells = begin->cells, .half_words = begin->half_words };
+        cue_fill_add(&g.fill, begin, r);
+        do {
+            const int64_t cost = best[i] + cue_cost(&g, r);
+            if (cost < best[g.last + 1]) {
+                best[g.last + 1] = cost;
+                first[g.last] = i;
+            }
+        } while (g.last + 1 < a->n && grow(&g, r));
+    }
+}
+
+static int make_cues(struct cue_build *b, const struct cue_rules *r)
+{
+    const size_t n = b->text.n;
+    size_t *first = calloc(n + 1, sizeof *first);
+    int64_t *best = malloc((n + 1) * sizeof *best);
+    int bad = !first || !best;
+    if (!bad) {
+        choose_ends(first, best, &b->text, r);
+        for (size_t i = n; i; i = first[i - 1]) b->n++;
+        b->cue = calloc(b->n + 1, sizeof *b->cue);
+        bad = !b->cue;
+    }
+    for (size_t i = n, k = b->n; !bad && i; i = first[i - 1]) {
+        b->cue[--k] = (struct built_cue){ .first = first[i - 1], .n = i - first[i - 1] };
+        cue_lines_set(&b->text.atom[b->cue[k].first], b->cue[k].n, r);
+    }
+    free(first);
+    free(best);
+    return bad ? -1 : 0;
+}
+
+/* ---- when they are shown ----------------------------------------------------------------------------------------------------- */
+
+static int64_t grid_down(int64_t ms)
+{
+    return ms / CUE_GRID_MS * CUE_GRID_MS;
+}
+
+static int64_t grid_up(int64_t ms)
+{
+    return (ms + CUE_GRID_MS - 1) / CUE_GRID_MS * CUE_GRID_MS;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t said_from(const struct cue_build *b, size_t i)
+{
+    return grid_down(b->text.atom[b->cue[i].first].t0_ms);
+}
+
+static int64_t said_to(const struct cue_build *b, size_t i)
+{
+    int64_t t = 0;
+    for (size_t k = 0; k < b->cue[i].n; k++) t = most(t, b->text.atom[b->cue[i].first + k].t1_ms);
+    return grid_up(t);
+}
+
+static int64_t need_of(const struct cue_build *b, size_t i, const struct cue_rules *r)
+{
+    const struct text_size size = cue_lines_measure(&b->text.atom[b->cue[i].first], b->cue[i].n);
+    return cue_rules_need_ms(r, &size);
+}
+
+/* Show cues while they are said, and long enough to be read; free: when the one before, and its gap, are over. */
+static void set_times(struct cue_build *b, const struct cue_rules *r)
+{
+    enum { EARLY_MS = 120, LATE_MS = 240, SEEN_MS = 40 };
+    const int64_t gap = grid_up(r->gap_ms), seen = most(SEEN_MS, grid_up(r->min_ms / 2));
+    int64_t free_from = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const int64_t need = need_of(b, i, r), next = i + 1 < b->n ? said_from(b, i + 1) - gap : INT64_MAX / 2;
+        int64_t t0 = most(said_from(b, i), free_from), t1 = most(said_to(b, i), t0 + need);
+        if (t0 + need > next) t0 -= least(least(t0 + need - next, EARLY_MS), t0 - free_from);
+        if (t1 > next) t1 = most(next, least(t0 + need, next + LATE_MS));
+        t1 = most(t1, t0 + least(seen, most(need, SEEN_MS)));
+        if (r->max_ms) t1 = least(t1, t0 + grid_down(r->max_ms));
+        b->cue[i].t0_ms = t0;
+        b->cue[i].t1_ms = t1;
+        free_from = t1 + gap;
+    }
+}
+
+/* A gap that only flickers is closed, or opened where the cue before it would be too long. */
+static void close_gaps(struct cue_build *b, const struct cue_rules *r)
+{
+    const int64_t gap = grid_up(r->gap_ms), close = grid_up(r->close_ms);
+    for (size_t i = 0; i + 1 < b->n; i++) {
+        struct built_cue *c = &b->cue[i];
+        const int64_t next = c[1].t0_ms, most_t1 = r->max_ms ? c->t0_ms + grid_down(r->max_ms) : INT64_MAX;
+        if (next - c->t1_ms <= gap || next - c->t1_ms >= close) continue;
+        if (next - gap <= most_t1) c->t1_ms = next - gap;
+        else if (next - close - c->t0_ms >= need_of(b, i, r)) c->t1_ms = next - close;
+    }
+}
+
+int cue_build(struct cue_build *b, const struct transcript *t, const struct cue_rules *r, int labels)
+{
+    memset(b, 0, sizeof *b);
+    if (cue_atoms_take(&b->text, t, labels) || make_cues(b, r)) return -1;
+    set_times(b, r);
+    close_gaps(b, r);
+    return 0;
+}
+
+void cue_build_free(struct cue_build *b)
+{
+    cue_atoms_free(&b->text);
+    free(b->cue);
+    memset(b, 0, sizeof *b);
+}

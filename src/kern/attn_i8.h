@@ -1,0 +1,216 @@
+/* steno: attention in int8 over vectors. SPDX-License-Identifier: MIT
+ *
+ * Both products are the register tile of lowp.h: keys and values are panels of PK_I8_QUAD. A tile's rows walk all keys at once: their
+ * scores lie side by side in the first-level cache, and weights take the place of their scores, as bytes.
+ *
+ * Beside the primitives of lowp.h, for unsigned bytes of x as they lie (QUAD_STEPS 1, QUADS_SIGNED 0), a file has, before it includes this:
+ *   vf_store_bytes(to, v)    lanes rounded to nearest even, as bytes, at most 255
+ *   vi_word(a, b, c, d)      words of the low bytes of four vectors
+ *   vf_as_words(v)           bits of lanes
+ *   vi_flip(v)               bytes with their highest bits turned over */
+#ifndef STENO_KERN_ATTN_I8_H
+#define STENO_KERN_ATTN_I8_H
+#include "kern/attn_group.h"
+#include "kern/lowp.h"
+
+#if QUAD_STEPS != 1 || QUADS_SIGNED || ROWS_BY_TWOS
+#error "attn_i8.h wants rows of unsigned bytes as they lie"
+#endif
+
+struct attn_i8_scratch {
+    float unit[TILE_ROWS], share[TILE_ROWS]; /* of each row: what makes a score a power of two; 1 / the sum of its weights */
+    float acc[TILE_ROWS * PANEL];
+    uint32_t q[TILE_ROWS * I8_Q_LD];
+    uint32_t score[];                        /* rows of i8_score_ld words */
+};
+
+INLINE const char *i8_keys_at(const struct attn_i8 *a, size_t panel)
+{
+    return (const char *)a->keys + panel * panel_sz(PK_I8_QUAD, a->d_head);
+}
+
+/* 2^x for what becomes a byte: relative error 7.5e-5; less than FLT_MIN where x <= -126. */
+INLINE vf vf_exp2_byte(vf x)
+{
+    vf n, p = vf_set1(5.517137606e-02f);
+    const vf r = vf_split(x, &n);
+    p = vf_fma(p, r, vf_set1(2.426112101e-01f));
+    p = vf_fma(p, r, vf_set1(6.932610307e-01f));
+    p = vf_fma(p, r, vf_set1(9.999280696e-01f));
+    return vf_times_2n(p, n);
+}
+
+/* acc[rows, PANEL] = start + words of x times a panel's. */
+INLINE void i8_sums(int32_t *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w, size_t words,
+                    size_t rows)
+{
+    for (size_t c = 0; c < PANEL; c += TILE_W) {
+        const uint32_t *from = w + c;
+        const struct weight_words of = { &from, PANEL, words, words, (const char *)(w + words * PANEL) };
+        tiles_quad[rows](acc + c, ld_acc, x, ld, start ? start + c : NULL, 0, &of);
+    }
+}
+
+INLINE void i8_scores(struct attn_i8_scratch *s, const struct attn_i8 *a, size_t r0, size_t rows, size_t ld)
+{
+    const size_t words = lowp_words(PK_I8_QUAD, a->d_head);
+    for (size_t r = 0; r < rows; r++)
+        s->unit[r] = row_to_quads(s->q + r * I8_Q_LD, a->q + (r0 + r) * a->ld_q, a->d_head) * (a->scale * I8_LOG2_E);
+    for (size_t p = 0; p * PANEL < a->n_keys; p++) {
+        const char *panel = i8_keys_at(a, p);
+        const int32_t *start = (const int32_t *)(const void *)panel + PANEL;
+        i8_sums((int32_t *)s->score + p * PANEL, ld, s->q, I8_Q_LD, start, (const uint32_t *)(const void *)(start + PANEL), words, rows);
+    }
+}
+
+/* Scores i to i + VF_N of a row, of which n are left, in steps of the query. */
+INLINE vf i8_score_at(const uint32_t *row, const struct attn_i8 *a, size_t i)
+{
+    const float *scale = (const float *)(const void *)i8_keys_at(a, i / PANEL) + i % PANEL;
+    return vf_mul(vf_of_ints(vs_load((const int32_t *)row + i)), vf_load(scale));
+}
+
+/* A row's scores become weights. @return 1 / their sum, NaN where a score is none */
+INLINE float i8_weights(uint32_t *row, const struct attn_i8 *a, float unit)
+{
+    enum { SIDE = 32 / VF_N };
+    const size_t n = a->n_keys, whole = n / PANEL * PANEL;
+    vf top[SIDE];
+    UNROLL
+    for (size_t c = 0; c < SIDE; c++) top[c] = vf_set1(-INFINITY);
+    for (size_t i = 0; i < whole; i += PANEL)
+        UNROLL
+        for (size_t c = 0; c < SIDE; c++) top[c] = vf_max(i8_score_at(row, a, i + c * VF_N), top[c]);
+    for (size_t i = whole; i < n; i += VF_N) top[0] = vf_max(first_or_absent(i8_score_at(row, a, i), n - i), top[0]);
+    for (size_t c = 1; c < SIDE; c++) top[0] = vf_max(top[0], top[c]);
+    const float highest = vf_hmax(top[0]) * unit;
+    const vf by = vf_set1(unit), most = vf_set1(I8_LOG2_MOST - highest);
+    uint8_t *weight = (uint8_t *)row;
+    for (size_t i = 0; i < whole; i += VF_N) vf_store_bytes(weight + i, vf_exp2_byte(vf_fma(i8_score_at(row, a, i), by, most)));
+    for (size_t i = whole; i < n; i += VF_N)
+        vf_store_bytes(weight + i, vf_exp2_byte(first_or_absent(vf_fma(i8_score_at(row, a, i), by, most), n - i)));
+    const size_t end = (n + VF_N - 1) / VF_N * VF_N;
+    memset(weight + end, 0, (end + 4 * VF_N - 1) / (4 * VF_N) * (4 * VF_N) - end);
+    vs sum = vs_zero();
+    for (size_t i = 0; i < n; i += 4 * VF_N) sum = vs_dot_quads(sum, vi_load(weight + i), vi_set1(0x01010101));
+    const float all = vf_sum(vf_of_ints(sum));
+    return highest - highest == 0 ? 1 / all : NAN;
+}
+
+INLINE void i8_outputs(struct attn_i8_scratch *s, const struct attn_i8 *a, size_t r0, size_t rows, size_t ld)
+{
+    const size_t words = lowp_words(PK_I8_QUAD, a->n_keys), sz = panel_sz(PK_I8_QUAD, a->n_keys);
+    for (size_t d0 = 0; d0 < a->d_head; d0 += PANEL) {
+        const float *scale = (const float *)(const void *)((const char *)a->values + d0 / PANEL * sz);
+        i8_sums((int32_t *)(void *)s->acc, PANEL, s->score, ld, NULL, (const uint32_t *)(const void *)scale + 2 * PANEL, words, rows);
+        for (size_t r = 0; r < rows; r++)
+            for (size_t c = 0; c < PANEL && d0 + c < a->d_head; c += VF_N) {
+                const vf sum = vf_of_ints(vs_load((const int32_t *)(const void *)(s->acc + r * PANEL) + c));
+                const vf v = vf_fma(sum, vf_mul(vf_set1(s->share[r]), vf_load(scale + c)), vf_load(scale + PANEL + c));
+                vf_store_n(a->out + (r0 + r) * a->ld_out + d0 + c, v, size_min(VF_N, a->d_head - d0 - c));
+            }
+    }
+}
+
+/* No key's scale is NaN. */
+INLINE int i8_keys_are_numbers(const struct attn_i8 *a)
+{
+    vf all = vf_zero();
+    for (size_t p = 0; p * PANEL < a->n_keys; p++)
+        for (size_t c = 0; c < PANEL; c += VF_N) all = vf_add(all, vf_load((const float *)(const void *)i8_keys_at(a, p) + c));
+    return !isnan(vf_sum(all));
+}
+
+static void attn_i8(const struct attn_i8 *a, void *scratch)
+{
+    struct attn_i8_scratch *s = scratch;
+    const size_t ld = i8_score_ld(a->n_keys), tiles = (a->rows + TILE_ROWS - 1) / TILE_ROWS;
+    const size_t height = a->rows ? (a->rows + tiles - 1) / tiles : 0;
+    const int are_numbers = i8_keys_are_numbers(a);
+    for (size_t r = 0; r < a->rows; r += height) {
+        const size_t rows = size_min(height, a->rows - r);
+        i8_scores(s, a, r, rows, ld);
+        for (size_t i = 0; i < rows; i++) s->share[i] = i8_weights(s->score + i * ld, a, are_numbers ? s->unit[i] : NAN);
+        i8_outputs(s, a, r, rows, ld);
+    }
+}
+
+/* ---- packing ------------------------------------------------------------------------------------------------------------------------ */
+/* A panel of keys: rows become bytes, then words of four d change places with keys. */
+static void pack_keys_i8(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less)
+{
+    enum { WORDS = HEAD_MAX / 4 };
+    float key[HEAD_MAX];
+    _Alignas(64) uint32_t row[PANEL][WORDS];
+    float *scale = panel;
+    int32_t *start = (int32_t *)panel + PANEL;
+    uint32_t *to = (uint32_t *)panel + 2 * PANEL;
+    const size_t words = lowp_words(PK_I8_QUAD, d_head);
+    vs sum[PV];
+    for (size_t r = 0; r < PANEL; r++) {
+        for (size_t d = 0; r < n && d < d_head; d += VF_N)
+            vf_store(key + d, vf_sub(load_some(x + r * ld + d, d_head - d), load_some(less + d, d_head - d)));
+        scale[r] = r < n ? row_to_quads(row[r], key, d_head) : 0;
+        if (!(scale[r] > 0)) memset(row[r], 0x80, words * 4);
+    }
+    for (size_t c = 0; c < PV; c++) sum[c] = vs_set1(128 * 128 * 4 * (int32_t)words);
+    for (size_t k = 0; k < words; k += VF_N)
+        for (size_t c = 0; c < PV; c++) {
+            float turned[VF_N][VF_N];
+            vf v[VF_N];
+            UNROLL
+            for (size_t i = 0; i < VF_N; i++) v[i] = vf_load((const float *)(const void *)(row[c * VF_N + i] + k));
+            vf_transpose(v);
+            UNROLL
+            for (size_t i = 0; i < VF_N; i++) vf_store(turned[i], v[i]);
+            for (size_t i = 0; i < VF_N && k + i < words; i++) {
+                const vi four = vi_load(turned[i]);
+                sum[c] = vs_dot_quads(sum[c], four, vi_set1(0x80808080u)); /* with 128 added, times -128 */
+                vs_store((int32_t *)(void *)(to + (k + i) * PANEL + c * VF_N), vi_flip(four));
+            }
+        }
+    for (size_t c = 0; c < PV; c++) vs_store(start + c * VF_N, sum[c]);
+}
+
+/* Lanes i to i + VF_N of n. */
+INLINE vf i8_lanes(const float *x, size_t i, size_t n) { return i < n ? load_some(x + i, n - i) : vf_zero(); }
+
+/* A panel of values: n positions of n_d columns. */
+static void pack_values_i8(void *panel, const float *x, size_t ld, size_t n, size_t n_d)
+{
+    float least[PANEL], most[PANEL], inverse[PANEL], *scale = panel, *middle = scale + PANEL;
+    uint32_t *to = (uint32_t *)panel + 2 * PANEL;
+    const vf magic = vf_set1(I16_MAGIC);
+    for (size_t c = 0; c < PANEL; c += VF_N) {
+        vf low = i8_lanes(x, c, n_d), high = low, none = vf_zero();
+        for (size_t t = 0; t < n; t++) {
+            const vf v = i8_lanes(x + t * ld, c, n_d);
+            low = vf_min(v, low), high = vf_max(v, high), none = vf_fma(v, vf_zero(), none);
+        }
+        vf_store(least + c, vf_add(low, none));
+        vf_store(most + c, vf_add(high, none));
+    }
+    for (size_t i = 0; i < PANEL; i++) {
+        const struct i8_range g = i8_range_of(least[i], most[i]);
+        scale[i] = g.scale, inverse[i] = g.inverse, middle[i] = g.middle;
+    }
+    for (size_t t = 0; t < n; t += 4, to += PANEL)
+        for (size_t c = 0; c < PANEL; c += VF_N) {
+            vi q[4];
+            const vf by = vf_load(inverse + c), less = vf_load(middle + c);
+            UNROLL
+            for (size_t i = 0; i < 4; i++) {
+                const vf v = t + i < n ? vf_sub(i8_lanes(x + (t + i) * ld, c, n_d), less) : vf_zero();
+                q[i] = vf_as_words(vf_add(vf_mul(v, by), magic));
+            }
+            vs_store((int32_t *)to + c, vi_word(q[0], q[1], q[2], q[3]));
+        }
+}
+
+INLINE void init_attn_i8(struct kern *k)
+{
+    k->attn_i8 = attn_i8;
+    k->pack_keys_i8 = pack_keys_i8;
+    k->pack_values_i8 = pack_values_i8;
+}
+#endif

@@ -1,0 +1,29 @@
+/* steno: writing PyTorch files. SPDX-License-Identifier: MIT
+ *
+ * What torch.save writes and torch.load reads with weights_only: a zip archive of one pickle, which is a dictionary of dictionaries of
+ * numbers and tensors, and an entry for the bytes of each tensor. The pickle is described first; then come the tensors in that order. */
+#ifndef STENO_LOAD_TORCH_WRITE_H
+#define STENO_LOAD_TORCH_WRITE_H
+#include "load/zip_write.h"
+
+struct torch_writer {
+    struct zip_writer zip;
+    const char *name;      /* of the folder in the archive */
+    struct buf pickle;
+    uint32_t n, at;        /* tensors that were put, and that were written */
+};
+
+void torch_write_start(struct torch_writer *t, struct byte_writer *b, const char *name);
+void torch_write_free(struct torch_writer *t);
+
+void torch_put_dict(struct torch_writer *t, const char *key); /* entries go there until torch_put_dict_end */
+void torch_put_dict_end(struct torch_writer *t);
+void torch_put_number(struct torch_writer *t, const char *key, int32_t v);
+void torch_put_tensor(struct torch_writer *t, const char *key, enum dtype type, const uint64_t *dim, int n_dims); /* f32, f16 or bf16 */
+
+int torch_write_pickle(struct torch_writer *t); /* what was put */
+/* The bytes of the next tensor, `size` of them: begin, bytes_write_tensor, end. */
+int torch_write_tensor(struct torch_writer *t, uint64_t size);
+int torch_write_tensor_end(struct torch_writer *t);
+int torch_write_end(struct torch_writer *t);    /* of the file */
+#endif

@@ -1,0 +1,61 @@
+/* steno: lists of words beside FunASR's models. SPDX-License-Identifier: MIT */
+#include "model/funasr_lines.h"
+#include <string.h>
+#include "model/funasr.h"
+
+enum { LINE_MAX = 1 << 16, LINES_MAX_SZ = 1 << 28 };
+
+static int add_line(void *user, uint64_t i, const char *s, size_t n)
+{
+    struct buf *text = user;
+    (void)i;
+    buf_add(text, s, n);
+    buf_str(text, "\n");
+    return text->err || text->len > LINES_MAX_SZ ? STENO_ENOMEM : STENO_OK;
+}
+
+int funasr_read_lines(struct weights *w, const char *file, const char *key, struct arena *a, const char **text, size_t *n, steno_error *e)
+{
+    const struct meta_list *list = funasr_is_gguf(w) ? meta_find_list(&w->meta, key) : NULL;
+    struct buf lines = { 0 };
+    struct file f;
+    *text = NULL;
+    *n = 0;
+    if (list) {
+        int rc = meta_list_texts(list, LINE_MAX, add_line, &lines, e);
+        if (rc == STENO_ENOMEM) rc = err_nomem(e, lines.len, "a dictionary");
+        *n = lines.len;
+        if (!rc && !(*text = arena_strdup(a, lines.p ? lines.p : "", lines.len))) rc = err_nomem(e, lines.len, "a dictionary");
+        buf_free(&lines);
+        return rc;
+    }
+    const int found = model_source_find(&w->source, file, a, &f, e);
+    if (found <= 0) return found;
+    const int rc = file_text(&f, LINES_MAX_SZ, a, text, e);
+    *n = (size_t)f.size;
+    file_close(&f);
+    return rc;
+}
+
+static uint32_t list_lines(const char *text, size_t n, struct vocab_entry *line)
+{
+    uint32_t n_lines = 0;
+    for (size_t at = 0; at < n;) {
+        const char *s = text + at, *end = memchr(s, '\n', n - at);
+        const size_t len = end ? (size_t)(end - s) : n - at;
+        if (line) line[n_lines] = (struct vocab_entry){ .s = (const uint8_t *)s, .n = (uint32_t)len };
+        n_lines++;
+        at += len + 1;
+    }
+    return n_lines;
+}
+
+int funasr_put_lines(struct gguf_writer *g, const char *key, const char *text, size_t n, struct arena *a, steno_error *e)
+{
+    const uint32_t n_lines = list_lines(text, n, NULL);
+    struct vocab_entry *line = arena_array(a, n_lines, sizeof *line);
+    if (!line) return err_nomem(e, n_lines * sizeof *line, "a dictionary");
+    list_lines(text, n, line);
+    gguf_put_vocab(g, key, line, n_lines);
+    return STENO_OK;
+}

@@ -1,0 +1,345 @@
+/* steno: Silero VAD as data. SPDX-License-Identifier: MIT
+ *
+ * Version 5 and 6 for 16 kHz: frames of 512 samples between margins of 64, the magnitudes of four spectra, four convolutions over those,
+ * an LSTM from frame to frame, the logit of speech. A convolution over the few columns of one frame is a matrix over all of them, so that
+ * frames are rows, and many of them one product. Reference: silero-vad 6.2; whisper.cpp, src/whisper.cpp (its file). */
+#include <stdio.h>
+#include <string.h>
+#include "model/family.h"
+#include "plan/emit.h"
+#include "plan/linear.h"
+#include "plan/lstm.h"
+
+enum {
+    FRAME = 512, MARGIN = 64, STFT = 256, STFT_HOP = 128, BINS = STFT / 2 + 1, COLUMNS = 4, CELLS = 128, TAPS = 3,
+    PIECE_FRAMES = 160 /* rows of a replay: 5 s */
+};
+
+/* Inputs, outputs and columns of each; the step is how many times fewer columns come out. */
+static const struct conv { int in, out, columns, columns_out; } conv[] = {
+    { BINS, 128, COLUMNS, 4 }, { 128, 64, 4, 2 }, { 64, 64, 2, 1 }, { 64, CELLS, 1, 1 },
+};
+enum { N_CONVS = sizeof conv / sizeof *conv };
+
+static const struct hysteresis_params usual = { .rules = HYSTERESIS_LONGEST_PAUSE, .frame = FRAME, .threshold = 0.5, .neg_threshold = 0.35,
+                                                .min_speech = 4000, .min_silence = 1600, .max_speech = INT64_MAX, .pad = 480 };
+
+/* The basis of spectra of 256 samples: every spelling has it, ggml's and ONNX's behind a prefix; but for the published safetensors, whose
+ * names are others. */
+static const char basis[] = "stft.forward_basis_buffer", head_weight[] = "decoder.decoder.2.weight";
+
+static const struct tensor *basis_of(const struct weights *w)
+{
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        const struct tensor *t = &w->tensor[i];
+        const size_t n = strlen(t->name), m = sizeof basis - 1;
+        if (n >= m && !strcmp(t->name + n - m, basis) && t->dim[0] == 2 * BINS) return t;
+    }
+    return NULL;
+}
+
+static const struct { const char *was, *is; } other_name[] = {
+    { "stft_conv.weight", basis },
+    { "conv1.weight", "encoder.0.reparam_conv.weight" },
+    { "conv1.bias", "encoder.0.reparam_conv.bias" },
+    { "conv2.weight", "encoder.1.reparam_conv.weight" },
+    { "conv2.bias", "encoder.1.reparam_conv.bias" },
+    { "conv3.weight", "encoder.2.reparam_conv.weight" },
+    { "conv3.bias", "encoder.2.reparam_conv.bias" },
+    { "conv4.weight", "encoder.3.reparam_conv.weight" },
+    { "conv4.bias", "encoder.3.reparam_conv.bias" },
+    { "lstm_cell.weight_ih", "decoder.rnn.weight_ih" },
+    { "lstm_cell.weight_hh", "decoder.rnn.weight_hh" },
+    { "lstm_cell.bias_ih", "decoder.rnn.bias_ih" },
+    { "lstm_cell.bias_hh", "decoder.rnn.bias_hh" },
+    { "final_conv.weight", head_weight },
+    { "final_conv.bias", "decoder.decoder.2.bias" },
+};
+
+static int usual_name(const char *name, char *out, size_t n)
+{
+    for (size_t i = 0; i < sizeof other_name / sizeof *other_name; i++)
+        if (!strcmp(name, other_name[i].was)) return snprintf(out, n, "%s", other_name[i].is) > 0;
+    return 0;
+}
+
+static int has_other_names(const struct weights *w)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        n += !strcmp(w->tensor[i].name, other_name[0].was) || !strcmp(w->tensor[i].name, "lstm_cell.weight_hh");
+    return n == 2;
+}
+
+static int silero_match(const struct weights *w)
+{
+    return has_other_names(w) || !strcmp(meta_text(&w->meta, "model_type", ""), "silero-16k") || basis_of(w) != NULL;
+}
+
+/* ---- names */
+
+/* Tensors are known by those of the published network, which stand behind the prefix that the basis has. Those behind another one are of
+ * another network, for 8 kHz. */
+static int strip(struct weights *w, steno_error *e)
+{
+    const struct tensor *found = basis_of(w);
+    if (!found) return err_set(e, STENO_EFORMAT, "%s: tensor %s of [%d, 1, %d] is missing", w->name, basis, 2 * BINS, STFT);
+    const char *prefix = found->name;
+    const size_t n = strlen(prefix) - (sizeof basis - 1);
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        struct tensor *t = &w->tensor[i];
+        if (strncmp(t->name, prefix, n) != 0) t->used = 1;
+        else if (t->name != prefix) t->name += n;
+    }
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        if (w->tensor[i].name == prefix) w->tensor[i].name += n;
+    return weights_index(w, e);
+}
+
+/* What a header says, where there is one, is what is built. */
+static int check_number(const struct weights *w, const char *key, int want, steno_error *e)
+{
+    const struct meta_entry *said = meta_find(&w->meta, key);
+    if (!said || said->i == want) return STENO_OK;
+    return err_set(e, STENO_EUNSUPPORTED, "%s: header: %s is %lld, want %d: Silero VAD 5 and 6 for 16 kHz are read", w->name, key,
+                   (long long)said->i, want);
+}
+
+static int check_header(const struct weights *w, steno_error *e)
+{
+    static const char *const of_conv[] = { "in", "out", "kernel" };
+    static const struct { const char *key; int want; } number[] = {
+        { "window", FRAME }, { "context", MARGIN }, { "n_encoder_layers", N_CONVS }, { "lstm_in", CELLS }, { "lstm_hidden", CELLS },
+        { "final_in", CELLS }, { "final_out", 1 },
+    };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof number / sizeof *number && !rc; i++) rc = check_number(w, number[i].key, number[i].want, e);
+    for (int i = 0; i < 3 * N_CONVS && !rc; i++) {
+        const struct conv *c = &conv[i / 3];
+        char key[32];
+        snprintf(key, sizeof key, "encoder.%d.%s", i / 3, of_conv[i % 3]);
+        rc = check_number(w, key, i % 3 == 0 ? c->in : i % 3 == 1 ? c->out : TAPS, e);
+    }
+    return rc;
+}
+
+/* ---- matrices over the columns of a frame */
+
+struct made { struct weights *w; steno_error *e; };
+
+/* A tensor that was made: of f32, in memory of the weights'. */
+static int add_made(const struct made *to, const char *name, const float *x, uint64_t rows, uint64_t n)
+{
+    struct weights *w = to->w;
+    struct tensor *t = weights_add(w, to->e);
+    struct file *f = arena_alloc(&w->arena, sizeof *f);
+    const char *own = arena_strdup(&w->arena, name, strlen(name));
+    if (!t || !f || !own) return err_nomem(to->e, sizeof *f, "the network");
+    const size_t sz = (size_t)(rows * n) * sizeof *x;
+    file_from_memory(f, w->name, x, sz);
+    *t = (struct tensor){ .name = own, .type = DT_F32, .n_dims = 2, .dim = { rows, n, 1, 1 }, .file = f, .size = sz, .used = 1 };
+    return STENO_OK;
+}
+
+/* Convolution [out, in, TAPS], a column of zeros beside the first and the last, as [columns_out * out, columns * in]. */
+static void spread(float *y, const float *x, const struct conv *c)
+{
+    const int step = c->columns / c->columns_out;
+    const size_t width = (size_t)c->columns * (size_t)c->in;
+    for (int to = 0; to < c->columns_out; to++)
+        for (int o = 0; o < c->out; o++)
+            for (int k = 0; k < TAPS; k++) {
+                const int from = to * step + k - 1, is_there = from >= 0 && from < c->columns;
+                const float *tap = x + (size_t)(o * c->in * TAPS + k);
+                float *row = y + (size_t)(to * c->out + o) * width + (size_t)(is_there ? from * c->in : 0);
+                for (int i = 0; is_there && i < c->in; i++) row[i] = tap[i * TAPS];
+            }
+}
+
+static int make_conv(const struct made *to, int i)
+{
+    const struct conv *c = &conv[i];
+    const uint64_t rows = (uint64_t)(c->columns_out * c->out), n = (uint64_t)(c->columns * c->in);
+    struct tensor *weight, *bias;
+    char name[64];
+    snprintf(name, sizeof name, "encoder.%d.reparam_conv.weight", i);
+    int rc = weights_get(to->w, name, (uint64_t[4]){ (uint64_t)c->out, (uint64_t)c->in, TAPS, 0 }, &weight, to->e);
+    snprintf(name, sizeof name, "encoder.%d.reparam_conv.bias", i);
+    if (!rc) rc = weights_get(to->w, name, (uint64_t[4]){ (uint64_t)c->out, 0, 0, 0 }, &bias, to->e);
+    if (rc) return rc;
+    struct arena *a = &to->w->arena;
+    float *x = arena_array(a, (size_t)(c->out * c->in * TAPS), sizeof *x), *y = arena_array(a, (size_t)(rows * n), sizeof *y);
+    float *b = arena_array(a, (size_t)rows, sizeof *b);
+    if (!x || !y || !b) return err_nomem(to->e, (size_t)(rows * n) * sizeof *y, "the network");
+    memset(y, 0, (size_t)(rows * n) * sizeof *y);
+    rc = tensor_read_f32(weight, x, to->e);
+    if (!rc) rc = tensor_read_f32(bias, b, to->e);
+    if (rc) return rc;
+    spread(y, x, c);
+    for (uint64_t r = (uint64_t)c->out; r < rows; r++) b[r] = b[r - (uint64_t)c->out];
+    snprintf(name, sizeof name, "frame.%d.weight", i);
+    rc = add_made(to, name, y, rows, n);
+    snprintf(name, sizeof name, "frame.%d.bias", i);
+    return rc ? rc : add_made(to, name, b, 1, rows);
+}
+
+static int make_matrices(struct weights *w, steno_error *e)
+{
+    const struct made to = { w, e };
+    struct tensor *head; /* a row, which ggml's file has as a vector */
+    int rc = weights_get(w, head_weight, (uint64_t[4]){ CELLS, 0, 0, 0 }, &head, e);
+    if (!rc) head->n_dims = 2, head->dim[0] = 1, head->dim[1] = CELLS, head->dim[2] = head->dim[3] = 1;
+    for (int i = 0; i < N_CONVS && !rc; i++) rc = make_conv(&to, i);
+    return rc ? rc : weights_index(w, e);
+}
+
+/* ---- the network */
+
+/* out = act(matrix of in), from column `column` on. */
+static uint16_t linear(struct build *b, const struct linear_part *part, uint16_t out, uint16_t in, int k, enum act act)
+{
+    const uint16_t bind = bind_matrix(b, part, (uint64_t)k, LINEAR_OTHER, NO_BIND);
+    emit(b, OP_LINEAR, part->weight, out, in, bind);
+    if (!b->status) bind_at(b, bind)->act = (uint8_t)act;
+    return bind;
+}
+
+/* Four spectra of a frame: the same matrix, each time STFT_HOP samples on. */
+static uint16_t build_spectra(struct build *b, uint16_t in)
+{
+    const uint16_t parts = build_slot(b, COLUMNS * 2 * BINS), out = build_slot(b, COLUMNS * BINS);
+    const struct linear_part matrix = { basis, NULL, 2 * BINS };
+    const uint16_t first = bind_matrix(b, &matrix, STFT, LINEAR_OTHER, NO_BIND);
+    for (int i = 0; i < COLUMNS && !b->status; i++) {
+        const uint16_t bind = bind_copy(b, first);
+        struct op *op = emit(b, OP_LINEAR, "stft", parts, in, bind);
+        if (!op) break;
+        op->column = (uint16_t)(i * 2 * BINS);
+        bind_at(b, bind)->in_column = (uint32_t)(i * STFT_HOP);
+    }
+    const uint16_t pairs = bind_scale(b, 1, NULL, BINS);
+    if (!b->status) bind_at(b, pairs)->heads = COLUMNS;
+    emit(b, OP_MAGNITUDE, "magnitude", out, parts, pairs);
+    return out;
+}
+
+static void build_net(struct build *b)
+{
+    build_phase(b, "frames");
+    const uint16_t in = build_slot(b, FRAME + 2 * MARGIN);
+    b->plan.input = in;
+    uint16_t x = build_spectra(b, in);
+    for (int i = 0; i < N_CONVS; i++) {
+        char weight[32], bias[32];
+        snprintf(weight, sizeof weight, "frame.%d.weight", i);
+        snprintf(bias, sizeof bias, "frame.%d.bias", i);
+        const int n = conv[i].columns_out * conv[i].out, k = conv[i].columns * conv[i].in;
+        const uint16_t y = build_slot(b, (uint32_t)n);
+        linear(b, &(struct linear_part){ weight, bias, (uint64_t)n }, y, x, k, ACT_RELU);
+        x = y;
+    }
+    const uint16_t h = build_slot(b, CELLS), heard = build_slot(b, CELLS);
+    sub_lstm(b, &(struct lstm_layer){ .name = "decoder.rnn", .n = CELLS, .k = CELLS, .is_cell = 1, .state = 1 }, h, x, ROWS_RUN);
+    const uint16_t relu = bind_scale(b, 0, NULL, CELLS);
+    if (!b->status) bind_at(b, relu)->act = ACT_RELU;
+    emit(b, OP_ACT, "decoder.relu", heard, h, relu);
+    b->plan.output = build_slot(b, 1);
+    linear(b, &(struct linear_part){ head_weight, "decoder.decoder.2.bias", 1 }, b->plan.output, heard, CELLS, ACT_NONE);
+}
+
+static int silero_describe(steno_model *m, struct weights *w, steno_error *e)
+{
+    int rc = check_header(w, e);
+    if (!rc && has_other_names(w)) rc = weights_rename(w, usual_name, e);
+    if (!rc) rc = strip(w, e);
+    if (!rc) rc = make_matrices(w, e);
+    if (rc) return rc;
+    struct vad_model *part = m->part = arena_alloc(&m->arena, sizeof *part);
+    struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    if (!part || !bank) return err_nomem(e, sizeof *part + sizeof *bank, "frames");
+    *part = (struct vad_model){ .frame = FRAME };
+    fbank_bank_frames(bank, FRAME, MARGIN, &m->kern);
+    m->name = "16k";
+    m->n_plans = m->n_states = 1;
+    m->widths = (struct model_widths){ .audio_state = CELLS, .audio_layers = N_CONVS };
+    m->state[0] = (struct state_desc){ "the LSTM's last output and cell", STATE_SHIFT, 1, 1, 2 * CELLS, 1, 0, 0 };
+    struct build b;
+    const struct build_params p = { .name = "frames", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                                    .team = m->opening->team, .max_rows = PIECE_FRAMES };
+    build_begin(&b, &p, e);
+    build_net(&b);
+    return build_end(&b, &m->plan[PLAN_ENCODER]);
+}
+
+/* ---- a file of random weights, as whisper.cpp has it */
+
+static void put_number(uint8_t **p, int32_t v)
+{
+    for (int i = 0; i < 4; i++) *(*p)++ = (uint8_t)((uint32_t)v >> 8 * i);
+}
+
+/* dim: fastest first, 0 behind the last. */
+static void put_tensor(struct random_file *r, const char *name, enum dtype type, const int32_t dim[4], float spread)
+{
+    const size_t len = strlen(name);
+    int32_t n_dims = 0;
+    uint64_t n = 1;
+    while (dim[n_dims]) n *= (uint64_t)dim[n_dims++];
+    uint8_t *p = random_file_bytes(r, 12 + 4 * (size_t)n_dims + len);
+    if (p) {
+        put_number(&p, n_dims);
+        put_number(&p, (int32_t)len);
+        put_number(&p, type == DT_F16);
+        for (int i = 0; i < n_dims; i++) put_number(&p, dim[i]);
+        memcpy(p, name, len);
+    }
+    random_file_weights(r, type, 0, spread, n);
+}
+
+static void put_header(struct random_file *r)
+{
+    static const uint8_t first[] = { 'l', 'm', 'g', 'g', 10, 0, 0, 0, 's', 'i', 'l', 'e', 'r', 'o', '-', '1', '6', 'k' };
+    const int32_t behind[] = { CELLS, CELLS, CELLS, 1 }, before[] = { 6, 2, 0, FRAME, MARGIN, N_CONVS };
+    uint8_t *p = random_file_bytes(r, sizeof first + sizeof before + sizeof behind + 12 * N_CONVS);
+    if (!p) return;
+    memcpy(p, first, sizeof first);
+    p += sizeof first;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) put_number(&p, before[i]);
+    for (int i = 0; i < N_CONVS; i++) put_number(&p, conv[i].in), put_number(&p, conv[i].out), put_number(&p, TAPS);
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) put_number(&p, behind[i]);
+}
+
+static int silero_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e)
+{
+    static const char *const of_cell[] = { "weight_ih", "weight_hh", "bias_ih", "bias_hh" };
+    char name[64];
+    if (type != DT_F32 && type != DT_F16)
+        return err_set(e, STENO_EARG, "weights for voice activity are f32 or f16, not %s", dtype_name(type));
+    random_file_init(r, a, 2 * (3 + 2 * N_CONVS + 4) + 1, seed);
+    put_header(r);
+    for (int i = 0; i < N_CONVS; i++) {
+        snprintf(name, sizeof name, "_model.encoder.%d.reparam_conv.weight", i);
+        put_tensor(r, name, type, (int32_t[4]){ TAPS, conv[i].in, conv[i].out, 0 }, 0.1f);
+        snprintf(name, sizeof name, "_model.encoder.%d.reparam_conv.bias", i);
+        put_tensor(r, name, DT_F32, (int32_t[4]){ conv[i].out, 0 }, 0.1f);
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "_model.decoder.rnn.%s", of_cell[i]);
+        put_tensor(r, name, DT_F32, i < 2 ? (int32_t[4]){ CELLS, 4 * CELLS, 0, 0 } : (int32_t[4]){ 4 * CELLS, 0, 0, 0 }, 0.1f);
+    }
+    put_tensor(r, "_model.decoder.decoder.2.weight", type, (int32_t[4]){ CELLS, 0 }, 0.2f);
+    put_tensor(r, "_model.decoder.decoder.2.bias", DT_F32, (int32_t[4]){ 0 }, 0.1f);
+    put_tensor(r, "_model.stft.forward_basis_buffer", type, (int32_t[4]){ STFT, 1, 2 * BINS, 0 }, 1);
+    return random_file_end(r, f, "random model", e);
+}
+
+const struct family family_silero = {
+    .name = "silero",
+    .front_end = FRONT_SAMPLES,
+    .task = "vad",
+    .narrow = 0,
+    .thresholds = &usual,
+    .match = silero_match,
+    .describe = silero_describe,
+    .random_file = silero_random_file,
+};

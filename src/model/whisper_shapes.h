@@ -1,0 +1,11 @@
+/* steno: Whisper models by name. SPDX-License-Identifier: MIT
+ *
+ * The models that were published: their sizes tell them apart. */
+#ifndef STENO_MODEL_WHISPER_SHAPES_H
+#define STENO_MODEL_WHISPER_SHAPES_H
+#include "model/whisper_dims.h"
+
+/* A named shape's dimensions; STENO_EARG lists the names. */
+int whisper_shape(const char *name, struct whisper_dims *d, steno_error *e);
+const char *whisper_shape_name(const struct whisper_dims *d); /* "custom": it is none of them */
+#endif

@@ -1,0 +1,113 @@
+/* steno: where a request goes on. SPDX-License-Identifier: MIT
+ *
+ * The next window depends on the text before it, on where the last word ended and on its place; all else is found again: the loudest bin of
+ * the audio, the language, the clips. Of clips that know nothing of each other it is enough how many are among the results. */
+#include "task/ar/resume_point.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PAST_END_MAX = 2 * 65536 }; /* frames: a window may say times behind its end */
+
+/* Of a chain of windows. */
+struct chain_point {
+    int32_t clip, n_history;
+    int64_t seek, n_past;
+    double last_speech;
+};
+
+struct point {
+    int32_t n_clips, committed; /* committed: of clips beside each other; else -1, and chains follow, each with its history */
+    int64_t samples;            /* of the audio, and its loudest bin: what tells it from another */
+    double loudest;
+};
+
+static int n_tasks(const struct request *c)
+{
+    return c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE ? 2 : 1;
+}
+
+int resume_point_tell(steno_session *s)
+{
+    struct request *c = request_of(s);
+    struct buf state = { 0 };
+    if (!c->p.on_resume_point || c->stopped) return STENO_OK;
+    const struct point point = { c->n_clips, c->beside ? c->committed : -1, mel_of(s)->samples, (double)mel_of(s)->max };
+    buf_add(&state, &point, sizeof point);
+    for (int i = 0; i < n_tasks(c) && !c->beside; i++) {
+        const struct window_decoder *w = &ar_of(s)->decoder[i];
+        const struct chain_point chain = { w->clip, w->n_history, w->seek, w->n_past, w->last_speech };
+        buf_add(&state, &chain, sizeof chain);
+        if (w->n_history) buf_add(&state, w->history, (size_t)w->n_history * sizeof *w->history);
+    }
+    const int rc = state.err ? err_nomem(&s->error, state.len, "where a request could go on")
+                             : resume_tell(&c->resume, s, &c->p, n_tasks(c), state.p, state.len);
+    buf_free(&state);
+    return rc;
+}
+
+static int refuse(steno_session *s)
+{
+    return err_set(&s->error, STENO_EARG, "resume is of other audio or other parameters: it goes on where this request has nothing");
+}
+
+static int enter_clips(steno_session *s, int32_t committed)
+{
+    struct request *c = request_of(s);
+    if (committed < 0 || committed > c->n_clips) return refuse(s);
+    for (int32_t i = 0; i < committed; i++) {
+        request_clip_results(c)[i].done = 1;
+        c->done += request_clips(c)[i].to - request_clips(c)[i].from;
+    }
+    c->committed = c->next_clip = committed;
+    return STENO_OK;
+}
+
+/* @return 0: the point is none of this request's */
+static int enter_chain(struct window_decoder *w, const char **from, size_t *left)
+{
+    const struct request *c = w->request;
+    const steno_model *m = w->s->model;
+    struct chain_point p;
+    if (*left < sizeof p) return 0;
+    memcpy(&p, *from, sizeof p);
+    const size_t n = (size_t)p.n_history * sizeof *w->history;
+    if (p.clip < 0 || p.clip >= c->n_clips || p.n_history < 0 || p.n_history > m->text_ctx || n > *left - sizeof p) return 0;
+    const struct clip *clip = &request_clips(c)[p.clip];
+    if (p.seek < clip->from || p.seek - clip->to > PAST_END_MAX || p.n_past < p.n_history || !isfinite(p.last_speech)) return 0;
+    memcpy(w->history, *from + sizeof p, n);
+    for (int32_t i = 0; i < p.n_history; i++)
+        if (w->history[i] < 0 || w->history[i] >= m->n_vocab) return 0;
+    w->n_history = p.n_history;
+    w->n_past = p.n_past;
+    w->last_speech = p.last_speech;
+    w->clip = p.clip;
+    w->seek = p.seek;
+    w->end = clip->to;
+    *from += sizeof p + n;
+    *left -= sizeof p + n;
+    return 1;
+}
+
+int resume_point_enter(steno_session *s)
+{
+    struct request *c = request_of(s);
+    const char *from = c->resume.state;
+    size_t left = c->resume.n_state;
+    struct point point;
+    if (!from) return STENO_OK;
+    if (left < sizeof point) return refuse(s);
+    memcpy(&point, from, sizeof point);
+    if (point.n_clips != c->n_clips || (point.committed >= 0) != c->beside) return refuse(s);
+    if (point.samples != mel_of(s)->samples || point.loudest != (double)mel_of(s)->max) return refuse(s);
+    if (c->beside) return enter_clips(s, point.committed);
+    from += sizeof point;
+    left -= sizeof point;
+    for (int i = 0; i < n_tasks(c) && c->n_clips; i++) {
+        struct window_decoder *w = &ar_of(s)->decoder[i];
+        if (!enter_chain(w, &from, &left)) return refuse(s);
+        const int rc = decoder_go_on(w);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}

@@ -1,0 +1,147 @@
+# steno: the command line of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+W="--compat whisper-cli"
+cp "$DIGITS" zh.wav
+
+# ---- what is typed wrong: never exit code 0
+for args in "--no-such zh.wav" "-bs" "-bs five zh.wav" "-of" "zh.wav --beam-size=3" "-di -tdrz zh.wav" "-debug zh.wav" "-l xx zh.wav"; do
+    # shellcheck disable=SC2086
+    expect 1 "a mistake: $args" $W -m "$MODEL" $args
+    out_empty
+done
+err_has "language"
+# shellcheck disable=SC2086
+expect 1 "a value that is no number is told by its option" $W -m "$MODEL" -bs five zh.wav
+err_has '-bs: "five" is no whole number; "whisper-cli --help" lists the options'
+# shellcheck disable=SC2086
+expect 2 "no input" $W -m "$MODEL"
+# shellcheck disable=SC2086
+expect 2 "no input that is there" $W -m "$MODEL" none.wav -f none2.wav
+err_has "none2.wav: No such file"
+# shellcheck disable=SC2086
+expect 3 "a missing model: by default that of the other program" $W zh.wav
+err_has "models/ggml-base.en.bin"
+# shellcheck disable=SC2086
+expect 1 "a font that is not there" $W -m "$MODEL" -l zh -owts zh.wav
+err_has "-owts needs a font's file"
+# shellcheck disable=SC2086
+expect 3 "voice activity needs its model" $W -m "$MODEL" -l zh --vad -vm none.bin zh.wav
+err_has "none.bin"
+is "nothing was written" "$(ls)" zh.wav
+# shellcheck disable=SC2086
+expect 0 "help" $W -h
+out_has "-bs, --beam-size X"
+out_has "nothing: it is about graphics processors"
+# shellcheck disable=SC2086
+expect 0 "version" $W --version
+out_has "steno "
+
+# ---- names of files
+L="$W -m $MODEL -l zh -np"
+# shellcheck disable=SC2086
+expect 0 "files stand beside the input and keep its ending" $L zh.wav -otxt -osrt -ovtt -olrc -ocsv -oj -ls
+err_lines 0
+is "their names" "$(ls | tr '\n' ' ')" "zh.wav zh.wav.csv zh.wav.json zh.wav.lrc zh.wav.score.txt zh.wav.srt zh.wav.txt zh.wav.vtt "
+rm zh.wav.*
+cp zh.wav b.wav
+# shellcheck disable=SC2086
+expect 0 "names by -of, in the order of inputs" $L -f zh.wav b.wav -of one -of two -otxt
+same one.txt two.txt
+rm one.txt two.txt
+# shellcheck disable=SC2086
+expect 0 "the second has its own" $L -f zh.wav b.wav -of one -otxt
+same one.txt b.wav.txt
+mv one.txt want
+rm b.wav.txt
+# shellcheck disable=SC2086
+expect 0 "a file on standard output, and no lines" $L zh.wav -of - -otxt
+same "$T/out" want
+# shellcheck disable=SC2086
+expect 0 "one of them" $L zh.wav -of - -otxt -osrt
+same "$T/out" want
+err_has "srt is not written"
+IN=zh.wav
+# shellcheck disable=SC2086
+expect 0 "standard input" $L - -of - -otxt
+same "$T/out" want
+IN=/dev/null
+# shellcheck disable=SC2086
+expect 1 "one of two inputs is missing" $L none.wav zh.wav -of x -of y -otxt
+same y.txt want
+printf '%s\n' -m "$MODEL" -l zh -np -f zh.wav -of "a b" -otxt >args
+# shellcheck disable=SC2086
+expect 0 "arguments of a file" $W @args
+same "a b.txt" want
+# shellcheck disable=SC2086
+expect 1 "which is not there" $W @none
+# shellcheck disable=SC2086
+expect 0 "options of other machines" $L zh.wav -of - -otxt -ng -fa -nfa -dev 0 -oved CPU -p 4 -t 2
+same "$T/out" want
+cp zh.wav c.txt
+# shellcheck disable=SC2086
+expect 1 "what is read is not written over" $L -f c.txt -of c -otxt
+same c.txt zh.wav
+ln -s "$STENO" whisper-cli
+printf '\n[00:00:00.280 --> 00:00:02.400]  六零七八。\n' >want
+./whisper-cli -m "$MODEL" -l zh -np zh.wav 2>"$T/err" | head -2 >"$T/out"
+same "$T/out" want
+
+# ---- what whisper.cpp 1.9.3 printed and wrote (whisper-cli -nfa -t 1 -np) for the same sounds. What differs is masked and told here:
+# "systeminfo" is about its build; probabilities differ by how products were rounded; its beams are drawn by lot, so that times may differ.
+rm -rf ./*
+G=$SRC/tests/data/compat/whisper_cli
+ln -s "$MODEL" m.bin
+: >font.ttf
+[ ! -d "${STENO_SHARED-}" ] || ln -s "$STENO_SHARED/material/funasr/silero/ggml-silero-v6.2.0.bin" vad.bin
+long_speech 9 >long.wav
+
+mask() { # mask FILE NAME: without systeminfo and probabilities
+    case $2 in
+    *.json) sed -e 's/^\t"systeminfo": .*/\t"systeminfo": "",/' -e 's/"p": [^,]*/"p": /' "$1" ;;
+    *.score.txt) sed 's/\t[^\t]*$//' "$1" ;;
+    *) cat "$1" ;;
+    esac
+}
+probabilities() { sed -n -e 's/.*"p": \([^,]*\).*/\1/p' -e 's/.*\t\([0-9.e-]*\)$/\1/p' "$1"; }
+times() { grep -oE '[0-9]+:[0-9]+:[0-9]+[.,][0-9]+' "$1" | tr ':,' ' .' | awk '{ print $1 * 3600 + $2 * 60 + $3 }'; }
+texts() { sed -E 's/[0-9]+:[0-9]+:[0-9]+[.,][0-9]+//g' "$1"; }
+near() { # near CLAIM LIMIT FILE FILE: numbers differ by no more
+    paste "$3" "$4" | awk -v limit="$2" '{ d = $1 - $2; if (d < 0) d = -d; if (NF != 2 || d > limit) bad++ } END { exit bad > 0 }' ||
+        bad "$1" "$(paste "$3" "$4" | head -5)"
+}
+agree() { # agree CASE FILE
+    local want=$G/$1/$2 got=$2
+    [ "$2" != stdout ] || got=$T/out
+    if [ "${1#beams}" != "$1" ]; then
+        is "texts of $1/$2" "$(texts "$got")" "$(texts "$want")"
+        times "$got" >a
+        times "$want" >b
+        near "times of $1/$2" 0.06 a b
+        return
+    fi
+    mask "$got" "$2" >a
+    mask "$want" "$2" >b
+    cmp -s a b || bad "$1/$2 has the other program's bytes" "$(diff a b | head -6)"
+    [ "${2%.json}" != "$2" ] || [ "${2%.score.txt}" != "$2" ] || return 0
+    probabilities "$got" >a
+    probabilities "$want" >b
+    near "probabilities of $1/$2" 0.06 a b
+}
+
+while read -r name sound args; do
+    [ -n "$name" ] && [ "$name" != "#" ] || continue
+    case $sound in
+    *.wav) cp "$SRC/tests/data/audio/$sound" in.wav ;;
+    long) cp long.wav in.wav ;;
+    *) [ "${STENO_FFMPEG-1}" = 1 ] || continue; cp "$SRC/tests/data/audio/$sound" in.wav ;;
+    esac
+    [ "${args#*vad.bin}" = "$args" ] || [ -r vad.bin ] || continue
+    # shellcheck disable=SC2086
+    expect 0 "$name: $args" $W -m m.bin -t 1 -nfa -np --compute f32 $args in.wav
+    for f in "$G/$name"/*; do agree "$name" "${f##*/}"; done
+    rm -f in.wav a b
+    for f in in.wav.*; do [ ! -e "$f" ] || [ -e "$G/$name/$f" ] || bad "$name: no file more" "$f"; done
+    rm -f in.wav.*
+done <"$G/cases"
+finish

@@ -1,0 +1,40 @@
+# steno: log-probabilities of tokens in JSON, seconds and speed of inputs in jsonl. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+t() { # t WANT CLAIM ARGUMENT...
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -q -m "$MODEL" -l zh "$@" "$DIGITS"
+}
+
+t 0 "nobody asks" -f json
+! grep -q logprobs "$T/out" || bad "there are none then" "$(head -c 300 "$T/out")"
+t 0 "log-probabilities" --token-logprobs -f json,verbose_json,jsonl -o asked
+if type -P python3 >/dev/null; then
+    python3 - asked/* <<'END' || bad "each token has one" "$(head -c 300 asked/zh_phrases.json)"
+import json, sys
+for name in sys.argv[1:]:
+    segments = json.load(open(name))["segments"]
+    assert segments
+    for s in segments:
+        assert len(s["token_logprobs"]) == len(s["tokens"]) > 0
+        assert all(-50 < p <= 0 for p in s["token_logprobs"])
+    of_windows = {s["seek"]: s["avg_logprob"] for s in segments}
+    for seek, mean in of_windows.items(): # the sum over one more than the tokens, as the end of text counts
+        own = [p for s in segments if s["seek"] == seek for p in s["token_logprobs"]]
+        assert abs(sum(own) / (len(own) + 1) - mean) < 0.02, (own, mean)
+END
+else
+    echo "(not tried: JSON; python3 is missing)"
+fi
+expect 2 "where nobody sees them" -m none --token-logprobs -f srt x.wav
+err_has "shows in the output formats json, verbose_json and jsonl"
+
+t 0 "no times" -f jsonl
+! grep -q '"speed"' "$T/out" || bad "a line is the same every time" "$(head -c 300 "$T/out")"
+t 1 "times of each input" --print-timings -f jsonl none.wav
+is "both lines have them" "$(grep -cE '"seconds": [0-9.e-]+, "speed": ([0-9.]+|null), "status"' "$T/out")" 2
+grep -q '"speed": null, "status": "error"' "$T/out" || bad "what failed has no speed" "$(cat "$T/out")"
+t 0 "and in a batch" --print-timings -b 2 -f jsonl "$DIGITS"
+is "both have a speed" "$(grep -cE '"seconds": [0-9.e-]+, "speed": [0-9.]+, "status": "ok"' "$T/out")" 2
+finish

@@ -1,0 +1,73 @@
+# steno: text while somebody speaks. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+DIGITS=$SRC/tests/data/demo.wav
+texts() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "$T/out"; }
+
+expect 0 "a file, as it would come" stream -q -m "$MODEL" -l en "$DIGITS"
+out_has '{"type":"endpoint","turn":1,"start":0.000,'
+is "one end" "$(texts endpoint | wc -l)" "1"
+is "final words are the turn's text" "$(texts final | tr '\n' ' ' | sed 's/ $//')" "$(texts endpoint)"
+cp "$T/out" whole
+tail -c +45 "$DIGITS" >samples.raw
+for n in 1 5 4096; do
+    expect 0 "samples of another program" stream -q -m "$MODEL" -l en --raw s16le samples.raw
+    same "$T/out" whole
+    dd if=samples.raw bs=$((n * 997)) 2>/dev/null | "$STENO" stream -q -m "$MODEL" -l en --raw s16le - >"$T/out"
+    same "$T/out" whole
+done
+IN=$DIGITS expect 0 "a pipe" stream -q -m "$MODEL" -l en
+same "$T/out" whole
+expect 0 "shorter turns" stream -q -m "$MODEL" -l en --max-turn 2 --step 0.5 "$DIGITS"
+is "two of them" "$(texts endpoint | wc -l)" "2"
+silence 3 >silence.wav
+expect 0 "nobody speaks" stream -q -m "$MODEL" -l en silence.wav
+[ -z "$(texts final)" ] || bad "no final words" "$(texts final)"
+head -c 0 samples.raw >nothing.raw
+expect 0 "no sound" stream -q -m "$MODEL" --raw s16le nothing.raw
+out_empty
+expect 4 "a missing file" stream -q -m "$MODEL" none.wav
+err_has none.wav
+expect 4 "no samples" stream -q -m "$MODEL" --raw s16le none.raw
+err_has none.raw
+expect 2 "two files" stream -m "$MODEL" a.wav b.wav
+expect 2 "a step that is too short" stream -m "$MODEL" --step 0.01 a.wav
+err_has "--step"
+expect 2 "a detector's model without the detector" stream -m "$MODEL" --vad-model x "$DIGITS"
+err_has "--vad-model needs"
+HF_HUB_CACHE=$PWD/none expect 2 "a detector that is nowhere" stream -q -m "$MODEL" --vad silero "$DIGITS"
+err_has "--vad silero needs --vad-model"
+
+# SIGTERM, as SIGINT, which the shell keeps from what it puts behind: what was heard is final.
+mkfifo pipe
+"$STENO" stream -q -m "$MODEL" -l en --raw s16le pipe >"$T/out" 2>"$T/err" &
+pid=$!
+exec 7>pipe
+cat samples.raw >&7
+for _ in $(seq 100); do
+    grep -q '"type":"partial"' "$T/out" && break
+    sleep 0.1
+done
+sleep 1
+kill -TERM $pid
+wait $pid
+is "its exit code" $? 143
+exec 7>&-
+is "the turn is told to its end" "$(texts endpoint | wc -l)" "1"
+
+F=${STENO_SHARED:-/none}/material/funasr
+if [ -d "$F" ]; then
+    V="--vad silero --vad-model $F/silero/ggml-silero-v6.2.0.bin"
+    expect 0 "turns by Silero VAD" stream -q -m "$MODEL" -l en $V "$F/audio/vad/pauses.wav"
+    [ "$(texts endpoint | wc -l)" -gt 8 ] || bad "a turn for each stretch" "$(texts endpoint)"
+    out_has '"type":"endpoint","turn":1,"start":1.282,"end":4.542,"text":"five six six five nine'
+    cp "$T/out" whole
+    tail -c +45 "$F/audio/vad/pauses.wav" >samples.raw
+    expect 0 "the same from samples" stream -q -m "$MODEL" -l en --raw s16le $V samples.raw
+    same "$T/out" whole
+    V="--vad fsmn --vad-model $F/fsmn-vad/pt"
+    expect 0 "a CTC head, and FSMN-VAD" stream -q -m "$F/models/sensevoice/pt" $V "$F/audio/vad/pauses.wav"
+    is "two turns" "$(texts endpoint | wc -l)" "2"
+    expect 2 "the wrong kind" stream -q -m "$MODEL" --vad silero --vad-model "$F/fsmn-vad/pt" "$DIGITS"
+fi
+finish

@@ -1,0 +1,201 @@
+"""steno tests: models pull when things go wrong: never a wrong file in place. SPDX-License-Identifier: MIT"""
+import os
+import signal
+import subprocess
+import time
+
+from fakehub import EVIL, WHISPER, sha256
+from steno_hub import STENO, Case, json, main
+
+BIG = WHISPER["model.safetensors"]
+
+
+class Faults(Case):
+    def tearDown(self):
+        self.nothing_wrong()
+        super().tearDown()
+
+    def ranges(self):
+        return [f.get("Range") for m, p, f in self.hub.log if p.startswith("/store/")]
+
+    def partials(self):
+        return [os.path.join(d, f) for d, _, names in os.walk(self.home) for f in names if f.endswith(".incomplete")]
+
+    def good(self, fault, *args, **more):
+        out, err = self.pull(0, "--retries", "2", *args, "fault/" + fault, **more)
+        self.assertEqual(self.read(out.strip(), "model.safetensors"), BIG)
+        self.assertEqual(self.partials(), [])
+        return err
+
+    def bad(self, code, fault, says, *args):
+        _, err = self.pull(code, "--retries", "1", *args, "fault/" + fault)
+        self.assertIn(says, err)
+        self.assertFalse(os.path.exists(os.path.join(self.cache, "models--fault--" + fault, "refs")))
+        self.assertFalse(os.path.exists(os.path.join(self.snapshot("fault/" + fault), "model.safetensors")))
+        return err
+
+    def test_what_is_mended_on_the_way(self):
+        for fault in ("slow", "gzip", "nolength", "noetag", "308", "403-once", "503-2", "page-3", "badonce"):
+            with self.subTest(fault=fault):
+                self.good(fault)
+
+    def test_a_cut_goes_on_where_it_was(self):
+        self.good("cut-1000000")
+        self.assertEqual(self.ranges(), [None, "bytes=1000000-"])
+
+    def test_a_hub_that_has_no_ranges_starts_over(self):
+        path = os.path.join(self.cache, "models--fault--norange/blobs")
+        os.makedirs(path)
+        with open(os.path.join(path, sha256(BIG) + ".steno.incomplete"), "wb") as f:
+            f.write(BIG[:1000])
+        self.good("norange")
+
+    def test_ranges_of_elsewhere_are_not_taken(self):
+        for fault in ("wrongrange", "416"):
+            path = os.path.join(self.cache, "models--fault--%s/blobs" % fault)
+            os.makedirs(path)
+            with open(os.path.join(path, sha256(BIG) + ".steno.incomplete"), "wb") as f:
+                f.write(BIG[:1000])
+            with self.subTest(fault=fault):
+                self.good(fault)
+
+    def test_a_partial_file_that_is_wrong_is_seen_and_fetched_anew(self):
+        path = os.path.join(self.cache, "models--fault--x/blobs")
+        os.makedirs(path)
+        for wrong in (b"wrong" * 1000, BIG[:-1] + b"?", BIG + b"?"):
+            with open(os.path.join(path, sha256(BIG) + ".steno.incomplete"), "wb") as f:
+                f.write(wrong)
+            self.good("x", "--force")
+
+    def test_partial_files_of_others_are_left_alone(self):
+        path = os.path.join(self.cache, "models--fault--x/blobs")
+        os.makedirs(path)
+        theirs = os.path.join(path, sha256(BIG) + ".incomplete")
+        with open(theirs, "wb") as f:
+            f.write(b"theirs")
+        self.pull(0, "fault/x")
+        self.assertEqual(self.read(theirs), b"theirs")
+
+    def test_wrong_bytes_are_never_in_place(self):
+        self.bad(3, "badbytes", "its bytes are wrong")
+        self.assertEqual(self.partials(), [])
+        self.bad(3, "longer", "the server has 2097156 bytes of it, where 2097152 are promised")
+
+    def test_what_is_refused(self):
+        for code, fault, says in ((7, "packed", "packs the file"), (7, "loop", "redirected more than 20 times"),
+                                  (7, "scheme", "is no http or https address"), (3, "norepo", "no such repository"),
+                                  (3, "private", "private ones need HF_TOKEN"), (3, "gated", "accept the terms"),
+                                  (7, "nojson", "not what a hub answers"), (7, "500", "the hub answers 500"),
+                                  (3, "dup", "is listed twice"), (3, "endless", "has no end")):
+            with self.subTest(fault=fault):
+                self.bad(code, fault, says)
+
+    def test_paths_that_lead_out_are_refused(self):
+        for i, path in enumerate(EVIL):
+            with self.subTest(path=path):
+                self.bad(3, "evil-%d" % i, "which is refused")
+        self.assertEqual([p for p in self.hub.paths() if "resolve" in p], [])
+
+    def test_tries_end(self):
+        began = time.time()
+        err = self.bad(7, "cuts-5000", "model.safetensors")
+        self.assertLess(time.time() - began, 30)
+        self.assertEqual(len(self.partials()), 1)
+        self.assertIn("keeps what has come", err)
+
+    def test_nobody_is_there(self):
+        _, err = self.pull(7, "--retries", "1", "a/b", HF_ENDPOINT="http://127.0.0.1:9")
+        self.assertIn("another try in", err)
+
+    def test_a_hub_that_wants_a_pause_gets_it(self):
+        began = time.time()
+        err = self.good("429-t1")
+        self.assertGreater(time.time() - began, 2)
+        self.assertIn("another try in 2 s", err)
+
+    def test_a_stall_ends_and_goes_on(self):
+        err = self.good("stall", HF_HUB_DOWNLOAD_TIMEOUT="2")
+        self.assertIn("nothing came for 2 s", err)
+
+    def test_a_full_disk(self):
+        script = 'ulimit -f 1000; exec "$0" models pull fault/x'  # blocks of 1024 bytes
+        p = subprocess.run(["bash", "-c", script, STENO], env=self.env(), capture_output=True, text=True, cwd=self.home)
+        self.assertEqual(p.returncode, 6, p.stderr)
+        self.assertIn("the disk is full", p.stderr)
+        self.good("x")
+        self.assertIn("bytes=1024000-", self.ranges())
+
+    def test_more_than_the_disk_holds_is_seen_before(self):
+        repo, huge = "a/huge", 1 << 52
+
+        class Many(bytes):
+            def __len__(self):
+                return huge
+
+        self.hub.repos[repo] = {"ggml-x.bin": Many(b"x")}
+        _, err = self.pull(6, repo)
+        self.assertIn("are free", err)
+        self.assertEqual([p for p in self.hub.paths() if "resolve" in p], [])
+        del self.hub.repos[repo]
+
+    def test_a_cache_that_may_not_be_written(self):
+        os.makedirs(self.cache)
+        with open(self.cache + "/models--fault--x", "w"):
+            pass
+        _, err = self.pull(6, "fault/x")
+        self.assertIn("models--fault--x", err)
+        os.unlink(self.cache + "/models--fault--x")
+
+    def test_a_signal_keeps_what_has_come(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            p = self.start("models", "pull", "fault/slow")
+            while not self.partials():
+                time.sleep(0.05)
+            time.sleep(0.3)
+            p.send_signal(number)
+            _, err = p.communicate(timeout=20)
+            self.assertEqual(p.returncode, code, err)
+            self.assertIn("keeps what has come", err)
+            self.assertEqual(len(self.partials()), 1)
+        n = os.path.getsize(self.partials()[0])
+        self.good("slow")
+        self.assertTrue(n == 0 or self.ranges()[-1] == "bytes=%d-" % n)
+
+    def test_killed_and_again(self):
+        for i in range(12):
+            p = self.start("models", "pull", "fault/slow")
+            time.sleep(0.05 + 0.11 * i)
+            p.kill()
+            p.communicate()
+            self.nothing_wrong()
+            self.assertFalse(os.path.exists(os.path.join(self.cache, "models--fault--slow/refs/main")) and self.partials())
+        self.good("slow")
+
+    def test_two_at_once(self):
+        both = [self.start("models", "pull", "fault/slow") for _ in range(3)]
+        for p in both:
+            out, err = p.communicate(timeout=60)
+            self.assertEqual(p.returncode, 0, err)
+            self.assertEqual(self.read(out.strip(), "model.safetensors"), BIG)
+        self.assertEqual(len([p for p in self.hub.paths() if p.startswith("/store/")]), 1)
+
+    def test_a_killed_one_beside_a_waiting_one(self):
+        first = self.start("models", "pull", "fault/slow")
+        while not self.partials():
+            time.sleep(0.05)
+        second = self.start("models", "pull", "fault/slow")
+        time.sleep(0.2)
+        first.kill()
+        first.communicate()
+        out, err = second.communicate(timeout=60)
+        self.assertEqual(second.returncode, 0, err)
+
+    def test_a_signed_address_is_never_printed(self):
+        for fault in ("badbytes", "cuts-5000", "longer"):
+            out, err = self.pull(3 if fault != "cuts-5000" else 7, "--retries", "0", "fault/" + fault)
+            self.assertNotIn("sig=", out + err)
+        _, err = self.pull(3, "--json", "--retries", "0", "fault/badbytes")
+        self.assertEqual(json.loads([line for line in err.splitlines() if line.startswith("{")][-1])["event"], "error")
+
+
+main()

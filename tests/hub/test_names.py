@@ -1,0 +1,269 @@
+"""steno tests: names of models, ModelScope, and the verbs beside pull. SPDX-License-Identifier: MIT"""
+import os
+import pty
+import shutil
+
+from fakehub import COMMIT, OLD, WHISPER, sha256
+from steno_hub import SOURCE, STENO, Case, json, main
+
+TINY = "openai/whisper-tiny"
+DIGITS = os.path.join(SOURCE, "models/whisper-digits/whisper-digits.bin")
+SPEECH = os.path.join(SOURCE, "tests/data/demo.wav")
+
+
+def table():
+    rows = []
+    with open(os.path.join(SOURCE, "models/known.tsv")) as f:
+        lines = [line.rstrip("\n") for line in f if not line.startswith("#")]
+    for line in lines:
+        rows.append(["" if c == "-" else c for c in line.split("\t")])
+    return rows
+
+
+class Names(Case):
+    def test_the_table_is_well_formed(self):
+        names = {}
+        for r in table():
+            self.assertEqual(len(r), 12, r)
+            name, aliases, hub, repo, commit, file, size, digest, family, languages, licence, memory = r
+            self.assertIn(hub, ("hf", "ms"))
+            self.assertRegex(repo, r"^[\w.-]+/[\w.-]+$")
+            self.assertTrue(not digest or len(digest) == 64 and size, r)
+            if family:
+                self.assertTrue(languages and licence and int(memory) > 0, r)
+                for n in [name] + aliases.split(",") * bool(aliases):
+                    self.assertNotIn(n.lower(), names)
+                    names[n.lower()] = 1
+            if hub == "hf" and digest:
+                self.assertRegex(commit, "^[0-9a-f]{40}$")
+
+    def test_the_program_has_the_table(self):
+        out, _ = self.run_steno(0, "models", "list", "--all", "--json")
+        got = {r["name"]: r for r in map(json.loads, out.splitlines())}
+        want = [r for r in table() if r[8]]
+        self.assertEqual(sorted(got), sorted(r[0] for r in want))
+        for r in want:
+            self.assertEqual((got[r[0]]["repo"], got[r[0]]["licence"], got[r[0]]["memory_mb"]), (r[3], r[10], int(r[11])))
+
+    def test_the_documentation_has_the_table(self):
+        with open(os.path.join(SOURCE, "doc/models.md")) as f:
+            shown = [[c.strip() for c in line.split("|")[1:-1]] for line in f if line.startswith("| ")]
+        rows, want = {r[0]: r for r in shown if len(r) == 7}, table()
+        for r in want:
+            if r[8]:
+                size = sum(int(x[6] or 0) for x in want if x[0] == r[0])
+                self.assertEqual(rows[r[0]], [r[0], r[1].replace(",", " "), "%.1f" % (size / 1e6) if size else "", r[11], r[9], r[10],
+                                              ("ModelScope: " if r[2] == "ms" else "") + r[3]])
+
+    def test_a_name_without_hashes_is_what_the_hub_lists(self):
+        self.hub.repos["openai/whisper-base"] = dict(WHISPER)
+        out, _ = self.pull(0, "whisper-base")
+        self.assertEqual(out.strip(), self.snapshot("openai/whisper-base"))
+
+    def test_a_name_with_a_hash_takes_nothing_else(self):
+        pinned = [r for r in table() if r[0] == "silero-v6"][0]
+        self.hub.repos[pinned[3]] = {pinned[5]: b"x" * int(pinned[6])}
+        self.hub.commits[pinned[3]] = pinned[4]
+        _, err = self.pull(3, "silero")
+        self.assertIn("its bytes are wrong", err)
+        self.assertFalse([p for p in self.hub.paths() if "/api/" in p])  # nothing has to be asked
+        self.hub.repos[pinned[3]] = {pinned[5]: b"short"}
+        _, err = self.pull(3, "SILERO-v6")
+        self.assertIn("5 bytes", err)
+        self.assertEqual([f for d, _, n in os.walk(self.cache) for f in n if "silero" in f], [])
+
+    def test_a_name_that_nobody_knows(self):
+        _, err = self.pull(3, "bose")
+        self.assertIn("models list --all", err)
+        self.pull(2, "--hub", "ms", "base")
+        self.assertFalse(self.hub.log)
+
+    def put(self, path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        shutil.copy(DIGITS, path)
+        return path
+
+    def test_names_find_files_in_every_cache_in_order(self):
+        c = self.home + "/.cache/"
+        ms = self.ms_cache
+        places = [  # from the last to the first
+            c + "whisper/tiny.bin", c + "whisper.cpp/ggml-tiny.bin",
+            ms + "/hub/ggerganov/whisper___cpp/ggml-tiny.bin",
+            ms + "/models/ggerganov--whisper.cpp/snapshots/master/ggml-tiny.bin",
+            self.snapshot("ggerganov/whisper.cpp") + "/ggml-tiny.bin", c + "steno/tiny.bin", self.home + "/models/ggml-tiny.bin"]
+        for p in places:
+            self.put(p)
+            out, _ = self.run_steno(0, "models", "where", "tiny")
+            self.assertEqual(os.path.join(self.home, out.strip()), p)
+            out, _ = self.run_steno(0, "-q", "-m", "tiny", SPEECH)
+            self.assertTrue(out)
+        out, _ = self.run_steno(0, "models", "list", "--json")
+        found = {os.path.join(self.home, json.loads(line)["path"]) for line in out.splitlines()}
+        self.assertEqual(found, set(places))
+
+    def test_ms_old_places(self):
+        for p, name in (("/hub/models/iic/Sense___Voice/ggml-x.bin", "iic/Sense.Voice"), ("/models/iic/two/ggml-y.bin", "iic/two")):
+            self.put(self.ms_cache + p)
+            out, _ = self.run_steno(0, "models", "where", name)
+            self.assertEqual(out.strip(), self.ms_cache + p)
+
+    def test_a_missing_model_says_how_to_get_it(self):
+        for how in (["-m", "base", SPEECH], ["info", "base"], ["bench", "-m", "base"]):
+            _, err = self.run_steno(3, *how)
+            if how[0] == "-m":
+                self.assertIn("steno models pull base", err)
+                self.assertEqual(len(err.splitlines()), 1)
+        _, err = self.run_steno(3, "-m", "some/model", SPEECH)
+        self.assertIn("steno models pull some/model", err)
+        _, err = self.run_steno(3, "-m", "bse", SPEECH)
+        self.assertIn("did you mean base?", err)
+        self.assertFalse(self.hub.log)
+
+    def on_terminal(self, answer, *args):
+        """Run it at a terminal that answers; exit code and what the terminal shows."""
+        pid, fd = pty.fork()
+        if not pid:
+            os.chdir(self.home)
+            os.execve(STENO, ["steno", *args], self.env(TERM="xterm"))
+        shown, answered = b"", False
+        while True:
+            try:
+                data = os.read(fd, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            shown += data
+            if b"[y/N]" in shown and not answered:
+                os.write(fd, answer)
+                answered = True
+        os.close(fd)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode(errors="replace")
+
+    def test_a_terminal_is_asked(self):
+        with open(DIGITS, "rb") as f:
+            self.hub.repos["some/model"] = {"ggml-d.bin": f.read()}
+        code, shown = self.on_terminal(b"n\n", "-m", "some/model", SPEECH)
+        self.assertEqual(code, 3, shown)
+        self.assertFalse(self.hub.log)
+        code, shown = self.on_terminal(b"y\n", "-m", "some/model", SPEECH)
+        self.assertEqual(code, 0, shown)
+        self.assertIn("hash is right", shown)
+        code, shown = self.on_terminal(b"y\n", "-m", "some/model", SPEECH)
+        self.assertNotIn("[y/N]", shown)
+
+    def test_what_goes_with_a_model_is_found_where_pull_puts_it(self):
+        material = os.path.join(os.environ.get("STENO_SHARED", "/none"), "material/funasr")
+        if not os.path.isdir(material + "/fsmn-vad/pt"):
+            self.skipTest("no model of voice activity")
+        vad = self.ms_cache + "/models/iic--speech_fsmn_vad_zh-cn-16k-common-pytorch/snapshots/v2.0.4"
+        shutil.copytree(material + "/fsmn-vad/pt", vad)
+        out, err = self.run_steno(0, "-m", DIGITS, "--vad", "fsmn", SPEECH)
+        self.assertIn(vad, err)
+        self.assertEqual(self.run_steno(0, "models", "where", "fsmn-vad")[0].strip(), vad)
+
+    # ---- rm, verify
+
+    def tree(self):
+        return sorted(os.path.join(d, f)[len(self.home):] for d, _, n in os.walk(self.cache) for f in n if "/.locks/" not in d + "/")
+
+    def test_rm_takes_what_nobody_else_names(self):
+        self.pull(0, TINY)
+        self.pull(0, TINY + "@" + OLD)
+        self.hub.repos["a/other"] = {"ggml-x.bin": b"x"}
+        self.pull(0, "a/other")
+        before = self.tree()
+        _, err = self.run_steno(2, "models", "rm", TINY)
+        self.assertIn("say --yes", err)
+        out, _ = self.run_steno(0, "models", "rm", "--dry-run", TINY)
+        self.assertEqual(self.tree(), before)
+        size = sum(len(WHISPER[n]) for n in ("config.json", "generation_config.json", "model.safetensors", "vocab.json"))
+        self.assertEqual(out.strip(), "%s: 8 files, %d bytes would be removed" % (TINY, size))
+        out, _ = self.run_steno(0, "models", "rm", "--dry-run", TINY + "@" + OLD)
+        self.assertIn("4 files, 0 bytes", out)
+        out, _ = self.run_steno(0, "models", "rm", "--yes", TINY + "@" + OLD)
+        self.assertIn("4 files, 0 bytes", out)
+        self.nothing_wrong()
+        self.assertTrue(os.path.exists(self.snapshot(TINY) + "/model.safetensors"))
+        out, _ = self.run_steno(0, "models", "rm", "--yes", TINY + ":model.safetensors")
+        self.assertIn("1 files, 2097152 bytes", out)
+        self.assertTrue(os.path.exists(self.snapshot(TINY) + "/vocab.json"))
+        out, _ = self.run_steno(0, "models", "rm", "--yes", TINY)
+        self.assertEqual([p for p in self.tree() if "whisper-tiny" in p], [])
+        self.assertTrue(os.path.exists(self.snapshot("a/other") + "/ggml-x.bin"))
+        self.run_steno(3, "models", "rm", "--yes", TINY)
+
+    def test_verify_needs_no_network(self):
+        self.pull(0, TINY)
+        self.pull(0, TINY, HF_HUB_CACHE=self.home + "/plain", HF_HUB_DISABLE_SYMLINKS="1")
+        self.hub.log.clear()
+        for env in ({}, {"HF_HUB_CACHE": self.home + "/plain"}):
+            out, err = self.run_steno(0, "models", "verify", TINY, **env)
+            self.assertIn("4 files are right, 0 are not", err)
+            path = os.path.join(env.get("HF_HUB_CACHE", self.cache), "models--openai--whisper-tiny/snapshots", COMMIT, "vocab.json")
+            with open(path, "r+b") as f:
+                f.write(b"?")
+            out, _ = self.run_steno(3, "models", "verify", "--all", **env)
+            self.assertEqual(len(out.splitlines()), 1)
+            self.assertIn("vocab.json: its bytes are wrong", out)
+            out, _ = self.run_steno(0, "models", "verify", TINY + ":config.json", **env)
+        self.assertFalse(self.hub.log)
+        self.pull(0, "--force", TINY)
+        self.run_steno(0, "models", "verify", TINY)
+        self.run_steno(2, "models", "verify")
+        self.run_steno(3, "models", "verify", "a/none")
+
+    # ---- search, ModelScope
+
+    def test_search(self):
+        self.hub.repos["a/whisper-x"] = {}
+        for hub in ("hf", "ms"):
+            out, _ = self.run_steno(0, "models", "search", "--hub", hub, "whisper")
+            self.assertEqual([line.split()[0] for line in out.splitlines()], [TINY, "a/whisper-x"])
+        out, _ = self.run_steno(0, "models", "search", "--json", "--limit", "1", "whisper")
+        self.assertEqual([json.loads(line)["name"] for line in out.splitlines()], [TINY])
+        out, err = self.run_steno(0, "models", "search", "nothing like it")
+        self.assertIn("nothing is called so", err)
+        self.run_steno(7, "models", "search", "x", HF_HUB_OFFLINE="1")
+
+    def test_modelscope(self):
+        self.hub.repos["iic/v"] = {"config.yaml": b"model: x\n", "model.pt": b"PK" * 1000, "am.mvn": b"mvn", "README.md": b"no",
+                                   "example/a.wav": b"no"}
+        out, _ = self.pull(0, "--hub", "ms", "iic/v", MODELSCOPE_API_TOKEN="word")
+        folder = self.ms_cache + "/models/iic--v/snapshots/master"
+        self.assertEqual(out.strip(), folder)
+        self.assertEqual(self.files_below(folder), ["am.mvn", "config.yaml", "model.pt"])
+        self.assertEqual(self.read(folder, "model.pt"), b"PK" * 1000)
+        self.assertTrue(all(f.get("Cookie") == "m_session_id=word" for m, p, f in self.hub.log))
+        self.hub.log.clear()
+        self.pull(0, "--hub", "ms", "iic/v")
+        self.assertFalse([p for p in self.hub.paths() if "resolve" in p])
+        self.run_steno(0, "models", "verify", "iic/v")
+        with open(folder + "/am.mvn", "wb") as f:
+            f.write(b"mvm")
+        out, _ = self.run_steno(3, "models", "verify", "iic/v")
+        self.assertIn("am.mvn", out)
+        self.pull(0, "--hub", "ms", "iic/v")  # which is seen without being told
+        self.run_steno(0, "models", "verify", "iic/v")
+        self.assertEqual(self.read(folder, "am.mvn"), b"mvn")
+        self.assertEqual(self.run_steno(0, "models", "where", "iic/v")[0].strip(), folder)
+        out, _ = self.run_steno(0, "models", "rm", "--yes", "iic/v")
+        self.assertEqual(self.files_below(self.ms_cache + "/models"), [])
+
+    def test_modelscope_faults(self):
+        _, err = self.pull(3, "--hub", "ms", "iic/none")
+        self.assertIn("iic/none", err)
+        _, err = self.pull(3, "--hub", "ms", "fault/code")
+        self.assertIn("not this revision", err)
+        _, err = self.pull(3, "--hub", "ms", "--retries", "1", "fault/badbytes")
+        self.assertEqual([f for f in self.files_below(self.ms_cache) if f.endswith("safetensors")], [])
+        for fault in ("cut-1000000", "norange", "slow"):
+            out, _ = self.pull(0, "--hub", "ms", "fault/" + fault)
+            self.assertEqual(self.read(out.strip(), "model.safetensors"), WHISPER["model.safetensors"])
+        both = [self.start("models", "pull", "--hub", "ms", "--force", "fault/slow") for _ in range(2)]
+        for p in both:
+            self.assertEqual(p.wait(60), 0)
+            p.communicate()
+
+
+main()

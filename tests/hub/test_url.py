@@ -1,0 +1,86 @@
+"""steno tests: addresses as inputs. SPDX-License-Identifier: MIT"""
+import os
+import signal
+import time
+
+from steno_hub import SOURCE, Case, main
+
+DIGITS = os.path.join(SOURCE, "models/whisper-digits/whisper-digits.bin")
+SPEECH = os.path.join(SOURCE, "tests/data/demo.wav")
+
+
+class Url(Case):
+    def setUp(self):
+        super().setUp()
+        with open(SPEECH, "rb") as f:
+            self.sound = f.read()
+        self.hub.repos["a/sounds"] = {"talk.wav": self.sound, "empty.wav": b"", "page.wav": b"<html><body>no</body></html>" * 99}
+        for fault in ("cut-20000", "cuts-1000", "stall", "gzip", "packed", "norange", "308", "loop", "scheme", "slow", "nolength", "wrongrange"):
+            self.hub.repos["fault/" + fault] = {"talk.bin": self.sound}
+        self.text, _ = self.run_steno(0, "-q", "-m", DIGITS, SPEECH)
+        self.assertTrue(self.text.strip())
+
+    def url(self, path, repo="a/sounds"):
+        return "%s/%s/resolve/main/%s" % (self.hub.url, repo, path)
+
+    def hear(self, code, *args, **more):
+        return self.run_steno(code, "-q", "-m", DIGITS, *args, **more)
+
+    def test_an_address_is_heard_like_the_file(self):
+        self.assertEqual(self.hear(0, self.url("talk.wav"))[0], self.text)
+        self.assertEqual(self.hear(0, self.url("talk.wav?token=secret#x"))[0], self.text)
+        out, _ = self.run_steno(0, "detect", "-q", "-n", "1", "-m", DIGITS, self.url("talk.wav"))
+        self.assertEqual(out, self.run_steno(0, "detect", "-q", "-n", "1", "-m", DIGITS, SPEECH)[0])
+
+    def test_results_in_files_have_the_names_of_the_address(self):
+        self.hear(0, "-o", "out", "-f", "txt,json", self.url("talk.wav"))
+        self.assertEqual(sorted(os.listdir(self.home + "/out")), ["talk.json", "talk.txt"])
+
+    def test_what_is_mended_on_the_way(self):
+        for fault in ("cut-20000", "norange", "308", "gzip", "slow", "nolength", "stall", "wrongrange"):
+            with self.subTest(fault=fault):
+                self.assertEqual(self.hear(0, self.url("talk.bin", "fault/" + fault), HF_HUB_DOWNLOAD_TIMEOUT="2")[0], self.text)
+        ranges = [f.get("Range") for m, p, f in self.hub.log if "cut-20000" in p and p.startswith("/store/")]
+        self.assertEqual(ranges, [None, "bytes=20000-"])
+
+    def test_what_is_refused(self):
+        for url, says in ((self.url("none.wav"), "the server answers 404"), (self.url("talk.bin", "fault/loop"), "more than 20 times"),
+                          (self.url("talk.bin", "fault/scheme"), "no http or https address"), (self.url("empty.wav"), "is empty"),
+                          (self.url("talk.bin", "fault/packed"), "packs the file"), (self.url("page.wav"), "is not a sound"),
+                          ("http://user:word@127.0.0.1/talk.wav", "without name and password"), ("https://", "no address")):
+            with self.subTest(url=url):
+                out, err = self.hear(4, url)
+                self.assertEqual(out, "")
+                self.assertIn(says, err)
+        for other in ("file://" + SPEECH, "ftp://127.0.0.1/a.wav", "concat:" + SPEECH, "data:audio/wav;base64,AA"):
+            _, err = self.hear(4, other)
+            self.assertIn("No such file", err)
+
+    def test_a_size_limit(self):
+        self.hub.repos["a/big"] = {"talk.wav": self.sound + bytes(2000000)}
+        for repo in ("a/big", ):
+            _, err = self.hear(4, "--url-limit", "1", self.url("talk.wav", repo))
+            self.assertIn("larger than 1 MB", err)
+        self.hub.repos["fault/nolength"] = {"talk.bin": self.sound + bytes(2000000)}
+        _, err = self.hear(4, "--url-limit", "1", self.url("talk.bin", "fault/nolength"))
+        self.assertIn("larger than 1 MB", err)
+
+    def test_no_file_is_left_and_a_signal_ends_it(self):
+        tmp = self.home + "/tmp"
+        os.mkdir(tmp)
+        self.hub.repos["fault/slow"]["talk.bin"] += bytes(3 << 20)
+        p = self.start("-q", "-m", DIGITS, self.url("talk.bin", "fault/slow"), TMPDIR=tmp)
+        while not any(path.startswith("/store/") for path in self.hub.paths()):
+            time.sleep(0.05)
+        self.assertEqual(os.listdir(tmp), [])
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 130)
+        self.assertEqual(os.listdir(tmp), [])
+
+    def test_no_token_is_sent(self):
+        self.hear(0, self.url("talk.wav"), HF_TOKEN="hf_word")
+        self.assertFalse([f for m, p, f in self.hub.log if "Authorization" in f])
+
+
+main()

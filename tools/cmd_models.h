@@ -1,0 +1,37 @@
+/* steno: the verb models, in parts. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_CMD_MODELS_H
+#define STENO_TOOLS_CMD_MODELS_H
+#include "args.h"
+#include "hub_env.h"
+#include "message.h"
+#include "model_find.h"
+#include <stdint.h>
+
+struct models_opts {
+    const char *to;
+    int64_t limit, retries;
+    int hub, hub_given, all, json, offline, force, dry_run, yes, quiet;
+    int no_path; /* pull: the path is not printed */
+};
+
+struct models_call {
+    const struct models_opts *o;
+    struct hub_env *env;
+    int n;
+    char **name; /* [n] */
+};
+
+/* Each is an action; @return the exit code. */
+int models_list(const struct models_call *c);
+int models_where(const struct models_call *c);
+int models_pull(const struct models_call *c);
+int models_search(const struct models_call *c);
+int models_rm(const struct models_call *c);
+int models_verify(const struct models_call *c);
+
+/* What a name stands for, of the table or as it is typed, for those who look into the caches. */
+int models_spec(struct hub_spec *spec, const char *name, struct hub_error *e);
+
+/* Tell what went wrong. @return the exit code that it means */
+int models_failed(const struct hub_error *e);
+#endif

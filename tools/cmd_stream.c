@@ -1,0 +1,235 @@
+/* steno: the verb stream: text while somebody speaks. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "engine.h"
+#include "live.h"
+#include "option_names.h"
+#include "print.h"
+#include "signals.h"
+#include "sink.h"
+#include "sound.h"
+#include "utf8.h"
+#include "vad_find.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum raw { RAW_NONE, RAW_S16LE, RAW_F32LE };
+enum which { VAD_NONE, VAD_IS_SILERO, VAD_IS_FSMN };
+enum { PIECE = 1600, BYTES = 4 * PIECE };
+
+struct opts {
+    struct engine_opts engine;
+    const char *language, *vad_model;
+    int vad, raw;
+    double step_s, turn_s;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROW(struct opts),
+    ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_DEMO_ROW(struct opts),
+    ARG_HEADING("Sound"),
+    { .name = "raw", .kind = ARG_WORD, .at = AT(raw), .value = "none|s16le|f32le", .dflt = "none",
+      .help = "FILE is samples alone, mono at 16 kHz, heard as they come; none: a sound file" },
+    { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
+      .help = "the language spoken" },
+    ARG_HEADING("Turns"),
+    { .name = "vad", .kind = ARG_WORD, .at = AT(vad), .value = "off|silero|fsmn", .dflt = "off",
+      .help = "a voice-activity model opens and closes turns; off: all is one" },
+    { .name = "vad-model", .kind = ARG_TEXT, .at = AT(vad_model), .value = "PATH",
+      .help = "its model; without it one beside the model, or in the caches" },
+    { .name = "step", .kind = ARG_NUM, .at = AT(step_s), .value = "S", .dflt = "1", .lo = 0.2, .hi = 10,
+      .help = "seconds of sound between updates" },
+    { .name = "max-turn", .kind = ARG_NUM, .at = AT(turn_s), .value = "S", .dflt = "30", .lo = 2, .hi = 30,
+      .help = "a turn is closed after so many seconds, and the next begins" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+const struct args stream_args = { "stream", "[OPTION]... [FILE]",
+                                  "Print what is said in FILE, by default standard input, while it comes: a line\n"
+                                  "of JSON for words that may change (partial), words that stay (final), and the\n"
+                                  "end of a turn (endpoint).", rows };
+
+struct printer { int code; };
+
+static void time_put(const char *name, int64_t ms)
+{
+    if (ms < 0) printf(",\"%s\":null", name);
+    else printf(",\"%s\":%lld.%03d", name, (long long)(ms / 1000), (int)(ms % 1000));
+}
+
+static void print_event(void *user, const struct live_event *e)
+{
+    static const char *const kind[] = { "partial", "final", "endpoint" };
+    struct printer *p = user;
+    struct sink_memory m = { 0 };
+    struct sink s = sink_to_memory(&m);
+    utf8_json(&s, e->text);
+    printf("{\"type\":\"%s\",\"turn\":%d", kind[e->kind], e->turn);
+    time_put("start", e->t0_ms);
+    time_put("end", e->t1_ms);
+    printf(",\"text\":%.*s", (int)m.n, m.n ? m.p : "\"\"");
+    if (e->language && e->language[0]) printf(",\"language\":\"%s\"", e->language);
+    printf("}\n");
+    if (s.failed && p->code == EXIT_OK) p->code = EXIT_MEMORY;
+    if (p->code == EXIT_OK) p->code = message_flush();
+    free(m.p);
+}
+
+/* ---- sound */
+
+/* Samples of raw bytes; a half one waits. @return their number */
+static int64_t samples_of(float *pcm, const unsigned char *b, size_t n, int raw)
+{
+    const size_t sz = raw == RAW_S16LE ? 2 : 4;
+    for (size_t i = 0; i < n / sz; i++) {
+        const unsigned char *p = b + i * sz;
+        const uint32_t u = p[0] | (uint32_t)p[1] << 8 | (raw == RAW_S16LE ? 0 : (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+        if (raw == RAW_S16LE) pcm[i] = (float)(int16_t)u / 32768;
+        else memcpy(&pcm[i], &u, sizeof u);
+    }
+    return (int64_t)(n / sz);
+}
+
+static int hear_raw(struct live *l, const struct printer *p, int raw, FILE *f, steno_error *e)
+{
+    unsigned char b[BYTES];
+    float pcm[BYTES / 2];
+    size_t held = 0;
+    while (!signals_pending() && p->code == EXIT_OK) {
+        const ssize_t got = read(fileno(f), b + held, sizeof b - held);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        held += (size_t)got;
+        const size_t sz = raw == RAW_S16LE ? 2 : 4, whole = held / sz * sz;
+        const int rc = live_push(l, pcm, samples_of(pcm, b, whole, raw), e);
+        if (rc) return rc;
+        memmove(b, b + whole, held - whole);
+        held -= whole;
+    }
+    return STENO_OK;
+}
+
+static int hear_media(struct live *l, const struct printer *p, steno_media *m, steno_error *e)
+{
+    float pcm[PIECE];
+    steno_source src;
+    steno_media_source(m, &src);
+    signals_watch(NULL, m);
+    int rc = STENO_OK;
+    while (!rc && !signals_pending() && p->code == EXIT_OK) {
+        const int64_t got = src.read(src.user, pcm, PIECE);
+        if (got < 0 && !signals_pending()) {
+            snprintf(e->text, sizeof e->text, "%s", steno_media_error(m));
+            rc = STENO_ESOURCE;
+        }
+        if (got <= 0) break;
+        rc = live_push(l, pcm, got, e);
+    }
+    signals_watch(NULL, NULL);
+    return rc;
+}
+
+/* Hear FILE to its end, or until somebody ends it; what was heard is final. */
+static int hear(struct live *l, struct printer *p, const struct opts *o, const char *file)
+{
+    steno_error e = { 0 };
+    steno_media *m = NULL;
+    FILE *f = o->raw == RAW_NONE ? NULL : strcmp(file, "-") == 0 ? stdin : fopen(file, "rb");
+    if (o->raw != RAW_NONE && !f) return sound_failed(file, STENO_EIO, strerror(errno));
+    if (o->raw == RAW_NONE) {
+        steno_media_params mp;
+        sound_params(&mp);
+        mp.live = 1;
+        const int rc = steno_media_open_params(&m, file, &mp, &e);
+        if (rc != STENO_OK) return sound_failed(file, rc, e.text);
+    }
+    signals_defer(1);
+    int rc = m ? hear_media(l, p, m, &e) : hear_raw(l, p, o->raw, f, &e);
+    if (!rc && p->code == EXIT_OK) rc = live_end(l, &e);
+    if (f && f != stdin) fclose(f);
+    steno_media_close(m);
+    if (p->code != EXIT_OK) return p->code;
+    if (rc == STENO_ENOMEM) {
+        message("%s", e.text);
+        return EXIT_MEMORY;
+    }
+    if (rc) return sound_failed(file, rc, e.text);
+    return signals_pending() ? 128 + signals_pending() : EXIT_OK;
+}
+
+/* ---- models */
+
+static int find_vad(steno_model **vad, const struct opts *o, const struct engine *e)
+{
+    if (o->vad == VAD_NONE) return o->vad_model ? message_usage("--vad-model needs --vad silero or fsmn") : EXIT_OK;
+    const int is_silero = o->vad == VAD_IS_SILERO;
+    char *found = o->vad_model ? NULL : is_silero ? vad_find_silero(e->path) : vad_find(e->path);
+    const char *path = o->vad_model ? o->vad_model : found;
+    int code = path ? engine_beside(vad, path, "the voice-activity model", e, &o->engine)
+                    : message_usage("--vad %s needs --vad-model PATH; none was found beside the model or in the caches",
+                                    is_silero ? "silero" : "fsmn");
+    if (code == EXIT_OK) {
+        steno_model_info info = { .size = sizeof info };
+        steno_model_info_get(*vad, &info);
+        if (!strstr(info.family, is_silero ? "silero" : "vad"))
+            code = message_usage("--vad %s, but --vad-model is a %s model", is_silero ? "silero" : "fsmn", info.family);
+    }
+    free(found);
+    return code;
+}
+
+static int stream(const struct opts *o, const struct engine *e, const steno_model *vad, const char *file)
+{
+    struct printer p = { EXIT_OK };
+    struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
+                              .turn_most_ms = (int64_t)(o->turn_s * 1000), .tell = print_event, .user = &p };
+    struct live *l;
+    steno_error err = { 0 };
+    lp.has_words = option_served(e->model, "word_timestamps");
+    lp.has_prompt = option_served(e->model, "initial_prompt");
+    steno_transcribe_params_init(&lp.text);
+    if (strcasecmp(o->language, "auto") != 0) lp.text.language = o->language;
+    struct args_given given = *o->engine.given;
+    option_forget(&given, "vad"); /* which names fields of others */
+    option_forget(&given, "vad-model");
+    int code = option_check(&given, e->model, STENO_CALL_TRANSCRIBE, &lp.text);
+    if (code != EXIT_OK) return code;
+    const int rc = live_open(&l, &lp, &err);
+    if (rc) {
+        message("%s", err.text[0] ? err.text : steno_status_text(rc));
+        return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
+    }
+    code = hear(l, &p, o, file);
+    live_close(l);
+    return code;
+}
+
+int cmd_stream(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    struct engine e;
+    steno_model *vad = NULL;
+    int n;
+    int code = args_parse(&stream_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n > 1) return message_usage("stream takes one sound, not %d", n);
+    code = engine_open(&e, &o.engine, 1);
+    if (code != EXIT_OK) return code;
+    if (option_served(e.model, "chunk_size"))
+        code = message_usage("streaming Paraformer needs no updates: \"steno - \" gives its text as it comes");
+    if (code == EXIT_OK) code = find_vad(&vad, &o, &e);
+    if (code == EXIT_OK) code = stream(&o, &e, vad, n ? argv[0] : "-");
+    engine_close(&e);
+    steno_model_close(vad);
+    return code;
+}

@@ -1,0 +1,32 @@
+/* steno: options about the rules of published subtitles. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_CUE_OPTS_H
+#define STENO_TOOLS_CUE_OPTS_H
+#include "args.h"
+#include "cue_rules.h"
+
+struct cue_opts {
+    int style;
+    int64_t min_ms, max_ms, gap_ms, close_ms;
+    double cps, frame_rate;
+};
+
+#define CUE_ROWS(T, field) \
+    { .name = "style", .kind = ARG_WORD, .at = offsetof(T, field.style), .value = CUE_STYLE_NAMES, .dflt = "plain", \
+      .help = "limits of a published guideline, as doc/subtitles.md lists them; options beside it take their place" }, \
+    { .name = "min-cue-ms", .kind = ARG_INT, .at = offsetof(T, field.min_ms), .value = "MS", .hi = 1e6, \
+      .help = "how long a cue is shown at least" }, \
+    { .name = "max-cue-ms", .kind = ARG_INT, .at = offsetof(T, field.max_ms), .value = "MS", .hi = 1e6, \
+      .help = "and at most; 0: any time" }, \
+    { .name = "max-cps", .kind = ARG_NUM, .at = offsetof(T, field.cps), .value = "N", .hi = 1e6, \
+      .help = "characters per second that can be read; 0: any number" }, \
+    { .name = "min-gap-ms", .kind = ARG_INT, .at = offsetof(T, field.gap_ms), .value = "MS", .hi = 1e6, \
+      .help = "between one cue and the next" }, \
+    { .name = "close-gap-ms", .kind = ARG_INT, .at = offsetof(T, field.close_ms), .value = "MS", .hi = 1e6, \
+      .help = "smaller gaps are closed down to that" }, \
+    { .name = "frame-rate", .kind = ARG_NUM, .at = offsetof(T, field.frame_rate), .value = "N", .dflt = "24", .lo = 1, .hi = 1000, \
+      .help = "of the film, for gaps that a style counts in frames" }
+
+/* The rules that were asked for; `on` where one of the options was given. line_width, lines: where they are given as well, else CUE_UNSET.
+ * @return EXIT_OK or EXIT_USAGE, after a message */
+int cue_opts_choice(struct cue_choice *c, const struct cue_opts *o, const struct args_given *g, int64_t line_width, int64_t lines);
+#endif

@@ -1,0 +1,82 @@
+/* steno: what whisper.cpp's whisper-cli shows on standard output. SPDX-License-Identifier: MIT
+ *
+ * An empty line, then a line for each segment: its times, and its text as the model has it. Without times texts stand one behind the other,
+ * but where speakers are told. Colours are there wherever standard output goes, as its users ask for them by name. */
+#include "whisper_cli_console.h"
+#include "whisper_cli_write.h"
+#include "write.h"
+#include <math.h>
+#include <stdio.h>
+
+void whisper_cli_console_begin(struct whisper_cli_console *c, uint64_t given, const steno_model *m, int hidden)
+{
+    *c = (struct whisper_cli_console){ .given = given, .model = m, .hidden = hidden,
+                                       .late = (given & (WCLI_CUT | WCLI_SPECIAL)) != 0 };
+}
+
+static void put_style(struct sink *f, uint64_t given, double p)
+{
+    enum { N = 7 };
+    static const short palette[N] = { 160, 166, 208, 215, 227, 114, 71 };
+    if (!(p >= 0)) p = 0;
+    const int i = (int)((float)pow(p, 3) * (float)N);
+    if (given & WCLI_COLORS) sink_format(f, "\033[38;5;%dm", palette[i >= N ? N - 1 : i]);
+    else sink_format(f, "\033[%dm", p < 0.33 ? 7 : p < 0.66 ? 4 : 2); /* inverse, underlined, dim */
+}
+
+/* Where the probabilities of a segment's tokens are: in the session that it comes from, or in a view. */
+struct styled {
+    const steno_session *session;
+    const steno_token *tokens;
+};
+
+static void put_tokens(struct sink *f, const struct whisper_cli_console *c, const struct styled *from, const steno_segment *seg,
+                       const char *speaker)
+{
+    char text[WCLI_TOKEN_SZ];
+    const int32_t end = steno_token_id(c->model, STENO_TOKEN_END);
+    for (int32_t k = 0; k < seg->n_tokens; k++) {
+        steno_token tok = { .size = sizeof tok };
+        if (!(c->given & WCLI_SPECIAL) && seg->tokens[k] >= end) continue;
+        if (from->tokens) tok = from->tokens[k];
+        else steno_token_get(from->session, seg->id, k, &tok);
+        sink_text(f, speaker);
+        put_style(f, c->given, (double)tok.p);
+        sink_text(f, whisper_cli_token(text, c->model, seg->tokens[k]));
+        sink_text(f, "\033[0m");
+    }
+}
+
+static void put_segment(struct whisper_cli_console *c, const struct styled *from, const steno_segment *seg, const int32_t *who)
+{
+    struct sink f = sink_to_stream(stdout);
+    if (c->hidden) return;
+    if (!c->begun) sink_char(&f, '\n');
+    c->begun = 1;
+    if (!(c->given & WCLI_BARE)) {
+        sink_char(&f, '[');
+        write_time(&f, seg->t0_ms, 1, '.');
+        sink_text(&f, " --> ");
+        write_time(&f, seg->t1_ms, 1, '.');
+        sink_text(&f, "]  ");
+    }
+    if (c->given & (WCLI_COLORS | WCLI_CONFIDENCE)) {
+        put_tokens(&f, c, from, seg, whisper_cli_speaker(who));
+    } else {
+        sink_text(&f, whisper_cli_speaker(who));
+        sink_text(&f, seg->text);
+    }
+    if (c->given & WCLI_TURNS && seg->speaker_turn) sink_text(&f, WRITE_SPEAKER_TURN);
+    if (!(c->given & WCLI_BARE) || who) sink_char(&f, '\n');
+}
+
+void whisper_cli_console_segment(struct whisper_cli_console *c, const steno_session *s, const steno_segment *seg, const int32_t *who)
+{
+    if (seg->text[0]) put_segment(c, &(struct styled){ .session = s }, seg, who);
+}
+
+void whisper_cli_console_all(struct whisper_cli_console *c, const struct transcript *t)
+{
+    for (int i = 0; i < t->n; i++)
+        put_segment(c, &(struct styled){ .tokens = t->tokens + t->first_token[i] }, &t->segs[i], t->speakers ? &t->speakers[i] : NULL);
+}

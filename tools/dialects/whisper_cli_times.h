@@ -1,0 +1,37 @@
+/* steno: times of tokens as whisper.cpp estimates them. SPDX-License-Identifier: MIT
+ *
+ * From timestamps that were likely at each token, from how long its text takes to say, and from the loudness of the sound. Times count in
+ * hundredths of a second. As there, the loudness that is looked at is that of the file's beginning, as if every segment began there. */
+#ifndef STENO_TOOLS_WHISPER_CLI_TIMES_H
+#define STENO_TOOLS_WHISPER_CLI_TIMES_H
+#include <steno/steno.h>
+#include <stddef.h>
+
+/* The sound's beginning: as much as a segment may be, and as much again. */
+enum { WCLI_HEARD_MOST = 64 * 16000 };
+struct whisper_cli_sound {
+    float *pcm;    /* [n] */
+    float *level;  /* [n] mean of |sample| over 65 samples, from whisper_cli_levels on */
+    size_t n, cap;
+};
+
+/* Hear samples [at, at + n) of the input. @return 0, or -1 in want of memory */
+int whisper_cli_hear(struct whisper_cli_sound *s, int64_t at, const float *pcm, int64_t n);
+int whisper_cli_levels(struct whisper_cli_sound *s); /* @return as above */
+void whisper_cli_sound_free(struct whisper_cli_sound *s);
+
+/* What is known from segment to segment. */
+struct whisper_cli_clock { int64_t begin, last; int32_t last_id; };
+
+struct whisper_cli_token {
+    steno_token of;  /* its t0_ms and t1_ms are what is found */
+    double vlen;
+    int64_t t0, t1;
+    char is_text;
+};
+
+/* Times of the tokens of a segment [t0, t1). */
+void whisper_cli_times(struct whisper_cli_token *tok, int n, int64_t t0, int64_t t1, struct whisper_cli_clock *clock,
+                       int32_t first_timestamp, double threshold, const struct whisper_cli_sound *sound);
+double whisper_cli_voice_length(const char *text);
+#endif

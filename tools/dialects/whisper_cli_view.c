@@ -1,0 +1,181 @@
+/* steno: a transcript as whisper.cpp has it. SPDX-License-Identifier: MIT */
+#include "whisper_cli_view.h"
+#include "whisper_cli_write.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What a view is made with: a segment of the transcript after the other, each of one or more of the view. */
+struct maker {
+    struct whisper_cli_view *v;
+    const struct transcript *from;
+    const struct whisper_cli_rules *rules;
+    struct whisper_cli_token *tok; /* [n] of the segment at hand */
+    int n;
+    int32_t end, first_timestamp;
+    struct whisper_cli_clock clock;
+    int n_segs, n_tokens;
+    size_t n_text;
+};
+
+static const char *text_of(char text[WCLI_TOKEN_SZ], const struct maker *k, int i)
+{
+    return whisper_cli_token(text, k->from->model, k->tok[i].of.id);
+}
+
+/* Whether a segment begins with a time other than 0.00. */
+static int begins_with_time(const struct maker *k, int i)
+{
+    const steno_segment *seg = &k->from->segs[i];
+    return seg->n_tokens > 0 && seg->tokens[0] > k->first_timestamp;
+}
+
+/* Tokens [first, n) of segment i with their times. */
+static void take_tokens(struct maker *k, int i, int32_t first, int32_t n, int64_t t1_ms)
+{
+    char text[WCLI_TOKEN_SZ];
+    const struct transcript *t = k->from;
+    k->n = (int)(n - first);
+    for (int j = 0; j < k->n; j++) {
+        struct whisper_cli_token *tok = &k->tok[j];
+        *tok = (struct whisper_cli_token){ .of = t->tokens[t->first_token[i] + first + j], .t0 = -1, .t1 = -1 };
+        tok->is_text = tok->of.id < k->end;
+        tok->vlen = whisper_cli_voice_length(text_of(text, k, j));
+    }
+    if (k->rules->sound)
+        whisper_cli_times(k->tok, k->n, t->segs[i].t0_ms / 10, t1_ms / 10, &k->clock, k->first_timestamp, k->rules->threshold,
+                          k->rules->sound);
+}
+
+/* How many characters begin in a text. */
+static int32_t count_of(const char *text)
+{
+    int32_t n = 0;
+    for (; *text; text++) n += (*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* Where the piece that begins with token `from` ends. Never inside a character. */
+static int piece_end(const struct maker *k, int from)
+{
+    char text[WCLI_TOKEN_SZ];
+    int32_t length = 0;
+    for (int i = from; i < k->n; i++) {
+        if (!k->tok[i].is_text) continue;
+        text_of(text, k, i);
+        const int32_t n = count_of(text);
+        const int may = i > from && (text[0] & 0xc0) != 0x80 && (!k->rules->by_words || text[0] == ' ');
+        if (k->rules->max_len && length + n > k->rules->max_len && may) return i;
+        length += n;
+    }
+    return k->n;
+}
+
+static void add_text(struct maker *k, const char *text)
+{
+    const size_t n = strlen(text);
+    memcpy(k->v->text + k->n_text, text, n);
+    k->n_text += n;
+}
+
+/* Tokens [from, to) of segment `seg` as one of the view, `before` in front of its text. */
+static void put_piece(struct maker *k, int seg, int from, int to, const char *before)
+{
+    struct whisper_cli_view *v = k->v;
+    char text[WCLI_TOKEN_SZ];
+    const int cuts = k->rules->max_len != 0, special = !cuts && k->rules->special;
+    steno_segment *s = &v->segs[k->n_segs];
+    *s = k->from->segs[seg];
+    s->id = k->n_segs;
+    s->tokens = v->ids + k->n_tokens;
+    s->n_tokens = to - from;
+    if (from) s->t0_ms = k->tok[from].t0 * 10;
+    if (to < k->n) s->t1_ms = k->tok[to].t0 * 10;
+    if (to < k->n) s->speaker_turn = 0;
+    if (cuts || special) s->text = v->text + k->n_text;
+    v->first_token[k->n_segs] = k->n_tokens;
+    if (v->t.speakers) v->speakers[k->n_segs] = k->from->speakers[seg];
+    if (special) add_text(k, before);
+    for (int i = from; i < to; i++) {
+        steno_token *tok = &v->tokens[k->n_tokens];
+        *tok = k->tok[i].of;
+        tok->t0_ms = k->tok[i].t0 < 0 ? -1 : k->tok[i].t0 * 10;
+        tok->t1_ms = k->tok[i].t1 < 0 ? -1 : k->tok[i].t1 * 10;
+        v->ids[k->n_tokens++] = tok->id;
+        if (special || (cuts && k->tok[i].is_text)) add_text(k, text_of(text, k, i));
+    }
+    k->n_text++; /* its NUL is there already */
+    k->n_segs++;
+}
+
+static void put_segment(struct maker *k, int i)
+{
+    char before[WCLI_TOKEN_SZ] = "";
+    const struct transcript *t = k->from;
+    const int timed = begins_with_time(k, i), first = !i || t->segs[i - 1].seek_frames != t->segs[i].seek_frames;
+    if (timed && k->rules->special && first) { /* it stands alone, and has no length */
+        take_tokens(k, i, 0, 1, t->segs[i].t0_ms);
+        put_piece(k, i, 0, 1, "");
+        k->v->segs[k->n_segs - 1].t1_ms = t->segs[i].t0_ms;
+    } else if (timed) {
+        whisper_cli_token(before, t->model, t->segs[i].tokens[0]);
+    }
+    take_tokens(k, i, timed, t->segs[i].n_tokens, t->segs[i].t1_ms);
+    for (int from = 0, to; from < k->n || !from; from = to) {
+        to = piece_end(k, from);
+        put_piece(k, i, from, to, from ? "" : before);
+        if (!k->n) break;
+    }
+}
+
+/* Room for as many segments as there can be: a token each. */
+static int begin(struct maker *k, size_t *most)
+{
+    const struct transcript *t = k->from;
+    char text[WCLI_TOKEN_SZ];
+    size_t n = 0, bytes = 0;
+    *most = 0;
+    for (int i = 0; i < t->n; i++) {
+        n += (size_t)t->segs[i].n_tokens + 2;
+        if ((size_t)t->segs[i].n_tokens > *most) *most = (size_t)t->segs[i].n_tokens;
+        for (int32_t j = 0; j < t->segs[i].n_tokens; j++)
+            bytes += strlen(whisper_cli_token(text, t->model, t->segs[i].tokens[j])) + 1;
+        bytes += 2 + WCLI_TOKEN_SZ;
+    }
+    struct whisper_cli_view *v = k->v;
+    v->segs = calloc(n + 1, sizeof *v->segs);
+    v->tokens = calloc(n + 1, sizeof *v->tokens);
+    v->ids = calloc(n + 1, sizeof *v->ids);
+    v->first_token = calloc(n + 1, sizeof *v->first_token);
+    v->speakers = calloc(n + 1, sizeof *v->speakers);
+    v->text = calloc(bytes + 1, 1);
+    k->tok = calloc(*most + 1, sizeof *k->tok);
+    return v->segs && v->tokens && v->ids && v->first_token && v->speakers && v->text && k->tok ? 0 : -1;
+}
+
+int whisper_cli_view(struct whisper_cli_view *v, const struct transcript *t, const struct whisper_cli_rules *rules)
+{
+    struct maker k = { .v = v, .from = t, .rules = rules, .end = steno_token_id(t->model, STENO_TOKEN_END),
+                       .first_timestamp = t->first_timestamp };
+    size_t most;
+    *v = (struct whisper_cli_view){ .t = *t };
+    const int bad = begin(&k, &most);
+    for (int i = 0; i < t->n && !bad; i++)
+        if (t->segs[i].text[0]) put_segment(&k, i);
+    v->t.segs = v->segs;
+    v->t.n = k.n_segs;
+    v->t.tokens = v->tokens;
+    v->t.first_token = v->first_token;
+    if (t->speakers) v->t.speakers = v->speakers;
+    free(k.tok);
+    return bad;
+}
+
+void whisper_cli_view_free(struct whisper_cli_view *v)
+{
+    free(v->segs);
+    free(v->tokens);
+    free(v->ids);
+    free(v->first_token);
+    free(v->speakers);
+    free(v->text);
+}

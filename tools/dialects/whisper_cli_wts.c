@@ -1,0 +1,103 @@
+/* steno: the script for a video of words that whisper.cpp's whisper-cli writes. SPDX-License-Identifier: MIT
+ *
+ * One call of FFmpeg with a text in grey for each segment, and two in green for each of its tokens: its word where it stands, and a line
+ * below it. Blanks hold the places of other words, one for each byte. As there, names are written as they are, so one with a blank or a
+ * quote in it makes a script that fails; "-f wts" of steno's own command line quotes them. */
+#include "whisper_cli_write.h"
+#include <string.h>
+
+struct script {
+    struct sink *f;
+    const struct whisper_cli_result *r;
+    int32_t end; /* first id that is no text */
+};
+
+/* Inside quotes of a filter, which stand inside quotes of the shell. */
+static int put_quoted(void *user, const char *bytes, size_t n)
+{
+    struct sink *f = user;
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] == '\'') sink_text(f, "\xe2\x80\x99");
+        else if (bytes[i] == '"') sink_text(f, "\\\"");
+        else sink_char(f, bytes[i]);
+    }
+    return f->failed;
+}
+
+static void put_blanks(struct sink *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++) sink_text(f, "\\ ");
+}
+
+/* A filter up to its text, and what stands behind it. */
+static void text_begin(const struct script *s, const char *color, const char *shift)
+{
+    sink_format(s->f, "drawtext=fontfile='%s':fontsize=24:fontcolor=%s:%s:text='", s->r->font, color, shift);
+}
+
+static void text_end(const struct script *s, int64_t t0_ms, int64_t t1_ms)
+{
+    const double t0 = t0_ms < 0 ? -0.01 : (double)t0_ms / 1000, t1 = t1_ms < 0 ? -0.01 : (double)t1_ms / 1000;
+    sink_format(s->f, "':enable='between(t,%g,%g)'", t0, t1);
+}
+
+enum what { ALL, ONE, LINE }; /* what is written of the words: all, the one at hand, or a line below it */
+
+static void put_words(const struct script *s, int i, int32_t at, enum what what)
+{
+    const steno_segment *seg = &s->r->t->segs[i];
+    struct sink quoted = { .write = put_quoted, .user = s->f };
+    char text[WCLI_TOKEN_SZ];
+    const int speaks = s->r->t->speakers != NULL;
+    if (what == LINE) put_blanks(s->f, (speaks ? strlen("(speaker 0)") : 0) + 2);
+    else if (speaks) sink_text(s->f, whisper_cli_speaker(&s->r->t->speakers[i]));
+    if (what != LINE) sink_text(s->f, "> ");
+    for (int32_t k = 0; k < seg->n_tokens; k++) {
+        if (seg->tokens[k] >= s->end) continue;
+        whisper_cli_token(text, s->r->t->model, seg->tokens[k]);
+        if (what == ALL || (what == ONE && k == at)) sink_text(&quoted, text);
+        else if (what == ONE || k != at) put_blanks(s->f, strlen(text));
+        else for (size_t n = strlen(text); n > 0; n--) sink_char(s->f, '_');
+        if (what == ONE && k == at) sink_char(s->f, '|');
+    }
+}
+
+static void put_segment(const struct script *s, int i)
+{
+    static const char at_rest[] = "x=(w-text_w)/2:y=h/2", beside[] = "x=(w-text_w)/2+8:y=h/2", below[] = "x=(w-text_w)/2+8:y=h/2+16";
+    const struct transcript *t = s->r->t;
+    const steno_segment *seg = &t->segs[i];
+    int first = 1;
+    if (i) sink_char(s->f, ',');
+    text_begin(s, "gray", at_rest);
+    text_end(s, seg->t0_ms, seg->t0_ms);
+    for (int32_t k = 0; k < seg->n_tokens; k++) {
+        const steno_token *tok = &t->tokens[t->first_token[i] + k];
+        if (seg->tokens[k] >= s->end) continue;
+        if (first) {
+            sink_char(s->f, ',');
+            text_begin(s, "gray", at_rest);
+            put_words(s, i, k, ALL);
+            text_end(s, seg->t0_ms, seg->t1_ms);
+        }
+        first = 0;
+        sink_char(s->f, ',');
+        text_begin(s, "lightgreen", beside);
+        put_words(s, i, k, ONE);
+        text_end(s, tok->t0_ms, tok->t1_ms);
+        sink_char(s->f, ',');
+        text_begin(s, "lightgreen", below);
+        put_words(s, i, k, LINE);
+        text_end(s, tok->t0_ms, tok->t1_ms);
+    }
+}
+
+void whisper_cli_wts(struct sink *f, const struct whisper_cli_result *r)
+{
+    const struct script s = { f, r, steno_token_id(r->t->model, STENO_TOKEN_END) };
+    sink_format(f, "#!/bin/bash\n\nffmpeg -i %s -f lavfi -i color=size=1200x120:duration=%g:rate=25:color=black -vf \"", r->input,
+                (double)((float)(r->n_samples + 1000) / 16000));
+    for (int i = 0; i < r->t->n; i++) put_segment(&s, i);
+    sink_format(f, "\" -c:v libx264 -pix_fmt yuv420p -y %s.mp4\n\n\necho \"Your video has been saved to %s.mp4\"\n\n"
+                   "echo \"  ffplay %s.mp4\"\n\n", r->input, r->input, r->input);
+}

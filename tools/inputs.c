@@ -1,0 +1,154 @@
+/* steno: what inputs an operand stands for. SPDX-License-Identifier: MIT */
+#include "inputs.h"
+#include "message.h"
+#include "path.h"
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { DEPTH_MAX = 32 };
+
+/* Of files in a folder that are taken for sound: what people keep there besides is no input. */
+static const char *const endings[] = { "wav", "mp3", "flac", "m4a", "ogg", "opus", "oga", "aac", "wma", "aiff", "aif", "amr", "ac3", "caf",
+                                       "mka", "w64", "mp4", "mkv", "mov", "webm", "avi", "m4v", "mpg", "mpeg", "ts", "3gp", "wmv", "flv",
+                                       "m4b", "mp2", "au" };
+
+static int no_memory(void)
+{
+    message("out of memory for the names of inputs");
+    return EXIT_MEMORY;
+}
+
+static int add(struct inputs *in, const char *name)
+{
+    if (in->n == in->cap) {
+        const int cap = in->cap ? 2 * in->cap : 64;
+        char **more = realloc(in->file, (size_t)cap * sizeof *more);
+        if (!more) return no_memory();
+        in->file = more;
+        in->cap = cap;
+    }
+    in->file[in->n] = strdup(name);
+    return in->file[in->n] && ++in->n ? EXIT_OK : no_memory();
+}
+
+static int is_sound(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcasecmp(dot + 1, endings[i]) == 0) return 1;
+    return 0;
+}
+
+static int is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The sound files of a folder; folders in it go to *below. */
+static int add_folder(struct inputs *in, struct inputs *below, const char *folder)
+{
+    struct dirent **entry;
+    const int n = scandir(folder, &entry, NULL, alphasort);
+    if (n < 0) {
+        message("%s: %s", folder, strerror(errno));
+        return errno == ENOMEM ? EXIT_MEMORY : EXIT_INPUT;
+    }
+    int code = EXIT_OK;
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name;
+        char *path = name[0] != '.' && code == EXIT_OK ? path_join(folder, name) : NULL;
+        if (name[0] != '.' && code == EXIT_OK && !path) code = no_memory();
+        if (path && is_folder(path)) code = below ? add(below, path) : EXIT_OK;
+        else if (path && is_sound(name)) code = add(in, path);
+        free(path);
+        free(entry[i]);
+    }
+    free(entry);
+    return code;
+}
+
+/* A folder, and those in it, level by level. */
+static int add_tree(struct inputs *in, const char *folder, int recursive)
+{
+    struct inputs level = { 0 };
+    const int before = in->n;
+    int code = add(&level, folder);
+    for (int depth = 0; code == EXIT_OK && level.n && depth < DEPTH_MAX; depth++) {
+        struct inputs below = { 0 };
+        for (int i = 0; i < level.n && code == EXIT_OK; i++) code = add_folder(in, recursive ? &below : NULL, level.file[i]);
+        inputs_free(&level);
+        level = below;
+    }
+    inputs_free(&level);
+    if (code == EXIT_OK && in->n == before) return add(in, folder); /* which fails as a folder */
+    return code;
+}
+
+static int add_pattern(struct inputs *in, const char *pattern)
+{
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found)) return add(in, pattern); /* which fails as a file that is not there */
+    int code = EXIT_OK;
+    for (size_t i = 0; i < found.gl_pathc && code == EXIT_OK; i++) code = add(in, found.gl_pathv[i]);
+    globfree(&found);
+    return code;
+}
+
+static int add_one(struct inputs *in, const char *name, int recursive)
+{
+    struct stat st;
+    if (is_folder(name)) return add_tree(in, name, recursive);
+    if (!strstr(name, "://") && strpbrk(name, "*?[") && stat(name, &st)) return add_pattern(in, name);
+    return add(in, name);
+}
+
+/* Lines of a file; empty ones and those that begin with # say nothing. */
+static int add_list(struct inputs *in, const char *list, int recursive)
+{
+    FILE *f = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
+    char *line = NULL;
+    size_t room = 0;
+    int code = EXIT_OK;
+    if (!f) {
+        message("%s: %s", list, strerror(errno));
+        return EXIT_INPUT;
+    }
+    for (ssize_t n; code == EXIT_OK && (n = getline(&line, &room, f)) >= 0;) {
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
+        if (n && line[0] != '#') code = add_one(in, line, recursive);
+    }
+    free(line);
+    if (f != stdin) fclose(f);
+    return code;
+}
+
+int inputs_expand(struct inputs *in, char **operands, int n, int recursive)
+{
+    struct stat st;
+    int code = EXIT_OK;
+    *in = (struct inputs){ 0 };
+    for (int i = 0; i < n && code == EXIT_OK; i++) {
+        const char *name = operands[i];
+        if (name[0] == '@' && name[1] && stat(name, &st)) code = add_list(in, name + 1, recursive);
+        else code = add_one(in, name, recursive);
+    }
+    if (code == EXIT_OK && n && !in->n) {
+        message("no input: the list is empty");
+        return EXIT_USAGE;
+    }
+    return code;
+}
+
+void inputs_free(struct inputs *in)
+{
+    for (int i = 0; i < in->n; i++) free(in->file[i]);
+    free(in->file);
+    *in = (struct inputs){ 0 };
+}

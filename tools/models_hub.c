@@ -1,0 +1,159 @@
+/* steno: models in the caches of the hubs, for those who look for one. SPDX-License-Identifier: MIT */
+#include "models_hub.h"
+#include "cmd_models.h"
+#include "known.h"
+#include "model_find.h"
+#include "progress.h"
+#include "signals.h"
+#include "wanted.h"
+#include "word_near.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ggml-NAME.bin, NAME.gguf or NAME itself in any snapshot. */
+static char *find_file(const struct hub_cache *c, const char *name, struct hub_error *e)
+{
+    static const struct { const char *begin, *end; } form[] = { { "ggml-", ".bin" }, { "", ".bin" }, { "", ".gguf" }, { "", "" } };
+    struct stat st;
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < sizeof form / sizeof *form; k++) {
+            char *path = hub_format("%s/%s%s%s", c->s[i].folder, form[k].begin, name, form[k].end);
+            if (!path) return hub_no_memory(e, "a path"), NULL;
+            if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) return path;
+            free(path);
+        }
+    return NULL;
+}
+
+static char *find_in(const struct hub_cache *c, const char *name, struct hub_error *e)
+{
+    struct hub_spec spec = { .id = "" };
+    struct hub_known known;
+    char *path = NULL;
+    e->status = HUB_OK;
+    if (strchr(name, '/')) return hub_spec_read(&spec, name, e) == HUB_OK ? hub_model_path(c, &spec, e) : NULL;
+    if (hub_known_find(&known, name)) {
+        snprintf(spec.id, sizeof spec.id, "%s", known.repo);
+        if (hub_is_single(known.file)) snprintf(spec.file, sizeof spec.file, "%s", known.file);
+        path = hub_model_path(c, &spec, e);
+    }
+    return path || e->status == HUB_ENOMEM ? path : find_file(c, name, e);
+}
+
+/* Both caches; 0 after want of memory, which is noted. */
+static int read_caches(struct hub_cache *c, int *no_memory)
+{
+    struct hub_env env;
+    struct hub_error e = { 0 };
+    *c = (struct hub_cache){ 0 };
+    int rc = hub_env_read(&env, &e);
+    if (rc == HUB_OK) rc = hub_cache_read(c, &env, &e);
+    hub_env_free(&env);
+    if (rc == HUB_ENOMEM) *no_memory = 1;
+    return rc == HUB_OK;
+}
+
+char *models_hub_find(const char *name, int *no_memory)
+{
+    struct hub_cache c;
+    struct hub_error e = { 0 };
+    char *path = read_caches(&c, no_memory) ? find_in(&c, name, &e) : NULL;
+    if (!path && e.status == HUB_ENOMEM) *no_memory = 1;
+    hub_cache_free(&c);
+    return path;
+}
+
+/* Models of other tasks have names of their own. */
+static int may_be_whisper(const char *file)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    const size_t n = strlen(name);
+    return n > 9 && strncmp(name, "ggml-", 5) == 0 && strcmp(name + n - 4, ".bin") == 0 && !strstr(name, "silero");
+}
+
+void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *user, int *no_memory)
+{
+    struct hub_cache c;
+    struct hub_error e = { 0 };
+    const int there = read_caches(&c, no_memory);
+    for (size_t i = 0; there && i < c.n; i++) {
+        struct names models;
+        if (hub_models_in(&models, c.s[i].folder, &e)) *no_memory = 1;
+        for (size_t k = 0; k < models.n; k++) {
+            struct stat st;
+            if (!c.s[i].is_main || !may_be_whisper(models.name[k])) continue;
+            char *path = hub_format("%s/%s", c.s[i].folder, models.name[k]);
+            if (!path) *no_memory = 1;
+            else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) each(user, path, st.st_size);
+            else free(path);
+        }
+        names_free(&models);
+    }
+    hub_cache_free(&c);
+}
+
+static int ask(const char *name, int64_t bytes)
+{
+    char line[16] = "", size[32] = "";
+    if (!isatty(STDIN_FILENO) || !progress_can_redraw()) return 0;
+    if (bytes > 0) snprintf(size, sizeof size, " (%.0f MB)", (double)bytes / 1e6);
+    fprintf(stderr, "steno: fetch %s%s now? [y/N] ", name, size);
+    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static int fetch(const char *name)
+{
+    char *names[] = { strdup(name) };
+    struct models_opts o = { .retries = 5, .no_path = 1 };
+    struct hub_env env;
+    struct hub_error e = { 0 };
+    int code = EXIT_MEMORY;
+    if (names[0] && hub_env_read(&env, &e) == HUB_OK) {
+        const struct models_call c = { &o, &env, 1, names };
+        o.offline = env.offline;
+        code = models_pull(&c);
+        hub_env_free(&env);
+    }
+    free(names[0]);
+    signals_defer(0);
+    return code;
+}
+
+/* Bytes of all its files that the table knows. */
+static int64_t size_of(const struct hub_known *k)
+{
+    struct hub_known row;
+    int64_t size = 0;
+    for (size_t i = k->row; hub_known_row(&row, i) && strcmp(row.name, k->name) == 0; i++) size += row.size > 0 ? row.size : 0;
+    return size;
+}
+
+int models_hub_offer(const char *name)
+{
+    struct hub_known known, near = { 0 };
+    struct hub_spec spec;
+    struct hub_error e;
+    int best = -1;
+    if (strchr(name, '/') && (name[0] == '.' || name[0] == '/' || hub_spec_read(&spec, name, &e))) return -1;
+    if (strchr(name, '/') || hub_known_find(&known, name)) {
+        const int64_t size = strchr(name, '/') ? 0 : size_of(&known);
+        char told[48] = "";
+        if (size) snprintf(told, sizeof told, " (%.1f MB)", (double)size / 1e6);
+        message("model %s: is not on this machine; this gets it%s: steno models pull %s", name, told, name);
+        return ask(name, size) ? fetch(name) : EXIT_MODEL;
+    }
+    for (size_t i = 0; hub_known_row(&known, i); i++) {
+        const int d = hub_known_is_first(&known) ? word_near(name, known.name) : -1;
+        if (d < 0 || (best >= 0 && d >= best)) continue;
+        best = d;
+        hub_known_row(&near, i);
+    }
+    if (best < 0) return -1;
+    message("model %s: no such file, and no model of that name; did you mean %s? If it is not here, \"steno models pull %s\" gets it", name,
+            near.name, near.name);
+    return EXIT_MODEL;
+}

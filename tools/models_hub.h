@@ -1,0 +1,19 @@
+/* steno: models in the caches of the hubs, for those who look for one. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_MODELS_HUB_H
+#define STENO_TOOLS_MODELS_HUB_H
+#include <stdint.h>
+
+/* *no_memory becomes 1 where something may be missing for want of memory.
+ *
+ * What a name stands for in the caches of Hugging Face's and ModelScope's clients: a name of the table ("base"), ORG/NAME with or without
+ * a revision and a file, the name of a file ("ggml-base.bin"). @return malloc'd path, or NULL */
+char *models_hub_find(const char *name, int *no_memory);
+
+/* Whisper models in one file in those caches, in no order. `each` takes the path over. */
+void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *user, int *no_memory);
+
+/* A name that is not here: say how it is fetched, and, where somebody sits at a terminal, ask whether to do so.
+ * @return EXIT_OK: it is here now; EXIT_MODEL after the line that says how; -1: nobody knows such a name; other exit codes: the fetching
+ * failed, which was told */
+int models_hub_offer(const char *name);
+#endif

@@ -1,0 +1,95 @@
+/* steno: models rm, models verify. SPDX-License-Identifier: MIT */
+#include "cmd_models.h"
+#include "remove.h"
+#include "signals.h"
+#include "verify.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void print_wrong(void *user, const char *why)
+{
+    (void)user;
+    puts(why);
+}
+
+static int verify_one(const struct hub_cache *cache, const char *name, struct hub_verified *v, struct hub_error *e)
+{
+    struct hub_spec spec = { .id = "" };
+    int n = 0, rc = name ? models_spec(&spec, name, e) : HUB_OK;
+    for (size_t i = 0; i < cache->n && rc == HUB_OK; i++) {
+        const struct hub_snapshot *s = &cache->s[i];
+        if (name && (strcmp(s->id, spec.id) != 0 || !hub_is_revision(s, spec.rev))) continue;
+        rc = hub_verify(v, s, spec.file, signals_stop, print_wrong, NULL, e);
+        n++;
+    }
+    if (rc == HUB_OK && name && !n) rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches", name);
+    return rc;
+}
+
+int models_verify(const struct models_call *c)
+{
+    struct hub_error e = { 0 };
+    struct hub_cache cache;
+    struct hub_verified v = { 0 };
+    if (!c->n && !c->o->all) return message_usage("models verify needs the name of a model, or --all");
+    if (c->n && c->o->all) return message_usage("models verify takes names or --all, not both");
+    signals_defer(1);
+    int rc = hub_cache_read(&cache, c->env, &e);
+    for (int i = 0; rc == HUB_OK && i < (c->o->all ? 1 : c->n); i++)
+        rc = verify_one(&cache, c->o->all ? NULL : c->name[i], &v, &e);
+    hub_cache_free(&cache);
+    if (rc != HUB_OK) return models_failed(&e);
+    if (!c->o->quiet) {
+        message("%d files are right, %d are not%s", v.n_right, v.n_wrong, v.n_wrong ? "; models pull --force fetches them again" : "");
+        if (v.n_unknown) message("of %d files no hash is known", v.n_unknown);
+    }
+    const int flushed = message_flush();
+    return v.n_wrong ? EXIT_MODEL : flushed;
+}
+
+/* A terminal is asked; elsewhere --yes says it. */
+static int may_remove(const struct models_call *c, const char *name, int n, int64_t bytes)
+{
+    char line[16] = "";
+    if (c->o->yes) return 1;
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+        message("%s: %d files, %.1f MB; nothing was removed: say --yes", name, n, (double)bytes / 1e6);
+        return 0;
+    }
+    fprintf(stderr, "steno: remove %s, %d files, %.1f MB? [y/N] ", name, n, (double)bytes / 1e6);
+    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static int remove_one(const struct models_call *c, const char *name, struct hub_error *e)
+{
+    struct hub_spec spec;
+    struct hub_cache cache = { 0 };
+    int64_t bytes = 0;
+    int n = 0, code = EXIT_OK, rc = models_spec(&spec, name, e);
+    if (rc == HUB_OK) rc = hub_cache_read(&cache, c->env, e);
+    if (rc == HUB_OK && (n = hub_remove(c->env, &cache, &spec, 1, &bytes, signals_stop, NULL, e)) < 0) rc = e->status;
+    if (rc == HUB_OK && !n) rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches", name);
+    if (rc == HUB_OK && c->o->dry_run) {
+        printf("%s: %d files, %lld bytes would be removed\n", name, n, (long long)bytes);
+    } else if (rc == HUB_OK && !may_remove(c, name, n, bytes)) {
+        code = EXIT_USAGE;
+    } else if (rc == HUB_OK) {
+        n = hub_remove(c->env, &cache, &spec, 0, &bytes, signals_stop, NULL, e);
+        if (n < 0) rc = e->status;
+        else printf("%s: %d files, %lld bytes removed\n", name, n, (long long)bytes);
+    }
+    hub_cache_free(&cache);
+    return rc == HUB_OK ? code : models_failed(e);
+}
+
+int models_rm(const struct models_call *c)
+{
+    struct hub_error e = { 0 };
+    int code = EXIT_OK;
+    signals_defer(1);
+    for (int i = 0; i < c->n && code == EXIT_OK; i++) code = remove_one(c, c->name[i], &e);
+    const int flushed = message_flush();
+    return code == EXIT_OK ? flushed : code;
+}

@@ -1,0 +1,147 @@
+/* steno: models list, models where. SPDX-License-Identifier: MIT */
+#include "cmd_models.h"
+#include "model_find.h"
+#include "known.h"
+#include "models.h"
+#include "models_hub.h"
+#include "print.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct row { const char *name, *path; int64_t size; };
+
+static void print_row(const struct models_call *c, const struct row *r)
+{
+    steno_kind k = { .size = sizeof k };
+    steno_error e = { 0 };
+    const int rc = steno_kind_get(r->path, &k, &e);
+    const int opens = rc == STENO_OK && k.readable;
+    const char *why = rc != STENO_OK ? e.text : k.advice;
+    if (c->o->json) {
+        fputs("{\"name\": ", stdout);
+        print_json(stdout, r->name);
+        printf(", \"bytes\": %lld, \"format\": ", (long long)r->size);
+        print_json(stdout, k.what);
+        printf(", \"readable\": %s, \"why\": ", opens ? "true" : "false");
+        print_json(stdout, opens ? "" : why);
+        fputs(", \"path\": ", stdout);
+        print_json(stdout, r->path);
+        fputs("}\n", stdout);
+        return;
+    }
+    printf("%-48s %9.1f MB  %s%s%s\n    %s\n", r->name, (double)r->size / 1e6, k.what, opens ? "" : "; cannot be read: ", opens ? "" : why,
+           r->path);
+}
+
+/* Bytes of all that a folder holds: what its owner could have back. */
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+    struct names files;
+    struct hub_error e;
+    int64_t size = 0;
+    if (stat(path, &st)) return 0;
+    if (!S_ISDIR(st.st_mode)) return st.st_size;
+    if (names_below(&files, path, &e) == HUB_OK) {
+        for (size_t i = 0; i < files.n; i++) {
+            char *at = hub_format("%s/%s", path, files.name[i]);
+            if (at && stat(at, &st) == 0) size += st.st_size;
+            free(at);
+        }
+    }
+    names_free(&files);
+    return size;
+}
+
+static int list_snapshot(const struct models_call *c, const struct hub_snapshot *s, struct hub_error *e)
+{
+    struct names models;
+    int rc = hub_models_in(&models, s->folder, e);
+    for (size_t i = 0; i < models.n && rc == HUB_OK; i++) {
+        const char *file = models.name[i];
+        char *path = hub_format("%s%s%s", s->folder, file[0] ? "/" : "", file);
+        char *name = hub_format("%s%s%s%s%s", s->id, s->is_main ? "" : "@", s->is_main ? "" : s->commit, file[0] ? ":" : "", file);
+        const struct row r = { name, path, path ? size_of(path) : 0 };
+        if (path && name) print_row(c, &r);
+        else rc = hub_no_memory(e, "a path");
+        free(path);
+        free(name);
+    }
+    names_free(&models);
+    return rc;
+}
+
+static int list_folder(const struct models_call *c, const char *folder, int only_ggml, struct hub_error *e)
+{
+    struct names files;
+    int rc = names_of_folder(&files, folder, e);
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
+        const char *name = files.name[i], *end = strrchr(name, '.');
+        const int is_model = end && (strcmp(end, ".bin") == 0 || strcmp(end, ".pt") == 0 || strcmp(end, ".gguf") == 0);
+        if (!is_model || (only_ggml && strncmp(name, "ggml-", 5) != 0)) continue;
+        char *path = hub_format("%s/%s", folder, name);
+        const struct row r = { name, path, path ? size_of(path) : 0 };
+        if (path) print_row(c, &r);
+        else rc = hub_no_memory(e, "a path");
+        free(path);
+    }
+    names_free(&files);
+    return rc;
+}
+
+/* The table's models that are not here. */
+static int list_known(const struct models_call *c)
+{
+    struct hub_known k;
+    int no_memory = 0;
+    for (size_t i = 0; hub_known_row(&k, i); i++) {
+        char *path = hub_known_is_first(&k) ? models_hub_find(k.name, &no_memory) : NULL;
+        const int here = path != NULL;
+        free(path);
+        if (no_memory) return HUB_ENOMEM;
+        if (here || !hub_known_is_first(&k)) continue;
+        int64_t size = 0;
+        struct hub_known row;
+        for (size_t r = i; hub_known_row(&row, r) && strcmp(row.name, k.name) == 0; r++) size += row.size > 0 ? row.size : 0;
+        if (c->o->json) {
+            printf("{\"name\": \"%s\", \"bytes\": %lld, \"known\": true, \"repo\": \"%s\", \"family\": \"%s\", \"languages\": \"%s\", "
+                   "\"licence\": \"%s\", \"memory_mb\": %d}\n",
+                   k.name, (long long)size, k.repo, k.family, k.languages, k.licence, k.memory_mb);
+        } else {
+            char told[32] = "";
+            if (size) snprintf(told, sizeof told, "%.1f MB", (double)size / 1e6);
+            printf("%-48s %12s  not here; %s; languages: %s; licence: %s\n", k.name, told, k.family, k.languages, k.licence);
+        }
+    }
+    return HUB_OK;
+}
+
+int models_list(const struct models_call *c)
+{
+    struct hub_error e = { 0 };
+    struct hub_cache cache = { 0 };
+    int rc = HUB_OK;
+    for (int i = 0; i < N_MODEL_FOLDERS - 1 && rc == HUB_OK; i++) { /* the last is the hub's */
+        char *folder = models_folder(i);
+        if (folder) rc = list_folder(c, folder, strcmp(folder, "models") == 0, &e);
+        free(folder);
+    }
+    if (rc == HUB_OK) rc = hub_cache_read(&cache, c->env, &e);
+    for (size_t i = 0; i < cache.n && rc == HUB_OK; i++) rc = list_snapshot(c, &cache.s[i], &e);
+    hub_cache_free(&cache);
+    if (rc == HUB_OK && c->o->all && list_known(c)) rc = hub_no_memory(&e, "a list of models");
+    return rc == HUB_OK ? message_flush() : models_failed(&e);
+}
+
+int models_where(const struct models_call *c)
+{
+    struct hub_error e = { 0 };
+    char *path = models_find(c->name[0]);
+    if (path) puts(path);
+    else hub_fail(&e, HUB_EABSENT, "%s: no model of that name is on this machine; \"steno models pull\" gets those that \"steno "
+                  "models list --all\" lists, and any ORG/NAME", c->name[0]);
+    free(path);
+    return path ? message_flush() : models_failed(&e);
+}

@@ -1,0 +1,241 @@
+/* steno: runs that go on where they were ended. SPDX-License-Identifier: MIT */
+#include "resume.h"
+#include "message.h"
+#include "path.h"
+#include "print.h"
+#include "sound.h"
+#include "steno_out.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char folder[] = ".steno_resume"; /* in the output folder */
+enum { NAME_SZ = 64, ENDS = 1 << 14 /* bytes at each end of an input that are looked at */ };
+
+static uint64_t hash(uint64_t h, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(1099511628211);
+    return h;
+}
+
+/* Both ends of a file, as a number. */
+static uint64_t hash_ends(const char *file, off_t size)
+{
+    char bytes[ENDS];
+    uint64_t h = UINT64_C(14695981039346656037);
+    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return h;
+    ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+    if (n > 0) h = hash(h, bytes, (size_t)n);
+    n = size > ENDS ? pread(fd, bytes, sizeof bytes, size - ENDS) : 0;
+    if (n > 0) h = hash(h, bytes, (size_t)n);
+    close(fd);
+    return h;
+}
+
+/* Whether it is a file that is the same when it is read again; *st: of it. */
+static int is_kept(const struct resume *r, const char *file, struct stat *st)
+{
+    return r->dir && strcmp(file, "-") != 0 && stat(file, st) == 0 && S_ISREG(st->st_mode);
+}
+
+/* "DIR/.steno_resume/0123456789abcdef.0": of a channel of an input; malloc'd, NULL: no memory */
+static char *path_of(const struct resume *r, const char *file, int channel)
+{
+    char name[NAME_SZ], *whole = realpath(file, NULL);
+    const char *said = whole ? whole : file;
+    snprintf(name, sizeof name, "%s/%016llx.%d", folder, (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)),
+             channel == JOB_MIX ? 0 : channel + 1);
+    free(whole);
+    return path_join(r->dir, name);
+}
+
+/* malloc'd, NULL: no memory */
+static char *key_of(const struct resume *r, const char *file, const struct stat *st)
+{
+    char about[160];
+    snprintf(about, sizeof about, "size %lld time %lld.%09ld ends %016llx\n", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+             st->st_mtim.tv_nsec, (unsigned long long)hash_ends(file, st->st_size));
+    char *key = malloc(strlen(about) + strlen(r->run) + 1);
+    if (key) strcpy(stpcpy(key, about), r->run);
+    return key;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------------------- */
+
+/* Files of the model, with sizes and times. */
+static size_t put_model(char *out, size_t n, const steno_model *m)
+{
+    size_t at = 0;
+    const char *file;
+    struct stat st;
+    for (int i = 0; (file = steno_model_file(m, i)) != NULL; i++)
+        if (stat(file, &st) == 0)
+            at += (size_t)snprintf(out ? out + at : NULL, out ? n - at : 0, "%s %lld %lld\n", file, (long long)st.st_size,
+                                   (long long)st.st_mtim.tv_sec);
+    return at;
+}
+
+int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char *options)
+{
+    if (!r->dir) return EXIT_OK;
+    const size_t n = put_model(NULL, 0, m) + strlen(options) + 64;
+    r->run = r->made = malloc(n);
+    r->slot = calloc((size_t)n_slots, sizeof *r->slot);
+    if (!r->made || !r->slot) {
+        message("out of memory for what is in hand");
+        return EXIT_MEMORY;
+    }
+    r->n_slots = n_slots;
+    for (int i = 0; i < n_slots; i++) r->slot[i].journal.fd = -1;
+    const int at = snprintf(r->made, n, "steno %s\n", steno_version());
+    const size_t model = put_model(r->made + at, n - (size_t)at, m);
+    snprintf(r->made + at + model, n - (size_t)at - model, "%s", options);
+    return EXIT_OK;
+}
+
+/* Whether results are where they would be written; where the language decides that is not known. */
+static int has_results(const struct resume *r, const char *file)
+{
+    if (r->naming->mark || (r->naming->template && strstr(r->naming->template, "{language}"))) return 1;
+    int has = 1;
+    for (int f = 0; f < N_WRITERS && has; f++) {
+        if (!(r->naming->formats >> f & 1)) continue;
+        char *name = out_names_one(r->naming, file, f, ""), *path = name ? path_join(r->dir, name) : NULL;
+        has = path && access(path, F_OK) == 0;
+        free(path);
+        free(name);
+    }
+    return has;
+}
+
+static int is_finished(const struct resume *r, const char *file)
+{
+    struct stat st;
+    struct journal j = { .fd = -1 };
+    if (!is_kept(r, file, &st)) return 0;
+    char *path = path_of(r, file, JOB_MIX), *key = key_of(r, file, &st);
+    const int found = path && key ? journal_read(&j, path, key) : -1;
+    journal_close(&j);
+    free(path);
+    free(key);
+    return found == JOURNAL_DONE && has_results(r, file);
+}
+
+int resume_skip(struct resume *r, char **files, int *n)
+{
+    int left = 0;
+    if (!r->dir || !r->wanted) return EXIT_OK;
+    for (int i = 0; i < *n; i++)
+        if (!is_finished(r, files[i])) files[left++] = files[i];
+    if (left < *n && !r->quiet) message("%d of %d inputs were finished before", *n - left, *n);
+    *n = left;
+    return EXIT_OK;
+}
+
+/* ---- inputs in hand ---------------------------------------------------------------------------------------------------------- */
+
+static void slot_close(struct resume_slot *s, int leave)
+{
+    journal_close(&s->journal);
+    if (s->path && !leave) unlink(s->path);
+    free(s->path);
+    free(s->key);
+    *s = (struct resume_slot){ .journal.fd = -1 };
+}
+
+const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
+{
+    struct stat st;
+    struct resume_slot *s = &r->slot[in->slot];
+    *n = 0;
+    slot_close(s, 1);
+    if (!is_kept(r, in->file, &st)) return NULL;
+    s->path = path_of(r, in->file, in->channel);
+    s->key = key_of(r, in->file, &st);
+    const int found = s->path && s->key ? journal_read(&s->journal, s->path, s->key) : JOURNAL_NONE;
+    if (!r->wanted) {
+        journal_close(&s->journal);
+        return NULL;
+    }
+    if (found == JOURNAL_OTHER && !r->quiet)
+        message("%s: what is kept of it is of another model, other options or another file; it begins anew", sound_name(in->file));
+    if (found != JOURNAL_BEGUN || !s->journal.n) {
+        journal_close(&s->journal);
+        return NULL;
+    }
+    if (!r->quiet) message("%s: going on where it was ended", sound_name(in->file));
+    *n = s->journal.n;
+    return s->journal.data;
+}
+
+/* Where the folder cannot be written nothing is kept; results are what counts. */
+void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n)
+{
+    struct resume_slot *s = &r->slot[in->slot];
+    if (!s->path || !s->key) return;
+    if (s->journal.fd < 0 && journal_open(&s->journal, s->path, s->key, s->journal.n > 0)) {
+        slot_close(s, 1);
+        return;
+    }
+    if (journal_add(&s->journal, data, n)) slot_close(s, 1);
+}
+
+void resume_failed(struct resume *r, const struct job_input *in)
+{
+    if (r->slot) r->slot[in->slot].failed = 1;
+}
+
+void resume_done(struct resume *r, const struct job_input *in)
+{
+    struct stat st;
+    if (!r->slot) return;
+    struct resume_slot *s = &r->slot[in->slot];
+    const int failed = s->failed;
+    slot_close(s, 0);
+    if (failed || !is_kept(r, in->file, &st)) return;
+    for (int c = 1; c < in->n_channels && in->channel != JOB_MIX; c++) {
+        char *path = path_of(r, in->file, c);
+        if (path) unlink(path);
+        free(path);
+    }
+    if (!r->wanted && r->n_inputs < 2) return;
+    char *path = path_of(r, in->file, JOB_MIX), *key = key_of(r, in->file, &st);
+    if (path && key) journal_finish(path, key);
+    free(path);
+    free(key);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------------------- */
+
+static void tell_stopped(const struct resume *r)
+{
+    for (int i = 0; i < r->n_slots; i++) {
+        const struct resume_slot *s = &r->slot[i];
+        if (s->journal.fd < 0) continue;
+        message("stopped; what was found up to %lld:%02lld:%02lld is kept in %s/%s: the same command with --resume goes on there",
+                (long long)(s->at_ms / 3600000), (long long)(s->at_ms / 60000 % 60), (long long)(s->at_ms / 1000 % 60), r->dir, folder);
+    }
+}
+
+void resume_end(struct resume *r, char **files, int n, int stopped)
+{
+    if (!r->dir) return;
+    if (stopped && !r->quiet) tell_stopped(r);
+    for (int i = 0; i < r->n_slots; i++) slot_close(&r->slot[i], stopped);
+    for (int i = 0; i < n && !stopped && !r->wanted; i++) {
+        char *path = path_of(r, files[i], JOB_MIX);
+        if (path) unlink(path);
+        free(path);
+    }
+    char *dir = path_join(r->dir, folder);
+    if (dir) rmdir(dir); /* if nothing is in it */
+    free(dir);
+    free(r->slot);
+    free(r->made);
+}

@@ -1,0 +1,46 @@
+/* steno: runs that go on where they were ended. SPDX-License-Identifier: MIT
+ *
+ * Of each input in hand a journal (journal.h) lies in a folder of the output folder: what the library could go on from, window by window.
+ * It goes when the input's results are there. A run that was ended, in whatever way, leaves the journals of the inputs that it had in hand,
+ * and says which ones were finished: the same command with --resume leaves those out and goes on with the others. A journal is of one
+ * input, model and set of options, which its key tells; one of others is begun anew. */
+#ifndef STENO_TOOLS_RESUME_H
+#define STENO_TOOLS_RESUME_H
+#include "job.h"
+#include "journal.h"
+#include "out_names.h"
+
+struct resume_slot {
+    struct journal journal;
+    char *path, *key;    /* NULL: nothing is kept of the input in hand */
+    int64_t at_ms;       /* decoded up to here */
+    int failed;
+};
+
+struct resume {
+    /* yours to fill */
+    const char *dir;     /* the output folder; NULL: nothing is kept */
+    const struct out_naming *naming;
+    int wanted, quiet;   /* --resume, -q */
+    int n_inputs;        /* of the run */
+
+    const char *run;     /* what is decoded by what */
+    char *made;          /* the same, malloc'd */
+    struct resume_slot *slot; /* [n_slots] */
+    int n_slots;
+};
+
+/* Begin a run of n_slots inputs at a time. run: model and options, in any words. @return EXIT_OK, or EXIT_MEMORY after a message */
+int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char *options);
+/* Leave those of files[*n] out that are finished, where that is wished for. files: receives the others, in order */
+int resume_skip(struct resume *r, char **files, int *n);
+
+/* Of job_events. */
+const void *resume_data(struct resume *r, const struct job_input *in, size_t *n);
+void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n);
+void resume_failed(struct resume *r, const struct job_input *in);
+void resume_done(struct resume *r, const struct job_input *in);
+
+/* The run is over; stopped: by a signal. files[n]: all of its inputs */
+void resume_end(struct resume *r, char **files, int n, int stopped);
+#endif
