@@ -96,6 +96,16 @@ static int strip(struct weights *w, steno_error *e)
     return weights_index(w, e);
 }
 
+/* Silero publishes the network once more, for whole sequences at a time. */
+static int check_form(const struct weights *w, steno_error *e)
+{
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        if (!strcmp(w->tensor[i].name, "encoder.0.weight"))
+            return err_set(e, STENO_EUNSUPPORTED, "%s: this is Silero VAD for whole sequences, whose LSTM is stored in another way: take "
+                           "silero_vad.onnx of the same package", w->name);
+    return STENO_OK;
+}
+
 /* What a header says, where there is one, is what is built. */
 static int check_number(const struct weights *w, const char *key, int want, steno_error *e)
 {
@@ -252,6 +262,7 @@ static int silero_describe(steno_model *m, struct weights *w, steno_error *e)
     int rc = check_header(w, e);
     if (!rc && has_other_names(w)) rc = weights_rename(w, usual_name, e);
     if (!rc) rc = strip(w, e);
+    if (!rc) rc = check_form(w, e);
     if (!rc) rc = make_matrices(w, e);
     if (rc) return rc;
     struct vad_model *part = m->part = arena_alloc(&m->arena, sizeof *part);

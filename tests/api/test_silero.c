@@ -1,9 +1,10 @@
 /* steno tests: voice activity that hears samples. SPDX-License-Identifier: MIT
  *
- * Random weights of the real shape: pieces, threads and batches give the same bits, levels nearly the same, and each allocation fails
- * once. */
+ * Random weights of the real shape: probabilities are those of the published graph with these weights, pieces, threads and batches give
+ * the same bits, levels nearly the same, and each allocation fails once. */
 #include "heap.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <steno/steno.h>
@@ -123,6 +124,29 @@ static void test_pieces_and_threads_give_the_same_bits_and_levels_nearly_so(void
     }
 }
 
+/* Of onnxruntime, by tests/golden/make_silero.py: with true context, then between mirror images. */
+static void test_probabilities_are_those_of_the_published_graph(void **state)
+{
+    static float want[2][FRAMES];
+    static struct heard h;
+    const char *level[LEVELS_MAX];
+    FILE *f = fopen("tests/data/silero/random.f32", "rb");
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(fread(want, sizeof want, 1, f), 1);
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+    levels_for_models(level);
+    for (int rules = 0; rules < 2; rules++)
+        for (int l = 0; level[l]; l++) {
+            double worst = 0;
+            hear(&h, level[l], 1, 0, rules);
+            for (int i = 0; i < FRAMES; i++) worst = fmax(worst, fabs((double)h.p[i] - want[rules][i]));
+            print_message("%s, rules %d: %.2g\n", level[l], rules, worst);
+            assert_true(worst <= 1e-6);
+        }
+}
+
 static void test_requests_of_a_batch_give_the_bits_that_each_has_alone(void **state)
 {
     enum { N = 3 };
@@ -160,6 +184,26 @@ static void test_requests_of_a_batch_give_the_bits_that_each_has_alone(void **st
     steno_model_close(m);
 }
 
+/* The form for sequences calls its first convolution so. */
+static void test_refuses_the_form_for_sequences_by_name(void **state)
+{
+    static const char was[] = "_model.encoder.0.reparam_conv.weight", is[] = "_model.encoder.0.weight";
+    enum { NAME_AT = 18 + 4 * (6 + 3 * 4 + 4) + 12 + 12, LEN_AT = NAME_AT - 20, CUT = sizeof was - sizeof is };
+    uint8_t *changed = malloc(n_bytes);
+    steno_model *m;
+    steno_error e;
+    (void)state;
+    assert_non_null(changed);
+    assert_memory_equal(bytes + NAME_AT, was, sizeof was - 1);
+    memcpy(changed, bytes, NAME_AT);
+    memcpy(changed + NAME_AT, is, sizeof is - 1);
+    memcpy(changed + NAME_AT + sizeof is - 1, bytes + NAME_AT + sizeof was - 1, n_bytes - NAME_AT - (sizeof was - 1));
+    changed[LEN_AT] = sizeof is - 1;
+    assert_int_equal(steno_model_open_memory(&m, changed, n_bytes - CUT, NULL, &e), STENO_EUNSUPPORTED);
+    assert_non_null(strstr(e.text, "take silero_vad.onnx"));
+    free(changed);
+}
+
 static void test_each_allocation_may_fail(void **state)
 {
     static struct heard h;
@@ -191,7 +235,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_and_threads_give_the_same_bits_and_levels_nearly_so),
+        cmocka_unit_test(test_probabilities_are_those_of_the_published_graph),
         cmocka_unit_test(test_requests_of_a_batch_give_the_bits_that_each_has_alone),
+        cmocka_unit_test(test_refuses_the_form_for_sequences_by_name),
         cmocka_unit_test(test_each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, begin, end);
