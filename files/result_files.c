@@ -1,16 +1,18 @@
 /* steno: results in files of an output folder. SPDX-License-Identifier: MIT */
 #include "result_files.h"
 #include "atomic_file.h"
-#include "path.h"
+#include "out_name.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static int set_path(struct result_files *r, const char *name)
+/* path: malloc'd, or NULL */
+static int set_path(struct result_files *r, char *path)
 {
     free(r->path);
     r->reason = NULL;
-    r->path = name ? path_join(r->dir, name) : NULL;
+    r->path = path;
     return r->path ? RESULT_FILES_OK : RESULT_FILES_NO_MEMORY;
 }
 
@@ -26,9 +28,9 @@ static int fail(struct result_files *r)
 }
 
 /* An output may be nothing that this run reads or writes otherwise, and something that can be written. */
-static int plan_one(struct result_files *r, const char *name)
+static int plan_one(struct result_files *r, const char *path)
 {
-    int code = set_path(r, name);
+    int code = set_path(r, strdup(path));
     if (code == RESULT_FILES_OK) code = by_ledger(ledger_plan(r->ledger, r->path));
     if (code == RESULT_FILES_OK) r->reason = atomic_file_fault(r->path);
     return r->reason ? RESULT_FILES_FAILED : code;
@@ -37,13 +39,34 @@ static int plan_one(struct result_files *r, const char *name)
 int result_files_plan(struct result_files *r, const struct out_names *names)
 {
     int code = RESULT_FILES_OK;
-    for (size_t i = 0; i < names->n && code == RESULT_FILES_OK; i++) code = plan_one(r, names->entry[i].name);
+    for (size_t i = 0; i < names->n && code == RESULT_FILES_OK; i++) code = plan_one(r, names->entry[i].path);
     return code;
 }
 
-int result_files_prepare(struct result_files *r)
+/* The folder of an input is not made: where there is none there is no input either. */
+static int can_prepare(const struct result_files *r, const char *input)
 {
-    return atomic_file_prepare(r->dir) ? fail(r) : RESULT_FILES_OK;
+    struct stat st;
+    if (!out_folder_is_beside(r->naming.dir)) return 1;
+    char *own = out_folder("@", input);
+    const int there = own && stat(own, &st) == 0;
+    free(own);
+    return there;
+}
+
+int result_files_prepare(struct result_files *r, char *const *inputs, int n)
+{
+    int code = RESULT_FILES_OK;
+    const int n_folders = out_folder_is_beside(r->naming.dir) ? n : 1;
+    free(r->path);
+    r->path = NULL;
+    for (int i = 0; i < n_folders && code == RESULT_FILES_OK; i++) {
+        char *folder = out_folder(r->naming.dir, inputs[i]);
+        const int is_same = folder && r->path && strcmp(folder, r->path) == 0;
+        code = set_path(r, folder);
+        if (code == RESULT_FILES_OK && !is_same && can_prepare(r, inputs[i]) && atomic_file_prepare(folder)) code = fail(r);
+    }
+    return code;
 }
 
 /* Folders that a template names are first seen here. The output folder itself was swept when names were planned. */
@@ -75,9 +98,7 @@ static int write_path(struct result_files *r, const struct transcript *t, int fo
 
 int result_files_write(struct result_files *r, const char *input, const struct transcript *t, int format)
 {
-    char *name = out_names_one(&r->naming, input, format, t->language);
-    int code = set_path(r, name);
-    free(name);
+    int code = set_path(r, out_names_one(NULL, &r->naming, input, format, t->language));
     if (code == RESULT_FILES_OK) code = by_ledger(ledger_check(r->ledger, r->path)); /* what the language decides is known only now */
     return code == RESULT_FILES_OK ? write_path(r, t, format) : code;
 }

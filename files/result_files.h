@@ -12,8 +12,7 @@
 
 struct result_files {
     /* yours to fill */
-    const char *dir;
-    struct out_naming naming;
+    struct out_naming naming; /* with a folder */
     struct ledger *ledger; /* what the run reads and writes */
     void (*told)(const char *temp); /* as of atomic_file_open */
 
@@ -34,8 +33,9 @@ enum result_files_status {
 /* Enter all names in the ledger, and see whether what is there already may be written. */
 int result_files_plan(struct result_files *r, const struct out_names *names);
 
-/* Make the folder and see whether files can be made in it. */
-int result_files_prepare(struct result_files *r);
+/* Make the folder, or those of inputs[n] (1 or more) where results go beside them, and see whether files can be made there; r->path: which
+ * of them cannot. */
+int result_files_prepare(struct result_files *r, char *const *inputs, int n);
 
 /* Write the transcript of `input` in one format, an index of `writers`. */
 int result_files_write(struct result_files *r, const char *input, const struct transcript *t, int format);

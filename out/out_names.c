@@ -20,31 +20,55 @@ static char *marked_stem(const char *input, const char *mark)
     return marked;
 }
 
-char *out_names_one(const struct out_naming *naming, const char *input, int format, const char *language)
+/* The name below the output folder. */
+static char *name_of(const struct out_naming *naming, const char *input, int format, const char *language)
 {
-    char *stem = marked_stem(input, naming->mark);
-    const char *template = naming->template ? naming->template : OUT_NAME_DEFAULT;
-    char *name = stem ? out_name(template, stem, writers[format].extension, language) : NULL;
+    char number[OUT_NUMBER_SZ], *stem = marked_stem(input, naming->mark), *dir = out_dir_of(input);
+    out_number_text(number, naming->index, naming->n_inputs);
+    const struct out_words words = { .stem = stem, .format = writers[format].extension, .language = language, .dir = dir,
+                                     .number = number, .date = naming->date, .time = naming->time, .model = naming->model };
+    char *name = stem && dir ? out_name(naming->template ? naming->template : OUT_NAME_DEFAULT, &words) : NULL;
     free(stem);
+    free(dir);
     return name;
 }
 
-static int by_name(const void *a, const void *b)
+char *out_names_one(size_t *below, const struct out_naming *naming, const char *input, int format, const char *language)
 {
-    return strcmp(((const struct out_names_entry *)a)->name, ((const struct out_names_entry *)b)->name);
+    char *name = name_of(naming, input, format, language), *path = NULL;
+    if (below) *below = 0;
+    if (!naming->dir || !name) return name;
+    char *folder = out_folder(naming->dir, input);
+    const size_t nd = folder ? strlen(folder) : 0, nn = strlen(name);
+    const int slash = nd > 0 && folder[nd - 1] != '/';
+    if (folder) path = malloc(nd + nn + 2);
+    if (path) {
+        memcpy(path, folder, nd);
+        if (slash) path[nd] = '/';
+        memcpy(path + nd + slash, name, nn + 1);
+    }
+    if (below) *below = nd + slash;
+    free(folder);
+    free(name);
+    return path;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct out_names_entry *)a)->path, ((const struct out_names_entry *)b)->path);
 }
 
 static int judge(struct out_names *list)
 {
     struct out_names_entry *e = list->entry;
     for (size_t i = 0; i < list->n; i++) {
-        list->bad = e[i].name;
+        list->bad = e[i].path + e[i].below;
         if (out_name_fault(list->bad)) return OUT_NAMES_FAULT;
     }
-    qsort(e, list->n, sizeof *e, by_name);
+    qsort(e, list->n, sizeof *e, by_path);
     for (size_t i = 1; i < list->n; i++) {
-        list->bad = e[i].name;
-        if (strcmp(e[i - 1].name, e[i].name) == 0) return e[i - 1].input == e[i].input ? OUT_NAMES_TWO_FORMATS : OUT_NAMES_TWO_INPUTS;
+        list->bad = e[i].path;
+        if (strcmp(e[i - 1].path, e[i].path) == 0) return e[i - 1].input == e[i].input ? OUT_NAMES_TWO_FORMATS : OUT_NAMES_TWO_INPUTS;
     }
     list->bad = NULL;
     return OUT_NAMES_OK;
@@ -54,19 +78,24 @@ int out_names_list(struct out_names *list, const struct out_naming *naming, char
 {
     *list = (struct out_names){ calloc((size_t)n_inputs * N_WRITERS, sizeof *list->entry), 0, NULL };
     if (!list->entry) return OUT_NAMES_NO_MEMORY;
-    for (int i = 0; i < n_inputs; i++)
+    struct out_naming of = *naming;
+    of.n_inputs = n_inputs;
+    for (int i = 0; i < n_inputs; i++) {
+        of.index = i;
         for (int format = 0; format < N_WRITERS; format++) {
             if (!(naming->formats >> format & 1)) continue;
-            char *name = out_names_one(naming, inputs[i], format, "{language}");
-            if (!name) return OUT_NAMES_NO_MEMORY;
-            list->entry[list->n++] = (struct out_names_entry){ name, i };
+            size_t below;
+            char *path = out_names_one(&below, &of, inputs[i], format, NULL);
+            if (!path) return OUT_NAMES_NO_MEMORY;
+            list->entry[list->n++] = (struct out_names_entry){ path, below, i };
         }
+    }
     return judge(list);
 }
 
 void out_names_free(struct out_names *list)
 {
-    for (size_t i = 0; i < list->n; i++) free(list->entry[i].name);
+    for (size_t i = 0; i < list->n; i++) free(list->entry[i].path);
     free(list->entry);
     *list = (struct out_names){ 0 };
 }

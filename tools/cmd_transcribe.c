@@ -8,6 +8,7 @@
 #include "ledger_code.h"
 #include "option_names.h"
 #include "opt_rules.h"
+#include "out_name.h"
 #include "signals.h"
 #include "sound.h"
 #include "transcribe.h"
@@ -15,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #define AT(field) offsetof(struct transcribe_opts, field)
 
@@ -60,13 +63,14 @@ static const struct arg rows[] = {
               "failed ones too; wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of "
               "tokens, json_full: their texts and times, too; funasr: the list that FunASR's generate() returns, with tags in the text" },
     { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = AT(out_dir), .value = "DIR",
-      .help = "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); without it one format goes to standard "
-              "output" },
+      .help = "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); @ is the input's own folder, @/NAME one in "
+              "it; without it one format goes to standard output" },
     { .name = "resume", .kind = ARG_FLAG, .at = AT(resume),
       .help = "go on where a run with the same options was ended (Ctrl-C, kill, power): inputs whose results are there are left out, one "
               "that was in hand goes on behind its last window; the results are those of a run that was not ended" },
     { .name = "output-template", .kind = ARG_TEXT, .at = AT(out_template), .value = "TEXT",
-      .help = "names of files below DIR, of {stem}, {format} and {language}; without it {stem}.{format}" },
+      .help = "names of files below DIR, of {stem}, {format} and {language}, {dir} (folders of the input, as it was named), {n} (its "
+              "number), {date} and {time} (of the run) and {model}; without it {stem}.{format}" },
     { .name = "offset-n", .kind = ARG_INT, .at = AT(offset_n), .value = "N", .dflt = "0", .hi = 1e9,
       .help = "added to the numbers of subtitles (srt)" },
     { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
@@ -298,18 +302,22 @@ static int run_inputs(struct transcription *t, char **files, int n)
 {
     const struct transcribe_opts *o = t->o;
     char *options = options_text(t), **left = calloc((size_t)n + 1, sizeof *left);
+    int *place = calloc((size_t)n + 1, sizeof *place);
     int n_left = n, code = EXIT_MEMORY;
     t->resume = (struct resume){ .dir = o->as ? NULL : o->out_dir, .naming = &t->results->files.naming, .wanted = o->resume,
                                  .quiet = o->engine.quiet, .n_inputs = n };
-    if (!options || !left) message("out of memory for %d inputs", n);
+    if (!options || !left || !place) message("out of memory for %d inputs", n);
     else code = resume_begin(&t->resume, (int)o->batch_size, t->engine.model, options);
-    for (int i = 0; left && i < n; i++) left[i] = files[i];
-    if (code == EXIT_OK) code = resume_skip(&t->resume, left, &n_left);
+    for (int i = 0; left && place && i < n; i++) left[i] = files[i], place[i] = i;
+    if (code == EXIT_OK) code = resume_skip(&t->resume, left, place, &n_left);
+    t->place = place;
     if (code == EXIT_OK && n_left)
         code = o->batch_size > 1 ? transcription_run_batch(t, left, n_left) : transcription_run(t, left, n_left);
     resume_end(&t->resume, files, n, signals_pending());
+    t->place = NULL;
     free(options);
     free(left);
+    free(place);
     return code;
 }
 
@@ -342,20 +350,47 @@ static enum marks_find marks_wanted(const struct transcribe_opts *o)
     return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
 }
 
+/* What {model} says: the name that was typed, or that of the file or folder. */
+static char *model_name(const char *typed, const char *path)
+{
+    struct stat st;
+    if (typed && stat(typed, &st)) return out_part(typed);
+    char *folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? strdup(path) : NULL;
+    for (size_t n = folder ? strlen(folder) : 0; n > 1 && folder[n - 1] == '/'; n--) folder[n - 1] = '\0';
+    const char *slash = folder ? strrchr(folder, '/') : NULL;
+    char *stem = folder ? NULL : out_stem(path), *name = folder ? out_part(slash ? slash + 1 : folder) : stem ? out_part(stem) : NULL;
+    free(folder);
+    free(stem);
+    return name;
+}
+
+static int name_model(char **name, struct transcription *t)
+{
+    if (!t->engine.path) return EXIT_OK;
+    *name = model_name(t->o->engine.model, t->engine.path);
+    t->results->files.naming.model = *name;
+    if (*name) return EXIT_OK;
+    message("out of memory for the name of the model");
+    return EXIT_MEMORY;
+}
+
 static int run_files(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
+    char date[OUT_TIME_SZ], time_of_day[OUT_TIME_SZ];
     struct ledger ledger = { 0 };
-    struct results results = { .files = { .dir = o->out_dir, .naming = { .template = o->out_template, .formats = o->formats },
+    struct results results = { .files = { .naming = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats,
+                                                      .date = date, .time = time_of_day, .n_inputs = n },
                                           .ledger = &ledger, .told = signals_temp },
                                .inputs = files, .n = n, .quiet = o->engine.quiet, .as = o->as };
     struct transcription t = { .o = o, .results = &results, .dump.dir = o->dump };
-    char *demo = NULL;
+    char *demo = NULL, *model = NULL;
+    out_time_text(date, time_of_day, time(NULL));
     if (n == 0 && o->engine.demo) {
         demo = models_demo_audio();
         if (!demo) return message_usage("no demo recording is installed; give a file: steno --demo FILE");
         results.inputs = files = &demo;
-        results.n = n = 1;
+        results.n = results.files.naming.n_inputs = n = 1;
     }
     const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* of segments as they come, uncut */
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
@@ -369,6 +404,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
     results.hold_text |= t.marks.session || t.post.model;
+    if (code == EXIT_OK) code = name_model(&model, &t);
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
     dump_free(&t.dump);
@@ -380,6 +416,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     engine_close(&t.engine);
     decode_data_free(&t.data);
     free(demo);
+    free(model);
     return code;
 }
 

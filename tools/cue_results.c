@@ -10,8 +10,8 @@ int cue_results_open(struct cue_results *c, const struct cue_results_opts *o, ch
     if (!c->on && o->dir) return message_usage("--output-dir is for the output formats srt, vtt and ass");
     if (!c->on) return EXIT_OK;
     if (json) return message_usage("--json and --output-format exclude each other");
-    c->results = (struct results){ .files = { .dir = o->dir, .naming.formats = 1u << formats[o->format], .ledger = &c->ledger,
-                                              .told = signals_temp },
+    c->results = (struct results){ .files = { .naming = { .dir = o->dir, .formats = 1u << formats[o->format], .n_inputs = 1 },
+                                              .ledger = &c->ledger, .told = signals_temp },
                                    .inputs = &c->input, .n = 1, .quiet = quiet };
     return results_check(&c->results);
 }

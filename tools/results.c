@@ -3,25 +3,26 @@
 #include "ledger_code.h"
 #include "message.h"
 #include "out_name.h"
+#include "sound.h"
 #include <stdio.h>
 #include <string.h>
 
 int results_stream_text(const struct results *r)
 {
-    return !r->files.dir && !(r->as && r->as->write) && !r->hold_text && r->files.naming.formats == 1u << WRITER_TXT;
+    return !r->files.naming.dir && !(r->as && r->as->write) && !r->hold_text && r->files.naming.formats == 1u << WRITER_TXT;
 }
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
 
 static int code_of_names(const struct results *r, const struct out_names *names, int status)
 {
-    const char *dir = r->files.dir, *name = names->bad;
+    const char *name = names->bad;
     switch (status) {
     case OUT_NAMES_OK: return EXIT_OK;
     case OUT_NAMES_FAULT: return message_usage("--output-template: the name \"%s\" %s", name, out_name_fault(name));
     case OUT_NAMES_TWO_FORMATS:
-        return message_usage("two formats would be written as %s/%s; put {format} into --output-template", dir, name);
-    case OUT_NAMES_TWO_INPUTS: return message_usage("two inputs would be written as %s/%s; give them apart", dir, name);
+        return message_usage("two formats would be written as %s; put {format} into --output-template", name);
+    case OUT_NAMES_TWO_INPUTS: return message_usage("two inputs would be written as %s; give them apart", name);
     default: message("out of memory for the names of %d inputs", r->n); return EXIT_MEMORY;
     }
 }
@@ -45,25 +46,38 @@ static int check_names(struct results *r)
     return code;
 }
 
+/* Beside an input there is a folder where it is a file. */
+static int check_beside(const struct results *r)
+{
+    const char *dir = r->files.naming.dir;
+    for (int i = 0; i < r->n && out_folder_is_beside(dir); i++)
+        if (!out_input_has_folder(r->inputs[i]))
+            return message_usage("--output-dir %s: %s has no folder; give one (./@ is a folder of that name)", dir,
+                                 sound_name(r->inputs[i]));
+    return EXIT_OK;
+}
+
 int results_check(struct results *r)
 {
     const struct result_files *f = &r->files;
-    const char *word, *template = f->naming.template ? f->naming.template : OUT_NAME_DEFAULT;
+    const char *word;
     int code = EXIT_OK;
-    const size_t n = out_template_unknown(template, &word);
-    if (n) return message_usage("--output-template: %.*s is unknown; it takes {stem}, {format} and {language}", (int)n, word);
-    if (f->naming.template && !f->dir) return message_usage("--output-template needs --output-dir");
-    if (!f->dir && (f->naming.formats & (f->naming.formats - 1)))
+    const size_t n = f->naming.template ? out_template_unknown(f->naming.template, &word) : 0;
+    if (n) return message_usage("--output-template: %.*s is unknown; it takes " OUT_WORDS_TOLD, (int)n, word);
+    if (f->naming.template && !f->naming.dir) return message_usage("--output-template needs --output-dir");
+    if (!f->naming.dir && (f->naming.formats & (f->naming.formats - 1)))
         return message_usage("several output formats need --output-dir; one format can go to standard output");
     for (int i = 0; i < r->n && code == EXIT_OK; i++) code = ledger_code_read(f->ledger, "an input", r->inputs[i]);
-    if (code != EXIT_OK || !f->dir) return code == EXIT_OK ? ledger_code_stdout(f->ledger) : code;
-    if (r->marked && !strstr(template, "{stem}"))
+    if (code != EXIT_OK || !f->naming.dir) return code == EXIT_OK ? ledger_code_stdout(f->ledger) : code;
+    if (r->marked && !out_template_has(f->naming.template, "{stem}"))
         return message_usage("an input has several results here: put {stem} into --output-template");
-    code = check_names(r);
+    code = check_beside(r);
+    if (code == EXIT_OK) code = check_names(r);
     if (code != EXIT_OK) return code;
-    const int status = result_files_prepare(&r->files);
+    const int status = result_files_prepare(&r->files, r->inputs, r->n);
     if (status == RESULT_FILES_OK) return EXIT_OK;
-    message("%s: cannot write there: %s", f->dir, f->reason);
+    if (f->path) message("%s: cannot write there: %s", f->path, f->reason);
+    else message("out of memory for the name of a folder");
     return status == RESULT_FILES_NO_MEMORY ? EXIT_MEMORY : EXIT_OUTPUT;
 }
 
@@ -109,7 +123,7 @@ int results_write(struct results *r, const char *input, const struct transcript 
     int code = EXIT_OK;
     for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++) {
         if (!(r->files.naming.formats & mask & 1u << f)) continue;
-        code = r->files.dir ? write_file(r, input, t, f, &told) : write_stdout(r, t, f);
+        code = r->files.naming.dir ? write_file(r, input, t, f, &told) : write_stdout(r, t, f);
     }
     if (told.n && !r->quiet) message("%s: wrote %s", strcmp(input, "-") == 0 ? "standard input" : input, told.text);
     return code;

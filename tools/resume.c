@@ -1,6 +1,7 @@
 /* steno: runs that go on where they were ended. SPDX-License-Identifier: MIT */
 #include "resume.h"
 #include "message.h"
+#include "out_name.h"
 #include "path.h"
 #include "print.h"
 #include "sound.h"
@@ -13,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char folder[] = ".steno_resume"; /* in the output folder */
-enum { NAME_SZ = 64, ENDS = 1 << 14 /* bytes at each end of an input that are looked at */ };
+static const char kept[] = ".steno_resume"; /* in the output folder */
+enum { ENDS = 1 << 14 /* bytes at each end of an input that are looked at */ };
 
 static uint64_t hash(uint64_t h, const void *data, size_t n)
 {
@@ -44,15 +45,25 @@ static int is_kept(const struct resume *r, const char *file, struct stat *st)
     return r->dir && strcmp(file, "-") != 0 && stat(file, st) == 0 && S_ISREG(st->st_mode);
 }
 
+/* "DIR/.steno_resume" of an input; malloc'd, NULL: no memory */
+static char *folder_of(const struct resume *r, const char *file)
+{
+    char *dir = out_folder(r->dir, file), *folder = dir ? path_join(dir, kept) : NULL;
+    free(dir);
+    return folder;
+}
+
 /* "DIR/.steno_resume/0123456789abcdef.0": of a channel of an input; malloc'd, NULL: no memory */
 static char *path_of(const struct resume *r, const char *file, int channel)
 {
-    char name[NAME_SZ], *whole = realpath(file, NULL);
+    char name[32], *whole = realpath(file, NULL), *folder = folder_of(r, file);
     const char *said = whole ? whole : file;
-    snprintf(name, sizeof name, "%s/%016llx.%d", folder, (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)),
+    snprintf(name, sizeof name, "%016llx.%d", (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)),
              channel == JOB_MIX ? 0 : channel + 1);
+    char *path = folder ? path_join(folder, name) : NULL;
+    free(folder);
     free(whole);
-    return path_join(r->dir, name);
+    return path;
 }
 
 /* malloc'd, NULL: no memory */
@@ -99,22 +110,25 @@ int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char
     return EXIT_OK;
 }
 
-/* Whether results are where they would be written; where the language decides that is not known. */
-static int has_results(const struct resume *r, const char *file)
+/* Whether results are where they would be written; where the language or the run decides that is not known. */
+static int has_results(const struct resume *r, const char *file, int place)
 {
-    if (r->naming->mark || (r->naming->template && strstr(r->naming->template, "{language}"))) return 1;
+    static const char *const decide[] = { "{language}", "{date}", "{time}" };
+    struct out_naming of = *r->naming;
     int has = 1;
+    of.index = place;
+    for (size_t i = 0; i < sizeof decide / sizeof *decide; i++)
+        if (of.mark || out_template_has(of.template, decide[i])) return 1;
     for (int f = 0; f < N_WRITERS && has; f++) {
-        if (!(r->naming->formats >> f & 1)) continue;
-        char *name = out_names_one(r->naming, file, f, ""), *path = name ? path_join(r->dir, name) : NULL;
+        if (!(of.formats >> f & 1)) continue;
+        char *path = out_names_one(NULL, &of, file, f, "");
         has = path && access(path, F_OK) == 0;
         free(path);
-        free(name);
     }
     return has;
 }
 
-static int is_finished(const struct resume *r, const char *file)
+static int is_finished(const struct resume *r, const char *file, int place)
 {
     struct stat st;
     struct journal j = { .fd = -1 };
@@ -124,15 +138,18 @@ static int is_finished(const struct resume *r, const char *file)
     journal_close(&j);
     free(path);
     free(key);
-    return found == JOURNAL_DONE && has_results(r, file);
+    return found == JOURNAL_DONE && has_results(r, file, place);
 }
 
-int resume_skip(struct resume *r, char **files, int *n)
+int resume_skip(struct resume *r, char **files, int *place, int *n)
 {
     int left = 0;
     if (!r->dir || !r->wanted) return EXIT_OK;
-    for (int i = 0; i < *n; i++)
-        if (!is_finished(r, files[i])) files[left++] = files[i];
+    for (int i = 0; i < *n; i++) {
+        if (is_finished(r, files[i], place[i])) continue;
+        files[left] = files[i];
+        place[left++] = place[i];
+    }
     if (left < *n && !r->quiet) message("%d of %d inputs were finished before", *n - left, *n);
     *n = left;
     return EXIT_OK;
@@ -218,9 +235,18 @@ static void tell_stopped(const struct resume *r)
     for (int i = 0; i < r->n_slots; i++) {
         const struct resume_slot *s = &r->slot[i];
         if (s->journal.fd < 0) continue;
-        message("stopped; what was found up to %lld:%02lld:%02lld is kept in %s/%s: the same command with --resume goes on there",
-                (long long)(s->at_ms / 3600000), (long long)(s->at_ms / 60000 % 60), (long long)(s->at_ms / 1000 % 60), r->dir, folder);
+        message("stopped; what was found up to %lld:%02lld:%02lld is kept in %.*s: the same command with --resume goes on there",
+                (long long)(s->at_ms / 3600000), (long long)(s->at_ms / 60000 % 60), (long long)(s->at_ms / 1000 % 60),
+                (int)(strrchr(s->path, '/') - s->path), s->path);
     }
+}
+
+/* If nothing is in it. */
+static void remove_folder(const struct resume *r, const char *file)
+{
+    char *folder = folder_of(r, file);
+    if (folder) rmdir(folder);
+    free(folder);
 }
 
 void resume_end(struct resume *r, char **files, int n, int stopped)
@@ -233,9 +259,7 @@ void resume_end(struct resume *r, char **files, int n, int stopped)
         if (path) unlink(path);
         free(path);
     }
-    char *dir = path_join(r->dir, folder);
-    if (dir) rmdir(dir); /* if nothing is in it */
-    free(dir);
+    for (int i = 0; i < n; i++) remove_folder(r, files[i]);
     free(r->slot);
     free(r->made);
 }

@@ -19,8 +19,8 @@ struct resume_slot {
 
 struct resume {
     /* yours to fill */
-    const char *dir;     /* the output folder; NULL: nothing is kept */
-    const struct out_naming *naming;
+    const char *dir;     /* the output folder, as of out_folder; NULL: nothing is kept */
+    const struct out_naming *naming; /* with the same folder */
     int wanted, quiet;   /* --resume, -q */
     int n_inputs;        /* of the run */
 
@@ -32,8 +32,9 @@ struct resume {
 
 /* Begin a run of n_slots inputs at a time. run: model and options, in any words. @return EXIT_OK, or EXIT_MEMORY after a message */
 int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char *options);
-/* Leave those of files[*n] out that are finished, where that is wished for. files: receives the others, in order */
-int resume_skip(struct resume *r, char **files, int *n);
+/* Leave those of files[*n] out that are finished, where that is wished for. files, place: receive the others, in order; place[i]: which of
+ * all inputs it is */
+int resume_skip(struct resume *r, char **files, int *place, int *n);
 
 /* Of job_events. */
 const void *resume_data(struct resume *r, const struct job_input *in, size_t *n);

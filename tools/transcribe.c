@@ -141,7 +141,8 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     what->source = &source;
     mark_text(mark, t, in, task);
     r->files.naming.mark = mark[0] ? mark : NULL;
-    r->out = t->held.text && !r->files.dir ? &t->shown[in->slot].sink : NULL;
+    r->files.naming.index = t->place ? t->place[in->index] : in->index;
+    r->out = t->held.text && !r->files.naming.dir ? &t->shown[in->slot].sink : NULL;
     const int code = results_write(r, in->file, what, mask);
     r->files.naming.mark = NULL;
     return code;
@@ -152,7 +153,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     struct transcription *t = user;
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
-    if (task && !t->results->files.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
+    if (task && !t->results->files.naming.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
     const struct transcribe_as *as = t->o->as;
     if (as && as->output) return as->output(as->user, in, what);
     if (as && as->before_writing) as->before_writing(as->user, what);
@@ -184,7 +185,7 @@ static void on_begin(void *user, const struct job_input *in)
     const int split = t->o->channel == JOB_SPLIT;
     const struct transcribe_as *as = t->o->as;
     if (as && as->begin) as->begin(as->user, in);
-    if (split && !t->results->files.dir && !t->o->engine.quiet)
+    if (split && !t->results->files.naming.dir && !t->o->engine.quiet)
         message("%s: channel %d, the last is %d", sound_name(in->file), in->channel, in->n_channels - 1);
     t->shown[in->slot].begun_us = progress_now_us();
     progress_begin(&t->shown[in->slot].progress, t->bar, in->file, split ? in->channel : 0, split ? in->n_channels : 1);
@@ -262,7 +263,7 @@ static int on_done(void *user, const struct job_input *in)
     struct held *h = &t->held;
     int code = EXIT_OK;
     if (h->text) {
-        if (!t->results->files.dir && s->sink.failed) {
+        if (!t->results->files.naming.dir && s->sink.failed) {
             code = EXIT_MEMORY;
             if (!in->job->stop) message("out of memory for the text of %s", in->file);
             free(s->text.p);

@@ -70,6 +70,7 @@ struct transcription {
     struct held held;
     struct dump dump;
     struct resume resume;
+    const int *place;         /* [n] of the inputs that are left: which of the run's they are */
     int n_ok;                 /* inputs that were done, when it was looked last */
 };
 

@@ -45,6 +45,36 @@ is "names by template" "$(cd g && echo *)" "two.dots-zh.srt.x two.dots-zh.txt.x"
 t 0 "a template may name folders below the output folder" two.dots.wav plain -o g2 --output-template "{language}/{stem}/{format}"
 is "folders by template" "$(cd g2 && find . -type f | sort | tr '\n' ' ')" "./zh/plain/txt ./zh/two.dots/txt "
 left g2
+
+# ---- beside the input, and words of the run
+mkdir -p in/a in/b
+cp two.dots.wav in/a/talk.wav
+cp two.dots.wav in/b/talk.wav
+t 0 "results beside their inputs" in/a/talk.wav in/b/talk.wav -o @ -f txt,srt
+is "in both folders" "$(echo in/*/*)" "in/a/talk.srt in/a/talk.txt in/a/talk.wav in/b/talk.srt in/b/talk.txt in/b/talk.wav"
+t 0 "in a folder beside them, by name" in/a/talk.wav -o @/texts --output-template "{n}-{stem}.{format}"
+is "there" "$(ls in/a/texts)" "1-talk.txt"
+(cd in/a && t 0 "of an input in this folder" talk.wav -o @ -f vtt && [ -s talk.vtt ]) || bad "it is here" "$(ls in/a)"
+t 0 "folders of inputs below the output folder" in/a/talk.wav "$PWD/in/b/../b/talk.wav" -o g4 --output-template "{dir}/{n}.{format}"
+is "one" "$(cd g4 && find . -name 1.txt)" "./in/a/1.txt"
+is "and one from the root" "$(cd g4 && find . -name 2.txt)" ".$PWD/in/b/b/2.txt"
+t 0 "date, time and model" in/a/talk.wav -o g5 --output-template "{model}_{date}_{time}.{format}"
+ls g5 | grep -qE '^whisper-digits_20[0-9]{2}-[01][0-9]-[0-3][0-9]_[0-2][0-9](-[0-6][0-9]){2}\.txt$' || bad "the run in a name" "$(ls g5)"
+touch in/a/talk.mp3
+t 2 "two inputs of one name beside each other" in/a/talk.wav in/a/talk.mp3 -o @
+err_has "two inputs would be written as in/a/talk.txt"
+t 2 "a result that would replace an input" in/a/talk.wav -o @ --output-template "{stem}.wav"
+err_has "in/a/talk.wav is an input and would be overwritten"
+t 2 "standard input has no folder" - -o @
+err_has "standard input has no folder; give one"
+t 2 "an address has no folder" http://localhost/x.wav -o @
+err_has "has no folder; give one"
+t 2 "a template does not lead out of the input's folder" in/a/talk.wav -o @ --output-template "../{stem}"
+err_has "leaves the output folder"
+t 4 "no folder is made for an input that is not there" none/talk.wav -o @/texts
+[ ! -e none ] || bad "no folder is made" "$(ls -R none)"
+t 0 "a folder that is called @" in/a/talk.wav -o ./@
+is "is one" "$(ls @)" "talk.txt"
 mkdir g3
 cp "$DIGITS" g3/in.zh
 t 2 "an output that the language makes an input is not written" g3/in.zh -o g3 --output-template "{stem}.{language}"

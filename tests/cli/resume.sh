@@ -72,6 +72,21 @@ err_lacks "finished before"
 expect 0 "without it all is done" "${W[@]}" short.wav "$DIGITS"
 err_lacks "finished before"
 
+# ---- beside the inputs, with names of the run
+mkdir -p one two
+cp "$DIGITS" one/a.wav
+cp "$DIGITS" two/a.wav
+B=(-m "$MODEL" -l zh -f txt -o @ --output-template "{n}-{date}-{time}.{format}")
+expect 0 "two folders" "${B[@]}" --resume one/a.wav two/a.wav
+expect 0 "again" "${B[@]}" --resume one/a.wav two/a.wav
+err_has "2 of 2 inputs were finished before"
+touch -d "1 hour ago" two/a.wav
+rm two/2-*
+expect 0 "another file in the second folder" "${B[@]}" --resume one/a.wav two/a.wav
+err_has "1 of 2 inputs were finished before"
+is "it keeps its number" "$(ls two | sed 's/-.*//')" "2
+a.wav"
+
 # ---- journals of something else
 ended 130 INT 1500 -m "$MODEL" -l zh -f json
 expect 0 "other options begin anew" -m "$MODEL" -l zh -f json --beam-size 2 -o out --resume long.wav

@@ -51,6 +51,7 @@ usage "a template may not climb out further down" "leaves the output folder" a.w
 usage "a template may not begin at the root" "leaves the output folder" a.wav -o out --output-template /tmp/{stem}
 usage "a template has to name a file" "names a folder" a.wav -o out --output-template {stem}/
 usage "an unknown word of a template is told" "{lang} is unknown" a.wav -o out --output-template {stem}.{lang}
+usage "what a template may hold is told" "{dir}, {n}, {date}, {time} and {model}" a.wav -o out --output-template "{name}"
 usage "a template needs a folder" "needs --output-dir" a.wav --output-template {stem}
 usage "colours and styles exclude each other" "exclude each other" a.wav --print-colors --print-confidence
 usage "an unknown colour mode names the choices" "auto|always|never" a.wav --color blue

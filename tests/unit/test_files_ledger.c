@@ -113,7 +113,7 @@ static void check_work(int n)
         snprintf(name, sizeof name, "out/in%d.txt", i);
         touch(name);
     }
-    struct result_files r = { .dir = "out", .naming = { .formats = 1u << WRITER_TXT }, .ledger = &l };
+    struct result_files r = { .naming = { .dir = "out", .formats = 1u << WRITER_TXT }, .ledger = &l };
     struct out_names names;
     for (int i = 0; i < n; i++) assert_int_equal(ledger_read(&l, "an input", files[i]), LEDGER_OK);
     assert_int_equal(out_names_list(&names, &r.naming, files, n), OUT_NAMES_OK);

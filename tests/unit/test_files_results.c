@@ -32,13 +32,13 @@ static void test_a_result_stands_where_the_template_says_once(void **state)
     const steno_segment segment = { .size = sizeof segment, .text = " one two" };
     const struct transcript t = transcript_of(&segment, "en");
     struct ledger ledger = { 0 };
-    struct result_files r = { .dir = d.path, .naming = { .template = "{language}-{stem}.{format}", .formats = 1u << WRITER_TXT },
+    struct result_files r = { .naming = { .dir = d.path, .template = "{language}-{stem}.{format}", .formats = 1u << WRITER_TXT },
                               .ledger = &ledger, .told = told };
     char *inputs[] = { "a/talk.wav" }, at[200];
     struct out_names names;
     assert_int_equal(out_names_list(&names, &r.naming, inputs, 1), OUT_NAMES_OK);
     assert_int_equal(result_files_plan(&r, &names), RESULT_FILES_OK);
-    assert_int_equal(result_files_prepare(&r), RESULT_FILES_OK);
+    assert_int_equal(result_files_prepare(&r, inputs, 1), RESULT_FILES_OK);
     n_told = n_gone = 0;
     assert_int_equal(result_files_write(&r, inputs[0], &t, WRITER_TXT), RESULT_FILES_OK);
     snprintf(at, sizeof at, "%s/en-talk.txt", d.path);
@@ -62,7 +62,7 @@ static void test_what_is_read_or_cannot_be_written_is_told_before_any_work(void 
     const struct folder d = folder_new();
     const struct folder_file read = folder_at(&d, "read.srt"), folder = folder_at(&d, "folder.srt");
     struct ledger ledger = { 0 };
-    struct result_files r = { .dir = d.path, .naming = { .formats = 1u << WRITER_SRT }, .ledger = &ledger };
+    struct result_files r = { .naming = { .dir = d.path, .formats = 1u << WRITER_SRT }, .ledger = &ledger };
     const struct { char *input; int status; } of[] = {
         { "read.wav", RESULT_FILES_REFUSED }, { "folder.wav", RESULT_FILES_FAILED }, { "other.wav", RESULT_FILES_OK },
     };
@@ -79,12 +79,33 @@ static void test_what_is_read_or_cannot_be_written_is_told_before_any_work(void 
         out_names_free(&names);
     }
     expect_text(read.path, "a subtitle that is a grammar\n");
-    r.dir = "/proc/steno"; /* where nobody can make anything */
-    assert_int_equal(result_files_prepare(&r), RESULT_FILES_FAILED);
+    char *any[] = { "a.wav" };
+    r.naming.dir = "/proc/steno"; /* where nobody can make anything */
+    assert_int_equal(result_files_prepare(&r, any, 1), RESULT_FILES_FAILED);
     assert_true(*r.reason);
     result_files_free(&r);
     ledger_free(&ledger);
     rmdir(folder.path);
+    folder_remove(&d);
+}
+
+static void test_folders_beside_inputs_are_made_where_inputs_are(void **state)
+{
+    (void)state;
+    const struct folder d = folder_new();
+    const struct folder_file made = folder_at(&d, "texts"), none = folder_at(&d, "none");
+    struct ledger ledger = { 0 };
+    struct result_files r = { .naming = { .dir = "@/texts", .formats = 1u << WRITER_TXT }, .ledger = &ledger };
+    char here[300], there[300], *inputs[] = { here, there };
+    struct stat st;
+    snprintf(here, sizeof here, "%s/talk.wav", d.path);
+    snprintf(there, sizeof there, "%s/talk.wav", none.path);
+    assert_int_equal(result_files_prepare(&r, inputs, 2), RESULT_FILES_OK);
+    assert_int_equal(stat(made.path, &st), 0);
+    assert_int_not_equal(stat(none.path, &st), 0);
+    result_files_free(&r);
+    ledger_free(&ledger);
+    rmdir(made.path);
     folder_remove(&d);
 }
 
@@ -93,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_result_stands_where_the_template_says_once),
         cmocka_unit_test(test_what_is_read_or_cannot_be_written_is_told_before_any_work),
+        cmocka_unit_test(test_folders_beside_inputs_are_made_where_inputs_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

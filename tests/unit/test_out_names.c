@@ -7,9 +7,13 @@
 
 static void check_name(const char *template, const char *input, const char *want)
 {
-    char *stem = out_stem(input), *name = out_name(template, stem, "srt", "de");
+    char *stem = out_stem(input), *dir = out_dir_of(input);
+    const struct out_words words = { .stem = stem, .format = "srt", .language = "de", .dir = dir, .number = "07", .date = "2026-03-01",
+                                     .time = "14-05-59", .model = NULL };
+    char *name = out_name(template, &words);
     assert_string_equal(name, want);
     free(stem);
+    free(dir);
     free(name);
 }
 
@@ -26,6 +30,85 @@ static void test_templates_are_filled(void **state)
     check_name("{stem}", "dir/.hidden", ".hidden");
     check_name("{stem}", "..a.b", "..a");
     check_name("{stem}", "...", "...");
+    check_name("{n}-{date}_{time}", "y", "07-2026-03-01_14-05-59");
+    check_name("{dir}/{stem}", "a/b/c.wav", "a/b/c");
+    check_name("{model}/{stem}", "y", "{model}/y"); /* not known yet */
+}
+
+static void check_dir(const char *input, const char *want)
+{
+    char *dir = out_dir_of(input);
+    assert_string_equal(dir, want);
+    free(dir);
+}
+
+static void test_a_folder_of_an_input_does_not_lead_out(void **state)
+{
+    (void)state;
+    check_dir("x.wav", ".");
+    check_dir("-", ".");
+    check_dir("/x.wav", ".");
+    check_dir("/a/b/x.wav", "a/b");
+    check_dir("../../a/./b/../x.wav", "a/b");
+    check_dir("..//../x.wav", ".");
+    check_dir("a/..b/.c/x.wav", "a/..b/.c");
+    check_dir("https://host/talks/x.wav", "host/talks");
+}
+
+static void check_part(const char *text, const char *want)
+{
+    char *part = out_part(text);
+    assert_string_equal(part, want);
+    free(part);
+}
+
+static void test_a_name_with_slashes_is_one_part(void **state)
+{
+    (void)state;
+    check_part("base.en", "base.en");
+    check_part("openai/whisper-tiny", "openai-whisper-tiny");
+    check_part("../../etc/x", "..-..-etc-x");
+    check_part("..", "-");
+    check_part(".", "-");
+    check_part("", "-");
+    check_part("/", "-");
+}
+
+static void test_numbers_are_as_wide_as_the_last(void **state)
+{
+    (void)state;
+    static const struct { int index, n; const char *want; } of[] = {
+        { 0, 1, "1" }, { 0, 9, "1" }, { 8, 9, "9" }, { 0, 10, "01" }, { 9, 10, "10" }, { 98, 100, "099" },
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[OUT_NUMBER_SZ];
+        out_number_text(text, of[i].index, of[i].n);
+        assert_string_equal(text, of[i].want);
+    }
+}
+
+static void check_folder(const char *dir, const char *input, const char *want)
+{
+    char *folder = out_folder(dir, input);
+    assert_string_equal(folder, want);
+    free(folder);
+}
+
+static void test_results_may_stand_beside_their_inputs(void **state)
+{
+    (void)state;
+    check_folder("@", "a/b/x.wav", "a/b");
+    check_folder("@", "x.wav", ".");
+    check_folder("@", "/x.wav", "/");
+    check_folder("@/texts", "a/x.wav", "a/texts");
+    check_folder("@/texts", "/x.wav", "//texts");
+    check_folder("@/..", "a/b/x.wav", "a/b/..");
+    check_folder("@x", "a/x.wav", "@x");
+    check_folder("./@", "a/x.wav", "./@");
+    check_folder("out", "a/x.wav", "out");
+    assert_int_equal(out_input_has_folder("-"), 0);
+    assert_int_equal(out_input_has_folder("https://host/x.wav"), 0);
+    assert_int_equal(out_input_has_folder("x.wav"), 1);
 }
 
 static void test_words_a_template_does_not_know_are_found(void **state)
@@ -35,7 +118,9 @@ static void test_words_a_template_does_not_know_are_found(void **state)
     assert_int_equal(out_template_unknown("{stem}{lang}.x", &at), 6);
     assert_memory_equal(at, "{lang}", 6);
     assert_int_equal(out_template_unknown("{}", &at), 2);
-    assert_int_equal(out_template_unknown("{stem}.{format}.{language}{", &at), 0);
+    assert_int_equal(out_template_unknown("{stem}.{format}.{language}{dir}{n}{date}{time}{model}{", &at), 0);
+    assert_int_equal(out_template_unknown("{n2}", &at), 4);
+    assert_true(out_template_has(NULL, "{stem}") && !out_template_has("x", "{stem}"));
 }
 
 static void test_names_that_leave_the_folder_are_refused(void **state)
@@ -49,9 +134,10 @@ static void test_names_that_leave_the_folder_are_refused(void **state)
         if (out_name_fault(good[i])) fail_msg("\"%s\" %s", good[i], out_name_fault(good[i]));
 }
 
-static void check_list(const char *template, unsigned formats, const char *mark, char *const *inputs, int n, int want, const char *bad)
+static void check_list_in(const char *dir, const char *template, unsigned formats, const char *mark, char *const *inputs, int n, int want,
+                          const char *bad)
 {
-    const struct out_naming naming = { .template = template, .mark = mark, .formats = formats };
+    const struct out_naming naming = { .dir = dir, .template = template, .mark = mark, .formats = formats };
     struct out_names list;
     const int got = out_names_list(&list, &naming, inputs, n);
     if (got != want) fail_msg("%s gives %d, want %d", template ? template : "the default", got, want);
@@ -60,10 +146,15 @@ static void check_list(const char *template, unsigned formats, const char *mark,
     out_names_free(&list);
 }
 
+static void check_list(const char *template, unsigned formats, const char *mark, char *const *inputs, int n, int want, const char *bad)
+{
+    check_list_in(NULL, template, formats, mark, inputs, n, want, bad);
+}
+
 static void test_results_that_would_meet_are_refused(void **state)
 {
     (void)state;
-    char *two[] = { "a/x.wav", "b/x.wav" }, *apart[] = { "a/x.wav", "a/y.wav" };
+    char *two[] = { "a/x.wav", "b/x.wav" }, *beside[] = { "a/x.wav", "a/x.mp3" }, *apart[] = { "a/x.wav", "a/y.wav" };
     const unsigned txt = 1u << WRITER_TXT, both = txt | 1u << WRITER_SRT;
     check_list(NULL, both, NULL, apart, 2, OUT_NAMES_OK, NULL);
     check_list(NULL, 0, NULL, apart, 2, OUT_NAMES_OK, NULL);
@@ -71,13 +162,20 @@ static void test_results_that_would_meet_are_refused(void **state)
     check_list("{stem}", both, NULL, apart, 1, OUT_NAMES_TWO_FORMATS, "x");
     check_list("{stem}.{language}", txt, ".ch0", apart, 1, OUT_NAMES_OK, NULL);
     check_list("../{stem}", txt, ".ch0", apart, 1, OUT_NAMES_FAULT, "../x.ch0");
+    check_list("{dir}/{stem}", txt, NULL, two, 2, OUT_NAMES_OK, NULL);
+    check_list("{n}-{stem}", txt, NULL, two, 2, OUT_NAMES_OK, NULL);
+    check_list("{date}-{model}-{stem}", txt, NULL, two, 2, OUT_NAMES_TWO_INPUTS, "{date}-{model}-x");
+    check_list_in("@", NULL, both, NULL, two, 2, OUT_NAMES_OK, NULL);
+    check_list_in("@", NULL, txt, NULL, beside, 2, OUT_NAMES_TWO_INPUTS, "a/x.txt");
+    check_list_in("@", "../{stem}", txt, NULL, beside, 1, OUT_NAMES_FAULT, "../x");
+    check_list_in("/", "/{stem}", txt, NULL, beside, 1, OUT_NAMES_FAULT, "/x");
 }
 
 static void test_a_mark_stands_behind_the_stem(void **state)
 {
     (void)state;
     const struct out_naming naming = { .template = "{language}/{stem}.{format}", .mark = ".ch1" };
-    char *name = out_names_one(&naming, "talk.one.wav", WRITER_SCORE, "de");
+    char *name = out_names_one(NULL, &naming, "talk.one.wav", WRITER_SCORE, "de");
     assert_string_equal(name, "de/talk.one.ch1.score.txt");
     free(name);
 }
@@ -86,6 +184,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_templates_are_filled),
+        cmocka_unit_test(test_a_folder_of_an_input_does_not_lead_out),
+        cmocka_unit_test(test_a_name_with_slashes_is_one_part),
+        cmocka_unit_test(test_numbers_are_as_wide_as_the_last),
+        cmocka_unit_test(test_results_may_stand_beside_their_inputs),
         cmocka_unit_test(test_words_a_template_does_not_know_are_found),
         cmocka_unit_test(test_names_that_leave_the_folder_are_refused),
         cmocka_unit_test(test_results_that_would_meet_are_refused),
