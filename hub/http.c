@@ -109,6 +109,8 @@ static CURLcode set_up(struct http *h, struct exchange *x, const char *url, stru
     SET(CURLOPT_XFERINFODATA, x);
     SET(CURLOPT_USERAGENT, h->s.agent);
     SET(CURLOPT_HTTPHEADER, fields);
+    SET(CURLOPT_HTTPGET, 1L);
+    SET(CURLOPT_NOBODY, (long)x->r->head);
     SET(CURLOPT_RESUME_FROM_LARGE, (curl_off_t)0);
     SET(CURLOPT_RANGE, (char *)NULL);
     if (h->s.proof) SET(CURLOPT_CAINFO, h->s.proof);
@@ -130,6 +132,7 @@ static struct curl_slist *fields_of(struct http *h, const struct http_request *r
     const int own = h->origin[0] && hub_origin(origin, url) == 0 && strcmp(origin, h->origin) == 0;
     *bad = add(h, &list, hub_format("Accept-Encoding: identity"));
     if (r->accept) *bad |= add(h, &list, hub_format("Accept: %s", r->accept));
+    if (r->first) *bad |= add(h, &list, hub_format("Range: bytes=0-0"));
     if (r->from > 0) *bad |= add(h, &list, hub_format("Range: bytes=%lld-", (long long)r->from));
     if (own && h->s.token) *bad |= add(h, &list, hub_format("Authorization: Bearer %s", h->s.token));
     if (own && h->s.token && h->s.cookie) *bad |= add(h, &list, hub_format("Cookie: %s=%s", h->s.cookie, h->s.token));
@@ -177,6 +180,12 @@ static int exchange(struct exchange *x, const char *url, char **next, struct hub
     return rc == CURLE_OK ? HUB_OK : told(x, rc, e);
 }
 
+static int leaves(const char *origin, const char *url)
+{
+    char other[HUB_ORIGIN_SZ];
+    return hub_origin(other, url) || strcmp(origin, other) != 0;
+}
+
 int http_try(struct http *h, const struct http_request *r, struct http_answer *a, struct hub_error *e)
 {
     struct exchange x = { .h = h, .r = r, .a = a };
@@ -193,7 +202,7 @@ int http_try(struct http *h, const struct http_request *r, struct http_answer *a
             break;
         }
         rc = exchange(&x, url, &next, e);
-        if (rc != HUB_OK || !next) break;
+        if (rc != HUB_OK || !next || (r->stay && leaves(origin, next))) break;
         if (hub_is_https(url) && !hub_is_https(next)) {
             rc = hub_fail(e, HUB_ENET, "%s: redirected from https to an address without encryption, which is not followed", r->what);
             break;
@@ -204,7 +213,7 @@ int http_try(struct http *h, const struct http_request *r, struct http_answer *a
     }
     free(url);
     free(next);
-    if (rc == HUB_OK) a->again = a->code == 408 || a->code == 429 || a->code >= 500;
+    if (rc == HUB_OK) a->again = a->code == 408 || a->code == 429 || (a->code >= 500 && a->code != 501);
     return rc;
 }
 #else

@@ -39,6 +39,9 @@ struct http_request {
     const char *url, *what; /* what it is called in messages */
     const char *accept;     /* NULL: anything */
     int64_t from;           /* > 0: from this byte on */
+    int head;               /* no body is wanted */
+    int first;              /* of a body only the first byte, for servers that refuse what `head` asks */
+    int stay;               /* a redirect to another origin is the answer */
     /* A body with a code of 200 to 299: first begin, then bytes. Not 0: enough, with the reason kept by the caller. */
     int (*begin)(void *user, const struct http_answer *a);
     int (*bytes)(void *user, const void *data, size_t n);
@@ -54,6 +57,11 @@ int http_wait(struct http *h, int n, const struct http_answer *a, const char *wh
 
 /* What an answer whose code is not 2xx means. */
 int http_refused(const struct http *h, const struct http_request *r, const struct http_answer *a, struct hub_error *e);
+
+/* The header fields of an address, with all tries, by HEAD or, where a server refuses that, by the first byte. Those of the origin itself
+ * count: where it redirects to another one a->code is the redirect's. `a` is valid after a failure, too; its code is 0 then where there was
+ * no answer. */
+int http_meta(struct http *h, const char *url, const char *what, struct http_answer *a, struct hub_error *e);
 
 /* A text, with all tries. *text is malloc'd and ends in a NUL. */
 int http_text(struct http *h, const char *url, const char *what, char **text, struct http_fields *fields, struct hub_error *e);

@@ -29,6 +29,13 @@ int http_wait(struct http *h, int n, const struct http_answer *a, const char *wh
     }
 }
 
+/* A refusal without a hub's reason may be a mirror's, which does not know of such requests. */
+static int unserved(int status, const struct http_fields *f, struct hub_error *e)
+{
+    e->unserved = !f->fault[0];
+    return status;
+}
+
 int http_refused(const struct http *h, const struct http_request *r, const struct http_answer *a, struct hub_error *e)
 {
     const struct http_fields *f = &a->fields;
@@ -40,12 +47,14 @@ int http_refused(const struct http *h, const struct http_request *r, const struc
     if (strcmp(f->fault, "RevisionNotFound") == 0) return hub_fail(e, HUB_EABSENT, "%s: there is no such revision", r->what);
     if (strcmp(f->fault, "EntryNotFound") == 0) return hub_fail(e, HUB_EABSENT, "%s: there is no such file", r->what);
     if (a->code == 401 || a->code == 403 || strcmp(f->fault, "RepoNotFound") == 0)
-        return hub_fail(e, HUB_EABSENT, "%s: no such repository, or it is private%s", r->what,
-                        has_token ? " and the token may not read it" : "; private ones need HF_TOKEN");
+        return unserved(hub_fail(e, HUB_EABSENT, "%s: no such repository, or it is private%s", r->what,
+                                 has_token ? " and the token may not read it" : "; private ones need HF_TOKEN"), f, e);
     if (a->code == 404 || a->code == 410)
-        return hub_fail(e, HUB_EABSENT, "%s: not found%s%s%s", r->what, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+        return unserved(hub_fail(e, HUB_EABSENT, "%s: not found%s%s%s", r->what, reason[0] ? " (" : "", reason, reason[0] ? ")" : ""),
+                        f, e);
     if (a->code == 429) return hub_fail(e, HUB_ENET, "%s: the hub takes no more requests for now; try later, or set HF_TOKEN", r->what);
-    return hub_fail(e, HUB_ENET, "%s: the hub answers %d%s%s%s", r->what, a->code, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+    hub_fail(e, HUB_ENET, "%s: the hub answers %d%s%s%s", r->what, a->code, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+    return a->code < 500 || a->code == 501 ? unserved(HUB_ENET, f, e) : HUB_ENET;
 }
 
 struct memory {
@@ -87,33 +96,50 @@ static int begin(void *user, const struct http_answer *a)
     return take(m, "", 0);
 }
 
-int http_text(struct http *h, const char *url, const char *what, char **text, struct http_fields *fields, struct hub_error *e)
+/* Tries until there is an answer with a code of 200 to `last`; `m` is what takes its body, or NULL. */
+static int try_all(struct http *h, const struct http_request *r, int last, struct http_answer *a, const struct memory *m,
+                   struct hub_error *e)
 {
     const struct http_settings *s = http_settings_of(h);
-    struct memory m = { .most = (size_t)s->most, .what = what };
+    for (int n = 0;; n++) {
+        int rc = http_try(h, r, a, e);
+        if (m && m->failed) return *e = m->e, e->status;
+        if (rc == HUB_ESTOPPED && r->first && a->code) rc = HUB_OK; /* the body was not wanted */
+        if (rc == HUB_OK && (a->code < 200 || a->code > last)) rc = http_refused(h, r, a, e);
+        if (rc == HUB_OK && m && !m->p) rc = hub_fail(e, HUB_ENET, "%s: the answer is empty", r->what);
+        if (rc == HUB_OK && m && strlen(m->p) != m->n) rc = hub_fail(e, HUB_ENET, "%s: the answer is not text", r->what);
+        if (rc == HUB_OK || rc == HUB_ESTOPPED || !a->again || n >= s->tries) return rc;
+        const struct hub_error why = *e;
+        rc = http_wait(h, n + 1, a, why.text, e);
+        if (rc != HUB_OK) return rc;
+    }
+}
+
+static int enough(void *user, const struct http_answer *a)
+{
+    (void)user, (void)a;
+    return 1;
+}
+
+int http_meta(struct http *h, const char *url, const char *what, struct http_answer *a, struct hub_error *e)
+{
+    struct http_request r = { .url = url, .what = what, .head = 1, .stay = 1 };
+    const int rc = try_all(h, &r, 399, a, NULL, e);
+    if (rc == HUB_OK || (a->code != 405 && a->code != 501)) return rc;
+    r.head = 0;
+    r.first = 1;
+    r.begin = enough;
+    return try_all(h, &r, 399, a, NULL, e);
+}
+
+int http_text(struct http *h, const char *url, const char *what, char **text, struct http_fields *fields, struct hub_error *e)
+{
+    struct memory m = { .most = (size_t)http_settings_of(h)->most, .what = what };
     const struct http_request r = { .url = url, .what = what, .accept = "application/json", .begin = begin, .bytes = take, .user = &m };
     struct http_answer a;
-    int rc;
-    *text = NULL;
-    for (int n = 0;; n++) {
-        rc = http_try(h, &r, &a, e);
-        if (m.failed) {
-            *e = m.e;
-            rc = e->status;
-        }
-        if (rc == HUB_OK && (a.code < 200 || a.code > 299)) rc = http_refused(h, &r, &a, e);
-        if (rc == HUB_OK && !m.p) rc = hub_fail(e, HUB_ENET, "%s: the answer is empty", what);
-        if (rc == HUB_OK && strlen(m.p) != m.n) rc = hub_fail(e, HUB_ENET, "%s: the answer is not text", what);
-        if (rc == HUB_OK || m.failed || rc == HUB_ESTOPPED || !a.again || n >= s->tries) break;
-        const struct hub_error why = *e;
-        rc = http_wait(h, n + 1, &a, why.text, e);
-        if (rc != HUB_OK) break;
-    }
-    if (rc == HUB_OK) {
-        *text = m.p;
-        *fields = a.fields;
-    } else {
-        free(m.p);
-    }
+    const int rc = try_all(h, &r, 299, &a, &m, e);
+    *text = rc == HUB_OK ? m.p : NULL;
+    if (rc == HUB_OK) *fields = a.fields;
+    else free(m.p);
     return rc;
 }

@@ -13,19 +13,25 @@ static int ask(struct http *h, char *url, const char *what, char **text, struct 
     return rc;
 }
 
+/* What Hugging Face's hub says of a revision. */
+static int ask_revision(struct http *h, const struct hub_env *env, const char *id, const char *rev, char **text, struct hub_error *e)
+{
+    struct http_fields fields;
+    char *escaped = hub_escape(rev, "");
+    char *url = escaped ? hub_format("%s/api/models/%s/revision/%s", env->hub[HUB_HF].endpoint, id, escaped) : NULL;
+    free(escaped);
+    return ask(h, url, id, text, &fields, e);
+}
+
 int hub_ask_commit(char commit[HUB_REV_SZ], struct http *h, const struct hub_env *env, int hub, const char *id, const char *rev,
                    struct hub_error *e)
 {
-    struct http_fields fields;
     char *text;
     if (hub == HUB_MS || hub_is_commit(rev)) {
         snprintf(commit, HUB_REV_SZ, "%s", rev);
         return HUB_OK;
     }
-    char *escaped = hub_escape(rev, "");
-    char *url = escaped ? hub_format("%s/api/models/%s/revision/%s", env->hub[hub].endpoint, id, escaped) : NULL;
-    free(escaped);
-    int rc = ask(h, url, id, &text, &fields, e);
+    int rc = ask_revision(h, env, id, rev, &text, e);
     if (rc == HUB_OK) rc = hub_commit_hf(commit, text, id, e);
     free(text);
     return rc;
@@ -77,6 +83,40 @@ int hub_ask_listing(struct hub_listing *l, struct http *h, const struct hub_env 
     if (rc == HUB_OK) rc = hub_listing_ms(l, text, id, e);
     free(text);
     return rc;
+}
+
+int hub_ask_names(struct hub_listing *l, char commit[HUB_REV_SZ], struct http *h, const struct hub_env *env, const char *id,
+                  const char *rev, struct hub_error *e)
+{
+    char *text;
+    *l = (struct hub_listing){ 0 };
+    int rc = ask_revision(h, env, id, rev, &text, e);
+    if (rc == HUB_OK) rc = hub_names_hf(l, commit, text, id, e);
+    free(text);
+    return rc;
+}
+
+int hub_ask_file(struct hub_file *f, char commit[HUB_REV_SZ], int *there, struct http *h, const struct hub_env *env, const char *id,
+                 const char *rev, struct hub_error *e)
+{
+    struct http_answer a = { 0 };
+    const struct http_fields *is = &a.fields;
+    char *url = hub_file_url(env, HUB_HF, id, commit[0] ? commit : rev, f->path);
+    int rc = url ? http_meta(h, url, f->path, &a, e) : hub_no_memory(e, "an address");
+    free(url);
+    *there = !(rc == HUB_EABSENT && a.code == 404 && (!is->fault[0] || strcmp(is->fault, "EntryNotFound") == 0));
+    if (rc != HUB_OK) return rc;
+    const int moved = a.code >= 300; /* the length is that of the redirect, and so may be the hash */
+    const char *hash = is->linked_etag[0] ? is->linked_etag : moved ? "" : is->etag;
+    f->size = is->linked_size >= 0 ? is->linked_size : moved ? -1 : a.code == 206 ? is->range_total : is->length;
+    if (!commit[0] && hub_is_commit(is->commit)) snprintf(commit, HUB_REV_SZ, "%s", is->commit);
+    if (!commit[0])
+        return hub_fail(e, HUB_EABSENT, "%s: the server gives no list of files, and does not say of which commit it is", f->path);
+    if (f->size < 0 || !(hub_is_hex(hash, 64) || hub_is_hex(hash, 40)))
+        return hub_fail(e, HUB_EABSENT, "%s: the server gives no list of files, and no hash or size of this one", f->path);
+    memcpy(f->hash, hash, strlen(hash) + 1);
+    f->is_lfs = strlen(hash) == 64;
+    return HUB_OK;
 }
 
 int hub_ask_search(struct hub_hit *hits, int most, struct http *h, const struct hub_env *env, int hub, const char *text,

@@ -9,6 +9,7 @@ int hub_fail(struct hub_error *e, int status, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     e->status = status;
+    e->unserved = 0;
     vsnprintf(e->text, sizeof e->text, fmt, ap);
     va_end(ap);
     return status;

@@ -15,6 +15,7 @@ enum hub_status {
 
 struct hub_error {
     int status; /* enum hub_status */
+    int unserved; /* a server refused a request of this kind without saying that there is nothing: another kind may help */
     char text[1024];
 };
 

@@ -49,15 +49,20 @@ static const char *hash_or_null(const char *text, size_t n)
     return text && hub_is_hex(text, n) ? text : NULL;
 }
 
+static int check_path(const struct hub_listing *l, const struct entry *it, const char *from, struct hub_error *e)
+{
+    const char *fault = hub_path_fault(it->path);
+    if (fault) return hub_fail(e, HUB_EABSENT, "%s: the repository lists a file \"%s\", which is refused: %s", from, it->path, fault);
+    return hub_listing_find(l, it->path) ? hub_fail(e, HUB_EABSENT, "%s: %s is listed twice", from, it->path) : HUB_OK;
+}
+
 static int take_entry(struct hub_listing *l, const struct entry *it, const char *file, const char *from, struct hub_error *e)
 {
     if (!it->path || !it->type || strcmp(it->type, file) != 0) return HUB_OK;
-    const char *fault = hub_path_fault(it->path);
-    if (fault) return hub_fail(e, HUB_EABSENT, "%s: the repository lists a file \"%s\", which is refused: %s", from, it->path, fault);
+    if (check_path(l, it, from, e)) return e->status;
     const char *sha256 = hash_or_null(it->lfs, 64), *sha1 = hash_or_null(it->oid, 40), *hash = sha256 ? sha256 : sha1;
     const int64_t size = sha256 && it->lfs_size >= 0 ? it->lfs_size : it->size;
     if (!hash || size < 0) return hub_fail(e, HUB_EABSENT, "%s: no hash or size is given of %s", from, it->path);
-    if (hub_listing_find(l, it->path)) return hub_fail(e, HUB_EABSENT, "%s: %s is listed twice", from, it->path);
     const int rc = hub_listing_add(l, it->path, size, hash, e);
     if (rc == HUB_OK && sha1) memcpy(l->f[l->n - 1].blob, sha1, 41);
     if (rc == HUB_OK && hash_or_null(it->xet, 64)) memcpy(l->f[l->n - 1].xet, it->xet, 65);
@@ -123,16 +128,25 @@ int hub_listing_ms(struct hub_listing *l, char *text, const char *from, struct h
     return j.piece == JSON_PIECE_BAD ? not_json(from, e) : told_by_ms(code, why, from, e);
 }
 
-int hub_commit_hf(char commit[41], char *text, const char *from, struct hub_error *e)
+int hub_names_hf(struct hub_listing *l, char commit[41], char *text, const char *from, struct hub_error *e)
 {
     struct json_path j;
     const char *s, *sha = NULL;
     json_path_begin(&j, text);
-    while (json_path_next(&j))
+    while (json_path_next(&j)) {
         if ((s = json_path_text(&j, "sha"))) sha = s;
+        if (!l || !(s = json_path_text(&j, "siblings[].rfilename"))) continue;
+        const struct entry it = { .type = "file", .path = s };
+        if (check_path(l, &it, from, e) || hub_listing_add(l, s, -1, "", e)) return e->status;
+    }
     if (j.piece == JSON_PIECE_BAD || !hash_or_null(sha, 40)) return not_json(from, e);
     memcpy(commit, sha, 41);
     return HUB_OK;
+}
+
+int hub_commit_hf(char commit[41], char *text, const char *from, struct hub_error *e)
+{
+    return hub_names_hf(NULL, commit, text, from, e);
 }
 
 /* Hits are written in the order of the answer; a name that is none is left out, since nothing is made of it here. */

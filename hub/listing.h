@@ -35,6 +35,9 @@ int hub_listing_ms(struct hub_listing *l, char *text, const char *from, struct h
 /* The commit in Hugging Face's answer about a revision. */
 int hub_commit_hf(char commit[41], char *text, const char *from, struct hub_error *e);
 
+/* The commit and the names of all files in that answer; sizes are -1, hashes "". */
+int hub_names_hf(struct hub_listing *l, char commit[41], char *text, const char *from, struct hub_error *e);
+
 /* Names of repositories in the answer to a search. */
 struct hub_hit { char id[HUB_ID_SZ]; int64_t downloads, likes; };
 /* @return how many, at most `most`; -1 with an error */

@@ -1,9 +1,11 @@
 /* steno-hub: models in the caches of both hubs, by name. SPDX-License-Identifier: MIT */
 #include "model_find.h"
+#include "place.h"
 #include "wanted.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int has(const struct names *n, const char *name)
 {
@@ -71,4 +73,17 @@ char *hub_model_path(const struct hub_cache *c, const struct hub_spec *s, struct
     for (size_t i = 0; i < c->n && !path && e->status != HUB_ENOMEM; i++)
         if (strcmp(c->s[i].id, s->id) == 0 && hub_is_revision(&c->s[i], s->rev)) path = model_in(&c->s[i], s->file, e);
     return path;
+}
+
+int hub_model_is_absent(const struct hub_cache *c, const struct hub_spec *s)
+{
+    struct stat st;
+    int is = 0;
+    for (size_t i = 0; i < c->n && !is && s->file[0]; i++) {
+        if (strcmp(c->s[i].id, s->id) != 0 || !hub_is_revision(&c->s[i], s->rev)) continue;
+        char *path = hub_absent_path(c->s[i].repo, c->s[i].commit, s->file);
+        is = path && stat(path, &st) == 0;
+        free(path);
+    }
+    return is;
 }

@@ -17,4 +17,7 @@ int hub_spec_read(struct hub_spec *s, const char *name, struct hub_error *e);
 /* Path of what the name stands for in a cache: a file, or a folder with a model in it. @return malloc'd text; NULL: none, or e->status is
  * HUB_ENOMEM */
 char *hub_model_path(const struct hub_cache *c, const struct hub_spec *s, struct hub_error *e);
+
+/* Has some client written down that a snapshot which is here has no file of that name? */
+int hub_model_is_absent(const struct hub_cache *c, const struct hub_spec *s);
 #endif

@@ -7,6 +7,8 @@
 char *hub_repo_folder(const struct hub_env *env, int hub, const char *id);
 char *hub_snapshot_folder(const struct hub_env *env, int hub, const char *id, const char *commit);
 
+/* An empty file: the repository has no file of that path, which other clients write down, too. */
+char *hub_absent_path(const char *repo, const char *commit, const char *path);
 char *hub_record_path(const char *repo, const char *commit, const char *path);
 
 struct hub_place {

@@ -6,6 +6,7 @@
 #include "hub_text.h"
 #include "place.h"
 #include "store.h"
+#include "unlisted.h"
 #include "wanted.h"
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct work {
     struct hub_listing own;
     const struct hub_listing *list; /* own, or what was known */
     char *take;                     /* [list->n] */
+    int is_whole;                   /* own has all files of the repository */
 };
 
 /* ---- one file ----------------------------------------------------------------------------------------------------------------- */
@@ -151,7 +153,7 @@ static int say_path(struct work *w, struct hub_error *e)
 static int write_tree(struct work *w, const char *repo, struct hub_error *e)
 {
     struct hub_text t = { 0 };
-    if (w->list != &w->own) return HUB_OK;
+    if (!w->is_whole) return HUB_OK;
     for (size_t i = 0; i < w->list->n; i++)
         if (!w->take[i]) return HUB_OK;
     hub_text_add(&t, "{\"format_version\": 1, \"files\": {");
@@ -212,22 +214,55 @@ static int tag_cache(const char *cache, struct hub_error *e)
     return rc;
 }
 
+/* Whether files of Hugging Face's hub that were asked for by name are not in a commit is written down as its clients do: read it, or with
+ * `note` write it. @return HUB_OK; HUB_EABSENT: one of them is known not to be there */
+static int known_absent(struct work *w, int note, struct hub_error *e)
+{
+    const struct hub_pull *p = w->p;
+    int rc = HUB_OK;
+    if (p->to || p->hub != HUB_HF || !hub_is_commit(w->out->commit) || (!note && p->force)) return HUB_OK;
+    char *repo = hub_repo_folder(p->env, p->hub, p->id);
+    if (!repo) return hub_no_memory(e, "a path");
+    for (size_t i = 0; i < p->n_files && rc == HUB_OK; i++) {
+        char *path = hub_absent_path(repo, w->out->commit, p->files[i]);
+        if (!path) rc = hub_no_memory(e, "a path");
+        else if (note && !hub_listing_find(w->list, p->files[i])) rc = store_text(path, "", e);
+        else if (!note && store_has(path, 0))
+            rc = hub_fail(e, HUB_EABSENT, "%s: there is no file %s at commit %.12s, as was found before; --force asks again", p->id,
+                          p->files[i], w->out->commit);
+        free(path);
+    }
+    free(repo);
+    return rc;
+}
+
+static int ask_files(struct work *w, const char *rev, struct hub_error *e)
+{
+    const struct hub_pull *p = w->p;
+    int rc = hub_ask_commit(w->out->commit, p->http, p->env, p->hub, p->id, rev, e);
+    if (rc == HUB_OK && known_absent(w, 0, e)) return e->status;
+    if (rc == HUB_OK) rc = hub_ask_listing(&w->own, p->http, p->env, p->hub, p->id, w->out->commit, e);
+    w->is_whole = rc == HUB_OK;
+    if (rc == HUB_OK || !e->unserved || p->hub != HUB_HF) return rc;
+    hub_listing_free(&w->own);
+    return hub_list_unlisted(&w->own, w->out->commit, p, rev, e);
+}
+
 static int list_files(struct work *w, struct hub_error *e)
 {
     const struct hub_pull *p = w->p;
     const char *rev = p->rev ? p->rev : p->hub == HUB_HF ? "main" : "master";
     int rc = HUB_OK;
-    w->list = p->known;
-    if (p->known) {
-        snprintf(w->out->commit, sizeof w->out->commit, "%s", rev);
-    } else {
-        rc = hub_ask_commit(w->out->commit, p->http, p->env, p->hub, p->id, rev, e);
-        if (rc == HUB_OK) rc = hub_ask_listing(&w->own, p->http, p->env, p->hub, p->id, w->out->commit, e);
-        w->list = &w->own;
-    }
+    w->list = p->known ? p->known : &w->own;
+    if (p->known) snprintf(w->out->commit, sizeof w->out->commit, "%s", rev);
+    else rc = ask_files(w, rev, e);
     if (rc == HUB_OK && !(w->take = calloc(w->list->n + 1, 1))) rc = hub_no_memory(e, "a list of files");
     if (rc == HUB_OK && p->known) memset(w->take, 1, w->list->n);
     else if (rc == HUB_OK) rc = hub_wanted(w->take, w->list, p->files, p->n_files, p->id, e);
+    if (rc == HUB_EABSENT && w->is_whole && p->n_files) {
+        struct hub_error why;
+        if (known_absent(w, 1, &why) == HUB_ENOMEM) *e = why, rc = e->status;
+    }
     return rc;
 }
 

@@ -62,6 +62,26 @@ static void drop_folders(const char *root, const struct names *folders)
     }
 }
 
+/* What is written down of files that a snapshot has not. */
+static int drop_absent(const struct hub_snapshot *s, struct hub_error *e)
+{
+    struct names files, folders;
+    char *root = hub_absent_path(s->repo, s->commit, "");
+    int rc = root ? names_walk(&files, &folders, root, 0, e) : hub_no_memory(e, "a path");
+    for (size_t i = 0; root && i < files.n && rc == HUB_OK; i++) {
+        char *path = hub_format("%s%s", root, files.name[i]);
+        rc = path ? gone(path, e) : hub_no_memory(e, "a path");
+        free(path);
+    }
+    if (root) {
+        drop_folders(root, &folders);
+        names_free(&files);
+        names_free(&folders);
+    }
+    free(root);
+    return rc;
+}
+
 static int take_snapshot(struct work *w, const struct hub_snapshot *s, struct hub_error *e)
 {
     struct names files, folders;
@@ -80,6 +100,7 @@ static int take_snapshot(struct work *w, const struct hub_snapshot *s, struct hu
             unlink(tree); /* it speaks of a whole snapshot */
             drop_folders(s->folder, &folders);
             drop_folders(record, &folders);
+            if (!w->spec->file[0]) rc = drop_absent(s, e);
         }
         names_free(&files);
         names_free(&folders);

@@ -136,6 +136,8 @@ static int pull_offline(const struct models_call *c, const char *name, struct hu
     if (rc == HUB_OK) rc = hub_cache_read(&cache, c->env, e);
     char *path = rc == HUB_OK ? hub_model_path(&cache, &spec, e) : NULL;
     if (path) puts(path);
+    else if (rc == HUB_OK && e->status != HUB_ENOMEM && hub_model_is_absent(&cache, &spec))
+        rc = hub_fail(e, HUB_EABSENT, "%s: the repository has no such file, as was found when it was last asked", name);
     else if (rc == HUB_OK && e->status != HUB_ENOMEM)
         rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches, and offline nothing is fetched; looked for in %s and %s", name,
                       c->env->hub[HUB_HF].cache ? c->env->hub[HUB_HF].cache : "(no HOME)",

@@ -9,7 +9,9 @@ repository "fault/NAME" has the same files as "openai/whisper-tiny" and goes wro
     gzip       packed unless asked not to packed     packed in any case                       nolength, noetag, 308, loop, down (to http)
     403-once   a signed address is over   429-tN     N seconds, once                          503-N   N times   500 always
     stall      headers, then nothing      gated, private, norepo                              page-3  three pages of a list
-    evil-N     a path that leads out      dup        one path twice                           nojson, notree, endless
+    evil-N     a path that leads out      dup        one path twice                           nojson, endless
+    notree     no list of files           notree-N   HEAD is refused with N, too              nothing    neither list nor hashes
+    noapi      files and nothing else
 
 The hub's protocol is that of section "requests" of its clients; the log of requests is what tests look at."""
 import gzip
@@ -134,8 +136,8 @@ class Handler(BaseHTTPRequestHandler):
     def json(self, what, code=200, fields=None):
         self.say(code, json.dumps(what).encode(), {"Content-Type": "application/json", **(fields or {})})
 
-    def refuse(self, code, fault, reason="no"):
-        self.json({"error": reason}, code, {"X-Error-Code": fault, "X-Error-Message": reason})
+    def refuse(self, code, fault, reason="no", fields=None):
+        self.json({"error": reason}, code, {"X-Error-Code": fault, "X-Error-Message": reason, **(fields or {})})
 
     def has_token(self):
         return self.hub.token and self.headers.get("Authorization") == "Bearer " + self.hub.token
@@ -243,6 +245,8 @@ class HubHandler(Handler):
             self.say(503, b"later", {"Retry-After": "0"})
         elif fault.startswith("429-t") and self.hub.first("429", repo) == 0:
             self.say(429, b"later", {"RateLimit": '"api";r=0;t=%d' % int(fault[5:])})
+        elif fault == "noapi" and "/resolve/" not in self.path:
+            self.say(405, b"no")
         elif fault == "nojson":
             self.say(200, b"<html>a proxy's page</html>", {"Content-Type": "text/html"})
         else:
@@ -267,7 +271,7 @@ class HubHandler(Handler):
         files = self.known(repo)
         if files is None:
             return
-        if repo == "fault/notree":
+        if repo.startswith("fault/notree") or repo == "fault/nothing":
             return self.say(403, b"no")
         entries = []
         for path, data in files.items():
@@ -295,9 +299,11 @@ class HubHandler(Handler):
             return
         commit = OLD if rev == OLD else self.hub.commit(repo)
         if path not in files:
-            return self.refuse(404, "EntryNotFound", "Entry not found")
+            return self.refuse(404, "EntryNotFound", "Entry not found", {"X-Repo-Commit": commit})
         if rev not in ("main", commit):
             return self.refuse(404, "RevisionNotFound", "Invalid rev id")
+        if repo.startswith("fault/notree-") and self.command == "HEAD":
+            return self.say(int(repo[13:]), b"no")
         data, fields = files[path], {"X-Repo-Commit": commit}
         if repo == "fault/308" and "again" not in self.path:
             return self.say(308, b"", {"Location": self.path + "?again=1"})
@@ -309,7 +315,7 @@ class HubHandler(Handler):
             digest = sha256(data)
             fields.update({"X-Linked-Size": str(len(data)), "X-Linked-Etag": '"%s"' % digest, "ETag": '"pointer"',
                            "Location": "%s/store/%s/%s?sig=secret" % (self.hub.store_url, repo, urllib.parse.quote(path))})
-            if repo == "fault/noetag":
+            if repo in ("fault/noetag", "fault/nothing"):
                 del fields["X-Linked-Etag"], fields["ETag"]
             return self.say(302, b"Found. Redirecting", fields)
         fields.update({"ETag": '"%s"' % sha1_git(data), "Accept-Ranges": "bytes"})

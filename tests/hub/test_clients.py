@@ -105,6 +105,16 @@ out = [[str(w) for w in i.warnings], [[r.repo_id, r.nb_files, r.size_on_disk,
         faults, repos = self.client(self.SCAN)
         self.assertEqual((faults, [r[3][0][0] for r in repos]), ([], ["c" * 40]))
 
+    def test_what_is_known_to_be_absent_is_known_to_both(self):
+        absent = "from huggingface_hub import try_to_load_from_cache as t\nout = str(t('%s', 'none.json'))" % TINY
+        self.pull(0, TINY)
+        self.assertEqual(self.client(absent), "None")
+        self.pull(3, TINY + ":none.json")
+        self.assertIn("object object", self.client(absent))  # the client's _CACHED_NO_EXIST
+        self.client("from huggingface_hub import hf_hub_download\nout = 0\ntry: hf_hub_download('%s', 'other.json')\nexcept Exception: pass" % TINY)
+        _, err = self.pull(3, "--offline", TINY + ":other.json")
+        self.assertIn("has no such file", err)
+
     def test_its_lock_is_ours(self):
         digest = sha256(WHISPER["model.safetensors"])
         lock = os.path.join(self.cache, ".locks/models--openai--whisper-tiny/%s.lock" % digest)

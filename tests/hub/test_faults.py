@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 
-from fakehub import EVIL, WHISPER, sha256
+from fakehub import COMMIT, EVIL, WHISPER, sha256
 from steno_hub import STENO, Case, json, main
 
 BIG = WHISPER["model.safetensors"]
@@ -38,6 +38,44 @@ class Faults(Case):
         for fault in ("slow", "gzip", "nolength", "noetag", "308", "403-once", "503-2", "page-3", "badonce"):
             with self.subTest(fault=fault):
                 self.good(fault)
+
+    def test_a_mirror_without_lists_is_asked_of_each_file(self):
+        for fault, how in (("notree", "HEAD"), ("notree-405", "GET"), ("notree-501", "GET")):
+            with self.subTest(fault=fault):
+                self.hub.log.clear()
+                self.good(fault)
+                asked = [f.get("Range") for m, p, f in self.hub.log if m == how and p.endswith("model.safetensors") and "/store/" not in p]
+                self.assertEqual(asked[0], None if how == "HEAD" else "bytes=0-0")
+                self.assertEqual(self.files_below(self.snapshot("fault/" + fault)),
+                                 ["config.json", "generation_config.json", "model.safetensors", "vocab.json"])
+                self.assertFalse(os.path.exists(os.path.join(self.snapshot("fault/" + fault), "../../trees")))
+
+    def test_a_mirror_of_files_alone_serves_those_that_are_named(self):
+        self.bad(7, "noapi", "the hub answers 405")
+        out, _ = self.pull(0, "fault/noapi:vocab.json")
+        self.assertEqual(self.read(out.strip()), WHISPER["vocab.json"])
+        _, err = self.pull(3, "fault/noapi:none.json")
+        self.assertIn("there is no file none.json", err)
+
+    def test_a_mirror_that_gives_no_hash_is_not_trusted(self):
+        self.bad(3, "nothing", "no hash or size")
+
+    def test_what_is_not_there_is_written_down_and_not_asked_again(self):
+        repo = os.path.join(self.cache, "models--fault--x")
+        self.pull(0, "fault/x:config.json")
+        _, err = self.pull(3, "fault/x:sub/none.json")
+        self.assertIn("there is no file sub/none.json", err)
+        self.assertEqual(self.read(repo, ".no_exist", COMMIT, "sub/none.json"), b"")
+        self.hub.log.clear()
+        _, err = self.pull(3, "fault/x@%s:sub/none.json" % COMMIT)
+        self.assertIn("as was found before", err)
+        _, err = self.pull(3, "--offline", "fault/x:sub/none.json")
+        self.assertIn("has no such file", err)
+        self.assertFalse(self.hub.log)
+        self.pull(3, "--force", "fault/x@%s:sub/none.json" % COMMIT)
+        self.assertTrue(self.hub.log)
+        self.run_steno(0, "models", "rm", "--yes", "fault/x")
+        self.assertFalse(os.path.exists(os.path.join(repo, ".no_exist", COMMIT)))
 
     def test_a_cut_goes_on_where_it_was(self):
         self.good("cut-1000000")
@@ -124,6 +162,27 @@ class Faults(Case):
         self.assertIn("the disk is full", p.stderr)
         self.good("x")
         self.assertIn("bytes=1024000-", self.ranges())
+
+    def test_a_disk_that_fills_up_on_the_way(self):
+        script = """mount -t tmpfs -o size=3m none "$1" || exit 99
+            HF_HUB_CACHE=$1 "$0" models pull fault/slow &
+            until ls "$1"/models--fault--slow/blobs/*.incomplete >/dev/null 2>&1; do sleep 0.05; done
+            dd if=/dev/zero of="$1/rest" bs=64k 2>/dev/null
+            wait $!; echo "exit $?"; rm "$1/rest"; ls -A "$1"/models--fault--slow/snapshots "$1"/models--fault--slow/refs 2>/dev/null
+            HF_HUB_CACHE=$1 "$0" models pull -q fault/slow && HF_HUB_CACHE=$1 "$0" models verify -q fault/slow && echo "then well" """
+        disk = os.path.join(self.home, "disk")
+        os.mkdir(disk)
+        try:
+            p = subprocess.run(["unshare", "-rm", "bash", "-c", script, STENO, disk], env=self.env(), capture_output=True, text=True,
+                               cwd=self.home, timeout=120)
+        except FileNotFoundError:
+            self.skipTest("there is no program unshare; test_a_full_disk limits the size of a file instead")
+        if p.returncode in (1, 99) and "exit" not in p.stdout:
+            self.skipTest("nothing may be mounted here; test_a_full_disk limits the size of a file instead")
+        said = p.stdout.splitlines()
+        self.assertEqual((said[0], said[-1]), ("exit 6", "then well"), p.stdout + p.stderr)
+        self.assertIn("the disk is full", p.stderr)
+        self.assertFalse([line for line in said if line in ("model.safetensors", "main")], p.stdout)
 
     def test_more_than_the_disk_holds_is_seen_before(self):
         repo, huge = "a/huge", 1 << 52
