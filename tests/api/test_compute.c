@@ -3,7 +3,7 @@
  * Twelve encoder layers of random weights, as they come and with a few channels that tower over the others behind every norm, as trained
  * networks have them, with weights that make up for it (without that the networks themselves are chaotic: doc/performance.md). A row of
  * the encoder's output is compared with the same row in f32. */
-#include "shipped.h"
+#include "logits.h"
 
 enum { SIDE = 128, FRAMES = 200, LAYERS = 12 };
 static struct whisper_dims const deep_dims = { 80, FRAMES, SIDE, 4, LAYERS, SMALL_VOCAB, 70, SIDE, 4, 1 };
@@ -235,49 +235,6 @@ static void test_approximate_logits_keep_8_bits_of_x_where_that_is_faster(void *
 
 /* ---- logits ---- */
 
-enum { CHOICES = 6 };
-struct kept { int32_t n, n_vocab, ids[CHOICES]; float *logits; };
-
-static void keep_logits(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
-{
-    struct kept *k = user;
-    if (n >= CHOICES) return;
-    k->n = n + 1;
-    k->n_vocab = at->n_vocab;
-    if (n) k->ids[n - 1] = tokens[n - 1];
-    if (!k->logits) k->logits = malloc(CHOICES * (size_t)at->n_vocab * sizeof *logits);
-    assert_non_null(k->logits);
-    memcpy(k->logits + (size_t)n * (size_t)at->n_vocab, logits, (size_t)at->n_vocab * sizeof *logits);
-}
-
-static struct kept logits_of(enum steno_compute compute, const struct audio *a)
-{
-    struct kept k = { 0 };
-    steno_model *m = shipped_open_as(compute);
-    steno_session *s = session_new(m, NULL, 1);
-    steno_transcribe_params p = params_new();
-    p.temperature_increment_on_fallback = 0;
-    p.sample_len = CHOICES;
-    p.logits_filter = keep_logits;
-    p.user = &k;
-    if (steno_transcribe(s, a->pcm, a->n, &p)) fail_msg("%s", steno_last_error(s));
-    assert_int_equal(k.n, CHOICES);
-    steno_session_close(s);
-    steno_model_close(m);
-    return k;
-}
-
-static double cosine(const float *x, const float *y, int32_t n)
-{
-    double xy = 0, xx = 0, yy = 0;
-    for (int32_t i = 0; i < n; i++) {
-        xy += (double)x[i] * (double)y[i];
-        xx += (double)x[i] * (double)x[i];
-        yy += (double)y[i] * (double)y[i];
-    }
-    return xy / sqrt(xx * yy);
-}
-
 static void test_logits_of_every_arithmetic_point_where_those_of_f32_do(void **state)
 {
     (void)state;
@@ -285,16 +242,10 @@ static void test_logits_of_every_arithmetic_point_where_those_of_f32_do(void **s
         { STENO_COMPUTE_BF16, "bf16" }, { STENO_COMPUTE_INT16, "int16" }, { STENO_COMPUTE_INT8, "int8" }, { STENO_COMPUTE_AUTO, "auto" },
     };
     const struct audio a = demo_audio(0, 0, 1);
-    const struct kept want = logits_of(STENO_COMPUTE_F32, &a);
+    const struct kept want = logits_of(shipped_open_as(STENO_COMPUTE_F32), &a);
     for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++) {
-        const struct kept got = logits_of(narrow[k].compute, &a);
-        assert_int_equal(got.n_vocab, want.n_vocab);
-        assert_memory_equal(got.ids, want.ids, (CHOICES - 1) * sizeof *got.ids); /* the same text before each */
-        for (int i = 0; i < CHOICES; i++) {
-            const size_t at = (size_t)i * (size_t)got.n_vocab;
-            const double c = cosine(got.logits + at, want.logits + at, got.n_vocab);
-            if (!(c > 0.999)) fail_msg("%s, choice %d: cosine %.6f", narrow[k].name, i, c);
-        }
+        const struct kept got = logits_of(shipped_open_as(narrow[k].compute), &a);
+        logits_are_near(narrow[k].name, &got, &want, 0.999);
         free(got.logits);
     }
     free(want.logits);

@@ -110,6 +110,10 @@ near() { # near CLAIM LIMIT FILE FILE: numbers differ by no more
     paste "$3" "$4" | awk -v limit="$2" '{ d = $1 - $2; if (d < 0) d = -d; if (NF != 2 || d > limit) bad++ } END { exit bad > 0 }' ||
         bad "$1" "$(paste "$3" "$4" | head -5)"
 }
+ascends() { # ascends CLAIM FILE: each span ends after it begins and no sooner than the one before, which it does not begin before
+    times "$2" | paste - - | awk '$2 < $1 || $1 < from || $2 < to { bad++ } { from = $1; to = $2 } END { exit bad || NR < 3 }' ||
+        bad "$1" "$(times "$2" | paste - - | head -20)"
+}
 agree() { # agree CASE FILE
     local want=$G/$1/$2 got=$2
     [ "$2" != stdout ] || got=$T/out
@@ -128,6 +132,24 @@ agree() { # agree CASE FILE
     probabilities "$want" >b
     near "probabilities of $1/$2" 0.06 a b
 }
+
+# ---- -p: the text of one processor, at its times, whether windows are decoded together or not
+# shellcheck disable=SC2086
+expect 0 "one processor" $W -m m.bin -l zh -np -mc 0 long.wav -of - -osrt
+ascends "times of one processor" "$T/out"
+cp "$T/out" want
+for p in 2 3 7; do
+    # shellcheck disable=SC2086
+    expect 0 "$p processors" $W -m m.bin -l zh -np -mc 0 -p $p long.wav -of - -osrt
+    same "$T/out" want
+done
+alone=(-q -m m.bin -l zh --no-condition-on-previous-text --without-timestamps --audio-ctx 250 --sample-length 12 -f srt)
+expect 0 "windows one after the other" "${alone[@]}" long.wav
+ascends "times of windows" "$T/out"
+cp "$T/out" want
+expect 0 "windows together" "${alone[@]}" -b 8 long.wav
+same "$T/out" want
+rm want
 
 while read -r name sound args; do
     [ -n "$name" ] && [ "$name" != "#" ] || continue
