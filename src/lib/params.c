@@ -104,8 +104,8 @@ int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_par
     const struct param *r = param_rows(call, &n);
     if (i >= n) return STENO_EARG;
     r += i;
-    steno_param row = { .kind = r->kind, .name = r->name, .min = r->min, .max = param_max(r, m), .value = r->value, .none = r->none,
-                        .has_none = r->has_none, .text = r->text, .offset = (uint32_t)r->at };
+    steno_param row = { .kind = r->kind, .name = r->name, .min = param_min(r, m), .max = param_max(r, m), .value = r->value,
+                        .none = r->none, .has_none = r->has_none, .text = r->text, .offset = (uint32_t)r->at };
     row.served = param_served(r, m, call);
     row.reason = row.served ? "" : param_why_not(r, m, call);
     if (strcmp(r->name, "chunk_ms") == 0 && row.served && m && model_window_ms(m) < row.max) row.max = model_window_ms(m);

@@ -84,7 +84,7 @@ struct linear_binds bind_linear_values(struct build *b, const struct linear_desc
         m.n[i] = l->part[i].n;
     }
     const float *bias = bias_of(b, l);
-    binds.small_scores = l->norm != NO_BIND && precision_attends_in_i8(b, l->role, &m, bind_at(b, l->norm)->norm_weight);
+    binds.small_scores = !b->status && l->norm != NO_BIND && precision_attends_in_i8(b, l->role, &m, bind_at(b, l->norm)->norm_weight);
     if (!b->status && matrices_rows(&m) > UINT32_MAX)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
     for (int from = 0, to; from < l->n_parts && !b->status; from = to) {

@@ -192,8 +192,6 @@ static int check_finding(const struct judge *j)
         return param_refuse(j, "{schedule} says what silence ends a span, and {max_end_silence_ms} says it, too: give one of them");
     if (p->schedule == STENO_VAD_SCHEDULE_LIVE && p->chunk_size_ms > VAD_LIVE_CHUNK_MAX)
         return param_refuse(j, "{chunk_size_ms=}, want at most %d with the live {schedule}", VAD_LIVE_CHUNK_MAX);
-    if (p->threshold < 0 && j->m && j->m->task->serves(j->m) & BY_THRESHOLDS)
-        return param_refuse(j, "{threshold=}, want a probability for this model: 0 to 1");
     if (p->on_event && !p->streaming) return param_refuse(j, "{on_event} needs {streaming}");
     return STENO_OK;
 }

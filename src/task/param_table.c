@@ -103,7 +103,7 @@ static const struct param transcribe[] = {
 };
 
 static const struct param find_speech[] = {
-    { V(threshold), NUMBER(-1, 1), NO_DEFAULT, .by = BY_VAD },
+    { V(threshold), NUMBER(-1, 1), NO_DEFAULT, .by = BY_VAD, .limit = LIMIT_PROBABILITY },
     { V(max_end_silence_ms), INT64(-1, 1e9), .value = -1, .by = BY_VAD },
     { V(max_segment_ms), INT64(1, 1e9), OR_NONE(-1), .value = -1, .by = BY_VAD },
     { V(user), .kind = STENO_PARAM_CALL, .by = BY_VAD },

@@ -106,6 +106,11 @@ static int check_served(const struct judge *j)
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------------------ */
 
+double param_min(const struct param *r, const steno_model *m)
+{
+    return r->limit == LIMIT_PROBABILITY && m && m->task->serves(m) & BY_THRESHOLDS ? 0 : r->min;
+}
+
 double param_max(const struct param *r, const steno_model *m)
 {
     const int ar = m && (m->task->serves(m) & BY_AR);
@@ -148,12 +153,12 @@ static const char *bound_of(const struct param *r)
 
 static int check_number(const struct judge *j, const struct param *r)
 {
-    const double v = param_number(r, j->p), max = param_max(r, j->m);
+    const double v = param_number(r, j->p), min = param_min(r, j->m), max = param_max(r, j->m);
     if (r->has_none && (v == r->none || (isnan(v) && isnan(r->none)))) return STENO_OK;
-    if (v >= r->min && v <= max) return STENO_OK;
+    if (v >= min && v <= max) return STENO_OK;
     const char *bound = j->m ? bound_of(r) : "";
-    if (!r->has_none) return param_refuse(j, "{%s=}, want %.10g to %.10g%s", r->name, r->min, max, bound);
-    return param_refuse(j, "{%s=}, want %.10g to %.10g%s, or %.10g for none", r->name, r->min, max, bound, r->none);
+    if (!r->has_none) return param_refuse(j, "{%s=}, want %.10g to %.10g%s", r->name, min, max, bound);
+    return param_refuse(j, "{%s=}, want %.10g to %.10g%s, or %.10g for none", r->name, min, max, bound, r->none);
 }
 
 static int check_temperature(const struct judge *j, double t)

@@ -39,7 +39,7 @@ enum {
 };
 
 /* What bounds a number beside its row. */
-enum param_limit { LIMIT_NONE, LIMIT_TEXT_CTX, LIMIT_AUDIO_CTX };
+enum param_limit { LIMIT_NONE, LIMIT_TEXT_CTX, LIMIT_AUDIO_CTX, LIMIT_PROBABILITY /* not below 0, of a model with thresholds */ };
 
 struct param {
     const char *name;
@@ -92,7 +92,8 @@ int params_check(steno_session *s, enum steno_call call, const void *p);
 
 int param_served(const struct param *r, const steno_model *m, enum steno_call call); /* does the model serve it? m NULL: does any? */
 const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call);
-double param_max(const struct param *r, const steno_model *m); /* the end of its range */
+double param_min(const struct param *r, const steno_model *m); /* the ends of its range */
+double param_max(const struct param *r, const steno_model *m);
 
 /* Parameters as this version knows them: own[n] holds the defaults, over which come as many words of 8 bytes as theirs (NULL: none) says
  * it has. Structs begin with their size and have no padding at the end. @return STENO_EARG where it has fewer than `min`, the first

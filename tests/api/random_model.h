@@ -9,6 +9,7 @@
 #include <string.h>
 #include <steno/steno.h>
 #include "base/file.h"
+#include "model/family.h"
 #include "model/whisper_random.h"
 #include "harness.h"
 #include "levels.h"
@@ -21,6 +22,15 @@ static struct whisper_dims const small_multilingual = { 80, 30, 48, 3, 2, MULTIL
 
 struct bytes { uint8_t *p; size_t n; };
 
+static inline struct bytes opened_bytes(const struct file *f)
+{
+    steno_error e;
+    const struct bytes b = { malloc((size_t)f->size), (size_t)f->size };
+    assert_non_null(b.p);
+    if (file_read(f, 0, b.p, b.n, &e)) fail_msg("%s", e.text);
+    return b;
+}
+
 static inline struct bytes random_bytes(const struct whisper_dims *d, enum dtype type, uint64_t seed)
 {
     struct arena a;
@@ -29,9 +39,21 @@ static inline struct bytes random_bytes(const struct whisper_dims *d, enum dtype
     steno_error e;
     arena_init(&a);
     if (whisper_random_file(&r, &f, &a, d, type, seed, &e)) fail_msg("%s", e.text);
-    struct bytes b = { malloc((size_t)f.size), (size_t)f.size };
-    assert_non_null(b.p);
-    if (file_read(&f, 0, b.p, b.n, &e)) fail_msg("%s", e.text);
+    const struct bytes b = opened_bytes(&f);
+    arena_free(&a);
+    return b;
+}
+
+/* Of a shape that the library knows by name, at its real size. */
+static inline struct bytes shape_bytes(const char *shape, enum dtype type, uint64_t seed)
+{
+    struct arena a;
+    struct random_file r;
+    struct file f;
+    steno_error e;
+    arena_init(&a);
+    if (family_random_file(&r, &f, &a, shape, type, seed, &e)) fail_msg("%s", e.text);
+    const struct bytes b = opened_bytes(&f);
     arena_free(&a);
     return b;
 }

@@ -5,8 +5,9 @@
 #include "random_model.h"
 #include <stddef.h>
 
-enum { N_MODELS = 4 };
-static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "voice activity" };
+enum { FINDS = 3 /* the first that finds speech */, N_MODELS = 5 };
+static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "voice activity by votes",
+                                                  "voice activity by thresholds" };
 static steno_model *models[N_MODELS];
 static float quiet[RATE / 10];
 
@@ -17,6 +18,10 @@ static int models_open(void **state)
     models[1] = random_model(&small_dims, DT_F16, 2, NULL);
     models[2] = funasr_open(ctc_folder, NULL);
     models[3] = funasr_open(vad_folder, NULL);
+    const struct bytes b = shape_bytes("silero", DT_F16, 7);
+    steno_error e;
+    if (steno_model_open_memory(&models[4], b.p, b.n, NULL, &e)) fail_msg("%s", e.text);
+    free(b.p);
     return 0;
 }
 
@@ -107,10 +112,11 @@ static void test_every_field_has_one_row(void **state)
     const size_t speech[] = { T(size), T(n_prompt_tokens), T(n_prefix_tokens), T(n_clip_timestamps),
                               T(language_detection_segments) + 4, T(word_timestamps) + 4,
                               T(tags) + 4, T(pad2) }; /* the last four: padding */
-    const size_t vad[] = { offsetof(steno_vad_params, size), offsetof(steno_vad_params, pad), offsetof(steno_vad_params, pad2) };
+    const size_t vad[] = { offsetof(steno_vad_params, size), offsetof(steno_vad_params, pad), offsetof(steno_vad_params, pad2),
+                           offsetof(steno_vad_params, pad3) };
     check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 8);
     check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 8);
-    check_covered(STENO_CALL_FIND_SPEECH, sizeof(steno_vad_params), vad, 3);
+    check_covered(STENO_CALL_FIND_SPEECH, sizeof(steno_vad_params), vad, 4);
     const size_t model[] = { offsetof(steno_model_params, size), offsetof(steno_model_params, pad) };
     check_covered(STENO_CALL_OPEN, sizeof(steno_model_params), model, 2);
     const size_t text[] = { offsetof(steno_generate_params, size), offsetof(steno_generate_params, n_stop),
@@ -136,7 +142,7 @@ static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **
             if (!same || !in) fail_msg("%s is %g, by the table %g in %g..%g", row.name, v, row.value, row.min, row.max);
         }
         for (int m = 0; m < N_MODELS; m++) {
-            const int finds = m == 3;
+            const int finds = m >= FINDS;
             const int rc = steno_params_check(models[m], call, &p, NULL, NULL);
             if (call == STENO_CALL_OPEN || finds == (call == STENO_CALL_FIND_SPEECH)) assert_int_equal(rc, STENO_OK);
         }
@@ -315,8 +321,9 @@ static void test_ranges_are_those_of_the_table_at_their_ends_and_beyond(void **s
             if (row.served && is_number(&row) && row.kind != STENO_PARAM_FLAG && row.kind != STENO_PARAM_UINT64 && row.min <= row.max)
                 check_range(strcmp(row.name, "verify_margin") == 0 ? verified : models[m], STENO_CALL_TRANSCRIBE, &row);
     steno_model_close(verified);
-    for (int i = 0; row_get(models[3], STENO_CALL_FIND_SPEECH, i, &row); i++)
-        if (is_number(&row) && row.kind != STENO_PARAM_FLAG) check_range(models[3], STENO_CALL_FIND_SPEECH, &row);
+    for (int m = FINDS; m < N_MODELS; m++)
+        for (int i = 0; row_get(models[m], STENO_CALL_FIND_SPEECH, i, &row); i++)
+            if (row.served && is_number(&row) && row.kind != STENO_PARAM_FLAG) check_range(models[m], STENO_CALL_FIND_SPEECH, &row);
     for (int i = 0; row_get(models[0], STENO_CALL_OPEN, i, &row); i++)
         if (row.served && row.kind == STENO_PARAM_CHOICE) check_range(models[0], STENO_CALL_OPEN, &row);
 }
@@ -334,7 +341,7 @@ static int open_as(int family, const steno_model_params *p, steno_error *e)
         rc = steno_model_open(&m, d.path, p, e);
         folder_remove(&d);
     } else {
-        const struct bytes b = random_bytes(&small_dims, DT_F16, 2);
+        const struct bytes b = family == 4 ? shape_bytes("silero", DT_F16, 7) : random_bytes(&small_dims, DT_F16, 2);
         rc = steno_model_open_memory(&m, b.p, b.n, p, e);
         free(b.p);
     }

@@ -8,28 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <steno/steno.h>
-#include "levels.h"
-#include "model/family.h"
+#include "random_model.h"
 
 enum { SAMPLES = 16000 * 4 + 333, FRAMES = (SAMPLES + 511) / 512, ALLOCATIONS_MAX = 2000 };
 
-static uint8_t *bytes;
-static size_t n_bytes;
+static struct bytes model_file;
 static float pcm[SAMPLES];
 
 static int begin(void **state)
 {
-    struct random_file r;
-    struct file f;
-    struct arena a;
-    steno_error e;
     (void)state;
-    arena_init(&a);
-    if (family_random_file(&r, &f, &a, "silero", DT_F16, 7, &e)) fail_msg("%s", e.text);
-    n_bytes = (size_t)f.size;
-    bytes = malloc(n_bytes);
-    if (!bytes || file_read(&f, 0, bytes, n_bytes, &e)) fail_msg("no model");
-    arena_free(&a);
+    model_file = shape_bytes("silero", DT_F16, 7);
     uint32_t x = 1;
     for (int i = 0; i < SAMPLES; i++) {
         x = x * 1664525u + 1013904223u;
@@ -41,7 +30,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    free(bytes);
+    free(model_file.p);
     return 0;
 }
 
@@ -82,7 +71,7 @@ static int model_of(steno_model **m, const char *level, steno_error *e)
     steno_model_params p;
     steno_model_params_init(&p);
     p.cpu_level = level;
-    return steno_model_open_memory(m, bytes, n_bytes, &p, e);
+    return steno_model_open_memory(m, model_file.p, model_file.n, &p, e);
 }
 
 static void hear(struct heard *h, const char *level, int threads, int64_t piece, int rules)
@@ -189,17 +178,17 @@ static void test_refuses_the_form_for_sequences_by_name(void **state)
 {
     static const char was[] = "_model.encoder.0.reparam_conv.weight", is[] = "_model.encoder.0.weight";
     enum { NAME_AT = 18 + 4 * (6 + 3 * 4 + 4) + 12 + 12, LEN_AT = NAME_AT - 20, CUT = sizeof was - sizeof is };
-    uint8_t *changed = malloc(n_bytes);
+    uint8_t *changed = malloc(model_file.n);
     steno_model *m;
     steno_error e;
     (void)state;
     assert_non_null(changed);
-    assert_memory_equal(bytes + NAME_AT, was, sizeof was - 1);
-    memcpy(changed, bytes, NAME_AT);
+    assert_memory_equal(model_file.p + NAME_AT, was, sizeof was - 1);
+    memcpy(changed, model_file.p, NAME_AT);
     memcpy(changed + NAME_AT, is, sizeof is - 1);
-    memcpy(changed + NAME_AT + sizeof is - 1, bytes + NAME_AT + sizeof was - 1, n_bytes - NAME_AT - (sizeof was - 1));
+    memcpy(changed + NAME_AT + sizeof is - 1, model_file.p + NAME_AT + sizeof was - 1, model_file.n - NAME_AT - (sizeof was - 1));
     changed[LEN_AT] = sizeof is - 1;
-    assert_int_equal(steno_model_open_memory(&m, changed, n_bytes - CUT, NULL, &e), STENO_EUNSUPPORTED);
+    assert_int_equal(steno_model_open_memory(&m, changed, model_file.n - CUT, NULL, &e), STENO_EUNSUPPORTED);
     assert_non_null(strstr(e.text, "take silero_vad.onnx"));
     free(changed);
 }
