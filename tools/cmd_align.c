@@ -3,6 +3,7 @@
 #include "cue_opts.h"
 #include "cue_results.h"
 #include "engine.h"
+#include "foreign.h"
 #include "ledger_code.h"
 #include "option_names.h"
 #include "print.h"
@@ -196,7 +197,8 @@ int cmd_align(int argc, char **argv)
     struct write_layout layout;
     char *text = NULL;
     int n;
-    int code = args_parse(&align_args, &o, &given, argc, argv, &n);
+    int code = foreign_check(&align_args, argc, argv);
+    if (code == ARGS_RUN) code = args_parse(&align_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 2) return message_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
     if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)

@@ -7,6 +7,7 @@
 #include "bench_phases.h"
 #include "bench_text.h"
 #include "engine.h"
+#include "foreign.h"
 #include "option_names.h"
 #include "machine.h"
 #include "print.h"
@@ -428,7 +429,8 @@ int cmd_bench(int argc, char **argv)
     struct args_given given;
     struct opts o = { .engine.given = &given };
     int n;
-    int code = args_parse(&bench_args, &o, &given, argc, argv, &n);
+    int code = foreign_check(&bench_args, argc, argv);
+    if (code == ARGS_RUN) code = args_parse(&bench_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n) return message_usage("bench takes no operands; -m gives a model");
     code = check_given(&o);

@@ -1,6 +1,7 @@
 /* steno: the verb detect: which language is spoken. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "foreign.h"
 #include "option_names.h"
 #include "ledger_code.h"
 #include "num.h"
@@ -109,7 +110,8 @@ int cmd_detect(int argc, char **argv)
     struct opts o = { .engine.given = &given };
     struct engine e;
     int n;
-    int code = args_parse(&detect_args, &o, &given, argc, argv, &n);
+    int code = foreign_check(&detect_args, argc, argv);
+    if (code == ARGS_RUN) code = args_parse(&detect_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("detect takes one sound file, not %d", n);
     code = ledger_code_read(NULL, "an input", argv[0]);

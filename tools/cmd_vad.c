@@ -2,6 +2,7 @@
 #include "cmd.h"
 #include "cue_results.h"
 #include "engine.h"
+#include "foreign.h"
 #include "ledger_code.h"
 #include "option_names.h"
 #include "print.h"
@@ -188,7 +189,8 @@ int cmd_vad(int argc, char **argv)
     struct engine e;
     struct finding j;
     int n;
-    int code = args_parse(&vad_args, &o, &given, argc, argv, &n);
+    int code = foreign_check(&vad_args, argc, argv);
+    if (code == ARGS_RUN) code = args_parse(&vad_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("vad takes one sound file, not %d", n);
     if (!o.engine.model) return message_usage("vad needs a voice-activity model: -m PATH, such as FunASR's FSMN-VAD, or Silero VAD");

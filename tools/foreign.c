@@ -24,7 +24,7 @@ struct foreign {
     char formats[FORMATS_SZ];   /* of ours and of theirs, separated by commas */
     const char *as, *input;     /* name of the results; the first sound */
     const char *verb, *reason;  /* that it should have been; why there is nothing here for a word */
-    char reason_of[NAME_SZ];
+    char reason_of[NAME_SZ], nothing[NAME_SZ];
     unsigned programs;          /* bits of enum foreign_program, and of VALUES */
     int n, writes_files, has_dir; /* words that are not ours; whether they write files; a folder is named */
 };
@@ -213,25 +213,97 @@ static const struct foreign_word *find_word(const struct foreign *f, int i, cons
     return NULL;
 }
 
+/* ---- what they are of the verb ----------------------------------------------------------------------------------------------- */
+
 static int is_said_by_verb(const struct foreign *f, const char *here)
 {
-    return strncmp(here, "--task ", 7) == 0 && strcmp(here + 7, f->args->verb) == 0;
+    const char *verb = strncmp(here, "--task ", 7) == 0 ? here + 7 : here[0] == '=' ? here + 1 : "";
+    return strcmp(verb, f->args->verb) == 0;
+}
+
+static const struct arg *find_ours(const struct foreign *f, const char *name)
+{
+    int on;
+    return args_find_long(f->args, name, &on);
+}
+
+static int transcribes(const struct foreign *f)
+{
+    return strcmp(f->args->verb, "transcribe") == 0 || strcmp(f->args->verb, "translate") == 0;
+}
+
+/* Has the verb every option of the words? */
+static int has_options(const struct foreign *f, const char *here)
+{
+    char word[NAME_SZ];
+    for (const char *p = here; *p;) {
+        const size_t n = strcspn(p, " ");
+        snprintf(word, sizeof word, "%.*s", (int)n, p);
+        if (word[0] == '-' && !(word[1] == '-' ? find_ours(f, word + 2) : args_find_short(f->args, word[1]))) return 0;
+        p += n + strspn(p + n, " ");
+    }
+    return 1;
+}
+
+/* A format: the verb's own, or an object in place of lines. */
+static const char *format_here(const struct foreign *f, const char *here)
+{
+    char word[ARG_WORD_SZ];
+    const struct arg *r = find_ours(f, "output-format");
+    for (int i = 0; r && arg_word(word, r->value, i); i++)
+        if (strcmp(word, here + 1) == 0) return here;
+    return strncmp(here, ":json", 5) == 0 && find_ours(f, "json") ? "--json" : NULL;
+}
+
+/* Where a verb has other words for what is the same. */
+static const struct { const char *verb, *there, *here; } of_verbs[] = {
+    { "vad", "--vad silero", "" },
+    { "vad", "--vad-model %", "-m %" },
+    { "vad", "--vad fsmn --vad-model %", "-m %" },
+    { "vad", "--vad fsmn", "" },
+    { "align", "--word-timestamps --alignment-heads %", "--alignment-heads %" },
+};
+
+/* What stands for a row's words behind the verb, NULL: it has nothing of the kind. */
+static const char *words_of_verb(const struct foreign *f, const char *here)
+{
+    if (!*here || here[0] == '!') return here;
+    if (is_said_by_verb(f, here)) return "";
+    for (size_t i = 0; i < sizeof of_verbs / sizeof *of_verbs; i++)
+        if (strcmp(of_verbs[i].verb, f->args->verb) == 0 && strcmp(of_verbs[i].there, here) == 0) return of_verbs[i].here;
+    switch (here[0]) {
+    case '=': return transcribes(f) ? here : NULL;
+    case ':': return format_here(f, here);
+    case '>': return find_ours(f, "output-template") ? here : NULL;
+    case '%': return strstr(f->args->usage, "FILE") ? here : NULL;
+    default: return has_options(f, here) ? here : NULL;
+    }
+}
+
+static void note_reason(struct foreign *f, const char *name, const char *reason)
+{
+    if (f->reason) return;
+    f->reason = reason;
+    snprintf(f->reason_of, sizeof f->reason_of, "%s", name);
 }
 
 static void take_word(struct foreign *f, const struct foreign_word *w, const char *word, const char *value)
 {
     char name[NAME_SZ];
+    const char *here = words_of_verb(f, w->here);
     split(name, word);
     if (w->there[0] == '+') snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     note(f, name, w->program);
-    if (w->here[0] == ':') add_format(f, w->here + 1);
-    f->writes_files |= w->here[0] == ':' && w->program == FOREIGN_WHISPER_CPP;
-    if (w->here[0] == '>') f->as = value;
-    else if (w->here[0] == '=') f->verb = w->here + 1;
-    else if (w->here[0] == '!' && !f->reason) {
-        f->reason = w->here + 1;
-        snprintf(f->reason_of, sizeof f->reason_of, "%s", name);
-    } else if (!strchr(":!", w->here[0]) && !is_said_by_verb(f, w->here)) put_words(f, w->here, value);
+    if (!here) {
+        snprintf(f->nothing, sizeof f->nothing, "\"steno %s\" has nothing of the kind", f->args->verb);
+        note_reason(f, name, f->nothing);
+    } else if (here[0] == ':') {
+        add_format(f, here + 1);
+        f->writes_files |= w->program == FOREIGN_WHISPER_CPP && find_ours(f, "output-dir");
+    } else if (here[0] == '>') f->as = value;
+    else if (here[0] == '=') f->verb = here + 1;
+    else if (here[0] == '!') note_reason(f, name, here + 1);
+    else put_words(f, here, value);
 }
 
 /* ---- words of ours with values of theirs ------------------------------------------------------------------------------------- */

@@ -16,6 +16,9 @@
 
 #define ON_CPU "" /* where to compute: there is nothing else in this version */
 #define NO_NGRAMS "!a window that repeats itself is decoded again here (--compression-ratio-threshold)"
+#define NO_SPEAKERS "!who speaks is told apart by channels alone (--diarize)"
+#define MICROPHONE "!a microphone comes through a pipe: arecord -f S16_LE -r 16000 | steno stream"
+#define EACH_IS_ONE "!each of them is an option: --vad-threshold, --vad-min-silence-ms, --vad-speech-pad-ms, ..."
 #define OTHER_CACHE "!the caches are named by the environment: HF_HUB_CACHE, XDG_CACHE_HOME; -m takes a path, too"
 
 const struct foreign_word foreign_words[] = {
@@ -72,10 +75,12 @@ const struct foreign_word foreign_words[] = {
     CPP("--device", "0", ON_CPU),
     CPP2("-fa", "--flash-attn", 0, ""),
     CPP2("-nfa", "--no-flash-attn", 0, ""),
+    CPP2("-ug", "--use-gpu", 0, ON_CPU),
     CPP2("-oved", "--ov-e-device", "%", ON_CPU),
     /* voice activity */
     CPP("--vad", FOREIGN_ALONE, "--vad silero"),
     CPP("-vm", FOREIGN_VAD, "--vad-model %"),
+    CPP("--vad-model", "%", "--vad-model %"),
     CPP("-vt", FOREIGN_PATH, "--vad-threshold %"),
     CPP2("-vspd", "--vad-min-speech-duration-ms", "%", "--vad-min-speech-ms %"),
     CPP2("-vsd", "--vad-min-silence-duration-ms", "%", "--vad-min-silence-ms %"),
@@ -116,6 +121,27 @@ const struct foreign_word foreign_words[] = {
     SWITCH(FAST, "--local_files_only", "", ""),
     SWITCH(FAST, "--log_progress", "--progress lines", ""),
     FAST("--cache_directory", "%", OTHER_CACHE),
+    FAST("--model_size_or_path", "%", "-m %"),
+    FAST("--download_root", "%", OTHER_CACHE),
+    FAST("--log_prob_threshold", "%", "--logprob-threshold %"),
+    FAST("--max_new_tokens", "%", "--sample-length %"),
+    FAST("--num_workers", "%", ""),
+    FAST("--vad_parameters", "%", EACH_IS_ONE),
+    FAST("--vad_offset", "%", "--vad-neg-threshold %"),
+    FAST("--neg_threshold", "%", "--vad-neg-threshold %"),
+    FAST("--min_speech_duration_ms", "%", "--vad-min-speech-ms %"),
+    FAST("--min_silence_duration_ms", "%", "--vad-min-silence-ms %"),
+    FAST("--max_speech_duration_s", "%", "--vad-max-speech-s %"),
+    FAST("--speech_pad_ms", "%", "--vad-speech-pad-ms %"),
+    FAST("--vad_method", "%", "--vad silero"),
+    SWITCH(FAST, "--multilingual", "!a sound has one language here, which is detected once or named by -l", ""),
+    FAST("--hf_token", "%", NO_SPEAKERS),
+    FAST("--speaker_name", "%", NO_SPEAKERS),
+    FAST("--speaker_num", "%", NO_SPEAKERS),
+    SWITCH(FAST, "--live_transcribe", MICROPHONE, ""),
+    FAST("--live_volume_threshold", "%", MICROPHONE),
+    FAST("--live_input_device", "%", MICROPHONE),
+    FAST("--live_input_device_sample_rate", "%", MICROPHONE),
     FAST("--standard", 0, "--word-timestamps --max-line-width 42 --max-line-count 2"),
 
     /* FunASR: its runtime's programs, and its command line of settings */

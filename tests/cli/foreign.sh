@@ -198,6 +198,44 @@ a.wav --model x --local_files_only True         | a.wav --model x
 a.wav --model x --log_progress True             | a.wav --model x --progress lines
 a.wav --model x --standard -f srt               | a.wav --model x --word-timestamps --max-line-width 42 --max-line-count 2 -f srt
 a.wav --model x --print_colors True             | a.wav --model x --print-colors
+a.wav --model x --vad_filter True --hotwords "one two" | a.wav --model x --vad silero --hotwords 'one two'
+a.wav --model x --batched True --batch_size 4   | a.wav --model x --batch-size 8 --batch-size 4
+a.wav --model x --multilingual False            | a.wav --model x
+a.wav --model x --live_transcribe False         | a.wav --model x
+a.wav --model x --vad fsmn --vad_offset 0.2     | a.wav --model x --vad fsmn --vad-neg-threshold 0.2
+a.wav --model x -p True                         | a.wav --model x
+ROWS
+
+echo "faster-whisper's own words"
+rows <<'ROWS'
+a.wav --model_size_or_path x --num_workers 2    | a.wav -m x
+a.wav --model x --log_prob_threshold -0.5       | a.wav --model x --logprob-threshold -0.5
+a.wav --model x --max_new_tokens 40             | a.wav --model x --sample-length 40
+a.wav --model x --vad_filter=True --min_silence_duration_ms 500 | a.wav --model x --vad silero --vad-min-silence-ms 500
+a.wav --model x --vad silero --speech_pad_ms 30 | a.wav --model x --vad silero --vad-speech-pad-ms 30
+a.wav --model x --vad_method silero_v4 --min_speech_duration_ms 99 | a.wav --model x --vad silero --vad-min-speech-ms 99
+a.wav --model x --vad silero --max_speech_duration_s=9 | a.wav --model x --vad silero --vad-max-speech-s 9
+a.wav --model x --vad silero --neg_threshold=0.3 | a.wav --model x --vad silero --vad-neg-threshold 0.3
+ROWS
+
+echo "behind other verbs"
+rows <<'ROWS'
+align -m x -osrt a.wav text                     | align -m x a.wav text -f srt -o .
+align -m x -ng -np a.wav text                   | align -m x -q a.wav text
+align -m x -oj -dtw top:1 a.wav text            | align -m x --json --alignment-heads top:1 a.wav text
+align --model x --language None a.wav text      | align --model x a.wav text
+detect -m x -f a.wav                            | detect -m x a.wav
+detect -m x -dl -oj -f a.wav                    | detect -m x --json a.wav
+detect --model x --fp16 False a.wav             | detect --model x --compute f32 a.wav
+detect --model x --device cuda a.wav            | detect --model x a.wav
+detect -a a.wav -m x                            | detect a.wav -m x
+vad -vm ggml-silero.bin -vt 0.6 -f a.wav        | vad -m ggml-silero.bin --vad-threshold 0.6 a.wav
+vad --vad-model x -vspd 250 -vsd 100 a.wav      | vad -m x --vad-min-speech-ms 250 --vad-min-silence-ms 100 a.wav
+vad -m x -vp 30 -vo 0.1 a.wav                   | vad -m x --vad-speech-pad-ms 30 a.wav
+vad --vad-model x -ug -np --file a.wav          | vad -m x -q a.wav
+vad --vad fsmn-vad.gguf --vad-maxseg 20000 -a a.wav | vad -m fsmn-vad.gguf --vad-max-speech-s 20 a.wav
+bench -m x -ng -fa                              | bench -m x
+bench -m x --compute_type int8 -oj              | bench -m x --compute int8 -f json
 ROWS
 
 echo "FunASR"
@@ -221,7 +259,7 @@ rows <<'ROWS'
 ++model=x ++input=a.wav ++hotword='a b' ++use_itn=true | -m x a.wav --hotwords 'a b' --itn
 ++model=x ++input=a.wav ++use_itn=false         | -m x a.wav --no-itn
 ROWS
-[ $n -gt 150 ] || bad "all rows are read" "$n"
+[ $n -gt 170 ] || bad "all rows are read" "$n"
 
 echo "doc/compat.md has them all"
 grep -oE '(CPP2?|OAI|FAST|FUN)\("[^"]+"(, "--[^"]+")?|SWITCH\([A-Z]+, "[^"]+"' "$SRC/tools/foreign_words.c" |
@@ -234,10 +272,21 @@ rm words
 
 echo "what there is nothing for"
 for row in "--model_dir d|takes the path of the file" "--no_repeat_ngram_size 3|--compression-ratio-threshold" \
-    "--cache_directory d|HF_HUB_CACHE" "++merge_vad=true|settings are options"; do
+    "--cache_directory d|HF_HUB_CACHE" "--download_root d|HF_HUB_CACHE" "++merge_vad=true|settings are options" \
+    "--hf_token X|by channels alone" "--speaker_num 2|by channels alone" \
+    "--live_transcribe True|steno stream" "--live_input_device 1|steno stream" \
+    "--multilingual True|one language" "--vad_parameters x|--vad-min-silence-ms"; do
     # shellcheck disable=SC2086
     expect 2 "${row%%|*}" -m x a.wav ${row%%|*}
     err_has "${row#*|}"
+    err_lines 1
+done
+for row in "align -bs 5 a.wav text" "align -otxt a.wav text" "align -of y -osrt a.wav text" "align -dl a.wav text" \
+    "detect -osrt a.wav" "detect -tr a.wav" "vad -bo 5 -m x a.wav" \
+    "vad --compute_type int8 --batched True -m x a.wav" "bench -f a.wav" "bench -tp 0.2"; do
+    # shellcheck disable=SC2086
+    expect 2 "$row" $row
+    err_has "\"steno ${row%% *}\" has nothing of the kind"
     err_lines 1
 done
 expect 2 "a command that is a dialect's is told of it" -m x -a a.wav --srt
