@@ -45,8 +45,8 @@ static void on_done(void *user, steno_session *session, int status)
     struct queue *q = user;
     struct job_input *in = q->slot;
     while (in->session != session) in++;
-    const int ok = input_end(in, status);
-    if (!ok || !input_another(in)) input_done(in, ok);
+    int ok = input_end(in, status);
+    if (!ok || !input_another(in, &ok)) input_done(in, ok);
     go_on(q, in);
 }
 

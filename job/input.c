@@ -346,13 +346,6 @@ int input_end(struct job_input *in, int status)
     return !code;
 }
 
-int input_another(struct job_input *in)
-{
-    if (in->job->channel != JOB_SPLIT || in->channel + 1 >= in->n_channels) return 0;
-    in->channel++;
-    return 1;
-}
-
 /* A file has not the channels that are asked for; others may. */
 static void refuse(struct job_input *in)
 {
@@ -361,6 +354,32 @@ static void refuse(struct job_input *in)
     else snprintf(reason, sizeof reason, "its last channel is %d", in->n_channels - 1);
     in->is_refused = 1;
     tell_end(in, &(struct job_end){ .status = STENO_EUNSUPPORTED, .reason = reason });
+}
+
+/* A track is open: which of its channels comes first? @return 1, or 0: it has not those that are asked for, which was told */
+static int enter_track(struct job_input *in)
+{
+    const struct job *j = in->job;
+    in->n_channels = steno_media_channels(in->media);
+    if (in->n_channels > in->most_channels) in->most_channels = in->n_channels;
+    in->channel = j->channel == JOB_SPLIT ? 0 : j->channel;
+    if ((!j->diarize || in->n_channels == 2) && j->channel < in->n_channels) return 1;
+    input_close(in);
+    refuse(in);
+    return 0;
+}
+
+int input_another(struct job_input *in, int *ok)
+{
+    if (in->job->channel == JOB_SPLIT && in->channel + 1 < in->n_channels) {
+        in->channel++;
+        return 1;
+    }
+    if (in->job->track != JOB_ALL_TRACKS || in->track >= in->n_tracks) return 0;
+    const int rc = steno_media_select_track(in->media, ++in->track);
+    *ok = rc == STENO_OK && enter_track(in);
+    if (rc != STENO_OK && !input_stops(in)) tell_end(in, &(struct job_end){ .status = rc, .reason = steno_media_error(in->media) });
+    return *ok;
 }
 
 int input_open(struct job_input *in, const char *file, int index)
@@ -373,18 +392,18 @@ int input_open(struct job_input *in, const char *file, int index)
     in->is_refused = 0;
     in->lost = 0;
     in->media = NULL;
-    const int rc = file_source_open(&in->media, file, &j->media, &e);
+    in->most_channels = 0;
+    in->track = j->track == JOB_ALL_TRACKS ? 1 : j->track;
+    steno_media_params p = j->media;
+    p.track = in->track;
+    const int rc = file_source_open(&in->media, file, &p, &e);
     if (rc != STENO_OK) {
         const char *reason = strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text;
         if (!(j->tell.stop && j->tell.stop(j->tell.user))) tell_end(in, &(struct job_end){ .status = rc, .reason = reason });
         return 0;
     }
-    in->n_channels = steno_media_channels(in->media);
-    in->channel = j->channel == JOB_SPLIT ? 0 : j->channel;
-    if ((!j->diarize || in->n_channels == 2) && j->channel < in->n_channels) return 1;
-    input_close(in);
-    refuse(in);
-    return 0;
+    in->n_tracks = steno_media_tracks(in->media);
+    return enter_track(in);
 }
 
 void input_close(struct job_input *in)

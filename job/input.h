@@ -1,6 +1,7 @@
 /* steno: one input of a job. SPDX-License-Identifier: MIT
  *
- * One channel after the other of one file: open, then begin, transcribe in->src and end for each, as long as there is another. */
+ * One channel after the other of one file, track by track: open, then begin, transcribe in->src and end for each, as long as there is
+ * another. */
 #ifndef STENO_JOB_INPUT_H
 #define STENO_JOB_INPUT_H
 #include "job.h"
@@ -11,7 +12,8 @@ void input_free(struct job_input *in);
 int input_open(struct job_input *in, const char *file, int index); /* @return 1, or 0 when it failed and was told */
 int input_begin(struct job_input *in);           /* @return a status: what was heard before the model hears it */
 int input_end(struct job_input *in, int status); /* @return 1 when the output was produced, 0 when it failed and was told */
-int input_another(struct job_input *in);         /* @return 1 and go to the next channel, or 0 */
+int input_another(struct job_input *in, int *ok); /* @return 1 and go to the next channel or track; or 0, and where that failed, which was
+                                                   * told, *ok is 0 */
 void input_close(struct job_input *in);
 void input_done(struct job_input *in, int ok);   /* close it where it is open, count it, tell that it is over */
 

@@ -1,9 +1,9 @@
 /* steno: from sound files to transcripts. SPDX-License-Identifier: MIT
  *
  * The internal library steno-job, which the program, a server and bindings share. Of each input its mix, one channel, or every channel is
- * transcribed; one that fails does not keep the others. Inputs are taken one after the other, or several at a time (batch.c). Nothing here
- * prints, ends the process, reads the environment or holds signals: whoever runs a job is told by callbacks, and gives each transcript to
- * writers (steno_out.h). */
+ * transcribed, of one track or of all; one that fails does not keep the others. Inputs are taken one after the other, or several at a time
+ * (batch.c). Nothing here prints, ends the process, reads the environment or holds signals: whoever runs a job is told by callbacks, and
+ * gives each transcript to writers (steno_out.h). */
 #ifndef STENO_JOB_H
 #define STENO_JOB_H
 #include "diarize.h"
@@ -12,6 +12,7 @@
 #include "transcript.h"
 
 enum { JOB_MIX = STENO_MEDIA_MIX, JOB_SPLIT = -2 }; /* in place of a channel's number */
+enum { JOB_ANY_TRACK = 0, JOB_ALL_TRACKS = -1 };    /* in place of a track's */
 enum job_hearing { JOB_HEARS_SPEAKERS, JOB_HEARS_SPEECH, JOB_HEARS_TEXT }; /* what audio is heard for */
 
 struct job;
@@ -24,7 +25,9 @@ struct job_input {
     int index;                /* number of the file, -1: none */
     const char *file;
     steno_media *media;       /* NULL: it is not open */
-    int n_channels, channel;  /* channel: of it, from 0; JOB_MIX: they are mixed */
+    int n_tracks, track;      /* track: which sound of it, from 1; JOB_ANY_TRACK: the one that fits best */
+    int n_channels, channel;  /* of the track; channel: from 0, JOB_MIX: they are mixed */
+    int most_channels;        /* of its tracks so far */
     int is_silent;            /* voice activity found none: nothing is decoded */
     int is_refused;           /* the file has not the channels that are asked for */
     int64_t audio_ms;         /* how much of it there is, when it was heard */
@@ -43,7 +46,7 @@ struct job_input {
     int stop;                 /* as job.stop */
 };
 
-/* How a channel of an input ended, or the input, where it could not be opened. */
+/* How a channel of an input's track ended, or the input, where it could not be opened. */
 struct job_end {
     int status;
     const char *reason; /* where it failed; "": steno_status_text says it */
@@ -72,7 +75,7 @@ struct job_events {
     int (*end)(void *user, const struct job_input *in, const struct job_end *e); /* how; not told when the run ends */
     int (*output)(void *user, const struct job_input *in, struct transcript *t); /* a transcript; layout and source are yours to fill */
     int (*output_failed)(void *user, const struct job_input *in, int status, const char *reason); /* it cannot be had of the session */
-    int (*done)(void *user, const struct job_input *in); /* all its channels, or it failed */
+    int (*done)(void *user, const struct job_input *in); /* all its tracks and channels, or it failed */
 };
 
 struct job {
@@ -82,6 +85,7 @@ struct job {
     struct speech_rules speech;     /* session NULL: no voice activity */
     steno_session *punctuation; /* of a model that puts marks into texts; NULL: they stay as they are */
     steno_media_params media;
+    int track;               /* its number, from 1, or JOB_ANY_TRACK, JOB_ALL_TRACKS */
     int channel;             /* its number, from 0, or JOB_MIX, JOB_SPLIT */
     int diarize;             /* 1: who speaks in each segment, by the two channels; the mix is transcribed */
     int uncut;               /* 1: with diarize, segments are left as they are where another speaker goes on */

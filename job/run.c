@@ -13,7 +13,7 @@ static int run_file(struct job_input *in, const char *file, int index)
         const steno_transcribe_params p = input_params(in);
         if (rc == STENO_OK) rc = steno_transcribe_source(in->session, &src, &p);
         ok = input_end(in, rc);
-    } while (ok && input_another(in));
+    } while (ok && input_another(in, &ok));
     if (tell->busy) tell->busy(tell->user, 0);
     return ok;
 }

@@ -104,7 +104,8 @@ int steno_media_open_params(steno_media **out, const char *path, const steno_med
     m->backend = STENO_MEDIA_FFMPEG ? &media_ffmpeg : &media_wav;
     atomic_init(&m->stop, 0);
     m->name = strdup(is_stdin ? "standard input" : path);
-    m->in = (struct media_input){ .name = m->name, .fd = -1, .stop = &m->stop, .ask = p->stop, .user = p->user };
+    m->in = (struct media_input){ .name = m->name, .fd = -1, .stop = &m->stop, .ask = p->stop, .user = p->user,
+                                  .track = p->track };
     int status = m->name ? STENO_OK : media_nomem(e, strlen(path), "a file name");
     if (status == STENO_OK) status = is_stdin ? input_stdin(m, p, e) : input_path(m, p, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
@@ -166,6 +167,20 @@ int steno_media_select(steno_media *m, int channel)
     if (channel < STENO_MEDIA_MIX || channel >= n)
         return media_fail(&m->error, STENO_EARG, "%s: has no channel %d; the last one is %d", m->name, channel, n - 1);
     m->backend->select(m->decoder, channel);
+    return source_rewind(m);
+}
+
+int steno_media_tracks(const steno_media *m)
+{
+    return m->backend->tracks(m->decoder);
+}
+
+int steno_media_select_track(steno_media *m, int track)
+{
+    const int n = m->backend->tracks(m->decoder);
+    if (track < 1 || track > n) return media_no_track(&m->in, track, n, STENO_EARG, &m->error);
+    m->in.track = track;
+    m->backend->select(m->decoder, STENO_MEDIA_MIX);
     return source_rewind(m);
 }
 

@@ -29,6 +29,7 @@ struct media_input {
     const uint8_t *mem;    /* [size], or NULL: fd is read */
     int fd;
     int64_t size;
+    int track;             /* which sound of it, from 1; 0: the one that fits best. What changes it rewinds */
     atomic_int *stop;      /* non-zero: give up */
     int (*ask)(void *user); /* the same, while the file is opened; may be NULL */
     void *user;
@@ -43,6 +44,9 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
 
 /* Exactly n bytes at `at`. @return 1, or 0 where there are fewer */
 int media_input_exactly(const struct media_input *in, int64_t at, void *dst, size_t n);
+
+/* The file has n sounds, and another is asked for. @return the status */
+int media_no_track(const struct media_input *in, int track, int n, int status, steno_error *e);
 
 /* What has been read, and what was to be. */
 struct media_heard {
@@ -64,6 +68,7 @@ struct media_backend {
     void (*select)(void *d, int channel);                                     /* from the next rewind on; a number, or STENO_MEDIA_MIX */
     void (*close)(void *d);                                                   /* NULL is allowed */
     int (*channels)(const void *d);                                           /* that the sound began with */
+    int (*tracks)(const void *d);                                             /* sounds in the file */
     int64_t (*duration_ms)(const void *d);                                    /* -1: not known */
     void (*heard)(const void *d, struct media_heard *h);
 };

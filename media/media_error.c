@@ -44,3 +44,9 @@ int media_nomem(steno_error *e, size_t need, const char *what)
 {
     return media_fail(e, STENO_ENOMEM, "out of memory: %zu bytes for %s", need, what);
 }
+
+int media_no_track(const struct media_input *in, int track, int n, int status, steno_error *e)
+{
+    return media_fail(e, status, "%s: has no audio track %d; %s %d, counted from 1", in->name, track, n == 1 ? "the only one is" :
+                      "the last one is", n);
+}

@@ -162,7 +162,7 @@ static void shut(struct ffmpeg *f)
     av->avio_context_free(&f->io);
     free(f->out);
     const struct ffmpeg fresh = { .av = f->av, .in = f->in, .errno_tells = f->errno_tells, .channels = f->channels, .channel = f->channel,
-                                  .heard = f->heard, .ended = f->ended, .broken = f->broken };
+                                  .heard = f->heard, .ended = f->ended, .broken = f->broken, .track = f->track, .tracks = f->tracks };
     *f = fresh;
 }
 
@@ -214,9 +214,11 @@ static int ffmpeg_probe(const struct media_input *in, steno_error *e)
 
 static int ffmpeg_rewind(void *d, steno_error *e)
 {
-    shut(d);
-    const int status = begin(d, e);
-    if (status != STENO_OK) shut(d); /* reads fail from here on */
+    struct ffmpeg *f = d;
+    shut(f);
+    if (f->track != f->in->track) f->heard = f->channels = f->ended = f->broken = 0;
+    const int status = begin(f, e);
+    if (status != STENO_OK) shut(f); /* reads fail from here on */
     return status;
 }
 
@@ -244,6 +246,12 @@ static int ffmpeg_channels(const void *d)
 {
     const struct ffmpeg *f = d;
     return f->channels;
+}
+
+static int ffmpeg_tracks(const void *d)
+{
+    const struct ffmpeg *f = d;
+    return f->tracks;
 }
 
 static int64_t ffmpeg_duration_ms(const void *d)
@@ -294,6 +302,7 @@ const struct media_backend media_ffmpeg = {
     .select = ffmpeg_select,
     .close = ffmpeg_close,
     .channels = ffmpeg_channels,
+    .tracks = ffmpeg_tracks,
     .duration_ms = ffmpeg_duration_ms,
     .heard = ffmpeg_heard,
 };

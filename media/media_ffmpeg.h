@@ -49,7 +49,7 @@ struct ffmpeg {
     int width, pick;              /* channels that swr gives, and which of them is wanted, from 0; -1: silence instead */
     int errno_tells;              /* of missing memory, and of nothing else */
     int channels, channel;        /* that the sound began with; that is wanted, or STENO_MEDIA_MIX */
-    int stream;
+    int stream, track, tracks;    /* that is heard, of the file's streams and of its sounds (as in media_input); sounds it has */
     enum stage stage;
     int packet_waits; /* the decoder did not take `packet` yet */
     int16_t *out;     /* [.., width] samples, those from out_pos to out_len are not given yet */

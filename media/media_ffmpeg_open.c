@@ -167,11 +167,26 @@ static int choose_stream(const AVFormatContext *format)
     return best;
 }
 
+/* Stream of the track-th sound, or -1; *n: how many there are. */
+static int find_track(int *n, const AVFormatContext *format, int track)
+{
+    int stream = -1;
+    *n = 0;
+    for (unsigned i = 0; i < format->nb_streams; i++) {
+        if (format->streams[i]->codecpar->codec_type != AVMEDIA_TYPE_AUDIO) continue;
+        if (++*n == track) stream = (int)i;
+    }
+    return stream;
+}
+
 int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
     errno = 0;
-    f->stream = choose_stream(f->format);
+    f->track = f->in->track;
+    f->stream = find_track(&f->tracks, f->format, f->track);
+    if (!f->track) f->stream = choose_stream(f->format);
+    if (f->tracks && f->stream < 0 && f->track) return media_no_track(f->in, f->track, f->tracks, STENO_EUNSUPPORTED, e);
     if (f->stream < 0) return media_fail(e, STENO_EUNSUPPORTED, "%s: has no sound in it", f->in->name);
     for (unsigned i = 0; i < f->format->nb_streams; i++)
         f->format->streams[i]->discard = (int)i == f->stream ? AVDISCARD_DEFAULT : AVDISCARD_ALL;

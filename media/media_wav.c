@@ -171,6 +171,12 @@ static int wav_channels(const void *d)
     return w->channels;
 }
 
+static int wav_tracks(const void *d)
+{
+    (void)d;
+    return 1;
+}
+
 static void wav_close(void *d)
 {
     free(d);
@@ -183,7 +189,8 @@ static int wav_open(void **d, const struct media_input *in, steno_error *e)
     if (!w) return media_nomem(e, sizeof *w, "a WAV file");
     w->in = in;
     w->channel = STENO_MEDIA_MIX;
-    const int status = read_header(w, e);
+    int status = read_header(w, e);
+    if (status == STENO_OK && in->track > 1) status = media_no_track(in, in->track, 1, STENO_EUNSUPPORTED, e);
     if (status == STENO_OK) *d = w;
     else wav_close(w);
     return status;
@@ -235,6 +242,7 @@ const struct media_backend media_wav = {
     .select = wav_select,
     .close = wav_close,
     .channels = wav_channels,
+    .tracks = wav_tracks,
     .duration_ms = wav_duration_ms,
     .heard = wav_heard,
 };

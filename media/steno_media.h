@@ -35,7 +35,8 @@ typedef struct steno_media_params {
     void *user;
     int32_t live;             /**< 1: WAV of 16-bit mono samples at 16 kHz from a pipe at standard input is given as it comes; what was
                                *   given is spooled all the same, to be read again */
-    int32_t pad;
+    int32_t track;            /**< which sound of a file that has several (a film in two languages), counted from 1; 0: the one that
+                               *   FFmpeg would choose. STENO_EUNSUPPORTED where it is not there */
     int (*open)(void *user, const char *path, steno_error *e); /**< what a name stands for that is no path, such as an address: a
                                *   descriptor of a regular file, which the reader closes; STENO_MEDIA_PATH: it is a path;
                                *   STENO_MEDIA_FAILED: *e says why not. NULL: all names are paths */
@@ -65,6 +66,14 @@ enum { STENO_MEDIA_MIX = -1 }; /* in place of a channel's number: all of them mi
  *                 sound changes to one channel in the middle, that stands for each; where the channel is missing there is silence
  * @return STENO_OK; STENO_EARG (no such channel; the source stays as it is), else as a failing rewind: steno_media_error says why */
 STENO_API int steno_media_select(steno_media *m, int channel);
+
+/** @return number of sounds in the file, at least 1; a WAV file has one */
+STENO_API int steno_media_tracks(const steno_media *m);
+
+/** Say which of them the source gives from now on, counted from 1, and go back to its first sample: all channels, mixed to one.
+ *
+ * @return STENO_OK; STENO_EARG (no such track; the source stays as it is), else as a failing rewind: reads fail until another is chosen */
+STENO_API int steno_media_select_track(steno_media *m, int track);
 
 /** Duration the container declares in ms, or -1 when it does not say. A hint, for progress only. */
 STENO_API int64_t steno_media_duration_ms(const steno_media *m);

@@ -44,6 +44,9 @@ static const struct arg rows[] = {
       .help = "how much to transcribe; 0: to the end" },
     { .name = "channels", .kind = ARG_TEXT, .at = AT(channels), .value = "mix|split|N", .dflt = "mix",
       .help = "all channels mixed to one; each apart: NAME.ch0.FORMAT, ...; or that one, counted from 0" },
+    { .name = "audio-track", .kind = ARG_TEXT, .at = AT(audio_track), .value = "auto|all|N", .dflt = "auto",
+      .help = "of a file with several sounds (languages of a film): the one that FFmpeg would choose; each: NAME.track1.FORMAT, ...; or "
+              "that one, counted from 1" },
     { .name = "recursive", .kind = ARG_FLAG, .at = AT(recursive), .help = "of a folder take the sound files in its folders, too" },
     { .name = "diarize", .kind = ARG_FLAG, .at = AT(diarize),
       .help = "speaker 0 or 1 for each segment: the louder one of channels 0 and 1; segments are cut where another speaker goes on" },
@@ -144,6 +147,18 @@ static int check_channels(struct transcribe_opts *o)
     return EXIT_OK;
 }
 
+static int check_track(struct transcribe_opts *o)
+{
+    char *end;
+    const long n = strtol(o->audio_track, &end, 10);
+    if (strcmp(o->audio_track, "auto") == 0) o->track = JOB_ANY_TRACK;
+    else if (strcmp(o->audio_track, "all") == 0) o->track = JOB_ALL_TRACKS;
+    else if (*end || n < 1 || n > 1000 || o->audio_track[0] < '0')
+        return message_usage("--audio-track: \"%s\" is not auto, all or the number of a track, from 1", o->audio_track);
+    else o->track = (int)n;
+    return EXIT_OK;
+}
+
 static int has_token_times(const steno_model *m)
 {
     return option_served(m, "token_timestamps");
@@ -217,14 +232,15 @@ static int check(struct transcription *t, struct transcribe_opts *o)
     if (n_stdin > 1) return message_usage("standard input can be read once only");
     int code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF && !o->vad.join);
     if (code == EXIT_OK) code = check_channels(o);
+    if (code == EXIT_OK) code = check_track(o);
     if (code == EXIT_OK && o->engine.model) code = ledger_code_read(t->results->files.ledger, "the model", o->engine.model);
     if (code == EXIT_OK && o->engine.vocab) code = ledger_code_read(t->results->files.ledger, "the vocabulary", o->engine.vocab);
     if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->files.naming.formats });
     if (code == EXIT_OK) code = set_params(t, NULL);
     if (code != EXIT_OK) return code;
     t->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
-    t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT;
-    t->results->files.naming.mark = t->results->marked ? ".ch0" : NULL;
+    t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT || o->track == JOB_ALL_TRACKS;
+    t->results->files.naming.mark = !t->results->marked ? NULL : o->track == JOB_ALL_TRACKS ? ".track1" : ".ch0";
     if (o->as && o->as->plan) code = o->as->plan(o->as->user, t->results->files.ledger);
     return code == EXIT_OK ? results_check(t->results) : code;
 }
@@ -251,6 +267,7 @@ static void set_job(struct transcription *t)
     if (o->url_limit) t->job.media.user = &t->url_most;
     t->job.media.live = option_served(t->engine.model, "chunk_size"); /* text comes while the pipe goes on */
     t->job.channel = o->channel;
+    t->job.track = o->track;
     t->job.diarize = o->diarize;
     t->job.uncut = o->as && o->as->uncut;
     t->job.max_len = (int32_t)o->subtitles.max_len;
@@ -290,7 +307,8 @@ static char *options_text(const struct transcription *t)
     char more[160];
     options_json(&f, t->o);
     const struct transcribe_opts *o = t->o;
-    snprintf(more, sizeof more, " formats %x task %d channel %d vad %d", o->formats, o->task, o->channel, (int)o->vad.kind);
+    snprintf(more, sizeof more, " formats %x task %d track %d channel %d vad %d", o->formats, o->task, o->track, o->channel,
+             (int)o->vad.kind);
     sink_text(&f, more);
     if (!f.failed) return memory.p;
     free(memory.p);

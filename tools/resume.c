@@ -53,12 +53,13 @@ static char *folder_of(const struct resume *r, const char *file)
     return folder;
 }
 
-/* "DIR/.steno_resume/0123456789abcdef.0": of a channel of an input; malloc'd, NULL: no memory */
-static char *path_of(const struct resume *r, const char *file, int channel)
+/* "DIR/.steno_resume/0123456789abcdef.0": of a channel of an input's track; malloc'd, NULL: no memory */
+static char *path_of(const struct resume *r, const char *file, int track, int channel)
 {
-    char name[32], *whole = realpath(file, NULL), *folder = folder_of(r, file);
+    char name[64], of_track[16] = "", *whole = realpath(file, NULL), *folder = folder_of(r, file);
     const char *said = whole ? whole : file;
-    snprintf(name, sizeof name, "%016llx.%d", (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)),
+    if (track > 1) snprintf(of_track, sizeof of_track, ".t%d", track);
+    snprintf(name, sizeof name, "%016llx%s.%d", (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)), of_track,
              channel == JOB_MIX ? 0 : channel + 1);
     char *path = folder ? path_join(folder, name) : NULL;
     free(folder);
@@ -133,7 +134,7 @@ static int is_finished(const struct resume *r, const char *file, int place)
     struct stat st;
     struct journal j = { .fd = -1 };
     if (!is_kept(r, file, &st)) return 0;
-    char *path = path_of(r, file, JOB_MIX), *key = key_of(r, file, &st);
+    char *path = path_of(r, file, 0, JOB_MIX), *key = key_of(r, file, &st);
     const int found = path && key ? journal_read(&j, path, key) : -1;
     journal_close(&j);
     free(path);
@@ -173,7 +174,7 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
     *n = 0;
     slot_close(s, 1);
     if (!is_kept(r, in->file, &st)) return NULL;
-    s->path = path_of(r, in->file, in->channel);
+    s->path = path_of(r, in->file, in->track, in->channel);
     s->key = key_of(r, in->file, &st);
     const int found = s->path && s->key ? journal_read(&s->journal, s->path, s->key) : JOURNAL_NONE;
     if (!r->wanted) {
@@ -208,6 +209,18 @@ void resume_failed(struct resume *r, const struct job_input *in)
     if (r->slot) r->slot[in->slot].failed = 1;
 }
 
+/* What is kept of its tracks and channels. */
+static void remove_parts(const struct resume *r, const struct job_input *in)
+{
+    const int last_track = in->track > 1 ? in->track : 1, n = in->channel == JOB_MIX ? 0 : in->most_channels;
+    for (int track = 1; track <= last_track; track++)
+        for (int c = -1; c < n; c++) {
+            char *path = path_of(r, in->file, track, c < 0 ? JOB_MIX : c);
+            if (path) unlink(path);
+            free(path);
+        }
+}
+
 void resume_done(struct resume *r, const struct job_input *in)
 {
     struct stat st;
@@ -216,13 +229,9 @@ void resume_done(struct resume *r, const struct job_input *in)
     const int failed = s->failed;
     slot_close(s, 0);
     if (failed || !is_kept(r, in->file, &st)) return;
-    for (int c = 1; c < in->n_channels && in->channel != JOB_MIX; c++) {
-        char *path = path_of(r, in->file, c);
-        if (path) unlink(path);
-        free(path);
-    }
+    remove_parts(r, in);
     if (!r->wanted && r->n_inputs < 2) return;
-    char *path = path_of(r, in->file, JOB_MIX), *key = key_of(r, in->file, &st);
+    char *path = path_of(r, in->file, 0, JOB_MIX), *key = key_of(r, in->file, &st);
     if (path && key) journal_finish(path, key);
     free(path);
     free(key);
@@ -255,7 +264,7 @@ void resume_end(struct resume *r, char **files, int n, int stopped)
     if (stopped && !r->quiet) tell_stopped(r);
     for (int i = 0; i < r->n_slots; i++) slot_close(&r->slot[i], stopped);
     for (int i = 0; i < n && !stopped && !r->wanted; i++) {
-        char *path = path_of(r, files[i], JOB_MIX);
+        char *path = path_of(r, files[i], 0, JOB_MIX);
         if (path) unlink(path);
         free(path);
     }

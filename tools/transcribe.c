@@ -120,7 +120,8 @@ static void mark_text(char mark[48], const struct transcription *t, const struct
 {
     char *p = mark;
     *p = '\0';
-    if (t->o->channel == JOB_SPLIT && in->channel != JOB_MIX) p += snprintf(p, 48, ".ch%d", in->channel);
+    if (t->o->track == JOB_ALL_TRACKS && in->track > 0) p += snprintf(p, 48, ".track%d", in->track);
+    if (t->o->channel == JOB_SPLIT && in->channel != JOB_MIX) p += snprintf(p, (size_t)(mark + 48 - p), ".ch%d", in->channel);
     if (task) snprintf(p, (size_t)(mark + 48 - p), ".%s", task);
 }
 
@@ -182,13 +183,17 @@ static int on_output_failed(void *user, const struct job_input *in, int status, 
 static void on_begin(void *user, const struct job_input *in)
 {
     struct transcription *t = user;
-    const int split = t->o->channel == JOB_SPLIT;
+    const int split = t->o->channel == JOB_SPLIT, n = split ? in->n_channels : 1;
+    const int tracks = t->o->track == JOB_ALL_TRACKS ? in->n_tracks : 1;
+    const int at = (tracks > 1 ? in->track - 1 : 0) * n + (split ? in->channel : 0);
     const struct transcribe_as *as = t->o->as;
     if (as && as->begin) as->begin(as->user, in);
+    if (tracks > 1 && (!split || !in->channel) && !t->results->files.naming.dir && !t->o->engine.quiet)
+        message("%s: audio track %d, the last is %d", sound_name(in->file), in->track, in->n_tracks);
     if (split && !t->results->files.naming.dir && !t->o->engine.quiet)
         message("%s: channel %d, the last is %d", sound_name(in->file), in->channel, in->n_channels - 1);
     t->shown[in->slot].begun_us = progress_now_us();
-    progress_begin(&t->shown[in->slot].progress, t->bar, in->file, split ? in->channel : 0, split ? in->n_channels : 1);
+    progress_begin(&t->shown[in->slot].progress, t->bar, in->file, at, tracks * n);
 }
 
 static const void *on_resume(void *user, const struct job_input *in, size_t *n)

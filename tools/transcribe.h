@@ -23,10 +23,10 @@ struct transcribe_opts {
     struct vad_opts vad;
     struct marks_opts marks;
     struct post_opts post;
-    const char *language, *channels, *out_dir, *out_template, *dump;
+    const char *language, *channels, *audio_track, *out_dir, *out_template, *dump;
     int strict, resume, recursive;
     int64_t url_limit; /* MB of an input that is an address, 0: as usual */
-    int task, channel, diarize; /* channel: what `channels` says */
+    int task, track, channel, diarize; /* track, channel: what `audio_track` and `channels` say */
     int token_logprobs, progress, print_timings, print_colors, print_confidence, print_special, color;
     unsigned formats;
     int64_t offset_ms, duration_ms, offset_n, batch_size;

@@ -112,4 +112,46 @@ t 1 "files with two channels go on" -q --diarize "$DIGITS" two.wav
 same "$T/out" spoken
 expect 2 "speakers and channels exclude each other" a.wav --diarize --channels split
 err_has "--diarize transcribes the mix"
+# ---- tracks
+t 2 "a track is counted from 1" --audio-track 0 "$DIGITS"
+err_has '--audio-track: "0" is not auto, all or the number of a track, from 1'
+t 4 "a track that is not there" --audio-track 2 "$DIGITS"
+err_has "has no audio track 2; the only one is 1"
+t 0 "the first of one" --audio-track 1 "$DIGITS" -f tsv
+cut -f3 "$T/out" | tail -n +2 >first
+same first phrases
+t 0 "all of one" --audio-track all "$DIGITS" -o one-track
+is "its name" "$(ls one-track)" zh_phrases.track1.txt
+if have_ffmpeg "a film in two languages"; then
+    FILM=$SRC/tests/data/audio/two_tracks.mkv
+    t 0 "what is played first" -l auto "$FILM"
+    cp "$T/out" played
+    t 0 "the second track is that" -l auto --audio-track 2 "$FILM"
+    same "$T/out" played
+    is "it is Chinese" "$(cat played)" "六零七八。"
+    t 0 "the first one" -l auto --audio-track 1 "$FILM"
+    cp "$T/out" other
+    is "it is German" "$(cat other)" "null eins."
+    t 0 "each" -l auto --audio-track all "$FILM"
+    cat other played >each
+    same "$T/out" each
+    is "with a line for each" "$(cat "$T/err")" "steno: $FILM: audio track 1, the last is 2
+steno: $FILM: audio track 2, the last is 2"
+    cat "$FILM" | "$STENO" -q -m "$MODEL" --audio-track all - >piped 2>"$T/err"
+    is "tracks of a pipe" $? 0
+    same piped each
+    t 0 "in files, in a batch" -l auto -b 2 --audio-track all "$FILM" "$DIGITS" -o tracks
+    is "names by track" "$(cd tracks && echo *)" "two_tracks.track1.txt two_tracks.track2.txt zh_phrases.track1.txt"
+    same tracks/two_tracks.track1.txt other
+    same tracks/two_tracks.track2.txt played
+    t 0 "each channel of each" -q -l auto --audio-track all --channels split "$FILM" -o channels
+    is "names by track and channel" "$(cd channels && echo *)" \
+        "two_tracks.track1.ch0.txt two_tracks.track2.ch0.txt two_tracks.track2.ch1.txt"
+    t 1 "a channel that one track has not" -l auto --audio-track all --channels 1 "$FILM" two.wav
+    err_has "$FILM: --channels 1: the last channel is 0"
+    t 4 "a track that it has not" --audio-track 3 "$FILM"
+    err_has "$FILM: has no audio track 3; the last one is 2"
+fi
+t 2 "a template without a stem cannot keep tracks apart" --audio-track all "$DIGITS" -o none --output-template all.{format}
+err_has "put {stem} into --output-template"
 finish

@@ -1,4 +1,5 @@
 /* steno tests: channels heard apart. SPDX-License-Identifier: MIT */
+#include "crc32.h"
 #include "media_help.h"
 
 /* A WAV file of `n` frames, in which channel c holds a tone of its own; path[] receives its name. */
@@ -121,6 +122,74 @@ static void test_channels_of_lossy_films_add_up_to_their_mix(void **state)
     free(mix.v);
 }
 
+/* Length and CRC-32 of what the ffmpeg program (5.1) makes of each: -map 0:a:0 or -map 0:a:1, -ac 1 -acodec pcm_s16le -ar 16000 */
+static const struct { int64_t n; uint32_t crc; int channels; } tracks[] = { { 24000, 0xffe1d48b, 1 }, { 35200, 0x34a1394b, 2 } };
+
+static void assert_track(steno_media *m, int track)
+{
+    steno_source src;
+    steno_media_source(m, &src);
+    struct sound s = drain(&src, 4801);
+    assert_int_equal(s.n, tracks[track - 1].n);
+    assert_int_equal(steno_media_channels(m), tracks[track - 1].channels);
+    const uint32_t crc = crc32_add(0, s.v, (size_t)s.n * sizeof *s.v);
+    if (crc != tracks[track - 1].crc) fail_msg("track %d: CRC %08x, want %08x", track, (unsigned)crc, (unsigned)tracks[track - 1].crc);
+    free(s.v);
+}
+
+static void test_tracks_are_those_of_the_ffmpeg_program(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    steno_media *m = open_ok(AUDIO "two_tracks.mkv");
+    assert_int_equal(steno_media_tracks(m), 2);
+    assert_track(m, 2); /* which is marked as default */
+    for (int track = 1; track <= 2; track++) {
+        assert_int_equal(steno_media_select_track(m, track), STENO_OK);
+        assert_int_equal(steno_media_tracks(m), 2);
+        assert_track(m, track);
+    }
+    assert_int_equal(steno_media_select(m, 1), STENO_OK); /* the second channel of the second track */
+    assert_int_equal(steno_media_select_track(m, 1), STENO_OK);
+    assert_track(m, 1);
+    steno_media_close(m);
+    steno_media_params p;
+    steno_media_params_init(&p);
+    p.track = 1;
+    steno_error e = { 0 };
+    assert_int_equal(steno_media_open_params(&m, AUDIO "two_tracks.mkv", &p, &e), STENO_OK);
+    assert_track(m, 1);
+    steno_media_close(m);
+}
+
+static void test_a_track_that_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    static const struct { const char *file, *says; int track, film; } of[] = {
+        { "two_tracks.mkv", "no audio track 3; the last one is 2", 3, 1 },
+        { "two_tracks.mkv", "no audio track -1; the last one is 2", -1, 1 },
+        { "zh_phrases.wav", "no audio track 2; the only one is 1", 2, 0 },
+    };
+    const int has_ffmpeg = strncmp(steno_media_backend(), "FFmpeg", 6) == 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char path[128];
+        steno_error e = { 0 };
+        steno_media *m = NULL;
+        steno_media_params p;
+        if (of[i].film && !has_ffmpeg) continue;
+        snprintf(path, sizeof path, "%s%s", AUDIO, of[i].file);
+        steno_media_params_init(&p);
+        p.track = of[i].track;
+        assert_int_equal(steno_media_open_params(&m, path, &p, &e), STENO_EUNSUPPORTED);
+        if (!strstr(e.text, of[i].says)) fail_msg("%s", e.text);
+        m = open_ok(path);
+        assert_int_equal(steno_media_select_track(m, of[i].track), STENO_EARG);
+        if (!strstr(steno_media_error(m), of[i].says)) fail_msg("%s", steno_media_error(m));
+        assert_int_equal(steno_media_select_track(m, 1), STENO_OK);
+        steno_media_close(m);
+    }
+}
+
 static void test_speakers_of_a_stereo_recording_are_apart(void **state)
 {
     (void)state;
@@ -152,6 +221,8 @@ int main(void)
         cmocka_unit_test(test_a_channel_that_is_not_there_is_refused_and_changes_nothing),
         cmocka_unit_test(test_a_resampled_channel_equals_a_file_of_it_alone),
         cmocka_unit_test(test_channels_of_lossy_films_add_up_to_their_mix),
+        cmocka_unit_test(test_tracks_are_those_of_the_ffmpeg_program),
+        cmocka_unit_test(test_a_track_that_is_not_there_is_refused),
         cmocka_unit_test(test_speakers_of_a_stereo_recording_are_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
