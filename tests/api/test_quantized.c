@@ -1,4 +1,5 @@
-/* steno tests: the shipped Whisper model with weights in blocks. SPDX-License-Identifier: MIT */
+/* steno tests: Whisper models with weights in blocks. SPDX-License-Identifier: MIT */
+#include "folder.h"
 #include "convert.h"
 #include "logits.h"
 
@@ -43,10 +44,50 @@ static void test_logits_of_blocks_point_where_those_of_f16_do_and_filters_stay_f
     free(a.pcm);
 }
 
+static uint64_t fnv(const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+/* Random weights with rows of 256, which blocks of every type divide. */
+static void test_files_of_every_type_are_those_of_whisper_cpps_quantizer(void **state)
+{
+    static struct whisper_dims const wide = { 80, 50, 256, 4, 1, SMALL_VOCAB, 40, 256, 4, 1 };
+    static const struct { const char *type; size_t n; uint64_t sum; } file[] = {
+        { "q8_0", 3178964, 0xf5f54912e80f3ca9u },
+        { "q5_1", 2453524, 0x0a66d6284eafc48bu },
+        { "q5_0", 2308436, 0x50b9555722349889u },
+        { "q4_1", 2163348, 0x0edae8ccd35d49efu },
+        { "q4_0", 2018260, 0x3afcdf1cc5be22e2u },
+        { "q6_k", 2616748, 0x8e0a799bf26f6a02u },
+        { "q5_k", 2308436, 0xcf6f730e5683d955u },
+        { "q4_k", 2018260, 0xd878502d803f0009u },
+        { "q3_k", 1709948, 0xf12e4b0d7ddcacf5u },
+        { "q2_k", 1474180, 0xc292ad327eed4648u },
+    };
+    const struct folder d = folder_new();
+    const struct bytes random = random_bytes(&wide, DT_F16, 5);
+    (void)state;
+    folder_put(&d, "random.bin", random.p, random.n);
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        struct buf b = { 0 };
+        steno_error e;
+        if (convert_to_form(&b, folder_at(&d, "random.bin").path, "bin", file[i].type, &e)) fail_msg("%s", e.text);
+        if (b.len != file[i].n || fnv(b.p, b.len) != file[i].sum) fail_msg("%s: other bytes", file[i].type);
+        buf_free(&b);
+    }
+    free(random.p);
+    folder_remove(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_logits_of_blocks_point_where_those_of_f16_do_and_filters_stay_f16),
+        cmocka_unit_test(test_files_of_every_type_are_those_of_whisper_cpps_quantizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
