@@ -77,8 +77,10 @@ static int next_line(struct reader *r)
     return 1;
 }
 
+/* What parts blocks; in vtt that is a line without anything. */
 static int is_blank(const struct reader *r)
 {
+    if (r->f->form == SUB_VTT) return r->line_n == 0;
     for (size_t i = 0; i < r->line_n; i++)
         if (r->line[i] != ' ' && r->line[i] != '\t') return 0;
     return 1;
@@ -98,9 +100,20 @@ static int begins(const struct reader *r, const char *word)
     return r->line_n >= n && !memcmp(r->line, word, n);
 }
 
+/* Whether the line is a word that begins a block of vtt, with or without more behind it; "NOTES" is the name of a cue. */
+static int begins_block(const struct reader *r, const char *word)
+{
+    const size_t n = strlen(word);
+    return begins(r, word) && (r->line_n == n || r->line[n] == ' ' || r->line[n] == '\t');
+}
+
+/* In vtt a line of times begins a cue wherever it stands. */
 static void skip_block(struct reader *r)
 {
-    while (next_line(r) && !is_blank(r)) continue;
+    while (next_line(r) && !is_blank(r)) {
+        r->again = r->f->form == SUB_VTT && has(r, "-->");
+        if (r->again) break;
+    }
 }
 
 /* ---- times ------------------------------------------------------------------------------------------------------------------- */
@@ -285,7 +298,7 @@ static void read_blocks(struct reader *r)
 {
     while (next_line(r)) {
         if (is_blank(r)) continue;
-        if (r->f->form == SUB_VTT && (begins(r, "NOTE") || begins(r, "STYLE") || begins(r, "REGION"))) {
+        if (r->f->form == SUB_VTT && (begins_block(r, "NOTE") || begins_block(r, "STYLE") || begins_block(r, "REGION"))) {
             skip_block(r);
             continue;
         }
@@ -305,7 +318,7 @@ static void read_blocks(struct reader *r)
 
 static void read_vtt(struct reader *r)
 {
-    if (!next_line(r) || !begins(r, "WEBVTT") || (r->line_n > 6 && r->line[6] != ' ' && r->line[6] != '\t')) {
+    if (!next_line(r) || !begins_block(r, "WEBVTT")) {
         stray(r, SUB_NO_HEAD);
         r->again = r->number > 0 && has(r, "-->");
     } else if (next_line(r) && !is_blank(r)) {

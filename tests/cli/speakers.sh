@@ -33,6 +33,13 @@ vtt = webvtt.read(sys.argv[1])
 ass, srt = (pysubs2.load(f) for f in sys.argv[2:])
 assert len(vtt) == len(ass) == len(srt) > 1
 assert {c.voice for c in vtt} == {"Ann", "Bob"} and len(vtt.styles) == 1 and {e.name for e in ass} == {"Ann", "Bob"}
+styles = vtt.styles[0].text.split("\n")
+assert styles == [f'::cue(v[voice="{n}"]) {{ color: {c}; }}' for n, c in (("Ann", "white"), ("Bob", "yellow"))], styles
+if hasattr(vtt, "regions"):  # of webvtt-py from 0.6 on
+    places = {r.id: (int(r.viewportanchor.split("%")[0]), int(r.width.rstrip("%"))) for r in vtt.regions}
+    assert list(places) == ["speaker0", "speaker1"], places
+    assert sum(places["speaker0"]) <= places["speaker1"][0] and sum(places["speaker1"]) <= 100, places
+    assert {(c.voice, c.settings.region) for c in vtt} == {("Ann", "speaker0"), ("Bob", "speaker1")}
 for a, b, c in zip(vtt, ass, srt):
     assert a.start_in_seconds == b.start // 1000 == c.start // 1000 and b.end == c.end
     assert a.text.replace("\n", "") == c.plaintext.split(": ", 1)[-1].replace("\n", ""), (a.text, c.plaintext)

@@ -52,6 +52,20 @@ static void test_vtt_is_read(void **state)
     sub_free(&f);
 }
 
+static void test_blocks_of_vtt_are_told_from_cues(void **state)
+{
+    (void)state;
+    static const char bytes[] = "WEBVTT\n\nNOTES\n00:01.000 --> 00:02.000\none\n \ntwo\n\nSTYLES 2\n00:03.000 --> 00:04.000\nthree\n\n"
+                                "NOTE\tx\n00:05.000 --> 00:06.000\nfour\n\nREGION\nid:a\n";
+    struct sub_file f = read_back(SUB_VTT, bytes);
+    assert_int_equal(f.n, 3);
+    assert_int_equal(f.n_strays, 0);
+    check_cue(&f, 0, 4, 1000, 2000, "one\n \ntwo");
+    check_cue(&f, 1, 10, 3000, 4000, "three");
+    check_cue(&f, 2, 14, 5000, 6000, "four");
+    sub_free(&f);
+}
+
 static void test_ass_is_read(void **state)
 {
     (void)state;
@@ -229,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_srt_is_read),
         cmocka_unit_test(test_vtt_is_read),
+        cmocka_unit_test(test_blocks_of_vtt_are_told_from_cues),
         cmocka_unit_test(test_ass_is_read),
         cmocka_unit_test(test_forms_are_known_by_name_or_by_bytes),
         cmocka_unit_test(test_what_no_subtitles_may_have),
