@@ -59,6 +59,23 @@ int hub_known_file(struct hub_known *k, const char *file)
     return 0;
 }
 
+int hub_known_digest(char hash[HUB_HASH_SZ], int64_t *size, const char *file)
+{
+    struct hub_known k;
+    const size_t n = strlen(file);
+    for (size_t i = 0; hub_openai_lines[i]; i++) {
+        const char *line = hub_openai_lines[i];
+        if (strncmp(line, file, n) != 0 || line[n] != '\t' || !hub_is_hex(line + n + 1, 64)) continue;
+        memcpy(hash, line + n + 1, HUB_HASH_SZ);
+        *size = -1;
+        return 1;
+    }
+    if (!hub_known_file(&k, file) || !hub_is_hex(k.sha256, 64)) return 0;
+    memcpy(hash, k.sha256, HUB_HASH_SZ);
+    *size = k.size;
+    return 1;
+}
+
 int hub_known_files(struct hub_listing *l, const struct hub_known *k, struct hub_error *e)
 {
     struct hub_known row;

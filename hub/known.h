@@ -1,6 +1,6 @@
 /* steno-hub: models that have a name. SPDX-License-Identifier: MIT
  *
- * The table is models/known.tsv; the build makes an array of its lines. */
+ * The table is models/known.tsv; the build makes an array of its lines. models/openai.tsv has what openai-whisper fetches. */
 #ifndef STENO_HUB_KNOWN_H
 #define STENO_HUB_KNOWN_H
 #include "listing.h"
@@ -26,5 +26,10 @@ int hub_known_is_first(const struct hub_known *k); /* the row describes a model 
 /* All its files, where their hashes are known. @return 1, or 0: the hub has to be asked; or -1 with an error */
 int hub_known_files(struct hub_listing *l, const struct hub_known *k, struct hub_error *e);
 
-extern const char *const hub_known_lines[]; /* up to a NULL */
+/* The hash that a file of this name has wherever it lies: ggml-*.bin of the table, and openai-whisper's.
+ * @param size  receives -1 where that is not known
+ * @return 1, or 0: it may be anything */
+int hub_known_digest(char hash[HUB_HASH_SZ], int64_t *size, const char *file);
+
+extern const char *const hub_known_lines[], *const hub_openai_lines[]; /* up to a NULL */
 #endif

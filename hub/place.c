@@ -51,6 +51,11 @@ char *hub_absent_path(const char *repo, const char *commit, const char *path)
     return hub_format("%s/.no_exist/%s/%s", repo, commit, path);
 }
 
+char *hub_plain_record_path(const char *folder, const char *path)
+{
+    return hub_format("%s/.cache/huggingface/download/%s.metadata", folder, path);
+}
+
 static void place_hf(struct hub_place *at, const struct hub_pull *p, const char *commit, const struct hub_file *f)
 {
     char *repo = hub_repo_folder(p->env, HUB_HF, p->id), *name = folder_name(p->id);

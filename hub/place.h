@@ -9,6 +9,8 @@ char *hub_snapshot_folder(const struct hub_env *env, int hub, const char *id, co
 
 /* An empty file: the repository has no file of that path, which other clients write down, too. */
 char *hub_absent_path(const char *repo, const char *commit, const char *path);
+/* What is known of a file in a folder of no cache, where Hugging Face's client looks for it, too. */
+char *hub_plain_record_path(const char *folder, const char *path);
 char *hub_record_path(const char *repo, const char *commit, const char *path);
 
 struct hub_place {

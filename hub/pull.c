@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct work {
@@ -26,13 +27,12 @@ struct work {
 
 /* ---- one file ----------------------------------------------------------------------------------------------------------------- */
 
-/* Is the content there already? Where its name is no hash of it, the bytes are looked at. */
+/* Is the content there already? Its bytes are looked at, since a name and a size prove nothing. */
 static int is_there(const struct hub_pull *p, const struct hub_place *at, const struct hub_file *f)
 {
     struct hub_error why;
     const char *path = at->target && !store_has(at->content, f->size) ? at->file : at->content;
     if (p->force || !store_has(path, f->size)) return 0;
-    if (at->target && path == at->content) return 1;
     return file_verify(path, f->size, f->hash, p->stop, p->user, &why) == HUB_OK;
 }
 
@@ -86,6 +86,19 @@ static int record(const struct hub_pull *p, const char *commit, const struct hub
     return rc;
 }
 
+/* The same for a file in the caller's folder, as Hugging Face's client does: it fetches nothing then that is here. */
+static int record_plain(const struct hub_pull *p, const char *commit, const struct hub_file *f, struct hub_error *e)
+{
+    char *path = hub_plain_record_path(p->to, f->path), *ignore = hub_format("%s/.cache/huggingface/.gitignore", p->to);
+    char *text = hub_format("%s\n%s\n%lld.0\n", commit, f->hash, (long long)time(NULL));
+    int rc = path && ignore && text ? store_text(path, text, e) : hub_no_memory(e, "a path");
+    if (rc == HUB_OK && !store_has(ignore, -1)) rc = store_text(ignore, "*", e);
+    free(path);
+    free(ignore);
+    free(text);
+    return rc;
+}
+
 static int pull_file(struct work *w, const struct hub_file *f, struct hub_error *e)
 {
     const struct hub_pull *p = w->p;
@@ -103,6 +116,7 @@ static int pull_file(struct work *w, const struct hub_file *f, struct hub_error 
     }
     if (rc == HUB_OK) rc = name_it(p, &at, e);
     if (rc == HUB_OK && !p->to && (!at.target || !store_has(at.content, -1))) rc = record(p, w->out->commit, f, e);
+    if (rc == HUB_OK && p->to) rc = record_plain(p, w->out->commit, f, e);
     store_unlock(&lock);
     if (rc == HUB_OK) {
         w->out->n_bytes += fetched;

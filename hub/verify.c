@@ -2,6 +2,7 @@
 #include "verify.h"
 #include "download.h"
 #include "json_path.h"
+#include "known.h"
 #include "place.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The hash that the name of the blob behind a link is. @return 1, or 0: it is no link to a blob */
@@ -67,36 +69,81 @@ static int hash_of_tree(char hash[HUB_HASH_SZ], const struct hub_snapshot *s, co
     return found;
 }
 
-int hub_verify(struct hub_verified *v, const struct hub_snapshot *s, const char *file, int (*stop)(void *user),
-               void (*wrong)(void *user, const char *why), void *user, struct hub_error *e)
+/* What clients that fetch into a folder write down: commit, hash and time, a line each. `file` is its path in the folder. */
+static int hash_of_plain_record(char hash[HUB_HASH_SZ], const char *folder, const char *file)
+{
+    char *path = hub_plain_record_path(folder, file);
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    free(path);
+    if (!f) return 0;
+    const int got = fscanf(f, "%*255s %64s", hash);
+    fclose(f);
+    return got == 1 && (hub_is_hex(hash, 64) || hub_is_hex(hash, 40));
+}
+
+static int judge(struct hub_verified *v, const char *path, int known, const char *hash, int64_t size, const struct hub_judge *j,
+                 struct hub_error *e)
+{
+    struct hub_error why = { 0 };
+    const int found = known ? file_verify(path, size, hash, j->stop, j->user, &why) : HUB_OK;
+    if (found == HUB_ESTOPPED || found == HUB_ENOMEM) return *e = why, found;
+    if (!known) v->n_unknown++;
+    else if (found == HUB_OK) v->n_right++;
+    else v->n_wrong++, j->wrong(j->user, why.text);
+    return HUB_OK;
+}
+
+int hub_verify(struct hub_verified *v, const struct hub_snapshot *s, const char *file, const struct hub_judge *j, struct hub_error *e)
 {
     struct names files, folders;
     int rc = names_walk(&files, &folders, s->folder, 0, e);
     for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
         char hash[HUB_HASH_SZ], *path;
         int64_t size = -1;
-        struct hub_error why = { 0 };
         if (file[0] && strcmp(files.name[i], file) != 0) continue;
         if (!(path = hub_format("%s/%s", s->folder, files.name[i]))) {
             rc = hub_no_memory(e, "a path");
             break;
         }
         const int known = hash_of_link(hash, path) || hash_of_record(hash, &size, s, files.name[i]) || hash_of_tree(hash, s, files.name[i]);
-        const int found = known ? file_verify(path, size, hash, stop, user, &why) : HUB_OK;
+        rc = judge(v, path, known, hash, size, j, e);
         free(path);
-        if (found == HUB_ESTOPPED || found == HUB_ENOMEM) {
-            *e = why;
-            rc = found;
-        } else if (!known) {
-            v->n_unknown++;
-        } else if (found == HUB_OK) {
-            v->n_right++;
-        } else {
-            v->n_wrong++;
-            wrong(user, why.text);
-        }
     }
     names_free(&files);
     names_free(&folders);
+    return rc;
+}
+
+/* A file by its path in a folder, which may be all that is known of it. */
+static int verify_in(struct hub_verified *v, const char *folder, const char *file, const struct hub_judge *j, struct hub_error *e)
+{
+    char hash[HUB_HASH_SZ], *path = hub_format("%s/%s", folder, file);
+    const char *slash = strrchr(file, '/');
+    int64_t size = -1;
+    if (!path) return hub_no_memory(e, "a path");
+    const int known = hash_of_plain_record(hash, folder, file) || hub_known_digest(hash, &size, slash ? slash + 1 : file);
+    const int rc = judge(v, path, known, hash, size, j, e);
+    free(path);
+    return rc;
+}
+
+static int verify_folder(struct hub_verified *v, const char *path, const struct hub_judge *j, struct hub_error *e)
+{
+    struct names files;
+    int rc = names_below(&files, path, e);
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++)
+        if (strncmp(files.name[i], ".cache/", 7) != 0) rc = verify_in(v, path, files.name[i], j, e); /* the records themselves */
+    names_free(&files);
+    return rc;
+}
+
+int hub_verify_plain(struct hub_verified *v, const char *path, const struct hub_judge *j, struct hub_error *e)
+{
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return verify_folder(v, path, j, e);
+    char *folder = slash ? hub_format("%.*s", (int)(slash - path), path) : strdup(".");
+    const int rc = folder ? verify_in(v, folder, slash ? slash + 1 : path, j, e) : hub_no_memory(e, "a path");
+    free(folder);
     return rc;
 }

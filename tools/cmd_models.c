@@ -18,7 +18,7 @@ static const struct arg rows[] = {
     { .name = "retries", .kind = ARG_INT, .at = offsetof(struct models_opts, retries), .value = "N", .dflt = "5", .lo = 0, .hi = 100,
       .help = "pull, search: how often a connection that fails is tried again" },
     { .name = "all", .kind = ARG_FLAG, .at = offsetof(struct models_opts, all),
-      .help = "list: also the models that are known and not here; verify: all in the caches" },
+      .help = "list: also the models that are known and not here; verify: all that are found" },
     { .name = "dry-run", .kind = ARG_FLAG, .at = offsetof(struct models_opts, dry_run), .help = "rm: only say what would go" },
     { .name = "yes", .kind = ARG_FLAG, .at = offsetof(struct models_opts, yes), .help = "rm: do not ask" },
     { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct models_opts, json),
@@ -35,7 +35,7 @@ const struct args models_args = {
     "  pull NAME...    fetch models into the hub's cache, and print their paths\n"
     "  rm NAME...      remove them from the cache\n"
     "  where NAME      print the path that -m takes for a name\n"
-    "  verify NAME...  compare the files in the cache with their hashes\n"
+    "  verify NAME...  compare files with their hashes: a name's, a path's\n"
     "NAME is one of \"models list --all\" (base, large-v3-turbo, ...), ORG/REPO,\n"
     "ORG/REPO@REVISION or ORG/REPO:FILE.", rows,
 };

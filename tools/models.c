@@ -155,7 +155,7 @@ static char *find_in(int i, const char *name, int *no_memory)
         { "ggml-", ".bin" }, { "", ".bin" }, { "", ".pt" }, { "", ".gguf" }, { "", "" },
     };
     char file[NAME_MAX + 1];
-    if (strchr(name, '/')) return NULL;
+    if (!name[0] || strchr(name, '/')) return NULL;
     char *dir = cache_dir(i), *path = NULL;
     if (!dir && errno == ENOMEM) *no_memory = 1;
     for (size_t k = 0; dir && !path && k < sizeof form / sizeof *form; k++) {
@@ -174,14 +174,17 @@ static char *find_in(int i, const char *name, int *no_memory)
 static char *find_name(const char *name, int *no_memory)
 {
     static const int first[] = { HERE, 0 }, last[] = { 1, 2 };
+    struct models_alias also; /* "turbo" is ggml-large-v3-turbo.bin, too */
     char *path = NULL;
-    for (size_t i = 0; i < 2 && !path; i++) path = find_in(first[i], name, no_memory);
+    models_hub_alias(&also, name);
+    const char *const called[] = { name, also.name, also.file };
+    for (size_t i = 0; i < 6 && !path; i++) path = find_in(first[i / 3], called[i % 3], no_memory);
     if (!path) path = models_hub_find(name, no_memory);
     char *hub = path ? NULL : cache_dir(HUB);
     if (!path && !hub && errno == ENOMEM) *no_memory = 1;
     if (hub) path = hf_cache_find(hub, name, no_memory);
     free(hub);
-    for (size_t i = 0; i < 2 && !path; i++) path = find_in(last[i], name, no_memory);
+    for (size_t i = 0; i < 6 && !path; i++) path = find_in(last[i / 3], called[i % 3], no_memory);
     return path;
 }
 

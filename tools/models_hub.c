@@ -67,6 +67,15 @@ char *models_hub_find(const char *name, int *no_memory)
     return path;
 }
 
+void models_hub_alias(struct models_alias *out, const char *name)
+{
+    struct hub_known k;
+    *out = (struct models_alias){ .name = "" };
+    if (!hub_known_find(&k, name)) return;
+    snprintf(out->name, sizeof out->name, "%s", k.name);
+    if (hub_is_single(k.file)) snprintf(out->file, sizeof out->file, "%s", k.file);
+}
+
 /* Models of other tasks have names of their own. */
 static int may_be_whisper(const char *file)
 {

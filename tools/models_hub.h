@@ -9,6 +9,10 @@
  * a revision and a file, the name of a file ("ggml-base.bin"). @return malloc'd path, or NULL */
 char *models_hub_find(const char *name, int *no_memory);
 
+/* What else a file of that name may be called: the table's own name, the table's file. "" where the table does not know it. */
+struct models_alias { char name[64], file[64]; };
+void models_hub_alias(struct models_alias *out, const char *name);
+
 /* Whisper models in one file in those caches, in no order. `each` takes the path over. */
 void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *user, int *no_memory);
 

@@ -1,11 +1,13 @@
 /* steno: models rm, models verify. SPDX-License-Identifier: MIT */
 #include "cmd_models.h"
+#include "models_plain.h"
 #include "remove.h"
 #include "signals.h"
 #include "verify.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void print_wrong(void *user, const char *why)
@@ -14,39 +16,70 @@ static void print_wrong(void *user, const char *why)
     puts(why);
 }
 
-static int verify_one(const struct hub_cache *cache, const char *name, struct hub_verified *v, struct hub_error *e)
+/* What is to be looked at. */
+struct look {
+    const char *name; /* NULL: all */
+    struct hub_verified v;
+    struct hub_judge judge;
+    int n; /* models that were found */
+};
+
+static int verify_plain(void *user, const char *path, const char *file, struct hub_error *e)
 {
-    struct hub_spec spec = { .id = "" };
-    int n = 0, rc = name ? models_spec(&spec, name, e) : HUB_OK;
+    struct look *l = user;
+    if (l->name && !models_plain_is(file, l->name)) return HUB_OK;
+    l->n++;
+    return hub_verify_plain(&l->v, path, &l->judge, e);
+}
+
+static int verify_snapshots(struct look *l, const struct hub_cache *cache, const struct hub_spec *spec, struct hub_error *e)
+{
+    int rc = HUB_OK;
     for (size_t i = 0; i < cache->n && rc == HUB_OK; i++) {
         const struct hub_snapshot *s = &cache->s[i];
-        if (name && (strcmp(s->id, spec.id) != 0 || !hub_is_revision(s, spec.rev))) continue;
-        rc = hub_verify(v, s, spec.file, signals_stop, print_wrong, NULL, e);
-        n++;
+        if (l->name && (strcmp(s->id, spec->id) != 0 || !hub_is_revision(s, spec->rev))) continue;
+        rc = hub_verify(&l->v, s, spec->file, &l->judge, e);
+        l->n++;
     }
-    if (rc == HUB_OK && name && !n) rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches", name);
     return rc;
+}
+
+/* A path, or a name wherever it is found. */
+static int verify_one(struct look *l, const struct hub_cache *cache, struct hub_error *e)
+{
+    struct hub_spec spec = { .id = "" };
+    struct stat st;
+    l->n = 0;
+    if (l->name && stat(l->name, &st) == 0) return hub_verify_plain(&l->v, l->name, &l->judge, e);
+    int rc = models_plain_each(verify_plain, l, e);
+    if (rc != HUB_OK) return rc;
+    if (l->name && (rc = models_spec(&spec, l->name, e)) != HUB_OK) return l->n ? HUB_OK : rc;
+    rc = verify_snapshots(l, cache, &spec, e);
+    return rc == HUB_OK && l->name && !l->n ? hub_fail(e, HUB_EABSENT, "%s: is not in the caches", l->name) : rc;
 }
 
 int models_verify(const struct models_call *c)
 {
     struct hub_error e = { 0 };
     struct hub_cache cache;
-    struct hub_verified v = { 0 };
+    struct look l = { .judge = { signals_stop, print_wrong, NULL } };
+    const struct hub_verified *v = &l.v;
     if (!c->n && !c->o->all) return message_usage("models verify needs the name of a model, or --all");
     if (c->n && c->o->all) return message_usage("models verify takes names or --all, not both");
     signals_defer(1);
     int rc = hub_cache_read(&cache, c->env, &e);
-    for (int i = 0; rc == HUB_OK && i < (c->o->all ? 1 : c->n); i++)
-        rc = verify_one(&cache, c->o->all ? NULL : c->name[i], &v, &e);
+    for (int i = 0; rc == HUB_OK && i < (c->o->all ? 1 : c->n); i++) {
+        l.name = c->o->all ? NULL : c->name[i];
+        rc = verify_one(&l, &cache, &e);
+    }
     hub_cache_free(&cache);
     if (rc != HUB_OK) return models_failed(&e);
     if (!c->o->quiet) {
-        message("%d files are right, %d are not%s", v.n_right, v.n_wrong, v.n_wrong ? "; models pull --force fetches them again" : "");
-        if (v.n_unknown) message("of %d files no hash is known", v.n_unknown);
+        message("%d files are right, %d are not%s", v->n_right, v->n_wrong, v->n_wrong ? "; models pull fetches them again" : "");
+        if (v->n_unknown) message("of %d files no hash is known", v->n_unknown);
     }
     const int flushed = message_flush();
-    return v.n_wrong ? EXIT_MODEL : flushed;
+    return v->n_wrong ? EXIT_MODEL : flushed;
 }
 
 /* A terminal is asked; elsewhere --yes says it. */

@@ -4,6 +4,7 @@
 #include "known.h"
 #include "models.h"
 #include "models_hub.h"
+#include "models_plain.h"
 #include "print.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,22 +74,12 @@ static int list_snapshot(const struct models_call *c, const struct hub_snapshot 
     return rc;
 }
 
-static int list_folder(const struct models_call *c, const char *folder, int only_ggml, struct hub_error *e)
+static int list_plain(void *user, const char *path, const char *file, struct hub_error *e)
 {
-    struct names files;
-    int rc = names_of_folder(&files, folder, e);
-    for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
-        const char *name = files.name[i], *end = strrchr(name, '.');
-        const int is_model = end && (strcmp(end, ".bin") == 0 || strcmp(end, ".pt") == 0 || strcmp(end, ".gguf") == 0);
-        if (!is_model || (only_ggml && strncmp(name, "ggml-", 5) != 0)) continue;
-        char *path = hub_format("%s/%s", folder, name);
-        const struct row r = { name, path, path ? size_of(path) : 0 };
-        if (path) print_row(c, &r);
-        else rc = hub_no_memory(e, "a path");
-        free(path);
-    }
-    names_free(&files);
-    return rc;
+    const struct row r = { file, path, size_of(path) };
+    (void)e;
+    print_row(user, &r);
+    return HUB_OK;
 }
 
 /* The table's models that are not here. */
@@ -122,12 +113,7 @@ int models_list(const struct models_call *c)
 {
     struct hub_error e = { 0 };
     struct hub_cache cache = { 0 };
-    int rc = HUB_OK;
-    for (int i = 0; i < N_MODEL_FOLDERS - 1 && rc == HUB_OK; i++) { /* the last is the hub's */
-        char *folder = models_folder(i);
-        if (folder) rc = list_folder(c, folder, strcmp(folder, "models") == 0, &e);
-        free(folder);
-    }
+    int rc = models_plain_each(list_plain, (void *)c, &e);
     if (rc == HUB_OK) rc = hub_cache_read(&cache, c->env, &e);
     for (size_t i = 0; i < cache.n && rc == HUB_OK; i++) rc = list_snapshot(c, &cache.s[i], &e);
     hub_cache_free(&cache);

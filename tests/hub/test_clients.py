@@ -105,6 +105,17 @@ out = [[str(w) for w in i.warnings], [[r.repo_id, r.nb_files, r.size_on_disk,
         faults, repos = self.client(self.SCAN)
         self.assertEqual((faults, [r[3][0][0] for r in repos]), ([], ["c" * 40]))
 
+    def test_a_folder_that_was_pulled_is_the_clients(self):
+        folder = os.path.join(self.home, "plain")
+        get = "from huggingface_hub import snapshot_download\nout = snapshot_download('%s', local_dir='%s', allow_patterns=%r)"
+        self.pull(0, "--to", folder, TINY)
+        self.hub.log.clear()
+        self.client(get % (TINY, folder, WANTED))
+        self.assertEqual(self.fetched(), [])
+        self.client(get % (TINY, folder + "2", WANTED))
+        _, err = self.run_steno(0, "models", "verify", folder + "2")
+        self.assertIn("4 files are right, 0 are not", err)
+
     def test_what_is_known_to_be_absent_is_known_to_both(self):
         absent = "from huggingface_hub import try_to_load_from_cache as t\nout = str(t('%s', 'none.json'))" % TINY
         self.pull(0, TINY)

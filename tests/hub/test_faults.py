@@ -1,4 +1,22 @@
-"""steno tests: models pull when things go wrong: never a wrong file in place. SPDX-License-Identifier: MIT"""
+"""steno tests: models pull when things go wrong: never a wrong file in place. SPDX-License-Identifier: MIT
+
+Behind every test nothing_wrong looks at all that has its final name. Which test shows what:
+
+    cut                 test_a_cut_goes_on_where_it_was, test_tries_end (every answer is cut)
+    slow, stall         test_what_is_mended_on_the_way, test_a_stall_ends_and_goes_on
+    5xx, 429, no one    test_what_is_mended_on_the_way (503), test_what_is_refused (500), test_a_hub_that_wants_a_pause_gets_it,
+                        test_nobody_is_there
+    wrong length        test_wrong_bytes_are_never_in_place (longer), test_ranges_of_elsewhere_are_not_taken
+    wrong hash          test_wrong_bytes_are_never_in_place, test_a_partial_file_that_is_wrong_is_seen_and_fetched_anew; of a name whose
+                        hash is known before: test_names, test_a_name_with_a_hash_takes_nothing_else; of what lies in the cache since
+                        long: test_pull, test_a_blob_that_has_gone_bad_is_fetched_again
+    redirects           test_what_is_refused (loop, scheme), test_a_signed_address_is_never_printed
+    no space            test_a_full_disk, test_a_disk_that_fills_up_on_the_way, test_more_than_the_disk_holds_is_seen_before
+    two at once         test_two_at_once, test_a_killed_one_beside_a_waiting_one; with the hub's own client: test_clients,
+                        test_both_at_once, test_its_lock_is_ours
+    killed              test_killed_and_again, test_a_signal_keeps_what_has_come
+    mirrors             test_a_mirror_without_lists_is_asked_of_each_file (HEAD refused, too), test_a_mirror_of_files_alone_...,
+                        test_a_mirror_that_gives_no_hash_is_not_trusted"""
 import os
 import signal
 import subprocess

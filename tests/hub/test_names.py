@@ -213,6 +213,47 @@ class Names(Case):
         self.run_steno(2, "models", "verify")
         self.run_steno(3, "models", "verify", "a/none")
 
+    def test_verify_looks_at_files_of_other_programs(self):
+        c = self.home + "/.cache/"
+        for path, right in ((c + "whisper/base.pt", 0), (c + "whisper.cpp/ggml-base.bin", 0), (c + "whisper/mine.pt", 1),
+                            (c + "whisper/large-v3-turbo.pt", 0)):
+            self.put(path)
+            for how in (path, os.path.basename(path)):
+                out, err = self.run_steno(0 if right else 3, "models", "verify", how)
+                self.assertEqual(out.startswith(path + ": "), not right, out + err)
+                self.assertEqual("of 1 files no hash is known" in err, bool(right))
+        out, _ = self.run_steno(3, "models", "verify", "base")
+        self.assertEqual(len(out.splitlines()), 2)
+        out, _ = self.run_steno(3, "models", "verify", "turbo")
+        self.assertIn("its hash is", out.replace("their", "its"))
+        out, err = self.run_steno(3, "models", "verify", "--all")
+        self.assertIn("0 files are right, 3 are not", err)
+        out, _ = self.run_steno(0, "models", "where", "turbo")
+        self.assertEqual(out.strip(), c + "whisper/large-v3-turbo.pt")
+        self.assertEqual(self.run_steno(0, "models", "where", "mine.pt")[0].strip(), c + "whisper/mine.pt")
+        out, _ = self.run_steno(0, "models", "list")
+        self.assertIn("mine.pt", out)
+        self.run_steno(3, "models", "verify", "medium")
+
+    def test_a_file_of_a_known_name_that_is_right(self):
+        silero = os.path.join(os.environ.get("STENO_SHARED", "/none"), "material/funasr/silero/ggml-silero-v6.2.0.bin")
+        if not os.path.exists(silero):
+            self.skipTest("no file of a known hash")
+        os.makedirs(self.home + "/.cache/whisper.cpp")
+        path = shutil.copy(silero, self.home + "/.cache/whisper.cpp")
+        for how in (path, "silero", "silero-v6"):
+            _, err = self.run_steno(0, "models", "verify", how)
+            self.assertIn("1 files are right, 0 are not", err)
+
+    def test_the_hashes_of_openais_files(self):
+        with open(os.path.join(SOURCE, "models/openai.tsv")) as f:
+            rows = dict(line.rstrip().split("\t") for line in f if not line.startswith("#"))
+        self.assertEqual(len(rows), 12)
+        for name, digest in rows.items():
+            self.put(os.path.join(self.home, name))
+            out, _ = self.run_steno(3, "models", "verify", name)
+            self.assertIn("not " + digest, out)
+
     # ---- search, ModelScope
 
     def test_search(self):

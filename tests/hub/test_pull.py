@@ -48,6 +48,15 @@ class Pull(Case):
         out, err = self.pull(0, "--force", TINY)
         self.assertEqual(len([p for p in self.hub.paths() if "resolve" in p]), len(WANTED))
 
+    def test_a_blob_that_has_gone_bad_is_fetched_again(self):
+        self.pull(0, TINY)
+        path = os.path.join(self.snapshot(TINY), "model.safetensors")
+        with open(path, "r+b") as f:  # of the same length
+            f.seek(1 << 20)
+            f.write(b"?")
+        self.pull(0, TINY)
+        self.assertEqual(self.read(path), WHISPER["model.safetensors"])
+
     def test_a_newer_commit_shares_what_has_not_changed(self):
         self.pull(0, TINY)
         self.hub.commits[TINY] = "c" * 40
@@ -103,12 +112,19 @@ class Pull(Case):
         out, _ = self.pull(0, "--to", "here/below", TINY)
         self.assertEqual(out.strip(), "here/below")
         folder = os.path.join(self.home, "here/below")
-        self.assertEqual(self.files_below(folder), WANTED)
+        records = [".cache/huggingface/.gitignore"] + [".cache/huggingface/download/%s.metadata" % n for n in WANTED]
+        self.assertEqual(self.files_below(folder), sorted(records + WANTED))
         self.assertTrue(stat.S_ISREG(os.lstat(os.path.join(folder, "config.json")).st_mode))
         self.assertFalse(os.path.exists(self.cache))
         with open(os.path.join(folder, "vocab.json"), "r+b") as f:  # of the same length
             f.write(b"X")
+        out, err = self.run_steno(3, "models", "verify", folder)
+        self.assertIn("vocab.json: its bytes are wrong", out)
+        self.assertIn("3 files are right, 1 are not", err)
+        self.assertEqual(len(out.splitlines()), 1)
         self.pull(0, "--to", folder, TINY)
+        self.run_steno(0, "models", "verify", folder)
+        self.run_steno(0, "models", "verify", folder + "/config.json")
         self.assertEqual(self.read(folder, "vocab.json"), WHISPER["vocab.json"])
 
     def test_without_links_files_lie_in_the_snapshot(self):
