@@ -2,6 +2,66 @@
 #include "live_words.h"
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
+
+/* ---- characters */
+
+enum kind { SPACE, OPENS /* a bracket, a quotation mark */, MARK, LETTER, ALONE /* of a script without spaces between words */ };
+
+static int is_alone(utf8proc_int32_t c)
+{
+    static const struct { utf8proc_int32_t first, last; } scripts[] = {
+        { 0x0e00, 0x0eff },   { 0x1000, 0x109f },   { 0x1780, 0x17ff },   { 0x2e80, 0x2fdf },   /* Thai, Lao; Myanmar; Khmer; radicals */
+        { 0x3005, 0x3007 },   { 0x3021, 0x30ff },   { 0x31f0, 0x31ff },   { 0x3400, 0x4dbf },   /* kana; Han */
+        { 0x4e00, 0x9fff },   { 0xa9e0, 0xa9ff },   { 0xaa60, 0xaa7f },   { 0xf900, 0xfaff },
+        { 0xff66, 0xff9f },   { 0x1b000, 0x1b16f }, { 0x20000, 0x3ffff },
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (c >= scripts[i].first && c <= scripts[i].last) return 1;
+    return 0;
+}
+
+static enum kind kind_of(utf8proc_int32_t c)
+{
+    const utf8proc_category_t k = utf8proc_category(c);
+    if (k >= UTF8PROC_CATEGORY_ZS && k <= UTF8PROC_CATEGORY_CC) return SPACE;
+    if (k == UTF8PROC_CATEGORY_PS || k == UTF8PROC_CATEGORY_PI) return OPENS;
+    if (k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO) return MARK;
+    return is_alone(c) ? ALONE : LETTER;
+}
+
+/* The character at s; bytes that are none are letters by themselves. @return its bytes, 0 at the end */
+static size_t char_at(const char *s, utf8proc_int32_t *c)
+{
+    if (!*s) return 0;
+    const utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)s, -1, c);
+    if (n > 0) return (size_t)n;
+    *c = 0xfffd;
+    return 1;
+}
+
+/* ---- words */
+
+/* The folded text without what is around it; its own bytes where it cannot be folded. malloc'd */
+static char *key_of(const char *text)
+{
+    utf8proc_uint8_t *folded = NULL;
+    const utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text, 0, &folded,
+                                            UTF8PROC_NULLTERM | UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD);
+    if (n == UTF8PROC_ERROR_NOMEM) return NULL;
+    char *key = n < 0 ? strdup(text) : (char *)folded;
+    if (!key) return NULL;
+    size_t from = 0, end = 0, k;
+    utf8proc_int32_t c;
+    for (size_t i = 0; (k = char_at(key + i, &c)) > 0; i += k) {
+        const int is_inner = kind_of(c) >= LETTER;
+        if (is_inner) end = i + k;
+        else if (!end) from = i + k;
+    }
+    memmove(key, key + from, end > from ? end - from : 0);
+    key[end > from ? end - from : 0] = '\0';
+    return key;
+}
 
 int live_words_add(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms)
 {
@@ -12,10 +72,79 @@ int live_words_add(struct words *to, const char *text, int64_t t0_ms, int64_t t1
         to->w = w;
         to->cap = cap;
     }
-    char *own = strdup(text);
-    if (!own) return STENO_ENOMEM;
-    to->w[to->n++] = (struct word){ own, t0_ms, t1_ms };
-    return STENO_OK;
+    char *key = key_of(text);
+    const size_t n = strlen(text) + 1, k = key ? strlen(key) + 1 : 0;
+    char *own = key ? malloc(n + k) : NULL;
+    if (own) {
+        memcpy(own, text, n);
+        memcpy(own + n, key, k);
+        to->w[to->n++] = (struct word){ own, own + n, t0_ms, t1_ms };
+    }
+    free(key);
+    return own ? STENO_OK : STENO_ENOMEM;
+}
+
+/* Bytes of the first unit of s: up to the next place where a word may begin, once there is something to read. */
+static size_t unit_length(const char *s)
+{
+    enum kind body = SPACE; /* of the last letter */
+    utf8proc_int32_t c, before = 0, state = 0;
+    size_t at = 0, n;
+    for (; (n = char_at(s + at, &c)) > 0; at += n, before = c) {
+        const int is_joined = at > 0 && !utf8proc_grapheme_break_stateful(before, c, &state);
+        const enum kind k = is_joined ? body : kind_of(c);
+        if (body >= LETTER && !is_joined && (k <= OPENS || k == ALONE || (k == LETTER && body == ALONE))) return at;
+        if (k >= LETTER) body = k;
+    }
+    return at;
+}
+
+static int has_letters(const char *s, size_t n)
+{
+    utf8proc_int32_t c;
+    size_t k;
+    for (size_t i = 0; i < n && (k = char_at(s + i, &c)) > 0; i += k)
+        if (kind_of(c) >= LETTER) return 1;
+    return 0;
+}
+
+int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms)
+{
+    char *copy = strdup(text), *s = copy;
+    int rc = copy ? STENO_OK : STENO_ENOMEM;
+    while (!rc && *s) {
+        size_t n = unit_length(s);
+        if (!has_letters(s + n, strlen(s + n))) n = strlen(s); /* marks alone go with what is before them */
+        const char kept = s[n];
+        s[n] = '\0';
+        rc = live_words_add(to, s, s == copy ? t0_ms : -1, kept ? -1 : t1_ms);
+        s += n;
+        *s = kept;
+    }
+    free(copy);
+    return rc;
+}
+
+int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms)
+{
+    utf8proc_int32_t c = ' ';
+    char_at(text, &c);
+    if (!to->n || kind_of(c) == SPACE || kind_of(c) == ALONE) return live_words_add_units(to, text, t0_ms, t1_ms);
+    const size_t n = strlen(text) + 1;
+    char *spaced = malloc(n + 1);
+    if (!spaced) return STENO_ENOMEM;
+    *spaced = ' ';
+    memcpy(spaced + 1, text, n);
+    const int rc = live_words_add_units(to, spaced, t0_ms, t1_ms);
+    free(spaced);
+    return rc;
+}
+
+int live_words_add_range(struct words *to, const struct words *w, size_t from, size_t end)
+{
+    int rc = STENO_OK;
+    for (size_t i = from; i < end && !rc; i++) rc = live_words_add(to, w->w[i].text, w->w[i].t0_ms, w->w[i].t1_ms);
+    return rc;
 }
 
 void live_words_clear(struct words *w)
@@ -31,25 +160,12 @@ void live_words_free(struct words *w)
     *w = (struct words){ 0 };
 }
 
-static int is_outer(char c)
+int live_word_same(const struct word *a, const struct word *b)
 {
-    return c && (strchr(" \t\r\n", c) || strchr(".,!?;:\"'()[]-", c));
+    return strcmp(a->key, b->key) == 0;
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c; }
-
-int live_word_same(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    while (is_outer(*a)) a++, n--;
-    while (is_outer(*b)) b++, m--;
-    while (n && is_outer(a[n - 1])) n--;
-    while (m && is_outer(b[m - 1])) m--;
-    if (n != m) return 0;
-    for (size_t i = 0; i < n; i++)
-        if (lower(a[i]) != lower(b[i])) return 0;
-    return 1;
-}
+/* ---- passes */
 
 static size_t behind_time(const struct words *heard, int64_t after_ms)
 {
@@ -58,24 +174,26 @@ static size_t behind_time(const struct words *heard, int64_t after_ms)
     return i;
 }
 
-size_t live_words_behind(const struct words *heard, const struct words *known, int64_t after_ms)
+int live_words_behind(size_t *at, const struct words *heard, const struct words *known, int64_t after_ms)
 {
-    if (!known->n || !heard->n) return known->n ? 0 : behind_time(heard, after_ms);
-    size_t *len = calloc(known->n + 1, sizeof *len), best = 0, end = 0; /* of beginnings of known with that of heard at hand */
-    if (!len) return behind_time(heard, after_ms);
+    *at = known->n ? 0 : behind_time(heard, after_ms);
+    if (!known->n || !heard->n) return STENO_OK;
+    size_t *len = calloc(known->n + 1, sizeof *len), best = 0; /* of beginnings of known with that of heard at hand */
+    if (!len) return STENO_ENOMEM;
     for (size_t j = 0; j < heard->n; j++) {
         size_t corner = 0;
         for (size_t i = 1; i <= known->n; i++) {
             const size_t above = len[i];
-            size_t now = live_word_same(heard->w[j].text, known->w[i - 1].text) ? corner + 1 : above;
+            size_t now = live_word_same(&heard->w[j], &known->w[i - 1]) ? corner + 1 : above;
             if (len[i - 1] > now) now = len[i - 1];
             corner = above;
             len[i] = now;
         }
-        if (len[known->n] > best) best = len[known->n], end = j + 1;
+        if (len[known->n] > best) best = len[known->n], *at = j + 1;
     }
     free(len);
-    return best ? end : behind_time(heard, after_ms);
+    if (!best) *at = behind_time(heard, after_ms);
+    return STENO_OK;
 }
 
 char *live_words_text(const struct words *w, size_t from, size_t end)

@@ -7,23 +7,21 @@
 #include "signals.h"
 #include "sink.h"
 #include "sound.h"
+#include "stream_sound.h"
 #include "utf8.h"
 #include "vad_find.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-enum raw { RAW_NONE, RAW_S16LE, RAW_F32LE };
 enum which { VAD_NONE, VAD_IS_SILERO, VAD_IS_FSMN };
-enum { PIECE = 1600, BYTES = 4 * PIECE };
 
 struct opts {
     struct engine_opts engine;
+    struct stream_sound_opts sound;
     const char *language, *vad_model;
-    int vad, raw;
+    int vad;
     double step_s, turn_s;
 };
 
@@ -33,9 +31,7 @@ static const struct arg rows[] = {
     ENGINE_MODEL_ROW(struct opts),
     ENGINE_VOCAB_ROW(struct opts),
     ENGINE_DEMO_ROW(struct opts),
-    ARG_HEADING("Sound"),
-    { .name = "raw", .kind = ARG_WORD, .at = AT(raw), .value = "none|s16le|f32le", .dflt = "none",
-      .help = "FILE is samples alone, mono at 16 kHz, heard as they come; none: a sound file" },
+    STREAM_SOUND_ROWS(struct opts),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
       .help = "the language spoken" },
     ARG_HEADING("Turns"),
@@ -58,7 +54,7 @@ const struct args stream_args = { "stream", "[OPTION]... [FILE]",
                                   "of JSON for words that may change (partial), words that stay (final), and the\n"
                                   "end of a turn (endpoint).", rows };
 
-struct printer { int code; };
+struct printer { int code; struct stream_sound *sound; };
 
 static void time_put(const char *name, int64_t ms)
 {
@@ -77,8 +73,11 @@ static void print_event(void *user, const struct live_event *e)
     time_put("start", e->t0_ms);
     time_put("end", e->t1_ms);
     printf(",\"text\":%.*s", (int)m.n, m.n ? m.p : "\"\"");
+    time_put("heard", e->heard_ms);
     if (e->language && e->language[0]) printf(",\"language\":\"%s\"", e->language);
-    printf("}\n");
+    const int64_t now = stream_sound_now_ms(p->sound), late = (now < 0 ? e->now_ms : now) - e->t1_ms;
+    if (e->t1_ms < 0) printf(",\"latency_ms\":null}\n");
+    else printf(",\"latency_ms\":%lld}\n", (long long)late);
     if (s.failed && p->code == EXIT_OK) p->code = EXIT_MEMORY;
     if (p->code == EXIT_OK) p->code = message_flush();
     free(m.p);
@@ -86,84 +85,35 @@ static void print_event(void *user, const struct live_event *e)
 
 /* ---- sound */
 
-/* Samples of raw bytes; a half one waits. @return their number */
-static int64_t samples_of(float *pcm, const unsigned char *b, size_t n, int raw)
+static int hear_all(struct live *l, const struct printer *p, steno_error *e)
 {
-    const size_t sz = raw == RAW_S16LE ? 2 : 4;
-    for (size_t i = 0; i < n / sz; i++) {
-        const unsigned char *p = b + i * sz;
-        const uint32_t u = p[0] | (uint32_t)p[1] << 8 | (raw == RAW_S16LE ? 0 : (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
-        if (raw == RAW_S16LE) pcm[i] = (float)(int16_t)u / 32768;
-        else memcpy(&pcm[i], &u, sizeof u);
-    }
-    return (int64_t)(n / sz);
-}
-
-static int hear_raw(struct live *l, const struct printer *p, int raw, FILE *f, steno_error *e)
-{
-    unsigned char b[BYTES];
-    float pcm[BYTES / 2];
-    size_t held = 0;
-    while (!signals_pending() && p->code == EXIT_OK) {
-        const ssize_t got = read(fileno(f), b + held, sizeof b - held);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        held += (size_t)got;
-        const size_t sz = raw == RAW_S16LE ? 2 : 4, whole = held / sz * sz;
-        const int rc = live_push(l, pcm, samples_of(pcm, b, whole, raw), e);
+    float pcm[STREAM_PIECE];
+    int64_t got;
+    while (p->code == EXIT_OK && (got = stream_sound_read(p->sound, pcm, e)) != 0) {
+        if (got < 0) return (int)got;
+        const int rc = live_push(l, pcm, got, stream_sound_late_ms(p->sound), e);
         if (rc) return rc;
-        memmove(b, b + whole, held - whole);
-        held -= whole;
     }
-    return STENO_OK;
-}
-
-static int hear_media(struct live *l, const struct printer *p, steno_media *m, steno_error *e)
-{
-    float pcm[PIECE];
-    steno_source src;
-    steno_media_source(m, &src);
-    signals_watch(NULL, m);
-    int rc = STENO_OK;
-    while (!rc && !signals_pending() && p->code == EXIT_OK) {
-        const int64_t got = src.read(src.user, pcm, PIECE);
-        if (got < 0 && !signals_pending()) {
-            snprintf(e->text, sizeof e->text, "%s", steno_media_error(m));
-            rc = STENO_ESOURCE;
-        }
-        if (got <= 0) break;
-        rc = live_push(l, pcm, got, e);
-    }
-    signals_watch(NULL, NULL);
-    return rc;
+    return p->code == EXIT_OK ? live_end(l, e) : STENO_OK;
 }
 
 /* Hear FILE to its end, or until somebody ends it; what was heard is final. */
 static int hear(struct live *l, struct printer *p, const struct opts *o, const char *file)
 {
     steno_error e = { 0 };
-    steno_media *m = NULL;
-    FILE *f = o->raw == RAW_NONE ? NULL : strcmp(file, "-") == 0 ? stdin : fopen(file, "rb");
-    if (o->raw != RAW_NONE && !f) return sound_failed(file, STENO_EIO, strerror(errno));
-    if (o->raw == RAW_NONE) {
-        steno_media_params mp;
-        sound_params(&mp);
-        mp.live = 1;
-        const int rc = steno_media_open_params(&m, file, &mp, &e);
-        if (rc != STENO_OK) return sound_failed(file, rc, e.text);
+    int rc = stream_sound_open(&p->sound, &o->sound, file, &e);
+    if (!rc) {
+        signals_defer(1);
+        rc = hear_all(l, p, &e);
     }
-    signals_defer(1);
-    int rc = m ? hear_media(l, p, m, &e) : hear_raw(l, p, o->raw, f, &e);
-    if (!rc && p->code == EXIT_OK) rc = live_end(l, &e);
-    if (f && f != stdin) fclose(f);
-    steno_media_close(m);
+    stream_sound_close(p->sound);
     if (p->code != EXIT_OK) return p->code;
     if (rc == STENO_ENOMEM) {
-        message("%s", e.text);
+        message("%s", e.text[0] ? e.text : steno_status_text(rc));
         return EXIT_MEMORY;
     }
     if (rc) return sound_failed(file, rc, e.text);
-    return signals_pending() ? 128 + signals_pending() : EXIT_OK;
+    return signals_pending() ? EXIT_SIGNAL + signals_pending() : EXIT_OK;
 }
 
 /* ---- models */
@@ -189,7 +139,7 @@ static int find_vad(steno_model **vad, const struct opts *o, const struct engine
 
 static int stream(const struct opts *o, const struct engine *e, const steno_model *vad, const char *file)
 {
-    struct printer p = { EXIT_OK };
+    struct printer p = { EXIT_OK, NULL };
     struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
                               .turn_most_ms = (int64_t)(o->turn_s * 1000), .tell = print_event, .user = &p };
     struct live *l;

@@ -20,6 +20,19 @@ IN=$DIGITS expect 0 "a pipe" stream -q -m "$MODEL" -l en
 same "$T/out" whole
 expect 0 "shorter turns" stream -q -m "$MODEL" -l en --max-turn 2 --step 0.5 "$DIGITS"
 is "two of them" "$(texts endpoint | wc -l)" "2"
+
+# At the speed of the sound: the same words, that of the whole sound, no sooner than they were said.
+SECONDS=0
+expect 0 "as if it were spoken now" stream -q -m "$MODEL" -l en --realtime "$DIGITS"
+[ $SECONDS -ge 3 ] || bad "a sound of 3.7 s takes its time" "$SECONDS s"
+is "its words" "$(texts endpoint)" "$(sed -n 's/^{"type":"endpoint".*"text":"\([^"]*\)".*/\1/p' whole)"
+is "lines that say how late they are" "$(grep -cE '"latency_ms":[0-9]+}$' "$T/out")" "$(grep -c . "$T/out")"
+cp "$SRC/tests/data/audio/zh_phrases.wav" phrases.wav
+"$STENO" -q -m "$MODEL" -l zh --output-format txt phrases.wav | tr -d '\n' >offline
+expect 0 "phrases" stream -q -m "$MODEL" -l zh phrases.wav
+is "text of the whole" "$(printf "$(texts endpoint)")" "$(cat offline)"
+is "in final words" "$(printf "$(texts final | tr -d '\n')")" "$(cat offline)"
+awk -F '"latency_ms":' '$2 + 0 < 0 { exit 1 }' "$T/out" || bad "nothing is told before it is said" "$(cat "$T/out")"
 silence 3 >silence.wav
 expect 0 "nobody speaks" stream -q -m "$MODEL" -l en silence.wav
 [ -z "$(texts final)" ] || bad "no final words" "$(texts final)"

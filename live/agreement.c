@@ -1,0 +1,51 @@
+/* steno: local agreement. SPDX-License-Identifier: MIT */
+#include "agreement.h"
+
+enum { MARGIN_MS = 100 };
+
+void agreement_clear(struct agreement *a)
+{
+    live_words_clear(&a->known);
+    live_words_clear(&a->heard);
+    a->cut = 0;
+}
+
+void agreement_free(struct agreement *a)
+{
+    live_words_free(&a->known);
+    live_words_free(&a->heard);
+}
+
+/* The number of final words up to the last one that has a time. */
+static size_t timed(const struct agreement *a)
+{
+    size_t n = a->known.n;
+    while (n > 0 && a->known.w[n - 1].t1_ms < 0) n--;
+    return n;
+}
+
+int64_t agreement_end_ms(const struct agreement *a)
+{
+    const size_t n = timed(a);
+    return n ? a->known.w[n - 1].t1_ms : -1;
+}
+
+void agreement_cut(struct agreement *a)
+{
+    a->cut = timed(a);
+}
+
+int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first)
+{
+    const struct words here = { a->known.w + a->cut, a->known.n - a->cut, 0 };
+    size_t from, same;
+    *first = a->known.n;
+    int rc = live_words_behind(&from, w, &here, agreement_end_ms(a) - MARGIN_MS);
+    if (rc) return rc;
+    if (is_last && from < here.n) a->disagreements += (int64_t)(here.n - from);
+    for (same = from; same < w->n; same++)
+        if (!is_last && (same - from >= a->heard.n || !live_word_same(&a->heard.w[same - from], &w->w[same]))) break;
+    rc = live_words_add_range(&a->known, w, from, same);
+    live_words_clear(&a->heard);
+    return rc ? rc : live_words_add_range(&a->heard, w, same, w->n);
+}

@@ -1,0 +1,159 @@
+/* steno: the sound that somebody hears while it comes. SPDX-License-Identifier: MIT */
+#include "stream_sound.h"
+#include "signals.h"
+#include "sound.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PER_MS = 16, ASK_MS = 100, STEP = 512 /* samples of a piece that comes at its own speed */ };
+
+struct stream_sound {
+    struct stream_sound_opts o;
+    steno_media *media; /* NULL: samples alone */
+    steno_source source;
+    FILE *raw;
+    unsigned char held[4]; /* a sample that is not whole yet */
+    size_t n_held;
+    int64_t at;      /* samples read */
+    int64_t begin_us; /* when the first one was spoken */
+};
+
+/* ---- the clock */
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Until sample `at` has been spoken, or a signal comes. */
+static void wait_for(const struct stream_sound *s, int64_t at)
+{
+    for (;;) {
+        const int64_t left = s->begin_us + at * 1000 / PER_MS - now_us();
+        if (left <= 0 || signals_pending()) return;
+        const struct timespec t = { (time_t)(left / 1000000), (long)(left % 1000000) * 1000 };
+        nanosleep(&t, NULL);
+    }
+}
+
+int64_t stream_sound_now_ms(const struct stream_sound *s)
+{
+    return s->o.realtime ? (now_us() - s->begin_us) / 1000 : -1;
+}
+
+int64_t stream_sound_late_ms(const struct stream_sound *s)
+{
+    const int64_t late = s->o.realtime ? stream_sound_now_ms(s) - s->at / PER_MS : 0;
+    return late > 0 ? late : 0;
+}
+
+/* ---- samples alone */
+
+/* @return their number */
+static int64_t samples_of(float *pcm, const unsigned char *b, size_t n, int raw)
+{
+    const size_t sz = raw == RAW_S16LE ? 2 : 4;
+    for (size_t i = 0; i < n / sz; i++) {
+        const unsigned char *p = b + i * sz;
+        const uint32_t u = p[0] | (uint32_t)p[1] << 8 | (raw == RAW_S16LE ? 0 : (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+        if (raw == RAW_S16LE) pcm[i] = (float)(int16_t)u / 32768;
+        else memcpy(&pcm[i], &u, sizeof u);
+    }
+    return (int64_t)(n / sz);
+}
+
+static int64_t raw_read(struct stream_sound *s, float *pcm, int64_t n, steno_error *e)
+{
+    unsigned char b[4 * STREAM_PIECE + sizeof s->held];
+    const size_t sz = s->o.raw == RAW_S16LE ? 2 : 4;
+    memcpy(b, s->held, s->n_held);
+    while (!signals_pending()) {
+        struct pollfd p = { .fd = fileno(s->raw), .events = POLLIN };
+        if (poll(&p, 1, ASK_MS) <= 0) continue; /* a signal that came just before is seen, too */
+        const ssize_t got = read(fileno(s->raw), b + s->n_held, sz * (size_t)n - s->n_held);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            snprintf(e->text, sizeof e->text, "%s", strerror(errno));
+            return e->status = STENO_EIO;
+        }
+        const size_t all = s->n_held + (size_t)got, whole = all / sz * sz;
+        s->n_held = all - whole;
+        memcpy(s->held, b + whole, s->n_held);
+        if (!got || whole) return samples_of(pcm, b, whole, s->o.raw);
+        memcpy(b, s->held, s->n_held);
+    }
+    return 0;
+}
+
+/* ---- sound files */
+
+static int64_t media_read(struct stream_sound *s, float *pcm, int64_t n, steno_error *e)
+{
+    const int64_t got = s->source.read(s->source.user, pcm, n);
+    if (got >= 0) return got;
+    if (signals_pending()) return 0;
+    snprintf(e->text, sizeof e->text, "%s", steno_media_error(s->media));
+    return e->status = steno_media_status(s->media);
+}
+
+static int media_open(struct stream_sound *s, const char *file, steno_error *e)
+{
+    steno_media_params p;
+    sound_params(&p);
+    p.live = 1;
+    const int rc = steno_media_open_params(&s->media, file, &p, e);
+    if (rc) return rc;
+    steno_media_source(s->media, &s->source);
+    signals_watch(NULL, s->media);
+    return STENO_OK;
+}
+
+static int raw_open(struct stream_sound *s, const char *file, steno_error *e)
+{
+    s->raw = strcmp(file, "-") == 0 ? stdin : fopen(file, "rb");
+    if (s->raw) return STENO_OK;
+    snprintf(e->text, sizeof e->text, "%s", strerror(errno));
+    return e->status = STENO_EIO;
+}
+
+/* ---- both */
+
+int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts *o, const char *file, steno_error *e)
+{
+    struct stream_sound *s = *out = calloc(1, sizeof *s);
+    if (!s) return STENO_ENOMEM;
+    s->o = *o;
+    const int rc = o->raw == RAW_NONE ? media_open(s, file, e) : raw_open(s, file, e);
+    if (!rc) return rc;
+    stream_sound_close(s);
+    *out = NULL;
+    return rc;
+}
+
+void stream_sound_close(struct stream_sound *s)
+{
+    if (!s) return;
+    signals_watch(NULL, NULL);
+    if (s->raw && s->raw != stdin) fclose(s->raw);
+    steno_media_close(s->media);
+    free(s);
+}
+
+int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno_error *e)
+{
+    const int64_t n = s->o.realtime ? STEP : STREAM_PIECE;
+    if (signals_pending()) return 0;
+    const int64_t got = s->raw ? raw_read(s, pcm, n, e) : media_read(s, pcm, n, e);
+    if (got <= 0) return got;
+    if (!s->at) s->begin_us = now_us() - got * 1000 / PER_MS;
+    s->at += got;
+    if (s->o.realtime) wait_for(s, s->at);
+    return signals_pending() ? 0 : got;
+}

@@ -1,0 +1,36 @@
+/* steno: the sound that somebody hears while it comes. SPDX-License-Identifier: MIT
+ *
+ * A sound file, samples of another program, at the speed they can be had or at their own. */
+#ifndef STENO_TOOLS_STREAM_SOUND_H
+#define STENO_TOOLS_STREAM_SOUND_H
+#include "args.h"
+#include <steno/steno.h>
+
+enum stream_raw { RAW_NONE, RAW_S16LE, RAW_F32LE };
+
+struct stream_sound_opts { int raw, realtime; };
+
+#define STREAM_SOUND_ROWS(T) \
+    ARG_HEADING("Sound"), \
+    { .name = "raw", .kind = ARG_WORD, .at = offsetof(T, sound.raw), .value = "none|s16le|f32le", .dflt = "none", \
+      .help = "FILE is samples alone, mono at 16 kHz, heard as they come; none: a sound file" }, \
+    { .name = "realtime", .kind = ARG_FLAG, .at = offsetof(T, sound.realtime), \
+      .help = "hear FILE at the speed of its sound, as if it were spoken now; latency_ms is that of the clock then" }
+
+enum { STREAM_PIECE = 1600 }; /* samples: most of a piece */
+
+struct stream_sound;
+
+/* @return a status, with the reason in *e */
+int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts *o, const char *file, steno_error *e);
+void stream_sound_close(struct stream_sound *s); /* NULL is allowed */
+
+/* The next piece, waiting for it. @return its samples, 0 at the end or after a signal, a status < 0 with the reason in *e */
+int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno_error *e);
+
+/* How long what was read last has been waiting. */
+int64_t stream_sound_late_ms(const struct stream_sound *s);
+
+/* The time of the sound by the clock: what is spoken now; -1: it has a speed of its own. */
+int64_t stream_sound_now_ms(const struct stream_sound *s);
+#endif
