@@ -12,7 +12,7 @@
 
 struct opts {
     struct engine_opts engine;
-    int plan, json;
+    int plan, tensors, json;
 };
 
 static const struct arg rows[] = {
@@ -24,6 +24,8 @@ static const struct arg rows[] = {
     ARG_HEADING("Output"),
     { .name = "plan", .kind = ARG_FLAG, .at = offsetof(struct opts, plan),
       .help = "the command lists: operations, shapes, flops and bytes" },
+    { .name = "tensors", .kind = ARG_FLAG, .at = offsetof(struct opts, tensors),
+      .help = "the weights: a line of NAME, TYPE, SHAPE, BYTES, OFFSET and FILE for each, with tabs between" },
     { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "an object instead of lines" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
@@ -76,6 +78,44 @@ static void plan_line(void *user, const char *line)
     }
     if ((*n)++) fputs(", ", stdout);
     print_json(stdout, line);
+}
+
+struct tensors { int json, n; };
+
+static void tensor_line(void *user, const steno_tensor *t)
+{
+    struct tensors *all = user;
+    char name[1024], file[4096];
+    if (all->json) {
+        printf("%s{\"name\": ", all->n++ ? ", " : "");
+        print_json(stdout, t->name);
+        printf(", \"type\": \"%s\", \"shape\": [", t->type);
+    } else {
+        utf8_printable(name, sizeof name, t->name);
+        printf("%s\t%s\t", name, t->type);
+    }
+    for (int i = 0; i < t->n_dims; i++) printf("%s%" PRIu64, i ? all->json ? ", " : "x" : "", t->dim[i]);
+    if (all->json) {
+        printf("], \"bytes\": %" PRIu64 ", \"offset\": %" PRIu64 ", \"file\": ", t->bytes, t->offset);
+        print_json(stdout, t->file);
+        putchar('}');
+    } else {
+        utf8_printable(file, sizeof file, t->file);
+        printf("\t%" PRIu64 "\t%" PRIu64 "\t%s\n", t->bytes, t->offset, file);
+    }
+}
+
+static int print_tensors(int json, const struct engine *e)
+{
+    struct tensors all = { json, 0 };
+    steno_error err;
+    if (!e->path) return message_usage("--tensors is for models of files, and the built-in one is none");
+    if (json) printf(", \"tensors\": [");
+    const int rc = steno_tensors_list(e->path, tensor_line, &all, &err);
+    if (json) putchar(']');
+    if (!rc) return EXIT_OK;
+    message("%s", err.text);
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
 }
 
 /* given: --vocab */
@@ -134,7 +174,8 @@ int cmd_info(int argc, char **argv)
     if (o.plan && o.json) printf(", \"plan\": [");
     if (o.plan) steno_plan_dump(e.model, plan_line, &lines);
     if (o.plan && o.json) putchar(']');
+    if (o.tensors) code = print_tensors(o.json, &e);
     if (o.json) puts("}");
     engine_close(&e);
-    return message_flush();
+    return code == EXIT_OK ? message_flush() : code;
 }

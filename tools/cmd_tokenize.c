@@ -1,9 +1,10 @@
-/* steno: the verb tokenize: the tokens of a text. SPDX-License-Identifier: MIT */
+/* steno: the verb tokenize: the tokens of a text, and the text of tokens. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
 #include "print.h"
 #include "text_file.h"
 #include "utf8.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum { TEXT_MOST = 1 << 24, PIECE_MOST = 4096 };
 
 struct opts {
     struct engine_opts engine;
-    int json, ids, special, whole;
+    int json, ids, special, whole, decode;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -25,6 +26,8 @@ static const struct arg rows[] = {
       .help = "special tokens written in the text become their ids (language models); for prompts, never for what a user has written" },
     { .name = "whole", .kind = ARG_FLAG, .at = AT(whole),
       .help = "with the tokens that the model puts before and behind a whole text (language models)" },
+    { .name = "decode", .kind = ARG_FLAG, .at = AT(decode),
+      .help = "the other way: the operand is ids, and their text is printed; of special tokens nothing, or with --special their name" },
     ARG_HEADING("Output"),
     { .name = "ids", .kind = ARG_FLAG, .at = AT(ids), .help = "the ids alone, in one line" },
     { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "an object of ids and pieces instead of lines" },
@@ -33,9 +36,10 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-const struct args tokenize_args = { "tokenize", "[OPTION]... -m MODEL TEXT|@FILE|-",
-                                    "Print ID and PIECE for each token of a text: of a file after @, of standard\n"
-                                           "input where it is -. Only the vocabulary of MODEL is read.", rows };
+const struct args tokenize_args = { "tokenize", "[OPTION]... -m MODEL TEXT|IDS|@FILE|-",
+                                    "Print ID and PIECE for each token of a text, or with --decode the text of ids:\n"
+                                    "of a file after @, of standard input where it is -. Only the vocabulary of\n"
+                                    "MODEL is read.", rows };
 
 static int no_memory(void)
 {
@@ -96,6 +100,75 @@ static int tokenize(const steno_model *m, const char *text, const struct opts *o
     return message_flush();
 }
 
+/* ---- ids to text ------------------------------------------------------------------------------------------------------------- */
+
+/* The next id of "1 2, 3" or "[1, 2]" at *at. @return 1, 0 behind the last, or -1 for what is none: *at is there */
+static int next_id(const char **at, int32_t *id)
+{
+    *at += strspn(*at, " \t\r\n,[]");
+    if (!**at) return 0;
+    char *end;
+    errno = 0;
+    const long v = strtol(*at, &end, 10);
+    if (end == *at || errno || v < 0 || v > INT32_MAX || !strchr(" \t\r\n,]", *end)) return -1;
+    *at = end;
+    *id = (int32_t)v;
+    return 1;
+}
+
+/* Are they all tokens of the model? @return EXIT_OK, or EXIT_USAGE after a message */
+static int check_ids(const steno_model *m, const char *at)
+{
+    int32_t id;
+    int got;
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(m, &i);
+    for (;;) {
+        const char *const from = at + strspn(at, " \t\r\n,[]");
+        got = next_id(&at, &id);
+        if (!got) return EXIT_OK;
+        if (got > 0 && id < i.n_vocab) continue;
+        const int n = (int)strcspn(from, " \t\r\n,[]");
+        return message_usage("--decode: '%.*s' is no token of this model, whose ids are 0 to %d", n < 40 ? n : 40, from,
+                             (int)i.n_vocab - 1);
+    }
+}
+
+static int decode_to(FILE *to, steno_detokenizer *d, const char *at)
+{
+    int32_t id;
+    size_t n;
+    const char *s = "";
+    while (s && next_id(&at, &id) > 0)
+        if ((s = steno_detokenizer_push(d, id, &n)) != NULL) fwrite(s, 1, n, to);
+    if (s && (s = steno_detokenizer_end(d, &n)) != NULL) fwrite(s, 1, n, to);
+    return s ? EXIT_OK : no_memory();
+}
+
+static int decode(const steno_model *m, const char *ids, const struct opts *o)
+{
+    steno_detokenizer *d;
+    char *text = NULL;
+    size_t n = 0;
+    int code = check_ids(m, ids);
+    if (code != EXIT_OK) return code;
+    if (steno_detokenizer_open(&d, m, o->special, NULL)) return no_memory();
+    FILE *to = open_memstream(&text, &n);
+    code = to ? decode_to(to, d, ids) : no_memory();
+    if (to && fclose(to) && code == EXIT_OK) code = no_memory();
+    steno_detokenizer_close(d);
+    if (code == EXIT_OK && o->json) {
+        fputs("{\"text\": ", stdout);
+        print_json(stdout, text);
+        puts("}");
+    } else if (code == EXIT_OK) {
+        fwrite(text, 1, n, stdout);
+        putchar('\n');
+    }
+    free(text);
+    return code == EXIT_OK ? message_flush() : code;
+}
+
 /* The text that an operand stands for, in malloc'd memory. @return EXIT_OK, or the exit code to end with */
 static int take_text(char **text, const char *operand)
 {
@@ -124,11 +197,13 @@ int cmd_tokenize(int argc, char **argv)
     int code = args_parse(&tokenize_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("tokenize takes one text, @FILE, or - for standard input, not %d", n);
+    if (o.decode && (o.ids || o.whole))
+        return message_usage("--%s has nothing to do with --decode, which prints text", o.ids ? "ids" : "whole");
     if (o.json && o.ids) return message_usage("--json has the ids, too: leave --ids away");
     code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     code = take_text(&text, argv[0]);
-    if (code == EXIT_OK) code = tokenize(e.model, text, &o);
+    if (code == EXIT_OK) code = o.decode ? decode(e.model, text, &o) : tokenize(e.model, text, &o);
     free(text);
     engine_close(&e);
     return code;

@@ -35,7 +35,7 @@ static const struct help_page pages[] = {
     { "tokenize", NULL, {
         { "steno tokenize -m base \"Hello, world\"", "each token's id and text" },
         { "steno tokenize -m base --ids @speech.txt", "the ids of a file's text in one line" },
-        { "steno tokenize -m qwen3-0.6b --special \"<|im_start|>\"", "a marker that is written in the text" } } },
+        { "steno tokenize -m base --decode \"2425 11 1002\"", "the text of ids" } } },
     { "punctuate", NULL, {
         { "steno punctuate -m ct-punc words.txt", "each line with its marks" },
         { "steno punctuate -m ct-punc - < words.txt", "the same from standard input" },

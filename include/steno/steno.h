@@ -363,6 +363,24 @@ STENO_API const char *steno_language_name(const char *code);
  * @return STENO_OK, STENO_EARG */
 STENO_API int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user);
 
+/** A tensor of a model's files. */
+typedef struct steno_tensor {
+    uint32_t size;   /* sizeof(steno_tensor) */
+    int32_t n_dims;  /* 1..4 */
+    const char *name; /* as the file has it */
+    const char *type; /* "f16", "q5_0", "mlx4": as its bytes are read */
+    const char *file; /* the one that holds it */
+    uint64_t dim[4]; /* slowest first, as PyTorch prints a shape; 1 past n_dims */
+    uint64_t offset; /* of its bytes in the file: of the first ones, where they lie in several places */
+    uint64_t bytes;
+} steno_tensor;
+
+/** List the tensors of a model's file or folder, in the order of the files. The network need not be one that steno runs.
+ *
+ * @param take  called with each; what it points to is valid during the call
+ * @return as steno_model_open */
+STENO_API int steno_tensors_list(const char *path, void (*take)(void *user, const steno_tensor *t), void *user, steno_error *e);
+
 /* ---- text -------------------------------------------------------------------------------------------------------------------- */
 
 /** Text to token ids, as the model's training did (byte-level BPE; special tokens in the text are not recognised).

@@ -3,6 +3,12 @@
  * Every refusal has its status and a reason that names what was wrong; nothing crashes, and what was open stays usable. */
 #include "shipped_bytes.h"
 
+static void no_tensor(void *user, const steno_tensor *t)
+{
+    (void)user;
+    fail_msg("%s", t->name);
+}
+
 static void test_null_is_refused_or_harmless_everywhere(void **state)
 {
     (void)state;
@@ -79,6 +85,9 @@ static void test_null_is_refused_or_harmless_in_later_calls_too(void **state)
     assert_int_equal(steno_span_count(NULL), 0);
     assert_int_equal(steno_span_get(NULL, 0, &span), STENO_EARG);
     assert_int_equal(steno_plan_dump(m, NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_tensors_list(NULL, no_tensor, NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_tensors_list(shipped_model, NULL, NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_tensors_list("nowhere.bin", no_tensor, NULL, NULL), STENO_EIO);
     steno_model_close(m);
 }
 

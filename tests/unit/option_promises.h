@@ -236,6 +236,7 @@ static const struct promise info[] = {
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "", NULL },
     { "demo", 0, "--demo", "", NULL },
     { "plan", ALL, "--plan", "", NULL },
+    { "tensors", ALL, "--tensors", "", NULL },
     { "json", ALL, "--json", "", NULL },
     { "device", ALL, "--device cpu", "", SPEED },
     { "compute", SPEECH | TEXTS, "--compute f32", "--cpu c", SPEED },
@@ -348,6 +349,7 @@ static const struct promise tokenize[] = {
     { "vocab", 0, "--vocab %m", "", "cli/models.sh" }, /* these have their own */
     { "special", TEXTS, "--special", "", NULL },
     { "whole", TEXTS, "--whole", "", NULL },
+    { "decode", TEXTS | DECODES, "", "", "cli/tokenize.sh" }, /* its operand is no text */
     { "ids", TEXTS | DECODES, "--ids", "", NULL },
     { "json", TEXTS | DECODES, "--json", "", NULL },
     { "quiet", TEXTS | DECODES, "-q", "", "cli/verbs.sh" },
