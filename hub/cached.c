@@ -39,6 +39,13 @@ int names_of_folder(struct names *out, const char *folder, struct hub_error *e)
     return rc;
 }
 
+int names_has(const struct names *n, const char *name)
+{
+    for (size_t i = 0; i < n->n; i++)
+        if (strcmp(n->name[i], name) == 0) return 1;
+    return 0;
+}
+
 void names_free(struct names *n)
 {
     for (size_t i = 0; i < n->n; i++) free(n->name[i]);
@@ -149,7 +156,7 @@ static int add_repo(struct hub_cache *c, int hub, const char *id, char *repo, st
     snprintf(s.id, sizeof s.id, "%s", id);
     hub_ref_read(main_commit, repo, "main");
     int rc = names_of_folder(&commits, all, e);
-    if (!main_commit[0] && commits.n == 1) snprintf(main_commit, sizeof main_commit, "%s", commits.name[0]);
+    if (commits.n && !names_has(&commits, main_commit)) snprintf(main_commit, sizeof main_commit, "%s", commits.name[commits.n - 1]);
     for (int want = 1; want >= 0; want--)
         for (size_t i = 0; i < commits.n && rc == HUB_OK; i++) {
             s.is_main = strcmp(commits.name[i], main_commit) == 0;
@@ -178,7 +185,8 @@ static int add_old(struct hub_cache *c, const char *dir, struct hub_error *e)
     int rc = names_of_folder(&orgs, dir, e);
     for (size_t i = 0; i < orgs.n && rc == HUB_OK; i++) {
         struct names repos;
-        if (orgs.name[i][0] == '.' || strstr(orgs.name[i], "--") || strcmp(orgs.name[i], "models") == 0) continue;
+        if (orgs.name[i][0] == '.' || strstr(orgs.name[i], "--")) continue;
+        if (strcmp(orgs.name[i], "models") == 0 || strcmp(orgs.name[i], "hub") == 0) continue; /* which are looked into by themselves */
         char *org = hub_format("%s/%s", dir, orgs.name[i]);
         if (!org) {
             rc = hub_no_memory(e, "a path");
@@ -210,10 +218,10 @@ static int add_old(struct hub_cache *c, const char *dir, struct hub_error *e)
 
 static int add_old_caches(struct hub_cache *c, const char *cache, struct hub_error *e)
 {
-    static const char *const sub[] = { "models", "hub/models", "hub" };
+    static const char *const sub[] = { "/models", "/hub/models", "/hub", "" };
     int rc = HUB_OK;
     for (size_t i = 0; i < sizeof sub / sizeof *sub && rc == HUB_OK; i++) {
-        char *dir = hub_format("%s/%s", cache, sub[i]);
+        char *dir = hub_format("%s%s", cache, sub[i]);
         rc = dir ? add_old(c, dir, e) : hub_no_memory(e, "a path");
         free(dir);
     }

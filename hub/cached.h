@@ -12,6 +12,7 @@ struct names {
 };
 int names_of_folder(struct names *out, const char *folder, struct hub_error *e); /* what cannot be opened is empty */
 int names_add(struct names *out, const char *name, struct hub_error *e);
+int names_has(const struct names *n, const char *name);
 void names_free(struct names *n);
 
 /* All files below a folder, by their paths in it; links count as what they point at. What is deeper than 8 folders is not seen. */
@@ -23,7 +24,7 @@ struct hub_snapshot {
     int hub;
     char id[HUB_ID_SZ], commit[HUB_REV_SZ];
     char *repo, *folder;
-    int is_main;   /* refs/main names it, or it is the only one */
+    int is_main;   /* refs/main names it, or, where that names none, it is the last by its name */
 };
 
 struct hub_cache {

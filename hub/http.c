@@ -2,6 +2,7 @@
 #include "http.h"
 #include "curl.h"
 #include "hub_name.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,14 @@ struct exchange {
     struct http_answer *a;
     int begun, enough, stopped;
 };
+
+int http_library(char *version, size_t n, struct hub_error *e)
+{
+    struct curl c;
+    const int rc = curl_load(&c, e);
+    if (rc == HUB_OK) snprintf(version, n, "%s", c.curl_version_info(CURLVERSION_NOW)->version);
+    return rc;
+}
 
 int http_open(struct http **out, const struct http_settings *s, struct hub_error *e)
 {
@@ -218,6 +227,12 @@ int http_try(struct http *h, const struct http_request *r, struct http_answer *a
 }
 #else
 struct http { struct http_settings s; };
+
+int http_library(char *version, size_t n, struct hub_error *e)
+{
+    (void)version, (void)n;
+    return hub_fail(e, HUB_ENET, "this program was built without the hub (STENO_HUB=OFF), so nothing is fetched");
+}
 
 int http_open(struct http **out, const struct http_settings *s, struct hub_error *e)
 {

@@ -7,6 +7,7 @@
 #define STENO_HUB_HTTP_H
 #include "http_fields.h"
 #include "hub_error.h"
+#include <stddef.h>
 
 struct http;
 
@@ -23,6 +24,9 @@ struct http_settings {
     void (*waiting)(void *user, double seconds, const char *why); /* before another try; NULL: nobody wants to know */
     void *user;
 };
+
+/* Version of the library that requests are made with, or why there is none. @return HUB_OK or HUB_ENET, with *e */
+int http_library(char *version, size_t n, struct hub_error *e);
 
 /* Of `s` everything is copied but its texts, which stay the caller's. */
 int http_open(struct http **out, const struct http_settings *s, struct hub_error *e);

@@ -7,10 +7,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int has(const struct names *n, const char *name)
+/* Whatever has the ending of weights counts, also what no loader here reads: who opens it is told why not. */
+static int has_weights(const struct names *n)
 {
-    for (size_t i = 0; i < n->n; i++)
-        if (strcmp(n->name[i], name) == 0) return 1;
+    static const char *const end[] = { ".safetensors", ".pt", ".bin" };
+    for (size_t i = 0; i < n->n; i++) {
+        const char *name = n->name[i];
+        const size_t len = strlen(name);
+        if (strchr(name, '/') || hub_is_single(name)) continue;
+        for (size_t k = 0; k < sizeof end / sizeof *end; k++)
+            if (len > strlen(end[k]) && strcmp(name + len - strlen(end[k]), end[k]) == 0) return 1;
+    }
     return 0;
 }
 
@@ -19,9 +26,8 @@ int hub_models_in(struct names *out, const char *folder, struct hub_error *e)
     struct names files;
     *out = (struct names){ 0 };
     int rc = names_below(&files, folder, e);
-    const int settings = has(&files, "config.json") || has(&files, "config.yaml");
-    const int weights = has(&files, "model.safetensors") || has(&files, "model.safetensors.index.json") || has(&files, "model.pt");
-    if (rc == HUB_OK && settings && weights) rc = names_add(out, "", e);
+    const int settings = names_has(&files, "config.json") || names_has(&files, "config.yaml");
+    if (rc == HUB_OK && settings && has_weights(&files)) rc = names_add(out, "", e);
     for (size_t i = 0; i < files.n && rc == HUB_OK; i++)
         if (hub_is_single(files.name[i])) rc = names_add(out, files.name[i], e);
     names_free(&files);
@@ -54,10 +60,10 @@ static char *model_in(const struct hub_snapshot *s, const char *file, struct hub
     char *path = NULL;
     int wanted = -1;
     if (hub_models_in(&models, s->folder, e)) return NULL;
-    if (!file[0] && (has(&models, "") || models.n == 1)) wanted = 0;
+    if (!file[0] && (names_has(&models, "") || models.n == 1)) wanted = 0;
     if (file[0]) {
         struct names files;
-        if (names_below(&files, s->folder, e) == HUB_OK && has(&files, file)) path = hub_format("%s/%s", s->folder, file);
+        if (names_below(&files, s->folder, e) == HUB_OK && names_has(&files, file)) path = hub_format("%s/%s", s->folder, file);
         names_free(&files);
     } else if (wanted == 0) {
         path = hub_format("%s%s%s", s->folder, models.name[0][0] ? "/" : "", models.name[0]);

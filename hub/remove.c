@@ -135,13 +135,6 @@ static int drop_refs(const char *repo, struct hub_error *e)
     return rc;
 }
 
-static int is_in(const struct names *n, const char *name)
-{
-    for (size_t i = 0; i < n->n; i++)
-        if (strcmp(n->name[i], name) == 0) return 1;
-    return 0;
-}
-
 /* The blobs that any snapshot of the repository, but for those that go, still names. */
 static int used_blobs(struct work *w, struct names *used, const char *repo, struct hub_error *e)
 {
@@ -184,7 +177,7 @@ static int take_blobs(struct work *w, const char *repo, struct hub_error *e)
         struct hub_place at;
         struct store_lock lock = { -1 };
         struct stat st;
-        if (is_in(&used, w->blobs.name[i])) continue;
+        if (names_has(&used, w->blobs.name[i])) continue;
         memcpy(f.hash, w->blobs.name[i], strlen(w->blobs.name[i]) + 1);
         rc = hub_place_of(&at, &p, "x", &f, e);
         if (rc != HUB_OK) break;

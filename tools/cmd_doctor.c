@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "engine.h"
 #include "host.h"
+#include "http.h"
 #include "ledger_code.h"
 #include "machine.h"
 #include "print.h"
@@ -182,6 +183,13 @@ static void report_decoding(struct report *r)
     const int missing = rc == STENO_EUNSUPPORTED && strstr(e.text, "FFmpeg cannot be") != NULL;
     line(r, "FFmpeg", missing ? "not found" : "found");
     if (missing) problem(r, "FFmpeg", e.text);
+}
+
+static void report_fetching(struct report *r)
+{
+    char version[64];
+    struct hub_error e;
+    line(r, "libcurl", http_library(version, sizeof version, &e) == HUB_OK ? version : e.text);
 }
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------ */
@@ -419,6 +427,7 @@ static int doctor_machine(struct report *r)
     line(r, "compiler", __VERSION__);
     report_libraries(r);
     report_decoding(r);
+    report_fetching(r);
     report_models(r);
     report_temp(r);
     return r->n_problems ? EXIT_SOME : EXIT_OK;

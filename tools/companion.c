@@ -1,6 +1,5 @@
 /* steno: models that go with another one. SPDX-License-Identifier: MIT */
 #include "companion.h"
-#include "hf_cache.h"
 #include "models.h"
 #include "models_hub.h"
 #include "path.h"
@@ -62,36 +61,10 @@ static char *find_beside(const char *model, const char *name, int *no_memory)
     return path;
 }
 
-/* The cache of ModelScope, below which versions of it keep models in several places. */
-static char *modelscope(void)
-{
-    const char *own = getenv("MODELSCOPE_CACHE"), *home = getenv("HOME");
-    errno = 0;
-    if (own && own[0]) return strdup(own);
-    return home && home[0] ? path_join(home, ".cache/modelscope") : NULL;
-}
-
-static char *find_modelscope(const char *name, int *no_memory)
-{
-    static const char *const sub[] = { "hub/models", "models", "hub", "" };
-    char *root = noted(modelscope(), no_memory), *path = NULL;
-    for (size_t i = 0; root && !path && i < sizeof sub / sizeof *sub; i++) {
-        char *dir = sub[i][0] ? noted(path_join(root, sub[i]), no_memory) : noted(strdup(root), no_memory);
-        if (dir) path = model_in(dir, name, no_memory);
-        free(dir);
-    }
-    free(root);
-    return path;
-}
-
 static char *find_caches(const char *name, int *no_memory)
 {
     char *own = noted(models_folder(0), no_memory), *path = own ? model_in(own, base_of(name), no_memory) : NULL;
     free(own);
-    if (!path) path = find_modelscope(name, no_memory);
-    char *hub = path ? NULL : noted(models_folder(N_MODEL_FOLDERS - 1), no_memory);
-    if (hub) path = hf_cache_find(hub, name, no_memory);
-    free(hub);
     return path ? path : models_hub_find(name, no_memory);
 }
 

@@ -6,7 +6,7 @@
  * carry none. */
 #include "models.h"
 #include "option_names.h"
-#include "hf_cache.h"
+#include "hub_env.h"
 #include "model_choice.h"
 #include "models_hub.h"
 #include "path.h"
@@ -44,12 +44,11 @@ enum { HERE = 3, HUB, N_CACHES = HUB }; /* ./models, where only ggml-*.bin count
 /* Folder `i`, or NULL when the environment names none, or with errno ENOMEM. */
 static char *cache_dir(int i)
 {
-    static const char *const sub[N_MODEL_FOLDERS] = { "steno", "whisper.cpp", "whisper", "", "huggingface/hub" };
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *hub = getenv("HF_HUB_CACHE"), *hf = getenv("HF_HOME");
+    static const char *const sub[N_MODEL_FOLDERS] = { "steno", "whisper.cpp", "whisper" };
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     errno = 0;
     if (i == HERE) return strdup("models");
-    if (i == HUB && hub && hub[0]) return strdup(hub);
-    if (i == HUB && hf && hf[0]) return path_join(hf, "hub");
+    if (i == HUB) return models_hub_cache(HUB_HF);
     char *base = xdg && xdg[0] == '/' ? strdup(xdg) : home && home[0] ? path_join(home, ".cache") : NULL;
     char *dir = base ? path_join(base, sub[i]) : NULL;
     free(base);
@@ -126,10 +125,6 @@ static void scan(struct found *f)
         if (d) closedir(d);
         free(dir);
     }
-    char *hub = cache_dir(HUB);
-    if (hub) hf_cache_each(hub, add, f, &f->no_memory);
-    else if (errno == ENOMEM) f->no_memory = 1;
-    free(hub);
     models_hub_each(add, f, &f->no_memory);
     if (f->n) qsort(f->c, f->n, sizeof *f->c, by_size);
 }
@@ -180,10 +175,6 @@ static char *find_name(const char *name, int *no_memory)
     const char *const called[] = { name, also.name, also.file };
     for (size_t i = 0; i < 6 && !path; i++) path = find_in(first[i / 3], called[i % 3], no_memory);
     if (!path) path = models_hub_find(name, no_memory);
-    char *hub = path ? NULL : cache_dir(HUB);
-    if (!path && !hub && errno == ENOMEM) *no_memory = 1;
-    if (hub) path = hf_cache_find(hub, name, no_memory);
-    free(hub);
     for (size_t i = 0; i < 6 && !path; i++) path = find_in(last[i / 3], called[i % 3], no_memory);
     return path;
 }

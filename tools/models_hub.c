@@ -1,13 +1,14 @@
 /* steno: models in the caches of the hubs, for those who look for one. SPDX-License-Identifier: MIT */
 #include "models_hub.h"
 #include "cmd_models.h"
+#include "json_path.h"
 #include "known.h"
 #include "model_find.h"
 #include "progress.h"
 #include "signals.h"
 #include "wanted.h"
 #include "word_near.h"
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static char *find_file(const struct hub_cache *c, const char *name, struct hub_e
 
 static char *find_in(const struct hub_cache *c, const char *name, struct hub_error *e)
 {
+    static const char *const openai[] = { "openai/whisper-%s", "openai/%s" };
     struct hub_spec spec = { .id = "" };
     struct hub_known known;
     char *path = NULL;
@@ -41,7 +43,13 @@ static char *find_in(const struct hub_cache *c, const char *name, struct hub_err
         if (hub_is_single(known.file)) snprintf(spec.file, sizeof spec.file, "%s", known.file);
         path = hub_model_path(c, &spec, e);
     }
-    return path || e->status == HUB_ENOMEM ? path : find_file(c, name, e);
+    if (!path && e->status != HUB_ENOMEM) path = find_file(c, name, e);
+    for (size_t i = 0; i < sizeof openai / sizeof *openai && !path && e->status != HUB_ENOMEM; i++) {
+        const int n = snprintf(spec.id, sizeof spec.id, openai[i], name);
+        spec.file[0] = '\0';
+        if (n > 0 && n < (int)sizeof spec.id) path = hub_model_path(c, &spec, e);
+    }
+    return path;
 }
 
 /* Both caches; 0 after want of memory, which is noted. */
@@ -84,6 +92,91 @@ static int may_be_whisper(const char *file)
     return n > 9 && strncmp(name, "ggml-", 5) == 0 && strcmp(name + n - 4, ".bin") == 0 && !strstr(name, "silero");
 }
 
+char *models_hub_file(const char *repo, const char *const *file, size_t n, int *no_memory)
+{
+    struct hub_cache c;
+    struct hub_error e = { 0 };
+    struct hub_spec spec = { .id = "" };
+    char *path = NULL;
+    const int there = read_caches(&c, no_memory);
+    snprintf(spec.id, sizeof spec.id, "%s", repo);
+    for (size_t i = 0; there && i < n && !path && e.status != HUB_ENOMEM; i++) {
+        snprintf(spec.file, sizeof spec.file, "%s", file[i]);
+        path = hub_model_path(&c, &spec, &e);
+    }
+    if (!path && e.status == HUB_ENOMEM) *no_memory = 1;
+    hub_cache_free(&c);
+    return path;
+}
+
+char *models_hub_cache(int hub)
+{
+    struct hub_env env;
+    struct hub_error e = { 0 };
+    char *dir = NULL;
+    const int rc = hub_env_read(&env, &e);
+    if (rc == HUB_OK && env.hub[hub].cache) dir = strdup(env.hub[hub].cache);
+    hub_env_free(&env);
+    errno = rc == HUB_ENOMEM ? ENOMEM : dir ? 0 : ENOENT;
+    return dir;
+}
+
+/* Of a folder with Hugging Face's settings: the first bytes of them say of which family it is. */
+static int is_whisper(const char *folder, int *no_memory)
+{
+    char text[1 << 14], *path = hub_format("%s/config.json", folder);
+    struct json_path j;
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    int is = 0;
+    if (!path || (!f && errno == ENOMEM)) *no_memory = 1;
+    free(path);
+    if (!f) return 0;
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    json_path_begin(&j, text);
+    while (!is && json_path_next(&j)) {
+        const char *family = json_path_text(&j, "model_type");
+        is = family && strcmp(family, "whisper") == 0;
+    }
+    return is;
+}
+
+/* Bytes of the weights that a loader reads. */
+static int64_t weights_size(const char *folder, int *no_memory)
+{
+    struct names files;
+    struct hub_error e;
+    int64_t size = 0;
+    if (names_of_folder(&files, folder, &e)) *no_memory = 1;
+    for (size_t i = 0; i < files.n; i++) {
+        struct stat st;
+        const size_t n = strlen(files.name[i]);
+        if (strncmp(files.name[i], "model", 5) != 0 || strncmp(files.name[i], "model.fp32", 10) == 0) continue; /* fp32: a second copy */
+        if (n < 12 || strcmp(files.name[i] + n - 12, ".safetensors") != 0) continue;
+        char *path = hub_format("%s/%s", folder, files.name[i]);
+        if (!path) *no_memory = 1;
+        else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) size += st.st_size;
+        free(path);
+    }
+    names_free(&files);
+    return size;
+}
+
+/* A model of a snapshot, where it is Whisper's: a ggml file, or the folder with "" as its name. */
+static void tell_whisper(const struct hub_snapshot *s, const char *file, void (*each)(void *user, char *path, int64_t size), void *user,
+                         int *no_memory)
+{
+    struct stat st;
+    int64_t size = 0;
+    if (file[0] ? !may_be_whisper(file) : !is_whisper(s->folder, no_memory)) return;
+    char *path = hub_format("%s%s%s", s->folder, file[0] ? "/" : "", file);
+    if (!path) *no_memory = 1;
+    else if (!file[0]) size = weights_size(path, no_memory);
+    else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) size = st.st_size;
+    if (path && size > 0) each(user, path, size);
+    else free(path);
+}
+
 void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *user, int *no_memory)
 {
     struct hub_cache c;
@@ -91,15 +184,9 @@ void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *u
     const int there = read_caches(&c, no_memory);
     for (size_t i = 0; there && i < c.n; i++) {
         struct names models;
+        if (!c.s[i].is_main) continue;
         if (hub_models_in(&models, c.s[i].folder, &e)) *no_memory = 1;
-        for (size_t k = 0; k < models.n; k++) {
-            struct stat st;
-            if (!c.s[i].is_main || !may_be_whisper(models.name[k])) continue;
-            char *path = hub_format("%s/%s", c.s[i].folder, models.name[k]);
-            if (!path) *no_memory = 1;
-            else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) each(user, path, st.st_size);
-            else free(path);
-        }
+        for (size_t k = 0; k < models.n; k++) tell_whisper(&c.s[i], models.name[k], each, user, no_memory);
         names_free(&models);
     }
     hub_cache_free(&c);

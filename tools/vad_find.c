@@ -1,6 +1,6 @@
 /* steno: finding a voice-activity model. SPDX-License-Identifier: MIT */
 #include "vad_find.h"
-#include "hf_cache.h"
+#include "hub_env.h"
 #include "models.h"
 #include "models_hub.h"
 #include "path.h"
@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 
 #define LONG_NAME "speech_fsmn_vad_zh-cn-16k-common-pytorch"
-
-enum { CACHE_OF_HUB = N_MODEL_FOLDERS - 1 }; /* Hugging Face's among models_folder's */
 
 static int is_there(const char *path)
 {
@@ -68,24 +66,10 @@ static char *beside(const char *model, struct called c)
 
 char *vad_place(int i)
 {
-    const char *cache = getenv("MODELSCOPE_CACHE"), *home = getenv("HOME");
-    errno = 0;
-    if (i == 0 && cache && cache[0]) return strdup(cache);
-    if (i == 0) return home && home[0] ? path_join(home, ".cache/modelscope") : NULL;
-    return i == 1 ? models_folder(CACHE_OF_HUB) : NULL;
+    return i == 0 ? models_hub_cache(HUB_MS) : i == 1 ? models_hub_cache(HUB_HF) : NULL;
 }
 
-/* Below a cache of ModelScope's, as its versions lay it out. */
-static char *in_modelscope(const char *cache)
-{
-    static const char *const sub[] = { "hub/models/iic/" LONG_NAME, "hub/iic/" LONG_NAME, "models/iic/" LONG_NAME, "iic/" LONG_NAME };
-    char *path = NULL;
-    errno = 0;
-    for (size_t i = 0; i < sizeof sub / sizeof *sub && !path && errno != ENOMEM; i++) path = there(cache, sub[i]);
-    return path;
-}
-
-/* Where "steno models pull NAME" puts it. */
+/* In the caches of both hubs, wherever versions of their clients keep it. @return malloc'd path, or NULL, with errno ENOMEM or ENOENT */
 static char *in_hubs(const char *name)
 {
     int no_memory = 0;
@@ -98,14 +82,9 @@ char *vad_find(const char *model)
 {
     errno = 0;
     char *path = model ? beside(model, fsmn) : NULL;
-    for (int i = 0; i < N_VAD_PLACES && !path && errno != ENOMEM; i++) {
-        int no_memory = 0;
-        char *dir = vad_place(i);
-        if (dir) path = i ? hf_cache_find(dir, "funasr/fsmn-vad", &no_memory) : in_modelscope(dir);
-        free(dir);
-        if (no_memory) errno = ENOMEM;
-    }
-    return path || errno == ENOMEM ? path : in_hubs("fsmn-vad");
+    static const char *const name[] = { "iic/" LONG_NAME, "funasr/fsmn-vad" };
+    for (size_t i = 0; i < sizeof name / sizeof *name && !path && errno != ENOMEM; i++) path = in_hubs(name[i]);
+    return path;
 }
 
 char *vad_find_silero(const char *model)
@@ -113,13 +92,14 @@ char *vad_find_silero(const char *model)
     errno = 0;
     char *path = model ? beside(model, silero) : NULL;
     for (int i = 0; i < N_MODEL_FOLDERS && !path && errno != ENOMEM; i++) {
-        int no_memory = 0;
         errno = 0;
         char *dir = models_folder(i);
         if (dir) path = in_folder(dir, silero);
-        if (dir && !path && i == CACHE_OF_HUB) path = hf_cache_file(dir, "ggml-org/whisper-vad", silero.name, silero.n, &no_memory);
         free(dir);
-        if (no_memory) errno = ENOMEM;
     }
+    if (path || errno == ENOMEM) return path;
+    int no_memory = 0;
+    path = models_hub_file("ggml-org/whisper-vad", silero.name, silero.n, &no_memory);
+    errno = no_memory ? ENOMEM : ENOENT;
     return path;
 }
