@@ -135,6 +135,9 @@ if(STENO_SANITIZE)
     set(sanitized 1)
 endif()
 add_library(failing_read MODULE tests/cli/failing_read.c)
+add_library(no_library MODULE tests/cli/no_library.c)
+set_target_properties(no_library PROPERTIES C_VISIBILITY_PRESET default)
+target_link_libraries(no_library PRIVATE ${CMAKE_DL_LIBS})
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
@@ -145,7 +148,7 @@ foreach(script IN LISTS scripts)
     if(TARGET steno AND NOT name MATCHES "^lib")
         steno_test(cli.${name} COMMAND bash ${script} LABELS ${labels} ENV
             "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}"
-            "STENO_FAILING_READ=$<TARGET_FILE:failing_read>")
+            "STENO_FAILING_READ=$<TARGET_FILE:failing_read>" "STENO_NO_LIBRARY_AT=$<TARGET_FILE:no_library>")
     endif()
 endforeach()
 

@@ -106,7 +106,10 @@ static int hear(struct live *l, struct printer *p, const struct opts *o, const c
         signals_defer(1);
         rc = hear_all(l, p, &e);
     }
+    const int n_lost = rc ? 0 : stream_sound_lost(p->sound);
     stream_sound_close(p->sound);
+    if (n_lost) message("some sound of the microphone was lost, %d times: the machine does not keep up", n_lost);
+    if (!file) file = o->sound.mic ? "default" : "-";
     if (p->code != EXIT_OK) return p->code;
     if (rc == STENO_ENOMEM) {
         message("%s", e.text[0] ? e.text : steno_status_text(rc));
@@ -173,12 +176,13 @@ int cmd_stream(int argc, char **argv)
     int code = args_parse(&stream_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n > 1) return message_usage("stream takes one sound, not %d", n);
-    code = engine_open(&e, &o.engine, 1);
+    code = stream_sound_check(&o.sound);
+    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code != EXIT_OK) return code;
     if (option_served(e.model, "chunk_size"))
         code = message_usage("streaming Paraformer needs no updates: \"steno - \" gives its text as it comes");
     if (code == EXIT_OK) code = find_vad(&vad, &o, &e);
-    if (code == EXIT_OK) code = stream(&o, &e, vad, n ? argv[0] : "-");
+    if (code == EXIT_OK) code = stream(&o, &e, vad, n ? argv[0] : NULL);
     engine_close(&e);
     steno_model_close(vad);
     return code;

@@ -29,7 +29,7 @@ static const struct help_page pages[] = {
         { "steno vad meeting.wav -m fsmn-vad --vad-merge-s 30", "stretches of up to half a minute" },
         { "steno vad meeting.wav -m fsmn-vad --json", "as an object" } } },
     { "stream", NULL, {
-        { "arecord -f S16_LE -r 16000 | steno stream -m base --vad silero", "what is said into the microphone" },
+        { "steno stream -m base --vad silero --mic", "what is said into the microphone" },
         { "steno stream -m base --raw s16le < samples.raw", "samples of another program" },
         { "steno stream talk.wav -m small -l en --step 2", "a file, as it would come" } } },
     { "tokenize", NULL, {

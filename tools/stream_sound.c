@@ -1,5 +1,7 @@
 /* steno: the sound that somebody hears while it comes. SPDX-License-Identifier: MIT */
 #include "stream_sound.h"
+#include "message.h"
+#include "mic.h"
 #include "signals.h"
 #include "sound.h"
 #include <errno.h>
@@ -16,6 +18,8 @@ struct stream_sound {
     struct stream_sound_opts o;
     steno_media *media; /* NULL: samples alone */
     steno_source source;
+    struct mic *mic;
+    int has_clock;
     FILE *raw;
     unsigned char held[4]; /* a sample that is not whole yet */
     size_t n_held;
@@ -43,14 +47,23 @@ static void wait_for(const struct stream_sound *s, int64_t at)
     }
 }
 
+/* What has come was spoken before; so the clock of a microphone that is a little faster counts. */
+static void clock_set(struct stream_sound *s, int64_t got)
+{
+    const int64_t begin_us = now_us() - (s->at + got) * 1000 / PER_MS;
+    if (!s->at || begin_us < s->begin_us) s->begin_us = begin_us;
+    s->at += got;
+}
+
 int64_t stream_sound_now_ms(const struct stream_sound *s)
 {
-    return s->o.realtime ? (now_us() - s->begin_us) / 1000 : -1;
+    return s->has_clock ? (now_us() - s->begin_us) / 1000 : -1;
 }
 
 int64_t stream_sound_late_ms(const struct stream_sound *s)
 {
-    const int64_t late = s->o.realtime ? stream_sound_now_ms(s) - s->at / PER_MS : 0;
+    if (s->mic) return mic_waiting(s->mic) / PER_MS;
+    const int64_t late = s->has_clock ? stream_sound_now_ms(s) - s->at / PER_MS : 0;
     return late > 0 ? late : 0;
 }
 
@@ -123,14 +136,23 @@ static int raw_open(struct stream_sound *s, const char *file, steno_error *e)
     return e->status = STENO_EIO;
 }
 
-/* ---- both */
+/* ---- all of them */
+
+int stream_sound_check(const struct stream_sound_opts *o)
+{
+    if (o->mic && o->raw != RAW_NONE) return message_usage("--mic and --raw exclude each other");
+    if (o->mic && o->realtime) return message_usage("--mic has the speed of its sound: --realtime is for files");
+    return EXIT_OK;
+}
 
 int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts *o, const char *file, steno_error *e)
 {
     struct stream_sound *s = *out = calloc(1, sizeof *s);
     if (!s) return STENO_ENOMEM;
     s->o = *o;
-    const int rc = o->raw == RAW_NONE ? media_open(s, file, e) : raw_open(s, file, e);
+    s->has_clock = o->realtime || o->mic;
+    const char *path = file ? file : "-";
+    const int rc = o->mic ? mic_open(&s->mic, file ? file : "default", e) : o->raw ? raw_open(s, path, e) : media_open(s, path, e);
     if (!rc) return rc;
     stream_sound_close(s);
     *out = NULL;
@@ -143,17 +165,25 @@ void stream_sound_close(struct stream_sound *s)
     signals_watch(NULL, NULL);
     if (s->raw && s->raw != stdin) fclose(s->raw);
     steno_media_close(s->media);
+    mic_close(s->mic);
     free(s);
+}
+
+int stream_sound_lost(const struct stream_sound *s)
+{
+    return s->mic ? mic_lost(s->mic) : 0;
 }
 
 int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno_error *e)
 {
-    const int64_t n = s->o.realtime ? STEP : STREAM_PIECE;
+    const int64_t n = s->has_clock ? STEP : STREAM_PIECE;
+    int64_t got = MIC_NOTHING_YET;
     if (signals_pending()) return 0;
-    const int64_t got = s->raw ? raw_read(s, pcm, n, e) : media_read(s, pcm, n, e);
+    while (s->mic && got == MIC_NOTHING_YET && !signals_pending()) got = mic_read(s->mic, pcm, n, e);
+    if (s->mic && got == MIC_NOTHING_YET) return 0;
+    if (!s->mic) got = s->raw ? raw_read(s, pcm, n, e) : media_read(s, pcm, n, e);
     if (got <= 0) return got;
-    if (!s->at) s->begin_us = now_us() - got * 1000 / PER_MS;
-    s->at += got;
-    if (s->o.realtime) wait_for(s, s->at);
+    if (s->o.realtime && s->at) wait_for(s, s->at + got);
+    clock_set(s, got);
     return signals_pending() ? 0 : got;
 }

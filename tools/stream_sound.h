@@ -1,6 +1,6 @@
 /* steno: the sound that somebody hears while it comes. SPDX-License-Identifier: MIT
  *
- * A sound file, samples of another program, at the speed they can be had or at their own. */
+ * A sound file, samples of another program, at the speed they can be had or at their own; a microphone. */
 #ifndef STENO_TOOLS_STREAM_SOUND_H
 #define STENO_TOOLS_STREAM_SOUND_H
 #include "args.h"
@@ -8,20 +8,25 @@
 
 enum stream_raw { RAW_NONE, RAW_S16LE, RAW_F32LE };
 
-struct stream_sound_opts { int raw, realtime; };
+struct stream_sound_opts { int raw, realtime, mic; };
 
 #define STREAM_SOUND_ROWS(T) \
     ARG_HEADING("Sound"), \
     { .name = "raw", .kind = ARG_WORD, .at = offsetof(T, sound.raw), .value = "none|s16le|f32le", .dflt = "none", \
       .help = "FILE is samples alone, mono at 16 kHz, heard as they come; none: a sound file" }, \
     { .name = "realtime", .kind = ARG_FLAG, .at = offsetof(T, sound.realtime), \
-      .help = "hear FILE at the speed of its sound, as if it were spoken now; latency_ms is that of the clock then" }
+      .help = "hear FILE at the speed of its sound, as if it were spoken now; latency_ms is that of the clock then" }, \
+    { .name = "mic", .kind = ARG_FLAG, .at = offsetof(T, sound.mic), \
+      .help = "hear a microphone: FILE is the name of ALSA's device, by default \"default\", until Ctrl-C" }
 
 enum { STREAM_PIECE = 1600 }; /* samples: most of a piece */
 
 struct stream_sound;
 
-/* @return a status, with the reason in *e */
+/* What does not go together. @return EXIT_OK or EXIT_USAGE, after a message */
+int stream_sound_check(const struct stream_sound_opts *o);
+
+/* file: NULL for standard input, or the microphone that is the default. @return a status, with the reason in *e */
 int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts *o, const char *file, steno_error *e);
 void stream_sound_close(struct stream_sound *s); /* NULL is allowed */
 
@@ -30,6 +35,8 @@ int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno
 
 /* How long what was read last has been waiting. */
 int64_t stream_sound_late_ms(const struct stream_sound *s);
+
+int stream_sound_lost(const struct stream_sound *s); /* how often a microphone had to drop some */
 
 /* The time of the sound by the clock: what is spoken now; -1: it has a speed of its own. */
 int64_t stream_sound_now_ms(const struct stream_sound *s);

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 DIGITS=$SRC/tests/data/demo.wav
-texts() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "$T/out"; }
+texts() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "${2-$T/out}"; }
 
 expect 0 "a file, as it would come" stream -q -m "$MODEL" -l en "$DIGITS"
 out_has '{"type":"endpoint","turn":1,"start":0.000,'
@@ -25,7 +25,7 @@ is "two of them" "$(texts endpoint | wc -l)" "2"
 SECONDS=0
 expect 0 "as if it were spoken now" stream -q -m "$MODEL" -l en --realtime "$DIGITS"
 [ $SECONDS -ge 3 ] || bad "a sound of 3.7 s takes its time" "$SECONDS s"
-is "its words" "$(texts endpoint)" "$(sed -n 's/^{"type":"endpoint".*"text":"\([^"]*\)".*/\1/p' whole)"
+is "its words" "$(texts endpoint)" "$(texts endpoint whole)"
 is "lines that say how late they are" "$(grep -cE '"latency_ms":[0-9]+}$' "$T/out")" "$(grep -c . "$T/out")"
 cp "$SRC/tests/data/audio/zh_phrases.wav" phrases.wav
 "$STENO" -q -m "$MODEL" -l zh --output-format txt phrases.wav | tr -d '\n' >offline
@@ -67,6 +67,46 @@ wait $pid
 is "its exit code" $? 143
 exec 7>&-
 is "the turn is told to its end" "$(texts endpoint | wc -l)" "1"
+
+# A microphone: ALSA's file plugin hears a pipe, into which a file is put at its own speed.
+expect 2 "samples and a microphone" stream -m "$MODEL" --mic --raw s16le
+err_has "--mic and --raw exclude each other"
+expect 2 "a microphone has a speed" stream -m "$MODEL" --mic --realtime
+if ! sanitized; then # a sanitizer has to be loaded first
+    STENO_NO_LIBRARY=libasound.so.2 LD_PRELOAD=$STENO_NO_LIBRARY_AT expect 4 "without ALSA's library" stream -q -m "$MODEL" --mic
+    err_has "default: ALSA's library (libasound.so.2) is not installed"
+fi
+mkfifo sound
+cat >asoundrc <<END
+pcm.speech { type file slave { pcm { type null } } file "/dev/null" infile "$PWD/sound" format "raw" }
+END
+export ALSA_CONFIG_PATH=$PWD/asoundrc
+expect 4 "a microphone that is not there" stream -q -m "$MODEL" --mic other
+if grep -q "is not installed" "$T/err"; then
+    echo "(not tried: hearing a microphone; there is no libasound.so.2)"
+else
+    err_has "other: this microphone cannot be opened"
+    "$STENO" stream -q -m "$MODEL" -l en --mic speech >"$T/out" 2>"$T/err" &
+    pid=$!
+    { # in hundred milliseconds; then silence
+        for i in $(seq 0 40); do
+            tail -c +$((i * 3200 + 1)) samples.raw | head -c 3200
+            sleep 0.1
+        done
+        head -c 64000 /dev/zero
+        for _ in $(seq 100); do
+            grep -q '"type":"final"' "$T/out" && break
+            sleep 0.1
+        done
+        kill -TERM $pid
+    } >sound
+    wait $pid
+    is "its exit code" $? 143
+    is "the words it heard" "$(texts endpoint | sed 's/ *seven.*//')" "$(texts endpoint whole | sed 's/ *seven.*//')"
+    [ -n "$(texts partial)" ] || bad "words come while it is heard" "$(cat "$T/out")"
+    awk -F '"latency_ms":' '$2 + 0 < 0 { exit 1 }' "$T/out" || bad "nothing is told before it is said" "$(cat "$T/out")"
+fi
+unset ALSA_CONFIG_PATH
 
 F=${STENO_SHARED:-/none}/material/funasr
 if [ -d "$F" ]; then
