@@ -28,6 +28,19 @@ static int take_segments(struct transcript_store *store, const steno_session *s,
     return 0;
 }
 
+/* @return 0, or -1 in want of memory */
+static int take_hypotheses(struct transcript *t, struct transcript_store *store, const steno_session *s)
+{
+    t->n_hypotheses = steno_hypothesis_count(s);
+    store->hypotheses = calloc((size_t)t->n_hypotheses + 1, sizeof *store->hypotheses);
+    for (int i = 0; i < t->n_hypotheses && store->hypotheses; i++) {
+        store->hypotheses[i].size = sizeof *store->hypotheses;
+        steno_hypothesis_get(s, i, &store->hypotheses[i]);
+    }
+    t->hypotheses = store->hypotheses;
+    return store->hypotheses ? 0 : -1;
+}
+
 int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s)
 {
     const int n = steno_segment_count(s);
@@ -38,7 +51,7 @@ int transcript_take(struct transcript *t, struct transcript_store *store, const 
     store->tokens = calloc(n_tokens + 1, sizeof *store->tokens);
     t->n_sentences = steno_sentence_count(s);
     store->sentences = calloc((size_t)t->n_sentences + 1, sizeof *store->sentences);
-    if (!store->words || !store->tokens || !store->sentences) return -1;
+    if (!store->words || !store->tokens || !store->sentences || take_hypotheses(t, store, s)) return -1;
     for (int i = 0; i < t->n_sentences; i++) {
         store->sentences[i].size = sizeof *store->sentences;
         steno_sentence_get(s, i, &store->sentences[i]);
@@ -75,6 +88,7 @@ void transcript_free(struct transcript_store *store)
     free(store->words);
     free(store->tokens);
     free(store->sentences);
+    free(store->hypotheses);
     free(store->first_word);
     free(store->first_token);
     free(store->speakers);

@@ -53,6 +53,8 @@ struct transcript {
     int32_t punctuated;         /* 1: a model for punctuation has written the text */
     const steno_token *tokens;  /* of all segments, in order; score only */
     const int32_t *first_token; /* [n] where those of a segment begin; it has segs[i].n_tokens */
+    const steno_hypothesis *hypotheses; /* [n_hypotheses] of all windows in order; where they were asked for */
+    int n_hypotheses;
     const int32_t *speakers;    /* [n] 0, 1, ... or WRITE_SPEAKER_UNKNOWN; NULL: nobody asked */
     const steno_model *model;   /* what tokens say; score only */
     const struct write_layout *layout; /* NULL: no limits */
@@ -66,12 +68,13 @@ struct transcript_store {
     steno_word *words;
     steno_token *tokens;
     steno_sentence *sentences;
+    steno_hypothesis *hypotheses;
     int32_t *first_word, *first_token, *speakers;
     char *text; /* of segments that were cut */
 };
 
-/* Fill t->{segs, n, words, first_word, sentences, n_sentences, tokens, first_token, text, language, duration_ms} with what the session
- * holds; texts and ids go on belonging to it. t->word_times is switched off where there is text but no word has come.
+/* Fill t->{segs, n, words, first_word, sentences, n_sentences, tokens, first_token, hypotheses, n_hypotheses, text, language, duration_ms}
+ * with what the session holds; texts and ids go on belonging to it. t->word_times is switched off where there is text but no word has come.
  *
  * @return 0, or -1 in want of memory; transcript_free the store in any case */
 int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s);

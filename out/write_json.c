@@ -85,6 +85,41 @@ static void write_words_of(struct sink *f, uint32_t bits, const char *const *wor
     sink_char(f, ']');
 }
 
+static void write_hypothesis(struct sink *f, const struct transcript *t, const steno_hypothesis *h)
+{
+    sink_text(f, "{\"text\": ");
+    utf8_json(f, h->text);
+    member(f, "avg_logprob", h->avg_logprob);
+    member(f, "score", h->score);
+    sink_text(f, ", \"tokens\": [");
+    for (int i = 0; i < h->n_tokens; i++) sink_format(f, "%s%d", i ? ", " : "", h->tokens[i]);
+    sink_char(f, ']');
+    if (t->token_logprobs) sink_text(f, ", \"token_logprobs\": [");
+    for (int i = 0; t->token_logprobs && i < h->n_tokens; i++) {
+        if (i) sink_text(f, ", ");
+        write_json_number(f, round(1e6 * (double)h->logprobs[i]) / 1e6);
+    }
+    sink_text(f, t->token_logprobs ? "]}" : "}");
+}
+
+/* Texts that a search has found, window by window, the best of each first. */
+void write_json_hypotheses(struct sink *f, const struct transcript *t)
+{
+    if (!t->n_hypotheses) return;
+    sink_text(f, ", \"n_best\": [");
+    for (int i = 0; i < t->n_hypotheses; i++) {
+        const steno_hypothesis *h = &t->hypotheses[i];
+        if (!h->place) {
+            sink_text(f, i ? "]}, {\"start\": " : "{\"start\": ");
+            write_json_number(f, (double)h->at_ms / 1000);
+            sink_text(f, ", \"hypotheses\": [");
+        }
+        if (h->place) sink_text(f, ", ");
+        write_hypothesis(f, t, h);
+    }
+    sink_text(f, "]}]");
+}
+
 void write_json_post(struct sink *f, const struct transcript *t)
 {
     if (!t->post) return;
@@ -189,6 +224,7 @@ void write_json(struct sink *f, const struct transcript *t)
     if (t->n_sentences) write_sentences(f, t);
     sink_text(f, ", \"language\": ");
     utf8_json(f, t->language);
+    write_json_hypotheses(f, t);
     write_json_post(f, t);
     write_json_lost(f, t, 0);
     sink_char(f, '}');

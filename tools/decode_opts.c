@@ -242,6 +242,7 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
 
     p->beam_size = (int32_t)o->beam_size;
     p->best_of = (int32_t)o->best_of;
+    p->n_best = (int32_t)o->n_best;
     p->patience = o->patience;
     p->length_penalty = o->length_penalty;
     p->temperature = o->temperature;

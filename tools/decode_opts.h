@@ -17,7 +17,7 @@ struct decode_opts {
     int decoding, carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
-    int64_t draft_max, max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
+    int64_t draft_max, max_context, audio_ctx, detection_segments, beam_size, best_of, n_best, sample_length, seed;
     double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, repetition_penalty, grammar_penalty;
     double hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
@@ -117,6 +117,8 @@ struct decode_opts {
       .help = "it ends with N * X finished sequences; none: N" }, \
     { .name = "best-of", .kind = ARG_INT, .at = offsetof(T, decode.best_of), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "draws at temperatures above 0, the best counts; 0: one" }, \
+    { .name = "n-best", .kind = ARG_INT, .at = offsetof(T, decode.n_best), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "so many texts of each window in the kinds of json, as \"n_best\", the best first: what --beam-size or --best-of found" }, \
     { .name = "length-penalty", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.length_penalty), \
       .value = "A|none", .dflt = ARG_OF_PARAM, .help = "sequences rank by log-probability / ((5 + length) / 6)^A; none: / length" }, \
     { .name = "temperature", .kind = ARG_NUM, .at = offsetof(T, decode.temperature), .value = "T", .dflt = ARG_OF_PARAM, \

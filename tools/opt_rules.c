@@ -111,6 +111,7 @@ static const struct {
     { "split-on-word", cuts, "needs --max-len" },
     { "font", has_karaoke, "is for the output formats ass and wts" },
     { "token-timestamps", has_objects, "shows in the output formats json, verbose_json, jsonl and json_full: add one of these" },
+    { "n-best", has_lists, "shows in the output formats json, verbose_json and jsonl: add one of these" },
     { "token-logprobs", has_lists, "shows in the output formats json, verbose_json and jsonl: add one of these" },
     { "print-colors", one_style, "and --print-confidence exclude each other" },
     { "print-colors", may_color, "and --color never exclude each other" },

@@ -844,7 +844,8 @@ typedef struct steno_transcribe_params {
     void (*on_resume_point)(void *user, const void *data, size_t n);
     const void *resume;
     int32_t decoding;              /* enum steno_decoding */
-    int32_t pad2;
+    int32_t n_best;                /* texts of each window, or clip, that are kept besides the results, for steno_hypothesis_get: at most
+                                      beam_size or best_of, 0: none. Of a window that was drawn and checked in f32 there is one */
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -894,6 +895,28 @@ STENO_API int steno_segment_count(const steno_session *s);
 
 /** Copy segment `i` out, up to seg->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_segment_get(const steno_session *s, int i, steno_segment *seg);
+
+/** With n_best: what a search has found for a window, or of a CTC head for a clip. */
+typedef struct steno_hypothesis {
+    uint32_t size;         /* set by the caller to sizeof(steno_hypothesis) */
+    int32_t place;         /* 0, 1, ... of those of its window, the best first: place 0 is what the segments are made of. Where a window is
+                              decoded again from its last time on, or segments are left out, it says more than they do */
+    int64_t at_ms;         /* where the window begins */
+    const char *text;
+    const int32_t *tokens; /* [n_tokens] times among them, the end of text not */
+    const float *logprobs; /* [n_tokens] of each, as of steno_token */
+    int32_t n_tokens;
+    int32_t pad;
+    double avg_logprob;    /* of all tokens, the end of text counted; of a CTC head as of a segment */
+    double score;          /* what they are ranked by: of beams and candidates as in steno_attempt, of a CTC head the log-probability of the
+                              text in all ways to say it */
+} steno_hypothesis;
+
+/** @return how many there are, of all windows in order */
+STENO_API int steno_hypothesis_count(const steno_session *s);
+
+/** Copy hypothesis `i` out, up to out->size bytes; pointers live as long as the segments. @return STENO_OK, STENO_EARG */
+STENO_API int steno_hypothesis_get(const steno_session *s, int i, steno_hypothesis *out);
 
 /** Copy token `j` of segment `i` out, up to tok->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token *tok);

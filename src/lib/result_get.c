@@ -52,6 +52,27 @@ int steno_word_get(const steno_session *s, int i, int j, steno_word *out)
     return STENO_OK;
 }
 
+int steno_hypothesis_count(const steno_session *s)
+{
+    return s ? (int)(s->selected->hypotheses.len / sizeof(struct hypothesis)) : 0;
+}
+
+int steno_hypothesis_get(const steno_session *s, int i, steno_hypothesis *out)
+{
+    if (!s || i < 0 || i >= steno_hypothesis_count(s) || !out || out->size < sizeof(uint32_t)) return STENO_EARG;
+    const struct result *r = s->selected;
+    const struct hypothesis *h = (const struct hypothesis *)(const void *)r->hypotheses.p + i;
+    steno_hypothesis found = { .place = h->place, .at_ms = h->at_ms, .text = r->hypothesis_text.p + h->text, .n_tokens = h->n_tokens,
+                               .avg_logprob = h->avg_logprob, .score = h->score };
+    if (h->n_tokens) {
+        found.tokens = (const int32_t *)(const void *)r->hypothesis_ids.p + h->first_token;
+        found.logprobs = (const float *)(const void *)r->hypothesis_logprobs.p + h->first_token;
+    }
+    found.size = out->size < sizeof found ? out->size : (uint32_t)sizeof found;
+    memcpy(out, &found, found.size);
+    return STENO_OK;
+}
+
 int steno_sentence_count(const steno_session *s)
 {
     return s ? (int)(s->selected->sentences.len / sizeof(struct marked_sentence)) : 0;

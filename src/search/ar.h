@@ -10,6 +10,7 @@
  * Reference: openai-whisper 20250625, whisper/decoding.py, GreedyDecoder, BeamSearchDecoder, MaximumLikelihoodRanker. */
 #ifndef STENO_SEARCH_AR_H
 #define STENO_SEARCH_AR_H
+#include "base/buf.h"
 #include "plan/run.h"
 #include "plan/state.h"
 
@@ -22,6 +23,9 @@ struct ar_params {
     int32_t max_finished;  /* beams: finished sequences that end the search, 1..AR_FINISHED */
     double length_penalty; /* NAN: rank by the mean log-probability */
 };
+
+/* A finished sequence: this, and its tokens behind it (struct sampled_token). */
+struct ar_candidate { double sum, rank; int32_t n, ended; };
 
 /* A beam search at work. */
 struct beams {
@@ -47,6 +51,7 @@ struct ar {
     double rank[AR_FINISHED]; /* when done: of each candidate, in the order they were found */
     int32_t n_ranks, chosen;
     struct beams beams;
+    struct buf *found;       /* beams: where each candidate goes, in the order they were found; NULL: nobody asks. Set behind ar_begin */
 };
 
 /* The lanes must have been reset for this attempt (kv_len 0, rules, out, limit, window, enc_len; each its own stream). prompt is kept,

@@ -41,6 +41,11 @@ static void candidate_add(struct ar *a, const struct lane *l, double sum, float 
     struct beams *b = &a->beams;
     const double rank = dead ? -INFINITY : ar_rank(sum, l->sampler.n, a->p.length_penalty);
     if (a->n_ranks < AR_FINISHED) a->rank[a->n_ranks] = rank;
+    if (a->found) {
+        const struct ar_candidate c = { sum, rank, l->sampler.n, ended };
+        buf_add(a->found, &c, sizeof c);
+        buf_add(a->found, l->sampler.out, (size_t)l->sampler.n * sizeof *l->sampler.out);
+    }
     if (!a->n_ranks || rank > b->best_rank) {
         memcpy(b->best, l->sampler.out, (size_t)l->sampler.n * sizeof *b->best);
         b->best_n = l->sampler.n;

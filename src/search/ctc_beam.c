@@ -259,13 +259,15 @@ void ctc_beam_row(struct ctc_beam *b, const struct ctc_logits *row)
     if (b->n_next) settle(b, row); /* else nothing was a number, and the row is passed over */
 }
 
-int32_t ctc_beam_end(struct ctc_beam *b, struct sampled_token *out, double *logprob)
+int32_t ctc_beam_end(const struct ctc_beam *b, int place, struct sampled_token *out, double *logprob)
 {
     int32_t n = 0;
-    for (uint32_t k = b->live[0].node; k; k = b->node[k].parent) n++;
-    uint32_t k = b->live[0].node;
+    if (place >= b->n_live) return -1;
+    const struct prefix *p = &b->live[place];
+    for (uint32_t k = p->node; k; k = b->node[k].parent) n++;
+    uint32_t k = p->node;
     for (int32_t i = n; i-- > 0; k = b->node[k].parent)
         out[i] = (struct sampled_token){ .id = b->node[k].id, .ts_id = -1, .logprob = b->node[k].peak, .p = expf(b->node[k].peak) };
-    *logprob = log_add(b->live[0].blank, b->live[0].label);
+    *logprob = log_add(p->blank, p->label);
     return n;
 }

@@ -41,7 +41,7 @@ struct ctc_logits {
 };
 void ctc_beam_row(struct ctc_beam *b, const struct ctc_logits *row);
 
-/* The most probable text: its ids with the log-probability of each in the row where it is likeliest to begin, at most a row each.
- * *logprob: of the text. @return their number */
-int32_t ctc_beam_end(struct ctc_beam *b, struct sampled_token *out, double *logprob);
+/* The place-th text, the most probable one first: its ids with the log-probability of each in the row where it is likeliest to begin, at
+ * most a row each. *logprob: of the text. @return their number, -1: there are not so many texts */
+int32_t ctc_beam_end(const struct ctc_beam *b, int place, struct sampled_token *out, double *logprob);
 #endif

@@ -41,6 +41,11 @@ static int has_candidates(params_t p)
 {
     return p->best_of > 1 || (p->beam_size && (isnan(p->patience) ? p->beam_size : p->beam_size * p->patience) > 1);
 }
+static int has_as_many(params_t p)
+{
+    const int32_t most = p->beam_size > p->best_of ? p->beam_size : p->best_of;
+    return p->n_best <= (most > 1 ? most : 1);
+}
 static int is_judged(params_t p) { return has_ladder(p) || p->guards != STENO_GUARDS_OFF; }
 static int logprob_counts(params_t p) { return !isnan(p->no_speech_threshold) || is_judged(p); }
 static int has_timestamps(params_t p) { return !p->without_timestamps; }
@@ -108,6 +113,7 @@ static const struct rule {
     { "best_of", is_hot, "needs a temperature above 0: at 0 there is one most probable text; set {temperature}, or "
                          "{temperature_increment_on_fallback}", 0 },
     { "beam_size", starts_cold, "needs a temperature of 0 to begin with; above it candidates are drawn: use {best_of}", 0 },
+    { "n_best", has_as_many, "is more than a search finds: it needs {beam_size} or {best_of} of as many", 0 },
     { "patience", has_beam, "needs {beam_size}", 0 },
     { "patience", patience_fits, "times {beam_size} is not 1 to 256 sequences", 0 },
     { "length_penalty", has_candidates, "ranks candidates: it needs {beam_size} or {best_of} of 2 or more", 0 },

@@ -62,6 +62,7 @@ static const struct param transcribe[] = {
     { T(ban_unknown_emotion), FLAG, .by = BY_TAGS },
     { T(beam_size), INT32(0, RUN_BEAMS), .by = BY_AR | BY_TAGS },
     { T(best_of), INT32(0, RUN_BEAMS), .by = BY_AR },
+    { T(n_best), INT32(0, RUN_BEAMS), .by = BY_AR | BY_TAGS },
     { T(patience), NUMBER(0.001, 256), NO_DEFAULT, .by = BY_AR },
     { T(length_penalty), NUMBER(0, 1), NO_DEFAULT, .by = BY_AR },
     { T(prefix), TEXT, .by = BY_AR },

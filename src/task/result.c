@@ -12,6 +12,10 @@ void result_clear(struct result *r)
     buf_clear(&r->text);
     buf_clear(&r->bytes);
     buf_clear(&r->whole);
+    buf_clear(&r->hypotheses);
+    buf_clear(&r->hypothesis_ids);
+    buf_clear(&r->hypothesis_logprobs);
+    buf_clear(&r->hypothesis_text);
     buf_clear(&r->spans);
     buf_clear(&r->marks);
     buf_clear(&r->sentences);
@@ -33,6 +37,10 @@ void result_free(struct result *r)
     buf_free(&r->text);
     buf_free(&r->bytes);
     buf_free(&r->whole);
+    buf_free(&r->hypotheses);
+    buf_free(&r->hypothesis_ids);
+    buf_free(&r->hypothesis_logprobs);
+    buf_free(&r->hypothesis_text);
     buf_free(&r->spans);
     buf_free(&r->marks);
     buf_free(&r->sentences);
@@ -43,8 +51,24 @@ void result_free(struct result *r)
 int result_status(const struct result *r)
 {
     const int bad = r->segments.err || r->tokens.err || r->ids.err || r->times.err || r->words.err || r->text.err || r->bytes.err ||
-                    r->whole.err || r->spans.err;
+                    r->whole.err || r->spans.err || r->hypotheses.err || r->hypothesis_ids.err || r->hypothesis_logprobs.err ||
+                    r->hypothesis_text.err;
     return bad ? STENO_ENOMEM : STENO_OK;
+}
+
+static void append_hypotheses(struct result *r, const struct result *more)
+{
+    const size_t text = r->hypothesis_text.len, token = r->hypothesis_ids.len / sizeof(int32_t);
+    const struct hypothesis *h = (const struct hypothesis *)(const void *)more->hypotheses.p;
+    for (size_t i = 0; i < more->hypotheses.len / sizeof *h; i++) {
+        struct hypothesis moved = h[i];
+        moved.text += text;
+        moved.first_token += token;
+        buf_add(&r->hypotheses, &moved, sizeof moved);
+    }
+    buf_add(&r->hypothesis_ids, more->hypothesis_ids.p ? more->hypothesis_ids.p : "", more->hypothesis_ids.len);
+    buf_add(&r->hypothesis_text, more->hypothesis_text.p ? more->hypothesis_text.p : "", more->hypothesis_text.len);
+    buf_add(&r->hypothesis_logprobs, more->hypothesis_logprobs.p ? more->hypothesis_logprobs.p : "", more->hypothesis_logprobs.len);
 }
 
 void result_append(struct result *r, const struct result *more)
@@ -63,6 +87,7 @@ void result_append(struct result *r, const struct result *more)
     buf_add(&r->tokens, more->tokens.p ? more->tokens.p : "", more->tokens.len);
     buf_add(&r->times, more->times.p ? more->times.p : "", more->times.len);
     buf_add(&r->bytes, more->bytes.p ? more->bytes.p : "", more->bytes.len);
+    append_hypotheses(r, more);
     for (size_t i = 0; i < more->segments.len / sizeof *g && !result_status(r); i++) {
         struct segment moved = g[i];
         moved.text += text;
@@ -70,6 +95,24 @@ void result_append(struct result *r, const struct result *more)
         moved.first_word += word;
         buf_add(&r->segments, &moved, sizeof moved); /* last: what can be read is whole */
     }
+}
+
+void result_hypothesis_tokens(struct result *r, struct hypothesis *h, const struct sampled_token *tokens, int32_t n)
+{
+    h->first_token = r->hypothesis_ids.len / sizeof(int32_t);
+    h->n_tokens = n;
+    for (int32_t i = 0; i < n; i++) {
+        buf_add(&r->hypothesis_ids, &tokens[i].id, sizeof tokens[i].id);
+        buf_add(&r->hypothesis_logprobs, &tokens[i].logprob, sizeof tokens[i].logprob);
+    }
+}
+
+void result_hypothesis(struct result *r, struct hypothesis *h, const char *text, size_t n)
+{
+    h->text = r->hypothesis_text.len;
+    buf_add(&r->hypothesis_text, text, n);
+    buf_add(&r->hypothesis_text, "", 1);
+    if (!result_status(r)) buf_add(&r->hypotheses, h, sizeof *h); /* last: what can be read is whole */
 }
 
 void result_span(struct result *r, const struct vad_span *v, const steno_vad_params *p)

@@ -38,6 +38,14 @@ struct marked_sentence {
     int32_t n_words;
 };
 
+/* One of the texts that a search has found for a window. */
+struct hypothesis {
+    int64_t at_ms;
+    double avg_logprob, score;
+    size_t text, first_token; /* places in result.hypothesis_text, and among its tokens */
+    int32_t n_tokens, place;
+};
+
 enum { MAX_LANGUAGES = 100 };
 
 /* Results of one request; the only memory that grows with the audio. */
@@ -50,6 +58,10 @@ struct result {
     struct buf text;       /* segments' and words' texts, each ended by a NUL */
     struct buf bytes;      /* all text tokens' bytes */
     struct buf whole;      /* bytes as UTF-8 */
+    struct buf hypotheses; /* struct hypothesis */
+    struct buf hypothesis_ids;      /* int32_t, the tokens of all of them */
+    struct buf hypothesis_logprobs; /* float, of the same */
+    struct buf hypothesis_text;     /* of each, ended by a NUL: marks are put into the other texts alone */
     struct buf spans;      /* steno_span */
     struct buf marks;      /* steno_mark */
     struct buf sentences;  /* struct marked_sentence */
@@ -68,6 +80,10 @@ int result_status(const struct result *r); /* STENO_OK, or STENO_ENOMEM when a b
 
 /* Put what `more` holds behind what r holds. */
 void result_append(struct result *r, const struct result *more);
+
+/* One more hypothesis: h says when, its place and its score; its text is added by whoever makes it of the ids, n bytes. */
+void result_hypothesis_tokens(struct result *r, struct hypothesis *h, const struct sampled_token *tokens, int32_t n);
+void result_hypothesis(struct result *r, struct hypothesis *h, const char *text, size_t n);
 
 /* One more span, which p->on_span is told of; spans.err: there was no room. */
 void result_span(struct result *r, const struct vad_span *v, const steno_vad_params *p);

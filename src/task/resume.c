@@ -16,14 +16,17 @@ struct record_head {
     uint32_t n_results, n_state;
 };
 
-enum part { SEGMENTS, TOKENS, IDS, TIMES, WORDS, TEXT, BYTES };
+enum part { SEGMENTS /* the others follow */ };
 static const size_t elem_sz[RESUME_BUFS] = {
     sizeof(struct segment), sizeof(struct sampled_token), sizeof(int32_t), sizeof(struct token_time), sizeof(struct word), 1, 1,
+    sizeof(struct hypothesis), sizeof(int32_t), sizeof(float), 1,
 };
 
 static struct buf *part_of(struct result *r, int i)
 {
-    struct buf *const part[RESUME_BUFS] = { &r->segments, &r->tokens, &r->ids, &r->times, &r->words, &r->text, &r->bytes };
+    struct buf *const part[RESUME_BUFS] = { &r->segments, &r->tokens, &r->ids, &r->times, &r->words, &r->text, &r->bytes,
+                                            &r->hypotheses, &r->hypothesis_ids, &r->hypothesis_logprobs,
+                                            &r->hypothesis_text };
     return part[i];
 }
 
@@ -154,6 +157,22 @@ static void take_result(struct reader *r, struct result *to)
     }
 }
 
+static int are_hypotheses_sound(const struct result *r, const steno_model *m)
+{
+    const size_t n_ids = r->hypothesis_ids.len / sizeof(int32_t);
+    const struct hypothesis *h = (const struct hypothesis *)(const void *)r->hypotheses.p;
+    const int32_t *id = (const int32_t *)(const void *)r->hypothesis_ids.p;
+    if (r->hypothesis_text.len && r->hypothesis_text.p[r->hypothesis_text.len - 1]) return 0;
+    if (r->hypothesis_logprobs.len / sizeof(float) != n_ids) return 0;
+    for (size_t i = 0; i < n_ids; i++)
+        if (id[i] < 0 || id[i] >= m->n_vocab) return 0;
+    for (size_t i = 0; i < r->hypotheses.len / sizeof *h; i++) {
+        if (h[i].text >= r->hypothesis_text.len || h[i].n_tokens < 0 || h[i].first_token > n_ids) return 0;
+        if ((size_t)h[i].n_tokens > n_ids - h[i].first_token) return 0;
+    }
+    return 1;
+}
+
 /* Places are inside of what they are places in. */
 static int is_sound(struct result *r, const steno_model *m)
 {
@@ -173,7 +192,7 @@ static int is_sound(struct result *r, const steno_model *m)
         if (g[i].first_token > n_ids || (size_t)g[i].n_tokens > n_ids - g[i].first_token) return 0;
         if (g[i].n_words && (g[i].first_word > n_words || (size_t)g[i].n_words > n_words - g[i].first_word)) return 0;
     }
-    return 1;
+    return are_hypotheses_sound(r, m);
 }
 
 /* One record. @return 0: it is none, or not of this model */

@@ -83,6 +83,19 @@ static inline uint64_t result_digest_flags(const steno_session *s, uint32_t flag
             h = ((h ^ (uint64_t)w.t0_ms) * 1099511628211u ^ bits) * 1099511628211u;
         }
     }
+    for (int i = 0; i < steno_hypothesis_count(s); i++) {
+        steno_hypothesis f = { .size = sizeof f };
+        uint64_t bits;
+        steno_hypothesis_get(s, i, &f);
+        memcpy(&bits, &f.score, sizeof bits);
+        h = ((h ^ bits) * 1099511628211u ^ (uint64_t)f.at_ms) * 1099511628211u + (uint64_t)f.place;
+        for (int j = 0; f.text[j]; j++) h = (h ^ (uint8_t)f.text[j]) * 1099511628211u;
+        for (int j = 0; j < f.n_tokens; j++) {
+            uint32_t p;
+            memcpy(&p, &f.logprobs[j], sizeof p);
+            h = ((h ^ (uint64_t)f.tokens[j]) * 1099511628211u ^ p) * 1099511628211u;
+        }
+    }
     return h;
 }
 

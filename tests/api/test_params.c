@@ -111,11 +111,11 @@ static void test_every_field_has_one_row(void **state)
     (void)state;
     const size_t speech[] = { T(size), T(n_prompt_tokens), T(n_prefix_tokens), T(n_clip_timestamps),
                               T(language_detection_segments) + 4, T(word_timestamps) + 4,
-                              T(tags) + 4, T(pad2) }; /* the last four: padding */
+                              T(tags) + 4 }; /* the last three: padding */
     const size_t vad[] = { offsetof(steno_vad_params, size), offsetof(steno_vad_params, pad), offsetof(steno_vad_params, pad2),
                            offsetof(steno_vad_params, pad3) };
-    check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 8);
-    check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 8);
+    check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 7);
+    check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 7);
     check_covered(STENO_CALL_FIND_SPEECH, sizeof(steno_vad_params), vad, 4);
     const size_t model[] = { offsetof(steno_model_params, size), offsetof(steno_model_params, pad) };
     check_covered(STENO_CALL_OPEN, sizeof(steno_model_params), model, 2);
@@ -261,6 +261,7 @@ static void company(steno_transcribe_params *p, const char *name)
 {
     if (strcmp(name, "best_of") == 0) p->temperature = 0.5;
     if (strcmp(name, "patience") == 0) p->beam_size = 1;
+    if (strcmp(name, "n_best") == 0) p->beam_size = 32;
     if (strcmp(name, "length_penalty") == 0) p->beam_size = 2;
     if (strncmp(name, "grammar", 7) == 0) p->grammar = "root ::= \"a\"";
     if (strcmp(name, "hallucination_silence_threshold") == 0) p->word_timestamps = 1;

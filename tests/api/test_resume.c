@@ -140,6 +140,8 @@ static void test_windows_that_follow_from_each_other_go_on_behind_any_of_them(vo
     p = plain();
     p.beam_size = 3;
     go("beams", model, &minute, p, 0);
+    p.n_best = 3;
+    go("beams, all that were found", model, &minute, p, 0);
     p = plain();
     p.initial_prompt = "abc";
     p.carry_initial_prompt = 1;
@@ -183,6 +185,9 @@ static void test_clips_with_a_ctc_head_go_on(void **state)
     struct audio long_audio = bursts(100 * RATE);
     go("cut where it is quiet", ctc, &long_audio, p, 0);
     go("in a batch", ctc, &long_audio, p, 1);
+    p.beam_size = p.n_best = 3;
+    go("the best texts", ctc, &long_audio, p, 0);
+    go("the best texts, in a batch", ctc, &long_audio, p, 1);
     p.word_timestamps = 1;
     p.vad_model = vad;
     go("segments of speech, with words", ctc, &long_audio, p, 0);

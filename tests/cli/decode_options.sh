@@ -139,4 +139,29 @@ else
 fi
 expect 2 "two texts need names of their own" --task both "$DIGITS" -o out --output-template x.{format}
 err_has "put {stem} into --output-template"
+
+# ---- the best texts
+command -v python3 >/dev/null || echo "(not tried: texts as objects; there is no python3)"
+n_best() { ! command -v python3 >/dev/null || python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+n = d["n_best"]
+assert [len(w["hypotheses"]) for w in n] == [3], n
+h = n[0]["hypotheses"]
+assert h[0]["text"] == "".join(s["text"] for s in d["segments"]), (h[0]["text"], d["segments"])
+assert sorted((x["score"] for x in h), reverse=True) == [x["score"] for x in h]
+for x in h:
+    assert ("token_logprobs" in x) == (len(sys.argv) > 2) and n[0]["start"] == 0
+    if len(sys.argv) > 2: assert len(x["token_logprobs"]) == len(x["tokens"]) and all(p <= 0 for p in x["token_logprobs"])
+' "$@"; }
+for format in json verbose_json jsonl; do
+    t "three texts in $format" --beam-size 3 --n-best 3 -f $format
+    n_best "$T/out" || bad "the texts in $format" "$(head -c 300 "$T/out")"
+done
+t "with log-probabilities of tokens" --beam-size 3 --n-best 3 --token-logprobs -f json
+n_best "$T/out" logprobs || bad "log-probabilities" "$(head -c 300 "$T/out")"
+expect 2 "more than a search finds" -m "$MODEL" --beam-size 3 --n-best 4 -f json "$DIGITS"
+err_has "--n-best is more than a search finds: it needs --beam-size or --best-of of as many"
+expect 2 "where they do not show" -m "$MODEL" --beam-size 3 --n-best 3 "$DIGITS"
+err_has "--n-best shows in the output formats json, verbose_json and jsonl"
 finish

@@ -127,6 +127,7 @@ static const struct promise transcribe[] = {
     { "grammar-penalty", DECODES, "--grammar-penalty 0.1", "--grammar root::=[a-c]+", NULL },
     { "beam-size", TIMED, "--beam-size 3", "", "api/test_search.c, golden/test_ctc_beam.c" },
     { "patience", DECODES, "--patience 3", "--beam-size 2 " COLD, "unit/test_search_beam.c" },
+    { "n-best", TIMED, "--n-best 2", "--beam-size 3", "api/test_n_best.c" },
     { "best-of", DECODES, "--best-of 5", "--temperature 1", NULL },
     { "length-penalty", DECODES, "--length-penalty 1", "--beam-size 3 -v " COLD, "unit/test_search_beam.c" },
     { "temperature", DECODES, "--temperature 0.4", "", NULL },

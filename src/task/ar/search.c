@@ -59,6 +59,8 @@ int search_begin(struct window_decoder *w, int again)
     w->step.attempt = w->a.index;
     ar_begin(&w->ar, &search, lane0, w->prompt, n, sot);
     w->ar.fed = b->run.lane[lane0].kv.len;
+    buf_clear(&w->found);
+    w->ar.found = p->n_best && search.beams ? &w->found : NULL;
     guesses_begin(w);
     return STENO_OK;
 }

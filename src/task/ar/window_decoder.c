@@ -6,6 +6,7 @@
 #include <string.h>
 #include "task/ar/window_decoder.h"
 #include "task/ar/guesses.h"
+#include "task/ar/hypotheses.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/ar/text_checks.h"
@@ -57,6 +58,7 @@ void decoder_free(struct window_decoder *w)
 {
     buf_free(&w->bytes);
     buf_free(&w->text);
+    buf_free(&w->found);
     words_free(&w->words);
 }
 
@@ -334,6 +336,8 @@ static int window_finish(struct window_decoder *w)
             single_end = 1;
         }
         seek = w->seek + advance;
+        rc = hypotheses_add(w);
+        if (rc) return rc;
         drafts_make(w, n);
         w->words.skipped = 0;
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);

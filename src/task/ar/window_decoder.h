@@ -46,6 +46,7 @@ struct window_decoder {
     struct draft *drafts;    /* [text_ctx + 1] */
     struct words words;
     struct buf bytes, text;  /* of the attempt or segment at hand */
+    struct buf found;        /* finished beams of the search at hand, where n_best asks */
     struct ar ar;
     uint16_t lane;           /* with the result's tokens, when the search has ended */
     int rung, last_rung;     /* attempts begun and the last there can be */

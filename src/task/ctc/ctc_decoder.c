@@ -82,18 +82,63 @@ static void show_search(steno_session *s, int row, const float *logits, const st
     ctc_search_row(c->search, logits, best, q->barred);
 }
 
-/* Tags are those of the query rows; what is behind them is searched for. */
-static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
+/* The place-th text that was found, behind those tokens that f has. @return 0: there is none */
+static int found_add(const steno_session *s, struct clip_found *f, int place, double *logprob)
 {
     struct ctc_session *c = ctc_of(s);
-    const int rc = look(s, w, show_search, NULL);
-    if (rc) return rc;
-    *f = collapse(s, w, (uint32_t)c->clips.request.n_head);
-    const int32_t n = f->n + ctc_search_end(c->search, s->batch->sampled + f->n);
+    const int32_t more = ctc_search_end(c->search, place, s->batch->sampled + f->n, logprob), n = f->n + more;
     for (; f->n < n; f->n++) {
         c->ids[f->n] = s->batch->sampled[f->n].id;
         f->sum_logprob += s->batch->sampled[f->n].logprob;
     }
+    return more >= 0;
+}
+
+/* Tags are those of the query rows; what is behind them is searched for. */
+static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
+{
+    double logprob;
+    const int rc = look(s, w, show_search, NULL);
+    if (rc) return rc;
+    *f = collapse(s, w, (uint32_t)ctc_of(s)->clips.request.n_head);
+    found_add(s, f, 0, &logprob);
+    return STENO_OK;
+}
+
+/* What was found, as a text of the clip. */
+static int hypothesis_add(steno_session *s, const struct clip_window *w, const struct clip_found *f, int place, double score)
+{
+    struct ctc_session *c = ctc_of(s);
+    const struct ctc_ids ids = { c->ids, f->n };
+    struct hypothesis h = { .at_ms = w->at * 1000 / FBANK_RATE, .place = place, .score = score };
+    h.avg_logprob = f->sum_logprob / (f->n + 1);
+    struct ctc_tags tags = { 0 };
+    struct ctc_shown shown;
+    if (ctc_text_make(&c->text, s->model, &ids, c->clips.request.p.tags, &tags, &shown)) return STENO_ENOMEM;
+    result_hypothesis_tokens(&s->result, &h, f->tokens, f->n);
+    result_hypothesis(&s->result, &h, shown.text, shown.n);
+    return result_status(&s->result);
+}
+
+/* The texts of the clip, the best first; those behind it are read out of the search over its tokens, which come back at the end. */
+static int hypotheses_add(steno_session *s, const struct clip_window *w, const struct clip_found *best)
+{
+    struct ctc_session *c = ctc_of(s);
+    const int n_best = c->clips.request.p.n_best, n = c->searches ? n_best : n_best > 0;
+    double score = best->sum_logprob;
+    int rc = STENO_OK, there = 1;
+    for (int i = 0; i < n && there && !rc; i++) {
+        struct clip_found f = *best;
+        if (c->searches) {
+            f = collapse(s, w, (uint32_t)c->clips.request.n_head);
+            there = found_add(s, &f, i, &score);
+        }
+        if (there) rc = hypothesis_add(s, w, &f, i, score);
+    }
+    if (rc) return err_nomem(&s->error, (size_t)best->n, "the texts of a clip");
+    if (n < 2) return STENO_OK;
+    struct clip_found again = collapse(s, w, (uint32_t)c->clips.request.n_head);
+    found_add(s, &again, 0, &score);
     return STENO_OK;
 }
 
@@ -150,6 +195,8 @@ static int settle(steno_session *s, const struct clip_window *w)
     if (!c->searches) found = collapse(s, w, w->rows.n);
     if (!rc && clip_rows_wanted(s)) rc = show_rows(s, w);
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
+    if (rc) return rc;
+    rc = hypotheses_add(s, w, &found);
     if (rc) return rc;
     const struct ctc_ids ids = { c->ids, found.n };
     rc = ctc_text_make(&c->text, s->model, &ids, p->tags, &g.tags, &shown);

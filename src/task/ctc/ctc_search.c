@@ -70,8 +70,7 @@ void ctc_search_row(struct ctc_search *c, const float *logits, const struct best
     ctc_beam_row(c->beam, &row);
 }
 
-int32_t ctc_search_end(struct ctc_search *c, struct sampled_token *out)
+int32_t ctc_search_end(const struct ctc_search *c, int place, struct sampled_token *out, double *logprob)
 {
-    double logprob;
-    return ctc_beam_end(c->beam, out, &logprob);
+    return ctc_beam_end(c->beam, place, out, logprob);
 }

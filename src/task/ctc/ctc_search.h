@@ -16,5 +16,5 @@ void ctc_search_done(struct ctc_search *c); /* with the request, which may have 
 /* Of a clip: last is the id of the row before the first one, -1: none or nothing; rows in order; then the ids of the text. */
 void ctc_search_begin(struct ctc_search *c, int32_t last);
 void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *barred);
-int32_t ctc_search_end(struct ctc_search *c, struct sampled_token *out);
+int32_t ctc_search_end(const struct ctc_search *c, int place, struct sampled_token *out, double *logprob); /* as ctc_beam_end */
 #endif
