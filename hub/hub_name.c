@@ -87,6 +87,8 @@ int hub_is_https(const char *url)
     return strncasecmp(url, "https://", 8) == 0;
 }
 
+enum { HOST_MOST = 250, PORT_SZ = 6 /* with its colon */ };
+
 int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
 {
     const int https = hub_is_https(url), n_scheme = https ? 8 : 7;
@@ -95,8 +97,8 @@ int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
         if (*p <= ' ' || *p == 0x7f || *p == '\\') return -1;
     const char *host = url + n_scheme;
     const size_t n = strcspn(host, "/?#");
-    if (!n || n > 250 || memchr(host, '@', n)) return -1;
-    char name[256];
+    char name[HOST_MOST + PORT_SZ + 1];
+    if (!n || n >= sizeof name || memchr(host, '@', n)) return -1;
     for (size_t i = 0; i < n; i++) name[i] = (char)tolower((unsigned char)host[i]);
     name[n] = '\0';
     char *bracket = strrchr(name, ']'), *colon = strrchr(bracket ? bracket : name, ':');
@@ -106,7 +108,7 @@ int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
         if (colon[1]) port = strtol(colon + 1, NULL, 10);
         *colon = '\0';
     }
-    if (!name[0] || port < 1 || port > 65535) return -1;
+    if (!name[0] || strlen(name) > HOST_MOST || port < 1 || port > 65535) return -1;
     snprintf(out, HUB_ORIGIN_SZ, "%s://%s:%ld", https ? "https" : "http", name, port);
     return 0;
 }

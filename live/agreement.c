@@ -37,7 +37,8 @@ void agreement_cut(struct agreement *a)
 
 int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first)
 {
-    const struct words here = { a->known.w + a->cut, a->known.n - a->cut, 0 };
+    const size_t known = a->known.n - a->cut;
+    const struct words here = { known ? a->known.w + a->cut : NULL, known, 0 };
     size_t from, same;
     *first = a->known.n;
     int rc = live_words_behind(&from, w, &here, agreement_end_ms(a) - MARGIN_MS);

@@ -27,7 +27,7 @@ int steno_token_get(const steno_session *s, int i, int j, steno_token *out)
     const struct result *r = s->selected;
     const size_t at = g->first_token + (size_t)j;
     const struct sampled_token *p = (const struct sampled_token *)(const void *)r->tokens.p + at;
-    struct token_time t = { -1, -1, -1, 0 };
+    struct token_time t = { -1, -1, -1, 0, 0 };
     if (r->times.len) t = ((const struct token_time *)(const void *)r->times.p)[at];
     steno_token tok = { .id = p->id, .ts_id = p->ts_id, .p = p->p, .logprob = p->logprob, .ts_prob = p->ts_prob,
                        .ts_prob_sum = p->ts_prob_sum, .t0_ms = t.t0, .t1_ms = t.t1, .t_dtw_ms = t.dtw, .vlen = t.vlen };

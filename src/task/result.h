@@ -10,7 +10,7 @@ struct segment {
     double start, end;     /* the same in seconds, unrounded; NAN: not known */
     size_t text, first_token, first_word;
     int32_t n_tokens, n_words, attempt, speaker_turn;
-    uint32_t flags;
+    uint32_t flags, pad;   /* pads are 0: segments, times and words are written down as they lie (resume.h) */
     double temperature, avg_logprob, compression_ratio, no_speech_prob;
     struct ctc_tags tags;
     const char *word_source; /* where times of its words are from; NULL: it has none */
@@ -19,14 +19,14 @@ struct segment {
 /* Times of a token in the file, ms; -1: not known. dtw: where the alignment of words has it begin. */
 struct token_time {
     int64_t t0, t1, dtw;
-    float vlen; /* voice length: units of the text */
+    float vlen, pad; /* vlen: voice length: units of the text */
 };
 
 /* A word of a segment. */
 struct word {
     double start, end, probability; /* seconds in the file */
     size_t text;                    /* place in result.text */
-    int32_t n_tokens;
+    int32_t n_tokens, pad;
     size_t spoken;                  /* 1 + place there of the text before marks were put into it; 0: none were */
 };
 

@@ -22,6 +22,11 @@ static const size_t elem_sz[RESUME_BUFS] = {
     sizeof(struct hypothesis), sizeof(int32_t), sizeof(float), 1,
 };
 
+/* Bytes between fields would be of memory that nobody wrote. */
+_Static_assert(sizeof(struct segment) == 3 * 8 + 2 * 8 + 3 * sizeof(size_t) + 6 * 4 + 4 * 8 + TEXTS * sizeof(char *), "no holes");
+_Static_assert(sizeof(struct sampled_token) == 2 * 4 + 4 * 4 && sizeof(struct token_time) == 3 * 8 + 2 * 4, "no holes");
+_Static_assert(sizeof(struct word) == 3 * 8 + 2 * sizeof(size_t) + 2 * 4, "no holes");
+
 static struct buf *part_of(struct result *r, int i)
 {
     struct buf *const part[RESUME_BUFS] = { &r->segments, &r->tokens, &r->ids, &r->times, &r->words, &r->text, &r->bytes,

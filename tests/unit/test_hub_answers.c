@@ -76,6 +76,24 @@ static void test_an_origin_is_scheme_host_and_port(void **state)
     assert_true(!hub_is_loopback("http://localhost.evil:80"));
 }
 
+static void test_an_origin_of_the_longest_host_is_its_own_origin(void **state)
+{
+    enum { LONGEST = 250 };
+    (void)state;
+    for (int n = LONGEST - 1; n <= LONGEST + 1; n++)
+        for (int k = 0; k < 3; k++) {
+            static const char *const port[] = { "", ":", ":65535" };
+            char url[400], origin[HUB_ORIGIN_SZ], again[HUB_ORIGIN_SZ];
+            memset(url, 'h', sizeof url);
+            memcpy(url, "https://", 8);
+            snprintf(url + 8 + n, sizeof url - 8 - (size_t)n, "%s/x", port[k]);
+            assert_int_equal(hub_origin(origin, url), n > LONGEST ? -1 : 0);
+            if (n > LONGEST) continue;
+            assert_int_equal(hub_origin(again, origin), 0);
+            assert_string_equal(again, origin);
+        }
+}
+
 static void test_paths_that_lead_out_are_faults(void **state)
 {
     static const char *const bad[] = {
@@ -193,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_content_range_counts_when_all_of_it_is_right),
         cmocka_unit_test(test_fields_are_those_of_the_last_answer),
         cmocka_unit_test(test_an_origin_is_scheme_host_and_port),
+        cmocka_unit_test(test_an_origin_of_the_longest_host_is_its_own_origin),
         cmocka_unit_test(test_paths_that_lead_out_are_faults),
         cmocka_unit_test(test_json_tells_where_values_stand),
         cmocka_unit_test(test_a_listing_is_taken_whole_or_refused),

@@ -113,7 +113,7 @@ static void line_keep(steno_session *s, const struct known_text *t, const struct
     buf_add(&r->text, text, len);
     buf_add(&r->text, "", 1);
     for (int32_t i = 0; i < n; i++) {
-        const struct word v = { c[i].start, c[i].end, c[i].probability, r->text.len, c[i].n, 0 };
+        const struct word v = { c[i].start, c[i].end, c[i].probability, r->text.len, c[i].n, 0, 0 };
         buf_add(&r->text, t->split.text.p + c[i].text, c[i].len);
         buf_add(&r->text, "", 1);
         buf_add(&r->words, &v, sizeof v);

@@ -178,7 +178,7 @@ static void token_times_keep(struct window_decoder *w, const struct draft *d, co
     if (!q->token_timestamps && !q->word_timestamps) return;
     const size_t at = times->len;
     for (int32_t i = 0; i < g->n_tokens; i++) {
-        const struct token_time none = { -1, -1, -1, 0 };
+        const struct token_time none = { -1, -1, -1, 0, 0 };
         buf_add(times, &none, sizeof none);
     }
     if (times->err) return; /* result_status tells */

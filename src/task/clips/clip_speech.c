@@ -126,8 +126,8 @@ static int listen(struct clip_speech *c)
 /* The next span. @return 0: there is none */
 static int span_take(struct clip_speech *c)
 {
-    const struct vad_span *v = (const struct vad_span *)(const void *)(c->found.p + c->taken);
     if (c->taken == c->found.len) return 0;
+    const struct vad_span *v = (const struct vad_span *)(const void *)(c->found.p + c->taken);
     c->taken += sizeof *v;
     c->begin = c->end = v->t0_ms * PER_MS;
     c->rest = v->t1_ms * PER_MS < c->at + c->n ? v->t1_ms * PER_MS : c->at + c->n;

@@ -188,8 +188,10 @@ static size_t text_begin(const struct woven *v, const struct result *r)
 
 static void weave_words(struct woven *v, const struct result *r, const struct segment *g, struct cursor c)
 {
-    const struct word *w = (const struct word *)(const void *)r->words.p + g->first_word;
+    const struct word *w = (const struct word *)(const void *)r->words.p;
     int same = 1;
+    if (!g->n_words) return;
+    w += g->first_word;
     for (int32_t k = 0; k < g->n_words; k++) {
         struct word moved = w[k];
         const char *text = r->text.p + w[k].text;

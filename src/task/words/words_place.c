@@ -53,7 +53,7 @@ static void word_add(struct words *w, size_t i, double offset)
 {
     const struct split_word *from = split_at(&w->split, i);
     const struct timing *t = &timings_of(w)[i];
-    const struct word word = { round_cents(offset + t->start), round_cents(offset + t->end), t->probability, w->text.len, from->n, 0 };
+    const struct word word = { round_cents(offset + t->start), round_cents(offset + t->end), t->probability, w->text.len, from->n, 0, 0 };
     buf_add(&w->text, w->split.text.p + from->text, from->len);
     buf_add(&w->text, "", 1);
     buf_add(&w->word, &word, sizeof word);
