@@ -1,6 +1,6 @@
 # steno: what was ended goes on, and the result is that of a run that was not. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
-long_speech "$(sanitized && echo 4 || echo 12)" >long.wav # some minutes
+long_speech "$(sanitized && echo 8 || echo 12)" >long.wav # some minutes
 cp "$DIGITS" short.wav
 
 # ended CODE SIGNAL POINTS ARGUMENT...: begin a run and end it when so many pieces are kept, at least
@@ -18,6 +18,17 @@ ended() {
     interrupted=$((interrupted + (code == want)))
 }
 interrupted=0
+
+# interrupt SIZE ARGUMENT...: the same by SIGINT, again where a run was over first, as on a machine with much else to do
+interrupt() {
+    local i size=$1
+    shift
+    for i in 1 2 3 4 5 6; do
+        ended 130 INT "$size" "$@"
+        [ ! -e out/.steno_resume ] || return 0
+    done
+    bad "a run is interrupted" "all of $i were over before"
+}
 
 # goes_on NAME SIZES ARGUMENT...: ended at several places, in several ways, and then gone on with
 goes_on() {
@@ -88,15 +99,15 @@ is "it keeps its number" "$(ls two | sed 's/-.*//')" "2
 a.wav"
 
 # ---- journals of something else
-ended 130 INT 1500 -m "$MODEL" -l zh -f json
+interrupt 1500 -m "$MODEL" -l zh -f json
 expect 0 "other options begin anew" -m "$MODEL" -l zh -f json --beam-size 2 -o out --resume long.wav
 err_has "of another model, other options or another file; it begins anew"
-ended 130 INT 1500 -m "$MODEL" -l zh -f json
+interrupt 1500 -m "$MODEL" -l zh -f json
 for file in out/.steno_resume/*; do printf x >>"$file"; done
 expect 0 "half a piece at the end" -m "$MODEL" -l zh -f json -o out --resume long.wav
 expect 0 "what it is" -q -m "$MODEL" -l zh -f json -o want long.wav
 same out/long.json want/long.json
-ended 130 INT 1500 -m "$MODEL" -l zh -f json
+interrupt 1500 -m "$MODEL" -l zh -f json
 for file in out/.steno_resume/*; do
     n=$(stat -c %s "$file")
     printf '\377\377\377\377' | dd of="$file" bs=1 seek=$((n - 40)) conv=notrunc 2>"$T/dd"
