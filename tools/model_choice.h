@@ -1,8 +1,8 @@
 /* steno: which model is taken when none is named. SPDX-License-Identifier: MIT
  *
  * The best one that fits memory and is not slower than speech here. How good a model is says its size's name; what it computes and reads
- * for a window of 30 s is a table, too, and how much of that this processor does in a second comes from "steno bench" on processors of
- * each level. So the same machine always takes the same model, and nothing is measured before work begins. */
+ * for a window of 30 s is a table, too. How much of that this machine does in a second is measured once (machine_speed.h); where that
+ * cannot be, it is what "steno bench" says of processors of its level. So the same machine always takes the same model. */
 #ifndef STENO_TOOLS_MODEL_CHOICE_H
 #define STENO_TOOLS_MODEL_CHOICE_H
 #include <stdint.h>
@@ -11,7 +11,7 @@ struct choice_host {
     double gflops, gbytes; /* in a second, on all threads */
     int64_t memory;        /* that this process may have, 0: not known */
 };
-void choice_host_get(struct choice_host *h);
+void choice_host_get(struct choice_host *h); /* by the level */
 
 struct choice {
     int quality;     /* more is better */

@@ -7,6 +7,7 @@
 #include "models.h"
 #include "option_names.h"
 #include "hub_env.h"
+#include "machine_speed.h"
 #include "model_choice.h"
 #include "models_hub.h"
 #include "path.h"
@@ -326,12 +327,16 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
 }
 
 /* All that were found, in the order in which they are tried. @return malloc'd list, or NULL */
-static struct choice *in_order(const struct found *f)
+static struct choice *in_order(const struct found *f, const steno_model_params *p)
 {
+    struct machine_speed is;
     struct choice_host host;
     struct choice *c = calloc(f->n + 1, sizeof *c);
     if (!c) return NULL;
     choice_host_get(&host);
+    char *own = f->n > 1 ? cache_dir(0) : NULL; /* where there is one model, nothing is to be chosen */
+    if (own && machine_speed_get(&is, own, p)) host.gflops = is.gflops, host.gbytes = is.gbytes;
+    free(own);
     for (size_t i = 0; i < f->n; i++) choice_judge(&c[i], f->c[i].path, f->c[i].size, &host);
     qsort(c, f->n, sizeof *c, choice_order);
     return c;
@@ -342,7 +347,7 @@ int models_open_best(steno_model **out, struct model_found *at, const char *voca
 {
     struct found f;
     scan(&f);
-    struct choice *c = f.no_memory ? NULL : in_order(&f);
+    struct choice *c = f.no_memory ? NULL : in_order(&f, p);
     int rc = c ? STENO_EIO : STENO_ENOMEM;
     for (size_t i = 0; c && i < f.n && rc != STENO_OK && rc != STENO_EARG; i++) {
         const char *path = c[i].path;

@@ -59,6 +59,28 @@ err_has "ggml-broken.bin"
 err_has "the best one here that fits memory and keeps up with speech; -m chooses another"
 err_lacks "notes.bin"
 err_lacks "ggml-other.bin"
+# Which of several is taken follows from what was measured once, and from nothing else.
+speeds=$HOME/.cache/steno/speed.tsv
+[ "$(wc -l <"$speeds")" = 1 ] || bad "the machine's speed is kept" "$(cat "$speeds")"
+cp "$MODEL" models/ggml-large-v3.bin
+rm models/ggml-broken.bin models/notes.bin models/ggml-other.bin models/ggml-small.bin
+for figures in "100000 1000 ggml-large-v3.bin" "2 8 ggml-tiny.bin" "100000 1 ggml-tiny.bin"; do
+    set -- $figures
+    printf '%s\t%s\t%s\n' "$(cut -f 1 "$speeds")" "$1" "$2" >faked
+    cp faked "$speeds"
+    expect 0 "with figures $1 and $2 it is $3" "$DIGITS"
+    err_has "$3 (the best one here that fits memory and keeps up with speech"
+    same faked "$speeds"
+done
+expect 0 "another number of threads is another machine" -t 1 "$DIGITS"
+[ "$(wc -l <"$speeds")" = 2 ] || bad "it is measured, too" "$(cat "$speeds")"
+echo "nonsense" >"$speeds"
+expect 0 "a damaged file is measured anew" "$DIGITS"
+[ "$(wc -l <"$speeds")" = 2 ] || bad "it has figures again" "$(cat "$speeds")"
+rm "$speeds"
+chmod a-w "$HOME/.cache/steno" 2>/dev/null
+expect 0 "where nothing can be kept estimates decide" "$DIGITS"
+chmod u+w "$HOME/.cache/steno"
 rm -r models
 mkdir "$T/xdg" "$T/xdg/steno"
 cp "$MODEL" "$T/xdg/steno/mine.bin"
