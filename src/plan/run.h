@@ -48,9 +48,12 @@ struct margins {
     float time;                  /* of logits, of one timestamp before another */
 };
 
+struct lots; /* lots.h */
+
 /* What chooses the tokens of a sequence, and has chosen so far. */
 struct sampler {
     const struct logit_rules *rules;
+    struct lots *lots;           /* draws as whisper.cpp does; NULL: the most probable id, or a draw of rng_stream, is chosen */
     struct sampled_token *out;   /* [limit] tokens chosen so far, end of text excluded */
     int32_t n, limit;
     int32_t ended;               /* end of text was chosen */

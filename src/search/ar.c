@@ -2,15 +2,17 @@
 #include "search/ar.h"
 #include <math.h>
 #include "search/beam.h"
+#include "search/lot_beams.h"
 
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot)
 {
     struct sampled_token *best = a->beams.best;
-    *a = (struct ar){ .p = *p, .prompt = prompt, .n_prompt = n_prompt, .sot = sot, .lane0 = lane0, .forked = p->n_lanes == 1 || p->beams,
-                      .result = lane0 };
+    const int32_t n = p->verdict.draws ? p->n_lanes : 1; /* sequences behind the prompt */
+    *a = (struct ar){ .p = *p, .prompt = prompt, .n_prompt = n_prompt, .sot = sot, .lane0 = lane0, .result = lane0,
+                      .forked = p->n_lanes == 1 || (p->beams && n == 1) };
     a->beams.best = best;
-    a->beams.n = 1;
-    a->beams.lane[0] = lane0;
+    a->beams.n = n;
+    for (int32_t i = 0; i < n; i++) a->beams.lane[i] = (uint16_t)(lane0 + i);
 }
 
 /* What the last row of the prompt, and every row after it, is for. */
@@ -19,10 +21,16 @@ static uint16_t choice(const struct ar *a)
     return a->p.beams ? ROW_TOPK : ROW_SAMPLE;
 }
 
+/* Tokens that each beam may go on with. */
+static int32_t offers(const struct ar *a)
+{
+    return a->p.verdict.draws ? a->p.verdict.draws : a->p.n_lanes + 1;
+}
+
 static void row_add(const struct ar *a, struct run *r, int32_t token, uint16_t lane, uint16_t flags)
 {
     struct lane *l = &r->lane[lane];
-    if (flags & ROW_TOPK) l->sampler.topk = a->p.n_lanes + 1;
+    if (flags & ROW_TOPK) l->sampler.topk = offers(a);
     run_add(r, token, l->kv.len, lane, flags);
 }
 
@@ -33,11 +41,18 @@ static void lanes_fork(struct ar *a, struct run *r, struct kv_state *state)
     for (int32_t i = 1; i < a->p.n_lanes; i++) {
         struct lane *l = &r->lane[a->lane0 + i];
         const uint64_t stream = l->sampler.rng_stream;
+        struct lots *lots = l->sampler.lots;
         lane_copy(l, first);
         l->sampler.rng_stream = stream;
+        l->sampler.lots = lots;
         state_fork(state, (uint32_t)(a->lane0 + i), a->lane0);
     }
     a->forked = 1;
+}
+
+static uint16_t lane_at(const struct ar *a, int32_t i)
+{
+    return a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);
 }
 
 /* Is there room for a step of all lanes? */
@@ -56,7 +71,7 @@ static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, str
         const uint16_t last = i == a->n_prompt - 1 ? choice(a) : 0, sot = i == a->sot ? ROW_PROB : 0;
         const struct room left = run_left(r, max);
         if (!left.rows || (!left.out && (last | sot))) return;
-        if (last & ROW_TOPK) l->sampler.topk = a->p.n_lanes + 1;
+        if (last & ROW_TOPK) l->sampler.topk = offers(a);
         run_add(r, a->prompt[i], l->kv.len + i - a->fed, a->lane0, last | sot);
     }
     if (a->fed < shared || !fits_all(a, run_left(r, max))) return;
@@ -86,11 +101,26 @@ uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct roo
         return r->n_rows - before;
     }
     for (int32_t i = 0; i < n; i++) {
-        const uint16_t lane = a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);
-        const struct lane *l = &r->lane[lane];
-        if (!l->sampler.done) row_add(a, r, l->sampler.out[l->sampler.n - 1].id, lane, choice(a));
+        const struct lane *l = &r->lane[lane_at(a, i)];
+        if (!l->sampler.done) row_add(a, r, l->sampler.out[l->sampler.n - 1].id, lane_at(a, i), choice(a));
     }
     return r->n_rows - before;
+}
+
+/* Every lane has come to its end: the first of the best that have not failed. */
+static void verdicts_rank(struct ar *a, const struct run *r)
+{
+    double best = -INFINITY;
+    a->chosen = a->p.verdict.before < a->p.n_lanes ? a->p.verdict.before : 0;
+    for (int32_t i = 0; i < a->p.n_lanes; i++) {
+        const struct verdict v = verdict_of(&r->lane[lane_at(a, i)], &a->p.verdict, a->p.length_penalty);
+        a->rank[i] = v.failed ? -INFINITY : v.rank;
+        if (!(a->rank[i] > best)) continue;
+        best = a->rank[i];
+        a->chosen = i;
+    }
+    a->n_ranks = a->p.n_lanes;
+    a->result = lane_at(a, a->chosen);
 }
 
 /* Every lane has come to its end: the first of the best by rank. One that nothing could follow ranks last, as among beams. */
@@ -112,12 +142,12 @@ void ar_give(struct ar *a, struct run *r, struct kv_state *state)
     const int32_t len = r->lane[a->lane0].kv.len;
     if (prompting) a->fed = len < a->n_prompt ? len : a->n_prompt;
     if (a->fed < a->n_prompt) return;
-    if (a->p.beams) {
-        beams_step(a, r, state);
-        return;
-    }
+    if (a->p.verdict.draws) lot_beams_step(a, r, state);
+    else if (a->p.beams) beams_step(a, r, state);
+    if (a->p.beams && !(a->done && a->p.verdict.draws)) return;
     for (int32_t i = 0; i < a->p.n_lanes; i++)
         if (!r->lane[a->lane0 + i].sampler.done) return;
     a->done = 1;
-    candidates_rank(a, r);
+    if (a->p.verdict.on) verdicts_rank(a, r);
+    else candidates_rank(a, r);
 }

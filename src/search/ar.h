@@ -5,7 +5,8 @@
  *
  *   greedy     one lane, which chooses inside the plan
  *   best of n  n lanes that each draw for themselves; the best by rank counts
- *   beams      n lanes whose best continuations are chosen here, after each step, over all of them
+ *   beams      n lanes whose best continuations are chosen here, after each step, over all of them; or, by whisper.cpp's rules, the best
+ *              of those that they have drawn
  *
  * Reference: openai-whisper 20250625, whisper/decoding.py, GreedyDecoder, BeamSearchDecoder, MaximumLikelihoodRanker. */
 #ifndef STENO_SEARCH_AR_H
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "plan/run.h"
 #include "plan/state.h"
+#include "search/verdict.h"
 
 enum { AR_FINISHED = 256 /* most finished sequences of a beam search */ };
 
@@ -22,6 +24,7 @@ struct ar_params {
     int32_t beams;         /* 1: beam search over them */
     int32_t max_finished;  /* beams: finished sequences that end the search, 1..AR_FINISHED */
     double length_penalty; /* NAN: rank by the mean log-probability */
+    struct verdict_rules verdict; /* by whisper.cpp's rules */
 };
 
 /* A finished sequence: this, and its tokens behind it (struct sampled_token). */

@@ -29,7 +29,7 @@ static int has_ladder(params_t p)
     return step > 0 && p->temperature + step <= 1 + 1e-6;
 }
 static int is_hot(params_t p) { return p->temperature > 0 || has_ladder(p); }
-static int starts_cold(params_t p) { return !(p->temperature > 0); }
+static int starts_cold(params_t p) { return !(p->temperature > 0) || p->decoding == STENO_DECODING_GGML; }
 static int climbs(params_t p) { return p->temperature < 1; }
 static int has_beam(params_t p) { return p->beam_size != 0; }
 static int patience_fits(params_t p)

@@ -157,7 +157,7 @@ static int slow_step(const struct net *t, struct slow *w, int n_beams, int most)
         }
     }
     int used[LANES_MOST * (LANES_MOST + 1)] = { 0 }, kept = 0;
-    struct seq next[LANES_MOST];
+    struct seq next[LANES_MOST] = { 0 };
     while (kept < n_beams) {
         int at = -1;
         for (int c = 0; c < n; c++)
@@ -197,7 +197,8 @@ static void search_both(uint32_t seed, int n_beams, double patience, double pena
     net_open(&t, seed, limit, eot_push);
     static struct ar a;
     a.beams.best = t.best;
-    const struct ar_params p = { n_beams, 1, (int32_t)nearbyint(n_beams * patience), penalty };
+    const struct ar_params p = { .n_lanes = n_beams, .beams = 1, .max_finished = (int32_t)nearbyint(n_beams * patience),
+                                 .length_penalty = penalty };
     ar_begin(&a, &p, LANE0, t.prompt, PROMPT, 0);
     for (int steps = 0; !a.done; steps++) {
         assert_true(steps < LIMIT + PROMPT);
@@ -242,7 +243,7 @@ static void test_identical_first_beams_collapse_and_nothing_is_found_twice(void 
     net_open(&t, 9, LIMIT, -20);
     static struct ar a;
     a.beams.best = t.best;
-    const struct ar_params p = { 5, 1, 5, (double)NAN };
+    const struct ar_params p = { .n_lanes = 5, .beams = 1, .max_finished = 5, .length_penalty = (double)NAN };
     ar_begin(&a, &p, LANE0, t.prompt, PROMPT, 0);
     for (int step = 0; step < 6; step++) {
         t.run.n_rows = 0;

@@ -265,17 +265,17 @@ static int put_grammar(struct dialect_call *c, const char *value)
     return EXIT_OK;
 }
 
-static int put_increment(struct dialect_call *c, const char *value)
-{
-    dialect_put_format(c, "--temperature-increment-on-fallback=%s", dialect_is_given(c, "--no-fallback") ? "0" : value);
-    return EXIT_OK;
-}
-
 /* Whether a window may be decoded again, hotter. */
 static int falls_back(const struct dialect_call *c)
 {
     const double step = strtod(dialect_value(c, "--temperature-inc"), NULL), t = strtod(dialect_value(c, "--temperature"), NULL);
     return step > 0 && t + step < 1 + 1e-6 && !dialect_is_given(c, "--no-fallback");
+}
+
+static int put_increment(struct dialect_call *c, const char *value)
+{
+    dialect_put_format(c, "--temperature-increment-on-fallback=%s", falls_back(c) ? value : "0");
+    return EXIT_OK;
 }
 
 static int put_best_of(struct dialect_call *c, const char *value)

@@ -47,6 +47,12 @@ static int fails(uint32_t flags)
     return (flags & bad) && (flags & silence) != silence;
 }
 
+/* Its own rule: what has failed in itself, or is improbable while somebody may speak. */
+static int fails_loosely(const struct limits *l, const struct attempt *a)
+{
+    return a->is_bad || (a->avg_logprob < l->logprob && a->no_speech_prob < l->no_speech);
+}
+
 static int is_retry(const struct window_decoder *w)
 {
     return w->request->p.guards == STENO_GUARDS_RETRY;
@@ -89,31 +95,35 @@ static int measure(struct window_decoder *w, struct attempt *a)
     steno_session *s = w->s;
     w->lane = w->ar.result;
     const struct lane *l = &w->b->run.lane[w->lane];
+    const struct verdict_rules *loose = &w->ar.p.verdict;
+    const struct verdict v = verdict_of(l, loose, w->ar.p.length_penalty);
     struct sentence sentence;
     a->pushed = processors_pushed(w, l);
+    a->sequence = w->ar.chosen;
+    a->is_bad = v.failed;
+    a->n_tokens = loose->on ? v.n : l->sampler.n;
     for (int32_t i = 0; i < l->sampler.n; i++) w->ids[i] = l->sampler.out[i].id;
-    const int rc = sentence_of(w, w->ids, l->sampler.n, &sentence);
+    const int rc = sentence_of(w, w->ids, a->n_tokens, &sentence);
     if (rc) return rc;
-    a->n_tokens = l->sampler.n;
     a->unfinished = sentence.end == SENTENCE_NONE;
     a->completed = l->sampler.n < l->sampler.limit;
     int single_end;
-    s->model->family->speech->tokens_to_segments(s->model, &w->options, w->ids, l->sampler.n, w->frames, w->token_segments, &a->advance,
+    s->model->family->speech->tokens_to_segments(s->model, &w->options, w->ids, a->n_tokens, w->frames, w->token_segments, &a->advance,
                                                  &single_end);
-    a->avg_logprob = ar_avg_logprob(l);
+    a->avg_logprob = loose->on ? v.avg_logprob : ar_avg_logprob(l);
     a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob.p;
     a->margin = l->sampler.margin;
     if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
         return err_set(&s->error, STENO_EFORMAT, "the model's logits are no numbers: its weights are damaged");
-    a->entropy = token_entropy(w->ids, l->sampler.n);
-    text_of(w, w->ids, l->sampler.n, w->request->p.tinydiarize ? s->model->tokens.n_text : s->model->tokens.timestamp_begin);
+    a->entropy = token_entropy(w->ids, a->n_tokens);
+    text_of(w, w->ids, a->n_tokens, w->request->p.tinydiarize ? s->model->tokens.n_text : s->model->tokens.timestamp_begin);
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;
     text_strip(&text, &n);
     a->ratio = compression_ratio(text, n);
     if (w->bytes.err || w->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
     a->flags = flags_by(&w->request->full, a);
-    if (tokens_loop(w->ids, l->sampler.n, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
+    if (tokens_loop(w->ids, a->n_tokens, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
     if (a->index) a->flags |= STENO_FLAG_RETRIED;
     return STENO_OK;
 }
@@ -148,10 +158,11 @@ static int is_better(const struct attempt *a, const struct attempt *b)
 
 static int attempt_next(struct window_decoder *w)
 {
-    const int previous = prompt_has_previous(w), i = w->rung, with = previous && !(w->bare && i);
+    const int i = w->rung;
+    const double temperature = temperature_of(&w->request->p, i && w->bare ? i - 1 : i);
+    const int with = prompt_has_previous(w) && !(w->bare && i) && !(is_loose(w) && temperature >= 0.5);
     const int again = i && with == w->a.with_previous;
-    w->a = (struct attempt){ .index = i, .with_previous = with,
-                             .temperature = temperature_of(&w->request->p, i && w->bare ? i - 1 : i) };
+    w->a = (struct attempt){ .index = i, .with_previous = with, .temperature = temperature, .sequence = i ? w->a.sequence : 0 };
     return search_begin(w, again);
 }
 
@@ -193,7 +204,8 @@ int attempt_settle(struct window_decoder *w, int *again)
     }
     const int retry = is_retry(w), i = w->rung;
     if (!i || is_better(&w->a, &w->best)) w->best = w->a;
-    const int failed = fails(retry ? w->a.flags : flags_by(&w->request->limits, &w->a));
+    const struct limits *limits = &w->request->limits;
+    const int failed = is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(retry ? w->a.flags : flags_by(limits, &w->a));
     w->a.failed = failed;
     if (w->best.index == i) w->best.failed = failed;
     const int done = !failed || (i == w->last_rung && (!retry || w->best.index == i));

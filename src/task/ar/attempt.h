@@ -16,6 +16,8 @@ struct attempt {
     int32_t n_tokens;
     int unfinished;          /* it holds no sentence of its grammar */
     int failed, completed;
+    int is_bad;              /* by whisper.cpp's rules the sequence itself has failed */
+    int sequence;            /* of those that were searched: the chosen one */
     int32_t advance;         /* frames that its tokens move on by */
     uint32_t flags;          /* enum steno_flag, by the full limits */
 };

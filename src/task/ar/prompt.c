@@ -5,10 +5,12 @@
  * Reference: openai-whisper 20250625, whisper/transcribe.py (carried prompts), whisper/decoding.py (the cut). */
 #include <string.h>
 #include "task/ar/prompt.h"
+#include "text/longest.h"
 
 static int32_t max_of(const struct window_decoder *w)
 {
-    const int32_t half = w->s->model->text_ctx / 2 - 1, max = w->request->p.max_context;
+    const int32_t half = w->s->model->text_ctx / 2 - 1, asked = w->request->p.max_context;
+    const int32_t max = is_loose(w) && asked > 0 ? asked - 1 : asked; /* by whisper.cpp's rules the mark before it counts */
     return max >= 0 && max < half ? max : half;
 }
 
@@ -21,6 +23,12 @@ void history_forget(struct window_decoder *w)
 {
     w->n_history = 0;
     w->n_past = 0;
+}
+
+void prompt_forget(struct window_decoder *w)
+{
+    history_forget(w);
+    w->n_carried = 0;
 }
 
 void history_add(struct window_decoder *w, const int32_t *ids, int32_t n)
@@ -67,6 +75,15 @@ static int encode_spaced(steno_session *s, const char *text, struct buf *ids)
     return rc;
 }
 
+/* whisper.cpp takes a prompt as it stands. */
+static int encode_prompt(struct window_decoder *w, const char *text, struct buf *ids)
+{
+    steno_session *s = w->s;
+    if (!is_loose(w)) return encode_spaced(s, text, ids);
+    longest_encode(&s->model->vocab, text, ids);
+    return ids->err ? err_nomem(&s->error, ids->len, "the prompt") : STENO_OK;
+}
+
 /* The reference cuts a prefix only where sample_len leaves less than half the context for it: [-(half - sample_len):], in Python all of it
  * when that is 0. */
 static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
@@ -90,7 +107,7 @@ int prompt_begin(struct window_decoder *w)
     w->n_carried = 0;
     w->n_prefix = 0;
     if (p->n_prompt_tokens) prompt_set(w, p->prompt_tokens, p->n_prompt_tokens);
-    int rc = p->initial_prompt ? encode_spaced(s, p->initial_prompt, &ids) : STENO_OK;
+    int rc = p->initial_prompt ? encode_prompt(w, p->initial_prompt, &ids) : STENO_OK;
     if (!rc && p->initial_prompt) prompt_set(w, (const int32_t *)(const void *)ids.p, (int32_t)(ids.len / sizeof(int32_t)));
     if (!rc && p->n_prefix_tokens) rc = prefix_set(w, p->prefix_tokens, p->n_prefix_tokens);
     if (!rc && p->prefix && *p->prefix) {
@@ -103,10 +120,11 @@ int prompt_begin(struct window_decoder *w)
 }
 
 /* How much of the earlier text follows a carried prompt. The reference takes [-room:] of it, which in Python is all of it at room 0, and
- * all but the first -room at a negative one. */
+ * all but the first -room at a negative one; by whisper.cpp's rules none is taken then. */
 static int32_t past_after(const struct window_decoder *w, int32_t max)
 {
     const int64_t room = max - w->n_carried;
+    if (is_loose(w)) return room > 0 ? (int32_t)min64(w->n_past, room) : 0;
     const int64_t past = room > 0 ? min64(w->n_past, room) : w->n_past + room;
     return (int32_t)(past < 0 ? 0 : min64(past, max));
 }
@@ -114,14 +132,15 @@ static int32_t past_after(const struct window_decoder *w, int32_t max)
 int prompt_has_previous(const struct window_decoder *w)
 {
     const int32_t max = max_of(w);
-    return max > 0 && past_after(w, max) > 0;
+    return max > 0 && (past_after(w, max) > 0 || (is_loose(w) && w->n_carried > 0));
 }
 
 int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
 {
     const steno_model *m = w->s->model;
     const int32_t max = max_of(w), past = previous && max > 0 ? past_after(w, max) : 0;
-    const int32_t held = max > 0 ? (int32_t)min64(w->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
+    const int takes = max > 0 && (previous || !is_loose(w)); /* of a carried prompt, too */
+    const int32_t held = takes ? (int32_t)min64(w->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
     int32_t head[PROMPT_PREFIX_MAX], n = 0;
     const int n_head = m->family->speech->prompt_prefix(m, &w->options, head, sot);
     if (first + past > 0) {

@@ -7,5 +7,6 @@ int prompt_begin(struct window_decoder *w);                            /* the in
 int32_t prompt_make(struct window_decoder *w, int previous, int *sot); /* into w->prompt; previous 0: without the text of earlier windows */
 int prompt_has_previous(const struct window_decoder *w);
 void history_add(struct window_decoder *w, const int32_t *ids, int32_t n);
+void prompt_forget(struct window_decoder *w); /* a carried one, too */
 void history_forget(struct window_decoder *w);
 #endif

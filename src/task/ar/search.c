@@ -8,9 +8,25 @@
 #include "task/ar/prompt.h"
 #include "task/window.h"
 
-/* Beams where nothing is drawn, candidates where something is. */
-static struct ar_params search_of(const steno_transcribe_params *p, double temperature)
+/* By whisper.cpp's rules: beams draw, at any temperature; above 0 there are as many as there would be candidates. */
+static struct ar_params loose_search_of(const struct window_decoder *w)
 {
+    enum { WINDOW_FRAMES = 3000, TENTH_OF_A_SECOND = 10 };
+    const steno_transcribe_params *p = &w->request->p;
+    const int beams = p->beam_size > 1, hot = w->a.temperature > 0, n = hot ? p->best_of : p->beam_size;
+    const struct verdict_rules verdict = { .on = 1, .draws = beams ? p->beam_size : 0, .half = WINDOW_FRAMES / 4,
+                                           .is_last = w->seek + WINDOW_FRAMES + TENTH_OF_A_SECOND >= w->end,
+                                           .before = w->a.sequence, .entropy = p->entropy_threshold };
+    return (struct ar_params){ .n_lanes = n > 1 ? n : 1, .beams = beams, .max_finished = 1, .length_penalty = p->length_penalty,
+                               .verdict = verdict };
+}
+
+/* Beams where nothing is drawn, candidates where something is. */
+static struct ar_params search_of(const struct window_decoder *w)
+{
+    const steno_transcribe_params *p = &w->request->p;
+    const double temperature = w->a.temperature;
+    if (is_loose(w)) return loose_search_of(w);
     const int beams = temperature == 0 && p->beam_size > 0, several = temperature > 0 && p->best_of > 0;
     const double patience = isnan(p->patience) ? 1 : p->patience;
     return (struct ar_params){ .n_lanes = beams ? p->beam_size : several ? p->best_of : 1, .beams = beams,
@@ -21,7 +37,7 @@ static struct ar_params search_of(const steno_transcribe_params *p, double tempe
 static int32_t last_time(const struct window_decoder *w)
 {
     enum { TENTH_OF_A_SECOND = 10 };
-    if (w->options.decoding != STENO_DECODING_GGML || w->options.without_timestamps) return 0;
+    if (!is_loose(w) || w->options.without_timestamps) return 0;
     const int64_t left = w->end - w->seek - TENTH_OF_A_SECOND, frames = 2 * (int64_t)window_ctx(w);
     const int64_t at = left > 1 ? (left + 1) / 2 : 1;
     return at <= frames ? w->s->model->tokens.timestamp_begin + (int32_t)at : 0;
@@ -35,19 +51,21 @@ int search_begin(struct window_decoder *w, int again)
     struct steno_batch *b = w->b;
     const uint16_t lane0 = (uint16_t)(w->decode_slot * b->n_lanes);
     const float no_speech = b->run.lane[lane0].prob.p;
-    const struct ar_params search = search_of(p, w->a.temperature);
+    const struct ar_params search = search_of(w);
+    const int draws = search.verdict.draws || (search.verdict.on && w->a.temperature > 0);
     int sot = 0;
     const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
     const int32_t max = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = max < room ? max : room;
     if (limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
     w->rules.temperature = w->a.temperature;
-    w->rules.ts_enough = search.beams ? 0 : last_time(w);
+    w->rules.ts_enough = last_time(w);
     for (int32_t i = 0; i < search.n_lanes; i++) {
         struct lane *l = &b->run.lane[lane0 + i];
         lane_rewind(b, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
         l->kv.enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
         l->sampler.rules = &w->rules;
         l->sampler.limit = limit;
+        l->sampler.lots = draws ? &w->lots[i] : NULL;
         l->sampler.rng_stream = rng_stream_of(w->seek, w->a.index, i);
         l->prob.p = no_speech; /* an attempt that goes on behind the prompt does not see its row */
         l->prob.id = m->tokens.no_speech;

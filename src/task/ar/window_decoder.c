@@ -30,6 +30,7 @@ static void buffers_take(struct window_decoder *w, struct arena_take *t, const s
     w->ids = arena_take(t, ctx, sizeof *w->ids);
     w->token_segments = arena_take(t, ctx + 1, sizeof *w->token_segments);
     w->drafts = arena_take(t, ctx + 1, sizeof *w->drafts);
+    w->lots = arena_take(t, RUN_BEAMS, sizeof *w->lots);
     w->ar.beams.best = arena_take(t, ctx, sizeof *w->ar.beams.best);
     w->level = arena_take(t, 2 * (size_t)m->audio_ctx, sizeof *w->level);
     if (own) w->mel = arena_take(t, window_floats(m), sizeof *w->mel);
@@ -100,6 +101,7 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     w->rules = c->rules;
     if (s->batch->draft) w->guessing = guessing_begin(s->model, s->batch->draft->model, PLAN_DECODER);
     w->state = clip < c->n_clips ? DECODER_WINDOW : DECODER_IDLE;
+    for (uint32_t i = 0; i < RUN_BEAMS; i++) lots_seed(&w->lots[i], i);
     w->step = (steno_step){ .size = sizeof w->step, .n_vocab = s->model->n_vocab };
     if (w->state == DECODER_IDLE) return STENO_OK;
     clip_begin(w, clip);
@@ -107,12 +109,6 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     w->mel_clip = clip;
     w->is_heard = w->is_told = 0;
     return clip_forget(w);
-}
-
-/* Whether it goes by whisper.cpp's rules. */
-static int is_loose(const struct window_decoder *w)
-{
-    return w->options.decoding == STENO_DECODING_GGML;
 }
 
 /* ---- a window's segments ---- */
@@ -306,11 +302,10 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     return rc;
 }
 
-/* What whisper.cpp keeps of a window's tokens, and has before the next: all up to the last time, the one that opens a segment included. */
-static int32_t up_to_last_time(const struct window_decoder *w, int32_t n)
+/* By whisper.cpp's rules: of a text that has failed what stands behind its last time is written, but not remembered. */
+static int32_t remembered(const struct window_decoder *w, int32_t n)
 {
-    for (int32_t i = n; i > 0; i--)
-        if (w->ids[i - 1] > w->s->model->tokens.timestamp_begin) return i;
+    while (w->kept.is_bad && n && w->ids[n - 1] <= w->s->model->tokens.timestamp_begin) n--;
     return n;
 }
 
@@ -322,6 +317,7 @@ static int window_finish(struct window_decoder *w)
     int32_t advance = w->frames;
     int rc = STENO_OK;
     int64_t seek = w->seek + w->frames;
+    if (is_loose(w) && (!w->kept.with_previous || p->carry_initial_prompt)) history_forget(w); /* what was not read counts no more */
     if (!is_silence(w)) {
         const struct speech *speech = s->model->family->speech;
         struct sentence q;
@@ -343,9 +339,10 @@ static int window_finish(struct window_decoder *w)
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
         if (p->guards == STENO_GUARDS_RETRY && is_forced(w->request) && drafts_mute(w, n)) n = 0;
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
-        if (is_loose(w) && !rc) history_add(w, w->ids, up_to_last_time(w, q.n));
+        if (is_loose(w) && !rc) history_add(w, w->ids, remembered(w, q.n));
         /* a window that is skipped is as if it had not been decoded: what was said before still counts */
-        if (!w->words.skipped && (!p->condition_on_previous_text || w->kept.temperature > 0.5)) history_forget(w);
+        const int unsure = !is_loose(w) && w->kept.temperature > 0.5;
+        if (!w->words.skipped && (!p->condition_on_previous_text || unsure)) history_forget(w);
     }
     w->seek = seek > w->seek ? seek : w->seek + w->frames; /* never the same window again */
     return rc;
@@ -405,7 +402,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
         w->is_told = 1;
-        if (is_loose(w) && w->seek > w->request->begin && left <= BARE_FRAMES) history_forget(w);
+        if (is_loose(w) && w->seek > w->request->begin && left <= BARE_FRAMES) prompt_forget(w);
         w->frames = left < max ? (int32_t)left : max;
         w->b = s->batch;
         w->decode_slot = at;

@@ -1,6 +1,7 @@
 /* steno: a chain of windows. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_WINDOW_DECODER_H
 #define STENO_TASK_AR_WINDOW_DECODER_H
+#include "plan/lots.h"
 #include "search/ar.h"
 #include "task/ar/attempt.h"
 #include "task/ar/request.h"
@@ -48,6 +49,7 @@ struct window_decoder {
     struct buf bytes, text;  /* of the attempt or segment at hand */
     struct buf found;        /* finished beams of the search at hand, where n_best asks */
     struct ar ar;
+    struct lots *lots;       /* [RUN_BEAMS] by whisper.cpp's rules; seeded anew for each request */
     uint16_t lane;           /* with the result's tokens, when the search has ended */
     int rung, last_rung;     /* attempts begun and the last there can be */
     int bare;                /* attempt 1 is the first without the text before */
@@ -72,6 +74,12 @@ int decoder_settle(struct window_decoder *w);
 
 /* Its window is over, or those were that a request goes on behind: the next one, in the next clip where this has none. A status */
 int decoder_go_on(struct window_decoder *w);
+
+/* Whether it goes by whisper.cpp's rules. */
+static inline int is_loose(const struct window_decoder *w)
+{
+    return w->options.decoding == STENO_DECODING_GGML;
+}
 
 /* Positions of the encoder. */
 static inline int32_t window_ctx(const struct window_decoder *w)

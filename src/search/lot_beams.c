@@ -1,0 +1,100 @@
+/* steno: one step of a search whose beams draw by lot. SPDX-License-Identifier: MIT
+ *
+ * The generators are the beams' own: a beam that takes over another one's sequence goes on with its own lots. Reference: whisper.cpp 1.9,
+ * whisper_full. */
+#include "search/lot_beams.h"
+#include <string.h>
+
+struct drawn { double sum; int16_t beam, place; };
+
+static struct lane *lane_of(const struct ar *a, struct run *r, int32_t beam)
+{
+    return &r->lane[a->beams.lane[beam]];
+}
+
+/* All that were drawn, the best sums first; equal ones in the order of their beams. */
+static int32_t drawn_sort(struct drawn *d, const struct ar *a, struct run *r)
+{
+    int32_t n = 0;
+    for (int32_t b = 0; b < a->p.n_lanes; b++) {
+        const struct sampler *s = &lane_of(a, r, b)->sampler;
+        for (int32_t i = 0; !s->done && i < s->topk; i++) {
+            const struct drawn new = { s->sum_logprob + (double)s->top[i].logprob, (int16_t)b, (int16_t)i };
+            int32_t at = n++;
+            for (; at && d[at - 1].sum < new.sum; at--) d[at] = d[at - 1];
+            d[at] = new;
+        }
+    }
+    return n;
+}
+
+static const struct sampled_token *token_of(const struct ar *a, struct run *r, const struct drawn *d)
+{
+    return &lane_of(a, r, d->beam)->sampler.top[d->place];
+}
+
+static int are_equal(const struct ar *a, struct run *r, const struct drawn *x, const struct drawn *y)
+{
+    const struct sampler *p = &lane_of(a, r, x->beam)->sampler, *q = &lane_of(a, r, y->beam)->sampler;
+    if (token_of(a, r, x)->id != token_of(a, r, y)->id || p->n != q->n) return 0;
+    for (int32_t i = p->n; i-- > 0;)
+        if (p->out[i].id != q->out[i].id) return 0;
+    return 1;
+}
+
+/* What each beam that is not done goes on with. */
+static void drawn_deal(struct drawn next[RUN_BEAMS], const struct ar *a, struct run *r)
+{
+    struct drawn d[RUN_BEAMS * RUN_BEAMS];
+    const int32_t n = drawn_sort(d, a, r);
+    int32_t at = 0;
+    for (int32_t b = 0; b < a->p.n_lanes; b++) {
+        const struct sampler *s = &lane_of(a, r, b)->sampler;
+        if (s->done) continue;
+        if (at >= n) at = 0;
+        next[b] = d[at++];
+        while (at < n && s->n && are_equal(a, r, &d[at], &next[b])) at++;
+    }
+}
+
+/* Each goes on in the lane that it takes its sequence from; where several take it from one, the later ones have lanes that nobody goes on
+ * in. */
+static void beams_move(struct ar *a, struct run *r, struct kv_state *state, const struct drawn next[RUN_BEAMS])
+{
+    struct sampled_token token[RUN_BEAMS];
+    uint16_t from[RUN_BEAMS];
+    struct lots *lots[RUN_BEAMS];
+    int32_t uses[RUN_BEAMS] = { 0 }, taken[RUN_BEAMS] = { 0 }, goes_on[RUN_BEAMS], spare = 0;
+    for (int32_t b = 0; b < a->p.n_lanes; b++) {
+        const struct lane *l = lane_of(a, r, b);
+        goes_on[b] = !l->sampler.done;
+        lots[b] = l->sampler.lots;
+        from[b] = goes_on[b] ? a->beams.lane[next[b].beam] : a->beams.lane[b];
+        if (goes_on[b]) token[b] = *token_of(a, r, &next[b]);
+        uses[from[b] - a->lane0]++;
+    }
+    for (int32_t b = 0; b < a->p.n_lanes; b++) {
+        a->beams.lane[b] = from[b];
+        if (!taken[from[b] - a->lane0]++) continue;
+        while (uses[spare]) spare++;
+        uses[spare] = 1;
+        a->beams.lane[b] = (uint16_t)(a->lane0 + spare);
+        lane_copy(lane_of(a, r, b), &r->lane[from[b]]);
+        state_fork(state, a->beams.lane[b], from[b]);
+    }
+    for (int32_t b = 0; b < a->p.n_lanes; b++) {
+        struct sampler *s = &lane_of(a, r, b)->sampler;
+        s->lots = lots[b];
+        if (goes_on[b]) sampler_choose(s, &token[b]);
+    }
+}
+
+void lot_beams_step(struct ar *a, struct run *r, struct kv_state *state)
+{
+    struct drawn next[RUN_BEAMS];
+    drawn_deal(next, a, r);
+    beams_move(a, r, state, next);
+    for (int32_t b = 0; b < a->p.n_lanes; b++)
+        if (!lane_of(a, r, b)->sampler.done) return;
+    a->done = 1;
+}
