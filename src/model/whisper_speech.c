@@ -21,6 +21,14 @@ static int whisper_prompt_prefix(const steno_model *m, const struct speech_optio
     return n;
 }
 
+/* What is no text, but says what is asked for. */
+static void bar_control(const steno_model *m, int turns, struct rule_masks *masks)
+{
+    const struct token_roles *t = &m->tokens;
+    const int32_t control[] = { t->transcribe, t->translate, t->sot, t->previous, t->no_speech, turns ? -1 : t->turn };
+    for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
+}
+
 /* "-1" or "1, 2, 3": ids to bar, blanks around them as the reference takes them. */
 static int bar_list(const steno_model *m, const char *list, int turns, struct rule_masks *masks, steno_error *e)
 {
@@ -39,9 +47,7 @@ static int bar_list(const steno_model *m, const char *list, int turns, struct ru
         if (id >= 0) rule_bar(masks, (int32_t)id);
         p = p[n] ? p + n + 1 : NULL;
     }
-    const struct token_roles *t = &m->tokens;
-    const int32_t control[] = { t->transcribe, t->translate, t->sot, t->previous, t->no_speech, turns ? -1 : t->turn };
-    for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
+    bar_control(m, turns, masks);
     return STENO_OK;
 }
 
@@ -55,6 +61,11 @@ static int whisper_rules(const steno_model *m, const struct speech_options *q, s
         if (rc) return rc;
     }
     if (!q->without_timestamps) rule_bar(masks, t->no_timestamps);
+    if (q->decoding == STENO_DECODING_GGML) { /* whatever the list says; languages, too */
+        bar_control(m, q->turns, masks);
+        for (int32_t i = 0; i < t->n_languages; i++) rule_bar(masks, t->first_language + i);
+        rule_bar(masks, t->no_timestamps);
+    }
     if (q->suppress_blank) {
         rule_bar_first(masks, t->blank);
         rule_bar_first(masks, t->eot);
