@@ -20,7 +20,7 @@ static const struct { enum message in; uint32_t field; enum message is; } nested
     { MODEL, 7, GRAPH },    { GRAPH, 1, NODE },        { GRAPH, 5, TENSOR },
     { NODE, 5, ATTRIBUTE }, { ATTRIBUTE, 5, TENSOR }, { ATTRIBUTE, 6, GRAPH },
 };
-enum { NODE_OUTPUT = 2, TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_PLACE = 14 };
+enum { NODE_OUTPUT = 2, TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_FLOATS = 4, TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_PLACE = 14 };
 
 struct name { char s[NAME_MOST + 1]; };
 
@@ -90,7 +90,8 @@ static void name_read(struct onnx *o, const struct field *f, struct name *name)
 
 /* ---- tensors */
 
-struct found { struct name name; uint64_t dim[MAX_DIMS], type, raw, raw_sz; int n_dims, has_raw, elsewhere; };
+/* raw: its numbers, which a list of f32 has as raw bytes have them. */
+struct found { struct name name; uint64_t dim[MAX_DIMS], type, raw, raw_sz; int n_dims, has_raw, is_list, elsewhere; };
 
 static void dim_add(struct found *t, uint64_t d)
 {
@@ -120,7 +121,8 @@ static int tensor_fields(struct onnx *o, struct found *t, uint64_t end)
         }
         if (f.number == TENSOR_TYPE && f.wire == WIRE_VARINT) t->type = f.value;
         if (f.number == TENSOR_PLACE && f.wire == WIRE_VARINT) t->elsewhere = f.value != 0;
-        if (f.number == TENSOR_RAW && f.wire == WIRE_BYTES) t->has_raw = 1, t->raw = o->r.pos, t->raw_sz = f.value;
+        if ((f.number == TENSOR_RAW || f.number == TENSOR_FLOATS) && f.wire == WIRE_BYTES)
+            t->has_raw = 1, t->raw = o->r.pos, t->raw_sz = f.value, t->is_list = f.number == TENSOR_FLOATS;
         if (f.number == TENSOR_NAME && f.wire == WIRE_BYTES) name_read(o, &f, &t->name);
         else field_skip(o, &f);
         if (o->r.err) return bad(o, "the file ends inside a tensor");
@@ -143,6 +145,8 @@ static int tensor_keep(struct onnx *o, const struct found *found)
             return err_set(o->e, STENO_EFORMAT, "%s: tensor %s: extent %" PRIu64 " is out of range", o->f->name, name, found->dim[i]);
         n *= found->dim[i];
     }
+    if (found->is_list && found->type != TYPE_F32)
+        return err_set(o->e, STENO_EFORMAT, "%s: tensor %s: f16 in a list of f32", o->f->name, name);
     if (!found->has_raw || found->raw_sz != n * bytes)
         return err_set(o->e, STENO_EFORMAT, "%s: tensor %s has %" PRIu64 " bytes of numbers, want %" PRIu64, o->f->name, name,
                        found->raw_sz, n * bytes);

@@ -47,19 +47,19 @@ static void bytes(struct message *m, uint32_t field, const void *p, size_t n)
     put_varint(m, field << 3 | 2);
 }
 
-struct made { const char *name; uint64_t rows, n, type; size_t sz; };
+struct made { const char *name; uint64_t rows, n, type; size_t sz; uint32_t field; /* of its numbers: 9 raw, 4 a list of f32 */ };
 static const float numbers[] = { 1, 2, 3, 4, 5, 6 };
 
 static void tensor(struct message *m, const struct made *t)
 {
-    bytes(m, 9, numbers, t->sz);
+    bytes(m, t->field, numbers, t->sz);
     if (t->name) bytes(m, 8, t->name, strlen(t->name));
     number(m, 2, t->type);
     number(m, 1, t->n);
     number(m, 1, t->rows);
 }
 
-static const struct made basis = { "a.stft.forward_basis_buffer", 2, 3, 1, 24 };
+static const struct made basis = { "a.stft.forward_basis_buffer", 2, 3, 1, 24, 9 };
 
 static void model(struct message *m)
 {
@@ -103,6 +103,14 @@ static void test_tensors_of_graphs_and_constants_are_found(void **state)
     static struct message m;
     m.n = 0;
     tensor(&m, &basis);
+    wrap(&m, 5);
+    model(&m);
+    if (open_as(&w, &m, &e)) fail_msg("%s", e.text);
+
+    m.n = 0;
+    struct made list = basis;
+    list.field = 4;
+    tensor(&m, &list);
     wrap(&m, 5);
     model(&m);
     if (open_as(&w, &m, &e)) fail_msg("%s", e.text);
@@ -160,6 +168,12 @@ static void test_damaged_tensors_are_refused_by_name(void **state)
     t.sz = 20;
     one_tensor(&m, t, 0);
     refused(&m, STENO_EFORMAT, "a.stft.forward_basis_buffer has 20 bytes of numbers, want 24");
+    t = basis;
+    t.type = 10; /* f16 is no list of f32, however many bytes there are */
+    t.sz = 12;
+    t.field = 4;
+    one_tensor(&m, t, 0);
+    refused(&m, STENO_EFORMAT, "a.stft.forward_basis_buffer: f16 in a list of f32");
     t = basis;
     t.rows = 0;
     one_tensor(&m, t, 0);
