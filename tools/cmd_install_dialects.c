@@ -43,7 +43,7 @@ struct linking {
     int n;
 };
 
-/* Names that say nothing of the program: they are known to --compat alone. */
+/* Names that say nothing of the program are linked only where they are asked for. */
 static int is_linked(const char *name)
 {
     return strcmp(name, "main") != 0 && strcmp(name, "funasr") != 0;

@@ -69,6 +69,16 @@ IN=/dev/null
 # shellcheck disable=SC2086
 expect 1 "one of two inputs is missing" $L none.wav zh.wav -of x -of y -otxt
 same y.txt want
+# shellcheck disable=SC2086
+expect 0 "-dtw does nothing with flash attention, as there" $L zh.wav -of - -otxt -dtw base.en
+same "$T/out" want
+err_has "does nothing without -nfa"
+# shellcheck disable=SC2086
+expect 1 "and is not served without it" $L zh.wav -of - -otxt -dtw base.en -nfa
+err_has "--word-timestamps"
+# shellcheck disable=SC2086
+expect 3 "a model that is none, as there" $L zh.wav -of - -otxt -dtw base.de
+err_has 'no model "base.de"'
 printf '%s\n' -m "$MODEL" -l zh -np -f zh.wav -of "a b" -otxt >args
 # shellcheck disable=SC2086
 expect 0 "arguments of a file" $W @args

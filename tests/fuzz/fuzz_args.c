@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "args.h"
+#include "argv_input.h"
 #include "print.h"
 #include "cmd.h"
 
-enum { MOST = 64, HELP = 2, N_VERBS = 7 };
+enum { N_VERBS = 7 };
 
 struct opts { int flag, pair, word; unsigned list; int64_t number; double real; const char *text, *maybe; };
 
@@ -33,21 +34,6 @@ static const struct arg rows[] = {
 static const struct args table = { "try", "[OPTION]... FILE", "Try options.", rows };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-/* Put streams in place of the standard ones, which a fuzzer needs itself. */
-static void streams_swap(FILE **out, FILE **err)
-{
-#ifdef __GLIBC__
-    FILE *o = stdout, *e = stderr;
-    stdout = *out;
-    stderr = *err;
-    *out = o;
-    *err = e;
-#else
-    (void)out;
-    (void)err;
-#endif
-}
 
 /* What was taken is in range and points into the arguments. */
 static void check(const struct opts *o, char *const *argv, int n_operands, const char *text, size_t n)
@@ -80,32 +66,20 @@ static void try_verb(unsigned verb, char **argv, int argc)
     int n = 0;
     for (int i = 0; i < argc; i++)
         if (strcmp(argv[i], "--") != 0) argv[n++] = argv[i];
-    for (int i = 0; i < HELP; i++) argv[n++] = help;
+    for (int i = 0; i < ARGV_SPARE; i++) argv[n++] = help;
     const int rc = run[verb % N_VERBS](n, argv);
     if (rc < 0 || rc > 6) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static FILE *nowhere;
-    if (!nowhere) nowhere = fopen("/dev/null", "w");
-    if (!n || !nowhere) return 0;
-    char *text = malloc(n), *argv[MOST + HELP], *again[MOST];
-    int argc = 0;
-    if (!text) return 0;
-    memcpy(text, data + 1, n - 1);
-    text[n - 1] = '\n';
-    for (char *at = text; at < text + n && argc < MOST; argc++) {
-        char *end = memchr(at, '\n', (size_t)(text + n - at));
-        *end = 0;
-        argv[argc] = again[argc] = at;
-        at = end + 1;
-    }
-    FILE *out = nowhere, *err = nowhere;
-    streams_swap(&out, &err);
-    try_own(again, argc, text, n);
-    try_verb(data[0], argv, argc);
-    streams_swap(&out, &err);
-    free(text);
+    struct argv_input in;
+    char *again[ARGV_MOST];
+    if (!n || argv_input_open(&in, data + 1, n - 1)) return 0;
+    memcpy(again, in.argv, sizeof again);
+    argv_input_quiet(&in);
+    try_own(again, in.argc, in.text, n);
+    try_verb(data[0], in.argv, in.argc);
+    argv_input_close(&in);
     return 0;
 }

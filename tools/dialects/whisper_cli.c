@@ -314,6 +314,23 @@ static int put_carry(struct dialect_call *c, const char *value)
     return EXIT_OK;
 }
 
+/* Nothing comes of it there unless -nfa is given, too, but what is no model is told. */
+static int put_dtw(struct dialect_call *c, const char *value)
+{
+    static const char *const models[] = { "tiny", "tiny.en", "base", "base.en", "small", "small.en", "medium", "medium.en",
+                                          "large.v1", "large.v2", "large.v3", "large.v3.turbo" };
+    size_t i = 0;
+    while (i < sizeof models / sizeof *models && strcmp(models[i], value) != 0) i++;
+    if (!*value) return EXIT_OK;
+    if (i == sizeof models / sizeof *models) {
+        message("-dtw: there is no model \"%s\"; base.en, large.v3, ... are some", value);
+        return EXIT_MODEL;
+    }
+    const int counts = dialect_is_given(c, "--no-flash-attn");
+    message("-dtw %s; steno transcribe --word-timestamps finds times of words so", counts ? "is not served" : "does nothing without -nfa");
+    return counts ? c->dialect->mistake : EXIT_OK;
+}
+
 #define FLAG(a, n, ...) { .name = "--" n, .alias = "-" a, __VA_ARGS__ }
 #define VALUE(a, n, kind, d, ...) { .name = "--" n, .alias = "-" a, .takes = DIALECT_##kind, .dflt = d, __VA_ARGS__ }
 #define NOTHING "nothing: it is about graphics processors, and this version computes on the CPU"
@@ -369,7 +386,7 @@ static const struct dialect_option options[] = {
     VALUE("m", "model", TEXT, "models/ggml-base.en.bin", .to = "--model %"),
     VALUE("f", "file", TEXT, NULL, .lists = DIALECT_INPUT, .help = "an input; - is standard input"),
     VALUE("oved", "ov-e-device", TEXT, NULL, .help = NOTHING),
-    VALUE("dtw", "dtw", TEXT, NULL, .refused = "is not served: steno transcribe --word-timestamps finds times of words so"),
+    VALUE("dtw", "dtw", TEXT, NULL, .put = put_dtw, .help = "nothing; with -nfa it is refused"),
     FLAG("ls", "log-score", .sets = WCLI_SCORE, .help = "write NAME.score.txt"),
     FLAG("ng", "no-gpu", .help = NOTHING),
     VALUE("dev", "device", INT, NULL, .env = "WHISPER_ARG_DEVICE", .help = NOTHING),

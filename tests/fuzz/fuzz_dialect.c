@@ -1,0 +1,36 @@
+/* steno: fuzzing of the command lines of other programs. SPDX-License-Identifier: MIT
+ *
+ * The first byte chooses the dialect, the rest are its words, a line each. They are read and put into ours; nothing is run. */
+#include "argv_input.h"
+#include "dialects.h"
+#include "message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Instead of a run: what was typed lies among the words, and ours have ends. */
+static int look(struct dialect_call *c)
+{
+    size_t sum = 0;
+    if (c->n_inputs < 0 || c->n_outputs < 0 || c->n_words < 0) abort();
+    for (int i = 0; i < c->n_inputs; i++) sum += strlen(c->input[i]);
+    for (int i = 0; i < c->n_outputs; i++) sum += strlen(c->output[i]);
+    for (int i = 0; i < c->n_words; i++) sum += strlen(c->word[i]);
+    for (int i = 0; i < c->n_options; i++) sum += c->value[i] ? strlen(c->value[i]) : 0;
+    return sum > (size_t)1 << 30 ? EXIT_MEMORY : EXIT_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct argv_input in;
+    int n_dialects = 0;
+    while (dialect_at(n_dialects)) n_dialects++;
+    if (!n || argv_input_open(&in, data + 1, n - 1)) return 0;
+    struct dialect d = *dialect_at(data[0] % n_dialects);
+    d.run = look;
+    d.manner &= ~(unsigned)DIALECT_AT_FILE;
+    argv_input_quiet(&in);
+    const int rc = dialect_run(&d, "try", in.argc, in.argv);
+    if (rc != EXIT_OK && rc != d.mistake && rc != EXIT_MEMORY) abort();
+    argv_input_close(&in);
+    return 0;
+}
