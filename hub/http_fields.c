@@ -53,7 +53,8 @@ static void take_range(struct http_fields *f, const char *s)
     if (!slash) return;
     const int64_t total = strcmp(slash + 1, "*") == 0 ? -1 : whole_text(slash + 1);
     if (total < 0 && strcmp(slash + 1, "*") != 0) return;
-    if (s[0] == '*' && slash == s + 1) {
+    if (s[0] == '*' && slash == s + 1) { /* instead of any that came before */
+        f->range_begin = -1;
         f->range_total = total;
         return;
     }

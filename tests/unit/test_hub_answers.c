@@ -31,6 +31,8 @@ static void test_content_range_counts_when_all_of_it_is_right(void **state)
     assert_true(f.range_begin == 5 && f.range_total == 10);
     f = FIELDS("content-range: bytes 0-0/*");
     assert_true(f.range_begin == 0 && f.range_total == -1);
+    f = FIELDS("Content-Range: bytes 4-9/*", "Content-Range: bytes */3"); /* the last one counts, whole */
+    assert_true(f.range_begin == -1 && f.range_total == 3);
     f = FIELDS("Content-Range: bytes */77");
     assert_true(f.range_begin == -1 && f.range_total == 77);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
