@@ -32,6 +32,7 @@ static int is_hot(params_t p) { return p->temperature > 0 || has_ladder(p); }
 static int starts_cold(params_t p) { return !(p->temperature > 0) || p->decoding == STENO_DECODING_GGML; }
 static int climbs(params_t p) { return p->temperature < 1; }
 static int has_beam(params_t p) { return p->beam_size != 0; }
+static int is_reference(params_t p) { return p->decoding == STENO_DECODING_OPENAI; }
 static int patience_fits(params_t p)
 {
     const double n = nearbyint(p->beam_size * p->patience);
@@ -115,10 +116,12 @@ static const struct rule {
     { "beam_size", starts_cold, "needs a temperature of 0 to begin with; above it candidates are drawn: use {best_of}", 0 },
     { "n_best", has_as_many, "is more than a search finds: it needs {beam_size} or {best_of} of as many", 0 },
     { "patience", has_beam, "needs {beam_size}", 0 },
+    { "patience", is_reference, "is of beams that are searched; by the rules that {decoding} names they draw", 0 },
     { "patience", patience_fits, "times {beam_size} is not 1 to 256 sequences", 0 },
     { "length_penalty", has_candidates, "ranks candidates: it needs {beam_size} or {best_of} of 2 or more", 0 },
     { "temperature_increment_on_fallback", climbs, "leads to attempts up to temperature 1, and {temperature} begins there or above", 0 },
     { "seed", is_hot, "is of sampling: it needs {temperature} above 0, or {temperature_increment_on_fallback}", SAID },
+    { "seed", is_reference, "is of the reference's draws; by the rules that {decoding} names they are always the same", SAID },
     { "compression_ratio_threshold", is_judged, NOT_JUDGED, 0 },
     { "entropy_threshold", is_judged, NOT_JUDGED, 0 },
     { "logprob_threshold", logprob_counts, NOT_JUDGED ", or {no_speech_threshold}", 0 },

@@ -12,6 +12,8 @@ usage() { # usage CLAIM MESSAGE ARGUMENT...: refused before a model is looked fo
 
 usage "patience without a beam" "--patience needs --beam-size" --patience 2
 usage "patience that leaves no sequence" "--patience times --beam-size" --beam-size 1 --patience 0.4
+usage "patience where beams draw" "--patience is of beams that are searched" --decoding whisper.cpp --beam-size 2 --patience 2
+usage "a seed where draws are always the same" "--seed is of the reference" --decoding whisper.cpp --temperature 0.4 --seed 3
 usage "a beam wider than 32" "out of range" --beam-size 33
 usage "a negative beam" "out of range" --beam-size -1
 usage "candidates without a temperature" "--best-of needs a temperature above 0" --best-of 5 --temperature-increment-on-fallback 0
