@@ -26,7 +26,7 @@ set(tests_threads
     api.nomem api.opening
     api.reenter api.resident api.resident_lanes api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows
-    api.batch_runs api.live api.silero)
+    api.batch_runs api.live api.silero unit.live)
 set(tests_media cli.channels cli.cut cli.inputs cli.lint_subs cli.writers)
 
 function(steno_test name)
@@ -111,6 +111,8 @@ foreach(group IN ITEMS unit api golden)
             target_link_libraries(${target} PRIVATE steno_files)
         elseif(name MATCHES "^hub")
             target_link_libraries(${target} PRIVATE steno_hub)
+        elseif(name MATCHES "^live")
+            target_link_libraries(${target} PRIVATE steno_live)
         elseif(name MATCHES "^job" AND TARGET steno_job)
             target_link_libraries(${target} PRIVATE steno_job)
         elseif(name MATCHES "^(tool|args)" AND TARGET tool_objects)
@@ -234,6 +236,8 @@ foreach(source IN LISTS sources)
     endif()
     if(name MATCHES "^(args|dialect|foreign|npy|transcript)$")
         target_link_libraries(${target} PRIVATE tool_objects)
+    elseif(name STREQUAL "live")
+        target_link_libraries(${target} PRIVATE steno_live)
     elseif(name STREQUAL "subs")
         target_link_libraries(${target} PRIVATE steno_out)
     elseif(name MATCHES "^hub")

@@ -1,7 +1,7 @@
 /* steno: local agreement. SPDX-License-Identifier: MIT */
 #include "agreement.h"
 
-enum { MARGIN_MS = 100 };
+enum { MARGIN_MS = 100, OVERLAP = 4 /* words */ };
 
 void agreement_clear(struct agreement *a)
 {
@@ -30,9 +30,14 @@ int64_t agreement_end_ms(const struct agreement *a)
     return n ? a->known.w[n - 1].t1_ms : -1;
 }
 
-void agreement_cut(struct agreement *a)
+int64_t agreement_cut(struct agreement *a, int64_t after_ms)
 {
-    a->cut = timed(a);
+    size_t n = timed(a);
+    n = n > OVERLAP ? n - OVERLAP : 0;
+    while (n > a->cut && a->known.w[n - 1].t1_ms < 0) n--;
+    if (n <= a->cut || a->known.w[n - 1].t1_ms <= after_ms) return -1;
+    a->cut = n;
+    return a->known.w[n - 1].t1_ms;
 }
 
 int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first)

@@ -21,6 +21,7 @@ int agreement_hear(struct agreement *a, const struct words *w, int is_last, size
 
 int64_t agreement_end_ms(const struct agreement *a); /* of the last final word that has a time, -1: none has */
 
-/* What was heard up to there will not be heard again: everything up to the last final word that has a time. */
-void agreement_cut(struct agreement *a);
+/* What was heard up to some time behind after_ms will not be heard again: all but the last few final words, by which later passes are
+ * aligned. @return the time, -1: there is nothing to cut */
+int64_t agreement_cut(struct agreement *a, int64_t after_ms);
 #endif

@@ -1,6 +1,7 @@
 /* steno: text while somebody speaks. SPDX-License-Identifier: MIT */
 #include "live.h"
 #include "agreement.h"
+#include "chunks.h"
 #include "finder.h"
 #include "kept.h"
 #include <stdio.h>
@@ -13,6 +14,7 @@ struct live {
     struct live_params p;
     struct kept sound;
     struct finder finder;
+    struct chunks chunks;
     int64_t late_ms;
     /* The turn. */
     int turn, open;
@@ -53,7 +55,7 @@ static void tell_text(struct live *l, enum live_kind kind, const struct words *w
     if (kind == LIVE_ENDPOINT) {
         e.t0_ms = l->begin / PER_MS;
         e.t1_ms = l->close / PER_MS;
-        e.language = steno_language(l->p.session);
+        e.language = steno_language(l->p.chunks ? l->chunks.session : l->p.session);
     }
     l->p.tell(l->p.user, &e);
 }
@@ -139,9 +141,9 @@ static int hear(struct live *l, int64_t end, int is_last, struct words *to)
 /* So much was heard that nobody can go back: what is final becomes a prompt. */
 static void turn_cut(struct live *l, int64_t now)
 {
-    const int64_t end = agreement_end_ms(&l->words) * PER_MS;
-    if (now - l->cut < CUT_MS * PER_MS || end <= l->cut) return;
-    agreement_cut(&l->words);
+    if (now - l->cut < CUT_MS * PER_MS) return;
+    const int64_t end = agreement_cut(&l->words, l->cut / PER_MS) * PER_MS;
+    if (end < 0) return;
     char *text = live_words_text(&l->words.known, 0, l->words.cut);
     if (!text) {
         no_memory(l);
@@ -195,6 +197,9 @@ static void turn_open(struct live *l, int64_t at)
     free(l->shown);
     free(l->prompt);
     l->shown = l->prompt = NULL;
+    if (!l->p.chunks) return;
+    const int rc = chunks_begin(&l->chunks, at);
+    if (rc) fail(l, rc, steno_last_error(l->chunks.session));
 }
 
 /* Its last pass completes the text. */
@@ -226,9 +231,26 @@ static void turn_break(struct live *l, int64_t end)
     l->close = close;
 }
 
+/* The same of models that take nothing back: what they say is final. */
+static void chunks_go(struct live *l, int64_t now)
+{
+    const size_t first = l->words.known.n;
+    const int is_over = l->close >= 0 && l->close <= now;
+    const int rc = chunks_hear(&l->chunks, is_over ? l->close : now, is_over, &l->words.known);
+    if (rc) fail(l, rc, rc == STENO_ENOMEM ? "out of memory for words" : steno_last_error(l->chunks.session));
+    if (l->rc) return;
+    l->heard = is_over ? l->close : l->chunks.given;
+    if (l->words.known.n > first) tell(l, LIVE_FINAL, &l->words.known, first);
+    if (!is_over) return;
+    tell(l, LIVE_ENDPOINT, &l->words.known, 0);
+    l->open = 0;
+}
+
 /* Sound up to sample `now` was heard by who finds turns. */
 static void turns_go(struct live *l, int64_t now)
 {
+    if (l->p.chunks && l->open && !l->rc) chunks_go(l, now);
+    if (l->p.chunks) return;
     while (l->open && !l->rc) {
         const int64_t most = l->begin + l->p.turn_most_ms * PER_MS;
         const int64_t end = l->close >= 0 && l->close < most ? l->close : most;
@@ -266,7 +288,8 @@ int live_open(struct live **out, const struct live_params *p, steno_error *e)
     if (!l) return STENO_ENOMEM;
     l->p = *p;
     l->p.text.word_timestamps = p->has_words;
-    const int rc = p->vad ? finder_open(&l->finder, &l->sound, p->vad, p->team, p->find, e) : STENO_OK;
+    int rc = p->vad ? finder_open(&l->finder, &l->sound, p->vad, p->team, p->find, e) : STENO_OK;
+    if (!rc && p->chunks) rc = chunks_open(&l->chunks, &l->sound, p->chunks, p->team, &p->text, e);
     if (rc) live_close(l);
     else *out = l;
     return rc;
@@ -276,6 +299,7 @@ void live_close(struct live *l)
 {
     if (!l) return;
     finder_close(&l->finder);
+    chunks_close(&l->chunks);
     agreement_free(&l->words);
     kept_free(&l->sound);
     free(l->shown);
@@ -286,7 +310,7 @@ void live_close(struct live *l)
 /* What no turn needs any more is dropped. */
 static void sound_drop(struct live *l)
 {
-    int64_t from = l->open ? l->cut : kept_end(&l->sound) - HELD_MS * PER_MS;
+    int64_t from = l->open ? (l->p.chunks ? l->chunks.given : l->cut) : kept_end(&l->sound) - HELD_MS * PER_MS;
     if (l->p.vad && from > l->finder.given) from = l->finder.given;
     kept_drop(&l->sound, from);
 }

@@ -27,6 +27,8 @@ struct live_event {
 
 struct live_params {
     steno_session *session;        /* of a recogniser, the caller's, and nobody else's meanwhile */
+    const steno_model *chunks;     /* in its place: a model that hears a stream chunk by chunk (streaming Paraformer), whose words are final
+                                      as soon as they are heard; step_ms, turn_most_ms, has_words and has_prompt are not for it */
     const steno_model *vad;        /* NULL: one turn */
     steno_team *team;              /* for it */
     const steno_vad_params *find;  /* how it finds speech; NULL: the defaults. Its callbacks are not called */

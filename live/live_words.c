@@ -127,9 +127,12 @@ int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int6
 
 int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms)
 {
-    utf8proc_int32_t c = ' ';
+    utf8proc_int32_t c = ' ', before = ' ';
+    const char *last = to->n ? to->w[to->n - 1].text : "";
     char_at(text, &c);
-    if (!to->n || kind_of(c) == SPACE || kind_of(c) == ALONE) return live_words_add_units(to, text, t0_ms, t1_ms);
+    for (size_t k; (k = char_at(last, &before)) > 0;) last += k;
+    if (kind_of(before) == SPACE || kind_of(before) == ALONE || kind_of(c) == SPACE || kind_of(c) == ALONE)
+        return live_words_add_units(to, text, t0_ms, t1_ms);
     const size_t n = strlen(text) + 1;
     char *spaced = malloc(n + 1);
     if (!spaced) return STENO_ENOMEM;

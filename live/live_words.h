@@ -18,7 +18,7 @@ struct words { struct word *w; size_t n, cap; };
 int live_words_add(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
 /* The units of a text that lies between these times: the first has its beginning and the last its end. @return as above */
 int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
-/* The same of a text of its own, before which a space is put where its script has some. @return as above */
+/* The same of a text of its own, before which a space is put where both scripts have some. @return as above */
 int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
 /* Words [from, end) of w. @return as above */
 int live_words_add_range(struct words *to, const struct words *w, size_t from, size_t end);

@@ -1,5 +1,6 @@
 /* steno: the verb stream: text while somebody speaks. SPDX-License-Identifier: MIT */
 #include "cmd.h"
+#include "decode_opts.h"
 #include "engine.h"
 #include "live.h"
 #include "option_names.h"
@@ -23,6 +24,8 @@ struct opts {
     const char *language, *vad_model;
     int vad;
     double step_s, turn_s;
+    const char *chunk_size;
+    int64_t encoder_look_back, decoder_look_back;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -43,6 +46,8 @@ static const struct arg rows[] = {
       .help = "seconds of sound between updates" },
     { .name = "max-turn", .kind = ARG_NUM, .at = AT(turn_s), .value = "S", .dflt = "30", .lo = 2, .hi = 30,
       .help = "a turn is closed after so many seconds, and the next begins" },
+    ARG_HEADING("Chunks"),
+    DECODE_CHUNK_ROWS(struct opts, chunk_size, encoder_look_back, decoder_look_back),
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -140,6 +145,18 @@ static int find_vad(steno_model **vad, const struct opts *o, const struct engine
     return code;
 }
 
+/* What is about updates is not for models that need none. */
+static int check_chunks(const struct args_given *given)
+{
+    static const char *const names[] = { "step", "max-turn" };
+    char name[OPTION_TEXT_SZ];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_was_given(given, names[i]))
+            return message_usage("%s is not for this model, which hears chunk by chunk (--chunk-size) and takes nothing back",
+                                 option_name(name, given, names[i]));
+    return EXIT_OK;
+}
+
 static int stream(const struct opts *o, const struct engine *e, const steno_model *vad, const char *file)
 {
     struct printer p = { EXIT_OK, NULL };
@@ -147,10 +164,14 @@ static int stream(const struct opts *o, const struct engine *e, const steno_mode
                               .turn_most_ms = (int64_t)(o->turn_s * 1000), .tell = print_event, .user = &p };
     struct live *l;
     steno_error err = { 0 };
+    if (option_served(e->model, "chunk_size")) lp.chunks = e->model;
     lp.has_words = option_served(e->model, "word_timestamps");
     lp.has_prompt = option_served(e->model, "initial_prompt");
     steno_transcribe_params_init(&lp.text);
     if (strcasecmp(o->language, "auto") != 0) lp.text.language = o->language;
+    lp.text.chunk_size = o->chunk_size;
+    lp.text.encoder_chunk_look_back = (int32_t)o->encoder_look_back;
+    lp.text.decoder_chunk_look_back = (int32_t)o->decoder_look_back;
     struct args_given given = *o->engine.given;
     option_forget(&given, "vad"); /* which names fields of others */
     option_forget(&given, "vad-model");
@@ -177,10 +198,9 @@ int cmd_stream(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n > 1) return message_usage("stream takes one sound, not %d", n);
     code = stream_sound_check(&o.sound);
-    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
+    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
-    if (option_served(e.model, "chunk_size"))
-        code = message_usage("streaming Paraformer needs no updates: \"steno - \" gives its text as it comes");
+    code = option_served(e.model, "chunk_size") ? check_chunks(&given) : engine_session(&e, 1);
     if (code == EXIT_OK) code = find_vad(&vad, &o, &e);
     if (code == EXIT_OK) code = stream(&o, &e, vad, n ? argv[0] : NULL);
     engine_close(&e);

@@ -27,6 +27,15 @@ struct decode_opts {
 
 #define DECODE_OPTS_UNSET { .condition = -1, .suppress_non_speech = -1 }
 
+/* Of streams that are heard chunk by chunk; the last three are fields of T. */
+#define DECODE_CHUNK_ROWS(T, size, encoder, decoder) \
+    { .name = "chunk-size", .kind = ARG_TEXT, .at = offsetof(T, size), .value = "B,C,A", .dflt = ARG_OF_PARAM, \
+      .help = "chunks of C rows of 60 ms, heard with B rows before and A rows after them (streaming Paraformer)" }, \
+    { .name = "encoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, encoder), .value = "N", \
+      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the encoder looks back on; -1: all, up to 61 s (streaming Paraformer)" }, \
+    { .name = "decoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decoder), .value = "N", \
+      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the decoder looks back on (streaming Paraformer)" }
+
 /* Further rows of the group "Input". */
 #define DECODE_INPUT_ROWS(T) \
     { .name = "language-detection-segments", .kind = ARG_INT, .at = offsetof(T, decode.detection_segments), \
@@ -39,12 +48,7 @@ struct decode_opts {
       .help = "cut at quiet places into clips of at most S seconds, which do not depend on each other" }, \
     { .name = "audio-ctx", .kind = ARG_INT, .at = offsetof(T, decode.audio_ctx), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }, \
-    { .name = "chunk-size", .kind = ARG_TEXT, .at = offsetof(T, decode.chunk_size), .value = "B,C,A", .dflt = ARG_OF_PARAM, \
-      .help = "chunks of C rows of 60 ms, heard with B rows before and A rows after them (streaming Paraformer)" }, \
-    { .name = "encoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decode.encoder_look_back), .value = "N", \
-      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the encoder looks back on; -1: all, up to 61 s (streaming Paraformer)" }, \
-    { .name = "decoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decode.decoder_look_back), .value = "N", \
-      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the decoder looks back on (streaming Paraformer)" }
+    DECODE_CHUNK_ROWS(T, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back)
 
 /* The groups "Text", "Words", "Tokens" and "Decoding". */
 #define DECODE_ROWS(T) \

@@ -62,6 +62,17 @@ is "a pipe that ends behind its header" $? 0
 out_empty
 IN=/dev/null
 
+expect 0 "a stream of final words" stream -q -m online "$SOUND"
+lines() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "$T/out"; }
+is "those of the turn" "$(lines final | tr -d '\n')" "$(lines endpoint)"
+is "as in the whole" "$(printf "$(lines endpoint)")" "$(tr -d '\n' <whole)"
+expect 0 "in other chunks" stream -q -m online --chunk-size 0,20,10 "$SOUND"
+[ "$(lines final | wc -l)" -lt 6 ] || bad "fewer ones" "$(lines final)"
+expect 2 "updates are not for it" stream -q -m online --step 2 "$SOUND"
+err_has "--step is not for this model"
+expect 2 "nor are turns that end by the clock" stream -q -m online --max-turn 9 "$SOUND"
+err_has "--max-turn is not for this model"
+
 expect 0 "it is written as one file" convert -q online online.gguf
 expect 0 "which is told from one for whole clips" -q -m online.gguf "$SOUND"
 same whole "$T/out"

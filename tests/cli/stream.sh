@@ -46,6 +46,10 @@ err_has none.raw
 expect 2 "two files" stream -m "$MODEL" a.wav b.wav
 expect 2 "a step that is too short" stream -m "$MODEL" --step 0.01 a.wav
 err_has "--step"
+for s in 0.2 10; do expect 0 "the least and the longest step" stream -q -m "$MODEL" -l en --step $s "$DIGITS"; done
+for s in 0.19 10.1; do expect 2 "a step beyond them" stream -q -m "$MODEL" --step $s "$DIGITS"; done
+for s in 2 30; do expect 0 "the shortest and the longest turn" stream -q -m "$MODEL" -l en --max-turn $s "$DIGITS"; done
+for s in 1.9 30.1; do expect 2 "a turn beyond them" stream -q -m "$MODEL" --max-turn $s "$DIGITS"; done
 expect 2 "a detector's model without the detector" stream -m "$MODEL" --vad-model x "$DIGITS"
 err_has "--vad-model needs"
 HF_HUB_CACHE=$PWD/none expect 2 "a detector that is nowhere" stream -q -m "$MODEL" --vad silero "$DIGITS"

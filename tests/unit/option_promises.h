@@ -229,6 +229,29 @@ static const struct promise find[] = {
     { "quiet", VAD, "-q", "", "cli/verbs.sh" },
 };
 
+/* stream -m MODEL ... SPEECH */
+static const struct promise listen[] = {
+    { "model", SPEECH, "", "", "everything here" },
+    { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" },
+    { "demo", 0, "--demo", "", NULL },
+    { "raw", SPEECH, "--raw s16le", "", NULL },
+    { "realtime", SPEECH, "--realtime", "", NULL },
+    { "mic", SPEECH, "", "", "cli/stream.sh" }, /* FILE is a device beside it */
+    { "language", SPEECH, "-l en", "", "api/test_options.c" },
+    { "vad", SPEECH, "--vad fsmn", "--vad-model %v", "cli/stream.sh" },
+    { "vad-model", SPEECH, "--vad-model %v", "--vad fsmn", "cli/stream.sh" },
+    { "step", SPEECH, "--step 0.3", "", NULL },
+    { "max-turn", SPEECH, "--max-turn 2", "", "unit/test_live.c, cli/stream.sh" },
+    { "chunk-size", 0, "--chunk-size 0,8,4", "", "golden/test_live_chunks.c" },
+    { "encoder-chunk-look-back", 0, "--encoder-chunk-look-back 2", "", "golden/test_live_chunks.c" },
+    { "decoder-chunk-look-back", 0, "--decoder-chunk-look-back 2", "", "golden/test_live_chunks.c" },
+    { "device", SPEECH, "--device cpu", "", SPEED },
+    { "compute", SPEECH, "--compute f32", "", SPEED },
+    { "cpu", SPEECH, "--cpu c", "", SPEED },
+    { "threads", SPEECH, "-t 2", "", SPEED },
+    { "quiet", SPEECH, "-q", "", "cli/verbs.sh" },
+};
+
 /* info -m MODEL ... */
 static const struct promise info[] = {
     { "model", ALL, "", "", "everything here" },

@@ -149,6 +149,7 @@ static const struct verb {
     { "align", cmd_align, "-m %m -l en -t 1", "%s zero", ROWS(align), DECODES, 0, 0 },
     { "detect", cmd_detect, "-m %m -t 1", "%s", ROWS(detect), MANY, 0, 0 },
     { "vad", cmd_vad, "-m %m -t 1", "%s", ROWS(find), VAD, 0, 0 },
+    { "stream", cmd_stream, "-q -t 1 -m %m", "%s", ROWS(listen), SPEECH, 0, 0 },
     { "info", cmd_info, "-m %m -t 1", "", ROWS(info), ALL, 0, 0 },
     { "convert", cmd_convert, "", "%m %g", ROWS(convert), TAGS | VAD | NANO, 0, 0 },
     { "quantize", cmd_quantize, "", "%m %g f16", ROWS(convert) - 1, TAGS | NANO, 0, 0 },
@@ -303,6 +304,7 @@ static void test_every_option_of_translate_changes_something_or_is_refused(void 
 static void test_every_option_of_align_changes_something_or_is_refused(void **state) { (void)state, walk("align"); }
 static void test_every_option_of_detect_changes_something_or_is_refused(void **state) { (void)state, walk("detect"); }
 static void test_every_option_of_vad_changes_something_or_is_refused(void **state) { (void)state, walk("vad"); }
+static void test_every_option_of_stream_changes_something_or_is_refused(void **state) { (void)state, walk("stream"); }
 static void test_every_option_of_info_changes_something_or_is_refused(void **state) { (void)state, walk("info"); }
 static void test_every_option_of_convert_changes_something_or_is_refused(void **state) { (void)state, walk("convert"); }
 static void test_every_option_of_quantize_changes_something_or_is_refused(void **state) { (void)state, walk("quantize"); }
@@ -409,6 +411,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_every_option_of_align_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_detect_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_vad_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_stream_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_info_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_convert_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_quantize_changes_something_or_is_refused),
