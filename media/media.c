@@ -24,12 +24,10 @@ struct steno_media {
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-/* A pipe is spooled, or given as it comes where that is wanted and needs no conversion. */
-static int input_pipe(struct steno_media *m, const steno_media_params *p, steno_error *e)
+/* A pipe is spooled, or given as it comes where that is wanted. */
+static int input_pipe(struct steno_media *m, int fd, const steno_media_params *p, steno_error *e)
 {
-    if (!p->live) return media_spool(&m->in, STDIN_FILENO, p->spool_dir, m->backend, e);
-    const int rc = media_live_begin(&m->in, STDIN_FILENO, p->spool_dir, e);
-    return rc || media_wav_is_plain(&m->in) ? rc : media_live_end(&m->in, m->backend, e);
+    return (p->live ? media_live_begin(&m->in, fd, p->spool_dir, e) : media_spool(&m->in, fd, p->spool_dir, m->backend, e));
 }
 
 /* Standard input: read in place when it is a file at its start, else spooled. */
@@ -38,10 +36,10 @@ static int input_stdin(struct steno_media *m, const steno_media_params *p, steno
     struct stat st;
     if (fstat(STDIN_FILENO, &st) < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
     if (S_ISDIR(st.st_mode)) return media_fail(e, STENO_EIO, "%s is a directory, not a sound file", m->name);
-    if (!S_ISREG(st.st_mode) || lseek(STDIN_FILENO, 0, SEEK_CUR) != 0) return input_pipe(m, p, e);
+    if (!S_ISREG(st.st_mode) || lseek(STDIN_FILENO, 0, SEEK_CUR) != 0) return input_pipe(m, STDIN_FILENO, p, e);
     m->in.fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     if (m->in.fd < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
-    m->in.size = (int64_t)st.st_size;
+    m->in.size = m->in.head_sz + (int64_t)st.st_size;
     return STENO_OK;
 }
 
@@ -70,11 +68,12 @@ static int input_path(struct steno_media *m, const steno_media_params *p, steno_
     else if (S_ISDIR(st.st_mode)) status = media_fail(e, STENO_EIO, "%s: is a directory, not a sound file", m->name);
     else if (S_ISREG(st.st_mode)) {
         m->in.fd = fd;
-        m->in.size = (int64_t)st.st_size;
+        m->in.size = m->in.head_sz + (int64_t)st.st_size;
         return STENO_OK;
-    } else if (S_ISFIFO(st.st_mode)) status = media_spool(&m->in, fd, p->spool_dir, m->backend, e);
+    } else if (S_ISFIFO(st.st_mode)) status = input_pipe(m, fd, p, e);
     else status = media_fail(e, STENO_EIO, "%s: is a device, not a sound file", m->name);
-    close(fd);
+    if (m->in.live) media_live_own(m->in.live);
+    else close(fd);
     return status;
 }
 
@@ -92,6 +91,17 @@ int steno_media_open(steno_media **out, const char *path, int (*stop)(void *user
     return steno_media_open_params(out, path, &p, e);
 }
 
+/* What comes from a pipe is decoded as it comes; where it cannot be, when all of it has come. */
+static int decoder_open(struct steno_media *m, steno_error *e)
+{
+    if (media_wav_is_plain(&m->in)) m->backend = &media_wav;
+    const int status = m->backend->open(&m->decoder, &m->in, m->in.live ? NULL : e);
+    if (!status || !m->in.live) return status;
+    if (status == STENO_ENOMEM) return media_fail(e, status, "%s: out of memory while it is opened", m->name);
+    const int rc = media_live_end(&m->in, m->backend, e);
+    return rc ? rc : m->in.size == 0 ? media_fail(e, STENO_EFORMAT, "%s: is empty", m->name) : m->backend->open(&m->decoder, &m->in, e);
+}
+
 int steno_media_open_params(steno_media **out, const char *path, const steno_media_params *p, steno_error *e)
 {
     if (!out) return media_fail(e, STENO_EARG, "steno_media_open: out is NULL");
@@ -105,12 +115,11 @@ int steno_media_open_params(steno_media **out, const char *path, const steno_med
     atomic_init(&m->stop, 0);
     m->name = strdup(is_stdin ? "standard input" : path);
     m->in = (struct media_input){ .name = m->name, .fd = -1, .stop = &m->stop, .ask = p->stop, .user = p->user,
-                                  .track = p->track };
+                                  .track = p->track, .head = p->head, .head_sz = p->head_sz };
     int status = m->name ? STENO_OK : media_nomem(e, strlen(path), "a file name");
     if (status == STENO_OK) status = is_stdin ? input_stdin(m, p, e) : input_path(m, p, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
-    if (status == STENO_OK && media_wav_is_plain(&m->in)) m->backend = &media_wav;
-    if (status == STENO_OK) status = m->backend->open(&m->decoder, &m->in, e);
+    if (status == STENO_OK) status = decoder_open(m, e);
     m->promised_size = -1; /* what only the end tells is not looked for in a pipe that goes on */
     if (status == STENO_OK && !m->in.live) m->promised_size = media_promised_size(&m->in, &m->promised_begin);
     m->in.ask = NULL; /* the caller's data may go away; from here on there is steno_media_interrupt */

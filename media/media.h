@@ -28,7 +28,9 @@ struct media_input {
     const char *name;      /* for messages */
     const uint8_t *mem;    /* [size], or NULL: fd is read */
     int fd;
-    int64_t size;
+    const uint8_t *head;   /* [head_sz]: stands before what fd has */
+    int64_t head_sz;
+    int64_t size;          /* with it */
     int track;             /* which sound of it, from 1; 0: the one that fits best. What changes it rewinds */
     atomic_int *stop;      /* non-zero: give up */
     int (*ask)(void *user); /* the same, while the file is opened; may be NULL */
@@ -86,6 +88,7 @@ int64_t media_input_ready(const struct media_input *in, int64_t at, int64_t leas
 /* A pipe that is copied as far as it is read. begin: none of it yet; end: to the end, as media_spool; close: what is not in *in, NULL is
  * allowed. */
 int media_live_begin(struct media_input *in, int fd, const char *dir, steno_error *e);
+void media_live_own(struct media_live *live); /* fd is closed with it */
 int media_live_end(struct media_input *in, const struct media_backend *backend, steno_error *e);
 void media_live_close(struct media_live *live);
 

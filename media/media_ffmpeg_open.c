@@ -40,7 +40,7 @@ static int64_t io_seek(void *user, int64_t offset, int whence)
 {
     struct ffmpeg *f = user;
     whence &= ~AVSEEK_FORCE;
-    if (whence == AVSEEK_SIZE) return f->in->size;
+    if (whence == AVSEEK_SIZE) return f->in->live ? AVERROR(ENOSYS) : f->in->size;
     const int64_t base = whence == SEEK_CUR ? f->pos : whence == SEEK_END ? f->in->size : 0;
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) return AVERROR(EINVAL);
     if (offset < -base || offset > INT64_MAX - base) return AVERROR(EINVAL);
@@ -110,6 +110,7 @@ int ffmpeg_open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *
     errno = 0;
     uint8_t *buffer = av->av_malloc(IO_SZ);
     if (buffer) f->io = av->avio_alloc_context(buffer, IO_SZ, 0, f, io_read, NULL, io_seek);
+    if (f->io && f->in->live) f->io->seekable = 0; /* nobody knows its end */
     if (!f->io) av->av_freep(&buffer);
     if (!f->io) return media_nomem(e, IO_SZ, "reading a sound file");
     const AVInputFormat *kind = NULL;

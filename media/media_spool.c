@@ -63,7 +63,7 @@ static int write_all(int fd, const char *p, size_t n)
 struct media_live {
     struct media_input *in;
     const char *dir;       /* where the file is */
-    int fd, ended;
+    int fd, ended, owns;
     int64_t have;          /* bytes in the file */
     char chunk[CHUNK_SZ];
 };
@@ -104,14 +104,23 @@ int media_live_begin(struct media_input *in, int fd, const char *dir, steno_erro
                           strerror(errno));
     struct media_live *l = in->live = malloc(sizeof *l);
     if (!l) return media_nomem(e, sizeof *l, "reading a pipe");
-    *l = (struct media_live){ .in = in, .dir = dir ? dir : P_tmpdir, .fd = fd };
+    *l = (struct media_live){ .in = in, .dir = dir ? dir : P_tmpdir, .fd = fd, .have = in->head_sz };
+    if (write_all(in->fd, (const char *)in->head, (size_t)in->head_sz) < 0)
+        return media_fail(e, STENO_EIO, "%s: the temporary file in %s could not grow: %s", in->name, l->dir, strerror(errno));
+    in->head_sz = 0; /* it is in the file now */
     in->pull = pull;
     in->size = INT64_MAX / 4;
     return STENO_OK;
 }
 
+void media_live_own(struct media_live *l)
+{
+    l->owns = 1;
+}
+
 void media_live_close(struct media_live *l)
 {
+    if (l && l->owns) close(l->fd);
     free(l);
 }
 

@@ -33,13 +33,16 @@ typedef struct steno_media_params {
     const char *spool_dir;    /**< folder for what pipes give; NULL: /tmp, or /var/tmp where that is of no use */
     int (*stop)(void *user);  /**< asked now and then while the file is opened; non-zero gives up; may be NULL */
     void *user;
-    int32_t live;             /**< 1: WAV of 16-bit mono samples at 16 kHz from a pipe at standard input is given as it comes; what was
-                               *   given is spooled all the same, to be read again */
+    int32_t live;             /**< 1: what comes from a pipe is decoded as it comes, where the container can be read so (MP4 whose index
+                               *   is at its end cannot, and is read to its end first); it is spooled all the same, to be read again */
     int32_t track;            /**< which sound of a file that has several (a film in two languages), counted from 1; 0: the one that
                                *   FFmpeg would choose. STENO_EUNSUPPORTED where it is not there */
     int (*open)(void *user, const char *path, steno_error *e); /**< what a name stands for that is no path, such as an address: a
                                *   descriptor of a regular file, which the reader closes; STENO_MEDIA_PATH: it is a path;
                                *   STENO_MEDIA_FAILED: *e says why not. NULL: all names are paths */
+    const void *head;         /**< bytes that stand before those of the file, as if they were its own: a header for samples alone. Kept
+                               *   by the caller until steno_media_close */
+    int64_t head_sz;
 } steno_media_params;
 
 enum { STENO_MEDIA_PATH = -1, STENO_MEDIA_FAILED = -2 };

@@ -61,30 +61,37 @@ const struct args stream_args = { "stream", "[OPTION]... [FILE]",
 
 struct printer { int code; struct stream_sound *sound; };
 
-static void time_put(const char *name, int64_t ms)
+static void time_put(struct sink *s, const char *name, int64_t ms)
 {
-    if (ms < 0) printf(",\"%s\":null", name);
-    else printf(",\"%s\":%lld.%03d", name, (long long)(ms / 1000), (int)(ms % 1000));
+    if (ms < 0) sink_format(s, ",\"%s\":null", name);
+    else sink_format(s, ",\"%s\":%lld.%03d", name, (long long)(ms / 1000), (int)(ms % 1000));
 }
 
+/* A line is whole or not there. */
 static void print_event(void *user, const struct live_event *e)
 {
     static const char *const kind[] = { "partial", "final", "endpoint" };
     struct printer *p = user;
     struct sink_memory m = { 0 };
     struct sink s = sink_to_memory(&m);
-    utf8_json(&s, e->text);
-    printf("{\"type\":\"%s\",\"turn\":%d", kind[e->kind], e->turn);
-    time_put("start", e->t0_ms);
-    time_put("end", e->t1_ms);
-    printf(",\"text\":%.*s", (int)m.n, m.n ? m.p : "\"\"");
-    time_put("heard", e->heard_ms);
-    if (e->language && e->language[0]) printf(",\"language\":\"%s\"", e->language);
     const int64_t now = stream_sound_now_ms(p->sound), late = (now < 0 ? e->now_ms : now) - e->t1_ms;
-    if (e->t1_ms < 0) printf(",\"latency_ms\":null}\n");
-    else printf(",\"latency_ms\":%lld}\n", (long long)late);
-    if (s.failed && p->code == EXIT_OK) p->code = EXIT_MEMORY;
-    if (p->code == EXIT_OK) p->code = message_flush();
+    if (p->code != EXIT_OK) return;
+    sink_format(&s, "{\"type\":\"%s\",\"turn\":%d", kind[e->kind], e->turn);
+    time_put(&s, "start", e->t0_ms);
+    time_put(&s, "end", e->t1_ms);
+    sink_text(&s, ",\"text\":");
+    utf8_json(&s, e->text);
+    time_put(&s, "heard", e->heard_ms);
+    if (e->language && e->language[0]) sink_format(&s, ",\"language\":\"%s\"", e->language);
+    if (e->t1_ms < 0) sink_text(&s, ",\"latency_ms\":null}\n");
+    else sink_format(&s, ",\"latency_ms\":%lld}\n", (long long)late);
+    if (s.failed) {
+        message("out of memory for a line");
+        p->code = EXIT_MEMORY;
+    } else {
+        fwrite(m.p, 1, m.n, stdout);
+        p->code = message_flush();
+    }
     free(m.p);
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { WAV_HEAD = 44 };
 enum { PER_MS = 16, ASK_MS = 100, STEP = 512 /* samples of a piece that comes at its own speed */ };
 
 struct stream_sound {
@@ -20,7 +21,8 @@ struct stream_sound {
     steno_source source;
     struct mic *mic;
     int has_clock;
-    FILE *raw;
+    FILE *raw;             /* mono samples at 16 kHz */
+    unsigned char head[WAV_HEAD]; /* of other samples: what a sound file would begin with */
     unsigned char held[4]; /* a sample that is not whole yet */
     size_t n_held;
     int64_t at;      /* samples read */
@@ -116,11 +118,40 @@ static int64_t media_read(struct stream_sound *s, float *pcm, int64_t n, steno_e
     return e->status = steno_media_status(s->media);
 }
 
+static void put_le(unsigned char **to, int64_t v, int n)
+{
+    for (int i = 0; i < n; i++) *(*to)++ = (unsigned char)(v >> 8 * i & 255);
+}
+
+/* The head of a WAV file that goes on. */
+static void head_write(unsigned char head[WAV_HEAD], const struct stream_sound_opts *o)
+{
+    static const struct { int tag, bytes; } form[] = {
+        [RAW_S16LE] = { 1, 2 }, [RAW_F32LE] = { 3, 4 }, [RAW_U8] = { 1, 1 }, [RAW_S24LE] = { 1, 3 }, [RAW_S32LE] = { 1, 4 },
+        [RAW_ALAW] = { 6, 1 }, [RAW_MULAW] = { 7, 1 },
+    };
+    const int64_t frame = o->channels * form[o->raw].bytes;
+    unsigned char *p = head + 20;
+    memcpy(head, "RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0", 20);
+    put_le(&p, form[o->raw].tag, 2);
+    put_le(&p, o->channels, 2);
+    put_le(&p, o->rate, 4);
+    put_le(&p, o->rate * frame, 4);
+    put_le(&p, frame, 2);
+    put_le(&p, 8 * form[o->raw].bytes, 2);
+    memcpy(p, "data\xff\xff\xff\xff", 8);
+}
+
 static int media_open(struct stream_sound *s, const char *file, steno_error *e)
 {
     steno_media_params p;
     sound_params(&p);
     p.live = 1;
+    if (s->o.raw) {
+        head_write(s->head, &s->o);
+        p.head = s->head;
+        p.head_sz = WAV_HEAD;
+    }
     const int rc = steno_media_open_params(&s->media, file, &p, e);
     if (rc) return rc;
     steno_media_source(s->media, &s->source);
@@ -140,6 +171,8 @@ static int raw_open(struct stream_sound *s, const char *file, steno_error *e)
 
 int stream_sound_check(const struct stream_sound_opts *o)
 {
+    const int is_other = o->rate != 16000 || o->channels != 1;
+    if (is_other && o->raw == RAW_NONE) return message_usage("--raw-rate and --raw-channels are about --raw");
     if (o->mic && o->raw != RAW_NONE) return message_usage("--mic and --raw exclude each other");
     if (o->mic && o->realtime) return message_usage("--mic has the speed of its sound: --realtime is for files");
     return EXIT_OK;
@@ -152,7 +185,8 @@ int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts 
     s->o = *o;
     s->has_clock = o->realtime || o->mic;
     const char *path = file ? file : "-";
-    const int rc = o->mic ? mic_open(&s->mic, file ? file : "default", e) : o->raw ? raw_open(s, path, e) : media_open(s, path, e);
+    const int as_is = (o->raw == RAW_S16LE || o->raw == RAW_F32LE) && o->rate == 16000 && o->channels == 1;
+    const int rc = o->mic ? mic_open(&s->mic, file ? file : "default", e) : as_is ? raw_open(s, path, e) : media_open(s, path, e);
     if (!rc) return rc;
     stream_sound_close(s);
     *out = NULL;

@@ -6,14 +6,18 @@
 #include "args.h"
 #include <steno/steno.h>
 
-enum stream_raw { RAW_NONE, RAW_S16LE, RAW_F32LE };
+enum stream_raw { RAW_NONE, RAW_S16LE, RAW_F32LE, RAW_U8, RAW_S24LE, RAW_S32LE, RAW_ALAW, RAW_MULAW };
 
-struct stream_sound_opts { int raw, realtime, mic; };
+struct stream_sound_opts { int raw, realtime, mic; int64_t rate, channels; };
 
 #define STREAM_SOUND_ROWS(T) \
     ARG_HEADING("Sound"), \
-    { .name = "raw", .kind = ARG_WORD, .at = offsetof(T, sound.raw), .value = "none|s16le|f32le", .dflt = "none", \
-      .help = "FILE is samples alone, mono at 16 kHz, heard as they come; none: a sound file" }, \
+    { .name = "raw", .kind = ARG_WORD, .at = offsetof(T, sound.raw), .value = "none|s16le|f32le|u8|s24le|s32le|alaw|mulaw", \
+      .dflt = "none", .help = "FILE is samples alone; none: a sound file" }, \
+    { .name = "raw-rate", .kind = ARG_INT, .at = offsetof(T, sound.rate), .value = "HZ", .dflt = "16000", .lo = 1000, .hi = 384000, \
+      .help = "so many of them are a second" }, \
+    { .name = "raw-channels", .kind = ARG_INT, .at = offsetof(T, sound.channels), .value = "N", .dflt = "1", .lo = 1, .hi = 64, \
+      .help = "channels that take turns; they are mixed" }, \
     { .name = "realtime", .kind = ARG_FLAG, .at = offsetof(T, sound.realtime), \
       .help = "hear FILE at the speed of its sound, as if it were spoken now; latency_ms is that of the clock then" }, \
     { .name = "mic", .kind = ARG_FLAG, .at = offsetof(T, sound.mic), \

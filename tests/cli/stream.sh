@@ -21,6 +21,46 @@ same "$T/out" whole
 expect 0 "shorter turns" stream -q -m "$MODEL" -l en --max-turn 2 --step 0.5 "$DIGITS"
 is "two of them" "$(texts endpoint | wc -l)" "2"
 
+# Samples of other forms are what a sound file of them is.
+{ head -c 24 "$DIGITS"; le 4 22050; le 4 44100; tail -c +33 "$DIGITS"; } >rate.wav
+if have_ffmpeg "other rates"; then
+    expect 0 "samples of another rate" stream -q -m "$MODEL" -l en --raw s16le --raw-rate 22050 samples.raw
+    cp "$T/out" rate
+    expect 0 "as a file" stream -q -m "$MODEL" -l en rate.wav
+    same rate "$T/out"
+    IN=samples.raw expect 0 "in two channels" stream -q -m "$MODEL" -l en --raw s16le --raw-channels 2 --raw-rate 8000 -
+    for f in de_stereo.ogg fr.flac de.opus de.aac de.webm de_video.mkv de_video.mp4 de.m4a de.aiff de_8k.wav; do
+        expect 0 "$f" stream -q -m "$MODEL" -l de "$SRC/tests/data/audio/$f"
+        cp "$T/out" file
+        cat "$SRC/tests/data/audio/$f" | "$STENO" stream -q -m "$MODEL" -l de >"$T/out"
+        is "$f in a pipe" "$(cat "$T/out")" "$(cat file)"
+    done
+    expect 0 "words of an MP3" stream -q -m "$MODEL" -l de "$SRC/tests/data/audio/de_22k.mp3"
+    cp "$T/out" file
+    cat "$SRC/tests/data/audio/de_22k.mp3" | "$STENO" stream -q -m "$MODEL" -l de >"$T/out" # FFmpeg leaves its padding at the end of a pipe
+    is "in a pipe" "$(texts endpoint)" "$(texts endpoint file)"
+    # Lines come while the pipe is open.
+    mkfifo flac
+    "$STENO" stream -q -m "$MODEL" -l fr flac >"$T/out" 2>"$T/err" &
+    pid=$!
+    exec 6>flac
+    head -c 65000 "$SRC/tests/data/audio/fr.flac" >&6
+    for _ in $(seq 300); do
+        grep -q partial "$T/out" && break
+        sleep 0.1
+    done
+    [ -n "$(texts partial)" ] || bad "words come while the pipe is open" "$(cat "$T/out")"
+    tail -c +65001 "$SRC/tests/data/audio/fr.flac" >&6
+    exec 6>&-
+    wait $pid
+    is "its end" $? 0
+    head -c 3200 samples.raw >nothing
+    for r in 1000 384000; do expect 0 "the least and the highest rate" stream -q -m "$MODEL" --raw s16le --raw-rate $r nothing; done
+fi
+expect 2 "a rate of no samples" stream -q -m "$MODEL" --raw-rate 8000 "$DIGITS"
+err_has "--raw-rate and --raw-channels are about --raw"
+for r in 999 384001; do expect 2 "a rate beyond them" stream -q -m "$MODEL" --raw s16le --raw-rate $r nothing; done
+
 # At the speed of the sound: the same words, that of the whole sound, no sooner than they were said.
 SECONDS=0
 expect 0 "as if it were spoken now" stream -q -m "$MODEL" -l en --realtime "$DIGITS"

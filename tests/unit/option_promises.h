@@ -235,7 +235,9 @@ static const struct promise listen[] = {
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" },
     { "demo", 0, "--demo", "", NULL },
     { "raw", SPEECH, "--raw s16le", "", NULL },
-    { "realtime", SPEECH, "--realtime", "", NULL },
+    { "raw-rate", SPEECH, "--raw-rate 8000", "--raw s16le", NULL },
+    { "raw-channels", SPEECH, "--raw-channels 2", "--raw s16le", NULL },
+    { "realtime", SPEECH, "--realtime", "", "cli/stream.sh" },
     { "mic", SPEECH, "", "", "cli/stream.sh" }, /* FILE is a device beside it */
     { "language", SPEECH, "-l en", "", "api/test_options.c" },
     { "vad", SPEECH, "--vad fsmn", "--vad-model %v", "cli/stream.sh" },
