@@ -18,6 +18,7 @@ ended() {
     interrupted=$((interrupted + (code == want)))
 }
 interrupted=0
+is_kept() { [ -n "$(ls out/.steno_resume 2>/dev/null)" ]; }
 
 # interrupt SIZE ARGUMENT...: the same by SIGINT, again where a run was over first, as on a machine with much else to do
 interrupt() {
@@ -25,7 +26,7 @@ interrupt() {
     shift
     for i in 1 2 3 4 5 6; do
         ended 130 INT "$size" "$@"
-        [ ! -e out/.steno_resume ] || return 0
+        ! is_kept || return 0
     done
     bad "a run is interrupted" "all of $i were over before"
 }
@@ -39,7 +40,7 @@ goes_on() {
     [ ! -e want/.steno_resume ] || bad "nothing is left of a run that was not ended" "$(ls want/.steno_resume)"
     for size in $sizes; do
         ended "${sigs[i % 6 + 1]}" "${sigs[i % 6]}" "$size" "$@"
-        if [ "${sigs[i % 6]}" != KILL ] && [ -e out/.steno_resume ] && ! grep -q -- '--resume goes on there' "$T/err"; then
+        if [ "${sigs[i % 6]}" != KILL ] && is_kept && ! grep -q -- '--resume goes on there' "$T/err"; then
             bad "it is told how to go on" "$(cat "$T/err")"
         fi
         rm -rf out/.steno-*
