@@ -5,6 +5,7 @@
  * so that beams whose keys did not follow them would read other sequences. */
 #include <math.h>
 #include "api/random_model.h"
+#include "plan/lots.h"
 #include "plan/replay.h"
 #include "search/ar.h"
 
@@ -18,6 +19,7 @@ struct net {
     struct run run;
     struct logit_rules rules;
     struct sampled_token out[LANES_MOST + LANE0][CTX], top[LANES_MOST + LANE0][RUN_BEAMS + 1], best[CTX];
+    struct lots lots[LANES_MOST];
     uint32_t mask[2], mask_first[2], seed;
     double eot_push;
     int32_t prompt[PROMPT];
@@ -71,7 +73,8 @@ static void replay(struct net *t)
         if (row->flags & ROW_TOPK) {
             const struct logit_range g = logit_range_of(&l->sampler);
             const struct logit_partial text = scan(t, x, g.mask, g.text_from, g.text_to), ts = scan(t, x, g.mask, g.ts_from, g.ts_to);
-            sample_topk(&l->sampler, &text, &ts, x, &t->kern);
+            if (l->sampler.lots) lots_tokens(&l->sampler, &text, &ts, x);
+            else sample_topk(&l->sampler, &text, &ts, x, &t->kern);
         }
     }
     for (uint32_t i = 0; i < t->run.n_rows; i++) t->run.lane[t->run.row[i].lane].kv.len = t->run.row[i].pos + 1;
@@ -226,6 +229,97 @@ static void test_beams_equal_a_search_that_recomputes_every_sequence(void **stat
         search_both(seed, beams[seed % 5], patience[seed / 5 % 4], penalty[seed / 3 % 4], seed % 7 ? LIMIT : 4, push[seed % 4]);
 }
 
+/* ---- beams that draw ----------------------------------------------------------------------------------------------------------- */
+
+struct drawn { struct seq s; double sum; int done; };
+
+static int32_t slow_draw(const float *logp, struct lots *lots)
+{
+    const double u = lots_draw(lots);
+    double sum = 0;
+    int32_t last = 0;
+    for (int32_t i = 0; i < TS && (sum < u || !i); i++) {
+        sum += exp((double)logp[i]);
+        if (!isinf(logp[i])) last = i;
+    }
+    return last;
+}
+
+/* A step as it is written there: all that is drawn, in order; each beam takes the next, and what equals it is passed over. */
+static void drawn_step(const struct net *t, struct drawn *beam, struct lots *lots, int n_beams, int draws, int limit, int step)
+{
+    static struct drawn all[LANES_MOST * LANES_MOST];
+    int n = 0, at = 0;
+    for (int b = 0; b < n_beams; b++) {
+        float logp[TS];
+        if (beam[b].done) continue;
+        slow_logprobs(t, logp, &beam[b].s);
+        for (int k = 0; k < draws; k++) {
+            struct drawn d = beam[b];
+            const int32_t id = slow_draw(logp, &lots[b]);
+            d.s.id[d.s.n++] = id;
+            d.sum += (double)logp[id];
+            int place = n++;
+            for (; place && all[place - 1].sum < d.sum; place--) all[place] = all[place - 1];
+            all[place] = d;
+        }
+    }
+    for (int b = 0; b < n_beams; b++) {
+        if (beam[b].done) continue;
+        if (at >= n) at = 0;
+        beam[b] = all[at++];
+        while (at < n && step && same(&all[at].s, &beam[b].s)) at++;
+        beam[b].done = beam[b].s.id[beam[b].s.n - 1] == EOT || beam[b].s.n >= limit;
+    }
+}
+
+static void draw_both(uint32_t seed, int n_beams, int draws, double push)
+{
+    static struct net t;
+    static struct drawn beam[LANES_MOST];
+    struct lots lots[LANES_MOST];
+    net_open(&t, seed, LIMIT, push);
+    memset(beam, 0, sizeof beam);
+    for (int b = 0; b < n_beams; b++) {
+        lots_seed(&lots[b], (uint32_t)b);
+        t.lots[b] = lots[b];
+        t.run.lane[LANE0 + b].sampler.lots = &t.lots[b];
+    }
+    static struct ar a;
+    const struct ar_params p = { .n_lanes = n_beams, .beams = 1, .length_penalty = (double)NAN, .verdict = { .on = 1, .draws = draws } };
+    ar_begin(&a, &p, LANE0, t.prompt, PROMPT, 0);
+    for (int steps = 0; !a.done; steps++) {
+        assert_true(steps < LIMIT + PROMPT);
+        t.run.n_rows = 0;
+        assert_true(ar_want(&a, &t.run, &t.state, (struct room){ steps < 2 ? 3 : 64, 64 }) > 0);
+        replay(&t);
+        ar_give(&a, &t.run, &t.state);
+    }
+    for (int step = 0; step < LIMIT; step++) drawn_step(&t, beam, lots, n_beams, draws, LIMIT, step);
+    int best = 0, some = 0;
+    for (int b = 0; b < n_beams; b++) {
+        const struct lane *got = &t.run.lane[a.beams.lane[b]];
+        const int ended = beam[b].s.id[beam[b].s.n - 1] == EOT;
+        const int before = !some || beam[b].sum / beam[b].s.n > beam[best].sum / beam[best].s.n;
+        assert_int_equal(got->sampler.n, beam[b].s.n - ended);
+        assert_int_equal(got->sampler.ended, ended);
+        for (int i = 0; i < got->sampler.n; i++) assert_int_equal(got->sampler.out[i].id, beam[b].s.id[i]);
+        assert_true(fabs(got->sampler.sum_logprob - beam[b].sum) < 1e-3);
+        if (ended && before) best = b;
+        some |= ended; /* what comes to the limit has failed */
+    }
+    assert_int_equal(a.chosen, best);
+    net_close(&t);
+}
+
+static void test_beams_that_draw_equal_a_search_that_keeps_every_sequence(void **state)
+{
+    (void)state;
+    static const int beams[] = { 1, 2, 3, 5, 8 };
+    static const double push[] = { 0, 4, 7, -20 };
+    for (uint32_t seed = 1; seed <= 60; seed++) draw_both(seed, beams[seed % 5], beams[seed / 5 % 5], push[seed % 4]);
+}
+
 static void test_length_penalty_decides_between_a_short_and_a_long_candidate(void **state)
 {
     (void)state;
@@ -268,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_beams_equal_a_search_that_recomputes_every_sequence),
+        cmocka_unit_test(test_beams_that_draw_equal_a_search_that_keeps_every_sequence),
         cmocka_unit_test(test_length_penalty_decides_between_a_short_and_a_long_candidate),
         cmocka_unit_test(test_identical_first_beams_collapse_and_nothing_is_found_twice),
     };
