@@ -63,15 +63,24 @@ static int set_list(const struct arg *r, unsigned *bits, const char *spelled, co
     }
 }
 
+static int read_time(int64_t *ms, const char *text)
+{
+    const char *behind = time_read(text, ms);
+    return behind && !*behind;
+}
+
+static int bad_time(const char *spelled, const char *text)
+{
+    return message_usage("%s: \"%s\" is no time; write 1:30, 1:02:03 or 1:02:03.500", spelled, text);
+}
+
 static int set_int(const struct arg *r, int64_t *to, const char *spelled, const char *text)
 {
     char *end;
     errno = 0;
     int64_t ms;
-    const int is_time = r->value && strcmp(r->value, "MS") == 0 && strchr(text, ':');
-    const char *behind = is_time ? time_read(text, &ms) : NULL;
-    if (is_time && (!behind || *behind))
-        return message_usage("%s: \"%s\" is no time; write 1:30, 1:02:03 or 1:02:03.500", spelled, text);
+    const int is_time = r->kind == ARG_MS && strchr(text, ':');
+    if (is_time && !read_time(&ms, text)) return bad_time(spelled, text);
     const long long v = is_time ? ms : strtoll(text, &end, 10);
     if (!is_time && (end == text || *end || text[0] == ' ')) return message_usage("%s: \"%s\" is not a whole number", spelled, text);
     if (errno == ERANGE || (double)v < r->lo || (double)v > r->hi)
@@ -87,8 +96,11 @@ static int set_num(const struct arg *r, double *to, const char *spelled, const c
         *to = NAN;
         return ARGS_RUN;
     }
-    const double v = strtod(text, &end);
-    if (end == text || *end || text[0] == ' ' || !isfinite(v))
+    int64_t ms;
+    const int is_time = r->kind == ARG_S && strchr(text, ':');
+    if (is_time && !read_time(&ms, text)) return bad_time(spelled, text);
+    const double v = is_time ? (double)ms / 1000 : strtod(text, &end);
+    if (!is_time && (end == text || *end || text[0] == ' ' || !isfinite(v)))
         return message_usage("%s: \"%s\" is not a number%s", spelled, text, r->none ? " and not the word none" : "");
     if (v < r->lo || v > r->hi) return message_usage("%s: %s is out of range; it takes %g to %g", spelled, text, r->lo, r->hi);
     *to = v;
@@ -107,7 +119,9 @@ static int set(const struct arg *row, char *opts, const char *spelled, const cha
     case ARG_PAIR:
         *(int *)at = on;
         return ARGS_RUN;
+    case ARG_MS:
     case ARG_INT: return set_int(r, at, spelled, text);
+    case ARG_S:
     case ARG_NUM: return set_num(r, at, spelled, text);
     case ARG_LIST: return set_list(r, at, spelled, text);
     case ARG_WORD:
@@ -286,7 +300,9 @@ static void json_value(struct sink *f, const struct arg *r, const void *at)
     switch (r->kind) {
     case ARG_FLAG:
     case ARG_PAIR: sink_text(f, *(const int *)at ? "true" : "false"); break;
+    case ARG_MS:
     case ARG_INT: sink_format(f, "%" PRId64, *(const int64_t *)at); break;
+    case ARG_S:
     case ARG_NUM: sink_text(f, isfinite(*(const double *)at) ? num_repr(num, *(const double *)at) : "null"); break;
     case ARG_WORD: utf8_json(f, arg_word(text, r->value, *(const int *)at) ? text : ""); break;
     case ARG_LIST:

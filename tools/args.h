@@ -14,6 +14,8 @@ enum arg_kind {
     ARG_PAIR,  /* int: --name gives 1, --no-name gives 0 */
     ARG_INT,   /* int64_t in [lo, hi] */
     ARG_NUM,   /* double in [lo, hi]; with `none` set also the word none, which gives NAN */
+    ARG_MS,    /* ARG_INT of milliseconds, which may be written as a time, too: 1:30, 1:02:03.5 */
+    ARG_S,     /* ARG_NUM of seconds, likewise */
     ARG_TEXT,  /* const char *, not empty unless `none` is set */
     ARG_WORD,  /* int: index into the words of `value`, which are separated by | */
     ARG_LIST   /* unsigned: bit set over the words of `value`; several are separated by commas; the word all means the

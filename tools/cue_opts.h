@@ -13,15 +13,15 @@ struct cue_opts {
 #define CUE_ROWS(T, field) \
     { .name = "style", .kind = ARG_WORD, .at = offsetof(T, field.style), .value = CUE_STYLE_NAMES, .dflt = "plain", \
       .help = "limits of a published guideline, as doc/subtitles.md lists them; options beside it take their place" }, \
-    { .name = "min-cue-ms", .kind = ARG_INT, .at = offsetof(T, field.min_ms), .value = "MS", .hi = 1e6, \
+    { .name = "min-cue-ms", .kind = ARG_MS, .at = offsetof(T, field.min_ms), .value = "MS", .hi = 1e6, \
       .help = "how long a cue is shown at least" }, \
-    { .name = "max-cue-ms", .kind = ARG_INT, .at = offsetof(T, field.max_ms), .value = "MS", .hi = 1e6, \
+    { .name = "max-cue-ms", .kind = ARG_MS, .at = offsetof(T, field.max_ms), .value = "MS", .hi = 1e6, \
       .help = "and at most; 0: any time" }, \
     { .name = "max-cps", .kind = ARG_NUM, .at = offsetof(T, field.cps), .value = "N", .hi = 1e6, \
       .help = "characters per second that can be read; 0: any number" }, \
-    { .name = "min-gap-ms", .kind = ARG_INT, .at = offsetof(T, field.gap_ms), .value = "MS", .hi = 1e6, \
+    { .name = "min-gap-ms", .kind = ARG_MS, .at = offsetof(T, field.gap_ms), .value = "MS", .hi = 1e6, \
       .help = "between one cue and the next" }, \
-    { .name = "close-gap-ms", .kind = ARG_INT, .at = offsetof(T, field.close_ms), .value = "MS", .hi = 1e6, \
+    { .name = "close-gap-ms", .kind = ARG_MS, .at = offsetof(T, field.close_ms), .value = "MS", .hi = 1e6, \
       .help = "smaller gaps are closed down to that" }, \
     { .name = "frame-rate", .kind = ARG_NUM, .at = offsetof(T, field.frame_rate), .value = "N", .dflt = "24", .lo = 1, .hi = 1000, \
       .help = "of the film, for gaps that a style counts in frames" }

@@ -44,7 +44,7 @@ struct decode_opts {
       .value = "P", .dflt = ARG_OF_PARAM, .help = "probability that makes a language sure" }, \
     { .name = "clip-timestamps", .kind = ARG_TEXT, .at = offsetof(T, decode.clip_timestamps), .value = "S,S,...", \
       .help = "only these stretches: start, end, start, end, ... in seconds; without the last end to the end" }, \
-    { .name = "chunk-length", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.chunk_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
+    { .name = "chunk-length", .kind = ARG_S, .none = 1, .at = offsetof(T, decode.chunk_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
       .help = "cut at quiet places into clips of at most S seconds, which do not depend on each other" }, \
     { .name = "audio-ctx", .kind = ARG_INT, .at = offsetof(T, decode.audio_ctx), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }, \
@@ -73,7 +73,7 @@ struct decode_opts {
       .help = "most tokens of earlier text before a window; -1: what fits" }, \
     { .name = "without-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.without_timestamps), .dflt = ARG_OF_PARAM, \
       .help = "text only, one segment per window" }, \
-    { .name = "max-initial-timestamp", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.max_initial_timestamp), \
+    { .name = "max-initial-timestamp", .kind = ARG_S, .none = 1, .at = offsetof(T, decode.max_initial_timestamp), \
       .value = "S|none", .dflt = ARG_OF_PARAM, .help = "latest start of the first segment" }, \
     { .name = "itn", .kind = ARG_PAIR, .at = offsetof(T, decode.itn), .dflt = ARG_OF_PARAM, \
       .help = "digits and punctuation instead of words (SenseVoice; Fun-ASR-Nano: on unless turned off)" }, \
@@ -90,7 +90,7 @@ struct decode_opts {
       .help = "characters that belong to the word after them (default: opening quotes and brackets)" }, \
     { .name = "append-punctuations", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.append_punctuations), .value = "TEXT", \
       .help = "characters that belong to the word before them (default: closing ones and stops)" }, \
-    { .name = "hallucination-silence-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.hallucination_silence), \
+    { .name = "hallucination-silence-threshold", .kind = ARG_S, .none = 1, .at = offsetof(T, decode.hallucination_silence), \
       .value = "S|none", .dflt = ARG_OF_PARAM, .help = "words that look invented beside silence as long are left out" }, \
     { .name = "token-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.token_timestamps), .dflt = ARG_OF_PARAM, \
       .help = "times of tokens in the kinds of json, estimated from probable timestamps and lengths of texts" }, \

@@ -350,7 +350,7 @@ static int take_option(struct foreign *f, const struct arg *r, const char *optio
         put_word(f, value);
     } else {
         note_value(f, option, value);
-        if (r->kind == ARG_NUM && r->none) {
+        if ((r->kind == ARG_NUM || r->kind == ARG_S) && r->none) {
             put_word(f, option);
             put_word(f, "none");
         }

@@ -30,21 +30,21 @@ struct vad_opts {
       .help = "a frame is speech when P(speech) - P(silence) is at least D, Silero: when P(speech) is; none: as the model has it (0.5)" }, \
     { .name = "vad-neg-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.neg_threshold), .value = "P|none", \
       .dflt = ARG_OF_PARAM, .help = "Silero: a silence begins with a frame below P; none: the threshold less 0.15" }, \
-    { .name = "vad-min-speech-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
+    { .name = "vad-min-speech-ms", .kind = ARG_MS, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
       .help = "shorter spans are dropped; FunASR's recognisers with FSMN-VAD: 0 where it is not given" }, \
-    { .name = "vad-min-silence-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
+    { .name = "vad-min-silence-ms", .kind = ARG_MS, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
       .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses; Silero: 100" }, \
-    { .name = "vad-speech-pad-ms", .kind = ARG_INT, .at = offsetof(T, vad.pad_ms), .value = "MS", .dflt = "30", .hi = 1e6, \
+    { .name = "vad-speech-pad-ms", .kind = ARG_MS, .at = offsetof(T, vad.pad_ms), .value = "MS", .dflt = "30", .hi = 1e6, \
       .help = "added to both ends of a span; of no use to FunASR's recognisers with FSMN-VAD" }, \
     { .name = "vad-rules", .kind = ARG_WORD, .at = offsetof(T, vad.rules), .value = "own|whisper-cpp", .dflt = ARG_OF_PARAM, \
       .help = "Silero: spans as its own get_speech_timestamps finds them, or as whisper.cpp does" }, \
     { .name = "vad-join", .kind = ARG_FLAG, .at = offsetof(T, vad.join), \
       .help = "transcribe speech joined to one sound and put times back, as whisper.cpp does; not for FunASR's recognisers" }, \
-    { .name = "vad-samples-overlap", .kind = ARG_NUM, .at = offsetof(T, vad.overlap_s), .value = "S", .dflt = "0.1", .hi = 10, \
+    { .name = "vad-samples-overlap", .kind = ARG_S, .at = offsetof(T, vad.overlap_s), .value = "S", .dflt = "0.1", .hi = 10, \
       .help = "with --vad-join: of what follows a span, so much goes along" }, \
-    { .name = "vad-max-speech-s", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.max_speech_s), \
+    { .name = "vad-max-speech-s", .kind = ARG_S, .none = 1, .at = offsetof(T, vad.max_speech_s), \
       .value = "S|none", .dflt = ARG_OF_PARAM, .help = "longer spans are cut; none: the model's own (60; Silero: they are not)" }, \
-    { .name = "vad-merge-s", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.merge_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
+    { .name = "vad-merge-s", .kind = ARG_S, .none = 1, .at = offsetof(T, vad.merge_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
       .help = "FunASR's recognisers: spans and the pauses between them become stretches of up to S seconds, as by its merge_vad" }
 
 struct vad {

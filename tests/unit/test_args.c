@@ -14,7 +14,8 @@ struct opts {
     int flag, quiet, pair, word;
     unsigned list;
     int64_t number;
-    double real;
+    int64_t ms;
+    double real, seconds;
     const char *text, *maybe;
 };
 
@@ -31,6 +32,8 @@ static const struct arg rows[] = {
       .help = "a number" },
     { .name = "real", .kind = ARG_NUM, .none = 1, .at = AT(real), .value = "X|none", .dflt = "0.5", .lo = -1, .hi = 1,
       .help = "a real number" },
+    { .name = "time-ms", .kind = ARG_MS, .at = AT(ms), .value = "MS", .hi = 3600000, .help = "milliseconds" },
+    { .name = "time", .kind = ARG_S, .none = 1, .at = AT(seconds), .value = "S|none", .hi = 3600, .help = "seconds" },
     { .name = "text", .letter = 't', .kind = ARG_TEXT, .at = AT(text), .value = "TEXT", .help = "text" },
     { .name = "maybe", .kind = ARG_TEXT, .none = 1, .at = AT(maybe), .value = "TEXT", .dflt = "", .help = "text, perhaps empty" },
     { 0 },
@@ -181,14 +184,35 @@ static void test_values_as_json_have_the_type_of_their_option(void **state)
     args_json(&to, rows, &o, "Nothing|Group");
     assert_false(to.failed);
     assert_string_equal(text.p, "{\"flag\": true, \"quiet\": false, \"some-pair\": false, \"word\": \"two\", \"list\": [\"a\", \"c\"], "
-                                "\"number\": -3, \"real\": null, \"text\": null, \"maybe\": \"\\\"\"}\n{}");
+                                "\"number\": -3, \"real\": null, \"time-ms\": 0, \"time\": 0.0, \"text\": null, \"maybe\": \"\\\"\"}\n{}");
     free(text.p);
+}
+
+static void test_times_are_written_as_numbers_or_with_colons(void **state)
+{
+    LOCALS;
+    assert_int_equal(PARSE("--time-ms", "1:30.25", "--time", "1:30.25"), ARGS_RUN);
+    assert_true(o.ms == 90250 && o.seconds == 90.25);
+    assert_int_equal(PARSE("--time-ms", "1:00:00", "--time", "1:00:00"), ARGS_RUN); /* the most there may be */
+    assert_true(o.ms == 3600000 && o.seconds == 3600);
+    assert_int_equal(PARSE("--time-ms", "1500", "--time", "1.5"), ARGS_RUN);
+    assert_true(o.ms == 1500 && o.seconds == 1.5);
+    assert_int_equal(PARSE("--time", "none"), ARGS_RUN);
+    assert_true(isnan(o.seconds));
+    assert_int_equal(PARSE("--time-ms", "1:00:00.001"), EXIT_USAGE);
+    assert_int_equal(PARSE("--time", "1:00:00.001"), EXIT_USAGE);
+    assert_int_equal(PARSE("--time", "0:61"), EXIT_USAGE);
+    assert_int_equal(PARSE("--time", "1:30,"), EXIT_USAGE);
+    assert_int_equal(PARSE("--time", "1:30x"), EXIT_USAGE);
+    assert_int_equal(PARSE("--real", "0:00.5"), EXIT_USAGE); /* no time */
+    assert_int_equal(PARSE("--number", "0:01"), EXIT_USAGE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_come_from_the_table),
+        cmocka_unit_test(test_times_are_written_as_numbers_or_with_colons),
         cmocka_unit_test(test_every_spelling_of_an_option_is_taken),
         cmocka_unit_test(test_operands_keep_their_order_and_two_dashes_end_the_options),
         cmocka_unit_test(test_lists_none_and_empty_text_are_values),
