@@ -3,7 +3,7 @@
 #
 #   python3 tests/golden/make_n_best.py COLLECTION > tests/data/n_best.json
 #
-# The candidates of openai-whisper 20250625 (float32) for the first 30 s of recordings of the collection: what its BeamSearchDecoder hands to
+# The candidates of openai-whisper 20250625 (float32) for the first 30 s of recordings in tests/data: what its BeamSearchDecoder hands to
 # the ranker, sorted by what that ranks them by, equal ones in the order it has them in. `text` is the one that it chooses.
 import json
 import sys
@@ -12,7 +12,8 @@ import torch
 import whisper
 from whisper import decoding
 
-FILES = {"en_phrases": "en", "de_phrases": "de", "es_phrases": "es", "zh_phrases": "zh", "en_noisy": "en", "en_twelve": "en"}
+FILES = {"golden/de_phrases": "de", "golden/es_phrases": "es", "golden/fr_phrases": "fr", "golden/en_twelve": "en",
+         "audio/zh_phrases": "zh"}
 CASES = [(5, None, None), (3, 2.0, None), (2, None, 0.6)]
 
 
@@ -30,8 +31,9 @@ def main(folder):
     model = whisper.load_model(f"{folder}/whisper-digits.pt", device="cpu")
     cases = []
     for name, language in FILES.items():
-        mel = whisper.log_mel_spectrogram(whisper.pad_or_trim(whisper.load_audio(f"{folder}/golden/audio/{name}.wav")),
-                                          model.dims.n_mels)
+        mel = whisper.log_mel_spectrogram(f"tests/data/{name}.wav", model.dims.n_mels, padding=whisper.audio.N_SAMPLES)
+        frames = min(mel.shape[-1], 2 * whisper.audio.N_FRAMES) - whisper.audio.N_FRAMES  # as transcribe() cuts its first window
+        mel = whisper.pad_or_trim(mel[:, :frames], whisper.audio.N_FRAMES)
         for beam_size, patience, length_penalty in CASES:
             options = decoding.DecodingOptions(language=language, fp16=False, beam_size=beam_size, patience=patience,
                                                length_penalty=length_penalty)
