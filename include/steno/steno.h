@@ -115,7 +115,7 @@ typedef struct steno_model steno_model;
 
 enum steno_compute {
     /* Of 328 texts that the reference is sure of (28 recordings of spoken digits under many sets of options) bf16 changes 5, int16 3 and
-     * int8 11, all in recordings of more than one window; with the reference's usual options (greedy, five beams) int8 alone changes any:
+     * int8 12, all in recordings of more than one window; with the reference's usual options (greedy, five beams) int8 alone changes any:
      * 3 of 56. With verify (steno_model_params) none changes. */
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of those 56 texts: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
