@@ -15,6 +15,7 @@ struct http {
     struct curl curl;
     CURL *easy;
     char origin[HUB_ORIGIN_SZ]; /* of the endpoint */
+    char reason[CURL_ERROR_SIZE]; /* of the last exchange that failed, in libcurl's words; "": none */
 };
 
 /* A request at work. */
@@ -100,6 +101,8 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 static CURLcode set_up(struct http *h, struct exchange *x, const char *url, struct curl_slist *fields)
 {
     CURLcode rc = CURLE_OK;
+    h->reason[0] = 0;
+    SET(CURLOPT_ERRORBUFFER, h->reason);
     SET(CURLOPT_URL, url);
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_FOLLOWLOCATION, 0L);
@@ -152,7 +155,7 @@ static struct curl_slist *fields_of(struct http *h, const struct http_request *r
 static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
 {
     struct http *h = x->h;
-    const char *what = x->r->what, *why = h->curl.curl_easy_strerror(rc);
+    const char *what = x->r->what, *why = *h->reason ? h->reason : h->curl.curl_easy_strerror(rc);
     if (x->stopped || x->enough) return hub_fail(e, HUB_ESTOPPED, "%s: ended before all had come", what);
     if (rc == CURLE_OUT_OF_MEMORY) return hub_no_memory(e, what);
     const int lasting = rc == CURLE_UNSUPPORTED_PROTOCOL || rc == CURLE_URL_MALFORMAT || rc == CURLE_PEER_FAILED_VERIFICATION ||

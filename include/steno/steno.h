@@ -135,7 +135,7 @@ enum steno_compute {
 /** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_BF16 where products of bf16 have
  *          instructions of their own, STENO_COMPUTE_INT16 where those of int16 are faster than f32, else STENO_COMPUTE_F32. The decoder's
  *          weights are in int8 from SSE4.1 and ARM's dot products on. FunASR's recognisers compute so, too: their encoders, and decoders
- *          that are given all tokens at once; of their 135 texts int8 changes one, the others none. FSMN-VAD and streaming models compute
+ *          that are given all tokens at once; of their 135 texts int8 changes two, the others none. FSMN-VAD and streaming models compute
  *          in f32, and a call that asks for anything does not open them. */
 STENO_API int steno_compute_auto(int level);
 

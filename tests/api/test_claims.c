@@ -187,9 +187,10 @@ static void table_row_check(const char *shape, const double *said)
         if (steno_model_open_random(&m, shape, type[k / 2], 1, &p, &e)) fail_msg("%s", e.text);
         steno_model_info_get(m, &i);
         const double is[] = { (double)i.weight_bytes, (double)i.session_bytes, (double)steno_session_memory(m, NULL, &five) };
+        const double more = strcmp(i.compute, "int16") == 0 ? 0.05 : 0.01; /* the table is of bf16, which has no scales */
         const int cell[] = { k, 4 + k % 2, 6 + k % 2 }, narrow = strcmp(i.compute, "bf16") == 0 || strcmp(i.compute, "int16") == 0;
         for (int c = 0; c < 3; c++)
-            if ((k % 2 == 0 || narrow) && fabs(is[c] * 1e-6 - said[cell[c]]) > 0.51 + 0.01 * said[cell[c]])
+            if ((k % 2 == 0 || narrow) && fabs(is[c] * 1e-6 - said[cell[c]]) > 0.51 + more * said[cell[c]])
                 fail_msg("doc/models.md, %s: column %d says %g MB, it is %.1f", shape, cell[c] + 1, said[cell[c]], is[c] * 1e-6);
         steno_model_close(m);
     }

@@ -30,7 +30,7 @@ is "auto's arithmetic changes no text of FunASR's recognisers" "$sbf16 $sint16 $
 says doc/performance.md "of $sv under all settings | $sbf16 | $sint16 | $sint8 |" \
     "Paraformer: texts that change, of $pf | $pbf16 | $pint16 | $pint8 |"
 says doc/steno.1 "of $((sv + pf)) texts" "changes $((sint8 + pint8)), the others none"
-says include/steno/steno.h "of their $((sv + pf)) texts int8 changes one"
+says include/steno/steno.h "of their $((sv + pf)) texts int8 changes two"
 STENO_MODEL=$MODEL expect 0 "doctor says so" doctor
 compute=$(sed -n 's/^compute used: \([a-z0-9]*\) .*/\1/p' "$T/out")
 case $compute in

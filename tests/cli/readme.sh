@@ -1,0 +1,83 @@
+# steno: the commands of README. SPDX-License-Identifier: MIT
+#
+# Each line of its first five minutes, and what stands in the right column of its tables, is run as it stands; of the programs whose command
+# lines are known here what stands in the left one, too. Models beside Whisper's are those of the collections; where these are not, a
+# missing model shows that the options were taken.
+. "$(dirname "$0")/lib.sh"
+
+F=${STENO_SHARED:-/none}/material/funasr L=${STENO_SHARED:-/none}/material/llm/models
+cp "$DIGITS" talk.wav
+echo "一二三四五" >words.txt
+echo "one two three" >talk.txt
+mkdir recordings
+cp "$DIGITS" recordings/a.wav
+cp "$MODEL" ggml-base.bin
+mkdir -p "$HOME/.cache/steno" bin
+cp "$MODEL" "$HOME/.cache/steno/ggml-base.bin"
+if [ -d "$F" ]; then
+    ln -s "$F/models/sensevoice/pt" SenseVoiceSmall
+    ln -s "$F/models/paraformer/pt" paraformer-zh
+    ln -s "$F/models/punc/pt" ct-punc
+    ln -s "$F/fsmn-vad/pt" fsmn-vad
+    cp "$F"/silero/*v6*.bin "$HOME/.cache/steno/ggml-silero-v6.2.0.bin"
+fi
+[ ! -d "$L" ] || { ln -s "$L/qwen3/hf" qwen3-0.6b && ln -s "$L/bert/hf" bge-small; }
+export HF_HUB_OFFLINE=1
+"$STENO" install-dialects bin whisper whisper-cli >/dev/null 2>&1
+steno() { "$STENO" "$@"; }
+
+# A command of steno: it does what it says, or lacks what is not on this machine.
+try() {
+    local code
+    eval "$1" </dev/null >"$T/out" 2>"$T/err"
+    code=$?
+    n=$((n + 1))
+    echo "$1: $code"
+    case $1 in
+    *https:*) [ $code -eq 4 ] || [ $code -eq 0 ] || bad "$1" "exit code $code: all that it lacks is a network" ;;
+    *"models pull"*) [ $code -eq 3 ] || [ $code -eq 7 ] || bad "$1" "exit code $code: all that it lacks is a network" ;;
+    *--mic*) [ $code -eq 3 ] || [ $code -eq 4 ] || bad "$1" "exit code $code: all that it lacks is a microphone" ;;
+    *silero*) [ $code -eq 0 ] || grep -q "steno models pull silero" "$T/err" || bad "$1" "exit code $code" ;;
+    *SenseVoice* | *paraformer* | *fsmn* | *ct-punc*)
+        [ $code -eq 0 ] || { [ $code -eq 3 ] && [ ! -d "$F" ]; } || bad "$1" "exit code $code" ;;
+    *qwen3* | *bge*) [ $code -eq 0 ] || { [ $code -eq 3 ] && [ ! -d "$L" ]; } || bad "$1" "exit code $code" ;;
+    *) [ $code -eq 0 ] || bad "$1" "exit code $code" ;;
+    esac
+}
+
+n=0
+while IFS= read -r line; do
+    try "${line%%  *#*}"
+done < <(sed -n '/^## The first five minutes/,/^## What/p' "$SRC/README.md" | grep -E '^steno ')
+[ $n -ge 6 ] || bad "the first five minutes are read" "$n lines"
+n=0
+while IFS= read -r row; do
+    try "$(cut -d'`' -f2 <<<"$row")"
+done < <(sed -n '/^## What you want/,/^## Coming from/p' "$SRC/README.md" | grep -E '^\|.*`steno ')
+[ $n -gt 20 ] || bad "the table of tasks is read" "$n rows"
+
+sed -n '/^## Coming from/,/^## Limits/p' "$SRC/README.md" | grep -E '^\| `' >rows
+n=0
+while IFS= read -r row; do
+    left=$(cut -d'`' -f2 <<<"$row") right=$(cut -d'`' -f4 <<<"$row")
+    case $right in steno\ *) ;; *) bad "$row" "a command of steno stands at the right" ;; esac
+    try "$right"
+    case $left in
+    whisper\ * | whisper-cli\ *)
+        PATH=$PWD/bin:$PATH eval "$left" </dev/null >"$T/out" 2>"$T/err"
+        code=$?
+        [ $code -eq 0 ] || bad "$left" "exit code $code"
+        [ -s "$T/out" ] || [ -s talk.json ] || bad "$left" "it writes nothing"
+        ;;
+    funasr\ * | whisper-ctranslate2\ *)
+        eval "steno ${left#* }" </dev/null >"$T/out" 2>"$T/err"
+        is "$left: foreign words are answered" "$?" 2
+        err_has "; here: steno "
+        ;;
+    esac
+done <rows
+[ $n -gt 20 ] || bad "the tables are read" "$n rows"
+for f in talk.txt talk.srt talk.vtt talk.tsv talk.json talk.wav.srt talk.wav.vtt notes.srt ggml-base-q8_0.bin; do
+    [ -s "$f" ] || bad "$f is written" "it is not"
+done
+finish
