@@ -289,7 +289,8 @@ endforeach()
 set(costs
     emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.kernels.Conroe 200 emulated.program.Nehalem 200
     emulated.program.Conroe 200 emulated.program.Haswell 200
-    golden.verified 160 golden.narrow 100 golden.reference 60 unit.tool_every_option 40 kernels 40 api.compute 20
+    golden.draft_model 290 golden.narrow 190 golden.verified 180 unit.tool_every_option 160 kernels 140 golden.reference 70
+    cli.resume 60 hub.faults 50 api.compute 40 cli.stream 40
     api.batch 15 golden.quantized 15 attack.nomem 10 golden.shipped 10 api.fallback 8 api.audio 8 api.kquants 8
     golden.vad 8 golden.executor 8 cli.progress 6 cli.verbs 6 cli.batch 6 api.nomem 6 unit.plan_shared 5 unit.plan_widths 5)
 while(costs)
@@ -298,3 +299,7 @@ while(costs)
         set_tests_properties(${test} PROPERTIES COST ${seconds})
     endif()
 endwhile()
+
+if(TEST unit.tool_every_option) # a program for each value of each option: sanitizers make that many minutes
+    set_tests_properties(unit.tool_every_option PROPERTIES TIMEOUT 1500)
+endif()
