@@ -158,7 +158,10 @@ static int add_hit(struct hub_hit *h, int n, int most, const char *id, const str
     return n + 1;
 }
 
-int hub_hits_hf(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e)
+/* Where an answer has its hits; older: a second name of the id, which counts where the first is missing. NULL: there is none. */
+struct hits_at { const char *list, *hit, *id, *older, *downloads, *likes; };
+
+static int hits_read(const struct hits_at *at, struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e)
 {
     struct json_path j;
     struct hub_hit it = { .downloads = -1, .likes = -1 };
@@ -166,11 +169,11 @@ int hub_hits_hf(struct hub_hit *h, int most, char *text, const char *from, struc
     int n = 0, is_list = 0;
     json_path_begin(&j, text);
     while (json_path_next(&j)) {
-        if (j.piece == JSON_PIECE_OPEN && !j.at[0] && j.json.is_list[0]) is_list = 1;
-        if ((s = json_path_text(&j, "[].id")) || (!id && (s = json_path_text(&j, "[].modelId")))) id = s;
-        else if (json_path_is(&j, "[].downloads")) it.downloads = json_path_whole(&j);
-        else if (json_path_is(&j, "[].likes")) it.likes = json_path_whole(&j);
-        else if (j.piece == JSON_PIECE_CLOSE && json_path_is(&j, "[]")) {
+        if (j.piece == JSON_PIECE_OPEN && (*at->list ? json_path_is(&j, at->list) : !j.at[0] && j.json.is_list[0])) is_list = 1;
+        if ((s = json_path_text(&j, at->id)) || (at->older && !id && (s = json_path_text(&j, at->older)))) id = s;
+        else if (json_path_is(&j, at->downloads)) it.downloads = json_path_whole(&j);
+        else if (json_path_is(&j, at->likes)) it.likes = json_path_whole(&j);
+        else if (j.piece == JSON_PIECE_CLOSE && json_path_is(&j, at->hit)) {
             n = add_hit(h, n, most, id, &it);
             it = (struct hub_hit){ .downloads = -1, .likes = -1 };
             id = NULL;
@@ -181,25 +184,15 @@ int hub_hits_hf(struct hub_hit *h, int most, char *text, const char *from, struc
     return -1;
 }
 
+int hub_hits_hf(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e)
+{
+    static const struct hits_at at = { "", "[]", "[].id", "[].modelId", "[].downloads", "[].likes" };
+    return hits_read(&at, h, most, text, from, e);
+}
+
 int hub_hits_ms(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e)
 {
-    struct json_path j;
-    struct hub_hit it = { .downloads = -1, .likes = -1 };
-    const char *s, *id = NULL;
-    int n = 0, is_list = 0;
-    json_path_begin(&j, text);
-    while (json_path_next(&j)) {
-        if (j.piece == JSON_PIECE_OPEN && json_path_is(&j, "data.models")) is_list = 1;
-        if ((s = json_path_text(&j, "data.models[].id"))) id = s;
-        else if (json_path_is(&j, "data.models[].downloads")) it.downloads = json_path_whole(&j);
-        else if (json_path_is(&j, "data.models[].likes")) it.likes = json_path_whole(&j);
-        else if (j.piece == JSON_PIECE_CLOSE && json_path_is(&j, "data.models[]")) {
-            n = add_hit(h, n, most, id, &it);
-            it = (struct hub_hit){ .downloads = -1, .likes = -1 };
-            id = NULL;
-        }
-    }
-    if (j.piece != JSON_PIECE_BAD && is_list) return n;
-    not_json(from, e);
-    return -1;
+    static const struct hits_at at = { "data.models", "data.models[]", "data.models[].id", NULL, "data.models[].downloads",
+                                       "data.models[].likes" };
+    return hits_read(&at, h, most, text, from, e);
 }
