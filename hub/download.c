@@ -154,7 +154,7 @@ int download(struct http *h, const struct download *d, struct hub_error *e)
     if (w.fd < 0) return hub_fail(e, HUB_EWRITE, "%s: cannot be made: %s", d->partial, strerror(errno));
     int rc = hash_partial(&w);
     for (int again = 0; rc == HUB_OK; again++) {
-        char hash[SHA256_HEX_SZ];
+        char hash[SHA_HEX_SZ];
         rc = fetch(&w, e);
         if (rc == HUB_OK) {
             digest_hex(hash, &w.digest);
@@ -181,7 +181,7 @@ int file_verify(const char *path, int64_t size, const char *hash, int (*stop)(vo
 {
     struct stat st;
     struct digest d;
-    char have[SHA256_HEX_SZ];
+    char have[SHA_HEX_SZ];
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
         const int why = fd < 0 ? errno : EINVAL;

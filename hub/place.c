@@ -1,6 +1,6 @@
 /* steno-hub: where a file of a repository lies. SPDX-License-Identifier: MIT */
 #include "place.h"
-#include "sha256.h"
+#include "sha.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,12 +73,12 @@ static void place_hf(struct hub_place *at, const struct hub_pull *p, const char 
 /* ModelScope's client hashes what is locked, parts with a NUL between them. */
 static char *ms_lock(const char *cache, const char *id, const char *path)
 {
-    char digest[SHA256_HEX_SZ];
+    char digest[SHA_HEX_SZ];
     const char *const part[] = { "modelscope-hub-download-lock-v2", "file", "model", id, path };
-    struct sha256 s;
-    sha256_init(&s);
-    for (int i = 0; i < 5; i++) sha256_push(&s, part[i], strlen(part[i]) + (i < 4));
-    sha256_hex(digest, &s);
+    struct sha s;
+    sha_init(&s, SHA_256);
+    for (int i = 0; i < 5; i++) sha_push(&s, part[i], strlen(part[i]) + (i < 4));
+    sha_hex(digest, &s);
     return hub_format("%s/.lock/file_%s.lock", cache, digest);
 }
 

@@ -3,7 +3,7 @@
 #include "option_names.h"
 #include "past_end.h"
 #include "print.h"
-#include "sha256.h"
+#include "sha.h"
 #include "signals.h"
 #include "sound.h"
 #include <stdio.h>
@@ -129,7 +129,7 @@ static void mark_text(char mark[48], const struct transcription *t, const struct
 static int write_results(struct transcription *t, const struct job_input *in, struct transcript *what, const char *error, const char *task)
 {
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
-    char sha256[SHA256_HEX_SZ], mark[48];
+    char sha256[SHA_HEX_SZ], mark[48];
     struct transcript_source source = { .input = in->file, .model = t->engine.path, .error = error, .options = t->options, .opts = t->o };
     source.spent_us = t->o->print_timings ? progress_now_us() - t->shown[in->slot].begun_us : 0;
     struct results *r = t->results;

@@ -3,7 +3,7 @@
 #include "harness.h"
 #include <string.h>
 
-static const char *hex(int portable, size_t digits, const char *data, size_t n, size_t step, char out[SHA256_HEX_SZ])
+static const char *hex(int portable, size_t digits, const char *data, size_t n, size_t step, char out[SHA_HEX_SZ])
 {
     struct digest d;
     (portable ? digest_begin_portable : digest_begin)(&d, digits, (int64_t)n);
@@ -14,7 +14,7 @@ static const char *hex(int portable, size_t digits, const char *data, size_t n, 
 
 static void test_known_answers_of_both_bodies(void **state)
 {
-    char out[SHA256_HEX_SZ];
+    char out[SHA_HEX_SZ];
     (void)state;
     for (int portable = 0; portable < 2; portable++) {
         assert_string_equal(hex(portable, 64, "abc", 3, 3, out), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -26,7 +26,7 @@ static void test_known_answers_of_both_bodies(void **state)
 
 static void test_both_bodies_agree_at_every_length(void **state)
 {
-    char data[700], a[SHA256_HEX_SZ], b[SHA256_HEX_SZ];
+    char data[700], a[SHA_HEX_SZ], b[SHA_HEX_SZ];
     (void)state;
     for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * 7 + 1);
     for (size_t n = 0; n < sizeof data; n += n < 140 ? 1 : 37)

@@ -1,7 +1,7 @@
-/* steno: SHA-256 (FIPS 180-4). SPDX-License-Identifier: MIT
+/* steno: SHA-1 and SHA-256 (FIPS 180-4). SPDX-License-Identifier: MIT
  *
  * Names are the standard's: a..h, W, K, Ch, Maj, Sigma. */
-#include "sha256.h"
+#include "sha.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Fractions of the cube roots of the first 64 primes. */
+/* SHA-256: fractions of the cube roots of the first 64 primes. */
 static const uint32_t K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -26,7 +26,7 @@ static uint32_t rotr(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
-static void block_add(uint32_t h[8], const unsigned char *p)
+static void sha256_block(uint32_t h[8], const unsigned char *p)
 {
     uint32_t w[64], v[8];
     for (int i = 0; i < 16; i++, p += 4) w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -48,16 +48,42 @@ static void block_add(uint32_t h[8], const unsigned char *p)
     for (int i = 0; i < 8; i++) h[i] += v[i];
 }
 
-void sha256_init(struct sha256 *s)
+static uint32_t rotl(uint32_t x, int n)
 {
-    static const uint32_t first[8] = { /* fractions of the square roots of the first eight primes */
-        0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+    return x << n | x >> (32 - n);
+}
+
+static void sha1_block(uint32_t h[8], const unsigned char *p)
+{
+    uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
+    for (int t = 0; t < 16; t++, p += 4) w[t] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    for (int t = 16; t < 80; t++) w[t] = rotl(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
+    for (int t = 0; t < 80; t++) {
+        static const uint32_t of_20[4] = { 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6 };
+        const uint32_t f = t < 20 ? (b & c) ^ (~b & d) : t >= 40 && t < 60 ? (b & c) ^ (b & d) ^ (c & d) : b ^ c ^ d;
+        const uint32_t T = rotl(a, 5) + f + e + of_20[t / 20] + w[t];
+        e = d;
+        d = c;
+        c = rotl(b, 30);
+        b = a;
+        a = T;
+    }
+    h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e;
+}
+
+void sha_init(struct sha *s, enum sha_kind kind)
+{
+    static const uint32_t first[2][8] = {
+        { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 },
+        /* fractions of the square roots of the first eight primes */
+        { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 },
     };
-    memcpy(s->h, first, sizeof first);
+    memcpy(s->h, first[kind], sizeof s->h);
+    s->kind = kind;
     s->n = 0;
 }
 
-void sha256_push(struct sha256 *s, const void *data, size_t n)
+void sha_push(struct sha *s, const void *data, size_t n)
 {
     const unsigned char *p = data;
     while (n > 0) {
@@ -66,24 +92,24 @@ void sha256_push(struct sha256 *s, const void *data, size_t n)
         s->n += k;
         p += k;
         n -= k;
-        if (k == room) block_add(s->h, s->block);
+        if (k == room) (s->kind == SHA_1 ? sha1_block : sha256_block)(s->h, s->block);
     }
 }
 
-void sha256_hex(char out[SHA256_HEX_SZ], struct sha256 *s)
+void sha_hex(char out[SHA_HEX_SZ], struct sha *s)
 {
     const uint64_t bits = s->n * 8;
     unsigned char length[8];
-    sha256_push(s, "\x80", 1);
-    while (s->n % sizeof s->block != 56) sha256_push(s, "", 1);
+    sha_push(s, "\x80", 1);
+    while (s->n % sizeof s->block != 56) sha_push(s, "", 1);
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
-    sha256_push(s, length, sizeof length);
-    for (int i = 0; i < 8; i++) snprintf(out + 8 * i, 9, "%08x", (unsigned)s->h[i]);
+    sha_push(s, length, sizeof length);
+    for (int i = 0; i < (s->kind == SHA_1 ? 5 : 8); i++) snprintf(out + 8 * i, 9, "%08x", (unsigned)s->h[i]);
 }
 
-int sha256_file(char out[SHA256_HEX_SZ], const char *path, int (*stop)(void *user), void *user)
+int sha256_file(char out[SHA_HEX_SZ], const char *path, int (*stop)(void *user), void *user)
 {
-    struct sha256 s;
+    struct sha s;
     struct stat st;
     unsigned char chunk[1 << 14];
     const int is_stdin = strcmp(path, "-") == 0;
@@ -91,16 +117,16 @@ int sha256_file(char out[SHA256_HEX_SZ], const char *path, int (*stop)(void *use
     int64_t at = 0;
     ssize_t got = -1;
     if (fd < 0) return -1;
-    sha256_init(&s);
+    sha_init(&s, SHA_256);
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!is_stdin || lseek(fd, 0, SEEK_CUR) == 0)) {
         while ((got = pread(fd, chunk, sizeof chunk, at)) > 0 || (got < 0 && errno == EINTR)) {
             if (stop && stop(user)) break; /* got is not 0 */
             if (got < 0) continue;
-            sha256_push(&s, chunk, (size_t)got);
+            sha_push(&s, chunk, (size_t)got);
             at += got;
         }
     }
     if (!is_stdin) close(fd);
-    if (got == 0) sha256_hex(out, &s);
+    if (got == 0) sha_hex(out, &s);
     return got == 0 ? 0 : -1;
 }
