@@ -39,6 +39,8 @@ static inline const char *peak_name(enum peak of)
                      : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",   \
                        "xmm12", "xmm13", "xmm14", "xmm15")
 #define PEAK_LOOP(instruction, reg) PEAK_STEPS("0,1,2,3,4,5,6,7,8,9,10,11", instruction " %%" reg "14,%%" reg "15,%%" reg "\\r")
+#define PEAK_SSE                                                                                                                      \
+    "1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n .endr\n dec %0\n jnz 1b"
 /* Products of int16 without VPDPWSSD: a multiplication and an addition are a step. By twos: in turn they reach 177 GOP/s with zmm on
  * Zen 4, less than products do, and so 209. */
 #define PEAK_MADD(reg)                                                                                                               \
@@ -89,9 +91,7 @@ static inline void peak_loop(int level, enum peak of)
     else if (level >= CPU_AVX512) PEAK_LOOP("vfmadd231ps", "zmm");
     else if (level >= CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");
     else
-        __asm__ volatile(PEAK_ZEROS("xorps %%xmm\\r,%%xmm\\r")
-                         "1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n"
-                         " .endr\n dec %0\n jnz 1b"
+        __asm__ volatile(PEAK_ZEROS("xorps %%xmm\\r,%%xmm\\r") PEAK_SSE
                          : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
                            "xmm12", "xmm13", "xmm14", "xmm15");
 }
