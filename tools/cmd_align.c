@@ -210,7 +210,7 @@ int cmd_align(int argc, char **argv)
     if (code == EXIT_OK) code = ledger_code_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK && argv[1][0] == '@') code = ledger_code_read(&out.ledger, "the text", argv[1] + 1);
     if (code == EXIT_OK) code = text_read(&text, argv[1]);
-    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
+    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, 1);
     if (code == EXIT_OK) {
         code = align(&o, &e, &out, &layout, text);
         engine_close(&e);

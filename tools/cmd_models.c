@@ -1,6 +1,7 @@
 /* steno: the verb models: get models, and see which are there. SPDX-License-Identifier: MIT */
 #include "cmd_models.h"
 #include "cmd.h"
+#include "models_meant.h"
 #include "option_names.h"
 #include <stdio.h>
 #include <string.h>
@@ -86,10 +87,12 @@ int cmd_models(int argc, char **argv)
 {
     struct models_opts o = { 0 };
     struct args_given given;
+    char meant[MODELS_MEANT_SZ];
     int n;
+    const int is_near = models_meant(meant, argc, argv); /* before the options are taken out of argv */
     const int code = args_parse(&models_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (!n) return message_usage("models needs to know what to do: list, search, pull, rm, where or verify");
+    if (!n) return message_usage("models needs an action: list, search, pull, rm, where or verify");
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         const struct action *a = &actions[i];
         if (strcmp(argv[0], a->name) != 0) continue;
@@ -99,5 +102,6 @@ int cmd_models(int argc, char **argv)
         const int refused = check_options(a, &given);
         return refused ? refused : act(a, &o, n - 1, argv + 1);
     }
+    if (is_near) return message_usage("models: \"%s\" is no action; did you mean %s?", argv[0], meant);
     return message_usage("models: \"%s\" is no action; there are list, search, pull, rm, where and verify", argv[0]);
 }

@@ -205,7 +205,7 @@ int cmd_stream(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n > 1) return message_usage("stream takes one sound, not %d", n);
     code = stream_sound_check(&o.sound);
-    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 0);
+    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 0), argv, n);
     if (code != EXIT_OK) return code;
     code = option_served(e.model, "chunk_size") ? check_chunks(&given) : engine_session(&e, 1);
     if (code == EXIT_OK) code = find_vad(&vad, &o, &e);

@@ -198,7 +198,7 @@ int cmd_vad(int argc, char **argv)
     struct cue_results out = { 0 };
     code = cue_results_open(&out, &o.out, argv[0], o.json, o.engine.quiet);
     if (code == EXIT_OK) code = ledger_code_read(NULL, "an input", argv[0]);
-    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
+    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, n);
     if (code == EXIT_OK) {
         j = (struct finding){ .cues = out.on ? &out : NULL, .json = o.json, .streaming = o.streaming };
         j.sink = sink_to_memory(&j.events);

@@ -5,6 +5,7 @@
 #include "foreign.h"
 #include "dialects.h"
 #include "message.h"
+#include "shell_word.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,21 +39,10 @@ static const struct { const char *name, *dialect; } programs[N_FOREIGN_PROGRAMS]
 
 /* ---- the command as it is typed here ----------------------------------------------------------------------------------------- */
 
-/* As a shell reads it. */
 static void put_word(struct foreign *f, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
     sink_char(&f->line, ' ');
-    if (*word && strspn(word, plain) == strlen(word)) {
-        sink_text(&f->line, word);
-        return;
-    }
-    sink_char(&f->line, '\'');
-    for (const char *p = word; *p; p++) {
-        if (*p == '\'') sink_text(&f->line, "'\\'");
-        sink_char(&f->line, *p);
-    }
-    sink_char(&f->line, '\'');
+    shell_word(&f->line, word);
 }
 
 static void add_format(struct foreign *f, const char *name)

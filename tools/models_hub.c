@@ -228,28 +228,45 @@ static int64_t size_of(const struct hub_known *k)
     return size;
 }
 
-int models_hub_offer(const char *name)
+/* The name of the table that a mistyped one is most like. @return 1, or 0: there is none */
+static int find_near(struct hub_known *near, const char *name)
 {
-    struct hub_known known, near = { 0 };
-    struct hub_spec spec;
-    struct hub_error e;
+    struct hub_known known;
     int best = -1;
-    if (strchr(name, '/') && (name[0] == '.' || name[0] == '/' || hub_spec_read(&spec, name, &e))) return -1;
-    if (strchr(name, '/') || hub_known_find(&known, name)) {
-        const int64_t size = strchr(name, '/') ? 0 : size_of(&known);
-        char told[48] = "";
-        if (size) snprintf(told, sizeof told, " (%.1f MB)", (double)size / 1e6);
-        message("model %s: is not on this machine; this gets it%s: steno models pull %s", name, told, name);
-        return ask(name, size) ? fetch(name) : EXIT_MODEL;
-    }
     for (size_t i = 0; hub_known_row(&known, i); i++) {
         const int d = hub_known_is_first(&known) ? word_near(name, known.name) : -1;
         if (d < 0 || (best >= 0 && d >= best)) continue;
         best = d;
-        hub_known_row(&near, i);
+        hub_known_row(near, i);
     }
-    if (best < 0) return -1;
+    return best >= 0;
+}
+
+int models_hub_tell(const char *name, int64_t *size)
+{
+    struct hub_known known;
+    struct hub_spec spec;
+    struct hub_error e;
+    const int has_slash = strchr(name, '/') != NULL;
+    *size = 0;
+    if (has_slash && (name[0] == '.' || name[0] == '/' || hub_spec_read(&spec, name, &e))) return -1;
+    if (has_slash || hub_known_find(&known, name)) {
+        char told[48] = "";
+        if (!has_slash) *size = size_of(&known);
+        if (*size) snprintf(told, sizeof told, " (%.1f MB)", (double)*size / 1e6);
+        message("model %s: is not on this machine; this gets it%s: steno models pull %s", name, told, name);
+        return 1;
+    }
+    if (!find_near(&known, name)) return -1;
     message("model %s: no such file, and no model of that name; did you mean %s? If it is not here, \"steno models pull %s\" gets it", name,
-            near.name, near.name);
-    return EXIT_MODEL;
+            known.name, known.name);
+    return 0;
+}
+
+int models_hub_offer(const char *name)
+{
+    int64_t size;
+    const int is = models_hub_tell(name, &size);
+    if (is < 0) return -1;
+    return is && ask(name, size) ? fetch(name) : EXIT_MODEL;
 }

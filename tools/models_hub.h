@@ -23,7 +23,12 @@ void models_hub_alias(struct models_alias *out, const char *name);
 /* Whisper models in those caches, files and folders, in no order. `each` takes the path over; size: bytes of weights. */
 void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *user, int *no_memory);
 
-/* A name that is not here: say how it is fetched, and, where somebody sits at a terminal, ask whether to do so.
+/* A name that is not here: say on standard error how it is fetched, or which name was meant.
+ * @param size  receives its bytes, 0: they are not known
+ * @return 1: there is such a model; 0: there is one whose name is like it; -1: nobody knows such a name, and nothing was said */
+int models_hub_tell(const char *name, int64_t *size);
+
+/* The same: say how it is fetched, and, where somebody sits at a terminal, ask whether to do so.
  * @return EXIT_OK: it is here now; EXIT_MODEL after the line that says how; -1: nobody knows such a name; other exit codes: the fetching
  * failed, which was told */
 int models_hub_offer(const char *name);

@@ -6,21 +6,24 @@
 #include "models_hub.h"
 #include "models_plain.h"
 #include "print.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 struct row { const char *name, *path; int64_t size; };
+struct list { const struct models_call *c; size_t n; }; /* models that were printed */
 
-static void print_row(const struct models_call *c, const struct row *r)
+static void print_row(struct list *l, const struct row *r)
 {
     steno_kind k = { .size = sizeof k };
     steno_error e = { 0 };
     const int rc = steno_kind_get(r->path, &k, &e);
     const int opens = rc == STENO_OK && k.readable;
     const char *why = rc != STENO_OK ? e.text : k.advice;
-    if (c->o->json) {
+    l->n++;
+    if (l->c->o->json) {
         fputs("{\"name\": ", stdout);
         print_json(stdout, r->name);
         printf(", \"bytes\": %lld, \"format\": ", (long long)r->size);
@@ -56,7 +59,7 @@ static int64_t size_of(const char *path)
     return size;
 }
 
-static int list_snapshot(const struct models_call *c, const struct hub_snapshot *s, struct hub_error *e)
+static int list_snapshot(struct list *l, const struct hub_snapshot *s, struct hub_error *e)
 {
     struct names models;
     int rc = hub_models_in(&models, s->folder, e);
@@ -65,7 +68,7 @@ static int list_snapshot(const struct models_call *c, const struct hub_snapshot 
         char *path = hub_format("%s%s%s", s->folder, file[0] ? "/" : "", file);
         char *name = hub_format("%s%s%s%s%s", s->id, s->is_main ? "" : "@", s->is_main ? "" : s->commit, file[0] ? ":" : "", file);
         const struct row r = { name, path, path ? size_of(path) : 0 };
-        if (path && name) print_row(c, &r);
+        if (path && name) print_row(l, &r);
         else rc = hub_no_memory(e, "a path");
         free(path);
         free(name);
@@ -113,21 +116,34 @@ int models_list(const struct models_call *c)
 {
     struct hub_error e = { 0 };
     struct hub_cache cache = { 0 };
-    int rc = models_plain_each(list_plain, (void *)c, &e);
+    struct list l = { .c = c };
+    int rc = models_plain_each(list_plain, &l, &e);
     if (rc == HUB_OK) rc = hub_cache_read(&cache, c->env, &e);
-    for (size_t i = 0; i < cache.n && rc == HUB_OK; i++) rc = list_snapshot(c, &cache.s[i], &e);
+    for (size_t i = 0; i < cache.n && rc == HUB_OK; i++) rc = list_snapshot(&l, &cache.s[i], &e);
     hub_cache_free(&cache);
     if (rc == HUB_OK && c->o->all && list_known(c)) rc = hub_no_memory(&e, "a list of models");
-    return rc == HUB_OK ? message_flush() : models_failed(&e);
+    if (rc != HUB_OK) return models_failed(&e);
+    if (!l.n && !c->o->quiet)
+        message("no model is on this machine; \"steno models pull base\" gets one (148 MB)%s",
+                c->o->all ? "" : ", \"steno models list --all\" shows all that have a name");
+    return message_flush();
 }
 
 int models_where(const struct models_call *c)
 {
-    struct hub_error e = { 0 };
+    int64_t size;
     char *path = models_find(c->name[0]);
-    if (path) puts(path);
-    else hub_fail(&e, HUB_EABSENT, "%s: no model of that name is on this machine; \"steno models pull\" gets those that \"steno "
-                  "models list --all\" lists, and any ORG/NAME", c->name[0]);
-    free(path);
-    return path ? message_flush() : models_failed(&e);
+    if (path) {
+        puts(path);
+        free(path);
+        return message_flush();
+    }
+    if (errno == ENOMEM) {
+        message("out of memory while model %s is looked for", c->name[0]);
+        return EXIT_MEMORY;
+    }
+    if (models_hub_tell(c->name[0], &size) < 0)
+        message("model %s: no such file or folder, and no model of that name; \"steno models list --all\" shows the names that there "
+                "are, and ORG/NAME names any model of a hub", c->name[0]);
+    return EXIT_MODEL;
 }

@@ -4,8 +4,10 @@
 #include "message.h"
 #include "signals.h"
 #include "url_input.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void sound_params(steno_media_params *p)
 {
@@ -40,6 +42,19 @@ int sound_call_failed(const char *file, const steno_media *m, const steno_sessio
     const char *reason;
     const int why = file_source_status(&reason, m, s, status), code = sound_failed(file, why, reason);
     return status == STENO_EFORMAT && code == EXIT_INPUT ? EXIT_MODEL : code; /* the session found its model to be of no use */
+}
+
+int sound_tell_missing(int code, char *const *file, int n)
+{
+    enum { MOST = 3 };
+    struct stat st;
+    int n_missing = 0;
+    for (int i = 0; code == EXIT_MODEL && i < n; i++) {
+        if (!file[i][0] || strcmp(file[i], "-") == 0 || strstr(file[i], "://") || stat(file[i], &st) == 0 || errno != ENOENT) continue;
+        if (n_missing++ < MOST) message("%s: there is no such file", file[i]);
+    }
+    if (n_missing > MOST) message("and %d more inputs are not there", n_missing - MOST);
+    return code;
 }
 
 void sound_lost(const steno_media *m, const char *file)

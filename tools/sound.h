@@ -16,6 +16,10 @@ const char *sound_name(const char *file);
 int sound_failed(const char *file, int status, const char *reason);
 int sound_call_failed(const char *file, const steno_media *m, const steno_session *s, int status);
 
+/* Behind a model that could not be opened (code is EXIT_MODEL): tell which of file[n] are not there, so that both can be mended.
+ * @return code */
+int sound_tell_missing(int code, char *const *file, int n);
+
 /* Tell what of the file could not be heard. */
 void sound_lost(const steno_media *m, const char *file);
 #endif

@@ -4,6 +4,7 @@
 #include "cmd.h"
 #include "dialects.h"
 #include "message.h"
+#include "models_meant.h"
 #include "signals.h"
 #include "word_near.h"
 #include <fcntl.h>
@@ -70,13 +71,11 @@ static void print_help(FILE *f)
           "5 memory, 6 output not written, 7 nothing fetched, 130 and 143 by a signal.\n", f);
 }
 
-/* A word that is no file and looks like a verb was meant as one. */
+/* The verb that a mistyped word is most like, NULL: there is none. */
 static const struct verb *near_verb(const char *word)
 {
-    struct stat st;
     const struct verb *best = NULL;
     int best_d = -1;
-    if (word[0] == '-' || strpbrk(word, "./") || stat(word, &st) == 0) return NULL;
     for (int i = 0; i < N_VERBS; i++) {
         const int d = word_near(word, verbs[i].name);
         if (d < 0 || (best && d >= best_d)) continue;
@@ -84,6 +83,18 @@ static const struct verb *near_verb(const char *word)
         best_d = d;
     }
     return best;
+}
+
+/* What a first word that is no verb was meant to be: a verb, or an action of models without its verb. A file is a file.
+ * @return 1, or 0: it is like nothing */
+static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
+{
+    struct stat st;
+    if (argv[0][0] == '-' || strpbrk(argv[0], "./") || stat(argv[0], &st) == 0) return 0;
+    if (models_meant_alone(text, argc, argv, 1)) return 1;
+    const struct verb *near = near_verb(argv[0]);
+    if (near) snprintf(text, MODELS_MEANT_SZ, "%s", near->name);
+    return near || models_meant_alone(text, argc, argv, 0);
 }
 
 /* @return NULL: there is no such verb */
@@ -100,11 +111,11 @@ static int run_verb(const struct verb *v, int argc, char **argv)
     return v->run(argc, argv);
 }
 
-static int unknown_verb(const char *word)
+static int unknown_verb(int argc, char **argv)
 {
-    const struct verb *near = near_verb(word);
-    if (near) return message_usage("unknown verb \"%s\"; did you mean %s?", word, near->name);
-    return message_usage("unknown verb \"%s\"; \"steno --help\" lists them", word);
+    char text[MODELS_MEANT_SZ];
+    if (meant(text, argc, argv)) return message_usage("unknown verb \"%s\"; did you mean %s?", argv[0], text);
+    return message_usage("unknown verb \"%s\"; \"steno --help\" lists the verbs", argv[0]);
 }
 
 /* "help" and "--help", alone or before a verb: as "VERB --help". */
@@ -115,7 +126,7 @@ static int help(int argc, char **argv)
     if (argc > 1) return message_usage("help takes one verb, not %d", argc);
     if (argc == 1) {
         const struct verb *v = find_verb(argv[0]);
-        return v ? run_verb(v, 1, &as_option) : unknown_verb(argv[0]);
+        return v ? run_verb(v, 1, &as_option) : unknown_verb(1, argv);
     }
     print_help(stdout);
     return message_flush();
@@ -158,8 +169,9 @@ static int run(int argc, char **argv)
     if (strcmp(first, "--compat") == 0) return compat(argv[2], argc - 3, argv + 3);
     if (strncmp(first, "--compat=", 9) == 0) return compat(first + 9, argc - 2, argv + 2);
     const struct verb *v = find_verb(first);
+    char text[MODELS_MEANT_SZ];
     if (v) return run_verb(v, argc - 2, argv + 2);
-    return near_verb(first) ? unknown_verb(first) : cmd_transcribe(argc - 1, argv + 1);
+    return meant(text, argc - 1, argv + 1) ? unknown_verb(argc - 1, argv + 1) : cmd_transcribe(argc - 1, argv + 1);
 }
 
 /* A closed standard stream would give its number to the next file that is opened; what stands in for it fails when it is used. */

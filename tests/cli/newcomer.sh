@@ -1,0 +1,81 @@
+# steno: what newcomers type, and what they are told to type. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+answers() { # answers CODE MESSAGE ARGUMENT...: one line that says what to type, and nothing else
+    local code=$1 message=$2
+    shift 2
+    expect "$code" "steno $*" "$@"
+    err_has "$message"
+    err_lines 1
+    out_empty
+}
+export HF_HUB_OFFLINE=1
+
+echo "an action of models without its verb, or with another word"
+answers 2 'unknown verb "pull"; did you mean "steno models pull base"?' pull base
+answers 2 'did you mean "steno models pull base small"?' download base small
+answers 2 'did you mean "steno models pull base"?' fetsh base
+answers 2 'did you mean "steno models pull base"?' install base
+answers 2 'did you mean "steno models pull --hub ms '"'a b'"'"?' pul --hub ms "a b"
+answers 2 'did you mean "steno models list"?' list
+answers 2 'did you mean "steno models where base"?' where base
+answers 2 'did you mean "steno models pull"?' help pull
+answers 2 'models: "pul" is no action; did you mean "steno models pull base"?' models pul base
+answers 2 'did you mean "steno models pull base --force"?' models download base --force
+answers 2 'did you mean "steno models list"?' models ls
+answers 2 'did you mean "steno models where base"?' models whre base
+answers 2 'models: "xyzzy" is no action; there are list, search, pull, rm, where and verify' models xyzzy
+answers 2 "models needs an action: list, search, pull, rm, where or verify" models
+long=$(printf 'x%.0s' $(seq 1000))
+expect 2 "a command that is too long is cut" pull "$long"
+err_has 'did you mean "steno models pull xxx'
+answers 2 'did you mean models?' mdoels list
+cp "$DIGITS" pull
+expect 0 "a file of such a name is a file" -q -m "$MODEL" pull
+for word in pull get; do
+    cp "$DIGITS" $word
+    expect 3 "a file called $word is a file without a verb, too" $word
+done
+rm pull get
+
+echo "no model"
+answers 0 'no model is on this machine; "steno models pull base" gets one (148 MB), "steno models list --all" shows' models list
+answers 0 'no model is on this machine' models list --json
+expect 0 "a quiet list of nothing is empty" models list -q
+err_lines 0
+out_empty
+expect 0 "what can be had" models list --all
+out_has "base "
+err_lines 1
+answers 3 "model base: is not on this machine; this gets it (148.0 MB): steno models pull base" models where base
+answers 3 "model some/model: is not on this machine; this gets it: steno models pull some/model" models where some/model
+answers 3 "did you mean base?" models where baes
+answers 3 '"steno models list --all" shows the names' models where xyzzy
+answers 3 '"steno models list --all" shows the names' models where ./xyzzy
+for verb in "" translate align detect stream "vad -m base"; do
+    text=
+    [ "$verb" != align ] || text=text
+    # shellcheck disable=SC2086
+    expect 3 "${verb:-transcribe}: neither the model nor the file is there" $verb talk.mp3 $text
+    err_has "steno models pull base"
+    err_has "steno: talk.mp3: there is no such file"
+    err_lines 2
+done
+expect 3 "a file that is there is not told" -m base "$DIGITS"
+err_lines 1
+expect 3 "of many files that are not there three are named" -m base 1.wav 2.wav 3.wav "$DIGITS" 4.wav - https://example.org/a.wav 5.wav
+err_has "3.wav: there is no such file"
+err_lacks "4.wav"
+err_has "and 2 more inputs are not there"
+err_lines 5
+mkdir -p "$HOME/.cache/steno"
+cp "$MODEL" "$HOME/.cache/steno/ggml-base.bin"
+expect 0 "a list of one model has no advice" models list
+err_lines 0
+out_has "ggml-base.bin"
+expect 0 "where prints its path" models where base
+is "and nothing else" "$(cat "$T/out")" "$HOME/.cache/steno/ggml-base.bin"
+expect 4 "with a model the file alone is told" -q talk.mp3
+err_has "talk.mp3: "
+err_lines 1
+finish
