@@ -10,7 +10,7 @@
 /* Whatever has the ending of weights counts, also what no loader here reads: who opens it is told why not. */
 static int has_weights(const struct names *n)
 {
-    static const char *const end[] = { ".safetensors", ".pt", ".bin" };
+    static const char *const end[] = { ".safetensors", ".pt", ".bin", ".npz" };
     for (size_t i = 0; i < n->n; i++) {
         const char *name = n->name[i];
         const size_t len = strlen(name);

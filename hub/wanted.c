@@ -49,7 +49,8 @@ static int take_weights(char *take, const struct hub_listing *l)
 {
     if (take_named(take, l, "model.safetensors")) return 1;
     if (take_named(take, l, "model.safetensors.index.json")) return take_pieces(take, l);
-    return take_named(take, l, "model.pt");
+    if (take_named(take, l, "model.pt")) return 1;
+    return take_named(take, l, "weights.safetensors") || take_named(take, l, "weights.npz"); /* MLX's */
 }
 
 static int take_one(char *take, const struct hub_listing *l, const char *id, struct hub_error *e)

@@ -189,7 +189,7 @@ static int look(struct ledger *l, struct origin *from, const struct opts *o, con
 static const char *left_out(const char *form, const struct origin *from)
 {
     if (!strcmp(form, "pt")) return "; vocabulary, mel filters and alignment heads are not in it: a .pt file has no place for them";
-    if (!strcmp(form, "bin") && strstr(from->format, "safetensors"))
+    if (!strcmp(form, "bin") && (strstr(from->format, "safetensors") || strstr(from->format, "npz")))
         return "; alignment heads and settings of generation are not in it: a .bin file has no place for them";
     return "";
 }

@@ -121,7 +121,7 @@ char *models_hub_cache(int hub)
     return dir;
 }
 
-/* Of a folder with Hugging Face's settings: the first bytes of them say of which family it is. */
+/* Of a folder with Hugging Face's settings, or MLX's: the first bytes of them say of which family it is. */
 static int is_whisper(const char *folder, int *no_memory)
 {
     char text[1 << 14], *path = hub_format("%s/config.json", folder);
@@ -136,7 +136,7 @@ static int is_whisper(const char *folder, int *no_memory)
     json_path_begin(&j, text);
     while (!is && json_path_next(&j)) {
         const char *family = json_path_text(&j, "model_type");
-        is = family && strcmp(family, "whisper") == 0;
+        is = (family && strcmp(family, "whisper") == 0) || json_path_is(&j, "n_audio_ctx");
     }
     return is;
 }
@@ -151,8 +151,9 @@ static int64_t weights_size(const char *folder, int *no_memory)
     for (size_t i = 0; i < files.n; i++) {
         struct stat st;
         const size_t n = strlen(files.name[i]);
-        if (strncmp(files.name[i], "model", 5) != 0 || strncmp(files.name[i], "model.fp32", 10) == 0) continue; /* fp32: a second copy */
-        if (n < 12 || strcmp(files.name[i] + n - 12, ".safetensors") != 0) continue;
+        if (strncmp(files.name[i], "model.fp32", 10) == 0) continue; /* a second copy */
+        const int is_mlx = strcmp(files.name[i], "weights.safetensors") == 0 || strcmp(files.name[i], "weights.npz") == 0;
+        if (!is_mlx && (strncmp(files.name[i], "model", 5) != 0 || n < 12 || strcmp(files.name[i] + n - 12, ".safetensors") != 0)) continue;
         char *path = hub_format("%s/%s", folder, files.name[i]);
         if (!path) *no_memory = 1;
         else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) size += st.st_size;

@@ -153,7 +153,7 @@ typedef struct steno_model_params {
     int32_t compute;       /* enum steno_compute */
     const char *cpu_level; /* highest processor level to use, a name from steno_cpu_level_name, or NULL for the best usable one */
     steno_team *team;      /* team that packs the weights while loading, or NULL for the calling thread alone; not kept */
-    const char *vocab;     /* where the vocabulary is when the model carries none (an OpenAI .pt): a tiktoken file, a Hugging Face
+    const char *vocab;     /* where the vocabulary is when the model carries none (OpenAI .pt, MLX): a tiktoken file, a Hugging Face
                               tokenizer folder or its tokenizer.json or vocab.json, or any Whisper model with one; NULL: beside the model */
     int32_t no_cmvn;       /* 1: do not shift and scale filter banks by the model's am.mvn (for comparisons) */
     int32_t index_only;    /* 1: read headers and check shapes, leave the weights: the model can be described, but has no sessions */
@@ -190,8 +190,9 @@ STENO_INLINE void steno_model_params_init(steno_model_params *p) { steno_model_p
  *
  * @param out   receives the model; NULL on failure
  * @param path  UTF-8; a whisper.cpp .bin file (f32, f16, all quantised types), an OpenAI .pt file, a Hugging Face folder (config.json and
- *              safetensors, in one file or in shards, or pytorch_model.bin) or the .safetensors file in it, a FunASR folder (config.yaml,
- *              model.pt), a GGUF file of FunASR's runtime (the first one of several)
+ *              safetensors, in one file or in shards, or pytorch_model.bin) or the .safetensors file in it, an MLX folder (config.json and
+ *              weights.safetensors or weights.npz), a FunASR folder (config.yaml, model.pt), a GGUF file of FunASR's runtime (the first one
+ *              of several)
  * @param p     parameters, or NULL for the defaults
  * @param e     receives the reason of a failure, may be NULL
  * @return STENO_OK; STENO_EARG (p), STENO_EIO (path cannot be read), STENO_EFORMAT (damaged), STENO_EUNSUPPORTED, STENO_ENOVOCAB,

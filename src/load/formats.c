@@ -2,7 +2,7 @@
 #include "load/formats.h"
 
 static const struct format *const formats[] = {
-    &format_ggml_vad, &format_ggml, &format_gguf, &format_torch, &format_onnx, &format_safetensors_index, &format_safetensors,
+    &format_ggml_vad, &format_ggml, &format_gguf, &format_torch, &format_npz, &format_onnx, &format_safetensors_index, &format_safetensors,
 };
 
 const struct format *format_find(const struct kind *k, const struct file *f)

@@ -23,5 +23,5 @@ static inline int file_name_ends(const struct file *f, const char *end)
 const struct format *format_find(const struct kind *k, const struct file *f);
 
 extern const struct format format_ggml, format_ggml_vad, format_onnx;
-extern const struct format format_gguf, format_torch, format_safetensors, format_safetensors_index;
+extern const struct format format_gguf, format_torch, format_npz, format_safetensors, format_safetensors_index;
 #endif

@@ -228,7 +228,7 @@ static int look_zip(const struct look *l)
     if (!len || len > l->n - LOCAL_SZ) return 1;
     const char *name = (const char *)l->head + LOCAL_SZ;
     const uint64_t flags = le(l->head + 6, 2), method = le(l->head + 8, 2);
-    if (len > 4 && !memcmp(name + len - 4, ".npy", 4)) say(l->k, KIND_OTHER, "NumPy arrays in a zip archive (npz, as MLX writes it)", take);
+    if (len > 4 && !memcmp(name + len - 4, ".npy", 4)) say(l->k, KIND_NPZ, "NumPy arrays (npz)", "");
     else if (!(flags & 1) && (method == 8 || !memchr(name, '/', len))) say(l->k, KIND_OTHER, "a zip archive, not a PyTorch file", unpack);
     return 1;
 }

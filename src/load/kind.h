@@ -17,6 +17,7 @@ enum kind_form {
     KIND_GGML_VAD,    /* one of its for voice activity */
     KIND_TORCH,       /* a zip archive as torch.save writes it */
     KIND_SAFETENSORS,
+    KIND_NPZ,         /* a zip archive of NumPy arrays, as MLX writes it, too */
     KIND_GGUF         /* readable where its architecture may hear */
 };
 

@@ -13,7 +13,10 @@
 
 enum { NAMES_MAX = 4096 /* of a folder that are looked at */ };
 
-static const char *const weights_name[] = { "model.safetensors.index.json", "model.safetensors", "model.pt", "pytorch_model.bin" };
+static const char *const weights_name[] = {
+    "model.safetensors.index.json", "model.safetensors", "model.pt", "pytorch_model.bin",
+    "weights.safetensors", "weights.npz", /* MLX's */
+};
 enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name };
 
 /* The first row that a name fits says what the folder is. A name with '*' first is the end of one. */
@@ -21,7 +24,6 @@ static const struct { const char *name, *what, *advice; } known[] = {
     { "coremldata.bin", "a compiled Core ML model", FORMS },
     { "Manifest.json", "a Core ML package", FORMS },
     { "saved_model.pb", "a TensorFlow model (SavedModel)", FORMS },
-    { "weights.npz", "an MLX model (weights.npz)", FORMS },
     { "*.onnx", "an ONNX model", FORMS },
     { "*.mlmodelc", "a Core ML model", FORMS },
     { "*.mlpackage", "a Core ML model", FORMS },
@@ -109,8 +111,9 @@ static void conclude(struct folder_look *l)
         return;
     } else if (l->has_config) {
         what = "the folder holds a configuration, but no weights";
-        advice = "copy them into it: model.safetensors, model.safetensors.index.json and its files, or model.pt";
-    } else advice = "want model.safetensors, model.safetensors.index.json or model.pt in it";
+        advice = "copy them into it: model.safetensors, model.safetensors.index.json and its files, model.pt, or MLX's "
+                 "weights.safetensors";
+    } else advice = "want model.safetensors, model.safetensors.index.json, model.pt or weights.safetensors in it";
     snprintf(k->what, sizeof k->what, "%s", what);
     snprintf(k->advice, sizeof k->advice, "%s", advice);
 }

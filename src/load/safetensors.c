@@ -1,28 +1,19 @@
 /* steno: reader of safetensors files. SPDX-License-Identifier: MIT
  *
  * Eight bytes of length, a JSON object that gives each tensor's type, shape and place, then the data: without holes, without overlaps,
- * to the end of the file. Integers and truth values (position ids, masks) are checked like the rest and left out of the index, as are
- * tensors without elements; other types of numbers are refused by name. A scalar is kept as [1]. */
+ * to the end of the file. Integers and truth values (position ids, masks) are checked like the rest and are no tensors (array.h), as are
+ * tensors without elements; other types of numbers are refused by name. */
 #include "load/safetensors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "load/array.h"
 #include "load/flat.h"
 #include "load/json_reader.h"
 
-enum { MAX_HEADER = 100000000, MAX_NAME = 255, MAX_DIMS = 4 };
-
-enum use { KEPT, WORDS, LEFT_OUT, REFUSED }; /* WORDS: weights of MLX, two-dimensional and called so; else left out */
-
-static const struct st_type { char name[12]; uint8_t bytes, use; enum dtype type; } st_type[] = {
-    { "F32", 4, KEPT, DT_F32 },      { "F16", 2, KEPT, DT_F16 },      { "BF16", 2, KEPT, DT_BF16 },    { "BOOL", 1, LEFT_OUT, 0 },
-    { "U8", 1, LEFT_OUT, 0 },        { "I8", 1, LEFT_OUT, 0 },        { "U16", 2, LEFT_OUT, 0 },       { "I16", 2, LEFT_OUT, 0 },
-    { "U32", 4, WORDS, 0 },          { "I32", 4, LEFT_OUT, 0 },       { "U64", 8, LEFT_OUT, 0 },       { "I64", 8, LEFT_OUT, 0 },
-    { "F64", 8, REFUSED, 0 },        { "C64", 8, REFUSED, 0 },        { "F8_E4M3", 1, REFUSED, 0 },    { "F8_E5M2", 1, REFUSED, 0 },
-    { "F8_E8M0", 1, REFUSED, 0 },    { "F4", 1, REFUSED, 0 },         { "F6_E2M3", 1, REFUSED, 0 },    { "F6_E3M2", 1, REFUSED, 0 },
-};
+enum { MAX_HEADER = 100000000, MAX_NAME = 255 };
 
 struct span { uint64_t begin, end; const char *name; };
 
@@ -40,8 +31,8 @@ struct st {
 /* What one entry of the header says. */
 struct entry {
     const char *name;
-    const struct st_type *type;
-    uint64_t dim[MAX_DIMS], begin, end;
+    const struct array_type *type;
+    uint64_t dim[ARRAY_DIMS], begin, end;
     int n_dims, has_type, has_shape, has_offsets;
 };
 
@@ -51,10 +42,9 @@ static int read_type(struct st *st, struct entry *t)
 {
     struct json_reader *j = &st->j;
     if (json_next(j) != JSON_TEXT) return json_fail(j, st->e, "tensor %s: dtype is not a text", t->name);
-    for (size_t i = 0; i < sizeof st_type / sizeof *st_type; i++)
-        if (!strcmp(st_type[i].name, j->s)) t->type = &st_type[i];
+    t->type = array_type_find(j->s);
     if (!t->type) return json_fail(j, st->e, "tensor %s has the unknown type '%.40s', want F32, F16 or BF16", t->name, j->s);
-    if (t->type->use == REFUSED)
+    if (t->type->use == ARRAY_REFUSED)
         return err_set(st->e, STENO_EUNSUPPORTED, "%s: tensor %s has the type %s; F32, F16 and BF16 are read", st->f->name, t->name,
                        t->type->name);
     return STENO_OK;
@@ -85,7 +75,7 @@ static int read_field(struct st *st, struct entry *t)
     if (!has) return json_fail(j, st->e, "tensor %s has the unknown field '%.40s'", t->name, key);
     if ((*has)++) return json_fail(j, st->e, "tensor %s: %s is written twice", t->name, key);
     if (has == &t->has_type) return read_type(st, t);
-    if (has == &t->has_shape) return read_list(st, t, "shape", t->dim, MAX_DIMS, &t->n_dims);
+    if (has == &t->has_shape) return read_list(st, t, "shape", t->dim, ARRAY_DIMS, &t->n_dims);
     uint64_t at[2] = { 0, 0 };
     rc = read_list(st, t, "data_offsets", at, 2, &n);
     if (!rc && n != 2) rc = json_fail(j, st->e, "tensor %s: data_offsets has %d members, want 2", t->name, n);
@@ -98,11 +88,8 @@ static int read_field(struct st *st, struct entry *t)
 static int check_size(struct st *st, const struct entry *t, uint64_t *count)
 {
     const uint64_t data = st->f->size - st->data;
-    uint64_t n = 1;
-    for (int i = 0; i < t->n_dims; i++) {
-        if (t->dim[i] && n > TENSOR_MAX / t->dim[i]) return json_fail(&st->j, st->e, "tensor %s: its shape is out of range", t->name);
-        n *= t->dim[i];
-    }
+    uint64_t n;
+    if (!array_count(t->dim, t->n_dims, &n)) return json_fail(&st->j, st->e, "tensor %s: its shape is out of range", t->name);
     if (t->begin > t->end)
         return json_fail(&st->j, st->e, "tensor %s: data_offsets begin at %" PRIu64 ", behind their end %" PRIu64, t->name, t->begin,
                          t->end);
@@ -127,12 +114,6 @@ static int check_promise(struct st *st, const char *name)
     return STENO_OK;
 }
 
-static int name_ends(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n > m && !strcmp(name + n - m, end);
-}
-
 static int add_entry(struct st *st, const struct entry *t)
 {
     uint64_t n = 0;
@@ -141,15 +122,9 @@ static int add_entry(struct st *st, const struct entry *t)
     if (rc) return rc;
     buf_add(&st->spans, &(struct span) { t->begin, t->end, t->name }, sizeof(struct span));
     if (st->spans.err) return err_nomem(st->e, st->spans.len, "the index of tensors");
-    const int is_words = t->type->use == WORDS && t->n_dims == 2 && name_ends(t->name, ".weight");
-    if ((t->type->use != KEPT && !is_words) || !n) return STENO_OK;
-    struct tensor *to = weights_add(st->w, st->e);
-    if (!to) return STENO_ENOMEM;
-    *to = (struct tensor){ .type = t->type->type, .n_dims = t->n_dims ? t->n_dims : 1, .dim = { 1, 1, 1, 1 }, .file = st->f,
-                           .offset = st->data + t->begin, .size = t->end - t->begin, .form = is_words ? FORM_WORDS : FORM_STORED };
-    for (int i = 0; i < t->n_dims; i++) to->dim[i] = t->dim[i];
-    to->name = arena_strdup(&st->w->arena, t->name, strlen(t->name));
-    return to->name ? STENO_OK : err_nomem(st->e, MAX_NAME, "the name of a tensor");
+    struct array a = { t->name, t->type, { 0 }, t->n_dims, st->f, st->data + t->begin, n };
+    memcpy(a.dim, t->dim, sizeof a.dim);
+    return weights_add_array(st->w, &a, st->e);
 }
 
 static int read_entry(struct st *st)

@@ -171,7 +171,7 @@ static int entry_error(struct reader *z, const char *entry, const char *what)
 static const char *refused(const struct header *h)
 {
     if (h->flags & FLAG_SECRET) return "is encrypted; want it stored as it is";
-    if (h->method) return "is compressed; want it stored as it is, as torch.save does (TorchScript programs are not read)";
+    if (h->method) return "is compressed; want it stored as it is, as torch.save and numpy.savez do (TorchScript programs are not read)";
     return NULL;
 }
 

@@ -114,6 +114,24 @@ static int choose_from_settings(struct choice *c, const struct meta *m)
     return c->n && n_values % 2 == 0;
 }
 
+/* MLX has them as a table [n, 2] among the tensors. All heads of the upper half are what its converter writes where it knows of none.
+ * @return 0: there is no table that fits */
+static int choose_from_table(struct choice *c, const struct meta *m)
+{
+    const struct meta_list *l = meta_find_list(m, "array.alignment_heads");
+    const uint32_t half = c->layers / 2;
+    choose_none(c);
+    if (!l || l->n % 2) return 0;
+    for (uint64_t i = 0; i < l->n; i += 2) {
+        double pair[2];
+        if (meta_list_numbers(l, i, 2, pair, NULL) || pair[0] < 0 || pair[1] < 0 || pair[0] > UINT16_MAX || pair[1] > UINT16_MAX) return 0;
+        if (!choose(c, (uint64_t)pair[0], (uint64_t)pair[1])) return 0;
+    }
+    uint32_t lower = 0;
+    for (size_t i = 0; i < (size_t)half * c->heads; i++) lower += c->set[i];
+    return c->n && (lower || c->n < (c->layers - half) * c->heads);
+}
+
 static int unreadable(const char *wanted, uint32_t layers, steno_error *e)
 {
     char names[160] = "";
@@ -148,7 +166,7 @@ static void choose_usual(struct choice *c, const char *shape, const struct meta 
 {
     struct head bad;
     const char *list = official_list(shape);
-    int fits = choose_from_settings(c, settings);
+    int fits = choose_from_settings(c, settings) || choose_from_table(c, settings);
     if (!fits) fits = list && choose_listed(c, list, &bad) == FITS;
     if (!fits) {
         choose_none(c);

@@ -9,8 +9,8 @@
 #include "model/align_heads.h"
 #include "model/whisper.h"
 #include "model/whisper_forms.h"
-#include "model/whisper_names.h"
 #include "model/whisper_shapes.h"
+#include "model/whisper_spelling.h"
 #include "model/whisper_tokens.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
@@ -237,6 +237,15 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 
+/* Positions that follow from a rule are numbers of the model like others. */
+static int respell(steno_model *m, struct weights *w, const struct whisper_dims *d, steno_error *e)
+{
+    const uint32_t n = w->n_tensors;
+    const int rc = whisper_respell(w, d, e);
+    if (w->n_tensors > n) m->parameters += (int64_t)d->n_audio_ctx * d->n_audio_state;
+    return rc;
+}
+
 static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct whisper_dims dims;
@@ -249,7 +258,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     m->widths = (struct model_widths){ d->n_mels, d->n_audio_state, d->n_audio_head, d->n_audio_layer,
                                        d->n_text_state, d->n_text_head, d->n_text_layer };
     if (!rc && !m->is_exact) rc = find_vocab(m, w, e);
-    if (!rc && !m->is_exact && whisper_spelling_of(w) == WHISPER_TRANSFORMERS) rc = weights_rename(w, whisper_name_from_transformers, e);
+    if (!rc && !m->is_exact) rc = respell(m, w, d, e);
     if (rc) return rc;
     const struct tensor *again = weights_find(w, "proj_out.weight"); /* the token embedding again, which one copy serves */
     if (again) m->parameters -= (int64_t)(again->dim[0] * again->dim[1]);
@@ -283,6 +292,9 @@ static void whisper_ids_to_bytes(const steno_model *m, const int32_t *ids, int32
         if (ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], bytes);
 }
 
+/* MLX's list of heads, where it is no table of whole numbers, which the settings have */
+static const char *const spare[] = { "alignment_heads", NULL };
+
 const struct family family_whisper = {
     .name = "whisper",
     .front_end = FRONT_LOG_MEL,
@@ -294,4 +306,5 @@ const struct family family_whisper = {
     .language = whisper_language,
     .ids_to_bytes = whisper_ids_to_bytes,
     .forms = whisper_forms,
+    .spare = spare,
 };

@@ -35,7 +35,9 @@ const struct whisper_dim whisper_dim[WHISPER_DIMS] = {
 
 enum whisper_spelling whisper_spelling_of(const struct weights *w)
 {
-    if (meta_find(&w->meta, "n_audio_ctx")) return WHISPER_HEADER;
+    static const char *const plain[] = { "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer" };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) /* if one is missing, its reader tells */
+        if (meta_find(&w->meta, plain[i])) return WHISPER_PLAIN;
     if (meta_find(&w->meta, "dims.n_mels")) return WHISPER_OPENAI;
     return strcmp(meta_text(&w->meta, "model_type", ""), "whisper") ? WHISPER_NOWHERE : WHISPER_TRANSFORMERS;
 }
@@ -60,6 +62,15 @@ static int check_widths(const struct whisper_dims *d, const char *where, steno_e
                        (int)d->n_text_state);
     const int rc = check_heads(where, "audio", d->n_audio_state, d->n_audio_head, e);
     return rc ? rc : check_heads(where, "text", d->n_text_state, d->n_text_head, e);
+}
+
+/* A configuration may have transformers' words for the same numbers, too. */
+static int check_twice(const struct whisper_dim *dim, int32_t v, const struct weights *w, steno_error *e)
+{
+    const struct meta_entry *it = meta_find(&w->meta, dim->transformers);
+    if (!it || (it->kind == META_INT && it->i == v)) return STENO_OK;
+    return err_set(e, STENO_EFORMAT, "%s: %s is %d, and %s is something else; they mean the same: correct one of them", it->source,
+                   dim->name, (int)v, dim->transformers);
 }
 
 /* What transformers' networks may have otherwise. */
@@ -102,7 +113,9 @@ int whisper_dims_read(struct whisper_dims *d, const struct weights *w, steno_err
         const int rc = meta_int(&w->meta, w->name, key, 1, whisper_dim[i].max, 0, &v, e);
         if (rc) return rc;
         memcpy((char *)d + whisper_dim[i].at, &v, sizeof v);
-        if (spelling == WHISPER_HEADER) where = meta_find(&w->meta, key)->source;
+        if (spelling != WHISPER_PLAIN) continue;
+        where = meta_find(&w->meta, key)->source;
+        if (check_twice(&whisper_dim[i], v, w, e)) return STENO_EFORMAT;
     }
     int rc = check_widths(d, where, e);
     if (!rc && spelling == WHISPER_TRANSFORMERS) rc = check_transformers(d, w, e);

@@ -1,7 +1,7 @@
 /* steno: the ten numbers every Whisper model follows from. SPDX-License-Identifier: MIT
  *
  * Names follow openai/whisper's ModelDimensions. Each spelling of a model has its own place for them: the header of a whisper.cpp file, the
- * dictionary "dims" of an OpenAI file, transformers' config.json. The ranges are the same. */
+ * dictionary "dims" of an OpenAI file, config.json of transformers, or of MLX, which has the names themselves. The ranges are the same. */
 #ifndef STENO_MODEL_WHISPER_DIMS_H
 #define STENO_MODEL_WHISPER_DIMS_H
 #include "load/weights.h"
@@ -16,8 +16,8 @@ enum { WHISPER_DIMS = 10 };
 struct whisper_dim { const char *name, *transformers; int32_t max; size_t at; };
 extern const struct whisper_dim whisper_dim[WHISPER_DIMS]; /* in the order of a whisper.cpp header */
 
-/* Where a file has its ten numbers. */
-enum whisper_spelling { WHISPER_NOWHERE, WHISPER_HEADER, WHISPER_OPENAI, WHISPER_TRANSFORMERS };
+/* Where a file has its ten numbers. WHISPER_PLAIN: by their names, as the header of a whisper.cpp file gives them, and MLX. */
+enum whisper_spelling { WHISPER_NOWHERE, WHISPER_PLAIN, WHISPER_OPENAI, WHISPER_TRANSFORMERS };
 enum whisper_spelling whisper_spelling_of(const struct weights *w);
 
 /* From there. STENO_EFORMAT for what no kernel takes: ranges, 80 or 128 mels, equal widths, heads that divide them. STENO_EUNSUPPORTED for

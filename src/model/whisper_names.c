@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-struct name_pair { const char *transformers, *openai; };
+struct name_pair { const char *other, *openai; };
 
+/* Of two rows with one name of openai/whisper's the first is written. */
 static const struct name_pair part[] = {
     { "self_attn.q_proj.", "attn.query." }, { "self_attn.k_proj.", "attn.key." }, { "self_attn.v_proj.", "attn.value." },
     { "self_attn.out_proj.", "attn.out." }, { "self_attn_layer_norm.", "attn_ln." },
     { "encoder_attn.q_proj.", "cross_attn.query." }, { "encoder_attn.k_proj.", "cross_attn.key." },
     { "encoder_attn.v_proj.", "cross_attn.value." }, { "encoder_attn.out_proj.", "cross_attn.out." },
     { "encoder_attn_layer_norm.", "cross_attn_ln." }, { "fc1.", "mlp.0." }, { "fc2.", "mlp.2." }, { "final_layer_norm.", "mlp_ln." },
+    { "mlp1.", "mlp.0." }, { "mlp2.", "mlp.2." }, /* MLX's */
 };
 
 static const struct name_pair whole[] = {
@@ -22,11 +24,11 @@ static const struct name_pair whole[] = {
     { "decoder.layer_norm.weight", "decoder.ln.weight" },      { "decoder.layer_norm.bias", "decoder.ln.bias" },
 };
 
-enum way { FROM_TRANSFORMERS, TO_TRANSFORMERS };
+enum way { FROM_OTHERS, TO_TRANSFORMERS };
 
 static const char *side_of(const struct name_pair *p, enum way way, int is_result)
 {
-    return (way == FROM_TRANSFORMERS) == !is_result ? p->transformers : p->openai;
+    return (way == FROM_OTHERS) == !is_result ? p->other : p->openai;
 }
 
 static int translate(const char *name, char *out, size_t n, enum way way)
@@ -45,9 +47,9 @@ static int translate(const char *name, char *out, size_t n, enum way way)
     return snprintf(out, n, "%s%s", prefix, name) < (int)n;
 }
 
-int whisper_name_from_transformers(const char *name, char *out, size_t n)
+int whisper_name_from_others(const char *name, char *out, size_t n)
 {
-    return translate(strncmp(name, "model.", 6) ? name : name + 6, out, n, FROM_TRANSFORMERS);
+    return translate(strncmp(name, "model.", 6) ? name : name + 6, out, n, FROM_OTHERS);
 }
 
 int whisper_name_to_transformers(const char *name, char *out, size_t n)

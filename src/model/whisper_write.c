@@ -5,6 +5,7 @@
 #include <string.h>
 #include "load/ggml_type.h"
 #include "load/vocab_file.h"
+#include "model/whisper_spelling.h"
 #include "model/whisper_tokens.h"
 
 /* whisper.cpp's quantizer takes what has two dimensions, but for these; in its files the bias of a convolution has two. */
@@ -36,7 +37,7 @@ static int check_matrix(const struct whisper_file *f, const struct tensor *t)
     if (rounds_again(t, f->type) && !f->o->rounds_again)
         return err_set(f->e, STENO_EARG,
                        "%s: tensor %s is %s already, and would be rounded again: make the %s file from the model in f32 or f16", f->w->name,
-                       t->name, dtype_name(t->type), name);
+                       t->name, form_name(t->form, t->type), name);
     const uint64_t row = t->dim[1], block = (uint64_t)dtype_block(f->type);
     if (row % block == 0) return STENO_OK;
     return err_set(f->e, STENO_EARG, "%s: tensor %s has rows of %" PRIu64 ", which are no whole blocks of %s, of %" PRIu64
@@ -80,9 +81,8 @@ int whisper_file_begin(struct whisper_file *f, struct weights *w, const struct c
                        steno_error *e)
 {
     *f = (struct whisper_file){ .w = w, .o = o, .b = { .to = to, .e = e }, .e = e };
-    const enum whisper_spelling spelling = whisper_spelling_of(w);
     int rc = whisper_dims_read(&f->d, w, e);
-    if (!rc && spelling == WHISPER_TRANSFORMERS) rc = weights_rename(w, whisper_name_from_transformers, e);
+    if (!rc) rc = whisper_respell(w, &f->d, e);
     if (!rc) rc = weights_settle(w, e);
     if (!rc) rc = whisper_tensors_list(&f->list, w, &f->d, e);
     if (!rc) rc = whisper_tokens_init(&f->roles, f->d.n_vocab, e);

@@ -108,6 +108,15 @@ class Pull(Case):
         out, _ = self.pull(0, "a/shards")
         self.assertEqual(self.files_below(out.strip()), sorted(set(files) - {"tf_model.h5"}))
 
+    def test_a_folder_of_mlx(self):
+        for name in ("weights.npz", "weights.safetensors"):
+            self.hub.repos["a/mlx"] = {"config.json": b'{"n_audio_ctx": 1500}', name: b"1" * 5000, "README.md": b"no"}
+            self.hub.commits["a/mlx"] = sha1_git(name.encode())
+            out, _ = self.pull(0, "a/mlx")
+            self.assertEqual(self.files_below(out.strip()), ["config.json", name])
+        out, _ = self.run_steno(0, "models", "list")
+        self.assertIn("a/mlx ", out)
+
     def test_into_a_folder_plain_files_come(self):
         out, _ = self.pull(0, "--to", "here/below", TINY)
         self.assertEqual(out.strip(), "here/below")

@@ -1,0 +1,202 @@
+/* steno: reader of npz files. SPDX-License-Identifier: MIT
+ *
+ * A zip archive of stored entries, NAME.npy each, as numpy.savez and MLX write it. An array is a magic word, a version, the length of a
+ * head, the head - a dictionary as Python prints it - and the numbers, which fill the entry to its end. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "load/array.h"
+#include "load/formats.h"
+#include "load/zip.h"
+
+enum { MAGIC_SZ = 6, TEXT_MAX = 4096, MAX_NAME = 255, MAX_CODE = 8 };
+
+struct npz {
+    struct weights *w;
+    const struct file *f;
+    const struct zip_entry *entry; /* the one in hand */
+    const char *p;                 /* the rest of its head, NUL-terminated */
+    struct array a;
+    int n_descr, n_order, n_shape;
+    steno_error *e;
+};
+
+static int bad(const struct npz *z, const char *what)
+{
+    return err_set(z->e, STENO_EFORMAT, "%s: %s: %s; is the copy complete?", z->f->name, z->entry->name, what);
+}
+
+/* ---- the head ------------------------------------------------------------------------------------------------------------------ */
+
+static int take(struct npz *z, char c)
+{
+    z->p += strspn(z->p, " ");
+    if (*z->p != c) return 0;
+    z->p++;
+    return 1;
+}
+
+/* A text between single quotes. @return 0: there is none of fewer than cap bytes */
+static int take_text(struct npz *z, char *out, size_t cap)
+{
+    if (!take(z, '\'')) return 0;
+    const size_t n = strcspn(z->p, "'\\");
+    if (z->p[n] != '\'' || n >= cap) return 0;
+    memcpy(out, z->p, n);
+    out[n] = 0;
+    z->p += n + 1;
+    return 1;
+}
+
+static int take_word(struct npz *z, const char *word)
+{
+    const size_t n = strlen(word);
+    z->p += strspn(z->p, " ");
+    if (strncmp(z->p, word, n) != 0) return 0;
+    z->p += n;
+    return 1;
+}
+
+/* '<f4', '|b1': the order of bytes, where there are several, has to be this machine's. */
+static int read_type(struct npz *z)
+{
+    char code[MAX_CODE];
+    if (!take_text(z, code, sizeof code)) return bad(z, "its type is no plain one ('<f4')");
+    z->a.type = *code && strchr("<|", *code) ? array_type_npy(code + 1) : NULL;
+    if (z->a.type && z->a.type->use != ARRAY_REFUSED) return STENO_OK;
+    return err_set(z->e, STENO_EUNSUPPORTED, "%s: %s has the type '%s'; <f4, <f2 and MLX's bf16 (<V2) are read", z->f->name, z->entry->name,
+                   code);
+}
+
+static int read_order(struct npz *z)
+{
+    if (take_word(z, "False")) return STENO_OK;
+    if (!take_word(z, "True")) return bad(z, "its order is neither True nor False");
+    return err_set(z->e, STENO_EUNSUPPORTED, "%s: %s is stored column by column (fortran_order); save a copy in C order", z->f->name,
+                   z->entry->name);
+}
+
+/* (384, 80, 3), (384,), () */
+static int read_shape(struct npz *z)
+{
+    enum { DIGITS = 15 };
+    if (!take(z, '(')) return bad(z, "its shape is no tuple");
+    while (!take(z, ')')) {
+        const size_t n = strspn(z->p, "0123456789");
+        if (!n || n > DIGITS) return bad(z, "its shape has a member that is no size");
+        if (z->a.n_dims == ARRAY_DIMS) return bad(z, "its shape has more than 4 members");
+        z->a.dim[z->a.n_dims++] = strtoull(z->p, NULL, 10);
+        z->p += n;
+        if (!take(z, ',') && *z->p != ')') return bad(z, "its shape does not end");
+    }
+    return STENO_OK;
+}
+
+static int read_field(struct npz *z)
+{
+    char key[16];
+    if (!take_text(z, key, sizeof key) || !take(z, ':')) return bad(z, "its head is no dictionary of descr, fortran_order and shape");
+    if (!strcmp(key, "descr") && !z->n_descr++) return read_type(z);
+    if (!strcmp(key, "fortran_order") && !z->n_order++) return read_order(z);
+    if (!strcmp(key, "shape") && !z->n_shape++) return read_shape(z);
+    return bad(z, "its head has a key twice, or one that is not descr, fortran_order or shape");
+}
+
+static int read_head(struct npz *z)
+{
+    int rc = take(z, '{') ? STENO_OK : bad(z, "its head is no dictionary");
+    while (!rc && !take(z, '}')) {
+        rc = read_field(z);
+        if (!rc && !take(z, ',') && *z->p != '}') rc = bad(z, "its head does not end");
+    }
+    if (!rc && z->p[strspn(z->p, " \n")]) rc = bad(z, "something follows the dictionary in its head");
+    if (!rc && (!z->n_descr || !z->n_order || !z->n_shape)) rc = bad(z, "its head lacks descr, fortran_order or shape");
+    return rc;
+}
+
+/* ---- an array ------------------------------------------------------------------------------------------------------------------ */
+
+/* The head of the entry in hand as text, and the place behind it. */
+static int find_head(const struct npz *z, char text[TEXT_MAX + 1], uint64_t *at)
+{
+    uint8_t p[12];
+    const struct zip_entry *it = z->entry;
+    if (it->size < sizeof p) return bad(z, "it is too short for an array");
+    const int rc = file_read(z->f, it->offset, p, sizeof p, z->e);
+    if (rc) return rc;
+    if (memcmp(p, "\x93NUMPY", MAGIC_SZ) != 0) return bad(z, "it does not begin as an array does");
+    if (p[6] < 1 || p[6] > 3)
+        return err_set(z->e, STENO_EUNSUPPORTED, "%s: %s has version %u of the form; 1 to 3 are read", z->f->name, it->name,
+                       (unsigned)p[6]);
+    const uint64_t begin = p[6] > 1 ? 12 : 10;
+    const uint64_t n = p[8] | (uint64_t)p[9] << 8 | (p[6] > 1 ? (uint64_t)p[10] << 16 | (uint64_t)p[11] << 24 : 0);
+    if (n > TEXT_MAX || n > it->size - begin)
+        return err_set(z->e, STENO_EFORMAT, "%s: %s: its head has %" PRIu64 " bytes, want at most %d, and those in the entry; is the copy "
+                       "complete?", z->f->name, it->name, n, TEXT_MAX);
+    text[n] = 0;
+    *at = begin + n;
+    return file_read(z->f, it->offset + begin, text, (size_t)n, z->e);
+}
+
+static int check_size(struct npz *z, uint64_t at)
+{
+    const uint64_t room = z->entry->size - at;
+    if (!array_count(z->a.dim, z->a.n_dims, &z->a.count)) return bad(z, "its shape is out of range");
+    if (z->a.count * z->a.type->bytes == room) return STENO_OK;
+    return err_set(z->e, STENO_EFORMAT, "%s: %s: its shape and type (%s) take %" PRIu64 " bytes, the entry has %" PRIu64
+                   "; is the copy complete?", z->f->name, z->entry->name, z->a.type->name, z->a.count * z->a.type->bytes, room);
+}
+
+/* NAME.npy */
+static int read_name(const struct npz *z, char name[MAX_NAME + 1])
+{
+    const char *s = z->entry->name;
+    const size_t n = strlen(s), end = sizeof ".npy" - 1;
+    if (n <= end || strcmp(s + n - end, ".npy") != 0 || n - end > MAX_NAME)
+        return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' is no NAME.npy with a name of 1..%d bytes; want arrays alone",
+                       z->f->name, s, MAX_NAME);
+    for (size_t i = 0; i < n; i++)
+        if (s[i] <= ' ' || s[i] > '~') return bad(z, "its name is not of printable characters");
+    memcpy(name, s, n - end);
+    name[n - end] = 0;
+    return STENO_OK;
+}
+
+static int read_array(struct npz *z, char text[TEXT_MAX + 1])
+{
+    char name[MAX_NAME + 1];
+    uint64_t at = 0;
+    int rc = read_name(z, name);
+    if (!rc) rc = find_head(z, text, &at);
+    z->p = text;
+    if (!rc) rc = read_head(z);
+    if (!rc) rc = check_size(z, at);
+    z->a.name = name;
+    z->a.file = z->f;
+    z->a.offset = z->entry->offset + at;
+    return rc ? rc : weights_add_array(z->w, &z->a, z->e);
+}
+
+static int npz_match(const struct kind *k, const struct file *f)
+{
+    (void)f;
+    return k->form == KIND_NPZ;
+}
+
+static int npz_read(struct weights *w, const struct file *f, steno_error *e)
+{
+    struct arena scrap;
+    struct zip zip;
+    arena_init(&scrap);
+    char *text = arena_alloc(&scrap, TEXT_MAX + 1);
+    int rc = text ? zip_open(&zip, f, &scrap, e) : err_nomem(e, TEXT_MAX, "the head of an array");
+    for (uint32_t i = 0; !rc && i < zip.n; i++) {
+        struct npz z = { .w = w, .f = f, .entry = &zip.entry[i], .e = e };
+        rc = read_array(&z, text);
+    }
+    arena_free(&scrap);
+    if (!rc && !w->n_tensors) rc = err_set(e, STENO_EFORMAT, "%s: no array of floating-point numbers", f->name);
+    return rc;
+}
+
+const struct format format_npz = { "NumPy .npz", npz_match, npz_read };
