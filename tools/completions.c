@@ -1,5 +1,6 @@
 /* steno: completion of command lines by shells. SPDX-License-Identifier: MIT */
 #include "completions.h"
+#include "known.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,24 @@ static void put_words(const struct arg *r)
 static int takes_path(const struct arg *r)
 {
     return r->kind == ARG_TEXT && (strstr(r->value, "FILE") || strstr(r->value, "PATH") || strstr(r->value, "DIR"));
+}
+
+/* A model: a path, or one of the names that are known. */
+static int takes_model(const struct arg *r)
+{
+    return r->kind == ARG_TEXT && strcmp(r->value, "PATH|NAME") == 0;
+}
+
+static void put_models(void)
+{
+    struct hub_known k;
+    for (size_t i = 0; hub_known_row(&k, i); i++)
+        if (hub_known_is_first(&k)) printf("%s%s", i ? " " : "", k.name);
+}
+
+static int is_models(const struct args *a)
+{
+    return strcmp(a->verb, "models") == 0;
 }
 
 static void put_verbs(const struct args *const *all, size_t n, const char *between)
@@ -89,7 +108,7 @@ static void bash_values(const struct args *a)
             put_words(r);
             printf("\"%s ;;\n", r->kind == ARG_LIST ? "; list=1" : "");
         } else {
-            puts(takes_path(r) ? "files=1 ;;" : "nothing=1 ;;");
+            puts(takes_model(r) ? "files=1; names=1 ;;" : takes_path(r) ? "files=1 ;;" : "nothing=1 ;;");
         }
     }
 }
@@ -98,15 +117,19 @@ void completions_bash(const struct args *const *all, size_t n)
 {
     puts("# steno: completion for bash, printed by \"steno completions bash\"\n"
          "_steno() {\n"
-         "    local cur=${COMP_WORDS[COMP_CWORD]} last= verb=transcribe options= operands= words= list= files= nothing= done=\n"
+         "    local cur=${COMP_WORDS[COMP_CWORD]} last= verb=transcribe options= operands= words= list= files= names= nothing= done=\n"
          "    [ \"$COMP_CWORD\" -gt 0 ] && last=${COMP_WORDS[COMP_CWORD - 1]}\n"
          "    if [ \"$cur\" = = ]; then\n"
          "        cur=\n"
          "    elif [ \"$last\" = = ] && [ \"$COMP_CWORD\" -gt 1 ]; then\n"
          "        last=${COMP_WORDS[COMP_CWORD - 2]}\n"
          "    fi\n"
-         "    COMPREPLY=()\n"
-         "    case ${COMP_WORDS[1]} in");
+         "    COMPREPLY=()");
+    fputs("    local models=\"", stdout);
+    put_models();
+    fputs("\"\n    local verbs=\"", stdout);
+    put_verbs(all, n, " ");
+    puts("\"\n    case ${COMP_WORDS[1]} in");
     fputs("    ", stdout);
     put_verbs(all, n, "|");
     puts(") [ \"$COMP_CWORD\" -gt 1 ] && verb=${COMP_WORDS[1]} ;;\n    esac\n    case $verb$last in");
@@ -114,6 +137,10 @@ void completions_bash(const struct args *const *all, size_t n)
     puts("    esac\n    case $verb in");
     for (size_t i = 0; i < n; i++) bash_options(all[i]);
     puts("    esac\n"
+         "    if [ \"${COMP_WORDS[1]}\" = help ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+         "        COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))\n"
+         "        return\n"
+         "    fi\n"
          "    if [ -n \"$nothing\" ]; then return; fi\n"
          "    if [ -n \"$words\" ]; then\n"
          "        [ -n \"$list\" ] && [ \"$cur\" != \"${cur%,*}\" ] && done=${cur%,*},\n"
@@ -121,10 +148,10 @@ void completions_bash(const struct args *const *all, size_t n)
          "    elif [ -z \"$files\" ] && [ \"${cur#-}\" != \"$cur\" ]; then\n"
          "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
          "    else\n"
-         "        [ -z \"$files\" ] && words=$operands\n"
-         "        [ \"$COMP_CWORD\" -eq 1 ] && words=\"");
-    put_verbs(all, n, " ");
-    puts("\"\n"
+         "        [ -z \"$files\" ] && [ \"$COMP_CWORD\" -eq 2 ] && words=$operands\n"
+         "        [ -z \"$files\" ] && [ \"$COMP_CWORD\" -gt 2 ] && [ \"$verb\" = models ] && names=1\n"
+         "        [ -n \"$names\" ] && words=$models\n"
+         "        [ \"$COMP_CWORD\" -eq 1 ] && words=\"$verbs help\"\n"
          "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\"; compgen -f -- \"$cur\")\n"
          "    fi\n"
          "}\n"
@@ -150,6 +177,7 @@ static void zsh_value(const struct arg *r)
     if (r->kind == ARG_LIST) fputs("_sequence compadd - ", stdout);
     if (r->kind == ARG_WORD) putchar('(');
     if (has_words(r)) put_words(r);
+    else if (takes_model(r)) fputs("_steno_model", stdout);
     else if (takes_path(r)) fputs("_files", stdout);
     if (r->kind == ARG_WORD) putchar(')');
 }
@@ -173,6 +201,14 @@ void completions_zsh(const struct args *const *all, size_t n)
 {
     puts("#compdef steno\n"
          "# steno: completion for zsh, printed by \"steno completions zsh\"\n"
+         "_steno_model() {\n"
+         "    local -a names");
+    fputs("    names=(", stdout);
+    put_models();
+    puts(")\n"
+         "    compadd \"$@\" -a names\n"
+         "    _files \"$@\"\n"
+         "}\n"
          "_steno() {\n"
          "    local verb=transcribe\n"
          "    local -a verbs\n"
@@ -188,6 +224,7 @@ void completions_zsh(const struct args *const *all, size_t n)
     puts(") if ((CURRENT > 2)); then verb=$words[2]; shift words; ((CURRENT--)); fi ;;\n"
          "    esac\n"
          "    if ((CURRENT == 2)) && [[ $words[1] == *steno && $words[2] != -* ]]; then _describe verb verbs; fi\n"
+         "    if ((CURRENT == 3)) && [[ $words[2] == help ]]; then _describe verb verbs; return; fi\n"
          "    case $verb in");
     for (size_t i = 0; i < n; i++) {
         printf("    %s) _arguments -s -S : \\\n", all[i]->verb);
@@ -195,10 +232,12 @@ void completions_zsh(const struct args *const *all, size_t n)
             zsh_option(r, "");
             if (r->kind == ARG_PAIR) zsh_option(r, "no-");
         }
-        fputs("        '*:file:", stdout);
-        if (operands(all[i])) fputs("_alternative \"words:word:(", stdout);
-        put_operands(all[i]);
-        puts(operands(all[i]) ? ")\" \"files:file:_files\"' ;;" : "_files' ;;");
+        if (operands(all[i])) {
+            fputs("        '1:word:(", stdout);
+            put_operands(all[i]);
+            puts(")' \\");
+        }
+        puts(is_models(all[i]) ? "        '*:model:_steno_model' ;;" : "        '*:file:_files' ;;");
     }
     puts("    esac\n}\n_steno \"$@\"");
 }
@@ -221,8 +260,10 @@ static void fish_option(const char *verb, const struct arg *r, const char *no)
         printf(" -x -a '%s", r->kind == ARG_LIST ? "(__fish_append , " : "");
         put_words(r);
         printf("%s'", r->kind == ARG_LIST ? ")" : "");
+    } else if (takes_model(r)) {
+        fputs(" -r -F -a '(__steno_models)'", stdout);
     } else if (args_takes_value(r)) {
-        printf(takes_path(r) ? " -r -F" : " -x");
+        fputs(takes_path(r) ? " -r -F" : " -x", stdout);
     }
     fputs(" -d '", stdout);
     fish_text(r->help, SIZE_MAX);
@@ -236,24 +277,33 @@ void completions_fish(const struct args *const *all, size_t n)
          "    set -l typed (commandline -opc)");
     fputs("    set -l verbs ", stdout);
     put_verbs(all, n, " ");
-    puts("\n"
-         "    set -l verb transcribe\n"
-         "    if set -q typed[2]; and contains -- $typed[2] $verbs\n"
-         "        set verb $typed[2]\n"
-         "    end\n"
-         "    test $verb = $argv[1]\n"
-         "end\n"
-         "function __steno_first\n"
-         "    test (count (commandline -opc)) -eq 1\n"
-         "end");
+    fputs("\n"
+          "    set -l verb transcribe\n"
+          "    if set -q typed[2]; and contains -- $typed[2] $verbs\n"
+          "        set verb $typed[2]\n"
+          "    end\n"
+          "    test $verb = $argv[1]\n"
+          "end\n"
+          "function __steno_at\n"
+          "    test (count (commandline -opc)) -eq $argv[1]\n"
+          "end\n"
+          "function __steno_help\n"
+          "    set -l typed (commandline -opc)\n"
+          "    test (count $typed) -eq 2; and test $typed[2] = help\n"
+          "end\n"
+          "function __steno_models\n"
+          "    string split ' ' -- '", stdout);
+    put_models();
+    puts("'\nend");
     for (size_t i = 0; i < n; i++) {
-        printf("complete -c steno -n __steno_first -a %s -d '", all[i]->verb);
+        printf("complete -c steno -n '__steno_at 1; or __steno_help' -a %s -d '", all[i]->verb);
         fish_text(all[i]->about, sentence(all[i]->about));
         puts("'");
         if (!operands(all[i])) continue;
-        printf("complete -c steno -n '__steno_is %s' -a '", all[i]->verb);
+        printf("complete -c steno -f -n '__steno_is %s; and __steno_at 2' -a '", all[i]->verb);
         put_operands(all[i]);
         puts("'");
+        if (is_models(all[i])) puts("complete -c steno -n '__steno_is models; and not __steno_at 2' -a '(__steno_models)'");
     }
     for (size_t i = 0; i < n; i++)
         for (const struct arg *r = option_first(all[i]); r; r = option_after(r)) {
