@@ -9,58 +9,113 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIZE_MAX_MB = 512, SYNC_S = 2 };
-static const char magic[] = "steno journal 1\n";
-static const uint32_t done = UINT32_MAX; /* in place of a piece's length */
+enum { SYNC_S = 2 };
+static const char magic[] = "steno journal ", version[] = "2\n";
+enum { MAGIC_SZ = sizeof magic - 1, BEGIN_SZ = MAGIC_SZ + sizeof version - 1 };
+static const uint32_t done = UINT32_MAX; /* in place of a part's length: nothing follows */
 
-static void take_key(char *out, const char *key)
+/* Before the key, and before each piece. */
+struct part {
+    uint32_t len, sum;
+    int64_t spent_us;
+};
+
+static uint32_t hash(uint32_t h, const void *data, size_t n)
 {
-    const uint32_t n = (uint32_t)strlen(key);
-    memcpy(out, magic, sizeof magic - 1);
-    memcpy(out + sizeof magic - 1, &n, sizeof n);
-    memcpy(out + sizeof magic - 1 + sizeof n, key, n);
+    const unsigned char *p = data;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 16777619u;
+    return h;
 }
 
-static size_t head_sz(const char *key)
+static uint32_t sum_of(const struct part *p, const void *data)
 {
-    return sizeof magic - 1 + sizeof(uint32_t) + strlen(key);
+    const uint32_t h = hash(hash(2166136261u, &p->len, sizeof p->len), &p->spent_us, sizeof p->spent_us);
+    return p->len == done ? h : hash(h, data, p->len);
 }
+
+static struct part part_of(const void *data, size_t n, int64_t spent_us)
+{
+    struct part p = { .len = (uint32_t)n, .spent_us = spent_us };
+    p.sum = sum_of(&p, data);
+    return p;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------------------- */
 
 /* All of a file. @return 0, or -1 with errno set */
 static int read_all(char **data, size_t *n, const char *path)
 {
     struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* which a FIFO would wait for */
     *data = NULL;
     *n = 0;
-    if (fd < 0) return -1;
-    const int fits = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= (off_t)SIZE_MAX_MB << 20;
-    if (fits) *data = malloc((size_t)st.st_size + 1);
-    ssize_t got = 0;
-    while (*data && *n < (size_t)st.st_size && (got = read(fd, *data + *n, (size_t)st.st_size - *n)) > 0) *n += (size_t)got;
-    const int keep = *data ? errno : fits ? ENOMEM : EINVAL;
+    if (fd < 0) {
+        if (errno == ELOOP || errno == ENXIO) errno = EINVAL; /* a link, a socket */
+        return -1;
+    }
+    int why = fstat(fd, &st) ? errno : !S_ISREG(st.st_mode) ? EINVAL : st.st_size > JOURNAL_MOST ? EFBIG : 0;
+    if (!why && !(*data = malloc((size_t)st.st_size + 1))) why = ENOMEM;
+    const size_t size = why ? 0 : (size_t)st.st_size;
+    for (ssize_t got = 1; got > 0 && *n < size;) {
+        got = read(fd, *data + *n, size - *n);
+        if (got > 0) *n += (size_t)got;
+        if (got < 0) why = errno;
+    }
     close(fd);
-    errno = keep;
-    if (*data && got >= 0) return 0;
-    free(*data);
-    *data = NULL;
-    return -1;
+    if (why) {
+        free(*data);
+        *data = NULL;
+    }
+    errno = why;
+    return why ? -1 : 0;
+}
+
+enum took { TOOK, TOOK_END, CUT, BROKEN };
+
+/* The next part of file[n], from *at on. */
+static enum took take_part(struct part *p, const char *file, size_t n, size_t *at)
+{
+    if (n - *at < sizeof *p) return CUT;
+    memcpy(p, file + *at, sizeof *p);
+    if (p->len != done && p->len > n - *at - sizeof *p) return CUT;
+    if (p->sum != sum_of(p, file + *at + sizeof *p)) return BROKEN;
+    *at += sizeof *p;
+    return p->len == done ? TOOK_END : TOOK;
 }
 
 /* Pieces of a file, moved to its front. @return enum journal_found */
 static int take_pieces(struct journal *j, char *file, size_t n, size_t at)
 {
-    uint32_t len;
+    struct part p;
+    enum took took;
     j->data = file;
-    while (n - at >= sizeof len) {
-        memcpy(&len, file + at, sizeof len);
-        if (len == done) return JOURNAL_DONE;
-        if (len > n - at - sizeof len) break;
-        memmove(file + j->n, file + at + sizeof len, len);
-        j->n += len;
-        at += sizeof len + len;
+    while ((took = take_part(&p, file, n, &at)) == TOOK) {
+        memmove(file + j->n, file + at, p.len);
+        j->n += p.len;
+        j->spent_us = p.spent_us > 0 ? p.spent_us : 0;
+        at += p.len;
     }
-    return JOURNAL_BEGUN;
+    j->damaged = took == BROKEN;
+    return took == TOOK_END ? JOURNAL_DONE : JOURNAL_BEGUN;
+}
+
+int journal_take(struct journal *j, char *file, size_t n, const char *key)
+{
+    struct part p;
+    size_t at = BEGIN_SZ;
+    int found = JOURNAL_DAMAGED;
+    *j = (struct journal){ .fd = -1 };
+    if (n >= BEGIN_SZ && memcmp(file, magic, MAGIC_SZ) == 0) {
+        if (memcmp(file + MAGIC_SZ, version, sizeof version - 1) != 0) found = JOURNAL_VERSION;
+        else if (take_part(&p, file, n, &at) == TOOK) found = JOURNAL_OTHER;
+    }
+    if (found == JOURNAL_OTHER && p.len == strlen(key) && memcmp(file + at, key, p.len) == 0) return take_pieces(j, file, n, at + p.len);
+    if (found == JOURNAL_OTHER) {
+        memmove(file, file + at, p.len);
+        file[p.len] = '\0'; /* there was a beginning before it */
+        j->other = file;
+    } else free(file);
+    return found;
 }
 
 int journal_read(struct journal *j, const char *path, const char *key)
@@ -68,20 +123,11 @@ int journal_read(struct journal *j, const char *path, const char *key)
     char *file;
     size_t n;
     *j = (struct journal){ .fd = -1 };
-    if (read_all(&file, &n, path)) {
-        if (errno == ENOENT || errno == ENOTDIR) return JOURNAL_NONE;
-        return errno == EINVAL || errno == ELOOP ? JOURNAL_OTHER : -1;
-    }
-    const size_t head = head_sz(key);
-    char *want = malloc(head);
-    int is_ours = want && n >= head;
-    if (want) take_key(want, key);
-    if (is_ours) is_ours = memcmp(file, want, head) == 0;
-    free(want);
-    if (is_ours) return take_pieces(j, file, n, head);
-    free(file);
-    return JOURNAL_OTHER;
+    if (read_all(&file, &n, path) == 0) return journal_take(j, file, n, key);
+    return errno == ENOENT ? JOURNAL_NONE : -1;
 }
+
+/* ---- writing ----------------------------------------------------------------------------------------------------------------- */
 
 static int write_all(int fd, const void *data, size_t n)
 {
@@ -96,48 +142,61 @@ static int write_all(int fd, const void *data, size_t n)
     return 0;
 }
 
-/* The beginning, and one piece of all that there was: so what a killed process left half is gone. */
-static int write_begin(struct atomic_file *f, const char *key)
+static int put_part(FILE *f, const void *data, size_t n, int64_t spent_us)
 {
-    const size_t n = head_sz(key);
-    char *head = malloc(n);
-    if (!head) return -1;
-    take_key(head, key);
-    const size_t put = fwrite(head, 1, n, f->f);
-    free(head);
-    return put == n ? 0 : -1;
+    const struct part p = part_of(data, n, spent_us);
+    return fwrite(&p, sizeof p, 1, f) != 1 || (n && fwrite(data, 1, n, f) != n);
 }
 
+/* A new file that takes the place of `path` when it is committed, with its beginning. */
+static int begin(struct atomic_file *f, const char *path, const char *key)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (atomic_file_open(f, path, NULL)) return -1;
+    if (fwrite(magic, MAGIC_SZ, 1, f->f) == 1 && fwrite(version, sizeof version - 1, 1, f->f) == 1 && !put_part(f->f, key, strlen(key), 0))
+        return 0;
+    atomic_file_abort(f);
+    return -1;
+}
+
+/* One piece of all that there was: so what a killed process left half is gone. */
 int journal_open(struct journal *j, const char *path, const char *key, int begun)
 {
     struct atomic_file f;
-    const uint32_t len = (uint32_t)j->n;
-    if (atomic_file_open(&f, path, NULL)) return -1;
-    int bad = write_begin(&f, key);
-    if (!bad && begun && j->n) bad = fwrite(&len, sizeof len, 1, f.f) != 1 || fwrite(j->data, 1, j->n, f.f) != j->n;
-    if (bad) {
+    struct stat st;
+    if (begin(&f, path, key)) return -1;
+    if (begun && j->n && put_part(f.f, j->data, j->n, j->spent_us)) {
         atomic_file_abort(&f);
         return -1;
     }
     if (atomic_file_commit(&f)) return -1;
     j->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    j->size = j->fd >= 0 && fstat(j->fd, &st) == 0 ? (int64_t)st.st_size : 0;
     return j->fd < 0 ? -1 : 0;
 }
 
-int journal_add(struct journal *j, const void *data, size_t n)
+int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us)
 {
     struct timespec now;
-    const uint32_t len = (uint32_t)n;
-    char *piece = malloc(sizeof len + n);
-    if (!piece || n >= done) {
-        free(piece);
+    const size_t size = sizeof(struct part) + n;
+    if (n > JOURNAL_MOST || j->size + (int64_t)size > JOURNAL_MOST) {
+        errno = EFBIG;
         return -1;
     }
-    memcpy(piece, &len, sizeof len);
-    memcpy(piece + sizeof len, data, n);
-    const int bad = write_all(j->fd, piece, sizeof len + n);
+    char *piece = malloc(size);
+    if (!piece) return -1;
+    const struct part p = part_of(data, n, spent_us);
+    memcpy(piece, &p, sizeof p);
+    if (n) memcpy(piece + sizeof p, data, n);
+    const int bad = write_all(j->fd, piece, size), why = errno;
     free(piece);
+    errno = why;
     if (bad) return -1;
+    j->size += (int64_t)size;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (now.tv_sec - j->synced_s >= SYNC_S) {
         fdatasync(j->fd); /* of what a machine loses that stops at once: seconds */
@@ -150,14 +209,17 @@ void journal_close(struct journal *j)
 {
     if (j->fd >= 0) close(j->fd);
     free(j->data);
+    free(j->other);
     *j = (struct journal){ .fd = -1 };
 }
 
-int journal_finish(const char *path, const char *key)
+int journal_finish(const char *path, const char *key, const void *data, size_t n)
 {
     struct atomic_file f;
-    if (atomic_file_open(&f, path, NULL)) return -1;
-    if (write_begin(&f, key) || fwrite(&done, sizeof done, 1, f.f) != 1) {
+    struct part end = { .len = done };
+    end.sum = sum_of(&end, NULL);
+    if (begin(&f, path, key)) return -1;
+    if (put_part(f.f, data, n, 0) || fwrite(&end, sizeof end, 1, f.f) != 1) {
         atomic_file_abort(&f);
         return -1;
     }

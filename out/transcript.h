@@ -6,13 +6,15 @@
 #include "sink.h"
 #include <steno/steno.h>
 
+enum { WRITE_TIME_UNKNOWN = -1 };
+
 /* What a line of jsonl says beside the transcript. */
 struct transcript_source {
     const char *input;  /* as it was named */
     const char *sha256; /* of the input file in hex, NULL: not known (a pipe) */
     const char *model;  /* path, NULL: not known */
     const char *error;  /* why there is no transcript, NULL: there is one */
-    int64_t spent_us;   /* on it, from its beginning to now; 0: nobody asked */
+    int64_t spent_us;   /* on it, from its beginning to now, or WRITE_TIME_UNKNOWN */
     void (*options)(struct sink *f, const void *opts); /* writes an object; NULL: none is known */
     const void *opts;
 };

@@ -14,6 +14,17 @@ static void text_or_null(struct sink *f, const char *key, const char *value)
     else sink_text(f, "null");
 }
 
+/* Seconds, and how many of the audio in one of them. */
+static void write_spent(struct sink *f, const struct transcript *t)
+{
+    const struct transcript_source *r = t->source;
+    const int is_known = r->spent_us != WRITE_TIME_UNKNOWN;
+    sink_text(f, ", \"seconds\": ");
+    write_json_number(f, is_known ? round((double)r->spent_us / 1e3) / 1e3 : NAN);
+    sink_text(f, ", \"speed\": ");
+    write_json_number(f, is_known && r->spent_us && !r->error ? round((double)t->duration_ms * 1e5 / (double)r->spent_us) / 100 : NAN);
+}
+
 void write_jsonl(struct sink *f, const struct transcript *t)
 {
     const struct transcript_source *r = t->source;
@@ -28,13 +39,7 @@ void write_jsonl(struct sink *f, const struct transcript *t)
     sink_text(f, ", \"duration\": ");
     if (r->error) sink_text(f, "null");
     else write_json_number(f, (double)t->duration_ms / 1000.0);
-    if (r->spent_us > 0) {
-        const double seconds = round((double)r->spent_us / 1e3) / 1e3;
-        sink_text(f, ", \"seconds\": ");
-        write_json_number(f, seconds);
-        sink_text(f, ", \"speed\": "); /* of the audio's length in seconds, how much in one */
-        write_json_number(f, r->error ? NAN : round((double)t->duration_ms * 1e5 / (double)r->spent_us) / 100);
-    }
+    write_spent(f, t);
     text_or_null(f, "status", r->error ? "error" : "ok");
     text_or_null(f, "error", r->error);
     text_or_null(f, "language", r->error ? NULL : t->language);

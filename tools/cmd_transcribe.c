@@ -63,8 +63,9 @@ static const struct arg rows[] = {
     { .name = "output-format", .letter = 'f', .kind = ARG_LIST, .at = AT(formats), .value = WRITER_NAMES "|all", .dflt = "txt",
       .hi = N_WRITERS_ALL,
       .help = "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, "
-              "failed ones too; wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of "
-              "tokens, json_full: their texts and times, too; funasr: the list that FunASR's generate() returns, with tags in the text" },
+              "failed ones too, with seconds and speed; wts: a script that burns the words into a picture, ass: the subtitles in it; "
+              "score: probabilities of tokens, json_full: their texts and times, too; funasr: the list that FunASR's "
+              "generate() returns, with tags in the text" },
     { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = AT(out_dir), .value = "DIR",
       .help = "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); @ is the input's own folder, @/NAME one in "
               "it; without it one format goes to standard output" },
@@ -109,7 +110,7 @@ static const struct arg rows[] = {
     { .name = "color", .kind = ARG_WORD, .at = AT(color), .value = CONSOLE_COLOR_NAMES, .dflt = "auto",
       .help = "escape sequences; auto: on a terminal, unless NO_COLOR is set" },
     { .name = "print-timings", .kind = ARG_FLAG, .at = AT(print_timings),
-      .help = "where the time went, on standard error; seconds and speed of each input in jsonl" },
+      .help = "where the time went, on standard error" },
     { 0 },
 };
 /* clang-format on */
@@ -305,10 +306,10 @@ static char *options_text(const struct transcription *t)
     struct sink_memory memory = { 0 };
     struct sink f = sink_to_memory(&memory);
     char more[160];
-    options_json(&f, t->o);
     const struct transcribe_opts *o = t->o;
-    snprintf(more, sizeof more, " formats %x task %d track %d channel %d vad %d", o->formats, o->task, o->track, o->channel,
-             (int)o->vad.kind);
+    args_json(&f, rows, o, "Output|Messages|Machine"); /* the text does not depend on threads and on how large a batch is */
+    snprintf(more, sizeof more, " formats %x task %d track %d channel %d vad %d verify %d %.17g batch %d", o->formats, o->task, o->track,
+             o->channel, (int)o->vad.kind, o->engine.verify, o->verify_margin, o->batch_size > 1);
     sink_text(&f, more);
     if (!f.failed) return memory.p;
     free(memory.p);
@@ -331,7 +332,7 @@ static int run_inputs(struct transcription *t, char **files, int n)
     t->place = place;
     if (code == EXIT_OK && n_left)
         code = o->batch_size > 1 ? transcription_run_batch(t, left, n_left) : transcription_run(t, left, n_left);
-    resume_end(&t->resume, files, n, signals_pending());
+    resume_end(&t->resume, files, n, signals_pending() || t->job.stop != EXIT_OK || code == EXIT_MEMORY);
     t->place = NULL;
     free(options);
     free(left);

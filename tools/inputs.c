@@ -2,6 +2,7 @@
 #include "inputs.h"
 #include "message.h"
 #include "path.h"
+#include "sound.h"
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -51,6 +52,31 @@ static int is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Folders that were looked into: a link may lead back to one. */
+struct seen {
+    struct { dev_t dev; ino_t ino; } *folder; /* [n] */
+    int n, cap;
+};
+
+/* @return 1: it is new, 0: it was looked into, -1: no memory */
+static int enter(struct seen *s, const char *folder)
+{
+    struct stat st;
+    if (stat(folder, &st)) return 1; /* which is told where it is opened */
+    for (int i = 0; i < s->n; i++)
+        if (s->folder[i].dev == st.st_dev && s->folder[i].ino == st.st_ino) return 0;
+    if (s->n == s->cap) {
+        const int cap = s->cap ? 2 * s->cap : 64;
+        void *more = realloc(s->folder, (size_t)cap * sizeof *s->folder);
+        if (!more) return -1;
+        s->folder = more;
+        s->cap = cap;
+    }
+    s->folder[s->n].dev = st.st_dev;
+    s->folder[s->n++].ino = st.st_ino;
+    return 1;
+}
+
 /* The sound files of a folder; folders in it go to *below. */
 static int add_folder(struct inputs *in, struct inputs *below, const char *folder)
 {
@@ -74,19 +100,36 @@ static int add_folder(struct inputs *in, struct inputs *below, const char *folde
     return code;
 }
 
+/* The sound files of the folders of a level; those that are in them go to *below. */
+static int add_level(struct inputs *in, struct inputs *below, const struct inputs *level, struct seen *seen)
+{
+    int code = EXIT_OK;
+    for (int i = 0; i < level->n && code == EXIT_OK; i++) {
+        const int is_new = enter(seen, level->file[i]);
+        if (is_new) code = is_new < 0 ? no_memory() : add_folder(in, below, level->file[i]);
+    }
+    return code;
+}
+
 /* A folder, and those in it, level by level. */
 static int add_tree(struct inputs *in, const char *folder, int recursive)
 {
     struct inputs level = { 0 };
+    struct seen seen = { 0 };
     const int before = in->n;
     int code = add(&level, folder);
     for (int depth = 0; code == EXIT_OK && level.n && depth < DEPTH_MAX; depth++) {
         struct inputs below = { 0 };
-        for (int i = 0; i < level.n && code == EXIT_OK; i++) code = add_folder(in, recursive ? &below : NULL, level.file[i]);
+        code = add_level(in, recursive ? &below : NULL, &level, &seen);
         inputs_free(&level);
         level = below;
     }
+    if (code == EXIT_OK && level.n) {
+        message("%s: it lies more than %d folders deep in %s; give it by itself", level.file[0], DEPTH_MAX - 1, folder);
+        code = EXIT_INPUT;
+    }
     inputs_free(&level);
+    free(seen.folder);
     if (code == EXIT_OK && in->n == before) return add(in, folder); /* which fails as a folder */
     return code;
 }
@@ -94,7 +137,11 @@ static int add_tree(struct inputs *in, const char *folder, int recursive)
 static int add_pattern(struct inputs *in, const char *pattern)
 {
     glob_t found;
-    if (glob(pattern, 0, NULL, &found)) return add(in, pattern); /* which fails as a file that is not there */
+    errno = 0;
+    const int none = glob(pattern, 0, NULL, &found);
+    if (none == GLOB_NOSPACE) globfree(&found);
+    if (none && (none == GLOB_NOSPACE || errno == ENOMEM)) return no_memory();
+    if (none) return add(in, pattern); /* which fails as a file that is not there */
     int code = EXIT_OK;
     for (size_t i = 0; i < found.gl_pathc && code == EXIT_OK; i++) code = add(in, found.gl_pathv[i]);
     globfree(&found);
@@ -109,6 +156,13 @@ static int add_one(struct inputs *in, const char *name, int recursive)
     return add(in, name);
 }
 
+static int list_failed(const char *list)
+{
+    if (errno == ENOMEM) return no_memory();
+    message("%s: %s", sound_name(list), strerror(errno ? errno : EIO));
+    return EXIT_INPUT;
+}
+
 /* Lines of a file; empty ones and those that begin with # say nothing. */
 static int add_list(struct inputs *in, const char *list, int recursive)
 {
@@ -116,14 +170,17 @@ static int add_list(struct inputs *in, const char *list, int recursive)
     char *line = NULL;
     size_t room = 0;
     int code = EXIT_OK;
-    if (!f) {
-        message("%s: %s", list, strerror(errno));
-        return EXIT_INPUT;
-    }
-    for (ssize_t n; code == EXIT_OK && (n = getline(&line, &room, f)) >= 0;) {
+    if (!f) return list_failed(list);
+    errno = 0;
+    for (ssize_t n, at = 1; code == EXIT_OK && (n = getline(&line, &room, f)) >= 0; at++) {
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
-        if (n && line[0] != '#') code = add_one(in, line, recursive);
+        if (strlen(line) != (size_t)n) {
+            message("%s: line %lld has a NUL byte: this is no list of names", sound_name(list), (long long)at);
+            code = EXIT_INPUT;
+        } else if (n && line[0] != '#') code = add_one(in, line, recursive);
+        errno = 0;
     }
+    if (code == EXIT_OK && !feof(f)) code = list_failed(list);
     free(line);
     if (f != stdin) fclose(f);
     return code;

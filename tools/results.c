@@ -100,6 +100,7 @@ static int write_file(struct results *r, const char *input, const struct transcr
 {
     const int status = result_files_write(&r->files, input, t, format);
     if (status == RESULT_FILES_OK) tell_later(told, r->files.path);
+    if (status == RESULT_FILES_OK && r->names) sink_bytes(r->names, r->files.path, strlen(r->files.path) + 1);
     return code_of_files(r, status);
 }
 

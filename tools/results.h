@@ -14,6 +14,7 @@ struct results {
     int marked;           /* whether inputs have several results */
     const struct transcribe_as *as; /* whose `write` stands in place of a format on standard output; NULL: the format does */
     struct sink *out;     /* where results go that are not files, NULL: standard output, where it fails at once */
+    struct sink *names;   /* where names of files go that were written, each with its NUL; NULL: nobody wants them */
     int quiet;            /* 1: what was written is not told */
     int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */
 };

@@ -1,5 +1,6 @@
 /* steno: runs that go on where they were ended. SPDX-License-Identifier: MIT */
 #include "resume.h"
+#include "atomic_file.h"
 #include "message.h"
 #include "out_name.h"
 #include "path.h"
@@ -56,7 +57,9 @@ static char *folder_of(const struct resume *r, const char *file)
 /* "DIR/.steno_resume/0123456789abcdef.0": of a channel of an input's track; malloc'd, NULL: no memory */
 static char *path_of(const struct resume *r, const char *file, int track, int channel)
 {
-    char name[64], of_track[16] = "", *whole = realpath(file, NULL), *folder = folder_of(r, file);
+    char name[64], of_track[16] = "", *whole = realpath(file, NULL);
+    if (!whole && errno == ENOMEM) return NULL; /* it would have another name */
+    char *folder = folder_of(r, file);
     const char *said = whole ? whole : file;
     if (track > 1) snprintf(of_track, sizeof of_track, ".t%d", track);
     snprintf(name, sizeof name, "%016llx%s.%d", (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)), of_track,
@@ -71,7 +74,7 @@ static char *path_of(const struct resume *r, const char *file, int track, int ch
 static char *key_of(const struct resume *r, const char *file, const struct stat *st)
 {
     char about[160];
-    snprintf(about, sizeof about, "size %lld time %lld.%09ld ends %016llx\n", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+    snprintf(about, sizeof about, "input %lld bytes, of %lld.%09ld, ends %016llx\n", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
              st->st_mtim.tv_nsec, (unsigned long long)hash_ends(file, st->st_size));
     char *key = malloc(strlen(about) + strlen(r->run) + 1);
     if (key) strcpy(stpcpy(key, about), r->run);
@@ -80,66 +83,84 @@ static char *key_of(const struct resume *r, const char *file, const struct stat 
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
-/* Files of the model, with sizes and times. */
-static size_t put_model(char *out, size_t n, const steno_model *m)
+/* Files of the model, with sizes and times, and what computes: a line each, whose first word says what it is about. */
+static void put_run(struct sink *f, const steno_model *m, const char *options)
 {
-    size_t at = 0;
     const char *file;
     struct stat st;
+    steno_model_info info = { .size = sizeof info };
+    steno_model_info_get(m, &info);
+    sink_format(f, "steno %s\n", steno_version());
     for (int i = 0; (file = steno_model_file(m, i)) != NULL; i++)
-        if (stat(file, &st) == 0)
-            at += (size_t)snprintf(out ? out + at : NULL, out ? n - at : 0, "%s %lld %lld\n", file, (long long)st.st_size,
-                                   (long long)st.st_mtim.tv_sec);
-    return at;
+        if (stat(file, &st) == 0) sink_format(f, "model %s %lld %lld\n", file, (long long)st.st_size, (long long)st.st_mtim.tv_sec);
+    sink_format(f, "processor %s %s\noptions %s", info.compute, info.cpu_level, options);
 }
 
 int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char *options)
 {
     if (!r->dir) return EXIT_OK;
-    const size_t n = put_model(NULL, 0, m) + strlen(options) + 64;
-    r->run = r->made = malloc(n);
+    struct sink_memory run = { 0 };
+    struct sink f = sink_to_memory(&run);
+    put_run(&f, m, options);
+    r->run = r->made = run.p;
     r->slot = calloc((size_t)n_slots, sizeof *r->slot);
-    if (!r->made || !r->slot) {
+    if (f.failed || !r->made || !r->slot) {
         message("out of memory for what is in hand");
         return EXIT_MEMORY;
     }
     r->n_slots = n_slots;
     for (int i = 0; i < n_slots; i++) r->slot[i].journal.fd = -1;
-    const int at = snprintf(r->made, n, "steno %s\n", steno_version());
-    const size_t model = put_model(r->made + at, n - (size_t)at, m);
-    snprintf(r->made + at + model, n - (size_t)at - model, "%s", options);
     return EXIT_OK;
 }
 
-/* Whether results are where they would be written; where the language or the run decides that is not known. */
-static int has_results(const struct resume *r, const char *file, int place)
+/* Whether there is a file of that name, which is freed. @return 1, 0, or -1 in want of memory */
+static int has_file(char *path)
+{
+    const int has = !path ? -1 : access(path, F_OK) == 0;
+    free(path);
+    return has;
+}
+
+/* Whether the files whose names a journal has are there. @return as has_file */
+static int has_files(const struct resume *r, const char *file, const struct journal *j)
+{
+    char *dir = out_folder(r->dir, file);
+    int has = dir ? 1 : -1;
+    if (j->n && j->data[j->n - 1]) has = 0; /* names end with a NUL */
+    for (size_t at = 0; has > 0 && at < j->n; at += strlen(j->data + at) + 1) has = has_file(path_join(dir, j->data + at));
+    free(dir);
+    return has;
+}
+
+/* Whether results are where they would be written, where that is known before; else where they were. @return as has_file */
+static int has_results(const struct resume *r, const char *file, int place, const struct journal *j)
 {
     static const char *const decide[] = { "{language}", "{date}", "{time}" };
     struct out_naming of = *r->naming;
     int has = 1;
     of.index = place;
     for (size_t i = 0; i < sizeof decide / sizeof *decide; i++)
-        if (of.mark || out_template_has(of.template, decide[i])) return 1;
-    for (int f = 0; f < N_WRITERS && has; f++) {
-        if (!(of.formats >> f & 1)) continue;
-        char *path = out_names_one(NULL, &of, file, f, "");
-        has = path && access(path, F_OK) == 0;
-        free(path);
-    }
+        if (of.mark || out_template_has(of.template, decide[i])) return has_files(r, file, j);
+    for (int f = 0; f < N_WRITERS && has > 0; f++)
+        if (of.formats >> f & 1) has = has_file(out_names_one(NULL, &of, file, f, ""));
     return has;
 }
 
+/* @return 1, 0, or -1 in want of memory */
 static int is_finished(const struct resume *r, const char *file, int place)
 {
     struct stat st;
     struct journal j = { .fd = -1 };
     if (!is_kept(r, file, &st)) return 0;
     char *path = path_of(r, file, 0, JOB_MIX), *key = key_of(r, file, &st);
+    errno = ENOMEM;
     const int found = path && key ? journal_read(&j, path, key) : -1;
+    const int no_memory = found < 0 && errno == ENOMEM;
+    const int is = no_memory ? -1 : found == JOURNAL_DONE ? has_results(r, file, place, &j) : 0;
     journal_close(&j);
     free(path);
     free(key);
-    return found == JOURNAL_DONE && has_results(r, file, place);
+    return is;
 }
 
 int resume_skip(struct resume *r, char **files, int *place, int *n)
@@ -147,10 +168,16 @@ int resume_skip(struct resume *r, char **files, int *place, int *n)
     int left = 0;
     if (!r->dir || !r->wanted) return EXIT_OK;
     for (int i = 0; i < *n; i++) {
-        if (is_finished(r, files[i], place[i])) continue;
+        const int is = is_finished(r, files[i], place[i]);
+        if (is < 0) {
+            message("out of memory for what is kept of %s", sound_name(files[i]));
+            return EXIT_MEMORY;
+        }
+        if (is) continue;
         files[left] = files[i];
         place[left++] = place[i];
     }
+    r->n_finished = *n - left;
     if (left < *n && !r->quiet) message("%d of %d inputs were finished before", *n - left, *n);
     *n = left;
     return EXIT_OK;
@@ -164,7 +191,52 @@ static void slot_close(struct resume_slot *s, int leave)
     if (s->path && !leave) unlink(s->path);
     free(s->path);
     free(s->key);
-    *s = (struct resume_slot){ .journal.fd = -1 };
+    s->path = s->key = NULL;
+}
+
+/* Nothing more is kept of the input in hand, because of errno; what was kept stays as it is. */
+static void give_up(struct resume *r, const struct job_input *in)
+{
+    struct resume_slot *s = &r->slot[in->slot];
+    const char *why = errno == EINVAL ? "it is no plain file; remove it" : errno == EFBIG ? "it is too large" : strerror(errno);
+    const char *path = s->path ? s->path : sound_name(in->file);
+    if (!r->told && !r->quiet) message("%s: %s. Results are written all the same, but --resume cannot go on with %s", path, why,
+                                       r->n_inputs > 1 ? "such inputs" : "this input");
+    r->told = 1;
+    slot_close(s, 1);
+}
+
+/* What two keys differ in: by the first word of the first line that is not the same. */
+static const char *difference(const char *ours, const char *theirs)
+{
+    static const struct { const char *word, *what; } part[] = {
+        { "input ", "the file has changed" }, { "steno ", "it was another version of steno" }, { "model ", "it was another model" },
+        { "processor ", "it was another processor, or --compute" },
+    };
+    while (*ours) {
+        const size_t n = strcspn(ours, "\n"), m = strcspn(theirs, "\n");
+        if (n != m || strncmp(ours, theirs, n) != 0) break;
+        ours += n + (ours[n] == '\n');
+        theirs += m + (theirs[m] == '\n');
+    }
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (strncmp(ours, part[i].word, strlen(part[i].word)) == 0) return part[i].what;
+    return "it was with other options";
+}
+
+/* Say what there is that nobody can go on with, or that is gone on with. */
+static void tell_found(const struct resume *r, const struct job_input *in, int found)
+{
+    const char *name = sound_name(in->file);
+    const struct resume_slot *s = &r->slot[in->slot];
+    if (r->quiet) return;
+    if (found == JOURNAL_OTHER)
+        message("%s: what is kept is of another run (%s); it begins anew", name, difference(s->key, s->journal.other));
+    if (found == JOURNAL_VERSION) message("%s: what is kept in %s is of another version of steno; it begins anew", name, s->path);
+    if (found == JOURNAL_DAMAGED) message("%s: what is kept in %s is damaged; it begins anew", name, s->path);
+    if (found == JOURNAL_BEGUN && s->journal.n)
+        message("%s: going on where it was ended%s", name, s->journal.damaged ? ", as far as what is kept is not damaged" : "");
+    else if (found == JOURNAL_BEGUN && s->journal.damaged) message("%s: what is kept in %s is damaged; it begins anew", name, s->path);
 }
 
 const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
@@ -173,40 +245,61 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
     struct resume_slot *s = &r->slot[in->slot];
     *n = 0;
     slot_close(s, 1);
+    s->at_ms = s->spent_us = 0;
+    s->failed = s->useless = 0;
     if (!is_kept(r, in->file, &st)) return NULL;
     s->path = path_of(r, in->file, in->track, in->channel);
     s->key = key_of(r, in->file, &st);
-    const int found = s->path && s->key ? journal_read(&s->journal, s->path, s->key) : JOURNAL_NONE;
-    if (!r->wanted) {
+    errno = ENOMEM;
+    if (!s->path || !s->key) {
+        give_up(r, in);
+        return NULL;
+    }
+    const int found = journal_read(&s->journal, s->path, s->key), has = found == JOURNAL_BEGUN && s->journal.n;
+    if (found < 0) {
+        give_up(r, in);
+        return NULL;
+    }
+    if (r->wanted) tell_found(r, in, found);
+    else if (has && !r->quiet)
+        message("%s: a run that was ended has left what it found; without --resume it begins anew", sound_name(in->file));
+    if (!has || !r->wanted) {
         journal_close(&s->journal);
         return NULL;
     }
-    if (found == JOURNAL_OTHER && !r->quiet)
-        message("%s: what is kept of it is of another model, other options or another file; it begins anew", sound_name(in->file));
-    if (found != JOURNAL_BEGUN || !s->journal.n) {
-        journal_close(&s->journal);
-        return NULL;
-    }
-    if (!r->quiet) message("%s: going on where it was ended", sound_name(in->file));
+    s->spent_us = s->journal.spent_us;
     *n = s->journal.n;
     return s->journal.data;
 }
 
 /* Where the folder cannot be written nothing is kept; results are what counts. */
-void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n)
+void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n, int64_t spent_us)
 {
     struct resume_slot *s = &r->slot[in->slot];
     if (!s->path || !s->key) return;
-    if (s->journal.fd < 0 && journal_open(&s->journal, s->path, s->key, s->journal.n > 0)) {
-        slot_close(s, 1);
-        return;
-    }
-    if (journal_add(&s->journal, data, n)) slot_close(s, 1);
+    int bad = s->journal.fd < 0 && journal_open(&s->journal, s->path, s->key, s->journal.n > 0);
+    if (!bad) bad = journal_add(&s->journal, data, n, s->spent_us + spent_us);
+    if (bad) give_up(r, in);
 }
 
-void resume_failed(struct resume *r, const struct job_input *in)
+int64_t resume_spent(const struct resume *r, const struct job_input *in)
 {
-    if (r->slot) r->slot[in->slot].failed = 1;
+    return r->slot ? r->slot[in->slot].spent_us : 0;
+}
+
+struct sink *resume_names(struct resume *r, const struct job_input *in)
+{
+    if (!r->slot) return NULL;
+    struct resume_slot *s = &r->slot[in->slot];
+    if (!s->names.write) s->names = sink_to_memory(&s->written);
+    return &s->names;
+}
+
+void resume_failed(struct resume *r, const struct job_input *in, int useless)
+{
+    if (!r->slot) return;
+    r->slot[in->slot].failed = 1;
+    r->slot[in->slot].useless |= useless;
 }
 
 /* What is kept of its tracks and channels. */
@@ -221,54 +314,117 @@ static void remove_parts(const struct resume *r, const struct job_input *in)
         }
 }
 
+/* Names of results stand below the output folder, which may be moved: what is in front of them is taken away. */
+static void cut_names(struct sink_memory *names, const char *dir)
+{
+    const size_t n_dir = strlen(dir);
+    size_t to = 0;
+    for (size_t at = 0, n; at < names->n; at += n) {
+        const char *name = names->p + at;
+        n = strlen(name) + 1;
+        size_t skip = strncmp(name, dir, n_dir) == 0 ? n_dir : 0;
+        while (skip && name[skip] == '/') skip++;
+        memmove(names->p + to, name + skip, n - skip);
+        to += n - skip;
+    }
+    names->n = to;
+}
+
+/* Say in its journal that it is finished. */
+static void finish(struct resume *r, const struct job_input *in, const struct stat *st)
+{
+    struct resume_slot *s = &r->slot[in->slot];
+    char *dir = out_folder(r->dir, in->file);
+    s->path = path_of(r, in->file, 0, JOB_MIX);
+    s->key = key_of(r, in->file, st);
+    errno = ENOMEM;
+    int bad = !dir || !s->path || !s->key || s->names.failed;
+    if (!bad) cut_names(&s->written, dir);
+    if (!bad) bad = journal_finish(s->path, s->key, s->written.p, s->written.n);
+    if (bad) give_up(r, in);
+    slot_close(s, 1);
+    free(dir);
+}
+
+static void tell_kept(const struct resume_slot *s, const char *in_front)
+{
+    message("%s; what was found up to %lld:%02lld:%02lld is kept in %.*s: the same command with --resume goes on there", in_front,
+            (long long)(s->at_ms / 3600000), (long long)(s->at_ms / 60000 % 60), (long long)(s->at_ms / 1000 % 60),
+            (int)(strrchr(s->path, '/') - s->path), s->path);
+}
+
+static int has_journal(const struct resume_slot *s)
+{
+    return s->path && (s->journal.fd >= 0 || s->journal.n);
+}
+
 void resume_done(struct resume *r, const struct job_input *in)
 {
     struct stat st;
     if (!r->slot) return;
     struct resume_slot *s = &r->slot[in->slot];
-    const int failed = s->failed;
-    slot_close(s, 0);
-    if (failed || !is_kept(r, in->file, &st)) return;
-    remove_parts(r, in);
-    if (!r->wanted && r->n_inputs < 2) return;
-    char *path = path_of(r, in->file, 0, JOB_MIX), *key = key_of(r, in->file, &st);
-    if (path && key) journal_finish(path, key);
-    free(path);
-    free(key);
+    const int failed = s->failed, leave = failed && !s->useless && has_journal(s);
+    if (leave && !r->quiet) tell_kept(s, sound_name(in->file));
+    r->n_kept += leave;
+    r->n_finished += !failed;
+    slot_close(s, leave);
+    if (!failed && is_kept(r, in->file, &st)) {
+        remove_parts(r, in);
+        if (r->wanted || r->n_inputs > 1) finish(r, in, &st);
+    }
+    free(s->written.p);
+    *s = (struct resume_slot){ .journal.fd = -1 };
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------------------- */
 
-static void tell_stopped(const struct resume *r)
+static void tell_ended(const struct resume *r)
 {
+    int n = 0;
     for (int i = 0; i < r->n_slots; i++) {
-        const struct resume_slot *s = &r->slot[i];
-        if (s->journal.fd < 0) continue;
-        message("stopped; what was found up to %lld:%02lld:%02lld is kept in %.*s: the same command with --resume goes on there",
-                (long long)(s->at_ms / 3600000), (long long)(s->at_ms / 60000 % 60), (long long)(s->at_ms / 1000 % 60),
-                (int)(strrchr(s->path, '/') - s->path), s->path);
+        if (!has_journal(&r->slot[i])) continue;
+        tell_kept(&r->slot[i], "stopped");
+        n++;
     }
+    if (r->n_inputs > 1 && r->n_finished)
+        message("stopped; %d of %d inputs are finished: the same command with --resume does the others", r->n_finished, r->n_inputs);
+    else if (!n && !r->n_kept) message("stopped; nothing was found yet that could be kept");
 }
 
-/* If nothing is in it. */
-static void remove_folder(const struct resume *r, const char *file)
+/* Rests of what a killed process was writing go, and the folder, if nothing is in it then. */
+static void clear_folder(const char *folder)
 {
-    char *folder = folder_of(r, file);
-    if (folder) rmdir(folder);
-    free(folder);
+    atomic_file_sweep(folder);
+    rmdir(folder);
 }
 
-void resume_end(struct resume *r, char **files, int n, int stopped)
+/* The run was not ended: what is kept of its inputs is needed no more. */
+static void remove_finished(const struct resume *r, char **files, int n)
 {
-    if (!r->dir) return;
-    if (stopped && !r->quiet) tell_stopped(r);
-    for (int i = 0; i < r->n_slots; i++) slot_close(&r->slot[i], stopped);
-    for (int i = 0; i < n && !stopped && !r->wanted; i++) {
+    for (int i = 0; i < n; i++) {
         char *path = path_of(r, files[i], 0, JOB_MIX);
         if (path) unlink(path);
         free(path);
     }
-    for (int i = 0; i < n; i++) remove_folder(r, files[i]);
+}
+
+void resume_end(struct resume *r, char **files, int n, int ended)
+{
+    char *last = NULL;
+    if (!r->dir) return;
+    if (ended && r->slot && !r->quiet) tell_ended(r);
+    for (int i = 0; i < r->n_slots; i++) {
+        slot_close(&r->slot[i], 1);
+        free(r->slot[i].written.p);
+    }
+    if (!ended && !r->wanted && !r->n_kept) remove_finished(r, files, n);
+    for (int i = 0; i < n; i++) {
+        char *folder = folder_of(r, files[i]);
+        if (folder && !(last && strcmp(folder, last) == 0)) clear_folder(folder);
+        free(last);
+        last = folder;
+    }
+    free(last);
     free(r->slot);
     free(r->made);
 }

@@ -125,13 +125,20 @@ static void mark_text(char mark[48], const struct transcription *t, const struct
     if (task) snprintf(p, (size_t)(mark + 48 - p), ".%s", task);
 }
 
+/* On the input in hand, in this run and in those that it goes on from. */
+static int64_t spent_us(const struct transcription *t, const struct job_input *in)
+{
+    const int64_t begun = t->shown[in->slot].begun_us;
+    return begun ? progress_now_us() - begun + resume_spent(&t->resume, in) : WRITE_TIME_UNKNOWN;
+}
+
 /* Write the transcript in every format, or of a failed input the line that tells it in those that have one. */
 static int write_results(struct transcription *t, const struct job_input *in, struct transcript *what, const char *error, const char *task)
 {
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
     char sha256[SHA_HEX_SZ], mark[48];
     struct transcript_source source = { .input = in->file, .model = t->engine.path, .error = error, .options = t->options, .opts = t->o };
-    source.spent_us = t->o->print_timings ? progress_now_us() - t->shown[in->slot].begun_us : 0;
+    source.spent_us = spent_us(t, in);
     struct results *r = t->results;
     if (!(r->files.naming.formats & mask)) return EXIT_OK;
     if (r->files.naming.formats >> WRITER_JSONL & 1 && sha256_file(sha256, in->file, signals_stop, NULL) == 0) source.sha256 = sha256;
@@ -144,7 +151,9 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     r->files.naming.mark = mark[0] ? mark : NULL;
     r->files.naming.index = t->place ? t->place[in->index] : in->index;
     r->out = t->held.text && !r->files.naming.dir ? &t->shown[in->slot].sink : NULL;
+    r->names = error ? NULL : resume_names(&t->resume, in);
     const int code = results_write(r, in->file, what, mask);
+    r->names = NULL;
     r->files.naming.mark = NULL;
     return code;
 }
@@ -205,7 +214,7 @@ static const void *on_resume(void *user, const struct job_input *in, size_t *n)
 static void on_point(void *user, const struct job_input *in, const void *data, size_t n)
 {
     struct transcription *t = user;
-    resume_point(&t->resume, in, data, n);
+    resume_point(&t->resume, in, data, n, progress_now_us() - t->shown[in->slot].begun_us);
 }
 
 static void on_let_go(void *user, const struct job_input *in)
@@ -221,15 +230,16 @@ static int tell_failed(struct transcription *t, const struct job_input *in, cons
     struct transcript nothing = { .text = "", .language = "unknown", .first_timestamp = t->console.first_timestamp, .duration_ms = -1,
                                   .task = t->o->task, .model = t->engine.model };
     const char *reason = e->reason[0] ? e->reason : steno_status_text(e->status);
-    resume_failed(&t->resume, in);
+    const int is_other = e->status == STENO_EARG && in->params.n_resume > 0; /* what was kept goes */
+    resume_failed(&t->resume, in, is_other);
     if (in->is_refused && t->o->diarize)
         snprintf(refused, sizeof refused, "--diarize needs two channels, with a speaker on each, and this has %d", in->n_channels);
     else if (in->is_refused)
         snprintf(refused, sizeof refused, "--channels %d: the last channel is %d", t->o->channel, in->n_channels - 1);
     if (in->is_refused) reason = refused;
     if (e->status == STENO_EARG) reason = option_reason(told, t->o->engine.given, reason);
-    const int is_other = e->status == STENO_EARG && in->params.n_resume > 0; /* what was kept goes */
-    message_file(sound_name(in->file), is_other ? "what was kept of it cannot be gone on with, and is thrown away: begin anew" : reason);
+    if (is_other) reason = "what was kept of it cannot be gone on with, and is thrown away; the same command begins it anew";
+    message_file(sound_name(in->file), reason);
     const int code = write_results(t, in, &nothing, reason, NULL);
     if (e->status == STENO_EARG && !is_other) return EXIT_USAGE;
     if (e->status == STENO_ENOMEM) return EXIT_MEMORY;
@@ -280,9 +290,10 @@ static int on_done(void *user, const struct job_input *in)
         s->text = (struct sink_memory){ 0 };
         s->sink = sink_to_memory(&s->text);
     }
+    s->begun_us = 0;
     const int is_done = t->job.n_ok > t->n_ok; /* also where a signal came behind its results */
     t->n_ok = t->job.n_ok;
-    if (!is_done) resume_failed(&t->resume, in);
+    if (!is_done) resume_failed(&t->resume, in, 0);
     if (is_done || !signals_pending()) resume_done(&t->resume, in);
     progress_bar_done(t->bar);
     const int told = h->text ? tell_held(h) : EXIT_OK;

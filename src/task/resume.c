@@ -1,12 +1,13 @@
 /* steno: requests that go on where others have ended. SPDX-License-Identifier: MIT */
 #include "task/resume.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 #include "base/hash.h"
 
-enum { MAGIC = 0x31505253 /* "SRP1" */, TEXTS = 5 /* of a segment */, TEXT_MAX = 64 };
+enum { MAGIC = 0x31505253 /* "SRP1" */, TEXTS = 5 /* of a segment */, TEXT_MAX = 64, TIME_MAX_S = 1000000000 };
 
 /* Before each record. */
 struct record_head {
@@ -162,6 +163,35 @@ static void take_result(struct reader *r, struct result *to)
     }
 }
 
+/* Times become milliseconds, and text. */
+static int is_time(double seconds)
+{
+    return fabs(seconds) < TIME_MAX_S;
+}
+
+static int is_time_ms(int64_t ms)
+{
+    return ms > -(int64_t)TIME_MAX_S * 1000 && ms < (int64_t)TIME_MAX_S * 1000;
+}
+
+/* Of all words, tokens, segments and hypotheses. */
+static int are_times_sound(const struct result *r)
+{
+    const struct segment *g = (const struct segment *)(const void *)r->segments.p;
+    const struct word *w = (const struct word *)(const void *)r->words.p;
+    const struct token_time *t = (const struct token_time *)(const void *)r->times.p;
+    const struct hypothesis *h = (const struct hypothesis *)(const void *)r->hypotheses.p;
+    int good = 1;
+    for (size_t i = 0; i < r->words.len / sizeof *w; i++) good &= isnan(w[i].start) || (is_time(w[i].start) && is_time(w[i].end));
+    for (size_t i = 0; i < r->times.len / sizeof *t; i++) good &= is_time_ms(t[i].t0) && is_time_ms(t[i].t1) && is_time_ms(t[i].dtw);
+    for (size_t i = 0; i < r->hypotheses.len / sizeof *h; i++) good &= is_time_ms(h[i].at_ms);
+    for (size_t i = 0; i < r->segments.len / sizeof *g; i++) {
+        good &= is_time_ms(g[i].t0_ms) && is_time_ms(g[i].t1_ms) && is_time_ms(g[i].seek_frames);
+        good &= (isnan(g[i].start) || is_time(g[i].start)) && (isnan(g[i].end) || is_time(g[i].end));
+    }
+    return good;
+}
+
 static int are_hypotheses_sound(const struct result *r, const steno_model *m)
 {
     const size_t n_ids = r->hypothesis_ids.len / sizeof(int32_t);
@@ -197,7 +227,7 @@ static int is_sound(struct result *r, const steno_model *m)
         if (g[i].first_token > n_ids || (size_t)g[i].n_tokens > n_ids - g[i].first_token) return 0;
         if (g[i].n_words && (g[i].first_word > n_words || (size_t)g[i].n_words > n_words - g[i].first_word)) return 0;
     }
-    return are_hypotheses_sound(r, m);
+    return are_hypotheses_sound(r, m) && are_times_sound(r);
 }
 
 /* One record. @return 0: it is none, or not of this model */

@@ -45,6 +45,8 @@ static inline uint64_t attack_random(struct attack *a, uint64_t below)
     return (a->random * 0x2545f4914f6cdd1dull >> 32) % below;
 }
 
+struct attack_path { char s[512]; };
+
 static inline void attack_begin(struct attack *a, int argc, char **argv)
 {
     *a = (struct attack){ .dir = "/tmp/steno-attack-XXXXXX", .random = argc > 2 ? strtoull(argv[2], NULL, 10) * 2 + 1 : 12345 };
@@ -61,8 +63,6 @@ static inline void attack_begin(struct attack *a, int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-struct attack_path { char s[512]; };
-
 static inline struct attack_path attack_at(const struct attack *a, const char *name)
 {
     struct attack_path p;
@@ -70,12 +70,23 @@ static inline struct attack_path attack_at(const struct attack *a, const char *n
     return p;
 }
 
-static inline void folder_empty(const char *path)
+/* Files go, and folders that are empty then. */
+static inline void files_remove(const char *path)
 {
     DIR *d = opendir(path);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) unlinkat(dirfd(d), e->d_name, 0);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        if (unlinkat(dirfd(d), e->d_name, 0)) unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+    }
     if (d) closedir(d);
+}
+
+static inline void folder_empty(const char *path)
+{
+    char kept[600];
+    snprintf(kept, sizeof kept, "%s/.steno_resume", path);
+    files_remove(kept);
+    files_remove(path);
 }
 
 static inline int attack_end(struct attack *a)

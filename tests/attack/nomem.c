@@ -21,6 +21,7 @@ struct attempt {
     int loose;        /* what it prints differs from run to run, and may be about memory */
     int refused;      /* a wrong use */
     int often;        /* several allocations of it in the short form, too */
+    int resumes;      /* what was refused is gone on with afterwards, and then all is there */
     int beginning;    /* and each of the first: names, folders, the model that is looked for */
     const char *need; /* skipped where this file is absent */
 };
@@ -34,6 +35,9 @@ static const struct attempt attempts[] = {
     { .args = SMALL "-f json -b 2 " WAV AUDIO "zh_phrases.wav " WAV, .often = 1 },
     { .args = SMALL "-f jsonl -b 3 -o @results " WAV AUDIO "zh_phrases.wav " AUDIO "de.m4a" },
     { .args = SMALL "-f jsonl " AUDIO "de.m4a " WAV "none.wav" },
+    { .args = SMALL "--resume -l zh -f json,srt -o @results " WAV AUDIO "zh_phrases.wav", .often = 1, .resumes = 1 },
+    { .args = SMALL "--resume -b 2 -l zh -f txt -o @results --output-template {n}-{stem}.{format} :@tests/data/inputs.list",
+      .beginning = 1, .resumes = 1 },
     { .args = SMALL "--task both -l zh -f vtt -o @results " AUDIO "zh_phrases.wav", .beginning = 1 },
     { .args = SMALL "--channels split -l de -f json -o @results " AUDIO "de_stereo.ogg" },
     { .args = SMALL "--diarize -l de -f json " AUDIO "de_stereo.ogg" },
@@ -120,21 +124,35 @@ static void result_free(struct result *r)
     for (int i = 0; i < r->n_files; i++) free(r->file[i].text.p);
 }
 
-static struct result run(struct attack *a, const struct attempt *t, char *const *env)
+/* Lines of jsonl tell how long an input took: that is left out. */
+static void times_forget(struct bytes *b)
+{
+    for (char *at = b->p; (at = strstr(at, "\"seconds\": ")) != NULL;) {
+        char *end = strstr(at, ", \"status\"");
+        if (!end) return;
+        b->n -= (size_t)(end - at);
+        memmove(at, end, strlen(end) + 1);
+    }
+}
+
+/* fresh: in a folder with nothing in it. */
+static struct result run(struct attack *a, const struct attempt *t, char *const *env, int fresh)
 {
     struct result r = { 0 };
     const struct attack_path results = attack_at(a, "results");
     char name[320];
-    folder_empty(results.s);
+    if (fresh) folder_empty(results.s);
     r.code = attack_run(a, t->args, t->in, env);
     r.out = bytes_read(attack_at(a, "out").s);
+    times_forget(&r.out);
     r.err = bytes_read(attack_at(a, "err").s);
     DIR *d = opendir(results.s);
     for (struct dirent *e; d && (e = readdir(d)) && r.n_files < RESULTS_MOST;) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, ".steno_resume")) continue;
         snprintf(name, sizeof name, "results/%.255s", e->d_name);
         snprintf(r.file[r.n_files].name, sizeof r.file->name, "%.63s", e->d_name);
-        r.file[r.n_files++].text = bytes_read(attack_at(a, name).s);
+        r.file[r.n_files].text = bytes_read(attack_at(a, name).s);
+        times_forget(&r.file[r.n_files++].text);
     }
     if (d) closedir(d);
     return r;
@@ -230,7 +248,7 @@ static long count(struct attack *a, const struct attempt *t, struct result *full
 {
     snprintf(least, sizeof least, "NOMEM_LEAST=%ld", of_size);
     char *env[] = { preload, least, count_to, NULL };
-    *full = run(a, t, env);
+    *full = run(a, t, env, 1);
     struct bytes text = bytes_read(attack_at(a, "count").s);
     const long n = atol(text.p);
     free(text.p);
@@ -242,8 +260,13 @@ static void refuse(struct attack *a, const struct attempt *t, const struct resul
     snprintf(which, sizeof which, "%s=%ld", k->name, n);
     snprintf(least, sizeof least, "NOMEM_LEAST=%ld", k->least);
     char *env[] = { preload, which, least, NULL };
-    struct result r = run(a, t, env);
+    struct result r = run(a, t, env, 1);
     const char *why = fault(&r, full, t);
+    if (why) tell(a, t, &r, env, why);
+    result_free(&r);
+    if (!t->resumes) return;
+    r = run(a, t, NULL, 0);
+    why = r.code == 5 ? "it cannot be gone on with" : fault(&r, full, t);
     if (why) tell(a, t, &r, env, why);
     result_free(&r);
 }

@@ -75,7 +75,8 @@ is "three lines" "$(wc -l <"$T/out")" 3
 is "the digest of the file" "$(sed -n '1s/.*"sha256": "\([0-9a-f]*\)".*/\1/p' "$T/out")" "$(sha256sum <"$DIGITS" | cut -d' ' -f1)"
 sed -n 1p "$T/out" | grep -q '"status": "ok", "error": null, "language": "zh", "text": "\\u516d' ||
     bad "the first is well" "$(sed -n 1p "$T/out")"
-sed -n 2p "$T/out" | grep -q '"sha256": null.*"duration": null, "status": "error", "error": "none.wav: .*"segments": null, .*null}$' ||
+failed='"sha256": null.*"seconds": null, "speed": null, "status": "error", "error": "none.wav: .*"segments": null, .*null}$'
+sed -n 2p "$T/out" | grep -q "$failed" ||
     bad "the missing file is an error" "$(sed -n 2p "$T/out")"
 sed -n 3p "$T/out" | grep -q "\"sha256\": \"$(sha256sum <letter.txt | cut -d' ' -f1)\".*\"status\": \"error\"" ||
     bad "a file without sound has a digest" "$(sed -n 3p "$T/out")"

@@ -33,6 +33,35 @@ err_has "steno: none: "
 echo "# nothing" >nothing
 expect 2 "a list of nothing" -q -m "$MODEL" -l zh @nothing
 err_has "no input: the list is empty"
+expect 4 "a folder as a list" -q -m "$MODEL" -l zh @talks
+err_has "steno: talks: Is a directory"
+expect 4 "sound as a list" -q -m "$MODEL" -l zh @talks/b.wav
+err_has "steno: talks/b.wav: line 1 has a NUL byte: this is no list of names"
+printf 'talks/b.wav\ntalks/a\0.wav\n' >nul
+IN=nul expect 4 "on standard input, too" -q -m "$MODEL" -l zh @-
+err_has "steno: standard input: line 2 has a NUL byte"
+
+ln -s .. talks/old/back # links that lead back to where they are
+expect 0 "each folder once" -m "$MODEL" -l zh -o round --recursive --output-template "{n}.{format}" talks/old
+is "what is in it, and where the link leads" "$(ls round | wc -l)" 5
+rm talks/old/back
+# deep N: sound in the N-th folder below deep
+deep() {
+    rm -rf deep out
+    local path=deep$(printf '/d%.0s' $(seq "$1"))
+    mkdir -p "$path"
+    cp "$DIGITS" "$path/a.wav"
+}
+deep 30
+inputs "30 folders deep" "$(find deep -name a.wav)|" --recursive deep
+deep 31
+inputs "31 folders deep" "$(find deep -name a.wav)|" --recursive deep
+deep 32
+expect 4 "32 folders deep" -q -m "$MODEL" -l zh --recursive deep
+err_has "$(find deep -type d | tail -1): it lies more than 31 folders deep in deep; give it by itself"
+deep 200
+expect 4 "200 folders deep" -q -m "$MODEL" -l zh --recursive deep
+err_has "it lies more than 31 folders deep in deep"
 expect 2 "two results of one name" -q -m "$MODEL" -l zh -o out talks talks/b.wav
 err_has "two inputs would be written as"
 finish

@@ -102,7 +102,7 @@ a.wav"
 # ---- journals of something else
 interrupt 1500 -m "$MODEL" -l zh -f json
 expect 0 "other options begin anew" -m "$MODEL" -l zh -f json --beam-size 2 -o out --resume long.wav
-err_has "of another model, other options or another file; it begins anew"
+err_has "what is kept is of another run (it was with other options); it begins anew"
 interrupt 1500 -m "$MODEL" -l zh -f json
 for file in out/.steno_resume/*; do printf x >>"$file"; done
 expect 0 "half a piece at the end" -m "$MODEL" -l zh -f json -o out --resume long.wav
@@ -113,9 +113,9 @@ for file in out/.steno_resume/*; do
     n=$(stat -c %s "$file")
     printf '\377\377\377\377' | dd of="$file" bs=1 seek=$((n - 40)) conv=notrunc 2>"$T/dd"
 done
-expect 1 "a damaged piece" -m "$MODEL" -l zh -f json -o out --resume long.wav short.wav
-err_has "long.wav: what was kept of it cannot be gone on with, and is thrown away: begin anew"
-expect 0 "is thrown away" -m "$MODEL" -l zh -f json -o out --resume long.wav
+expect 0 "a damaged piece" -m "$MODEL" -l zh -f json -o out --resume long.wav short.wav
+grep -qE 'long.wav: (going on where it was ended, as far as what is kept is not damaged|what is kept in .* is damaged; it begins anew)' \
+    "$T/err" || bad "it is told" "$(cat "$T/err")"
 same out/long.json want/long.json
 
 # ---- mistakes, and folders that cannot be written

@@ -30,11 +30,14 @@ fi
 expect 2 "where nobody sees them" -m none --token-logprobs -f srt x.wav
 err_has "shows in the output formats json, verbose_json and jsonl"
 
-t 0 "no times" -f jsonl
-! grep -q '"speed"' "$T/out" || bad "a line is the same every time" "$(head -c 300 "$T/out")"
-t 1 "times of each input" --print-timings -f jsonl none.wav
-is "both lines have them" "$(grep -cE '"seconds": [0-9.e-]+, "speed": ([0-9.]+|null), "status"' "$T/out")" 2
-grep -q '"speed": null, "status": "error"' "$T/out" || bad "what failed has no speed" "$(cat "$T/out")"
-t 0 "and in a batch" --print-timings -b 2 -f jsonl "$DIGITS"
+speeds='"duration": 7.[0-9]+, "seconds": [0-9.e-]+, "speed": [0-9.]+, "status": "ok"'
+echo "no sound" >broken.wav
+t 1 "seconds and speed of each input" -f jsonl none.wav broken.wav
+is "one has them" "$(grep -cE "$speeds" "$T/out")" 1
+is "what could not be opened has none" "$(grep -c '"duration": null, "seconds": null, "speed": null, "status": "error"' "$T/out")" 2
+err_lacks "time "
+t 0 "other formats have none" -f verbose_json,json,json_full -o objects
+! grep -q '"speed"' objects/* || bad "no other format has a speed" "$(grep -o '"speed".\{20\}' objects/*)"
+t 0 "and in a batch" -b 2 -f jsonl "$DIGITS"
 is "both have a speed" "$(grep -cE '"seconds": [0-9.e-]+, "speed": [0-9.]+, "status": "ok"' "$T/out")" 2
 finish

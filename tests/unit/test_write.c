@@ -250,21 +250,24 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
     (void)state;
     const int seed = 7;
     const steno_segment s = { .t1_ms = 1000, .text = " \xc3\xa9", .avg_logprob = NAN };
-    struct transcript_source r = { .input = "a\n.wav", .sha256 = "00ff", .model = "m.bin", .options = write_options, .opts = &seed };
+    struct transcript_source r = { .input = "a\n.wav", .sha256 = "00ff", .model = "m.bin", .spent_us = 80000,
+                                   .options = write_options, .opts = &seed };
     struct transcript t = { .segs = &s, .n = 1, .text = " \xc3\xa9", .language = "fr", .duration_ms = 1000, .source = &r };
     char want[1024];
     snprintf(want, sizeof want,
              "{\"schema_version\": 1, \"input\": \"a\\n.wav\", \"sha256\": \"00ff\", \"model\": \"m.bin\", "
-             "\"engine_version\": \"%s\", \"options\": {\"seed\": 7}, \"duration\": 1.0, \"status\": \"ok\", \"error\": null, "
-             "\"language\": \"fr\", \"text\": \"\\u00e9\", \"segments\": [{\"id\": 0, \"seek\": 0, \"start\": 0.0, \"end\": 1.0, "
-             "\"text\": \" \\u00e9\", \"tokens\": [], \"temperature\": 0.0, \"avg_logprob\": null, \"compression_ratio\": 0.0, "
+             "\"engine_version\": \"%s\", \"options\": {\"seed\": 7}, \"duration\": 1.0, \"seconds\": 0.08, \"speed\": 12.5, "
+             "\"status\": \"ok\", \"error\": null, \"language\": \"fr\", \"text\": \"\\u00e9\", \"segments\": [{\"id\": 0, "
+             "\"seek\": 0, \"start\": 0.0, \"end\": 1.0, \"text\": \" \\u00e9\", \"tokens\": [], \"temperature\": 0.0, "
+             "\"avg_logprob\": null, \"compression_ratio\": 0.0, "
              "\"no_speech_prob\": 0.0}], \"flags\": []}\n", steno_version());
     check_text(&t, JSONL, want);
-    r = (struct transcript_source){ .input = "b.wav", .error = "b.wav: no sound in it" };
+    r = (struct transcript_source){ .input = "b.wav", .error = "b.wav: no sound in it", .spent_us = WRITE_TIME_UNKNOWN };
     t = (struct transcript){ .text = "", .language = "", .duration_ms = -1, .source = &r };
     snprintf(want, sizeof want,
              "{\"schema_version\": 1, \"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
-             "\"%s\", \"options\": null, \"duration\": null, \"status\": \"error\", \"error\": \"b.wav: no sound in it\", \"language\": "
+             "\"%s\", \"options\": null, \"duration\": null, \"seconds\": null, \"speed\": null, "
+             "\"status\": \"error\", \"error\": \"b.wav: no sound in it\", \"language\": "
              "null, \"text\": null, \"segments\": null, \"flags\": null}\n", steno_version());
     check_text(&t, JSONL, want);
 }

@@ -7,7 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAST_END_MAX = 2 * 65536 }; /* frames: a window may say times behind its end */
+enum {
+    PAST_END_MAX = 2 * 65536, /* frames: a window may say times behind its end */
+    SECONDS_MAX = 1000000000
+};
+static const int64_t past_max = (int64_t)1 << 40; /* tokens */
 
 /* Of a chain of windows. */
 struct chain_point {
@@ -74,7 +78,8 @@ static int enter_chain(struct window_decoder *w, const char **from, size_t *left
     const size_t n = (size_t)p.n_history * sizeof *w->history;
     if (p.clip < 0 || p.clip >= c->n_clips || p.n_history < 0 || p.n_history > m->text_ctx || n > *left - sizeof p) return 0;
     const struct clip *clip = &request_clips(c)[p.clip];
-    if (p.seek < clip->from || p.seek - clip->to > PAST_END_MAX || p.n_past < p.n_history || !isfinite(p.last_speech)) return 0;
+    if (p.seek < clip->from || p.seek - clip->to > PAST_END_MAX || p.n_past < p.n_history) return 0;
+    if (p.n_past > past_max || !(fabs(p.last_speech) < SECONDS_MAX)) return 0;
     memcpy(w->history, *from + sizeof p, n);
     for (int32_t i = 0; i < p.n_history; i++)
         if (w->history[i] < 0 || w->history[i] >= m->n_vocab) return 0;
