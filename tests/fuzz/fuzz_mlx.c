@@ -1,10 +1,13 @@
 /* steno: fuzzing of folders that MLX has quantised. SPDX-License-Identifier: MIT
  *
- * Settings up to a zero byte, then the header of a safetensors file, of as much data as its last two bytes say; all tensors are read. */
+ * Settings up to a zero byte, then the header of a safetensors file, of as much data as its last two bytes say; all tensors are read, of
+ * Whisper models once more with the names and the layout that these have elsewhere. */
 #include <stdlib.h>
 #include <string.h>
 #include "load/formats.h"
 #include "load/mlx.h"
+#include "model/align_heads.h"
+#include "model/whisper_spelling.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -33,6 +36,19 @@ static void read_tensors(const struct weights *w)
     }
 }
 
+static void respell(struct weights *w)
+{
+    struct whisper_dims d;
+    struct align_heads heads;
+    steno_error e = { 0 };
+    if (whisper_spelling_of(w) == WHISPER_NOWHERE) return;
+    int rc = whisper_dims_read(&d, w, &e);
+    if (!rc) rc = whisper_respell(w, &d, &e);
+    if (!rc) rc = align_heads_find(&heads, &w->arena, &d, "custom", NULL, &w->meta, &e);
+    if (rc && (!e.status || !e.text[0])) abort();
+    if (!rc) read_tensors(w);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     const uint8_t *end = n ? memchr(data, 0, n) : NULL;
@@ -53,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const int rc = read_both(&w, &settings, &f, &e);
     if (rc && (!e.status || !e.text[0])) abort();
     if (!rc) read_tensors(&w);
+    if (!rc) respell(&w);
     weights_close(&w);
     free(bytes);
     return 0;

@@ -2,8 +2,8 @@
  *
  * The shipped model is written out as folders of MLX's kind. Where the values of its weights are the same, every bit of the results must
  * be; quantised folders say what the same folder with the numbers that its groups mean says. */
+#include "api/convert.h"
 #include "api/shipped.h"
-#include "audio/mel.h"
 #include "mlx_folder.h"
 
 struct said { char text[200]; uint64_t ids, all; };
@@ -150,6 +150,89 @@ static void test_groups_say_what_the_numbers_say_that_they_mean(void **state)
     source_close(&src);
 }
 
+/* ---- other forms ---- */
+
+static int converted(struct buf *b, const struct folder *d, const char *form, const char *type, steno_error *e)
+{
+    steno_convert_params p;
+    steno_convert_params_init(&p);
+    p.form = form;
+    p.type = type;
+    p.vocab = shipped_model;
+    p.write = convert_take;
+    p.user = b;
+    buf_clear(b);
+    return steno_model_convert(d->path, &p, e);
+}
+
+static struct said said_by_bytes(const struct buf *b, enum steno_compute compute)
+{
+    steno_model_params p;
+    steno_model *m;
+    steno_error e;
+    steno_model_params_init(&p);
+    p.vocab = shipped_model;
+    p.compute = (int32_t)compute;
+    if (steno_model_open_memory(&m, b->p, b->len, &p, &e)) fail_msg("%s", e.text);
+    return said_of(m);
+}
+
+static void test_other_forms_say_what_the_folder_says(void **state)
+{
+    (void)state;
+    static const char *const form[] = { "bin", "pt" };
+    static const struct mlx_how how[] = {
+        { .type = DT_F16 }, { .type = DT_F16, .bits = 4, .group = 32 }, { .type = DT_F16, .bits = 8, .group = 64 },
+    };
+    struct source src;
+    struct buf b = { 0 };
+    steno_error e;
+    source_open(&src);
+    for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
+        const struct folder d = folder_new();
+        mlx_model(&d, &src.w, &how[i], NULL, 0);
+        const struct said want = said_of(open_with(d.path, STENO_COMPUTE_F32));
+        for (int k = 0; k < 2; k++) {
+            if (converted(&b, &d, form[k], NULL, &e)) fail_msg("%s", e.text);
+            const struct said got = said_by_bytes(&b, STENO_COMPUTE_F32);
+            assert_string_equal(got.text, want.text);
+            assert_true(got.ids == want.ids);
+            const int same_bits = !how[i].bits || (how[i].bits == 4 && k == 0); /* groups of 4 bits are q4_1 */
+            if (same_bits && got.all != want.all) fail_msg("%zu, %s: times or probabilities differ", i, form[k]);
+        }
+        folder_remove(&d);
+    }
+    buf_free(&b);
+    source_close(&src);
+}
+
+static void test_groups_are_not_rounded_again_but_when_that_is_asked_for(void **state)
+{
+    (void)state;
+    static const struct { int bits, group; const char *type; int rc; const char *says; } row[] = {
+        { 0, 0, "q8_0", STENO_OK, "" },
+        { 4, 32, "q4_1", STENO_OK, "" },
+        { 4, 32, "f16", STENO_OK, "" },
+        { 4, 32, "q8_0", STENO_EARG, "is mlx4 already, and would be rounded again" },
+        { 8, 64, "q8_0", STENO_EARG, "is mlx8 already, and would be rounded again" },
+    };
+    struct source src;
+    struct buf b = { 0 };
+    source_open(&src);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const struct folder d = folder_new();
+        const struct mlx_how h = { .type = DT_F16, .bits = row[i].bits, .group = row[i].group };
+        steno_error e = { 0 };
+        mlx_model(&d, &src.w, &h, NULL, 0);
+        const int rc = converted(&b, &d, "bin", row[i].type, &e);
+        if (rc != row[i].rc || (rc && !strstr(e.text, row[i].says))) fail_msg("%zu: %d, %s", i, rc, e.text);
+        if (!rc && !row[i].bits) assert_string_equal(said_by_bytes(&b, STENO_COMPUTE_AUTO).text, demo_text);
+        folder_remove(&d);
+    }
+    buf_free(&b);
+    source_close(&src);
+}
+
 /* ---- a small model, so that this is quick everywhere ---- */
 
 static struct whisper_dims const dims_64 = { 80, 30, 64, 4, 2, SMALL_VOCAB, 70, 64, 4, 2 };
@@ -289,6 +372,8 @@ int main(void)
         cmocka_unit_test(test_folders_made_of_the_shipped_model_say_what_it_says),
         cmocka_unit_test(test_rounding_to_two_bytes_keeps_the_text),
         cmocka_unit_test(test_groups_say_what_the_numbers_say_that_they_mean),
+        cmocka_unit_test(test_other_forms_say_what_the_folder_says),
+        cmocka_unit_test(test_groups_are_not_rounded_again_but_when_that_is_asked_for),
         cmocka_unit_test(test_a_table_of_heads_is_read_and_one_that_says_nothing_is_not),
         cmocka_unit_test(test_settings_that_contradict_are_refused_by_name),
         cmocka_unit_test(test_a_tensor_that_is_missing_is_named),

@@ -1,0 +1,294 @@
+/* steno tests: npz files byte by byte. SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include "load/flat.h"
+#include "load/turned.h"
+#include "torch_file.h"
+
+#define HEAD(type, order, shape) "{'descr': '" type "', 'fortran_order': " order ", 'shape': " shape ", }"
+
+/* An array of a head, made long as NumPy does, and n bytes 0, 1, 2, ... */
+static void put_array(struct buf *b, const char *head, size_t n)
+{
+    const size_t len = strlen(head), pad = 63 - (len + 10) % 64;
+    buf_add(b, "\x93NUMPY\1", 8);
+    put_le(b, len + pad + 1, 2);
+    buf_str(b, head);
+    for (size_t i = 0; i < pad; i++) buf_str(b, " ");
+    buf_str(b, "\n");
+    for (size_t i = 0; i < n; i++) buf_add(b, &(uint8_t){ (uint8_t)i }, 1);
+}
+
+static int open_zip(struct weights *w, const struct put_entry *entry, size_t n, struct buf *file, steno_error *e)
+{
+    struct file f;
+    buf_clear(file);
+    put_zip(file, entry, n, NULL);
+    file_from_memory(&f, "x.npz", file->p, file->len);
+    return weights_open(w, &f, e);
+}
+
+static void test_arrays_have_their_type_shape_and_bytes(void **state)
+{
+    (void)state;
+    static const struct { const char *name, *head; size_t n; enum dtype type; int n_dims; uint64_t dim[3]; } array[] = {
+        { "a.npy", HEAD("<f4", "False", "(2, 3)"), 24, DT_F32, 2, { 2, 3, 1 } },
+        { "b.weight.npy", HEAD("<f2", "False", "(4,)"), 8, DT_F16, 1, { 4, 1, 1 } },
+        { "c.npy", HEAD("<V2", "False", "(1, 2, 3)"), 12, DT_BF16, 3, { 1, 2, 3 } },
+        { "d.npy", HEAD("|V2", "False", "(1,2,3)"), 12, DT_BF16, 3, { 1, 2, 3 } },
+        { "e.npy", "{'shape': (), 'descr':'<f4','fortran_order':False}", 4, DT_F32, 1, { 1, 1, 1 } },
+    };
+    enum { N = sizeof array / sizeof *array };
+    struct buf b[N] = { { 0 } }, file = { 0 };
+    struct put_entry entry[N];
+    struct weights w;
+    steno_error e;
+    for (size_t i = 0; i < N; i++) {
+        put_array(&b[i], array[i].head, array[i].n);
+        entry[i] = (struct put_entry){ .name = array[i].name, .data = b[i].p, .n = b[i].len };
+    }
+    if (open_zip(&w, entry, N, &file, &e)) fail_msg("%s", e.text);
+    assert_string_equal(w.format, "NumPy .npz");
+    assert_int_equal(w.n_tensors, N);
+    for (size_t i = 0; i < N; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "%.*s", (int)strlen(array[i].name) - 4, array[i].name);
+        const struct tensor *t = weights_find(&w, name);
+        assert_non_null(t);
+        assert_true(t->type == array[i].type && t->n_dims == array[i].n_dims && t->size == array[i].n);
+        for (int k = 0; k < 3; k++) assert_int_equal(t->dim[k], array[i].dim[k]);
+        uint8_t first[2];
+        assert_int_equal(file_read(t->file, t->offset, first, 2, &e), STENO_OK);
+        assert_true(first[0] == 0 && first[1] == 1);
+        buf_free(&b[i]);
+    }
+    weights_close(&w);
+    buf_free(&file);
+}
+
+/* numpy.savez writes sizes of 64 bits before the bytes, and of 32 bits in the directory. */
+static void test_entries_are_read_as_numpy_writes_them(void **state)
+{
+    (void)state;
+    struct buf a = { 0 }, b = { 0 };
+    put_array(&a, HEAD("<f4", "False", "(2,)"), 8);
+    for (int local = 1; local >= 0; local--) {
+        put_le(&b, local ? 0x04034b50 : 0x02014b50, 4);
+        put_le(&b, local ? 45 : 45 << 16 | 45, local ? 2 : 4);
+        put_le(&b, 0, 12); /* flags, method, time, date, checksum */
+        for (int i = 0; i < 2; i++) put_le(&b, local ? 0xffffffff : a.len, 4);
+        put_le(&b, 5, 2);
+        put_le(&b, local ? 20 : 0, 2);
+        if (!local) put_le(&b, 0, 14); /* comment, disk, attributes, place */
+        buf_str(&b, "a.npy");
+        if (!local) continue;
+        put_le(&b, 1, 2);
+        put_le(&b, 16, 2);
+        for (int i = 0; i < 2; i++) put_le(&b, a.len, 8);
+        buf_add(&b, a.p, a.len);
+    }
+    const size_t dir = 30 + 5 + 20 + a.len, dir_sz = b.len - dir;
+    put_le(&b, 0x06054b50, 4);
+    put_le(&b, 0, 4);
+    put_le(&b, 1, 2);
+    put_le(&b, 1, 2);
+    put_le(&b, dir_sz, 4);
+    put_le(&b, dir, 4);
+    put_le(&b, 0, 2);
+    struct file f;
+    struct weights w;
+    steno_error e;
+    file_from_memory(&f, "x.npz", b.p, b.len);
+    if (weights_open(&w, &f, &e)) fail_msg("%s", e.text);
+    assert_int_equal(w.n_tensors, 1);
+    weights_close(&w);
+    buf_free(&a);
+    buf_free(&b);
+}
+
+static void test_small_tables_of_whole_numbers_are_lists(void **state)
+{
+    (void)state;
+    static const struct { const char *head; size_t n; uint64_t listed; } table[] = {
+        { HEAD("<i8", "False", "(1, 2)"), 16, 2 },
+        { HEAD("|u1", "False", "(3, 2)"), 6, 6 },
+        { HEAD("|b1", "False", "(2048, 2)"), FLAT_LONG, FLAT_LONG },
+        { HEAD("|b1", "False", "(4097, 1)"), FLAT_LONG + 1, 0 },
+        { HEAD("|b1", "False", "(300000, 1)"), 300000, 0 },
+        { HEAD("<i4", "False", "(2,)"), 8, 0 }, /* no table */
+        { HEAD("<i4", "False", "(0, 2)"), 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct buf a = { 0 }, b = { 0 }, file = { 0 };
+        struct weights w;
+        steno_error e;
+        put_array(&a, HEAD("<f4", "False", "(1,)"), 4);
+        put_array(&b, table[i].head, table[i].n);
+        const struct put_entry entry[] = { { .name = "a.npy", .data = a.p, .n = a.len }, { .name = "t.npy", .data = b.p, .n = b.len } };
+        if (open_zip(&w, entry, 2, &file, &e)) fail_msg("%zu: %s", i, e.text);
+        const struct meta_list *l = meta_find_list(&w.meta, "array.t");
+        assert_int_equal(w.n_tensors, 1);
+        assert_int_equal(l ? l->n : 0, table[i].listed);
+        double x[2] = { 0 };
+        if (i == 1) assert_int_equal(meta_list_numbers(l, 4, 2, x, &e), STENO_OK);
+        if (i == 1) assert_true((int)x[0] == 4 && (int)x[1] == 5);
+        weights_close(&w);
+        buf_free(&a);
+        buf_free(&b);
+        buf_free(&file);
+    }
+}
+
+static void test_arrays_that_lie_are_refused_with_place_and_cause(void **state)
+{
+    (void)state;
+    static const struct { const char *head; size_t n; int rc; const char *says; } bad[] = {
+        { HEAD("<f4", "False", "(2,)"), 7, STENO_EFORMAT, "a.npy: its shape and type (F32) take 8 bytes, the entry has 7" },
+        { HEAD("<f4", "False", "(2,)"), 9, STENO_EFORMAT, "take 8 bytes, the entry has 9" },
+        { HEAD("<f4", "True", "(2,)"), 8, STENO_EUNSUPPORTED, "column by column" },
+        { HEAD("<f4", "Maybe", "(2,)"), 8, STENO_EFORMAT, "neither True nor False" },
+        { HEAD(">f4", "False", "(2,)"), 8, STENO_EUNSUPPORTED, "the type '>f4'" },
+        { HEAD("<f8", "False", "(1,)"), 8, STENO_EUNSUPPORTED, "the type '<f8'" },
+        { HEAD("<c16", "False", "(1,)"), 16, STENO_EUNSUPPORTED, "the type '<c16'" },
+        { HEAD("|O", "False", "(1,)"), 8, STENO_EUNSUPPORTED, "the type '|O'" },
+        { HEAD("", "False", "(1,)"), 4, STENO_EUNSUPPORTED, "the type ''" },
+        { HEAD("<", "False", "(1,)"), 4, STENO_EUNSUPPORTED, "the type '<'" },
+        { "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}", 4, STENO_EFORMAT, "its type is no plain one" },
+        { HEAD("<f4", "False", "2"), 8, STENO_EFORMAT, "its shape is no tuple" },
+        { HEAD("<f4", "False", "(-1,)"), 8, STENO_EFORMAT, "a member that is no size" },
+        { HEAD("<f4", "False", "(x)"), 8, STENO_EFORMAT, "a member that is no size" },
+        { HEAD("<f4", "False", "(1, 1, 1, 1, 1)"), 4, STENO_EFORMAT, "more than 4 members" },
+        { HEAD("<f4", "False", "(999999999999999, 999999999999999)"), 8, STENO_EFORMAT, "out of range" },
+        { HEAD("<f4", "False", "(9999999999999999,)"), 8, STENO_EFORMAT, "a member that is no size" },
+        { "{'descr': '<f4', 'fortran_order': False}", 4, STENO_EFORMAT, "lacks descr, fortran_order or shape" },
+        { "{'descr': '<f4', 'descr': '<f4'}", 4, STENO_EFORMAT, "a key twice" },
+        { "{'other': 1}", 4, STENO_EFORMAT, "or one that is not descr" },
+        { "{'descr': '<f4' 'shape': ()}", 4, STENO_EFORMAT, "its head does not end" },
+        { "{'shape': (1 2)}", 4, STENO_EFORMAT, "its shape does not end" },
+        { "{", 4, STENO_EFORMAT, "no dictionary of descr" },
+        { "nonsense", 4, STENO_EFORMAT, "its head is no dictionary" },
+        { HEAD("<f4", "False", "(1,)") " x", 4, STENO_EFORMAT, "something follows" },
+        { HEAD("<i4", "False", "(1,)"), 4, STENO_EFORMAT, "no array of floating-point numbers" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct buf a = { 0 }, file = { 0 };
+        struct weights w;
+        steno_error e = { 0 };
+        put_array(&a, bad[i].head, bad[i].n);
+        const int rc = open_zip(&w, &(struct put_entry){ .name = "a.npy", .data = a.p, .n = a.len }, 1, &file, &e);
+        if (rc != bad[i].rc || !strstr(e.text, bad[i].says) || !strstr(e.text, "x.npz")) fail_msg("%s: %d, %s", bad[i].head, rc, e.text);
+        buf_free(&a);
+        buf_free(&file);
+    }
+}
+
+static void test_entries_that_are_no_arrays_are_refused(void **state)
+{
+    (void)state;
+    struct buf good = { 0 };
+    put_array(&good, HEAD("<f4", "False", "(1,)"), 4);
+    char *version = malloc(good.len), *length = malloc(good.len);
+    assert_true(version && length);
+    memcpy(version, good.p, good.len);
+    memcpy(length, good.p, good.len);
+    version[6] = 4;
+    length[9] = (char)0xff;
+    const struct { struct put_entry entry; int rc; const char *says; } bad[] = {
+        { { .name = "b.txt", .data = good.p, .n = good.len }, STENO_EFORMAT, "zip entry 'b.txt' is no NAME.npy" },
+        { { .name = ".npy", .data = good.p, .n = good.len }, STENO_EFORMAT, "zip entry '.npy' is no NAME.npy" },
+        { { .name = "b c.npy", .data = good.p, .n = good.len }, STENO_EFORMAT, "not of printable characters" },
+        { { .name = "b.npy", .data = "short", .n = 5 }, STENO_EFORMAT, "too short" },
+        { { .name = "b.npy", .data = "not an array at all", .n = 19 }, STENO_EFORMAT, "does not begin as an array does" },
+        { { .name = "b.npy", .data = version, .n = good.len }, STENO_EUNSUPPORTED, "has version 4 of the form; 1 to 3" },
+        { { .name = "b.npy", .data = length, .n = good.len }, STENO_EFORMAT, "its head has 65" },
+        { { .name = "b.npy", .data = good.p, .n = good.len, .method = 8 }, STENO_EFORMAT, "is compressed; want it stored" },
+        { { .name = "a.npy", .data = good.p, .n = good.len }, STENO_EFORMAT, "is there twice" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct put_entry entry[] = { { .name = "a.npy", .data = good.p, .n = good.len }, bad[i].entry };
+        struct buf file = { 0 };
+        struct weights w;
+        steno_error e = { 0 };
+        const int rc = open_zip(&w, entry, 2, &file, &e);
+        if (rc != bad[i].rc || !strstr(e.text, bad[i].says)) fail_msg("%zu: %d, %s", i, rc, e.text);
+        buf_free(&file);
+    }
+    free(version);
+    free(length);
+    buf_free(&good);
+}
+
+static void test_a_cut_file_is_refused_at_every_length(void **state)
+{
+    (void)state;
+    struct buf a = { 0 }, b = { 0 };
+    struct weights w;
+    steno_error e;
+    put_array(&a, HEAD("<f4", "False", "(2, 3)"), 24);
+    put_zip(&b, &(struct put_entry){ .name = "a.npy", .data = a.p, .n = a.len }, 1, NULL);
+    for (size_t n = 0; n < b.len; n++) {
+        struct file f;
+        uint8_t *copy = malloc(n + !n);
+        assert_non_null(copy);
+        memcpy(copy, b.p, n);
+        file_from_memory(&f, "x.npz", copy, n);
+        assert_int_equal(weights_open(&w, &f, &e), STENO_EFORMAT);
+        free(copy);
+    }
+    buf_free(&a);
+    buf_free(&b);
+}
+
+/* ---- filters ------------------------------------------------------------------------------------------------------------------- */
+
+static void check_turned(uint64_t rows, uint64_t taps, uint64_t channels, uint64_t step)
+{
+    const uint64_t n = rows * taps * channels;
+    float *stored = malloc(n * sizeof *stored), *seen = malloc(n * sizeof *seen);
+    struct weights w = { 0 };
+    struct file f;
+    steno_error e;
+    assert_true(stored && seen);
+    for (uint64_t i = 0; i < n; i++) stored[i] = (float)i;
+    file_from_memory(&f, "x", stored, n * sizeof *stored);
+    struct tensor t = { .name = "t", .type = DT_F32, .n_dims = 3, .dim = { rows, taps, channels, 1 }, .file = &f,
+                        .size = n * sizeof *stored };
+    arena_init(&w.arena);
+    assert_int_equal(tensor_turn(&t, &w, &e), STENO_OK);
+    assert_true(t.dim[1] == channels && t.dim[2] == taps);
+    for (uint64_t from = 0; from < n; from += step) {
+        const uint64_t take = n - from < step ? n - from : step;
+        assert_int_equal(file_read(t.file, from * sizeof *seen, seen + from, take * sizeof *seen, &e), STENO_OK);
+    }
+    for (uint64_t r = 0; r < rows; r++)
+        for (uint64_t c = 0; c < channels; c++)
+            for (uint64_t k = 0; k < taps; k++)
+                assert_true(seen[(r * channels + c) * taps + k] == stored[(r * taps + k) * channels + c]);
+    assert_int_equal(file_read(t.file, 2, seen, 4, &e), STENO_EARG);
+    arena_free(&w.arena);
+    free(stored);
+    free(seen);
+}
+
+static void test_a_turned_filter_is_the_same_however_it_is_read(void **state)
+{
+    (void)state;
+    for (uint64_t step = 1; step <= 33; step++) check_turned(3, 3, 5, step);
+    check_turned(2, 3, 1023, 1000);
+    check_turned(2, 3, 1024, 6144); /* a piece */
+    check_turned(2, 3, 1025, 6150);
+    check_turned(1, 3, 5000, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arrays_have_their_type_shape_and_bytes),
+        cmocka_unit_test(test_entries_are_read_as_numpy_writes_them),
+        cmocka_unit_test(test_small_tables_of_whole_numbers_are_lists),
+        cmocka_unit_test(test_arrays_that_lie_are_refused_with_place_and_cause),
+        cmocka_unit_test(test_entries_that_are_no_arrays_are_refused),
+        cmocka_unit_test(test_a_cut_file_is_refused_at_every_length),
+        cmocka_unit_test(test_a_turned_filter_is_the_same_however_it_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
