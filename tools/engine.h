@@ -39,7 +39,7 @@ struct engine {
 
 #define ENGINE_VOCAB_ROW(T) \
     { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(T, engine.vocab), .value = "PATH", \
-      .help = "vocabulary of a model that carries none (an OpenAI .pt): tiktoken file, tokenizer folder, or Whisper model" }
+      .help = "vocabulary of a model that carries none (OpenAI .pt, MLX): tiktoken file, tokenizer folder, or Whisper model" }
 
 #define ENGINE_LLM_ROW(T) \
     { .name = "llm", .kind = ARG_TEXT, .at = offsetof(T, engine.llm), .value = "FILE", \

@@ -321,6 +321,51 @@ static void test_settings_that_contradict_are_refused_by_name(void **state)
     folder_remove(&d);
 }
 
+static void test_shapes_that_the_settings_do_not_have_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct { const char *dims, *says; } bad[] = {
+        { "\"n_mels\": 128, \"n_vocab\": 1900, \"n_text_ctx\": 70", "tensor encoder.conv1.weight is [64, 3, 80], want [64, 128, 3]" },
+        { "\"n_mels\": 80, \"n_vocab\": 1900, \"n_text_ctx\": 71", "tensor decoder.positional_embedding is [70, 64], want [71, 64]" },
+        { "\"n_mels\": 80, \"n_vocab\": 1901, \"n_text_ctx\": 70", "are not the vocabulary of this model" }, /* it is looked at first */
+    };
+    static const char rest[] = ", \"n_audio_ctx\": 30, \"n_audio_state\": 64, \"n_audio_head\": 4, \"n_audio_layer\": 2, "
+                               "\"n_text_state\": 64, \"n_text_head\": 4, \"n_text_layer\": 2, "
+                               "\"quantization\": {\"group_size\": 32, \"bits\": 4}";
+    const struct folder d = folder_new();
+    small_folder(&d, &four_bits, NULL, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[500];
+        snprintf(text, sizeof text, "{%s%s}", bad[i].dims, rest);
+        folder_text(&d, "config.json", text);
+        assert_refused(&d, STENO_EFORMAT, bad[i].says);
+    }
+    folder_remove(&d);
+}
+
+/* Other programs keep transformers' settings and vocabulary beside MLX's weights. */
+static void test_settings_of_transformers_go_with_weights_of_mlx(void **state)
+{
+    (void)state;
+    const struct folder d = folder_new();
+    const struct mlx_how h = { .type = DT_F32 };
+    struct source src;
+    source_open(&src);
+    mlx_model(&d, &src.w, &h, NULL, 0);
+    spell_config(&d, &src.w);
+    spell_vocab(&d, &src.w);
+    const struct folder_file from = folder_at(&d, "weights.safetensors"), to = folder_at(&d, "model.safetensors");
+    assert_int_equal(rename(from.path, to.path), 0);
+    steno_model *m;
+    steno_error e;
+    if (steno_model_open(&m, d.path, NULL, &e)) fail_msg("%s", e.text);
+    assert_string_equal(said_of(m).text, demo_text);
+    if (steno_model_open(&m, to.path, NULL, &e)) fail_msg("%s", e.text);
+    assert_string_equal(said_of(m).text, demo_text);
+    source_close(&src);
+    folder_remove(&d);
+}
+
 static void test_a_tensor_that_is_missing_is_named(void **state)
 {
     (void)state;
@@ -376,6 +421,8 @@ int main(void)
         cmocka_unit_test(test_groups_are_not_rounded_again_but_when_that_is_asked_for),
         cmocka_unit_test(test_a_table_of_heads_is_read_and_one_that_says_nothing_is_not),
         cmocka_unit_test(test_settings_that_contradict_are_refused_by_name),
+        cmocka_unit_test(test_shapes_that_the_settings_do_not_have_are_refused_by_name),
+        cmocka_unit_test(test_settings_of_transformers_go_with_weights_of_mlx),
         cmocka_unit_test(test_a_tensor_that_is_missing_is_named),
         cmocka_unit_test(test_a_file_that_was_cut_is_refused),
     };
