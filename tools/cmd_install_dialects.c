@@ -172,7 +172,7 @@ static void tell_path(const struct linking *l)
         }
         p += n + (p[n] == ':');
     }
-    message("%s is not in PATH", l->dir);
+    message("%s is not in PATH; this puts it there, until the shell ends: export PATH=\"%s:$PATH\"", l->dir, l->dir);
 }
 
 int cmd_install_dialects(int argc, char **argv)
@@ -188,6 +188,10 @@ int cmd_install_dialects(int argc, char **argv)
     l.n = n - 1;
     code = check_names(&l);
     if (code != EXIT_OK) return code;
+    if (stat(l.dir, &st) && errno == ENOENT) {
+        message("%s: there is no such folder; make it first: mkdir -p \"%s\"", l.dir, l.dir);
+        return EXIT_OUTPUT;
+    }
     if (stat(l.dir, &st)) return tell_error(l.dir);
     if (!S_ISDIR(st.st_mode)) return message_usage("%s is not a folder", l.dir);
     const ssize_t len = readlink("/proc/self/exe", l.exe, sizeof l.exe - 1);

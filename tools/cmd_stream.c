@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum which { VAD_NONE, VAD_IS_SILERO, VAD_IS_FSMN };
 
@@ -127,7 +128,9 @@ static int hear(struct live *l, struct printer *p, const struct opts *o, const c
         message("%s", e.text[0] ? e.text : steno_status_text(rc));
         return EXIT_MEMORY;
     }
-    if (rc) return sound_failed(file, rc, e.text);
+    const int code = rc ? sound_failed(file, rc, e.text) : EXIT_OK;
+    if (rc == STENO_EUNSUPPORTED && strcmp(file, "-") == 0) message("samples alone, without a file's head, need --raw s16le or the like");
+    if (rc) return code;
     return signals_pending() ? EXIT_SIGNAL + signals_pending() : EXIT_OK;
 }
 
@@ -140,8 +143,8 @@ static int find_vad(steno_model **vad, const struct opts *o, const struct engine
     char *found = o->vad_model ? NULL : is_silero ? vad_find_silero(e->path) : vad_find(e->path);
     const char *path = o->vad_model ? o->vad_model : found;
     int code = path ? engine_beside(vad, path, "the voice-activity model", e, &o->engine)
-                    : message_usage("--vad %s needs --vad-model PATH; none was found beside the model or in the caches",
-                                    is_silero ? "silero" : "fsmn");
+                    : message_usage("--vad %s needs --vad-model PATH; none was found beside the model or in the caches. \"steno models "
+                                    "pull %s\" gets it", is_silero ? "silero" : "fsmn", is_silero ? "silero" : "fsmn-vad");
     if (code == EXIT_OK) {
         steno_model_info info = { .size = sizeof info };
         steno_model_info_get(*vad, &info);
@@ -205,6 +208,9 @@ int cmd_stream(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n > 1) return message_usage("stream takes one sound, not %d", n);
     code = stream_sound_check(&o.sound);
+    if (code == EXIT_OK && !o.sound.mic && (!n || strcmp(argv[0], "-") == 0) && isatty(STDIN_FILENO))
+        return message_usage("standard input is the terminal: give a file, --mic for a microphone, or send sound through a pipe, as "
+                             "\"arecord -f S16_LE -r 16000 | steno stream\" does");
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 0), argv, n);
     if (code != EXIT_OK) return code;
     code = option_served(e.model, "chunk_size") ? check_chunks(&given) : engine_session(&e, 1);

@@ -332,6 +332,7 @@ static int run_inputs(struct transcription *t, char **files, int n)
     t->place = place;
     if (code == EXIT_OK && n_left)
         code = o->batch_size > 1 ? transcription_run_batch(t, left, n_left) : transcription_run(t, left, n_left);
+    if (code == EXIT_INPUT && n_left < n) code = EXIT_SOME; /* the others were finished before */
     resume_end(&t->resume, files, n, signals_pending() || t->job.stop != EXIT_OK || code == EXIT_MEMORY);
     t->place = NULL;
     free(options);

@@ -193,7 +193,9 @@ int cmd_vad(int argc, char **argv)
     if (code == ARGS_RUN) code = args_parse(&vad_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("vad takes one sound file, not %d", n);
-    if (!o.engine.model) return message_usage("vad needs a voice-activity model: -m PATH, such as FunASR's FSMN-VAD, or Silero VAD");
+    if (!o.engine.model)
+        return message_usage("vad needs a voice-activity model: -m silero or -m fsmn-vad, or a path; "
+                             "\"steno models pull silero\" gets one (1 MB)");
     if (o.streaming && o.out.format) return message_usage("--streaming and --output-format exclude each other");
     struct cue_results out = { 0 };
     code = cue_results_open(&out, &o.out, argv[0], o.json, o.engine.quiet);

@@ -43,7 +43,7 @@ static const struct help_page pages[] = {
     { "chat", " model draft system think temperature top-k top-p seed grammar json-schema max-tokens ctx-size compute threads quiet ", {
         { "steno chat -m qwen3-0.6b", "talk with a model; Ctrl-D ends it" },
         { "steno chat -m qwen3-0.6b --system \"Answer in one sentence.\"", "with an instruction" },
-        { "steno chat -m gemma-3-1b --temperature 0", "the likeliest answer, always the same" } } },
+        { "steno chat -m qwen3-1.7b --temperature 0", "the likeliest answer, always the same" } } },
     { "generate", " model draft file prompts raw system think temperature top-k top-p seed grammar json-schema max-tokens stop ctx-size "
                   "batch-size json compute threads quiet ", {
         { "steno generate -m qwen3-0.6b \"Why is the sky blue?\"", "an answer" },

@@ -163,6 +163,14 @@ static int list_failed(const char *list)
     return EXIT_INPUT;
 }
 
+/* Blanks at the end of a line are the file's name only where there is such a file. */
+static void cut_blanks(char *line, size_t n)
+{
+    struct stat st;
+    if (n && strchr(" \t", line[n - 1]) && stat(line, &st))
+        while (n && strchr(" \t", line[n - 1])) line[--n] = '\0';
+}
+
 /* Lines of a file; empty ones and those that begin with # say nothing. */
 static int add_list(struct inputs *in, const char *list, int recursive)
 {
@@ -177,7 +185,10 @@ static int add_list(struct inputs *in, const char *list, int recursive)
         if (strlen(line) != (size_t)n) {
             message("%s: line %lld has a NUL byte: this is no list of names", sound_name(list), (long long)at);
             code = EXIT_INPUT;
-        } else if (n && line[0] != '#') code = add_one(in, line, recursive);
+            break;
+        }
+        if (n > 0) cut_blanks(line, (size_t)n);
+        if (line[0] && line[0] != '#') code = add_one(in, line, recursive);
         errno = 0;
     }
     if (code == EXIT_OK && !feof(f)) code = list_failed(list);

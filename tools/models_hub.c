@@ -243,6 +243,27 @@ static int find_near(struct hub_known *near, const char *name)
     return best >= 0;
 }
 
+/* A name that is a file's: the length of it without its ending, 0: it has none of these. */
+static int stem_length(const char *file)
+{
+    static const char *const end[] = { ".bin", ".pt", ".gguf", ".onnx", ".safetensors" };
+    const size_t n = strlen(file);
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++)
+        if (n > strlen(end[i]) && strcmp(file + n - strlen(end[i]), end[i]) == 0) return (int)(n - strlen(end[i]));
+    return 0;
+}
+
+/* "models/ggml-base.en.bin", where another program keeps it: the model of the table that such a file is. @return 1, or 0: none of it */
+static int find_of_file(struct hub_known *k, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    char stem[128];
+    const int n = stem_length(file);
+    if (!n || n >= (int)sizeof stem) return 0;
+    snprintf(stem, sizeof stem, "%.*s", n, file);
+    return hub_known_find(k, stem) || (strncmp(stem, "ggml-", 5) == 0 && hub_known_find(k, stem + 5));
+}
+
 int models_hub_tell(const char *name, int64_t *size)
 {
     struct hub_known known;
@@ -250,6 +271,11 @@ int models_hub_tell(const char *name, int64_t *size)
     struct hub_error e;
     const int has_slash = strchr(name, '/') != NULL;
     *size = 0;
+    if (find_of_file(&known, name)) {
+        message("model %s: no such file; \"steno models pull %s\" gets such a model, and -m %s takes it", name, known.name, known.name);
+        return 0;
+    }
+    if (has_slash && stem_length(name)) return -1;
     if (has_slash && (name[0] == '.' || name[0] == '/' || hub_spec_read(&spec, name, &e))) return -1;
     if (has_slash || hub_known_find(&known, name)) {
         char told[48] = "";

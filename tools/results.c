@@ -6,6 +6,7 @@
 #include "sound.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int results_stream_text(const struct results *r)
 {
@@ -57,6 +58,19 @@ static int check_beside(const struct results *r)
     return EXIT_OK;
 }
 
+/* A folder that is called as a file would be was meant to be one. */
+static int check_folder(const struct results *r)
+{
+    struct stat st;
+    const char *dir = r->files.naming.dir, *dot = dir ? strrchr(dir, '.') : NULL;
+    if (!dot || dot == dir || r->as || (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))) return EXIT_OK;
+    for (const struct writer *w = writers; w->name; w++)
+        if (strcmp(dot + 1, w->extension) == 0)
+            return message_usage("--output-dir %s: it is the name of a folder; \"-f %s -o .\" writes NAME.%s here, "
+                                 "\"-f %s > %s\" one file", dir, w->name, w->extension, w->name, dir);
+    return EXIT_OK;
+}
+
 int results_check(struct results *r)
 {
     const struct result_files *f = &r->files;
@@ -71,7 +85,8 @@ int results_check(struct results *r)
     if (code != EXIT_OK || !f->naming.dir) return code == EXIT_OK ? ledger_code_stdout(f->ledger) : code;
     if (r->marked && !out_template_has(f->naming.template, "{stem}"))
         return message_usage("an input has several results here: put {stem} into --output-template");
-    code = check_beside(r);
+    code = check_folder(r);
+    if (code == EXIT_OK) code = check_beside(r);
     if (code == EXIT_OK) code = check_names(r);
     if (code != EXIT_OK) return code;
     const int status = result_files_prepare(&r->files, r->inputs, r->n);

@@ -85,6 +85,19 @@ static const struct verb *near_verb(const char *word)
     return best;
 }
 
+/* Other words for a verb. @return the verb, or NULL */
+static const char *said_otherwise(const char *word)
+{
+    static const struct { const char *word, *verb; } said[] = {
+        { "live", "stream" }, { "listen", "stream" }, { "lint", "lint-subs" }, { "language", "detect" },
+        { "mic", "\"steno stream --mic\"" }, { "record", "\"steno stream --mic\"" }, { "dictate", "\"steno stream --mic\"" },
+        { "subtitle", "\"steno transcribe -f srt\"" }, { "subtitles", "\"steno transcribe -f srt\"" },
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (strcmp(word, said[i].word) == 0) return said[i].verb;
+    return NULL;
+}
+
 /* What a first word that is no verb was meant to be: a verb, or an action of models without its verb. A file is a file.
  * @return 1, or 0: it is like nothing */
 static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
@@ -92,9 +105,10 @@ static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
     struct stat st;
     if (argv[0][0] == '-' || strpbrk(argv[0], "./") || stat(argv[0], &st) == 0) return 0;
     if (models_meant_alone(text, argc, argv, 1)) return 1;
-    const struct verb *near = near_verb(argv[0]);
-    if (near) snprintf(text, MODELS_MEANT_SZ, "%s", near->name);
-    return near || models_meant_alone(text, argc, argv, 0);
+    const char *said = said_otherwise(argv[0]);
+    const struct verb *near = said ? NULL : near_verb(argv[0]);
+    if (said || near) snprintf(text, MODELS_MEANT_SZ, "%s", said ? said : near->name);
+    return said || near || models_meant_alone(text, argc, argv, 0);
 }
 
 /* @return NULL: there is no such verb */

@@ -95,7 +95,7 @@ static int find(char **path, const struct vad_opts *o, const struct engine *e, c
                              "the caches (\"steno doctor\" names them). \"steno models pull silero\" gets it");
     if (!*path && o->kind != VAD_OFF)
         return message_usage("--vad fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD; none was found beside the model or in the "
-                             "caches (\"steno doctor\" names them)");
+                             "caches (\"steno doctor\" names them). \"steno models pull fsmn-vad\" gets it");
     if (*path && !eo->quiet)
         message("voice activity: %s (found by itself; --vad-model chooses another, --no-vad does without)", *path);
     return EXIT_OK;

@@ -32,5 +32,5 @@ int word_near(const char *word, const char *name)
     const size_t n = strlen(word);
     if (n >= 2 && strncmp(word, name, n) == 0) return 0;
     const int d = word_distance(word, name);
-    return d <= 1 + (int)(n / 4) && d < (int)strlen(name) ? d : -1;
+    return d <= (n < 5 ? 1 : 1 + (int)(n / 4)) && d < (int)strlen(name) ? d : -1;
 }

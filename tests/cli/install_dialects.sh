@@ -67,7 +67,7 @@ expect 2 "a folder is needed" install-dialects
 expect 2 "a file is no folder" install-dialects a.wav
 err_has "a.wav is not a folder"
 expect 6 "a folder that is not there" install-dialects none
-err_has "none: No such file or directory"
+err_has "none: there is no such folder; make it first: mkdir -p \"none\""
 expect 2 "a program that is not known" install-dialects bin other
 err_has "other is not the name of a program that is known"
 finish

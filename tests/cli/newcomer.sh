@@ -38,6 +38,58 @@ for word in pull get; do
 done
 rm pull get
 
+answers 2 'did you mean stream?' live
+answers 2 'did you mean "steno stream --mic"?' mic
+answers 2 'unknown option --list; "steno transcribe --help" lists them' --list
+
+echo "what whisper.cpp's scripts and habits bring"
+for path in models/ggml-base.en.bin ./models/ggml-base.en.bin /none/ggml-base.en.bin ggml-base.en.bin; do
+    answers 3 "model $path: no such file; \"steno models pull base.en\" gets such a model, and -m base.en takes it" -m $path "$DIGITS"
+done
+answers 3 '"steno models pull silero-v6" gets such a model' vad -m ggml-silero-v6.2.0.bin "$DIGITS"
+answers 3 "no model of that name in the caches" -m models/other.bin "$DIGITS"
+expect 6 "a folder for links that is not there" install-dialects "$HOME/no bin"
+err_has "make it first: mkdir -p"
+mkdir "$HOME/bin"
+expect 0 "a folder for links that is not in PATH" install-dialects "$HOME/bin" whisper
+err_has "export PATH=\"$HOME/bin:\$PATH\""
+
+echo "a file in place of a folder"
+answers 2 '"-f srt -o ." writes NAME.srt here, "-f srt > talk.srt" one file' -m "$MODEL" "$DIGITS" -o talk.srt
+answers 2 '"-f txt > out/talk.txt" one file' -m "$MODEL" "$DIGITS" -f srt -o out/talk.txt
+[ ! -e out ] && [ ! -e talk.srt ] || bad "nothing is made" "$(ls)"
+mkdir notes.txt
+for dir in notes.txt v1.2 .srt; do
+    expect 0 "$dir is a folder" -q -m "$MODEL" "$DIGITS" -o $dir
+    [ -s $dir/zh_phrases.txt ] || bad "$dir has the text" "$(ls -a $dir)"
+done
+
+echo "what is missing, and how to get it"
+answers 2 '"steno models pull fsmn-vad" gets it' -q -m "$MODEL" --vad fsmn "$DIGITS"
+answers 2 '"steno models pull silero" gets it' -q -m "$MODEL" --vad silero "$DIGITS"
+answers 2 '"steno models pull silero" gets it' stream -q -m "$MODEL" --vad silero "$DIGITS"
+answers 2 '"steno models pull silero" gets one' vad "$DIGITS"
+answers 2 "srt, vtt, ass and wts: add -f srt" "$DIGITS" --style bbc
+IN=$MODEL expect 4 "samples alone" stream -q -m "$MODEL"
+err_has "need --raw s16le"
+if command -v script >/dev/null; then
+    script -qec "$STENO stream -m $MODEL" /dev/null </dev/null >"$T/out" 2>"$T/err"
+    is "at a terminal a stream has to be told what to hear" "$?" 2
+    out_has "standard input is the terminal: give a file, --mic for a microphone"
+fi
+
+echo "lists"
+mkdir many
+cp "$DIGITS" many/a.wav
+cp "$DIGITS" "many/b.wav "
+printf 'many/a.wav  \t\r\nmany/b.wav \n  \n' >list.txt
+expect 0 "blanks at the end of a line" -q -m "$MODEL" @list.txt
+is "both are heard" "$(wc -l <"$T/out")" 6
+printf 'many/a.wav\nmany/none.wav\n' >list.txt
+expect 1 "one of two fails" -q -m "$MODEL" @list.txt -o night --resume
+expect 1 "and fails again, beside one that was finished before" -q -m "$MODEL" @list.txt -o night --resume
+expect 4 "alone it is all" -q -m "$MODEL" many/none.wav -o night2 --resume
+
 echo "no model"
 answers 0 'no model is on this machine; "steno models pull base" gets one (148 MB), "steno models list --all" shows' models list
 answers 0 'no model is on this machine' models list --json
