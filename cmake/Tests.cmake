@@ -292,7 +292,7 @@ set(costs
     emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.kernels.Conroe 200 emulated.program.Nehalem 200
     emulated.program.Conroe 200 emulated.program.Haswell 200
     golden.draft_model 290 golden.narrow 190 golden.verified 180 unit.tool_every_option 160 kernels 140 golden.reference 70
-    cli.resume 60 hub.faults 50 api.compute 40 cli.stream 40
+    cli.resume 60 cli.resume_products 40 hub.faults 50 api.compute 40 cli.stream 40
     api.batch 15 golden.quantized 15 attack.nomem 10 golden.shipped 10 api.fallback 8 api.audio 8 api.kquants 8
     golden.vad 8 golden.executor 8 cli.progress 6 cli.verbs 6 cli.batch 6 api.nomem 6 unit.plan_shared 5 unit.plan_widths 5)
 while(costs)

@@ -227,10 +227,14 @@ static int set_params(struct transcription *t, const steno_model *m)
 static int check(struct transcription *t, struct transcribe_opts *o)
 {
     const struct results *r = t->results;
-    int n_stdin = 0;
-    for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->inputs[i], "-") == 0;
+    int n_stdin = 0, n_files = 0;
+    for (int i = 0; i < r->n; i++) {
+        n_stdin += strcmp(r->inputs[i], "-") == 0;
+        n_files += out_input_has_folder(r->inputs[i]);
+    }
     if (r->n == 0) return message_usage("no input; give a sound file, or - for standard input");
     if (n_stdin > 1) return message_usage("standard input can be read once only");
+    if (o->resume && !n_files) return message_usage("--resume is for files: standard input and addresses begin anew each time");
     int code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF && !o->vad.join);
     if (code == EXIT_OK) code = check_channels(o);
     if (code == EXIT_OK) code = check_track(o);

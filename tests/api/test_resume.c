@@ -4,6 +4,7 @@
  * gives the rest of the bytes that the other would have given. */
 #include "funasr_session.h"
 #include "shipped.h"
+#include "unit/crc32.h"
 
 enum { MOST = 64, SECONDS_HEARD = 60 };
 
@@ -32,6 +33,12 @@ static int tear_down(void **state)
 
 /* What was given, and where each piece of it ends. */
 struct kept { struct buf all; size_t end[MOST]; int n; };
+
+static int no_window(void *user, int64_t at_ms)
+{
+    (void)user, (void)at_ms;
+    return 0;
+}
 
 static void keep(void *user, const void *data, size_t n)
 {
@@ -242,6 +249,54 @@ static void test_bytes_of_something_else_are_refused(void **state)
     place_close(&other);
 }
 
+/* The first record with another time in place of that one, and its checksum made right. @return how many there were */
+static int other_time(uint8_t *record, size_t n, double was, double is)
+{
+    int found = 0;
+    for (size_t at = 8; at + sizeof was <= n; at += 4) {
+        if (memcmp(record + at, &was, sizeof was) != 0) continue;
+        memcpy(record + at, &is, sizeof is);
+        found++;
+    }
+    const uint32_t sum = crc32_add(0, record + 8, n - 8);
+    memcpy(record + 4, &sum, sizeof sum);
+    return found;
+}
+
+static void test_times_that_no_audio_has_are_refused(void **state)
+{
+    (void)state;
+    static const struct { double at; int rc; } limit[] = {
+        { 999999999.0, STENO_OK }, { -999999999.0, STENO_OK }, { 1e9, STENO_EARG }, { -1e9, STENO_EARG }, { 1e300, STENO_EARG },
+        { INFINITY, STENO_EARG },
+    };
+    steno_transcribe_params p = plain();
+    struct kept whole = { 0 };
+    struct place at = place_open(model, 0);
+    p.word_timestamps = 1;
+    p.on_resume_point = keep;
+    p.user = &whole;
+    assert_int_equal(place_run(&at, &minute, &p), STENO_OK);
+    steno_word w = { .size = sizeof w };
+    assert_int_equal(steno_word_get(at.s, 0, 0, &w), STENO_OK);
+    const double end = w.end;
+    assert_true(end > 0);
+    p.on_resume_point = NULL;
+    p.on_window = no_window;
+    p.n_resume = (int32_t)whole.end[0];
+    uint8_t *bytes = malloc(whole.end[0]);
+    assert_non_null(bytes);
+    p.resume = bytes;
+    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+        memcpy(bytes, whole.all.p, whole.end[0]);
+        assert_true(other_time(bytes, whole.end[0], end, limit[i].at) > 0);
+        assert_int_equal(place_run(&at, &minute, &p), limit[i].rc);
+    }
+    free(bytes);
+    buf_free(&whole.all);
+    place_close(&at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_both_texts_of_a_model_go_on),
         cmocka_unit_test(test_clips_with_a_ctc_head_go_on),
         cmocka_unit_test(test_bytes_of_something_else_are_refused),
+        cmocka_unit_test(test_times_that_no_audio_has_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

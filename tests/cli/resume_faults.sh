@@ -115,6 +115,7 @@ in_place "the same, to go on with" "out/.steno_resume/$name: Not a directory" --
 rm out/.steno_resume
 if [ "$(id -u)" -ne 0 ]; then
     mkdir out/.steno_resume
+    touch out/.steno_resume/other # a folder with nothing in it goes
     chmod 500 out/.steno_resume
     in_place "a folder that may not be written" "out/.steno_resume/$name: Permission denied. Results"
     chmod 700 out/.steno_resume
