@@ -25,7 +25,9 @@ int hub_known_row(struct hub_known *k, size_t i)
     k->name = column[NAME], k->aliases = column[ALIASES], k->repo = column[REPO], k->commit = column[COMMIT], k->file = column[FILE_];
     k->family = column[FAMILY], k->languages = column[LANGUAGES], k->licence = column[LICENCE], k->sha256 = column[SHA256];
     k->hub = strcmp(column[HUB], "ms") == 0 ? HUB_MS : HUB_HF;
-    k->size = column[SIZE][0] ? strtoll(column[SIZE], NULL, 10) : -1;
+    const int is_about = column[SIZE][0] == '~';
+    k->size = column[SIZE][0] && !is_about ? strtoll(column[SIZE], NULL, 10) : -1;
+    k->about_mb = is_about ? (int)strtol(column[SIZE] + 1, NULL, 10) : 0;
     k->memory_mb = (int)strtol(column[MEMORY], NULL, 10);
     return 1;
 }

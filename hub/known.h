@@ -12,6 +12,7 @@ struct hub_known {
     const char *sha256;
     int hub;               /* enum hub_kind */
     int64_t size;          /* of this file, -1: not known */
+    int about_mb;          /* of all files, where no size is known; 0: there is no such figure */
     int memory_mb;
 };
 

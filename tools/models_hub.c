@@ -281,6 +281,7 @@ int models_hub_tell(const char *name, int64_t *size)
         char told[48] = "";
         if (!has_slash) *size = size_of(&known);
         if (*size) snprintf(told, sizeof told, " (%.1f MB)", (double)*size / 1e6);
+        else if (!has_slash && known.about_mb) snprintf(told, sizeof told, " (about %d MB)", known.about_mb);
         message("model %s: is not on this machine; this gets it%s: steno models pull %s", name, told, name);
         return 1;
     }

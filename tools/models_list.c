@@ -101,11 +101,12 @@ static int list_known(const struct models_call *c)
         for (size_t r = i; hub_known_row(&row, r) && strcmp(row.name, k.name) == 0; r++) size += row.size > 0 ? row.size : 0;
         if (c->o->json) {
             printf("{\"name\": \"%s\", \"bytes\": %lld, \"known\": true, \"repo\": \"%s\", \"family\": \"%s\", \"languages\": \"%s\", "
-                   "\"licence\": \"%s\", \"memory_mb\": %d}\n",
-                   k.name, (long long)size, k.repo, k.family, k.languages, k.licence, k.memory_mb);
+                   "\"licence\": \"%s\", \"memory_mb\": %d, \"about_mb\": %d}\n",
+                   k.name, (long long)size, k.repo, k.family, k.languages, k.licence, k.memory_mb, k.about_mb);
         } else {
             char told[32] = "";
             if (size) snprintf(told, sizeof told, "%.1f MB", (double)size / 1e6);
+            else if (k.about_mb) snprintf(told, sizeof told, "~%d MB", k.about_mb);
             printf("%-48s %12s  not here; %s; languages: %s; licence: %s\n", k.name, told, k.family, k.languages, k.licence);
         }
     }

@@ -99,8 +99,10 @@ out_empty
 expect 0 "what can be had" models list --all
 out_has "base "
 err_lines 1
+grep -q " MB " "$T/out" && ! grep -v " MB " "$T/out" >"$T/without" || bad "each name has a size" "$(cat "$T/without")"
 answers 3 "model base: is not on this machine; this gets it (148.0 MB): steno models pull base" models where base
 answers 3 "model some/model: is not on this machine; this gets it: steno models pull some/model" models where some/model
+answers 3 "this gets it (about 134 MB): steno models pull bge-small" search -m bge-small what /dev/null
 answers 3 "did you mean base?" models where baes
 answers 3 '"steno models list --all" shows the names' models where xyzzy
 answers 3 '"steno models list --all" shows the names' models where ./xyzzy

@@ -29,6 +29,7 @@ class Names(Case):
             self.assertIn(hub, ("hf", "ms"))
             self.assertRegex(repo, r"^[\w.-]+/[\w.-]+$")
             self.assertTrue(not digest or len(digest) == 64 and size, r)
+            self.assertRegex(size, r"^~?[1-9][0-9]*$", r)  # a download of unknown size surprises
             if family:
                 self.assertTrue(languages and licence and int(memory) > 0, r)
                 for n in [name] + aliases.split(",") * bool(aliases):
@@ -51,9 +52,11 @@ class Names(Case):
         rows, want = {r[0]: r for r in shown if len(r) == 7}, table()
         for r in want:
             if r[8]:
-                size = sum(int(x[6] or 0) for x in want if x[0] == r[0])
-                self.assertEqual(rows[r[0]], [r[0], r[1].replace(",", " "), "%.1f" % (size / 1e6) if size else "", r[11], r[9], r[10],
+                sizes = [x[6] for x in want if x[0] == r[0]]
+                size = "about " + sizes[0][1:] if sizes[0][0] == "~" else "%.1f" % (sum(map(int, sizes)) / 1e6)
+                self.assertEqual(rows[r[0]], [r[0], r[1].replace(",", " "), size, r[11], r[9], r[10],
                                               ("ModelScope: " if r[2] == "ms" else "") + r[3]])
+        self.assertEqual(sorted(rows.keys() - {"name", "---"}), sorted({r[0] for r in want}))  # and nothing else
 
     def test_a_name_without_hashes_is_what_the_hub_lists(self):
         self.hub.repos["openai/whisper-base"] = dict(WHISPER)
