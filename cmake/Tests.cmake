@@ -14,7 +14,7 @@ endif()
 
 # ---- labels. Beside its group a test carries `long` when it goes over a whole collection under several arithmetics, for minutes; `threads`
 # when it opens a team or a thread itself (golden ones do not: what they compare is computed by the same teams); and `media` when it asks
-# whether there is FFmpeg. script/lint finds what is missing here.
+# whether there is FFmpeg or a microphone. script/lint finds what is missing here.
 
 set(tests_long golden.draft_model golden.narrow golden.verified)
 set(tests_threads
@@ -26,8 +26,8 @@ set(tests_threads
     api.nomem api.opening
     api.reenter api.resident api.resident_lanes api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows
-    api.batch_runs api.live api.silero unit.live)
-set(tests_media cli.channels cli.cut cli.inputs cli.lint_subs cli.stream cli.writers)
+    api.batch_runs api.live api.silero unit.live unit.tool_mic cli.mic)
+set(tests_media cli.channels cli.cut cli.inputs cli.lint_subs cli.mic cli.stream cli.writers)
 
 function(steno_test name)
     cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
@@ -130,6 +130,15 @@ foreach(group IN ITEMS unit api golden)
     endforeach()
 endforeach()
 
+# A library with the name of ALSA's, in place of that.
+add_library(fake_alsa MODULE tests/unit/fake_alsa.c)
+set_target_properties(fake_alsa PROPERTIES C_VISIBILITY_PRESET default)
+target_link_options(fake_alsa PRIVATE -Wl,-soname,libasound.so.2)
+if(TARGET tool_objects)
+    target_compile_definitions(unit_tool_mic PRIVATE FAKE_ALSA="$<TARGET_FILE:fake_alsa>")
+    add_dependencies(unit_tool_mic fake_alsa)
+endif()
+
 # ---- the program as people use it
 
 set(sanitized 0)
@@ -137,9 +146,11 @@ if(STENO_SANITIZE)
     set(sanitized 1)
 endif()
 add_library(failing_read MODULE tests/cli/failing_read.c)
-add_library(no_library MODULE tests/cli/no_library.c)
-set_target_properties(no_library PROPERTIES C_VISIBILITY_PRESET default)
-target_link_libraries(no_library PRIVATE ${CMAKE_DL_LIBS})
+foreach(name IN ITEMS no_library no_wait)
+    add_library(${name} MODULE tests/cli/${name}.c)
+    set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET default)
+    target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
+endforeach()
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
@@ -147,10 +158,15 @@ foreach(script IN LISTS scripts)
     if("cli.${name}" IN_LIST tests_media)
         list(APPEND labels media)
     endif()
+    if("cli.${name}" IN_LIST tests_threads)
+        list(APPEND labels threads)
+        add_dependencies(tests_with_threads steno)
+    endif()
     if(TARGET steno AND NOT name MATCHES "^lib")
         steno_test(cli.${name} COMMAND bash ${script} LABELS ${labels} ENV
             "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}"
-            "STENO_FAILING_READ=$<TARGET_FILE:failing_read>" "STENO_NO_LIBRARY_AT=$<TARGET_FILE:no_library>")
+            "STENO_FAILING_READ=$<TARGET_FILE:failing_read>" "STENO_NO_LIBRARY_AT=$<TARGET_FILE:no_library>"
+            "STENO_NO_WAIT=$<TARGET_FILE:no_wait>")
     endif()
 endforeach()
 

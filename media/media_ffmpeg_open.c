@@ -40,7 +40,7 @@ static int64_t io_seek(void *user, int64_t offset, int whence)
 {
     struct ffmpeg *f = user;
     whence &= ~AVSEEK_FORCE;
-    if (whence == AVSEEK_SIZE) return f->in->live ? AVERROR(ENOSYS) : f->in->size;
+    if (whence == AVSEEK_SIZE) return f->in->live ? 0 : f->in->size; /* 0: not known; a size would be compared with what an MP3 says */
     const int64_t base = whence == SEEK_CUR ? f->pos : whence == SEEK_END ? f->in->size : 0;
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) return AVERROR(EINVAL);
     if (offset < -base || offset > INT64_MAX - base) return AVERROR(EINVAL);

@@ -215,7 +215,8 @@ int mic_open(struct mic **out, const char *device, steno_error *e)
 {
     (void)device;
     *out = NULL;
-    snprintf(e->text, sizeof e->text, "this build hears no microphone (STENO_MIC=OFF)");
+    snprintf(e->text, sizeof e->text, "this build hears no microphone (STENO_MIC=OFF); hear samples of another program: "
+                                      "arecord -f S16_LE -r 16000 -t raw | steno stream --raw s16le");
     return e->status = STENO_EUNSUPPORTED;
 }
 

@@ -177,9 +177,43 @@ static void test_max_context_says_how_many_and_zero_means_none(void **state)
     assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
 }
 
+/* whisper.cpp counts the mark before earlier text, too: of one token it is the mark alone, where there is earlier text. */
+static void test_by_whisper_cpp_s_rules_the_mark_before_earlier_text_counts(void **state)
+{
+    (void)state;
+    static int32_t ids[MOST_IDS];
+    static int const most[] = { -1, 448, 224, 223, 100, 2, 1, 0 };
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        steno_transcribe_params p = params_noted(&told);
+        p.decoding = STENO_DECODING_GGML;
+        p.prompt_tokens = ids;
+        p.n_prompt_tokens = some_ids(ids, 300);
+        p.audio_ctx = SHORT;
+        p.max_context = most[i];
+        p.without_timestamps = 1; /* one window */
+        run(&demo, &p);
+        const int with_mark = most[i] < 0 || most[i] > 224 ? 224 : most[i], want = with_mark - 1;
+        const struct prompted at = stood();
+        assert_int_equal(at.sot, with_mark);
+        assert_int_equal(at.n, at.sot + 4);
+        if (with_mark) assert_int_equal(at.id[0], steno_token_id(model, STENO_TOKEN_PREVIOUS));
+        if (want > 0) assert_memory_equal(at.id + 1, ids + 300 - want, (size_t)want * sizeof *ids);
+        assert_int_equal(told.a[0].with_previous, with_mark > 0);
+    }
+    for (int one = 0; one < 2; one++) { /* without a prompt the first window has nothing before it */
+        steno_transcribe_params p = params_noted(&told);
+        p.decoding = STENO_DECODING_GGML;
+        p.max_context = one;
+        run(&many, &p);
+        assert_true(told.n > 1 && !told.a[0].with_previous);
+        assert_int_equal(told.a[1].with_previous, one);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_whisper_cpp_s_rules_the_mark_before_earlier_text_counts),
         cmocka_unit_test(test_initial_tokens_end_with_the_prefix_and_the_text_goes_on_behind_it),
         cmocka_unit_test(test_every_window_and_attempt_begins_with_the_prefix),
         cmocka_unit_test(test_a_prefix_that_leaves_no_room_is_refused_and_the_longest_decodes),

@@ -143,6 +143,12 @@ expect 0 "no warnings" $W zh_short.wav -f txt -o o --fp16 False
 err_lines 0
 expect 0 "of lines without words" $W zh_short.wav -f srt -o o --word_timestamps True --max_line_count 2 --fp16 False
 err_has "UserWarning: --max_line_count has no effect without --max_line_width"
+for o in @ @/deep; do # steno's own word for the input's folder
+    expect 0 "a folder of any name: $o" $W sounds/two.dots.wav -f txt -o $o --fp16 False
+    err_lines 0
+    [ -s "$o/two.dots.txt" ] || bad "it is made where the program runs" "$(find . -name 'two.dots.*')"
+done
+none "nothing stands beside the sound" "$(find sounds -name '*.txt' -o -name deep)"
 mkdir -p "$HOME/.cache/whisper" m
 cp "$MODEL" "$HOME/.cache/whisper/large-v3-turbo.pt"
 cp "$MODEL" m/tiny.pt

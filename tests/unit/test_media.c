@@ -140,13 +140,29 @@ static pid_t feed(int fd, const uint8_t *data, size_t n)
     return child;
 }
 
+static struct sound read_live(void)
+{
+    steno_media *m;
+    steno_source src;
+    steno_media_params p;
+    steno_error e = { 0 };
+    steno_media_params_init(&p);
+    p.live = 1;
+    if (steno_media_open_params(&m, "-", &p, &e)) fail_msg("%s", e.text);
+    steno_media_source(m, &src);
+    const struct sound s = drain(&src, 4801);
+    assert_int_equal(s.status, 0);
+    steno_media_close(m);
+    return s;
+}
+
 /* Decode "-" while standard input is `fd`, which is closed. */
-static struct sound read_stdin(int fd)
+static struct sound read_stdin(int fd, int live)
 {
     const int saved = dup(STDIN_FILENO);
     assert_true(saved >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
     close(fd);
-    struct sound s = read_file("-");
+    struct sound s = live ? read_live() : read_file("-");
     assert_true(dup2(saved, STDIN_FILENO) == STDIN_FILENO);
     close(saved);
     return s;
@@ -156,16 +172,22 @@ static void test_pipe_gives_the_samples_of_the_file(void **state)
 {
     (void)state;
     /* ends of files matter: an MP4 index at the end, the trimmed end of an MP3 */
-    static const char *const names[] = { AUDIO "zh_phrases.wav", AUDIO "de_video.mp4", AUDIO "de_22k.mp3" };
-    const size_t n_names = strncmp(steno_media_backend(), "FFmpeg", 6) ? 1 : 3;
-    for (size_t i = 0; i < n_names; i++) {
+    static const char *const names[] = { AUDIO "zh_phrases.wav", AUDIO "de_video.mp4", AUDIO "de_22k.mp3", AUDIO "de.opus",
+                                         AUDIO "de_stereo.ogg", AUDIO "fr.flac", AUDIO "de.m4a", AUDIO "de.webm", AUDIO "de.aac",
+                                         AUDIO "de_video.mkv", AUDIO "de.avi", AUDIO "de.wma", AUDIO "de.w64", AUDIO "de.aiff" };
+    const size_t n_names = strncmp(steno_media_backend(), "FFmpeg", 6) ? 1 : sizeof names / sizeof *names;
+    for (size_t k = 0; k < 2 * n_names; k++) { /* in one go, then as it comes */
+        const size_t i = k % n_names;
         size_t n;
         uint8_t *p = load(names[i], &n);
         int ends[2], status;
         assert_int_equal(pipe(ends), 0);
         const pid_t child = feed(ends[1], p, n);
         close(ends[1]);
-        struct sound want = read_file(names[i]), got = read_stdin(ends[0]);
+        struct sound want = read_file(names[i]), got = read_stdin(ends[0], k >= n_names);
+        if (got.n != want.n)
+            fail_msg("%s: %lld samples from a pipe%s, want %lld", names[i], (long long)got.n, k < n_names ? "" : " as it comes",
+                     (long long)want.n);
         assert_same(got, want);
         assert_true(waitpid(child, &status, 0) == child && status == 0);
         free(got.v);
@@ -177,7 +199,7 @@ static void test_pipe_gives_the_samples_of_the_file(void **state)
 static void test_redirected_file_is_read_as_standard_input(void **state)
 {
     (void)state;
-    struct sound want = read_file(AUDIO "zh_phrases.wav"), got = read_stdin(open(AUDIO "zh_phrases.wav", O_RDONLY));
+    struct sound want = read_file(AUDIO "zh_phrases.wav"), got = read_stdin(open(AUDIO "zh_phrases.wav", O_RDONLY), 0);
     assert_same(got, want);
     free(got.v);
     free(want.v);

@@ -224,7 +224,8 @@ static int put_all(struct dialect_call *c, const char *unused)
     put_text(c);
     dialect_put_format(c, "--task=%s", dialect_value(c, "--task"));
     dialect_put_format(c, "--output-format=%s", dialect_value(c, "--output_format"));
-    dialect_put_format(c, "--output-dir=%s", dialect_value(c, "--output_dir"));
+    const char *dir = dialect_value(c, "--output_dir");
+    dialect_put_format(c, "--output-dir=%s%s", dir[0] == '@' ? "./" : "", dir); /* which is a folder like any other there */
     dialect_put(c, "-q --guards off --compute f32");
     return EXIT_OK;
 }

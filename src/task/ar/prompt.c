@@ -129,10 +129,16 @@ static int32_t past_after(const struct window_decoder *w, int32_t max)
     return (int32_t)(past < 0 ? 0 : min64(past, max));
 }
 
+/* By whisper.cpp's rules one token of earlier text is the mark alone. */
+static int is_mark_alone(const struct window_decoder *w)
+{
+    return is_loose(w) && w->request->p.max_context == 1 && w->n_past > 0;
+}
+
 int prompt_has_previous(const struct window_decoder *w)
 {
     const int32_t max = max_of(w);
-    return max > 0 && (past_after(w, max) > 0 || (is_loose(w) && w->n_carried > 0));
+    return is_mark_alone(w) || (max > 0 && (past_after(w, max) > 0 || (is_loose(w) && w->n_carried > 0)));
 }
 
 int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
@@ -143,7 +149,7 @@ int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
     const int32_t held = takes ? (int32_t)min64(w->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
     int32_t head[PROMPT_PREFIX_MAX], n = 0;
     const int n_head = m->family->speech->prompt_prefix(m, &w->options, head, sot);
-    if (first + past > 0) {
+    if (first + past > 0 || (previous && is_mark_alone(w))) {
         w->prompt[n++] = m->tokens.previous;
         memcpy(w->prompt + n, carried(w) + (held - first), (size_t)first * sizeof *w->prompt);
         n += first;

@@ -317,7 +317,8 @@ static int window_finish(struct window_decoder *w)
     int32_t advance = w->frames;
     int rc = STENO_OK;
     int64_t seek = w->seek + w->frames;
-    if (is_loose(w) && (!w->kept.with_previous || p->carry_initial_prompt)) history_forget(w); /* what was not read counts no more */
+    const int was_read = w->kept.with_previous && !p->carry_initial_prompt && p->max_context != 1; /* of 1 it was the mark alone */
+    if (is_loose(w) && !was_read) history_forget(w); /* what was not read counts no more */
     if (!is_silence(w)) {
         const struct speech *speech = s->model->family->speech;
         struct sentence q;
