@@ -122,6 +122,16 @@ err_has "3.wav: there is no such file"
 err_lacks "4.wav"
 err_has "and 2 more inputs are not there"
 err_lines 5
+echo "names of models in the examples of help"
+n=0
+for verb in $("$STENO" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+    for name in $("$STENO" "$verb" --help | grep -oP '^  steno .*-m \K[^ ]+(?= |$)' | grep -v '\.bin$'); do
+        n=$((n + 1))
+        "$STENO" models where "$name" >/dev/null 2>"$T/err"
+        err_has "this gets it"
+    done
+done
+[ $n -gt 30 ] || bad "the examples are read" "$n"
 mkdir -p "$HOME/.cache/steno"
 cp "$MODEL" "$HOME/.cache/steno/ggml-base.bin"
 expect 0 "a list of one model has no advice" models list
