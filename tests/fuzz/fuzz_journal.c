@@ -37,13 +37,21 @@ static void seal(char *file, size_t n)
     }
 }
 
+static char fast[] = "/dev/shm/steno-fuzz-XXXXXX", slow[] = "/tmp/steno-fuzz-XXXXXX", *dir;
+
+static void leave(void)
+{
+    rmdir(dir);
+}
+
 /* In a folder that this process has to itself. */
 static const char *path(void)
 {
-    static char fast[] = "/dev/shm/steno-fuzz-XXXXXX", dir[] = "/tmp/steno-fuzz-XXXXXX", name[64];
+    static char name[64];
     if (*name) return name;
-    if (mkdtemp(fast)) snprintf(name, sizeof name, "%s/journal", fast);
-    else if (mkdtemp(dir)) snprintf(name, sizeof name, "%s/journal", dir);
+    dir = mkdtemp(fast);
+    if (!dir) dir = mkdtemp(slow);
+    if (dir && atexit(leave) == 0) snprintf(name, sizeof name, "%s/journal", dir);
     return name;
 }
 
