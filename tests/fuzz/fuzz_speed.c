@@ -1,0 +1,29 @@
+/* steno tests: lines of what was measured of machines. SPDX-License-Identifier: MIT
+ *
+ * The first byte says how long the key is that the line is asked for; what is taken is a speed that a machine can have. */
+#include "machine_speed.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct machine_speed s;
+    if (!n) return 0;
+    const size_t n_line = n - 1, n_key = data[0] < n_line ? data[0] : n_line;
+    char *line = malloc(n_line + 1), *key = malloc(n_key + 1);
+    if (!line || !key) abort();
+    memcpy(line, data + 1, n_line);
+    line[n_line] = 0;
+    memcpy(key, line, n_key);
+    key[n_key] = 0;
+    if (machine_speed_line(&s, line, key)) {
+        if (line[strlen(key)] != '\t') abort();
+        if (!(s.gflops > 0.01 && s.gflops < 1e6 && s.gbytes > 0.01 && s.gbytes < 1e5)) abort();
+    }
+    free(line);
+    free(key);
+    return 0;
+}
