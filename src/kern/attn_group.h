@@ -94,8 +94,15 @@ static inline vf exps_plain(struct attn_scratch *s, size_t r, float unit, float 
     return exps_in_place(s, r, unit, max, n, NULL);
 }
 
+static int any_nan(const float *score, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isnan(score[i])) return 1;
+    return 0;
+}
+
 /* Scores become weights, and a row's partial gets its maximum and its sum. Scores are kept as logarithms to base 2, where 2^x takes the
- * place of exp. Maxima of all rows come first, so that no row waits for its own. */
+ * place of exp. Maxima of all rows come first, so that no row waits for its own. Where none is above -infinity, they may be no numbers. */
 INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const struct attn_body *body, float scale)
 {
     const float unit = scale * 1.44269504f;
@@ -103,8 +110,10 @@ INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const 
     for (size_t r = 0; r < b->rows; r++) top[r] = unit * highest(s->score + r * SCORE_LD, b->seen[r]);
     for (size_t r = 0; r < b->rows; r++) {
         float *partial = b->out + r * OUT_LD;
-        partial[partial_max_at(b->d_head)] = top[r];
-        vf_store(partial + partial_sum_at(b->d_head), body->exps(s, r, unit, top[r] == -INFINITY ? 0 : top[r], b->seen[r]));
+        const int is_none = top[r] == -INFINITY, is_nan = is_none && any_nan(s->score + r * SCORE_LD, b->seen[r]);
+        const vf sum = body->exps(s, r, unit, is_none ? 0 : top[r], b->seen[r]);
+        partial[partial_max_at(b->d_head)] = is_nan ? 0 : top[r];
+        vf_store(partial + partial_sum_at(b->d_head), is_nan ? vf_set1(NAN) : sum);
     }
 }
 
@@ -161,7 +170,7 @@ INLINE void merge_partial(float *to, const float *from, size_t d_head)
 INLINE void partial_finish(float *out, const float *partial, size_t d_head)
 {
     const float sum = vf_sum(vf_load(partial + partial_sum_at(d_head)));
-    const vf scale = vf_set1(sum > 0 ? 1 / sum : 0);
+    const vf scale = vf_set1(sum == 0 ? 0 : 1 / sum); /* NaN stays NaN */
     size_t d = 0;
     if (partial[partial_max_at(d_head)] == -INFINITY) {
         memset(out, 0, d_head * sizeof *out);

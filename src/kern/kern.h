@@ -259,8 +259,8 @@ struct linear {
  * Block b, keys [ATTN_KEYS * b, ATTN_KEYS * (b + 1)) that the row sees, gives a partial: the maximum of its scaled scores, the sum of its
  * weights exp(score - maximum), and the sum of weights times values, one f32 accumulator per output that walks the keys in rising order
  * from 0. Partials are merged in rising order of b: of two, the one whose maximum is smaller is scaled by exp(its maximum - the other's)
- * and added (fused where the level fuses) to the other. A partial without a score above -infinity is passed over. In the end values are
- * divided by the sum.
+ * and added (fused where the level fuses) to the other. A partial without a score above -infinity is passed over, but if one of its
+ * scores is NaN, every output of the row is. In the end values are divided by the sum.
  *
  * With KV_BF16 q is rounded as keys are. A score is one f32 accumulator over pairs of d, the odd one first. Scale, maximum and exp are
  * f32; then a block's weights are rounded to bf16, subnormals to zero (exp's own error: 2^-18 of itself). The sum that an output is

@@ -99,7 +99,7 @@ static void partial_c(float *partial, enum kv_type t, const struct attn *a, cons
     for (size_t j = 0; j < n; j += KV_BLOCK) score_any(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
     for (size_t j = 0; j < n && key0 + j < first; j++) s[j] = -INFINITY;
     for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
-    if (kv_is_ints(t) && any_nan(s, n)) {
+    if ((kv_is_ints(t) || *max == -INFINITY) && any_nan(s, n)) {
         for (size_t d = 0; d < d_head; d++) partial[d] = NAN;
         *max = 0;
         return;

@@ -194,8 +194,8 @@ static void table_row_check(const char *shape, const double *said)
         p.index_only = 1;
         if (steno_model_open_random(&m, shape, type[k / 2], 1, &p, &e)) fail_msg("%s", e.text);
         steno_model_info_get(m, &i);
-        /* The table is of processors with bf16. Beside int16 the decoder's two projections behind attention stay as they are stored, in 2
-         * bytes a weight; else 34 bytes hold 32. Without products of bytes the keys and values of a window are f16; else 84 bytes hold 64. */
+        /* The table is of processors with bf16. Beside int16 the decoder's two projections behind attention stay as they are stored, in
+         * 2 bytes a weight; else 34 bytes hold 32. Without products of bytes a window's keys and values are f16; else 84 bytes hold 64. */
         const double width = i.n_text_state, layers = i.n_text_layer;
         const double kept = k == 1 && strcmp(i.compute, "int16") == 0 ? 2 * layers * width * width * (2 - 34.0 / 32) : 0;
         const double wide = k % 2 && !has_products_of_bytes(i.cpu_level) ? layers * (double)i.n_audio_ctx * width * (4 - 84.0 / 32) : 0;

@@ -41,10 +41,10 @@ static int has_begun(void *user)
     return *(int *)user;
 }
 
-/* The bytes of the shipped model with numbers in the encoder that are so large that what is made of them is none. */
+/* The bytes of the shipped model with numbers in the encoder that are so large that what is made of its output is none. */
 static struct bytes damaged_model(void)
 {
-    static const char name[] = "encoder.blocks.0.mlp_ln.weight";
+    static const char name[] = "encoder.ln_post.weight";
     static const float large[64] = { 3e38f, -3e38f, 3e38f, 3e38f, -3e38f };
     FILE *f = fopen(shipped_model, "rb");
     if (!f) fail_msg("%s cannot be read", shipped_model);
@@ -122,10 +122,9 @@ static void test_failures_in_each_stage_have_a_status_and_a_text_of_their_own(vo
     free(audio.pcm);
 }
 
-/* Some arithmetic makes numbers of them on the way; where it does not, no text is no answer. */
+/* In every arithmetic. */
 static void test_logits_that_are_no_numbers_are_told(void **state)
 {
-    int told = 0;
     (void)state;
     const struct audio audio = demo_audio(0, 0, 1);
     const struct bytes bytes = damaged_model();
@@ -137,14 +136,12 @@ static void test_logits_that_are_no_numbers_are_told(void **state)
             p.language = "zh";
             p.beam_size = beams;
             const int rc = steno_transcribe(s, audio.pcm, audio.n, &p);
-            if (rc ? rc != STENO_EFORMAT || !strstr(steno_last_error(s), "no numbers") : !steno_text(s)[0])
+            if (rc != STENO_EFORMAT || !strstr(steno_last_error(s), "no numbers"))
                 fail_msg("compute %d, %d beams: status %d, text '%s', reason '%s'", compute, beams, rc, steno_text(s), steno_last_error(s));
-            told += rc != 0;
         }
         steno_session_close(s);
         steno_model_close(m);
     }
-    assert_true(told > 0);
     free(bytes.p);
     free(audio.pcm);
 }

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 expect 2 "vad without a model says what it needs" vad "$DIGITS"
-err_has "-m PATH"
+err_has "-m silero"
 expect 2 "vad takes one file" vad -m "$MODEL"
 expect 2 "vad with a model that finds no speech says so" vad -m "$MODEL" "$DIGITS"
 err_has "voice-activity model"

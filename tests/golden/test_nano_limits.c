@@ -113,7 +113,7 @@ static void test_every_allocation_of_writing_one_file_may_fail(void **state)
 /* A session used to the full: windows and a span as long as any may be, texts that go on until there is no room. */
 static void measure(const char *path, const char *llm, int threads)
 {
-    enum { SECONDS = 64, POSITIONS = 200 };
+    enum { SECONDS = 130, POSITIONS = 200 };
     char what[300];
     steno_model_params mp;
     steno_transcribe_params p;

@@ -409,6 +409,31 @@ static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
     free(kv);
 }
 
+/* Three blocks; the keys of some are no numbers, though the values are: then no output is. */
+static void check_no_numbers(struct check *c, enum kv_type t, size_t rows)
+{
+    enum { N = 3 * ATTN_KEYS, D = 32 };
+    const size_t block = kv_block_sz(t, D);
+    float q[13 * D], out[13 * D];
+    char *kv = aligned_alloc_64(N / 32 * block);
+    const struct attn a = { .out = out, .ld_out = D, .q = q, .ld_q = D, .kv = { kv, block, NULL }, .n_keys = N, .rows = (uint32_t)rows,
+                            .d_head = D, .scale = 1 };
+    for (size_t i = 0; i < 13 * D; i++) q[i] = 1;
+    for (unsigned bad = 0; bad < 8; bad++) {
+        for (size_t j = 0; j < N; j++) {
+            float key[D], value[D];
+            for (size_t d = 0; d < D; d++) key[d] = bad >> (j / ATTN_KEYS) & 1 ? NAN : 1, value[d] = 2;
+            c->kern->kv_put[t](&a.kv, (uint32_t)j, key, value, D);
+        }
+        c->kern->attn[t](&a, c->scratch);
+        for (size_t i = 0; i < rows * D; i++)
+            if (!check(c, bad ? isnan(out[i]) : fabsf(out[i] - 2) < 0.02f, "attn type %d, %zu rows, blocks %x are no numbers: %g", t, rows,
+                       bad, (double)out[i]))
+                break;
+    }
+    free(kv);
+}
+
 static void check_type(struct check *c, enum kv_type t)
 {
     static const size_t any[] = { 64, 4, 8, 12, 16, 24, 32, 40, 72, 80, 96, 100, 128, 256 }, by_32[] = { 64, 32, 96, 128, 160, 256, 192 };
@@ -416,6 +441,8 @@ static void check_type(struct check *c, enum kv_type t)
     const size_t *heads = kv_is_ints(t) ? by_32 : any, n_heads = kv_is_ints(t) ? sizeof by_32 / sizeof *by_32 : sizeof any / sizeof *any;
     check_passed_over(c, t, 1);
     check_passed_over(c, t, 13);
+    check_no_numbers(c, t, 1);
+    check_no_numbers(c, t, 13);
     for (size_t i = 0; i < 28; i += c->quick ? 3 : 1) {
         check_case(c, 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2);
         check_case(c, 1, 64, keys[i % 12], t, 0, i % 2);
