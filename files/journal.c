@@ -217,7 +217,12 @@ int journal_finish(const char *path, const char *key, const void *data, size_t n
 {
     struct atomic_file f;
     struct part end = { .len = done };
+    const uint64_t beside = BEGIN_SZ + 3 * sizeof end + strlen(key);
     end.sum = sum_of(&end, NULL);
+    if (n > JOURNAL_MOST || n + beside > JOURNAL_MOST) {
+        errno = EFBIG;
+        return -1;
+    }
     if (begin(&f, path, key)) return -1;
     if (put_part(f.f, data, n, 0) || fwrite(&end, sizeof end, 1, f.f) != 1) {
         atomic_file_abort(&f);

@@ -41,6 +41,6 @@ int journal_open(struct journal *j, const char *path, const char *key, int begun
 int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us); /* the same; EFBIG: it would be more than JOURNAL_MOST */
 void journal_close(struct journal *j); /* and free what was read */
 
-/* All is done: so it says from now on, with one piece, data[n]. Closed before. As journal_open */
+/* All is done: so it says from now on, with one piece, data[n]. Closed before. As journal_add; what was there stays then */
 int journal_finish(const char *path, const char *key, const void *data, size_t n);
 #endif
