@@ -20,10 +20,14 @@
 #define FUSED_HERE _Pragma("clang fp contract(fast)")
 #endif
 
-enum { LANES = 16, CHAINS = 12, MAX_THREADS = 256, ROUNDS = 5 };
+enum { CHAINS = 12, MAX_THREADS = 256, ROUNDS = 5 };
 enum { READ_BYTES = 128 << 20 }; /* per thread: larger than its share of most caches */
 
-typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
+typedef float vec4 __attribute__((vector_size(16)));
+#if defined(__x86_64__) && defined(__GNUC__)
+typedef float vec8 __attribute__((vector_size(32)));
+typedef float vec16 __attribute__((vector_size(64)));
+#endif
 typedef uint64_t word_vec __attribute__((vector_size(64)));
 
 void machine_name(char *out, size_t n)
@@ -56,11 +60,13 @@ int64_t machine_peak_rss(void)
     return (int64_t)kb * 1024;
 }
 
-/* CHAINS independent accumulators hide the latency of a multiply-add. Written out by a macro, so that they stay in registers. */
-#define FMA_BODY                                                                                                     \
+/* CHAINS independent accumulators hide the latency of a multiply-add. Written out by a macro, so that they stay in registers: a vector is
+ * one register wide, and all of them fit the 16 that the smallest instruction set has. *flops: what was done. */
+#define FMA_BODY(vec)                                                                                                \
     FUSED_HERE                                                                                                       \
     vec a[CHAINS];                                                                                                   \
     const vec x = { 0 }, m = x + 0.999f, c = x + 0.001f;                                                             \
+    const int lanes = (int)(sizeof x / sizeof x[0]);                                                                 \
     for (int j = 0; j < CHAINS; j++) a[j] = x + (float)j;                                                            \
     for (long i = 0; i < n; i++) {                                                                                   \
         a[0] = a[0] * m + c, a[1] = a[1] * m + c, a[2] = a[2] * m + c, a[3] = a[3] * m + c, a[4] = a[4] * m + c;     \
@@ -69,7 +75,8 @@ int64_t machine_peak_rss(void)
     }                                                                                                                \
     float sum = 0;                                                                                                   \
     for (int j = 0; j < CHAINS; j++)                                                                                 \
-        for (int k = 0; k < LANES; k++) sum += a[j][k];                                                              \
+        for (int k = 0; k < lanes; k++) sum += a[j][k];                                                              \
+    *flops = 2.0 * lanes * CHAINS * (double)n;                                                                       \
     return sum
 
 /* Four streams a quarter of the memory apart keep more reads under way than one. */
@@ -80,9 +87,9 @@ int64_t machine_peak_rss(void)
     s ^= t ^ u ^ v;                                                                                                  \
     return s[0] ^ s[1] ^ s[2] ^ s[3] ^ s[4] ^ s[5] ^ s[6] ^ s[7]
 
-FUSED static float fma_loop_plain(long n)
+FUSED static float fma_loop_plain(long n, double *flops)
 {
-    FMA_BODY;
+    FMA_BODY(vec4);
 }
 
 FUSED static uint64_t read_all_plain(const word_vec *p)
@@ -91,9 +98,9 @@ FUSED static uint64_t read_all_plain(const word_vec *p)
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-FUSED __attribute__((target("avx2,fma"))) static float fma_loop_avx2(long n)
+FUSED __attribute__((target("avx2,fma"))) static float fma_loop_avx2(long n, double *flops)
 {
-    FMA_BODY;
+    FMA_BODY(vec8);
 }
 
 FUSED __attribute__((target("avx2"))) static uint64_t read_all_avx2(const word_vec *p)
@@ -101,16 +108,16 @@ FUSED __attribute__((target("avx2"))) static uint64_t read_all_avx2(const word_v
     READ_BODY;
 }
 
-FUSED __attribute__((target("avx512f,fma"))) static float fma_loop_avx512(long n)
+FUSED __attribute__((target("avx512f,fma"))) static float fma_loop_avx512(long n, double *flops)
 {
-    FMA_BODY;
+    FMA_BODY(vec16);
 }
 
-static float fma_loop(long n)
+static float fma_loop(long n, double *flops)
 {
-    if (__builtin_cpu_supports("avx512f")) return fma_loop_avx512(n);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return fma_loop_avx2(n);
-    return fma_loop_plain(n);
+    if (__builtin_cpu_supports("avx512f")) return fma_loop_avx512(n, flops);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return fma_loop_avx2(n, flops);
+    return fma_loop_plain(n, flops);
 }
 
 static uint64_t read_all(const word_vec *p)
@@ -118,9 +125,9 @@ static uint64_t read_all(const word_vec *p)
     return __builtin_cpu_supports("avx2") ? read_all_avx2(p) : read_all_plain(p);
 }
 #else
-static float fma_loop(long n)
+static float fma_loop(long n, double *flops)
 {
-    return fma_loop_plain(n);
+    return fma_loop_plain(n, flops);
 }
 
 static uint64_t read_all(const word_vec *p)
@@ -133,7 +140,7 @@ struct worker {
     pthread_t thread;
     pthread_barrier_t *barrier;
     word_vec *memory; /* [READ_BYTES / sizeof(word_vec)] */
-    double fma_us[ROUNDS], read_us[ROUNDS];
+    double fma_us[ROUNDS], read_us[ROUNDS], flops;
     uint64_t sink;
 };
 
@@ -146,7 +153,7 @@ static void *work(void *arg)
     for (int r = 0; r < ROUNDS; r++) {
         pthread_barrier_wait(w->barrier);
         int64_t t = progress_now_us();
-        w->sink += (uint64_t)fma_loop(FMA_STEPS);
+        w->sink += (uint64_t)fma_loop(FMA_STEPS, &w->flops);
         w->fma_us[r] = (double)(progress_now_us() - t);
         pthread_barrier_wait(w->barrier);
         t = progress_now_us();
@@ -166,7 +173,7 @@ static void collect(struct machine_peaks *p, const struct worker *w, int n)
             if (w[i].fma_us[r] > fma) fma = w[i].fma_us[r];
             if (w[i].read_us[r] > rd) rd = w[i].read_us[r];
         }
-        const double gflops = 2.0 * LANES * CHAINS * FMA_STEPS * n / fma / 1e3, gbytes = (double)READ_BYTES * n / rd / 1e3;
+        const double gflops = w->flops * n / fma / 1e3, gbytes = (double)READ_BYTES * n / rd / 1e3;
         if (gflops > p->gflops) p->gflops = gflops;
         if (gbytes > p->gbytes) p->gbytes = gbytes;
     }
