@@ -398,7 +398,9 @@ static int all_open(void **state)
 static int all_close(void **state)
 {
     (void)state;
-    rmdir(folder_at_);
+    struct folder files;
+    snprintf(files.path, sizeof files.path, "%.63s", folder_at_);
+    folder_remove(&files);
     folder_remove(&home);
     folder_remove(&tags);
     folder_remove(&vad);
