@@ -94,13 +94,6 @@ static inline vf exps_plain(struct attn_scratch *s, size_t r, float unit, float 
     return exps_in_place(s, r, unit, max, n, NULL);
 }
 
-static int any_nan(const float *score, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (isnan(score[i])) return 1;
-    return 0;
-}
-
 /* Scores become weights, and a row's partial gets its maximum and its sum. Scores are kept as logarithms to base 2, where 2^x takes the
  * place of exp. Maxima of all rows come first, so that no row waits for its own. Where none is above -infinity, they may be no numbers. */
 INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const struct attn_body *body, float scale)

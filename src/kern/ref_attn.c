@@ -76,13 +76,6 @@ static void weigh_ints(float *partial, enum kv_type t, const struct attn *a, con
     }
 }
 
-static int any_nan(const float *s, size_t n)
-{
-    for (size_t j = 0; j < n; j++)
-        if (isnan(s[j])) return 1;
-    return 0;
-}
-
 static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
 {
     if (kv_is_ints(t)) score_block_ints(s, t, k, q, d_head, scale);

@@ -5,6 +5,13 @@
 #define STENO_KERN_SCRATCH_H
 #include "kern/bits.h"
 
+static inline int any_nan(const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isnan(x[i])) return 1;
+    return 0;
+}
+
 enum {
     K_BLOCK = 256,         /* most k widened at once: 32 KiB of weights */
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */

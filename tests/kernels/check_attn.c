@@ -409,23 +409,27 @@ static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
     free(kv);
 }
 
-/* Three blocks; the keys of some are no numbers, though the values are: then no output is. */
+/* Three blocks; the keys of some are no numbers, though the values are: then no output is, at once or by partials. */
 static void check_no_numbers(struct check *c, enum kv_type t, size_t rows)
 {
     enum { N = 3 * ATTN_KEYS, D = 32 };
     const size_t block = kv_block_sz(t, D);
-    float q[13 * D], out[13 * D];
+    const size_t blocks = N / ATTN_KEYS, len = attn_partial_len(D);
+    float q[13 * D], out[13 * D], *part = guarded_floats(rows * blocks * len);
     char *kv = aligned_alloc_64(N / 32 * block);
     const struct attn a = { .out = out, .ld_out = D, .q = q, .ld_q = D, .kv = { kv, block, NULL }, .n_keys = N, .rows = (uint32_t)rows,
                             .d_head = D, .scale = 1 };
     for (size_t i = 0; i < 13 * D; i++) q[i] = 1;
-    for (unsigned bad = 0; bad < 8; bad++) {
+    for (unsigned round = 0; round < 16; round++) {
+        const unsigned bad = round / 2;
         for (size_t j = 0; j < N; j++) {
             float key[D], value[D];
             for (size_t d = 0; d < D; d++) key[d] = bad >> (j / ATTN_KEYS) & 1 ? NAN : 1, value[d] = 2;
             c->kern->kv_put[t](&a.kv, (uint32_t)j, key, value, D);
         }
-        c->kern->attn[t](&a, c->scratch);
+        for (size_t b = 0; b < blocks && round % 2; b++) c->kern->attn_partial[t](&a, b, part + b * len, blocks * len, c->scratch);
+        if (round % 2) c->kern->attn_merge(&a, part, blocks * len, blocks);
+        else c->kern->attn[t](&a, c->scratch);
         for (size_t i = 0; i < rows * D; i++)
             if (!check(c, bad ? isnan(out[i]) : fabsf(out[i] - 2) < 0.02f, "attn type %d, %zu rows, blocks %x are no numbers: %g", t, rows,
                        bad, (double)out[i]))

@@ -19,8 +19,8 @@ enum { MOST_WORDS = 48, MOST_TEXT = 1 << 20 };
 
 static const char *const family_name[N_FAMILIES] = { "many languages", "English only", "tags", "voice activity", "language model",
                                                      "vectors", "language model that hears" };
-static struct folder home, tags, vad, lm, vectors;
-static char model_at[N_FAMILIES][200], out_at[200], folder_at_[200];
+static struct folder files, home, tags, vad, lm, vectors;
+static char model_at[N_FAMILIES][200], out_at[200];
 
 /* What stands for a path in a table of words, and the file's name. */
 static struct place { const char *word, *name; char path[200]; } places[] = {
@@ -71,7 +71,7 @@ static int split(char **argv, char *words, int family)
     int n = 0;
     for (char *w = strtok(words, " "); w && n < MOST_WORDS; w = strtok(NULL, " ")) {
         if (strcmp(w, "%m") == 0) w = model_at[family];
-        else if (strcmp(w, "%o") == 0) w = folder_at_;
+        else if (strcmp(w, "%o") == 0) w = files.path;
         else if (strcmp(w, "%v") == 0) w = model_at[3];
         else if (place_of(w)) w = place_of(w);
         argv[n++] = w;
@@ -213,7 +213,7 @@ static struct ran run_with(const struct verb *v, int family, const char *beside,
     struct ran r = run(v->run, family, line, v->listens ? place_of("%t") : NULL);
     for (int k = 0; k < 4 && strstr(line, "%o"); k++) { /* what is in files counts, and their names */
         static const char *const names[] = { "speech.json", "other-speech.json", "speech.score.txt", "speech.txt" };
-        snprintf(dir, sizeof dir, "%s/%s", folder_at_, names[k]);
+        snprintf(dir, sizeof dir, "%s/%s", files.path, names[k]);
         char *text = text_of(dir);
         if (*text && strlen(r.text) + strlen(text) + 64 < MOST_TEXT) sprintf(r.text + strlen(r.text), "[%s]%s", names[k], text);
         free(text);
@@ -379,7 +379,7 @@ static int all_open(void **state)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         snprintf(places[i].path, sizeof places[i].path, "%s%s/%s", strcmp(places[i].word, "%l") ? "" : "@", home.path, places[i].name);
     snprintf(out_at, sizeof out_at, "%s/out.txt", home.path);
-    snprintf(folder_at_, sizeof folder_at_, "%s/files", home.path);
+    snprintf(files.path, sizeof files.path, "%.50s/files", home.path);
     put_sound(place_of("%s"), 1, 1);
     put_sound(place_of("%2"), 2, 1);
     put_sound(place_of("%f"), 1, FAINT);
@@ -398,8 +398,6 @@ static int all_open(void **state)
 static int all_close(void **state)
 {
     (void)state;
-    struct folder files;
-    snprintf(files.path, sizeof files.path, "%.63s", folder_at_);
     folder_remove(&files);
     folder_remove(&home);
     folder_remove(&tags);
