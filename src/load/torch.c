@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/pickle.h"
+#include "load/strided.h"
 #include "load/zip.h"
 
 enum { PICKLE_SZ_MAX = 64 << 20, NAME_SZ = 256, WRAPS = 2, SETTINGS_MAX = 1024, STORAGE_FIRST = 4, NOT_READ = -1 };
@@ -140,27 +141,30 @@ static int read_view(const struct torch *t, struct tensor_view *v, const struct 
     return read_storage(t, v, &it[0]);
 }
 
-/* Extents, and strides that follow from them: rows without gaps. @param n  receives the number of elements */
-static int read_shape(const struct torch *t, const struct tensor_view *v, uint64_t dim[4], uint64_t *n)
+/* Extents and strides; extents of 1, and those past the rank, lie where they would in rows without gaps. @param n  receives the number of
+ * elements @param in_order  rows without gaps, not another order of them */
+static int read_shape(const struct torch *t, const struct tensor_view *v, uint64_t dim[4], uint64_t stride[4], uint64_t *n, int *in_order)
 {
-    *n = 1;
+    *n = *in_order = 1;
     for (uint32_t i = 4; i-- > 0;) {
-        dim[i] = 1;
+        dim[i] = stride[i] = 1;
         if (i >= v->size->n) continue;
-        const struct pickle_value *size = &v->size->item[i], *stride = &v->stride->item[i];
-        if (size->kind != PICKLE_INT || stride->kind != PICKLE_INT || size->i < 0 || stride->i < 0 || size->i > (int64_t)TENSOR_MAX)
+        const struct pickle_value *size = &v->size->item[i], *step = &v->stride->item[i];
+        if (size->kind != PICKLE_INT || step->kind != PICKLE_INT || size->i < 0 || step->i < 0 || size->i > (int64_t)TENSOR_MAX)
             return err_set(t->e, STENO_EFORMAT,
                            "%s: tensor %s: extent %u is %" PRId64 ", its stride %" PRId64 "; want 0 to %" PRIu64 " for both",
                            t->f->name, v->name, (unsigned)i, size->kind == PICKLE_INT ? size->i : -1,
-                           stride->kind == PICKLE_INT ? stride->i : -1, TENSOR_MAX);
+                           step->kind == PICKLE_INT ? step->i : -1, TENSOR_MAX);
         dim[i] = (uint64_t)size->i;
-        if (dim[i] > 1 && *n && (uint64_t)stride->i != *n)
-            return err_set(t->e, STENO_EFORMAT,
-                           "%s: tensor %s: stride %" PRId64 " of extent %u, want %" PRIu64 "; save a contiguous copy of it",
-                           t->f->name, v->name, stride->i, (unsigned)i, *n);
+        if (dim[i] > 1) stride[i] = (uint64_t)step->i;
+        if (dim[i] > 1 && *n && stride[i] != *n) *in_order = 0;
         if (dim[i] && *n > TENSOR_MAX / dim[i]) return bad(t, v->name, "has more elements than any file");
         *n *= dim[i];
     }
+    if (*n && !strided_is_dense(dim, stride))
+        return err_set(t->e, STENO_EFORMAT, "%s: tensor %s: strides %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
+                       " leave gaps, or let elements overlap; save a contiguous copy of it",
+                       t->f->name, v->name, stride[0], stride[1], stride[2], stride[3]);
     return STENO_OK;
 }
 
@@ -173,9 +177,10 @@ static int add_tensor(struct torch *t, const char *name, size_t n_name, const st
     memcpy(said, name, n_name);
     said[n_name] = 0;
     struct tensor_view v = { .name = said };
-    uint64_t dim[4], n;
+    uint64_t dim[4], stride[4], n;
+    int in_order;
     int rc = read_view(t, &v, from);
-    if (!rc) rc = read_shape(t, &v, dim, &n);
+    if (!rc) rc = read_shape(t, &v, dim, stride, &n, &in_order);
     if (rc) return rc;
     if (v.offset < 0 || v.offset > v.n_stored || n > (uint64_t)(v.n_stored - v.offset))
         return err_set(t->e, STENO_EFORMAT, "%s: tensor %s needs elements %" PRId64 "+%" PRIu64 " of %s, which has %" PRId64, t->f->name,
@@ -189,7 +194,8 @@ static int add_tensor(struct torch *t, const char *name, size_t n_name, const st
                             .offset = v.bytes->offset + (uint64_t)v.offset * elem_sz, .size = n * elem_sz };
     memcpy(out->dim, dim, sizeof dim);
     out->name = arena_strdup(&t->w->arena, said, n_name);
-    return out->name ? STENO_OK : err_nomem(t->e, n_name, "the names of tensors");
+    if (!out->name) return err_nomem(t->e, n_name, "the names of tensors");
+    return in_order ? STENO_OK : tensor_stride(out, t->w, dim, stride, t->e);
 }
 
 /* ---- dictionaries -------------------------------------------------------------------------------------------------------------- */

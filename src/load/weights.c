@@ -54,6 +54,7 @@ void weights_close(struct weights *w)
 {
     for (uint32_t i = 0; i < w->n_shards; i++) file_close(&w->shard[i]);
     if (w->source.is_folder) file_close(&w->source.file);
+    strided_close(w->band);
     arena_free(&w->arena);
     memset(w, 0, sizeof *w);
 }

@@ -32,6 +32,7 @@ struct weights {
     int taps_first;              /* filters over rows lie tap by tap, not channel by channel */
     struct tensor *tensor;       /* [n_tensors] */
     uint32_t n_tensors, cap_tensors;
+    struct strided_band *band;   /* of tensors that lie in another order (strided.h); NULL: there are none */
     struct file *shard;          /* [n_shards] files opened beside the first, closed by weights_close */
     uint32_t n_shards;
     struct meta meta;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "load/turned.h"
+#include "load/strided.h"
 #include "model/whisper_names.h"
 
 /* ---- positions ----------------------------------------------------------------------------------------------------------------- */
@@ -65,12 +65,14 @@ static int is_mlx(struct weights *w)
     return weights_find(w, "encoder.blocks.0.mlp1.weight") != NULL;
 }
 
+/* Filters that lie tap by tap. */
 static int turn_filter(struct weights *w, const char *name, int32_t channels, steno_error *e)
 {
     enum { TAPS = 3 };
     struct tensor *t = weights_find(w, name);
-    const int is_turned = t && t->n_dims == 3 && t->dim[1] == TAPS && t->dim[2] == (uint64_t)channels;
-    return is_turned ? tensor_turn(t, w, e) : STENO_OK;
+    const uint64_t c = (uint64_t)channels;
+    if (!t || t->n_dims != 3 || t->dim[1] != TAPS || t->dim[2] != c) return STENO_OK;
+    return tensor_stride(t, w, (uint64_t[4]){ t->dim[0], c, TAPS, 1 }, (uint64_t[4]){ TAPS * c, 1, c, 1 }, e);
 }
 
 static int from_mlx(struct weights *w, const struct whisper_dims *d, steno_error *e)

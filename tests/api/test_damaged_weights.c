@@ -164,7 +164,7 @@ static void test_pytorch_files_are_looked_at(void **state)
         steno_model_params p;
         file_from_memory(&f, "m", b.p, b.n);
         if (weights_open(&w, &f, &e)) fail_msg("%s", e.text);
-        struct buf pt = torch_model(&w, &f);
+        struct buf pt = torch_model(&w, &f, 0);
         const struct folder d = folder_new();
         const uint64_t first = poison((struct bytes){ (uint8_t *)pt.p, pt.len }, "encoder.blocks.0.mlp.2.weight", ROW * D, 0, 0);
         folder_put(&d, "m.pt", pt.p, pt.len);

@@ -27,7 +27,7 @@ static int kit_open(void **state)
     kit.bin = random_bytes(&small_dims, DT_F16, 3);
     file_from_memory(&f, "small", kit.bin.p, kit.bin.n);
     if (weights_open(&w, &f, &e)) fail_msg("%s", e.text);
-    kit.pt = torch_model(&w, &f);
+    kit.pt = torch_model(&w, &f, 1);
     kit.hf = folder_new();
     spell_model(&kit.hf, &w, AS_STORED, 2);
     weights_close(&w);

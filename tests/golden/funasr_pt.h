@@ -25,9 +25,9 @@ static inline struct golden_path funasr_pt(const char *which)
     struct buf pickle = { 0 };
     put_begin(&pickle);
     buf_str(&pickle, "}(");
-    put_state(&pickle, &w);
+    put_state(&pickle, &w, 0);
     buf_str(&pickle, "u.");
-    struct buf b = torch_archive(&pickle, &w, &f);
+    struct buf b = torch_archive(&pickle, &w, &f, 0);
     snprintf(to, sizeof to, "%.200s/model.pt", dir.s);
     FILE *out = fopen(to, "wb");
     assert_non_null(out);

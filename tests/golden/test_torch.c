@@ -5,13 +5,13 @@
 #include "api/shipped.h"
 #include "api/torch_model.h"
 
-static struct buf torch_file(const char *path)
+static struct buf torch_file(const char *path, int by_columns)
 {
     struct file f;
     struct weights w;
     steno_error e;
     if (file_open(&f, path, &e) || weights_open(&w, &f, &e)) fail_msg("%s", e.text);
-    const struct buf b = torch_model(&w, &f);
+    const struct buf b = torch_model(&w, &f, by_columns);
     weights_close(&w);
     file_close(&f);
     return b;
@@ -31,10 +31,9 @@ static uint64_t digest_of(steno_model *m)
     return digest;
 }
 
-static void test_the_shipped_model_as_a_pytorch_file_says_the_same(void **state)
+static void expect_the_same(int by_columns)
 {
-    (void)state;
-    struct buf b = torch_file(shipped_model);
+    struct buf b = torch_file(shipped_model, by_columns);
     steno_model_params p;
     steno_model *m;
     steno_error e;
@@ -49,8 +48,23 @@ static void test_the_shipped_model_as_a_pytorch_file_says_the_same(void **state)
     buf_free(&b);
 }
 
+static void test_the_shipped_model_as_a_pytorch_file_says_the_same(void **state)
+{
+    (void)state;
+    expect_the_same(0);
+}
+
+static void test_matrices_that_lie_column_by_column_say_the_same(void **state)
+{
+    (void)state;
+    expect_the_same(1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_the_shipped_model_as_a_pytorch_file_says_the_same) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_shipped_model_as_a_pytorch_file_says_the_same),
+        cmocka_unit_test(test_matrices_that_lie_column_by_column_say_the_same),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

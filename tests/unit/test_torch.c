@@ -153,6 +153,30 @@ static void test_tensors_have_their_type_shape_and_bytes(void **state)
     close_buf(&o);
 }
 
+static void test_tensors_in_another_order_are_read_as_their_shape_says(void **state)
+{
+    (void)state;
+    const struct put_tensor t[] = {
+        { .name = "by columns", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 1, 2 }, .offset = 1 },
+        { .name = "taps first", .storage = "HalfStorage", .key = "0", .n_stored = 16, .n_size = 3, .n_stride = 3, .size = { 2, 2, 3 },
+          .stride = { 6, 1, 2 } },
+    };
+    struct opened o;
+    float x[6], in_order[8];
+    uint16_t y[12], halves[16];
+    open_weights(&o, NULL, t, COUNT(t));
+    memcpy(in_order, stored, sizeof in_order);
+    memcpy(halves, stored, sizeof halves);
+    const struct tensor *a = weights_find(&o.w, "by columns"), *b = weights_find(&o.w, "taps first");
+    assert_int_equal(tensor_read_f32(a, x, &o.e), 0);
+    for (size_t i = 0; i < 6; i++) assert_memory_equal(&x[i], &in_order[1 + i / 3 + i % 3 * 2], sizeof *x);
+    assert_int_equal(tensor_read_rows(b, 0, 2, y, &o.e), 0);
+    for (size_t i = 0; i < 12; i++) assert_int_equal(y[i], halves[i / 6 * 6 + i / 3 % 2 + i % 3 * 2]);
+    assert_int_equal(tensor_read_rows(a, 1, 1, x, &o.e), 0);
+    for (size_t i = 0; i < 3; i++) assert_memory_equal(&x[i], &in_order[2 + i * 2], sizeof *x);
+    close_buf(&o);
+}
+
 static void test_weights_are_found_under_known_keys(void **state)
 {
     (void)state;
@@ -231,9 +255,11 @@ static void test_a_shape_with_gaps_or_without_sense_is_refused(void **state)
 {
     (void)state;
     static const struct { struct put_tensor t; const char *text; } lie[] = {
-        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 1, 2 } }, "stride 2 of extent 1, want 1; save" },
-        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 4, 1 } }, "stride 4 of extent 0, want 3" },
-        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 0, 1 } }, "stride 0 of extent 0, want 3" },
+        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 1, 3 } }, "strides 1, 3, 1, 1 leave gaps" },
+        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 1, 1 } }, "strides 1, 1, 1, 1 leave gaps" },
+        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 4, 1 } }, "or let elements overlap; save" },
+        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 0, 1 } }, "strides 0, 1, 1, 1 leave gaps" },
+        { { .name = "a", PLAIN, .n_size = 2, .n_stride = 2, .size = { 2, 3 }, .stride = { 1, INT64_MAX } }, "leave gaps" },
         { { .name = "a", PLAIN, .n_size = 1, .n_stride = 1, .size = { 4 }, .stride = { -1 } }, "extent 0 is 4, its stride -1" },
         { { .name = "a", PLAIN, .n_size = 1, .n_stride = 1, .size = { -4 }, .stride = { 1 } }, "extent 0 is -4" },
         { { .name = "a", PLAIN, .n_size = 1, .n_stride = 1, .size = { INT64_MAX }, .stride = { 1 } }, "extent 0 is 9223372036854775807" },
@@ -357,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tensors_have_their_type_shape_and_bytes),
+        cmocka_unit_test(test_tensors_in_another_order_are_read_as_their_shape_says),
         cmocka_unit_test(test_weights_are_found_under_known_keys),
         cmocka_unit_test(test_the_wrapping_of_training_is_taken_off_all_names_or_none),
         cmocka_unit_test(test_counters_and_empty_tensors_are_left_out),
