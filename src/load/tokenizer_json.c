@@ -16,6 +16,8 @@ struct json_words {
     struct buf merges;            /* struct tokenizer_text, two for each pair */
     steno_error *e;
     const char *pattern, *unknown;
+    const char *unknown_cut;      /* kind of a pre_tokenizer that this version does not know; NULL: there is none */
+    int n_patterns, cuts_digits;
     const char *bos, *eos;        /* special tokens that go before and behind a text */
     const char *within;           /* mark of pieces that begin no word, NULL: the usual one */
     int is_bpe, is_byte_level, uses_pattern, byte_fallback, has_model;
@@ -136,6 +138,18 @@ static void take_normalizer(struct json_words *v, const char *key, enum json_eve
     if (!strcmp(j->s, "StripAccents")) to->strips = 1;
 }
 
+/* A kind of pre_tokenizer. */
+static void take_cut(struct json_words *v, const char *type)
+{
+    static const char *const known[] = { "Sequence", "Split", "Metaspace" };
+    int is_known = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) is_known |= !strcmp(type, known[i]);
+    if (!strcmp(type, "ByteLevel")) v->is_byte_level = v->uses_pattern = 1; /* unless it says that it has none */
+    else if (!strcmp(type, "BertPreTokenizer")) v->cuts_words = 1;
+    else if (!strcmp(type, "Digits")) v->cuts_digits = 1;
+    else if (!is_known) v->unknown_cut = type;
+}
+
 /* A fact of a part, however deep it stands. */
 static void take_fact(struct json_words *v, const char *part, const char *key, enum json_event kind)
 {
@@ -144,11 +158,14 @@ static void take_fact(struct json_words *v, const char *part, const char *key, e
     if (is_text && !strcmp(key, "prepend")) v->t->space_first = 1;
     if (!before) take_normalizer(v, key, kind);
     if (!before) return;
-    if (is_text && !strcmp(key, "Regex")) v->pattern = j->s;
-    if (is_text && !strcmp(key, "type") && !strcmp(j->s, "ByteLevel")) v->is_byte_level = 1;
-    if (is_text && !strcmp(key, "type") && !strcmp(j->s, "BertPreTokenizer")) v->cuts_words = 1;
+    if (is_text && !strcmp(key, "Regex")) {
+        v->pattern = j->s;
+        v->n_patterns++;
+    }
+    if (is_text && !strcmp(key, "type")) take_cut(v, j->s);
     if (is_text && !strcmp(key, "prepend_scheme")) v->t->space_first = strcmp(j->s, "never") != 0;
-    if (kind == JSON_BOOL && !strcmp(key, "use_regex") && j->i) v->uses_pattern = 1;
+    if (kind == JSON_BOOL && !strcmp(key, "use_regex")) v->uses_pattern = j->i != 0;
+    if (kind == JSON_BOOL && !strcmp(key, "individual_digits") && !j->i) v->unknown_cut = "Digits, several together";
 }
 
 /* The facts of a part whose object or list has been opened. */
@@ -207,9 +224,13 @@ static int read_member(struct json_words *v)
 static int pattern_find(struct json_words *v)
 {
     const struct tokenizer_names *names = v->t->names;
-    v->t->pattern = v->uses_pattern && !v->pattern ? names->cut[0].pattern : NULL;
-    for (const struct tokenizer_cut *c = names->cut; c->name && v->pattern; c++)
-        if (c->regex && !strcmp(c->regex, v->pattern)) v->t->pattern = c->pattern;
+    const char *const said = v->cuts_digits ? TOKENIZER_DIGITS : v->pattern;
+    if (v->unknown_cut)
+        return err_set(v->e, STENO_EUNSUPPORTED, "%s: text is cut as '%.40s' says (pre_tokenizer), which this version does not know",
+                       v->j.name, v->unknown_cut);
+    v->t->pattern = v->uses_pattern && !said ? names->cut[0].pattern : NULL;
+    for (const struct tokenizer_cut *c = names->cut; c->name && said && v->n_patterns + v->cuts_digits == 1; c++)
+        if (c->regex && !strcmp(c->regex, said) && v->uses_pattern == v->cuts_digits) v->t->pattern = c->pattern;
     if (v->t->pattern) return STENO_OK;
     return err_set(v->e, STENO_EUNSUPPORTED, "%s: text is cut by a pattern that this version does not know; it knows %s", v->j.name,
                    names->known);

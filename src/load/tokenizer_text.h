@@ -21,7 +21,8 @@ struct tokenizer_words {
 };
 extern struct tokenizer_words const tokenizer_words_usual;
 
-/* A way to cut text into pieces: what files call it, or how they write it. */
+/* A way to cut text into pieces: what GGUF files call it, and the regular expression of a tokenizer.json. */
+#define TOKENIZER_DIGITS "Digits" /* in its place: GPT-2's, of what lies between digits, each of which is a piece */
 struct tokenizer_cut { const char *name, *regex, *pattern; int whole_first, adds_bos; };
 /* What whoever reads such models knows. */
 struct tokenizer_names {

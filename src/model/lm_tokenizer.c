@@ -11,9 +11,14 @@
                       "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 static const struct tokenizer_cut cuts[] = {
     { "gpt-2", NULL, "gpt2", 0, 0 },
+    { "smollm", TOKENIZER_DIGITS, "gpt2-digits-1", 0, 0 },
+    { "starcoder", NULL, "gpt2-digits-1", 0, 0 },
+    { "refact", NULL, "gpt2-digits-1", 0, 0 },
+    { "command-r", NULL, "gpt2-digits-1", 0, 0 },
     { "llama-bpe", REGEX("{1,3}"), "digits-3", 1, 1 },
     { "llama3", NULL, "digits-3", 1, 1 },
     { "llama-v3", NULL, "digits-3", 1, 1 },
+    { "falcon3", NULL, "digits-3", 1, 1 },
     { "dbrx", NULL, "digits-3", 0, 0 },
     { "smaug-bpe", NULL, "digits-3", 0, 0 },
     { "qwen2", REGEX(""), "digits-1", 0, 0 },
@@ -21,7 +26,7 @@ static const struct tokenizer_cut cuts[] = {
     { "deepseek-r1-qwen", NULL, "digits-1", 0, 0 },
     { 0 },
 };
-const struct tokenizer_names lm_tokenizer_names = { "gpt2", "llama", "bert", cuts, "gpt-2, llama-bpe, qwen2 and what is the same" };
+const struct tokenizer_names lm_tokenizer_names = { "gpt2", "llama", "bert", cuts, "gpt-2, smollm, llama-bpe, qwen2 and what is the same" };
 
 /* What the file says, in the tokenizer's terms. */
 static int tokens_make(struct token_def **out, struct token_pair **pairs, steno_model *m, const struct tokenizer_file *f, steno_error *e)

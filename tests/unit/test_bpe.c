@@ -9,6 +9,8 @@
 #include "harness.h"
 #include "real_vocab.h"
 #include "text/pretokenizer.h"
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include "toy_vocab.h"
 
 static struct real_vocab *real;
@@ -295,9 +297,67 @@ static void test_the_vocabularys_pattern_cuts_its_text(void **state)
     toy_free(&t);
 }
 
+/* Where pieces end, in bytes, as Hugging Face's tokenizers have them for Digits (individual_digits) before ByteLevel. */
+static void test_digits_are_pieces_and_the_rest_is_cut_as_gpt2_does_between_them(void **state)
+{
+    (void)state;
+    static const struct { const char *text; uint8_t end[16]; } cut[] = {
+        { "", { 0 } },
+        { "a", { 1, 0 } },
+        { " 1", { 1, 2, 0 } },
+        { "a 12b", { 1, 2, 3, 4, 5, 0 } },
+        { "x  34", { 1, 3, 4, 5, 0 } },
+        { "x\011\0115", { 1, 3, 4, 0 } },
+        { "  7", { 2, 3, 0 } },
+        { "don't 3's", { 3, 5, 6, 7, 9, 0 } },
+        { "3's", { 1, 3, 0 } },
+        { "12's", { 1, 2, 4, 0 } },
+        { "I'm 9'm", { 1, 3, 4, 5, 7, 0 } },
+        { "..9..", { 2, 3, 5, 0 } },
+        { "a\012\0121\012\012b", { 1, 3, 4, 5, 6, 7, 0 } },
+        { "\331\243\331\244 \302\275\342\205\247", { 2, 4, 5, 7, 10, 0 } },
+        { "9 9  9   9", { 1, 2, 3, 5, 6, 9, 10, 0 } },
+        { "a 1 ", { 1, 2, 3, 4, 0 } },
+        { "1 ", { 1, 2, 0 } },
+        { "1  ", { 1, 3, 0 } },
+        { "\344\270\255\346\226\20712 \344\270\255\346\226\207", { 6, 7, 8, 15, 0 } },
+        { "\302\2401", { 2, 3, 0 } },
+        { "\343\200\200\343\200\2002", { 6, 7, 0 } },
+        { "x \342\200\250 3", { 1, 6, 7, 0 } },
+        { "v1.0.3-rc2", { 1, 2, 3, 4, 5, 6, 7, 9, 10, 0 } },
+        { "$3,000.00 ok", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 0 } },
+        { "  lead", { 1, 6, 0 } },
+        { " \303\2511\303\251", { 3, 4, 6, 0 } },
+        { "a\0111", { 1, 2, 3, 0 } },
+        { "'1", { 1, 2, 0 } },
+        { "' 1", { 1, 2, 3, 0 } },
+    };
+    int code;
+    PCRE2_SIZE at;
+    pcre2_code *re = pcre2_compile((PCRE2_SPTR)pretokenizer_pattern("gpt2-digits-1"), PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &code,
+                                   &at, NULL);
+    assert_non_null(re);
+    pcre2_match_data *m = pcre2_match_data_create_from_pattern(re, NULL);
+    assert_non_null(m);
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        size_t from = 0, k = 0;
+        const size_t n = strlen(cut[i].text);
+        for (; from < n; k++) {
+            assert_true(pcre2_match(re, (PCRE2_SPTR)cut[i].text, n, from, 0, m, NULL) > 0);
+            assert_int_equal(pcre2_get_ovector_pointer(m)[0], from);
+            from = pcre2_get_ovector_pointer(m)[1];
+            if (from != cut[i].end[k]) fail_msg("'%s': piece %zu ends at %zu, want %u", cut[i].text, k, from, cut[i].end[k]);
+        }
+        assert_int_equal(cut[i].end[k], 0);
+    }
+    pcre2_match_data_free(m);
+    pcre2_code_free(re);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_digits_are_pieces_and_the_rest_is_cut_as_gpt2_does_between_them),
         cmocka_unit_test(test_ids_equal_the_reference),
         cmocka_unit_test(test_spaces_are_unicodes_white_space_without_u180e),
         cmocka_unit_test(test_special_tokens_in_text_are_ordinary_text),

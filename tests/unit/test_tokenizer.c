@@ -10,7 +10,8 @@
 static const char good[] = "{" ADDED "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"use_regex\":true},\"model\":{\"type\":\"BPE\",\"vocab\":"
                            "{\"a\":0,\"b\":1,\"\xc4\xa0\":2,\"ab\":3,\"\xc4\xa0" "ab\":4},\"merges\":[\"a b\",[\"\xc4\xa0\",\"ab\"]]}}";
 
-static struct tokenizer_cut const cuts[] = { { "gpt-2", NULL, "gpt2", 0, 0 }, { 0 } };
+static struct tokenizer_cut const cuts[] = { { "gpt-2", NULL, "gpt2", 0, 0 }, { "smollm", TOKENIZER_DIGITS, "gpt2-digits-1", 0, 0 },
+                                             { "x", "x", "digits-1", 0, 0 }, { 0 } };
 static struct tokenizer_names const names = { "gpt2", "pieces", "words", cuts, "gpt-2" };
 
 static int read_text(struct tokenizer_file *t, struct weights *w, const char *text, steno_error *e)
@@ -92,6 +93,28 @@ static void test_any_allocation_may_fail(void **state)
     assert_int_equal(n, 5);
 }
 
+#define CUT_BY(parts) "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[" parts \
+                      "]},\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}"
+
+static void test_what_cuts_text_is_known_by_its_parts(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *pattern; } it[] = {
+        { CUT_BY("{\"type\":\"ByteLevel\"}"), "gpt2" }, /* which has its pattern unless it says otherwise */
+        { CUT_BY("{\"type\":\"ByteLevel\",\"use_regex\":true}"), "gpt2" },
+        { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\"}"), "gpt2-digits-1" },
+        { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"ByteLevel\",\"use_regex\":false}"), "digits-1" },
+    };
+    for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
+        struct tokenizer_file f;
+        struct weights w;
+        steno_error e = { 0 };
+        if (read_text(&f, &w, it[i].text, &e)) fail_msg("%s: %s", it[i].text, e.text);
+        assert_string_equal(f.pattern, it[i].pattern);
+        arena_free(&w.arena);
+    }
+}
+
 static void test_files_that_are_wrong_are_refused_in_words(void **state)
 {
     (void)state;
@@ -111,7 +134,14 @@ static void test_files_that_are_wrong_are_refused_in_words(void **state)
         { MODEL("{\"a\":0,\"b\":0}", "[]"), "twice" },
         { MODEL("{\"a b\":0}", "[]"), "alphabet" },
         { MODEL("{}", "[]"), "without strings" },
-        { "{\"pre_tokenizer\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}", "pattern" },
+        { CUT_BY("{\"type\":\"ByteLevel\",\"use_regex\":false}"), "pattern" },
+        { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":false},{\"type\":\"ByteLevel\"}"), "cut as 'Digits, several together' says" },
+        { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\",\"use_regex\":false}"), "pattern" },
+        { CUT_BY("{\"type\":\"Punctuation\"},{\"type\":\"ByteLevel\"}"), "cut as 'Punctuation' says" },
+        { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\"}"),
+          "pattern" },
+        { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"Split\",\"pattern\":{\"Regex\":\"y\"}},"
+                 "{\"type\":\"ByteLevel\",\"use_regex\":false}"), "pattern" },
         { "{\"pre_tokenizer\":[{\"type\":\"ByteLevel\"}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}", "another kind" },
         { "{\"added_tokens\":[{\"id\":0}],\"model\":{}}", "content" },
         { "{\"added_tokens\":[0],\"model\":{}}", "object" },
@@ -207,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_special_tokens_are_cut_out_and_the_rest_is_joined),
         cmocka_unit_test(test_any_allocation_may_fail),
+        cmocka_unit_test(test_what_cuts_text_is_known_by_its_parts),
         cmocka_unit_test(test_files_that_are_wrong_are_refused_in_words),
         cmocka_unit_test(test_prompts_are_those_of_the_formats),
         cmocka_unit_test(test_streams_never_split_a_character),
