@@ -81,19 +81,26 @@ static double bytes_per_weight(const char *type)
     return 4;
 }
 
+/* Of the decoder's layers, or of a language model. */
+static double decoder_weight_sz(const steno_model_info *i)
+{
+    const double w = bytes_per_weight(i->weight_type), q8 = bytes_per_weight("q8_0");
+    return strcmp(i->decoder_weights, "int8") == 0 && w > q8 ? q8 : w;
+}
+
 /* Of models that decode windows: operations (a multiply-add is two) and bytes of weights and caches that one unit of each phase must do
  * and read.
  *
  *   encoder layer  4 d^2 (q k v o) + 8 d^2 (mlp) weights on T rows, attention 2 * T * T * d multiply-adds
  *   decoder row    4 d^2 + 2 d^2 (cross q o) + 8 d^2 weights, attention over c earlier rows and T encoder rows, V * d logits
  *
- * The prompt wants logits of its last row only. Where the decoder's weights are in int8 its keys and values are f16; of logits in two
- * stages the second reads next to nothing. */
+ * The prompt wants logits of its last row only. Where keys and values are in f16 logits come in two stages, of int8 first; the second
+ * reads next to nothing. */
 static void count_work(struct result *r, const struct phases *all, const steno_model_info *i)
 {
     const double T = i->n_audio_ctx, d = i->n_audio_state, D = i->n_text_state, L = i->n_text_layer, V = i->n_vocab;
-    const int narrow = strcmp(i->decoder_weights, "int8") == 0;
-    const double w = bytes_per_weight(i->weight_type), q8 = bytes_per_weight("q8_0"), v = narrow && w > q8 ? q8 : w, kv = narrow ? 2 : 4;
+    const double w = bytes_per_weight(i->weight_type), kv = (double)i->token_bytes / (2 * L * D), v = decoder_weight_sz(i);
+    const double q8 = bytes_per_weight("q8_0"), head = kv <= 2 && w > q8 ? q8 : w;
     const double c = N_TOKENS / 2.0;
     const double conv = 2 * T * 3 * i->n_mels * d + T * 3 * d * d;
     const double enc_weights = i->n_audio_layer * 12 * d * d, dec_weights = L * 14 * D * D;
@@ -104,13 +111,13 @@ static void count_work(struct result *r, const struct phases *all, const steno_m
     r[CROSS].flops = 2 * T * L * 2 * d * D;
     r[CROSS].bytes = w * L * 2 * d * D + L * 2 * T * D * kv;
     r[PROMPT].flops = 2 * (dec_weights + row_attn + V * D / N_TOKENS);
-    r[PROMPT].bytes = (v * (dec_weights + V * D) + row_cache) / N_TOKENS;
+    r[PROMPT].bytes = ((v * dec_weights + head * V * D) + row_cache) / N_TOKENS;
     r[DECODE].flops = 2 * (dec_weights + row_attn + V * D);
-    r[DECODE].bytes = v * (dec_weights + V * D) + row_cache;
+    r[DECODE].bytes = (v * dec_weights + head * V * D) + row_cache;
     r[BEAM5].flops = 5 * r[DECODE].flops;
-    r[BEAM5].bytes = v * (dec_weights + V * D) + L * 2 * (5 * c + T) * D * kv; /* beams of a window share the encoder's rows */
+    r[BEAM5].bytes = (v * dec_weights + head * V * D) + L * 2 * (5 * c + T) * D * kv; /* beams of a window share the encoder's rows */
     r[BATCH8].flops = WINDOWS * r[DECODE].flops;
-    r[BATCH8].bytes = v * (dec_weights + V * D) + WINDOWS * row_cache;
+    r[BATCH8].bytes = (v * dec_weights + head * V * D) + WINDOWS * row_cache;
     r[TOTAL].flops = r[ENCODE].flops + r[CROSS].flops + TOTAL_TOKENS * r[DECODE].flops;
     r[TOTAL].bytes = r[ENCODE].bytes + r[CROSS].bytes + TOTAL_TOKENS * r[DECODE].bytes;
 }
@@ -119,8 +126,7 @@ static void count_work(struct result *r, const struct phases *all, const steno_m
  * run. A step sees the tokens before it. */
 static void count_texts(struct result *r, const struct phases *phases, const steno_model_info *i)
 {
-    const double all = (double)i->parameters, head = (double)i->n_vocab * i->n_text_state, w = bytes_per_weight(i->weight_type);
-    const double q8 = bytes_per_weight("q8_0"), v = strcmp(i->decoder_weights, "int8") == 0 && w > q8 ? q8 : w;
+    const double all = (double)i->parameters, head = (double)i->n_vocab * i->n_text_state, v = decoder_weight_sz(i);
     const double cache = (double)i->token_bytes * (TEXT_BEFORE + TEXT_STEPS / 2.0);
     if (phases->kind != BENCH_TEXTS) return;
     r[TEXT_PROMPT].flops = 2 * (all - head + head / TEXT_SHORT);

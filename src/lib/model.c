@@ -311,7 +311,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.device, sizeof i.device, "cpu");
     const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));
     snprintf(i.attention, sizeof i.attention, "%s", pairs ? "bf16" : "f32");
-    snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->blocks ? "int8" : "stored");
+    snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->decoder_int8 ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total + (m->exact ? m->exact->arena.total : 0));
     i.verify = m->exact != NULL;

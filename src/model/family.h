@@ -76,7 +76,8 @@ struct steno_model {
     enum dtype matrix_type;
     const char *matrix_name; /* as the file calls it */
     enum packed_type narrow;       /* what matrices of many rows are packed as: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD; 0: as stored */
-    int blocks;                    /* matrices that few rows meet are packed by blocks of int8, and logits come in two stages */
+    int blocks;                    /* matrices that few rows meet may be packed by blocks of int8, and logits come in two stages */
+    int decoder_int8;              /* the decoder's are so packed */
     const char *name;              /* of the shape */
     const char *format;            /* of the file */
     int64_t parameters, load_us;

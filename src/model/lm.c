@@ -133,10 +133,11 @@ static int has_block_tokens(struct weights *w)
 
 /* Blocks of int8 and int4 are multiplied as they are stored, with blocks of int8 of what they multiply, as llama.cpp does; other types are
  * not rounded. A head of blocks is the embedding, too, and needs no second stage. */
-static struct precision text_precision(const steno_model *m, struct weights *w, enum dtype stored)
+static struct precision text_precision(steno_model *m, struct weights *w, enum dtype stored)
 {
     const enum packed_type blocks = executor_gains(m->executor, PK_Q8_QUAD_A8) ? PK_Q8_QUAD_A8 : PK_Q8_QUAD;
-    const enum packed_type t = m->blocks && dtype_block(stored) > 1 ? blocks : 0;
+    m->decoder_int8 = m->blocks && dtype_block(stored) > 1;
+    const enum packed_type t = m->decoder_int8 ? blocks : 0;
     return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_OUT] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t,
                                              [LINEAR_LM_HEAD] = has_block_tokens(w) ? t : 0 } };
 }

@@ -85,14 +85,13 @@ static void build_encoder(struct build *b, const struct whisper_dims *w)
     }
 }
 
-/* By blocks of int8, if so wanted. Beside an encoder of f32 or int16 near-ties depend most on the decoder's weights: then projections
- * behind attention, a seventh of them, keep the numbers they are stored as. */
-static struct precision precision_of_decoder(const steno_model *m)
+/* Which of two close tokens comes first depends more on the decoder's weights than on anything else: numbers are rounded to blocks of int8
+ * only where the encoder is in int8, too. What is stored in blocks is multiplied so. */
+static struct precision precision_of_decoder(steno_model *m)
 {
-    const int is_rough = m->narrow == PK_BF16_PAIR || m->narrow == PK_I8_QUAD;
-    const enum packed_type layers = m->blocks ? PK_Q8_QUAD : 0, out = is_rough || dtype_block(m->matrix_type) > 1 ? layers : 0;
-    return (struct precision){ .by_role = { [LINEAR_QKV] = layers, [LINEAR_CROSS_Q] = layers, [LINEAR_UP] = layers,
-                                            [LINEAR_DOWN] = layers, [LINEAR_OUT] = out } };
+    m->decoder_int8 = m->blocks && (m->narrow == PK_I8_QUAD || dtype_block(m->matrix_type) > 1);
+    const enum packed_type t = m->decoder_int8 ? PK_Q8_QUAD : 0;
+    return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_CROSS_Q] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t, [LINEAR_OUT] = t } };
 }
 
 /* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and logits.

@@ -1,7 +1,6 @@
 /* steno tests: npz files byte by byte. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include "load/flat.h"
-#include "load/turned.h"
 #include "torch_file.h"
 
 #define HEAD(type, order, shape) "{'descr': '" type "', 'fortran_order': " order ", 'shape': " shape ", }"
@@ -238,47 +237,6 @@ static void test_a_cut_file_is_refused_at_every_length(void **state)
     buf_free(&b);
 }
 
-/* ---- filters ------------------------------------------------------------------------------------------------------------------- */
-
-static void check_turned(uint64_t rows, uint64_t taps, uint64_t channels, uint64_t step)
-{
-    const uint64_t n = rows * taps * channels;
-    float *stored = malloc(n * sizeof *stored), *seen = malloc(n * sizeof *seen);
-    struct weights w = { 0 };
-    struct file f;
-    steno_error e;
-    assert_true(stored && seen);
-    for (uint64_t i = 0; i < n; i++) stored[i] = (float)i;
-    file_from_memory(&f, "x", stored, n * sizeof *stored);
-    struct tensor t = { .name = "t", .type = DT_F32, .n_dims = 3, .dim = { rows, taps, channels, 1 }, .file = &f,
-                        .size = n * sizeof *stored };
-    arena_init(&w.arena);
-    assert_int_equal(tensor_turn(&t, &w, &e), STENO_OK);
-    assert_true(t.dim[1] == channels && t.dim[2] == taps);
-    for (uint64_t from = 0; from < n; from += step) {
-        const uint64_t take = n - from < step ? n - from : step;
-        assert_int_equal(file_read(t.file, from * sizeof *seen, seen + from, take * sizeof *seen, &e), STENO_OK);
-    }
-    for (uint64_t r = 0; r < rows; r++)
-        for (uint64_t c = 0; c < channels; c++)
-            for (uint64_t k = 0; k < taps; k++)
-                assert_true(seen[(r * channels + c) * taps + k] == stored[(r * taps + k) * channels + c]);
-    assert_int_equal(file_read(t.file, 2, seen, 4, &e), STENO_EARG);
-    arena_free(&w.arena);
-    free(stored);
-    free(seen);
-}
-
-static void test_a_turned_filter_is_the_same_however_it_is_read(void **state)
-{
-    (void)state;
-    for (uint64_t step = 1; step <= 33; step++) check_turned(3, 3, 5, step);
-    check_turned(2, 3, 1023, 1000);
-    check_turned(2, 3, 1024, 6144); /* a piece */
-    check_turned(2, 3, 1025, 6150);
-    check_turned(1, 3, 5000, 7);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,7 +246,6 @@ int main(void)
         cmocka_unit_test(test_arrays_that_lie_are_refused_with_place_and_cause),
         cmocka_unit_test(test_entries_that_are_no_arrays_are_refused),
         cmocka_unit_test(test_a_cut_file_is_refused_at_every_length),
-        cmocka_unit_test(test_a_turned_filter_is_the_same_however_it_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

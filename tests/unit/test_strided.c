@@ -78,6 +78,34 @@ static void test_every_order_of_four_extents(void **state)
         }
 }
 
+/* A filter that lies tap by tap, read by so many numbers at once, whatever rows they are of. */
+static void test_any_run_of_numbers_may_be_asked_for(void **state)
+{
+    (void)state;
+    static const struct { uint64_t rows, taps, channels, step; } it[] = {
+        { 3, 3, 5, 1 }, { 3, 3, 5, 2 }, { 3, 3, 5, 7 }, { 3, 3, 5, 15 }, { 3, 3, 5, 16 }, { 3, 3, 5, 33 }, { 3, 3, 5, 45 },
+        { 2, 3, 511, 1000 }, { 2, 3, 512, 1536 }, { 2, 3, 513, 1540 }, { 1, 3, 5000, 7 },
+    };
+    for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
+        const uint64_t n = it[i].rows * it[i].taps * it[i].channels;
+        struct opened o;
+        steno_error e;
+        float *seen = malloc(n * sizeof *seen), *want = malloc(n * sizeof *want);
+        assert_true(seen && want);
+        open_as(&o, (uint64_t[4]){ it[i].rows, it[i].channels, it[i].taps, 1 }, (const int[4]){ 0, 2, 1, 3 }, DT_F32);
+        assert_int_equal(tensor_read_rows(&o.t, 0, it[i].rows, want, &e), 0);
+        for (uint64_t at = 0; at < n; at += it[i].step) {
+            const uint64_t take = n - at < it[i].step ? n - at : it[i].step;
+            assert_int_equal(file_read(o.t.file, at * sizeof *seen, seen + at, take * sizeof *seen, &e), STENO_OK);
+        }
+        assert_memory_equal(seen, want, n * sizeof *seen);
+        expect_rows(&o, 0, it[i].rows);
+        close_it(&o);
+        free(seen);
+        free(want);
+    }
+}
+
 static const int by_columns[4] = { 1, 0, 2, 3 };
 
 static void test_matrices_around_a_tile(void **state)
@@ -183,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_order_of_four_extents),
+        cmocka_unit_test(test_any_run_of_numbers_may_be_asked_for),
         cmocka_unit_test(test_matrices_around_a_tile),
         cmocka_unit_test(test_rows_around_a_band),
         cmocka_unit_test(test_two_tensors_and_two_threads_share_a_band),
