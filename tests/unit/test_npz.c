@@ -1,5 +1,6 @@
 /* steno tests: npz files byte by byte. SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include "load/weights.h"
 #include "load/flat.h"
 #include "torch_file.h"
 
