@@ -111,16 +111,11 @@ static void report_levels(struct report *r)
     }
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
-    static const char bf16[] = "bf16 (products of encoders, beside int8 weights in its decoder: this level has instructions; of "
-                               "the 328 texts of our collection 5 change, none with the usual options; --compute int8 is faster and "
-                               "changes 12; --verify keeps all)";
-    static const char int16[] = "int16 (products of encoders, beside int8 weights in its decoder: the level used has no "
-                                "instructions for bf16, and is faster so than in f32; of the 328 texts of our collection 3 change, none "
-                                "with the usual options; --verify keeps all)";
-    static const char f32[] = "f32 (products of encoders: the level used gains nothing from bf16 or int16; "
-                              "weights of its decoder are in int8 from sse41 and dotprod on)";
-    const int compute = steno_compute_auto(used);
-    line(r, "compute used", compute == STENO_COMPUTE_BF16 ? bf16 : compute == STENO_COMPUTE_INT16 ? int16 : f32);
+    static const char int16[] = "int16 (products of encoders: the level used is faster so than in f32; of the 328 texts of our collection 0 "
+                                "change; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 12; --verify keeps "
+                                "all)";
+    static const char f32[] = "f32 (products of encoders: the level used gains nothing from int16)";
+    line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_INT16 ? int16 : f32);
 }
 
 static void report_threads(struct report *r, const struct host *h)

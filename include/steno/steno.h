@@ -114,27 +114,27 @@ STENO_API void steno_team_close(steno_team *team);
 typedef struct steno_model steno_model;
 
 enum steno_compute {
-    /* Of 328 texts that the reference is sure of (28 recordings of spoken digits under many sets of options) bf16 changes 5, int16 3 and
+    /* Of 328 texts that the reference is sure of (28 recordings of spoken digits under many sets of options) bf16 changes 5, int16 0 and
      * int8 12, all in recordings of more than one window; with the reference's usual options (greedy, five beams) int8 alone changes any:
-     * 3 of 56. With verify (steno_model_params) none changes. */
-    STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of those 56 texts: see steno_compute_auto */
+     * 3 of 56. With verify (steno_model_params) none changes. Of recordings of meetings, whose choices are closer, doc/performance.md
+     * tells. */
+    STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of those texts: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
-    STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, sums in f32. The decoder's matrices in int8 by
-                               blocks of 32 (q8_0) times activations of 16 bits, those of q4_0 files as they are times 8 bits; its keys
+    STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, sums in f32. The decoder's matrices as they are
+                               stored: numbers times f32, q8_0 times activations of 16 bits, q4_0 times 8 bits; its keys
                                and values in f16. Where only the most probable tokens are wanted they and their logits are those of the
                                stored matrix, but the sum behind their probabilities is of logits in int8 (off by 1e-3 at most in the
                                recordings tried) */
     STENO_COMPUTE_INT8 = 3, /* the same, but the encoder's feed-forward matrices in int8, with a scale per row and per output and exact
-                               sums, where the weights bear it. A few words in a thousand become others. steno_plan_dump tells which
-                               matrix is multiplied in what */
+                               sums, where the weights bear it, and the decoder's in int8 by blocks of 32 (q8_0). A few words in a
+                               thousand become others, where speech is hard to hear more. steno_plan_dump tells which matrix is
+                               multiplied in what */
     STENO_COMPUTE_INT16 = 4 /* as STENO_COMPUTE_BF16, but the encoder's matrices in int16, with a scale per output and per 128 values of
-                               a row, and its attention in f32: a tenth of the error, and faster than f32 on processors without bf16.
-                               The decoder's projections behind attention keep stored numbers */
+                               a row, and its attention in f32: a tenth of the error */
 };
 
-/** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_BF16 where products of bf16 have
- *          instructions of their own, STENO_COMPUTE_INT16 where those of int16 are faster than f32, else STENO_COMPUTE_F32. The decoder's
- *          weights are in int8 from SSE4.1 and ARM's dot products on. FunASR's recognisers compute so, too: their encoders, and decoders
+/** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_INT16 where products of int16 are faster
+ *          than f32, else STENO_COMPUTE_F32. FunASR's recognisers compute so, too: their encoders, and decoders
  *          that are given all tokens at once; of their 135 texts int8 changes two, the others none. FSMN-VAD and streaming models compute
  *          in f32, and a call that asks for anything does not open them. */
 STENO_API int steno_compute_auto(int level);

@@ -13,7 +13,6 @@
 
 int steno_compute_auto(int level)
 {
-    if (kern_gains(level, PK_BF16_PAIR)) return STENO_COMPUTE_BF16;
     return kern_gains(level, PK_I16_PAIR) ? STENO_COMPUTE_INT16 : STENO_COMPUTE_F32;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
+#include "load/strided.h"
 
 enum { NAME_SZ = 256, SHAPE_TEXT = 100 };
 

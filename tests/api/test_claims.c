@@ -194,14 +194,12 @@ static void table_row_check(const char *shape, const double *said)
         p.index_only = 1;
         if (steno_model_open_random(&m, shape, type[k / 2], 1, &p, &e)) fail_msg("%s", e.text);
         steno_model_info_get(m, &i);
-        /* The table is of processors with bf16. Beside int16 the decoder's two projections behind attention stay as they are stored, in
-         * 2 bytes a weight; else 34 bytes hold 32. Without products of bytes a window's keys and values are f16; else 84 bytes hold 64. */
+        /* The table is of processors with products of bytes. Without them a window's keys and values are f16; else 84 bytes hold 64. */
         const double width = i.n_text_state, layers = i.n_text_layer;
-        const double kept = k == 1 && strcmp(i.compute, "int16") == 0 ? 2 * layers * width * width * (2 - 34.0 / 32) : 0;
         const double wide = k % 2 && !has_products_of_bytes(i.cpu_level) ? layers * (double)i.n_audio_ctx * width * (4 - 84.0 / 32) : 0;
-        const double mb[] = { 1e-6 * ((double)i.weight_bytes - kept), 1e-6 * ((double)i.session_bytes - wide),
+        const double mb[] = { 1e-6 * (double)i.weight_bytes, 1e-6 * ((double)i.session_bytes - wide),
                               1e-6 * ((double)steno_session_memory(m, NULL, &five) - wide) };
-        const int cell[] = { k, 4 + k % 2, 6 + k % 2 }, narrow = strcmp(i.compute, "bf16") == 0 || strcmp(i.compute, "int16") == 0;
+        const int cell[] = { k, 4 + k % 2, 6 + k % 2 }, narrow = strcmp(i.compute, "int16") == 0;
         for (int c = 0; c < 3; c++)
             if ((k % 2 == 0 || narrow) && fabs(mb[c] - said[cell[c]]) > 0.51 + 0.01 * said[cell[c]])
                 fail_msg("doc/models.md, %s: column %d says %g MB, it is %.1f", shape, cell[c] + 1, said[cell[c]], mb[c]);

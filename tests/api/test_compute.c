@@ -252,6 +252,32 @@ static void test_logits_of_every_arithmetic_point_where_those_of_f32_do(void **s
     free(a.pcm);
 }
 
+static void expect_decoder(struct bytes b, int level, enum steno_compute compute, const char *want)
+{
+    steno_model *m = bytes_open_as(b, steno_cpu_level_name(level), compute);
+    steno_model_info i = { .size = sizeof i };
+    assert_int_equal(steno_model_info_get(m, &i), STENO_OK);
+    assert_string_equal(i.decoder_weights, want);
+    steno_model_close(m);
+}
+
+/* Numbers of the decoder are rounded where int8 is asked for, and nowhere else; blocks of int8 are multiplied as they are. */
+static void test_the_decoders_numbers_stay_as_they_are_unless_int8_is_asked_for(void **state)
+{
+    (void)state;
+    const struct bytes numbers = random_bytes(&small_dims, DT_F16, 3), blocks = random_bytes(&deep_dims, DT_Q8_0, 3);
+    for (int level = 0; steno_cpu_level_name(level); level++) {
+        if (!steno_cpu_level_usable(level)) continue;
+        for (int c = STENO_COMPUTE_AUTO; c <= STENO_COMPUTE_INT16; c++) {
+            const int is_int8 = c == STENO_COMPUTE_INT8, is_wide = c == STENO_COMPUTE_F32 || (c == STENO_COMPUTE_AUTO && !level);
+            expect_decoder(numbers, level, (enum steno_compute)c, is_int8 ? "int8" : "stored");
+            expect_decoder(blocks, level, (enum steno_compute)c, is_wide ? "stored" : "int8");
+        }
+    }
+    free(numbers.p);
+    free(blocks.p);
+}
+
 /* What auto stands for is what a model says it computes in, level by level. */
 static void test_auto_is_what_the_level_gains_from(void **state)
 {
@@ -263,9 +289,9 @@ static void test_auto_is_what_the_level_gains_from(void **state)
         steno_model_info i = { .size = sizeof i };
         assert_int_equal(steno_model_info_get(m, &i), STENO_OK);
         const int compute = steno_compute_auto(level);
-        assert_string_equal(i.compute, compute == STENO_COMPUTE_BF16 ? "bf16" : compute == STENO_COMPUTE_INT16 ? "int16" : "f32");
-        assert_string_equal(i.attention, compute == STENO_COMPUTE_BF16 ? "bf16" : "f32");
-        assert_string_equal(i.decoder_weights, level ? "int8" : "stored");
+        assert_string_equal(i.compute, compute == STENO_COMPUTE_INT16 ? "int16" : "f32");
+        assert_string_equal(i.attention, "f32");
+        assert_string_equal(i.decoder_weights, "stored");
         steno_model_close(m);
     }
     assert_int_equal(steno_compute_auto(0), STENO_COMPUTE_F32);
@@ -280,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_approximate_logits_choose_the_same_tokens),
         cmocka_unit_test(test_approximate_logits_keep_8_bits_of_x_where_that_is_faster),
         cmocka_unit_test(test_logits_of_every_arithmetic_point_where_those_of_f32_do),
+        cmocka_unit_test(test_the_decoders_numbers_stay_as_they_are_unless_int8_is_asked_for),
         cmocka_unit_test(test_auto_is_what_the_level_gains_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
