@@ -111,9 +111,9 @@ static void report_levels(struct report *r)
     }
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
-    static const char int16[] = "int16 (products of encoders: the level used is faster so than in f32; of the 328 texts of our collection 0 "
-                                "change; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 12; --verify keeps "
-                                "all)";
+    static const char int16[] = "int16 (products of encoders: the level used is faster so than in f32; of the 328 texts of our collection "
+                                "0 change; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 12; --verify "
+                                "keeps all)";
     static const char f32[] = "f32 (products of encoders: the level used gains nothing from int16)";
     line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_INT16 ? int16 : f32);
 }

@@ -70,8 +70,8 @@ struct engine {
 #define ENGINE_COMPUTE_ROW(T) \
     { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", \
       .dflt = ARG_OF_PARAM, \
-      .help = "arithmetic of encoders; auto: int16 where it is faster than f32, which keeps the text; bf16 is faster still on processors that " \
-              "have it, int8 on all (\"steno doctor\" tells how many texts change)" }
+      .help = "arithmetic of encoders; auto: int16 where it is faster than f32, which keeps the text; bf16 is faster still on processors " \
+              "that have it, int8 on all (\"steno doctor\" tells how many texts change)" }
 
 #define ENGINE_CPU_ROWS(T) \
     { .name = "cpu", .kind = ARG_TEXT, .at = offsetof(T, engine.cpu), .value = "LEVEL", \

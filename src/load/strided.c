@@ -51,7 +51,8 @@ static int read_plane(const struct strided *t, const struct plane *p, uint8_t *d
     uint8_t tile[TILE][RUN * sizeof(float)];
     for (uint64_t run = 0; run < p->runs; run += TILE)
         for (uint64_t at = 0; at < p->len; at += RUN) {
-            const size_t runs = p->runs - run < TILE ? (size_t)(p->runs - run) : TILE, len = p->len - at < RUN ? (size_t)(p->len - at) : RUN;
+            const size_t runs = p->runs - run < TILE ? (size_t)(p->runs - run) : TILE;
+            const size_t len = p->len - at < RUN ? (size_t)(p->len - at) : RUN;
             for (size_t j = 0; j < runs; j++) {
                 const int rc = file_read(&t->of, p->at + (run + j) * p->run_step + at * t->elem, tile[j], len * t->elem, e);
                 if (rc) return rc;
@@ -79,7 +80,8 @@ static int read_rows(const struct strided *t, uint64_t row, uint64_t n, uint8_t 
     while (last && dim[last] == 1) last--; /* numbers are seen side by side along it */
     const int run = side_by_side(t);
     for (int i = 0; i < 4; i++) plane[i] = i == run || i == last ? 1 : dim[i];
-    const struct plane all = { .runs = run == last ? 1 : dim[last], .run_step = t->stride[last] * t->elem, .len = dim[run], .step = step[run] };
+    const struct plane all = { .runs = run == last ? 1 : dim[last], .run_step = t->stride[last] * t->elem, .len = dim[run],
+                               .step = step[run] };
     for (uint64_t i = 0; i < plane[0]; i++)
         for (uint64_t j = 0; j < plane[1]; j++)
             for (uint64_t k = 0; k < plane[2]; k++)

@@ -91,7 +91,8 @@ static struct precision precision_of_decoder(steno_model *m)
 {
     m->decoder_int8 = m->blocks && (m->narrow == PK_I8_QUAD || dtype_block(m->matrix_type) > 1);
     const enum packed_type t = m->decoder_int8 ? PK_Q8_QUAD : 0;
-    return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_CROSS_Q] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t, [LINEAR_OUT] = t } };
+    return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_CROSS_Q] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t,
+                                            [LINEAR_OUT] = t } };
 }
 
 /* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and logits.

@@ -15,7 +15,8 @@
 
 static const struct { const char *name, *pattern; } known[] = {
     { "gpt2", "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" SPACES "\\p{L}\\p{N}]+|" LAST_SPACES },
-    { "gpt2-digits-1", "\\p{N}|'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?[^" SPACES "\\p{L}\\p{N}]+|[" SPACES "]+(?![^" SPACES "\\p{N}])|[" SPACES "]+" },
+    { "gpt2-digits-1",
+      "\\p{N}|'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?[^" SPACES "\\p{L}\\p{N}]+|[" SPACES "]+(?![^" SPACES "\\p{N}])|[" SPACES "]+" },
     { "digits-1", WORDS "\\p{N}" OTHERS },
     { "digits-3", WORDS "\\p{N}{1,3}" OTHERS },
 };

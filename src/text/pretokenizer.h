@@ -5,7 +5,7 @@
 #ifndef STENO_TEXT_PRETOKENIZER_H
 #define STENO_TEXT_PRETOKENIZER_H
 
-/* As Perl-compatible patterns: "gpt2"; "gpt2-digits-1", the same of what lies between digits, each of which is a piece (SmolLM); "digits-1" and "digits-3", newer ones (of Qwen, of Llama 3) that take numbers apart into pieces of
- * so many digits. NULL: unknown. */
+/* As Perl-compatible patterns: "gpt2"; "gpt2-digits-1", the same of what lies between digits, each of which is a piece (SmolLM); "digits-1"
+ * and "digits-3", newer ones (of Qwen, of Llama 3) that take numbers apart into pieces of so many digits. NULL: unknown. */
 const char *pretokenizer_pattern(const char *name);
 #endif

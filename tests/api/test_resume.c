@@ -1,7 +1,7 @@
 /* steno tests: requests that go on where others have ended. SPDX-License-Identifier: MIT
  *
- * After each of the first windows, and after some of the later ones, a request was ended: the one that goes on has the results of one that was not, to the bit, and
- * gives the rest of the bytes that the other would have given. */
+ * After each of the first windows, and after some of the later ones, a request was ended: the one that goes on has the results of one that
+ * was not, to the bit, and gives the rest of the bytes that the other would have given. */
 #include "funasr_session.h"
 #include "shipped.h"
 #include "unit/crc32.h"

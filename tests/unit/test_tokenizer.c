@@ -103,7 +103,8 @@ static void test_what_cuts_text_is_known_by_its_parts(void **state)
         { CUT_BY("{\"type\":\"ByteLevel\"}"), "gpt2" }, /* which has its pattern unless it says otherwise */
         { CUT_BY("{\"type\":\"ByteLevel\",\"use_regex\":true}"), "gpt2" },
         { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\"}"), "gpt2-digits-1" },
-        { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"ByteLevel\",\"use_regex\":false}"), "digits-1" },
+        { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},"
+                 "{\"type\":\"ByteLevel\",\"use_regex\":false}"), "digits-1" },
     };
     for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
         struct tokenizer_file f;
@@ -138,8 +139,8 @@ static void test_files_that_are_wrong_are_refused_in_words(void **state)
         { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":false},{\"type\":\"ByteLevel\"}"), "cut as 'Digits, several together' says" },
         { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\",\"use_regex\":false}"), "pattern" },
         { CUT_BY("{\"type\":\"Punctuation\"},{\"type\":\"ByteLevel\"}"), "cut as 'Punctuation' says" },
-        { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\"}"),
-          "pattern" },
+        { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"Digits\",\"individual_digits\":true},"
+                 "{\"type\":\"ByteLevel\"}"), "pattern" },
         { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"Split\",\"pattern\":{\"Regex\":\"y\"}},"
                  "{\"type\":\"ByteLevel\",\"use_regex\":false}"), "pattern" },
         { "{\"pre_tokenizer\":[{\"type\":\"ByteLevel\"}],\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}", "another kind" },
