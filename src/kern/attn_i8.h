@@ -1,7 +1,6 @@
 /* steno: attention in int8 over vectors. SPDX-License-Identifier: MIT
  *
- * Both products are the register tile of lowp.h: keys and values are panels of PK_I8_QUAD. A tile's rows walk all keys at once: their
- * scores lie side by side in the first-level cache, and weights take the place of their scores, as bytes.
+ * Keys and values are panels of PK_I8_QUAD, weights are bytes.
  *
  * Beside the primitives of lowp.h, for unsigned bytes of x as they lie (QUAD_STEPS 1, QUADS_SIGNED 0), a file has, before it includes this:
  *   vf_store_bytes(to, v)    lanes rounded to nearest even, as bytes, at most 255
@@ -10,24 +9,11 @@
  *   vi_flip(v)               bytes with their highest bits turned over */
 #ifndef STENO_KERN_ATTN_I8_H
 #define STENO_KERN_ATTN_I8_H
-#include "kern/attn_group.h"
-#include "kern/lowp.h"
+#include "kern/attn_run.h"
 
 #if QUAD_STEPS != 1 || QUADS_SIGNED || ROWS_BY_TWOS
 #error "attn_i8.h wants rows of unsigned bytes as they lie"
 #endif
-
-struct attn_i8_scratch {
-    float unit[TILE_ROWS], share[TILE_ROWS]; /* of each row: what makes a score a power of two; 1 / the sum of its weights */
-    float acc[TILE_ROWS * PANEL];
-    uint32_t q[TILE_ROWS * I8_Q_LD];
-    uint32_t score[];                        /* rows of i8_score_ld words */
-};
-
-INLINE const char *i8_keys_at(const struct attn_i8 *a, size_t panel)
-{
-    return (const char *)a->keys + panel * panel_sz(PK_I8_QUAD, a->d_head);
-}
 
 /* 2^x for what becomes a byte: relative error 7.5e-5; less than FLT_MIN where x <= -126. */
 INLINE vf vf_exp2_byte(vf x)
@@ -40,39 +26,12 @@ INLINE vf vf_exp2_byte(vf x)
     return vf_times_2n(p, n);
 }
 
-/* acc[rows, PANEL] = start + words of x times a panel's. */
-INLINE void i8_sums(int32_t *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w, size_t words,
-                    size_t rows)
-{
-    for (size_t c = 0; c < PANEL; c += TILE_W) {
-        const uint32_t *from = w + c;
-        const struct weight_words of = { &from, PANEL, words, words, (const char *)(w + words * PANEL) };
-        tiles_quad[rows](acc + c, ld_acc, x, ld, start ? start + c : NULL, 0, &of);
-    }
-}
-
-INLINE void i8_scores(struct attn_i8_scratch *s, const struct attn_i8 *a, size_t r0, size_t rows, size_t ld)
-{
-    const size_t words = lowp_words(PK_I8_QUAD, a->d_head);
-    for (size_t r = 0; r < rows; r++)
-        s->unit[r] = row_to_quads(s->q + r * I8_Q_LD, a->q + (r0 + r) * a->ld_q, a->d_head) * (a->scale * I8_LOG2_E);
-    for (size_t p = 0; p * PANEL < a->n_keys; p++) {
-        const char *panel = i8_keys_at(a, p);
-        const int32_t *start = (const int32_t *)(const void *)panel + PANEL;
-        i8_sums((int32_t *)s->score + p * PANEL, ld, s->q, I8_Q_LD, start, (const uint32_t *)(const void *)(start + PANEL), words, rows);
-    }
-}
-
-/* Scores i to i + VF_N of a row, of which n are left, in steps of the query. */
-INLINE vf i8_score_at(const uint32_t *row, const struct attn_i8 *a, size_t i)
-{
-    const float *scale = (const float *)(const void *)i8_keys_at(a, i / PANEL) + i % PANEL;
-    return vf_mul(vf_of_ints(vs_load((const int32_t *)row + i)), vf_load(scale));
-}
+INLINE vf i8_score_at(const uint32_t *row, const struct attn_run *a, size_t i) { return run_score_at(row, a, PK_I8_QUAD, i); }
 
 /* A row's scores become weights. @return 1 / their sum, NaN where a score is none */
-INLINE float i8_weights(uint32_t *row, const struct attn_i8 *a, float unit)
+static float i8_weights(struct attn_run_scratch *s, uint32_t *row, const struct attn_run *a, float unit)
 {
+    (void)s;
     enum { SIDE = 32 / VF_N };
     const size_t n = a->n_keys, whole = n / PANEL * PANEL;
     vf top[SIDE];
@@ -84,7 +43,7 @@ INLINE float i8_weights(uint32_t *row, const struct attn_i8 *a, float unit)
     for (size_t i = whole; i < n; i += VF_N) top[0] = vf_max(first_or_absent(i8_score_at(row, a, i), n - i), top[0]);
     for (size_t c = 1; c < SIDE; c++) top[0] = vf_max(top[0], top[c]);
     const float highest = vf_hmax(top[0]) * unit;
-    const vf by = vf_set1(unit), most = vf_set1(I8_LOG2_MOST - highest);
+    const vf by = vf_set1(unit), most = vf_set1(RUN_LOG2_I8 - highest);
     uint8_t *weight = (uint8_t *)row;
     for (size_t i = 0; i < whole; i += VF_N) vf_store_bytes(weight + i, vf_exp2_byte(vf_fma(i8_score_at(row, a, i), by, most)));
     for (size_t i = whole; i < n; i += VF_N)
@@ -97,43 +56,24 @@ INLINE float i8_weights(uint32_t *row, const struct attn_i8 *a, float unit)
     return highest - highest == 0 ? 1 / all : NAN;
 }
 
-INLINE void i8_outputs(struct attn_i8_scratch *s, const struct attn_i8 *a, size_t r0, size_t rows, size_t ld)
+static void i8_outputs(struct attn_run_scratch *s, const struct attn_run *a, size_t r0, size_t rows, size_t ld)
 {
     const size_t words = lowp_words(PK_I8_QUAD, a->n_keys), sz = panel_sz(PK_I8_QUAD, a->n_keys);
     for (size_t d0 = 0; d0 < a->d_head; d0 += PANEL) {
         const float *scale = (const float *)(const void *)((const char *)a->values + d0 / PANEL * sz);
-        i8_sums((int32_t *)(void *)s->acc, PANEL, s->score, ld, NULL, (const uint32_t *)(const void *)scale + 2 * PANEL, words, rows);
+        run_sums(s->ints, PANEL, PK_I8_QUAD, s->score, ld, NULL, (const uint32_t *)(const void *)scale + 2 * PANEL, words, rows);
         for (size_t r = 0; r < rows; r++)
             for (size_t c = 0; c < PANEL && d0 + c < a->d_head; c += VF_N) {
-                const vf sum = vf_of_ints(vs_load((const int32_t *)(const void *)(s->acc + r * PANEL) + c));
+                const vf sum = vf_of_ints(vs_load(s->ints + r * PANEL + c));
                 const vf v = vf_fma(sum, vf_mul(vf_set1(s->share[r]), vf_load(scale + c)), vf_load(scale + PANEL + c));
                 vf_store_n(a->out + (r0 + r) * a->ld_out + d0 + c, v, size_min(VF_N, a->d_head - d0 - c));
             }
     }
 }
 
-/* No key's scale is NaN. */
-INLINE int i8_keys_are_numbers(const struct attn_i8 *a)
-{
-    vf all = vf_zero();
-    for (size_t p = 0; p * PANEL < a->n_keys; p++)
-        for (size_t c = 0; c < PANEL; c += VF_N) all = vf_add(all, vf_load((const float *)(const void *)i8_keys_at(a, p) + c));
-    return !isnan(vf_sum(all));
-}
-
-static void attn_i8(const struct attn_i8 *a, void *scratch)
-{
-    struct attn_i8_scratch *s = scratch;
-    const size_t ld = i8_score_ld(a->n_keys), tiles = (a->rows + TILE_ROWS - 1) / TILE_ROWS;
-    const size_t height = a->rows ? (a->rows + tiles - 1) / tiles : 0;
-    const int are_numbers = i8_keys_are_numbers(a);
-    for (size_t r = 0; r < a->rows; r += height) {
-        const size_t rows = size_min(height, a->rows - r);
-        i8_scores(s, a, r, rows, ld);
-        for (size_t i = 0; i < rows; i++) s->share[i] = i8_weights(s->score + i * ld, a, are_numbers ? s->unit[i] : NAN);
-        i8_outputs(s, a, r, rows, ld);
-    }
-}
+static float i8_query(uint32_t *to, const float *q, size_t d_head) { return row_to_quads(to, q, d_head); }
+static const struct run_body run_body_i8 = { i8_query, i8_weights, i8_outputs };
+static void attn_i8(const struct attn_run *a, void *scratch) { attn_run_any(a, scratch, PK_I8_QUAD, &run_body_i8); }
 
 /* ---- packing ------------------------------------------------------------------------------------------------------------------------ */
 /* A panel of keys: rows become bytes, then words of four d change places with keys. */
@@ -209,8 +149,6 @@ static void pack_values_i8(void *panel, const float *x, size_t ld, size_t n, siz
 
 INLINE void init_attn_i8(struct kern *k)
 {
-    k->attn_i8 = attn_i8;
-    k->pack_keys_i8 = pack_keys_i8;
-    k->pack_values_i8 = pack_values_i8;
+    *kern_run(k, KV_I8) = (struct run_kern){ attn_i8, pack_keys_i8, pack_values_i8 };
 }
 #endif

@@ -3,6 +3,7 @@
 #define STENO_KERN_EVERY_H
 #include "kern/attn.h"
 #include "kern/attn_bf16.h"
+#include "kern/attn_i16.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/lowp.h"
@@ -20,6 +21,7 @@ INLINE void init_every(struct kern *k)
     init_attn(k);
     init_attn_ints(k);
     init_attn_bf16(k);
+    init_attn_i16(k);
     init_elem(k);
     init_spectra(k);
 }

@@ -48,7 +48,10 @@ static const uint8_t gains_of[CPU_LEVELS] = {
 #undef LEVEL
 };
 
-int kern_gains_attn_i8(int level) { return (gains_of[level] & GAIN_ATTN_I8) != 0; }
+int kern_gains_attn(int level, enum kv_type t)
+{
+    return kv_is_run(t) && gains_of[level] & (t == KV_I8 ? GAIN_ATTN_I8 : GAIN_I16);
+}
 
 int kern_gains(int level, enum packed_type t)
 {
@@ -91,7 +94,7 @@ size_t kern_linear_scratch_max(void) { return sizeof(struct lowp_scratch); }
 
 size_t kv_block_sz(enum kv_type t, size_t d_head)
 {
-    if (t == KV_I8) return pack_panel_sz(PK_I8_QUAD, d_head) + pack_panels(d_head) * pack_panel_sz(PK_I8_QUAD, KV_BLOCK);
+    if (kv_is_run(t)) return pack_panel_sz(kv_run_packed(t), d_head) + pack_panels(d_head) * pack_panel_sz(kv_run_packed(t), KV_BLOCK);
     return kv_is_ints(t) ? d_head / KV_INT_D * (key_group_sz(t) + VALUE_GROUP_SZ) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
@@ -113,10 +116,10 @@ size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
                          : offsetof(struct attn_scratch, q) + sizeof(uint32_t[ATTN_ROWS * Q_LD]);
 }
 
-size_t kern_attn_i8_scratch(size_t n_keys)
+size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys)
 {
-    enum { ROWS = 12, HEAD = 2 * ROWS + ROWS * PANEL + ROWS * I8_Q_LD };
-    return (HEAD + ROWS * i8_score_ld(n_keys)) * sizeof(float);
+    enum { ROWS = 12, HEAD = 2 * ROWS + RUN_KEYS_MAX / RUN_GROUP + 2 * ROWS * PANEL + ROWS * RUN_Q_LD };
+    return (HEAD + ROWS * run_score_ld(kv_run_packed(t), n_keys)) * sizeof(float);
 }
 
 size_t kern_attn_scratch_max(void) { return sizeof(struct attn_scratch); }

@@ -193,10 +193,13 @@ uint16_t bf16_from_f32(float x);
  * KV_Q8 is KV_INT with keys of 8 bits: their scales are m / 127, too, all of q is high, nothing is low; 68 bytes for what 128 of f16
  * hold. */
 enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_Q8, KV_TYPES,
-               KV_I8 = KV_TYPES /* of one run, whole, for attn_i8 alone: panels of keys, then those of values; in no state */ };
+               /* Of one run, whole, for run_kern alone: panels of keys, then those of values; in no state. */
+               KV_I8 = KV_TYPES, KV_I16, KV_ALL };
+static inline int kv_is_run(enum kv_type t) { return t >= KV_TYPES; }
+static inline enum packed_type kv_run_packed(enum kv_type t) { return t == KV_I8 ? PK_I8_QUAD : PK_I16_PAIR; }
 static inline int kv_is_ints(enum kv_type t) { return t == KV_INT || t == KV_Q8; }
 static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of integers */
-size_t kv_block_sz(enum kv_type t, size_t d_head); /* bytes of a block of one head; of KV_I8 what so many positions take at most */
+size_t kv_block_sz(enum kv_type t, size_t d_head); /* bytes of a block of one head; of a run's what so many positions take at most */
 
 struct kv_view {
     void *base;
@@ -295,20 +298,26 @@ struct attn {
 /* The first key that weighs something for a row that sees len keys. */
 static inline size_t attn_first_key(const struct attn *a, size_t len) { return a->window && len > a->window ? len - a->window : 0; }
 
-/* ---- attention in int8 --------------------------------------------------------------------------------------------------------------
- * Query rows of one head, all of which see all n_keys keys of a run, 1 <= n_keys <= I8_KEYS_MAX. Keys and values are packed as weights of
- * PK_I8_QUAD. Keys: [n_keys, d_head], with a scale for each key; before, something that is the same for all may be taken off, which changes
- * no weight. Values: turned over, [d_head, n_keys], with a scale for each d and, in the place of what sums begin with, the middle of its
- * range, from which they are counted. q becomes what a row of x does there.
+/* ---- attention over the keys of a run, in integers ----------------------------------------------------------------------------------
+ * Query rows of one head, all of which see all n_keys keys of a run, 1 <= n_keys <= RUN_KEYS_MAX. Keys and values are packed as weights of
+ * kv_run_packed. Keys: [n_keys, d_head], with a scale for each key; before, something that is the same for all may be taken off, which
+ * changes no weight. Values: turned over, [d_head, n_keys], with a scale for each d. q becomes what a row of x does there.
+ * s = (float)sum of q * q * scale of the key, in steps of the query; u = scale of the query * (scale * log2 e), rounded once each.
  *
- * s = (float)sum of q * q * scale of the key, in steps of the query; u = scale of the query * (scale * log2 e), rounded once each. A weight
+ * KV_I8: where weights have what sums begin with, values have the middle of their range, from which they are counted. A weight
  * is 2^(s * u + (log2 254 - the row's largest s * u)), 255 at most, rounded to nearest even. The sum of weight * q of an output is an exact
- * integer; y = fma(sum, 1 / sum of the weights * scale of the d, middle of the d). A row of q, a key, or a d of values with a NaN or an
- * infinity gives NaN for the row, all rows, and that d of all rows. d_head: multiples of 4 up to HEAD_MAX.
+ * integer; y = fma(sum, 1 / sum of the weights * scale of the d, middle of the d). d_head: multiples of 4 up to HEAD_MAX.
+ * KV_I16: each RUN_GROUP keys have a scale, 2^(their largest s * u - the row's largest), and a weight is
+ * 2^(s * u + (log2 16380 - the group's largest s * u)), rounded to nearest even, times that. Values are scaled as weights are, but by a
+ * quarter of the largest sum of magnitudes of such a group. Sums are those of linear over PK_I16_PAIR, by groups of keys;
+ * y = sum * (1 / sum of the weights * scale of the d). d_head: multiples of 4 up to I16_GROUP. (With 8190 and I16_GROUP keys a group whose
+ * keys weigh little beside one lost them: the worst row was off three times as much.)
+ *
+ * A row of q, a key, or a d of values with a NaN or an infinity gives NaN for the row, all rows, and that d of all rows.
  * Tolerance, from the formula with rounded weights: 3e-6 of max |v|, and for each weight that is within 1e-4 of itself from a tie a step
  * of it; so is that from the twin. Packing: the twin's bits. */
-enum { I8_KEYS_MAX = 65536 };
-struct attn_i8 {
+enum { RUN_KEYS_MAX = 65536, RUN_GROUP = 64 };
+struct attn_run {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;
     const float *q;            /* row i at q + i * ld_q */
@@ -316,6 +325,13 @@ struct attn_i8 {
     const void *keys, *values; /* packed, 64-byte aligned */
     uint32_t rows, d_head, n_keys;
     float scale;               /* of the score; > 0 */
+};
+
+struct run_kern {
+    void (*attn)(const struct attn_run *a, void *scratch); /* scratch: kern_attn_run_scratch bytes */
+    /* A panel of keys: n rows of x, at most PANEL, minus less[d_head] each. Of values: all n rows, n_d columns, at most PANEL. */
+    void (*pack_keys)(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less);
+    void (*pack_values)(void *panel, const float *x, size_t ld, size_t n, size_t n_d);
 };
 
 /* Floats from partial to partial: whole cache lines of d_head values, one of the sum's lanes and one of the maximum. Only the level that
@@ -382,12 +398,7 @@ struct kern {
     void (*attn_merge)(const struct attn *a, const float *partial, size_t ld_partial, size_t n);
     /* What attn weighs values by: row i of out, [n_keys], = softmax(scale q_i k^T) over keys [0, n_keys). len is NULL. The same scratch. */
     void (*attn_weights[KV_TYPES])(const struct attn *a, void *scratch);
-    /* scratch: kern_attn_i8_scratch bytes. */
-    void (*attn_i8)(const struct attn_i8 *a, void *scratch);
-    /* A panel of keys of attn_i8: n rows of x, at most PANEL, minus less[d_head] each. Of values: all n rows, n_d columns, at most
-     * PANEL. */
-    void (*pack_keys_i8)(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less);
-    void (*pack_values_i8)(void *panel, const float *x, size_t ld, size_t n, size_t n_d);
+    struct run_kern run[KV_ALL - KV_TYPES]; /* kern_run */
     /* Write position pos of one head: k[d_head], v[d_head]. */
     void (*kv_put[KV_TYPES])(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head);
 
@@ -434,7 +445,9 @@ struct kern {
  * addition behind it has a port more. They are not at AVX-512 without VNNI, where both share the two ports that vectors of 512 bits have,
  * nor on ARM. Of PK_Q8_QUAD_A8: is it faster than PK_Q8_QUAD? */
 int kern_gains(int level, enum packed_type t);
-int kern_gains_attn_i8(int level); /* is attn_i8 faster than attention in more bits? */
+static inline struct run_kern *kern_run(struct kern *k, enum kv_type t) { return &k->run[t - KV_TYPES]; }
+static inline const struct run_kern *kern_run_of(const struct kern *k, enum kv_type t) { return &k->run[t - KV_TYPES]; }
+int kern_gains_attn(int level, enum kv_type t); /* is attention over a run in t faster than in more bits? */
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 #define LEVEL(NAME, name, gains) void kern_init_##name(struct kern *k); /* overrides what it does better */
@@ -451,7 +464,7 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
  * enough for each call at each level. */
 size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows);
 size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head);
-size_t kern_attn_i8_scratch(size_t n_keys);
+size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys);
 size_t kern_linear_scratch_max(void);
 size_t kern_attn_scratch_max(void);
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */

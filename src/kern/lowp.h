@@ -126,11 +126,13 @@ INLINE void add_ints(float *acc, const int32_t *ints, const uint32_t *scale_x, s
     }
 }
 
-INLINE void int_groups(float *acc, int32_t *ints, const uint32_t *x, size_t ld, const uint32_t *w, size_t k, size_t rows, const char *ahead)
+/* Of k in groups of so many. x: their scales, then words. */
+INLINE void int_groups(float *acc, int32_t *ints, const uint32_t *x, size_t ld, const uint32_t *w, size_t k, size_t group, size_t rows,
+                       const char *ahead)
 {
-    const size_t words = lowp_words(PK_I16_PAIR, k);
-    for (size_t g = 0, at = 0; at < words; g++, at += I16_GROUP / 2) {
-        panel_sums(ints, PK_I16_PAIR, x + i16_head(k) + at, ld, NULL, w + at * PANEL, size_min(words - at, I16_GROUP / 2), rows,
+    const size_t words = lowp_words(PK_I16_PAIR, k), head = scales_room((k + group - 1) / group);
+    for (size_t g = 0, at = 0; at < words; g++, at += group / 2) {
+        panel_sums(ints, PK_I16_PAIR, x + head + at, ld, NULL, w + at * PANEL, size_min(words - at, group / 2), rows,
                    ahead + at * PANEL * 4);
         add_ints(acc, ints, x + g, ld, rows, g == 0);
     }
@@ -151,7 +153,7 @@ INLINE void lowp_panel(const struct linear *l, enum packed_type t, size_t m, siz
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
         const uint32_t *x = lowp_row(s->x, r, ld);
-        if (t == PK_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, n, ahead);
+        if (t == PK_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, I16_GROUP, n, ahead);
         else panel_sums(s->acc, t, x, ld, start, w, lowp_words(t, l->k), n, ahead);
         lowp_epilogue(l, t, m, r, n, p, s);
     }

@@ -177,7 +177,7 @@ static float i16_row_max(enum dtype from, const void *row, size_t k)
         max = mag > max ? mag : max;
         max_sum = sum_bits > max_sum ? sum_bits : max_sum;
     }
-    return i16_weight_max(max, max_sum);
+    return i16_weight_max(max, max_sum, I16_SUM);
 }
 
 static void pack_ints(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)

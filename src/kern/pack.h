@@ -132,7 +132,7 @@ static void pack_int_panel(uint8_t *panel, enum dtype from, const void *const ro
         }
     }
     for (size_t i = 0; i < PANEL; i++) {
-        const struct int_scale s = i16_scale_of(i16_weight_max(max[i], max_sum[i]), I16_W_MAX);
+        const struct int_scale s = i16_scale_of(i16_weight_max(max[i], max_sum[i], I16_SUM), I16_W_MAX);
         scale[i] = s.scale, inverse[i] = s.inverse;
     }
     memcpy(panel, scale, sizeof scale);

@@ -50,17 +50,21 @@ static inline struct int_scale i16_scale_of(float m, int of)
     if (m < 0x1p-111f) return (struct int_scale) { 0, 0 };
     return (struct int_scale) { m / (float)of, (float)of / m };
 }
-/* What I16_W_MAX of an output's weights stands for, from bits: its largest magnitude, and the largest sum of magnitudes of a group. */
-static inline float i16_weight_max(uint32_t max, uint32_t max_sum)
+/* What I16_W_MAX of an output's weights stands for, from bits: its largest magnitude, and the largest sum of magnitudes of a group over
+ * `of`. */
+static inline float i16_weight_max(uint32_t max, uint32_t max_sum, float of)
 {
-    const float m = load_f32(&max), eighth = load_f32(&max_sum) / 8;
-    return eighth <= m ? m : eighth; /* NaN where one is: a sum is NaN, too, then */
+    const float m = load_f32(&max), share = load_f32(&max_sum) / of;
+    return share <= m ? m : share; /* NaN where one is: a sum is NaN, too, then */
 }
+/* That of attention's values, whose groups are RUN_GROUP keys, of weights up to 16383: their sums are below 2^17, too. */
+enum { I16_SUM = 8, RUN_SUM = 4 };
 static inline uint16_t i16_rounded(float x, float inverse) { return (uint16_t)bits_of_f32(x * inverse + I16_MAGIC); }
 
-static inline size_t i16_groups(size_t k) { return (k + I16_GROUP - 1) / I16_GROUP; }
 /* Words before a row of x: the scales of its groups. */
-static inline size_t i16_head(size_t k) { return (i16_groups(k) + 15) & ~(size_t)15; }
+static inline size_t scales_room(size_t groups) { return (groups + 15) & ~(size_t)15; }
+static inline size_t i16_groups(size_t k) { return (k + I16_GROUP - 1) / I16_GROUP; }
+static inline size_t i16_head(size_t k) { return scales_room(i16_groups(k)); }
 
 static inline void quantize_group(uint32_t *to, uint32_t *scale, const float *x, size_t n)
 {

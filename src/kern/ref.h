@@ -17,9 +17,10 @@ void linear_epilogue_c(const struct linear *l, size_t m, size_t n0, size_t n1, c
 void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
 int panel_finite_c(enum packed_type t, const void *panel, size_t k);
 
-/* Of attn_i8. */
-#define I8_LOG2_E 1.44269504f
-#define I8_LOG2_MOST 7.98868469f /* of 254 */
+/* Of attention over a run: of e, and of the largest weights, 254 and 16380. */
+#define RUN_LOG2_E 1.44269504f
+#define RUN_LOG2_I8 7.98868469f
+#define RUN_LOG2_I16 13.9996477f
 
 /* Numbers from `least` to `most` as int8: (x - middle) * inverse rounded, worth middle + scale * q. NaN where one is not finite. */
 struct i8_range { float middle, scale, inverse; };
@@ -34,7 +35,7 @@ static inline struct i8_range i8_range_of(float least, float most)
 void kern_init_linear_c(struct kern *k);
 void kern_init_lowp_c(struct kern *k);
 void kern_init_attn_c(struct kern *k);
-void kern_init_attn_i8_c(struct kern *k);
+void kern_init_attn_run_c(struct kern *k);
 void kern_init_spectra_c(struct kern *k);
 void act_none_c(float *y, const float *x, size_t n);
 void act_gelu_erf_c(float *y, const float *x, size_t n);

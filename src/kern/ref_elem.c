@@ -170,7 +170,7 @@ void kern_init_c(struct kern *k)
     kern_init_linear_c(k);
     kern_init_lowp_c(k);
     kern_init_attn_c(k);
-    kern_init_attn_i8_c(k);
+    kern_init_attn_run_c(k);
     kern_init_spectra_c(k);
     k->norm_layer = norm_layer_c;
     k->norm_rms = norm_rms_c;

@@ -3,7 +3,7 @@
  * What a call of a kernel may write beside its outputs. The caller gives the memory (kern_linear_scratch and the like), one per thread. */
 #ifndef STENO_KERN_SCRATCH_H
 #define STENO_KERN_SCRATCH_H
-#include "kern/bits.h"
+#include "kern/quantize.h"
 
 static inline int any_nan(const float *x, size_t n)
 {
@@ -24,7 +24,7 @@ enum {
     Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
     Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as PK_Q8_QUAD takes it, and as PK_Q4_QUAD does */
     Q_INT_LD = HEAD_MAX / KV_INT_D * Q_INT_WORDS + 16,
-    I8_Q_LD = HEAD_MAX / 4 + 16,  /* words of four int8 */
+    RUN_Q_LD = HEAD_MAX / 4 + 16, /* words of four int8, of two int16 where heads are half as wide */
     WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
 };
 
@@ -78,8 +78,14 @@ struct attn_scratch {
     };
 };
 
-/* Words from row to row of attention in int8: scores of n keys in whole panels, and never an even number of lines. */
-static inline size_t i8_score_ld(size_t n_keys) { return (n_keys + PANEL - 1) / PANEL * PANEL + 16; }
+/* Of attention over a run: words before a row's scores, which are the scales of what becomes of them, and words from row to row: scores of
+ * n keys in whole panels, and never an even number of lines. */
+static inline size_t run_groups(size_t n_keys) { return (n_keys + RUN_GROUP - 1) / RUN_GROUP; }
+static inline size_t run_head(enum packed_type t, size_t n_keys) { return t == PK_I16_PAIR ? scales_room(run_groups(n_keys)) : 0; }
+static inline size_t run_score_ld(enum packed_type t, size_t n_keys)
+{
+    return (run_head(t, n_keys) + (n_keys + PANEL - 1) / PANEL * PANEL) | 16;
+}
 
 /* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows
  * of complex numbers, in whose place the bands go. */

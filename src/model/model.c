@@ -36,7 +36,8 @@ struct precision model_rows_precision(const steno_model *m)
     return (struct precision){ .by_role = { [LINEAR_OTHER] = ends, [LINEAR_QKV] = layers, [LINEAR_VALUES] = layers, [LINEAR_UP] = layers,
                                             [LINEAR_DOWN] = layers, [LINEAR_OUT] = ends, [LINEAR_CROSS_Q] = layers,
                                             [LINEAR_CROSS_KV] = ends, [LINEAR_LM_HEAD] = ends },
-                               .bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0, .int16 = ends };
+                               .bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0, .int16 = ends,
+                               .int16_attn = m->executor->caps.attn_i16 };
 }
 
 void model_hold(const steno_model *m)

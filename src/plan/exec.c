@@ -60,12 +60,9 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, lstm_scratch(k, p, op, rows_max(p, op, 0)));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
-        if (attn_kv_type(p, op, e->state) == KV_I8) {
-            z->thread = larger(z->thread, kern_attn_i8_scratch(p->max_rows));
-            continue;
-        }
-        z->thread = larger(z->thread, kern_attn_scratch(k, attn_kv_type(p, op, e->state), c->d_head));
-        if (op->kind != OP_ATTN) continue;
+        const enum kv_type kv = attn_kv_type(p, op, e->state);
+        z->thread = larger(z->thread, kv_is_run(kv) ? kern_attn_run_scratch(kv, p->max_rows) : kern_attn_scratch(k, kv, c->d_head));
+        if (op->kind != OP_ATTN || kv_is_run(kv)) continue;
         const size_t n = attn_partials_max(p, op, e->state, rows, e->threads);
         z->attn_partials = larger(z->attn_partials, n);
         z->attn_floats = larger(z->attn_floats, n * attn_partial_len(c->d_head));
@@ -477,6 +474,7 @@ static struct executor_ops const cpu_ops = {
 void executor_cpu(struct cpu_executor *x, const struct kern *kern)
 {
     *x = (struct cpu_executor){ .base = { .ops = &cpu_ops, .caps = { .name = "cpu" } }, .kern = kern };
-    x->base.caps.attn_i8 = kern_gains_attn_i8(kern->level);
+    x->base.caps.attn_i8 = kern_gains_attn(kern->level, KV_I8);
+    x->base.caps.attn_i16 = kern_gains_attn(kern->level, KV_I16);
     for (int t = 0; t < PK_COUNT; t++) x->base.caps.gains |= (uint64_t)(kern_gains(kern->level, (enum packed_type)t) != 0) << t;
 }

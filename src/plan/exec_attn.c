@@ -6,7 +6,7 @@
 #include "plan/replay.h"
 
 enum {
-    I8_ROWS = 48,       /* most of an item of attention in int8 */
+    RUN_ROWS = 48,      /* most of an item of attention over a run in integers */
     WEIGHTS_ROWS = 12,  /* rows of an item of weights of attention: a tile */
     ATTN_PARTIALS = 256 /* for each thread that there is room for: then those are groups of 21 rows over 1500 keys */
 };
@@ -113,7 +113,7 @@ size_t attn_partials_max(const struct plan *p, const struct op *op, const struct
     const size_t keys = op->state == NO_STATE ? own : state[op->state].desc.positions, all = (keys + ATTN_KEYS - 1) / ATTN_KEYS;
     const size_t some = c->window ? window_blocks(c->window, rows) : all, blocks = some < all ? some : all;
     const size_t groups = (size_t)(threads * ATTN_SHARED - 1) / c->kv_heads, room = (size_t)threads * ATTN_PARTIALS;
-    if (attn_kv_type(p, op, state) == KV_I8) return 0;
+    if (kv_is_run(attn_kv_type(p, op, state))) return 0;
     const int each_other = op->state == NO_STATE && op->kv_rows == op->rows; /* then two blocks of keys are as many rows */
     const size_t fewest = (each_other ? ATTN_KEYS + 1 : 1) * 2 * (size_t)c->heads;
     if (threads == 1 || !groups || blocks < 2 || fewest > room) return 0;
@@ -129,16 +129,16 @@ static struct attn_items attn_items_of(const struct replay *rp, const struct op 
     struct attn_items t = { .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
     const size_t q_heads = rp->p->bind[op->bind].heads;
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
-    const int is_i8 = attn_kv_type(rp->p, op, rp->x->state) == KV_I8; /* whose rows see all keys at once */
+    const int is_run = kv_is_run(attn_kv_type(rp->p, op, rp->x->state)); /* whose rows see all keys at once */
     const int32_t keys = own ? (int32_t)own_keys_max(rp, op) : causal ? rp->run->self_len_max : rp->run->cross_len_max;
     const uint32_t window = rp->p->bind[op->bind].window;
     const size_t all = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS, some = window ? window_blocks(window, rows) : all;
     const size_t blocks = some < all ? some : all;
     if (own) {
-        t.high = (uint32_t)partition_heads(rows, is_i8 ? I8_ROWS : ATTN_TILE, t.heads, threads);
+        t.high = (uint32_t)partition_heads(rows, is_run ? RUN_ROWS : ATTN_TILE, t.heads, threads);
         t.groups = groups_of(rp, op, t.high);
     } else t.groups = causal ? rp->run->n_self : rp->run->n_cross;
-    if (!is_i8 && blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * q_heads * blocks <= rp->x->n_attn_partials)
+    if (!is_run && blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * q_heads * blocks <= rp->x->n_attn_partials)
         t.blocks = (uint32_t)blocks;
     t.n = t.groups * t.heads * t.blocks;
     return t;
@@ -191,7 +191,7 @@ static uint32_t heads_as_rows(struct attn *a, uint32_t share)
     return 1;
 }
 
-/* ---- in int8 */
+/* ---- in integers, over the keys of a run */
 
 enum { KEY_PARTS = 4 /* items that keys of a head are packed as; values are an item for each panel */ };
 
@@ -202,9 +202,9 @@ uint32_t kv_pack_items(const struct replay *rp, const struct op *op)
 }
 
 /* Values of n positions. */
-static void *i8_values(const struct kv_view *kv, size_t n, size_t d_head)
+static void *run_values(const struct kv_view *kv, enum kv_type type, size_t n, size_t d_head)
 {
-    return (char *)kv->base + pack_panels(n) * pack_panel_sz(PK_I8_QUAD, d_head);
+    return (char *)kv->base + pack_panels(n) * pack_panel_sz(kv_run_packed(type), d_head);
 }
 
 /* About the mean of n keys: what all have in common changes no weight. */
@@ -220,27 +220,28 @@ void kv_pack_item(const struct replay *rp, const struct op *op, uint32_t i)
     const struct bind *c = &rp->p->bind[op->bind];
     const uint32_t panels = (uint32_t)pack_panels(c->d_head), parts = KEY_PARTS + panels, part = i % parts, head = i / parts % c->kv_heads;
     const struct sequence s = sequence_at(rp, op->rows, i / parts / c->kv_heads);
-    const size_t ld = rp->p->slot[op->in].ld, blocks = kv_blocks(s.n), key_sz = pack_panel_sz(PK_I8_QUAD, c->d_head);
+    const size_t ld = rp->p->slot[op->in].ld, blocks = kv_blocks(s.n);
     const float *keys = row0(rp, op->in) + s.row * ld + op->column + (size_t)head * c->d_head;
     enum kv_type type;
     struct kv_view kv = replay_kv(rp, op, head, 0, &type);
+    const struct run_kern *kern = kern_run_of(rp->x->kern, type);
     kv.base = (char *)kv.base + s.block * kv.block_stride;
     if (part >= KEY_PARTS) {
         const size_t d = (size_t)(part - KEY_PARTS) * PANEL, left = c->d_head - d;
-        char *to = (char *)i8_values(&kv, s.n, c->d_head) + d / PANEL * pack_panel_sz(PK_I8_QUAD, s.n);
-        rp->x->kern->pack_values_i8(to, keys + (size_t)c->kv_heads * c->d_head + d, ld, s.n, left < PANEL ? left : PANEL);
+        char *to = (char *)run_values(&kv, type, s.n, c->d_head) + d / PANEL * pack_panel_sz(kv_run_packed(type), s.n);
+        kern->pack_values(to, keys + (size_t)c->kv_heads * c->d_head + d, ld, s.n, left < PANEL ? left : PANEL);
         return;
     }
     float less[HEAD_MAX];
     keys_mean(less, rp->x->kern, keys, ld, s.n, c->d_head);
     for (size_t b = blocks * part / KEY_PARTS; b < blocks * (part + 1) / KEY_PARTS; b++) {
         const size_t left = s.n - b * PANEL, n = left < PANEL ? left : PANEL;
-        rp->x->kern->pack_keys_i8((char *)kv.base + b * key_sz, keys + b * PANEL * ld, ld, n, c->d_head, less);
+        kern->pack_keys((char *)kv.base + b * pack_panel_sz(kv_run_packed(type), c->d_head), keys + b * PANEL * ld, ld, n, c->d_head, less);
     }
 }
 
 /* A group of rows, for each head of queries that shares the keys. */
-static void attn_i8_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
+static void attn_run_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
 {
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
@@ -249,10 +250,10 @@ static void attn_i8_item(const struct replay *rp, const struct op *op, const str
     const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)u.head * share * c->d_head;
     enum kv_type type;
     const struct kv_view kv = unit_kv(rp, op, u, &type);
-    struct attn_i8 a = { .out = row0(rp, op->out) + u.g.row * ld_out + at, .ld_out = ld_out, .q = row0(rp, op->in) + u.g.row * ld_q + at,
-                         .ld_q = ld_q, .keys = kv.base, .values = i8_values(&kv, u.n_keys, c->d_head), .rows = u.g.n,
+    struct attn_run a = { .out = row0(rp, op->out) + u.g.row * ld_out + at, .ld_out = ld_out, .q = row0(rp, op->in) + u.g.row * ld_q + at,
+                         .ld_q = ld_q, .keys = kv.base, .values = run_values(&kv, type, u.n_keys, c->d_head), .rows = u.g.n,
                          .d_head = c->d_head, .n_keys = u.n_keys, .scale = c->scale };
-    for (uint32_t h = 0; h < share; h++, a.q += c->d_head, a.out += c->d_head) rp->x->kern->attn_i8(&a, scratch);
+    for (uint32_t h = 0; h < share; h++, a.q += c->d_head, a.out += c->d_head) kern_run_of(rp->x->kern, type)->attn(&a, scratch);
 }
 
 /* A group of rows, over all keys of a head or over one block of them: for each head of queries that shares the keys. */
@@ -291,8 +292,8 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
 void attn_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     const struct attn_items t = attn_items_of(rp, op, worker->threads);
-    const int is_i8 = attn_kv_type(rp->p, op, rp->x->state) == KV_I8;
-    FOR_ITEMS(i, t.n) (is_i8 ? attn_i8_item : attn_item)(rp, op, &t, (uint32_t)i, worker->scratch);
+    const int is_run = kv_is_run(attn_kv_type(rp->p, op, rp->x->state));
+    FOR_ITEMS(i, t.n) (is_run ? attn_run_item : attn_item)(rp, op, &t, (uint32_t)i, worker->scratch);
 }
 
 /* Weights of a single head over the frames, for alignment. */

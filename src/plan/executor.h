@@ -19,7 +19,7 @@ struct exec_params;
 struct executor_caps {
     const char *name;  /* "cpu" */
     uint64_t gains;    /* a bit per enum packed_type: products of many rows are faster in it than in more bits */
-    int attn_i8;       /* so is attention in int8 */
+    int attn_i8, attn_i16; /* so is attention over the keys of a run in int8, in int16 */
 };
 
 /* Of a model: read-only once the model is open. */

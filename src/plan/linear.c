@@ -84,7 +84,8 @@ struct linear_binds bind_linear_values(struct build *b, const struct linear_desc
         m.n[i] = l->part[i].n;
     }
     const float *bias = bias_of(b, l);
-    binds.small_scores = !b->status && l->norm != NO_BIND && precision_attends_in_i8(b, l->role, &m, bind_at(b, l->norm)->norm_weight);
+    const float *norm = !b->status && l->norm != NO_BIND ? bind_at(b, l->norm)->norm_weight : NULL;
+    for (int t = KV_TYPES; t < KV_ALL; t++) binds.attends[t - KV_TYPES] = precision_attends_in(b, l->role, &m, norm, (enum kv_type)t);
     if (!b->status && matrices_rows(&m) > UINT32_MAX)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
     for (int from = 0, to; from < l->n_parts && !b->status; from = to) {
@@ -104,21 +105,29 @@ uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k
     return bind_linear(b, &(struct linear_desc){ part, 1, k, role, norm, 0, 0 }).bind[0];
 }
 
-int linear_is_of_pairs(const struct build *b, const struct linear_binds *l)
+enum kv_type linear_kv_type(const struct build *b, const struct linear_binds *l)
 {
-    if (b->status) return 0;
+    if (b->status) return KV_F32;
     for (int i = 0; i < l->n; i++) {
         const uint8_t t = b->bind[l->bind[i]].type;
-        if (t != PK_BF16_PAIR && (t != PK_I8_QUAD || !b->p.precision.bf16)) return 0;
+        if (t != PK_BF16_PAIR && (t != PK_I8_QUAD || !b->p.precision.bf16)) return KV_F32;
     }
-    return 1;
+    return KV_BF16;
 }
 
-int linear_suits_i8(const struct build *b, const struct linear_binds *l, uint32_t d_head)
+static int suits_run(const struct build *b, const struct linear_binds *l, uint32_t d_head, enum kv_type t)
 {
-    int all = l->small_scores && !b->status && head_room(d_head) == d_head && l->width <= UINT16_MAX && b->plan.max_rows <= I8_KEYS_MAX;
-    for (int i = 0; i < l->n && all; i++) all = b->bind[l->bind[i]].type == PK_I8_QUAD;
+    const int may = l->attends[t - KV_TYPES] && (t == KV_I8 || d_head <= I16_GROUP);
+    int all = may && !b->status && head_room(d_head) == d_head && l->width <= UINT16_MAX && b->plan.max_rows <= RUN_KEYS_MAX;
+    for (int i = 0; i < l->n && all; i++) all = b->bind[l->bind[i]].type == kv_run_packed(t);
     return all;
+}
+
+enum kv_type linear_kv_type_of_run(const struct build *b, const struct linear_binds *l, uint32_t d_head)
+{
+    for (int t = KV_I8; t < KV_ALL; t++)
+        if (suits_run(b, l, d_head, (enum kv_type)t)) return (enum kv_type)t;
+    return linear_kv_type(b, l);
 }
 
 /* How many of outputs [at, at + n) lie in [from, to). */

@@ -23,18 +23,18 @@ struct linear_binds {
     int n;
     uint16_t bind[LINEAR_PARTS_MAX];
     uint32_t column[LINEAR_PARTS_MAX], width; /* first output of each; outputs of all */
-    int small_scores;                         /* LINEAR_QKV: attention may be in int8 */
+    int attends[KV_ALL - KV_TYPES];           /* LINEAR_QKV: attention over a run may be in KV_I8, KV_I16 */
 };
 
 struct linear_binds bind_linear(struct build *b, const struct linear_desc *l);
 /* LINEAR_QKV in one part, whose last n_values outputs are values: those may be packed apart, in fewer bits. */
 struct linear_binds bind_linear_values(struct build *b, const struct linear_desc *l, uint64_t n_values);
 uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k, enum linear_role role, uint16_t norm); /* a single one */
-/* All matrices are packed as PK_BF16_PAIR or, where products of that are fast, less. */
-int linear_is_of_pairs(const struct build *b, const struct linear_binds *l);
-
-/* Attention over queries, keys and values that l makes may be in int8: they are, and scores are small. */
-int linear_suits_i8(const struct build *b, const struct linear_binds *l, uint32_t d_head);
+/* What keys and values that l makes are stored as: as the products that make them compute, but of int8 as bf16. */
+enum kv_type linear_kv_type(const struct build *b, const struct linear_binds *l);
+/* The same of those of a run whose rows see all of it and nothing else: KV_I8 or KV_I16 where queries, keys and values are packed so and
+ * scores are small enough. */
+enum kv_type linear_kv_type_of_run(const struct build *b, const struct linear_binds *l, uint32_t d_head);
 
 /* Where the outputs go. */
 struct linear_use {

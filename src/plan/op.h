@@ -17,9 +17,9 @@ enum op_kind {
     OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values. Keys and values are in the
                          * state, or kv_rows of them in kv_slot: those of the row's sequence; cross-attention within a run has other
                          * rows there than queries. past: behind those in kv_slot stand what OP_LOOK_BACK brought */
-    OP_KV_PACK,         /* kv_slot = keys, in columns of in from `column` on, and values behind them, for attention in int8, each sequence
-                         * by itself. Off keys goes what they have in common: the mean of KV_MEAN_KEYS of n, key i n / KV_MEAN_KEYS each,
-                         * or of all */
+    OP_KV_PACK,         /* kv_slot = keys, in columns of in from `column` on, and values behind them, for attention in integers, each
+                         * sequence by itself. Off keys goes what they have in common: the mean of KV_MEAN_KEYS of n,
+                         * key i n / KV_MEAN_KEYS each, or of all */
     OP_FSMN,            /* out = in, from `column` on, + filter over a sequence of the op's rows of it (+ aux, which may be out); in
                          * NO_SLOT: the values in kv_slot; state: rows before row 0; beyond the first and the last row there are zeros */
     OP_SHIFT_STATE,     /* state = the last rows of in, of each sequence, after what it held */

@@ -26,7 +26,8 @@ enum { SAMPLE = 32 /* outputs looked at, spread over the matrix */ };
 static double const outlier = 3.0;   /* a row's largest value, in standard deviations of its channel */
 static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
 static double const i16_error = 0.002;
-static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights' */
+static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights'; for
+                                      * attention in int16, which rounds queries, keys and weights once more */
 static double const i8_scores = 2;   /* the same for int8: then weights are off by 3 % of themselves, and in no order */
 static double const i8_attn = 1;     /* the same for attention in int8, which rounds queries, keys and weights once more */
 static double const i16_scores = 16; /* the same for int16, whose steps are a fifth of bf16's where there are no outliers */
@@ -76,6 +77,17 @@ static int has_outliers(const struct energy *y, const float *norm, uint64_t k, e
     return error * y->plain > max * max * y->out;
 }
 
+/* The variance of scores. One matrix that holds queries, keys and values: the mean of all stands for each. */
+static double scores_of(struct build *b, const struct matrices *m, const float *norm)
+{
+    struct energy q = { 0 }, key;
+    if (b->p.store->dry) return 0;
+    b->status = energy_of(&q, b, m->tensor[0], norm, m->n[0], m->k);
+    key = q;
+    if (m->n_parts > 1 && !b->status) b->status = energy_of(&key, b, m->tensor[1], norm, m->n[1], m->k);
+    return q.out * key.out;
+}
+
 /* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
 static enum packed_type by_blocks(enum packed_type lowest, enum dtype stored)
 {
@@ -105,15 +117,13 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     const int is_qkv = role == LINEAR_QKV;
     const enum packed_type lowest = p->by_role[role];
     enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]->type) : lowest;
-    struct energy y, q, key;
+    struct energy y;
     if (is_qkv && t == PK_I8_QUAD && !p->int8_scores) t = next_higher(p, lowest, t);
     if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !norm || b->p.store->dry) return t;
     b->status = energy_of(&y, b, m->tensor[at], norm, m->n[at], m->k);
-    q = key = y; /* of one matrix that holds them all: the mean of all stands for each */
-    if (is_qkv && at != 0 && !b->status) b->status = energy_of(&q, b, m->tensor[0], norm, m->n[0], m->k);
-    if (is_qkv && m->n_parts > 1 && !b->status) b->status = energy_of(&key, b, m->tensor[1], norm, m->n[1], m->k);
-    while (!b->status && t && !tolerates(t, &y, is_qkv ? q.out * key.out : 0, norm, m->k)) t = next_higher(p, lowest, t);
+    const double score = is_qkv && !b->status ? scores_of(b, m, norm) : 0;
+    while (!b->status && t && !tolerates(t, &y, score, norm, m->k)) t = next_higher(p, lowest, t);
     return t;
 }
 
@@ -124,10 +134,12 @@ enum packed_type precision_of_values(struct build *b, const struct matrices *m, 
     return precision_of(b, LINEAR_VALUES, m, 0, norm) == PK_I8_QUAD ? PK_I8_QUAD : qkv;
 }
 
-int precision_attends_in_i8(struct build *b, enum linear_role role, const struct matrices *m, const float *norm)
+int precision_attends_in(struct build *b, enum linear_role role, const struct matrices *m, const float *norm, enum kv_type t)
 {
-    struct energy y = { 0 };
-    if (b->status || !b->p.precision.int8_attn || role != LINEAR_QKV || m->n_parts > 1) return 0;
-    if (!b->p.store->dry) b->status = energy_of(&y, b, m->tensor[0], norm, m->n[0], m->k);
-    return !b->status && y.out <= i8_attn; /* queries and keys alike: the root of the product of their variances */
+    const struct precision *p = &b->p.precision;
+    const double most = t == KV_I8 ? i8_attn : scores;
+    if (b->status || role != LINEAR_QKV || !(t == KV_I8 ? p->int8_attn : p->int16_attn)) return 0;
+    if (!norm) return t == KV_I16;
+    const double variance = scores_of(b, m, norm);
+    return !b->status && variance <= most * most;
 }

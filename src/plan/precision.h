@@ -26,6 +26,7 @@ struct precision {
     enum packed_type bf16, int16;
     int int8_scores; /* 1: queries and keys may be int8, too, where scores are small */
     int int8_attn;   /* 1: then attention, too */
+    int int16_attn;  /* 1: attention may be in int16 where queries, keys and values are */
 };
 
 struct build;
@@ -38,6 +39,6 @@ enum packed_type precision_of_values(struct build *b, const struct matrices *m, 
  * say so; 0: as stored. norm: [k] weights of the norm that the linear reads; NULL: it reads something else. */
 enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const float *norm);
 
-/* May attention itself be int8, where m is, queries, keys and values in one? norm: as above. */
-int precision_attends_in_i8(struct build *b, enum linear_role role, const struct matrices *m, const float *norm);
+/* May attention over a run be in t, KV_I8 or KV_I16, where queries, keys and values, m, are? norm: as above. */
+int precision_attends_in(struct build *b, enum linear_role role, const struct matrices *m, const float *norm, enum kv_type t);
 #endif

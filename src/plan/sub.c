@@ -77,20 +77,24 @@ static void emit_look_back(struct build *b, const struct sub_dims *d, const char
     op->layer = layer;
 }
 
-static int is_i8(const struct build *b, uint16_t kv) { return !b->status && kv != NO_SLOT && b->slot[kv].kv_type == KV_I8; }
+/* Are keys and values packed from rows that hold them behind queries? */
+static int is_packed(const struct build *b, uint16_t kv)
+{
+    return !b->status && kv != NO_SLOT && kv_is_run((enum kv_type)b->slot[kv].kv_type);
+}
 
 /* Q, K and V of rows `in` by the linear `qkv`. kv: where keys and values of this run go, NO_SLOT: nowhere yet. @return the rows */
 static uint16_t emit_qkv(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
                          uint16_t kv, uint16_t layer)
 {
-    const int beside = kv == NO_SLOT || is_i8(b, kv);
+    const int beside = kv == NO_SLOT || is_packed(b, kv);
     const uint16_t rows = build_slot(b, q_room(d) + (beside ? 2 * kv_room(d) : 0));
     const struct part_name label = part_of(name, "qkv"), pack = part_of(name, "pack");
     struct linear_use use = use_of(d, label.s, rows, in);
     if (!beside) use.n_kv = kv_room(d), use.kv_slot = kv; /* keys and values go head-major, straight from the projection */
     emit_linear(b, &use, qkv);
     if (!beside) emit_look_back(b, d, name, kv, layer);
-    if (!is_i8(b, kv)) return rows;
+    if (!is_packed(b, kv)) return rows;
     struct op *op = emit(b, OP_KV_PACK, pack.s, NO_SLOT, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
     if (op) op->kv_slot = kv, op->column = (uint16_t)q_room(d);
     return rows;
@@ -110,16 +114,10 @@ static uint16_t emit_attend(struct build *b, const struct sub_dims *d, const cha
     return attended;
 }
 
-static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
-                               uint16_t kv, uint16_t layer)
+static enum kv_type kv_type_of_run(const struct build *b, const struct sub_dims *d, const struct sub *s, const struct linear_binds *l)
 {
-    return emit_attend(b, d, name, emit_qkv(b, d, name, in, qkv, kv, layer), kv, layer);
-}
-
-/* Keys and values of a run are stored as the products that make them compute, but of int8 as bf16. */
-static enum kv_type kv_type_by(const struct build *b, const struct linear_binds *l)
-{
-    return linear_is_of_pairs(b, l) ? KV_BF16 : KV_F32;
+    if (s->flags & (SUB_CAUSAL | SUB_TABLE) || d->past) return linear_kv_type(b, l);
+    return linear_kv_type_of_run(b, l, d->d_head);
 }
 
 /* A sub-layer over a state needs to know which one. */
@@ -144,8 +142,8 @@ static void emit_attn(struct build *b, const struct sub_dims *d, const struct su
     const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, a->has_key_bias ? kb.s : NULL, kv_width(d) },
                                         { vw.s, vb.s, kv_width(d) } };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm, d->d_head, 0 });
-    const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
-    const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
+    const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_of_run(b, d, s, &qkv));
+    const uint16_t attended = emit_attend(b, d, s->name, emit_qkv(b, d, s->name, normed.slot, &qkv, kv, layer), kv, layer);
     emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended, x);
 }
 
@@ -188,8 +186,8 @@ void sub_attn_post(struct build *b, const struct sub_dims *d, const struct sub *
     struct qkv_parts q;
     qkv_of(&q, d, s->name, part, 1);
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ q.part, 3, d->d, LINEAR_QKV, NO_BIND, d->d_head, 0 });
-    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
-    const uint16_t attended = emit_self_attn(b, d, s->name, x, &qkv, kv, layer);
+    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_of_run(b, d, s, &qkv));
+    const uint16_t attended = emit_attend(b, d, s->name, emit_qkv(b, d, s->name, x, &qkv, kv, layer), kv, layer);
     emit_post(b, d, s, &(struct matrix){ s->name2, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended);
 }
 
@@ -204,13 +202,13 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
     const struct linear_binds qkv = bind_linear_values(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm, d->d_head, 0 },
                                                        kv_width(d));
-    const int in_i8 = !(s->flags & (SUB_CAUSAL | SUB_TABLE)) && !d->past && linear_suits_i8(b, &qkv, d->d_head);
-    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, in_i8 ? KV_I8 : kv_type_by(b, &qkv));
+    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_of_run(b, d, s, &qkv));
+    const int packed = is_packed(b, kv);
     const uint16_t memory = build_slot(b, kv_width(d)), rows = emit_qkv(b, d, s->name, normed.slot, &qkv, kv, layer);
-    struct op *op = emit(b, OP_FSMN, f.s, memory, in_i8 ? rows : NO_SLOT,
+    struct op *op = emit(b, OP_FSMN, f.s, memory, packed ? rows : NO_SLOT,
                          bind_fsmn(b, fw.s, kv_width(d), d->taps, taps_before(d), d->n_kv_heads));
     if (!op || b->status) return;
-    if (in_i8) op->column = (uint16_t)(q_width(d) + kv_width(d));
+    if (packed) op->column = (uint16_t)(q_width(d) + kv_width(d));
     else op->kv_slot = kv;
     op->aux = residual;
     const uint16_t attended = emit_attend(b, d, s->name, rows, kv, layer);
@@ -395,7 +393,7 @@ static void emit_cross_rows(struct build *b, const struct sub_dims *d, const str
     const struct linear_binds made = bind_linear(b, &(struct linear_desc){ &part, 1, d->d, LINEAR_CROSS_KV, NO_BIND, d->d_head, 0 });
     struct linear_use use = use_of(d, kv.s, NO_SLOT, enc);
     use.n_kv = kv_room(d);
-    use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &made));
+    use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, linear_kv_type(b, &made));
     emit_linear(b, &use, &made);
     emit_look_back(b, d, s->name, use.kv_slot, d->layer);
     const uint16_t first = b->plan.n_ops, query = build_slot(b, q_room(d)), attended = build_slot(b, q_room(d));

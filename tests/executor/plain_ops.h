@@ -329,9 +329,9 @@ static inline void plain_linear(const struct plain_op *o)
     if (op->flags & OPF_PADDED) plain_pad(o, op->out, o->rows);
 }
 
-static inline void *plain_i8_values(const struct kv_view *kv, int32_t n, uint32_t d_head)
+static inline void *plain_run_values(const struct kv_view *kv, enum kv_type type, int32_t n, uint32_t d_head)
 {
-    return (char *)kv->base + pack_panels((size_t)n) * pack_panel_sz(PK_I8_QUAD, d_head);
+    return (char *)kv->base + pack_panels((size_t)n) * pack_panel_sz(kv_run_packed(type), d_head);
 }
 
 static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t head, int32_t len)
@@ -341,11 +341,11 @@ static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t
     size_t head_sz;
     struct kv_view kv = plain_kv(o, head / (o->bind->heads / o->bind->kv_heads), o->run ? o->run->row[r].lane : 0, &type, &head_sz);
     if (o->op->state == NO_STATE) kv.base = (char *)kv.base + plain_beside(o, o->op->kv_rows, r).block * kv.block_stride;
-    if (type == KV_I8) {
-        const struct attn_i8 whole = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .keys = kv.base,
-                                       .values = plain_i8_values(&kv, len, o->bind->d_head), .rows = 1, .d_head = o->bind->d_head,
+    if (kv_is_run(type)) {
+        const struct attn_run whole = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .keys = kv.base,
+                                       .values = plain_run_values(&kv, type, len, o->bind->d_head), .rows = 1, .d_head = o->bind->d_head,
                                        .n_keys = (uint32_t)len, .scale = o->bind->scale };
-        o->kern->attn_i8(&whole, o->x->scratch);
+        kern_run_of(o->kern, type)->attn(&whole, o->x->scratch);
         return;
     }
     const struct attn a = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .kv = kv, .n_keys = len,

@@ -88,16 +88,17 @@ static inline void plain_kv_pack(const struct plain_op *o)
         for (uint32_t h = 0; h < c->kv_heads; h++) {
             struct kv_view kv = plain_kv(o, h, 0, &type, &head_sz);
             const float *k = plain_row(o, o->op->in, r) + o->op->column + (size_t)h * c->d_head, *v = k + (size_t)c->kv_heads * c->d_head;
+            const struct run_kern *kern = kern_run_of(o->kern, type);
             float less[HEAD_MAX] = { 0 };
             const uint32_t some = s.n < KV_MEAN_KEYS ? s.n : KV_MEAN_KEYS;
             for (uint32_t i = 0; i < some; i++) o->kern->scale(less, k + (size_t)i * s.n / some * ld, 1 / (float)some, less, c->d_head);
             kv.base = (char *)kv.base + s.block * kv.block_stride;
             for (uint32_t i = 0; i < s.n; i += PANEL)
-                o->kern->pack_keys_i8((char *)kv.base + i / PANEL * pack_panel_sz(PK_I8_QUAD, c->d_head), k + i * ld, ld,
-                                      s.n - i < PANEL ? s.n - i : PANEL, c->d_head, less);
+                kern->pack_keys((char *)kv.base + i / PANEL * pack_panel_sz(kv_run_packed(type), c->d_head), k + i * ld, ld,
+                                s.n - i < PANEL ? s.n - i : PANEL, c->d_head, less);
             for (uint32_t i = 0; i < c->d_head; i += PANEL)
-                o->kern->pack_values_i8((char *)plain_i8_values(&kv, s.n, c->d_head) + i / PANEL * pack_panel_sz(PK_I8_QUAD, s.n), v + i,
-                                        ld, s.n, c->d_head - i < PANEL ? c->d_head - i : PANEL);
+                kern->pack_values((char *)plain_run_values(&kv, type, s.n, c->d_head) + i / PANEL * pack_panel_sz(kv_run_packed(type), s.n),
+                                  v + i, ld, s.n, c->d_head - i < PANEL ? c->d_head - i : PANEL);
         }
     }
 }

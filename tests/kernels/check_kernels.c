@@ -190,7 +190,7 @@ static int only_lowp(const struct kern *k, int *ints)
     kern_init(&below, k->level - 1);
     for (int t = PK_LOWP; t < PK_COUNT; t++) below.linear[t] = k->linear[t];
     *ints = below.attn[KV_INT] != k->attn[KV_INT];
-    below.attn_i8 = k->attn_i8, below.pack_keys_i8 = k->pack_keys_i8, below.pack_values_i8 = k->pack_values_i8;
+    memcpy(below.run, k->run, sizeof below.run);
     for (int t = KV_INT; t < KV_TYPES; t++) {
         below.attn[t] = k->attn[t];
         below.attn_partial[t] = k->attn_partial[t];
@@ -224,11 +224,11 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
 {
     static const struct check_part part[] = {
         { "types", check_types },   { "pack", check_pack }, { "linear", check_linear }, { "lowp", check_lowp },
-        { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "attn_i8", check_attn_i8 },
+        { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "attn_run", check_attn_run },
         { "elem", check_elem }, { "spectra", check_spectra },
     };
     static const struct check_part lowp[] = { { "lowp", check_lowp }, { "blocks", check_blocks }, { "attn", check_attn_ints },
-                                              { "attn_i8", check_attn_i8 } };
+                                              { "attn_run", check_attn_run } };
     unsigned failures = 0;
     int ints;
     for (int level = 0; cpu_level_name(level); level++) {
@@ -281,7 +281,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
         const struct check_part part[] = {
             { "lowp", check_lowp }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", doubled[i].attn },
-            { "attn_i8", check_attn_i8 },
+            { "attn_run", check_attn_run },
         };
         if (!cpu_level_usable(doubled[i].needs)) {
             printf("%-14s skipped: this processor lacks %s\n", doubled[i].name, cpu_level_name(doubled[i].needs));

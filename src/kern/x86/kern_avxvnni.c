@@ -61,12 +61,14 @@ PRIM vi vi_word(vi a, vi b, vi c, vi d)
 
 #include "kern/lowp.h"
 #include "kern/lowp_blocks.h"
+#include "kern/attn_i16.h"
 #include "kern/attn_i8.h"
 #include "kern/attn_int.h"
 
 void kern_init_avxvnni(struct kern *k)
 {
     init_attn_ints(k);
+    init_attn_i16(k);
     init_attn_i8(k);
     init_ints(k);
     init_quads(k);

@@ -1,0 +1,86 @@
+/* steno: attention over the keys of a run, in integers. SPDX-License-Identifier: MIT
+ *
+ * Both products are the register tile of lowp.h: keys and values are panels of weights. A tile's rows walk all keys at once: their scores
+ * lie side by side in the cache, and weights take the place of their scores. What is of one type is in attn_i8.h and attn_i16.h. */
+#ifndef STENO_KERN_ATTN_RUN_H
+#define STENO_KERN_ATTN_RUN_H
+#include "kern/attn_group.h"
+#include "kern/lowp.h"
+
+struct attn_run_scratch {
+    float unit[TILE_ROWS], share[TILE_ROWS]; /* of each row: what makes a score a power of two; 1 / the sum of its weights */
+    float top[RUN_KEYS_MAX / RUN_GROUP];     /* of a row of int16: the highest score of each group of keys */
+    float acc[TILE_ROWS * PANEL];
+    int32_t ints[TILE_ROWS * PANEL];         /* of int16: sums of a group */
+    uint32_t q[TILE_ROWS * RUN_Q_LD];
+    uint32_t score[];                        /* rows of run_score_ld words, of which run_head come before the scores */
+};
+
+INLINE const char *run_keys_at(const struct attn_run *a, enum packed_type t, size_t panel)
+{
+    return (const char *)a->keys + panel * panel_sz(t, a->d_head);
+}
+
+/* acc[rows, PANEL] = start + words of x times a panel's. */
+INLINE void run_sums(int32_t *acc, size_t ld_acc, enum packed_type t, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w,
+                     size_t words, size_t rows)
+{
+    for (size_t c = 0; c < PANEL; c += TILE_W) {
+        const uint32_t *from = w + c;
+        const struct weight_words of = { &from, PANEL, words, words, (const char *)(w + words * PANEL) };
+        (t == PK_I8_QUAD ? tiles_quad : tiles_ints)[rows](acc + c, ld_acc, x, ld, start ? start + c : NULL, 0, &of);
+    }
+}
+
+/* Scores as sums of integers, of rows whose q are in scratch. */
+INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enum packed_type t, size_t rows, size_t ld)
+{
+    const size_t words = lowp_words(t, a->d_head);
+    int32_t *to = (int32_t *)s->score + run_head(t, a->n_keys);
+    for (size_t p = 0; p * PANEL < a->n_keys; p++) {
+        const char *panel = run_keys_at(a, t, p);
+        const int32_t *start = t == PK_I8_QUAD ? (const int32_t *)(const void *)panel + PANEL : NULL;
+        const uint32_t *w = (const uint32_t *)(const void *)(panel + lowp_head_sz(t));
+        run_sums(to + p * PANEL, ld, t, s->q, RUN_Q_LD, start, w, words, rows);
+    }
+}
+
+/* Scores i to i + VF_N of a row, in steps of the query. */
+INLINE vf run_score_at(const uint32_t *score, const struct attn_run *a, enum packed_type t, size_t i)
+{
+    const float *scale = (const float *)(const void *)run_keys_at(a, t, i / PANEL) + i % PANEL;
+    return vf_mul(vf_of_ints(vs_load((const int32_t *)score + i)), vf_load(scale));
+}
+
+/* No key's scale is NaN. */
+INLINE int run_keys_are_numbers(const struct attn_run *a, enum packed_type t)
+{
+    vf all = vf_zero();
+    for (size_t p = 0; p * PANEL < a->n_keys; p++)
+        for (size_t c = 0; c < PANEL; c += VF_N) all = vf_add(all, vf_load((const float *)(const void *)run_keys_at(a, t, p) + c));
+    return !isnan(vf_sum(all));
+}
+
+/* What differs between types. */
+struct run_body {
+    float (*query)(uint32_t *to, const float *q, size_t d_head); /* returns its scale */
+    /* Of scores. Returns 1 / their sum. */
+    float (*weights)(struct attn_run_scratch *s, uint32_t *row, const struct attn_run *a, float unit);
+    void (*outputs)(struct attn_run_scratch *s, const struct attn_run *a, size_t r0, size_t rows, size_t ld);
+};
+
+INLINE void attn_run_any(const struct attn_run *a, struct attn_run_scratch *s, enum packed_type t, const struct run_body *body)
+{
+    const size_t ld = run_score_ld(t, a->n_keys), tiles = (a->rows + TILE_ROWS - 1) / TILE_ROWS;
+    const size_t height = a->rows ? (a->rows + tiles - 1) / tiles : 0;
+    const int are_numbers = run_keys_are_numbers(a, t);
+    for (size_t r0 = 0; r0 < a->rows; r0 += height) {
+        const size_t rows = size_min(height, a->rows - r0);
+        for (size_t r = 0; r < rows; r++)
+            s->unit[r] = body->query(s->q + r * RUN_Q_LD, a->q + (r0 + r) * a->ld_q, a->d_head) * (a->scale * RUN_LOG2_E);
+        run_scores(s, a, t, rows, ld);
+        for (size_t r = 0; r < rows; r++) s->share[r] = body->weights(s, s->score + r * ld, a, are_numbers ? s->unit[r] : NAN);
+        body->outputs(s, a, r0, rows, ld);
+    }
+}
+#endif
