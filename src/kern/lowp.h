@@ -155,7 +155,7 @@ INLINE void lowp_panel(const struct linear *l, enum packed_type t, size_t m, siz
         const uint32_t *x = lowp_row(s->x, r, ld);
         if (t == PK_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, I16_GROUP, n, ahead);
         else panel_sums(s->acc, t, x, ld, start, w, lowp_words(t, l->k), n, ahead);
-        lowp_epilogue(l, t, m, r, n, p, s);
+        lowp_epilogue(l, t, m, r, n, p, s->acc, s);
     }
 }
 

@@ -68,13 +68,14 @@ INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size
     }
 }
 
-/* The sums in s->acc are those of rows [r, r + rows) of scratch and of panel p; m is the row that stands first in scratch. Integers are
- * scaled here and not in the tile, where compilers would run out of registers. */
-INLINE void lowp_epilogue(const struct linear *l, enum packed_type t, size_t m, size_t r, size_t rows, size_t p, struct lowp_scratch *s)
+/* acc: the sums of rows [r, r + rows) of scratch and of panel p; m is the row that stands first in scratch. Integers are scaled here and
+ * not in the tile, where compilers would run out of registers. */
+INLINE void lowp_epilogue(const struct linear *l, enum packed_type t, size_t m, size_t r, size_t rows, size_t p, float *acc,
+                          struct lowp_scratch *s)
 {
     const float *scale_w = (const float *)(const void *)((const char *)l->w + p * panel_sz(t, l->k));
     for (size_t i = 0; i < rows; i += TILE_ROWS) {
-        const struct sums sums = { s->acc + i * PANEL, scale_w, s->scale + r + i };
+        const struct sums sums = { acc + i * PANEL, scale_w, s->scale + r + i };
         epilogue_of(l, m + r + i, size_min(TILE_ROWS, rows - i), p, &sums, t);
     }
 }

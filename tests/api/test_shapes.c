@@ -84,7 +84,7 @@ static void check_vocabulary(const steno_model *m, const struct shape *s)
     assert_int_equal(steno_language_id(m, "yue"), languages > 99 ? 99 : -1);
 }
 
-struct lists { int32_t commands[3]; int n, states; };
+struct lists { int32_t commands[3]; int n, states, packs; };
 
 static void read_line(void *user, const char *line)
 {
@@ -92,14 +92,18 @@ static void read_line(void *user, const char *line)
     const char *at = strncmp(line, "plan ", 5) ? NULL : strchr(line, ':');
     if (at && l->n < 3) l->commands[l->n++] = (int32_t)strtol(at + 1, NULL, 10);
     l->states += !strncmp(line, "state ", 6);
+    l->packs += strstr(line, " kv_pack ") != NULL;
 }
 
-/* Seven commands a layer of the encoder, one for each layer's cross keys, eleven a layer of the decoder; three a head that aligns. */
-static void check_plans(const steno_model *m, const struct shape *s, int stages)
+/* Seven commands a layer of the encoder, eight where attention is in integers, one for each layer's cross keys, eleven a layer of the
+ * decoder; three a head that aligns. */
+static void check_plans(const steno_model *m, const struct shape *s, int stages, enum steno_compute compute)
 {
-    struct lists l = { { 0 }, 0, 0 };
+    struct lists l = { { 0 }, 0, 0, 0 };
     assert_int_equal(steno_plan_dump(m, read_line, &l), STENO_OK);
-    const int32_t want[] = { 3 + 7 * s->enc + s->dec, 1 + 11 * s->dec + 4 + 2 * (stages - 1), 1 + 11 * s->dec + 3 * s->n_heads + 4 };
+    assert_true(!l.packs || (l.packs == s->enc && compute != STENO_COMPUTE_F32 && compute != STENO_COMPUTE_BF16));
+    const int32_t want[] = { 3 + 7 * s->enc + l.packs + s->dec,
+                             1 + 11 * s->dec + 4 + 2 * (stages - 1), 1 + 11 * s->dec + 3 * s->n_heads + 4 };
     assert_int_equal(l.n, 3);
     assert_memory_equal(l.commands, want, sizeof want);
     assert_int_equal(l.states, 2);
@@ -112,7 +116,7 @@ static void test_every_known_shape_is_what_it_is_published_to_be(void **state)
         steno_model *m = shape_open(shapes[i].name, "f16", STENO_COMPUTE_F32);
         check_dims(m, &shapes[i]);
         check_vocabulary(m, &shapes[i]);
-        check_plans(m, &shapes[i], 1);
+        check_plans(m, &shapes[i], 1, STENO_COMPUTE_F32);
         steno_model_close(m);
     }
 }
@@ -130,7 +134,7 @@ static void test_narrow_and_quantised_ones_have_plans_and_no_sessions_without_we
         while (strcmp(shapes[k].name, c[i].name) != 0) k++;
         steno_model *m = shape_open(c[i].name, c[i].type, c[i].compute);
         check_dims(m, &shapes[k]);
-        check_plans(m, &shapes[k], c[i].stages);
+        check_plans(m, &shapes[k], c[i].stages, c[i].compute);
         steno_session *s = NULL;
         assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), STENO_EARG);
         assert_null(s);

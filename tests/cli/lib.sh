@@ -10,7 +10,7 @@ MODEL=$SRC/models/whisper-digits/whisper-digits.bin
 DIGITS=$SRC/tests/data/audio/zh_phrases.wav # three phrases, 7.2 s
 WRITERS=$SRC/tests/data/writers
 T=$(mktemp -d "${TMPDIR:-/tmp}/steno-cli-XXXXXX")
-trap '[ $BASHPID -ne $$ ] || rm -rf "$T"' EXIT # a child that is killed before it becomes a program may run it too
+trap '[ $BASHPID -eq $$ ] && rm -rf "$T"' EXIT # a child that is ended before it becomes a program runs it, too
 mkdir "$T/home" "$T/work"
 cd "$T/work" || exit 1
 export HOME=$T/home

@@ -13,11 +13,12 @@
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return quantize_quads(to, x, k); }
 
 #include "kern/x86/attn_tiles.h"
-#include "kern/x86/lowp_tiles.h"
+#include "kern/x86/ints_tiles.h"
 
 void kern_init_amx_emulated(struct kern *k)
 {
     init_pairs(k);
+    init_ints(k);
     init_quads(k);
     init_attn_tiles(k);
 }

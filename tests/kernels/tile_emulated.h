@@ -93,15 +93,26 @@ static inline void tile_dot_pairs(int sum, int x, int w)
 }
 
 /* Sums wrap around. */
-static inline void tile_dot_quads(int sum, int x, int w)
+static inline int byte_of(uint32_t word, int shift, int is_signed)
+{
+    const uint8_t byte = (uint8_t)(word >> shift);
+    return is_signed ? (int8_t)byte : byte;
+}
+
+static inline void dot_bytes(int sum, int x, int x_signed, int w, int w_signed)
 {
     check_shapes(sum, x, w);
     for (size_t m = 0; m < tile.c.rows[sum]; m++)
         for (size_t k = 0; k < tile.c.rows[w]; k++)
             for (size_t n = 0; n < tile.c.row_sz[sum] / 4; n++)
                 for (int b = 0; b < 32; b += 8) {
-                    const int product = (uint8_t)(tile.word[x][m][k] >> b) * (int8_t)(uint8_t)(tile.word[w][k][n] >> b);
+                    const int product = byte_of(tile.word[x][m][k], b, x_signed) * byte_of(tile.word[w][k][n], b, w_signed);
                     tile.word[sum][m][n] += (uint32_t)product;
                 }
 }
+
+static inline void tile_dot_quads(int sum, int x, int w) { dot_bytes(sum, x, 0, w, 1); }
+static inline void tile_dot_bytes_ss(int sum, int x, int w) { dot_bytes(sum, x, 1, w, 1); }
+static inline void tile_dot_bytes_su(int sum, int x, int w) { dot_bytes(sum, x, 1, w, 0); }
+static inline void tile_dot_bytes_uu(int sum, int x, int w) { dot_bytes(sum, x, 0, w, 0); }
 #endif

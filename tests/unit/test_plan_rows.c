@@ -189,44 +189,56 @@ static void test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole(void **
     net_each_level(check_memory);
 }
 
-/* In int8, attention, too. A weight near a tie is a step off in the plain executor, which is of 254. */
-static void check_in_i8(int level, int threads)
+/* In integers, attention, too. Beside int8 a weight near a tie is a step off in the plain executor, which is of 254. */
+static int open_in(struct net *r, enum packed_type t, float scale, int level, int threads)
+{
+    struct net_desc d = { .shape = shapes, .n_shapes = N_SHAPES, .fill = fill_sanm, .max_rows = MAX_ROWS, .scale = scale,
+                          .precision = { .int8_scores = 1, .int8_attn = 1, .int16_attn = 1 } };
+    int packs = 0;
+    for (int i = 0; i < LINEAR_ROLES; i++) d.precision.by_role[i] = t;
+    net_open(r, &d, level, threads);
+    for (int i = 0; i < r->plan.n_ops; i++) packs += r->plan.op[i].kind == OP_KV_PACK;
+    return packs;
+}
+
+static void check_in(enum packed_type t, double most, int level, int threads)
 {
     static double slow_x[MAX_ROWS * D_IN], want[MAX_ROWS * D], first[MAX_ROWS * D];
     static float x[MAX_ROWS * D_IN], y[MAX_ROWS * D], alone[MAX_ROWS * D], together[MAX_ROWS * D];
-    struct net_desc d = { .shape = shapes, .n_shapes = N_SHAPES, .fill = fill_sanm, .max_rows = MAX_ROWS, .scale = 0.4f,
-                          .precision = { .int8_scores = 1, .int8_attn = 1 } };
-    for (int i = 0; i < LINEAR_ROLES; i++) d.precision.by_role[i] = PK_I8_QUAD;
+    const char *name = t == PK_I8_QUAD ? "int8" : "int16";
     struct net r;
-    int packs = 0;
-    net_open(&r, &d, level, threads);
-    for (int i = 0; i < r.plan.n_ops; i++) packs += r.plan.op[i].kind == OP_KV_PACK;
-    assert_int_equal(packs, 2);
+    assert_int_equal(open_in(&r, t, 0.4f, level, threads), 2);
     for (int i = 0; i < MAX_ROWS * D_IN; i++) slow_x[i] = (double)(x[i] = net_noise());
     slow_sanm(&r, first, slow_x, "first", MAX_ROWS, D_IN);
     slow_sanm(&r, want, first, "more.0", MAX_ROWS, D);
     slow_ffn(&r, want, MAX_ROWS);
     net_phases(&r, &(struct phases){ .end = 1, .n_rows = MAX_ROWS }, x);
-    net_output(&r, r.plan.output, y, MAX_ROWS, 0.01f);
-    net_near(y, want, MAX_ROWS, D, 0.05, "int8", level);
+    net_output(&r, r.plan.output, y, MAX_ROWS, (float)most / 5);
+    net_near(y, want, MAX_ROWS, D, most, name, level);
     static const int n[] = { 31, 5, 32 };
     struct sequence s[LANES];
     int rows = 0;
     for (int i = 0; i < LANES; rows += n[i++]) {
         net_phases(&r, &(struct phases){ .end = 1, .n_rows = (uint32_t)n[i] }, x + rows * D_IN);
-        net_output(&r, r.plan.output, alone + rows * D, (uint32_t)n[i], 0.01f);
+        net_output(&r, r.plan.output, alone + rows * D, (uint32_t)n[i], (float)most / 5);
         s[i] = sequence_next(i ? &s[i - 1] : NULL, (uint32_t)n[i], (uint16_t)i);
     }
     net_phases(&r, &(struct phases){ .end = 1, .n_rows = (uint32_t)rows, .sequence = s, .n_sequences = LANES }, x);
-    net_output(&r, r.plan.output, together, (uint32_t)rows, 0.01f);
+    net_output(&r, r.plan.output, together, (uint32_t)rows, (float)most / 5);
     assert_memory_equal(alone, together, (size_t)rows * D * sizeof *alone);
+    net_close(&r);
+    assert_int_equal(open_in(&r, t, 8, level, threads), 0); /* scores are large */
     net_close(&r);
 }
 
-static void test_layers_in_int8_are_near_the_slow_ones_and_sequences_stay_alone(void **state)
+static void check_in_i8(int level, int threads) { check_in(PK_I8_QUAD, 0.05, level, threads); }
+static void check_in_i16(int level, int threads) { check_in(PK_I16_PAIR, 2e-3, level, threads); }
+
+static void test_layers_in_integers_are_near_the_slow_ones_and_sequences_stay_alone(void **state)
 {
     (void)state;
     net_each_level(check_in_i8);
+    net_each_level(check_in_i16);
 }
 
 /* ---- several sequences in one run ---------------------------------------------------------------------------------------------- */
@@ -371,7 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sanm_layers_equal_the_slow_ones_at_every_level),
-        cmocka_unit_test(test_layers_in_int8_are_near_the_slow_ones_and_sequences_stay_alone),
+        cmocka_unit_test(test_layers_in_integers_are_near_the_slow_ones_and_sequences_stay_alone),
         cmocka_unit_test(test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole),
         cmocka_unit_test(test_sequences_of_one_run_do_not_see_each_other),
         cmocka_unit_test(test_streams_that_share_runs_keep_their_own_memories),

@@ -13,7 +13,7 @@
 
 static void queries_tiles(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)
 {
-    tiles_begin(tile_height(rows));
+    tiles_begin(tile_height(rows), W_0);
     queries_bf16(s, a, r0, rows);
     for (size_t r = 0; r < rows; r++)
         for (size_t i = a->d_head / 2; i % STEP; i++) s->q[r * Q_LD + i] = 0;

@@ -1,7 +1,7 @@
 /* steno: low-precision products for AMX with BF16 and INT8. SPDX-License-Identifier: MIT
  *
- * TDPBF16PS and TDPBUSD multiply whole tiles; the bodies are in lowp_tiles.h and attn_tiles.h. Everything else stays as the level before
- * has it.
+ * TDPBF16PS and TDPBUSD with its kin multiply whole tiles; the bodies are in lowp_tiles.h, ints_tiles.h and attn_tiles.h. Everything else
+ * stays as the level before has it.
  *
  * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512
  * -mamx-tile -mamx-bf16 -mamx-int8 */
@@ -13,11 +13,12 @@
 #include "kern/x86/tile.h"
 
 #include "kern/x86/attn_tiles.h"
-#include "kern/x86/lowp_tiles.h"
+#include "kern/x86/ints_tiles.h"
 
 void kern_init_amx(struct kern *k)
 {
     init_pairs(k);
+    init_ints(k);
     init_quads(k);
     init_attn_tiles(k);
     k->level = CPU_AMX;

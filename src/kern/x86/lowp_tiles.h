@@ -1,4 +1,4 @@
-/* steno: linear with products of 16 and 8 bits over tiles. SPDX-License-Identifier: MIT
+/* steno: linear with products of bf16 and int8 over tiles. SPDX-License-Identifier: MIT
  *
  * A panel is two tiles wide as it lies: 16 words of k of 16 outputs are 16 rows of 64 bytes, PANEL words apart. Sixteen rows of rounded x
  * (lowp_rows.h) are a tile, too. Four tiles of sums, two by two, take two tiles of x and two of weights for every 16 words of k, so that
@@ -26,11 +26,12 @@ INLINE size_t tile_height(size_t rows)
 
 /* The configuration belongs to the thread, any call of the system's or the application's may have changed it (it is nobody's to preserve),
  * and while tiles are in use a thread is dearer to switch: so it is loaded for every chunk of rows (in attention
- * for every group), and given up behind them. Beside a chunk that costs nothing. */
-INLINE void tiles_begin(size_t height)
+ * for every group), and given up behind them. Beside a chunk that costs nothing. first_w: the first tile of weights; those before it are of
+ * rows. */
+INLINE void tiles_begin(size_t height, int first_w)
 {
     struct tile_config c = { .palette = 1 };
-    for (int i = SUM_00; i <= W_1; i++) c.row_sz[i] = 64, c.rows[i] = i < W_0 ? (uint8_t)height : STEP;
+    for (int i = 0; i < 8; i++) c.row_sz[i] = 64, c.rows[i] = i < first_w ? (uint8_t)height : STEP;
     tile_configure(&c);
 }
 
@@ -130,14 +131,14 @@ INLINE void panel_by_tiles(const struct linear *l, enum packed_type t, size_t m,
         prefetch_outputs(l, m + r, n, p);
         if (n > height) tile_sums(s->acc, PANEL, s->x + r * ld, ld, height, &of, ahead, t, 1);
         else tile_sums(s->acc, PANEL, s->x + r * ld, ld, height, &of, ahead, t, 0);
-        lowp_epilogue(l, t, m, r, n, p, s);
+        lowp_epilogue(l, t, m, r, n, p, s->acc, s);
     }
 }
 
-INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
+INLINE void panels_by_tiles(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
 {
     const size_t height = tile_height(rows), sz = panel_sz(t, l->k);
-    tiles_begin(height);
+    tiles_begin(height, W_0);
     for (size_t p = p0; p < p1; p++) panel_by_tiles(l, t, m, rows, height, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
     tile_release();
 }

@@ -23,8 +23,12 @@ struct tile_config {
     __asm__ volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(to), "r"(p), "r"((size_t)(stride)) : "memory")
 #define tile_store(p, stride, from)                                                                                                     \
     __asm__ volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(from), "r"(p), "r"((size_t)(stride)) : "memory")
-/* sum[m][n] += x[m][i] * w[i][n] over words i: of two bf16; of four unsigned bytes in x, four signed bytes in w. Pairs of bf16: products of
- * all even halves are summed from 0 on, those of all odd halves too, then both sums are added, and that to sum; subnormals are zeros. */
+/* sum[m][n] += x[m][i] * w[i][n] over words i: of two bf16; of four bytes, unsigned in x and signed in w, or as the letters say.
+ * Pairs of bf16: products of all even halves are summed from 0 on, those of all odd halves too, then both sums are added, and that to
+ * sum; subnormals are zeros. */
 #define tile_dot_pairs(sum, x, w) __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sum), "i"(x), "i"(w))
 #define tile_dot_quads(sum, x, w) __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sum), "i"(x), "i"(w))
+#define tile_dot_bytes_ss(sum, x, w) __asm__ volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sum), "i"(x), "i"(w))
+#define tile_dot_bytes_su(sum, x, w) __asm__ volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sum), "i"(x), "i"(w))
+#define tile_dot_bytes_uu(sum, x, w) __asm__ volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sum), "i"(x), "i"(w))
 #endif

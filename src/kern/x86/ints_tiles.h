@@ -1,0 +1,166 @@
+/* steno: linear with products of int16 over tiles of bytes. SPDX-License-Identifier: MIT
+ *
+ * An integer is 256 times its high byte, which is signed, and its low byte, which is not. So a product is four products of bytes:
+ * 2^16 high high + 2^8 (high low + low high) + low low. Tiles sum each kind exactly, and the sums of a group make the same integer as
+ * products of int16 do: the bits are those of every level.
+ *
+ * A step is 64 k: STEP words of low bytes and as many of high ones. Word j of them holds the bytes of words j and j + STEP of pairs, in
+ * weights as in x, so that two shifts and two masks are all that it takes. A row of x is cut where it lies. Weights are cut into a block
+ * that all rows of a chunk meet; sums of the rows wait meanwhile. */
+#ifndef STENO_KERN_INTS_TILES_H
+#define STENO_KERN_INTS_TILES_H
+#include "kern/x86/lowp_tiles.h"
+
+enum {
+    CUT = 2 * STEP,                           /* words of pairs in a step */
+    GROUP_STEPS = I16_GROUP / 2 / CUT,        /* steps of a group */
+    CUT_GROUPS = 4,                           /* groups of weights cut at a time: 32 KiB */
+    CUT_WORDS = CUT_GROUPS * I16_GROUP / 2,
+    HIGH_0 = 0, HIGH_1, MID_0, MID_1, LOW_0, LOW_1, X_BYTES, W_BYTES /* the tiles */
+};
+
+/* Of words a and b: low bytes become low, high ones high. */
+INLINE void cut_words(uint32_t *low, uint32_t *high, const uint32_t *a, const uint32_t *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t even = a[i], odd = b[i];
+        low[i] = (even & 0x00ff00ffu) | (odd & 0x00ff00ffu) << 8;
+        high[i] = (even >> 8 & 0x00ff00ffu) | (odd & 0xff00ff00u);
+    }
+}
+
+/* A row of x, its scales before it; it is completed with zeros to whole steps. */
+INLINE void cut_row(uint32_t *x, size_t k)
+{
+    const size_t words = lowp_words(PK_I16_PAIR, k);
+    x += i16_head(k);
+    for (size_t i = words; i % CUT; i++) x[i] = 0;
+    for (size_t i = 0; i < words; i += CUT) {
+        uint32_t low[STEP], high[STEP];
+        cut_words(low, high, x + i, x + i + STEP, STEP);
+        memcpy(x + i, low, sizeof low);
+        memcpy(x + i + STEP, high, sizeof high);
+    }
+}
+
+/* n words of k of a panel, at most CUT_WORDS, become whole steps: STEP rows of low bytes, then of high ones. */
+INLINE void cut_panel(uint32_t *to, const uint32_t *w, size_t n)
+{
+    _Alignas(64) uint32_t last[CUT * PANEL];
+    for (size_t i = 0; i < n; i += CUT) {
+        const uint32_t *from = w + i * PANEL;
+        if (n - i < CUT) {
+            memset(last, 0, sizeof last);
+            memcpy(last, from, (n - i) * PANEL * sizeof *last);
+            from = last;
+        }
+        for (size_t j = 0; j < STEP; j++) {
+            uint32_t *row = to + (i + j) * PANEL;
+            cut_words(row, row + STEP * PANEL, from + j * PANEL, from + (j + STEP) * PANEL, PANEL);
+        }
+    }
+}
+
+INLINE void ints_step(const uint32_t *x, size_t ld, const uint32_t *low)
+{
+    const uint32_t *high = low + STEP * PANEL;
+    tile_load(X_BYTES, x, ld * 4);
+    tile_load(W_BYTES, low, PANEL * 4);
+    tile_dot_bytes_uu(LOW_0, X_BYTES, W_BYTES);
+    tile_load(W_BYTES, low + PANEL / 2, PANEL * 4);
+    tile_dot_bytes_uu(LOW_1, X_BYTES, W_BYTES);
+    tile_load(W_BYTES, high, PANEL * 4);
+    tile_dot_quads(MID_0, X_BYTES, W_BYTES);
+    tile_load(W_BYTES, high + PANEL / 2, PANEL * 4);
+    tile_dot_quads(MID_1, X_BYTES, W_BYTES);
+    tile_load(X_BYTES, x + STEP, ld * 4);
+    tile_dot_bytes_ss(HIGH_1, X_BYTES, W_BYTES);
+    tile_load(W_BYTES, high, PANEL * 4);
+    tile_dot_bytes_ss(HIGH_0, X_BYTES, W_BYTES);
+    tile_load(W_BYTES, low, PANEL * 4);
+    tile_dot_bytes_su(MID_0, X_BYTES, W_BYTES);
+    tile_load(W_BYTES, low + PANEL / 2, PANEL * 4);
+    tile_dot_bytes_su(MID_1, X_BYTES, W_BYTES);
+}
+
+/* Sums of a group, as the tiles have them. */
+struct ints_sums { int32_t high[LOWP_TILE_ROWS * PANEL], mid[LOWP_TILE_ROWS * PANEL], low[LOWP_TILE_ROWS * PANEL]; };
+
+INLINE void ints_begin(void)
+{
+    tile_zero(HIGH_0);
+    tile_zero(HIGH_1);
+    tile_zero(MID_0);
+    tile_zero(MID_1);
+    tile_zero(LOW_0);
+    tile_zero(LOW_1);
+}
+
+INLINE void ints_store(struct ints_sums *s)
+{
+    tile_store(s->high, PANEL * 4, HIGH_0);
+    tile_store(s->high + PANEL / 2, PANEL * 4, HIGH_1);
+    tile_store(s->mid, PANEL * 4, MID_0);
+    tile_store(s->mid + PANEL / 2, PANEL * 4, MID_1);
+    tile_store(s->low, PANEL * 4, LOW_0);
+    tile_store(s->low + PANEL / 2, PANEL * 4, LOW_1);
+}
+
+/* acc[rows, PANEL] (+)= the integers of a group times the group's scale in each row of x, rows of ld. */
+INLINE void ints_add(float *acc, const struct ints_sums *s, const uint32_t *scale_x, size_t ld, size_t rows, int fresh)
+{
+    for (size_t r = 0, at = 0; r < rows; r++) {
+        const vf scale = vf_set1(load_f32(scale_x + r * ld));
+        for (size_t c = 0; c < PANEL; c += VF_N, at += VF_N) {
+            const vs upper = vs_add(vs_times_256(vs_load(s->high + at)), vs_load(s->mid + at));
+            const vs sum = vs_add(vs_times_256(upper), vs_load(s->low + at));
+            vf_store(acc + at, vf_fma_once(vf_of_ints(sum), scale, fresh ? vf_zero() : vf_load(acc + at)));
+        }
+    }
+}
+
+/* acc[n, PANEL] (+)= rows of x, cut, times words [from, from + words) of a panel, cut in w; from: a multiple of CUT_WORDS. */
+INLINE void ints_block(float *acc, const uint32_t *x, size_t ld, size_t n, const uint32_t *w, size_t from, size_t words, size_t head)
+{
+    struct ints_sums sums;
+    for (size_t at = 0; at < words;) {
+        const size_t group = (from + at) / (I16_GROUP / 2);
+        ints_begin();
+        for (int i = 0; i < GROUP_STEPS && at < words; i++, at += CUT) ints_step(x + head + from + at, ld, w + at * PANEL);
+        ints_store(&sums);
+        ints_add(acc, &sums, x + group, ld, n, group == 0);
+    }
+}
+
+INLINE void ints_panel(const struct linear *l, size_t m, size_t rows, size_t height, size_t p, struct lowp_scratch *s)
+{
+    _Alignas(64) uint32_t w[CUT_WORDS * PANEL];
+    _Alignas(64) float acc[GEMM_ROWS * PANEL];
+    const size_t words = lowp_words(PK_I16_PAIR, l->k), ld = lowp_ld(PK_I16_PAIR, l->k), head = i16_head(l->k);
+    const char *panel = (const char *)l->w + p * panel_sz(PK_I16_PAIR, l->k);
+    const uint32_t *from = (const uint32_t *)(const void *)(panel + lowp_head_sz(PK_I16_PAIR));
+    for (size_t k = 0; k < words; k += CUT_WORDS) {
+        const size_t n = size_min(CUT_WORDS, words - k);
+        cut_panel(w, from + k * PANEL, n);
+        if (k + n == words) prefetch_outputs(l, m, rows, p);
+        for (size_t r = 0; r < rows; r += height)
+            ints_block(acc + r * PANEL, s->x + r * ld, ld, size_min(height, rows - r), w, k, n, head);
+    }
+    lowp_epilogue(l, PK_I16_PAIR, m, 0, rows, p, acc, s);
+}
+
+INLINE void ints_panels(const struct linear *l, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
+{
+    const size_t height = tile_height(rows);
+    for (size_t r = 0; r < rows; r++) cut_row(s->x + r * lowp_ld(PK_I16_PAIR, l->k), l->k);
+    tiles_begin(height, W_BYTES);
+    for (size_t p = p0; p < p1; p++) ints_panel(l, m, rows, height, p, s);
+    tile_release();
+}
+
+INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
+{
+    if (t == PK_I16_PAIR) ints_panels(l, m, rows, p0, p1, s);
+    else panels_by_tiles(l, t, m, rows, p0, p1, s);
+}
+#endif
