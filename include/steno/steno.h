@@ -130,7 +130,7 @@ enum steno_compute {
                                thousand become others, where speech is hard to hear more. steno_plan_dump tells which matrix is
                                multiplied in what */
     STENO_COMPUTE_INT16 = 4 /* as STENO_COMPUTE_BF16, but the encoder's matrices in int16, with a scale per output and per 128 values of
-                               a row, and its attention in f32: a tenth of the error */
+                               a row, and its attention in int16 too where scores are small, else in f32: a tenth of the error */
 };
 
 /** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_INT16 where products of int16 are faster
