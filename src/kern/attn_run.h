@@ -21,17 +21,6 @@ INLINE const char *run_keys_at(const struct attn_run *a, enum packed_type t, siz
     return (const char *)a->keys + panel * panel_sz(t, a->d_head);
 }
 
-/* acc[rows, PANEL] = start + words of x times a panel's. */
-INLINE void run_sums(int32_t *acc, size_t ld_acc, enum packed_type t, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w,
-                     size_t words, size_t rows)
-{
-    for (size_t c = 0; c < PANEL; c += TILE_W) {
-        const uint32_t *from = w + c;
-        const struct weight_words of = { &from, PANEL, words, words, (const char *)(w + words * PANEL) };
-        (t == PK_I8_QUAD ? tiles_quad : tiles_ints)[rows](acc + c, ld_acc, x, ld, start ? start + c : NULL, 0, &of);
-    }
-}
-
 /* Scores as sums of integers, of rows whose q are in scratch. */
 INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enum packed_type t, size_t rows, size_t ld)
 {
@@ -41,7 +30,7 @@ INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enu
         const char *panel = run_keys_at(a, t, p);
         const int32_t *start = t == PK_I8_QUAD ? (const int32_t *)(const void *)panel + PANEL : NULL;
         const uint32_t *w = (const uint32_t *)(const void *)(panel + lowp_head_sz(t));
-        run_sums(to + p * PANEL, ld, t, s->q, RUN_Q_LD, start, w, words, rows);
+        panel_sums(to + p * PANEL, ld, t, s->q, RUN_Q_LD, start, w, words, rows, (const char *)(w + words * PANEL));
     }
 }
 

@@ -102,15 +102,15 @@ static lowp_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILES_6
 #undef TILE
 
-/* acc[rows, PANEL] = start, the same for all rows (NULL: zeros), + words of x, rows of ld, times words of w. */
-INLINE void panel_sums(void *acc, enum packed_type t, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w, size_t words,
-                       size_t rows, const char *ahead)
+/* acc[rows, PANEL], rows of ld_acc, = start, the same for all rows (NULL: zeros), + words of x, rows of ld, times words of w. */
+INLINE void panel_sums(void *acc, size_t ld_acc, enum packed_type t, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w,
+                       size_t words, size_t rows, const char *ahead)
 {
     lowp_tile_fn *const sums = (t == PK_I8_QUAD ? tiles_quad : t == PK_I16_PAIR ? tiles_ints : tiles_pair)[rows];
     for (size_t c = 0; c < PANEL; c += TILE_W) {
         const uint32_t *from = w + c;
         const struct weight_words of = { &from, PANEL, words, words, ahead };
-        sums((float *)acc + c, PANEL, x, ld, start ? start + c : NULL, 0, &of);
+        sums((float *)acc + c, ld_acc, x, ld, start ? start + c : NULL, 0, &of);
     }
 }
 
@@ -132,7 +132,7 @@ INLINE void int_groups(float *acc, int32_t *ints, const uint32_t *x, size_t ld, 
 {
     const size_t words = lowp_words(PK_I16_PAIR, k), head = scales_room((k + group - 1) / group);
     for (size_t g = 0, at = 0; at < words; g++, at += group / 2) {
-        panel_sums(ints, PK_I16_PAIR, x + head + at, ld, NULL, w + at * PANEL, size_min(words - at, group / 2), rows,
+        panel_sums(ints, PANEL, PK_I16_PAIR, x + head + at, ld, NULL, w + at * PANEL, size_min(words - at, group / 2), rows,
                    ahead + at * PANEL * 4);
         add_ints(acc, ints, x + g, ld, rows, g == 0);
     }
@@ -154,7 +154,7 @@ INLINE void lowp_panel(const struct linear *l, enum packed_type t, size_t m, siz
         prefetch_outputs(l, m + r, n, p);
         const uint32_t *x = lowp_row(s->x, r, ld);
         if (t == PK_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, I16_GROUP, n, ahead);
-        else panel_sums(s->acc, t, x, ld, start, w, lowp_words(t, l->k), n, ahead);
+        else panel_sums(s->acc, PANEL, t, x, ld, start, w, lowp_words(t, l->k), n, ahead);
         lowp_epilogue(l, t, m, r, n, p, s->acc, s);
     }
 }

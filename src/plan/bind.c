@@ -97,7 +97,7 @@ uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n,
 {
     struct tensor *t = bind_tensor(b, w, n, channels, 3);
     const struct matrices m = { .tensor = { t }, .n = { n }, .k = 3 * channels, .n_parts = 1, .taps = 3 };
-    const enum packed_type lower = t ? precision_of(b, LINEAR_OTHER, &m, 0, NULL) : 0;
+    const enum packed_type lower = t ? precision_of(b, LINEAR_OTHER, &m, 0, &(struct linear_input){ NULL, 0 }) : 0;
     const enum packed_type type = lower || !t ? lower : packed_as_stored(t->type);
     const void *packed = pack_shared(b, &m, type);
     const float *v = bind_vector(b, bias, n);

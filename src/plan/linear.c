@@ -50,25 +50,28 @@ static void add_rows(struct build *b, struct linear_binds *binds, const struct m
     binds->width += (uint32_t)matrices_rows(m);
 }
 
-/* Parts [from, to), stored alike; values apart where they are packed as something else. */
-static void add_parts(struct build *b, struct linear_binds *binds, const struct linear_desc *l, const struct matrices *all, int from,
-                      int to, uint64_t n_values, const float *bias)
+/* Part `from` and those behind it that are stored alike; values apart where they are packed as something else. @return the first part that
+ * is left */
+static int add_parts(struct build *b, struct linear_binds *binds, const struct linear_desc *l, const struct linear_input *in,
+                     const struct matrices *all, int from, uint64_t n_values, const float *bias)
 {
-    const float *norm = l->norm == NO_BIND ? NULL : bind_at(b, l->norm)->norm_weight;
-    const enum packed_type lower = precision_of(b, l->role, all, from, norm);
+    int to = from + 1;
+    while (to < l->n_parts && all->tensor[to]->type == all->tensor[from]->type) to++;
+    const enum packed_type lower = precision_of(b, l->role, all, from, in);
     struct matrices m = *all;
     m.n_parts = to - from;
     for (int i = 0; i < m.n_parts; i++) {
         m.tensor[i] = all->tensor[from + i];
         m.n[i] = all->n[from + i];
     }
-    const enum packed_type values = n_values ? precision_of_values(b, &m, norm, lower) : lower;
+    const enum packed_type values = n_values ? precision_of_values(b, &m, in, lower) : lower;
     if (values != lower) m.n[0] -= n_values;
     add_rows(b, binds, &m, lower, bias);
-    if (values == lower) return;
+    if (values == lower) return to;
     m.first = m.n[0];
     m.n[0] = n_values;
     add_rows(b, binds, &m, values, bias);
+    return to;
 }
 
 struct linear_binds bind_linear_values(struct build *b, const struct linear_desc *desc, uint64_t n_values)
@@ -85,13 +88,11 @@ struct linear_binds bind_linear_values(struct build *b, const struct linear_desc
     }
     const float *bias = bias_of(b, l);
     const float *norm = !b->status && l->norm != NO_BIND ? bind_at(b, l->norm)->norm_weight : NULL;
-    for (int t = KV_TYPES; t < KV_ALL; t++) binds.attends[t - KV_TYPES] = precision_attends_in(b, l->role, &m, norm, (enum kv_type)t);
+    const struct linear_input in = precision_input(b, l->role, &m, norm);
+    for (int t = KV_TYPES; t < KV_ALL; t++) binds.attends[t - KV_TYPES] = precision_attends_in(b, l->role, &in, (enum kv_type)t);
     if (!b->status && matrices_rows(&m) > UINT32_MAX)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
-    for (int from = 0, to; from < l->n_parts && !b->status; from = to) {
-        for (to = from + 1; to < l->n_parts && m.tensor[to]->type == m.tensor[from]->type; to++) {}
-        add_parts(b, &binds, l, &m, from, to, n_values, bias);
-    }
+    for (int from = 0; from < l->n_parts && !b->status;) from = add_parts(b, &binds, l, &in, &m, from, n_values, bias);
     return binds;
 }
 

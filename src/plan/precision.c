@@ -77,15 +77,17 @@ static int has_outliers(const struct energy *y, const float *norm, uint64_t k, e
     return error * y->plain > max * max * y->out;
 }
 
-/* The variance of scores. One matrix that holds queries, keys and values: the mean of all stands for each. */
-static double scores_of(struct build *b, const struct matrices *m, const float *norm)
+/* One matrix that holds queries, keys and values: the mean of all stands for each. */
+struct linear_input precision_input(struct build *b, enum linear_role role, const struct matrices *m, const float *norm)
 {
+    const struct precision *p = &b->p.precision;
+    const int asked = p->by_role[LINEAR_QKV] || p->int8_attn || p->int16_attn;
     struct energy q = { 0 }, key;
-    if (b->p.store->dry) return 0;
+    if (b->status || role != LINEAR_QKV || !norm || !asked || b->p.store->dry) return (struct linear_input){ norm, 0 };
     b->status = energy_of(&q, b, m->tensor[0], norm, m->n[0], m->k);
     key = q;
     if (m->n_parts > 1 && !b->status) b->status = energy_of(&key, b, m->tensor[1], norm, m->n[1], m->k);
-    return q.out * key.out;
+    return (struct linear_input){ norm, q.out * key.out };
 }
 
 /* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
@@ -111,35 +113,31 @@ static enum packed_type next_higher(const struct precision *p, enum packed_type 
     return lowest == PK_I8_QUAD && t != PK_I16_PAIR ? p->int16 : 0;
 }
 
-enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const float *norm)
+enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const struct linear_input *in)
 {
     const struct precision *p = &b->p.precision;
-    const int is_qkv = role == LINEAR_QKV;
     const enum packed_type lowest = p->by_role[role];
     enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]->type) : lowest;
     struct energy y;
-    if (is_qkv && t == PK_I8_QUAD && !p->int8_scores) t = next_higher(p, lowest, t);
+    if (role == LINEAR_QKV && t == PK_I8_QUAD && !p->int8_scores) t = next_higher(p, lowest, t);
     if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
-    if (!t || !norm || b->p.store->dry) return t;
-    b->status = energy_of(&y, b, m->tensor[at], norm, m->n[at], m->k);
-    const double score = is_qkv && !b->status ? scores_of(b, m, norm) : 0;
-    while (!b->status && t && !tolerates(t, &y, score, norm, m->k)) t = next_higher(p, lowest, t);
+    if (!t || !in->norm || b->p.store->dry) return t;
+    b->status = energy_of(&y, b, m->tensor[at], in->norm, m->n[at], m->k);
+    while (!b->status && t && !tolerates(t, &y, in->score, in->norm, m->k)) t = next_higher(p, lowest, t);
     return t;
 }
 
 /* Fewer bits than those of the softmax, or what is left is one product. */
-enum packed_type precision_of_values(struct build *b, const struct matrices *m, const float *norm, enum packed_type qkv)
+enum packed_type precision_of_values(struct build *b, const struct matrices *m, const struct linear_input *in, enum packed_type qkv)
 {
     if (qkv != PK_BF16_PAIR || b->p.precision.by_role[LINEAR_VALUES] != PK_I8_QUAD || m->n_parts > 1) return qkv;
-    return precision_of(b, LINEAR_VALUES, m, 0, norm) == PK_I8_QUAD ? PK_I8_QUAD : qkv;
+    return precision_of(b, LINEAR_VALUES, m, 0, &(struct linear_input){ in->norm, 0 }) == PK_I8_QUAD ? PK_I8_QUAD : qkv;
 }
 
-int precision_attends_in(struct build *b, enum linear_role role, const struct matrices *m, const float *norm, enum kv_type t)
+int precision_attends_in(const struct build *b, enum linear_role role, const struct linear_input *in, enum kv_type t)
 {
     const struct precision *p = &b->p.precision;
     const double most = t == KV_I8 ? i8_attn : scores;
-    if (b->status || role != LINEAR_QKV || !(t == KV_I8 ? p->int8_attn : p->int16_attn)) return 0;
-    if (!norm) return t == KV_I16;
-    const double variance = scores_of(b, m, norm);
-    return !b->status && variance <= most * most;
+    if (role != LINEAR_QKV || !(t == KV_I8 ? p->int8_attn : p->int16_attn)) return 0;
+    return in->norm ? in->score <= most * most : t == KV_I16;
 }

@@ -32,13 +32,22 @@ struct precision {
 struct build;
 struct matrices;
 
-/* What values that stand behind queries and keys in one matrix, m, should be packed as where the rest becomes qkv; qkv: as that. */
-enum packed_type precision_of_values(struct build *b, const struct matrices *m, const float *norm, enum packed_type qkv);
+/* What is known of the rows that a linear reads. */
+struct linear_input {
+    const float *norm; /* [k] weights of the norm that they come from; NULL: they come from something else, and are taken as they come */
+    double score;      /* LINEAR_QKV behind a norm: the variance of the scores that are made of them; else 0 */
+};
+
+/* m: all its parts. */
+struct linear_input precision_input(struct build *b, enum linear_role role, const struct matrices *m, const float *norm);
 
 /* What m's part `at` should be packed as, and those beside it that are stored alike: what the role allows, or more bits where the weights
- * say so; 0: as stored. norm: [k] weights of the norm that the linear reads; NULL: it reads something else. */
-enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const float *norm);
+ * say so; 0: as stored. */
+enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const struct linear_input *in);
 
-/* May attention over a run be in t, KV_I8 or KV_I16, where queries, keys and values, m, are? norm: as above. */
-int precision_attends_in(struct build *b, enum linear_role role, const struct matrices *m, const float *norm, enum kv_type t);
+/* What values that stand behind queries and keys in one matrix, m, should be packed as where the rest becomes qkv; qkv: as that. */
+enum packed_type precision_of_values(struct build *b, const struct matrices *m, const struct linear_input *in, enum packed_type qkv);
+
+/* May attention over a run be in t, KV_I8 or KV_I16, where queries, keys and values are? */
+int precision_attends_in(const struct build *b, enum linear_role role, const struct linear_input *in, enum kv_type t);
 #endif
