@@ -234,6 +234,29 @@ static void check_in(enum packed_type t, double most, int level, int threads)
 static void check_in_i8(int level, int threads) { check_in(PK_I8_QUAD, 0.05, level, threads); }
 static void check_in_i16(int level, int threads) { check_in(PK_I16_PAIR, 2e-3, level, threads); }
 
+/* The largest weights whose attention is in integers of type t in both layers. */
+static double last_scale(enum packed_type t)
+{
+    double small = 0.2, large = 8;
+    for (int i = 0; i < 16; i++) {
+        const double middle = (small + large) / 2;
+        struct net r;
+        const int packs = open_in(&r, t, (float)middle, 0, 1);
+        net_close(&r);
+        *(packs == 2 ? &small : &large) = middle;
+    }
+    return small;
+}
+
+/* Scores grow with the fourth power of the scale, which is that of the matrices and of the norm before them. They may deviate by 1 beside
+ * int8 and by 4 beside int16. */
+static void test_attention_in_int16_bears_scores_four_times_as_large_as_in_int8(void **state)
+{
+    (void)state;
+    const double ratio = last_scale(PK_I16_PAIR) / last_scale(PK_I8_QUAD);
+    if (fabs(ratio - sqrt(2)) > 0.02) fail_msg("weights %.4g times as large", ratio);
+}
+
 static void test_layers_in_integers_are_near_the_slow_ones_and_sequences_stay_alone(void **state)
 {
     (void)state;
@@ -383,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sanm_layers_equal_the_slow_ones_at_every_level),
+        cmocka_unit_test(test_attention_in_int16_bears_scores_four_times_as_large_as_in_int8),
         cmocka_unit_test(test_layers_in_integers_are_near_the_slow_ones_and_sequences_stay_alone),
         cmocka_unit_test(test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole),
         cmocka_unit_test(test_sequences_of_one_run_do_not_see_each_other),
