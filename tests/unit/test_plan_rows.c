@@ -254,7 +254,7 @@ static void test_attention_in_int16_bears_scores_four_times_as_large_as_in_int8(
 {
     (void)state;
     const double ratio = last_scale(PK_I16_PAIR) / last_scale(PK_I8_QUAD);
-    if (fabs(ratio - sqrt(2)) > 0.02) fail_msg("weights %.4g times as large", ratio);
+    if (fabs(ratio - sqrt(2)) > 0.005) fail_msg("weights %.4g times as large", ratio);
 }
 
 static void test_layers_in_integers_are_near_the_slow_ones_and_sequences_stay_alone(void **state)
