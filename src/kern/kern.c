@@ -32,11 +32,12 @@ static int has_tiles(int level)
 struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
 {
     const int lowp = packed_is_lowp(t);
-    const size_t tile = lowp && has_tiles(k->level) ? 32 : 12, max = lowp ? LOWP_ROWS : GEMM_ROWS, min = 2 * tile;
+    const int tiles = lowp && has_tiles(k->level);
+    const size_t tile = tiles ? 32 : 12, step = lowp && !tiles ? 2 : tile, max = lowp ? LOWP_ROWS : GEMM_ROWS, min = 2 * tile;
     const size_t by_blocks = (x_ld(x_words(t, n_k, 1)) - 16) * sizeof(uint32_t); /* all bytes of a row; of others those that count: */
     const size_t row = !lowp ? K_BLOCK * sizeof(float) : packed_by_blocks(t) ? by_blocks : t == PK_I8_QUAD ? n_k : 2 * n_k;
     const size_t rows = size_min(k->cache / 2, LOWP_WORDS * sizeof(uint32_t)) / (row + 64);
-    return (struct slices){ tile, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
+    return (struct slices){ tile, step, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
 }
 
 enum { GAIN_BF16 = 1, GAIN_I16 = 2, GAIN_I8 = 4, GAIN_BLOCKS = 8, GAIN_ATTN_I8 = 16 };

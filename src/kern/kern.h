@@ -454,10 +454,10 @@ void kern_init_c(struct kern *k);
 EACH_CPU_LEVEL(LEVEL)
 #undef LEVEL
 
-/* How linear wants many rows cut: by multiples of `tile`, the rows of its highest register tile, and no more than `max`, of which what it
- * keeps of x, a part of each row or all of it rounded, fills half of the second-level cache, or its scratch. Below `min` weights pass by
- * for too few. */
-struct slices { size_t tile, min, max; };
+/* How linear wants many rows cut: by multiples of `step`, and no more than `max`, of which what it keeps of x, a part of each row or all of
+ * it rounded, fills half of the second-level cache, or its scratch. Below `min` weights pass by for too few. tile: the rows of its highest
+ * register tile. A step is a tile where lower tiles are slower, else less: rows are shared among tiles of equal height. */
+struct slices { size_t tile, step, min, max; };
 struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
 
 /* Bytes that a call of linear with at most so many rows may write, or one of attention (d_head: multiples of 4 up to 256); and what is

@@ -2,7 +2,10 @@
 #include "plan/partition.h"
 #include "plan/replay.h"
 
-enum { TILE_PANELS = 8 /* panels of an item of a linear with many rows */ };
+enum {
+    TILE_PANELS = 8, /* panels of an item of a linear with many rows */
+    ROUNDING = 4     /* what the rounding of a row takes, in panels of its products */
+};
 
 static struct linear linear_of(const struct replay *rp, const struct op *op)
 {
@@ -132,16 +135,19 @@ static struct partition partition_of(const struct bind *c, size_t rows, size_t p
     const int lowp = packed_is_lowp((enum packed_type)c->type); /* whoever takes rows rounds them: all panels at once */
     const size_t fine = (TILE_PANELS + step - 1) / step * step;
     if (rows <= FEW_ROWS) return partition_few(rows, panels, threads, step);
-    return partition_many(rows, panels, threads, s, lowp ? panels : fine, lowp, step);
+    return partition_many(rows, panels, threads, s, lowp ? panels : fine, lowp ? ROUNDING : 0, step);
 }
 
-/* Items of a run with all rows decide, and no item of a shorter run is higher. So a thread holds what it comes to touch. */
+/* The higher of the items of a run with all rows and of one that has the highest item for each thread: what threads come to touch. Items
+ * of other runs are no higher than that (slices_in). */
 size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads)
 {
     const enum packed_type type = (enum packed_type)c->type;
     const struct slices s = kern_slices(k, type, c->k);
-    const size_t item = partition_of(c, rows, pack_panels(c->n), threads, s, PANELS_STEP).rows;
-    const size_t most = item > s.min ? item : s.min; /* s.min: more than few rows */
+    const size_t panels = pack_panels(c->n), each = s.max * (size_t)threads;
+    const size_t all = partition_of(c, rows, panels, threads, s, PANELS_STEP).rows;
+    const size_t one = partition_of(c, each < rows ? each : rows, panels, threads, s, PANELS_STEP).rows;
+    const size_t item = all > one ? all : one, most = item > s.min ? item : s.min; /* s.min: more than few rows */
     return kern_linear_scratch(k, type, c->k, rows < most ? rows : most);
 }
 
@@ -150,7 +156,7 @@ static struct slices slices_in(const struct cpu_exec *x, const struct bind *c)
     const enum packed_type type = (enum packed_type)c->type;
     struct slices s = kern_slices(x->kern, type, c->k);
     while (s.max > s.min && kern_linear_scratch(x->kern, type, c->k, s.max) > x->thread_scratch_sz)
-        s.max = s.max - s.min > s.tile ? s.max - s.tile : s.min;
+        s.max = s.max - s.min > s.step ? s.max - s.step : s.min;
     return s;
 }
 

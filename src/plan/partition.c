@@ -3,6 +3,8 @@
 
 enum {
     AROUND = 4,      /* what an item costs beside its rows, in rows: weights come from further away */
+    HELD = 16,       /* a part of an item, one in so many, is added for a thread that is held up */
+    LOWER = 64,      /* a part of all, one in so many, is what tiles that are not all of the highest cost more */
     PANELS_FEW = 32  /* of an item of few rows at most */
 };
 
@@ -16,7 +18,7 @@ struct partition partition_few(size_t rows, size_t panels, int threads, size_t s
     return (struct partition){ rows, n < step ? step : less(n, PANELS_FEW / step * step) };
 }
 
-/* What the busiest thread does, and a quarter of an item for a thread that is held up: where items are few and long, all wait for it.
+/* What the busiest thread does, and a part of an item for a thread that is held up: where items are few and long, all wait for it.
  * Threads take items in turn, those of the last rows at the end. */
 static size_t cost(struct partition c, size_t rows, size_t panels, size_t threads, size_t anew)
 {
@@ -24,7 +26,7 @@ static size_t cost(struct partition c, size_t rows, size_t panels, size_t thread
     const size_t rounds = parts(items, threads), last = rows - (down - 1) * c.rows;
     const size_t at_end = items - (rounds - 1) * threads <= across ? last : c.rows; /* rows of an item of the last round */
     const size_t busiest = (rounds - 1) * (c.rows + AROUND) + at_end + AROUND;
-    return (4 * busiest + c.rows + AROUND) * (c.panels + anew);
+    return (HELD * busiest + (threads > 1 ? c.rows + AROUND : 0)) * (c.panels + anew);
 }
 
 struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew, size_t step)
@@ -35,9 +37,12 @@ struct partition partition_many(size_t rows, size_t panels, int threads, struct 
     for (size_t across = parts(panels, c.panels);; across *= 2) {
         const size_t round = team > across ? team / across : 1; /* items in whole rounds */
         for (size_t down = up_to(fewest, round);; down += round) {
-            c.rows = less(up_to(parts(rows, less(down, finest)), s.tile), s.max);
-            const size_t now = cost(c, rows, panels, team, anew);
-            if (now < lowest) lowest = now, best = c;
+            const size_t share = parts(rows, less(down, finest)), high[] = { up_to(share, s.tile), up_to(share, s.step) };
+            for (int i = 0; i < 2; i++) {
+                c.rows = less(high[i], s.max);
+                const size_t now = cost(c, rows, panels, team, anew), more = c.rows % s.tile ? now / LOWER : 0;
+                if (now + more < lowest) lowest = now + more, best = c;
+            }
             if (down >= finest) break;
         }
         if ((across * finest >= 2 * team && across >= team) || c.panels <= step) return best;

@@ -2,8 +2,9 @@
  *
  * Threads take items from a counter, so an op ends when the last item does. Where rows are many, items are as high as the second-level
  * cache allows, unless lower ones share better among the threads: 1500 rows by 96 are 16 items, of which one of three threads has six,
- * where 18 of 84 rows are six for each. Where even low items are fewer than threads, or the last rows would keep some waiting, panels are
- * cut as well: of 171 rows two threads take half of the panels each. No bit depends on any of it. */
+ * where 18 of 84 rows are six for each. Rows that are rounded are rounded by each thread that has panels of theirs: two threads take 86
+ * and 85 of 171 rows, with all panels. Where even low items are fewer than threads, or the last rows would keep some waiting, panels are
+ * cut as well: four threads take half of the panels of 86 rows each where there are 171. No bit depends on any of it. */
 #ifndef STENO_PLAN_PARTITION_H
 #define STENO_PLAN_PARTITION_H
 #include "kern/kern.h"

@@ -4,7 +4,7 @@
 #include "plan/partition.h"
 #include "internal.h"
 
-enum { TEAM_MOST = 64, WHOLE = 1, FINE = 8 };
+enum { TEAM_MOST = 64, WHOLE = 4, FINE = 8 };
 
 static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 
@@ -28,7 +28,7 @@ static void test_threads_have_equal_shares_of_many_rows(void **state)
 {
     (void)state;
     static const size_t width[] = { 384, 512, 768, 1024, 1280 };
-    static const struct slices s = { 12, 24, 96 }, plain = { 12, 24, 252 }, tiles = { 32, 64, 96 };
+    static const struct slices s = { 12, 2, 24, 96 }, plain = { 12, 12, 24, 252 }, tiles = { 32, 32, 64, 96 };
     double all[3] = { 0 };
     int n_all = 0;
     for (size_t i = 0; i < sizeof width / sizeof *width; i++)
@@ -50,11 +50,11 @@ static void test_threads_have_equal_shares_of_many_rows(void **state)
         if (all[k] < (k == 2 ? 0.85 : 0.9) * n_all) fail_msg("%d: %.1f %% busy on average", k, 100 * all[k] / n_all);
 }
 
-/* Clips of some seconds are few items: then panels are cut rather than that a thread waits for the last rows. */
+/* Clips of some seconds are few items: those are of equal heights, or panels are cut, rather than that a thread waits for the last rows. */
 static void test_threads_have_equal_shares_of_a_clip(void **state)
 {
     (void)state;
-    static const struct slices s = { 12, 24, 96 };
+    static const struct slices s = { 12, 2, 24, 96 };
     for (size_t rows = 87; rows <= 1004; rows += 7)
         for (size_t panels = 16; panels <= 64; panels *= 2)
             for (int t = 2; t <= 4; t += 2) {
@@ -70,24 +70,25 @@ static void test_threads_have_equal_shares_of_a_clip(void **state)
 static void test_one_thread_has_high_items(void **state)
 {
     (void)state;
-    static const struct slices s = { 12, 24, 96 };
+    static const struct slices s = { 12, 2, 24, 96 };
     assert_in_range(partition_many(1500, 16, 1, s, 16, WHOLE, PANELS_STEP).rows, 84, 96);
     assert_in_range(partition_many(1500, 16, 2, s, 16, WHOLE, PANELS_STEP).rows, 84, 96);
     assert_int_equal(partition_many(1500, 16, 2, s, 16, WHOLE, PANELS_STEP).panels, 16);
 }
 
-static void test_items_are_whole_tiles_and_panels_that_go_together(void **state)
+static void test_items_are_whole_steps_and_panels_that_go_together(void **state)
 {
     (void)state;
     for (size_t rows = 17; rows <= 3000; rows += rows < 300 ? 1 : 61)
         for (size_t panels = 1; panels <= 160; panels += panels < 20 ? 1 : 13)
             for (int t = 1; t <= TEAM_MOST; t += t < 8 ? 1 : 7)
-                for (size_t tile = 12; tile <= 32; tile += 20) {
-                    const struct slices s = { tile, 2 * tile, 3 * tile };
+                for (int k = 0; k < 3; k++) {
+                    const size_t tile = k == 2 ? 32 : 12, step = k ? tile : 2;
+                    const struct slices s = { tile, step, 2 * tile, 3 * tile };
                     const struct partition c = partition_many(rows, panels, t, s, t % 2 ? panels : FINE, (size_t)t % 2, PANELS_STEP);
                     assert_in_range(c.rows, 1, s.max);
                     assert_in_range(c.panels, 1, panels);
-                    if (c.rows < rows) assert_int_equal(c.rows % tile, 0);
+                    if (c.rows < rows) assert_int_equal(c.rows % step, 0);
                     if (c.rows < rows) assert_true(c.rows >= s.tile);
                     if (c.panels < panels) assert_int_equal(c.panels % 4, 0);
                 }
@@ -191,7 +192,7 @@ int main(void)
         cmocka_unit_test(test_threads_have_equal_shares_of_many_rows),
         cmocka_unit_test(test_threads_have_equal_shares_of_a_clip),
         cmocka_unit_test(test_one_thread_has_high_items),
-        cmocka_unit_test(test_items_are_whole_tiles_and_panels_that_go_together),
+        cmocka_unit_test(test_items_are_whole_steps_and_panels_that_go_together),
         cmocka_unit_test(test_few_rows_stay_together),
         cmocka_unit_test(test_heads_are_halved_where_threads_would_wait),
         cmocka_unit_test(test_slices_fill_half_of_the_cache),
