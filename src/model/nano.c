@@ -60,7 +60,7 @@ static int describe_audio(steno_model *m, const struct nano_shape *s, struct wei
 {
     struct build b;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->opening->team, .max_rows = RUN_ROWS, .max_out = 1, .precision = model_rows_precision(m),
+                                    .team = m->opening->team, .max_rows = RUN_ROWS, .max_out = 1, .precision = sanm_precision(m),
                                     .unfused = m->opening->unfused };
     m->audio_ctx = WINDOW_ROWS;
     m->segment_ctx = SEGMENT_ROWS;
