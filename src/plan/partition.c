@@ -3,8 +3,8 @@
 
 enum {
     AROUND = 4,      /* what an item costs beside its rows, in rows: weights come from further away */
-    HELD = 16,       /* a part of an item, one in so many, is added for a thread that is held up */
-    LOWER = 64,      /* a part of all, one in so many, is what tiles that are not all of the highest cost more */
+    HELD = 16,       /* 1 / HELD of an item is added for a thread that is held up */
+    LOWER = 64,      /* 1 / LOWER is added where not all tiles are of the highest */
     PANELS_FEW = 32  /* of an item of few rows at most */
 };
 

@@ -65,6 +65,11 @@ static void test_threads_have_equal_shares_of_a_clip(void **state)
                              100 * busy);
             }
     assert_true(shared(partition_many(171, 48, 2, s, 48, WHOLE, PANELS_STEP), 171, 48, 2) > 0.99);
+    for (size_t panels = 16; panels <= 64; panels += 16) { /* nor does a second thread round rows again */
+        const struct partition c = partition_many(171, panels, 2, s, panels, WHOLE, PANELS_STEP);
+        assert_int_equal(c.rows, 86);
+        assert_int_equal(c.panels, panels);
+    }
 }
 
 static void test_one_thread_has_high_items(void **state)
