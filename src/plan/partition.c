@@ -38,7 +38,7 @@ struct partition partition_many(size_t rows, size_t panels, int threads, struct 
         const size_t round = team > across ? team / across : 1; /* items in whole rounds */
         for (size_t down = up_to(fewest, round);; down += round) {
             const size_t share = parts(rows, less(down, finest)), high[] = { up_to(share, s.tile), up_to(share, s.step) };
-            for (int i = 0; i < 2; i++) {
+            for (int i = 0; i < (high[0] == high[1] ? 1 : 2); i++) {
                 c.rows = less(high[i], s.max);
                 const size_t now = cost(c, rows, panels, team, anew), more = c.rows % s.tile ? now / LOWER : 0;
                 if (now + more < lowest) lowest = now + more, best = c;
