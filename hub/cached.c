@@ -1,111 +1,15 @@
 /* steno-hub: what is in the caches of both hubs. SPDX-License-Identifier: MIT */
 #include "cached.h"
-#include <dirent.h>
-#include <errno.h>
+#include "folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-int names_add(struct names *out, const char *name, struct hub_error *e)
-{
-    if (out->n == out->cap) {
-        const size_t cap = out->cap ? 2 * out->cap : 32;
-        char **p = realloc(out->name, cap * sizeof *p);
-        if (!p) return hub_no_memory(e, "a list of files");
-        out->name = p;
-        out->cap = cap;
-    }
-    if (!(out->name[out->n] = strdup(name))) return hub_no_memory(e, "a list of files");
-    out->n++;
-    return HUB_OK;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int names_of_folder(struct names *out, const char *folder, struct hub_error *e)
-{
-    *out = (struct names){ 0 };
-    errno = 0;
-    DIR *d = opendir(folder);
-    int rc = !d && errno == ENOMEM ? hub_no_memory(e, "a list of files") : HUB_OK;
-    for (struct dirent *it = d ? readdir(d) : NULL; it && rc == HUB_OK; it = readdir(d))
-        if (strcmp(it->d_name, ".") != 0 && strcmp(it->d_name, "..") != 0) rc = names_add(out, it->d_name, e);
-    if (d) closedir(d);
-    if (out->n) qsort(out->name, out->n, sizeof *out->name, by_name);
-    return rc;
-}
-
-int names_has(const struct names *n, const char *name)
-{
-    for (size_t i = 0; i < n->n; i++)
-        if (strcmp(n->name[i], name) == 0) return 1;
-    return 0;
-}
-
-void names_free(struct names *n)
-{
-    for (size_t i = 0; i < n->n; i++) free(n->name[i]);
-    free(n->name);
-    *n = (struct names){ 0 };
-}
-
-static int depth_of(const char *path)
-{
-    int n = 0;
-    for (; *path; path++) n += *path == '/';
-    return n;
-}
-
-/* One entry of a folder: a file, or a folder that is looked into later. */
-static int sort_out(struct names *files, struct names *folders, const char *root, const char *path, int follow, struct hub_error *e)
-{
-    struct stat st;
-    char *full = hub_format("%s/%s", root, path);
-    if (!full) return hub_no_memory(e, "a path");
-    const int there = (follow ? stat : lstat)(full, &st) == 0;
-    free(full);
-    if (!there) return HUB_OK;
-    if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) return names_add(files, path, e);
-    return S_ISDIR(st.st_mode) && depth_of(path) < 8 ? names_add(folders, path, e) : HUB_OK;
-}
-
-int names_walk(struct names *files, struct names *folders, const char *root, int follow, struct hub_error *e)
-{
-    *files = *folders = (struct names){ 0 };
-    int rc = names_add(folders, "", e);
-    for (size_t i = 0; i < folders->n && rc == HUB_OK && folders->n < 10000; i++) {
-        struct names in;
-        char *at = hub_format("%s/%s", root, folders->name[i]);
-        if (!at) return hub_no_memory(e, "a path");
-        rc = names_of_folder(&in, at, e);
-        for (size_t k = 0; k < in.n && rc == HUB_OK; k++) {
-            char *path = hub_format("%s%s%s", folders->name[i], folders->name[i][0] ? "/" : "", in.name[k]);
-            rc = path ? sort_out(files, folders, root, path, follow, e) : hub_no_memory(e, "a path");
-            free(path);
-        }
-        free(at);
-        names_free(&in);
-    }
-    if (files->n) qsort(files->name, files->n, sizeof *files->name, by_name);
-    return rc;
-}
-
-int names_below(struct names *out, const char *folder, struct hub_error *e)
-{
-    struct names folders;
-    const int rc = names_walk(out, &folders, folder, 1, e);
-    names_free(&folders);
-    return rc;
-}
-
 int hub_ref_read(char commit[HUB_REV_SZ], const char *repo, const char *ref)
 {
     char *path = hub_format("%s/refs/%s", repo, ref);
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    FILE *f = path ? regular_read(path) : NULL;
     free(path);
     if (!f) return 0;
     const size_t n = fread(commit, 1, HUB_REV_SZ - 1, f);
@@ -149,7 +53,7 @@ static int add_snapshot(struct hub_cache *c, const struct hub_snapshot *s, const
 
 static int add_repo(struct hub_cache *c, int hub, const char *id, char *repo, struct hub_error *e)
 {
-    struct hub_snapshot s = { .hub = hub, .repo = repo };
+    struct hub_snapshot s = { .hub = hub, .repo = repo, .n_root = (size_t)(strrchr(repo, '/') - repo) };
     struct names commits;
     char main_commit[HUB_REV_SZ] = "", *all = hub_format("%s/snapshots", repo);
     if (!all) return hub_no_memory(e, "a path");
@@ -194,7 +98,7 @@ static int add_old(struct hub_cache *c, const char *dir, struct hub_error *e)
         }
         rc = names_of_folder(&repos, org, e);
         for (size_t k = 0; k < repos.n && rc == HUB_OK; k++) {
-            struct hub_snapshot s = { .hub = HUB_MS, .commit = "master", .is_main = 1 };
+            struct hub_snapshot s = { .hub = HUB_MS, .commit = "master", .n_root = strlen(dir), .is_main = 1 };
             char name[HUB_ID_SZ];
             size_t n = 0;
             for (const char *p = repos.name[k]; *p && n < sizeof name - 1; n++) {
@@ -203,8 +107,8 @@ static int add_old(struct hub_cache *c, const char *dir, struct hub_error *e)
                 p += dot ? 3 : 1;
             }
             name[n] = '\0';
-            if (strlen(orgs.name[i]) + n + 2 > sizeof s.id) continue;
-            snprintf(s.id, sizeof s.id, "%.40s/%.56s", orgs.name[i], name);
+            const int n_id = snprintf(s.id, sizeof s.id, "%s/%s", orgs.name[i], name);
+            if (n_id < 0 || n_id >= (int)sizeof s.id) continue;
             s.repo = hub_format("%s/%s", org, repos.name[k]);
             rc = s.repo ? (hub_id_fault(s.id) ? HUB_OK : add_snapshot(c, &s, s.repo, e)) : hub_no_memory(e, "a path");
             free(s.repo);

@@ -3,27 +3,14 @@
 #define STENO_HUB_CACHED_H
 #include "hub_env.h"
 #include "hub_name.h"
+#include "names.h"
 #include <stdint.h>
-
-/* Names in a folder but . and .., sorted, so that nothing depends on the order of a directory. */
-struct names {
-    char **name; /* [n] */
-    size_t n, cap;
-};
-int names_of_folder(struct names *out, const char *folder, struct hub_error *e); /* what cannot be opened is empty */
-int names_add(struct names *out, const char *name, struct hub_error *e);
-int names_has(const struct names *n, const char *name);
-void names_free(struct names *n);
-
-/* All files below a folder, by their paths in it; links count as what they point at. What is deeper than 8 folders is not seen. */
-int names_below(struct names *out, const char *folder, struct hub_error *e);
-/* The same with the folders, each behind the one that it is in; without `follow` links are files, wherever they point. */
-int names_walk(struct names *files, struct names *folders, const char *root, int follow, struct hub_error *e);
 
 struct hub_snapshot {
     int hub;
     char id[HUB_ID_SZ], commit[HUB_REV_SZ];
     char *repo, *folder;
+    size_t n_root; /* repo[n_root] is the folder that lists models: what lies below it is the model's own */
     int is_main;   /* refs/main names it, or, where that names none, it is the last by its name */
 };
 

@@ -1,6 +1,7 @@
 /* steno-hub: a file from an address, whole and right or not at all. SPDX-License-Identifier: MIT */
 #include "download.h"
 #include "digest.h"
+#include "folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -182,11 +183,11 @@ int file_verify(const char *path, int64_t size, const char *hash, int (*stop)(vo
     struct stat st;
     struct digest d;
     char have[SHA_HEX_SZ];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        const int why = fd < 0 ? errno : EINVAL;
+    const int fd = regular_open(path);
+    if (fd < 0 || fstat(fd, &st)) {
+        const int why = errno;
         if (fd >= 0) close(fd);
-        return hub_fail(e, HUB_EABSENT, "%s: cannot be read: %s", path, strerror(why));
+        return hub_fail(e, HUB_EABSENT, "%s: cannot be read: %s", path, why == EINVAL ? "it is no regular file" : strerror(why));
     }
     unsigned char *chunk = malloc(CHUNK);
     int rc = chunk ? HUB_OK : hub_no_memory(e, "reading a file");

@@ -1,5 +1,6 @@
 /* steno-hub: what the environment says of hubs and caches. SPDX-License-Identifier: MIT */
 #include "hub_env.h"
+#include "folder.h"
 #include "hub_name.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static char *token_file(void)
     const char *given = var("HF_TOKEN_PATH");
     char *home = given ? NULL : hf_home(&none), *path = given ? below(given, "") : home ? hub_format("%s/token", home) : NULL;
     char text[1024];
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    FILE *f = path ? regular_read(path) : NULL;
     free(home);
     free(path);
     if (!f) return NULL;

@@ -45,7 +45,10 @@ const char *hub_path_fault(const char *path)
         if ((unsigned char)path[i] < ' ' || path[i] == 0x7f) return "it has control characters";
         if (path[i] == '\\') return "it has a \\ in it";
     }
-    for (const char *part = path; part;) {
+    int depth = 0;
+    _Static_assert(HUB_MOST_DEPTH == 64, "the reason below names it");
+    for (const char *part = path; part; depth++) {
+        if (depth > HUB_MOST_DEPTH) return "it lies in more than 64 folders";
         const size_t k = strcspn(part, "/");
         if (!k || k > 255 || (k == 1 && part[0] == '.') || (k == 2 && part[0] == '.' && part[1] == '.'))
             return "a part of it is empty, \".\", \"..\" or too long";

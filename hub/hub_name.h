@@ -7,6 +7,9 @@
 
 enum { HUB_ID_SZ = 98, HUB_REV_SZ = 256, HUB_HASH_SZ = 65 };
 
+/* A file lies in at most this number of folders of its repository: what is fetched is seen by all who look into a cache. */
+enum { HUB_MOST_DEPTH = 64 };
+
 /* Why it is no "ORG/NAME", no revision, or no path inside a repository; NULL: it is one. */
 const char *hub_id_fault(const char *id);
 const char *hub_revision_fault(const char *rev);

@@ -52,7 +52,8 @@ static const char *hash_or_null(const char *text, size_t n)
 static int check_path(const struct hub_listing *l, const struct entry *it, const char *from, struct hub_error *e)
 {
     const char *fault = hub_path_fault(it->path);
-    if (fault) return hub_fail(e, HUB_EABSENT, "%s: the repository lists a file \"%s\", which is refused: %s", from, it->path, fault);
+    if (fault) return hub_fail(e, HUB_EABSENT, "%s: the repository lists a file \"%.200s%s\", which is refused: %s", from, it->path,
+                               strlen(it->path) > 200 ? "..." : "", fault);
     return hub_listing_find(l, it->path) ? hub_fail(e, HUB_EABSENT, "%s: %s is listed twice", from, it->path) : HUB_OK;
 }
 

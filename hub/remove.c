@@ -1,213 +1,277 @@
 /* steno-hub: models out of a cache. SPDX-License-Identifier: MIT */
 #include "remove.h"
+#include "blob_link.h"
+#include "folder.h"
 #include "place.h"
 #include "store.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+/* Paths with `root` in their name are below that folder, the one that lists models; others are whole. */
 struct work {
     const struct hub_env *env;
     const struct hub_spec *spec;
-    int dry, n;
-    int64_t freed;
+    int dry, root;
+    struct hub_removed *out;
     struct names blobs; /* that names which are gone stood for */
+    struct names links; /* to folders, that are gone or would be */
     int (*stop)(void *user);
     void *user;
 };
 
-/* The name of the blob that a link points at; "": it is none. */
-static void blob_of(char name[HUB_HASH_SZ], const char *path)
+static const char *below_root(const struct hub_snapshot *s, const char *path)
 {
-    char target[PATH_MAX];
-    const ssize_t n = readlink(path, target, sizeof target - 1);
-    name[0] = '\0';
-    if (n <= 0) return;
-    target[n] = '\0';
-    const char *slash = strrchr(target, '/');
-    if (slash && (hub_is_hex(slash + 1, 64) || hub_is_hex(slash + 1, 40))) memcpy(name, slash + 1, strlen(slash + 1) + 1);
+    return path + s->n_root + 1;
 }
 
-static int gone(const char *path, struct hub_error *e)
+static int gone(const struct work *w, const char *root_path, struct hub_error *e)
 {
-    if (unlink(path) == 0 || errno == ENOENT) return HUB_OK;
-    return hub_fail(e, HUB_EWRITE, "%s: cannot be removed: %s", path, strerror(errno));
+    if (w->dry || folder_unlink(w->root, root_path) == 0) return HUB_OK;
+    return hub_fail(e, errno == ENOMEM ? HUB_ENOMEM : HUB_EWRITE, "%s: cannot be removed: %s", root_path, strerror(errno));
 }
 
-static int take_file(struct work *w, const char *path, struct hub_error *e)
+static int take_file(struct work *w, const struct hub_snapshot *s, const char *path, struct hub_error *e)
 {
     char blob[HUB_HASH_SZ];
     struct stat st;
-    blob_of(blob, path);
-    w->n++;
-    if (blob[0]) {
+    const char *root_path = below_root(s, path);
+    w->out->n++;
+    if (hub_blob_of_link(blob, path)) {
         const int rc = names_add(&w->blobs, blob, e);
         if (rc != HUB_OK) return rc;
-    } else if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-        w->freed += st.st_size;
+    } else if (folder_look(w->root, root_path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1) {
+        w->out->freed += st.st_size;
     }
-    return w->dry ? HUB_OK : gone(path, e);
+    return gone(w, root_path, e);
 }
 
 /* Folders that have become empty, the innermost first. */
-static void drop_folders(const char *root, const struct names *folders)
+static void drop_folders(const struct work *w, const char *root_path, const struct names *folders)
 {
-    for (size_t i = folders->n; i-- > 0;) {
-        char *path = hub_format("%s/%s", root, folders->name[i]);
-        if (path) rmdir(path);
+    for (size_t i = folders->n; i-- > 0 && !w->dry;) {
+        char *path = hub_format("%s%s%s", root_path, folders->name[i][0] ? "/" : "", folders->name[i]);
+        if (path) folder_rmdir(w->root, path);
         free(path);
     }
 }
 
-/* What is written down of files that a snapshot has not. */
-static int drop_absent(const struct hub_snapshot *s, struct hub_error *e)
+/* A folder of notes about a snapshot, with all that is in it. */
+static int drop_notes(const struct work *w, const char *root_path, struct hub_error *e)
 {
     struct names files, folders;
-    char *root = hub_absent_path(s->repo, s->commit, "");
-    int rc = root ? names_walk(&files, &folders, root, 0, e) : hub_no_memory(e, "a path");
-    for (size_t i = 0; root && i < files.n && rc == HUB_OK; i++) {
-        char *path = hub_format("%s%s", root, files.name[i]);
-        rc = path ? gone(path, e) : hub_no_memory(e, "a path");
+    int rc = names_walk_at(&files, &folders, w->root, root_path, e);
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
+        char *path = hub_format("%s/%s", root_path, files.name[i]);
+        rc = path ? gone(w, path, e) : hub_no_memory(e, "a path");
         free(path);
     }
-    if (root) {
-        drop_folders(root, &folders);
-        names_free(&files);
-        names_free(&folders);
+    drop_folders(w, root_path, &folders);
+    names_free(&files);
+    names_free(&folders);
+    return rc;
+}
+
+/* A link that stands where a folder of the model is wanted goes alone, where it is no more than what was asked for. */
+static int take_link(struct work *w, const struct hub_snapshot *s, const char *root_link, struct hub_error *e)
+{
+    const int is_own = strlen(root_link) >= strlen(below_root(s, s->repo));
+    const int is_asked = !w->spec->file[0] && is_own && (!w->spec->rev[0] || strcmp(root_link, below_root(s, s->folder)) == 0);
+    if (!is_asked)
+        return hub_fail(e, HUB_EWRITE, "%.*s/%s is a link, and nothing behind a link is removed%s%s%s", (int)s->n_root, s->repo, root_link,
+                        is_own ? "; \"steno models rm " : "; remove by other means what it points at", is_own ? s->id : "",
+                        is_own ? "\" removes the link itself" : "");
+    if (names_has(&w->links, root_link)) return HUB_OK;
+    w->out->n++;
+    w->out->n_links++;
+    const int rc = names_add(&w->links, root_link, e);
+    return rc == HUB_OK ? gone(w, root_link, e) : rc;
+}
+
+static int take_files(struct work *w, const struct hub_snapshot *s, struct hub_error *e)
+{
+    struct names files, folders;
+    const char *root_folder = below_root(s, s->folder);
+    int rc = names_walk_at(&files, &folders, w->root, root_folder, e), n = 0;
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
+        if (w->spec->file[0] && strcmp(files.name[i], w->spec->file) != 0) continue;
+        char *path = hub_format("%s/%s", s->folder, files.name[i]), *own = hub_record_path(s->repo, s->commit, files.name[i]);
+        rc = path && own ? take_file(w, s, path, e) : hub_no_memory(e, "a path");
+        if (own && !w->dry) folder_unlink(w->root, below_root(s, own));
+        free(path);
+        free(own);
+        n++;
     }
-    free(root);
+    if (rc == HUB_OK && n) drop_folders(w, root_folder, &folders);
+    names_free(&files);
+    names_free(&folders);
     return rc;
 }
 
 static int take_snapshot(struct work *w, const struct hub_snapshot *s, struct hub_error *e)
 {
-    struct names files, folders;
     char *record = hub_record_path(s->repo, s->commit, ""), *tree = hub_format("%s/trees/%s.json", s->repo, s->commit);
-    int rc = record && tree ? names_walk(&files, &folders, s->folder, 0, e) : hub_no_memory(e, "a path");
-    if (record && tree) {
-        for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
-            if (w->spec->file[0] && strcmp(files.name[i], w->spec->file) != 0) continue;
-            char *path = hub_format("%s/%s", s->folder, files.name[i]), *own = hub_record_path(s->repo, s->commit, files.name[i]);
-            rc = path && own ? take_file(w, path, e) : hub_no_memory(e, "a path");
-            if (own && !w->dry) unlink(own);
-            free(path);
-            free(own);
-        }
-        if (rc == HUB_OK && !w->dry) {
-            unlink(tree); /* it speaks of a whole snapshot */
-            drop_folders(s->folder, &folders);
-            drop_folders(record, &folders);
-            if (!w->spec->file[0]) rc = drop_absent(s, e);
-        }
-        names_free(&files);
-        names_free(&folders);
+    char *absent = hub_absent_path(s->repo, s->commit, ""), *link = folder_first_link(w->root, below_root(s, s->folder));
+    int rc = record && tree && absent && (link || errno != ENOMEM) ? HUB_OK : hub_no_memory(e, "a path");
+    const int before = w->out->n;
+    if (rc == HUB_OK) rc = link ? take_link(w, s, link, e) : take_files(w, s, e);
+    if (rc == HUB_OK && !w->dry && w->out->n > before) {
+        record[strlen(record) - 1] = absent[strlen(absent) - 1] = '\0'; /* their slashes */
+        folder_unlink(w->root, below_root(s, tree)); /* it speaks of a whole snapshot */
+        if (!w->spec->file[0]) rc = drop_notes(w, below_root(s, absent), e);
+        if (rc == HUB_OK && !w->spec->file[0]) rc = drop_notes(w, below_root(s, record), e);
     }
     free(record);
     free(tree);
+    free(absent);
+    free(link);
     return rc;
 }
 
 /* References to snapshots that are there no more. */
-static int drop_refs(const char *repo, struct hub_error *e)
+static int drop_refs(const struct work *w, const struct hub_snapshot *s, struct hub_error *e)
 {
     struct names refs, folders;
     struct stat st;
-    char *root = hub_format("%s/refs", repo);
-    int rc = root ? names_walk(&refs, &folders, root, 0, e) : hub_no_memory(e, "a path");
-    for (size_t i = 0; root && i < refs.n && rc == HUB_OK; i++) {
+    char *root = hub_format("%s/refs", s->repo);
+    int rc = root ? HUB_OK : hub_no_memory(e, "a path");
+    if (rc != HUB_OK) return rc;
+    if (!w->spec->rev[0] && !w->spec->file[0] && folder_look(w->root, below_root(s, root), &st) == 0 && S_ISLNK(st.st_mode))
+        rc = gone(w, below_root(s, root), e);
+    if (rc == HUB_OK) rc = names_walk_at(&refs, &folders, w->root, below_root(s, root), e);
+    else refs = folders = (struct names){ 0 };
+    for (size_t i = 0; i < refs.n && rc == HUB_OK; i++) {
         char commit[HUB_REV_SZ];
-        if (!hub_ref_read(commit, repo, refs.name[i])) continue;
-        char *folder = hub_format("%s/snapshots/%s", repo, commit), *path = hub_format("%s/%s", root, refs.name[i]);
+        if (!hub_ref_read(commit, s->repo, refs.name[i])) continue;
+        char *folder = hub_format("%s/snapshots/%s", s->repo, commit), *path = hub_format("%s/%s", root, refs.name[i]);
         if (!folder || !path) rc = hub_no_memory(e, "a path");
-        else if (stat(folder, &st)) rc = gone(path, e);
+        else if (stat(folder, &st)) rc = gone(w, below_root(s, path), e);
         free(folder);
         free(path);
     }
-    if (root) {
-        drop_folders(root, &folders);
-        names_free(&refs);
-        names_free(&folders);
-    }
+    drop_folders(w, below_root(s, root), &folders);
+    names_free(&refs);
+    names_free(&folders);
     free(root);
     return rc;
 }
 
-/* The blobs that any snapshot of the repository, but for those that go, still names. */
-static int used_blobs(struct work *w, struct names *used, const char *repo, struct hub_error *e)
+/* The blobs that a snapshot, but for the files that go, still names; a snapshot behind a link names some, too. */
+static int used_by(const struct work *w, struct names *used, const struct hub_snapshot *s, struct hub_error *e)
 {
     struct names files, folders;
-    char *root = hub_format("%s/snapshots", repo);
-    *used = (struct names){ 0 };
-    int rc = root ? names_walk(&files, &folders, root, 0, e) : hub_no_memory(e, "a path");
-    for (size_t i = 0; root && i < files.n && rc == HUB_OK; i++) {
-        char blob[HUB_HASH_SZ], *path = hub_format("%s/%s", root, files.name[i]);
-        const char *file = strchr(files.name[i], '/');
-        if (!path) {
-            rc = hub_no_memory(e, "a path");
-            break;
-        }
-        blob_of(blob, path);
+    int rc = names_walk(&files, &folders, s->folder, e);
+    const int goes = w->dry && hub_is_revision(s, w->spec->rev);
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
+        char blob[HUB_HASH_SZ], *path = hub_format("%s/%s", s->folder, files.name[i]);
+        if (!path) rc = hub_no_memory(e, "a path");
+        else if (hub_blob_of_link(blob, path) && !(goes && (!w->spec->file[0] || strcmp(files.name[i], w->spec->file) == 0)))
+            rc = names_add(used, blob, e);
         free(path);
-        const struct hub_snapshot s = { .repo = (char *)repo };
-        struct hub_snapshot one = s;
-        const size_t n = file ? (size_t)(file - files.name[i]) : 0;
-        memcpy(one.commit, files.name[i], n < sizeof one.commit ? n : 0);
-        const int goes = w->dry && file && hub_is_revision(&one, w->spec->rev) &&
-                         (!w->spec->file[0] || strcmp(file + 1, w->spec->file) == 0);
-        if (blob[0] && !goes) rc = names_add(used, blob, e);
     }
-    if (root) {
-        names_free(&files);
-        names_free(&folders);
+    names_free(&files);
+    names_free(&folders);
+    return rc;
+}
+
+static int used_blobs(const struct work *w, struct names *used, const struct hub_snapshot *of, struct hub_error *e)
+{
+    struct names commits;
+    char *root = hub_format("%s/snapshots", of->repo);
+    *used = (struct names){ 0 };
+    int rc = root ? names_of_folder(&commits, root, e) : hub_no_memory(e, "a path");
+    if (!root) return rc;
+    for (size_t i = 0; i < commits.n && rc == HUB_OK; i++) {
+        struct hub_snapshot s = { .repo = of->repo, .folder = hub_format("%s/%s", root, commits.name[i]) };
+        const size_t n = strlen(commits.name[i]);
+        memcpy(s.commit, commits.name[i], n < sizeof s.commit ? n : 0);
+        rc = s.folder ? used_by(w, used, &s, e) : hub_no_memory(e, "a path");
+        free(s.folder);
     }
+    names_free(&commits);
     free(root);
     return rc;
 }
 
-static int take_blobs(struct work *w, const char *repo, struct hub_error *e)
+static int take_blob(struct work *w, const struct hub_snapshot *s, const char *hash, struct hub_error *e)
+{
+    const struct hub_pull p = { .env = w->env, .hub = HUB_HF, .id = w->spec->id };
+    struct hub_file f = { .path = "x" };
+    struct hub_place at;
+    struct store_lock lock = { -1 };
+    struct stat st;
+    memcpy(f.hash, hash, strlen(hash) + 1);
+    char *blob = hub_format("%s/blobs/%s", s->repo, hash);
+    int rc = blob ? hub_place_of(&at, &p, "x", &f, e) : hub_no_memory(e, "a path");
+    if (rc == HUB_OK && folder_look(w->root, below_root(s, blob), &st) == 0 && !S_ISDIR(st.st_mode)) {
+        if (!w->dry) rc = store_lock(&lock, at.lock, w->stop, w->user, e);
+        w->out->freed += S_ISREG(st.st_mode) && st.st_nlink == 1 ? st.st_size : 0;
+        if (rc == HUB_OK) rc = gone(w, below_root(s, blob), e);
+        store_unlock(&lock);
+    }
+    if (rc == HUB_OK) hub_place_free(&at);
+    free(blob);
+    return rc;
+}
+
+static int take_blobs(struct work *w, const struct hub_snapshot *s, struct hub_error *e)
 {
     struct names used;
-    int rc = used_blobs(w, &used, repo, e);
+    int rc = used_blobs(w, &used, s, e);
     for (size_t i = 0; i < w->blobs.n && rc == HUB_OK; i++) {
-        const struct hub_pull p = { .env = w->env, .hub = HUB_HF, .id = w->spec->id };
-        struct hub_file f = { .path = "x" };
-        struct hub_place at;
-        struct store_lock lock = { -1 };
-        struct stat st;
         if (names_has(&used, w->blobs.name[i])) continue;
-        memcpy(f.hash, w->blobs.name[i], strlen(w->blobs.name[i]) + 1);
-        rc = hub_place_of(&at, &p, "x", &f, e);
-        if (rc != HUB_OK) break;
-        if (!w->dry) rc = store_lock(&lock, at.lock, w->stop, w->user, e);
-        if (rc == HUB_OK && lstat(at.content, &st) == 0) {
-            w->freed += S_ISREG(st.st_mode) ? st.st_size : 0;
-            if (!w->dry) rc = gone(at.content, e);
-        }
-        store_unlock(&lock);
-        hub_place_free(&at);
+        rc = take_blob(w, s, w->blobs.name[i], e);
         if (rc == HUB_OK) rc = names_add(&used, w->blobs.name[i], e); /* counted once */
     }
     names_free(&used);
     return rc;
 }
 
-int hub_remove(const struct hub_env *env, const struct hub_cache *c, const struct hub_spec *s, int dry, int64_t *freed,
+/* ModelScope's older clients name a folder after the owner and one in it after the model, and so is many a folder that is no model's. */
+static int is_models_own(const struct hub_snapshot *s, struct hub_error *e)
+{
+    static const char *const notes[] = { ".msc", ".mdl", ".mv", "configuration.json" };
+    struct names files;
+    e->status = HUB_OK;
+    int rc = strcmp(s->repo, s->folder) == 0 ? names_of_folder(&files, s->folder, e) : 1, is = rc == 1;
+    if (rc == 1) return 1;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes && !is; i++) is = names_has(&files, notes[i]);
+    names_free(&files);
+    if (rc == HUB_OK && !is && (rc = hub_models_in(&files, s->folder, e)) == HUB_OK) is = files.n > 0, names_free(&files);
+    if (rc == HUB_OK && !is) hub_fail(e, HUB_EWRITE, "%s: nothing in it says that it is a model's, so it stays", s->folder);
+    return is;
+}
+
+static int remove_snapshot(struct work *w, const struct hub_snapshot *s, struct hub_error *e)
+{
+    char *root = hub_format("%.*s", (int)s->n_root, s->repo);
+    if (!root) return hub_no_memory(e, "a path");
+    if (w->root >= 0) close(w->root);
+    w->root = folder_open(root);
+    free(root);
+    if (w->root < 0) return hub_fail(e, HUB_EWRITE, "%.*s: cannot be opened: %s", (int)s->n_root, s->repo, strerror(errno));
+    return is_models_own(s, e) ? take_snapshot(w, s, e) : e->status;
+}
+
+int hub_remove(struct hub_removed *out, const struct hub_env *env, const struct hub_cache *c, const struct hub_spec *s, int dry,
                int (*stop)(void *user), void *user, struct hub_error *e)
 {
-    struct work w = { .env = env, .spec = s, .dry = dry, .stop = stop, .user = user };
-    const char *repo = NULL;
+    struct work w = { .env = env, .spec = s, .dry = dry, .root = -1, .out = out, .stop = stop, .user = user };
+    const struct hub_snapshot *blobs = NULL;
     int rc = HUB_OK;
-    for (size_t i = 0; i < c->n && rc == HUB_OK; i++) {
-        if (strcmp(c->s[i].id, s->id) != 0 || !hub_is_revision(&c->s[i], s->rev)) continue;
-        if (c->s[i].hub == HUB_HF) repo = c->s[i].repo;
-        rc = take_snapshot(&w, &c->s[i], e);
-    }
-    if (rc == HUB_OK && repo && !dry) rc = drop_refs(repo, e);
-    if (rc == HUB_OK && repo) rc = take_blobs(&w, repo, e);
+    *out = (struct hub_removed){ 0 };
+    for (int hub = N_HUBS - 1; hub >= 0; hub--) /* w.root is that of the blobs at last */
+        for (size_t i = 0; i < c->n && rc == HUB_OK; i++) {
+            if (c->s[i].hub != hub || strcmp(c->s[i].id, s->id) != 0 || !hub_is_revision(&c->s[i], s->rev)) continue;
+            if (hub == HUB_HF) blobs = &c->s[i];
+            rc = remove_snapshot(&w, &c->s[i], e);
+        }
+    if (rc == HUB_OK && blobs && !dry) rc = drop_refs(&w, blobs, e);
+    if (rc == HUB_OK && blobs) rc = take_blobs(&w, blobs, e);
+    if (w.root >= 0) close(w.root);
     names_free(&w.blobs);
-    *freed = w.freed;
-    return rc == HUB_OK ? w.n : -1;
+    names_free(&w.links);
+    return rc;
 }

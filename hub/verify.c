@@ -1,37 +1,21 @@
 /* steno-hub: are the bytes in a cache those that the hub promised? SPDX-License-Identifier: MIT */
 #include "verify.h"
+#include "blob_link.h"
 #include "download.h"
+#include "folder.h"
 #include "json_path.h"
 #include "known.h"
 #include "place.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-/* The hash that the name of the blob behind a link is. @return 1, or 0: it is no link to a blob */
-static int hash_of_link(char hash[HUB_HASH_SZ], const char *path)
-{
-    char target[PATH_MAX];
-    const ssize_t n = readlink(path, target, sizeof target - 1);
-    if (n <= 0) return 0;
-    target[n] = '\0';
-    const char *name = strrchr(target, '/');
-    if (!name || name - target < 5 || strncmp(name - 5, "blobs", 5) != 0) return 0;
-    if (!hub_is_hex(name + 1, 64) && !hub_is_hex(name + 1, 40)) return 0;
-    snprintf(hash, HUB_HASH_SZ, "%s", name + 1);
-    return 1;
-}
 
 static int hash_of_record(char hash[HUB_HASH_SZ], int64_t *size, const struct hub_snapshot *s, const char *file)
 {
     char *path = hub_record_path(s->repo, s->commit, file);
     long long n = -1;
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    FILE *f = path ? regular_read(path) : NULL;
     free(path);
     if (!f) return 0;
     const int got = fscanf(f, "%64s %lld", hash, &n);
@@ -45,7 +29,7 @@ static int hash_of_tree(char hash[HUB_HASH_SZ], const struct hub_snapshot *s, co
 {
     enum { MOST = 8 << 20 };
     char *path = hub_format("%s/trees/%s.json", s->repo, s->commit), *text = malloc(MOST), *at = NULL, *lfs = NULL;
-    FILE *f = path && text ? fopen(path, "rb") : NULL;
+    FILE *f = path && text ? regular_read(path) : NULL;
     int found = 0;
     if (f) {
         text[fread(text, 1, MOST - 1, f)] = '\0';
@@ -73,7 +57,7 @@ static int hash_of_tree(char hash[HUB_HASH_SZ], const struct hub_snapshot *s, co
 static int hash_of_plain_record(char hash[HUB_HASH_SZ], const char *folder, const char *file)
 {
     char *path = hub_plain_record_path(folder, file);
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    FILE *f = path ? regular_read(path) : NULL;
     free(path);
     if (!f) return 0;
     const int got = fscanf(f, "%*255s %64s", hash);
@@ -96,7 +80,7 @@ static int judge(struct hub_verified *v, const char *path, int known, const char
 int hub_verify(struct hub_verified *v, const struct hub_snapshot *s, const char *file, const struct hub_judge *j, struct hub_error *e)
 {
     struct names files, folders;
-    int rc = names_walk(&files, &folders, s->folder, 0, e);
+    int rc = names_walk(&files, &folders, s->folder, e);
     for (size_t i = 0; i < files.n && rc == HUB_OK; i++) {
         char hash[HUB_HASH_SZ], *path;
         int64_t size = -1;
@@ -105,7 +89,8 @@ int hub_verify(struct hub_verified *v, const struct hub_snapshot *s, const char 
             rc = hub_no_memory(e, "a path");
             break;
         }
-        const int known = hash_of_link(hash, path) || hash_of_record(hash, &size, s, files.name[i]) || hash_of_tree(hash, s, files.name[i]);
+        const int known = hub_blob_of_link(hash, path) || hash_of_record(hash, &size, s, files.name[i]) ||
+                          hash_of_tree(hash, s, files.name[i]);
         rc = judge(v, path, known, hash, size, j, e);
         free(path);
     }

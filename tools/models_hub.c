@@ -1,6 +1,7 @@
 /* steno: models in the caches of the hubs, for those who look for one. SPDX-License-Identifier: MIT */
 #include "models_hub.h"
 #include "cmd_models.h"
+#include "folder.h"
 #include "json_path.h"
 #include "known.h"
 #include "model_find.h"
@@ -126,7 +127,7 @@ static int is_whisper(const char *folder, int *no_memory)
 {
     char text[1 << 14], *path = hub_format("%s/config.json", folder);
     struct json_path j;
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    FILE *f = path ? regular_read(path) : NULL;
     int is = 0;
     if (!path || (!f && errno == ENOMEM)) *no_memory = 1;
     free(path);

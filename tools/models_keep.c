@@ -99,20 +99,21 @@ static int remove_one(const struct models_call *c, const char *name, struct hub_
 {
     struct hub_spec spec;
     struct hub_cache cache = { 0 };
-    int64_t bytes = 0;
-    int n = 0, code = EXIT_OK, rc = models_spec(&spec, name, e);
+    struct hub_removed is = { 0 };
+    int code = EXIT_OK, rc = models_spec(&spec, name, e);
     if (rc == HUB_OK) rc = hub_cache_read(&cache, c->env, e);
-    if (rc == HUB_OK && (n = hub_remove(c->env, &cache, &spec, 1, &bytes, signals_stop, NULL, e)) < 0) rc = e->status;
-    if (rc == HUB_OK && !n) rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches", name);
+    if (rc == HUB_OK) rc = hub_remove(&is, c->env, &cache, &spec, 1, signals_stop, NULL, e);
+    if (rc == HUB_OK && !is.n) rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches", name);
     if (rc == HUB_OK && c->o->dry_run) {
-        printf("%s: %d files, %lld bytes would be removed\n", name, n, (long long)bytes);
-    } else if (rc == HUB_OK && !may_remove(c, name, n, bytes)) {
+        printf("%s: %d files, %lld bytes would be removed\n", name, is.n, (long long)is.freed);
+    } else if (rc == HUB_OK && !may_remove(c, name, is.n, is.freed)) {
         code = EXIT_USAGE;
     } else if (rc == HUB_OK) {
-        n = hub_remove(c->env, &cache, &spec, 0, &bytes, signals_stop, NULL, e);
-        if (n < 0) rc = e->status;
-        else printf("%s: %d files, %lld bytes removed\n", name, n, (long long)bytes);
+        rc = hub_remove(&is, c->env, &cache, &spec, 0, signals_stop, NULL, e);
+        if (rc == HUB_OK) printf("%s: %d files, %lld bytes removed\n", name, is.n, (long long)is.freed);
     }
+    if (rc == HUB_OK && is.n_links)
+        message("%s: it is a link to a folder; what lies there %s", name, c->o->dry_run ? "would stay" : "stays");
     hub_cache_free(&cache);
     return rc == HUB_OK ? code : models_failed(e);
 }
