@@ -91,7 +91,7 @@ static int is_text(const char *name)
 /* What a transcript says, in malloc'd memory. NULL after a message */
 static char *text_of(const char *path)
 {
-    enum { MOST = 1 << 28 };
+    enum { MOST = 1 << 26 };
     char why[TEXT_FILE_WHY], *file = NULL;
     struct sink_memory said = { 0 };
     struct sink to = sink_to_memory(&said);

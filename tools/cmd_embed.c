@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MOST = 1 << 26, JSON, NPY = 1 };
+enum { TEXT_MOST = 1 << 26, TEXTS_MOST = 1 << 22, JSON, NPY = 1 };
 
 struct opts {
     struct engine_opts engine;
@@ -57,6 +57,10 @@ static int no_memory(void)
 
 static int add(struct texts *t, const char *text, const char *from, int line)
 {
+    if (t->n == TEXTS_MOST) {
+        message("there are more than %d texts: give them in parts", TEXTS_MOST);
+        return EXIT_INPUT;
+    }
     if (t->n == t->cap) {
         const size_t cap = t->cap ? 2 * (size_t)t->cap : 64;
         const char **text_at = realloc(t->text, cap * sizeof *text_at);

@@ -18,7 +18,7 @@ struct opts {
     int json;
 };
 
-enum { FILE_MOST = 1 << 28 }; /* bytes */
+enum { FILE_MOST = 1 << 26 }; /* bytes */
 
 #define AT(field) offsetof(struct opts, field)
 

@@ -6,7 +6,7 @@
 #include "companion.h"
 #include "ledger_code.h"
 #include "marks_opts.h"
-#include <errno.h>
+#include "text_lines.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,48 +28,38 @@ static const struct arg rows[] = {
 const struct args punctuate_args = { "punctuate", "[OPTION]... [FILE]...",
                                      "Put punctuation into each line of the text files FILE, or of standard input.", rows };
 
-static int do_line(const struct engine *e, const char *name, size_t number, char *line, size_t n, int go_on)
+static int do_line(const struct engine *e, const char *name, const struct text_lines *l, const char *line, int goes_on)
 {
     steno_punctuate_params p;
     steno_punctuate_params_init(&p);
-    p.go_on = go_on;
-    while (n && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
-    const int rc = strlen(line) < n ? STENO_EARG : steno_punctuate(e->session, line, &p);
+    p.go_on = goes_on && l->number > 1;
+    const int rc = steno_punctuate(e->session, line, &p);
     if (rc == STENO_OK) {
         printf("%s\n", steno_text(e->session));
         return message_flush();
     }
-    message("%s: line %zu: %s", name, number, strlen(line) < n ? "it has a NUL" : steno_last_error(e->session));
+    message("%s: line %lld: %s", name, l->number, steno_last_error(e->session));
     return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_SOME;
 }
 
-static int do_file(const struct engine *e, const char *name, int goes_on)
+static int do_file(const struct engine *e, const char *file, int goes_on)
 {
-    const int is_stdin = strcmp(name, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(name, "rb");
-    char *line = NULL;
-    size_t cap = 0, number = 0;
-    ssize_t n;
+    static const int code_of[] = { [TEXT_FILE_UNREADABLE] = EXIT_INPUT, [TEXT_FILE_TOO_LONG] = EXIT_SOME, [TEXT_FILE_NO_TEXT] = EXIT_SOME,
+                                   [TEXT_FILE_NO_MEMORY] = EXIT_MEMORY };
+    const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
+    struct text_lines lines;
+    char why[TEXT_FILE_WHY], *line = NULL;
     int code = EXIT_OK;
-    if (!f) {
-        message("%s: %s", name, strerror(errno));
-        return EXIT_INPUT;
+    enum text_file how = text_lines_open(&lines, file, 1, TEXT_LINE_MOST, why, sizeof why);
+    while (code == EXIT_OK && how == TEXT_FILE_READ) {
+        how = text_lines_next(&lines, &line, why, sizeof why);
+        if (how != TEXT_FILE_READ || !line) break;
+        code = do_line(e, name, &lines, line, goes_on);
     }
-    errno = 0;
-    for (; code == EXIT_OK && (n = getline(&line, &cap, f)) >= 0; errno = 0) {
-        number++;
-        code = do_line(e, is_stdin ? "standard input" : name, number, line, (size_t)n, goes_on && number > 1);
-    }
-    if (code == EXIT_OK && errno == ENOMEM) {
-        message("%s: line %zu: out of memory", name, number + 1);
-        code = EXIT_MEMORY;
-    } else if (code == EXIT_OK && ferror(f)) {
-        message("%s: %s", name, strerror(errno));
-        code = EXIT_INPUT;
-    }
-    free(line);
-    if (!is_stdin) fclose(f);
-    return code;
+    text_lines_close(&lines);
+    if (code != EXIT_OK || how == TEXT_FILE_READ) return code;
+    message("%s: %s%s", name, why, how == TEXT_FILE_TOO_LONG ? ": break it up" : "");
+    return code_of[how];
 }
 
 /* Which model: that of -m, by path or name, or the one that is found. */

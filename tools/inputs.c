@@ -3,6 +3,7 @@
 #include "message.h"
 #include "path.h"
 #include "sound.h"
+#include "text_lines.h"
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -12,7 +13,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { DEPTH_MAX = 32 };
+enum {
+    DEPTH_MAX = 32,
+    NAME_MOST = 1 << 16,       /* bytes of a line of a list: no path and no address is as long */
+    INPUTS_MOST = 1 << 21,     /* of a run: their names take some 200 MB */
+    LINES_MOST = (1 << 23) + 1 /* of a list, with those that say nothing */
+};
 
 /* Of files in a folder that are taken for sound: what people keep there besides is no input. */
 static const char *const endings[] = { "wav", "mp3", "flac", "m4a", "ogg", "opus", "oga", "aac", "wma", "aiff", "aif", "amr", "ac3", "caf",
@@ -27,6 +33,10 @@ static int no_memory(void)
 
 static int add(struct inputs *in, const char *name)
 {
+    if (in->n == INPUTS_MOST) {
+        message("there are more than %d inputs: give them in parts", INPUTS_MOST);
+        return EXIT_INPUT;
+    }
     if (in->n == in->cap) {
         const int cap = in->cap ? 2 * in->cap : 64;
         char **more = realloc(in->file, (size_t)cap * sizeof *more);
@@ -156,10 +166,12 @@ static int add_one(struct inputs *in, const char *name, int recursive)
     return add(in, name);
 }
 
-static int list_failed(const char *list)
+/* Why a list is not read. */
+static int list_failed(const char *list, enum text_file how, const char *why)
 {
-    if (errno == ENOMEM) return no_memory();
-    message("%s: %s", sound_name(list), strerror(errno ? errno : EIO));
+    const char *hint = how == TEXT_FILE_UNREADABLE ? "" : how == TEXT_FILE_TOO_LONG ? ", and no name is" : ": this is no list of names";
+    if (how == TEXT_FILE_NO_MEMORY) return no_memory();
+    message("%s: %s%s", sound_name(list), why, hint);
     return EXIT_INPUT;
 }
 
@@ -174,27 +186,22 @@ static void cut_blanks(char *line, size_t n)
 /* Lines of a file; empty ones and those that begin with # say nothing. */
 static int add_list(struct inputs *in, const char *list, int recursive)
 {
-    FILE *f = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
-    char *line = NULL;
-    size_t room = 0;
+    struct text_lines lines;
+    char why[TEXT_FILE_WHY], *line = NULL;
     int code = EXIT_OK;
-    if (!f) return list_failed(list);
-    errno = 0;
-    for (ssize_t n, at = 1; code == EXIT_OK && (n = getline(&line, &room, f)) >= 0; at++) {
-        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
-        if (strlen(line) != (size_t)n) {
-            message("%s: line %lld has a NUL byte: this is no list of names", sound_name(list), (long long)at);
-            code = EXIT_INPUT;
-            break;
-        }
-        if (n > 0) cut_blanks(line, (size_t)n);
+    enum text_file how = text_lines_open(&lines, list, 1, NAME_MOST, why, sizeof why);
+    while (code == EXIT_OK && how == TEXT_FILE_READ) {
+        how = text_lines_next(&lines, &line, why, sizeof why);
+        if (how != TEXT_FILE_READ || !line) break;
+        cut_blanks(line, strlen(line));
         if (line[0] && line[0] != '#') code = add_one(in, line, recursive);
-        errno = 0;
+        if (code == EXIT_OK && lines.number == LINES_MOST) {
+            message("%s: has more than %d lines: give it in parts", sound_name(list), LINES_MOST - 1);
+            code = EXIT_INPUT;
+        }
     }
-    if (code == EXIT_OK && !feof(f)) code = list_failed(list);
-    free(line);
-    if (f != stdin) fclose(f);
-    return code;
+    text_lines_close(&lines);
+    return code == EXIT_OK && how != TEXT_FILE_READ ? list_failed(list, how, why) : code;
 }
 
 int inputs_expand(struct inputs *in, char **operands, int n, int recursive)

@@ -2,7 +2,6 @@
 #include "line_edit.h"
 #include "message.h"
 #include "signals.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,8 @@ int line_edit_open(struct line_edit *in)
 {
     *in = (struct line_edit){ .is_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) };
     characters_are_utf8();
-    return EXIT_OK;
+    in->how = text_lines_open(&in->lines, "-", 1, TEXT_LINE_MOST, in->why, sizeof in->why);
+    return line_edit_failed(in);
 }
 
 #if STENO_LIBEDIT
@@ -42,14 +42,9 @@ static char *edit(struct line_edit *in, const char *prompt)
 static char *plain(struct line_edit *in, const char *prompt)
 {
     if (in->is_terminal) fputs(prompt, stderr);
-    errno = 0;
-    ssize_t n = getline(&in->line, &in->cap, stdin);
-    if (n < 0) {
-        in->error = ferror(stdin) || errno == ENOMEM ? errno : 0;
-        return NULL;
-    }
-    while (n && (in->line[n - 1] == '\n' || in->line[n - 1] == '\r')) in->line[--n] = '\0';
-    return in->line;
+    char *line = NULL;
+    in->how = text_lines_next(&in->lines, &line, in->why, sizeof in->why);
+    return line;
 }
 
 char *line_edit_next(struct line_edit *in, const char *prompt)
@@ -67,12 +62,13 @@ char *line_edit_next(struct line_edit *in, const char *prompt)
 
 int line_edit_failed(const struct line_edit *in)
 {
-    if (!in->error) return EXIT_OK;
-    message("standard input: %s", strerror(in->error));
-    return in->error == ENOMEM ? EXIT_MEMORY : EXIT_INPUT;
+    if (in->how == TEXT_FILE_READ) return EXIT_OK;
+    message("standard input: %s", in->why);
+    return in->how == TEXT_FILE_NO_MEMORY ? EXIT_MEMORY : EXIT_INPUT;
 }
 
 void line_edit_close(struct line_edit *in)
 {
+    text_lines_close(&in->lines);
     free(in->line);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 28 };
+enum { FILE_MOST = 1 << 28, PROMPTS_MOST = 1 << 20 };
 
 struct prompt {
     const char *text;       /* in the file */
@@ -44,6 +44,10 @@ static int no_memory(void)
 
 static int add(struct many *w, const char *text)
 {
+    if (w->n == PROMPTS_MOST) {
+        message("%s: has more than %d prompts: give them in parts", strcmp(w->m->file, "-") ? w->m->file : "standard input", PROMPTS_MOST);
+        return EXIT_INPUT;
+    }
     if (w->n == w->cap) {
         const int cap = 2 * w->cap + 64;
         struct prompt *more = realloc(w->prompt, (size_t)cap * sizeof *more);
