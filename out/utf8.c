@@ -58,6 +58,13 @@ size_t utf8_length(const char *s, size_t n)
     return count;
 }
 
+/* What a terminal obeys, what turns the order of text around, and what has no width: a name with it looks like another one. */
+static int is_unseen(int32_t c)
+{
+    return (c >= 0x80 && c < 0xA0) || c == 0x61C || (c >= 0x200B && c <= 0x200F && c != 0x200C && c != 0x200D) ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF;
+}
+
 void utf8_printable(char *out, size_t n, const char *s)
 {
     const size_t len = strlen(s);
@@ -71,7 +78,7 @@ void utf8_printable(char *out, size_t n, const char *s)
         if (c == UTF8_BAD || c < 0x20 || c == 0x7F) {
             piece_n = (size_t)snprintf(hex, sizeof hex, "\\x%02x", (unsigned char)s[i]);
             piece = hex;
-        } else if ((c >= 0x80 && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069)) {
+        } else if (is_unseen(c)) {
             piece_n = (size_t)snprintf(hex, sizeof hex, "\\u%04x", (unsigned)c);
             piece = hex;
         }

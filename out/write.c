@@ -1,16 +1,17 @@
 /* steno: what the writers share. SPDX-License-Identifier: MIT */
 #include "write.h"
+#include "text_rules.h"
 #include "utf8.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-void write_stripped(struct sink *f, const char *text)
+void write_stripped(struct sink *f, enum text_form form, const char *text)
 {
     size_t n;
     const char *s = utf8_strip(text, &n);
-    sink_bytes(f, s, n);
+    text_put(f, form, s, n);
 }
 
 void write_time(struct sink *f, int64_t ms, int always_hours, char sep)

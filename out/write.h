@@ -1,6 +1,7 @@
 /* steno: what the writers share. SPDX-License-Identifier: MIT */
 #ifndef STENO_OUT_WRITE_H
 #define STENO_OUT_WRITE_H
+#include "text_rules.h"
 #include "transcript.h"
 
 /* The writers, one file each. */
@@ -20,7 +21,7 @@ void write_json_full(struct sink *f, const struct transcript *t);
 void write_funasr(struct sink *f, const struct transcript *t); /* t->source names the input */
 
 /* What the formats share. */
-void write_stripped(struct sink *f, const char *text);                   /* without white space at the ends */
+void write_stripped(struct sink *f, enum text_form form, const char *text); /* without white space at the ends */
 void write_time(struct sink *f, int64_t ms, int always_hours, char sep); /* [HH:]MM:SS<sep>mmm */
 
 /* Who speaks: "(speaker 0) ", "(speaker ?) " where that is not known, nothing where nobody asked. */

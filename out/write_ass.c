@@ -3,7 +3,6 @@
  * A word is a syllable: {\k} says for how many hundredths of a second it goes on, and a syllable without text stands for a pause.
  * Hundredths are differences of rounded times, so that rounding never adds up. Cues without words are plain lines. In the text a brace
  * would begin a command and a backslash might: braces are escaped, and a word joiner (U+2060, seen by nobody) follows a backslash. */
-#include "utf8.h"
 #include "write_cues.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +11,10 @@
 /* A style by name and colour (alpha, blue, green, red) of text that has been reached. */
 static void style(struct sink *f, const char *name, const char *font, const char *colour)
 {
-    sink_format(f, "Style: %s,%s,48,%s,&H00FFFFFF,&H00000000,&H80000000,0,0,0,0,100,100,0,0,1,2,1,2,40,40,40,1\n", name,
-                font[0] ? font : "sans-serif", colour);
+    sink_format(f, "Style: %s,", name);
+    if (font[0]) text_put(f, TEXT_ASS_NAME, font, strlen(font));
+    else sink_text(f, "sans-serif");
+    sink_format(f, ",48,%s,&H00FFFFFF,&H00000000,&H80000000,0,0,0,0,100,100,0,0,1,2,1,2,40,40,40,1\n", colour);
 }
 
 /* Styles of speakers 0, 1, ..., in the colours of write_vtt.c. */
@@ -51,20 +52,6 @@ static void put_time(struct sink *f, int64_t ms)
     sink_format(f, "%" PRId64 ":%02d:%02d.%02d,", cs / 360000, (int)(cs / 6000 % 60), (int)(cs / 100 % 60), (int)(cs % 100));
 }
 
-static void put_text(struct sink *f, const char *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        switch (s[i]) {
-        case '{': sink_text(f, "\\{"); break;
-        case '}': sink_text(f, "\\}"); break;
-        case '\\': sink_text(f, "\\\xe2\x81\xa0"); break;
-        case '\n': sink_text(f, "\\N"); break;
-        case '\r': break;
-        default: sink_char(f, s[i]);
-        }
-    }
-}
-
 struct line {
     struct sink *f;
     int64_t at; /* hundredths: when the syllables so far are over */
@@ -84,7 +71,7 @@ static void put_part(void *user, const struct cue_part *p)
         sink_format(l->f, "{\\k%" PRId64 "}", t1 > l->at ? t1 - l->at : 0);
         if (t1 > l->at) l->at = t1;
     }
-    put_text(l->f, p->text, p->n);
+    text_put(l->f, TEXT_ASS, p->text, p->n);
     if (p->turn) sink_text(l->f, WRITE_SPEAKER_TURN);
 }
 
@@ -93,7 +80,7 @@ static void put_name(struct sink *f, const struct cue *c)
     const int32_t *speaker = write_speaker_of(c->t, c->seg);
     size_t n;
     const char *name = speaker ? write_speaker_name(&n, c->t, *speaker) : NULL;
-    if (name) sink_bytes(f, name, n);
+    if (name) text_put(f, TEXT_ASS_NAME, name, n);
     else if (speaker && *speaker >= 0) sink_format(f, "Speaker%" PRId32, *speaker);
 }
 
@@ -116,7 +103,7 @@ static void put(struct sink *f, const struct cue *c)
     if (!c->atom) {
         char label[WRITE_LABEL_SZ];
         write_speaker_label(label, sizeof label, c->t, c->seg);
-        put_text(f, label, strlen(label));
+        text_put(f, TEXT_ASS, label, strlen(label));
     }
     cue_parts(c, put_part, &l);
     sink_char(f, '\n');

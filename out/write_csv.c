@@ -3,6 +3,7 @@
  * Where somebody asked who speaks there is a column for it. */
 #include "write.h"
 #include <inttypes.h>
+#include <string.h>
 
 void write_csv(struct sink *f, const struct transcript *t)
 {
@@ -12,10 +13,7 @@ void write_csv(struct sink *f, const struct transcript *t)
         sink_format(f, "%" PRId64 ",%" PRId64 ",", s->t0_ms, s->t1_ms);
         write_speaker_column(f, t, i, ',');
         sink_char(f, '"');
-        for (const char *p = s->text; *p; p++) {
-            if (*p == '"') sink_char(f, '"');
-            sink_char(f, *p);
-        }
+        text_put(f, TEXT_CSV, s->text, strlen(s->text));
         sink_text(f, "\"\n");
     }
 }

@@ -278,6 +278,7 @@ void cue_parts(const struct cue *c, void (*put)(void *user, const struct cue_par
 /* A stream of text in which "-->" loses a dash: a cue's text must not look like its times. */
 struct plain {
     struct sink *f;
+    enum text_form form;
     int dashes; /* held back, at most two */
 };
 
@@ -289,8 +290,9 @@ static void flush(struct plain *p)
     }
 }
 
-static void put_text(struct plain *p, const char *s, size_t n)
+static int plain_write(void *user, const char *s, size_t n)
 {
+    struct plain *p = user;
     for (size_t i = 0; i < n; i++) {
         if (s[i] == '-' && p->dashes < 2) {
             p->dashes++;
@@ -300,32 +302,49 @@ static void put_text(struct plain *p, const char *s, size_t n)
         if (s[i] != '-') flush(p);
         sink_char(p->f, s[i]);
     }
+    return p->f->failed;
+}
+
+static void put_text(struct plain *p, const char *s, size_t n)
+{
+    struct sink to = { .write = plain_write, .user = p };
+    text_put(&to, p->form, s, n);
+}
+
+static void put_markup(struct plain *p, const char *text)
+{
+    flush(p);
+    sink_text(p->f, text);
 }
 
 static void put_part(void *user, const struct cue_part *part)
 {
     struct plain *p = user;
-    if (part->new_line) put_text(p, "\n", 1);
+    if (part->new_line) put_markup(p, "\n");
     if (part->lit) { /* a whole word, which ends with a zero */
         size_t n;
         const size_t lead = (size_t)(utf8_strip(part->text, &n) - part->text);
         put_text(p, part->text, lead);
-        flush(p);
-        sink_text(p->f, "<u>");
+        put_markup(p, "<u>");
         put_text(p, part->text + lead, part->n - lead);
-        flush(p);
-        sink_text(p->f, "</u>");
+        put_markup(p, "</u>");
     } else {
         put_text(p, part->text, part->n);
     }
-    if (!part->turn) return;
-    flush(p);
-    sink_text(p->f, WRITE_SPEAKER_TURN);
+    if (part->turn) put_markup(p, WRITE_SPEAKER_TURN);
 }
 
-void write_cue(struct sink *f, const struct cue *c)
+void write_cue(struct sink *f, enum text_form form, const struct cue *c, const char *label)
 {
-    struct plain p = { .f = f };
+    struct plain p = { .f = f, .form = form };
+    put_text(&p, label, strlen(label));
     cue_parts(c, put_part, &p);
+    flush(&p);
+}
+
+void write_cue_text(struct sink *f, enum text_form form, const char *text)
+{
+    struct plain p = { .f = f, .form = form };
+    put_text(&p, text, strlen(text));
     flush(&p);
 }

@@ -37,6 +37,9 @@ void write_cues(struct sink *f, const struct transcript *t, void (*put)(struct s
 /* Give every part of a cue to `put`, in order. */
 void cue_parts(const struct cue *c, void (*put)(void *user, const struct cue_part *p), void *user);
 
-/* The text of a cue: lines separated by newlines, "-->" as "->", the lit word in <u>...</u>. */
-void write_cue(struct sink *f, const struct cue *c);
+/* A text as a cue without lines: "-->" is "->", too. */
+void write_cue_text(struct sink *f, enum text_form form, const char *text);
+
+/* The text of a cue behind a label: lines separated by newlines, "-->" as "->", the lit word in <u>...</u>. */
+void write_cue(struct sink *f, enum text_form form, const struct cue *c, const char *label);
 #endif

@@ -3,13 +3,15 @@
  * The first line is part of that layout. Minutes go on counting beyond an hour; hundredths are cut, not rounded. */
 #include "write.h"
 #include <inttypes.h>
+#include <string.h>
 
 /* "(speaker 0) text", whether the text begins with a space or not. */
 static void put_text(struct sink *f, const struct transcript *t, int i)
 {
     const char *text = t->segs[i].text;
     write_speaker(f, write_speaker_of(t, i));
-    sink_text(f, t->speakers && text[0] == ' ' ? text + 1 : text);
+    if (t->speakers && text[0] == ' ') text++;
+    text_put(f, TEXT_LRC, text, strlen(text));
 }
 
 void write_lrc(struct sink *f, const struct transcript *t)

@@ -8,12 +8,9 @@ static void put(struct sink *f, const struct cue *c)
     sink_text(f, " --> ");
     write_time(f, c->t1_ms, 1, ',');
     sink_char(f, '\n');
-    if (!c->atom) {
-        char label[WRITE_LABEL_SZ];
-        write_speaker_label(label, sizeof label, c->t, c->seg);
-        sink_text(f, label);
-    }
-    write_cue(f, c);
+    char label[WRITE_LABEL_SZ] = "";
+    if (!c->atom) write_speaker_label(label, sizeof label, c->t, c->seg);
+    write_cue(f, TEXT_SRT, c, label);
     sink_text(f, "\n\n");
 }
 

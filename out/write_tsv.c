@@ -1,7 +1,6 @@
 /* steno: tab-separated values, times in milliseconds. SPDX-License-Identifier: MIT
  *
  * Where somebody asked who speaks there is a column for it. */
-#include "utf8.h"
 #include "write.h"
 #include <inttypes.h>
 
@@ -10,11 +9,9 @@ void write_tsv(struct sink *f, const struct transcript *t)
     sink_text(f, t->speakers ? "start\tend\tspeaker\ttext\n" : "start\tend\ttext\n");
     for (int i = 0; i < t->n; i++) {
         const steno_segment *s = &t->segs[i];
-        size_t n;
-        const char *text = utf8_strip(s->text, &n);
         sink_format(f, "%" PRId64 "\t%" PRId64 "\t", s->t0_ms, s->t1_ms);
         write_speaker_column(f, t, i, '\t');
-        for (size_t k = 0; k < n; k++) sink_char(f, text[k] == '\t' ? ' ' : text[k]);
+        write_stripped(f, TEXT_TSV, s->text);
         sink_char(f, '\n');
     }
 }

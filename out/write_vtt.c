@@ -1,32 +1,14 @@
 /* steno: WebVTT subtitles. SPDX-License-Identifier: MIT */
 #include "write_cues.h"
 #include <inttypes.h>
-#include <string.h>
 
-/* What would begin a tag or an entity, or look like a time, is an entity. */
-static void write_vtt_text(struct sink *f, const char *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (s[i] == '&') sink_text(f, "&amp;");
-        else if (s[i] == '<') sink_text(f, "&lt;");
-        else if (s[i] == '>') sink_text(f, "&gt;");
-        else sink_char(f, s[i]);
-    }
-}
-
-static void put_part(void *user, const struct cue_part *p)
-{
-    struct sink *f = user;
-    if (p->new_line) sink_char(f, '\n');
-    write_vtt_text(f, p->text, p->n);
-}
-
-/* The name of a speaker, without mark-up. */
+/* The name of a speaker, without mark-up. "--" at its end and the tag's '>' would look like a time. */
 static void put_name(struct sink *f, const struct transcript *t, int32_t speaker)
 {
     size_t n;
     const char *name = write_speaker_name(&n, t, speaker);
-    if (name) write_vtt_text(f, name, n);
+    while (name && n > 1 && name[n - 1] == '-' && name[n - 2] == '-') n--;
+    if (name) text_put(f, TEXT_VTT_NAME, name, n);
     else if (speaker >= 0) sink_format(f, "Speaker%" PRId32, speaker);
     else sink_text(f, "Speaker?");
 }
@@ -44,23 +26,18 @@ static void put(struct sink *f, const struct cue *c)
         put_name(f, c->t, *speaker);
         sink_char(f, '>');
     }
-    if (c->atom) cue_parts(c, put_part, f);
-    else write_cue(f, c);
+    write_cue(f, TEXT_VTT, c, "");
     sink_text(f, "\n\n");
 }
 
-/* The selector of what a speaker says. In a string of CSS a quote or a backslash is escaped; "-->" would end the head. */
+/* The selector of what a speaker says. */
 static void put_voice(struct sink *f, const struct transcript *t, int32_t speaker)
 {
     size_t n;
     const char *name = write_speaker_name(&n, t, speaker);
     sink_text(f, "::cue(v[voice=\"");
-    for (size_t i = 0; name && i < n; i++) {
-        if (strchr("\"\\", name[i])) sink_format(f, "\\%c", name[i]);
-        else if (strchr("<>&", name[i])) sink_format(f, "\\%x ", (unsigned)name[i]);
-        else sink_char(f, name[i]);
-    }
-    if (!name) sink_format(f, "Speaker%" PRId32, speaker);
+    if (name) text_put(f, TEXT_CSS, name, n);
+    else sink_format(f, "Speaker%" PRId32, speaker);
     sink_text(f, "\"])");
 }
 

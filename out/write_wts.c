@@ -2,23 +2,8 @@
  *
  * The script holds the subtitles of write_ass.c and has FFmpeg draw them. Names are quoted so that the shell takes them for what they are;
  * relative ones are those of the folder that the script is run in, and become absolute, so that a dash or colon in them means nothing. */
-#include "utf8.h"
 #include "write.h"
 #include <string.h>
-
-/* In single quotes; what is not UTF-8 in a file's name is spelled in octal, because what we write is UTF-8. */
-static void put_quoted(struct sink *f, const char *s)
-{
-    const size_t n = strlen(s);
-    size_t used;
-    sink_char(f, '\'');
-    for (size_t i = 0; i < n; i += used) {
-        if (utf8_decode(s + i, n - i, &used) == UTF8_BAD) sink_format(f, "'\"$(printf '\\%03o')\"'", (unsigned)(unsigned char)s[i]);
-        else if (s[i] == '\'') sink_text(f, "'\\''");
-        else sink_bytes(f, s + i, used);
-    }
-    sink_char(f, '\'');
-}
 
 static void put_absolute(struct sink *f, const char *name)
 {
@@ -30,7 +15,7 @@ static void put_names(struct sink *f, const struct transcript *t)
     const char *input = t->source && strcmp(t->source->input, "-") != 0 ? t->source->input : NULL;
     if (input) {
         sink_text(f, "input=");
-        put_quoted(f, input);
+        text_put_shell(f, input);
         sink_text(f, "\n[ $# -eq 0 ] || input=$1\n");
     } else {
         sink_text(f, "input=${1:?\"the sound came from standard input: name its file\"}\n");
@@ -40,7 +25,7 @@ static void put_names(struct sink *f, const struct transcript *t)
     put_absolute(f, "output");
     if (!t->layout || !t->layout->font_file) return;
     sink_text(f, "font=");
-    put_quoted(f, t->layout->font_file);
+    text_put_shell(f, t->layout->font_file);
     sink_char(f, '\n');
     put_absolute(f, "font");
 }

@@ -6,6 +6,7 @@
 #include "message.h"
 #include "npy_file.h"
 #include "path.h"
+#include "print.h"
 #include "sink.h"
 #include "text_errors.h"
 #include "text_file.h"
@@ -65,7 +66,8 @@ static void put_distance(const char *name, const struct npy *a, const struct npy
         if (d > most || isnan(d)) most = d, at = i;
     }
     const double cosine = aa > 0 && bb > 0 ? ab / sqrt(aa) / sqrt(bb) : aa == bb ? 1 : 0;
-    printf("%s: ", name);
+    print_name(stdout, name, 0);
+    fputs(": ", stdout);
     put_shape(a);
     printf(", cosine %.9f, relative error %.3g, maximum difference %.3g", cosine, aa > 0 ? sqrt(dd / aa) : sqrt(dd), most);
     if (a->n) printf(" at %zu: %.9g, %.9g", at, (double)a->v[at], (double)b->v[at]);
@@ -124,7 +126,8 @@ static void put_rate(const char *name, const struct text_errors *e)
 
 static void put_rates(const char *name, const struct text_errors e[TEXT_ERRORS])
 {
-    printf("%s: ", name);
+    print_name(stdout, name, 0);
+    fputs(": ", stdout);
     put_rate("CER", &e[TEXT_ERRORS_CHARACTERS]);
     put_rate(", WER", &e[TEXT_ERRORS_WORDS]);
     putchar('\n');
@@ -158,7 +161,8 @@ static int compare(const char *name, const char *path_a, const char *path_b, str
     struct npy a, b = { 0 };
     int ok = load(&a, path_a) == 0 && load(&b, path_b) == 0;
     if (ok && (a.n != b.n || a.n_dims != b.n_dims || memcmp(a.dim, b.dim, sizeof a.dim) != 0)) {
-        printf("%s: ", name);
+        print_name(stdout, name, 0);
+        fputs(": ", stdout);
         put_shape(&a);
         fputs(" and ", stdout);
         put_shape(&b);

@@ -5,6 +5,7 @@
 #include "option_names.h"
 #include "ledger_code.h"
 #include "num.h"
+#include "print.h"
 #include "signals.h"
 #include "sound.h"
 #include <stdio.h>
@@ -56,11 +57,20 @@ static int print_guesses(const struct opts *o, const steno_model *m, const float
     for (int i = 0; i < n; i++) g[i] = (struct guess){ steno_model_language(m, i), probs[i] };
     qsort(g, (size_t)n, sizeof *g, by_probability);
     if (o->json) {
-        printf("{\"language\": \"%s\", \"probabilities\": {", g[0].code);
-        for (int i = 0; i < n && i < o->n; i++) printf("%s\"%s\": %s", i ? ", " : "", g[i].code, num_repr(num, (double)g[i].p));
+        fputs("{\"language\": ", stdout);
+        print_json(stdout, g[0].code);
+        fputs(", \"probabilities\": {", stdout);
+        for (int i = 0; i < n && i < o->n; i++) {
+            if (i) fputs(", ", stdout);
+            print_json(stdout, g[i].code);
+            printf(": %s", num_repr(num, (double)g[i].p));
+        }
         printf("}}\n");
     } else {
-        for (int i = 0; i < n && i < o->n; i++) printf("%s %.6f\n", g[i].code, (double)g[i].p);
+        for (int i = 0; i < n && i < o->n; i++) {
+            print_stripped(stdout, g[i].code);
+            printf(" %.6f\n", (double)g[i].p);
+        }
     }
     free(g);
     return message_flush();

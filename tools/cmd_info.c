@@ -63,7 +63,11 @@ static void print_languages(int json, const steno_model *m)
     const char *code;
     fact_key(json, 0, "languages");
     if (json) putchar('[');
-    for (int i = 0; (code = steno_model_language(m, i)) != NULL; i++) printf(json ? "%s\"%s\"" : "%s%s", i ? json ? ", " : " " : "", code);
+    for (int i = 0; (code = steno_model_language(m, i)) != NULL; i++) {
+        if (i) fputs(json ? ", " : " ", stdout);
+        if (json) print_json(stdout, code);
+        else print_stripped(stdout, code);
+    }
     if (json) putchar(']');
     else if (!steno_model_language(m, 0)) printf("en only\n");
     else putchar('\n');

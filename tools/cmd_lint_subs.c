@@ -6,7 +6,6 @@
 #include "print.h"
 #include "sub_check.h"
 #include "text_file.h"
-#include "utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,10 +58,9 @@ static void put_number(double v)
 static void put_line(void *user, const struct sub_fault *f)
 {
     struct lint *l = user;
-    char name[4096];
-    utf8_printable(name, sizeof name, l->name);
     l->n++;
-    printf("%s:%lld: ", name, (long long)f->line);
+    print_name(stdout, l->name, 0);
+    printf(":%lld: ", (long long)f->line);
     if (f->cue) printf("cue %zu: ", f->cue);
     fputs(sub_rule_name(f->rule), stdout);
     if (f->measured != 0 || f->allowed != 0) {

@@ -194,7 +194,9 @@ static int print_hits(const struct search *q)
 {
     for (int i = 0; i < q->n; i++) {
         const struct hit *h = &q->hit[i];
-        printf("%.4f\t%s\t", h->score, h->file);
+        printf("%.4f\t", h->score);
+        print_stripped(stdout, h->file);
+        putchar('\t');
         if (h->t0_ms >= 0) print_time(stdout, h->t0_ms);
         else printf("line %lld", (long long)h->number);
         putchar('\t');

@@ -83,7 +83,10 @@ static void print_event(void *user, const struct live_event *e)
     sink_text(&s, ",\"text\":");
     utf8_json(&s, e->text);
     time_put(&s, "heard", e->heard_ms);
-    if (e->language && e->language[0]) sink_format(&s, ",\"language\":\"%s\"", e->language);
+    if (e->language && e->language[0]) {
+        sink_text(&s, ",\"language\":");
+        utf8_json(&s, e->language);
+    }
     if (e->t1_ms < 0) sink_text(&s, ",\"latency_ms\":null}\n");
     else sink_format(&s, ",\"latency_ms\":%lld}\n", (long long)late);
     if (s.failed) {

@@ -4,6 +4,7 @@
  * always valid UTF-8 and no escape sequence stands inside a character. */
 #include "console.h"
 #include "print.h"
+#include "terminal.h"
 #include "token_text.h"
 #include "utf8.h"
 #include "write.h"
@@ -17,7 +18,7 @@ int console_color(FILE *f, int when)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (when) return when == 1;
-    return !(no && no[0]) && isatty(fileno(f)) && term && term[0] && strcmp(term, "dumb") != 0;
+    return !(no && no[0]) && terminal_is(f) && term && term[0] && strcmp(term, "dumb") != 0;
 }
 
 int console_streams_meet(void)
@@ -34,12 +35,11 @@ static const short palette[N_COLORS] = { 160, 202, 208, 214, 184, 148, 34 };
 static void style_begin(FILE *f, const struct console *c, double p)
 {
     if (!(p >= 0)) p = 0;
-    if (c->colors) {
-        const int i = (int)floor(p * p * p * N_COLORS);
-        fprintf(f, "\033[38;5;%dm", palette[i >= N_COLORS ? N_COLORS - 1 : i]);
-    } else {
-        fprintf(f, "\033[%dm", p < 0.33 ? 7 : p < 0.66 ? 4 : 2); /* inverse, underlined, dim */
-    }
+    char sequence[32];
+    const int i = (int)floor(p * p * p * N_COLORS);
+    if (c->colors) snprintf(sequence, sizeof sequence, "\033[38;5;%dm", palette[i >= N_COLORS ? N_COLORS - 1 : i]);
+    else snprintf(sequence, sizeof sequence, "\033[%dm", p < 0.33 ? 7 : p < 0.66 ? 4 : 2); /* inverse, underlined, dim */
+    terminal_style(f, sequence);
 }
 
 static int is_timestamp(const struct console *c, int32_t id)
@@ -59,6 +59,12 @@ static int piece_get(char buf[TOKEN_TEXT_SZ], const struct console *c, const ste
     return 1;
 }
 
+/* A segment is a line; standard error is for people. */
+static enum text_form form_of(FILE *f)
+{
+    return f == stderr ? TEXT_SCREEN : TEXT_LINE;
+}
+
 /* Leading white space of the whole text is dropped, that at the end is held back until something follows. */
 static void piece_put(FILE *f, const struct console *c, int styled, const char *text, double p, int *begun, char held[TOKEN_TEXT_SZ])
 {
@@ -69,11 +75,12 @@ static void piece_put(FILE *f, const struct console *c, int styled, const char *
         if (*begun) strncat(held, text, room);
         return;
     }
-    if (*begun) fputs(held, f);
-    if (*begun) fwrite(text, 1, lead, f);
+    struct sink to = sink_to_stream(f);
+    if (*begun) text_put(&to, form_of(f), held, strlen(held));
+    if (*begun) text_put(&to, form_of(f), text, lead);
     if (styled) style_begin(f, c, p);
-    fwrite(s, 1, n, f);
-    if (styled) fputs("\033[0m", f);
+    text_put(&to, form_of(f), s, n);
+    if (styled) terminal_style(f, "\033[0m");
     snprintf(held, TOKEN_TEXT_SZ, "%s", s + n);
     *begun = 1;
 }
@@ -96,7 +103,7 @@ void console_text(FILE *f, const struct console *c, int styled, const steno_segm
     styled = styled && (c->colors || c->confidence);
     struct sink to = sink_to_stream(f);
     write_speaker(&to, c->speaker);
-    if ((!styled && !c->special) || seg->n_tokens == 0) write_stripped(&to, seg->text);
+    if ((!styled && !c->special) || seg->n_tokens == 0) write_stripped(&to, form_of(f), seg->text);
     else put_tokens(f, c, styled, seg);
     if (seg->speaker_turn) fputs(WRITE_SPEAKER_TURN, f);
 }

@@ -3,6 +3,7 @@
  * The only state is about the two streams, of which a process has one each: whether a bar is on the screen, and whether the failure of
  * standard output has been told. */
 #include "message.h"
+#include "text_rules.h"
 #include "utf8.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -49,8 +50,14 @@ void message_file(const char *file, const char *reason)
 
 void message_bar(const char *line)
 {
-    if (line) fprintf(stderr, "\r%s\033[K", line);
-    else if (bar_shown) fputs("\r\033[K", stderr);
+    struct sink to = sink_to_stream(stderr);
+    if (line) {
+        sink_char(&to, '\r');
+        text_put(&to, TEXT_SCREEN, line, strlen(line));
+        sink_text(&to, "\033[K");
+    } else if (bar_shown) {
+        sink_text(&to, "\r\033[K");
+    }
     bar_shown = line != NULL;
 }
 

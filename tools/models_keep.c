@@ -1,6 +1,7 @@
 /* steno: models rm, models verify. SPDX-License-Identifier: MIT */
 #include "cmd_models.h"
 #include "models_plain.h"
+#include "print.h"
 #include "remove.h"
 #include "signals.h"
 #include "verify.h"
@@ -105,12 +106,16 @@ static int remove_one(const struct models_call *c, const char *name, struct hub_
     if (rc == HUB_OK) rc = hub_remove(&is, c->env, &cache, &spec, 1, signals_stop, NULL, e);
     if (rc == HUB_OK && !is.n) rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches", name);
     if (rc == HUB_OK && c->o->dry_run) {
-        printf("%s: %d files, %lld bytes would be removed\n", name, is.n, (long long)is.freed);
+        print_name(stdout, name, 0);
+        printf(": %d files, %lld bytes would be removed\n", is.n, (long long)is.freed);
     } else if (rc == HUB_OK && !may_remove(c, name, is.n, is.freed)) {
         code = EXIT_USAGE;
     } else if (rc == HUB_OK) {
         rc = hub_remove(&is, c->env, &cache, &spec, 0, signals_stop, NULL, e);
-        if (rc == HUB_OK) printf("%s: %d files, %lld bytes removed\n", name, is.n, (long long)is.freed);
+        if (rc == HUB_OK) {
+            print_name(stdout, name, 0);
+            printf(": %d files, %lld bytes removed\n", is.n, (long long)is.freed);
+        }
     }
     if (rc == HUB_OK && is.n_links)
         message("%s: it is a link to a folder; what lies there %s", name, c->o->dry_run ? "would stay" : "stays");

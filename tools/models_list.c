@@ -35,8 +35,13 @@ static void print_row(struct list *l, const struct row *r)
         fputs("}\n", stdout);
         return;
     }
-    printf("%-48s %9.1f MB  %s%s%s\n    %s\n", r->name, (double)r->size / 1e6, k.what, opens ? "" : "; cannot be read: ", opens ? "" : why,
-           r->path);
+    print_name(stdout, r->name, 48);
+    printf(" %9.1f MB  %s", (double)r->size / 1e6, k.what);
+    if (!opens) fputs("; cannot be read: ", stdout);
+    if (!opens) print_name(stdout, why, 0);
+    fputs("\n    ", stdout);
+    print_name(stdout, r->path, 0);
+    putchar('\n');
 }
 
 /* Bytes of all that a folder holds: what its owner could have back. */

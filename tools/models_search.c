@@ -15,7 +15,8 @@ static void print_hit(const struct models_call *c, const struct hub_hit *h)
         printf(", \"hub\": \"%s\", \"downloads\": %lld, \"likes\": %lld}\n", c->o->hub == HUB_HF ? "hf" : "ms", (long long)h->downloads,
                (long long)h->likes);
     } else {
-        printf("%-60s %12lld %8lld\n", h->id, (long long)h->downloads, (long long)h->likes);
+        print_name(stdout, h->id, 60);
+        printf(" %12lld %8lld\n", (long long)h->downloads, (long long)h->likes);
     }
 }
 

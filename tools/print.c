@@ -25,11 +25,18 @@ void print_json_number(FILE *f, double value)
 void print_stripped(FILE *f, const char *s)
 {
     struct sink to = sink_to_stream(f);
-    write_stripped(&to, s);
+    write_stripped(&to, TEXT_TSV, s);
 }
 
 void print_time(FILE *f, int64_t ms)
 {
     struct sink to = sink_to_stream(f);
     write_time(&to, ms, 0, '.');
+}
+
+void print_name(FILE *f, const char *s, int width)
+{
+    char clean[1 << 14];
+    utf8_printable(clean, sizeof clean, s);
+    fprintf(f, "%-*s", width, clean);
 }

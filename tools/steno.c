@@ -6,6 +6,7 @@
 #include "message.h"
 #include "models_meant.h"
 #include "signals.h"
+#include "terminal.h"
 #include "word_near.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -202,7 +203,7 @@ static void hold_standard_streams(void)
 static void buffer_standard_output(void)
 {
     static char buffer[1 << 14];
-    setvbuf(stdout, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof buffer);
+    setvbuf(stdout, buffer, terminal_is(stdout) ? _IOLBF : _IOFBF, sizeof buffer);
 }
 
 /* Where the address space is limited, a stack that wants to grow when all is taken ends the program without a word. So it grows while
@@ -221,9 +222,14 @@ int main(int argc, char **argv)
 {
     grow_stack();
     hold_standard_streams();
+    if (terminal_begin()) {
+        message("out of memory for standard output");
+        return EXIT_MEMORY;
+    }
     buffer_standard_output();
     signals_install();
     const int code = run(argc, argv);
     const int flushed = message_flush();
+    terminal_end();
     return code == EXIT_OK ? flushed : code;
 }

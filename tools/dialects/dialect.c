@@ -2,6 +2,7 @@
 #include "dialect.h"
 #include "message.h"
 #include "text_file.h"
+#include "utf8.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,9 @@ int dialect_mistake(const struct dialect_call *c, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    if (c->dialect->usage) fprintf(stderr, "usage: %s %s\n", c->called, c->dialect->usage);
+    char called[1024];
+    utf8_printable(called, sizeof called, c->called);
+    if (c->dialect->usage) fprintf(stderr, "usage: %s %s\n", called, c->dialect->usage);
     else message("%s; \"%s --help\" lists the options", what, c->called);
     return c->dialect->mistake;
 }

@@ -262,7 +262,7 @@ static void segment(void *user, const steno_session *s, const steno_segment *seg
     sink_text(&f, " --> ");
     write_time(&f, seg->t1_ms, 0, '.');
     sink_text(&f, "] ");
-    sink_text(&f, seg->text);
+    text_put(&f, TEXT_LINE, seg->text, strlen(seg->text));
     sink_char(&f, '\n');
 }
 

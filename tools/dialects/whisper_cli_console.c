@@ -4,9 +4,11 @@
  * but where speakers are told. Colours are there wherever standard output goes, as its users ask for them by name. */
 #include "whisper_cli_console.h"
 #include "whisper_cli_write.h"
+#include "terminal.h"
 #include "write.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void whisper_cli_console_begin(struct whisper_cli_console *c, uint64_t given, const steno_model *m, int hidden)
 {
@@ -14,14 +16,16 @@ void whisper_cli_console_begin(struct whisper_cli_console *c, uint64_t given, co
                                        .late = (given & (WCLI_CUT | WCLI_SPECIAL)) != 0 };
 }
 
-static void put_style(struct sink *f, uint64_t given, double p)
+static void put_style(uint64_t given, double p)
 {
     enum { N = 7 };
     static const short palette[N] = { 160, 166, 208, 215, 227, 114, 71 };
     if (!(p >= 0)) p = 0;
     const int i = (int)((float)pow(p, 3) * (float)N);
-    if (given & WCLI_COLORS) sink_format(f, "\033[38;5;%dm", palette[i >= N ? N - 1 : i]);
-    else sink_format(f, "\033[%dm", p < 0.33 ? 7 : p < 0.66 ? 4 : 2); /* inverse, underlined, dim */
+    char sequence[32];
+    if (given & WCLI_COLORS) snprintf(sequence, sizeof sequence, "\033[38;5;%dm", palette[i >= N ? N - 1 : i]);
+    else snprintf(sequence, sizeof sequence, "\033[%dm", p < 0.33 ? 7 : p < 0.66 ? 4 : 2); /* inverse, underlined, dim */
+    terminal_style(stdout, sequence);
 }
 
 /* Where the probabilities of a segment's tokens are: in the session that it comes from, or in a view. */
@@ -41,9 +45,10 @@ static void put_tokens(struct sink *f, const struct whisper_cli_console *c, cons
         if (from->tokens) tok = from->tokens[k];
         else steno_token_get(from->session, seg->id, k, &tok);
         sink_text(f, speaker);
-        put_style(f, c->given, (double)tok.p);
-        sink_text(f, whisper_cli_token(text, c->model, seg->tokens[k]));
-        sink_text(f, "\033[0m");
+        put_style(c->given, (double)tok.p);
+        whisper_cli_token(text, c->model, seg->tokens[k]);
+        text_put(f, TEXT_PIECE, text, strlen(text));
+        terminal_style(stdout, "\033[0m");
     }
 }
 
@@ -64,7 +69,7 @@ static void put_segment(struct whisper_cli_console *c, const struct styled *from
         put_tokens(&f, c, from, seg, whisper_cli_speaker(who));
     } else {
         sink_text(&f, whisper_cli_speaker(who));
-        sink_text(&f, seg->text);
+        text_put(&f, TEXT_LINE, seg->text, strlen(seg->text));
     }
     if (c->given & WCLI_TURNS && seg->speaker_turn) sink_text(&f, WRITE_SPEAKER_TURN);
     if (!(c->given & WCLI_BARE) || who) sink_char(&f, '\n');

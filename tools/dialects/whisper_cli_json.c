@@ -1,10 +1,12 @@
 /* steno: the JSON of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
- * A member a line, indented by tabs; of texts only quotes and backslashes are escaped. "systeminfo" is what is true here: a processor
- * level of steno's. A token that ends inside a character has the whole character, and those that complete it are not listed. */
+ * A member a line, indented by tabs; of texts only quotes, backslashes and control characters are escaped. "systeminfo" is what is true
+ * here: a processor level of steno's. A token that ends inside a character has the whole character, and those that complete it are not
+ * listed. */
 #include "whisper_cli_write.h"
 #include "write.h"
 #include <inttypes.h>
+#include <string.h>
 #include <strings.h>
 
 struct json {
@@ -32,22 +34,11 @@ static void close_(struct json *j, char bracket, int last)
     sink_format(j->f, "%c%s\n", bracket, last ? "" : ",");
 }
 
-static int put_escaped(void *user, const char *bytes, size_t n)
-{
-    struct sink *f = user;
-    for (size_t i = 0; i < n; i++) {
-        if (bytes[i] == '"' || bytes[i] == '\\') sink_char(f, '\\');
-        sink_char(f, bytes[i]);
-    }
-    return f->failed;
-}
-
 static void put_string(struct json *j, const char *name, const char *value, int last)
 {
-    struct sink escaped = { .write = put_escaped, .user = j->f };
     put_indent(j);
     sink_format(j->f, "\"%s\": \"", name);
-    sink_text(&escaped, value);
+    text_put(j->f, TEXT_JSON, value, strlen(value));
     sink_text(j->f, last ? "\"\n" : "\",\n");
 }
 

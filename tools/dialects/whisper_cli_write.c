@@ -1,12 +1,17 @@
 /* steno: what whisper.cpp's whisper-cli writes. SPDX-License-Identifier: MIT */
 #include "whisper_cli_write.h"
-#include "write.h"
+#include "write_cues.h"
 #include <inttypes.h>
 #include <string.h>
 
 static const int32_t *speaker_of(const struct transcript *t, int i)
 {
     return t->speakers ? &t->speakers[i] : NULL;
+}
+
+static void put_text(struct sink *f, enum text_form form, const char *text)
+{
+    text_put(f, form, text, strlen(text));
 }
 
 static void put_times(struct sink *f, const steno_segment *s, char sep)
@@ -22,7 +27,7 @@ static void put_txt(struct sink *f, const struct whisper_cli_result *r)
     for (int i = 0; i < r->t->n; i++) {
         const char *text = r->t->segs[i].text;
         sink_text(f, whisper_cli_speaker(speaker_of(r->t, i)));
-        sink_text(f, r->t->speakers ? text : text + strspn(text, " \t"));
+        put_text(f, TEXT_LINE, r->t->speakers ? text : text + strspn(text, " \t"));
         sink_char(f, '\n');
     }
 }
@@ -33,7 +38,7 @@ static void put_vtt(struct sink *f, const struct whisper_cli_result *r)
     for (int i = 0; i < r->t->n; i++) {
         put_times(f, &r->t->segs[i], '.');
         if (r->t->speakers) sink_format(f, "<v Speaker%c>", whisper_cli_speaker_letter(r->t, i));
-        sink_text(f, r->t->segs[i].text);
+        write_cue_text(f, TEXT_VTT, r->t->segs[i].text);
         sink_text(f, "\n\n");
     }
 }
@@ -44,30 +49,19 @@ static void put_srt(struct sink *f, const struct whisper_cli_result *r)
         sink_format(f, "%" PRId32 "\n", i + 1 + r->offset_n);
         put_times(f, &r->t->segs[i], ',');
         sink_text(f, whisper_cli_speaker(speaker_of(r->t, i)));
-        sink_text(f, r->t->segs[i].text);
+        write_cue_text(f, TEXT_SRT, r->t->segs[i].text);
         sink_text(f, "\n\n");
     }
 }
 
-static int put_doubled(void *user, const char *bytes, size_t n)
-{
-    struct sink *f = user;
-    for (size_t i = 0; i < n; i++) {
-        if (bytes[i] == '"') sink_char(f, '"');
-        sink_char(f, bytes[i]);
-    }
-    return f->failed;
-}
-
 static void put_csv(struct sink *f, const struct whisper_cli_result *r)
 {
-    struct sink quoted = { .write = put_doubled, .user = f };
     sink_format(f, "start,end,%stext\n", r->t->speakers ? "speaker," : "");
     for (int i = 0; i < r->t->n; i++) {
         sink_format(f, "%" PRId64 ",%" PRId64 ",", r->t->segs[i].t0_ms, r->t->segs[i].t1_ms);
         if (r->t->speakers) sink_format(f, "%c,", whisper_cli_speaker_letter(r->t, i));
         sink_char(f, '"');
-        sink_text(&quoted, r->t->segs[i].text);
+        put_text(f, TEXT_CSV, r->t->segs[i].text);
         sink_text(f, "\"\n");
     }
 }
@@ -79,7 +73,7 @@ static void put_lrc(struct sink *f, const struct whisper_cli_result *r)
         const int64_t ms = r->t->segs[i].t0_ms;
         sink_format(f, "[%02" PRId64 ":%02d.%02d]", ms / 60000, (int)(ms / 1000 % 60), (int)(ms % 1000 / 10));
         sink_text(f, whisper_cli_speaker(speaker_of(r->t, i)));
-        sink_text(f, r->t->segs[i].text);
+        put_text(f, TEXT_LRC, r->t->segs[i].text);
         sink_char(f, '\n');
     }
 }
@@ -91,7 +85,8 @@ static void put_score(struct sink *f, const struct whisper_cli_result *r)
     for (int i = 0; i < t->n; i++)
         for (int32_t k = 0; k < t->segs[i].n_tokens; k++) {
             const steno_token *tok = &t->tokens[t->first_token[i] + k];
-            sink_format(f, "%s\t%g\n", whisper_cli_token(text, t->model, tok->id), (double)tok->p);
+            put_text(f, TEXT_TOKEN, whisper_cli_token(text, t->model, tok->id));
+            sink_format(f, "\t%g\n", (double)tok->p);
         }
 }
 

@@ -1,8 +1,9 @@
 /* steno: the script for a video of words that whisper.cpp's whisper-cli writes. SPDX-License-Identifier: MIT
  *
  * One call of FFmpeg with a text in grey for each segment, and two in green for each of its tokens: its word where it stands, and a line
- * below it. Blanks hold the places of other words, one for each byte. As there, names are written as they are, so one with a blank or a
- * quote in it makes a script that fails; "-f wts" of steno's own command line quotes them. */
+ * below it. Blanks hold the places of other words, one for each byte. A name or a text in which the shell or a filter would find a command
+ * is quoted; others are written as there. */
+#include "text_rules.h"
 #include "whisper_cli_write.h"
 #include <string.h>
 
@@ -12,18 +13,6 @@ struct script {
     int32_t end; /* first id that is no text */
 };
 
-/* Inside quotes of a filter, which stand inside quotes of the shell. */
-static int put_quoted(void *user, const char *bytes, size_t n)
-{
-    struct sink *f = user;
-    for (size_t i = 0; i < n; i++) {
-        if (bytes[i] == '\'') sink_text(f, "\xe2\x80\x99");
-        else if (bytes[i] == '"') sink_text(f, "\\\"");
-        else sink_char(f, bytes[i]);
-    }
-    return f->failed;
-}
-
 static void put_blanks(struct sink *f, size_t n)
 {
     for (size_t i = 0; i < n; i++) sink_text(f, "\\ ");
@@ -32,7 +21,9 @@ static void put_blanks(struct sink *f, size_t n)
 /* A filter up to its text, and what stands behind it. */
 static void text_begin(const struct script *s, const char *color, const char *shift)
 {
-    sink_format(s->f, "drawtext=fontfile='%s':fontsize=24:fontcolor=%s:%s:text='", s->r->font, color, shift);
+    sink_text(s->f, "drawtext=fontfile='");
+    text_put(s->f, TEXT_DRAWTEXT, s->r->font, strlen(s->r->font));
+    sink_format(s->f, "':fontsize=24:fontcolor=%s:%s:text='", color, shift);
 }
 
 static void text_end(const struct script *s, int64_t t0_ms, int64_t t1_ms)
@@ -46,7 +37,6 @@ enum what { ALL, ONE, LINE }; /* what is written of the words: all, the one at h
 static void put_words(const struct script *s, int i, int32_t at, enum what what)
 {
     const steno_segment *seg = &s->r->t->segs[i];
-    struct sink quoted = { .write = put_quoted, .user = s->f };
     char text[WCLI_TOKEN_SZ];
     const int speaks = s->r->t->speakers != NULL;
     if (what == LINE) put_blanks(s->f, (speaks ? strlen("(speaker 0)") : 0) + 2);
@@ -55,7 +45,7 @@ static void put_words(const struct script *s, int i, int32_t at, enum what what)
     for (int32_t k = 0; k < seg->n_tokens; k++) {
         if (seg->tokens[k] >= s->end) continue;
         whisper_cli_token(text, s->r->t->model, seg->tokens[k]);
-        if (what == ALL || (what == ONE && k == at)) sink_text(&quoted, text);
+        if (what == ALL || (what == ONE && k == at)) text_put(s->f, TEXT_DRAWTEXT, text, strlen(text));
         else if (what == ONE || k != at) put_blanks(s->f, strlen(text));
         else for (size_t n = strlen(text); n > 0; n--) sink_char(s->f, '_');
         if (what == ONE && k == at) sink_char(s->f, '|');
@@ -92,12 +82,43 @@ static void put_segment(const struct script *s, int i)
     }
 }
 
+/* Whether the shell takes the name of a file for itself, and programs do not take it for an option. */
+static int is_plain(const char *name)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,=@%";
+    return name[strspn(name, safe)] == '\0' && name[0] != '-';
+}
+
+/* The name of a file as one word of the shell that no program takes for an option or an address: as it was typed where it may be. */
+static void put_name(struct sink *f, const char *name, const char *behind)
+{
+    if (is_plain(name)) {
+        sink_format(f, "%s%s", name, behind);
+        return;
+    }
+    if (name[0] != '/' && name[0] != '.') sink_text(f, "./");
+    text_put_shell(f, name);
+    sink_text(f, behind);
+}
+
+/* A line of the shell that prints a text and the name behind it. */
+static void put_echo(struct sink *f, const char *text, const char *name)
+{
+    sink_format(f, "echo \"%s", text);
+    if (!is_plain(name)) sink_char(f, '"');
+    put_name(f, name, is_plain(name) ? ".mp4\"\n\n" : ".mp4\n\n");
+}
+
 void whisper_cli_wts(struct sink *f, const struct whisper_cli_result *r)
 {
     const struct script s = { f, r, steno_token_id(r->t->model, STENO_TOKEN_END) };
-    sink_format(f, "#!/bin/bash\n\nffmpeg -i %s -f lavfi -i color=size=1200x120:duration=%g:rate=25:color=black -vf \"", r->input,
+    sink_text(f, "#!/bin/bash\n\nffmpeg -i ");
+    put_name(f, r->input, " ");
+    sink_format(f, "-f lavfi -i color=size=1200x120:duration=%g:rate=25:color=black -vf \"",
                 (double)((float)(r->n_samples + 1000) / 16000));
     for (int i = 0; i < r->t->n; i++) put_segment(&s, i);
-    sink_format(f, "\" -c:v libx264 -pix_fmt yuv420p -y %s.mp4\n\n\necho \"Your video has been saved to %s.mp4\"\n\n"
-                   "echo \"  ffplay %s.mp4\"\n\n", r->input, r->input, r->input);
+    sink_text(f, "\" -c:v libx264 -pix_fmt yuv420p -y ");
+    put_name(f, r->input, ".mp4\n\n\n");
+    put_echo(f, "Your video has been saved to ", r->input);
+    put_echo(f, "  ffplay ", r->input);
 }
