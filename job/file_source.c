@@ -21,3 +21,9 @@ unsigned file_source_lost(const steno_media *m)
     if (steno_media_state_get(m, &s) != STENO_OK) return 0;
     return (s.truncated ? FILE_SOURCE_TRUNCATED : 0u) | (s.damaged_packets > 0 ? FILE_SOURCE_DAMAGED : 0u);
 }
+
+int64_t file_source_start_ms(const steno_media *m)
+{
+    steno_media_state s = { .size = sizeof s };
+    return steno_media_state_get(m, &s) == STENO_OK ? s.start_ms : 0;
+}

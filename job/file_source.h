@@ -11,5 +11,9 @@ int file_source_status(const char **reason, const steno_media *m, const steno_se
 
 /* What of it could not be heard. @return bits as in transcript.lost, 0: nothing is known to be missing */
 unsigned file_source_lost(const steno_media *m);
+
+/* By how much its sound begins later than the file. */
+int64_t file_source_start_ms(const steno_media *m);
+
 enum { FILE_SOURCE_TRUNCATED = 1, FILE_SOURCE_DAMAGED = 2 };
 #endif

@@ -274,6 +274,43 @@ static int choose_clips(struct job_input *in)
     return rc;
 }
 
+/* ---- sound that begins later than its file ------------------------------------------------------------------------------------ */
+
+enum { GRID_MS = 10 };
+
+/* Clips begin with the sound, where they began before it. @return a status */
+static int clip_starts(struct job_input *in, double start)
+{
+    const steno_transcribe_params *p = &in->job->params;
+    double *own = malloc((size_t)p->n_clip_timestamps * sizeof *own);
+    free(in->clips);
+    in->clips = own;
+    if (!own) return STENO_ENOMEM;
+    for (int32_t i = 0; i < p->n_clip_timestamps; i++) {
+        const int reaches = i % 2 == 0 && (i + 1 == p->n_clip_timestamps || p->clip_timestamps[i + 1] > start);
+        own[i] = reaches && p->clip_timestamps[i] < start ? start : p->clip_timestamps[i];
+    }
+    in->params.clip_timestamps = own;
+    return STENO_OK;
+}
+
+/* A model reads from where the sound begins: silence that stands there for the file's clock alone would change its text. */
+static int skip_start(struct job_input *in)
+{
+    const steno_transcribe_params *p = &in->job->params;
+    const int64_t start = file_source_start_ms(in->media), end = p->offset_ms + p->duration_ms;
+    in->params.offset_ms = p->offset_ms;
+    in->params.duration_ms = p->duration_ms;
+    in->params.clip_timestamps = p->clip_timestamps;
+    in->params.n_clip_timestamps = p->n_clip_timestamps;
+    if (start <= p->offset_ms || p->chunk_ms || p->vad_model || in->job->speech.session) return STENO_OK;
+    if (p->n_clip_timestamps) return clip_starts(in, (double)(start / GRID_MS) * GRID_MS / 1000);
+    if (p->duration_ms && end <= start) return STENO_OK;
+    in->params.offset_ms = start;
+    if (p->duration_ms) in->params.duration_ms = end - start;
+    return STENO_OK;
+}
+
 /* ---- from begin to end ------------------------------------------------------------------------------------------------------- */
 
 void input_init(struct job_input *in, struct job *j, steno_session *s, int slot)
@@ -307,6 +344,7 @@ int input_begin(struct job_input *in)
     if (j->tell.begin) j->tell.begin(j->tell.user, in);
     watch(in, j->speech.session, in->media);
     int rc = in->channel != JOB_MIX ? steno_media_select(in->media, in->channel) : STENO_OK;
+    if (rc == STENO_OK) rc = skip_start(in);
     in->hearing = JOB_HEARS_SPEAKERS;
     if (rc == STENO_OK && j->diarize) rc = hear_speakers(in);
     in->heard = 0;

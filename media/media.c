@@ -115,7 +115,7 @@ int steno_media_open_params(steno_media **out, const char *path, const steno_med
     atomic_init(&m->stop, 0);
     m->name = strdup(is_stdin ? "standard input" : path);
     m->in = (struct media_input){ .name = m->name, .fd = -1, .stop = &m->stop, .ask = p->stop, .user = p->user,
-                                  .track = p->track, .head = p->head, .head_sz = p->head_sz };
+                                  .track = p->track, .unclocked = p->unclocked, .head = p->head, .head_sz = p->head_sz };
     int status = m->name ? STENO_OK : media_nomem(e, strlen(path), "a file name");
     if (status == STENO_OK) status = is_stdin ? input_stdin(m, p, e) : input_path(m, p, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
@@ -215,19 +215,28 @@ int64_t steno_media_damaged_packets(const steno_media *m)
     return h.damaged;
 }
 
+static int64_t to_ms(int64_t samples)
+{
+    return samples / (MEDIA_RATE / 1000);
+}
+
 int steno_media_state_get(const steno_media *m, steno_media_state *s)
 {
     enum { SIZE_SLACK = 64 }; /* some writers count a header among the samples */
     struct media_heard h = { .promised_ms = -1 };
-    if (!s || s->size < sizeof *s) return STENO_EARG;
+    const uint32_t first_size = offsetof(steno_media_state, start_ms); /* of its first version */
+    if (!s || s->size < first_size) return STENO_EARG;
     m->backend->heard(m->decoder, &h);
     const int lacks_bytes = m->promised_size > m->in.size + SIZE_SLACK, lacks_sound = h.promised_ms > h.ms + h.slack_ms;
     if (lacks_bytes && h.ended && h.promised_ms < 0 && m->promised_begin > 0 && m->promised_begin < m->in.size) {
         const double times = (double)(m->promised_size - m->promised_begin) / (double)(m->in.size - m->promised_begin);
         if (times < 1e6) h.promised_ms = (int64_t)((double)h.ms * times + 0.5);
     }
-    *s = (steno_media_state){ .size = s->size, .ended = h.ended, .truncated = h.ended && (lacks_bytes || lacks_sound || h.broken),
-                              .promised_ms = h.promised_ms, .read_ms = h.ms, .damaged_packets = h.damaged };
+    const steno_media_state state = { .size = s->size, .ended = h.ended, .truncated = h.ended && (lacks_bytes || lacks_sound || h.broken),
+                                      .promised_ms = h.promised_ms, .read_ms = h.ms, .damaged_packets = h.damaged,
+                                      .start_ms = to_ms(h.moved.start), .gaps = h.moved.gaps, .gaps_ms = to_ms(h.moved.silence),
+                                      .dropped_ms = to_ms(h.moved.dropped), .jumps = h.moved.jumps };
+    memcpy(s, &state, s->size < sizeof state ? first_size : sizeof state);
     return STENO_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "media_clock.h"
 #include "steno_media.h"
 
 #ifndef STENO_MEDIA_FFMPEG
@@ -32,6 +33,7 @@ struct media_input {
     int64_t head_sz;
     int64_t size;          /* with it */
     int track;             /* which sound of it, from 1; 0: the one that fits best. What changes it rewinds */
+    int unclocked;         /* sound follows sound, whatever times the file gives */
     atomic_int *stop;      /* non-zero: give up */
     int (*ask)(void *user); /* the same, while the file is opened; may be NULL */
     void *user;
@@ -58,6 +60,7 @@ struct media_heard {
     int64_t promised_ms; /* that the container declares for this sound; estimates are none: -1 */
     int64_t slack_ms;    /* by which the two differ in whole files */
     int64_t damaged;     /* packets skipped */
+    struct media_moved moved;
 };
 
 /* A way to decode. `in` outlives what open gives. Statuses are enum steno_status, with the reason in *e. */

@@ -2,7 +2,9 @@
  *
  * The samples are to be those of `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -`, so this file does what that program does:
  * the same choice of stream, packets decoded in file order, damaged ones skipped, one resampler to mono s16 with default options that is
- * made anew (its tail dropped) when the sound changes its form, and flushed once at the end. Timestamps do not move samples there either.
+ * made anew (its tail dropped) when the sound changes its form, and flushed once at the end. Timestamps move no samples there; here they
+ * do, unless media_input.unclocked is set: silence is put where the file's clock has no sound (media_clock.h), and the resampler is
+ * flushed there.
  * Where one channel is wanted the same resampler keeps them all, side by side, and that one is picked: `ffmpeg ... -ac N` and its samples.
  * media_ffmpeg_open.c opens the file. */
 #include "media_ffmpeg.h"
@@ -48,6 +50,14 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
     return STENO_OK;
 }
 
+static void count_made(struct ffmpeg *f, int64_t n)
+{
+    f->made += n;
+    if (f->made < f->heard) return;
+    f->heard = f->made;
+    f->moved = f->clock.moved;
+}
+
 /* Resample n samples per channel, or flush with in NULL, into f->out. */
 static int resample(struct ffmpeg *f, const uint8_t **in, int n, steno_error *e)
 {
@@ -67,8 +77,9 @@ static int resample(struct ffmpeg *f, const uint8_t **in, int n, steno_error *e)
     const int got = f->av.swr_convert(f->swr, &plane, room, in, n);
     if (got < 0 || ffmpeg_is_starved(f, got)) return ffmpeg_reason(f, e, STENO_EFORMAT, "resampling failed", got);
     f->out_len = got;
-    f->made += got;
-    if (f->made > f->heard) f->heard = f->made;
+    f->out_pos = f->drop < got ? (int)f->drop : got;
+    f->drop -= f->out_pos;
+    count_made(f, got - f->out_pos);
     return STENO_OK;
 }
 
@@ -100,10 +111,52 @@ static int feed(struct ffmpeg *f, steno_error *e)
     return STENO_OK;
 }
 
-/* Take one frame from the decoder, if it has one. */
+/* Find the place of the frame on the file's clock. What the resampler holds comes before a gap. @return a status; *wait: there is sound or
+ * silence to be given first */
+static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
+{
+    const AVFrame *in = f->frame;
+    const AVRational unit = f->codec->pkt_timebase;
+    const int64_t pts = in->pts != AV_NOPTS_VALUE ? in->pts : in->best_effort_timestamp;
+    const double lasts = in->sample_rate > 0 ? (double)in->nb_samples / in->sample_rate : 0;
+    *wait = 0;
+    if (f->frame_is_put) return STENO_OK;
+    if (pts == AV_NOPTS_VALUE || unit.den <= 0) media_clock_put_untimed(&f->clock, lasts);
+    else {
+        const double t = (double)pts * unit.num / unit.den - f->zero;
+        if (f->swr && media_clock_step(&f->clock, t) == MEDIA_MOVES) {
+            const int status = resample(f, NULL, 0, e);
+            f->av.swr_free(&f->swr);
+            *wait = 1;
+            return status;
+        }
+        const int64_t n = media_clock_put(&f->clock, t, lasts, f->made, MEDIA_RATE);
+        f->silence = n > 0 ? n : 0;
+        f->drop += n < 0 ? -n : 0;
+        count_made(f, f->silence);
+    }
+    f->frame_is_put = 1;
+    *wait = f->silence > 0;
+    return STENO_OK;
+}
+
+/* Put the frame in hand and resample it. */
+static int use_frame(struct ffmpeg *f, steno_error *e)
+{
+    int wait, status = put_frame(f, &wait, e);
+    if (status == STENO_OK && wait) return STENO_OK;
+    if (status == STENO_OK) status = swr_fit(f, e);
+    if (status == STENO_OK) status = resample(f, (const uint8_t **)f->frame->extended_data, f->frame->nb_samples, e);
+    f->frame_waits = 0;
+    f->av.av_frame_unref(f->frame);
+    return status;
+}
+
+/* Take one frame from the decoder, if it has one, or go on with the one in hand. */
 static int take(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
+    if (f->frame_waits) return use_frame(f, e);
     errno = 0;
     const int r = av->avcodec_receive_frame(f->codec, f->frame);
     if (ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_ENOMEM, "decoding", r);
@@ -116,20 +169,18 @@ static int take(struct ffmpeg *f, steno_error *e)
         if (f->stage == STAGE_DRAIN) f->stage = STAGE_TAIL;
         return f->stage == STAGE_PACKETS ? feed(f, e) : STENO_OK;
     }
-    int status = STENO_OK;
-    if (f->frame->nb_samples > 0) {
-        status = swr_fit(f, e);
-        if (status == STENO_OK) status = resample(f, (const uint8_t **)f->frame->extended_data, f->frame->nb_samples, e);
-    }
+    f->frame_waits = f->frame->nb_samples > 0;
+    f->frame_is_put = 0;
+    if (f->frame_waits) return use_frame(f, e);
     av->av_frame_unref(f->frame);
-    return status;
+    return STENO_OK;
 }
 
-/* Decode until f->out holds samples or the sound has ended. */
+/* Decode until f->out holds samples, or there is silence, or the sound has ended. */
 static int fill(struct ffmpeg *f, steno_error *e)
 {
     int status = STENO_OK;
-    while (status == STENO_OK && f->out_pos == f->out_len && f->stage != STAGE_END) {
+    while (status == STENO_OK && f->out_pos == f->out_len && !f->silence && f->stage != STAGE_END) {
         if (media_input_stopped(f->in)) return ffmpeg_reason(f, e, STENO_ECANCELED, "", 0);
         if (f->stage != STAGE_TAIL) {
             status = take(f, e);
@@ -162,7 +213,8 @@ static void shut(struct ffmpeg *f)
     av->avio_context_free(&f->io);
     free(f->out);
     const struct ffmpeg fresh = { .av = f->av, .in = f->in, .errno_tells = f->errno_tells, .channels = f->channels, .channel = f->channel,
-                                  .heard = f->heard, .ended = f->ended, .broken = f->broken, .track = f->track, .tracks = f->tracks };
+                                  .heard = f->heard, .ended = f->ended, .broken = f->broken, .track = f->track, .tracks = f->tracks,
+                                  .moved = f->moved };
     *f = fresh;
 }
 
@@ -171,6 +223,7 @@ static int begin(struct ffmpeg *f, steno_error *e)
 {
     int status = ffmpeg_open_format(f, e);
     if (status == STENO_OK) status = ffmpeg_open_codec(f, e);
+    if (status == STENO_OK) ffmpeg_open_clock(f);
     if (status == STENO_OK) status = fill(f, e);
     return status;
 }
@@ -216,7 +269,10 @@ static int ffmpeg_rewind(void *d, steno_error *e)
 {
     struct ffmpeg *f = d;
     shut(f);
-    if (f->track != f->in->track) f->heard = f->channels = f->ended = f->broken = 0;
+    if (f->track != f->in->track) {
+        f->heard = f->channels = f->ended = f->broken = 0;
+        f->moved = (struct media_moved){ 0 };
+    }
     const int status = begin(f, e);
     if (status != STENO_OK) shut(f); /* reads fail from here on */
     return status;
@@ -228,8 +284,14 @@ static int64_t ffmpeg_read(void *d, float *pcm, int64_t n, steno_error *e)
     if (!f->format) return media_fail(e, STENO_EIO, "%s: an earlier rewind failed", f->in->name);
     const int status = fill(f, e);
     if (status != STENO_OK) return status;
-    const int64_t have = f->out_len - f->out_pos;
+    const int is_sound = f->out_pos < f->out_len;
+    const int64_t have = is_sound ? f->out_len - f->out_pos : f->silence;
     if (n > have) n = have;
+    if (!is_sound) {
+        if (n > 0) memset(pcm, 0, (size_t)n * sizeof *pcm);
+        f->silence -= n;
+        return n;
+    }
     const int16_t *from = f->out + (size_t)f->out_pos * (size_t)f->width + (f->pick < 0 ? 0 : f->pick);
     for (int64_t i = 0; i < n; i++) pcm[i] = f->pick < 0 ? 0 : (float)from[i * f->width] / 32768.0f;
     f->out_pos += (int)n;
@@ -271,15 +333,16 @@ static int is_alone(const struct ffmpeg *f)
 /* Length that a header declares, in ms, or -1. Estimates from the bit rate are none, nor are the times at the end of the file as it is. */
 static int64_t declared_ms(const struct ffmpeg *f)
 {
+    const int64_t zero_ms = f->clock.is_on ? (int64_t)(f->zero * 1000) : 0, start_ms = f->moved.start * 1000 / MEDIA_RATE;
     if (!f->format || f->stream < 0 || f->format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM || !is_alone(f)) return -1;
     const AVStream *s = f->format->streams[f->stream];
     if (s->duration <= 0 && f->format->duration > 0 && !strncmp(f->format->iformat->name, "matroska", 8))
-        return f->format->duration / (AV_TIME_BASE / 1000); /* which tells the length of all streams at once */
+        return f->format->duration / (AV_TIME_BASE / 1000) - zero_ms; /* which tells the length of all streams at once */
     if (s->duration <= 0 || s->time_base.den <= 0 || !strcmp(f->format->iformat->name, "ogg") ||
         !strcmp(f->format->iformat->name, "avi")) /* the last page as it is; anything where the writer could not go back */
         return -1;
     const double ms = 1000.0 * (double)s->duration * s->time_base.num / s->time_base.den;
-    return ms < 1e15 ? (int64_t)ms : -1;
+    return ms < 1e15 ? (int64_t)ms + start_ms : -1;
 }
 
 static void ffmpeg_heard(const void *d, struct media_heard *h)
@@ -289,7 +352,7 @@ static void ffmpeg_heard(const void *d, struct media_heard *h)
     const AVCodecDescriptor *kind = f->codec ? f->av.avcodec_descriptor_get(f->codec->codec_id) : NULL;
     const int lossless = kind && (kind->props & AV_CODEC_PROP_LOSSLESS) && !(kind->props & AV_CODEC_PROP_LOSSY);
     *h = (struct media_heard){ .ended = f->ended, .broken = f->broken, .ms = f->heard * 1000 / MEDIA_RATE, .promised_ms = declared_ms(f),
-                               .slack_ms = lossless ? LOSSLESS_MS : LOSSY_MS, .damaged = f->damaged };
+                               .slack_ms = lossless ? LOSSLESS_MS : LOSSY_MS, .damaged = f->damaged, .moved = f->moved };
 }
 
 const struct media_backend media_ffmpeg = {

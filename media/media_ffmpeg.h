@@ -4,6 +4,7 @@
 #ifndef STENO_MEDIA_MEDIA_FFMPEG_H
 #define STENO_MEDIA_MEDIA_FFMPEG_H
 #include "media.h"
+#include "media_clock.h"
 
 #if STENO_MEDIA_FFMPEG
 #include <libavcodec/avcodec.h>
@@ -52,6 +53,12 @@ struct ffmpeg {
     int stream, track, tracks;    /* that is heard, of the file's streams and of its sounds (as in media_input); sounds it has */
     enum stage stage;
     int packet_waits; /* the decoder did not take `packet` yet */
+    int frame_waits;  /* `frame` is decoded, and not resampled yet */
+    int frame_is_put; /* the clock has its place */
+    struct media_clock clock;
+    double zero;      /* the file's, in seconds of its own clock */
+    int64_t silence, drop; /* samples that come before `frame`; of it and of what follows that are left out */
+    struct media_moved moved; /* of the pass that came furthest */
     int16_t *out;     /* [.., width] samples, those from out_pos to out_len are not given yet */
     size_t out_cap;   /* samples of all channels */
     int out_len, out_pos;
@@ -68,6 +75,9 @@ int ffmpeg_open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *
 
 int ffmpeg_open_format(struct ffmpeg *f, steno_error *e);
 int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e); /* of the stream that is heard */
+
+/* Where the file's clock begins, and how far it goes. */
+void ffmpeg_open_clock(struct ffmpeg *f);
 
 /* FFmpeg hides want of memory behind other errors, behind the end of a file, or behind success with less in it. The C library leaves it
  * in errno, which is 0 before each call. */

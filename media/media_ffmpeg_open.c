@@ -208,6 +208,38 @@ int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e)
     if (r < 0 || ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged: its decoder cannot be set up", r);
     return STENO_OK;
 }
+
+/* ---- the clock --------------------------------------------------------------------------------------------------------------- */
+
+/* Containers that give times of their own; of the others FFmpeg counts samples. */
+static int has_clock(const AVInputFormat *format)
+{
+    static const char *const names[] = { "matroska", "mov", "mpegts", "mpeg", "flv", "live_flv", "ogg", "asf", "nut", "mxf", "wtv", "avi" };
+    const size_t n = strcspn(format->name, ",");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && !memcmp(names[i], format->name, n)) return 1;
+    return 0;
+}
+
+/* A movie's time begins at 0, by its edit lists, unless it comes in fragments, which may be the later ones of a broadcast. Elsewhere the
+ * first stream begins at the zero; below 0 there is only what encoders put in front, unless clocks begin anywhere. */
+static double zero_of(const AVFormatContext *format, const AVStream *stream)
+{
+    const int is_movie = !strncmp(format->iformat->name, "mov", 3) && stream->nb_frames > 0;
+    if (format->start_time == AV_NOPTS_VALUE || is_movie) return 0;
+    const double start = (double)format->start_time / AV_TIME_BASE;
+    return start > 0 || format->iformat->flags & AVFMT_TS_DISCONT ? start : 0;
+}
+
+void ffmpeg_open_clock(struct ffmpeg *f)
+{
+    const AVFormatContext *format = f->format;
+    const int says = format->duration > 0 && format->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE;
+    f->zero = zero_of(format, format->streams[f->stream]);
+    f->clock = (struct media_clock){ .is_on = !f->in->unclocked && has_clock(format->iformat),
+                                     .splices = (format->iformat->flags & AVFMT_TS_DISCONT) != 0,
+                                     .longest = says ? (double)format->duration / AV_TIME_BASE : -1 };
+}
 #else
 typedef int media_ffmpeg_open_is_left_out; /* a translation unit wants a declaration */
 #endif

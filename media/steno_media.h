@@ -2,10 +2,12 @@
  *
  * A small companion of libsteno: it opens whatever FFmpeg reads (or, built without FFmpeg, WAV at 16 kHz) and hands out a
  * steno_source. Samples equal those of `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -` divided by 32768, which is what
- * the Whisper reference transcribes. Audio is decoded as it is pulled and never held whole. FFmpeg is loaded on first use, because
- * its hundred libraries take 20 ms; it sees nothing but the opened file and only a list of container formats. Its log, which belongs
- * to the whole process, is switched off (av_log_set_level) by steno_media_open: a program that uses FFmpeg itself may set it again. How
- * much stack a call takes is FFmpeg's affair (WAV, MP3, Matroska, MP4, Ogg, FLAC: 26 KiB); leave 256 KiB for it. */
+ * the Whisper reference transcribes. They lie where the clock of the container puts them: silence stands where a film has no sound yet, and
+ * in gaps of 0.1 s and more; the reference leaves that out (steno_media_params.unclocked). Audio is decoded as it is pulled and never held
+ * whole. FFmpeg is loaded on first use, because its hundred libraries take 20 ms; it sees nothing but the opened file and only a list of
+ * container formats. Its log, which belongs to the whole process, is switched off (av_log_set_level) by steno_media_open: a program that
+ * uses FFmpeg itself may set it again. How much stack a call takes is FFmpeg's affair (WAV, MP3, Matroska, MP4, Ogg, FLAC: 26 KiB); leave
+ * 256 KiB for it. */
 #ifndef STENO_MEDIA_H
 #define STENO_MEDIA_H
 #include <steno/steno.h>
@@ -43,6 +45,9 @@ typedef struct steno_media_params {
     const void *head;         /**< bytes that stand before those of the file, as if they were its own: a header for samples alone. Kept
                                *   by the caller until steno_media_close */
     int64_t head_sz;
+    int32_t unclocked;        /**< 0: times count from the start of the file, as a player shows them. Silence is put where the sound begins
+                               *   later than the file and where it has gaps; sound before the file's zero, or under other sound, is
+                               *   left out. 1: sound follows sound, whatever times the container gives, as in the Whisper reference */
 } steno_media_params;
 
 enum { STENO_MEDIA_PATH = -1, STENO_MEDIA_FAILED = -2 };
@@ -96,9 +101,15 @@ typedef struct steno_media_state {
     int64_t promised_ms;     /**< length that the container declares for this sound, -1: it does not say */
     int64_t read_ms;         /**< length that was read, up to the end or so far */
     int64_t damaged_packets; /**< packets that could not be decoded and were skipped */
+    int64_t start_ms;        /**< silence before the first sound, because it begins later than the file; below 0: sound that was left out
+                              *   there, because it begins earlier. This and what follows: 0 with unclocked */
+    int64_t gaps;            /**< gaps in the sound behind that, which are filled with silence */
+    int64_t gaps_ms;         /**< their length, in all */
+    int64_t dropped_ms;      /**< sound that was left out because it lies under other sound */
+    int64_t jumps;           /**< jumps of the clock that are no gaps (farther than the file is long, or back): sound goes on at once */
 } steno_media_state;
 
-/** @return STENO_OK, or STENO_EARG (s is NULL, or its size is not set) */
+/** @return STENO_OK, or STENO_EARG (s is NULL, or its size is not set). A smaller size, of an older version, is served */
 STENO_API int steno_media_state_get(const steno_media *m, steno_media_state *s);
 
 /** Make the running and every later read of `m` return early; safe in a signal handler and from other threads. */

@@ -8,6 +8,7 @@
 #include "option_names.h"
 #include "print.h"
 #include "signals.h"
+#include "file_source.h"
 #include "sound.h"
 #include "text_file.h"
 #include "utf8.h"
@@ -161,6 +162,7 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
         code = sound_failed(file, rc, err.text);
     } else {
         steno_media_source(m, &src);
+        p.offset_ms = file_source_start_ms(m) > 0 ? file_source_start_ms(m) : 0;
         signals_defer(1);
         signals_watch(e->session, m);
         rc = steno_align(e->session, &src, text, &p);
@@ -169,6 +171,7 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
             code = sound_call_failed(file, m, e->session, rc);
         } else {
             sound_lost(m, file);
+            if (!o->engine.quiet) sound_clock(m, file);
             code = out->on ? cues_write(out, l, e->session) : words_print(e->session, o->json);
         }
     }

@@ -7,6 +7,7 @@
 #include "num.h"
 #include "print.h"
 #include "signals.h"
+#include "file_source.h"
 #include "sound.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,10 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     }
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return sound_failed(file, STENO_ENOMEM, "");
-    int code, rc = sound_open(&m, file, &err);
+    steno_media_params how;
+    sound_params(&how);
+    how.unclocked = 1; /* silence before a late sound has no language */
+    int code, rc = file_source_open(&m, file, &how, &err);
     if (rc != STENO_OK) {
         code = sound_failed(file, rc, err.text);
     } else {

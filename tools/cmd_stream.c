@@ -123,6 +123,7 @@ static int hear(struct live *l, struct printer *p, const struct opts *o, const c
         rc = hear_all(l, p, &e);
     }
     const int n_lost = rc ? 0 : stream_sound_lost(p->sound);
+    if (!rc && !o->engine.quiet) stream_sound_clock(p->sound, file);
     stream_sound_close(p->sound);
     if (n_lost) message("some sound of the microphone was lost, %d times: the machine does not keep up", n_lost);
     if (!file) file = o->sound.mic ? "default" : "-";

@@ -268,6 +268,7 @@ static void set_job(struct transcription *t)
     t->job.punctuation = t->marks.session;
     if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
+    t->job.media.unclocked = o->as != NULL; /* the other programs' times count from the first sound */
     t->url_most = o->url_limit * 1000000;
     if (o->url_limit) t->job.media.user = &t->url_most;
     t->job.media.live = option_served(t->engine.model, "chunk_size"); /* text comes while the pipe goes on */

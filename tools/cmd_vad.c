@@ -171,6 +171,7 @@ static int find(struct finding *j, const struct opts *o, const struct engine *e,
         code = sound_call_failed(file, m, e->session, rc);
     } else if (code == EXIT_OK) {
         sound_lost(m, file);
+        if (!o->engine.quiet) sound_clock(m, file);
     }
     steno_media_close(m);
     if (code == EXIT_OK && j->sink.failed) {

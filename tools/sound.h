@@ -20,6 +20,9 @@ int sound_call_failed(const char *file, const steno_media *m, const steno_sessio
  * @return code */
 int sound_tell_missing(int code, char *const *file, int n);
 
-/* Tell what of the file could not be heard. */
+/* Print what of the file could not be read. */
 void sound_lost(const steno_media *m, const char *file);
+
+/* Print where the clock of the file moved its sound: a late start, gaps, jumps. */
+void sound_clock(const steno_media *m, const char *file);
 #endif

@@ -208,6 +208,11 @@ int stream_sound_lost(const struct stream_sound *s)
     return s->mic ? mic_lost(s->mic) : 0;
 }
 
+void stream_sound_clock(const struct stream_sound *s, const char *file)
+{
+    if (s->media) sound_clock(s->media, file ? file : "-");
+}
+
 int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno_error *e)
 {
     const int64_t n = s->has_clock ? STEP : STREAM_PIECE;

@@ -252,6 +252,7 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     const char *name = sound_name(in->file);
     if (e->status != STENO_OK) return tell_failed(t, in, e);
     if (e->lost) sound_lost(in->media, in->file);
+    if (!t->o->engine.quiet) sound_clock(in->media, in->file);
     if (!t->o->engine.quiet) past_end_tell(name, in->audio_ms, t->o->offset_ms, t->data.clips, t->data.n_clips);
     if (t->o->engine.verbose && t->job.params.vad_model)
         message("%s: speech in %d segments", name, steno_span_count(in->session));

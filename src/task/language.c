@@ -109,11 +109,30 @@ void language_vote_begin(struct language_vote *v)
     *v = (struct language_vote){ .best = -1 };
 }
 
+/* Is the window at `from` a full one, with more behind it, and without any sound (all bins are the floor)? In *silent. */
+static int look_for_silence(steno_session *s, struct mel_stream *mel, int64_t from, int *silent)
+{
+    *silent = 0;
+    if (mel->frames - from <= mel->window) return STENO_OK;
+    const float *x = window_mel(s);
+    const int rc = mel_stream_window(mel, from, mel->window, 1, window_mel(s), &s->error);
+    const int n = mel->window * mel->n_mels;
+    int i = 0;
+    while (!rc && i < n && x[i] == x[0]) i++;
+    *silent = !rc && i == n;
+    return rc;
+}
+
 static int vote(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold,
                 struct language_vote *v)
 {
     float now[MAX_LANGUAGES];
-    const int lang = language_of_window(s, mel, decode_slot, (int64_t)v->n * mel->window, now);
+    const int64_t from = (int64_t)(v->first + v->n) * mel->window;
+    int silent = 0;
+    const int rc = v->n == 0 ? look_for_silence(s, mel, from, &silent) : STENO_OK;
+    v->first += silent;
+    if (rc || silent) return rc;
+    const int lang = language_of_window(s, mel, decode_slot, from, now);
     if (lang < 0) return lang;
     v->n++;
     v->times[lang]++;
@@ -123,7 +142,7 @@ static int vote(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, 
         v->best = lang;
         memcpy(v->kept, now, sizeof v->kept);
     }
-    v->over = sure || v->n >= segments || (int64_t)v->n * mel->window >= mel->frames;
+    v->over = sure || v->n >= segments || from + mel->window >= mel->frames;
     const int max = s->model->tokens.n_languages;
     s->result.n_language_probs = !v->over ? 0 : max < MAX_LANGUAGES ? max : MAX_LANGUAGES;
     for (int i = 0; i < s->result.n_language_probs; i++) s->result.language_prob[i] = v->kept[i];

@@ -7,6 +7,7 @@
 /* Which language has been heard in how many windows; the best one's probabilities. */
 struct language_vote {
     int n, over, best;
+    int first; /* windows without any sound before the first that counts */
     int times[MAX_LANGUAGES];
     float kept[MAX_LANGUAGES];
 };
