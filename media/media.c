@@ -18,6 +18,7 @@ struct steno_media {
     struct media_input in;
     char *name;
     atomic_int stop;
+    struct media_wav_head wav_head;
     int64_t promised_size, promised_begin; /* see media_promised_size */
     steno_error error;
 };
@@ -91,9 +92,26 @@ int steno_media_open(steno_media **out, const char *path, int (*stop)(void *user
     return steno_media_open_params(out, path, &p, e);
 }
 
+/* Give a WAV file whose head misleads another one. A pipe is copied to its end then. @return a status */
+static int mend_head(struct steno_media *m, steno_error *e)
+{
+    if (m->in.head_sz > 0) return STENO_OK;
+    const int64_t skip = media_wav_mend(&m->wav_head, &m->in);
+    if (skip < 0) return STENO_OK;
+    const int rc = m->in.live ? media_live_end(&m->in, m->backend, e) : STENO_OK;
+    if (rc != STENO_OK) return rc;
+    m->in.head = m->wav_head.bytes;
+    m->in.head_sz = m->wav_head.size;
+    m->in.skip = skip;
+    m->in.size += m->in.head_sz - skip;
+    return STENO_OK;
+}
+
 /* What comes from a pipe is decoded as it comes; where it cannot be, when all of it has come. */
 static int decoder_open(struct steno_media *m, steno_error *e)
 {
+    const int mended = mend_head(m, e);
+    if (mended != STENO_OK) return mended;
     if (media_wav_is_plain(&m->in)) m->backend = &media_wav;
     const int status = m->backend->open(&m->decoder, &m->in, m->in.live ? NULL : e);
     if (!status || !m->in.live) return status;

@@ -31,6 +31,7 @@ struct media_input {
     int fd;
     const uint8_t *head;   /* [head_sz]: stands before what fd has */
     int64_t head_sz;
+    int64_t skip;          /* bytes of the file that it stands for */
     int64_t size;          /* with it */
     int track;             /* which sound of it, from 1; 0: the one that fits best. What changes it rewinds */
     int unclocked;         /* sound follows sound, whatever times the file gives */
@@ -84,6 +85,15 @@ extern const struct media_backend media_wav;
 /* Whether the input is an undamaged WAV file of 16-bit mono samples at 16 kHz: nothing to convert, so that FFmpeg's libraries (20 ms
  * and 25 MB of memory) need not be loaded. */
 int media_wav_is_plain(const struct media_input *in);
+
+/* A plain head, for files whose own misleads FFmpeg; see media_wav_head.c. @return where the samples begin behind which it stands, -1: the
+ * file needs none */
+enum { MEDIA_WAV_FORMAT_MAX = 1 << 10 };
+struct media_wav_head {
+    uint8_t bytes[MEDIA_WAV_FORMAT_MAX + 29];
+    uint32_t size;
+};
+int64_t media_wav_mend(struct media_wav_head *out, const struct media_input *in);
 
 /* How many of n bytes at `at` are there without waiting for more than `least` of them; of what is no pipe as many as there are. */
 int64_t media_input_ready(const struct media_input *in, int64_t at, int64_t least, int64_t n);

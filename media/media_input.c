@@ -20,17 +20,18 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
     }
     if (at >= in->size) return 0;
     if ((int64_t)n > in->size - at) n = (size_t)(in->size - at);
-    if (in->mem) {
-        memcpy(dst, in->mem + at, n);
-        return (int64_t)n;
-    }
     if (at < in->head_sz) {
         if ((int64_t)n > in->head_sz - at) n = (size_t)(in->head_sz - at);
         memcpy(dst, in->head + at, n);
         return (int64_t)n;
     }
+    const int64_t own = at - in->head_sz + in->skip;
+    if (in->mem) {
+        memcpy(dst, in->mem + own, n);
+        return (int64_t)n;
+    }
     ssize_t got;
-    do got = pread(in->fd, dst, n, (off_t)(at - in->head_sz));
+    do got = pread(in->fd, dst, n, (off_t)own);
     while (got < 0 && errno == EINTR && !media_input_stopped(in));
     return got < 0 ? -errno : (int64_t)got;
 }

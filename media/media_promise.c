@@ -43,7 +43,7 @@ static int64_t riff(const struct media_input *in, int big, int64_t *begin)
     uint64_t long_size = 0;
     int64_t at = 0;
     for (int i = 0; i < PARTS_MAX && media_input_exactly(in, at, h, 12); i++) {
-        const int is_list = !memcmp(h, "RIFF", 4) || !memcmp(h, "RF64", 4) || !memcmp(h, "FORM", 4);
+        const int is_list = !memcmp(h, "RIFF", 4) || !memcmp(h, "RF64", 4) || !memcmp(h, "BW64", 4) || !memcmp(h, "FORM", 4);
         const uint32_t size = (uint32_t)(big ? be(h + 4, 4) : le(h + 4, 4));
         if (is_list) {
             at += 12;
@@ -209,7 +209,7 @@ int64_t media_promised_size(const struct media_input *in, int64_t *begin)
     uint8_t h[16];
     *begin = 0;
     if (!media_input_exactly(in, 0, h, sizeof h)) return -1;
-    if (!memcmp(h, "RIFF", 4) || !memcmp(h, "RF64", 4)) return riff(in, 0, begin);
+    if (!memcmp(h, "RIFF", 4) || !memcmp(h, "RF64", 4) || !memcmp(h, "BW64", 4)) return riff(in, 0, begin);
     if (!memcmp(h, "FORM", 4)) return riff(in, 1, begin);
     if (!memcmp(h, "riff\x2e\x91\xcf\x11", 8)) return wave64(in, begin);
     if (!memcmp(h, "caff", 4)) return caf(in, begin);

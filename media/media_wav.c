@@ -69,7 +69,8 @@ static int read_format(struct wav *w, int64_t at, uint32_t size, steno_error *e)
 static int wav_probe(const struct media_input *in, steno_error *e)
 {
     uint8_t h[12];
-    if (media_input_exactly(in, 0, h, 12) && (!memcmp(h, "RIFF", 4) || !memcmp(h, "RF64", 4)) && !memcmp(h + 8, "WAVE", 4)) return STENO_OK;
+    const int is_there = media_input_exactly(in, 0, h, 12) && !memcmp(h + 8, "WAVE", 4);
+    if (is_there && (!memcmp(h, "RIFF", 4) || !memcmp(h, "RF64", 4) || !memcmp(h, "BW64", 4))) return STENO_OK;
     return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a WAV file; this build has no FFmpeg and reads nothing else", in->name);
 }
 
