@@ -30,7 +30,7 @@ static const struct arg rows[] = {
     ARG_HEADING("Prompt"),
     { .name = "prompt", .letter = 'p', .kind = ARG_TEXT, .at = AT(prompt), .value = "TEXT", .help = "the same as PROMPT" },
     { .name = "file", .letter = 'f', .kind = ARG_TEXT, .at = AT(file), .value = "FILE",
-      .help = "the prompt is in a file; - is standard input" },
+      .help = "the prompt is in a file; - is standard input. One line end at its end is no part of it" },
     { .name = "prompts", .kind = ARG_TEXT, .at = AT(prompts), .value = "FILE",
       .help = "a prompt in each line of a file, or in JSON (.jsonl), - is standard input; each becomes an object in a line" },
     { .name = "raw", .kind = ARG_FLAG, .at = AT(raw), .help = "go on with the text as it is; else a chat model is asked, and answers" },
@@ -73,6 +73,14 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
 
 /* ---- what it is asked -------------------------------------------------------------------------------------------------------- */
 
+/* The line end that an editor puts behind the last line is no part of a prompt. */
+static void cut_line_end(char *text)
+{
+    size_t n = strlen(text);
+    if (n && text[n - 1] == '\n') text[--n] = '\0';
+    if (n && text[n - 1] == '\r') text[n - 1] = '\0';
+}
+
 /* The prompt in malloc'd memory. @return EXIT_OK, or the exit code to end with */
 static int take_prompt(char **text, const struct opts *o, const char *operand)
 {
@@ -85,7 +93,7 @@ static int take_prompt(char **text, const struct opts *o, const char *operand)
         return EXIT_MEMORY;
     }
     switch (text_file_read(text, file, 1, PROMPT_MOST, why, sizeof why)) {
-    case TEXT_FILE_READ: return EXIT_OK;
+    case TEXT_FILE_READ: cut_line_end(*text); return EXIT_OK;
     case TEXT_FILE_NO_MEMORY: message("out of memory for the prompt"); return EXIT_MEMORY;
     default: break;
     }
@@ -117,6 +125,7 @@ static int generate(struct engine *e, const struct opts *o, const char *operand)
     int n = 0, code = lm_check_model(e->model);
     if (code != EXIT_OK) return code;
     code = lm_params_open(&lm, &o->lm, o->engine.given, e->model);
+    if (code == EXIT_OK && !o->raw) code = lm_check_turns(e->model, &o->lm);
     if (code == EXIT_OK && o->prompts) {
         const struct lm_many many = { o->prompts, (int)o->batch_size, o->raw, o->ids, &o->lm, &lm.p, o->engine.given };
         code = lm_many_run(e, &many);

@@ -148,6 +148,7 @@ static void print_facts(int json, const struct engine *e, const char *given)
     fact_text(json, "decoder_weights", i.decoder_weights);
     fact_text(json, "device", i.device);
     fact_text(json, "cpu_level", i.cpu_level);
+    if (i.chat[0]) fact_text(json, "chat_template", i.chat);
     /* what is heard, token by token, in a language that is asked for */
     const int decodes = i.n_text_ctx > 0 && option_served(e->model, "prompt_tokens");
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)

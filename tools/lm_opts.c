@@ -159,7 +159,7 @@ static int add_conversation(struct ids *to, const steno_model *m, const struct l
     const int wanted = steno_chat_tokenize(m, msg, n, flags, NULL, 0, &e);
     if (wanted < 0) {
         if (wanted == STENO_ENOMEM) return no_memory();
-        message("%s", e.text);
+        message("%s%s", e.text, strstr(e.text, "begin with a system message") ? ", with --system TEXT" : "");
         return wanted == STENO_EUNSUPPORTED ? EXIT_MODEL : EXIT_USAGE;
     }
     const int code = ids_room(to, wanted);
@@ -167,50 +167,87 @@ static int add_conversation(struct ids *to, const steno_model *m, const struct l
     return code;
 }
 
-/* A piece of a template of the user's own, whose markers are read. */
-static int add_markers(struct ids *to, const steno_model *m, const char *s, size_t n)
+/* A prompt by a template of the user's own: its pieces, whose markers are read, and what goes between them, where none is. */
+struct parts { steno_text_part *at; int n, cap; };
+
+static int add_part(struct parts *to, const char *text, size_t n, uint32_t flags)
 {
-    char *text = malloc(n + 1);
-    size_t len = 0;
-    if (!text) return no_memory();
-    for (size_t i = 0; i < n; i++) {
-        const int is_escape = s[i] == '\\' && i + 1 < n && s[i + 1] == 'n';
-        text[len++] = is_escape ? '\n' : s[i];
-        i += (size_t)is_escape;
+    if (!n) return EXIT_OK;
+    if (to->n == to->cap) {
+        const int cap = 2 * to->cap + 16;
+        steno_text_part *more = realloc(to->at, (size_t)cap * sizeof *more);
+        if (!more) return no_memory();
+        to->at = more;
+        to->cap = cap;
     }
-    const int code = add_text(to, m, text, len, STENO_TOKENIZE_SPECIAL | (to->n ? 0 : STENO_TOKENIZE_WHOLE));
-    free(text);
-    return code;
+    to->at[to->n++] = (steno_text_part){ text, n, flags };
+    return EXIT_OK;
 }
 
 /* Each turn of the user is the template with the prompt in its place; what the assistant said stands behind it. */
-static int add_turn(struct ids *to, const steno_model *m, const char *form, const char *system, const char *prompt)
+static int add_turn(struct parts *to, const char *form, const char *system, const char *prompt)
 {
     int code = EXIT_OK;
     while (*form && code == EXIT_OK) {
         const char *at = strchr(form, '{');
         while (at && strncmp(at, "{prompt}", 8) != 0 && strncmp(at, "{system}", 8) != 0) at = strchr(at + 1, '{');
-        const size_t n = at ? (size_t)(at - form) : strlen(form);
-        if (n) code = add_markers(to, m, form, n);
+        code = add_part(to, form, at ? (size_t)(at - form) : strlen(form), STENO_TOKENIZE_SPECIAL);
         if (!at || code != EXIT_OK) return code;
         const char *text = at[1] == 'p' ? prompt : system;
-        code = add_text(to, m, text, strlen(text), 0);
+        code = add_part(to, text, strlen(text), 0);
         form = at + 8;
     }
+    return code;
+}
+
+/* The template with its new lines. */
+static char *without_escapes(const char *form)
+{
+    char *text = strdup(form), *to = text;
+    for (const char *p = form; text && *p; p++) {
+        const int is_escape = p[0] == '\\' && p[1] == 'n';
+        *to++ = is_escape ? '\n' : *p;
+        p += is_escape;
+    }
+    if (text) *to = '\0';
+    return text;
+}
+
+/* What the model puts before a whole text is not put there twice. */
+static uint32_t whole_flag(const steno_model *m, const char *form)
+{
+    int32_t empty[2], begun[2];
+    const steno_text_part part = { form, strlen(form), STENO_TOKENIZE_SPECIAL };
+    const int n = steno_tokenize_parts(m, NULL, 0, STENO_TOKENIZE_WHOLE, empty, 2);
+    return n > 0 && steno_tokenize_parts(m, &part, 1, 0, begun, 2) > 0 && begun[0] == empty[0] ? 0 : STENO_TOKENIZE_WHOLE;
+}
+
+static int add_parts(struct ids *to, const steno_model *m, const struct parts *p, uint32_t flags)
+{
+    const int wanted = steno_tokenize_parts(m, p->at, p->n, flags, NULL, 0);
+    if (wanted < 0) return tokens_failed(wanted);
+    const int code = ids_room(to, wanted);
+    if (code == EXIT_OK) to->n += steno_tokenize_parts(m, p->at, p->n, flags, to->at + to->n, wanted);
     return code;
 }
 
 static int add_by_template(struct ids *to, const steno_model *m, const char *form, const steno_message *msg, int n)
 {
     const char *system = "";
+    struct parts p = { 0 };
     int code = EXIT_OK;
     if (!strstr(form, "{prompt}"))
         return message_usage("--prompt-template: it is none of chatml, llama2, llama3, gemma, and has no {prompt}");
+    char *text = without_escapes(form);
+    if (!text) return no_memory();
     for (int i = 0; i < n && code == EXIT_OK; i++) {
         if (!strcmp(msg[i].role, "system")) system = msg[i].content;
-        else if (!strcmp(msg[i].role, "assistant")) code = add_text(to, m, msg[i].content, strlen(msg[i].content), 0);
-        else code = add_turn(to, m, form, system, msg[i].content);
+        else if (!strcmp(msg[i].role, "assistant")) code = add_part(&p, msg[i].content, strlen(msg[i].content), 0);
+        else code = add_turn(&p, text, system, msg[i].content);
     }
+    if (code == EXIT_OK) code = add_parts(to, m, &p, whole_flag(m, text));
+    free(text);
+    free(p.at);
     return code;
 }
 
@@ -228,18 +265,28 @@ int lm_prompt(int32_t **out, const steno_model *m, const struct lm_opts *o, cons
     return -1;
 }
 
+int lm_check_turns(const steno_model *m, const struct lm_opts *o)
+{
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(m, &i);
+    if (o->prompt_template || strcmp(i.chat, "unknown") != 0) return EXIT_OK;
+    message("the model's chat template is not one that this version knows: --prompt-template TEXT gives the form of its turns, --raw goes "
+            "on with the text as it is");
+    return EXIT_MODEL;
+}
+
 /* Does the model know turns, or is it told how they are written? */
 static int has_turns(const steno_model *m, const struct lm_opts *o)
 {
-    const steno_message hello = { "user", "" };
-    return o->prompt_template || steno_chat_tokenize(m, &hello, 1, 0, NULL, 0, NULL) != STENO_EUNSUPPORTED;
+    steno_model_info i = { .size = sizeof i };
+    return o->prompt_template || (steno_model_info_get(m, &i) == STENO_OK && i.chat[0]);
 }
 
 int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_opts *o, int raw, const char *text)
 {
     const int as_it_is = raw || !has_turns(m, o);
     const steno_message turns[] = { { "system", o->system ? o->system : "" }, { "user", text } };
-    int code;
+    int code = EXIT_OK;
     if (as_it_is && !raw && o->system)
         return message_usage("--system: the model does not say how turns are written; --prompt-template does");
     if (as_it_is && !*text) return message_usage("the prompt is empty");

@@ -84,6 +84,9 @@ void lm_params_close(struct lm_params *p);
  * memory. @return their number, or -1 after a message, with *code the exit code */
 int lm_prompt(int32_t **ids, const steno_model *m, const struct lm_opts *o, const steno_message *msg, int n, int raw, int *code);
 
+/* Are the model's turns known, if it has a template of them? @return EXIT_OK, or EXIT_MODEL after a message */
+int lm_check_turns(const steno_model *m, const struct lm_opts *o);
+
 /* The same of one text of a user, with the options' system text, where the model knows turns and raw is not asked for. @return EXIT_OK, or
  * the exit code after a message */
 int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_opts *o, int raw, const char *text);

@@ -338,6 +338,8 @@ typedef struct steno_model_info {
     int64_t token_bytes;    /* keys and values of a token in all layers, of what decodes token by token; else 0 */
     int64_t kv_bytes;       /* of that, what one text of n_text_ctx tokens takes: layers that look back a window keep no more than that and
                                the rows that are read together */
+    char chat[16];          /* how the model's chat template writes turns: "chatml", "llama2", "llama3", "gemma", "mistral"; "unknown": it
+                               has a template of another form; "": it has none */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */
@@ -404,6 +406,20 @@ enum steno_tokenize_flags {
  * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no tokenizer, or does not know the flags */
 STENO_API int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, uint32_t flags, int32_t *ids, int n);
 
+/** A part of a text: flags is 0 for what a user has written, STENO_TOKENIZE_SPECIAL for what the program has. */
+typedef struct steno_text_part {
+    const char *text;      /* [n] need not be UTF-8 */
+    size_t n;
+    uint32_t flags;
+} steno_text_part;
+
+/** A text in parts, such as a prompt, to token ids: those of the whole text. Text between special tokens is encoded as one, so a part that
+ * begins inside of it gets no space of its own before it, as it would by steno_tokenize_text.
+ *
+ * @param flags  0 or STENO_TOKENIZE_WHOLE
+ * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no tokenizer of a language model */
+STENO_API int steno_tokenize_parts(const steno_model *m, const steno_text_part *parts, int n_parts, uint32_t flags, int32_t *ids, int n);
+
 /** A turn of a conversation. */
 typedef struct steno_message {
     const char *role;      /* "system", "user" or "assistant" */
@@ -420,10 +436,12 @@ enum steno_chat_flags {
     STENO_CHAT_AS_GEMMA = 0x400
 };
 
-/** A conversation to the ids that a chat model was trained on. The program that its file has for that (Jinja) is recognised by its markers
- * and not run: ChatML, Llama 2 and 3, Gemma. Markers in the messages stay text.
+/** A conversation to the ids that a chat model was trained on. The program that its file has for that (Jinja) is recognised by its whole
+ * form and not run: ChatML, Llama 2 and 3, Gemma, Mistral (steno_model_info.chat). Where it writes a system message of its own before a
+ * conversation that has none, so does this. Markers in the messages stay text.
  *
- * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no such format; STENO_EARG: e says what is wrong with the messages */
+ * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no such program, or one that is not known; STENO_EARG: e says what is wrong
+ *         with the messages */
 STENO_API int steno_chat_tokenize(const steno_model *m, const steno_message *messages, int n_messages, uint32_t flags, int32_t *ids, int n,
                                   steno_error *e);
 

@@ -315,6 +315,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total + (m->exact ? m->exact->arena.total : 0));
     i.verify = m->exact != NULL;
     i.bare_text = (int32_t)m->family->bare_text;
+    snprintf(i.chat, sizeof i.chat, "%s", model_chat_name(m));
     i.jieba = m->jieba;
     i.itn = m->family->audio_lm ? 2 : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
     i.alignment_heads = m->align_heads;

@@ -1,7 +1,6 @@
 /* steno: text, languages and special tokens of a model. SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "model/family.h"
-#include "text/chat.h"
 
 int steno_language_id(const steno_model *m, const char *name)
 {
@@ -52,6 +51,30 @@ int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, u
     return rc ? rc : got;
 }
 
+int steno_tokenize_parts(const steno_model *m, const steno_text_part *parts, int n_parts, uint32_t flags, int32_t *ids, int n)
+{
+    if (!m || n_parts < 0 || (n_parts && !parts) || n < 0 || (n && !ids) || flags & ~(uint32_t)STENO_TOKENIZE_WHOLE) return STENO_EARG;
+    if (!m->tokenizer) return STENO_EUNSUPPORTED;
+    struct buf text = { 0 }, part = { 0 }, b = { 0 };
+    int rc = STENO_OK;
+    for (int i = 0; i < n_parts && !rc; i++) {
+        const steno_text_part *it = &parts[i];
+        if ((!it->text && it->n) || it->flags & ~(uint32_t)STENO_TOKENIZE_SPECIAL) rc = STENO_EARG;
+        if (!rc && it->n) buf_add(&text, it->text, it->n);
+        buf_add(&part, &(struct token_part){ text.len, (it->flags & STENO_TOKENIZE_SPECIAL) != 0 }, sizeof(struct token_part));
+    }
+    if (!rc && (text.err || part.err)) rc = STENO_ENOMEM;
+    if (!rc)
+        rc = tokenizer_encode_parts(m->tokenizer, text.p, (const struct token_part *)(const void *)part.p, (size_t)n_parts,
+                                    flags ? TOKENIZE_WHOLE : 0, &b, NULL);
+    const int got = (int)(b.len / sizeof *ids);
+    if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
+    buf_free(&text);
+    buf_free(&part);
+    buf_free(&b);
+    return rc ? rc : got;
+}
+
 int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
 {
     return text ? steno_tokenize_text(m, text, strlen(text), 0, ids, n) : STENO_EARG;
@@ -67,15 +90,17 @@ int steno_chat_tokenize(const steno_model *m, const steno_message *messages, int
     const int known = !(flags & ~(uint32_t)(KNOWN | AS)) && as < sizeof formats / sizeof *formats;
     if (!m || (!messages && n_messages) || n_messages < 0 || n < 0 || (n && !ids) || !known)
         return err_set(e, STENO_EARG, "steno_chat_tokenize needs a model, messages, and flags that are known");
-    const enum chat_format format = as ? formats[as] : (enum chat_format)m->chat;
-    if (!m->tokenizer || format == CHAT_NONE)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: the model has no chat format that is known to this version", m->name);
+    const struct chat_form form = as ? chat_usual(formats[as]) : m->chat;
+    if (!m->tokenizer || form.format == CHAT_NONE)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: the model has no chat template", m->name);
+    if (form.format == CHAT_UNKNOWN)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: the model's chat template is not one that this version knows", m->name);
     const unsigned how = (flags & STENO_CHAT_ANSWER ? CHAT_ANSWER : 0) | (flags & STENO_CHAT_NO_THINKING ? CHAT_NO_THINKING : 0);
     struct buf b = { 0 };
     int rc = STENO_OK;
     for (int i = 0; i < n_messages && !rc; i++)
         if (!messages[i].role || !messages[i].content) rc = err_set(e, STENO_EARG, "message %d has no role or no content", i);
-    if (!rc) rc = chat_encode(m->tokenizer, format, messages, n_messages, how, &b, e);
+    if (!rc) rc = chat_encode(m->tokenizer, &form, messages, n_messages, how, &b, e);
     const int got = (int)(b.len / sizeof *ids);
     if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
     buf_free(&b);

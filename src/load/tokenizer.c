@@ -1,5 +1,6 @@
 /* steno: tokenizers of language models, as their files say them. SPDX-License-Identifier: MIT */
 #include "load/tokenizer.h"
+#include <stdio.h>
 #include <string.h>
 
 /* The first of the files beside the model that there is. @return as model_source_find */
@@ -23,26 +24,56 @@ int tokenizer_is_there(const struct weights *w, steno_error *e)
     return found;
 }
 
-/* What writes chat prompts, beside a tokenizer.json: in a file of its own, or among the settings. */
-static int read_template(struct tokenizer_file *t, struct weights *w, steno_error *e)
+/* Of settings: the template, or of a list of named ones that which is called default, or the only one. */
+static const char *template_of(const struct meta *m)
+{
+    const char *only = NULL;
+    int n = 0;
+    for (char key[64]; n < TOKENIZER_TEMPLATES; n++) {
+        snprintf(key, sizeof key, "chat_template.%d.template", n);
+        const char *text = meta_text(m, key, NULL);
+        if (!text) break;
+        snprintf(key, sizeof key, "chat_template.%d.name", n);
+        if (!strcmp(meta_text(m, key, ""), "default")) return text;
+        only = text;
+    }
+    return meta_text(m, "chat_template", n == 1 ? only : n ? "" : NULL); /* several, of which none is for every use: an unknown one */
+}
+
+/* A template among the settings of a file beside the model. */
+static int read_settings(struct tokenizer_file *t, struct weights *w, const char *name, steno_error *e)
 {
     struct arena scrap;
     struct meta m;
     struct file f;
     arena_init(&scrap);
     meta_init(&m, &scrap);
+    int rc = model_source_find(&w->source, name, &scrap, &f, e);
+    if (rc > 0) {
+        rc = meta_read_json(&m, NULL, &f, e);
+        file_close(&f);
+        const char *text = rc ? NULL : template_of(&m);
+        if (text) t->chat_template = arena_strdup(&w->arena, text, strlen(text));
+        if (text && !t->chat_template) rc = err_nomem(e, strlen(text), "a chat template");
+    }
+    arena_free(&scrap);
+    return rc;
+}
+
+/* What writes chat prompts, beside a tokenizer.json: in a file of its own, or among the settings. */
+static int read_template(struct tokenizer_file *t, struct weights *w, steno_error *e)
+{
+    static const char *const places[] = { "tokenizer_config.json", "chat_template.json" };
+    struct arena scrap;
+    struct file f;
+    arena_init(&scrap);
     int rc = model_source_find(&w->source, "chat_template.jinja", &scrap, &f, e);
     if (rc > 0) {
         rc = file_text(&f, 1 << 20, &w->arena, &t->chat_template, e);
         file_close(&f);
-    } else if (!rc && (rc = model_source_find(&w->source, "tokenizer_config.json", &scrap, &f, e)) > 0) {
-        rc = meta_read_json(&m, NULL, &f, e);
-        file_close(&f);
-        const char *text = meta_text(&m, "chat_template", NULL);
-        if (!rc && text) t->chat_template = arena_strdup(&w->arena, text, strlen(text));
-        if (!rc && text && !t->chat_template) rc = err_nomem(e, strlen(text), "a chat template");
     }
     arena_free(&scrap);
+    for (size_t i = 0; i < sizeof places / sizeof *places && !rc && !t->chat_template; i++) rc = read_settings(t, w, places[i], e);
     return rc;
 }
 

@@ -123,6 +123,19 @@ static int read_says_of_words(struct tokenizer_file *t, const struct weights *w,
     return rc;
 }
 
+/* The template of conversations: where only named ones are there, that which is called default, or the only one. */
+static const char *template_of(const struct meta *m)
+{
+    static const char name[] = "tokenizer.chat_template.";
+    const char *text = meta_text(m, "tokenizer.chat_template", meta_text(m, "tokenizer.chat_template.default", NULL));
+    int n = 0;
+    for (uint32_t i = 0; i < m->n && !text; i++)
+        if (!strncmp(m->entry[i].key, name, sizeof name - 1) && m->entry[i].kind == META_TEXT && n++) text = "";
+    for (uint32_t i = 0; i < m->n && n == 1 && !text; i++)
+        if (!strncmp(m->entry[i].key, name, sizeof name - 1) && m->entry[i].kind == META_TEXT) text = m->entry[i].text;
+    return text; /* empty: several, of which none is for every use */
+}
+
 static int read_says(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
 {
     const struct said said[] = {
@@ -136,7 +149,7 @@ static int read_says(struct tokenizer_file *t, const struct weights *w, int32_t 
     if (!rc && t->form == TOKENIZER_WORDS) rc = read_says_of_words(t, w, n, e);
     if (t->bos >= n) t->bos = -1;
     if (t->eos >= n) t->eos = -1;
-    t->chat_template = meta_text(&w->meta, "tokenizer.chat_template", NULL);
+    t->chat_template = template_of(&w->meta);
     return rc;
 }
 

@@ -6,7 +6,7 @@
 #define STENO_LOAD_TOKENIZER_TEXT_H
 #include "load/weights.h"
 
-enum { TOKENIZER_ENDS = 16 };
+enum { TOKENIZER_ENDS = 16, TOKENIZER_TEMPLATES = 32 };
 enum tokenizer_form {
     TOKENIZER_BYTES, /* text is cut by a pattern, bytes are joined */
     TOKENIZER_PIECES, /* characters are joined; a space is part of pieces (SentencePiece) */

@@ -20,6 +20,7 @@
 #include "search/rules.h"
 #include "search/hysteresis.h"
 #include "text/bpe.h"
+#include "text/chat.h"
 #include "text/language.h"
 #include "text/jieba.h"
 #include "text/seg_dict.h"
@@ -99,7 +100,7 @@ struct steno_model {
     struct vocab vocab;
     struct bpe *bpe;
     struct tokenizer *tokenizer;   /* of a language model; NULL: it is none */
-    int chat;                      /* enum chat_format (text/chat.h) */
+    struct chat_form chat;         /* how a conversation is written */
     uint16_t rows_norm;            /* of a language model: binding of its plan, the norm of rows behind PHASE_LAYERS */
     int32_t pooling;               /* enum steno_pooling: how rows of a text become one, where nobody says */
     struct token_roles tokens;
@@ -305,6 +306,9 @@ static inline int32_t model_window_ms(const steno_model *m)
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
     family_silero, family_ct_transformer, family_nano, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;
+/* What people call the form of its conversations: steno_model_info.chat */
+const char *model_chat_name(const steno_model *m);
+
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);

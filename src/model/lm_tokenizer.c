@@ -4,7 +4,6 @@
 #include <string.h>
 #include "load/tokenizer.h"
 #include "model/lm.h"
-#include "text/chat.h"
 #include "text/wordpiece.h"
 
 #define REGEX(digits) "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" \
@@ -82,8 +81,14 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
         if (more[i] >= 0) d.end[d.n_ends++] = more[i];
     for (int i = 0; i < f.n_ends && d.n_ends < TOKENIZER_ENDS; i++) d.end[d.n_ends++] = f.end[i];
     if (!m->n_vocab) m->n_vocab = (int32_t)f.n; /* else the network says it */
-    m->chat = (int)chat_recognise(f.chat_template);
-    return tokenizer_open(&m->tokenizer, &m->arena, &d, e);
+    rc = chat_recognise(&m->chat, f.chat_template, &m->arena, e);
+    return rc ? rc : tokenizer_open(&m->tokenizer, &m->arena, &d, e);
+}
+
+const char *model_chat_name(const steno_model *m)
+{
+    static const char *const names[] = { "", "unknown", "chatml", "llama3", "llama3", "gemma", "gemma", "mistral" };
+    return m->chat.format == CHAT_INST && m->chat.inst.system == CHAT_SYSTEM_SYS ? "llama2" : names[m->chat.format];
 }
 
 /* What ids stand for in a text, for those who look at all of them: control tokens are not in it. */

@@ -61,25 +61,19 @@ static int add_task(struct buf *p, const struct audio_lm_options *q, steno_error
     return rc;
 }
 
-static int encode(const steno_model *m, const char *text, size_t n, unsigned flags, struct buf *ids, steno_error *e)
-{
-    const int rc = tokenizer_encode(m->tokenizer, text, n, flags, ids, e);
-    return !rc && ids->err ? err_nomem(e, ids->len, "a prompt") : rc;
-}
-
-/* Marks of the chat are looked for in its frame alone, never in what a user has written. A cut between words stands behind the frame, so
- * ids are those of the whole text. */
+/* Marks of the chat are looked for in its frame alone, never in what a user has written. Ids are those of the whole text. */
 static int nano_prompt(const steno_model *m, const struct audio_lm_options *q, struct buf *before, struct buf *behind, steno_error *e)
 {
     static const char first[] = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n";
     static const char last[] = "<|im_end|>\n<|im_start|>assistant\n";
     struct buf task = { 0 };
     if (!m->tokenizer) return err_set(e, STENO_EARG, "the model has no tokenizer: its file carries none, and none lies beside it");
+    buf_str(&task, first);
     int rc = add_task(&task, q, e);
     if (!rc && task.err) rc = err_nomem(e, task.len, "a prompt");
-    if (!rc) rc = encode(m, first, sizeof first - 1, TOKENIZE_SPECIAL, before, e);
-    if (!rc) rc = encode(m, task.p, task.len, 0, before, e);
-    if (!rc) rc = encode(m, last, sizeof last - 1, TOKENIZE_SPECIAL, behind, e);
+    const struct token_part part[] = { { sizeof first - 1, 1 }, { task.len, 0 } };
+    if (!rc) rc = tokenizer_encode_parts(m->tokenizer, task.p, part, 2, 0, before, e);
+    if (!rc) rc = tokenizer_encode(m->tokenizer, last, sizeof last - 1, TOKENIZE_SPECIAL, behind, e);
     buf_free(&task);
     return rc;
 }

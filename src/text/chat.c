@@ -2,57 +2,56 @@
 #include "text/chat.h"
 #include <string.h>
 
-enum chat_format chat_recognise(const char *program)
-{
-    if (!program) return CHAT_NONE;
-    if (strstr(program, "<|im_start|>")) return CHAT_ML;
-    if (strstr(program, "<|start_header_id|>")) return strstr(program, "Cutting Knowledge") ? CHAT_HEADERS_DATED : CHAT_HEADERS;
-    if (strstr(program, "<start_of_turn>")) return strstr(program, "ystem role") ? CHAT_TURNS : CHAT_TURNS_SYSTEM; /* which it refuses */
-    return strstr(program, "[INST]") ? CHAT_INST : CHAT_NONE;
-}
-
-/* A prompt being made. */
+/* A prompt being made: one text, whose parts are markers or what people have written. */
 struct chat {
     const struct tokenizer *t;
-    struct buf *ids;
-    struct buf text; /* of a system that goes before what comes next */
-    int status;
-    steno_error *e;
+    const struct chat_form *f;
+    struct buf text, parts;
 };
 
-static void put(struct chat *c, const char *s, size_t n, unsigned flags)
+static void put(struct chat *c, const char *s, size_t n, int special)
 {
-    if (!c->status) c->status = tokenizer_encode(c->t, s, n, flags, c->ids, c->e);
+    const size_t n_parts = c->parts.len / sizeof(struct token_part);
+    if (!n) return;
+    buf_add(&c->text, s, n);
+    const struct token_part part = { c->text.len, special };
+    struct token_part last;
+    if (n_parts) memcpy(&last, c->parts.p + (n_parts - 1) * sizeof last, sizeof last);
+    if (n_parts && last.special == special) c->parts.len -= sizeof last;
+    buf_add(&c->parts, &part, sizeof part);
 }
 
-static void put_marker(struct chat *c, const char *s)
-{
-    put(c, s, strlen(s), TOKENIZE_SPECIAL);
-}
+static void put_marker(struct chat *c, const char *s) { put(c, s, strlen(s), 1); }
 
 static void put_content(struct chat *c, const char *s, int trims)
 {
     size_t n = strlen(s);
     if (trims) text_strip(&s, &n);
-    if (!c->text.len) {
-        put(c, s, n, 0);
-        return;
-    }
-    buf_add(&c->text, s, n);
-    if (c->text.err) c->status = err_nomem(c->e, n, "a prompt");
-    else put(c, c->text.p, c->text.len, 0);
-    buf_clear(&c->text);
+    put(c, s, n, 0);
+}
+
+/* A token by its id, where the model has it. */
+static void put_token(struct chat *c, int32_t id)
+{
+    const uint8_t *s = NULL;
+    const size_t n = tokenizer_piece(c->t, id, 1, &s);
+    if (n) put(c, (const char *)s, n, 1);
+}
+
+static void put_begin(struct chat *c, const char *usual)
+{
+    if (c->f->traits & CHAT_BEGINS) put_token(c, tokenizer_bos(c->t));
+    else put_marker(c, usual);
 }
 
 static int is_role(const steno_message *m, const char *role) { return !strcmp(m->role, role); }
 
-static void put_turn(struct chat *c, const char *before, const char *role, const char *between, const steno_message *m,
-                     const char *behind)
+static void put_turn(struct chat *c, const char *before, const char *role, const char *between, const char *content, const char *behind)
 {
     put_marker(c, before);
     put_marker(c, role);
     put_marker(c, between);
-    put_content(c, m->content, 1);
+    put_content(c, content, c->f->traits & CHAT_TRIMS);
     put_marker(c, behind);
 }
 
@@ -60,102 +59,138 @@ static void put_turn(struct chat *c, const char *before, const char *role, const
 
 static void encode_ml(struct chat *c, const steno_message *m, int n, unsigned flags)
 {
-    for (int i = 0; i < n; i++) {
-        put_marker(c, "<|im_start|>");
-        put_marker(c, m[i].role);
-        put_marker(c, "\n");
-        put_content(c, m[i].content, 0);
-        put_marker(c, "<|im_end|>\n");
+    static const char start[] = "<|im_start|>", end[] = "<|im_end|>\n";
+    put_begin(c, "");
+    if (c->f->system && (!n || !is_role(m, "system"))) {
+        put_marker(c, "<|im_start|>system\n");
+        put_content(c, c->f->system, 0);
+        put_marker(c, end);
     }
+    for (int i = 0; i < n; i++) put_turn(c, start, m[i].role, "\n", m[i].content, end);
     if (!(flags & CHAT_ANSWER)) return;
     put_marker(c, "<|im_start|>assistant\n");
-    if (flags & CHAT_NO_THINKING) put_marker(c, "<think>\n\n</think>\n\n");
+    if (flags & CHAT_NO_THINKING && c->f->traits & CHAT_CAN_THINK) put_marker(c, "<think>\n\n</think>\n\n");
+    if (c->f->traits & CHAT_THINKS) put_marker(c, "<think>\n");
 }
 
 static void encode_headers(struct chat *c, const steno_message *m, int n, unsigned flags, int dated)
 {
     static const char dates[] = "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n";
-    put_marker(c, "<|begin_of_text|>");
+    static const char start[] = "<|start_header_id|>", between[] = "<|end_header_id|>\n\n", end[] = "<|eot_id|>";
+    put_begin(c, "<|begin_of_text|>");
     int i = 0;
     if (dated) {
         put_marker(c, "<|start_header_id|>system<|end_header_id|>\n\n");
-        buf_str(&c->text, dates);
+        put_content(c, dates, 0);
         put_content(c, n && is_role(m, "system") ? m[i++].content : "", 1);
-        put_marker(c, "<|eot_id|>");
-    }
-    for (; i < n; i++) put_turn(c, "<|start_header_id|>", m[i].role, "<|end_header_id|>\n\n", &m[i], "<|eot_id|>");
+        put_marker(c, end);
+    } else if (c->f->system && (!n || !is_role(m, "system"))) put_turn(c, start, "system", between, c->f->system, end);
+    for (; i < n; i++) put_turn(c, start, m[i].role, between, m[i].content, end);
     if (flags & CHAT_ANSWER) put_marker(c, "<|start_header_id|>assistant<|end_header_id|>\n\n");
 }
 
 static void encode_turns(struct chat *c, const steno_message *m, int n, unsigned flags)
 {
-    put_marker(c, "<bos>");
+    const char *system = NULL;
+    put_begin(c, "<bos>");
     for (int i = 0; i < n; i++) {
         if (is_role(&m[i], "system")) {
-            buf_str(&c->text, m[i].content);
-            buf_str(&c->text, "\n\n");
-        } else put_turn(c, "<start_of_turn>", is_role(&m[i], "assistant") ? "model" : m[i].role, "\n", &m[i], "<end_of_turn>\n");
+            system = m[i].content;
+            continue;
+        }
+        put_marker(c, "<start_of_turn>");
+        put_marker(c, is_role(&m[i], "assistant") ? "model\n" : "user\n");
+        if (system) put_content(c, system, 0);
+        if (system) put_content(c, "\n\n", 0);
+        put_content(c, m[i].content, 1);
+        put_marker(c, "<end_of_turn>\n");
+        system = NULL;
     }
     if (flags & CHAT_ANSWER) put_marker(c, "<start_of_turn>model\n");
 }
 
-/* Markers are text, so that a turn is one text. */
-static void encode_inst(struct chat *c, const steno_message *m, int n)
+/* What the user says, with the system's text where it belongs to it (NULL: not). */
+static void put_asked(struct chat *c, const char *system, const char *content)
 {
-    struct buf turn = { 0 };
-    for (int i = 0; i < n && !c->status; i++) {
-        const int is_answer = is_role(&m[i], "assistant"), is_system = is_role(&m[i], "system");
-        const char *s = m[i].content;
-        size_t len = strlen(s);
-        text_strip(&s, &len);
-        if (is_system) {
-            buf_str(&c->text, "<<SYS>>\n");
-            buf_add(&c->text, s, len);
-            buf_str(&c->text, "\n<</SYS>>\n\n");
-            continue;
-        }
-        buf_clear(&turn);
-        if (!is_answer) buf_str(&turn, "[INST] ");
-        if (c->text.len) buf_add(&turn, c->text.p, c->text.len);
-        buf_add(&turn, s, len);
-        if (!is_answer) buf_str(&turn, " [/INST]");
-        buf_clear(&c->text);
-        if (!is_answer) put_marker(c, "<s>");
-        if (turn.err) c->status = err_nomem(c->e, len, "a prompt");
-        put(c, turn.p, turn.len, 0);
-        if (is_answer) put_marker(c, "</s>");
+    const int trims = c->f->traits & CHAT_TRIMS, is_sys = c->f->inst.system == CHAT_SYSTEM_SYS;
+    size_t n = strlen(content);
+    const char *s = content;
+    if (trims) text_strip(&s, &n);
+    if (system) {
+        if (is_sys) put_content(c, "<<SYS>>\n", 0);
+        put_content(c, system, is_sys && trims);
+        put_content(c, is_sys ? "\n<</SYS>>\n\n" : "\n\n", 0);
     }
-    buf_free(&turn);
+    put(c, s, n, 0);
 }
 
-static int check_roles(enum chat_format f, const steno_message *m, int n, steno_error *e)
+static void encode_inst(struct chat *c, const steno_message *m, int n)
 {
+    const struct chat_inst *f = &c->f->inst;
+    const char *system = c->f->system;
+    int i = 0, last = n - 1;
+    if (n && is_role(m, "system")) system = m[i++].content;
+    while (last > i && !is_role(&m[last], "user")) last--;
+    const int asked = f->system == CHAT_SYSTEM_LAST ? last : i; /* the message that has the system's text */
+    if (!f->bos_each) put_token(c, tokenizer_bos(c->t));
+    if (system && f->system == CHAT_SYSTEM_TURN) {
+        put_marker(c, f->system_before);
+        put_content(c, system, 0);
+        put_marker(c, f->system_behind);
+        system = NULL;
+    }
+    for (; i < n; i++) {
+        if (is_role(&m[i], "assistant")) {
+            put_marker(c, f->answer_before);
+            put_content(c, m[i].content, f->trims_answers);
+            put_marker(c, f->answer_behind);
+            put_token(c, tokenizer_eos(c->t));
+            put_marker(c, f->answer_end);
+            continue;
+        }
+        if (f->bos_each) put_token(c, tokenizer_bos(c->t));
+        put_marker(c, f->before);
+        put_asked(c, i == asked ? system : NULL, m[i].content);
+        put_marker(c, f->behind);
+    }
+}
+
+static int check_roles(const struct chat_form *f, const steno_message *m, int n, steno_error *e)
+{
+    const int has_none = f->format == CHAT_TURNS || (f->format == CHAT_INST && f->inst.system == CHAT_SYSTEM_NONE);
     for (int i = 0; i < n; i++) {
         const int is_system = is_role(&m[i], "system");
-        if (is_system && f == CHAT_TURNS) return err_set(e, STENO_EARG, "this chat model has no system messages");
-        if (is_system && i && f != CHAT_ML && f != CHAT_HEADERS)
+        if (is_system && has_none) return err_set(e, STENO_EARG, "this chat model has no system messages");
+        if (is_system && i && f->format != CHAT_ML && f->format != CHAT_HEADERS)
             return err_set(e, STENO_EARG, "message %d: a system message comes first", i);
         if (!is_system && !is_role(&m[i], "user") && !is_role(&m[i], "assistant"))
             return err_set(e, STENO_EARG, "message %d: role '%.40s', want system, user or assistant", i, m[i].role);
     }
+    if (f->system_computed && (!n || !is_role(m, "system")))
+        return err_set(e, STENO_EARG, "the model's chat template writes a system message with a date or the like in it, which this version "
+                                      "does not: begin with a system message");
     return STENO_OK;
 }
 
-int chat_encode(const struct tokenizer *t, enum chat_format f, const steno_message *m, int n, unsigned flags, struct buf *ids,
+int chat_encode(const struct tokenizer *t, const struct chat_form *f, const steno_message *m, int n, unsigned flags, struct buf *ids,
                 steno_error *e)
 {
-    struct chat c = { .t = t, .ids = ids, .e = e, .status = check_roles(f, m, n, e) };
-    if (c.status) return c.status;
-    switch (f) {
+    struct chat c = { .t = t, .f = f };
+    int rc = check_roles(f, m, n, e);
+    if (rc) return rc;
+    switch (f->format) {
     case CHAT_ML: encode_ml(&c, m, n, flags); break;
     case CHAT_HEADERS: encode_headers(&c, m, n, flags, 0); break;
     case CHAT_HEADERS_DATED: encode_headers(&c, m, n, flags, 1); break;
     case CHAT_TURNS:
     case CHAT_TURNS_SYSTEM: encode_turns(&c, m, n, flags); break;
     case CHAT_INST: encode_inst(&c, m, n); break;
-    default: c.status = err_set(e, STENO_EARG, "the model has no chat format that is known");
+    default: return err_set(e, STENO_EARG, "the model has no chat format that is known");
     }
-    if (!c.status && (c.text.err || ids->err)) c.status = err_nomem(e, ids->len, "a prompt");
+    if (c.text.err || c.parts.err) rc = err_nomem(e, c.text.len, "a prompt");
+    const struct token_part *part = (const struct token_part *)(const void *)c.parts.p;
+    if (!rc) rc = tokenizer_encode_parts(t, c.text.p, part, c.parts.len / sizeof *part, 0, ids, e);
     buf_free(&c.text);
-    return c.status;
+    buf_free(&c.parts);
+    return rc;
 }

@@ -148,8 +148,9 @@ void tokenizer_close(struct tokenizer *t)
 
 /* ---- text to ids */
 
-/* The longest special token that stands at s[n]; -1: none, of those that are to be cut out. *len: its bytes. */
-static int32_t special_at(const struct tokenizer *t, const uint8_t *s, size_t n, int all, size_t *len)
+/* The longest special token that stands at s[n]; -1: none. Of control tokens those count that lie in the first n_all bytes; tokens of the
+ * role TOKEN_USER count anywhere. *len: its bytes. */
+static int32_t special_at(const struct tokenizer *t, const uint8_t *s, size_t n, size_t n_all, size_t *len)
 {
     const struct trie_node *at = t->trie.node;
     int32_t best = -1;
@@ -158,7 +159,7 @@ static int32_t special_at(const struct tokenizer *t, const uint8_t *s, size_t n,
         while (to < end && to->byte < s[i]) to++;
         if (to == end || to->byte != s[i]) break;
         at = to;
-        if (at->id < 0 || (!all && t->d.token[at->id].role != TOKEN_USER)) continue;
+        if (at->id < 0 || (i >= n_all && t->d.token[at->id].role != TOKEN_USER)) continue;
         best = at->id;
         *len = i + 1;
     }
@@ -203,14 +204,17 @@ static int encode_plain(const struct tokenizer *t, const uint8_t *s, size_t n, s
     return rc;
 }
 
-int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsigned flags, struct buf *ids, steno_error *e)
+int tokenizer_encode_parts(const struct tokenizer *t, const char *text, const struct token_part *part, size_t n_parts, unsigned flags,
+                           struct buf *ids, steno_error *e)
 {
     const uint8_t *s = (const uint8_t *)text;
-    size_t from = 0, len = 0;
+    const size_t n = n_parts ? part[n_parts - 1].end : 0;
+    size_t from = 0, len = 0, k = 0;
     int rc = STENO_OK;
     if (flags & TOKENIZE_WHOLE && t->d.adds_bos && t->d.bos >= 0) buf_add(ids, &t->d.bos, sizeof t->d.bos);
     for (size_t i = 0; i < n && !rc;) {
-        const int32_t id = t->begins[s[i]] ? special_at(t, s + i, n - i, flags & TOKENIZE_SPECIAL, &len) : -1;
+        while (part[k].end <= i) k++;
+        const int32_t id = t->begins[s[i]] ? special_at(t, s + i, n - i, part[k].special ? part[k].end - i : 0, &len) : -1;
         if (id < 0) {
             i++;
             continue;
@@ -219,9 +223,25 @@ int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsi
         buf_add(ids, &id, sizeof id);
         from = i += len;
     }
-    if (!rc) rc = encode_plain(t, s + from, n - from, ids, e);
+    if (!rc && n) rc = encode_plain(t, s + from, n - from, ids, e);
     if (flags & TOKENIZE_WHOLE && t->d.adds_eos && t->d.eos >= 0) buf_add(ids, &t->d.eos, sizeof t->d.eos);
     return rc || !ids->err ? rc : err_nomem(e, ids->len, "token ids");
+}
+
+int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsigned flags, struct buf *ids, steno_error *e)
+{
+    const struct token_part all = { n, (flags & TOKENIZE_SPECIAL) != 0 };
+    return tokenizer_encode_parts(t, text, &all, 1, flags, ids, e);
+}
+
+int32_t tokenizer_bos(const struct tokenizer *t)
+{
+    return t->d.bos;
+}
+
+int32_t tokenizer_eos(const struct tokenizer *t)
+{
+    return t->d.eos;
 }
 
 int tokenizer_ends(const struct tokenizer *t)

@@ -49,8 +49,16 @@ enum tokenize_flags {
 /* Ids of text[n], any bytes, appended to ids as int32_t. STENO_ENOMEM; STENO_EARG: text that has no tokens */
 int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsigned flags, struct buf *ids, steno_error *e);
 
+/* Text of which some parts are the program's, whose control tokens become ids, and others a user's, whose do not. Ids are those of the
+ * whole text: a run of text between special tokens is encoded as one, however many parts it has. */
+struct token_part { size_t end; int special; }; /* the part ends before this byte of the text, and begins where the one before ends */
+int tokenizer_encode_parts(const struct tokenizer *t, const char *text, const struct token_part *part, size_t n_parts, unsigned flags,
+                           struct buf *ids, steno_error *e);
+
 /* The bytes of a token; 0 of them where it is not shown. show_special: control tokens are, too */
 size_t tokenizer_piece(const struct tokenizer *t, int32_t id, int show_special, const uint8_t **s);
+int32_t tokenizer_bos(const struct tokenizer *t); /* the token that begins a text, that ends it; -1: there is none */
+int32_t tokenizer_eos(const struct tokenizer *t);
 int tokenizer_adds(const struct tokenizer *t); /* how many ids TOKENIZE_WHOLE puts around a text */
 int tokenizer_ends(const struct tokenizer *t); /* and how many of them behind it */
 int tokenizer_is_end(const struct tokenizer *t, int32_t id); /* does a text end with it? */

@@ -252,7 +252,7 @@ static void test_conversations_that_have_no_format_are_refused(void **state)
     const steno_message good = { "user", "Hello" }, bad = { "narrator", "Hello" }, none = { "user", NULL };
     steno_model *m = llm_open("models/llama/hf");
     assert_int_equal(steno_chat_tokenize(m, &good, 1, 0, ids, 64, &e), STENO_EUNSUPPORTED);
-    assert_non_null(strstr(e.text, "no chat format"));
+    assert_non_null(strstr(e.text, "no chat template"));
     steno_model_close(m);
     m = llm_open("models/qwen3/hf");
     assert_int_equal(steno_chat_tokenize(m, &bad, 1, 0, ids, 64, &e), STENO_EARG);

@@ -4,7 +4,7 @@
  * split character. */
 #include "api/heap.h"
 #include "load/tokenizer.h"
-#include "text/chat.h"
+#include "text/tokenizer.h"
 
 #define ADDED "\"added_tokens\":[{\"id\":5,\"content\":\"<s>\",\"special\":true},{\"id\":6,\"content\":\"<t>\",\"special\":false}],"
 static const char good[] = "{" ADDED "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"use_regex\":true},\"model\":{\"type\":\"BPE\",\"vocab\":"
@@ -197,42 +197,6 @@ static void test_streams_never_split_a_character(void **state)
     arena_free(&a);
 }
 
-#define DATES "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
-static void test_prompts_are_those_of_the_formats(void **state)
-{
-    (void)state;
-    static const steno_message talk[] = { { "system", " S " }, { "user", " U\n" }, { "assistant", "A" }, { "user", "V" } };
-    static const struct { const char *program; int first, n; const char *want; } format[] = {
-        { "x <|im_start|> x", 0, 2, "<|im_start|>system\n S <|im_end|>\n<|im_start|>user\n U\n<|im_end|>\n<|im_start|>assistant\n" },
-        { "[INST] <<SYS>>", 0, 4, "<s>[INST] <<SYS>>\nS\n<</SYS>>\n\nU [/INST]A</s><s>[INST] V [/INST]" },
-        { "[INST]", 1, 1, "<s>[INST] U [/INST]" },
-        { "<|start_header_id|> Cutting Knowledge", 1, 1,
-          "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n" DATES
-          "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nU<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n" },
-        { "<|start_header_id|> Cutting Knowledge", 0, 1,
-          "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n" DATES
-          "S<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n" },
-    };
-    struct arena a;
-    struct tokenizer *t = bytes_open(&a);
-    for (size_t k = 0; k < sizeof format / sizeof *format; k++) {
-        struct buf ids = { 0 };
-        char got[600];
-        steno_error e;
-        assert_int_equal(chat_encode(t, chat_recognise(format[k].program), talk + format[k].first, format[k].n, CHAT_ANSWER, &ids, &e), 0);
-        const size_t n = ids.len / sizeof(int32_t);
-        assert_in_range(n, 1, sizeof got - 1);
-        for (size_t i = 0; i < n; i++) got[i] = (char)((const int32_t *)(const void *)ids.p)[i];
-        got[n] = 0;
-        assert_string_equal(got, format[k].want);
-        buf_free(&ids);
-    }
-    assert_int_equal(chat_recognise("{{ messages }}"), CHAT_NONE);
-    assert_int_equal(chat_recognise(NULL), CHAT_NONE);
-    tokenizer_close(t);
-    arena_free(&a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,7 +204,6 @@ int main(void)
         cmocka_unit_test(test_any_allocation_may_fail),
         cmocka_unit_test(test_what_cuts_text_is_known_by_its_parts),
         cmocka_unit_test(test_files_that_are_wrong_are_refused_in_words),
-        cmocka_unit_test(test_prompts_are_those_of_the_formats),
         cmocka_unit_test(test_streams_never_split_a_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
