@@ -19,7 +19,8 @@ struct check {
 const char *sub_rule_name(enum sub_rule rule)
 {
     static const char *const names[N_SUB_RULES] = {
-        [SUB_TIME] = "bad time", [SUB_UTF8] = "bad UTF-8", [SUB_HEAD] = "bad head", [SUB_NUMBER] = "number out of sequence",
+        [SUB_TIME] = "bad time", [SUB_UTF8] = "bad UTF-8", [SUB_HEAD] = "bad head", [SUB_BLANK] = "no blank line before",
+        [SUB_NUMBER] = "number out of sequence",
         [SUB_ORDER] = "out of order", [SUB_OVERLAP] = "overlap", [SUB_ZERO] = "no duration", [SUB_SHORT] = "too short",
         [SUB_LONG] = "too long", [SUB_FAST] = "too fast", [SUB_GAP] = "bad gap", [SUB_EMPTY] = "empty", [SUB_LINES] = "too many lines",
         [SUB_WIDTH] = "line too long", [SUB_MARKS] = "lone punctuation", [SUB_ORPHAN] = "orphan word",
@@ -44,7 +45,7 @@ static void tell(const struct check *c, enum sub_rule rule, double measured, dou
 static void check_neighbours(const struct check *c, const struct sub_cue *before)
 {
     const struct cue_rules *r = c->r;
-    if (!before) return;
+    if (!before || (c->f->form == SUB_LRC && c->cue->t0_ms >= before->t0_ms)) return; /* lyrics end where others begin */
     const int64_t gap = c->cue->t0_ms - before->t1_ms;
     if (c->cue->t0_ms < before->t0_ms) tell(c, SUB_ORDER, (double)c->cue->t0_ms, (double)before->t0_ms, "ms");
     else if (gap < 0) tell(c, SUB_OVERLAP, (double)-gap, 0, "ms");
@@ -57,6 +58,7 @@ static void check_duration(const struct check *c, const struct text_size *size)
     const struct cue_rules *r = c->r;
     const int64_t ms = c->cue->t1_ms - c->cue->t0_ms;
     const double nearly = 1 + 1e-9, per_character = r->cells_per_character;
+    if (c->cue->t1_ms < 0) return;
     if (ms < 0) tell(c, SUB_ORDER, (double)c->cue->t1_ms, (double)c->cue->t0_ms, "ms");
     if (ms == 0) tell(c, SUB_ZERO, 0, 1, "ms");
     if (ms <= 0) return;
@@ -167,7 +169,8 @@ static void check_cue(struct check *c, const struct sub_cue **before)
 
 static void tell_strays(struct check *c, size_t *i, size_t cues)
 {
-    static const enum sub_rule rules[] = { [SUB_NO_TIMES] = SUB_TIME, [SUB_NO_HEAD] = SUB_HEAD, [SUB_NO_UTF8] = SUB_UTF8 };
+    static const enum sub_rule rules[] = { [SUB_NO_TIMES] = SUB_TIME, [SUB_NO_HEAD] = SUB_HEAD, [SUB_NO_UTF8] = SUB_UTF8,
+                                           [SUB_NO_BLANK] = SUB_BLANK };
     for (; *i < c->f->n_strays && c->f->stray[*i].cue <= cues; ++*i) {
         c->number = c->f->stray[*i].cue;
         tell_at(c, c->f->stray[*i].line, rules[c->f->stray[*i].what], 0, 0, "");

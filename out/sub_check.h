@@ -4,8 +4,8 @@
 #include "cue_rules.h"
 #include "sub_read.h"
 
-enum sub_rule { SUB_TIME, SUB_UTF8, SUB_HEAD, SUB_NUMBER, SUB_ORDER, SUB_OVERLAP, SUB_ZERO, SUB_SHORT, SUB_LONG, SUB_FAST, SUB_GAP,
-                SUB_EMPTY, SUB_LINES, SUB_WIDTH, SUB_MARKS, SUB_ORPHAN, N_SUB_RULES };
+enum sub_rule { SUB_TIME, SUB_UTF8, SUB_HEAD, SUB_BLANK, SUB_NUMBER, SUB_ORDER, SUB_OVERLAP, SUB_ZERO, SUB_SHORT, SUB_LONG, SUB_FAST,
+                SUB_GAP, SUB_EMPTY, SUB_LINES, SUB_WIDTH, SUB_MARKS, SUB_ORPHAN, N_SUB_RULES };
 
 struct sub_fault {
     enum sub_rule rule;

@@ -1,5 +1,6 @@
 /* steno: subtitle files, read back. SPDX-License-Identifier: MIT */
 #include "sub_read.h"
+#include "sub_text.h"
 #include "utf8.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +14,10 @@ struct reader {
     const char *line;   /* [line_n] without its end */
     size_t line_n;
     int again;          /* the line at hand is the next one, too */
+    int has_text;       /* the cue at hand has a line */
+    int64_t number_before; /* srt: the line before the one at hand is this number, and stands behind a cue without a blank line; else -1 */
     int nomem;
 };
-
-enum sub_form sub_form_of(const char *name, const char *bytes, size_t n)
-{
-    static const char head[] = "\xef\xbb\xbfWEBVTT";
-    const char *dot = strrchr(name, '.');
-    const size_t bom = n >= 3 && !memcmp(bytes, head, 3) ? 3 : 0;
-    if (dot && !strcasecmp(dot, ".srt")) return SUB_SRT;
-    if (dot && !strcasecmp(dot, ".vtt")) return SUB_VTT;
-    if (dot && (!strcasecmp(dot, ".ass") || !strcasecmp(dot, ".ssa"))) return SUB_ASS;
-    if (n - bom >= 6 && !memcmp(bytes + bom, head + 3, 6)) return SUB_VTT;
-    return n > bom && bytes[bom] == '[' ? SUB_ASS : SUB_SRT;
-}
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
@@ -45,14 +36,19 @@ static int grow(struct reader *r, void **p, size_t *cap, size_t n, size_t sz)
     return 1;
 }
 
-static void stray(struct reader *r, int what)
+static void stray_at(struct reader *r, int what, int64_t line)
 {
     struct sub_file *f = r->f;
     void *p = f->stray;
     if (grow(r, &p, &f->strays_cap, f->n_strays, sizeof *f->stray)) {
         f->stray = p;
-        f->stray[f->n_strays++] = (struct sub_stray){ .line = r->number, .cue = f->n, .what = what };
+        f->stray[f->n_strays++] = (struct sub_stray){ .line = line, .cue = f->n, .what = what };
     }
+}
+
+static void stray(struct reader *r, int what)
+{
+    stray_at(r, what, r->number);
 }
 
 static int next_line(struct reader *r)
@@ -130,31 +126,42 @@ static int64_t digits(const char *s, size_t n, size_t *at, size_t least, size_t 
     return k < least || (*at < n && s[*at] >= '0' && s[*at] <= '9') ? -1 : v;
 }
 
+/* How a form writes its times: digits of the first number at least, numbers, what stands before the fraction, its digits. */
+static const struct clock { int first, least, most; char point; size_t from, to; } clocks[N_SUB_FORMS] = {
+    [SUB_SRT] = { 1, 3, 3, ',', 3, 3 }, [SUB_VTT] = { 2, 2, 3, '.', 3, 3 }, [SUB_ASS] = { 1, 3, 3, '.', 2, 2 },
+    [SUB_SBV] = { 1, 3, 3, '.', 3, 3 }, [SUB_LRC] = { 1, 2, 3, '.', 1, 3 },
+};
+
 /* A time as the form has it: 00:00:00,000 of srt, [00:]00:00.000 of vtt, 0:00:00.00 of ass. @return milliseconds, -1: it is none */
 static int64_t take_time(enum sub_form form, const char *s, size_t n, size_t *at)
 {
-    int64_t part[3];
+    const struct clock *c = &clocks[form];
+    int64_t part[3], scale = 1;
     int parts = 0;
     for (; parts < 3; parts++) {
-        part[parts] = digits(s, n, at, parts || form == SUB_VTT ? 2 : 1, parts ? 2 : 9);
+        part[parts] = digits(s, n, at, parts ? 2 : (size_t)c->first, parts ? 2 : 9);
         if (part[parts] < 0) return -1;
         if (*at >= n || s[*at] != ':') break;
         ++*at;
     }
     const int fields = parts + 1;
-    if (fields > 3 || fields < (form == SUB_VTT ? 2 : 3) || *at >= n || s[*at] != (form == SUB_SRT ? ',' : '.')) return -1;
-    ++*at;
-    const size_t places = form == SUB_ASS ? 2 : 3;
-    const int64_t fraction = digits(s, n, at, places, places), seconds = part[fields - 1], minutes = part[fields - 2];
-    const int64_t hours = fields == 3 ? part[0] : 0;
-    if (fraction < 0 || seconds > 59 || minutes > 59) return -1;
-    return ((hours * 60 + minutes) * 60 + seconds) * 1000 + fraction * (form == SUB_ASS ? 10 : 1);
+    if (fields < c->least || fields > c->most) return -1;
+    const int64_t seconds = part[fields - 1], minutes = part[fields - 2], hours = fields == 3 ? part[0] : 0;
+    if (seconds > 59 || (minutes > 59 && form != SUB_LRC)) return -1;
+    const int64_t whole = ((hours * 60 + minutes) * 60 + seconds) * 1000;
+    if (form == SUB_LRC && *at < n && s[*at] != '.') return whole;
+    if (*at >= n || s[*at] != c->point) return -1;
+    const size_t from = ++*at;
+    const int64_t fraction = digits(s, n, at, c->from, c->to);
+    for (size_t k = *at - from; k < 3; k++) scale *= 10;
+    return fraction < 0 ? -1 : whole + fraction * scale;
 }
 
-/* "TIME --> TIME", and of vtt settings, of srt a place. */
+/* "TIME --> TIME", and of vtt settings, of srt a place; "TIME,TIME" of sbv. */
 static void take_span(struct sub_cue *c, const struct reader *r)
 {
-    static const char arrow[] = "-->";
+    const char *arrow = r->f->form == SUB_SBV ? "," : "-->";
+    const size_t arrow_n = strlen(arrow);
     const char *s = r->line;
     const size_t n = r->line_n;
     size_t at = 0;
@@ -162,96 +169,21 @@ static void take_span(struct sub_cue *c, const struct reader *r)
     while (at < n && (s[at] == ' ' || s[at] == '\t')) at++;
     const int64_t t0 = take_time(r->f->form, s, n, &at);
     while (at < n && (s[at] == ' ' || s[at] == '\t')) at++;
-    if (t0 < 0 || n - at < 3 || memcmp(s + at, arrow, 3) != 0) return;
-    for (at += 3; at < n && (s[at] == ' ' || s[at] == '\t'); at++) continue;
+    if (t0 < 0 || n - at < arrow_n || memcmp(s + at, arrow, arrow_n) != 0) return;
+    for (at += arrow_n; at < n && (s[at] == ' ' || s[at] == '\t'); at++) continue;
     const int64_t t1 = take_time(r->f->form, s, n, &at);
     if (t1 < 0 || (at < n && s[at] != ' ' && s[at] != '\t')) return;
     c->t0_ms = t0;
     c->t1_ms = t1;
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------------------------- */
+/* ---- cues -------------------------------------------------------------------------------------------------------------------- */
 
-static void put(struct sub_file *f, const char *s, size_t n)
+/* The text of a cue is complete. There is room for the NUL: what stood around it was longer. */
+static void end_cue(struct reader *r, struct sub_cue *c)
 {
-    size_t used;
-    for (size_t i = 0; i < n; i += used) {
-        if (utf8_decode(s + i, n - i, &used) == UTF8_BAD) f->text[f->text_n++] = '?';
-        else {
-            memcpy(f->text + f->text_n, s + i, used);
-            f->text_n += used;
-        }
-    }
-}
-
-/* The bytes of a tag of html that s begins with, 0: it is none. */
-static size_t tag_length(const char *s, size_t n, int any)
-{
-    static const char *const known[] = { "b", "i", "u", "s", "font", "c", "v", "ruby", "rt", "lang" };
-    if (n < 3 || s[0] != '<') return 0;
-    const size_t from = s[1] == '/' ? 2 : 1;
-    for (size_t i = 0; i < sizeof known / sizeof *known && !any; i++) {
-        const size_t word = strlen(known[i]);
-        any = from + word < n && !strncasecmp(s + from, known[i], word) && strchr(" >\t", s[from + word]);
-    }
-    const char *end = any ? memchr(s, '>', n) : NULL;
-    return end ? (size_t)(end - s) + 1 : 0;
-}
-
-static size_t entity_length(const char *s, size_t n, const char **text)
-{
-    static const char *const known[][2] = { { "&amp;", "&" }, { "&lt;", "<" }, { "&gt;", ">" }, { "&nbsp;", "\xc2\xa0" },
-                                            { "&lrm;", "" }, { "&rlm;", "" }, { "&quot;", "\"" } };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const size_t len = strlen(known[i][0]);
-        if (n < len || memcmp(s, known[i][0], len) != 0) continue;
-        *text = known[i][1];
-        return len;
-    }
-    return 0;
-}
-
-/* The bytes of an override that s begins with, 0: it is none; any: whatever stands in it. */
-static size_t override_length(const char *s, size_t n, int any)
-{
-    const char *end = s[0] == '{' && (any || (n > 1 && s[1] == '\\')) ? memchr(s, '}', n) : NULL;
-    return end ? (size_t)(end - s) + 1 : 0;
-}
-
-/* The same of an escape. */
-static size_t escape_length(const char *s, size_t n, const char **text)
-{
-    if (s[0] != '\\' || n < 2) return 0;
-    *text = s[1] == 'N' || s[1] == 'n' ? "\n" : s[1] == 'h' ? "\xc2\xa0" : s[1] == '{' ? "{" : s[1] == '}' ? "}" : NULL;
-    return *text ? 2 : 0;
-}
-
-/* Bytes up to the last `c`, so that nobody looks for one that is not there again and again. */
-static size_t up_to_last(const char *s, size_t n, char c)
-{
-    while (n && s[n - 1] != c) n--;
-    return n;
-}
-
-/* A line of text without what is not shown of it. */
-static void put_line(struct reader *r, const char *s, size_t n)
-{
-    struct sub_file *f = r->f;
-    const size_t tags = up_to_last(s, n, '>'), braces = up_to_last(s, n, '}');
-    for (size_t i = 0, len; i < n; i += len) {
-        const char *text = "";
-        size_t used;
-        len = f->form == SUB_ASS || i >= tags ? 0 : tag_length(s + i, tags - i, f->form == SUB_VTT);
-        if (!len && f->form == SUB_VTT) len = entity_length(s + i, n - i, &text);
-        if (!len && f->form != SUB_VTT && i < braces) len = override_length(s + i, braces - i, f->form == SUB_ASS);
-        if (!len && f->form == SUB_ASS) len = escape_length(s + i, n - i, &text);
-        if (len) put(f, text, strlen(text));
-        else {
-            utf8_decode(s + i, n - i, &used);
-            len = used;
-            put(f, s + i, len);
-        }
-    }
+    c->n = r->f->text_n - c->text;
+    r->f->text[r->f->text_n++] = '\0';
 }
 
 static struct sub_cue *add_cue(struct reader *r)
@@ -267,6 +199,22 @@ static struct sub_cue *add_cue(struct reader *r)
 
 /* ---- the forms --------------------------------------------------------------------------------------------------------------- */
 
+static int64_t number_of(const struct reader *r)
+{
+    size_t at = 0, n = r->line_n;
+    while (n && (r->line[n - 1] == ' ' || r->line[n - 1] == '\t')) n--;
+    const int64_t v = digits(r->line, n, &at, 1, 18);
+    return at == n ? v : -1;
+}
+
+/* Whether the line at hand is that of a cue's times. */
+static int is_span(const struct reader *r)
+{
+    if (r->f->form != SUB_SBV) return has(r, "-->");
+    size_t at = 0;
+    return take_time(SUB_SBV, r->line, r->line_n, &at) >= 0 && at < r->line_n && r->line[at] == ',';
+}
+
 /* The cue whose times are the line at hand, and its text up to an empty line. */
 static void take_cue(struct reader *r, int64_t number)
 {
@@ -274,23 +222,25 @@ static void take_cue(struct reader *r, int64_t number)
     if (!c) return;
     c->number = number;
     take_span(c, r);
-    for (int first = 1; next_line(r) && !is_blank(r); first = 0) {
-        if (has(r, "-->")) {
+    r->number_before = -1;
+    r->has_text = 0;
+    for (size_t last = c->text; next_line(r) && !is_blank(r);) {
+        if (is_span(r)) {
             r->again = 1;
-            break;
+            if (r->f->form != SUB_SRT || r->number_before < 0) break;
+            r->f->text_n = last; /* that line was no text, but the next cue's number */
+            stray_at(r, SUB_NO_BLANK, r->number - 1);
+            end_cue(r, c);
+            return;
         }
-        if (!first) put(r->f, "\n", 1);
-        put_line(r, r->line, r->line_n);
+        last = r->f->text_n;
+        if (last > c->text || r->has_text) sub_text_put(r->f, "\n", 1);
+        r->has_text = 1;
+        sub_text_line(r->f, r->line, r->line_n);
+        r->number_before = r->f->form == SUB_SRT ? number_of(r) : -1;
     }
-    c->n = r->f->text_n - c->text;
-}
-
-static int64_t number_of(const struct reader *r)
-{
-    size_t at = 0, n = r->line_n;
-    while (n && (r->line[n - 1] == ' ' || r->line[n - 1] == '\t')) n--;
-    const int64_t v = digits(r->line, n, &at, 1, 18);
-    return at == n ? v : -1;
+    r->number_before = -1;
+    end_cue(r, c);
 }
 
 /* Cues between empty lines; in vtt also other things. */
@@ -302,11 +252,12 @@ static void read_blocks(struct reader *r)
             skip_block(r);
             continue;
         }
-        int64_t number = -1;
-        if (!has(r, "-->")) {
-            number = number_of(r);
+        int64_t number = r->number_before;
+        r->number_before = -1;
+        if (!is_span(r)) {
+            number = r->f->form == SUB_SBV ? -1 : number_of(r);
             const int is_name = r->f->form == SUB_VTT || number >= 0;
-            if (!is_name || !next_line(r) || !has(r, "-->")) {
+            if (!is_name || !next_line(r) || !is_span(r)) {
                 stray(r, SUB_NO_TIMES);
                 if (!is_blank(r)) skip_block(r);
                 continue;
@@ -365,7 +316,10 @@ static void take_dialogue(struct reader *r, const int place[3], int n_fields)
     if (!c) return;
     c->text_line = c->line;
     const int n = fields_of(field, len, r->line + sizeof head - 1, r->line_n - (sizeof head - 1), n_fields);
-    if (n <= place[0] || n <= place[1] || n <= place[2]) return;
+    if (n <= place[0] || n <= place[1] || n <= place[2]) {
+        end_cue(r, c);
+        return;
+    }
     int64_t t[2];
     for (int i = 0; i < 2; i++) {
         const char *s = field[place[i]];
@@ -379,8 +333,8 @@ static void take_dialogue(struct reader *r, const int place[3], int n_fields)
         c->t0_ms = t[0];
         c->t1_ms = t[1];
     }
-    put_line(r, field[place[2]], len[place[2]]);
-    c->n = r->f->text_n - c->text;
+    sub_text_line(r->f, field[place[2]], len[place[2]]);
+    end_cue(r, c);
 }
 
 static void read_ass(struct reader *r)
@@ -403,13 +357,90 @@ static void read_ass(struct reader *r)
     }
 }
 
+/* "[00:12.00][00:40.00]text": a cue for each line that has a time, with the first one; "[ar:x]" is none. A cue ends where one begins. */
+static void read_lrc(struct reader *r)
+{
+    while (next_line(r)) {
+        int64_t t0 = -1;
+        size_t from = 0;
+        for (size_t at = 1; from + 1 < r->line_n && r->line[from] == '['; at = from + 1) {
+            const int64_t t = take_time(SUB_LRC, r->line, r->line_n, &at);
+            if (t < 0 || at >= r->line_n || r->line[at] != ']') break;
+            if (t0 < 0) t0 = t;
+            from = at + 1;
+        }
+        struct sub_cue *c = t0 < 0 ? NULL : add_cue(r);
+        if (!c) continue;
+        c->text_line = c->line;
+        c->t0_ms = t0;
+        if (r->f->n > 1 && c[-1].t0_ms < t0) c[-1].t1_ms = t0;
+        sub_text_line(r->f, r->line + from, r->line_n - from);
+        end_cue(r, c);
+    }
+}
+
+/* ---- which form ---------------------------------------------------------------------------------------------------------------- */
+
+enum sub_form sub_form_named(const char *name)
+{
+    static const struct { const char *end; enum sub_form form; } known[] = {
+        { ".srt", SUB_SRT }, { ".vtt", SUB_VTT }, { ".ass", SUB_ASS }, { ".ssa", SUB_ASS }, { ".wts", SUB_ASS }, { ".sbv", SUB_SBV },
+        { ".lrc", SUB_LRC },
+    };
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
+        if (!strcasecmp(dot, known[i].end)) return known[i].form;
+    return SUB_NONE;
+}
+
+/* What the line at hand begins; first: nothing stands before it but empty lines. */
+static enum sub_form form_of_line(struct reader *r, int first)
+{
+    size_t at = 1;
+    if (begins(r, "WEBVTT")) return SUB_VTT;
+    if (has(r, "-->")) return SUB_SRT;
+    if (begins(r, "[Script Info]") || begins(r, "[Events]")) return SUB_ASS;
+    if (r->line_n && r->line[0] == '[' && take_time(SUB_LRC, r->line, r->line_n, &at) >= 0 && at < r->line_n && r->line[at] == ']')
+        return SUB_LRC;
+    r->f->form = SUB_SBV;
+    return first && is_span(r) ? SUB_SBV : SUB_NONE;
+}
+
+enum sub_form sub_form_seen(const char *bytes, size_t n)
+{
+    enum { LOOK_AT = 60, TAGS_MOST = 20 }; /* lines: a script of wts has some before the subtitles, lyrics have tags */
+    struct sub_file f = { .form = SUB_SRT };
+    struct reader r = { .f = &f, .s = bytes, .n = n, .number_before = -1 };
+    enum sub_form form = SUB_NONE;
+    if (n >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) r.at = 3;
+    const int is_script = n - r.at > 2 && !memcmp(bytes + r.at, "#!", 2);
+    int lines = 0, tags = 0;
+    while (form == SUB_NONE && lines - tags < (is_script ? LOOK_AT : 2) && tags < TAGS_MOST && next_line(&r)) {
+        f.form = SUB_SRT;
+        if (is_blank(&r)) continue;
+        tags += r.line[0] == '[' && r.line[r.line_n - 1] == ']';
+        form = form_of_line(&r, lines++ == 0);
+        if (form == SUB_SRT && is_script) form = SUB_NONE;
+    }
+    free(f.stray);
+    return r.nomem ? SUB_NONE : form;
+}
+
+enum sub_form sub_form_of(const char *name, const char *bytes, size_t n)
+{
+    enum sub_form form = sub_form_named(name);
+    if (form == SUB_NONE) form = sub_form_seen(bytes, n);
+    return form == SUB_NONE ? SUB_SRT : form;
+}
+
 int sub_read(struct sub_file *f, enum sub_form form, const char *bytes, size_t n)
 {
-    struct reader r = { .f = f, .s = bytes, .n = n };
+    struct reader r = { .f = f, .s = bytes, .n = n, .number_before = -1 };
     *f = (struct sub_file){ .form = form, .text = malloc(n + 1) };
     if (!f->text) return -1;
     if (n >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) r.at = 3;
-    if (form == SUB_SRT) read_blocks(&r);
+    if (form == SUB_SRT || form == SUB_SBV) read_blocks(&r);
+    if (form == SUB_LRC) read_lrc(&r);
     if (form == SUB_VTT) read_vtt(&r);
     if (form == SUB_ASS) read_ass(&r);
     return r.nomem ? -1 : 0;

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 struct opts { int unused; };
@@ -26,8 +27,9 @@ const struct args compare_args = { "compare", "A B",
                                    "Print how far the numbers of the .npy file B are from those of A: cosine,\n"
                                    "relative error (length of the difference by length of A), largest difference\n"
                                    "and where. \"steno --dump DIR\" writes such files. Of texts and transcripts (txt,\n"
-                                   "srt, vtt, tsv, csv, lrc, json), A what was said and B what was heard, print the\n"
-                                   "error rates of characters and words (CER, WER), without case and punctuation.\n"
+                                   "srt, vtt, ass, sbv, lrc, tsv, csv, json), A what was said and B what was\n"
+                                   "transcribed, print the error rates of characters and words (CER, WER), without\n"
+                                   "case and punctuation; - is standard input.\n"
                                           "A and B may be folders: files that have one name are compared.", rows };
 
 /* @return 0, or -1 after a message */
@@ -79,15 +81,29 @@ static void put_distance(const char *name, const struct npy *a, const struct npy
 static int is_called(const char *name, const char *end)
 {
     const size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
+    return n > m && strcasecmp(name + n - m, end) == 0;
 }
 
-static int is_text(const char *name)
+/* Of the files of a folder. */
+static int is_transcript(const char *name)
 {
-    static const char *const ends[] = { ".txt", ".srt", ".vtt", ".tsv", ".csv", ".lrc", ".json", ".jsonl" };
+    static const char *const ends[] = { ".txt", ".tsv", ".csv", ".json", ".jsonl" };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (is_called(name, ends[i])) return 1;
-    return 0;
+    return sub_form_named(name) != SUB_NONE;
+}
+
+/* By its name, else by its first bytes: what is no table of numbers is text. */
+static int is_npy(const char *path)
+{
+    char head[6] = "";
+    if (is_called(path, ".npy")) return 1;
+    struct stat st;
+    if (is_transcript(path) || stat(path, &st) || !S_ISREG(st.st_mode)) return 0;
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    if (f) fclose(f);
+    return n == sizeof head && !memcmp(head, "\x93NUMPY", sizeof head);
 }
 
 /* What a transcript says, in malloc'd memory. NULL after a message */
@@ -99,20 +115,23 @@ static char *text_of(const char *path)
     struct sink to = sink_to_memory(&said);
     struct transcript_lines lines;
     struct transcript_line line;
-    if (text_file_read(&file, path, 0, MOST, why, sizeof why) != TEXT_FILE_READ) {
-        message("%s: %s", path, why);
+    const char *name = strcmp(path, "-") ? path : "standard input";
+    if (text_file_read(&file, path, 1, MOST, why, sizeof why) != TEXT_FILE_READ) {
+        message_file(name, why);
         free(file);
         return NULL;
     }
-    transcript_lines_begin(&lines, transcript_form_of(path, file), file);
+    transcript_lines_begin(&lines, path, file);
     sink_text(&to, "\n"); /* there is something */
     while (transcript_line_next(&lines, &line)) {
         sink_text(&to, line.text);
         sink_text(&to, "\n");
     }
+    const int has_no_memory = to.failed || lines.has_no_memory;
+    transcript_lines_end(&lines);
     free(file);
-    if (!to.failed && !lines.is_bad) return said.p;
-    message("%s: %s", path, to.failed ? "out of memory" : "it is no transcript");
+    if (!has_no_memory && !lines.is_bad) return said.p;
+    message("%s: %s", name, has_no_memory ? "out of memory" : "it is no transcript");
     free(said.p);
     return NULL;
 }
@@ -157,7 +176,7 @@ static int compare_texts(const char *name, const char *path_a, const char *path_
 /* @return 1: they are compared */
 static int compare(const char *name, const char *path_a, const char *path_b, struct text_errors *all)
 {
-    if (is_text(path_a) && is_text(path_b)) return compare_texts(name, path_a, path_b, all);
+    if (!is_npy(path_a) && !is_npy(path_b)) return compare_texts(name, path_a, path_b, all);
     struct npy a, b = { 0 };
     int ok = load(&a, path_a) == 0 && load(&b, path_b) == 0;
     if (ok && (a.n != b.n || a.n_dims != b.n_dims || memcmp(a.dim, b.dim, sizeof a.dim) != 0)) {
@@ -176,7 +195,7 @@ static int compare(const char *name, const char *path_a, const char *path_b, str
 
 static int is_either(const struct dirent *e)
 {
-    return is_called(e->d_name, ".npy") || is_text(e->d_name);
+    return is_called(e->d_name, ".npy") || is_transcript(e->d_name);
 }
 
 /* *n_bad: those that are not in both, or cannot be compared. @return how many are compared, -1: a folder cannot be read */
@@ -191,7 +210,7 @@ static int compare_folders(const char *dir_a, const char *dir_b, int *n_bad)
         char *a = path_join(dir_a, list[i]->d_name), *b = path_join(dir_b, list[i]->d_name);
         const int ok = a && b && compare(list[i]->d_name, a, b, all);
         n_ok += ok;
-        n_texts += ok && is_text(list[i]->d_name);
+        n_texts += ok && is_transcript(list[i]->d_name);
         *n_bad += !ok;
         free(a);
         free(b);
@@ -211,6 +230,7 @@ int cmd_compare(int argc, char **argv)
     const int code = args_parse(&compare_args, &o, NULL, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 2) return message_usage("compare takes two files or folders, not %d", n);
+    if (!strcmp(argv[0], "-") && !strcmp(argv[1], "-")) return message_usage("compare reads standard input for one of the two");
     const int folders = stat(argv[0], &a) == 0 && stat(argv[1], &b) == 0 && S_ISDIR(a.st_mode) && S_ISDIR(b.st_mode);
     const int n_ok = folders ? compare_folders(argv[0], argv[1], &n_bad) : compare(argv[1], argv[0], argv[1], sum);
     if (!folders) n_bad = !n_ok;

@@ -34,9 +34,9 @@ static const struct arg rows[] = {
 };
 
 const struct args lint_subs_args = { "lint-subs", "[OPTION]... FILE...",
-                                     "Tell what is wrong with subtitles (srt, vtt, ass), as FILE:LINE: cue N: RULE:\n"
-                                     "MEASURED, ALLOWED; - is standard input. Without a limit among the options only\n"
-                                       "what no subtitles may have is wrong. Exit code 1: something is.", rows };
+                                     "Print what is wrong with subtitles (srt, vtt, ass, sbv, lrc), as FILE:LINE: cue\n"
+                                     "N: RULE: MEASURED, ALLOWED; - is standard input. Without a limit among the\n"
+                                     "options only what no subtitles may have is wrong. Exit code 1: something is.", rows };
 
 /* A file in hand. */
 struct lint {

@@ -39,8 +39,8 @@ static const struct arg rows[] = {
 
 const struct args search_args = { "search", "[OPTION]... -m MODEL QUERY FILE...",
                                   "Print SCORE, FILE, TIME and LINE, separated by tabs, for the lines of\n"
-                                  "transcripts nearest in meaning to QUERY. FILE is json, jsonl, srt, vtt, tsv,\n"
-                                         "csv, lrc or text, - standard input.", rows };
+                                  "transcripts nearest in meaning to QUERY. FILE is json, jsonl, srt, vtt, ass,\n"
+                                  "sbv, lrc, tsv, csv or text, - standard input.", rows };
 
 struct hit { double score; const char *file; int64_t t0_ms, t1_ms, number; char *text; };
 
@@ -122,11 +122,13 @@ static int do_file(struct search *q, const char *name)
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: message("%s: %s", q->file, why); return EXIT_INPUT;
     }
-    transcript_lines_begin(&l, transcript_form_of(name, text), text);
+    transcript_lines_begin(&l, name, text);
     while (code == EXIT_OK && transcript_line_next(&l, &q->line[q->n_lines]))
         if (++q->n_lines == EMBED_TOGETHER) code = lines_run(q);
     if (code == EXIT_OK) code = lines_run(q);
     q->n_lines = 0;
+    transcript_lines_end(&l);
+    if (code == EXIT_OK && l.has_no_memory) code = no_memory();
     if (code == EXIT_OK && l.is_bad) {
         message("%s: it is no JSON from segment %lld on", q->file, (long long)l.number + 1);
         code = EXIT_INPUT;

@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "text_anchors.h"
 #include "utf8.h"
 
-enum { CELLS_MOST = 2000000000 };
+static const uint64_t CELLS_MOST = 500000000;      /* of the table of all pairs of units */
+static const int64_t STEPS_MOST = 4000000000;       /* of ways over diagonals: a minute or so */
 
 /* Units of a text as numbers: characters, or hashes of words. */
 struct units { uint64_t *v; size_t n; };
@@ -77,9 +79,57 @@ static struct units words_of(const char *text, size_t most)
 /* Of the best way to a cell: its cost, and what it is made of. */
 struct cell { uint32_t cost, more, less; };
 
-static const char *count(struct text_errors *sum, const struct units *said, const struct units *heard)
+/* Where a way with so many errors is at, on a diagonal: units of what was said, and how many of the errors are units more. */
+struct reach { int32_t at; uint32_t more; };
+
+/* The furthest way with one error more to a diagonal, from those beside it. Of ways that reach as far: another unit, one less, one more. */
+static struct reach reach_next(const struct reach *was, struct reach left)
 {
-    if (said->n && heard->n > CELLS_MOST / said->n) return "the texts are too long to be compared: compare parts of them";
+    struct reach best = { was[0].at + 1, was[0].more };
+    if (was[1].at + 1 > best.at) best = (struct reach){ was[1].at + 1, was[1].more };
+    if (left.at > best.at) best = (struct reach){ left.at, left.more + 1 };
+    return best;
+}
+
+/* Texts that are long and much alike: ways with 0, 1, 2, ... errors until one is at the end (Ukkonen 1985, Myers 1986). Time goes with the
+ * square of the errors, and not with the lengths. */
+static const char *count_long(struct text_errors *sum, const struct units *said, const struct units *heard)
+{
+    const int64_t n = (int64_t)said->n, m = (int64_t)heard->n;
+    if (n > INT32_MAX / 2 || m > INT32_MAX / 2) return "the texts are too long to be compared: compare parts of them";
+    struct reach *on = malloc(((size_t)(n + m) + 3) * sizeof *on), *mid = on ? on + n + 1 : NULL; /* diagonal 0 */
+    if (!on) return "out of memory";
+    for (int64_t k = -n - 1; k <= m + 1; k++) mid[k] = (struct reach){ INT32_MIN / 2, 0 };
+    mid[0].at = -1;
+    int64_t steps = 0, errors = 0;
+    for (;; errors++) {
+        const int64_t lo = errors < n ? -errors : -n, hi = errors < m ? errors : m;
+        struct reach left = { INT32_MIN / 2, 0 };
+        for (int64_t k = lo; k <= hi; k++) { /* heard is k further than said */
+            const struct reach was = mid[k];
+            struct reach r = reach_next(&mid[k], left);
+            left = was;
+            if (r.at > n) r.at = (int32_t)n;
+            if (r.at > m - k) r.at = (int32_t)(m - k);
+            while (r.at >= 0 && r.at + k >= 0 && r.at < n && r.at + k < m && said->v[r.at] == heard->v[r.at + k]) r.at++;
+            mid[k] = r;
+        }
+        steps += hi - lo + 1;
+        if (mid[m - n].at == n || steps > STEPS_MOST) break;
+    }
+    const int is_found = mid[m - n].at == n;
+    const int64_t more = mid[m - n].more, less = more - (m - n);
+    free(on);
+    if (!is_found) return "the texts are too long, and too much unlike each other, to be compared: compare parts of them";
+    sum->units += n;
+    sum->more += more;
+    sum->less += less;
+    sum->others += errors - more - less;
+    return NULL;
+}
+
+static const char *count_all(struct text_errors *sum, const struct units *said, const struct units *heard)
+{
     struct cell *row = malloc((heard->n + 1) * sizeof *row);
     if (!row) return "out of memory";
     for (size_t j = 0; j <= heard->n; j++) row[j] = (struct cell){ (uint32_t)j, (uint32_t)j, 0 };
@@ -105,13 +155,45 @@ static const char *count(struct text_errors *sum, const struct units *said, cons
     return NULL;
 }
 
+static const char *count_part(struct text_errors *sum, const struct units *said, const struct units *heard, uint64_t cells_most)
+{
+    return said->n && heard->n > cells_most / said->n ? count_long(sum, said, heard) : count_all(sum, said, heard);
+}
+
+/* Texts for which the table of all pairs would be too large are cut inside windows that are the same, and stand once in each: no better
+ * way leads past them but in texts made for it. */
+static const char *count(struct text_errors *sum, const struct units *said, const struct units *heard, uint64_t cells_most)
+{
+    enum { WINDOW = 24, PART = 1000 };
+    struct text_anchor *anchor = NULL;
+    if (!said->n || heard->n <= cells_most / said->n) return count_part(sum, said, heard, cells_most);
+    const int64_t n = text_anchors(&anchor, said->v, said->n, heard->v, heard->n, WINDOW);
+    const char *why = n < 0 ? "out of memory" : NULL;
+    size_t a = 0, b = 0;
+    for (int64_t i = 0; i <= n && !why; i++) {
+        const size_t to_a = i < n ? anchor[i].a + WINDOW / 2 : said->n, to_b = i < n ? anchor[i].b + WINDOW / 2 : heard->n;
+        if (i < n && (to_a - a < PART || to_b - b < PART)) continue;
+        const struct units x = { said->v + a, to_a - a }, y = { heard->v + b, to_b - b };
+        why = count_part(sum, &x, &y, cells_most < PART * PART ? cells_most : PART * PART);
+        a = to_a;
+        b = to_b;
+    }
+    free(anchor);
+    return why;
+}
+
 const char *text_errors_add(struct text_errors sum[TEXT_ERRORS], const char *said, const char *heard)
+{
+    return text_errors_add_by(sum, said, heard, CELLS_MOST);
+}
+
+const char *text_errors_add_by(struct text_errors sum[TEXT_ERRORS], const char *said, const char *heard, uint64_t cells_most)
 {
     static struct units (*const units_of[TEXT_ERRORS])(const char *, size_t) = { characters_of, words_of };
     const char *why = NULL;
     for (int k = 0; k < TEXT_ERRORS && !why; k++) {
         const struct units a = units_of[k](said, strlen(said)), b = units_of[k](heard, strlen(heard));
-        why = a.v && b.v ? count(&sum[k], &a, &b) : "out of memory";
+        why = a.v && b.v ? count(&sum[k], &a, &b, cells_most) : "out of memory";
         free(a.v);
         free(b.v);
     }

@@ -108,7 +108,7 @@ enum text_file text_file_read(char **text, const char *path, int dash, size_t mo
     const size_t mark = how == TEXT_FILE_READ ? text_file_mark(*text) : 0;
     if (mark) memmove(*text, *text + mark, len - mark + 1);
     if (bad < 0) return how;
-    snprintf(why, n, "is not text in UTF-8 at byte %lld", (long long)bad);
+    snprintf(why, n, "is not text in UTF-8 at byte %lld%s", (long long)bad, text_file_is_utf16(*text, len) ? text_file_utf16 : "");
     free(*text);
     *text = NULL;
     return TEXT_FILE_NO_TEXT;

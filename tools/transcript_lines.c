@@ -3,30 +3,39 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include "text_file.h"
 #include "utf8.h"
 
 enum transcript_form transcript_form_of(const char *name, const char *text)
 {
     static const struct { const char *end; enum transcript_form form; } known[] = {
-        { ".srt", TRANSCRIPT_CUES },  { ".vtt", TRANSCRIPT_CUES },           { ".tsv", TRANSCRIPT_TSV },
-        { ".csv", TRANSCRIPT_CSV },   { ".lrc", TRANSCRIPT_LRC },            { ".json", TRANSCRIPT_JSON },
-        { ".jsonl", TRANSCRIPT_JSON }, { ".verbose_json", TRANSCRIPT_JSON }, { ".json_full", TRANSCRIPT_JSON },
-        { ".txt", TRANSCRIPT_TEXT },
+        { ".tsv", TRANSCRIPT_TSV }, { ".csv", TRANSCRIPT_CSV }, { ".json", TRANSCRIPT_JSON }, { ".jsonl", TRANSCRIPT_JSON },
+        { ".verbose_json", TRANSCRIPT_JSON }, { ".json_full", TRANSCRIPT_JSON }, { ".txt", TRANSCRIPT_TEXT },
     };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const size_t n = strlen(name), m = strlen(known[i].end);
-        if (n > m && !strcmp(name + n - m, known[i].end)) return known[i].form;
-    }
-    if (!strncmp(text, "WEBVTT", 6) || !strncmp(text, "1\n00:", 5)) return TRANSCRIPT_CUES;
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
+        if (!strcasecmp(dot, known[i].end)) return known[i].form;
+    if (sub_form_named(name) != SUB_NONE || sub_form_seen(text, strlen(text)) != SUB_NONE) return TRANSCRIPT_CUES;
     text += strspn(text, " \t\r\n");
+    if (!strncmp(text, "start\tend\t", 10)) return TRANSCRIPT_TSV;
+    if (!strncmp(text, "start,end,", 10)) return TRANSCRIPT_CSV;
     return *text == '{' || *text == '[' ? TRANSCRIPT_JSON : TRANSCRIPT_TEXT;
 }
 
-void transcript_lines_begin(struct transcript_lines *l, enum transcript_form form, char *text)
+void transcript_lines_begin(struct transcript_lines *l, const char *name, char *text)
 {
-    if (!strncmp(text, "\xef\xbb\xbf", 3)) text += 3;
+    const enum transcript_form form = transcript_form_of(name, text);
+    text += text_file_mark(text);
+    const size_t n = strlen(text);
     *l = (struct transcript_lines){ .form = form, .p = text };
+    if (form == TRANSCRIPT_CUES) l->has_no_memory = sub_read(&l->cues, sub_form_of(name, text, n), text, n) != 0;
     json_scan_begin(&l->json, text);
+}
+
+void transcript_lines_end(struct transcript_lines *l)
+{
+    sub_free(&l->cues);
 }
 
 static char *strip(char *text)
@@ -42,84 +51,41 @@ static char *take_line(struct transcript_lines *l)
 {
     char *line = l->p;
     if (!*line) return NULL;
-    l->p += strcspn(l->p, "\n");
+    l->p += strcspn(l->p, "\r\n");
+    if (l->p[0] == '\r' && l->p[1] == '\n') *l->p++ = '\0';
     if (*l->p) *l->p++ = '\0';
     l->number++;
     return line;
 }
 
-/* ---- times --------------------------------------------------------------------------------------------------------------------- */
-
-/* "[HH:]MM:SS[.,]mmm", or hundredths of LRC. @return behind it, NULL: it is none */
-static const char *take_clock(const char *s, int64_t *ms)
-{
-    int64_t v = 0;
-    for (int colons = 0;;) {
-        int64_t part = 0;
-        const size_t n = strspn(s, "0123456789");
-        if (!n || n > 6) return NULL;
-        for (size_t i = 0; i < n; i++) part = part * 10 + (*s++ - '0');
-        v = v * 60 + part;
-        if (*s != ':') {
-            if (!colons) return NULL;
-            break;
-        }
-        if (++colons > 2) return NULL;
-        s++;
-    }
-    v *= 1000;
-    if (*s == '.' || *s == ',')
-        for (int64_t unit = 100; s++, *s >= '0' && *s <= '9'; unit /= 10) v += unit * (*s - '0');
-    *ms = v;
-    return s;
-}
-
-/* "T0 --> T1" */
-static int is_span(const char *s, struct transcript_line *line)
-{
-    const char *p = take_clock(s + strspn(s, " \t"), &line->t0_ms);
-    if (!p) return 0;
-    p += strspn(p, " \t");
-    if (strncmp(p, "-->", 3) != 0) return 0;
-    p += 3;
-    return take_clock(p + strspn(p, " \t"), &line->t1_ms) != NULL;
-}
-
 /* ---- the forms ----------------------------------------------------------------------------------------------------------------- */
 
-/* Behind a span its text, up to an empty line; several lines of it are one. What stands before is a number, or a head. */
+/* Several lines of a cue are one. */
 static int next_cue(struct transcript_lines *l, struct transcript_line *line)
 {
-    const int64_t number = l->number;
-    char *s;
-    do {
-        if (!(s = take_line(l))) return 0;
-    } while (!is_span(s, line));
-    char *text = l->p, *end = text;
-    while (*l->p && *l->p != '\n' && *l->p != '\r') {
-        char *part = take_line(l);
-        const size_t n = strlen(part);
-        if (end != text) *end++ = ' ';
-        memmove(end, part, n);
-        end += n;
-    }
-    l->number = line->number = number + 1; /* of cues */
-    line->text = end == text ? NULL : text; /* an empty one */
-    if (line->text) *end = '\0';
+    if (l->has_no_memory || (size_t)l->number >= l->cues.n) return 0;
+    const struct sub_cue *c = &l->cues.cue[l->number++];
+    line->number = l->number;
+    line->t0_ms = c->t0_ms;
+    line->t1_ms = c->t1_ms;
+    line->text = l->cues.text + c->text;
+    for (char *p = line->text; (p = strchr(p, '\n')) != NULL;) *p = ' ';
     return 1;
 }
 
-/* Two whole numbers of milliseconds, then the text. The first line is a head. */
+/* Two whole numbers of milliseconds, who speaks where the head has that, then the text. The first line is a head. */
 static int next_row(struct transcript_lines *l, struct transcript_line *line, char between)
 {
     for (char *s; (s = take_line(l));) {
         char *end;
         line->t0_ms = strtoll(s, &end, 10);
+        if (end == s && l->number == 1) l->has_speakers = strstr(s, "speaker") != NULL;
         if (end == s || *end != between) continue;
         s = end + 1;
         line->t1_ms = strtoll(s, &end, 10);
         if (end == s || *end != between) continue;
-        line->text = end + 1;
+        s = l->has_speakers ? strchr(end + 1, between) : end;
+        line->text = s ? s + 1 : end + 1;
         line->number = l->number;
         return 1;
     }
@@ -133,7 +99,8 @@ static void unquote(struct transcript_lines *l, struct transcript_line *line)
     if (*s++ != '"') return;
     for (;; s++) {
         if (*s == '"' && *++s != '"') break;
-        if (!*s && s + 1 == l->p && *l->p) { /* the line goes on behind its end */
+        if (!*s && *l->p && (s + 1 == l->p || (!s[1] && s + 2 == l->p))) { /* the line goes on behind its end */
+            s = l->p - 1;
             take_line(l);
             *to++ = ' ';
             continue;
@@ -142,18 +109,6 @@ static void unquote(struct transcript_lines *l, struct transcript_line *line)
         *to++ = *s;
     }
     *to = '\0';
-}
-
-static int next_lyric(struct transcript_lines *l, struct transcript_line *line)
-{
-    for (char *s; (s = take_line(l));) {
-        const char *end = *s == '[' ? take_clock(s + 1, &line->t0_ms) : NULL;
-        if (!end || *end != ']') continue;
-        line->text = s + (end + 1 - s);
-        line->number = l->number;
-        return 1;
-    }
-    return 0;
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------------------- */
@@ -221,7 +176,6 @@ static int next_any(struct transcript_lines *l, struct transcript_line *line)
         if (!next_row(l, line, ',')) return 0;
         unquote(l, line);
         return 1;
-    case TRANSCRIPT_LRC: return next_lyric(l, line);
     case TRANSCRIPT_JSON: return next_segment(l, line);
     default:
         line->text = take_line(l);

@@ -30,20 +30,22 @@ static void check_pieces(const struct sub_file *f, const struct sub_cue *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const char *const names[] = { "a.srt", "a.vtt", "a.ass", "a" };
+    static const char *const names[] = { "a.srt", "a.vtt", "a.ass", "a", "a.sbv", "a.lrc" };
+    enum { N_NAMES = sizeof names / sizeof *names };
     struct sub_file f;
     struct cue_rules r;
     struct cue_choice choice = CUE_CHOICE_UNSET;
     if (!n) return 0;
     const char *bytes = (const char *)data + 1;
-    choice.style = data[0] / 4 % N_CUE_STYLES;
-    if (sub_read(&f, sub_form_of(names[data[0] % 4], bytes, n - 1), bytes, n - 1) == 0) {
+    choice.style = data[0] / N_NAMES % N_CUE_STYLES;
+    if (sub_read(&f, sub_form_of(names[data[0] % N_NAMES], bytes, n - 1), bytes, n - 1) == 0) {
         size_t at = 0;
         for (size_t i = 0; i < f.n; i++) {
             const struct sub_cue *c = &f.cue[i];
             size_t used;
             if (c->text < at || c->n > f.text_n - c->text || c->line < 1 || (i && c->line < c[-1].line)) abort();
-            at = c->text + c->n;
+            at = c->text + c->n + 1;
+            if (at > f.text_n || f.text[at - 1]) abort();
             for (size_t k = 0; k < c->n; k += used)
                 if (utf8_decode(f.text + c->text + k, c->n - k, &used) == UTF8_BAD) abort();
             check_pieces(&f, c);

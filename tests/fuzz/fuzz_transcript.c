@@ -10,21 +10,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const char *const names[] = { "a.txt", "a.srt", "a.tsv", "a.csv", "a.lrc", "a.json", "a" };
+    static const char *const names[] = { "a.txt", "a.srt", "a.tsv", "a.csv", "a.lrc", "a.json", "a", "a.vtt", "a.ass", "a.sbv", "a.wts" };
+    enum { N_NAMES = sizeof names / sizeof *names };
     if (!n) return 0;
     char *text = malloc(n);
     if (!text) return 0;
     memcpy(text, data + 1, n - 1);
     text[n - 1] = '\0';
-    const char *const end = text + strlen(text);
     struct transcript_lines l;
     struct transcript_line line;
-    transcript_lines_begin(&l, transcript_form_of(names[data[0] % 7], text), text);
+    transcript_lines_begin(&l, names[data[0] % N_NAMES], text);
+    const char *const from = l.form == TRANSCRIPT_CUES ? l.cues.text : text;
+    const char *const end = from + (l.form == TRANSCRIPT_CUES ? l.cues.text_n : n);
     for (size_t count = 0; transcript_line_next(&l, &line); count++) {
         size_t len = strlen(line.text);
-        if (line.text < text || line.text + len > end || !len || count > n || line.number < 1) abort();
+        if (line.text < from || line.text + len > end || !len || count > n || line.number < 1) abort();
         if (utf8_strip(line.text, &len) != line.text || len != strlen(line.text)) abort();
     }
+    transcript_lines_end(&l);
     free(text);
     return 0;
 }

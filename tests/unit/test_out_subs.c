@@ -125,6 +125,8 @@ static void test_what_no_subtitles_may_have(void **state)
     check_faults(SUB_SRT, NULL, "00:00:01,000 --> 00:00:02,000\na\n", "1/1 number out of sequence; ");
     check_faults(SUB_SRT, NULL, CUE("1", "01,000", "02,000", "a") CUE("2", "01,999", "03,000", "b"), "6/2 overlap; ");
     check_faults(SUB_SRT, NULL, CUE("1", "05,000", "06,000", "a") CUE("2", "01,000", "02,000", "b"), "6/2 out of order; ");
+    check_faults(SUB_SRT, NULL, "1\n00:00:01,000 --> 00:00:02,000\na b\nc\n2\n00:00:02,000 --> 00:00:03,000\nb\n3\n"
+                                "00:00:03,000 --> 00:00:04,000\nc\n", "5/1 no blank line before; 8/2 no blank line before; ");
     check_faults(SUB_SRT, NULL, CUE("1", "05,000", "05,000", "a"), "2/1 no duration; ");
     check_faults(SUB_SRT, NULL, CUE("1", "05,000", "04,000", "a"), "2/1 out of order; ");
     check_faults(SUB_SRT, NULL, CUE("1", "05,000", "06,000", " "), "2/1 empty; ");

@@ -13,7 +13,7 @@ static void expect(const char *name, const char *file, const struct want *want, 
     struct transcript_line line;
     assert_true(strlen(file) < sizeof text);
     strcpy(text, file);
-    transcript_lines_begin(&l, transcript_form_of(name, text), text);
+    transcript_lines_begin(&l, name, text);
     for (; want->text; want++) {
         if (!transcript_line_next(&l, &line)) fail_msg("%s: no line, want '%s'", name, want->text);
         assert_string_equal(line.text, want->text);
@@ -23,6 +23,7 @@ static void expect(const char *name, const char *file, const struct want *want, 
     }
     if (transcript_line_next(&l, &line)) fail_msg("%s: another line, '%s'", name, line.text);
     assert_int_equal(l.is_bad, bad);
+    transcript_lines_end(&l);
 }
 
 #define LINES(...) (const struct want[]){ __VA_ARGS__, { 0 } }
@@ -40,7 +41,53 @@ static void test_forms_have_their_lines(void **state)
            LINES({ "one\ttwo", 10, 20, 2 }, { "three", 50, 60, 5 }), 0);
     expect("a.csv", "start,end,text\n10,20,\" one \"\"two\"\", three\"\n30,40,\"a\nb\"\n50,60,c",
            LINES({ "one \"two\", three", 10, 20, 2 }, { "a b", 30, 40, 3 }, { "c", 50, 60, 5 }), 0);
-    expect("a.lrc", "[by:x]\n[00:01.50] one\n[61:00.00]two\n[bad\n", LINES({ "one", 1500, -1, 2 }, { "two", 3660000, -1, 3 }), 0);
+    expect("a.lrc", "[by:x]\n[00:01.50] one\n[61:00.00]two\n[bad\n", LINES({ "one", 1500, 3660000, 1 }, { "two", 3660000, -1, 2 }), 0);
+}
+
+static void test_subtitles_are_read_as_people_have_them(void **state)
+{
+    (void)state;
+    static const struct want two[] = { { "tom & jerry", 0, 2000, 1 }, { "second line", 2000, 3000, 2 }, { 0 } };
+    static const char *const same[][2] = {
+        { "a.srt", "1\r\n00:00:00,000 --> 00:00:02,000\r\ntom & jerry\r\n\r\n2\r\n00:00:02,000 --> 00:00:03,000\r\nsecond line\r\n" },
+        { "a.SRT", "\xef\xbb\xbf" "1\n00:00:00,000 --> 00:00:02,000\ntom & jerry\n \t\n2\n00:00:02,000 --> 00:00:03,000\nsecond line" },
+        { "-", "\xef\xbb\xbf\n1\r00:00:00,000 --> 00:00:02,000\rtom & jerry\r\r2\r00:00:02,000 --> 00:00:03,000\rsecond\rline\r" },
+        { "-", "1\n00:00:00,000 --> 00:00:02,000\ntom & jerry\n2\n00:00:02,000 --> 00:00:03,000\nsecond line\n" },
+        { "a.srt", "1\n00:00:00,000 --> 00:00:02,000\n<i>tom</i> &amp; {\\an8}jerry\n\n2\n00:00:02,000 --> 00:00:03,000\n"
+                   "<font color=\"#f00\">second</font> line\n" },
+        { "-", "WEBVTT\nKind: captions\n\n00:00:00.000 --> 00:00:02.000 align:start\n \n<v Ann>tom<00:00:01.000><c> &amp;</c> jerry\n\n"
+               "00:02.000 --> 00:03.000\nsecond&nbsp;<u>line</u>\n" },
+        { "a.ssa", "[Script Info]\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+                   "Dialogue: 0,0:00:00.00,0:00:02.00,Default,,0,0,0,,{\\i1}tom &{\\i0} jerry\n"
+                   "Dialogue: 0,0:00:02.00,0:00:03.00,Default,,0,0,0,,second\\Nline\n" },
+        { "-", "#!/bin/sh\n# --> is none\ncat <<'END'\n[Script Info]\n[Events]\nDialogue: 0,0:00:00.00,0:00:02.00,D,,0,0,0,,tom & jerry\n"
+               "Dialogue: 0,0:00:02.00,0:00:03.00,D,,0,0,0,,{\\k50}second{\\k50} line\nEND\n" },
+        { "-", "0:00:00.000,0:00:02.000\ntom & jerry\n\n0:00:02.000,0:00:03.000\nsecond\nline\n" },
+        { "-", "start\tend\tspeaker\ttext\n0\t2000\t0\ttom & jerry\r\n2000\t3000\t1\tsecond line" },
+        { "a.CSV", "start,end,speaker,text\r\n0,2000,0,\"tom & jerry\"\r\n2000,3000,?,\"second\r\nline\"\r\n" },
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char text[2048];
+        struct transcript_lines l;
+        struct transcript_line line;
+        const int counts_lines = transcript_form_of(same[i][0], same[i][1]) != TRANSCRIPT_CUES;
+        strcpy(text, same[i][1]);
+        transcript_lines_begin(&l, same[i][0], text);
+        for (const struct want *want = two; want->text; want++) {
+            if (!transcript_line_next(&l, &line)) fail_msg("%zu: no line, want '%s'", i, want->text);
+            for (char *p; (p = strstr(line.text, "\xc2\xa0")) != NULL;) *p = ' ', memmove(p + 1, p + 2, strlen(p + 1));
+            if (strcmp(line.text, want->text) != 0) fail_msg("%zu: '%s', not '%s'", i, line.text, want->text);
+            assert_int_equal(line.t0_ms, want->t0_ms);
+            assert_int_equal(line.t1_ms, want->t1_ms);
+            assert_int_equal(line.number, want->number + counts_lines);
+        }
+        if (transcript_line_next(&l, &line)) fail_msg("%zu: another line, '%s'", i, line.text);
+        transcript_lines_end(&l);
+    }
+    expect("-", "[ar:x]\n[00:01.5]<00:01.50>one <00:02.00> two\n[00:03][00:09.00]three\n",
+           LINES({ "one  two", 1500, 3000, 1 }, { "three", 3000, -1, 2 }), 0);
+    expect("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nit&#39;s &#x27;&#x1F600; &#0; &#xD800; &bad;\n",
+           LINES({ "it's '\xf0\x9f\x98\x80 &#0; &#xD800; &bad;", 1000, 2000, 1 }), 0);
 }
 
 static void test_json_has_segments_wherever_they_are(void **state)
@@ -78,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_have_their_lines),
+        cmocka_unit_test(test_subtitles_are_read_as_people_have_them),
         cmocka_unit_test(test_json_has_segments_wherever_they_are),
         cmocka_unit_test(test_what_is_no_json_is_told),
     };
