@@ -186,6 +186,57 @@ static size_t text_begin(const struct woven *v, const struct result *r)
     return r->text.len + v->text.len;
 }
 
+static int is_same(char a, char b)
+{
+    return a == b || ((a ^ b) == 32 && (a | 32) >= 'a' && (a | 32) <= 'z');
+}
+
+/* A word of the recogniser in text[n] from `at` on: spaces before it, its characters in any case, perhaps with spaces between them, and the
+ * marks behind it, up to a space or the next word. @return where it ends, 0: it is not there */
+static size_t word_end_in(const char *text, size_t n, size_t at, const char *word, const char *next)
+{
+    for (; *word; word++) {
+        if (*word == ' ') continue;
+        while (at < n && text[at] == ' ' && text[at] != *word) at++;
+        if (at == n || !is_same(text[at], *word)) return 0;
+        at++;
+    }
+    while (next && *next == ' ') next++;
+    if (!next) return n;
+    while (at < n && text[at] != ' ' && !(*next && is_same(text[at], *next))) {
+        uint32_t cp;
+        at += utf8_next(text + at, n - at, &cp);
+    }
+    return at;
+}
+
+/* The words of a segment whose text was written anew, as that has them: spaces, capitals and marks are its own, and the words one behind
+ * the other are the text. @return 0: the text has other words, and nothing was done */
+static int cut_words(struct woven *v, const struct result *r, const struct segment *g, size_t text_at, size_t n)
+{
+    const struct word *w = (const struct word *)(const void *)r->words.p + g->first_word;
+    const size_t begin = v->text.len, words = v->words.len;
+    for (size_t k = 0, at = 0, end; k < (size_t)g->n_words && !woven_err(v); k++, at = end) {
+        struct word cut = w[k];
+        const char *text = v->text.p + text_at;
+        end = word_end_in(text, n, at, r->text.p + w[k].text, k + 1 < (size_t)g->n_words ? r->text.p + w[k + 1].text : NULL);
+        if (!end) {
+            v->text.len = begin;
+            v->words.len = words;
+            return 0;
+        }
+        cut.text = text_begin(v, r);
+        if (!cut.spoken) cut.spoken = w[k].text + 1;
+        for (size_t i = at; i < end && !v->text.err; i++) { /* the buffer may move while it grows */
+            const char one = v->text.p[text_at + i];
+            buf_add(&v->text, &one, 1);
+        }
+        buf_add(&v->text, "", 1);
+        buf_add(&v->words, &cut, sizeof cut);
+    }
+    return 1;
+}
+
 static void weave_words(struct woven *v, const struct result *r, const struct segment *g, struct cursor c)
 {
     const struct word *w = (const struct word *)(const void *)r->words.p;
@@ -232,7 +283,9 @@ static void weave_segments(struct woven *v, const struct result *r, const struct
         buf_add(&v->text, "", 1);
         g.text = at;
         g.first_word = v->words.len / sizeof(struct word);
-        weave_words(v, r, segments_of(r) + i, c);
+        const size_t from = at - r->text.len, n = v->text.err ? 0 : v->text.len - 1 - from;
+        if (!v->written || v->text.err || !g.n_words || !cut_words(v, r, segments_of(r) + i, from, n))
+            weave_words(v, r, segments_of(r) + i, c);
         buf_add(&v->segments, &g, sizeof g);
     }
 }
