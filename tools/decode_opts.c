@@ -1,5 +1,6 @@
 /* steno: options of transcribe and translate that say what is decoded, and how. SPDX-License-Identifier: MIT */
 #include "decode_opts.h"
+#include "hotword_lines.h"
 #include "ledger_code.h"
 #include "message.h"
 #include "text_file.h"
@@ -132,6 +133,22 @@ static void tidy_lines(char *text, const char *separators)
     *to = '\0';
 }
 
+/* Of a file: a weight is no part of its word. */
+static int cut_weights(char *words, const char *file)
+{
+    int line;
+    switch (hotword_weights_cut(words, &line)) {
+    case HOTWORDS_PLAIN: return EXIT_OK;
+    case HOTWORDS_REFUSED:
+        return message_usage("--hotwords: %s: word %d has no weight above 0; a word is made likelier here, never less so: leave it out",
+                             file, line);
+    case HOTWORDS_WEIGHTED: break;
+    }
+    message("--hotwords: %s: weights behind words are left out, and all words count the same (--hotwords-boost); a number that belongs "
+            "to its word stays with a weight behind it: \"iPhone 15 :1\"", file);
+    return EXIT_OK;
+}
+
 static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
 {
     const char *given = o->hotwords;
@@ -141,7 +158,8 @@ static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
     else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
     if (code != EXIT_OK) return code;
     tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");
-    return d->hotwords[0] ? EXIT_OK : message_usage("--hotwords: there is no word in %s", given[0] == '@' ? given + 1 : "it");
+    if (!d->hotwords[0]) return message_usage("--hotwords: there is no word in %s", given[0] == '@' ? given + 1 : "it");
+    return given[0] == '@' ? cut_weights(d->hotwords, given + 1) : EXIT_OK;
 }
 
 /* ---- tokens that are never chosen -------------------------------------------------------------------------------------------- */
