@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/flat.h"
+#include "load/strided.h"
 
 static const struct array_type types[] = {
     { "F32", "f4", 4, ARRAY_KEPT, DT_F32, 0 },  { "F16", "f2", 2, ARRAY_KEPT, DT_F16, 0 },
@@ -58,6 +59,15 @@ static int add_numbers(struct weights *w, const struct array *a, steno_error *e)
     return meta_add_list(&w->meta, &list, e);
 }
 
+/* Column by column. */
+static int set_order(struct tensor *t, struct weights *w, steno_error *e)
+{
+    uint64_t dim[4], stride[4] = { 1 };
+    memcpy(dim, t->dim, sizeof dim);
+    for (int i = 1; i < 4; i++) stride[i] = stride[i - 1] * dim[i - 1];
+    return tensor_stride(t, w, dim, stride, e);
+}
+
 int weights_add_array(struct weights *w, const struct array *a, steno_error *e)
 {
     const int is_words = a->type->use == ARRAY_WORDS && a->n_dims == 2 && name_ends(a->name, ".weight");
@@ -69,5 +79,6 @@ int weights_add_array(struct weights *w, const struct array *a, steno_error *e)
                            .offset = a->offset, .size = a->count * a->type->bytes, .form = is_words ? FORM_WORDS : FORM_STORED };
     for (int i = 0; i < a->n_dims; i++) to->dim[i] = a->dim[i];
     to->name = arena_strdup(&w->arena, a->name, strlen(a->name));
-    return to->name ? STENO_OK : err_nomem(e, strlen(a->name), "the name of a tensor");
+    if (!to->name) return err_nomem(e, strlen(a->name), "the name of a tensor");
+    return a->by_columns ? set_order(to, w, e) : STENO_OK;
 }

@@ -23,6 +23,7 @@ struct array {
     int n_dims;
     const struct file *file;
     uint64_t offset, count;       /* place in the file; elements */
+    int by_columns;               /* elements that differ in the first index lie side by side */
 };
 
 const struct array_type *array_type_find(const char *name);  /* by safetensors' name; NULL: unknown */

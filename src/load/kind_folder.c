@@ -21,6 +21,10 @@ enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name };
 
 /* The first row that a name fits says what the folder is. A name with '*' first is the end of one. */
 static const struct { const char *name, *what, *advice; } known[] = {
+    { "adapter_config.json", "a LoRA adapter, which is no model by itself",
+      "merge it into its base model (merge_and_unload of PEFT) and take the folder that comes of that" },
+    { "model_index.json", "a diffusion model", "take a model of speech or a language model" },
+    { "diffusion_pytorch_model*", "a part of a diffusion model, such as a ControlNet", "take a model of speech or a language model" },
     { "coremldata.bin", "a compiled Core ML model", FORMS },
     { "Manifest.json", "a Core ML package", FORMS },
     { "saved_model.pb", "a TensorFlow model (SavedModel)", FORMS },
@@ -45,7 +49,7 @@ struct folder_look {
     steno_error *e;
     int rc, n, row;        /* row: the best of known, N_KNOWN: none */
     int weights;           /* the best of weights_name, past the end: none */
-    int has_config;
+    int has_config, has_tokenizer, has_state; /* has_state: of an optimizer */
     struct kind file;      /* of the first file by itself that is something */
     char file_name[208];
 };
@@ -64,6 +68,13 @@ static void try_file(struct folder_look *l, const char *name)
     struct arena scrap;
     struct file f;
     struct kind k;
+    static const char *const state[] = { "optimizer.*", "optimizer_*", "scheduler.*", "rng_state*", "random_states*", "training_args.*",
+                                         "scaler.*" };
+    for (size_t at = 0; at < sizeof state / sizeof *state; at++)
+        if (fits(name, state[at])) {
+            l->has_state = 1;
+            return;
+        }
     static const char *const end[] = { "*.bin", "*.pt", "*.pth", "*.ckpt", "*.safetensors", "*.gguf", "*.ggml", "*.index.json" };
     size_t i = 0;
     while (i < sizeof end / sizeof *end && !fits(name, end[i])) i++;
@@ -87,6 +98,7 @@ static int look_at(void *user, const char *name)
         if (fits(name, known[i].name)) l->row = i;
     for (int i = 0; i < N_WEIGHTS && i < l->weights; i++)
         if (!strcmp(name, weights_name[i])) l->weights = i;
+    l->has_tokenizer |= !strcmp(name, "tokenizer.json") || !strcmp(name, "tokenizer.model") || !strcmp(name, "tokenizer_config.json");
     l->has_config |= !strcmp(name, "config.json") || !strcmp(name, "config.yaml");
     try_file(l, name);
     return l->rc || ++l->n == NAMES_MAX;
@@ -113,6 +125,12 @@ static void conclude(struct folder_look *l)
         what = "the folder holds a configuration, but no weights";
         advice = "copy them into it: model.safetensors, model.safetensors.index.json and its files, model.pt, or MLX's "
                  "weights.safetensors";
+    } else if (l->has_state) {
+        what = "the folder holds the state of a training run, but no weights";
+        advice = "take the folder that the trained model was saved to";
+    } else if (l->has_tokenizer) {
+        what = "the folder holds a tokenizer, but no weights";
+        advice = "take the whole folder of its model";
     } else advice = "want model.safetensors, model.safetensors.index.json, model.pt or weights.safetensors in it";
     snprintf(k->what, sizeof k->what, "%s", what);
     snprintf(k->advice, sizeof k->advice, "%s", advice);

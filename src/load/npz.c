@@ -70,10 +70,19 @@ static int read_type(struct npz *z)
 
 static int read_order(struct npz *z)
 {
-    if (take_word(z, "False")) return STENO_OK;
-    if (!take_word(z, "True")) return bad(z, "its order is neither True nor False");
-    return err_set(z->e, STENO_EUNSUPPORTED, "%s: %s is stored column by column (fortran_order); save a copy in C order", z->f->name,
-                   z->entry->name);
+    z->a.by_columns = take_word(z, "True");
+    return z->a.by_columns || take_word(z, "False") ? STENO_OK : bad(z, "its order is neither True nor False");
+}
+
+/* In one extent of more than 1 there is but one order; weights are put in order when they are read, tables of whole numbers are not. */
+static int check_order(struct npz *z)
+{
+    int extents = 0;
+    for (int i = 0; i < z->a.n_dims; i++) extents += z->a.dim[i] != 1;
+    if (extents < 2) z->a.by_columns = 0;
+    if (!z->a.by_columns || z->a.type->use == ARRAY_KEPT) return STENO_OK;
+    return err_set(z->e, STENO_EUNSUPPORTED, "%s: %s is a table of whole numbers that is stored column by column (fortran_order); save a "
+                   "copy in C order", z->f->name, z->entry->name);
 }
 
 /* (384, 80, 3), (384,), () */
@@ -171,6 +180,7 @@ static int read_array(struct npz *z, char text[TEXT_MAX + 1])
     z->p = text;
     if (!rc) rc = read_head(z);
     if (!rc) rc = check_size(z, at);
+    if (!rc) rc = check_order(z);
     z->a.name = name;
     z->a.file = z->f;
     z->a.offset = z->entry->offset + at;

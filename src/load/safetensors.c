@@ -122,7 +122,7 @@ static int add_entry(struct st *st, const struct entry *t)
     if (rc) return rc;
     buf_add(&st->spans, &(struct span) { t->begin, t->end, t->name }, sizeof(struct span));
     if (st->spans.err) return err_nomem(st->e, st->spans.len, "the index of tensors");
-    struct array a = { t->name, t->type, { 0 }, t->n_dims, st->f, st->data + t->begin, n };
+    struct array a = { t->name, t->type, { 0 }, t->n_dims, st->f, st->data + t->begin, n, 0 };
     memcpy(a.dim, t->dim, sizeof a.dim);
     return weights_add_array(st->w, &a, st->e);
 }
@@ -147,13 +147,14 @@ static int read_entry(struct st *st)
 
 /* ---- the file ---------------------------------------------------------------------------------------------------------------- */
 
-/* "__metadata__": texts by name. Those of the first shard are enough. */
+/* "__metadata__": texts by name, or null, which is none (MLX). Those of the first shard are enough. */
 static int read_metadata(struct st *st, struct flat *flat)
 {
     struct json_reader *j = &st->j;
-    if (json_next(j) != JSON_OBJECT) return json_fail(j, st->e, "__metadata__ is not an object");
+    enum json_event kind = json_next(j);
+    if (kind == JSON_NULL) return STENO_OK;
+    if (kind != JSON_OBJECT) return json_fail(j, st->e, "__metadata__ is not an object");
     int rc = flat_open(flat, 0, st->e);
-    enum json_event kind;
     while (!rc && (kind = json_next(j)) != JSON_CLOSE) {
         if (kind != JSON_KEY) return json_fail(j, st->e, "__metadata__: want a key");
         rc = flat_key(flat, j->s, j->len, st->e);

@@ -40,14 +40,64 @@ static const char *word(char out[WORD_SZ], const struct lm_words *q, const char 
     return it && it->kind == META_NULL ? NULL : out;
 }
 
+#define AT(field) offsetof(struct lm_dims, field)
 struct whole { const char *config, *gguf; int32_t lo, hi; int is_optional; size_t at; };
+
+/* A number for each layer, as newer files of llama.cpp have it where they differ; equal ones are one number. @return 1: there is no list */
+static int read_layers(int32_t *to, const struct lm_words *q, const struct whole *r, const char *key)
+{
+    double x, first = 0;
+    const struct meta_list *l = meta_find_list(&q->w->meta, key);
+    if (!l) return 1;
+    if (!l->n || l->n > LAYERS_MOST)
+        return err_set(q->e, STENO_EFORMAT, "%s: %s lists %llu values, want one of each layer", q->w->name, key, (unsigned long long)l->n);
+    for (uint64_t i = 0; i < l->n; i++) {
+        const int rc = meta_list_numbers(l, i, 1, &x, q->e);
+        if (rc) return rc;
+        if (!(x >= r->lo && x <= r->hi) || x != nearbyint(x))
+            return err_set(q->e, STENO_EFORMAT, "%s: %s of layer %d is %g, want a whole number in %d..%d", q->w->name, key, (int)i, x,
+                           (int)r->lo, (int)r->hi);
+        if (!i) first = x;
+        if (x < first || x > first)
+            return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %g in layer 0 and %g in layer %d: layers of different sizes are not served",
+                           q->w->name, key, first, x, (int)i);
+    }
+    *to = (int32_t)first;
+    return STENO_OK;
+}
+
+/* Which layers look back a window, one by one: all but every pattern-th, or it is not served. @return 1: there is no list */
+static int read_pattern(int32_t *pattern, const struct lm_words *q, const char *key)
+{
+    const struct meta_list *l = meta_find_list(&q->w->meta, key);
+    int32_t p = 0;
+    if (!l) return 1;
+    for (uint64_t i = 0; i < l->n; i++) {
+        double x = 0;
+        const int rc = l->n > LAYERS_MOST ? err_set(q->e, STENO_EFORMAT, "%s: %s is too long", q->w->name, key)
+                                          : meta_list_numbers(l, i, 1, &x, q->e);
+        if (rc) return rc;
+        const int whole = !(x > 0);
+        if (whole && !p) p = (int32_t)i + 1;
+        if (whole != (p && (i + 1) % (uint64_t)p == 0))
+            return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s: layer %d is out of turn; every n-th layer that sees all positions is served",
+                           q->w->name, key, (int)i);
+    }
+    *pattern = p ? p : INT32_MAX;
+    return STENO_OK;
+}
 
 static int read_whole(void *to, const struct lm_words *q, const struct whole *r)
 {
     char key[WORD_SZ];
     const char *at = word(key, q, r->config, r->gguf);
     if (!at && r->is_optional) return STENO_OK;
-    return meta_int(&q->w->meta, q->w->name, at ? at : key, r->lo, r->hi, r->is_optional, (int32_t *)(void *)((char *)to + r->at), q->e);
+    int32_t *number = (int32_t *)(void *)((char *)to + r->at);
+    if (at && q->is_gguf) {
+        const int rc = r->at == AT(pattern) ? read_pattern(number, q, at) : read_layers(number, q, r, at);
+        if (rc != 1) return rc;
+    }
+    return meta_int(&q->w->meta, q->w->name, at ? at : key, r->lo, r->hi, r->is_optional, number, q->e);
 }
 
 static int read_number(double *to, const struct lm_words *q, const char *config, const char *gguf, double lo, double hi)
@@ -57,7 +107,6 @@ static int read_number(double *to, const struct lm_words *q, const char *config,
     return at ? meta_num(&q->w->meta, q->w->name, at, lo, hi, 1, to, q->e) : STENO_OK;
 }
 
-#define AT(field) offsetof(struct lm_dims, field)
 static const struct whole shape_rows[] = {
     { "num_hidden_layers", "block_count", 1, LAYERS_MOST, 0, AT(layers) },
     { "hidden_size", "embedding_length", 4, WIDTH_MOST, 0, AT(d) },

@@ -13,8 +13,18 @@ static const struct family *const families[] = {
     &family_ct_transformer, &family_nano, &family_llama, &family_qwen3, &family_gemma, &family_gemma3, &family_bert,
 };
 
+/* Small matrices that change those of another model: there is no model in such a file. */
+static int is_adapter(const struct weights *w)
+{
+    if (!strcmp(meta_text(&w->meta, "general.type", ""), "adapter")) return 1;
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        if (strstr(w->tensor[i].name, "lora_")) return 1;
+    return 0;
+}
+
 const struct family *family_find(const struct weights *w)
 {
+    if (is_adapter(w)) return NULL;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (families[i]->match(w)) return families[i];
     return NULL;
@@ -57,6 +67,9 @@ int family_refuse_form(const struct family *f, const char *form, const char *nam
 int family_refuse(struct weights *w, steno_error *e)
 {
     char known[NAMES_SZ];
+    if (is_adapter(w))
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a LoRA adapter, which is no model by itself: merge it into its base model "
+                       "(merge_and_unload of PEFT, llama-export-lora of llama.cpp) and take what comes of that", w->name);
     names(known, NULL);
     const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
     if (architecture)

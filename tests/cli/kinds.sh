@@ -55,6 +55,22 @@ kind config.json "a JSON file"
 mkdir onnx
 echo x >onnx/encoder_model.onnx
 kind onnx "an ONNX model"
+mkdir lora state words diffusion
+printf '{"peft_type": "LORA"}' >lora/adapter_config.json
+A='{"base_model.model.x.lora_A.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}'
+{ printf "\\$(printf %o ${#A})\0\0\0\0\0\0\0%s" "$A"; head -c 16 /dev/zero; } >lora/adapter_model.safetensors
+kind lora "a LoRA adapter, which is no model by itself"
+err_has "merge it into its base model"
+kind lora/adapter_model.safetensors "a LoRA adapter, which is no model by itself"
+printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0llama' >lora.gguf
+printf '\14\0\0\0\0\0\0\0general.type\10\0\0\0\7\0\0\0\0\0\0\0adapter' >>lora.gguf
+kind lora.gguf "a LoRA adapter, which is no model by itself"
+echo x | tee state/optimizer.pt state/scheduler.pt >state/rng_state.pth
+kind state "the state of a training run, but no weights"
+echo '{}' | tee words/tokenizer.json >words/tokenizer_config.json
+kind words "a tokenizer, but no weights"
+echo x >diffusion/diffusion_pytorch_model.safetensors
+kind diffusion "a part of a diffusion model"
 mkdir kaldi
 echo x >kaldi/final.mdl
 kind kaldi "a Kaldi model"

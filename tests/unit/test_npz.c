@@ -65,6 +65,39 @@ static void test_arrays_have_their_type_shape_and_bytes(void **state)
     buf_free(&file);
 }
 
+/* MLX writes what was transposed so: the number at (i, j, k) of a shape (a, b, c) lies at i + a * j + a * b * k. */
+static void test_arrays_that_lie_column_by_column_are_put_in_order(void **state)
+{
+    (void)state;
+    static const struct { const char *head; uint64_t dim[4]; } array[] = {
+        { HEAD("<f2", "True", "(2, 3)"), { 2, 3, 1, 1 } },       { HEAD("<f2", "True", "(2, 3, 4)"), { 2, 3, 4, 1 } },
+        { HEAD("<f2", "True", "(3, 1, 2, 5)"), { 3, 1, 2, 5 } }, { HEAD("<f2", "True", "(4,)"), { 4, 1, 1, 1 } },
+        { HEAD("<f2", "True", "(1, 5)"), { 1, 5, 1, 1 } },       { HEAD("<f2", "True", "(5, 1)"), { 5, 1, 1, 1 } },
+        { HEAD("<f2", "True", "(1, 1)"), { 1, 1, 1, 1 } },       { HEAD("<f2", "True", "()"), { 1, 1, 1, 1 } },
+    };
+    for (size_t n = 0; n < sizeof array / sizeof *array; n++) {
+        const uint64_t *d = array[n].dim;
+        struct buf b = { 0 }, file = { 0 };
+        struct weights w;
+        steno_error e;
+        uint8_t got[256];
+        put_array(&b, array[n].head, (size_t)(2 * d[0] * d[1] * d[2] * d[3]));
+        const struct put_entry entry = { .name = "a.npy", .data = b.p, .n = b.len };
+        if (open_zip(&w, &entry, 1, &file, &e)) fail_msg("%s", e.text);
+        const struct tensor *t = weights_find(&w, "a");
+        assert_non_null(t);
+        assert_int_equal(file_read(t->file, t->offset, got, (size_t)t->size, &e), STENO_OK);
+        const uint8_t *p = got;
+        for (uint64_t i = 0; i < d[0]; i++)
+            for (uint64_t j = 0; j < d[1]; j++)
+                for (uint64_t k = 0; k < d[2]; k++)
+                    for (uint64_t l = 0; l < d[3]; l++, p += 2) assert_int_equal(*p, 2 * (i + d[0] * (j + d[1] * (k + d[2] * l))));
+        weights_close(&w);
+        buf_free(&file);
+        buf_free(&b);
+    }
+}
+
 /* numpy.savez writes sizes of 64 bits before the bytes, and of 32 bits in the directory. */
 static void test_entries_are_read_as_numpy_writes_them(void **state)
 {
@@ -144,7 +177,8 @@ static void test_arrays_that_lie_are_refused_with_place_and_cause(void **state)
     static const struct { const char *head; size_t n; int rc; const char *says; } bad[] = {
         { HEAD("<f4", "False", "(2,)"), 7, STENO_EFORMAT, "a.npy: its shape and type (F32) take 8 bytes, the entry has 7" },
         { HEAD("<f4", "False", "(2,)"), 9, STENO_EFORMAT, "take 8 bytes, the entry has 9" },
-        { HEAD("<f4", "True", "(2,)"), 8, STENO_EUNSUPPORTED, "column by column" },
+        { HEAD("<i4", "True", "(2, 3)"), 24, STENO_EUNSUPPORTED, "column by column" },
+        { HEAD("<f4", "True", "(2, 3)"), 20, STENO_EFORMAT, "take 24 bytes" },
         { HEAD("<f4", "Maybe", "(2,)"), 8, STENO_EFORMAT, "neither True nor False" },
         { HEAD(">f4", "False", "(2,)"), 8, STENO_EUNSUPPORTED, "the type '>f4'" },
         { HEAD("<f8", "False", "(1,)"), 8, STENO_EUNSUPPORTED, "the type '<f8'" },
@@ -242,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arrays_have_their_type_shape_and_bytes),
+        cmocka_unit_test(test_arrays_that_lie_column_by_column_are_put_in_order),
         cmocka_unit_test(test_entries_are_read_as_numpy_writes_them),
         cmocka_unit_test(test_small_tables_of_whole_numbers_are_lists),
         cmocka_unit_test(test_arrays_that_lie_are_refused_with_place_and_cause),

@@ -54,6 +54,18 @@ static void test_tensors_are_found_with_type_shape_and_bytes(void **state)
     buf_free(&b);
 }
 
+static void test_no_settings_are_written_as_null(void **state)
+{
+    (void)state;
+    struct buf b = st_file("{\"__metadata__\":null,\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4);
+    struct weights w;
+    steno_error e;
+    if (st_open(&w, &b, &e)) fail_msg("%s", e.text);
+    assert_int_equal(w.n_tensors, 1);
+    weights_close(&w);
+    buf_free(&b);
+}
+
 static void test_integers_and_empty_tensors_are_checked_and_left_out(void **state)
 {
     (void)state;
@@ -102,6 +114,7 @@ static void test_headers_that_lie_are_refused_with_place_and_cause(void **state)
         { "{} x", 0, STENO_EFORMAT, "text follows" },
         { "{\"__metadata__\":{\"a\":1}}", 0, STENO_EFORMAT, "texts only" },
         { "{\"__metadata__\":[]}", 0, STENO_EFORMAT, "not an object" },
+        { "{\"__metadata__\":null,\"__metadata__\":null}", 0, STENO_EFORMAT, "twice" },
         { "{\"__metadata__\":{},\"__metadata__\":{}}", 0, STENO_EFORMAT, "twice" },
         { "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", 0, STENO_EFORMAT, "key 'metadata.a' is written twice" },
         { " {}", 0, STENO_EFORMAT, "want '{'" },
@@ -302,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tensors_are_found_with_type_shape_and_bytes),
+        cmocka_unit_test(test_no_settings_are_written_as_null),
         cmocka_unit_test(test_integers_and_empty_tensors_are_checked_and_left_out),
         cmocka_unit_test(test_headers_that_lie_are_refused_with_place_and_cause),
         cmocka_unit_test(test_every_length_that_a_file_may_be_cut_to_is_refused),
