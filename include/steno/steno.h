@@ -1161,7 +1161,7 @@ STENO_INLINE void steno_punctuate_params_init(steno_punctuate_params *p) { steno
  * steno_text is the text as FunASR writes it: marks have full width, behind ASCII half; spaces stand between words of ASCII alone, and
  * before a sentence that begins with one, which gets a capital letter. The whole text ends with the end of a sentence. Of a model that
  * marks text as it comes it is what is new: behind the mark of the word before, up to the last word, whose mark the next call tells; it
- * has no capital letters and no half-width marks. A sentence of more than 1024 words is cut. */
+ * has no capital letters and no half-width marks. Of a text in which no sentence ends the newest 500 words are seen at once. */
 STENO_API int steno_punctuate(steno_session *s, const char *text, const steno_punctuate_params *p);
 STENO_API int steno_mark_count(const steno_session *s); /**< of the last steno_punctuate: words, and the one before */
 STENO_API int steno_mark_get(const steno_session *s, int i, steno_mark *mark); /**< up to mark->size bytes; STENO_OK, STENO_EARG */

@@ -107,12 +107,16 @@ static int block_run(steno_session *s, struct marked_word *w, uint32_t n)
     return STENO_OK;
 }
 
-/* Where no sentence ends for longer than a run may be, all but the newest words are settled. */
+/* Where no sentence ends, and no comma stands, in so many words, all but the newest words are settled: each block is seen with what is
+ * not settled before it, so that a text without an end would take a time that grows with its square. FunASR takes that time. */
+enum { UNSETTLED_MOST = 500 };
+
 int marks_decide(steno_session *s)
 {
     const struct marks_session *q = marks_of(s);
     const struct marks_model *m = marks_model_of(s);
-    const size_t n = marked_count(q), block = (size_t)q->block_words, most = s->model->plan[PLAN_ENCODER].max_rows;
+    const size_t n = marked_count(q), block = (size_t)q->block_words, rows = s->model->plan[PLAN_ENCODER].max_rows;
+    const size_t most = rows < UNSETTLED_MOST + block ? rows : UNSETTLED_MOST + block;
     struct marked_word *w = marked_words(q);
     for (size_t from = 0, end = 0, settled; end < n; from += settled) {
         const size_t begun = end;
