@@ -578,7 +578,7 @@ typedef struct steno_segment {
     int32_t id;               /* 0, 1, … over the whole file */
     int32_t n_tokens;
     int64_t seek_frames;      /* where the window began, in frames of 10 ms */
-    int64_t t0_ms, t1_ms;     /* start and end in the file */
+    int64_t t0_ms, t1_ms;     /* start and end in the file; not behind the end of the sound, but with STENO_GUARDS_OFF */
     const char *text;         /* UTF-8, usually begins with a space */
     const int32_t *tokens;    /* [n_tokens] ids, timestamps included */
     double temperature;       /* of the attempt that was kept */

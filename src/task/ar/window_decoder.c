@@ -30,6 +30,7 @@ static void buffers_take(struct window_decoder *w, struct arena_take *t, const s
     w->ids = arena_take(t, ctx, sizeof *w->ids);
     w->token_segments = arena_take(t, ctx + 1, sizeof *w->token_segments);
     w->drafts = arena_take(t, ctx + 1, sizeof *w->drafts);
+    w->mute = arena_take(t, ctx + 1, sizeof *w->mute);
     w->lots = arena_take(t, RUN_BEAMS, sizeof *w->lots);
     w->ar.beams.best = arena_take(t, ctx, sizeof *w->ar.beams.best);
     w->level = arena_take(t, 2 * (size_t)m->audio_ctx, sizeof *w->level);
@@ -206,9 +207,8 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
                          .temperature = w->kept.temperature, .avg_logprob = w->kept.avg_logprob, .compression_ratio = w->kept.ratio,
                          .no_speech_prob = w->kept.no_speech_prob, .attempt = w->kept.index };
     if (c->p.guards != STENO_GUARDS_OFF) {
-        const int mute = is_mute(w, g.t0_ms, g.t1_ms);
-        if (mute && c->p.guards == STENO_GUARDS_RETRY && !is_forced(c)) return STENO_OK;
-        g.flags = w->kept.flags | (mute ? STENO_FLAG_NO_SPEECH : 0u);
+        if (w->mute[d - w->drafts] && c->p.guards == STENO_GUARDS_RETRY && !is_forced(c)) return STENO_OK;
+        g.flags = w->kept.flags | (w->mute[d - w->drafts] ? STENO_FLAG_NO_SPEECH : 0u);
     }
     const int32_t *ids = w->ids + d->first;
     text_of(w, ids, d->n, s->model->tokens.n_text);
@@ -238,6 +238,26 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     return STENO_OK;
 }
 
+/* A segment ends with the sound that its window holds, at the latest; one that begins behind it begins as long before the end as it is
+ * long, but not inside the segment before. The reference writes the times as the model chose them. */
+static void drafts_end_with_sound(struct window_decoder *w, int n)
+{
+    const double end = (double)(w->seek + w->frames) / 100;
+    double before = (double)w->seek / 100;
+    for (int i = 0; i < n; i++) {
+        struct draft *d = &w->drafts[i];
+        if (d->start >= end && d->end > d->start) d->start = fmax(before, end - (d->end - d->start));
+        d->start = fmin(d->start, end);
+        d->end = fmin(d->end, end);
+        before = fmax(before, d->end);
+        struct word *v = (struct word *)(void *)w->words.word.p;
+        for (int32_t k = 0; k < d->n_words; k++) {
+            v[d->first_word + k].start = fmin(v[d->first_word + k].start, end);
+            v[d->first_word + k].end = fmin(v[d->first_word + k].end, end);
+        }
+    }
+}
+
 /* Pieces of the window's tokens as segments in the file, in the very doubles that the reference computes. */
 static void drafts_make(struct window_decoder *w, int n)
 {
@@ -263,11 +283,18 @@ static int tail_keep(struct window_decoder *w, int n, const struct sentence *q)
     return n + 1;
 }
 
+/* By the times that the model chose: those that lie behind the sound are on silence. */
+static void drafts_judge(struct window_decoder *w, int n)
+{
+    if (w->request->p.guards == STENO_GUARDS_OFF) return;
+    for (int i = 0; i < n; i++) w->mute[i] = is_mute(w, ms_of(w->drafts[i].start), ms_of(w->drafts[i].end));
+}
+
 /* A sentence stands or falls as a whole: where everything is on silence it falls. */
 static int drafts_mute(const struct window_decoder *w, int n)
 {
     int mute = 0;
-    for (int i = 0; i < n; i++) mute += is_mute(w, ms_of(w->drafts[i].start), ms_of(w->drafts[i].end));
+    for (int i = 0; i < n; i++) mute += w->mute[i];
     return mute == n;
 }
 
@@ -338,7 +365,9 @@ static int window_finish(struct window_decoder *w)
         drafts_make(w, n);
         w->words.skipped = 0;
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
+        drafts_judge(w, n);
         if (p->guards == STENO_GUARDS_RETRY && is_forced(w->request) && drafts_mute(w, n)) n = 0;
+        if (p->guards != STENO_GUARDS_OFF) drafts_end_with_sound(w, n);
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
         if (is_loose(w) && !rc) history_add(w, w->ids, remembered(w, q.n));
         /* a window that is skipped is as if it had not been decoded: what was said before still counts */

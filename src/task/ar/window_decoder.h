@@ -45,6 +45,7 @@ struct window_decoder {
     int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept */
     struct token_segment *token_segments;    /* [text_ctx + 1] */
     struct draft *drafts;    /* [text_ctx + 1] */
+    uint8_t *mute;           /* [text_ctx + 1] of each: its text stands where there is no sound */
     struct words words;
     struct buf bytes, text;  /* of the attempt or segment at hand */
     struct buf found;        /* finished beams of the search at hand, where n_best asks */
