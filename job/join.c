@@ -186,6 +186,10 @@ void join_transcript(const struct join *j, struct transcript *t, struct transcri
         join_segment(j, &store->segs[i]);
         n_words += store->segs[i].n_words;
     }
+    for (int i = 0; i < t->n_left_out; i++) {
+        store->left_out[i].t0_ms = 10 * join_time(j, store->left_out[i].t0_ms / 10);
+        store->left_out[i].t1_ms = 10 * join_time(j, store->left_out[i].t1_ms / 10);
+    }
     for (int i = 0; i < t->n_hypotheses; i++) store->hypotheses[i].at_ms = 10 * join_time(j, store->hypotheses[i].at_ms / 10);
     for (int i = 0; i < n_words && store->words; i++) {
         steno_word *w = &store->words[i];

@@ -41,6 +41,19 @@ static int take_hypotheses(struct transcript *t, struct transcript_store *store,
     return store->hypotheses ? 0 : -1;
 }
 
+/* @return 0, or -1 in want of memory */
+static int take_left_out(struct transcript *t, struct transcript_store *store, const steno_session *s)
+{
+    t->n_left_out = steno_left_out_count(s);
+    store->left_out = calloc((size_t)t->n_left_out + 1, sizeof *store->left_out);
+    for (int i = 0; i < t->n_left_out && store->left_out; i++) {
+        store->left_out[i].size = sizeof *store->left_out;
+        steno_left_out_get(s, i, &store->left_out[i]);
+    }
+    t->left_out = store->left_out;
+    return store->left_out ? 0 : -1;
+}
+
 int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s)
 {
     const int n = steno_segment_count(s);
@@ -52,6 +65,7 @@ int transcript_take(struct transcript *t, struct transcript_store *store, const 
     t->n_sentences = steno_sentence_count(s);
     store->sentences = calloc((size_t)t->n_sentences + 1, sizeof *store->sentences);
     if (!store->words || !store->tokens || !store->sentences || take_hypotheses(t, store, s)) return -1;
+    if (take_left_out(t, store, s)) return -1;
     for (int i = 0; i < t->n_sentences; i++) {
         store->sentences[i].size = sizeof *store->sentences;
         steno_sentence_get(s, i, &store->sentences[i]);
@@ -89,6 +103,7 @@ void transcript_free(struct transcript_store *store)
     free(store->tokens);
     free(store->sentences);
     free(store->hypotheses);
+    free(store->left_out);
     free(store->first_word);
     free(store->first_token);
     free(store->speakers);

@@ -57,6 +57,8 @@ struct transcript {
     const int32_t *first_token; /* [n] where those of a segment begin; it has segs[i].n_tokens */
     const steno_hypothesis *hypotheses; /* [n_hypotheses] of all windows in order; where they were asked for */
     int n_hypotheses;
+    const steno_left_out *left_out; /* [n_left_out] texts that the guards have left out */
+    int n_left_out;
     const int32_t *speakers;    /* [n] 0, 1, ... or WRITE_SPEAKER_UNKNOWN; NULL: nobody asked */
     const steno_model *model;   /* what tokens say; score only */
     const struct write_layout *layout; /* NULL: no limits */
@@ -71,12 +73,14 @@ struct transcript_store {
     steno_token *tokens;
     steno_sentence *sentences;
     steno_hypothesis *hypotheses;
+    steno_left_out *left_out;
     int32_t *first_word, *first_token, *speakers;
     char *text; /* of segments that were cut */
 };
 
-/* Fill t->{segs, n, words, first_word, sentences, n_sentences, tokens, first_token, hypotheses, n_hypotheses, text, language, duration_ms}
- * with what the session holds; texts and ids go on belonging to it. t->word_times is switched off where there is text but no word has come.
+/* Fill t->{segs, n, words, first_word, sentences, n_sentences, tokens, first_token, hypotheses, n_hypotheses, left_out, n_left_out, text,
+ * language, duration_ms} with what the session holds; texts and ids go on belonging to it. t->word_times is switched off where there is
+ * text but no word has come.
  *
  * @return 0, or -1 in want of memory; transcript_free the store in any case */
 int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s);

@@ -85,6 +85,12 @@ static void write_words_of(struct sink *f, uint32_t bits, const char *const *wor
     sink_char(f, ']');
 }
 
+static void write_flags(struct sink *f, uint32_t bits)
+{
+    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of steno_flag's bits */
+    write_words_of(f, bits, flags, sizeof flags / sizeof *flags, 0);
+}
+
 static void write_hypothesis(struct sink *f, const struct transcript *t, const steno_hypothesis *h)
 {
     sink_text(f, "{\"text\": ");
@@ -120,6 +126,25 @@ void write_json_hypotheses(struct sink *f, const struct transcript *t)
     sink_text(f, "]}]");
 }
 
+void write_json_left_out(struct sink *f, const struct transcript *t)
+{
+    if (!t->n_left_out) return;
+    sink_text(f, ", \"left_out\": [");
+    for (int i = 0; i < t->n_left_out; i++) {
+        const steno_left_out *l = &t->left_out[i];
+        sink_text(f, i ? ", {\"start\": " : "{\"start\": ");
+        write_json_number(f, (double)l->t0_ms / 1000);
+        member(f, "end", (double)l->t1_ms / 1000);
+        sink_text(f, ", \"text\": ");
+        utf8_json(f, l->text);
+        member(f, "avg_logprob", l->avg_logprob);
+        member(f, "no_speech_prob", l->no_speech_prob);
+        write_flags(f, l->flags);
+        sink_char(f, '}');
+    }
+    sink_char(f, ']');
+}
+
 void write_json_post(struct sink *f, const struct transcript *t)
 {
     if (!t->post) return;
@@ -136,8 +161,7 @@ void write_json_lost(struct sink *f, const struct transcript *t, int always)
 /* Keys that the reference does not have; they are written only where there is something to say. */
 static void write_findings(struct sink *f, const steno_segment *s, const int32_t *speaker)
 {
-    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of steno_flag's bits */
-    write_words_of(f, (uint32_t)s->flags, flags, sizeof flags / sizeof *flags, 0);
+    write_flags(f, s->flags);
     if (s->language) {
         sink_text(f, ", \"language\": ");
         utf8_json(f, s->language);
@@ -225,6 +249,7 @@ void write_json(struct sink *f, const struct transcript *t)
     sink_text(f, ", \"language\": ");
     utf8_json(f, t->language);
     write_json_hypotheses(f, t);
+    write_json_left_out(f, t);
     write_json_post(f, t);
     write_json_lost(f, t, 0);
     sink_char(f, '}');

@@ -50,6 +50,7 @@ void write_jsonl(struct sink *f, const struct transcript *t)
         sink_text(f, ", \"segments\": ");
         write_json_segments(f, t);
         write_json_hypotheses(f, t);
+        write_json_left_out(f, t);
         write_json_post(f, t);
         write_json_lost(f, t, 1);
         sink_text(f, "}\n");

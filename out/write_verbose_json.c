@@ -37,6 +37,7 @@ void write_verbose_json(struct sink *f, const struct transcript *t)
     write_json_segments(f, t);
     if (t->word_times) write_words(f, t);
     write_json_hypotheses(f, t);
+    write_json_left_out(f, t);
     write_json_post(f, t);
     write_json_lost(f, t, 0);
     sink_char(f, '}');

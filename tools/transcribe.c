@@ -158,9 +158,21 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     return code;
 }
 
+/* A result that lacks text says so. */
+static void tell_left_out(const struct transcription *t, const struct job_input *in, const struct transcript *what)
+{
+    int64_t ms = 0;
+    for (int i = 0; i < what->n_left_out; i++) ms += what->left_out[i].t1_ms - what->left_out[i].t0_ms;
+    if (!what->n_left_out || t->o->engine.quiet) return;
+    message("%s: %d %s (%.1f s) left out, since no speech was found there (listed in JSON; --guards off writes %s)",
+            sound_name(in->file), what->n_left_out, what->n_left_out == 1 ? "text was" : "texts were", (double)ms / 1000,
+            what->n_left_out == 1 ? "it" : "them");
+}
+
 static int on_output(void *user, const struct job_input *in, struct transcript *what)
 {
     struct transcription *t = user;
+    tell_left_out(t, in, what);
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
     if (task && !t->results->files.naming.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);

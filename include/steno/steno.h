@@ -621,12 +621,17 @@ enum steno_flag {
 /** What to do about such texts. */
 enum steno_guards {
     STENO_GUARDS_OFF = 0,  /* the reference to the letter; no flags */
-    STENO_GUARDS_FLAG = 1, /* the same text, with flags (the default) */
+    STENO_GUARDS_FLAG = 1, /* the default: the reference's text with flags, but for three rules. A segment where the level is steady is left
+                              out (steno_left_out). Where every attempt fails the best is kept, not the last: an attempt that ends by
+                              itself goes before a loop that was cut off, one whose avg_logprob is not below its threshold before one
+                              below, one that does not repeat itself before one that does, then the higher avg_logprob goes first.
+                              Whether a window is silence is decided by its first attempt, not by a draw at a higher temperature; where
+                              the level is not steady, by another one without the text before */
     STENO_GUARDS_RETRY = 2 /* windows flagged for repetition or low confidence are decoded again: without the text before them, then
-                              up the temperatures; if every attempt is flagged the best is kept. Where the level is steady there is no
-                              text: such windows are not decoded, such segments left out. Of Fun-ASR-Nano: a window that repeats itself
-                              ends there and is decoded again, with the repetition penalty 1.1 times as high (at least 1.1), then 1.3
-                              times; nothing else is. */
+                              up the temperatures; if every attempt is flagged the best is kept, by the same rules. Where the level is
+                              steady there is no text: such windows are not decoded, such segments left out. Of Fun-ASR-Nano: a window
+                              that repeats itself ends there and is decoded again, with the repetition penalty 1.1 times as high (at least
+                              1.1), then 1.3 times; nothing else is. */
 };
 
 /** What becomes of the tags that a model puts into its text (SenseVoice). */
@@ -939,6 +944,23 @@ STENO_API int steno_hypothesis_count(const steno_session *s);
 
 /** Copy hypothesis `i` out, up to out->size bytes; pointers live as long as the segments. @return STENO_OK, STENO_EARG */
 STENO_API int steno_hypothesis_get(const steno_session *s, int i, steno_hypothesis *out);
+
+/** Text that the result does not have, because the guards found no speech where it stands. Not with STENO_GUARDS_OFF. */
+typedef struct steno_left_out {
+    uint32_t size;         /* set by the caller to sizeof(steno_left_out) */
+    uint32_t flags;        /* enum steno_flag of its attempt; STENO_FLAG_NO_SPEECH is among them */
+    int64_t t0_ms, t1_ms;
+    const char *text;      /* UTF-8 */
+    double avg_logprob, no_speech_prob;
+    int32_t is_window;     /* 1: a window that was taken for silence by the two thresholds; 0: a segment where the level is steady */
+    int32_t pad;
+} steno_left_out;
+
+/** @return the number of texts that were left out, in order */
+STENO_API int steno_left_out_count(const steno_session *s);
+
+/** Copy text `i` that was left out, up to out->size bytes; pointers live as long as the segments. @return STENO_OK, STENO_EARG */
+STENO_API int steno_left_out_get(const steno_session *s, int i, steno_left_out *out);
 
 /** Copy token `j` of segment `i` out, up to tok->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token *tok);

@@ -73,6 +73,23 @@ int steno_hypothesis_get(const steno_session *s, int i, steno_hypothesis *out)
     return STENO_OK;
 }
 
+int steno_left_out_count(const steno_session *s)
+{
+    return s ? (int)(s->selected->left_out.len / sizeof(struct left_out)) : 0;
+}
+
+int steno_left_out_get(const steno_session *s, int i, steno_left_out *out)
+{
+    if (!s || i < 0 || i >= steno_left_out_count(s) || !out || out->size < sizeof(uint32_t)) return STENO_EARG;
+    const struct result *r = s->selected;
+    const struct left_out *l = (const struct left_out *)(const void *)r->left_out.p + i;
+    steno_left_out found = { .flags = l->flags, .t0_ms = l->t0_ms, .t1_ms = l->t1_ms, .text = r->left_out_text.p + l->text,
+                             .avg_logprob = l->avg_logprob, .no_speech_prob = l->no_speech_prob, .is_window = (int32_t)l->whole };
+    found.size = out->size < sizeof found ? out->size : (uint32_t)sizeof found;
+    memcpy(out, &found, found.size);
+    return STENO_OK;
+}
+
 int steno_sentence_count(const steno_session *s)
 {
     return s ? (int)(s->selected->sentences.len / sizeof(struct marked_sentence)) : 0;

@@ -16,6 +16,8 @@ void result_clear(struct result *r)
     buf_clear(&r->hypothesis_ids);
     buf_clear(&r->hypothesis_logprobs);
     buf_clear(&r->hypothesis_text);
+    buf_clear(&r->left_out);
+    buf_clear(&r->left_out_text);
     buf_clear(&r->spans);
     buf_clear(&r->marks);
     buf_clear(&r->sentences);
@@ -41,6 +43,8 @@ void result_free(struct result *r)
     buf_free(&r->hypothesis_ids);
     buf_free(&r->hypothesis_logprobs);
     buf_free(&r->hypothesis_text);
+    buf_free(&r->left_out);
+    buf_free(&r->left_out_text);
     buf_free(&r->spans);
     buf_free(&r->marks);
     buf_free(&r->sentences);
@@ -52,7 +56,7 @@ int result_status(const struct result *r)
 {
     const int bad = r->segments.err || r->tokens.err || r->ids.err || r->times.err || r->words.err || r->text.err || r->bytes.err ||
                     r->whole.err || r->spans.err || r->hypotheses.err || r->hypothesis_ids.err || r->hypothesis_logprobs.err ||
-                    r->hypothesis_text.err;
+                    r->hypothesis_text.err || r->left_out.err || r->left_out_text.err;
     return bad ? STENO_ENOMEM : STENO_OK;
 }
 
@@ -69,6 +73,16 @@ static void append_hypotheses(struct result *r, const struct result *more)
     buf_add(&r->hypothesis_ids, more->hypothesis_ids.p ? more->hypothesis_ids.p : "", more->hypothesis_ids.len);
     buf_add(&r->hypothesis_text, more->hypothesis_text.p ? more->hypothesis_text.p : "", more->hypothesis_text.len);
     buf_add(&r->hypothesis_logprobs, more->hypothesis_logprobs.p ? more->hypothesis_logprobs.p : "", more->hypothesis_logprobs.len);
+}
+
+static void append_left_out(struct result *r, const struct result *more)
+{
+    const struct left_out *l = (const struct left_out *)(const void *)more->left_out.p;
+    for (size_t i = 0; i < more->left_out.len / sizeof *l; i++) {
+        struct left_out moved = l[i];
+        const char *text = more->left_out_text.p + l[i].text;
+        result_left_out(r, &moved, text, strlen(text));
+    }
 }
 
 void result_append(struct result *r, const struct result *more)
@@ -88,6 +102,7 @@ void result_append(struct result *r, const struct result *more)
     buf_add(&r->times, more->times.p ? more->times.p : "", more->times.len);
     buf_add(&r->bytes, more->bytes.p ? more->bytes.p : "", more->bytes.len);
     append_hypotheses(r, more);
+    append_left_out(r, more);
     for (size_t i = 0; i < more->segments.len / sizeof *g && !result_status(r); i++) {
         struct segment moved = g[i];
         moved.text += text;
@@ -113,6 +128,14 @@ void result_hypothesis(struct result *r, struct hypothesis *h, const char *text,
     buf_add(&r->hypothesis_text, text, n);
     buf_add(&r->hypothesis_text, "", 1);
     if (!result_status(r)) buf_add(&r->hypotheses, h, sizeof *h); /* last: what can be read is whole */
+}
+
+void result_left_out(struct result *r, struct left_out *l, const char *text, size_t n)
+{
+    l->text = r->left_out_text.len;
+    buf_add(&r->left_out_text, text, n);
+    buf_add(&r->left_out_text, "", 1);
+    if (!result_status(r)) buf_add(&r->left_out, l, sizeof *l); /* last: what can be read is whole */
 }
 
 void result_span(struct result *r, const struct vad_span *v, const steno_vad_params *p)

@@ -46,6 +46,14 @@ struct hypothesis {
     int32_t n_tokens, place;
 };
 
+/* What a window's text would have been. */
+struct left_out {
+    double avg_logprob, no_speech_prob;
+    int64_t t0_ms, t1_ms;
+    size_t text;              /* place in result.left_out_text */
+    uint32_t flags, whole;    /* whole: a window that was taken for silence */
+};
+
 enum { MAX_LANGUAGES = 100 };
 
 /* Results of one request; the only memory that grows with the audio. */
@@ -62,6 +70,8 @@ struct result {
     struct buf hypothesis_ids;      /* int32_t, the tokens of all of them */
     struct buf hypothesis_logprobs; /* float, of the same */
     struct buf hypothesis_text;     /* of each, ended by a NUL: marks are put into the other texts alone */
+    struct buf left_out;      /* struct left_out: text that the guards did not let in */
+    struct buf left_out_text; /* of each, ended by a NUL */
     struct buf spans;      /* steno_span */
     struct buf marks;      /* steno_mark */
     struct buf sentences;  /* struct marked_sentence */
@@ -84,6 +94,9 @@ void result_append(struct result *r, const struct result *more);
 /* One more hypothesis: h says when, its place and its score; its text is added by whoever makes it of the ids, n bytes. */
 void result_hypothesis_tokens(struct result *r, struct hypothesis *h, const struct sampled_token *tokens, int32_t n);
 void result_hypothesis(struct result *r, struct hypothesis *h, const char *text, size_t n);
+
+/* One more text is left out, n bytes. */
+void result_left_out(struct result *r, struct left_out *l, const char *text, size_t n);
 
 /* One more span, which p->on_span is told of; spans.err: there was no room. */
 void result_span(struct result *r, const struct vad_span *v, const steno_vad_params *p);

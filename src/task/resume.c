@@ -20,19 +20,20 @@ struct record_head {
 enum part { SEGMENTS /* the others follow */ };
 static const size_t elem_sz[RESUME_BUFS] = {
     sizeof(struct segment), sizeof(struct sampled_token), sizeof(int32_t), sizeof(struct token_time), sizeof(struct word), 1, 1,
-    sizeof(struct hypothesis), sizeof(int32_t), sizeof(float), 1,
+    sizeof(struct hypothesis), sizeof(int32_t), sizeof(float), 1, sizeof(struct left_out), 1,
 };
 
 /* Bytes between fields would be of memory that nobody wrote. */
 _Static_assert(sizeof(struct segment) == 3 * 8 + 2 * 8 + 3 * sizeof(size_t) + 6 * 4 + 4 * 8 + TEXTS * sizeof(char *), "no holes");
 _Static_assert(sizeof(struct sampled_token) == 2 * 4 + 4 * 4 && sizeof(struct token_time) == 3 * 8 + 2 * 4, "no holes");
+_Static_assert(sizeof(struct left_out) == 4 * 8 + sizeof(size_t) + 2 * 4, "no holes");
 _Static_assert(sizeof(struct word) == 3 * 8 + 2 * sizeof(size_t) + 2 * 4, "no holes");
 
 static struct buf *part_of(struct result *r, int i)
 {
     struct buf *const part[RESUME_BUFS] = { &r->segments, &r->tokens, &r->ids, &r->times, &r->words, &r->text, &r->bytes,
                                             &r->hypotheses, &r->hypothesis_ids, &r->hypothesis_logprobs,
-                                            &r->hypothesis_text };
+                                            &r->hypothesis_text, &r->left_out, &r->left_out_text };
     return part[i];
 }
 
@@ -208,6 +209,15 @@ static int are_hypotheses_sound(const struct result *r, const steno_model *m)
     return 1;
 }
 
+static int are_left_out_sound(const struct result *r)
+{
+    const struct left_out *l = (const struct left_out *)(const void *)r->left_out.p;
+    if (r->left_out_text.len && r->left_out_text.p[r->left_out_text.len - 1]) return 0;
+    for (size_t i = 0; i < r->left_out.len / sizeof *l; i++)
+        if (l[i].text >= r->left_out_text.len || !is_time_ms(l[i].t0_ms) || !is_time_ms(l[i].t1_ms)) return 0;
+    return 1;
+}
+
 /* Places are inside of what they are places in. */
 static int is_sound(struct result *r, const steno_model *m)
 {
@@ -227,7 +237,7 @@ static int is_sound(struct result *r, const steno_model *m)
         if (g[i].first_token > n_ids || (size_t)g[i].n_tokens > n_ids - g[i].first_token) return 0;
         if (g[i].n_words && (g[i].first_word > n_words || (size_t)g[i].n_words > n_words - g[i].first_word)) return 0;
     }
-    return are_hypotheses_sound(r, m) && are_times_sound(r);
+    return are_hypotheses_sound(r, m) && are_left_out_sound(r) && are_times_sound(r);
 }
 
 /* One record. @return 0: it is none, or not of this model */

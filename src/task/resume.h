@@ -7,7 +7,7 @@
 #define STENO_TASK_RESUME_H
 #include "task/session.h"
 
-enum { RESUME_BUFS = 11, RESUME_RESULTS = 2 };
+enum { RESUME_BUFS = 13, RESUME_RESULTS = 2 };
 
 struct resume {
     size_t told[RESUME_RESULTS][RESUME_BUFS]; /* bytes of results that records have */

@@ -8,6 +8,7 @@
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/ar/search.h"
+#include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
 #include "task/compression.h"
 #include "task/params.h"
@@ -39,12 +40,12 @@ static uint32_t flags_by(const struct limits *l, const struct attempt *a)
     return flags;
 }
 
-/* Silence needs no better text. */
-static int fails(uint32_t flags)
+/* Silence needs no better text, where this attempt can say so. */
+static int fails(uint32_t flags, int may_be_silence)
 {
     const uint32_t silence = STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE;
     const uint32_t bad = STENO_FLAG_REPETITION | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_UNFINISHED;
-    return (flags & bad) && (flags & silence) != silence;
+    return (flags & bad) && !(may_be_silence && (flags & silence) == silence);
 }
 
 /* Its own rule: what has failed in itself, or is improbable while somebody may speak. */
@@ -58,11 +59,22 @@ static int is_retry(const struct window_decoder *w)
     return w->request->p.guards == STENO_GUARDS_RETRY;
 }
 
-int is_silence(const struct window_decoder *w)
+/* The reference keeps the last attempt and asks that one about silence: a bad draw takes good speech for silence. */
+int keeps_best(const struct window_decoder *w)
+{
+    return w->request->p.guards != STENO_GUARDS_OFF && (is_retry(w) || !is_loose(w));
+}
+
+static int says_silence(const struct window_decoder *w, const struct attempt *a)
 {
     const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
-    if (!(w->kept.no_speech_prob > l->no_speech)) return 0;
-    return isnan(l->logprob) || !(w->kept.avg_logprob - w->kept.pushed > l->logprob); /* that a word is on a list is no sound */
+    if (!(a->no_speech_prob > l->no_speech)) return 0;
+    return isnan(l->logprob) || !(a->avg_logprob - a->pushed > l->logprob); /* that a word is on a list is no sound */
+}
+
+int is_silence(const struct window_decoder *w)
+{
+    return keeps_best(w) ? w->silent : says_silence(w, &w->kept);
 }
 
 void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t below)
@@ -149,10 +161,19 @@ static void tell(const struct window_decoder *w, const struct attempt *a, int ke
 
 /* ---- the ladder ---- */
 
-static int is_better(const struct attempt *a, const struct attempt *b)
+/* Without a sentence of its grammar; a loop that only the limit has ended; improbable; none of these. */
+static int class_of(const struct attempt *a)
 {
-    if (a->unfinished != b->unfinished) return b->unfinished;
+    if (a->unfinished) return 0;
+    if (a->flags & STENO_FLAG_REPETITION && !a->completed) return 1;
+    return a->flags & STENO_FLAG_LOW_CONFIDENCE ? 2 : 3;
+}
+
+/* What is said again and again compresses well, too: a probable text that repeats itself goes before an improbable one. */
+int attempt_is_better(const struct attempt *a, const struct attempt *b)
+{
     const int a_loops = (a->flags & STENO_FLAG_REPETITION) != 0, b_loops = (b->flags & STENO_FLAG_REPETITION) != 0;
+    if (class_of(a) != class_of(b)) return class_of(a) > class_of(b);
     return a_loops != b_loops ? b_loops : a->avg_logprob > b->avg_logprob;
 }
 
@@ -180,10 +201,28 @@ int attempts_begin(struct window_decoder *w)
 {
     w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same, without the text before */
     w->rung = 0;
+    w->second_look = 0;
     w->last_rung = rungs_of(&w->request->p) + w->bare;
     w->repeating = 0;
     w->failed = 0;
     if (w->request->matcher && is_alone(w)) matcher_reset(w->request->matcher);
+    return attempt_next(w);
+}
+
+/* Text before a window can make it silent: where there is a sound that moves, it is asked about once more without that text. */
+static int looks_again(const struct window_decoder *w)
+{
+    return keeps_best(w) && w->silent && w->a.with_previous && !w->bare && !window_steady(w, w->seek, w->seek + w->frames);
+}
+
+static int attempt_bare(struct window_decoder *w, int *again)
+{
+    w->a.failed = w->best.failed = 1;
+    tell(w, &w->a, 0);
+    w->second_look = w->bare = 1;
+    w->last_rung++;
+    w->rung++;
+    *again = 1;
     return attempt_next(w);
 }
 
@@ -202,13 +241,17 @@ int attempt_settle(struct window_decoder *w, int *again)
         tell(w, &w->kept, 1);
         return STENO_OK;
     }
-    const int retry = is_retry(w), i = w->rung;
-    if (!i || is_better(&w->a, &w->best)) w->best = w->a;
+    const int retry = is_retry(w), best = keeps_best(w), i = w->rung;
+    const int first = !i || (i == 1 && w->second_look);
+    if (first) w->silent = says_silence(w, &w->a);
+    if (!i || attempt_is_better(&w->a, &w->best)) w->best = w->a;
     const struct limits *limits = &w->request->limits;
-    const int failed = is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(retry ? w->a.flags : flags_by(limits, &w->a));
+    const uint32_t flags = retry ? w->a.flags : flags_by(limits, &w->a);
+    const int failed = is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best);
+    if (!i && looks_again(w)) return attempt_bare(w, again);
     w->a.failed = failed;
     if (w->best.index == i) w->best.failed = failed;
-    const int done = !failed || (i == w->last_rung && (!retry || w->best.index == i));
+    const int done = !failed || (i == w->last_rung && (!best || w->best.index == i));
     w->kept = w->a;
     tell(w, &w->a, done);
     if (done) return STENO_OK;

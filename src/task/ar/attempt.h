@@ -27,6 +27,8 @@ void limits_init(struct request *c);
 /* Decode the window whose cross keys are at hand until an attempt passes: w->kept. */
 int attempts_begin(struct window_decoder *w);
 int attempt_settle(struct window_decoder *w, int *again); /* *again: another search has begun */
+int attempt_is_better(const struct attempt *a, const struct attempt *b); /* of attempts that have all failed */
+int keeps_best(const struct window_decoder *w);           /* such attempts are compared; else the last is kept */
 int is_silence(const struct window_decoder *w);           /* nobody spoke, and the text is not sure enough to say otherwise */
 /* Text of ids below `below`, into w->text: what is read is that of ids below end-of-text; how repetitive a window is counts all tokens but
  * times. */

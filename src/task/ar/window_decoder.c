@@ -197,6 +197,18 @@ static int has_turn(const struct window_decoder *w, const int32_t *ids, int32_t 
     return 0;
 }
 
+/* Text that the result is not to have is kept beside it. */
+static void leave_out(struct window_decoder *w, int64_t t0_ms, int64_t t1_ms, const int32_t *ids, int32_t n_ids, int whole)
+{
+    struct left_out l = { .avg_logprob = w->kept.avg_logprob, .no_speech_prob = w->kept.no_speech_prob, .t0_ms = t0_ms, .t1_ms = t1_ms,
+                          .flags = w->kept.flags | STENO_FLAG_NO_SPEECH, .whole = (uint32_t)whole };
+    text_of(w, ids, n_ids, w->s->model->tokens.n_text);
+    const char *text = w->text.p ? w->text.p : "";
+    size_t n = w->text.len;
+    text_strip(&text, &n);
+    if (n && w->request->p.guards != STENO_GUARDS_OFF) result_left_out(w->result, &l, text, n);
+}
+
 static int segment_add(struct window_decoder *w, const struct draft *d)
 {
     steno_session *s = w->s;
@@ -207,7 +219,10 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
                          .temperature = w->kept.temperature, .avg_logprob = w->kept.avg_logprob, .compression_ratio = w->kept.ratio,
                          .no_speech_prob = w->kept.no_speech_prob, .attempt = w->kept.index };
     if (c->p.guards != STENO_GUARDS_OFF) {
-        if (w->mute[d - w->drafts] && c->p.guards == STENO_GUARDS_RETRY && !is_forced(c)) return STENO_OK;
+        if (w->mute[d - w->drafts] && !is_forced(c)) {
+            leave_out(w, g.t0_ms, g.t1_ms, w->ids + d->first, d->n, 0);
+            return result_status(r) ? err_nomem(&s->error, r->left_out_text.len, "results") : STENO_OK;
+        }
         g.flags = w->kept.flags | (w->mute[d - w->drafts] ? STENO_FLAG_NO_SPEECH : 0u);
     }
     const int32_t *ids = w->ids + d->first;
@@ -371,9 +386,11 @@ static int window_finish(struct window_decoder *w)
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
         if (is_loose(w) && !rc) history_add(w, w->ids, remembered(w, q.n));
         /* a window that is skipped is as if it had not been decoded: what was said before still counts */
-        const int unsure = !is_loose(w) && w->kept.temperature > 0.5;
+        const int unsure = !is_loose(w) && (w->kept.temperature > 0.5 || (keeps_best(w) && w->kept.failed));
         if (!w->words.skipped && (!p->condition_on_previous_text || unsure)) history_forget(w);
     }
+    else leave_out(w, w->seek * 10, (w->seek + w->frames) * 10, w->ids, w->kept.n_tokens, 1);
+    if (!rc && result_status(w->result)) rc = err_nomem(&s->error, w->result->left_out_text.len, "results");
     w->seek = seek > w->seek ? seek : w->seek + w->frames; /* never the same window again */
     return rc;
 }

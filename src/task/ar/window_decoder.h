@@ -54,6 +54,8 @@ struct window_decoder {
     uint16_t lane;           /* with the result's tokens, when the search has ended */
     int rung, last_rung;     /* attempts begun and the last there can be */
     int bare;                /* attempt 1 is the first without the text before */
+    int silent;              /* the first attempt takes the window for silence, */
+    int second_look;         /* and the one after it has been asked, too, without the text before */
     int repeating;           /* the best attempt is decoded once more */
     struct attempt a, best, kept;
     steno_step step;         /* for the caller's logits filter */
