@@ -626,7 +626,9 @@ enum steno_guards {
                               itself goes before a loop that was cut off, one whose avg_logprob is not below its threshold before one
                               below, one that does not repeat itself before one that does, then the higher avg_logprob goes first.
                               Whether a window is silence is decided by its first attempt, not by a draw at a higher temperature; where
-                              the level is not steady, by another one without the text before */
+                              the level is not steady, by another one without the text before. It is silence, too, where the no-speech
+                              probability is above its threshold, every attempt fails and none of two or more draws has an avg_logprob
+                              that is not below its own: of a sound without speech the text falls apart */
     STENO_GUARDS_RETRY = 2 /* windows flagged for repetition or low confidence are decoded again: without the text before them, then
                               up the temperatures; if every attempt is flagged the best is kept, by the same rules. Where the level is
                               steady there is no text: such windows are not decoded, such segments left out. Of Fun-ASR-Nano: a window

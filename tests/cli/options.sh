@@ -64,7 +64,7 @@ for o in "--no-speech-threshold none" "--logprob-threshold none" "--logprob-thre
     [ -s "$T/out" ] || bad "$o gives text" "none"
 done
 
-t 0 "a threshold that nothing passes climbs to temperature 1" --logprob-threshold 0 -v -f json "$DIGITS"
+t 0 "a threshold that nothing passes climbs to temperature 1" --guards off --logprob-threshold 0 -v -f json "$DIGITS"
 out_has '"temperature": 1.0'
 is "six attempts are told" "$(grep -c 'attempt' "$T/err")" 6
 t 0 "without an increment there is one attempt" --logprob-threshold 0 --temperature-increment-on-fallback 0 -v -f json "$DIGITS"

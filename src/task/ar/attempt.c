@@ -202,11 +202,29 @@ int attempts_begin(struct window_decoder *w)
     w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same, without the text before */
     w->rung = 0;
     w->second_look = 0;
+    w->n_draws = w->n_sure_draws = 0;
     w->last_rung = rungs_of(&w->request->p) + w->bare;
     w->repeating = 0;
     w->failed = 0;
     if (w->request->matcher && is_alone(w)) matcher_reset(w->request->matcher);
     return attempt_next(w);
+}
+
+/* Of a sound without speech the most probable text goes round in circles, and falls apart as soon as something is drawn; what somebody says
+ * again and again stays as probable at some of the temperatures. One bad draw says nothing. */
+static int falls_apart(const struct window_decoder *w)
+{
+    enum { DRAWS = 2 };
+    const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
+    return w->n_draws >= DRAWS && !w->n_sure_draws && w->best.no_speech_prob > l->no_speech;
+}
+
+static void draw_count(struct window_decoder *w, const struct attempt *a)
+{
+    const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
+    if (!(a->temperature > w->request->p.temperature)) return;
+    w->n_draws++;
+    w->n_sure_draws += !(a->avg_logprob - a->pushed < l->logprob);
 }
 
 /* Text before a window can make it silent: where there is a sound that moves, it is asked about once more without that text. */
@@ -249,6 +267,8 @@ int attempt_settle(struct window_decoder *w, int *again)
     const uint32_t flags = retry ? w->a.flags : flags_by(limits, &w->a);
     const int failed = is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best);
     if (!i && looks_again(w)) return attempt_bare(w, again);
+    draw_count(w, &w->a);
+    if (best && failed && i == w->last_rung && falls_apart(w)) w->silent = 1;
     w->a.failed = failed;
     if (w->best.index == i) w->best.failed = failed;
     const int done = !failed || (i == w->last_rung && (!best || w->best.index == i));

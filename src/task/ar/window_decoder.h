@@ -56,6 +56,7 @@ struct window_decoder {
     int bare;                /* attempt 1 is the first without the text before */
     int silent;              /* the first attempt takes the window for silence, */
     int second_look;         /* and the one after it has been asked, too, without the text before */
+    int n_draws, n_sure_draws; /* attempts above the first temperature, and those not below the log-probability threshold */
     int repeating;           /* the best attempt is decoded once more */
     struct attempt a, best, kept;
     steno_step step;         /* for the caller's logits filter */
