@@ -63,6 +63,7 @@ struct transcript {
     const steno_model *model;   /* what tokens say; score only */
     const struct write_layout *layout; /* NULL: no limits */
     const struct transcript_source *source; /* jsonl, and the input's name for wts */
+    int32_t empty_cues;         /* 1: srt, vtt and ass have cues without text, as the reference has them */
     const char *post;           /* what somebody made of the text, which txt has in its place, JSON beside it; NULL: nobody did */
 };
 

@@ -5,7 +5,8 @@
  * range of words and its lines are found again when it is written; nothing is kept.
  *
  * The reference looks whether the first segment lists words, and fails when that one was emptied and no other has any; here word_times
- * decides: without it an emptied segment is a cue without text, with it none. A change of speaker begins a cue.
+ * decides: without it an emptied segment is a cue without text, where empty_cues asks for those, with it none. A change of speaker begins
+ * a cue.
  *
  * Without words there are only the segments' times: lines break at spaces, and cues that a segment is cut into share its time by their
  * lengths. */
@@ -28,8 +29,18 @@ struct cues {
     struct cue cue; /* the one at hand */
 };
 
+static void note_text(void *user, const struct cue_part *p)
+{
+    int *has_text = user;
+    for (size_t i = 0; i < p->n; i++) *has_text |= p->text[i] != ' ' && p->text[i] != '\n';
+    *has_text |= p->turn;
+}
+
 static void emit(struct cues *q, int64_t t0_ms, int64_t t1_ms, int32_t lit)
 {
+    int has_text = q->cue.t->empty_cues;
+    if (!has_text) cue_parts(&q->cue, note_text, &has_text);
+    if (!has_text) return;
     q->cue.t0_ms = t0_ms;
     q->cue.t1_ms = t1_ms;
     q->cue.lit = lit;

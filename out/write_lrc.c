@@ -1,6 +1,8 @@
 /* steno: lyrics with a time tag per line, as whisper.cpp lays them out. SPDX-License-Identifier: MIT
  *
- * The first line is part of that layout. Minutes go on counting beyond an hour; hundredths are cut, not rounded. */
+ * Its first line, which names it, is written by the whisper-cli dialect alone. A segment without text is no line. Minutes go on counting
+ * beyond an hour; hundredths are cut, not rounded. */
+#include "utf8.h"
 #include "write.h"
 #include <inttypes.h>
 #include <string.h>
@@ -16,8 +18,10 @@ static void put_text(struct sink *f, const struct transcript *t, int i)
 
 void write_lrc(struct sink *f, const struct transcript *t)
 {
-    sink_text(f, "[by:whisper.cpp]\n");
     for (int i = 0; i < t->n; i++) {
+        size_t n;
+        utf8_strip(t->segs[i].text, &n);
+        if (!n) continue;
         const int64_t ms = t->segs[i].t0_ms > 0 ? t->segs[i].t0_ms : 0;
         sink_format(f, "[%02" PRId64 ":%02d.%02d]", ms / 60000, (int)(ms / 1000 % 60), (int)(ms % 1000 / 10));
         put_text(f, t, i);

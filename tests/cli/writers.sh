@@ -20,7 +20,8 @@ compare() { # compare AUDIO LANGUAGE
 compare "$DIGITS" zh
 for f in csv lrc; do # whisper.cpp's layout of the same segments
     expect 0 "zh_phrases is written as $f" -q -m "$MODEL" --compute f32 --guards off -l zh -f $f "$DIGITS"
-    same "$T/out" "$WRITERS/zh_phrases.$f"
+    sed '/^\[by:whisper.cpp\]$/d' "$WRITERS/zh_phrases.$f" >want # steno's own lyrics do not name another program
+    same "$T/out" want
 done
 expect 0 "json_full has every token" -q -m "$MODEL" -l zh --word-timestamps -f json_full "$DIGITS"
 if type -P python3 >/dev/null; then

@@ -111,7 +111,7 @@ static void test_no_segments_give_empty_files_with_their_headers(void **state)
     check_text(&t, VERBOSE_JSON, "{\"task\": \"transcribe\", \"language\": \"english\", \"duration\": 0.0, \"text\": \"\", "
                                  "\"segments\": []}");
     check_text(&t, CSV, "start,end,text\n");
-    check_text(&t, LRC, "[by:whisper.cpp]\n");
+    check_text(&t, LRC, "");
 }
 
 static void test_arrows_tabs_and_wide_spaces_in_text_are_made_harmless(void **state)
@@ -185,7 +185,7 @@ static void test_lrc_counts_minutes_beyond_an_hour_and_cuts_hundredths(void **st
     (void)state;
     const steno_segment s[] = { { .t0_ms = 3020, .text = " five" }, { .t0_ms = 59999, .text = "b" }, { .t0_ms = 7265430, .text = "c" } };
     const struct transcript t = { .segs = s, .n = 3 };
-    check_text(&t, LRC, "[by:whisper.cpp]\n[00:03.02] five\n[00:59.99]b\n[121:05.43]c\n");
+    check_text(&t, LRC, "[00:03.02] five\n[00:59.99]b\n[121:05.43]c\n");
 }
 
 static void test_verbose_json_is_the_apis_object_without_nan(void **state)

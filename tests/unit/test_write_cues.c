@@ -83,6 +83,8 @@ static void test_emptied_first_segment_is_a_cue_without_text_or_with_words_none(
     t.first_word = first;
     check_written(SRT, &t, "1\n00:00:00,000 --> 00:00:01,000\none two.\n\n");
     t.word_times = 0;
+    check_written(SRT, &t, "1\n00:00:00,900 --> 00:00:01,000\none two.\n\n");
+    t.empty_cues = 1; /* as the reference has it */
     check_written(SRT, &t, "1\n00:00:00,000 --> 00:00:00,900\n\n\n2\n00:00:00,900 --> 00:00:01,000\none two.\n\n");
 }
 
@@ -147,7 +149,7 @@ static void test_speakers_are_named_where_somebody_asked(void **state)
                            "00:04.500 --> 00:05.600\n<v Speaker?>three four.\n\n");
     check_written(CSV, &t, "start,end,speaker,text\n0,1000,0,\" one two.\"\n4500,5600,?,\" three four.\"\n");
     check_written(TSV, &t, "start\tend\tspeaker\ttext\n0\t1000\t0\tone two.\n4500\t5600\t?\tthree four.\n");
-    check_written(LRC, &t, "[by:whisper.cpp]\n[00:00.00](speaker 0) one two.\n[00:04.50](speaker ?) three four.\n");
+    check_written(LRC, &t, "[00:00.00](speaker 0) one two.\n[00:04.50](speaker ?) three four.\n");
     char *json = written(JSON, &t);
     assert_non_null(strstr(json, "\"speaker\": 0}, {\"id\": 1"));
     assert_null(strstr(json, "-1"));

@@ -272,6 +272,7 @@ static void before_writing(void *user, struct transcript *t)
     struct run *r = user;
     tell_language(r, t->language);
     if (r->language) t->language = r->language;
+    t->empty_cues = 1;
 }
 
 static int run(struct dialect_call *c)
