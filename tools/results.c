@@ -4,6 +4,7 @@
 #include "message.h"
 #include "out_name.h"
 #include "sound.h"
+#include "text_rules.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,10 +120,22 @@ static int write_file(struct results *r, const char *input, const struct transcr
     return code_of_files(r, status);
 }
 
-static int write_stdout(const struct results *r, const struct transcript *t, int format)
+void results_head(struct results *r, struct sink *to, const char *input, int index)
 {
-    if (results_stream_text(r)) return message_flush(); /* went out as it came */
+    const int is_text = !r->files.naming.dir && !r->as && r->files.naming.formats == 1u << WRITER_TXT;
+    if (!is_text || r->quiet || r->n < 2 || r->headed == input) return;
+    const char *name = sound_name(input);
+    r->headed = input;
+    sink_text(to, index ? "\n==> " : "==> ");
+    text_put(to, TEXT_LINE, name, strlen(name));
+    sink_text(to, " <==\n");
+}
+
+static int write_stdout(struct results *r, const char *input, const struct transcript *t, int format)
+{
     struct sink out = sink_to_stream(stdout), *to = r->out ? r->out : &out;
+    results_head(r, to, input, r->files.naming.index);
+    if (results_stream_text(r)) return message_flush(); /* went out as it came */
     if (r->as && r->as->write) r->as->write(to, t, r->as->given);
     else writers[format].write(to, t);
     if (!writers[format].ends_line) sink_char(to, '\n');
@@ -139,7 +152,7 @@ int results_write(struct results *r, const char *input, const struct transcript 
     int code = EXIT_OK;
     for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++) {
         if (!(r->files.naming.formats & mask & 1u << f)) continue;
-        code = r->files.naming.dir ? write_file(r, input, t, f, &told) : write_stdout(r, t, f);
+        code = r->files.naming.dir ? write_file(r, input, t, f, &told) : write_stdout(r, input, t, f);
     }
     if (told.n && !r->quiet) message("%s: wrote %s", strcmp(input, "-") == 0 ? "standard input" : input, told.text);
     return code;

@@ -16,6 +16,7 @@ struct results {
     struct sink *out;     /* where results go that are not files, NULL: standard output, where it fails at once */
     struct sink *names;   /* where names of files go that were written, each with its NUL; NULL: nobody wants them */
     int quiet;            /* 1: what was written is not told */
+    const char *headed;   /* the input whose name was written last before its text */
     int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */
 };
 
@@ -25,6 +26,10 @@ int results_check(struct results *r);
 
 /* Write the transcript of `input` in those formats that are in `mask`. @return EXIT_OK, EXIT_OUTPUT or EXIT_MEMORY, after a message */
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask);
+
+/* Before the first text of the index-th input on standard output its name, "==> a.wav <==" as head writes it: where several inputs give
+ * plain text there, without --quiet. */
+void results_head(struct results *r, struct sink *to, const char *input, int index);
 
 /* Whether plain text goes to standard output, segment by segment, and not through results_write. */
 int results_stream_text(const struct results *r);

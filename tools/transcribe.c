@@ -42,6 +42,8 @@ static int on_segment(void *user, const struct job_input *in, const steno_segmen
         if (!text_follows || !t->streams_meet) show_segment(stderr, t, in, t->style_err, seg);
     }
     if (!text_follows) return EXIT_OK;
+    struct sink to = sink_to_stream(stdout);
+    results_head(t->results, &to, in->file, in->index);
     show_segment(stdout, t, in, t->style_out, seg);
     return in->stop ? EXIT_OK : message_flush();
 }

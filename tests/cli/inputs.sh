@@ -104,4 +104,25 @@ if have_ffmpeg "a film"; then
     expect 0 "so is that sound alone" -q -m "$MODEL" -l de "$SRC/tests/data/audio/de.m4a"
     [ -s film ] && [ -s "$T/out" ] || bad "both have a text" "$(head film "$T/out")"
 fi
+# ---- texts of several inputs on standard output bear their names
+cp "$DIGITS" "$(printf 'a\nb.wav')"
+expect 0 "the text of one" -q -m "$MODEL" -l zh "$DIGITS"
+cp "$T/out" one
+for how in "" "--batch-size 2" "--max-len 5"; do
+    # shellcheck disable=SC2086
+    expect 4 "an input alone has no name: $how" -m "$MODEL" -l zh $how nothing.wav
+    out_empty
+    # shellcheck disable=SC2086
+    expect 1 "several have: $how" -m "$MODEL" -l zh $how "$DIGITS" nothing.wav "$(printf 'a\nb.wav')"
+    is "as head writes them" "$(grep -c '^==> .* <==$' "$T/out")" 2
+    is "the first" "$(head -n 1 "$T/out")" "==> $DIGITS <=="
+    grep -qxF '==> a b.wav <==' "$T/out" || bad "a name is one line" "$(cat "$T/out")"
+done
+expect 0 "one input" -m "$MODEL" -l zh "$DIGITS"
+same "$T/out" one
+expect 0 "-q leaves them out" -q -m "$MODEL" -l zh "$DIGITS" "$DIGITS"
+cat one one >two
+same "$T/out" two
+expect 0 "so do other formats" -m "$MODEL" -l zh -f tsv "$DIGITS" "$DIGITS"
+grep -q '==>' "$T/out" && bad "rows alone" "$(cat "$T/out")"
 finish
