@@ -108,6 +108,28 @@ static void test_a_translation_ends_with_the_sound(void **state)
     }
 }
 
+/* One window, one segment: the rest behind the last word is not decoded again. */
+static void test_a_window_without_timestamps_ends_with_its_sound(void **state)
+{
+    (void)state;
+    struct audio padded = demo_audio(0, RATE, 1);
+    steno_transcribe_params p = params_new();
+    p.without_timestamps = p.word_timestamps = 1;
+    int windows[2];
+    for (int guards = STENO_GUARDS_OFF; guards <= STENO_GUARDS_FLAG; guards++) {
+        steno_timings t = { .size = sizeof t };
+        p.guards = guards;
+        steno_timings_reset(session);
+        run(&padded, &p);
+        steno_timings_get(session, &t);
+        windows[guards] = (int)t.n_windows;
+    }
+    if (windows[0] < 2) fail_msg("the reference decodes one window, too: nothing was tried");
+    assert_int_equal(windows[1], 1);
+    assert_int_equal(steno_segment_count(session), 1);
+    free(padded.pcm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_words_and_tokens_end_with_the_sound),
         cmocka_unit_test(test_segments_end_with_the_part_that_was_asked_for),
         cmocka_unit_test(test_a_translation_ends_with_the_sound),
+        cmocka_unit_test(test_a_window_without_timestamps_ends_with_its_sound),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

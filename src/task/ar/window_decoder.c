@@ -380,6 +380,8 @@ static int window_finish(struct window_decoder *w)
         drafts_make(w, n);
         w->words.skipped = 0;
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
+        /* without timestamps the last word's end is no place to go on from: the reference finds words in what is left of the window */
+        if (p->without_timestamps && p->guards != STENO_GUARDS_OFF && isnan(p->hallucination_silence_threshold)) seek = w->seek + advance;
         drafts_judge(w, n);
         if (p->guards == STENO_GUARDS_RETRY && is_forced(w->request) && drafts_mute(w, n)) n = 0;
         if (p->guards != STENO_GUARDS_OFF) drafts_end_with_sound(w, n);
