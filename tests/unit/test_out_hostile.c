@@ -222,6 +222,34 @@ static void test_every_writer_keeps_its_form_whatever_a_text_says(void **state)
     }
 }
 
+static void test_any_text_of_hostile_pieces_keeps_the_forms(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    char text[1024];
+    for (int round = 0; round < 600; round++) {
+        struct told o;
+        size_t n = 0;
+        text[0] = '\0';
+        for (int k = 0; k < 4; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            const char *piece = hostile_texts[(random >> 33) % HOSTILE_TEXTS];
+            const size_t from = strlen(piece) ? (random >> 20) % strlen(piece) : 0; /* perhaps inside a character */
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", piece + from);
+        }
+        if (is_empty_of(text)) continue;
+        for (const struct writer *w = writers; w->name; w++) {
+            if (strcmp(w->name, "wts") == 0) continue; /* a shell each */
+            tell(&o, text, IN_TEXT, round % 2 ? WORDS : PLAIN);
+            if (round % 2) o.word[2].text = text;
+            char *s = written((int)(w - writers), &o.t);
+            if (check_of(w->name)(s) < 1 && strcmp(w->name, "score") != 0) fail_msg("%s of \"%s\": %s", w->name, text, s);
+            check_bytes(w->name, s, text);
+            free(s);
+        }
+    }
+}
+
 static void test_ordinary_text_stays_as_it_is(void **state)
 {
     (void)state;
@@ -276,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_writer_keeps_its_form_whatever_a_text_says),
+        cmocka_unit_test(test_any_text_of_hostile_pieces_keeps_the_forms),
         cmocka_unit_test(test_ordinary_text_stays_as_it_is),
         cmocka_unit_test(test_a_terminal_gets_no_orders),
     };
