@@ -131,6 +131,17 @@ static struct transcript empty(const struct job_input *in, int task)
                                 .word_times = j->params.word_timestamps, .token_times = j->params.token_timestamps, .model = j->model };
 }
 
+/* Why it is empty or doubtful. */
+static void note(struct notes *n, const struct job_input *in, const struct transcript *t)
+{
+    const struct level *l = in->level.n > in->measured.n ? &in->level : &in->measured;
+    *n = in->notes;
+    findings_media(n, in->media);
+    findings_level(n, l);
+    if (!t->text[strspn(t->text, " \n")]) findings_no_speech(n, l);
+    findings_text(n, in->job->model, in->session, &in->params);
+}
+
 /* Give what the session holds. @return 0, or what ends the run */
 static int put_result(struct job_input *in, int task)
 {
@@ -152,6 +163,11 @@ static int put_result(struct job_input *in, int task)
     if (rc == STENO_OK && in->is_silent) {
         t.duration_ms = in->audio_ms;
         if (!j->params.language && info.is_multilingual) t.language = "unknown";
+    }
+    struct notes notes;
+    if (rc == STENO_OK && !j->media.unclocked) {
+        note(&notes, in, &t);
+        t.notes = &notes;
     }
     int code = 0;
     if (rc == STENO_OK) code = tell->output ? tell->output(tell->user, in, &t) : 0;
@@ -223,14 +239,22 @@ static int64_t hear(void *user, float *pcm, int64_t n)
     const int64_t got = in->media_src.read(in->media_src.user, pcm, n);
     if (got > 0 && tell->samples) tell->samples(tell->user, in, pcm, in->heard, got);
     if (got > 0) in->heard += got;
+    if (got > 0) level_add(&in->level, pcm, got);
     if (tell->hear) tell->hear(tell->user, in, in->heard / 16, steno_media_duration_ms(in->media), got == 0);
     return got;
+}
+
+static void level_keep(struct job_input *in)
+{
+    if (in->level.n > in->measured.n) in->measured = in->level;
+    in->level = (struct level){ 0 };
 }
 
 static int hear_again(void *user)
 {
     struct job_input *in = user;
     in->heard = 0;
+    level_keep(in);
     return in->media_src.rewind(in->media_src.user);
 }
 
@@ -245,6 +269,16 @@ static int hear_speakers(struct job_input *in)
         if (rc == STENO_OK) rc = diarize_listen(&in->diarize, c, &in->src);
     }
     return rc == STENO_OK ? steno_media_select(in->media, in->channel) : rc;
+}
+
+/* The channel that is asked for, or the mix; where that is silent because channels cancel each other, one of them. The other programs read
+ * the mix all the same. */
+static int choose_channel(struct job_input *in)
+{
+    const struct job *j = in->job;
+    int channel;
+    if (in->channel != JOB_MIX) return steno_media_select(in->media, in->channel);
+    return j->diarize || j->media.live || j->media.unclocked ? STENO_OK : findings_channel(&in->notes, in->media, &channel);
 }
 
 /* Let voice activity join speech to one sound. */
@@ -343,7 +377,9 @@ int input_begin(struct job_input *in)
     in->heard = 0;
     if (j->tell.begin) j->tell.begin(j->tell.user, in);
     watch(in, j->speech.session, in->media);
-    int rc = in->channel != JOB_MIX ? steno_media_select(in->media, in->channel) : STENO_OK;
+    in->notes = (struct notes){ 0 };
+    in->level = in->measured = (struct level){ 0 };
+    int rc = choose_channel(in);
     if (rc == STENO_OK) rc = skip_start(in);
     in->hearing = JOB_HEARS_SPEAKERS;
     if (rc == STENO_OK && j->diarize) rc = hear_speakers(in);

@@ -7,6 +7,7 @@
 #ifndef STENO_JOB_H
 #define STENO_JOB_H
 #include "diarize.h"
+#include "findings.h"
 #include "speech.h"
 #include "steno_media.h"
 #include "transcript.h"
@@ -42,6 +43,8 @@ struct job_input {
     steno_source media_src;   /* as the reader gives it */
     int64_t heard;            /* samples since its beginning */
     enum job_hearing hearing;
+    struct notes notes;       /* what is to be noted before there is a result */
+    struct level level, measured; /* of this pass over the sound, and of the longest one before */
     const steno_session *failing; /* whose error counts, NULL: the source's */
     int stop;                 /* as job.stop */
 };

@@ -1,6 +1,7 @@
 /* steno: a transcript as writers see it, and how it is taken out of a session. SPDX-License-Identifier: MIT */
 #ifndef STENO_OUT_TRANSCRIPT_H
 #define STENO_OUT_TRANSCRIPT_H
+#include "notes.h"
 #include "cue_rules.h"
 #include "font.h"
 #include "sink.h"
@@ -64,6 +65,7 @@ struct transcript {
     const struct write_layout *layout; /* NULL: no limits */
     const struct transcript_source *source; /* jsonl, and the input's name for wts */
     int32_t empty_cues;         /* 1: srt, vtt and ass have cues without text, as the reference has them */
+    const struct notes *notes;  /* NULL: none */
     const char *post;           /* what somebody made of the text, which txt has in its place, JSON beside it; NULL: nobody did */
 };
 

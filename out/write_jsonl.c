@@ -44,7 +44,7 @@ void write_jsonl(struct sink *f, const struct transcript *t)
     text_or_null(f, "error", r->error);
     text_or_null(f, "language", r->error ? NULL : t->language);
     sink_text(f, ", \"text\": ");
-    if (r->error) sink_text(f, "null, \"segments\": null, \"flags\": null}\n");
+    if (r->error) sink_text(f, "null, \"segments\": null, \"notes\": null, \"flags\": null}\n");
     else {
         write_json_stripped(f, t->text);
         sink_text(f, ", \"segments\": ");
@@ -52,6 +52,7 @@ void write_jsonl(struct sink *f, const struct transcript *t)
         write_json_hypotheses(f, t);
         write_json_left_out(f, t);
         write_json_post(f, t);
+        write_json_notes(f, t->notes, 1);
         write_json_lost(f, t, 1);
         sink_text(f, "}\n");
     }

@@ -40,5 +40,6 @@ void write_verbose_json(struct sink *f, const struct transcript *t)
     write_json_left_out(f, t);
     write_json_post(f, t);
     write_json_lost(f, t, 0);
+    write_json_notes(f, t->notes, 0);
     sink_char(f, '}');
 }

@@ -9,6 +9,7 @@
 #include "print.h"
 #include "signals.h"
 #include "file_source.h"
+#include "findings.h"
 #include "sound.h"
 #include "text_file.h"
 #include "utf8.h"
@@ -114,7 +115,17 @@ static void word_print(const steno_word *w, int json, int first)
     putchar('\n');
 }
 
-static int words_print(const steno_session *s, int json)
+/* Words without a time were not found. */
+static void note_words(struct notes *n, const steno_session *s)
+{
+    steno_word w = { .size = sizeof w };
+    int all = 0, lost = 0;
+    for (int i = 0; i < steno_segment_count(s); i++)
+        for (int k = 0; steno_word_get(s, i, k, &w) == STENO_OK; k++, all++) lost += w.t0_ms < 0;
+    if (lost) notes_add(n, NOTE_DOUBTFUL, "%d of %d word%s have no time: they were not found in the sound", lost, all, all == 1 ? "" : "s");
+}
+
+static int words_print(const steno_session *s, int json, const struct notes *notes)
 {
     steno_word w = { .size = sizeof w };
     int first = 1;
@@ -128,7 +139,11 @@ static int words_print(const steno_session *s, int json)
             word_print(&w, json, first);
             first = 0;
         }
-    if (json) printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(s));
+    if (json) {
+        printf("], \"duration_ms\": %lld", (long long)steno_duration_ms(s));
+        sound_notes_json(stdout, notes);
+        puts("}");
+    }
     return message_flush();
 }
 
@@ -157,11 +172,13 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
     steno_transcribe_params_init(&p);
     p.language = o->language;
     const char *file = out->input;
+    struct level_source measured;
     int code, rc = sound_open(&m, file, &err);
     if (rc != STENO_OK) {
         code = sound_failed(file, rc, err.text);
     } else {
         steno_media_source(m, &src);
+        src = level_source(&measured, &src);
         p.offset_ms = file_source_start_ms(m) > 0 ? file_source_start_ms(m) : 0;
         signals_defer(1);
         signals_watch(e->session, m);
@@ -171,8 +188,13 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
             code = sound_call_failed(file, m, e->session, rc);
         } else {
             sound_lost(m, file);
-            if (!o->engine.quiet) sound_clock(m, file);
-            code = out->on ? cues_write(out, l, e->session) : words_print(e->session, o->json);
+            struct notes notes = { .n = 0 };
+            findings_media(&notes, m);
+            findings_level(&notes, &measured.level);
+            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level);
+            note_words(&notes, e->session);
+            if (!o->engine.quiet) sound_notes(file, &notes);
+            code = out->on ? cues_write(out, l, e->session) : words_print(e->session, o->json, &notes);
         }
     }
     steno_media_close(m);

@@ -8,6 +8,7 @@
 #include "print.h"
 #include "signals.h"
 #include "file_source.h"
+#include "findings.h"
 #include "sound.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static int by_probability(const void *a, const void *b)
     return x->p != y->p ? (x->p < y->p ? 1 : -1) : strcmp(x->code, y->code);
 }
 
-static int print_guesses(const struct opts *o, const steno_model *m, const float *probs, int n)
+static int print_guesses(const struct opts *o, const steno_model *m, const float *probs, int n, const struct notes *notes)
 {
     char num[NUM_SZ];
     struct guess *g = calloc((size_t)n, sizeof *g);
@@ -66,7 +67,9 @@ static int print_guesses(const struct opts *o, const steno_model *m, const float
             print_json(stdout, g[i].code);
             printf(": %s", num_repr(num, (double)g[i].p));
         }
-        printf("}}\n");
+        putchar('}');
+        sound_notes_json(stdout, notes);
+        printf("}\n");
     } else {
         for (int i = 0; i < n && i < o->n; i++) {
             print_stripped(stdout, g[i].code);
@@ -95,6 +98,7 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return sound_failed(file, STENO_ENOMEM, "");
     steno_media_params how;
+    struct level_source measured;
     sound_params(&how);
     how.unclocked = 1; /* silence before a late sound has no language */
     int code, rc = file_source_open(&m, file, &how, &err);
@@ -102,6 +106,7 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
         code = sound_failed(file, rc, err.text);
     } else {
         steno_media_source(m, &src);
+        src = level_source(&measured, &src);
         signals_defer(1);
         signals_watch(e->session, m);
         rc = steno_detect_language(e->session, &src, probs, n);
@@ -109,8 +114,13 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
         if (rc < 0) {
             code = sound_call_failed(file, m, e->session, rc);
         } else {
+            struct notes notes = { .n = 0 };
             sound_lost(m, file);
-            code = print_guesses(o, e->model, probs, n);
+            findings_media(&notes, m);
+            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level);
+            findings_language(&notes, steno_model_language(e->model, rc), (double)probs[rc]);
+            if (!o->engine.quiet) sound_notes(file, &notes);
+            code = print_guesses(o, e->model, probs, n, &notes);
         }
     }
     steno_media_close(m);

@@ -60,7 +60,7 @@ const struct args stream_args = { "stream", "[OPTION]... [FILE]",
                                   "of JSON for words that may change (partial), words that stay (final), and the\n"
                                   "end of a turn (endpoint).", rows };
 
-struct printer { int code; struct stream_sound *sound; };
+struct printer { int code; struct stream_sound *sound; int has_text; };
 
 static void time_put(struct sink *s, const char *name, int64_t ms)
 {
@@ -77,6 +77,7 @@ static void print_event(void *user, const struct live_event *e)
     struct sink s = sink_to_memory(&m);
     const int64_t now = stream_sound_now_ms(p->sound), late = (now < 0 ? e->now_ms : now) - e->t1_ms;
     if (p->code != EXIT_OK) return;
+    p->has_text |= e->text[0] != '\0';
     sink_format(&s, "{\"type\":\"%s\",\"turn\":%d", kind[e->kind], e->turn);
     time_put(&s, "start", e->t0_ms);
     time_put(&s, "end", e->t1_ms);
@@ -123,7 +124,7 @@ static int hear(struct live *l, struct printer *p, const struct opts *o, const c
         rc = hear_all(l, p, &e);
     }
     const int n_lost = rc ? 0 : stream_sound_lost(p->sound);
-    if (!rc && !o->engine.quiet) stream_sound_clock(p->sound, file);
+    if (!rc && !o->engine.quiet) stream_sound_notes(p->sound, file, p->has_text);
     stream_sound_close(p->sound);
     if (n_lost) message("some sound of the microphone was lost, %d times: the machine does not keep up", n_lost);
     if (!file) file = o->sound.mic ? "default" : "-";
@@ -173,7 +174,7 @@ static int check_chunks(const struct args_given *given)
 
 static int stream(const struct opts *o, const struct engine *e, const steno_model *vad, const char *file)
 {
-    struct printer p = { EXIT_OK, NULL };
+    struct printer p = { .code = EXIT_OK };
     struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
                               .turn_most_ms = (int64_t)(o->turn_s * 1000), .tell = print_event, .user = &p };
     struct live *l;

@@ -7,6 +7,7 @@
 #include "option_names.h"
 #include "print.h"
 #include "signals.h"
+#include "findings.h"
 #include "sound.h"
 #include <math.h>
 #include <stdio.h>
@@ -68,6 +69,7 @@ struct finding {
     int json, streaming, stop_code;
     struct sink_memory events; /* for an object */
     struct sink sink;
+    struct notes notes;
 };
 
 /* Lines are printed as they come; an object only when it is known to be whole. */
@@ -95,7 +97,9 @@ static void print_spans_json(const struct finding *j, const steno_session *s)
         steno_span_get(s, i, &span);
         printf("%s[%lld, %lld]", i ? ", " : "", (long long)span.t0_ms, (long long)span.t1_ms);
     }
-    printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(s));
+    printf("], \"duration_ms\": %lld", (long long)steno_duration_ms(s));
+    sound_notes_json(stdout, &j->notes);
+    printf("}\n");
 }
 
 /* A cue for each span. */
@@ -123,6 +127,13 @@ static int should_abort(void *user)
 {
     const struct finding *j = user;
     return j->stop_code != EXIT_OK || signals_pending();
+}
+
+static void note(struct notes *n, const steno_media *m, const steno_session *s, const struct level *l)
+{
+    findings_media(n, m);
+    findings_level(n, l);
+    if (steno_span_count(s) == 0) findings_no_speech(n, l);
 }
 
 static int find(struct finding *j, const struct opts *o, const struct engine *e, const char *file)
@@ -159,6 +170,8 @@ static int find(struct finding *j, const struct opts *o, const struct engine *e,
         return code;
     }
     steno_media_source(m, &src);
+    struct level_source measured;
+    src = level_source(&measured, &src);
     signals_defer(1);
     signals_watch(e->session, m);
     rc = steno_find_speech(e->session, &src, &p);
@@ -171,7 +184,8 @@ static int find(struct finding *j, const struct opts *o, const struct engine *e,
         code = sound_call_failed(file, m, e->session, rc);
     } else if (code == EXIT_OK) {
         sound_lost(m, file);
-        if (!o->engine.quiet) sound_clock(m, file);
+        note(&j->notes, m, e->session, &measured.level);
+        if (!o->engine.quiet) sound_notes(file, &j->notes);
     }
     steno_media_close(m);
     if (code == EXIT_OK && j->sink.failed) {

@@ -1,6 +1,7 @@
 /* steno: the sound file that a verb hears. SPDX-License-Identifier: MIT */
 #include "sound.h"
 #include "file_source.h"
+#include "findings.h"
 #include "message.h"
 #include "signals.h"
 #include "url_input.h"
@@ -68,19 +69,14 @@ void sound_lost(const steno_media *m, const char *file)
     if (s.damaged_packets > 0) message("%s: %lld damaged packets were skipped", name, (long long)s.damaged_packets);
 }
 
-void sound_clock(const steno_media *m, const char *file)
+void sound_notes(const char *file, const struct notes *n)
 {
-    steno_media_state s = { .size = sizeof s };
-    const char *name = sound_name(file);
-    if (steno_media_state_get(m, &s) != STENO_OK) return;
-    const double start = (double)s.start_ms / 1000;
-    if (s.start_ms > 0) message("%s: the sound begins %.3f s after the file's start; times count from the file's start", name, start);
-    if (s.start_ms < 0) message("%s: the sound begins %.3f s before the file's start; that part is left out", name, -start);
-    if (s.gaps > 0)
-        message("%s: the sound has %lld gap%s, %.3f s in all; there is silence in the place of %s", name, (long long)s.gaps,
-                s.gaps == 1 ? "" : "s", (double)s.gaps_ms / 1000, s.gaps == 1 ? "it" : "them");
-    if (s.dropped_ms > 0) message("%s: %.3f s of sound lie under other sound and are left out", name, (double)s.dropped_ms / 1000);
-    if (s.jumps > 0)
-        message("%s: the clock of the sound jumps %lld time%s without a gap; times after a jump count on as if there were none", name,
-                (long long)s.jumps, s.jumps == 1 ? "" : "s");
+    for (int i = 0; n && i < n->n; i++)
+        if (n->note[i].kind != NOTE_CUT_SHORT && n->note[i].kind != NOTE_DAMAGED) message("%s: %s", sound_name(file), n->note[i].text);
+}
+
+void sound_notes_json(FILE *f, const struct notes *n)
+{
+    struct sink s = sink_to_stream(f);
+    write_json_notes(&s, n, 0);
 }

@@ -1,7 +1,9 @@
 /* steno: the sound file that a verb hears. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_SOUND_H
 #define STENO_TOOLS_SOUND_H
+#include "notes.h"
 #include "steno_media.h"
+#include <stdio.h>
 
 /* How it is opened: pipes are spooled in TMPDIR, a signal gives up. */
 void sound_params(steno_media_params *p);
@@ -23,6 +25,9 @@ int sound_tell_missing(int code, char *const *file, int n);
 /* Print what of the file could not be read. */
 void sound_lost(const steno_media *m, const char *file);
 
-/* Print where the clock of the file moved its sound: a late start, gaps, jumps. */
-void sound_clock(const steno_media *m, const char *file);
+/* Print notes on a result, but those that sound_lost prints. NULL is allowed */
+void sound_notes(const char *file, const struct notes *n);
+
+/* The same as a member of an object in JSON, behind others; nothing where there are none. */
+void sound_notes_json(FILE *f, const struct notes *n);
 #endif

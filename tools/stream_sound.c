@@ -3,6 +3,7 @@
 #include "message.h"
 #include "mic.h"
 #include "signals.h"
+#include "findings.h"
 #include "sound.h"
 #include <errno.h>
 #include <poll.h>
@@ -26,6 +27,7 @@ struct stream_sound {
     unsigned char held[4]; /* a sample that is not whole yet */
     size_t n_held;
     int64_t at;      /* samples read */
+    struct level level;
     int64_t begin_us; /* when the first one was spoken */
 };
 
@@ -208,9 +210,13 @@ int stream_sound_lost(const struct stream_sound *s)
     return s->mic ? mic_lost(s->mic) : 0;
 }
 
-void stream_sound_clock(const struct stream_sound *s, const char *file)
+void stream_sound_notes(const struct stream_sound *s, const char *file, int has_text)
 {
-    if (s->media) sound_clock(s->media, file ? file : "-");
+    struct notes n = { .n = 0 };
+    if (s->media) findings_media(&n, s->media);
+    findings_level(&n, &s->level);
+    if (!has_text) findings_no_speech(&n, &s->level);
+    sound_notes(file ? file : s->mic ? "default" : "-", &n);
 }
 
 int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno_error *e)
@@ -224,5 +230,6 @@ int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno
     if (got <= 0) return got;
     if (s->o.realtime && s->at) wait_for(s, s->at + got);
     clock_set(s, got);
+    level_add(&s->level, pcm, got);
     return signals_pending() ? 0 : got;
 }

@@ -42,8 +42,8 @@ int64_t stream_sound_late_ms(const struct stream_sound *s);
 
 int stream_sound_lost(const struct stream_sound *s); /* how often a microphone had to drop some */
 
-/* Print where the clock of its file moved the sound. */
-void stream_sound_clock(const struct stream_sound *s, const char *file);
+/* Print the notes on it: where the clock of its file moved it, and how loud it is where there is no text. */
+void stream_sound_notes(const struct stream_sound *s, const char *file, int has_text);
 
 /* The time of the sound by the clock: what is spoken now; -1: it has a speed of its own. */
 int64_t stream_sound_now_ms(const struct stream_sound *s);

@@ -171,6 +171,17 @@ static void tell_left_out(const struct transcription *t, const struct job_input 
             what->n_left_out == 1 ? "it" : "them");
 }
 
+/* Print the notes on it; those on the sound once, where there are two texts of it. */
+static void show_notes(const struct transcription *t, const struct job_input *in, const struct transcript *what)
+{
+    struct notes some = { .n = 0 };
+    const int again = t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE && what->task == STENO_TRANSLATE;
+    if (t->o->engine.quiet || !what->notes) return;
+    for (int i = 0; i < what->notes->n; i++)
+        if (!again || !note_is_of_sound(what->notes->note[i].kind)) some.note[some.n++] = what->notes->note[i];
+    sound_notes(in->file, &some);
+}
+
 static int on_output(void *user, const struct job_input *in, struct transcript *what)
 {
     struct transcription *t = user;
@@ -178,6 +189,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
     if (task && !t->results->files.naming.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
+    show_notes(t, in, what);
     const struct transcribe_as *as = t->o->as;
     if (as && as->output) return as->output(as->user, in, what);
     if (as && as->before_writing) as->before_writing(as->user, what);
@@ -266,7 +278,6 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     const char *name = sound_name(in->file);
     if (e->status != STENO_OK) return tell_failed(t, in, e);
     if (e->lost) sound_lost(in->media, in->file);
-    if (!t->o->engine.quiet) sound_clock(in->media, in->file);
     if (!t->o->engine.quiet) past_end_tell(name, in->audio_ms, t->o->offset_ms, t->data.clips, t->data.n_clips);
     if (t->o->engine.verbose && t->job.params.vad_model)
         message("%s: speech in %d segments", name, steno_span_count(in->session));

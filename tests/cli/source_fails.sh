@@ -41,7 +41,7 @@ is "one object" "$(grep -c '^{"text": .*"language": "zh"}$' "$T/out")" 1
 is "one line" "$(wc -l <"$T/out")" 1
 LD_PRELOAD=$STENO_FAILING_READ expect 4 "jsonl tells it in its line" -q -m "$MODEL" -f jsonl talk.wav
 out_has '"status": "error"'
-out_has '"text": null, "segments": null, "flags": null}'
+out_has '"text": null, "segments": null, "notes": null, "flags": null}'
 
 F=${STENO_SHARED:-/none}/material/funasr
 if [ -d "$F" ]; then

@@ -20,12 +20,14 @@ err_lines 0
 t 0 "silence has its files" -v silence.wav -f txt,srt,json,jsonl -o quiet
 is "no clips" "$(clips)" "0 "
 is "their names" "$(cd quiet && echo *)" "silence.json silence.jsonl silence.srt silence.txt"
-is "an object without segments" "$(cat quiet/silence.json)" '{"text": "", "segments": [], "language": "zh"}'
-end='"duration": 5.0, "seconds": S, "speed": S, "status": "ok", "error": null, "language": "zh", "text": "", "segments": [], "flags": []}'
+notes='"notes": [{"kind": "no-speech", "text": "no speech was found: all samples are 0"}]' # an empty text says why
+is "an object without segments" "$(cat quiet/silence.json)" '{"text": "", "segments": [], "language": "zh", '"$notes}"
+end='"duration": 5.0, "seconds": S, "speed": S, "status": "ok", "error": null, "language": "zh", "text": "", '
+end+='"segments": [], '"$notes"', "flags": []}'
 [[ $(sed -E 's/"(seconds|speed)": [0-9.e-]+/"\1": S/g' quiet/silence.jsonl) == *"$end" ]] ||
     bad "the record is well, with the length of the audio" "$(cat quiet/silence.jsonl)"
 expect 0 "no language is made up" -q -m "$MODEL" --vad fsmn --vad-model "$F" silence.wav -f json
-is "it is unknown" "$(cat "$T/out")" '{"text": "", "segments": [], "language": "unknown"}'
+is "it is unknown" "$(cat "$T/out")" '{"text": "", "segments": [], "language": "unknown", '"$notes}"
 t 0 "the options are in the record, and context is off" -q silence.wav -f jsonl
 out_has '"vad": "fsmn"'
 out_has '"condition-on-previous-text": false'

@@ -63,7 +63,8 @@ joined "speech as one sound, at its own times" --vad-rules whisper-cpp apart.wav
 [ "$(sed -n 2p "$T/out" | cut -f1)" -ge 9900 ] || bad "what is said after 10 s is told so" "$(cat "$T/out")"
 [ "$(tail -n 1 "$T/out" | cut -f2)" -ge 22000 ] || bad "what is said after 22 s is told so" "$(cat "$T/out")"
 expect 0 "silence joined" -q -m "$MODEL" -l zh --vad silero --vad-model "$V" --vad-join silence.wav -f json
-is "an object without segments" "$(cat "$T/out")" '{"text": "", "segments": [], "language": "zh"}'
+is "an object without segments, which says why" "$(cat "$T/out")" '{"text": "", "segments": [], "language": "zh", "notes": '"\
+[{\"kind\": \"no-speech\", \"text\": \"no speech was found: all samples are 0\"}]}"
 expect 0 "several at a time" -q -m "$MODEL" -l zh --vad silero --vad-model "$V" --vad-join --batch-size 2 silence.wav apart.wav -f tsv
 expect 2 "not for recognisers of spans" -m "$S" --vad silero --vad-model "$V" --vad-join silence.wav
 err_has "--vad-join is for Whisper"

@@ -1,0 +1,149 @@
+/* steno: what there is to note about a result. SPDX-License-Identifier: MIT */
+#include "findings.h"
+#include <stdlib.h>
+#include <string.h>
+
+static double s_of(int64_t ms)
+{
+    return (double)ms / 1000;
+}
+
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* ---- sound ------------------------------------------------------------------------------------------------------------------- */
+
+void findings_media(struct notes *n, const steno_media *m)
+{
+    steno_media_state s = { .size = sizeof s };
+    if (steno_media_state_get(m, &s) == STENO_OK) findings_state(n, s);
+}
+
+void findings_state(struct notes *n, steno_media_state s)
+{
+    if (s.truncated && s.promised_ms >= s.read_ms + 10)
+        notes_add(n, NOTE_CUT_SHORT, "is cut short: it promises %.2f s and holds %.2f s", s_of(s.promised_ms), s_of(s.read_ms));
+    else if (s.truncated) notes_add(n, NOTE_CUT_SHORT, "is cut short: it holds %.2f s, and its end is missing", s_of(s.read_ms));
+    if (s.damaged_packets > 0) notes_add(n, NOTE_DAMAGED, "%lld damaged packets were skipped", (long long)s.damaged_packets);
+    if (s.start_ms > 0)
+        notes_add(n, NOTE_SOUND_LATE, "the sound begins %.3f s after the file's start; times count from the file's start",
+                  s_of(s.start_ms));
+    if (s.start_ms < 0)
+        notes_add(n, NOTE_SOUND_EARLY, "the sound begins %.3f s before the file's start; that part is left out", s_of(-s.start_ms));
+    if (s.gaps > 0)
+        notes_add(n, NOTE_GAPS, "the sound has %lld gap%s, %.3f s in all; there is silence in the place of %s", (long long)s.gaps,
+                  plural(s.gaps), s_of(s.gaps_ms), s.gaps == 1 ? "it" : "them");
+    if (s.dropped_ms > 0) notes_add(n, NOTE_OVERLAP, "%.3f s of sound lie under other sound and are left out", s_of(s.dropped_ms));
+    if (s.jumps > 0)
+        notes_add(n, NOTE_CLOCK_JUMP, "the clock of the sound jumps %lld time%s without a gap; times count on as if there were no jump",
+                  (long long)s.jumps, plural(s.jumps));
+}
+
+void findings_level(struct notes *n, const struct level *l)
+{
+    enum { SHARE = 100 }; /* one sample in so many */
+    if (!l->n || l->n_full < l->n / SHARE || l->n_full < SHARE) return;
+    notes_add(n, NOTE_CLIPPED, "%.1f %% of the samples are at full scale: louder sound is cut off there (clipped); record it lower",
+              100.0 * (double)l->n_full / (double)l->n);
+}
+
+void findings_no_speech(struct notes *n, const struct level *l)
+{
+    if (!l->n) notes_add(n, NOTE_NO_SPEECH, "no speech was found: there is no sound");
+    else if (l->peak <= 0) notes_add(n, NOTE_NO_SPEECH, "no speech was found: all samples are 0");
+    else
+        notes_add(n, NOTE_NO_SPEECH, "no speech was found (level %.1f dBFS, peak %.1f dBFS)", level_db(l), level_peak_db(l));
+}
+
+/* ---- channels that cancel each other ------------------------------------------------------------------------------------------- */
+
+enum { LOOK_S = 30, PIECE = 4096, CHANNELS = 8 };
+static const double AUDIBLE = 1e-3, LEFT = 1e-3; /* peaks: of a sound; of a mix, to that of a channel */
+
+/* The loudest sample of the first 30 s, up to one that is loud enough. @return a status */
+static int look(double *peak, steno_media *m)
+{
+    float pcm[PIECE];
+    steno_source src;
+    struct level l = { 0 };
+    int64_t got = 1;
+    steno_media_source(m, &src);
+    while (l.n < LOOK_S * 16000 && l.peak < AUDIBLE && got > 0) {
+        got = src.read(src.user, pcm, PIECE);
+        if (got > 0) level_add(&l, pcm, got);
+    }
+    *peak = l.peak;
+    return got < 0 ? (int)got : STENO_OK;
+}
+
+int findings_channel(struct notes *n, steno_media *m, int *channel)
+{
+    const int channels = steno_media_channels(m);
+    double mix, one = 0;
+    *channel = STENO_MEDIA_MIX;
+    if (channels < 2) return STENO_OK;
+    int rc = look(&mix, m), best = 0;
+    for (int c = 0; rc == STENO_OK && mix < AUDIBLE && c < channels && c < CHANNELS && one < AUDIBLE; c++) {
+        rc = steno_media_select(m, c);
+        if (rc == STENO_OK) rc = look(&one, m);
+        best = c;
+    }
+    if (rc == STENO_OK && one >= AUDIBLE && mix <= one * LEFT + 2.0 / 32768) {
+        *channel = best;
+        notes_add(n, NOTE_CHANNELS_CANCEL, "its channels cancel each other: the mix is silent, so channel %d is read (see --channels)",
+                  best);
+    }
+    return rc == STENO_OK ? steno_media_select(m, *channel) : rc;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------------------- */
+
+void findings_language(struct notes *n, const char *language, double probability)
+{
+    if (probability >= 0 && probability < 0.5)
+        notes_add(n, NOTE_LANGUAGE_UNSURE, "the language %s is a guess, with a probability of %.2f; --language names it", language,
+                  probability);
+}
+
+static void look_at_prompt(struct notes *n, const steno_model *m, const steno_model_info *info, const steno_transcribe_params *p)
+{
+    const int32_t half = info->n_text_ctx / 2 - 1, most = p->max_context >= 0 && p->max_context < half ? p->max_context : half;
+    const char *text = p->initial_prompt;
+    if (!text || strcmp(info->family, "whisper") != 0 || strlen(text) <= (size_t)half) return;
+    findings_prompt(n, steno_tokenize(m, text, NULL, 0), most);
+}
+
+void findings_prompt(struct notes *n, int count, int32_t most)
+{
+    if (count > most)
+        notes_add(n, NOTE_PROMPT_CUT, "the prompt has %d tokens; the last %d are used, which is as many as the model takes", count,
+                  (int)most);
+}
+
+void findings_text(struct notes *n, const steno_model *m, const steno_session *s, const steno_transcribe_params *p)
+{
+    steno_model_info info = { .size = sizeof info };
+    const int n_segments = steno_segment_count(s), id = steno_language_id(m, steno_language(s));
+    int repeated = 0, silent = 0;
+    steno_model_info_get(m, &info);
+    look_at_prompt(n, m, &info, p);
+    if (id >= 0 && n_segments > 0) findings_language(n, steno_language(s), steno_language_prob(s, id));
+    for (int i = 0; i < n_segments; i++) {
+        steno_segment seg = { .size = sizeof seg };
+        steno_segment_get(s, i, &seg);
+        if (!seg.text || !seg.text[strspn(seg.text, " ")]) continue;
+        repeated += (seg.flags & STENO_FLAG_REPETITION) != 0;
+        silent += !(seg.flags & STENO_FLAG_REPETITION) && seg.flags & STENO_FLAG_NO_SPEECH;
+    }
+    findings_segments(n, n_segments, repeated, silent);
+}
+
+void findings_segments(struct notes *n, int n_segments, int repeated, int silent)
+{
+    if (repeated + silent > 0)
+        notes_add(n, NOTE_DOUBTFUL, "%d of %d segment%s may not have been said (%d repeat%s, %d lie%s where the model finds no speech)",
+                  repeated + silent, n_segments, plural(n_segments), repeated, repeated == 1 ? "s itself" : " themselves", silent,
+                  silent == 1 ? "s" : "");
+}

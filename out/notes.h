@@ -1,0 +1,43 @@
+/* steno: notes on a result. SPDX-License-Identifier: MIT
+ *
+ * Why a result is empty or doubtful, and what was done with its sound: a kind, which programs read, and one line of text. The text names no
+ * file. A result has one note of a kind at most. */
+#ifndef STENO_OUT_NOTES_H
+#define STENO_OUT_NOTES_H
+#include "sink.h"
+
+/* Name in JSON. The first ones are about the sound, and are the same for all results of it. */
+#define NOTE_KINDS(X) \
+    X(CUT_SHORT, "cut-short") X(DAMAGED, "damaged") X(SOUND_LATE, "sound-late") X(SOUND_EARLY, "sound-early") X(GAPS, "gaps") \
+    X(OVERLAP, "overlap") X(CLOCK_JUMP, "clock-jump") X(CHANNELS_CANCEL, "channels-cancel") X(CLIPPED, "clipped") \
+    X(NO_SPEECH, "no-speech") X(PROMPT_CUT, "prompt-cut") X(LANGUAGE_UNSURE, "language-unsure") X(DOUBTFUL, "doubtful")
+
+#define NOTE_ENUM(kind, name) NOTE_##kind,
+enum note_kind { NOTE_KINDS(NOTE_ENUM) NOTE_N_KINDS };
+#undef NOTE_ENUM
+
+enum { NOTE_TEXT_SZ = 200 };
+
+struct note {
+    enum note_kind kind;
+    char text[NOTE_TEXT_SZ];
+};
+
+struct notes {
+    struct note note[NOTE_N_KINDS];
+    int n;
+};
+
+/* Add one, unless there is one of its kind. */
+void notes_add(struct notes *n, enum note_kind kind, const char *fmt, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+const char *note_name(enum note_kind kind);
+int note_is_of_sound(enum note_kind kind);
+
+/* `, "notes": [{"kind": ..., "text": ...}]`; where there is none, or n is NULL, nothing, or with `always` an empty list. */
+void write_json_notes(struct sink *f, const struct notes *n, int always);
+#endif

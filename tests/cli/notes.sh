@@ -1,0 +1,100 @@
+# steno: a result that is empty or doubtful says why, on standard error and in JSON. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+seen=
+# note KIND WORDS ARGUMENT...: a run prints a note with WORDS, and -f json and -f jsonl have it with its kind; -q silences the line alone
+note() {
+    local kind=$1 words=$2 form
+    shift 2
+    seen="$seen$kind "
+    expect 0 "$kind" -m "$MODEL" "$@"
+    err_has "$words"
+    for form in json jsonl; do
+        expect 0 "$kind in $form" -q -m "$MODEL" "$@" -f $form
+        err_lacks "$words"
+        out_has "{\"kind\": \"$kind\", \"text\": \""
+        out_has "$words"
+    done
+}
+two() { # two LEFT RIGHT > WAV: a stereo file of two files of samples
+    local n
+    n=$(($(stat -c %s "$1") * 2))
+    printf RIFF; le 4 $((n + 36)); printf 'WAVEfmt '
+    le 4 16; le 2 1; le 2 2; le 4 16000; le 4 64000; le 2 4; le 2 16
+    printf data; le 4 $n
+    paste -d ' ' <(od -An -v -tx1 -w2 "$1") <(od -An -v -tx1 -w2 "$2") | sed 's/ *\([0-9a-f][0-9a-f]\)/\\x\1/g' | tr -d '\n ' |
+        while IFS= read -r -n 4000 part; do printf '%b' "$part"; done
+}
+# scaled BY: the phrases' samples, times BY, cut off at full scale
+scaled() {
+    tail -c +45 "$DIGITS" | od -An -v -td2 -w2 | awk -v by="$1" '
+        { v = $1 * by; if (v > 32767) v = 32767; if (v < -32768) v = -32768; v = int(v); if (v < 0) v += 65536
+          printf "\\x%02x\\x%02x", v % 256, int(v / 256) }' | while IFS= read -r -n 4000 part; do printf '%b' "$part"; done
+}
+
+expect 0 "a good sound" -m "$MODEL" -l zh "$DIGITS"
+err_lines 0
+cp "$T/out" text
+expect 0 "has no notes" -q -m "$MODEL" -l zh "$DIGITS" -f jsonl
+out_has '"notes": [], "flags": []}'
+
+silence 3 >silence.wav
+note no-speech "no speech was found: all samples are 0" -l zh silence.wav
+head -c 96000 /dev/zero | tr '\0' '\1' >"$T/hum"
+wav <"$T/hum" >hum.wav
+note no-speech "no speech was found (level -42.1 dBFS, peak -42.1 dBFS)" -l zh hum.wav
+scaled 100 >loud
+wav <loud >loud.wav
+note clipped "of the samples are at full scale" -l zh loud.wav
+head -c 150000 "$DIGITS" >cut.wav
+expect 0 "a file that is cut short" -q -m "$MODEL" -l zh cut.wav -f json
+out_has '"kind": "cut-short"'
+err_has "is cut short"
+seen="${seen}cut-short "
+note prompt-cut "the last 223 are used" -l zh "$DIGITS" --initial-prompt "$(for ((i = 0; i < 600; i++)); do printf '七八 '; done)"
+expect 0 "a prompt that fits" -m "$MODEL" -l zh "$DIGITS" --initial-prompt "七八"
+err_lines 0
+expect 0 "a language that is named is no guess" -q -m "$MODEL" -l zh hum.wav -f json
+[ -z "$(grep language-unsure "$T/out")" ] || bad "it has no note" "$(cat "$T/out")"
+
+if have_ffmpeg "channels, clocks"; then
+    scaled 1 >left
+    scaled -1 >right
+    two left right >cancel.wav
+    note channels-cancel "its channels cancel each other" -l zh cancel.wav
+    expect 0 "one channel is read" -q -m "$MODEL" -l zh cancel.wav
+    same "$T/out" text
+    expect 0 "a channel that is asked for needs no note" -m "$MODEL" -l zh --channels 1 cancel.wav
+    err_lines 0
+    two left left >both.wav
+    expect 0 "nor do channels that are the same" -m "$MODEL" -l zh both.wav
+    err_lines 0
+    note sound-late "the sound begins 4.087 s after" -l zh "$SRC/tests/data/audio/late.mkv"
+    head -c 40000 "$SRC/tests/data/audio/fr.flac" >damaged.flac
+    head -c 400 /dev/zero | tr '\0' 'U' >>damaged.flac
+    tail -c +40401 "$SRC/tests/data/audio/fr.flac" >>damaged.flac
+    expect 0 "damage" -q -m "$MODEL" -l fr damaged.flac -f json
+    out_has '"kind": "damaged"'
+    expect 0 "another program's command line prints none" --compat whisper --model "$MODEL" --language zh cancel.wav --output_format json
+    err_lacks "cancel each"
+    [ -z "$(grep notes cancel.json)" ] || bad "nor writes any" "$(cat cancel.json)"
+fi
+
+# The other verbs.
+expect 0 "detect" detect -m "$MODEL" silence.wav --json
+err_has "no speech was found"
+out_has '"notes": [{"kind": "no-speech"'
+expect 0 "align" align -m "$MODEL" -l zh silence.wav "one two" --json
+err_has "2 of 2 words have no time"
+out_has '{"kind": "doubtful"'
+expect 0 "stream" stream -m "$MODEL" -l zh hum.wav
+err_has "no speech was found (level -42.1 dBFS"
+F=${STENO_SHARED:-/none}/material/funasr/fsmn-vad/pt
+if [ -d "$F" ]; then
+    expect 0 "vad" vad -m "$F" silence.wav --json
+    err_has "no speech was found"
+    out_has '"notes": [{"kind": "no-speech"'
+    expect 0 "vad of speech" vad -m "$F" "$DIGITS" --json
+    err_lines 0
+fi
+finish
