@@ -56,17 +56,24 @@ static int check_own(const struct engine_opts *eo)
     return EXIT_OK;
 }
 
-/* Options that do nothing with this model, or without voice activity. */
-static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int heard_through)
+/* The options without a model do nothing. @return EXIT_OK: none was given */
+static int check_none_given(const struct engine_opts *eo, const char *need)
 {
     static const char *const about[] = { "vad-model", "vad-threshold", "vad-neg-threshold", "vad-min-speech-ms",
                                          "vad-min-silence-ms", "vad-speech-pad-ms", "vad-rules", "vad-join",
                                          "vad-max-speech-s", "vad-merge-s" };
     char name[OPTION_TEXT_SZ];
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+        if (option_was_given(eo->given, about[i])) return message_usage("%s needs %s", option_name(name, eo->given, about[i]), need);
+    return EXIT_OK;
+}
+
+/* Options that do nothing with this model, or without voice activity. */
+static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int heard_through)
+{
     const int off = o->none || (o->kind == VAD_OFF && (!heard_through || option_was_given(eo->given, "vad")));
-    for (size_t i = 0; off && i < sizeof about / sizeof *about; i++)
-        if (option_was_given(eo->given, about[i]))
-            return message_usage("%s needs --vad fsmn or silero", option_name(name, eo->given, about[i]));
+    const int unused = off ? check_none_given(eo, "--vad fsmn or silero") : EXIT_OK;
+    if (unused != EXIT_OK) return unused;
     if (heard_through && o->kind != VAD_SILERO && !o->model) {
         if (option_was_given(eo->given, "vad-speech-pad-ms"))
             return message_usage("--vad-speech-pad-ms is for Whisper and Silero VAD: spans of FSMN-VAD have margins already");
@@ -150,6 +157,9 @@ int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, co
     int code = check_given(o, eo, heard_through);
     if (code != EXIT_OK || o->none || (o->kind == VAD_OFF && !unasked && !(heard_through && o->model))) return code;
     if (!o->model) code = find(&found, o, e, eo);
+    if (code == EXIT_OK && !o->model && !found)
+        code = check_none_given(eo, "a voice-activity model, and none was found beside the model or in the caches (\"steno doctor\" names "
+                                    "them): --vad-model names one, and \"steno models pull fsmn-vad\" gets one");
     if (code == EXIT_OK && (o->model || found)) code = open_model(v, o->model ? o->model : found, e, eo, heard_through);
     free(found);
     if (code != EXIT_OK) vad_close(v);

@@ -44,4 +44,23 @@ expect 0 "there is no time of a detector that is not asked" -q -m "$F/models/sen
 is "none" "$(time_of vad)" "0 0"
 expect 0 "Whisper's, which chooses clips" -q -m "$MODEL" -l zh --vad fsmn --vad-model "$F/fsmn-vad/pt" --print-timings "${files[1]}"
 is "is told, too" "$(time_of vad | cut -d' ' -f1)" "1"
+
+# Every option of voice activity does something or is refused: where there is no detector, where it is switched off, and one by one.
+options=("--vad-threshold 0.3" "--vad-neg-threshold 0.1" "--vad-min-speech-ms 100" "--vad-min-silence-ms 100" "--vad-max-speech-s 5"
+    "--vad-merge-s 5" "--vad-speech-pad-ms 10" "--vad-rules whisper-cpp" "--vad-join" "--vad-samples-overlap 0.2"
+    "--vad-model $F/fsmn-vad/pt")
+for m in "$F/models/sensevoice/pt" "$F/models/paraformer/pt" "$F/models/nano/pt" "$MODEL"; do
+    echo "${m#"$F"/models/}"
+    for o in "${options[@]}"; do
+        for off in "" "--no-vad" "--vad off"; do
+            case $o$off in --vad-model*/pt) continue ;; esac # which is one
+            "$STENO" -q -m "$m" $o $off "${files[1]}" >"$T/out" 2>"$T/err"
+            is "${m#"$F"/models/}: $o $off" $? 2
+            err_has "${o%% *}"
+            out_empty
+        done
+    done
+done
+expect 2 "how a detector is had" -m "$F/models/sensevoice/pt" --vad-threshold 0.3 "${files[1]}"
+err_has "steno models pull fsmn-vad"
 finish
