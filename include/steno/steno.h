@@ -326,7 +326,7 @@ typedef struct steno_model_info {
     char format[24];        /* of the file: "whisper.cpp .bin", "PyTorch .pt", … */
     const char *alignment_heads; /* "3,1 4,2 …": LAYER,HEAD that word times are read from; lives as long as the model; NULL: none */
     char device[8];         /* what computes: "cpu" */
-    char attention[8];      /* products of the encoder's attention: "f32", or "bf16" but in layers with large scores */
+    char attention[8];      /* products of the encoder's attention: "f32", or "bf16", "int16" or "int8" but in layers with large scores */
     char decoder_weights[8]; /* "stored": as the file has them, or "int8" */
     int32_t verify;         /* 1: near-ties are checked in f32 */
     int32_t itn;            /* 1: a GGUF file of FunASR's runtime that asks for digits and punctuation: there is no other way to ask that

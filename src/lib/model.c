@@ -293,6 +293,20 @@ void steno_model_close(steno_model *m)
     if (m) model_release(m);
 }
 
+/* What the products of the encoder's attention are in: integers where its plan has any such layer. */
+static const char *attention_name(const steno_model *m)
+{
+    const struct plan *p = &m->plan[PLAN_ENCODER];
+    const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));
+    int is_i8 = 0, is_i16 = 0;
+    for (int k = 0; k < p->n_ops; k++) {
+        if (p->op[k].kind != OP_KV_PACK) continue;
+        is_i8 |= p->slot[p->op[k].kv_slot].kv_type == KV_I8;
+        is_i16 |= p->slot[p->op[k].kv_slot].kv_type == KV_I16;
+    }
+    return is_i8 ? "int8" : is_i16 ? "int16" : pairs ? "bf16" : "f32";
+}
+
 int steno_model_info_get(const steno_model *m, steno_model_info *info)
 {
     if (!m || !info || info->size < sizeof(uint32_t)) return STENO_EARG;
@@ -308,8 +322,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.weight_type, sizeof i.weight_type, "%s", m->matrix_name);
     snprintf(i.compute, sizeof i.compute, "%s", compute_name(m->narrow));
     snprintf(i.device, sizeof i.device, "cpu");
-    const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));
-    snprintf(i.attention, sizeof i.attention, "%s", pairs ? "bf16" : "f32");
+    snprintf(i.attention, sizeof i.attention, "%s", attention_name(m));
     snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->decoder_int8 ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total + (m->exact ? m->exact->arena.total : 0));
