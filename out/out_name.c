@@ -6,8 +6,8 @@
 
 #define AT(field) offsetof(struct out_words, field)
 static const struct { const char *word; size_t at; } words[] = {
-    { "{stem}", AT(stem) },   { "{format}", AT(format) }, { "{language}", AT(language) }, { "{dir}", AT(dir) },
-    { "{n}", AT(number) },    { "{date}", AT(date) },     { "{time}", AT(time) },         { "{model}", AT(model) },
+    { "{stem}", AT(stem) }, { "{ext}", AT(ext) },   { "{format}", AT(format) }, { "{language}", AT(language) }, { "{dir}", AT(dir) },
+    { "{n}", AT(number) },  { "{date}", AT(date) }, { "{time}", AT(time) },     { "{model}", AT(model) },
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
@@ -19,14 +19,28 @@ static int word_at(const char *p)
     return -1;
 }
 
-char *out_stem(const char *input)
+/* The last part of an input's name, and how long it is without its extension. */
+static const char *own_name(const char *input, size_t *n)
 {
-    if (strcmp(input, "-") == 0) return strdup("stdin");
     const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input;
     const char *dot = strrchr(name, '.');
-    size_t n = strlen(name);
-    if (dot && strspn(name, ".") < (size_t)(dot - name)) n = (size_t)(dot - name);
+    *n = dot && strspn(name, ".") < (size_t)(dot - name) ? (size_t)(dot - name) : strlen(name);
+    return name;
+}
+
+char *out_stem(const char *input)
+{
+    size_t n;
+    if (strcmp(input, "-") == 0) return strdup("stdin");
+    const char *name = own_name(input, &n);
     return strndup(name, n);
+}
+
+const char *out_ext(const char *input)
+{
+    size_t n;
+    const char *name = own_name(input, &n);
+    return name + n + (name[n] == '.');
 }
 
 /* ---- what the words say ------------------------------------------------------------------------------------------------------ */

@@ -11,17 +11,21 @@
 
 /* What the words of a template say; NULL: not known yet, the word stands for itself. */
 struct out_words {
-    const char *stem, *format, *language;
+    const char *stem, *ext; /* of the input: out_stem, out_ext */
+    const char *format, *language;
     const char *dir;    /* out_dir_of: the folder of the input */
     const char *number; /* out_number_text: which of the inputs it is */
     const char *date, *time; /* out_time_text: of the run */
     const char *model;  /* out_part: its name */
 };
-#define OUT_WORDS_TOLD "{stem}, {format}, {language}, {dir}, {n}, {date}, {time} and {model}"
+#define OUT_WORDS_TOLD "{stem}, {ext}, {format}, {language}, {dir}, {n}, {date}, {time} and {model}"
 
 /* Name of an input without folders and without its extension (leading dots are no extension); "stdin" for "-".
  * @return malloc'd text, or NULL */
 char *out_stem(const char *input);
+
+/* Its extension, without the dot; "" where it has none. In `input` */
+const char *out_ext(const char *input);
 
 /* The folder of an input as it was named, from the root or the host of an address on, without "." and ".."; "." where there is none.
  * @return malloc'd text, or NULL */

@@ -25,8 +25,8 @@ static char *name_of(const struct out_naming *naming, const char *input, int for
 {
     char number[OUT_NUMBER_SZ], *stem = marked_stem(input, naming->mark), *dir = out_dir_of(input);
     out_number_text(number, naming->index, naming->n_inputs);
-    const struct out_words words = { .stem = stem, .format = writers[format].extension, .language = language, .dir = dir,
-                                     .number = number, .date = naming->date, .time = naming->time, .model = naming->model };
+    const struct out_words words = { .stem = stem, .ext = out_ext(input), .format = writers[format].extension, .language = language,
+                                     .dir = dir, .number = number, .date = naming->date, .time = naming->time, .model = naming->model };
     char *name = stem && dir ? out_name(naming->template ? naming->template : OUT_NAME_DEFAULT, &words) : NULL;
     free(stem);
     free(dir);
@@ -68,7 +68,9 @@ static int judge(struct out_names *list)
     qsort(e, list->n, sizeof *e, by_path);
     for (size_t i = 1; i < list->n; i++) {
         list->bad = e[i].path;
-        if (strcmp(e[i - 1].path, e[i].path) == 0) return e[i - 1].input == e[i].input ? OUT_NAMES_TWO_FORMATS : OUT_NAMES_TWO_INPUTS;
+        list->first = e[i - 1].input < e[i].input ? e[i - 1].input : e[i].input;
+        list->second = e[i - 1].input < e[i].input ? e[i].input : e[i - 1].input;
+        if (strcmp(e[i - 1].path, e[i].path) == 0) return list->first == list->second ? OUT_NAMES_TWO_FORMATS : OUT_NAMES_TWO_INPUTS;
     }
     list->bad = NULL;
     return OUT_NAMES_OK;
@@ -76,7 +78,7 @@ static int judge(struct out_names *list)
 
 int out_names_list(struct out_names *list, const struct out_naming *naming, char *const *inputs, int n_inputs)
 {
-    *list = (struct out_names){ calloc((size_t)n_inputs * N_WRITERS, sizeof *list->entry), 0, NULL };
+    *list = (struct out_names){ .entry = calloc((size_t)n_inputs * N_WRITERS, sizeof *list->entry) };
     if (!list->entry) return OUT_NAMES_NO_MEMORY;
     struct out_naming of = *naming;
     of.n_inputs = n_inputs;

@@ -27,6 +27,7 @@ enum out_names_status { OUT_NAMES_OK, OUT_NAMES_NO_MEMORY, OUT_NAMES_FAULT, OUT_
 struct out_names { /* {0} is empty */
     struct out_names_entry { char *path; size_t below; int input; } *entry; /* [n], by path */
     size_t n;
+    int first, second; /* OUT_NAMES_TWO_INPUTS: which inputs */
     const char *bad; /* what is refused: the name, out_name_fault says why; or the path of two formats or inputs */
 };
 

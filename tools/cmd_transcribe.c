@@ -73,15 +73,15 @@ static const struct arg rows[] = {
       .help = "go on where a run with the same options was ended (Ctrl-C, kill, power): inputs whose results are there are left out, one "
               "that was in hand goes on behind its last window; the results are those of a run that was not ended" },
     { .name = "output-template", .kind = ARG_TEXT, .at = AT(out_template), .value = "TEXT",
-      .help = "names of files below DIR, of {stem}, {format} and {language}, {dir} (folders of the input, as it was named), {n} (its "
-              "number), {date} and {time} (of the run) and {model}; without it {stem}.{format}" },
+      .help = "names of files below DIR, of {stem} and {ext} (of the input's name), {format} and {language}, {dir} (folders of the input, "
+              "as it was named), {n} (its number), {date} and {time} (of the run) and {model}; without it {stem}.{format}" },
     { .name = "offset-n", .kind = ARG_INT, .at = AT(offset_n), .value = "N", .dflt = "0", .hi = 1e9,
       .help = "added to the numbers of subtitles (srt)" },
     { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
       .help = "the log-probability of each token in json, verbose_json and jsonl" },
     { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
       .help = "write what the network makes of each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer): fbank, features, encoder, logits, "
-              "cif_alphas; \"steno compare\" tells how far such files are apart" },
+              "cif_alphas; no file is replaced; \"steno compare\" tells how far such files are apart" },
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
@@ -362,6 +362,8 @@ static int run_job(struct transcription *t, char **files, int n)
     int code = set_params(t, t->engine.model);
     set_job(t);
     if (code == EXIT_OK) code = try_params(t);
+    t->dump.inputs = files;
+    t->dump.n_inputs = n;
     if (code == EXIT_OK) code = dump_open(&t->dump);
     if (code != EXIT_OK) return code;
     progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
@@ -408,7 +410,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
                                                       .date = date, .time = time_of_day, .n_inputs = n },
                                           .ledger = &ledger, .told = signals_temp },
                                .inputs = files, .n = n, .quiet = o->engine.quiet, .as = o->as };
-    struct transcription t = { .o = o, .results = &results, .dump.dir = o->dump };
+    struct transcription t = { .o = o, .results = &results, .dump = { .dir = o->dump } };
     char *demo = NULL, *model = NULL;
     out_time_text(date, time_of_day, time(NULL));
     if (n == 0 && o->engine.demo) {

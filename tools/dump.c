@@ -3,16 +3,72 @@
 #include "atomic_file.h"
 #include "npy_file.h"
 #include "out_name.h"
+#include "out_names.h"
 #include "path.h"
 #include "signals.h"
 #include "sound.h"
+#include "steno_out.h"
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static int is_there(const char *path)
+{
+    message("%s: cannot write: it is there already, and --dump replaces nothing; name another folder", path);
+    return EXIT_OUTPUT;
+}
+
+static int by_stem(const void *key, const void *entry)
+{
+    return strcmp(key, ((const struct out_names_entry *)entry)->path);
+}
+
+/* Whether a file in the folder is called as one of an input would be: STEM., and .npy at its end. */
+static int is_dumped(const struct out_names *stems, const char *name)
+{
+    char stem[NAME_MAX + 1];
+    const size_t n = strlen(name);
+    if (n < 5 || n > NAME_MAX || strcmp(name + n - 4, ".npy") != 0) return 0;
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        memcpy(stem, name, (size_t)(dot - name));
+        stem[dot - name] = '\0';
+        if (bsearch(stem, stems->entry, stems->n, sizeof *stems->entry, by_stem)) return 1;
+    }
+    return 0;
+}
+
+static int look_into(const struct dump *d, const struct out_names *stems)
+{
+    DIR *dir = opendir(d->dir);
+    int code = EXIT_OK;
+    for (const struct dirent *e = dir ? readdir(dir) : NULL; e && code == EXIT_OK; e = readdir(dir)) {
+        char *path = is_dumped(stems, e->d_name) ? path_join(d->dir, e->d_name) : NULL;
+        if (path) code = is_there(path);
+        free(path);
+    }
+    if (dir) closedir(dir);
+    return code;
+}
 
 int dump_open(struct dump *d)
 {
-    if (!d->dir || atomic_file_prepare(d->dir) == 0) return EXIT_OK;
+    static const struct out_naming stem = { .template = "{stem}", .formats = 1u << WRITER_TXT };
+    struct out_names stems;
+    int code = EXIT_OK;
+    if (!d->dir) return EXIT_OK;
+    switch (out_names_list(&stems, &stem, d->inputs, d->n_inputs)) {
+    case OUT_NAMES_NO_MEMORY: code = message_model_error(NULL, STENO_ENOMEM, "out of memory for the names of inputs"); break;
+    case OUT_NAMES_TWO_INPUTS:
+        code = message_usage("--dump: two inputs would be written as %s/%s...: %s and %s; give each a run and a folder of its own", d->dir,
+                             stems.bad, sound_name(d->inputs[stems.first]), sound_name(d->inputs[stems.second]));
+        break;
+    default: code = look_into(d, &stems);
+    }
+    out_names_free(&stems);
+    if (code != EXIT_OK || atomic_file_prepare(d->dir) == 0) return code;
     message("%s: cannot write there: %s", d->dir, strerror(errno));
     return errno == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
@@ -44,14 +100,19 @@ void dump_add(struct dump *d, const steno_rows *r)
 }
 
 /* A width of one is a list. */
-static int write_one(const struct dump *d, const char *stem, const struct dump_table *t)
+static int write_one(const struct dump *d, const char *stem, const char *mark, const struct dump_table *t)
 {
-    char name[600], head[NPY_HEAD], at[32] = "";
+    char name[700], head[NPY_HEAD], at[32] = "";
     struct atomic_file out;
     if (t->at_ms) snprintf(at, sizeof at, ".%lld", (long long)t->at_ms);
-    snprintf(name, sizeof name, "%.500s%s.%s.npy", stem, at, t->name);
+    snprintf(name, sizeof name, "%.500s%.48s%s.%s.npy", stem, mark, at, t->name);
     char *path = path_join(d->dir, name);
     if (!path) return message("out of memory for the name of an output"), EXIT_MEMORY;
+    if (access(path, F_OK) == 0) {
+        const int code = is_there(path);
+        free(path);
+        return code;
+    }
     npy_head(head, t->rows, t->width > 1 ? t->width : 0);
     int rc = atomic_file_open(&out, path, signals_temp);
     if (!rc) {
@@ -107,7 +168,7 @@ static void forget(struct dump *d)
     d->n = d->failed = 0;
 }
 
-int dump_write(struct dump *d, const steno_model *m, const char *input, int fbank)
+int dump_write(struct dump *d, const steno_model *m, const char *input, const char *mark, int fbank)
 {
     if (!d->dir) return EXIT_OK;
     char *stem = out_stem(input);
@@ -117,7 +178,7 @@ int dump_write(struct dump *d, const steno_model *m, const char *input, int fban
         message("out of memory for what is made of %s", input);
         code = EXIT_MEMORY;
     }
-    for (int i = 0; i < d->n && code == EXIT_OK; i++) code = write_one(d, stem, &d->table[i]);
+    for (int i = 0; i < d->n && code == EXIT_OK; i++) code = write_one(d, stem, mark, &d->table[i]);
     free(stem);
     forget(d);
     return code;

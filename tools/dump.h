@@ -1,7 +1,8 @@
 /* steno: what a network makes of an input, in files. SPDX-License-Identifier: MIT
  *
  * DIR/STEM.NAME.npy for each kind of rows (steno_rows), STEM.MS.NAME.npy of clips that begin later than the sound; DIR/STEM.fbank.npy is
- * what the front end makes of the whole sound. */
+ * what the front end makes of the whole sound. STEM has the track and the channel behind it where an input has
+ * several. No file is replaced. */
 #ifndef STENO_TOOLS_DUMP_H
 #define STENO_TOOLS_DUMP_H
 #include "engine.h"
@@ -15,17 +16,20 @@ struct dump_table {
 
 struct dump {
     const char *dir;          /* NULL: nothing is written */
+    char *const *inputs;      /* [n_inputs] of the run */
+    int n_inputs;
     struct dump_table *table; /* [n] of the input in hand */
     int n;
     int failed;               /* out of memory */
 };
 
-/* @return EXIT_OK, EXIT_OUTPUT: files cannot be made there, after a message */
+/* See that files can be made there, and that none is there already or would be made twice. @return an exit code, after a message */
 int dump_open(struct dump *d);
 
 void dump_add(struct dump *d, const steno_rows *r);
 
-/* Write what came, and forget it; with `fbank` the sound's filter banks, too. @return an exit code, after a message */
-int dump_write(struct dump *d, const steno_model *m, const char *input, int fbank);
+/* Write what came, and forget it; with `fbank` the sound's filter banks, too. mark: what stands behind the stem. @return an exit code,
+ * after a message */
+int dump_write(struct dump *d, const steno_model *m, const char *input, const char *mark, int fbank);
 void dump_free(struct dump *d);
 #endif

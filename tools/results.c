@@ -6,6 +6,7 @@
 #include "sound.h"
 #include "text_rules.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,6 +17,20 @@ int results_stream_text(const struct results *r)
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
 
+/* Two inputs have one result, and what keeps them apart. */
+static int two_inputs(const struct results *r, const char *path, const char *first, const char *second)
+{
+    const char *a = sound_name(first), *b = sound_name(second), *template = "{n}-{stem}.{format}";
+    if (strcmp(first, second) == 0) return message_usage("two inputs would be written as %s: %s is given twice", path, a);
+    if (r->as) return message_usage("two inputs would be written as %s: %s and %s; run them one by one", path, a, b);
+    char *of_a = out_dir_of(first), *of_b = out_dir_of(second);
+    if (strcmp(out_ext(first), out_ext(second)) != 0) template = "{stem}.{ext}.{format}";
+    if (of_a && of_b && strcmp(of_a, of_b) != 0) template = "{dir}/{stem}.{format}";
+    free(of_a);
+    free(of_b);
+    return message_usage("two inputs would be written as %s: %s and %s; --output-template \"%s\" keeps them apart", path, a, b, template);
+}
+
 static int code_of_names(const struct results *r, const struct out_names *names, int status)
 {
     const char *name = names->bad;
@@ -24,7 +39,7 @@ static int code_of_names(const struct results *r, const struct out_names *names,
     case OUT_NAMES_FAULT: return message_usage("--output-template: the name \"%s\" %s", name, out_name_fault(name));
     case OUT_NAMES_TWO_FORMATS:
         return message_usage("two formats would be written as %s; put {format} into --output-template", name);
-    case OUT_NAMES_TWO_INPUTS: return message_usage("two inputs would be written as %s; give them apart", name);
+    case OUT_NAMES_TWO_INPUTS: return two_inputs(r, name, r->inputs[names->first], r->inputs[names->second]);
     default: message("out of memory for the names of %d inputs", r->n); return EXIT_MEMORY;
     }
 }

@@ -76,6 +76,29 @@ expect 2 "rows of a model that has none" -m "$MODEL" --dump x "$DIGITS"
 err_has "--dump"
 [ ! -e x ] || bad "nothing is made" "$(ls x)"
 
+
+# ---- files that are there stay, and two inputs do not write one
+P=$SRC/tests/data/contextual
+mkdir in in/b dumped
+cp "$SRC/tests/data/demo.wav" in/x.wav
+cp "$DIGITS" in/b/x.wav
+echo MINE >dumped/x.features.npy
+echo other >dumped/y.features.npy
+d() { expect "$1" "$2" -q -m "$P" --no-vad --no-punctuation --dump "${@:3}"; }
+d 6 "a file that is there" dumped in/x.wav
+err_has "dumped/x.features.npy: cannot write: it is there already, and --dump replaces nothing; name another folder"
+out_empty
+is "it stays" "$(cat dumped/x.features.npy)" MINE
+d 2 "two inputs of one name" both in/x.wav in/b/x.wav
+err_has "both/x...: in/x.wav and in/b/x.wav"
+[ ! -e both ] || bad "nothing is made" "$(ls both)"
+mv in/x.wav in/z.wav
+d 0 "files of others are no hindrance" dumped in/z.wav
+[ -s dumped/z.features.npy ] || bad "rows are written" "$(ls dumped)"
+stereo 50000 >in/two.wav
+d 0 "channels by themselves" dumped --channels split in/two.wav
+[ -s dumped/two.ch0.features.npy ] && [ -s dumped/two.ch1.features.npy ] || bad "a file for each channel" "$(ls dumped)"
+
 F=${STENO_SHARED:-/none}/material/funasr
 if [ ! -d "$F" ]; then
     [ $failures -eq 0 ] || finish

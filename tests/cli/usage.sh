@@ -40,6 +40,11 @@ usage "a verb without operands refuses one" "no operands" bench x
 usage "doctor takes one model" "doctor takes one model" doctor x y
 usage "detect takes one file" "one sound file" detect
 usage "two inputs with one output name are refused" "two inputs would be written" a/x.wav b/x.mp3 -o out
+usage "and which they are, with what keeps them apart" \
+    'as out/x.txt: a/x.wav and b/x.wav; --output-template "{dir}/{stem}.{format}" keeps' a/x.wav y.wav b/x.wav -o out
+usage "by extension" 'x.wav and x.mp3; --output-template "{stem}.{ext}.{format}" keeps' x.wav x.mp3 -o out
+usage "by number" 'x/y.wav and ./x/y.wav; --output-template "{n}-{stem}.{format}" keeps' x/y.wav ./x/y.wav -o out
+usage "an input that is given twice" "x.wav is given twice" x.wav x.wav -o out
 usage "a prompt that is not UTF-8 is refused" "not valid UTF-8 at byte 2" a.wav --initial-prompt $'ab\xff'
 usage "control characters of an argument are shown, not sent" "unknown option --a\\x1b[31m" a.wav $'--a\x1b[31m'
 usage "two inputs that a template gives one name are refused" "two inputs would be written as out/same.txt" \

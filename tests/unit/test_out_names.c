@@ -8,8 +8,8 @@
 static void check_name(const char *template, const char *input, const char *want)
 {
     char *stem = out_stem(input), *dir = out_dir_of(input);
-    const struct out_words words = { .stem = stem, .format = "srt", .language = "de", .dir = dir, .number = "07", .date = "2026-03-01",
-                                     .time = "14-05-59", .model = NULL };
+    const struct out_words words = { .stem = stem, .ext = out_ext(input), .format = "srt", .language = "de", .dir = dir, .number = "07",
+                                     .date = "2026-03-01", .time = "14-05-59", .model = NULL };
     char *name = out_name(template, &words);
     assert_string_equal(name, want);
     free(stem);
@@ -27,6 +27,9 @@ static void test_templates_are_filled(void **state)
     check_name("{stem", "y", "{stem");
     check_name("{stem}.{format}", "{format}.wav", "{format}.srt"); /* what was put in is not read again */
     check_name("{stem}", "-", "stdin");
+    check_name("{stem}.{ext}", "a.b/x.y.wav", "x.y.wav");
+    check_name("{stem}.{ext}", "a.b/.hidden", ".hidden.");
+    check_name("{stem}.{ext}", "-", "stdin.");
     check_name("{stem}", "dir/.hidden", ".hidden");
     check_name("{stem}", "..a.b", "..a");
     check_name("{stem}", "...", "...");
@@ -118,7 +121,7 @@ static void test_words_a_template_does_not_know_are_found(void **state)
     assert_int_equal(out_template_unknown("{stem}{lang}.x", &at), 6);
     assert_memory_equal(at, "{lang}", 6);
     assert_int_equal(out_template_unknown("{}", &at), 2);
-    assert_int_equal(out_template_unknown("{stem}.{format}.{language}{dir}{n}{date}{time}{model}{", &at), 0);
+    assert_int_equal(out_template_unknown("{stem}.{ext}.{format}.{language}{dir}{n}{date}{time}{model}{", &at), 0);
     assert_int_equal(out_template_unknown("{n2}", &at), 4);
     assert_true(out_template_has(NULL, "{stem}") && !out_template_has("x", "{stem}"));
 }
