@@ -1,15 +1,23 @@
 /* steno tests: what every cmocka program needs. SPDX-License-Identifier: MIT
  *
  * cmocka with the headers it wants before it, and whether a sanitizer is at work: tests that count allocations or take long under one
- * ask SANITIZED. */
+ * ask SANITIZED. Where the collection of models and goldens is. */
 #ifndef STENO_TESTS_HARNESS_H
 #define STENO_TESTS_HARNESS_H
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+
+/* The folder of the collection. Without STENO_SHARED it is a folder that does not exist. */
+static inline const char *shared_dir(void)
+{
+    const char *dir = getenv("STENO_SHARED");
+    return dir ? dir : "/none";
+}
 
 /* Everything has an empty text in it, and nothing differs in no bytes: a test that looks for that, or compares that, claims nothing. */
 static inline char *needle_in(const char *text, const char *needle)

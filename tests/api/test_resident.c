@@ -277,7 +277,7 @@ static void hear_longest(steno_session *s, int seconds)
     steno_error e;
     steno_vad_params v;
     steno_transcribe_params p;
-    snprintf(name, sizeof name, "%.400s/material/funasr/fsmn-vad/pt", getenv("STENO_SHARED"));
+    snprintf(name, sizeof name, "%.400s/material/funasr/fsmn-vad/pt", shared_dir());
     if (steno_model_open(&vad, name, NULL, &e)) fail_msg("%s", e.text);
     steno_vad_params_init(&v);
     v.threshold = -1;

@@ -76,7 +76,7 @@ static struct folder online_folder(void)
     const struct folder d = folder_new();
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         char path[700];
-        snprintf(path, sizeof path, "%.400s/material/funasr/models/%s", getenv("STENO_SHARED"), from[i]);
+        snprintf(path, sizeof path, "%.400s/material/funasr/models/%s", shared_dir(), from[i]);
         if (symlink(path, folder_at(&d, strrchr(from[i], '/') + 1).path)) fail_msg("cannot link %s", path);
     }
     return d;

@@ -9,7 +9,7 @@ sanitized && { echo "skipped: a sanitizer needs an address space without limit";
 
 RANDOM=${2:-1}
 LM=$SRC/tests/data/lm/qwen3-q4_0.gguf
-BERT=${STENO_SHARED-/nowhere}/material/llm/models/bert/hf
+BERT=${STENO_SHARED:-/none}/material/llm/models/bert/hf
 WAV=$SRC/tests/data/demo.wav
 cp -r "$SRC/tests/data/marks_streaming" marks
 mkfifo empty

@@ -57,7 +57,7 @@ if [ -d "$LM" ]; then
 fi
 N=${STENO_SHARED:-/none}/material/funasr/models/nano/pt
 if [ -d "$N" ]; then
-    expect 0 "bench times texts that become vectors" bench -q -m "$STENO_SHARED/material/llm/models/bert/hf" --runs 1 -f tsv
+    expect 0 "bench times texts that become vectors" bench -q -m "${STENO_SHARED:-/none}/material/llm/models/bert/hf" --runs 1 -f tsv
     cut -f 1 "$T/out" | grep -qx 'steno\.batch8_32' || bad "eight texts together" "$(cat "$T/out")"
     expect 0 "bench times a language model that hears" bench -q -m "$N" --runs 1 -f tsv
     for row in load features_15s encode_15s adapt_15s prompt_15s hear_15s step step_batch8; do

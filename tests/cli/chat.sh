@@ -1,7 +1,7 @@
 # steno: a conversation with a language model. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-LLM=${STENO_SHARED-/nowhere}/material/llm
+LLM=${STENO_SHARED:-/none}/material/llm
 if [ -d "$LLM" ]; then
     Q=$LLM/models/qwen3/hf
     printf 'Hello\n/reset\nHello\n' >twice.txt

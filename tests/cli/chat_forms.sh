@@ -73,7 +73,7 @@ expect 0 "by its name" generate -m "$LM" -n 1 -j --think --prompt-template chatm
 is "has the same ids" "$(ids)" "$(cat want)"
 
 # Pieces: what lies between special tokens has one space before it, wherever the prompt begins.
-LLAMA=${STENO_SHARED-/nowhere}/material/llm/models/llama
+LLAMA=${STENO_SHARED:-/none}/material/llm/models/llama
 for m in "$LLAMA/hf" "$LLAMA/gguf/llama-Q8_0.gguf"; do
     [ -e "$m" ] || continue
     expect 0 "the whole text" generate -m "$m" -n 1 -j --raw "a hi you b"

@@ -103,7 +103,7 @@ rm -rf ./*
 G=$SRC/tests/data/compat/whisper_cli
 ln -s "$MODEL" m.bin
 : >font.ttf
-[ ! -d "${STENO_SHARED-}" ] || ln -s "$STENO_SHARED/material/funasr/silero/ggml-silero-v6.2.0.bin" vad.bin
+[ ! -d "${STENO_SHARED:-/none}" ] || ln -s "${STENO_SHARED:-/none}/material/funasr/silero/ggml-silero-v6.2.0.bin" vad.bin
 long_speech 9 >long.wav
 
 mask() { # mask FILE NAME: without systeminfo and probabilities

@@ -1,7 +1,7 @@
 # steno: a language model goes on with a text. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-LLM=${STENO_SHARED-/nowhere}/material/llm
+LLM=${STENO_SHARED:-/none}/material/llm
 if [ -d "$LLM" ]; then
     Q=$LLM/models/qwen3/hf
     PROMPT="Never about little they'll it's 1999 listen about."

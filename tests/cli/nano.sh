@@ -1,7 +1,7 @@
 # steno: Fun-ASR-Nano as people use it. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-S=${STENO_SHARED-}/material/funasr
+S=${STENO_SHARED:-/none}/material/funasr
 [ -r "$S/README.md" ] || { echo "skipped: STENO_SHARED does not name the FunASR collection"; exit 77; }
 NANO=$S/models/nano
 ENCODER=$NANO/gguf/funasr-encoder-mini.gguf LLM=$NANO/gguf/qwen3-mini-f32.gguf

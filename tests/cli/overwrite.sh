@@ -61,7 +61,7 @@ refused "the file of --hotwords" talk.txt -m "$MODEL" --hotwords @words talk.wav
 echo 'root ::= " " [^a]*' >talk.txt
 refused "the file of --grammar" talk.txt -m "$MODEL" --grammar talk.txt talk.wav -o .
 if [ -d "${STENO_SHARED:-/none}/material/repro" ]; then
-    cp "$STENO_SHARED/material/repro/tiny.tiktoken" talk.txt
+    cp "${STENO_SHARED:-/none}/material/repro/tiny.tiktoken" talk.txt
     refused "the vocabulary" talk.txt -m "$MODEL" --vocab talk.txt talk.wav -o .
 fi
 font=$(find /usr/share/fonts -name '*.ttf' 2>/dev/null | head -n 1)

@@ -1,7 +1,7 @@
 # steno: what a language model makes of a transcript. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-LLM=${STENO_SHARED-/nowhere}/material/llm
+LLM=${STENO_SHARED:-/none}/material/llm
 DEMO=$SRC/tests/data/demo.wav
 if [ -d "$LLM" ]; then
     Q=$LLM/models/qwen3/hf

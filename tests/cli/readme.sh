@@ -36,7 +36,10 @@ try() {
     case $1 in
     *https:*) [ $code -eq 4 ] || [ $code -eq 0 ] || bad "$1" "exit code $code: all that it lacks is a network" ;;
     *"models pull"*) [ $code -eq 3 ] || [ $code -eq 7 ] || bad "$1" "exit code $code: all that it lacks is a network" ;;
-    *--mic*) [ $code -eq 3 ] || [ $code -eq 4 ] || bad "$1" "exit code $code: all that it lacks is a microphone" ;;
+    *--mic*)
+        [ $code -eq 3 ] || [ $code -eq 4 ] || grep -q "steno models pull silero" "$T/err" ||
+            bad "$1" "exit code $code: all that it lacks is a microphone, or a model of Silero's"
+        ;;
     *silero*) [ $code -eq 0 ] || grep -q "steno models pull silero" "$T/err" || bad "$1" "exit code $code" ;;
     *SenseVoice* | *paraformer* | *fsmn* | *ct-punc*)
         [ $code -eq 0 ] || { [ $code -eq 3 ] && [ ! -d "$F" ]; } || bad "$1" "exit code $code" ;;

@@ -70,7 +70,7 @@ expect 3 "doctor --json MODEL prints one object" doctor --json cut.bin
 out_has '"status": "damaged file"'
 is "one line" "$(wc -l <"$T/out")" 1
 if [ -d "${STENO_SHARED:-/none}/material/bad" ]; then
-    for m in "$STENO_SHARED"/material/bad/{whisper,gguf,safetensors,torch}/*; do
+    for m in "${STENO_SHARED:-/none}"/material/bad/{whisper,gguf,safetensors,torch}/*; do
         expect 3 "doctor explains $(basename "$m")" doctor "$m"
         out_has "cause: "
     done

@@ -107,9 +107,9 @@ expect 2 "a folder of blocks" quantize "$MODEL" four/ q8_0
 expect 3 "a damaged model as a folder" convert new four/
 [ ! -e four ] || bad "nothing is left of a folder that failed" "$(ls four)"
 if [ -d "${STENO_SHARED:-/none}/material/whisper-digits/hf" ]; then
-    for file in merges.txt; do same new/own/$file "$STENO_SHARED/material/whisper-digits/hf/$file"; done
+    for file in merges.txt; do same new/own/$file "${STENO_SHARED:-/none}/material/whisper-digits/hf/$file"; done
     if command -v python3 >/dev/null; then
-        python3 - "$STENO_SHARED/material/whisper-digits/hf" >"$T/out" 2>&1 <<'END'
+        python3 - "${STENO_SHARED:-/none}/material/whisper-digits/hf" >"$T/out" 2>&1 <<'END'
 import json, sys
 for name, leave in (("generation_config", ()), ("preprocessor_config", ()), ("vocab", ()), ("added_tokens", ()), ("special_tokens_map", ()),
                     ("tokenizer", ()), ("tokenizer_config", ()), ("config", ("torch_dtype", "max_length"))):

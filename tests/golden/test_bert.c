@@ -39,7 +39,7 @@ static steno_model *model_open(const char *name, const char *level, int compute)
     steno_model_params p;
     steno_model *m;
     steno_error e;
-    snprintf(path, sizeof path, "%s/material/llm/models/%s", getenv("STENO_SHARED"), name);
+    snprintf(path, sizeof path, "%s/material/llm/models/%s", shared_dir(), name);
     steno_model_params_init(&p);
     p.compute = compute;
     p.cpu_level = level;

@@ -78,7 +78,7 @@ static void check_drafted(const steno_model *m, const char *path, steno_team *te
     steno_session *s;
     steno_error e;
     char draft[1024];
-    snprintf(draft, sizeof draft, "%s/material/llm/models/%s", getenv("STENO_SHARED"), path);
+    snprintf(draft, sizeof draft, "%s/material/llm/models/%s", shared_dir(), path);
     if (steno_model_open(&d, draft, NULL, &e)) fail_msg("%s", e.text);
     steno_session_params_init(&sp);
     sp.draft_model = d;
@@ -105,7 +105,7 @@ static void test_a_draft_model_changes_no_bit(void **state)
         steno_model *m;
         steno_team *team;
         steno_error e;
-        snprintf(name, sizeof name, "%s/material/llm/models/%s", getenv("STENO_SHARED"), pair[i][0]);
+        snprintf(name, sizeof name, "%s/material/llm/models/%s", shared_dir(), pair[i][0]);
         assert_int_equal(steno_team_open(&team, 1 + (int)i % 2, NULL), 0);
         if (steno_model_open(&m, name, NULL, &e)) fail_msg("%s", e.text);
         check_drafted(m, pair[i][1], team, name, &drafted, &accepted);
@@ -132,7 +132,7 @@ static void test_guesses_change_no_bit(void **state)
         steno_error e;
         steno_model_params_init(&p);
         p.compute = i % 2 ? STENO_COMPUTE_F32 : STENO_COMPUTE_AUTO;
-        snprintf(name, sizeof name, "%s/material/llm/models/%s", getenv("STENO_SHARED"), path[i / 2]);
+        snprintf(name, sizeof name, "%s/material/llm/models/%s", shared_dir(), path[i / 2]);
         if (steno_model_open(&m, name, &p, &e)) fail_msg("%s", e.text);
         assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
         assert_int_equal(steno_model_info_get(m, &info), 0);

@@ -16,7 +16,7 @@ static const char *const served[] = { "gemma/gguf/gemma-F16.gguf", "qwen3k/gguf/
 
 static void path_of(char path[512], const char *name)
 {
-    snprintf(path, 512, "%s/material/llm/models/%s", getenv("STENO_SHARED"), name);
+    snprintf(path, 512, "%s/material/llm/models/%s", shared_dir(), name);
 }
 
 static steno_model *open_with(const char *path, int type, int compute, steno_error *e)

@@ -42,7 +42,7 @@ static steno_model *lm_open(const char *path, const char *level, int compute)
     p.compute = compute;
     p.cpu_level = level;
     if (*path == '/') snprintf(name, sizeof name, "%s", path);
-    else snprintf(name, sizeof name, "%s/material/llm/%s", getenv("STENO_SHARED"), path);
+    else snprintf(name, sizeof name, "%s/material/llm/%s", shared_dir(), path);
     if (steno_model_open(&m, name, &p, &e)) fail_msg("%s", e.text);
     return m;
 }
@@ -218,7 +218,7 @@ static void check_variant(const char *name, const char *from, const char *to)
 {
     char path[1024], text[4096] = { 0 };
     const struct folder d = folder_new();
-    snprintf(path, sizeof path, "%s/material/llm/models/gemma3/hf/model.safetensors", getenv("STENO_SHARED"));
+    snprintf(path, sizeof path, "%s/material/llm/models/gemma3/hf/model.safetensors", shared_dir());
     assert_int_equal(symlink(path, folder_at(&d, "model.safetensors").path), 0);
     FILE *f = shared_open("llm/models/gemma3/hf/config.json");
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);

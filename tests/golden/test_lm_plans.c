@@ -17,7 +17,7 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 static const char *path_of(const char *name)
 {
     static char path[1024];
-    snprintf(path, sizeof path, "%s/material/llm/models/%s", getenv("STENO_SHARED"), name);
+    snprintf(path, sizeof path, "%s/material/llm/models/%s", shared_dir(), name);
     return path;
 }
 

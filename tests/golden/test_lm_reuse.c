@@ -41,7 +41,7 @@ static void test_what_is_there_is_not_computed_again_and_nothing_tells(void **st
                                         "gemma3/hf", "llama3/gguf/llama3-Q4_0.gguf" };
     for (size_t i = 0; i < 2 * sizeof path / sizeof *path; i++) {
         char name[1024];
-        snprintf(name, sizeof name, "%s/material/llm/models/%s", getenv("STENO_SHARED"), path[i / 2]);
+        snprintf(name, sizeof name, "%s/material/llm/models/%s", shared_dir(), path[i / 2]);
         steno_model *m = lm_open_as(name, i % 2 ? STENO_COMPUTE_F32 : STENO_COMPUTE_AUTO, 0);
         check_session(m, path[i / 2]);
         steno_model_close(m);

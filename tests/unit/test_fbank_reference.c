@@ -35,7 +35,7 @@ static float *sound_shared(const char *name, int64_t *n)
     FILE *f = shared_open(file);
     if (!f) return NULL;
     fclose(f);
-    snprintf(path, sizeof path, "%s/material/%s", getenv("STENO_SHARED"), file);
+    snprintf(path, sizeof path, "%s/material/%s", shared_dir(), file);
     return sound_read(path, n);
 }
 
@@ -69,7 +69,7 @@ static void golden(const char *name)
     struct file f;
     struct arena a;
     struct fbank_bank bank;
-    snprintf(path, sizeof path, "%s/material/funasr/models/sensevoice/pt/am.mvn", getenv("STENO_SHARED"));
+    snprintf(path, sizeof path, "%s/material/funasr/models/sensevoice/pt/am.mvn", shared_dir());
     arena_init(&a);
     assert_int_equal(file_open(&f, path, NULL), STENO_OK);
     assert_int_equal(cmvn_read(&f, &a, 560, &shift, &scale, NULL), STENO_OK);

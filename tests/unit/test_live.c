@@ -171,7 +171,7 @@ static void test_a_long_turn_goes_on_in_another_one(void **state)
 static void test_no_edge_is_lost(void **state)
 {
     (void)state;
-    const char *shared = getenv("STENO_SHARED");
+    const char *shared = shared_dir();
     char path[400];
     static float once[MOST];
     static struct kept k;
@@ -179,7 +179,7 @@ static void test_no_edge_is_lost(void **state)
     steno_model *vad;
     steno_error e = { 0 };
     enum { TIMES = 8 };
-    snprintf(path, sizeof path, "%.200s/material/funasr/audio/vad/pauses.wav", shared ? shared : "");
+    snprintf(path, sizeof path, "%.200s/material/funasr/audio/vad/pauses.wav", shared);
     const int64_t n = wav_read(once, MOST, path);
     if (!n) skip();
     snprintf(path, sizeof path, "%.200s/material/funasr/silero/ggml-silero-v6.2.0.bin", shared);

@@ -372,7 +372,7 @@ static int all_open(void **state)
     snprintf(model_at[4], sizeof model_at[4], "%s", lm.path);
     snprintf(model_at[5], sizeof model_at[5], "%s", vectors.path);
     if (getenv("STENO_SHARED")) /* there is none in this tree; without it that family is passed over */
-        snprintf(model_at[6], sizeof model_at[6], "%.150s/material/funasr/models/nano/pt", getenv("STENO_SHARED"));
+        snprintf(model_at[6], sizeof model_at[6], "%.150s/material/funasr/models/nano/pt", shared_dir());
     put_bytes(model_at[0], random_bytes(&d, DT_F16, 1));
     d.n_vocab = SMALL_VOCAB;
     put_bytes(model_at[1], random_bytes(&d, DT_F16, 1));
