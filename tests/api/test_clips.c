@@ -63,6 +63,7 @@ static steno_transcribe_params told_to(struct heard *h)
     steno_transcribe_params p = params_new();
     *h = (struct heard){ 0 };
     p.no_speech_threshold = (double)NAN;
+    p.guards = STENO_GUARDS_OFF; /* the sound is no speech: its text would be left out */
     p.temperature_increment_on_fallback = 0;
     p.condition_on_previous_text = 0;
     p.without_timestamps = 1;
