@@ -17,6 +17,7 @@ struct work {
     int fd;
     int64_t at;            /* bytes in the partial, all of them hashed */
     int from_start;        /* the server does not go on where we ended: no ranges */
+    int lost;              /* bytes that were there came again in this try */
     int failed;            /* e has the reason, which is not the connection */
     struct digest digest;
     struct hub_error e;
@@ -36,6 +37,7 @@ static int start_over(struct work *w)
 {
     digest_drop(&w->digest);
     digest_begin(&w->digest, strlen(w->d->hash), w->d->size);
+    w->lost = 1;
     w->at = 0;
     if (ftruncate(w->fd, 0) || lseek(w->fd, 0, SEEK_SET) < 0) return write_failed(w, errno);
     return HUB_OK;
@@ -119,13 +121,14 @@ static int fetch(struct work *w, struct hub_error *e)
 {
     const struct http_settings *s = http_settings_of(w->h);
     struct http_answer a;
-    int64_t was = w->at;
+    int64_t best = w->at; /* of all tries: what a server without ranges sends again is no progress */
     for (int n = 0, odd = 0;; n++) {
         const struct http_request r = { .url = w->d->url, .what = w->d->what, .from = w->from_start ? 0 : w->at,
                                         .begin = on_begin, .bytes = on_bytes, .user = w };
         if (w->at == w->d->size) return HUB_OK;
-        if (w->from_start && w->at && start_over(w)) return *e = w->e, e->status;
         const int refused_range = w->from_start;
+        w->lost = 0;
+        if (w->from_start && w->at && start_over(w)) return *e = w->e, e->status;
         int rc = http_try(w->h, &r, &a, e);
         if (w->failed) return *e = w->e, e->status;
         if (w->at == w->d->size) return HUB_OK;
@@ -140,8 +143,8 @@ static int fetch(struct work *w, struct hub_error *e)
         else if (rc == HUB_OK)
             rc = hub_fail(e, HUB_ENET, "%s: the answer ended at byte %lld of %lld", w->d->what, (long long)w->at, (long long)w->d->size),
             a.again = 1;
-        if (w->at - was >= WORTH_ANEW) n = 0;
-        was = w->at;
+        if (!w->lost && w->at - best >= WORTH_ANEW) n = 0;
+        if (w->at > best) best = w->at;
         if (!a.again || n >= s->tries) return rc;
         const struct hub_error why = *e;
         if (http_wait(w->h, n + 1, &a, why.text, e)) return e->status;

@@ -101,6 +101,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 static CURLcode set_up(struct http *h, struct exchange *x, const char *url, struct curl_slist *fields)
 {
     CURLcode rc = CURLE_OK;
+    char origin[HUB_ORIGIN_SZ];
     h->reason[0] = 0;
     SET(CURLOPT_ERRORBUFFER, h->reason);
     SET(CURLOPT_URL, url);
@@ -125,6 +126,7 @@ static CURLcode set_up(struct http *h, struct exchange *x, const char *url, stru
     SET(CURLOPT_NOBODY, (long)x->r->head);
     SET(CURLOPT_RESUME_FROM_LARGE, (curl_off_t)0);
     SET(CURLOPT_RANGE, (char *)NULL);
+    SET(CURLOPT_PROXY, hub_origin(origin, url) == 0 && hub_is_loopback(origin) ? "" : (char *)NULL); /* a proxy would see the token */
     if (h->s.proof) SET(CURLOPT_CAINFO, h->s.proof);
     return rc;
 }

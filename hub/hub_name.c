@@ -1,6 +1,8 @@
 /* steno-hub: names that come from outside, and addresses made of them. SPDX-License-Identifier: MIT */
 #include "hub_name.h"
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +120,16 @@ int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
 
 int hub_is_loopback(const char *origin)
 {
-    const char *host = strstr(origin, "://");
-    if (!host) return 0;
-    host += 3;
-    return strncmp(host, "127.", 4) == 0 || strncmp(host, "localhost:", 10) == 0 || strncmp(host, "[::1]:", 6) == 0;
+    const char *at = strstr(origin, "://"), *colon = at ? strrchr(at + 3, ':') : NULL;
+    char host[HOST_MOST + 1];
+    struct in_addr four;
+    struct in6_addr six;
+    if (!colon || colon - at - 3 > HOST_MOST) return 0;
+    snprintf(host, sizeof host, "%.*s", (int)(colon - at - 3), at + 3);
+    const size_t n = strlen(host);
+    if (n > 2 && host[0] == '[' && host[n - 1] == ']') {
+        host[n - 1] = '\0';
+        return inet_pton(AF_INET6, host + 1, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+    }
+    return strcmp(host, "localhost") == 0 || (inet_pton(AF_INET, host, &four) == 1 && ntohl(four.s_addr) >> 24 == 127);
 }

@@ -25,5 +25,5 @@ char *hub_escape(const char *text, const char *keep);
 enum { HUB_ORIGIN_SZ = 300 };
 int hub_origin(char out[HUB_ORIGIN_SZ], const char *url);
 int hub_is_https(const char *url);
-int hub_is_loopback(const char *origin);
+int hub_is_loopback(const char *origin); /* "localhost", or a number of IPv4 or IPv6 that is of this machine; no other name */
 #endif

@@ -11,7 +11,7 @@ repository "fault/NAME" has the same files as "openai/whisper-tiny" and goes wro
     stall      headers, then nothing      gated, private, norepo                              page-3  three pages of a list
     evil-N     a path that leads out      dup        one path twice                           nojson, endless
     notree     no list of files           notree-N   HEAD is refused with N, too              nothing    neither list nor hashes
-    noapi      files and nothing else
+    noapi      files and nothing else         seesaw     no ranges, and cut in two places in turn
 
 The hub's protocol is that of section "requests" of its clients; the log of requests is what tests look at."""
 import gzip
@@ -170,6 +170,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.say(200, whole, fields)
         if (fault.startswith("cut-") and n == 0) or fault.startswith("cuts-"):
             return self.cut(code, body, number, fields)
+        if fault == "seesaw":
+            return self.cut(200, whole, (3 << 20) if n % 2 else (1 << 20) + 100, {})
         if fault == "stall" and n == 0:
             return self.cut(code, body, 1000, fields, 6)
         if fault == "slow":

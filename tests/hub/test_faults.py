@@ -159,6 +159,12 @@ class Faults(Case):
         self.assertEqual(len(self.partials()), 1)
         self.assertIn("keeps what has come", err)
 
+    def test_tries_end_where_a_server_has_no_ranges(self):
+        """It cuts at 1 MiB and a bit, then behind 2 more: what comes again is no progress."""
+        self.hub.repos["fault/seesaw"] = {"ggml-x.bin": bytes(8 << 20)}
+        self.pull(7, "--retries", "2", "fault/seesaw")
+        self.assertEqual(len(self.ranges()), 3)
+
     def test_nobody_is_there(self):
         _, err = self.pull(7, "--retries", "1", "a/b", HF_ENDPOINT="http://127.0.0.1:9")
         self.assertIn("another try in", err)
