@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "print.h"
 #include "message.h"
+#include "url_file.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,12 +151,15 @@ static void tell(struct progress *p, double ran_ms)
     const int percent = p->total_ms <= 0 && p->done_ms > 0 ? 0 : known; /* a source that is heard once says its length at its end */
     if (percent <= p->percent) return;
     p->percent = percent;
+    char cut[2048];
+    const char *shown = p->file;
+    if (url_is(p->file)) url_shown(cut, sizeof cut, p->file), shown = cut; /* what may be secret is not printed */
     if (p->bar->kind == PROGRESS_LINES) {
-        message("%s: %d %%", strcmp(p->file, "-") == 0 ? "standard input" : p->file, percent);
+        message("%s: %d %%", strcmp(p->file, "-") == 0 ? "standard input" : shown, percent);
         return;
     }
     fputs("{\"file\": ", stderr);
-    print_json(stderr, p->file);
+    print_json(stderr, shown);
     fprintf(stderr, ", \"done_ms\": %" PRId64 ", \"total_ms\": %" PRId64 ", \"percent\": %d, \"elapsed_ms\": %.0f, \"speed\": %.3f}\n",
             p->done_ms, p->total_ms, percent, ran_ms, ran_ms > 0 ? (double)p->done_ms / ran_ms : 0);
 }

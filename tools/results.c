@@ -169,7 +169,7 @@ int results_write(struct results *r, const char *input, const struct transcript 
         if (!(r->files.naming.formats & mask & 1u << f)) continue;
         code = r->files.naming.dir ? write_file(r, input, t, f, &told) : write_stdout(r, input, t, f);
     }
-    if (told.n && !r->quiet) message("%s: wrote %s", strcmp(input, "-") == 0 ? "standard input" : input, told.text);
+    if (told.n && !r->quiet) message("%s: wrote %s", sound_name(input), told.text);
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include "findings.h"
 #include "message.h"
 #include "signals.h"
+#include "url_file.h"
 #include "url_input.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -26,15 +27,29 @@ int sound_open(steno_media **m, const char *file, steno_error *e)
     return file_source_open(m, file, &p, e);
 }
 
+const char *sound_shown(const char *file)
+{
+    static _Thread_local char shown[2048];
+    if (!url_is(file)) return file;
+    url_shown(shown, sizeof shown, file);
+    return shown;
+}
+
 const char *sound_name(const char *file)
 {
-    return strcmp(file, "-") == 0 ? "standard input" : file;
+    return strcmp(file, "-") == 0 ? "standard input" : sound_shown(file);
+}
+
+const char *sound_reason(const char *file, const char *reason)
+{
+    const size_t n = strlen(file);
+    return url_is(file) && strncmp(reason, file, n) == 0 ? reason + n + strspn(reason + n, ": ") : reason;
 }
 
 int sound_failed(const char *file, int status, const char *reason)
 {
     if (signals_pending()) return EXIT_SIGNAL + signals_pending();
-    message_file(sound_name(file), reason[0] ? reason : steno_status_text(status));
+    message_file(sound_name(file), reason[0] ? sound_reason(file, reason) : steno_status_text(status));
     return status == STENO_ENOMEM ? EXIT_MEMORY : status == STENO_EARG ? EXIT_USAGE : EXIT_INPUT;
 }
 

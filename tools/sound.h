@@ -11,7 +11,13 @@ void sound_params(steno_media_params *p);
 /* Open it; pipes are spooled in TMPDIR. @return a status, with the reason in *e; see signals_pending when it is STENO_ECANCELED */
 int sound_open(steno_media **m, const char *file, steno_error *e);
 
-/* What a message calls it. */
+/* What is printed or written of its name: of an address what cannot be secret. Good until the thread's next call with an address. */
+const char *sound_shown(const char *file);
+
+/* A reason that may begin with the whole address, without it. */
+const char *sound_reason(const char *file, const char *reason);
+
+/* What a message calls it: the same, or "standard input". */
 const char *sound_name(const char *file);
 
 /* Tell that a verb's one input failed: could not be opened, or, below, a call that heard it. @return the exit code to end with */

@@ -139,7 +139,8 @@ static int write_results(struct transcription *t, const struct job_input *in, st
 {
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
     char sha256[SHA_HEX_SZ], mark[48];
-    struct transcript_source source = { .input = in->file, .model = t->engine.path, .error = error, .options = t->options, .opts = t->o };
+    struct transcript_source source = { .input = sound_shown(in->file), .model = t->engine.path, .error = error, .options = t->options,
+                                        .opts = t->o };
     source.spent_us = spent_us(t, in);
     struct results *r = t->results;
     if (!(r->files.naming.formats & mask)) return EXIT_OK;
@@ -268,6 +269,7 @@ static int tell_failed(struct transcription *t, const struct job_input *in, cons
     if (in->is_refused) reason = refused;
     if (e->status == STENO_EARG) reason = option_reason(told, t->o->engine.given, reason);
     if (is_other) reason = "what was kept of it cannot be gone on with, and is thrown away; the same command begins it anew";
+    reason = sound_reason(in->file, reason);
     message_file(sound_name(in->file), reason);
     const int code = write_results(t, in, &nothing, reason, NULL);
     if (e->status == STENO_EARG && !is_other) return EXIT_USAGE;
@@ -309,7 +311,7 @@ static int on_done(void *user, const struct job_input *in)
     if (h->text) {
         if (!t->results->files.naming.dir && s->sink.failed) {
             code = EXIT_MEMORY;
-            if (!in->job->stop) message("out of memory for the text of %s", in->file);
+            if (!in->job->stop) message("out of memory for the text of %s", sound_name(in->file));
             free(s->text.p);
             s->text = (struct sink_memory){ 0 };
         }

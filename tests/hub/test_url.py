@@ -56,6 +56,16 @@ class Url(Case):
             _, err = self.hear(4, other)
             self.assertIn("No such file", err)
 
+    def test_what_may_be_secret_is_printed_nowhere(self):
+        for path in ("talk.wav", "none.wav", "page.wav"):
+            for args in (("-f", "jsonl"), ("-o", "out", "-f", "txt,json,jsonl"), ("--progress", "json"), ("--progress", "lines")):
+                p = self.start("-m", DIGITS, *args, self.url(path + "?X-Amz-Signature=SECRET"))
+                out, err = p.communicate(timeout=60)
+                self.assertNotEqual(p.returncode, 2, err)
+                self.assertNotIn("SECRET", out + err)
+        for name in os.listdir(self.home + "/out"):
+            self.assertNotIn("SECRET", name + self.read(self.home, "out", name).decode())
+
     def test_a_size_limit(self):
         self.hub.repos["a/big"] = {"talk.wav": self.sound + bytes(2000000)}
         for repo in ("a/big", ):

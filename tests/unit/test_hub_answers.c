@@ -75,11 +75,12 @@ static void test_an_origin_is_scheme_host_and_port(void **state)
         if (rc == 0) assert_string_equal(origin, is[i].origin);
     }
     assert_true(hub_is_loopback("http://127.0.0.1:80") && hub_is_loopback("http://localhost:1") && !hub_is_loopback("http://h:80"));
-    static const char *const not[] = { "localhost.evil", "127.example.com", "127.0.0.1.evil.com", "127.1", "0x7f.1", "127.0.0.1.", "128.0.0.1",
-                                       "[::2]", "[::1", "::1", "localhost6", "127.0.0.1%2eevil.com", "[::ffff:8.8.8.8]", "127.0.0.256" };
-    for (size_t i = 0; i < sizeof not / sizeof *not; i++) {
+    static const char *const other[] = { "localhost.evil", "127.example.com", "127.0.0.1.evil.com", "127.1", "0x7f.1", "127.0.0.1.",
+                                         "128.0.0.1", "[::2]", "[::1", "::1", "localhost6", "127.0.0.1%2eevil.com", "[::ffff:8.8.8.8]",
+                                         "127.0.0.256" };
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         char origin[HUB_ORIGIN_SZ];
-        snprintf(origin, sizeof origin, "http://%s:80", not[i]);
+        snprintf(origin, sizeof origin, "http://%s:80", other[i]);
         if (hub_is_loopback(origin)) fail_msg("%s is taken for this machine", origin);
     }
     assert_true(hub_is_loopback("http://[::1]:80") && hub_is_loopback("http://127.255.0.9:8080"));
