@@ -146,7 +146,7 @@ if(STENO_SANITIZE)
     set(sanitized 1)
 endif()
 add_library(failing_read MODULE tests/cli/failing_read.c)
-foreach(name IN ITEMS no_library no_wait)
+foreach(name IN ITEMS no_library no_wait signal_at)
     add_library(${name} MODULE tests/cli/${name}.c)
     set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET default)
     target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
@@ -166,7 +166,7 @@ foreach(script IN LISTS scripts)
         steno_test(cli.${name} COMMAND bash ${script} LABELS ${labels} ENV
             "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}"
             "STENO_FAILING_READ=$<TARGET_FILE:failing_read>" "STENO_NO_LIBRARY_AT=$<TARGET_FILE:no_library>"
-            "STENO_NO_WAIT=$<TARGET_FILE:no_wait>")
+            "STENO_NO_WAIT=$<TARGET_FILE:no_wait>" "STENO_SIGNAL_AT=$<TARGET_FILE:signal_at>")
     endif()
 endforeach()
 

@@ -18,6 +18,20 @@ enum { N_RANDOM = 6 }; /* letters and digits behind it */
  * no file that anybody made for himself has it: so a name alone never makes a file ours. */
 enum { MARK = S_ISVTX | S_IWUSR, MODE_BITS = 07777 };
 
+static void (*watch)(const char *temp, int is_there);
+
+void atomic_file_watch(void (*named)(const char *temp, int is_there))
+{
+    watch = named;
+}
+
+static void tell_watch(const char *temp, int is_there)
+{
+    const int keep = errno;
+    if (watch) watch(temp, is_there);
+    errno = keep;
+}
+
 /* "DIR/.steno-XXXXXX" beside `path`; short, so that a name of full length has room. */
 static char *temp_name(const char *path)
 {
@@ -37,7 +51,7 @@ static void release(struct atomic_file *o, int remove_file)
     if (remove_file && o->tmp) unlink(o->tmp);
     if (o->f) fclose(o->f);
     if (o->lock >= 0) close(o->lock);
-    if (o->told) o->told(NULL);
+    if (o->tmp) tell_watch(o->tmp, 0);
     free(o->path);
     free(o->tmp);
     memset(o, 0, sizeof *o);
@@ -77,6 +91,7 @@ static void fill_random(char *x)
 
 /* A new, empty, marked and locked file under o->tmp, which is a pattern at first. A sweeper that came between making and locking has
  * removed it; then another one is made. A file system without locks or without modes is no failure: there nothing is swept either.
+ * The watch has the name first, since a signal may end the process as soon as open() has made the file.
  * @return descriptor, or -1 */
 static int temp_create(struct atomic_file *o)
 {
@@ -84,9 +99,14 @@ static int temp_create(struct atomic_file *o)
     for (int tries = 0; tries < 64; tries++) {
         struct stat st;
         fill_random(x);
+        if (lstat(o->tmp, &st) == 0) continue; /* the file of another process, which a signal here must not remove */
+        tell_watch(o->tmp, 1);
         const int fd = open(o->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MARK);
-        if (fd < 0 && errno == EEXIST) continue;
-        if (fd < 0) return -1;
+        if (fd < 0) {
+            tell_watch(o->tmp, 0);
+            if (errno == EEXIST) continue;
+            return -1;
+        }
         if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
             if (fstat(fd, &st) == 0 && st.st_nlink > 0) {
                 if ((st.st_mode & MODE_BITS) != MARK && fchmod(fd, MARK)) errno = 0; /* an odd umask */
@@ -94,6 +114,7 @@ static int temp_create(struct atomic_file *o)
             }
         }
         close(fd);
+        tell_watch(o->tmp, 0);
     }
     errno = EBUSY;
     return -1;
@@ -136,10 +157,13 @@ static int open_temp(struct atomic_file *o, int make_folders)
     int fd = temp_create(o);
     if (fd < 0 && errno == ENOENT && make_folders && make_dirs(o->path, 0) == 0) fd = temp_create(o);
     if (fd < 0) {
+        const int why = errno;
+        free(o->tmp); /* there is no such file */
+        o->tmp = NULL;
         release(o, 0);
+        errno = why;
         return -1;
     }
-    if (o->told) o->told(o->tmp);
     o->lock = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (o->lock >= 0) o->f = fdopen(fd, "w");
     if (o->f) return 0;
@@ -148,12 +172,11 @@ static int open_temp(struct atomic_file *o, int make_folders)
     return -1;
 }
 
-int atomic_file_open(struct atomic_file *o, const char *path, void (*told)(const char *temp))
+int atomic_file_open(struct atomic_file *o, const char *path)
 {
     struct stat st;
     memset(o, 0, sizeof *o);
     o->lock = -1;
-    o->told = told;
     o->path = path_target(path);
     if (!o->path) return -1;
     if (stat(o->path, &st)) return open_temp(o, strcmp(o->path, path) == 0); /* folders are not made through a link */
@@ -271,6 +294,7 @@ int atomic_file_prepare(const char *path)
     const int fd = probe.tmp ? temp_create(&probe) : -1, keep = errno;
     if (fd >= 0) {
         unlink(probe.tmp);
+        tell_watch(probe.tmp, 0);
         close(fd);
         atomic_file_sweep(path);
     }

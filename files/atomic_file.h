@@ -16,15 +16,15 @@ struct atomic_file {
     int lock;   /* a second descriptor that keeps the lock until the file has its name; -1: none */
     char *path; /* of the file that is replaced, links followed */
     char *tmp;  /* NULL: that is written itself */
-    void (*told)(const char *temp);
 };
 
 /* Calls return 0, or -1 with errno set. */
 
-/* Begin a file; missing folders of `path` are made.
- * @param told  hears the name of the temporary file once it exists, and NULL when there is none any more: for whoever may end the process
- *              in between. NULL: nobody */
-int atomic_file_open(struct atomic_file *o, const char *path, void (*told)(const char *temp));
+/* For a process that a signal may end: `named` receives the name of every temporary file before the file is made (is_there 1), and again
+ * when the file is gone or has its own name (0). One function for the process, set before the first file; NULL, as at first: none. */
+void atomic_file_watch(void (*named)(const char *temp, int is_there));
+
+int atomic_file_open(struct atomic_file *o, const char *path); /* begin a file; missing folders of `path` are made */
 int atomic_file_commit(struct atomic_file *o); /* closes in any case; on failure the destination is as it was */
 void atomic_file_abort(struct atomic_file *o); /* forget a file that is open; a closed one is left alone */
 

@@ -156,7 +156,7 @@ static int begin(struct atomic_file *f, const char *path, const char *key)
         errno = EINVAL;
         return -1;
     }
-    if (atomic_file_open(f, path, NULL)) return -1;
+    if (atomic_file_open(f, path)) return -1;
     if (fwrite(magic, MAGIC_SZ, 1, f->f) == 1 && fwrite(version, sizeof version - 1, 1, f->f) == 1 && !put_part(f->f, key, strlen(key), 0))
         return 0;
     atomic_file_abort(f);

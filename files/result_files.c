@@ -84,7 +84,7 @@ static int write_path(struct result_files *r, const struct transcript *t, int fo
 {
     struct atomic_file out;
     sweep_folder(r);
-    if (atomic_file_open(&out, r->path, r->told)) return fail(r);
+    if (atomic_file_open(&out, r->path)) return fail(r);
     errno = 0;
     struct sink to = sink_to_stream(out.f);
     writers[format].write(&to, t);

@@ -14,7 +14,6 @@ struct result_files {
     /* yours to fill */
     struct out_naming naming; /* with a folder */
     struct ledger *ledger; /* what the run reads and writes */
-    void (*told)(const char *temp); /* as of atomic_file_open */
 
     /* of the last call */
     char *path;         /* the file; NULL: there is no memory for its name */

@@ -7,6 +7,7 @@
 #include "model_out.h"
 #include "option_names.h"
 #include "progress.h"
+#include "signals.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,7 @@ static int write_file(const struct origin *from, const char *to, const char *typ
         return refused(o, from->path, type, rc, &err);
     }
     if (model_out_end(&out.to, 1)) return cannot_write(to, strerror(errno));
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* it came when the model was as good as whole */
     if (!o->engine.quiet && out.others)
         message("%d of %d tensors have rows that are no whole blocks, and are of another type: %s", out.others, out.tensors, out.other);
     if (!o->engine.quiet)

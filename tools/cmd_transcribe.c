@@ -408,7 +408,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     struct ledger ledger = { 0 };
     struct results results = { .files = { .naming = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats,
                                                       .date = date, .time = time_of_day, .n_inputs = n },
-                                          .ledger = &ledger, .told = signals_temp },
+                                          .ledger = &ledger },
                                .inputs = files, .n = n, .quiet = o->engine.quiet, .as = o->as };
     struct transcription t = { .o = o, .results = &results, .dump = { .dir = o->dump } };
     char *demo = NULL, *model = NULL;

@@ -1,7 +1,6 @@
 /* steno: subtitles of verbs that write lines otherwise. SPDX-License-Identifier: MIT */
 #include "cue_results.h"
 #include "message.h"
-#include "signals.h"
 
 int cue_results_open(struct cue_results *c, const struct cue_results_opts *o, char *input, int json, int quiet)
 {
@@ -11,7 +10,7 @@ int cue_results_open(struct cue_results *c, const struct cue_results_opts *o, ch
     if (!c->on) return EXIT_OK;
     if (json) return message_usage("--json and --output-format exclude each other");
     c->results = (struct results){ .files = { .naming = { .dir = o->dir, .formats = 1u << formats[o->format], .n_inputs = 1 },
-                                              .ledger = &c->ledger, .told = signals_temp },
+                                              .ledger = &c->ledger },
                                    .inputs = &c->input, .n = 1, .quiet = quiet };
     return results_check(&c->results);
 }

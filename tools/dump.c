@@ -5,7 +5,6 @@
 #include "out_name.h"
 #include "out_names.h"
 #include "path.h"
-#include "signals.h"
 #include "sound.h"
 #include "steno_out.h"
 #include <dirent.h>
@@ -114,7 +113,7 @@ static int write_one(const struct dump *d, const char *stem, const char *mark, c
         return code;
     }
     npy_head(head, t->rows, t->width > 1 ? t->width : 0);
-    int rc = atomic_file_open(&out, path, signals_temp);
+    int rc = atomic_file_open(&out, path);
     if (!rc) {
         fwrite(head, 1, sizeof head, out.f);
         fwrite(t->bytes.p, 1, t->bytes.n, out.f);

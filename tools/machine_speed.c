@@ -49,7 +49,7 @@ static int keep(const char *path, const char *key, const struct machine_speed *s
     struct atomic_file out;
     char line[LINE_SZ];
     FILE *old = fopen(path, "rb");
-    int ok = atomic_file_open(&out, path, NULL) == 0;
+    int ok = atomic_file_open(&out, path) == 0;
     for (int i = 0; ok && old && i < MOST_LINES && fgets(line, sizeof line, old); i++)
         if (strchr(line, '\n') && strncmp(line, key, strlen(key)) != 0) fputs(line, out.f);
     if (old) fclose(old);

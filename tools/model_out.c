@@ -32,9 +32,17 @@ static int is_empty(const char *dir)
 static int open_folder(struct model_out *o)
 {
     struct stat st;
-    o->made = stat(o->to, &st) != 0;
-    if (atomic_file_prepare(o->to)) return -1;
+    o->made = stat(o->to, &st) != 0 && errno == ENOENT;
+    if (o->made) signals_remove(o->to, 1);
+    if (atomic_file_prepare(o->to)) {
+        const int why = errno;
+        if (o->made) rmdir(o->to);
+        signals_remove(o->to, 0);
+        errno = why;
+        return -1;
+    }
     if (is_empty(o->to)) return 0;
+    signals_remove(o->to, 0);
     errno = ENOTEMPTY;
     return -1;
 }
@@ -44,7 +52,7 @@ int model_out_open(struct model_out *o, const char *to, int is_folder)
     *o = (struct model_out){ .to = to, .is_folder = is_folder };
     if (is_folder) return open_folder(o);
     sweep_beside(to);
-    return atomic_file_open(&o->file, to, signals_temp);
+    return atomic_file_open(&o->file, to);
 }
 
 static struct model_out_part *last_part(const struct model_out *o)
@@ -56,7 +64,7 @@ static struct model_out_part *last_part(const struct model_out *o)
 static int spill(struct model_out *o)
 {
     struct model_out_part *p = last_part(o);
-    if (atomic_file_open(&o->file, p->path, signals_temp)) return errno;
+    if (atomic_file_open(&o->file, p->path)) return errno;
     errno = 0;
     if (p->n && fwrite(p->data, 1, p->n, o->file.f) != p->n) return errno ? errno : EIO;
     free(p->data);
@@ -77,7 +85,7 @@ int model_out_file(struct model_out *o, const char *name)
     if (o->failed) return o->failed;
     o->part[o->n_parts] = (struct model_out_part){ .path = path_join(o->to, name) };
     if (!o->part[o->n_parts].path) return o->failed = ENOMEM;
-    o->n_parts++;
+    signals_remove(o->part[o->n_parts++].path, 1);
     return 0;
 }
 
@@ -107,36 +115,59 @@ int model_out_write(struct model_out *o, const void *data, size_t n)
     return o->failed;
 }
 
-static int put_parts(struct model_out *o)
+static int put_part(const struct model_out_part *p)
 {
-    for (int i = 0; i < o->n_parts; i++) {
-        const struct model_out_part *p = &o->part[i];
-        struct atomic_file file;
-        if (!p->data) continue;
-        if (atomic_file_open(&file, p->path, signals_temp)) return -1;
-        if (fwrite(p->data, 1, p->n, file.f) != p->n) {
-            atomic_file_abort(&file);
-            return -1;
-        }
-        if (atomic_file_commit(&file)) return -1;
+    struct atomic_file file;
+    if (!p->data) return 0;
+    if (atomic_file_open(&file, p->path)) return -1;
+    if (fwrite(p->data, 1, p->n, file.f) != p->n) {
+        const int why = errno ? errno : EIO;
+        atomic_file_abort(&file);
+        errno = why;
+        return -1;
     }
-    return 0;
+    return atomic_file_commit(&file);
+}
+
+/* From here on the model is there as a whole, and a signal removes none of it. */
+static void keep_names(const struct model_out *o)
+{
+    for (int i = 0; i < o->n_parts; i++) signals_remove(o->part[i].path, 0);
+    if (o->is_folder) signals_remove(o->to, 0);
+}
+
+/* The last file makes a folder whole: between that and keep_names a signal only asks. What is written is on the disk before, since the
+ * disk may take long. */
+static int put_folder(struct model_out *o)
+{
+    for (int i = 0; i < o->n_parts - 1; i++)
+        if (put_part(&o->part[i])) return -1;
+    if (o->file.f && (fflush(o->file.f) || (fsync(fileno(o->file.f)) && errno != EINVAL && errno != EROFS))) return -1;
+    signals_defer(1);
+    int bad = o->n_parts ? put_part(last_part(o)) : 0;
+    if (!bad && o->file.f) bad = atomic_file_commit(&o->file);
+    const int why = errno;
+    if (!bad) keep_names(o);
+    signals_defer(0);
+    errno = why;
+    return bad;
 }
 
 int model_out_end(struct model_out *o, int keep)
 {
     int bad = !keep;
-    if (keep && o->is_folder) bad = put_parts(o) != 0;
-    if (keep && !bad && o->file.f) bad = atomic_file_commit(&o->file) != 0;
+    if (keep && o->is_folder) bad = put_folder(o) != 0;
+    else if (keep) bad = atomic_file_commit(&o->file) != 0;
     const int why = errno;
     if (o->file.f) atomic_file_abort(&o->file);
+    for (int i = 0; i < o->n_parts && bad; i++) unlink(o->part[i].path);
+    if (bad && o->made) rmdir(o->to);
+    keep_names(o);
     for (int i = 0; i < o->n_parts; i++) {
-        if (bad) unlink(o->part[i].path);
         free(o->part[i].path);
         free(o->part[i].data);
     }
     free(o->part);
-    if (bad && o->made) rmdir(o->to);
     errno = why;
     return bad && keep ? -1 : 0;
 }

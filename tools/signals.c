@@ -2,6 +2,7 @@
  *
  * Signals belong to the process, hence the static state. Everything the handler calls is safe in a handler. */
 #include "signals.h"
+#include "atomic_file.h"
 #include "message.h"
 #include <errno.h>
 #include <limits.h>
@@ -10,16 +11,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t pending, deferred, temp_set, open_line;
+static volatile sig_atomic_t pending, deferred, open_line;
 static steno_session *_Atomic session;
 static steno_media *_Atomic media;
-static char temp[PATH_MAX];
+
+/* A name that goes with the program; a thread that enters one takes the place first. */
+enum { FREE, TAKEN, SET, N_NAMES = 64 };
+static struct { atomic_int state; char path[PATH_MAX]; } doomed[N_NAMES];
+
+/* Files first: then folders are empty. */
+static void remove_doomed(void)
+{
+    for (int i = 0; i < N_NAMES; i++)
+        if (atomic_load(&doomed[i].state) == SET) unlink(doomed[i].path);
+    for (int i = 0; i < N_NAMES; i++)
+        if (atomic_load(&doomed[i].state) == SET) rmdir(doomed[i].path);
+}
 
 static void on_signal(int sig)
 {
     const int keep = errno;
     if (pending || !deferred) {
-        if (temp_set) unlink(temp);
+        remove_doomed();
         if (open_line && write(STDERR_FILENO, "\n", 1) < 0) _exit(EXIT_SIGNAL + sig);
         _exit(EXIT_SIGNAL + sig);
     }
@@ -35,6 +48,7 @@ void signals_install(void)
 {
     static const int stop[] = { SIGINT, SIGTERM, SIGHUP };
     struct sigaction sa, old;
+    atomic_file_watch(signals_remove);
     memset(&sa, 0, sizeof sa);
     sa.sa_handler = SIG_IGN; /* a reader that goes away is an error of write(), told in words */
     sigaction(SIGPIPE, &sa, NULL);
@@ -78,10 +92,20 @@ int signals_stop(void *user)
     return pending;
 }
 
-void signals_temp(const char *path)
+static void enter(const char *path)
 {
-    temp_set = 0;
-    if (!path || strlen(path) >= sizeof temp) return;
-    strcpy(temp, path);
-    temp_set = 1;
+    for (int i = 0; i < N_NAMES && strlen(path) < PATH_MAX; i++) {
+        int free_place = FREE;
+        if (!atomic_compare_exchange_strong(&doomed[i].state, &free_place, TAKEN)) continue;
+        strcpy(doomed[i].path, path);
+        atomic_store(&doomed[i].state, SET);
+        return;
+    }
+}
+
+void signals_remove(const char *path, int is_there)
+{
+    if (is_there) enter(path);
+    for (int i = 0; i < N_NAMES && !is_there; i++)
+        if (atomic_load(&doomed[i].state) == SET && strcmp(doomed[i].path, path) == 0) atomic_store(&doomed[i].state, FREE);
 }

@@ -22,6 +22,7 @@ int signals_stop(void *user); /* the same, as the callbacks want it */
 /* On: a line has been begun on standard error, and the program ends it before itself. */
 void signals_open_line(int on);
 
-/* Name of the temporary file that a second signal has to remove, or NULL. */
-void signals_temp(const char *path);
+/* What the program removes before a signal ends it (is_there 1), or no longer removes (0): a file, or a folder while nothing is in it. The
+ * files of atomic_file.h are entered without a call. A name beyond the first 64 is not kept. */
+void signals_remove(const char *path, int is_there);
 #endif

@@ -41,7 +41,7 @@ static void test_a_file_has_its_name_only_when_it_is_whole(void **state)
     (void)state;
     struct atomic_file o;
     char name[256], *path = path_join(folder, "x.txt");
-    assert_int_equal(atomic_file_open(&o, path, NULL), 0);
+    assert_int_equal(atomic_file_open(&o, path), 0);
     fputs("half", o.f);
     fflush(o.f);
     assert_int_equal(entries(name, sizeof name), 1);
@@ -49,7 +49,7 @@ static void test_a_file_has_its_name_only_when_it_is_whole(void **state)
     assert_int_equal(atomic_file_commit(&o), 0);
     assert_int_equal(entries(name, sizeof name), 1);
     assert_string_equal(name, "x.txt");
-    assert_int_equal(atomic_file_open(&o, path, NULL), 0);
+    assert_int_equal(atomic_file_open(&o, path), 0);
     atomic_file_abort(&o);
     assert_int_equal(entries(name, sizeof name), 1);
     unlink(path);
@@ -61,7 +61,7 @@ static void test_missing_folders_of_a_name_are_made(void **state)
     (void)state;
     struct atomic_file o;
     char *path = path_join(folder, "a/b/x.txt");
-    assert_int_equal(atomic_file_open(&o, path, NULL), 0);
+    assert_int_equal(atomic_file_open(&o, path), 0);
     assert_int_equal(atomic_file_commit(&o), 0);
     assert_int_equal(unlink(path), 0);
     for (int i = 0; i < 2; i++) {
@@ -81,7 +81,7 @@ static void test_sweeping_takes_what_nobody_owns_and_nothing_else(void **state)
     };
     struct atomic_file alive;
     char name[256], *path = path_join(folder, "x"), *dead = path_join(folder, ".steno-aB3xYz"), *other;
-    assert_int_equal(atomic_file_open(&alive, path, NULL), 0);
+    assert_int_equal(atomic_file_open(&alive, path), 0);
     fclose(fopen(dead, "w"));
     assert_int_equal(chmod(dead, 01200), 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
@@ -114,7 +114,7 @@ static void test_a_file_is_marked_until_it_is_whole(void **state)
         struct atomic_file o;
         struct stat st;
         const mode_t old = umask(masks[i]);
-        assert_int_equal(atomic_file_open(&o, path, NULL), 0);
+        assert_int_equal(atomic_file_open(&o, path), 0);
         assert_int_equal(stat(o.tmp, &st), 0);
         assert_int_equal(st.st_mode & 07777, 01200);
         assert_int_equal(atomic_file_commit(&o), 0);
@@ -171,10 +171,46 @@ static void test_a_folder_is_tried_with_a_name_of_its_own(void **state)
     free(fifo);
 }
 
+static char named[256];
+static int n_named;
+
+/* The name is known while there is no such file yet, and until there is none any more. */
+static void on_name(const char *temp, int is_there)
+{
+    assert_int_equal(access(temp, F_OK), -1);
+    n_named += is_there ? 1 : -1;
+    snprintf(named, sizeof named, "%s", temp);
+}
+
+static void test_a_name_is_known_before_its_file_is_made(void **state)
+{
+    (void)state;
+    struct atomic_file o;
+    char *path = path_join(folder, "x");
+    atomic_file_watch(on_name);
+    for (int keep = 0; keep < 2; keep++) {
+        assert_int_equal(atomic_file_open(&o, path), 0);
+        assert_int_equal(n_named, 1);
+        assert_string_equal(named, o.tmp);
+        if (keep) assert_int_equal(atomic_file_commit(&o), 0);
+        else atomic_file_abort(&o);
+        assert_int_equal(n_named, 0);
+    }
+    *named = 0;
+    assert_int_equal(atomic_file_prepare(folder), 0);
+    assert_non_null(strstr(named, "/.steno-"));
+    assert_int_equal(atomic_file_open(&o, "/proc/steno/x"), -1);
+    assert_int_equal(n_named, 0);
+    atomic_file_watch(NULL);
+    unlink(path);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_has_its_name_only_when_it_is_whole),
+        cmocka_unit_test(test_a_name_is_known_before_its_file_is_made),
         cmocka_unit_test(test_missing_folders_of_a_name_are_made),
         cmocka_unit_test(test_a_file_is_marked_until_it_is_whole),
         cmocka_unit_test(test_targets_are_found_behind_links),

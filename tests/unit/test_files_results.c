@@ -1,13 +1,14 @@
 /* steno tests: results in files of a folder, and what is told of those that cannot be. SPDX-License-Identifier: MIT */
+#include "atomic_file.h"
 #include "result_files.h"
 #include "folder.h"
 #include <sys/stat.h>
 
 static int n_told, n_gone; /* temporary files that were there, and that went */
 
-static void told(const char *temp)
+static void told(const char *temp, int is_there)
 {
-    if (temp) n_told += strstr(temp, "/.steno-") != NULL;
+    if (is_there) n_told += strstr(temp, "/.steno-") != NULL;
     else n_gone++;
 }
 
@@ -33,17 +34,19 @@ static void test_a_result_stands_where_the_template_says_once(void **state)
     const struct transcript t = transcript_of(&segment, "en");
     struct ledger ledger = { 0 };
     struct result_files r = { .naming = { .dir = d.path, .template = "{language}-{stem}.{format}", .formats = 1u << WRITER_TXT },
-                              .ledger = &ledger, .told = told };
+                              .ledger = &ledger };
     char *inputs[] = { "a/talk.wav" }, at[200];
     struct out_names names;
     assert_int_equal(out_names_list(&names, &r.naming, inputs, 1), OUT_NAMES_OK);
     assert_int_equal(result_files_plan(&r, &names), RESULT_FILES_OK);
     assert_int_equal(result_files_prepare(&r, inputs, 1), RESULT_FILES_OK);
     n_told = n_gone = 0;
+    atomic_file_watch(told);
     assert_int_equal(result_files_write(&r, inputs[0], &t, WRITER_TXT), RESULT_FILES_OK);
     snprintf(at, sizeof at, "%s/en-talk.txt", d.path);
     assert_string_equal(r.path, at);
     expect_text(at, "one two\n");
+    atomic_file_watch(NULL);
     assert_true(n_told == 1 && n_gone == 1);
     assert_int_equal(result_files_write(&r, "b/talk.mp3", &t, WRITER_TXT), RESULT_FILES_REFUSED); /* of another input, by the same name */
     assert_int_equal(ledger.refused.status, LEDGER_WRITTEN);

@@ -6,7 +6,6 @@
 #include "dialects.h"
 #include "ledger_code.h"
 #include "message.h"
-#include "signals.h"
 #include "transcribe_as.h"
 #include "whisper_cli_console.h"
 #include "whisper_cli_view.h"
@@ -86,7 +85,7 @@ static int plan(void *user, struct ledger *l)
 static int write_file(const struct run *r, const struct whisper_cli_result *result, const struct whisper_cli_writer *w, const char *name)
 {
     struct atomic_file file;
-    if (atomic_file_open(&file, name, signals_temp)) {
+    if (atomic_file_open(&file, name)) {
         message("%s: cannot write: %s", name, strerror(errno));
         return EXIT_OUTPUT;
     }
