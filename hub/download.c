@@ -29,7 +29,7 @@ static int write_failed(struct work *w, int why)
     if (why == ENOSPC || why == EDQUOT || why == EFBIG)
         return hub_fail(&w->e, HUB_EWRITE, "%s: the disk is full (%s); %s keeps what has come so far", w->d->what, strerror(why),
                         w->d->partial);
-    return hub_fail(&w->e, HUB_EWRITE, "%s: cannot be written: %s", w->d->partial, strerror(why));
+    return hub_fail(&w->e, hub_write_status(why), "%s: cannot be written: %s", w->d->partial, strerror(why));
 }
 
 /* Forget what is there. */
@@ -155,7 +155,7 @@ int download(struct http *h, const struct download *d, struct hub_error *e)
 {
     struct work w = { .d = d, .h = h, .e.status = HUB_OK };
     w.fd = open(d->partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (w.fd < 0) return hub_fail(e, HUB_EWRITE, "%s: cannot be made: %s", d->partial, strerror(errno));
+    if (w.fd < 0) return hub_fail(e, hub_write_status(errno), "%s: cannot be made: %s", d->partial, strerror(errno));
     int rc = hash_partial(&w);
     for (int again = 0; rc == HUB_OK; again++) {
         char hash[SHA_HEX_SZ];
@@ -176,7 +176,7 @@ int download(struct http *h, const struct download *d, struct hub_error *e)
         *e = w.e;
     }
     digest_drop(&w.digest);
-    if (close(w.fd) && rc == HUB_OK) rc = hub_fail(e, HUB_EWRITE, "%s: cannot be written: %s", d->partial, strerror(errno));
+    if (close(w.fd) && rc == HUB_OK) rc = hub_fail(e, hub_write_status(errno), "%s: cannot be written: %s", d->partial, strerror(errno));
     if (rc == HUB_EDAMAGED) unlink(d->partial); /* nothing to go on with */
     return rc;
 }

@@ -1,5 +1,6 @@
 /* steno-hub: what goes wrong, in words and as a number. SPDX-License-Identifier: MIT */
 #include "hub_error.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,11 @@ int hub_fail(struct hub_error *e, int status, const char *fmt, ...)
     vsnprintf(e->text, sizeof e->text, fmt, ap);
     va_end(ap);
     return status;
+}
+
+int hub_write_status(int why)
+{
+    return why == ENOMEM ? HUB_ENOMEM : HUB_EWRITE;
 }
 
 int hub_no_memory(struct hub_error *e, const char *what)

@@ -27,6 +27,7 @@ struct hub_error {
 
 /* Records and returns `status`. */
 int hub_fail(struct hub_error *e, int status, const char *fmt, ...) HUB_FORMAT(3, 4);
+int hub_write_status(int why); /* of an errno: HUB_ENOMEM or HUB_EWRITE */
 int hub_no_memory(struct hub_error *e, const char *what); /* what it was for */
 
 /* Text of any length. @return malloc'd text, or NULL */

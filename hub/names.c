@@ -103,7 +103,7 @@ static int look_into(const struct walk *w, const char *folder)
     if (d) rc = names_of_stream(&in, d, w->e);
     else if (why == ENOMEM) rc = hub_no_memory(w->e, "a list of files");
     else if (!w->lenient && why != ENOENT && why != ENOTDIR && why != ELOOP)
-        rc = hub_fail(w->e, HUB_EWRITE, "%s%s%s: cannot be read: %s", w->root, folder[0] ? "/" : "", folder, strerror(why));
+        rc = hub_fail(w->e, hub_write_status(why), "%s%s%s: cannot be read: %s", w->root, folder[0] ? "/" : "", folder, strerror(why));
     if (!d && own >= 0) close(own);
     for (size_t i = 0; i < in.n && rc == HUB_OK; i++) rc = sort_out(w, fd, folder, in.name[i]);
     if (fd >= 0) close(fd);
@@ -128,7 +128,7 @@ int names_walk_at(struct names *rest, struct names *folders, int at, const char 
     struct walk w = { rest, folders, folder_enter(at, path), 0, path, e };
     *rest = *folders = (struct names){ 0 };
     if (w.at < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-        return hub_fail(e, errno == ENOMEM ? HUB_ENOMEM : HUB_EWRITE, "%s: cannot be read: %s", path, strerror(errno));
+        return hub_fail(e, hub_write_status(errno), "%s: cannot be read: %s", path, strerror(errno));
     if (w.at < 0) return HUB_OK;
     const int rc = walk(&w);
     close(w.at);

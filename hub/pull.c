@@ -293,7 +293,7 @@ int hub_pull(const struct hub_pull *p, struct hub_pulled *out, struct hub_error 
     if (rc == HUB_OK) rc = check_room(&w, e);
     if (rc == HUB_OK && p->to) rc = store_folders(p->to, e);
     if (rc == HUB_OK && p->to && mkdir(p->to, 0777) && errno != EEXIST)
-        rc = hub_fail(e, HUB_EWRITE, "%s: the folder cannot be made: %s", p->to, strerror(errno));
+        rc = hub_fail(e, hub_write_status(errno), "%s: the folder cannot be made: %s", p->to, strerror(errno));
     if (rc == HUB_OK && !p->to && p->hub == HUB_HF) {
         char *inside = hub_format("%s/x", cache);
         rc = inside ? store_folders(inside, e) : hub_no_memory(e, "a path");

@@ -30,7 +30,7 @@ static const char *below_root(const struct hub_snapshot *s, const char *path)
 static int gone(const struct work *w, const char *root_path, struct hub_error *e)
 {
     if (w->dry || folder_unlink(w->root, root_path) == 0) return HUB_OK;
-    return hub_fail(e, errno == ENOMEM ? HUB_ENOMEM : HUB_EWRITE, "%s: cannot be removed: %s", root_path, strerror(errno));
+    return hub_fail(e, hub_write_status(errno), "%s: cannot be removed: %s", root_path, strerror(errno));
 }
 
 static int take_file(struct work *w, const struct hub_snapshot *s, const char *path, struct hub_error *e)
@@ -251,7 +251,7 @@ static int remove_snapshot(struct work *w, const struct hub_snapshot *s, struct 
     if (w->root >= 0) close(w->root);
     w->root = folder_open(root);
     free(root);
-    if (w->root < 0) return hub_fail(e, HUB_EWRITE, "%.*s: cannot be opened: %s", (int)s->n_root, s->repo, strerror(errno));
+    if (w->root < 0) return hub_fail(e, hub_write_status(errno), "%.*s: cannot be opened: %s", (int)s->n_root, s->repo, strerror(errno));
     return is_models_own(s, e) ? take_snapshot(w, s, e) : e->status;
 }
 

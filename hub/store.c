@@ -13,7 +13,7 @@
 
 static int failed(const char *path, const char *what, struct hub_error *e)
 {
-    return hub_fail(e, errno == ENOMEM ? HUB_ENOMEM : HUB_EWRITE, "%s: %s: %s", path, what, strerror(errno));
+    return hub_fail(e, hub_write_status(errno), "%s: %s: %s", path, what, strerror(errno));
 }
 
 int store_folders(const char *path, struct hub_error *e)

@@ -71,7 +71,7 @@ static int on_begin(void *user, const struct http_answer *a)
     if (w->total > w->w->most) return too_large(w);
     if (ftruncate(w->fd, 0) == 0 && lseek(w->fd, 0, SEEK_SET) == 0) return 0;
     w->failed = 1;
-    return hub_fail(&w->e, HUB_EWRITE, "%s: cannot be kept: %s", w->what, strerror(errno));
+    return hub_fail(&w->e, hub_write_status(errno), "%s: cannot be kept: %s", w->what, strerror(errno));
 }
 
 static int on_bytes(void *user, const void *data, size_t n)
@@ -84,7 +84,7 @@ static int on_bytes(void *user, const void *data, size_t n)
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             w->failed = 1;
-            return hub_fail(&w->e, HUB_EWRITE, "%s: cannot be kept: %s", w->what, strerror(errno));
+            return hub_fail(&w->e, hub_write_status(errno), "%s: cannot be kept: %s", w->what, strerror(errno));
         }
         p += got;
         left -= (size_t)got;
@@ -135,7 +135,7 @@ int url_file(const char *url, const struct url_wish *wish, struct hub_error *e)
         rc = hub_fail(e, HUB_EARG, "%s: is no address of the form https://HOST/FILE, without name and password", w.what);
     else rc = http_open(&h, &wish->http, e);
     if (rc == HUB_OK && (w.fd = anonymous_file(wish->folder)) < 0)
-        rc = hub_fail(e, HUB_EWRITE, "%s: no temporary file can be made: %s", w.what, strerror(errno));
+        rc = hub_fail(e, hub_write_status(errno), "%s: no temporary file can be made: %s", w.what, strerror(errno));
     if (rc == HUB_OK) rc = fetch(&w, h, url, e);
     http_close(h);
     if (rc == HUB_OK && lseek(w.fd, 0, SEEK_SET) == 0) return w.fd;

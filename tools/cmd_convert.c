@@ -227,16 +227,16 @@ static int write_file(const struct origin *from, const char *to, const char *typ
     out.shows = !o->engine.quiet && progress_can_redraw();
     if (model_out_open(&out.to, to, is_folder(o, to))) {
         if (errno == ENOTEMPTY) return cannot_write(to, "the folder has files in it; name a new one");
-        return errno == ENOMEM ? message_model_error(to, STENO_ENOMEM, "out of memory") : cannot_write(to, strerror(errno));
+        return message_not_written(to, errno);
     }
     const int rc = steno_model_convert(from->path, &p, &err);
     if (out.shows && out.tensors) fputs("\r\033[K", stderr);
     if (rc) {
         model_out_end(&out.to, 0);
-        if (out.to.failed) return cannot_write(to, strerror(out.to.failed));
+        if (out.to.failed) return message_not_written(to, out.to.failed);
         return refused(o, from->path, type, rc, &err);
     }
-    if (model_out_end(&out.to, 1)) return cannot_write(to, strerror(errno));
+    if (model_out_end(&out.to, 1)) return message_not_written(to, errno);
     if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* it came when the model was as good as whole */
     if (!o->engine.quiet && out.others)
         message("%d of %d tensors have rows that are no whole blocks, and are of another type: %s", out.others, out.tensors, out.other);

@@ -87,8 +87,9 @@ static const char *target(const struct linking *l)
 
 static int tell_error(const char *path)
 {
-    message("%s: %s", path, strerror(errno));
-    return EXIT_OUTPUT;
+    const int why = errno;
+    message("%s: %s", path, strerror(why));
+    return why == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
 
 static int make(const struct linking *l, const char *path, enum place is)

@@ -68,8 +68,9 @@ int dump_open(struct dump *d)
     }
     out_names_free(&stems);
     if (code != EXIT_OK || atomic_file_prepare(d->dir) == 0) return code;
-    message("%s: cannot write there: %s", d->dir, strerror(errno));
-    return errno == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
+    const int why = errno;
+    message("%s: cannot write there: %s", d->dir, strerror(why));
+    return why == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
 
 /* The table of such rows, a new one where there is none. NULL: out of memory */
@@ -119,9 +120,9 @@ static int write_one(const struct dump *d, const char *stem, const char *mark, c
         fwrite(t->bytes.p, 1, t->bytes.n, out.f);
         rc = atomic_file_commit(&out);
     }
-    if (rc) message("%s: cannot write: %s", path, strerror(errno));
+    const int code = rc ? message_not_written(path, errno) : EXIT_OK;
     free(path);
-    return !rc ? EXIT_OK : errno == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
+    return code;
 }
 
 /* All samples of a sound; malloc'd. NULL: it cannot be read, or is too long for memory */

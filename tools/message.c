@@ -69,14 +69,24 @@ int message_model_error(const char *file, int status, const char *reason)
     return status == STENO_ENOMEM ? EXIT_MEMORY : status == STENO_EARG ? EXIT_USAGE : EXIT_MODEL;
 }
 
+static int code_of_write(int why)
+{
+    return why == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
+}
+
+int message_not_written(const char *path, int why)
+{
+    message("%s: cannot write: %s", path, why ? strerror(why) : "write error");
+    return code_of_write(why);
+}
+
 int message_flush(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
-    if (!output_told) {
-        if (errno == EPIPE) message("standard output: the reader has gone");
-        else message("standard output: cannot write: %s", errno ? strerror(errno) : "write error");
-    }
+    const int why = errno;
+    if (!output_told && why == EPIPE) message("standard output: the reader has gone");
+    else if (!output_told) message_not_written("standard output", why);
     output_told = 1;
-    return EXIT_OUTPUT;
+    return code_of_write(why);
 }

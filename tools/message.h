@@ -32,6 +32,9 @@ void message_bar(const char *line);                            /* draw, or with 
 /* Exit code for a failing library call that has to do with a model. */
 int message_model_error(const char *file, int status, const char *reason);
 
-/* Flush standard output. @return EXIT_OK, or EXIT_OUTPUT after a message (only the first failure is told) */
+/* "steno: PATH: cannot write: reason", of an errno. @return EXIT_MEMORY in want of memory, else EXIT_OUTPUT */
+int message_not_written(const char *path, int why);
+
+/* Flush standard output. @return EXIT_OK, or as message_not_written (only the first failure is told) */
 int message_flush(void);
 #endif

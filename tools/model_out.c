@@ -20,12 +20,14 @@ static void sweep_beside(const char *to)
     free(dir);
 }
 
+/* @return 1, 0, or -1 with errno set */
 static int is_empty(const char *dir)
 {
     DIR *d = opendir(dir);
     int n = 0;
-    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
-    if (d) closedir(d);
+    if (!d) return -1;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d)) n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+    closedir(d);
     return !n;
 }
 
@@ -34,14 +36,15 @@ static int open_folder(struct model_out *o)
     struct stat st;
     o->made = stat(o->to, &st) != 0 && errno == ENOENT;
     if (o->made) signals_remove(o->to, 1);
-    if (atomic_file_prepare(o->to)) {
+    const int is = atomic_file_prepare(o->to) ? -1 : is_empty(o->to);
+    if (is < 0) {
         const int why = errno;
         if (o->made) rmdir(o->to);
         signals_remove(o->to, 0);
         errno = why;
         return -1;
     }
-    if (is_empty(o->to)) return 0;
+    if (is) return 0;
     signals_remove(o->to, 0);
     errno = ENOTEMPTY;
     return -1;

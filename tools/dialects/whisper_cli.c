@@ -85,19 +85,16 @@ static int plan(void *user, struct ledger *l)
 static int write_file(const struct run *r, const struct whisper_cli_result *result, const struct whisper_cli_writer *w, const char *name)
 {
     struct atomic_file file;
-    if (atomic_file_open(&file, name)) {
-        message("%s: cannot write: %s", name, strerror(errno));
-        return EXIT_OUTPUT;
-    }
+    if (atomic_file_open(&file, name)) return message_not_written(name, errno);
+    errno = 0;
     struct sink f = sink_to_stream(file.f);
     w->write(&f, result);
     const int refused = ledger_check(r->ledger, name);
+    const int why = !f.failed ? 0 : ferror(file.f) ? errno : ENOMEM; /* the writer had none, or the stream failed */
     if (refused || f.failed) atomic_file_abort(&file);
     if (refused) return ledger_code(r->ledger, refused);
-    if (f.failed || atomic_file_commit(&file)) {
-        message("%s: cannot write: %s", name, errno ? strerror(errno) : "write error");
-        return EXIT_OUTPUT;
-    }
+    if (f.failed) return message_not_written(name, why);
+    if (atomic_file_commit(&file)) return message_not_written(name, errno);
     if (!(r->result.given & WCLI_QUIET)) message("saved %s", name);
     return ledger_code(r->ledger, ledger_wrote(r->ledger, name));
 }
