@@ -12,6 +12,7 @@ static int set_path(struct result_files *r, char *path)
 {
     free(r->path);
     r->reason = NULL;
+    r->why = 0;
     r->path = path;
     return r->path ? RESULT_FILES_OK : RESULT_FILES_NO_MEMORY;
 }
@@ -23,8 +24,9 @@ static int by_ledger(int status)
 
 static int fail(struct result_files *r)
 {
-    r->reason = errno ? strerror(errno) : "write error";
-    return errno == ENOMEM ? RESULT_FILES_NO_MEMORY : RESULT_FILES_FAILED;
+    r->why = errno;
+    r->reason = r->why ? strerror(r->why) : "write error";
+    return r->why == ENOMEM ? RESULT_FILES_NO_MEMORY : RESULT_FILES_FAILED;
 }
 
 /* An output may be nothing that this run reads or writes otherwise, and something that can be written. */

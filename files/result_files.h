@@ -18,6 +18,7 @@ struct result_files {
     /* of the last call */
     char *path;         /* the file; NULL: there is no memory for its name */
     const char *reason; /* why it cannot be written; valid until the next call */
+    int why;            /* the same as errno; 0: there is none */
 
     char *folder; /* swept last */
 };

@@ -5,6 +5,7 @@
 #include "out_name.h"
 #include "sound.h"
 #include "text_rules.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,9 +128,16 @@ static void tell_later(struct told *told, const char *path)
     if (n > 0) told->n += (size_t)n < room ? (size_t)n : room - 1;
 }
 
+static int is_full(int why)
+{
+    return why == ENOSPC || why == EDQUOT;
+}
+
 static int write_file(struct results *r, const char *input, const struct transcript *t, int format, struct told *told)
 {
-    const int status = result_files_write(&r->files, input, t, format);
+    int status = result_files_write(&r->files, input, t, format);
+    while (status == RESULT_FILES_FAILED && is_full(r->files.why) && r->make_room && r->make_room(r->room_user))
+        status = result_files_write(&r->files, input, t, format);
     if (status == RESULT_FILES_OK) tell_later(told, r->files.path);
     if (status == RESULT_FILES_OK && r->names) sink_bytes(r->names, r->files.path, strlen(r->files.path) + 1);
     return code_of_files(r, status);
@@ -165,9 +173,10 @@ int results_write(struct results *r, const char *input, const struct transcript 
 {
     struct told told = { .n = 0 };
     int code = EXIT_OK;
-    for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++) {
+    for (int f = 0; f < N_WRITERS; f++) {
         if (!(r->files.naming.formats & mask & 1u << f)) continue;
-        code = r->files.naming.dir ? write_file(r, input, t, f, &told) : write_stdout(r, input, t, f);
+        const int one = r->files.naming.dir ? write_file(r, input, t, f, &told) : write_stdout(r, input, t, f);
+        if (code == EXIT_OK) code = one;
     }
     if (told.n && !r->quiet) message("%s: wrote %s", sound_name(input), told.text);
     return code;

@@ -17,6 +17,8 @@ struct results {
     struct sink *names;   /* where names of files go that were written, each with its NUL; NULL: nobody wants them */
     int quiet;            /* 1: what was written is not told */
     const char *headed;   /* the input whose name was written last before its text */
+    int (*make_room)(void *user); /* on a full disk: remove what counts less than a result; @return whether it did. NULL: none */
+    void *room_user;
     int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */
 };
 
@@ -24,7 +26,8 @@ struct results {
  * @return EXIT_OK, or the exit code to end with, after a message */
 int results_check(struct results *r);
 
-/* Write the transcript of `input` in those formats that are in `mask`. @return EXIT_OK, EXIT_OUTPUT or EXIT_MEMORY, after a message */
+/* Write the transcript of `input` in those formats that are in `mask`; one that cannot be written does not keep the others back.
+ * @return EXIT_OK, or of the first that failed EXIT_OUTPUT, EXIT_MEMORY or EXIT_USAGE, after a message */
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask);
 
 /* Before the first text of the index-th input on standard output its name, "==> a.wav <==" as head writes it: where several inputs give

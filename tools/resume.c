@@ -194,16 +194,65 @@ static void slot_close(struct resume_slot *s, int leave)
     s->path = s->key = NULL;
 }
 
-/* Nothing more is kept of the input in hand, because of errno; what was kept stays as it is. */
-static void give_up(struct resume *r, const struct job_input *in)
+/* Say, once in a run, that nothing is kept, because of errno. */
+static void tell_given_up(struct resume *r, const struct job_input *in)
 {
-    struct resume_slot *s = &r->slot[in->slot];
+    const struct resume_slot *s = &r->slot[in->slot];
     const char *why = errno == EINVAL ? "it is no plain file; remove it" : errno == EFBIG ? "it is too large" : strerror(errno);
     const char *path = s->path ? s->path : sound_name(in->file);
     if (!r->told && !r->quiet) message("%s: %s. Results are written all the same, but --resume cannot go on with %s", path, why,
                                        r->n_inputs > 1 ? "such inputs" : "this input");
     r->told = 1;
-    slot_close(s, 1);
+}
+
+/* Nothing more is kept of the input in hand, because of errno; what was kept stays as it is. */
+static void give_up(struct resume *r, const struct job_input *in)
+{
+    tell_given_up(r, in);
+    slot_close(&r->slot[in->slot], 1);
+}
+
+/* The library may still read what was kept before. @return whether there was a journal */
+static int slot_drop(struct resume_slot *s)
+{
+    const int was = s->path && unlink(s->path) == 0;
+    if (s->journal.fd >= 0) close(s->journal.fd);
+    s->journal.fd = -1;
+    free(s->path);
+    free(s->key);
+    s->path = s->key = NULL;
+    return was;
+}
+
+/* What is kept of its tracks and channels. @return the number of files that were removed */
+static int remove_parts(const struct resume *r, const struct job_input *in)
+{
+    const int last_track = in->track > 1 ? in->track : 1, n = in->channel == JOB_MIX ? 0 : in->most_channels;
+    int n_removed = 0;
+    for (int track = 1; track <= last_track; track++)
+        for (int c = -1; c < n; c++) {
+            char *path = path_of(r, in->file, track, c < 0 ? JOB_MIX : c);
+            n_removed += path && unlink(path) == 0;
+            free(path);
+        }
+    return n_removed;
+}
+
+int resume_make_room(struct resume *r, const struct job_input *in)
+{
+    if (!r->slot) return 0;
+    struct resume_slot *s = &r->slot[in->slot];
+    const int was = s->path && access(s->path, F_OK) == 0;
+    errno = ENOSPC;
+    if (was) tell_given_up(r, in);
+    int n = slot_drop(s) + remove_parts(r, in);
+    if (n) return 1;
+    for (int i = 0; i < r->n_slots; i++) n += slot_drop(&r->slot[i]);
+    for (int i = 0; i < r->n_written; i++) n += unlink(r->finished[i]) == 0;
+    r->no_room = 1;
+    errno = ENOSPC;
+    if (n) tell_given_up(r, in);
+    return n > 0;
 }
 
 /* What two keys differ in: by the first word of the first line that is not the same. */
@@ -276,7 +325,7 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
 void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n, int64_t spent_us)
 {
     struct resume_slot *s = &r->slot[in->slot];
-    if (!s->path || !s->key) return;
+    if (!s->path || !s->key || r->no_room) return;
     int bad = s->journal.fd < 0 && journal_open(&s->journal, s->path, s->key, s->journal.n > 0);
     if (!bad) bad = journal_add(&s->journal, data, n, s->spent_us + spent_us);
     if (bad) give_up(r, in);
@@ -302,18 +351,6 @@ void resume_failed(struct resume *r, const struct job_input *in, int useless)
     r->slot[in->slot].useless |= useless;
 }
 
-/* What is kept of its tracks and channels. */
-static void remove_parts(const struct resume *r, const struct job_input *in)
-{
-    const int last_track = in->track > 1 ? in->track : 1, n = in->channel == JOB_MIX ? 0 : in->most_channels;
-    for (int track = 1; track <= last_track; track++)
-        for (int c = -1; c < n; c++) {
-            char *path = path_of(r, in->file, track, c < 0 ? JOB_MIX : c);
-            if (path) unlink(path);
-            free(path);
-        }
-}
-
 /* Names of results stand below the output folder, which may be moved: what is in front of them is taken away. */
 static void cut_names(struct sink_memory *names, const char *dir)
 {
@@ -330,6 +367,16 @@ static void cut_names(struct sink_memory *names, const char *dir)
     names->n = to;
 }
 
+/* The slot's path is taken; in want of memory the journal is only not removed for a result. */
+static void remember_finished(struct resume *r, struct resume_slot *s)
+{
+    char **more = realloc(r->finished, ((size_t)r->n_written + 1) * sizeof *more);
+    if (!more) return;
+    r->finished = more;
+    r->finished[r->n_written++] = s->path;
+    s->path = NULL;
+}
+
 /* Say in its journal that it is finished. */
 static void finish(struct resume *r, const struct job_input *in, const struct stat *st)
 {
@@ -342,6 +389,7 @@ static void finish(struct resume *r, const struct job_input *in, const struct st
     if (!bad) cut_names(&s->written, dir);
     if (!bad) bad = journal_finish(s->path, s->key, s->written.p, s->written.n);
     if (bad) give_up(r, in);
+    else remember_finished(r, s);
     slot_close(s, 1);
     free(dir);
 }
@@ -370,7 +418,7 @@ void resume_done(struct resume *r, const struct job_input *in)
     slot_close(s, leave);
     if (!failed && is_kept(r, in->file, &st)) {
         remove_parts(r, in);
-        if (r->wanted || r->n_inputs > 1) finish(r, in, &st);
+        if (!r->no_room && (r->wanted || r->n_inputs > 1)) finish(r, in, &st);
     }
     free(s->written.p);
     *s = (struct resume_slot){ .journal.fd = -1 };
@@ -425,6 +473,8 @@ void resume_end(struct resume *r, char **files, int n, int ended)
         last = folder;
     }
     free(last);
+    for (int i = 0; i < r->n_written; i++) free(r->finished[i]);
+    free(r->finished);
     free(r->slot);
     free(r->made);
 }

@@ -36,6 +36,9 @@ struct resume {
     int n_finished;      /* inputs, with those of runs before */
     int n_kept;          /* inputs that failed, and of which something is kept */
     int told;            /* that something cannot be kept */
+    char **finished;     /* [n_written] journals of finished inputs that this run has written */
+    int n_written;
+    int no_room;         /* the disk is full: nothing more is kept */
 };
 
 /* Begin a run of n_slots inputs at a time. run: model and options, in any words. @return EXIT_OK, or EXIT_MEMORY after a message */
@@ -49,6 +52,10 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
 void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n, int64_t spent_us);
 void resume_failed(struct resume *r, const struct job_input *in, int useless); /* useless: what is kept of it can go */
 void resume_done(struct resume *r, const struct job_input *in);
+
+/* The disk has no room for a result: remove what is kept of that input, and, called again, of all inputs; nothing more is kept then.
+ * @return whether something was removed */
+int resume_make_room(struct resume *r, const struct job_input *in);
 
 int64_t resume_spent(const struct resume *r, const struct job_input *in); /* on the input, in runs before */
 struct sink *resume_names(struct resume *r, const struct job_input *in);  /* where names of its results go; NULL: nobody wants them */

@@ -134,6 +134,14 @@ static int64_t spent_us(const struct transcription *t, const struct job_input *i
     return begun ? progress_now_us() - begun + resume_spent(&t->resume, in) : WRITE_TIME_UNKNOWN;
 }
 
+struct room { struct resume *resume; const struct job_input *in; };
+
+static int make_room(void *user)
+{
+    const struct room *room = user;
+    return resume_make_room(room->resume, room->in);
+}
+
 /* Write the transcript in every format, or of a failed input the line that tells it in those that have one. */
 static int write_results(struct transcription *t, const struct job_input *in, struct transcript *what, const char *error, const char *task)
 {
@@ -155,7 +163,11 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     r->files.naming.index = t->place ? t->place[in->index] : in->index;
     r->out = t->held.text && !r->files.naming.dir ? &t->shown[in->slot].sink : NULL;
     r->names = error ? NULL : resume_names(&t->resume, in);
+    struct room room = { &t->resume, in };
+    r->make_room = make_room;
+    r->room_user = &room;
     const int code = results_write(r, in->file, what, mask);
+    r->make_room = NULL;
     r->names = NULL;
     r->files.naming.mark = NULL;
     return code;
