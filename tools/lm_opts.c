@@ -313,13 +313,26 @@ int lm_check_model(const steno_model *m)
 
 /* ---- ends -------------------------------------------------------------------------------------------------------------------- */
 
+/* The option that gave the grammar or the schema, which is a grammar to the library in the end; NULL: none */
+static const char *rules_option(const struct args_given *given)
+{
+    static const char *const all[] = { "grammar", "grammar-file", "json-schema", "json-schema-file" };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (option_was_given(given, all[i])) return all[i];
+    return NULL;
+}
+
 int lm_failed(const steno_session *s, const struct args_given *given, int rc)
 {
     char reason[OPTION_TEXT_SZ];
-    static const char schema[] = "json_schema: ";
-    if (!strncmp(steno_last_error(s), schema, strlen(schema)))
-        return message_usage("--json-schema: %s", steno_last_error(s) + strlen(schema));
-    message("%s", option_reason(reason, given, steno_last_error(s)));
+    const char *why = steno_last_error(s), *option = rules_option(given);
+    const size_t n = strspn(why, "abcdefghijklmnopqrstuvwxyz_");
+    const int is_rules = (n == 7 && !strncmp(why, "grammar", n)) || (n == 11 && !strncmp(why, "json_schema", n));
+    if (option && is_rules) {
+        message("--%s%s", option, why + n);
+        return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_USAGE;
+    }
+    message("%s", option_reason(reason, given, why));
     return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_MODEL;
 }
 

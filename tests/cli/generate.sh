@@ -122,6 +122,13 @@ if [ -d "$LLM" ]; then
     err_has "'magic' is none of"
     expect 2 "more context than the model has" generate -m "$Q" -c 1000000 "$PROMPT"
     expect 2 "a template without a prompt" generate -m "$Q" --prompt-template "{system}" "$PROMPT"
+    echo '{"$ref":"#"}' >self.json
+    expect 2 "a schema that is itself" generate -m "$Q" --json-schema '{"$ref":"#"}' "$PROMPT"
+    err_has "--json-schema, line 2"
+    expect 2 "so it is in a file" generate -m "$Q" --json-schema-file self.json "$PROMPT"
+    err_has "--json-schema-file, line 2"
+    expect 2 "a schema that is cut" generate -m "$Q" --json-schema '{' "$PROMPT"
+    err_has "--json-schema: line 1"
     expect 2 "a keyword that is not served" generate -m "$Q" --json-schema '{"properties":{"a":{"pattern":"x"}}}' "$PROMPT"
     err_has "/properties/a/pattern: this keyword is not served"
     expect 2 "a grammar without a text" generate -m "$Q" --grammar 'root ::= ""' "$PROMPT"
