@@ -63,6 +63,9 @@ function(steno_kernel_flags)
             continue()
         endif()
         set(flags -ffp-contract=off)
+        if(NOT STENO_SANITIZE AND NOT STENO_FUZZ) # of the stack that steno.h promises to be enough, on levels that are not here, too
+            list(APPEND flags -Wframe-larger-than=36864)
+        endif()
         if(STENO_FUZZ)
             list(APPEND flags -O1 -fno-sanitize=all -fno-sanitize-coverage=trace-cmp) # no parsers here; instrumenting them takes minutes
         elseif(NOT STENO_SANITIZE AND NOT source MATCHES "/ref_[^/]*$")

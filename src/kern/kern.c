@@ -84,14 +84,16 @@ _Static_assert(sizeof(struct lowp_scratch) > (PANEL_GROUP * GEMM_ROWS + K_BLOCK)
 size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows)
 {
     if (packed_is_lowp(t)) {
-        const size_t words = size_min(LOWP_WORDS, x_rows(k, t, rows) * x_ld(x_words(t, n_k, k->quad_steps))) + X_SLACK;
-        return offsetof(struct lowp_scratch, x) + words * sizeof(uint32_t);
+        const size_t words = size_min(LOWP_WORDS, x_rows(k, t, rows) * x_ld(x_words(t, n_k, k->quad_steps)));
+        if (t == PK_I16_PAIR && k->ints_panel_sz)
+            return offsetof(struct lowp_scratch, x) + ints_panel_at(words) * sizeof(uint32_t) + k->ints_panel_sz;
+        return offsetof(struct lowp_scratch, x) + (words + X_SLACK) * sizeof(uint32_t);
     }
     if (is_twin(k, t)) return sizeof(struct linear_c_scratch);
     return (linear_acc_floats(rows) + linear_wide_floats(t, n_k)) * sizeof(float);
 }
 
-size_t kern_linear_scratch_max(void) { return sizeof(struct lowp_scratch); }
+size_t kern_linear_scratch_max(void) { return sizeof(struct lowp_scratch) + 64 + sizeof(struct ints_panel); }
 
 size_t kv_block_sz(enum kv_type t, size_t d_head)
 {

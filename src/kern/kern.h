@@ -377,6 +377,7 @@ struct kern {
     int level;    /* enum cpu_level the table was made for */
     size_t cache; /* bytes of second-level cache that a core has; set by kern_init, may be changed */
     size_t quad_steps; /* words of scratch that four k of int8 of x take */
+    size_t ints_panel_sz; /* bytes of scratch behind the rows of x that linear[PK_I16_PAIR] uses for a panel */
 
     /* pack_panel, bit for bit. loss: of PK_Q8_QUAD and PK_Q8_QUAD_A8 from numbers, not from q8_0, the largest error and the largest norm of
      * the panel's outputs; NULL: nobody asks. */

@@ -49,6 +49,18 @@ struct lowp_scratch {
     uint32_t x[LOWP_WORDS + X_SLACK]; /* last: as many as the rows take; at least two rows of the longest k */
 };
 
+/* Products of int16 over tiles, behind the rows of x: a block of a panel's weights cut into bytes, sums of all rows, sums of one group. */
+enum { CUT_WORDS = 4 * I16_GROUP / 2, INT_TILE_ROWS = 16 };
+struct ints_sums { int32_t high[INT_TILE_ROWS * PANEL], mid[INT_TILE_ROWS * PANEL], low[INT_TILE_ROWS * PANEL]; };
+struct ints_panel {
+    uint32_t w[CUT_WORDS * PANEL];
+    float acc[GEMM_ROWS * PANEL];
+    struct ints_sums sums;
+};
+
+/* Words from lowp_scratch.x to that: whole lines. */
+static inline size_t ints_panel_at(size_t x_words_n) { return (x_words_n + X_SLACK + 15) / 16 * 16; }
+
 /* Weights of low-precision products as a tile walks them. */
 struct weight_words {
     const uint32_t *const *run;  /* runs of run_len steps each */

@@ -18,7 +18,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return quantiz
 void kern_init_amx_emulated(struct kern *k)
 {
     init_pairs(k);
-    init_ints(k);
+    init_int_tiles(k);
     init_quads(k);
     init_attn_tiles(k);
 }

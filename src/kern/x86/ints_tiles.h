@@ -6,7 +6,8 @@
  *
  * A step is 64 k: STEP words of low bytes and as many of high ones. Word j of them holds the bytes of words j and j + STEP of pairs, in
  * weights as in x, so that two shifts and two masks are all that it takes. A row of x is cut where it lies. Weights are cut into a block
- * that all rows of a chunk meet; sums of the rows wait meanwhile. */
+ * that all rows of a chunk meet; sums of the rows wait meanwhile. Both lie in scratch (struct ints_panel): they are larger than the stack
+ * that the library promises to be content with. */
 #ifndef STENO_KERN_INTS_TILES_H
 #define STENO_KERN_INTS_TILES_H
 #include "kern/x86/lowp_tiles.h"
@@ -14,8 +15,6 @@
 enum {
     CUT = 2 * STEP,                           /* words of pairs in a step */
     GROUP_STEPS = I16_GROUP / 2 / CUT,        /* steps of a group */
-    CUT_GROUPS = 4,                           /* groups of weights cut at a time: 32 KiB */
-    CUT_WORDS = CUT_GROUPS * I16_GROUP / 2,
     HIGH_0 = 0, HIGH_1, MID_0, MID_1, LOW_0, LOW_1, X_BYTES, W_BYTES /* the tiles */
 };
 
@@ -83,8 +82,7 @@ INLINE void ints_step(const uint32_t *x, size_t ld, const uint32_t *low)
     tile_dot_bytes_su(MID_1, X_BYTES, W_BYTES);
 }
 
-/* Sums of a group, as the tiles have them. */
-struct ints_sums { int32_t high[LOWP_TILE_ROWS * PANEL], mid[LOWP_TILE_ROWS * PANEL], low[LOWP_TILE_ROWS * PANEL]; };
+_Static_assert(LOWP_TILE_ROWS <= INT_TILE_ROWS, "the sums of a tile");
 
 INLINE void ints_begin(void)
 {
@@ -119,34 +117,32 @@ INLINE void ints_add(float *acc, const struct ints_sums *s, const uint32_t *scal
     }
 }
 
-/* acc[n, PANEL] (+)= rows of x, cut, times words [from, from + words) of a panel, cut in w; from: a multiple of CUT_WORDS. */
-INLINE void ints_block(float *acc, const uint32_t *x, size_t ld, size_t n, const uint32_t *w, size_t from, size_t words, size_t head)
+/* acc[n, PANEL] (+)= rows of x, cut, times words [from, from + words) of a panel, cut in to->w; from: a multiple of CUT_WORDS. */
+INLINE void ints_block(struct ints_panel *to, float *acc, const uint32_t *x, size_t ld, size_t n, size_t from, size_t words, size_t head)
 {
-    struct ints_sums sums;
     for (size_t at = 0; at < words;) {
         const size_t group = (from + at) / (I16_GROUP / 2);
         ints_begin();
-        for (int i = 0; i < GROUP_STEPS && at < words; i++, at += CUT) ints_step(x + head + from + at, ld, w + at * PANEL);
-        ints_store(&sums);
-        ints_add(acc, &sums, x + group, ld, n, group == 0);
+        for (int i = 0; i < GROUP_STEPS && at < words; i++, at += CUT) ints_step(x + head + from + at, ld, to->w + at * PANEL);
+        ints_store(&to->sums);
+        ints_add(acc, &to->sums, x + group, ld, n, group == 0);
     }
 }
 
 INLINE void ints_panel(const struct linear *l, size_t m, size_t rows, size_t height, size_t p, struct lowp_scratch *s)
 {
-    _Alignas(64) uint32_t w[CUT_WORDS * PANEL];
-    _Alignas(64) float acc[GEMM_ROWS * PANEL];
     const size_t words = lowp_words(PK_I16_PAIR, l->k), ld = lowp_ld(PK_I16_PAIR, l->k), head = i16_head(l->k);
     const char *panel = (const char *)l->w + p * panel_sz(PK_I16_PAIR, l->k);
     const uint32_t *from = (const uint32_t *)(const void *)(panel + lowp_head_sz(PK_I16_PAIR));
+    struct ints_panel *to = (struct ints_panel *)(void *)(s->x + ints_panel_at(rows * ld));
     for (size_t k = 0; k < words; k += CUT_WORDS) {
         const size_t n = size_min(CUT_WORDS, words - k);
-        cut_panel(w, from + k * PANEL, n);
+        cut_panel(to->w, from + k * PANEL, n);
         if (k + n == words) prefetch_outputs(l, m, rows, p);
         for (size_t r = 0; r < rows; r += height)
-            ints_block(acc + r * PANEL, s->x + r * ld, ld, size_min(height, rows - r), w, k, n, head);
+            ints_block(to, to->acc + r * PANEL, s->x + r * ld, ld, size_min(height, rows - r), k, n, head);
     }
-    lowp_epilogue(l, PK_I16_PAIR, m, 0, rows, p, acc, s);
+    lowp_epilogue(l, PK_I16_PAIR, m, 0, rows, p, to->acc, s);
 }
 
 INLINE void ints_panels(const struct linear *l, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
@@ -156,6 +152,12 @@ INLINE void ints_panels(const struct linear *l, size_t m, size_t rows, size_t p0
     tiles_begin(height, W_BYTES);
     for (size_t p = p0; p < p1; p++) ints_panel(l, m, rows, height, p, s);
     tile_release();
+}
+
+INLINE void init_int_tiles(struct kern *k)
+{
+    init_ints(k);
+    k->ints_panel_sz = sizeof(struct ints_panel);
 }
 
 INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)

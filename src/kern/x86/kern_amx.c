@@ -18,7 +18,7 @@
 void kern_init_amx(struct kern *k)
 {
     init_pairs(k);
-    init_ints(k);
+    init_int_tiles(k);
     init_quads(k);
     init_attn_tiles(k);
     k->level = CPU_AMX;
