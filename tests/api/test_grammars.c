@@ -69,6 +69,7 @@ static void test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own(voi
     struct attempts told = { .n = 0 };
     steno_transcribe_params p = search(0, yes_or_no);
     p.logprob_threshold = 0; /* up the whole ladder */
+    p.guards = STENO_GUARDS_OFF; /* they try once more without the text before */
     p.temperature_increment_on_fallback = 0.5;
     p.without_timestamps = 1;
     p.user = &told;

@@ -16,6 +16,7 @@ static int transcribe_noise(int32_t ids[MAX_TOKENS], enum dtype type, const char
     steno_model *m = random_model_as(&dims, type, 3, level, STENO_COMPUTE_F32); /* auto differs from level to level */
     steno_session *s = session_new(m, NULL, 1);
     steno_transcribe_params p = params_new();
+    p.guards = STENO_GUARDS_OFF; /* noise has no speech */
     p.without_timestamps = 1;
     p.sample_len = 24;
     p.temperature_increment_on_fallback = 0; /* noise would pass at no temperature */

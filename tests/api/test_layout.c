@@ -77,7 +77,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_model_params), 88);
     assert_int_equal(sizeof(steno_session_params), 24);
     assert_int_equal(sizeof(steno_transcribe_params), 496);
-    assert_int_equal(sizeof(steno_model_info), 240);
+    assert_int_equal(sizeof(steno_model_info), 256);
     assert_int_equal(sizeof(steno_segment), 160);
     assert_int_equal(sizeof(steno_word), 64);
     assert_int_equal(sizeof(steno_batch_params), 48);

@@ -69,6 +69,7 @@ static void check_prompt(const struct list *want)
 static steno_transcribe_params one_attempt(void)
 {
     steno_transcribe_params p = params_new();
+    p.guards = STENO_GUARDS_OFF; /* they try a window without the text before it, too */
     p.temperature_increment_on_fallback = 0;
     p.no_speech_threshold = (double)NAN;
     return p;

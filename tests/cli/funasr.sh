@@ -130,7 +130,7 @@ done
 expect 1 "one that fails is told, the others are written" -q -m "$S" -b 3 "$F/audio/en_george.wav" no.wav "$F/audio/en_bgm.wav"
 err_has "no.wav"
 out_has "three one four"
-expect 0 "beams, clips together" -m "$S" -b 2 --beam-size 2 "$F/audio/en_george.wav" "$F/audio/zh_synth_happy.wav"
+expect 0 "beams, clips together" -q -m "$S" -b 2 --beam-size 2 "$F/audio/en_george.wav" "$F/audio/zh_synth_happy.wav"
 is "text" "$(tr '\n' ';' <"$T/out")" "three one four;八六;"
 expect 0 "clips together do not limit beams" -m "$S" -b 128 --beam-size 32 "$F/audio/en_george.wav"
 is "text" "$(cat "$T/out")" "three one four"

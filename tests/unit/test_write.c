@@ -260,7 +260,7 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
              "\"status\": \"ok\", \"error\": null, \"language\": \"fr\", \"text\": \"\\u00e9\", \"segments\": [{\"id\": 0, "
              "\"seek\": 0, \"start\": 0.0, \"end\": 1.0, \"text\": \" \\u00e9\", \"tokens\": [], \"temperature\": 0.0, "
              "\"avg_logprob\": null, \"compression_ratio\": 0.0, "
-             "\"no_speech_prob\": 0.0}], \"flags\": []}\n", steno_version());
+             "\"no_speech_prob\": 0.0}], \"notes\": [], \"flags\": []}\n", steno_version());
     check_text(&t, JSONL, want);
     r = (struct transcript_source){ .input = "b.wav", .error = "b.wav: no sound in it", .spent_us = WRITE_TIME_UNKNOWN };
     t = (struct transcript){ .text = "", .language = "", .duration_ms = -1, .source = &r };
@@ -268,7 +268,7 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
              "{\"schema_version\": 1, \"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
              "\"%s\", \"options\": null, \"duration\": null, \"seconds\": null, \"speed\": null, "
              "\"status\": \"error\", \"error\": \"b.wav: no sound in it\", \"language\": "
-             "null, \"text\": null, \"segments\": null, \"flags\": null}\n", steno_version());
+             "null, \"text\": null, \"segments\": null, \"notes\": null, \"flags\": null}\n", steno_version());
     check_text(&t, JSONL, want);
 }
 
