@@ -345,7 +345,8 @@ static void test_sessions_of_clips_and_streams_take_what_is_reported(void **stat
     for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
         char name[600];
         snprintf(name, sizeof name, "%.400s/material/funasr/%s", shared, path[i]);
-        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) measure_funasr(name, threads[t]);
+        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) /* with many more threads than processors some never get an item */
+            if (threads[t] <= 2 * sysconf(_SC_NPROCESSORS_ONLN)) measure_funasr(name, threads[t]);
     }
 }
 

@@ -309,7 +309,7 @@ static const struct promise bench[] = {
     { "model", LM, "", "", "everything here" }, \
     { "system", LM, "--system Brief", "", NULL }, \
     { "prompt-template", LM, "--prompt-template {prompt}:", "", NULL }, \
-    { "think", LM, "--no-think", "", NULL }, \
+    { "think", LM, "--no-think", "--prompt-template chatml", NULL }, \
     { "temperature", LM, "--temperature 3", "", NULL }, \
     { "top-k", LM, "--top-k 2", DRAWS, NULL }, \
     { "top-p", LM, "--top-p 0.1", DRAWS, NULL }, \
