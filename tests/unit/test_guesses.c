@@ -79,7 +79,7 @@ static const struct curve curves[] = {
     { "q4_0", 1, 0.58, 0.265, 0 }, { "rows cost a step each", 1, 0, 1, 0 }, { "likewise, noise", 1, 0, 1, 1 },
 };
 
-static steno_model *tokenizer_open(void)
+static steno_model *vocabulary_model(void)
 {
     steno_model *m;
     steno_model_params p;
@@ -97,7 +97,7 @@ static void test_correcting_a_transcript_takes_less_than_half(void **state)
         { "bare", { 2, 1.5, 1.4, 1.1, 0.88, 0.85 } },
         { "corrected", { 10, 4, 4, 2, 0.88, 0.85 } },
     };
-    steno_model *m = tokenizer_open();
+    steno_model *m = vocabulary_model();
     const struct text answer = text_read(m, "tests/data/correction/corrected.txt");
     for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
         char path[100];
