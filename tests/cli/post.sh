@@ -26,10 +26,10 @@ its language. Answer with the corrected text alone.
     grep -q "zero nine one eight" results/demo.srt || bad "subtitles are what was heard" "$(cat results/demo.srt)"
     same made.txt results/demo.txt
     # A text of several parts: they are answered beside each other, and come in their order, however many there are.
-    long_speech 10 >long.wav
+    long_speech 30 >long.wav
     expect 0 "a text of several parts" transcribe -q -m "$MODEL" --post "$Q" -t 2 long.wav
     cp "$T/out" parts.txt
-    [ "$(wc -c <parts.txt)" -gt 300 ] || bad "all parts have answers" "$(cat parts.txt)"
+    [ "$(wc -c <parts.txt)" -gt 450 ] || bad "all parts have answers" "$(cat parts.txt)"
     expect 0 "the same on one thread, behind another text" transcribe -q -m "$MODEL" --post "$Q" -t 1 -f jsonl "$DEMO" long.wav
     "$STENO" transcribe -q -m "$MODEL" --post "$Q" -t 1 "$DEMO" long.wav 2>/dev/null | tail -n "$(wc -l <parts.txt)" >again.txt
     same parts.txt again.txt
