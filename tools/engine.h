@@ -83,7 +83,7 @@ struct engine {
 
 #define ENGINE_QUIET_ROW(T) \
     { .name = "quiet", .letter = 'q', .kind = ARG_FLAG, .at = offsetof(T, engine.quiet), \
-      .help = "no notes and no progress bar; failures are still told" }
+      .help = "no notes and no progress bar; failures are still reported" }
 
 /* Open team, model and a session of `lanes` sequences (0: no session). @return EXIT_OK, or the exit code to end with, after a message */
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes);

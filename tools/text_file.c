@@ -12,7 +12,7 @@
 
 enum { FIRST = 1 << 16, TRIES = 20, TRY_MS = 100 /* how long a FIFO's writer may take to come */ };
 
-const char text_file_no_writer[] = "nobody writes to this FIFO";
+const char text_file_no_writer[] = "no process writes to this FIFO";
 const char text_file_utf16[] = ": it seems to be UTF-16; save it as UTF-8";
 
 ssize_t text_file_some(int fd, char *to, size_t n, int is_fifo, int has_begun)

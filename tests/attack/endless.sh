@@ -83,7 +83,7 @@ for args in "-q -m $MODEL @empty" "punctuate -q -m marks empty" "generate -q -m 
     timeout 20 "$STENO" $args </dev/null >"$T/out" 2>"$T/err"
     code=$?
     case $code in 2 | 4) ;; *) bad "a FIFO that nobody writes to" "exit code $code (steno $args)" ;; esac
-    err_has "nobody writes to this FIFO"
+    err_has "no process writes to this FIFO"
 done
 
 SECONDS=0

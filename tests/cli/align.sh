@@ -62,7 +62,7 @@ err_has "standard input: is longer than 16777216 bytes"
 IN=/dev/null
 mkfifo nobody.fifo
 expect 4 "a FIFO that nobody writes to is not waited for" align -q -m "$MODEL" "$DIGITS" @nobody.fifo
-err_has "nobody.fifo: nobody writes to this FIFO"
+err_has "nobody.fifo: no process writes to this FIFO"
 (sleep 0.3; printf '%s\n' "$text") >nobody.fifo &
 expect 0 "one that somebody writes to later is" align -q -m "$MODEL" -l zh "$DIGITS" @nobody.fifo
 same "$T/out" lines

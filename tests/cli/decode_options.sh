@@ -52,7 +52,7 @@ usage "a temperature without end" "out of range" --temperature 1e300
 usage "an endless text of hot words" "longer than" --hotwords @/dev/fd/9 9< <(yes)
 usage "hot words of zeros" "not text in UTF-8 at byte 0" --hotwords @/dev/zero
 mkfifo nobody.fifo
-usage "hot words from a FIFO that nobody writes to" "nobody.fifo: nobody writes to this FIFO" --hotwords @nobody.fifo
+usage "hot words from a FIFO that nobody writes to" "nobody.fifo: no process writes to this FIFO" --hotwords @nobody.fifo
 usage "an empty clip" "the clip from 2 to 2 is empty" --clip-timestamps 2,2
 usage "clips before the audio" "-1 lies before the audio" --clip-timestamps -1,2
 usage "clips and chunks" "exclude each other" --clip-timestamps 1,2 --chunk-length 10
