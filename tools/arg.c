@@ -38,6 +38,7 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
         { "vad-speech-pad-ms", "speech_pad_ms", 1 }, { "vad-rules", "rules", 1 }, { "vad-min-speech-ms", "min_speech_ms", 1 },
         { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 }, { "ctx-size", "text_ctx", 1 },
         { "batch-size", "max_windows", 1 }, { "dump", "on_rows", 1 }, { "keep-tags", "tags", 1 }, { "rich-text", "tags", 1 },
+        { "greedy", "best_of", 1 },
     };
     *unit = 1;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -424,9 +424,12 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
     o->subtitles.given = o->engine.given;
     o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
+    o->decode.drafted = o->engine.draft != NULL;
+    o->decode.bare = o->as != NULL;
     int code = subtitle_opts_layout(&t.layout, &results.files.naming.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&t, o);
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode)), files, o->as ? 0 : n);
+    if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
     if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);

@@ -3,6 +3,7 @@
 #include "hotword_lines.h"
 #include "ledger_code.h"
 #include "message.h"
+#include "option_names.h"
 #include "text_file.h"
 #include "time_text.h"
 #include "utf8.h"
@@ -214,6 +215,23 @@ int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
     return code;
 }
 
+/* Is anything drawn? As the library says it of a ladder of temperatures. */
+static int draws(const struct decode_opts *o)
+{
+    const double step = o->temperature_increment;
+    return o->temperature > 0 || (step > 0 && o->temperature + step <= 1 + 1e-6);
+}
+
+/* What is not given, of a model that may not be known yet: then it is taken for Whisper. */
+void decode_opts_settle(struct decode_opts *o, const steno_model *m)
+{
+    const int width = (int)strtol(DECODE_WIDTH, NULL, 10);
+    const int searches = !o->greedy && !o->bare && (!m || option_served(m, "best_of"));
+    const int beams = !o->drafted && (!(o->temperature > 0) || o->decoding == STENO_DECODING_GGML);
+    if (o->beam_size < 0) o->beam_size = searches && beams ? width : 0;
+    if (o->best_of < 0) o->best_of = searches && draws(o) ? width : 0;
+}
+
 int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
 {
     p->clip_timestamps = d->clips;
@@ -258,8 +276,10 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->grammar_rule = o->grammar_rule;
     p->grammar_penalty = isnan(o->grammar_penalty) ? (double)INFINITY : o->grammar_penalty;
 
-    p->beam_size = (int32_t)o->beam_size;
-    p->best_of = (int32_t)o->best_of;
+    struct decode_opts settled = *o;
+    decode_opts_settle(&settled, m);
+    p->beam_size = (int32_t)settled.beam_size;
+    p->best_of = (int32_t)settled.best_of;
     p->n_best = (int32_t)o->n_best;
     p->patience = o->patience;
     p->length_penalty = o->length_penalty;
@@ -277,7 +297,9 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
 
 int decode_opts_lanes(const struct decode_opts *o)
 {
-    const int64_t most = o->beam_size > o->best_of ? o->beam_size : o->best_of;
+    struct decode_opts settled = *o;
+    decode_opts_settle(&settled, NULL);
+    const int64_t most = settled.beam_size > settled.best_of ? settled.beam_size : settled.best_of;
     return most > 1 ? (int)most : 1;
 }
 

@@ -13,11 +13,13 @@ struct decode_opts {
     const char *clip_timestamps, *initial_prompt, *prompt_tokens, *prefix, *hotwords;
     const char *suppress_tokens, *suppress_regex, *grammar, *grammar_rule, *prepend_punctuations, *append_punctuations;
     int condition, suppress_non_speech; /* -1: not given, until decode_opts_check */
+    int greedy, drafted, bare;  /* drafted: a draft model guesses; bare: options that are not given are as in the library */
     int itn, keep_tags, rich_text, ban_unknown_emotion;
     int decoding, carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
-    int64_t draft_max, max_context, audio_ctx, detection_segments, beam_size, best_of, n_best, sample_length, seed;
+    int64_t draft_max, max_context, audio_ctx, detection_segments, n_best, sample_length, seed;
+    int64_t beam_size, best_of; /* -1: not given, until decode_opts_settle */
     double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, repetition_penalty, grammar_penalty;
     double hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
@@ -25,7 +27,10 @@ struct decode_opts {
     struct ledger *ledger; /* files that options name are entered there */
 };
 
-#define DECODE_OPTS_UNSET { .condition = -1, .suppress_non_speech = -1 }
+#define DECODE_OPTS_UNSET { .condition = -1, .suppress_non_speech = -1, .beam_size = -1, .best_of = -1 }
+
+/* The search of openai-whisper, faster-whisper and whisper-cli where their users give no width: five beams, the best of five draws. */
+#define DECODE_WIDTH "5"
 
 /* Of streams that are heard chunk by chunk; the last three are fields of T. */
 #define DECODE_CHUNK_ROWS(T, size, encoder, decoder) \
@@ -115,12 +120,16 @@ struct decode_opts {
       .value = "X|none", .dflt = ARG_OF_PARAM, \
       .help = "what other tokens lose from their logits, as a wish; none: they are never chosen" }, \
     ARG_HEADING("Decoding"), \
-    { .name = "beam-size", .kind = ARG_INT, .at = offsetof(T, decode.beam_size), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "width of the beam search at temperature 0; 0: the most probable token each time" }, \
+    { .name = "beam-size", .kind = ARG_INT, .at = offsetof(T, decode.beam_size), .value = "N", .hi = 32, \
+      .help = "width of the beam search at temperature 0; 0: greedy, the most probable token at each step (default: " DECODE_WIDTH \
+              " with Whisper; 0 with --draft, and with other models)" }, \
     { .name = "patience", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.patience), .value = "X|none", .dflt = ARG_OF_PARAM, \
       .help = "it ends with N * X finished sequences; none: N" }, \
-    { .name = "best-of", .kind = ARG_INT, .at = offsetof(T, decode.best_of), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "draws at temperatures above 0, the best counts; 0: one" }, \
+    { .name = "best-of", .kind = ARG_INT, .at = offsetof(T, decode.best_of), .value = "N", .hi = 32, \
+      .help = "number of draws at temperatures above 0, of which the best is taken; 0: one draw (default: " DECODE_WIDTH \
+              " with Whisper)" }, \
+    { .name = "greedy", .kind = ARG_FLAG, .at = offsetof(T, decode.greedy), \
+      .help = "--beam-size 0 --best-of 0: one sequence, the fastest way to decode; five beams make fewer mistakes" }, \
     { .name = "n-best", .kind = ARG_INT, .at = offsetof(T, decode.n_best), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "so many texts of each window in the kinds of json, as \"n_best\", the best first: what --beam-size or --best-of found" }, \
     { .name = "length-penalty", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.length_penalty), \
@@ -139,7 +148,7 @@ struct decode_opts {
       .help = "tokens that --draft guesses at a time, 1 to 15; -1: as many as should pay, by how often they were right" }, \
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
       .help = "flag: text where the level is steady is left out, and JSON marks repetition, silence and low confidence; retry: such " \
-              "windows are decoded again; off: the reference to the letter" }, \
+              "windows are decoded again; off: as the reference does" }, \
     { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, \
       .help = "of sampling; the same seed gives the same text" }, \
     { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \
@@ -169,7 +178,10 @@ int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
 /* Put them into *p, which has its defaults; *d and *o must outlive it. @return EXIT_OK or EXIT_MEMORY, after a message */
 int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m);
 
-/* Sequences of a window that will decode together. */
+/* What --beam-size and --best-of are where they are not given: with Whisper as in the other programs, else greedy. */
+void decode_opts_settle(struct decode_opts *o, const steno_model *m);
+
+/* Sequences of a window that will decode together; before decode_opts_settle as many as there may be. */
 int decode_opts_lanes(const struct decode_opts *o);
 
 void decode_data_free(struct decode_data *d);

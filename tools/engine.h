@@ -47,8 +47,8 @@ struct engine {
 
 #define ENGINE_DRAFT_ROW(T) \
     { .name = "draft", .kind = ARG_TEXT, .at = offsetof(T, engine.draft), .value = "PATH|NAME", \
-      .help = "a small model with the same vocabulary that guesses tokens ahead, several of which are checked in one run; the text stays " \
-              "the same to the bit" }
+      .help = "a small model with the same vocabulary that guesses tokens ahead, several of which are checked in one run; the text is " \
+              "the same as without it (Whisper: as with --beam-size 0)" }
 
 #define ENGINE_HEADS_ROW(T) \
     { .name = "alignment-heads", .kind = ARG_TEXT, .at = offsetof(T, engine.heads), .value = "LIST", \

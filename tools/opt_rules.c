@@ -46,7 +46,12 @@ static int has_folder(scene_t s) { return s->o->out_dir != NULL; }
 static int prints_text(scene_t s) { return s->o->engine.verbose || (!s->o->out_dir && s->formats & BIT(TXT)); }
 static int is_fast(scene_t s) { return s->o->engine.compute != ENGINE_F32; }
 static int drafts(scene_t s) { return s->o->engine.draft != NULL; }
-static int is_greedy(scene_t s) { return !s->o->decode.beam_size && s->o->decode.temperature == 0; }
+static int is_greedy(scene_t s) { return s->o->decode.beam_size <= 0 && s->o->decode.temperature == 0; }
+static int is_one_sequence(scene_t s)
+{
+    const struct decode_opts *o = &s->o->decode;
+    return o->beam_size <= 0 && isnan(o->patience) && (o->best_of > 1 || (o->n_best < 2 && isnan(o->length_penalty)));
+}
 static int guesses(scene_t s) { return s->o->decode.draft_max != 0; }
 static int verifies(scene_t s) { return s->o->engine.verify; }
 static int has_styles(scene_t s) { return s->o->print_colors || s->o->print_confidence; }
@@ -67,6 +72,7 @@ static const struct {
     { "verify", is_fast, "has nothing to do beside --compute f32: everything is f32 already" },
     { "verify-margin", verifies, "needs --verify" },
     { "draft", is_greedy, "guesses the most probable tokens: --beam-size and --temperature above 0 do not go with it" },
+    { "greedy", is_one_sequence, "follows one sequence: --beam-size, --patience, --n-best and --length-penalty do not go with it" },
     { "draft", guesses, "and --draft-max 0 exclude each other" },
     { "draft-max", drafts, "needs --draft" },
     { "no-vad", no_vad, "and --vad exclude each other" },

@@ -3,6 +3,7 @@
  * Files are written as they are done. What goes to standard output is held until everything before it is out, so the order is that of the
  * command line. */
 #include "host.h"
+#include "option_names.h"
 #include "transcribe.h"
 #include <stdlib.h>
 
@@ -50,12 +51,25 @@ static int run(struct transcription *t, steno_batch_params *bp, char **files, in
     return rc == STENO_OK ? transcription_code(t, n) : message_model_error(NULL, rc, e.text);
 }
 
+/* Windows that decode together. Where nobody gave a width, --batch-size counts: as many as the library's sequences are enough for. */
+static int windows_of(const struct transcribe_opts *o, int lanes)
+{
+    enum { SEQUENCES = 256 }; /* of a batch */
+    const int windows = (int)o->batch_size, fit = SEQUENCES / lanes;
+    const int is_wish = option_was_given(o->engine.given, "beam-size") || option_was_given(o->engine.given, "best-of");
+    if (is_wish || windows <= fit) return windows;
+    if (!o->engine.quiet)
+        message("note: --batch-size %d: at most %d windows of %d sequences decode together; --greedy has one sequence a window", windows,
+                fit, lanes);
+    return fit;
+}
+
 int transcription_run_batch(struct transcription *t, char **files, int n)
 {
     steno_batch_params bp;
     steno_batch_params_init(&bp);
-    bp.max_windows = (int)t->o->batch_size;
     bp.max_lanes = decode_opts_lanes(&t->o->decode);
+    bp.max_windows = windows_of(t->o, bp.max_lanes);
     bp.steps_between_encodes = 0; /* nobody reads along */
     bp.draft_model = t->engine.draft;
     const int n_slots = job_slots(&bp, n);

@@ -620,7 +620,7 @@ enum steno_flag {
 
 /** What to do about such texts. */
 enum steno_guards {
-    STENO_GUARDS_OFF = 0,  /* the reference to the letter; no flags */
+    STENO_GUARDS_OFF = 0,  /* as the reference does; no flags */
     STENO_GUARDS_FLAG = 1, /* the default: the reference's text with flags, but for three rules. A segment where the level is steady is left
                               out (steno_left_out). Where every attempt fails the best is kept, not the last: an attempt that ends by
                               itself goes before a loop that was cut off, one whose avg_logprob is not below its threshold before one
@@ -772,7 +772,8 @@ typedef struct steno_transcribe_params {
     int32_t ban_unknown_emotion;   /* 1: the tag "emotion unknown" may not be chosen */
 
     /* Search. At temperature 0: greedy, or with beam_size a beam search. Above: one draw, or the best of `best_of`. A ladder uses each
-     * at its temperatures. */
+     * at its temperatures. The defaults are those of the reference's function transcribe(): greedy, one draw. The program's are those of
+     * the reference's command line: with Whisper beam_size 5 and best_of 5, which need a session of max_lanes 5. */
     int32_t beam_size;             /* 0: greedy; 1..32, at most the session's max_lanes. With a CTC head the width of a search over texts,
                                       each with all ways to say it; max_lanes does not matter, and 0 and 1 are the same */
     int32_t best_of;               /* 0: one; 1..32, at most max_lanes; refused where no attempt has a temperature above 0 */

@@ -10,7 +10,10 @@ usage() { # usage CLAIM MESSAGE ARGUMENT...: refused before a model is looked fo
     out_empty
 }
 
-usage "patience without a beam" "--patience needs --beam-size" --patience 2
+usage "patience without a beam" "--patience needs --beam-size" --beam-size 0 --patience 2
+usage "one sequence and several" "--greedy follows one sequence" --greedy --beam-size 5
+usage "one sequence and a list of them" "--greedy follows one sequence" --greedy --n-best 2 -f json
+usage "one sequence and patience" "--greedy follows one sequence" --greedy --patience 2
 usage "patience that leaves no sequence" "--patience times --beam-size" --beam-size 1 --patience 0.4
 usage "patience where beams draw" "--patience is of beams that are searched" --decoding whisper.cpp --beam-size 2 --patience 2
 usage "a seed where draws are always the same" "--seed is of the reference" --decoding whisper.cpp --temperature 0.4 --seed 3
@@ -162,7 +165,7 @@ for format in json verbose_json jsonl; do
 done
 t "with log-probabilities of tokens" --beam-size 3 --n-best 3 --token-logprobs -f json
 n_best "$T/out" logprobs || bad "log-probabilities" "$(head -c 300 "$T/out")"
-expect 2 "more than a search finds" -m "$MODEL" --beam-size 3 --n-best 4 -f json "$DIGITS"
+expect 2 "more than a search finds" -m "$MODEL" --beam-size 3 --best-of 3 --n-best 4 -f json "$DIGITS"
 err_has "--n-best is more than a search finds: it needs --beam-size or --best-of of as many"
 expect 2 "where they do not show" -m "$MODEL" --beam-size 3 --n-best 3 "$DIGITS"
 err_has "--n-best shows in the output formats json, verbose_json and jsonl"

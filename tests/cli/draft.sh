@@ -7,8 +7,9 @@ t() {
     expect "$want" "$claim" -q -m "$MODEL" -l zh -f json "$@"
 }
 
+# What is drafted is greedy: beams are the default without a draft.
 for more in "" "--word-timestamps" "--initial-prompt one --suppress-regex .*3.*"; do
-    t 0 "alone $more" $more "$DIGITS"
+    t 0 "alone $more" --beam-size 0 $more "$DIGITS"
     cp "$T/out" alone
     for guesses in "" "--draft-max 1" "--draft-max 15"; do
         t 0 "with a draft: the same bytes $more $guesses" --draft "$MODEL" $guesses $more "$DIGITS"
@@ -19,7 +20,7 @@ cp "$DIGITS" one.wav && cp "$DIGITS" two.wav
 t 0 "several together" -b 3 --draft "$MODEL" --draft-max 4 -o together one.wav two.wav
 t 0 "a draft as large as the model pays for nothing" --draft "$MODEL" --print-timings "$DIGITS"
 err_has "drafted 0 tokens"
-t 0 "the same alone" -o apart one.wav two.wav
+t 0 "the same alone" --beam-size 0 -o apart one.wav two.wav
 same together/two.json apart/two.json
 t 0 "how many guesses were right" --draft "$MODEL" --draft-max 4 --print-timings "$DIGITS"
 err_has "of them were right"

@@ -106,8 +106,6 @@ static void test_defaults_are_those_of_the_library(void **state)
     SAME(itn);
     SAME(tags);
     SAME(ban_unknown_emotion);
-    SAME(beam_size);
-    SAME(best_of);
     SAME(patience);
     SAME(length_penalty);
     SAME(max_context);
@@ -130,8 +128,49 @@ static void test_defaults_are_those_of_the_library(void **state)
     const char *const none[] = { g->p.initial_prompt, g->p.prefix, g->p.suppress_regex, g->p.grammar, g->p.grammar_rule, g->p.hotwords,
                                  g->p.prepend_punctuations, g->p.append_punctuations };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_null(none[i]);
-    assert_int_equal(decode_opts_lanes(&g->o.decode), 1);
     done(g);
+}
+
+/* openai-whisper, faster-whisper and whisper-cli search with five beams, and take the best of five draws. */
+static void test_the_search_is_that_of_the_other_programs_command_lines(void **state)
+{
+    static const struct { const char *words[4]; int drafted, bare, beams, best, lanes; } all[] = {
+        { { NULL }, 0, 0, 5, 5, 5 },
+        { { "--greedy" }, 0, 0, 0, 0, 1 },
+        { { "--greedy", "--best-of", "3" }, 0, 0, 0, 3, 3 },
+        { { "--beam-size", "0" }, 0, 0, 0, 5, 5 },
+        { { "--beam-size", "8" }, 0, 0, 8, 5, 8 },
+        { { "--best-of", "0" }, 0, 0, 5, 0, 5 },
+        { { "--best-of", "32" }, 0, 0, 5, 32, 32 },
+        { { "--temperature", "0.4" }, 0, 0, 0, 5, 5 },
+        { { "--temperature", "0.4", "--decoding", "whisper.cpp" }, 0, 0, 5, 5, 5 },
+        { { "--temperature-increment-on-fallback", "0" }, 0, 0, 5, 0, 5 },
+        { { "--temperature-increment-on-fallback", "none" }, 0, 0, 5, 0, 5 },
+        { { "--temperature-increment-on-fallback", "1" }, 0, 0, 5, 5, 5 },
+        { { "--temperature-increment-on-fallback", "1.01" }, 0, 0, 5, 0, 5 },
+        { { NULL }, 1, 0, 0, 5, 5 },
+        { { "--temperature-increment-on-fallback", "0" }, 1, 0, 0, 0, 1 },
+        { { NULL }, 0, 1, 0, 0, 1 },
+        { { "--beam-size", "2" }, 0, 1, 2, 0, 2 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const char *const *w = all[i].words;
+        struct given *g = give(*state, 0, w[0], w[1], w[2], w[3], (char *)NULL);
+        assert_int_equal(g->code, EXIT_OK);
+        g->o.decode.drafted = all[i].drafted;
+        g->o.decode.bare = all[i].bare;
+        for (int known = 0; known < 2; known++) { /* before there is a model it is taken for Whisper */
+            assert_int_equal(decode_opts_fill(&g->p, &g->data, &g->o.decode, known ? *state : NULL), EXIT_OK);
+            assert_int_equal(g->p.beam_size, all[i].beams);
+            assert_int_equal(g->p.best_of, all[i].best);
+        }
+        assert_int_equal(decode_opts_lanes(&g->o.decode), all[i].lanes);
+        decode_opts_settle(&g->o.decode, *state);
+        assert_int_equal(g->o.decode.beam_size, all[i].beams);
+        assert_int_equal(g->o.decode.best_of, all[i].best);
+        assert_int_equal(decode_opts_lanes(&g->o.decode), all[i].lanes);
+        done(g);
+    }
 }
 
 static void test_searches_get_their_lanes(void **state)
@@ -275,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_are_those_of_the_library),
+        cmocka_unit_test(test_the_search_is_that_of_the_other_programs_command_lines),
         cmocka_unit_test(test_searches_get_their_lanes),
         cmocka_unit_test(test_clips_are_seconds_and_chunks_milliseconds),
         cmocka_unit_test(test_context_is_off_between_clips_of_voice_activity_unless_it_is_asked_for),
