@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MOST = 400, HELD_MS = 2000, QUIET_MS = 5000 };
+enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MOST = 400, HELD_MS = 2000, QUIET_MS = 5000,
+       LANGUAGE_MS = 2000 /* of a turn with words decide its language */ };
 
 struct live {
     struct live_params p;
@@ -27,6 +28,7 @@ struct live {
     struct agreement words;
     char *shown;    /* the partial that stands; NULL: none does */
     char *prompt;
+    char language[16]; /* of the turn, "": not decided yet */
     steno_error *e;
     int rc;
 };
@@ -125,6 +127,14 @@ static int words_take(struct live *l, struct words *to)
     return rc ? no_memory(l) : STENO_OK;
 }
 
+/* To detect a language is to encode the sound once more: with words in it, it is decided once a turn. */
+static void language_decide(struct live *l, int64_t end, const struct words *w)
+{
+    const int is_asked = !l->p.text.language && l->p.has_prompt && !l->language[0];
+    if (is_asked && w->n && end - l->begin >= LANGUAGE_MS * PER_MS)
+        snprintf(l->language, sizeof l->language, "%s", steno_language(l->p.session));
+}
+
 /* Hear the turn up to sample `end`. */
 static int hear(struct live *l, int64_t end, int is_last, struct words *to)
 {
@@ -134,8 +144,11 @@ static int hear(struct live *l, int64_t end, int is_last, struct words *to)
     const steno_source src = { part_read, part_rewind, &part };
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
     if (!is_last && l->p.has_prompt) p.temperature_increment_on_fallback = 0; /* the ladder is the last pass's */
-    const int rc = steno_transcribe_source(l->p.session, &src, &p);
-    return rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, to);
+    if (l->language[0]) p.language = l->language;
+    int rc = steno_transcribe_source(l->p.session, &src, &p);
+    rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, to);
+    if (!rc) language_decide(l, end, to);
+    return rc;
 }
 
 /* So much was heard that nobody can go back: what is final becomes a prompt. */
@@ -193,6 +206,7 @@ static void turn_open(struct live *l, int64_t at)
     l->begin = l->cut = l->sure = at;
     l->update = at + l->p.step_ms * PER_MS;
     l->close = -1;
+    l->language[0] = '\0';
     agreement_clear(&l->words);
     free(l->shown);
     free(l->prompt);
@@ -202,9 +216,19 @@ static void turn_open(struct live *l, int64_t at)
     if (rc) fail(l, rc, steno_last_error(l->chunks.session));
 }
 
+/* A turn that lasts no time was none: nothing is reported of it. */
+static int turn_is_none(struct live *l, int64_t at)
+{
+    if (at - l->begin >= PER_MS) return 0;
+    l->open = 0;
+    l->turn--;
+    return 1;
+}
+
 /* Its last pass completes the text. */
 static void turn_close(struct live *l, int64_t at)
 {
+    if (turn_is_none(l, at)) return;
     l->close = at;
     turn_hear(l, at, 1);
     if (!l->rc) tell(l, LIVE_ENDPOINT, &l->words.known, 0);
@@ -236,6 +260,7 @@ static void chunks_go(struct live *l, int64_t now)
 {
     const size_t first = l->words.known.n;
     const int is_over = l->close >= 0 && l->close <= now;
+    if (is_over && turn_is_none(l, l->close)) return;
     const int rc = chunks_hear(&l->chunks, is_over ? l->close : now, is_over, &l->words.known);
     if (rc) fail(l, rc, rc == STENO_ENOMEM ? "out of memory for words" : steno_last_error(l->chunks.session));
     if (l->rc) return;

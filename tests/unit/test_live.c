@@ -112,7 +112,7 @@ static void test_pieces_of_any_size_give_the_same_events(void **state)
     }
 }
 
-static void test_no_sound_has_no_turn_and_one_sample_has_one(void **state)
+static void test_no_turn_lasts_no_time(void **state)
 {
     (void)state;
     static struct told t;
@@ -120,8 +120,41 @@ static void test_no_sound_has_no_turn_and_one_sample_has_one(void **state)
     play(&p, sound, 0, 0, 0);
     assert_string_equal(t.text, "");
     p = params_of(&t);
-    play(&p, sound, 1, 0, 0);
-    assert_string_equal(t.text, "e1 0-0 0 \n");
+    play(&p, sound, 15, 0, 0); /* times are in milliseconds */
+    assert_string_equal(t.text, "");
+    p = params_of(&t);
+    play(&p, sound, 16, 0, 0);
+    assert_string_equal(t.text, "e1 0-1 1 \n");
+    static const float silence[7 * RATE];
+    static const struct { int64_t n; int turns; } all[] = { { 2 * RATE, 1 }, { 4 * RATE, 2 }, { 4 * RATE + 15, 2 }, { 4 * RATE + 16, 3 },
+                                                            { 6 * RATE, 3 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        p = params_of(&t);
+        p.turn_most_ms = 2000;
+        play(&p, silence, all[i].n, 0, 0);
+        assert_int_equal(t.n_turns, all[i].turns);
+        assert_int_equal(t.end_ms, all[i].n / 16 / 1000 * 1000 + (all[i].n == 4 * RATE + 16));
+    }
+}
+
+/* What is decided once is not detected at each update. */
+static void test_a_turn_has_one_language(void **state)
+{
+    (void)state;
+    static struct told t;
+    steno_timings before = { .size = sizeof before }, after = { .size = sizeof after };
+    int64_t encodes[2];
+    for (int named = 0; named < 2; named++) {
+        struct live_params p = params_of(&t);
+        p.step_ms = 500;
+        p.text.language = named ? "en" : NULL;
+        steno_timings_get(session, &before);
+        play(&p, sound, n_sound, 0, 0);
+        steno_timings_get(session, &after);
+        encodes[named] = after.n_encodes - before.n_encodes;
+        assert_true(t.n_turns == 1 && !t.bad);
+    }
+    assert_true(encodes[1] >= 8 && encodes[0] > encodes[1] && encodes[0] <= encodes[1] + 6); /* detected in 2 s, and until there are words */
 }
 
 static void test_who_is_late_by_a_step_goes_without_updates(void **state)
@@ -202,7 +235,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_of_any_size_give_the_same_events),
-        cmocka_unit_test(test_no_sound_has_no_turn_and_one_sample_has_one),
+        cmocka_unit_test(test_no_turn_lasts_no_time),
+        cmocka_unit_test(test_a_turn_has_one_language),
         cmocka_unit_test(test_who_is_late_by_a_step_goes_without_updates),
         cmocka_unit_test(test_a_long_turn_goes_on_in_another_one),
         cmocka_unit_test(test_no_edge_is_lost),
