@@ -232,6 +232,14 @@ void decode_opts_settle(struct decode_opts *o, const steno_model *m)
     if (o->best_of < 0) o->best_of = searches && draws(o) ? width : 0;
 }
 
+static void fill_search(steno_transcribe_params *p, const struct decode_opts *o, const steno_model *m)
+{
+    struct decode_opts settled = *o;
+    decode_opts_settle(&settled, m);
+    p->beam_size = (int32_t)settled.beam_size;
+    p->best_of = (int32_t)settled.best_of;
+}
+
 int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
 {
     p->clip_timestamps = d->clips;
@@ -276,10 +284,7 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->grammar_rule = o->grammar_rule;
     p->grammar_penalty = isnan(o->grammar_penalty) ? (double)INFINITY : o->grammar_penalty;
 
-    struct decode_opts settled = *o;
-    decode_opts_settle(&settled, m);
-    p->beam_size = (int32_t)settled.beam_size;
-    p->best_of = (int32_t)settled.best_of;
+    fill_search(p, o, m);
     p->n_best = (int32_t)o->n_best;
     p->patience = o->patience;
     p->length_penalty = o->length_penalty;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #define OFTEN_USED " model language output-format output-dir word-timestamps initial-prompt hotwords vad vad-model punctuation itn " \
-                   "style max-line-width max-line-count beam-size greedy temperature condition-on-previous-text channels diarize offset-ms " \
+                   "style max-line-width max-line-count beam-size greedy " \
+                   "temperature condition-on-previous-text channels diarize offset-ms " \
                    "duration-ms draft post post-prompt compute threads batch-size progress print-timings demo quiet "
 
 static const struct help_page pages[] = {
