@@ -128,7 +128,7 @@ static const struct promise transcribe[] = {
     { "beam-size", TIMED, "--beam-size 3", "", "api/test_search.c, golden/test_ctc_beam.c" },
     { "patience", DECODES, "--patience 3", "--beam-size 2 " COLD, "unit/test_search_beam.c" },
     { "n-best", TIMED, "--n-best 2", "--beam-size 3", "api/test_n_best.c" },
-    { "best-of", DECODES, "--best-of 2", "--temperature 1", NULL },
+    { "best-of", DECODES, "--best-of 1", "--temperature 1", NULL },
     { "greedy", DECODES, "--greedy", "--temperature 1", NULL },
     { "length-penalty", DECODES, "--length-penalty 1", "--beam-size 3 -v " COLD, "unit/test_search_beam.c" },
     { "temperature", DECODES, "--temperature 0.4", "", NULL },

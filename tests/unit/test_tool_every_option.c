@@ -11,6 +11,7 @@
 #include "option_promises.h"
 #include "signals.h"
 #include <ctype.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -193,6 +194,19 @@ static void figures_hide(char *text)
     *to = '\0';
 }
 
+static void folder_empty(const char *path)
+{
+    char at[512];
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    for (const struct dirent *e; (e = readdir(d));) {
+        if (e->d_name[0] == '.') continue;
+        snprintf(at, sizeof at, "%s/%s", path, e->d_name);
+        assert_int_equal(unlink(at), 0);
+    }
+    closedir(d);
+}
+
 /* What a file of bytes holds, as a number. */
 static void add_written(char *text)
 {
@@ -222,6 +236,7 @@ static struct ran run_with(const struct verb *v, int family, const char *beside,
         free(text);
         unlink(dir);
     }
+    if (strstr(line, "%o")) folder_empty(files.path); /* --dump replaces nothing */
     if (strstr(line, "%g")) add_written(r.text);
     if (v->measures && r.code == 0) figures_hide(r.text);
     return r;
