@@ -151,11 +151,40 @@ static int fetch(struct work *w, struct hub_error *e)
     }
 }
 
+const char *partial_fault(const struct stat *st)
+{
+    if (!S_ISREG(st->st_mode)) return "is no regular file, and no fetch goes on with it";
+    return st->st_nlink > 1 ? "is a file with more than one name (hard links), and no fetch goes on with it" : NULL;
+}
+
+static const char *partial_name(const struct download *d)
+{
+    const char *slash = d->at == AT_FDCWD ? NULL : strrchr(d->partial, '/');
+    return slash ? slash + 1 : d->partial;
+}
+
+/* A pipe or a device is opened without waiting and found out then. */
+static int partial_open(const struct download *d, struct hub_error *e)
+{
+    struct stat st;
+    const int fd = openat(d->at, partial_name(d), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (fd < 0) {
+        hub_fail(e, hub_write_status(errno), "%s: cannot be made: %s", d->partial, errno == ELOOP ? "a symbolic link is there; remove it"
+                 : strerror(errno));
+        return -1;
+    }
+    const char *fault = fstat(fd, &st) ? strerror(errno) : partial_fault(&st);
+    if (!fault) return fd;
+    close(fd);
+    hub_fail(e, HUB_EWRITE, "%s: %s; remove it", d->partial, fault);
+    return -1;
+}
+
 int download(struct http *h, const struct download *d, struct hub_error *e)
 {
     struct work w = { .d = d, .h = h, .e.status = HUB_OK };
-    w.fd = open(d->partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (w.fd < 0) return hub_fail(e, hub_write_status(errno), "%s: cannot be made: %s", d->partial, strerror(errno));
+    w.fd = partial_open(d, e);
+    if (w.fd < 0) return e->status;
     int rc = hash_partial(&w);
     for (int again = 0; rc == HUB_OK; again++) {
         char hash[SHA_HEX_SZ];
@@ -177,7 +206,7 @@ int download(struct http *h, const struct download *d, struct hub_error *e)
     }
     digest_drop(&w.digest);
     if (close(w.fd) && rc == HUB_OK) rc = hub_fail(e, hub_write_status(errno), "%s: cannot be written: %s", d->partial, strerror(errno));
-    if (rc == HUB_EDAMAGED) unlink(d->partial); /* nothing to go on with */
+    if (rc == HUB_EDAMAGED) unlinkat(d->at, partial_name(d), 0); /* nothing to go on with */
     return rc;
 }
 

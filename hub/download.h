@@ -6,15 +6,20 @@
 #define STENO_HUB_DOWNLOAD_H
 #include "http.h"
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct download {
     const char *url, *what; /* what: its name in messages */
     const char *hash;       /* 64 or 40 digits */
     int64_t size;
     const char *partial;    /* path; made with the umask's mode, and there afterwards, unless the bytes were wrong */
+    int at;                 /* an open folder that its last part is reached from; AT_FDCWD: by its path */
     void (*progress)(void *user, int64_t n_bytes); /* so many are there; NULL: nobody wants to know */
     void *user;
 };
+
+/* Why a file that is there cannot be gone on with; NULL: it can. A file with other names has bytes that belong to others, too. */
+const char *partial_fault(const struct stat *st);
 
 /* The caller holds a lock, or the partial's name is its alone. The partial is synced when this returns HUB_OK. */
 int download(struct http *h, const struct download *d, struct hub_error *e);

@@ -12,8 +12,17 @@ int folder_open(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The folder that the last part of `path` lies in, and that part. */
-static int enter_parent(int at, const char *path, const char **last)
+static int enter_part(int at, const char *part, int make)
+{
+    enum { HOW = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+    if (strcmp(part, "..") == 0) return errno = EINVAL, -1;
+    const int fd = openat(at, part, HOW);
+    if (fd >= 0 || errno != ENOENT || !make) return fd;
+    return mkdirat(at, part, 0777) && errno != EEXIST ? -1 : openat(at, part, HOW);
+}
+
+/* The folder that the last part of `path` lies in, and that part. `make`: what is missing is made */
+static int enter_parent(int at, const char *path, const char **last, int make)
 {
     int fd = fcntl(at, F_DUPFD_CLOEXEC, 3);
     *last = path;
@@ -24,7 +33,7 @@ static int enter_parent(int at, const char *path, const char **last)
         if (n && n < sizeof part) {
             memcpy(part, *last, n);
             part[n] = '\0';
-            next = strcmp(part, "..") == 0 ? (errno = EINVAL, -1) : openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            next = enter_part(fd, part, make);
             why = errno;
         }
         close(fd);
@@ -38,7 +47,7 @@ static int enter_parent(int at, const char *path, const char **last)
 int folder_enter(int at, const char *path)
 {
     const char *last;
-    const int parent = enter_parent(at, path, &last);
+    const int parent = enter_parent(at, path, &last, 0);
     if (parent < 0 || !*last) return parent;
     const int fd = openat(parent, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), why = errno;
     close(parent);
@@ -46,10 +55,16 @@ int folder_enter(int at, const char *path)
     return fd;
 }
 
+int folder_make_parent(int at, const char *path)
+{
+    const char *last;
+    return enter_parent(at, path, &last, 1);
+}
+
 int folder_look(int at, const char *path, struct stat *st)
 {
     const char *last;
-    const int parent = enter_parent(at, path, &last);
+    const int parent = enter_parent(at, path, &last, 0);
     if (parent < 0) return -1;
     const int rc = *last ? fstatat(parent, last, st, AT_SYMLINK_NOFOLLOW) : fstat(parent, st), why = errno;
     close(parent);
@@ -60,7 +75,7 @@ int folder_look(int at, const char *path, struct stat *st)
 static int take_away(int at, const char *path, int how)
 {
     const char *last;
-    const int parent = enter_parent(at, path, &last);
+    const int parent = enter_parent(at, path, &last, 0);
     if (parent < 0) return -1;
     const int rc = unlinkat(parent, last, how), why = errno;
     close(parent);

@@ -12,6 +12,7 @@ int folder_open(const char *path);         /* links in `path` are followed. @ret
 /* The folder `path` below `at`; "" is `at` itself.
  * @return a descriptor; -1: errno is ENOTDIR or ELOOP where a part is a link or no folder */
 int folder_enter(int at, const char *path);
+int folder_make_parent(int at, const char *path); /* the same of the folder that `path` lies in; what is missing is made */
 int folder_look(int at, const char *path, struct stat *st); /* at a name below, without following it. @return 0, or -1 */
 int folder_unlink(int at, const char *path); /* a name below that is no folder; one that is gone is well. @return 0, or -1 */
 int folder_rmdir(int at, const char *path);  /* an empty folder below. @return 0, or -1 */

@@ -5,15 +5,16 @@
 #include "hub_api.h"
 #include "hub_text.h"
 #include "place.h"
+#include "plain_folder.h"
 #include "store.h"
 #include "unlisted.h"
 #include "wanted.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct work {
@@ -21,7 +22,7 @@ struct work {
     struct hub_pulled *out;
     struct hub_listing own;
     const struct hub_listing *list; /* own, or what was known */
-    char *take;                     /* [list->n] */
+    char *take;                     /* [list->n]; in a folder of the caller's enum plain_state */
     int is_whole;                   /* own has all files of the repository */
 };
 
@@ -36,18 +37,29 @@ static int is_there(const struct hub_pull *p, const struct hub_place *at, const 
     return file_verify(path, f->size, f->hash, p->stop, p->user, &why) == HUB_OK;
 }
 
-static int fetch(struct work *w, const struct hub_place *at, const struct hub_file *f, struct hub_error *e)
+static int fetch(struct work *w, const struct hub_place *at, const struct hub_file *f, int folder, struct hub_error *e)
 {
     const struct hub_pull *p = w->p;
     char *url = hub_file_url(p->env, p->hub, p->id, w->out->commit, f->path);
     if (!url) return hub_no_memory(e, "an address");
-    const struct download d = { .url = url, .what = f->path, .hash = f->hash, .size = f->size, .partial = at->partial,
+    const struct download d = { .url = url, .what = f->path, .hash = f->hash, .size = f->size, .partial = at->partial, .at = folder,
                                 .progress = p->progress, .user = p->user };
     if (p->started) p->started(p->user, f->path, f->size);
     int rc = download(p->http, &d, e);
     free(url);
-    if (rc == HUB_OK) return store_rename(at->partial, at->content, e);
-    if (store_has(at->partial, -1)) w->out->partial = strdup(at->partial);
+    return rc;
+}
+
+/* Into a folder of the caller's, `state` says what stood there when it was looked at; into a cache a content takes the name of another. */
+static int fetch_to_place(struct work *w, const struct hub_place *at, const struct hub_file *f, int state, struct hub_error *e)
+{
+    const int folder = w->p->to ? plain_folder_enter(w->p, f, state, e) : AT_FDCWD;
+    if (folder == -1) return e->status;
+    int rc = fetch(w, at, f, folder, e);
+    if (rc == HUB_OK && w->p->to) rc = plain_folder_put(w->p, folder, at->partial, f, state, e);
+    else if (rc == HUB_OK) rc = store_rename(at->partial, at->content, e);
+    if (folder >= 0) close(folder);
+    if (rc != HUB_OK && store_has(at->partial, -1)) w->out->partial = strdup(at->partial);
     return rc;
 }
 
@@ -86,37 +98,25 @@ static int record(const struct hub_pull *p, const char *commit, const struct hub
     return rc;
 }
 
-/* The same for a file in the caller's folder, as Hugging Face's client does: it fetches nothing then that is here. */
-static int record_plain(const struct hub_pull *p, const char *commit, const struct hub_file *f, struct hub_error *e)
-{
-    char *path = hub_plain_record_path(p->to, f->path), *ignore = hub_format("%s/.cache/huggingface/.gitignore", p->to);
-    char *text = hub_format("%s\n%s\n%lld.0\n", commit, f->hash, (long long)time(NULL));
-    int rc = path && ignore && text ? store_text(path, text, e) : hub_no_memory(e, "a path");
-    if (rc == HUB_OK && !store_has(ignore, -1)) rc = store_text(ignore, "*", e);
-    free(path);
-    free(ignore);
-    free(text);
-    return rc;
-}
-
-static int pull_file(struct work *w, const struct hub_file *f, struct hub_error *e)
+static int pull_file(struct work *w, const struct hub_file *f, int state, struct hub_error *e)
 {
     const struct hub_pull *p = w->p;
     struct hub_place at;
     struct store_lock lock = { -1 };
     int64_t fetched = 0;
     int rc = hub_place_of(&at, p, w->out->commit, f, e);
-    if (rc == HUB_OK) rc = store_folders(at.content, e);
-    if (rc == HUB_OK) rc = store_folders(at.file, e);
+    if (rc == HUB_OK && !p->to) rc = store_folders(at.content, e);
+    if (rc == HUB_OK && !p->to) rc = store_folders(at.file, e);
     if (rc == HUB_OK) rc = store_lock(&lock, at.lock, p->stop, p->user, e);
     if (rc == HUB_OK && lock.fd < 0) rc = own_partial(&at, e);
-    if (rc == HUB_OK && !is_there(p, &at, f)) {
-        rc = fetch(w, &at, f, e);
+    const int seen = p->to && state == PLAIN_THERE && store_has(at.file, f->size);
+    if (rc == HUB_OK && !seen && !is_there(p, &at, f)) {
+        rc = fetch_to_place(w, &at, f, state, e);
         fetched = f->size;
     }
     if (rc == HUB_OK) rc = name_it(p, &at, e);
     if (rc == HUB_OK && !p->to && (!at.target || !store_has(at.content, -1))) rc = record(p, w->out->commit, f, e);
-    if (rc == HUB_OK && p->to) rc = record_plain(p, w->out->commit, f, e);
+    if (rc == HUB_OK && p->to) rc = plain_folder_record(p, w->out->commit, f, e);
     store_unlock(&lock);
     if (rc == HUB_OK) {
         w->out->n_bytes += fetched;
@@ -290,6 +290,7 @@ int hub_pull(const struct hub_pull *p, struct hub_pulled *out, struct hub_error 
     if (p->rev && (fault = hub_revision_fault(p->rev))) return hub_fail(e, HUB_EARG, "%s: no revision: %s", p->rev, fault);
     if (!cache && !p->to) return hub_fail(e, HUB_EWRITE, "there is no place for a cache: set HOME, HF_HOME or MODELSCOPE_CACHE");
     int rc = list_files(&w, e);
+    if (rc == HUB_OK && p->to) rc = plain_folder_look(p, w.list, w.take, e);
     if (rc == HUB_OK) rc = check_room(&w, e);
     if (rc == HUB_OK && p->to) rc = store_folders(p->to, e);
     if (rc == HUB_OK && p->to && mkdir(p->to, 0777) && errno != EEXIST)
@@ -301,7 +302,7 @@ int hub_pull(const struct hub_pull *p, struct hub_pulled *out, struct hub_error 
         if (rc == HUB_OK) rc = tag_cache(cache, e);
     }
     for (size_t i = 0; rc == HUB_OK && i < w.list->n; i++)
-        if (w.take[i]) rc = pull_file(&w, &w.list->f[i], e);
+        if (w.take[i]) rc = pull_file(&w, &w.list->f[i], w.take[i], e);
     if (rc == HUB_OK && !p->to && p->hub == HUB_HF) rc = publish(&w, e);
     if (rc == HUB_OK) rc = say_path(&w, e);
     free(w.take);

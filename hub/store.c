@@ -75,23 +75,30 @@ static int write_all(int fd, const char *text)
     return fsync(fd);
 }
 
-int store_text(const char *path, const char *text, struct hub_error *e)
+int store_text_at(int at, const char *name, const char *path, const char *text, struct hub_error *e)
 {
-    int rc = store_folders(path, e);
-    char *tmp = rc == HUB_OK ? beside(path) : NULL;
-    if (rc != HUB_OK) return rc;
+    int rc = HUB_OK;
+    char *tmp = beside(name);
     if (!tmp) return hub_no_memory(e, "a path");
-    unlink(tmp);
-    const int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    unlinkat(at, tmp, 0);
+    const int fd = openat(at, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
         rc = failed(path, "cannot be written", e);
     } else {
         if (write_all(fd, text)) rc = failed(path, "cannot be written", e);
         if (close(fd) && rc == HUB_OK) rc = failed(path, "cannot be written", e);
-        if (rc == HUB_OK) rc = store_rename(tmp, path, e);
-        if (rc != HUB_OK) unlink(tmp);
+        if (rc == HUB_OK && renameat(at, tmp, at, name)) rc = failed(path, "cannot be put in place", e);
+        if (rc != HUB_OK) unlinkat(at, tmp, 0);
     }
     free(tmp);
+    return rc;
+}
+
+int store_text(const char *path, const char *text, struct hub_error *e)
+{
+    int rc = store_folders(path, e);
+    if (rc == HUB_OK) rc = store_text_at(AT_FDCWD, path, path, text, e);
+    if (rc == HUB_OK) sync_folder(path);
     return rc;
 }
 

@@ -11,6 +11,8 @@ int store_has(const char *path, int64_t size);            /* a regular file, lin
 
 /* `text` as a whole file, over an older one. */
 int store_text(const char *path, const char *text, struct hub_error *e);
+/* The same in an open folder; `path` is what it is called in messages. */
+int store_text_at(int at, const char *name, const char *path, const char *text, struct hub_error *e);
 
 /* A link that points at `target`, over what is there. @return HUB_OK; HUB_EARG: this file system has no links */
 int store_link(const char *path, const char *target, struct hub_error *e);

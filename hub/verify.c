@@ -6,6 +6,7 @@
 #include "json_path.h"
 #include "known.h"
 #include "place.h"
+#include "plain_folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,18 +54,6 @@ static int hash_of_tree(char hash[HUB_HASH_SZ], const struct hub_snapshot *s, co
     return found;
 }
 
-/* What clients that fetch into a folder write down: commit, hash and time, a line each. `file` is its path in the folder. */
-static int hash_of_plain_record(char hash[HUB_HASH_SZ], const char *folder, const char *file)
-{
-    char *path = hub_plain_record_path(folder, file);
-    FILE *f = path ? regular_read(path) : NULL;
-    free(path);
-    if (!f) return 0;
-    const int got = fscanf(f, "%*255s %64s", hash);
-    fclose(f);
-    return got == 1 && (hub_is_hex(hash, 64) || hub_is_hex(hash, 40));
-}
-
 static int judge(struct hub_verified *v, const char *path, int known, const char *hash, int64_t size, const struct hub_judge *j,
                  struct hub_error *e)
 {
@@ -106,7 +95,7 @@ static int verify_in(struct hub_verified *v, const char *folder, const char *fil
     const char *slash = strrchr(file, '/');
     int64_t size = -1;
     if (!path) return hub_no_memory(e, "a path");
-    const int known = hash_of_plain_record(hash, folder, file) || hub_known_digest(hash, &size, slash ? slash + 1 : file);
+    const int known = hub_plain_hash(hash, folder, file) || hub_known_digest(hash, &size, slash ? slash + 1 : file);
     const int rc = judge(v, path, known, hash, size, j, e);
     free(path);
     return rc;

@@ -4,10 +4,13 @@ A folder outside of the cache has files that nobody may touch; every test ends w
 nothing: the link itself goes where it is what was asked for, else the command is refused."""
 import os
 import shutil
+import time
 
 from fakehub import COMMIT, OLD, WHISPER, sha256
 from steno_hub import Case, main
 
+TINY = "openai/whisper-tiny"
+WANTED = ["config.json", "generation_config.json", "model.safetensors", "vocab.json"]
 ME, HASH = "my/model", sha256(b"weights")
 DEEP = [8, 9, 63, 64]
 
@@ -230,6 +233,149 @@ class Links(Case):
         os.unlink(self.repo + "/pipe")
         self.rm(0, ME)
         self.assertFalse(os.path.exists(self.repo + "/snapshots/" + COMMIT))
+
+    # ---- a folder of the user's, who has files of the same names
+
+    def into(self, code, *args):
+        before = {n: self.mode_of(n) for n in self.names("mine")}
+        out, err = self.pull(code, "--to", "mine", *args, TINY)
+        if code:
+            self.assertIn("mine", err)
+            self.assertFalse([p for p in self.hub.paths() if "/resolve/" in p], err)  # not one byte was fetched
+            self.assertEqual({n: self.mode_of(n) for n in self.names("mine")}, before)
+        self.hub.log.clear()
+        return err
+
+    def names(self, folder):
+        return sorted(os.path.join(d, n) for d, f, g in os.walk(os.path.join(self.home, folder)) for n in f + g)
+
+    def mode_of(self, path):
+        st = os.lstat(path)
+        return st.st_mode, st.st_ino, st.st_size, st.st_mtime_ns
+
+    def test_files_of_the_user_are_not_replaced(self):
+        for name in WANTED:
+            with self.subTest(name=name):
+                path = self.home + "/mine/" + name
+                self.write(path, "my own")
+                err = self.into(6)
+                self.assertIn("mine/%s: is there with other content, and is not replaced; name another folder with --to, or replace it with "
+                              "--force" % name, err)
+                self.assertEqual(self.read(path), b"my own")
+                self.write(path, "my own" + "x" * (len(WHISPER[name]) - 6))  # the same length
+                self.into(6)
+                self.into(0, "--force")
+                self.assertEqual(self.read(path), WHISPER[name])
+                self.into(0)
+                shutil.rmtree(self.home + "/mine")
+
+    def test_a_file_with_the_right_bytes_is_kept(self):
+        os.makedirs(self.home + "/mine")
+        for name in ("config.json", "vocab.json"):
+            self.write(self.home + "/" + name, WHISPER[name].decode())
+        os.link(self.home + "/config.json", self.home + "/mine/config.json")
+        self.link(self.home + "/mine/vocab.json", "../vocab.json")
+        before = self.mode_of(self.home + "/mine/config.json"), self.mode_of(self.home + "/mine/vocab.json")
+        err = self.into(0)
+        self.assertIn("config.json: is there already", err)
+        self.assertIn("vocab.json: is there already", err)
+        self.assertEqual(before, (self.mode_of(self.home + "/mine/config.json"), self.mode_of(self.home + "/mine/vocab.json")))
+
+    def test_what_an_earlier_pull_has_put_there_is_replaced_while_it_is_unchanged(self):
+        self.into(0)
+        newer = dict(WHISPER, **{"config.json": b'{"model_type": "whisper", "newer": 1}\n'})
+        self.hub.repos[TINY], self.hub.commits[TINY] = newer, "c" * 40
+        self.write(self.home + "/mine/vocab.json", "mine now")
+        self.into(6)
+        self.assertEqual(self.read(self.home, "mine/config.json"), WHISPER["config.json"])
+        self.write(self.home + "/mine/vocab.json", WHISPER["vocab.json"].decode())
+        self.into(0)
+        self.assertEqual(self.read(self.home, "mine/config.json"), newer["config.json"])
+        self.run_steno(0, "models", "verify", "mine")
+
+    def test_other_things_of_that_name(self):
+        make = {"pipe": os.mkfifo, "folder": os.mkdir, "dangling": lambda p: os.symlink("none", p), "loop": lambda p: os.symlink(p, p),
+                "link": lambda p: os.symlink(self.outside + "/config.json", p)}
+        for what, how in make.items():
+            for name in ("config.json", "config.json.steno.incomplete", ".cache/huggingface/download/config.json.metadata"):
+                with self.subTest(what=what, name=name):
+                    path = os.path.join(self.home, "mine", name)
+                    os.makedirs(os.path.dirname(path))
+                    how(path)
+                    self.assertIn(name, self.into(6))
+                    self.assertEqual(self.look(), self.before)
+                    if what != "folder" and not name.endswith("incomplete"):
+                        self.into(0, "--force")
+                        self.assertTrue(os.path.isfile(path) and not os.path.islink(path))
+                        self.assertEqual(self.look(), self.before)
+                    shutil.rmtree(self.home + "/mine")
+
+    def test_other_names_of_a_partial_file_keep_their_bytes(self):
+        os.makedirs(self.home + "/mine")
+        for name in ("config.json", "model.safetensors"):
+            path = self.home + "/mine/%s.steno.incomplete" % name
+            os.link(self.outside + "/thesis.txt", path)
+            self.assertIn("more than one name (hard links)", self.into(6))
+            os.unlink(path)
+        self.into(0)
+
+    def test_a_partial_file_of_ones_own_goes_on(self):
+        os.makedirs(self.home + "/mine")
+        with open(self.home + "/mine/model.safetensors.steno.incomplete", "wb") as f:
+            f.write(WHISPER["model.safetensors"][:1 << 20])
+        self.pull(0, "--to", "mine", TINY)
+        self.assertIn("bytes=1048576-", [h.get("Range") for _, p, h in self.hub.log if "model.safetensors" in p])
+
+    def test_partial_files_of_the_cache_are_plain_ones(self):
+        for how, says in ((os.mkfifo, "is no regular file"), (lambda p: os.link(self.outside + "/thesis.txt", p), "hard links"),
+                          (lambda p: os.symlink(self.outside + "/thesis.txt", p), "symbolic link")):
+            path = self.snapshot(TINY) + "/../../blobs/" + sha256(WHISPER["model.safetensors"]) + ".steno.incomplete"
+            os.makedirs(os.path.dirname(os.path.normpath(path)), exist_ok=True)
+            how(os.path.normpath(path))
+            _, err = self.pull(6, TINY)
+            self.assertIn(says, err)
+            self.assertEqual(self.look(), self.before)
+            os.unlink(os.path.normpath(path))
+        self.pull(0, TINY)
+
+    def test_folders_on_the_way_are_folders(self):
+        self.hub.repos[TINY] = {"sub/er/ggml-x.bin": b"weights", "config.json": b"{}"}
+        self.hub.commits[TINY] = "d" * 40
+        for way in ("sub", "sub/er", ".cache", ".cache/huggingface", ".cache/huggingface/download", ".cache/huggingface/download/sub/er"):
+            for target in (self.outside, "/none", "."):
+                with self.subTest(way=way, target=target):
+                    self.link(self.home + "/mine/" + way, target)
+                    _, err = self.pull(6, "--to", "mine", TINY + ":sub/er/ggml-x.bin")
+                    self.assertIn("mine/%s: is a symbolic link, and files are only put into real folders" % way, err)
+                    self.assertFalse([p for p in self.hub.paths() if "/resolve/" in p])
+                    shutil.rmtree(self.home + "/mine")
+        self.write(self.home + "/mine/sub")
+        _, err = self.pull(6, "--to", "mine", TINY + ":sub/er/ggml-x.bin")
+        self.assertIn("a part of the path is no folder", err)
+        os.unlink(self.home + "/mine/sub")
+        self.link(self.home + "/link", "mine")  # the folder itself may be one
+        self.pull(0, "--to", "link", TINY + ":sub/er/ggml-x.bin")
+        self.assertEqual(self.read(self.home, "mine/sub/er/ggml-x.bin"), b"weights")
+
+    def test_a_file_that_comes_in_the_meantime_is_not_replaced(self):
+        for name in ("model.safetensors", "vocab.json"):
+            p = self.start("models", "pull", "--to", "mine", "fault/slow")
+            partial = self.home + "/mine/model.safetensors.steno.incomplete"
+            while p.poll() is None and not (os.path.exists(partial) and os.path.getsize(partial)):
+                time.sleep(0.01)
+            self.write(self.home + "/mine/" + name, "mine")
+            _, err = p.communicate(timeout=60)
+            self.assertEqual(p.returncode, 6, err)
+            self.assertIn("mine/%s: another program has put a file there in the meantime" % name, err)
+            self.assertEqual(self.read(self.home, "mine", name), b"mine")
+            shutil.rmtree(self.home + "/mine")
+
+    def test_two_pulls_into_one_folder(self):
+        both = [self.start("models", "pull", "--to", "mine", "fault/slow") for _ in range(2)]
+        for p in both:
+            _, err = p.communicate(timeout=60)
+            self.assertEqual(p.returncode, 0, err)
+        self.run_steno(0, "models", "verify", "mine")
 
     # ---- how deep
 

@@ -131,7 +131,9 @@ class Pull(Case):
         self.assertIn("vocab.json: its bytes are wrong", out)
         self.assertIn("3 files are right, 1 are not", err)
         self.assertEqual(len(out.splitlines()), 1)
-        self.pull(0, "--to", folder, TINY)
+        _, err = self.pull(6, "--to", folder, TINY)  # a change of the user's looks the same
+        self.assertIn("vocab.json: is there with other content, and is not replaced", err)
+        self.pull(0, "--to", folder, "--force", TINY)
         self.run_steno(0, "models", "verify", folder)
         self.run_steno(0, "models", "verify", folder + "/config.json")
         self.assertEqual(self.read(folder, "vocab.json"), WHISPER["vocab.json"])
