@@ -35,6 +35,12 @@ if(TARGET steno-media_shared)
     install(FILES ${PROJECT_BINARY_DIR}/steno-media.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
+install(FILES out/steno_output.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS steno-output_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS steno-output_shared EXPORT steno-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+configure_file(cmake/steno-output.pc.in steno-output.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/steno-output.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 install(EXPORT steno-targets NAMESPACE steno:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/steno-config.cmake.in ${PROJECT_BINARY_DIR}/steno-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/steno-config-version.cmake COMPATIBILITY SameMinorVersion)

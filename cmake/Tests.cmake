@@ -200,7 +200,7 @@ foreach(source IN LISTS sources)
     if(TARGET steno-media_static)
         target_link_libraries(example_${name} PRIVATE steno-media_static)
     endif()
-    target_link_libraries(example_${name} PRIVATE steno_static)
+    target_link_libraries(example_${name} PRIVATE steno-output_static steno_static)
     target_compile_options(example_${name} PRIVATE -Wall -Wextra -Wpedantic)
     if(EXISTS ${PROJECT_SOURCE_DIR}/doc/examples/${name}.args)
         file(READ doc/examples/${name}.args args)
@@ -295,6 +295,7 @@ endif()
 if(NOT STENO_SANITIZE AND TARGET steno)
     steno_test(install COMMAND bash tests/install/test_install.sh LABELS install
         ENV "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};STENO_LIBDIR=${CMAKE_INSTALL_LIBDIR}")
+    steno_test(install.readme COMMAND bash tests/install/test_readme.sh LABELS install slow TIMEOUT 1500 ENV "CC=${CMAKE_C_COMPILER}")
 endif()
 
 foreach(test IN LISTS tests_threads tests_media tests_long)
@@ -303,7 +304,7 @@ foreach(test IN LISTS tests_threads tests_media tests_long)
     endif()
 endforeach()
 
-# ---- where several run at a time the longest begin first, so that none is left alone at the end: seconds, roughly
+# ---- seconds on one core, roughly: where several tests run at a time the longest begin first. Those of 10 and more carry the label `slow`
 
 set(costs
     emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.kernels.Conroe 200 emulated.program.Nehalem 200
@@ -316,6 +317,9 @@ while(costs)
     list(POP_FRONT costs test seconds)
     if(TEST ${test})
         set_tests_properties(${test} PROPERTIES COST ${seconds})
+        if(seconds GREATER_EQUAL 10)
+            set_property(TEST ${test} APPEND PROPERTY LABELS slow)
+        endif()
     endif()
 endwhile()
 

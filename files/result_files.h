@@ -8,7 +8,7 @@
 #define STENO_FILES_RESULT_FILES_H
 #include "ledger.h"
 #include "out_names.h"
-#include "steno_out.h"
+#include "writers.h"
 
 struct result_files {
     /* yours to fill */

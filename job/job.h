@@ -3,7 +3,7 @@
  * The internal library steno-job, which the program, a server and bindings share. Of each input its mix, one channel, or every channel is
  * transcribed, of one track or of all; one that fails does not keep the others. Inputs are taken one after the other, or several at a time
  * (batch.c). Nothing here prints, ends the process, reads the environment or holds signals: whoever runs a job is told by callbacks, and
- * gives each transcript to writers (steno_out.h). */
+ * gives each transcript to writers (writers.h). */
 #ifndef STENO_JOB_H
 #define STENO_JOB_H
 #include "diarize.h"

@@ -1,7 +1,7 @@
 /* steno: the names of all results of a run. SPDX-License-Identifier: MIT */
 #include "out_names.h"
 #include "out_name.h"
-#include "steno_out.h"
+#include "writers.h"
 #include <stdlib.h>
 #include <string.h>
 

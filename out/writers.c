@@ -1,5 +1,5 @@
 /* steno: the formats. SPDX-License-Identifier: MIT */
-#include "steno_out.h"
+#include "writers.h"
 #include "write.h"
 
 const struct writer writers[] = {

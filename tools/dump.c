@@ -6,7 +6,7 @@
 #include "out_names.h"
 #include "path.h"
 #include "sound.h"
-#include "steno_out.h"
+#include "writers.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
 #include "path.h"
 #include "print.h"
 #include "sound.h"
-#include "steno_out.h"
+#include "writers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* steno: options about words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
 #include "subtitle_opts.h"
 #include "ledger_code.h"
-#include "steno_out.h"
+#include "writers.h"
 #include "message.h"
 #include "option_names.h"
 #include "utf8.h"

@@ -3,7 +3,7 @@
  * Texts with tags, words and times of all clips of the collection, as a Python program would read them, and what is hard to come by in
  * them: clips behind the first, words whose times are not known. */
 #include "funasr.h"
-#include "steno_out.h"
+#include "writers.h"
 
 static double const margin_least = 0.02; /* of logits */
 

@@ -3,7 +3,7 @@
  * What FunASR's AutoModel(model, vad_model, punc_model).generate() returns (make_pipeline.py) for the recordings of the collection and for
  * long ones made of them, by its defaults, and with times and sentences: as the format `funasr` writes ours. */
 #include "funasr.h"
-#include "steno_out.h"
+#include "writers.h"
 
 static steno_model *vad, *punctuation;
 static int n_lossy; /* files of which the reference has lost words */

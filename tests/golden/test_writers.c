@@ -3,7 +3,7 @@
  * The collection holds what openai-whisper's writers made of three recordings under several layouts. A transcript is built from its own
  * JSON and written in the reference's five formats, so every cue, line break and digit has to be the same. */
 #include "golden.h"
-#include "steno_out.h"
+#include "writers.h"
 #include <stdio.h>
 
 enum { MAX_SEGMENTS = 64, MAX_WORDS = 512, MAX_IDS = 1024, FIRST_TIMESTAMP = 50364 };

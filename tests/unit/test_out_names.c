@@ -2,7 +2,7 @@
 #include "harness.h"
 #include "out_name.h"
 #include "out_names.h"
-#include "steno_out.h"
+#include "writers.h"
 #include <stdlib.h>
 
 static void check_name(const char *template, const char *input, const char *want)

@@ -7,7 +7,7 @@
 #include "inputs.h"
 #include "message.h"
 #include "resume.h"
-#include "steno_out.h"
+#include "writers.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

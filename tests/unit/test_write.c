@@ -3,7 +3,7 @@
  * tests/data/writers holds the files of openai-whisper's writers; the segments below are its own numbers, so that every byte, the last
  * digit of every number included, has to be the same. Formats that it does not have are compared with what their readers expect. */
 #include "harness.h"
-#include "steno_out.h"
+#include "writers.h"
 #include "write.h"
 #include <math.h>
 #include <stdio.h>

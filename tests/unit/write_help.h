@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
-#include "steno_out.h"
+#include "writers.h"
 #include "write.h"
 
 /* A word from and to milliseconds; -1 is a time that is not known. */

@@ -1,6 +1,6 @@
 /* steno: results as bytes. SPDX-License-Identifier: MIT
  *
- * The internal library steno-out, which the program, a server and bindings share, so that a result has the same bytes wherever it is asked
+ * The writers of libsteno-output, which the program, a server and bindings share, so that a result has the same bytes wherever it is asked
  * for. It sees the public headers only; nothing in it prints, ends the process or reads the environment. Take a transcript out of a session
  * (transcript.h), cut it where it is to be cut (reshape.h), and give it to a writer with a sink of your own (sink.h).
  *
@@ -8,8 +8,8 @@
  * API's object and jsonl a line per input. wts is a script that burns words into a picture as they are said, ass the subtitles in it, and
  * score has a line per token; json_full is whisper.cpp's object with them. funasr is the
  * list that FunASR's generate() returns. */
-#ifndef STENO_OUT_H
-#define STENO_OUT_H
+#ifndef STENO_OUT_WRITERS_H
+#define STENO_OUT_WRITERS_H
 #include "reshape.h"
 #include "sink.h"
 #include "transcript.h"
