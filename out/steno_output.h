@@ -1,8 +1,8 @@
 /* steno-output: results as text, subtitles and JSON. SPDX-License-Identifier: MIT
  *
- * A companion of libsteno: it writes the result of a session in the formats of `steno -f FORMAT`. Notes on the sound file and the options of
- * a run, which only the program knows, are not in them. Nothing here prints, ends the process, reads the environment or keeps state between
- * calls; any number of threads may write results of their own sessions. */
+ * A companion of libsteno: it writes the result of a session in the formats of `steno -f FORMAT`. Notes on the sound file and the options
+ * of a run, which only the program knows, are not in them. Nothing here prints, ends the process, reads the environment or keeps state
+ * between calls; any number of threads may write results of their own sessions. */
 #ifndef STENO_OUTPUT_H
 #define STENO_OUTPUT_H
 #include <steno/steno.h>
