@@ -781,7 +781,10 @@ typedef struct steno_transcribe_params {
     double length_penalty;         /* candidates rank by sum of log-probabilities / ((5 + n) / 6) ^ this, 0..1; NAN, the default: / n */
 
     /* Text that is given. */
-    const char *prefix;            /* first words of every window's text, NULL: none */
+    const char *prefix;            /* first words of every window's text, NULL: none. The text goes on behind them and holds them: their
+                                    * tokens are given with probability 1 and count in no figure. The time 0.00 stands before them.
+                                    * With STENO_GUARDS_OFF, as in the reference, a time must come behind them, at which most models end
+                                    * the text, and what was chosen is given alone */
     const int32_t *prefix_tokens;  /* [n_prefix_tokens] the same as ids */
     int32_t n_prefix_tokens;
     int32_t max_context;           /* most tokens of earlier text before a window, -1: what fits (223); 0: none */
@@ -794,7 +797,8 @@ typedef struct steno_transcribe_params {
      * them but what the grammar says. Times stand between characters and between words, where the sentence can go on or end; a window is
      * cut only where a sentence ends. A window whose room (sample_len, the context) or tokens (suppress_tokens bars brackets and other
      * signs) do not suffice for a sentence is decoded again as far as the ladder goes, then has no text: STENO_FLAG_UNFINISHED tells
-     * on_attempt. A prefix is no part of the sentence. Refused are grammars that are empty or accept the empty text alone. */
+     * on_attempt. A prefix stands before the sentence and is no part of it. Refused are grammars that are empty or accept the empty text
+     * alone. */
     const char *grammar;
     const char *grammar_rule;      /* its start, NULL: "root" */
     double grammar_penalty;        /* what other ids, and times and ends elsewhere, lose from their logits. INFINITY, the default: they are

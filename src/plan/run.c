@@ -122,17 +122,18 @@ struct logit_range logit_range_of(const struct sampler *s)
         g.ts_to = g.ts_from;
         return g;
     }
-    if (!s->n) { /* a window begins with a timestamp, not too late */
+    if (!s->n && !q->begun) { /* a window begins with a timestamp, not too late */
         if (!q->loose) g.text_to = 0;
         g.ts_to = q->ts_initial_last + 1;
         return g;
     }
-    const int last = s->out[s->n - 1].id >= q->ts_begin;
-    const int before = s->n < 2 || s->out[s->n - 2].id >= q->ts_begin;
+    const int last = s->n && s->out[s->n - 1].id >= q->ts_begin;
+    const int before = s->n < 2 ? !q->begun : s->out[s->n - 2].id >= q->ts_begin;
+    const int32_t last_ts = q->begun && s->last_ts < q->ts_begin ? q->ts_begin : s->last_ts;
     if (last && before) g.ts_to = g.ts_from;   /* a pair is complete: text follows */
     if (last && !before) g.text_from = q->eot; /* a segment ended: its successor's time or the end follows */
-    if (s->last_ts >= 0 && !(q->loose && s->last_ts == q->ts_begin)) { /* time does not go back, and stands still only to reopen */
-        const int32_t from = s->last_ts + ((last && !before) || q->loose ? 0 : 1);
+    if (last_ts >= 0 && !(q->loose && last_ts == q->ts_begin)) { /* time does not go back, and stands still only to reopen */
+        const int32_t from = last_ts + ((last && !before) || q->loose ? 0 : 1);
         if (from > g.ts_from) g.ts_from = from;
     }
     return g;

@@ -30,6 +30,7 @@ struct logit_rules {
     int32_t ts_initial_last;     /* highest timestamp id allowed at the first position */
     int32_t timestamps;          /* 1: timestamp rules apply; 0: no timestamp may be chosen */
     int32_t ts_enough;           /* a timestamp from this id on ends the text; 0: none does */
+    int32_t begun;               /* 1: before the first position stand 0.00 and text, so text goes on there, or a time ends it */
     int32_t loose;               /* 1: they are whisper.cpp's: text may come first, a time may be said again, 0.00 counts as none; and
                                   * probabilities are shares of all ids, where only times may be chosen, too */
     double temperature;          /* 0: most probable id */

@@ -38,8 +38,94 @@ static void test_initial_tokens_end_with_the_prefix_and_the_text_goes_on_behind_
             assert_int_equal(at.n, 4 + n); /* start, language, task, no timestamps */
             assert_int_equal(at.sot, 0);
             assert_memory_equal(at.id + 4, ids, (size_t)n * sizeof *ids);
-            assert_string_equal(steno_text(session), " one eight. two seven."); /* the first chosen token comes after it */
+            assert_string_equal(steno_text(session), " zero nine one eight. two seven."); /* the first chosen token comes after it */
+            p.guards = STENO_GUARDS_OFF;
+            run(&demo, &p);
+            assert_string_equal(steno_text(session), " one eight. two seven."); /* the reference gives what was chosen alone */
         }
+}
+
+/* ---- a prefix and times ------------------------------------------------------------------------------------------------------ */
+
+enum { WAYS = 7 };
+
+/* What goes with a prefix, each of it alone and together with the others. */
+static steno_transcribe_params product(unsigned bits)
+{
+    static char const grammar[] = "root ::= (\" \" word)+ \".\"? (\" \" word)* \".\"\n"
+                                  "word ::= \"nine\" | \"one\" | \"eight\" | \"two\" | \"seven\"";
+    steno_transcribe_params p = params_noted(&told);
+    p.audio_ctx = SHORT;
+    if (bits & 1) p.word_timestamps = 1;
+    if (bits & 2) p.without_timestamps = 1;
+    if (bits & 4) p.beam_size = 3;
+    if (bits & 8) p.initial_prompt = "eight two";
+    if (bits & 16) p.guards = STENO_GUARDS_RETRY;
+    if (bits & 32) p.grammar = grammar;
+    if (bits & 64) p.token_timestamps = 1;
+    return p;
+}
+
+/* Text that begins with the prefix and goes on; times in order, and within the sound; words that are the text. */
+static void expect_whole(unsigned bits, const char *prefix, const steno_transcribe_params *p)
+{
+    const char *text = steno_text(session);
+    char words[1000] = "";
+    int64_t last = 0;
+    steno_segment g = { .size = sizeof g };
+    if (strncmp(text, prefix, strlen(prefix)) || strlen(text) < strlen(prefix) + strlen(" two seven."))
+        fail_msg("%u: '%s' does not go on behind '%s'", bits, text, prefix);
+    for (int i = 0; !steno_segment_get(session, i, &g); i++) {
+        if (g.t0_ms < last || g.t1_ms < g.t0_ms || g.t1_ms > demo.n / 16)
+            fail_msg("%u: '%s' lies at %lld to %lld", bits, g.text, (long long)g.t0_ms, (long long)g.t1_ms);
+        last = g.t1_ms;
+        steno_word w = { .size = sizeof w };
+        for (int k = 0; !steno_word_get(session, i, k, &w); k++) strncat(words, w.text, sizeof words - strlen(words) - 1);
+    }
+    if (p->word_timestamps && strcmp(words, text)) fail_msg("%u: words '%s' of '%s'", bits, words, text);
+}
+
+static void test_text_goes_on_behind_a_prefix_whatever_else_is_asked_for(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 1u << WAYS; bits++) {
+        steno_transcribe_params p = product(bits);
+        p.prefix = "zero";
+        run(&demo, &p);
+        expect_whole(bits, " zero", &p);
+        const struct prompted at = stood();
+        if (!p.without_timestamps) assert_int_equal(at.id[at.n - 2], steno_token_id(model, STENO_TOKEN_TIMESTAMP));
+    }
+}
+
+/* What was given was not chosen: it stands in the tokens, and counts in no probability. */
+static void test_given_tokens_stand_among_the_tokens_and_change_no_figure(void **state)
+{
+    (void)state;
+    int32_t ids[MOST_IDS];
+    steno_transcribe_params p = params_noted(&told);
+    p.prefix = "zero";
+    run(&demo, &p);
+    const int n = tokens_of(session, ids, MOST_IDS);
+    assert_int_equal(ids[0], steno_token_id(model, STENO_TOKEN_TIMESTAMP));
+    assert_int_equal(n, told.a[0].n_tokens + 2);
+    steno_segment g = { .size = sizeof g };
+    assert_int_equal(steno_segment_get(session, 0, &g), STENO_OK);
+    assert_int_equal(g.t0_ms, 0);
+    assert_true(g.avg_logprob == told.a[0].avg_logprob);
+}
+
+/* The whole text is given: it is there once, and the time behind it is the model's. */
+static void test_a_prefix_that_is_the_whole_text_stays_and_ends_in_time(void **state)
+{
+    (void)state;
+    for (int words = 0; words < 2; words++) {
+        steno_transcribe_params p = product(0);
+        p.word_timestamps = words;
+        p.prefix = "zero nine one eight. two seven.";
+        run(&demo, &p);
+        expect_whole((unsigned)words, " zero nine one", &p);
+    }
 }
 
 static void test_every_window_and_attempt_begins_with_the_prefix(void **state)
@@ -215,6 +301,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_whisper_cpp_s_rules_the_mark_before_earlier_text_counts),
         cmocka_unit_test(test_initial_tokens_end_with_the_prefix_and_the_text_goes_on_behind_it),
+        cmocka_unit_test(test_text_goes_on_behind_a_prefix_whatever_else_is_asked_for),
+        cmocka_unit_test(test_given_tokens_stand_among_the_tokens_and_change_no_figure),
+        cmocka_unit_test(test_a_prefix_that_is_the_whole_text_stays_and_ends_in_time),
         cmocka_unit_test(test_every_window_and_attempt_begins_with_the_prefix),
         cmocka_unit_test(test_a_prefix_that_leaves_no_room_is_refused_and_the_longest_decodes),
         cmocka_unit_test(test_a_prefix_is_cut_to_what_the_sample_length_leaves),

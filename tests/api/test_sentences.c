@@ -124,7 +124,7 @@ static void vary(steno_transcribe_params *p, int way)
     if (way == 0) p->word_timestamps = 1;
     if (way == 1) p->word_timestamps = 1, p->hallucination_silence_threshold = 0.05;
     if (way == 2) p->temperature_increment_on_fallback = p->temperature < 0.5 ? 0.5 : 0, p->logprob_threshold = 0;
-    if (way == 3) p->prefix = "no";
+    if (way == 3) p->prefix = "no,";
     if (way == 4) p->guards = STENO_GUARDS_RETRY;
     if (way == 5) p->tinydiarize = 1;
     if (way == 6) p->hotwords = words, p->hotwords_boost = 50;
@@ -134,6 +134,25 @@ static void vary(steno_transcribe_params *p, int way)
     if (way == 10) p->suppress_regex = "[ab]";
     if (way == 11) p->suppress_blank = 0, p->token_timestamps = 1;
     if (way == 12) p->initial_prompt = "wa wa wa wa wa", p->carry_initial_prompt = 1;
+    if (way == 13) p->prefix = "no,", p->without_timestamps = 1;
+}
+
+/* The prefix, which stands before each sentence, then the grammar. */
+static void read_behind_prefix(const char *grammar)
+{
+    static char all[1000];
+    size_t n = (size_t)snprintf(all, sizeof all, "root ::= \" no,\" rest\n");
+    for (const char *at = grammar; *at; n++) {
+        const int is_root = !strncmp(at, "root", 4);
+        assert_true(n + 5 < sizeof all);
+        memcpy(all + n, is_root ? "rest" : at, is_root ? 5 : 2);
+        if (!is_root) all[n + 1] = 0;
+        if (is_root) n += 3;
+        at += is_root ? 4 : 1;
+    }
+    const struct sentences so_far = seen;
+    read_slowly(all);
+    seen = so_far;
 }
 
 static void test_whatever_else_is_asked_for_it_stays_a_sentence(void **state)
@@ -142,12 +161,16 @@ static void test_whatever_else_is_asked_for_it_stays_a_sentence(void **state)
     steno_batch *b;
     steno_session *s = session_in_batch(&b, random1, 3, 4);
     for (int k = 0; k < GRAMMARS; k++) {
-        read_slowly(grammars[k]);
-        for (int way = 0; way < 13; way++)
+        memset(&seen, 0, sizeof seen);
+        for (int way = 0; way < 14; way++)
             for (int i = 0; i < SEARCHES; i++) {
                 steno_transcribe_params p = search(i, grammars[k]);
+                const struct sentences so_far = seen;
                 vary(&p, way);
-                if (!p.prefix) p.sample_len = way % 2 ? 0 : 30;
+                read_slowly(grammars[k]);
+                seen = so_far;
+                if (p.prefix) read_behind_prefix(grammars[k]);
+                else p.sample_len = way % 2 ? 0 : 30;
                 run_long(s, &p);
                 expect_sentences(s, grammars[k], "way", 10 * way + i);
             }

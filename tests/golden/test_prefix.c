@@ -56,6 +56,7 @@ static int file_differs(struct engine *g, const char *name, json_t *file, int *c
         p.language = json_string_value(json_object_get(truth ? truth : file, "language"));
         p.temperature_increment_on_fallback = 0;
         p.prefix = json_string_value(json_object_get(want, "prefix"));
+        p.guards = STENO_GUARDS_OFF; /* else 0.00 stands before the prefix, and the text goes on */
         p.user = &f;
         p.on_attempt = keep_first;
         if (steno_transcribe(g->session, window, WINDOW, &p)) fail_msg("%s: %s", name, steno_last_error(g->session));

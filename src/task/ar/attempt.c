@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "task/ar/attempt.h"
+#include "task/ar/begun.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/ar/search.h"
@@ -120,8 +121,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
     a->unfinished = sentence.end == SENTENCE_NONE;
     a->completed = l->sampler.n < l->sampler.limit;
     int single_end;
-    s->model->family->speech->tokens_to_segments(s->model, &w->options, w->ids, a->n_tokens, w->frames, w->token_segments, &a->advance,
-                                                 &single_end);
+    begun_advance(w, a->n_tokens, &a->advance, &single_end);
     a->avg_logprob = loose->on ? v.avg_logprob : ar_avg_logprob(l);
     a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob.p;
     a->margin = l->sampler.margin;

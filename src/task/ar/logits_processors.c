@@ -119,7 +119,7 @@ static int can_go_on(const struct window_decoder *w, const struct grammar_step *
 /* May a time stand here, or a turn? Behind it must be room for the time that begins the next segment, and for text. */
 static int can_pause(const struct window_decoder *w, const struct lane *l, const struct grammar_step *at)
 {
-    const int32_t ts = w->rules.ts_begin, opens = !l->sampler.n || l->sampler.out[l->sampler.n - 1].id >= ts;
+    const int32_t ts = w->rules.ts_begin, opens = l->sampler.n ? l->sampler.out[l->sampler.n - 1].id >= ts : !w->rules.begun;
     if (!at->between || at->complete) return at->between;
     return l->sampler.limit - l->sampler.n > (opens ? 1 : 2) && can_go_on(w, at);
 }

@@ -1,10 +1,11 @@
 /* steno: what stands before the tokens of a window. SPDX-License-Identifier: MIT
  *
- * [start of previous, initial prompt, earlier text,] start of transcript, language, task(, no timestamps)(, prefix). Only the last half
- * context minus one of what was said before counts, so only that much of it is held, with its whole number beside it.
+ * [start of previous, initial prompt, earlier text,] start of transcript, language, task(, no timestamps)(, 0.00)(, prefix). Only the
+ * last half context minus one of what was said before counts, so only that much of it is held, with its whole number beside it.
  * Reference: openai-whisper 20250625, whisper/transcribe.py (carried prompts), whisper/decoding.py (the cut). */
 #include <string.h>
 #include "task/ar/prompt.h"
+#include "task/ar/begun.h"
 #include "text/longest.h"
 
 static int32_t max_of(const struct window_decoder *w)
@@ -116,6 +117,7 @@ int prompt_begin(struct window_decoder *w)
         if (!rc) rc = prefix_set(w, (const int32_t *)(const void *)ids.p, (int32_t)(ids.len / sizeof(int32_t)));
     }
     buf_free(&ids);
+    w->rules.begun = is_begun(w);
     return rc;
 }
 
@@ -159,6 +161,7 @@ int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
     memcpy(w->prompt + n, head, (size_t)n_head * sizeof *head);
     *sot += n;
     n += n_head;
+    if (is_begun(w)) w->prompt[n++] = m->tokens.timestamp_begin;
     memcpy(w->prompt + n, w->prefix, (size_t)w->n_prefix * sizeof *w->prefix);
     return n + w->n_prefix;
 }

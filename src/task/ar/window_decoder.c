@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "task/ar/window_decoder.h"
+#include "task/ar/begun.h"
 #include "task/ar/guesses.h"
 #include "task/ar/hypotheses.h"
 #include "task/ar/logits_processors.h"
@@ -337,8 +338,9 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     w->last_speech = d.last_speech;
     if (rc || !*n || *n == before || !is_forced(w->request)) return rc;
     struct sentence left; /* of what is not dropped for the silence around it */
-    rc = sentence_of(w, w->ids, w->drafts[*n].first + 1, &left);
-    if (rc || (left.end == SENTENCE_AS_CUT && left.n == w->drafts[*n].first + 1)) return rc;
+    const int32_t n_left = w->drafts[*n].first + 1 - w->n_held;
+    rc = sentence_of(w, w->ids + w->n_held, n_left, &left);
+    if (rc || (left.end == SENTENCE_AS_CUT && left.n == n_left)) return rc;
     *n = before;
     *seek = next;
     return rc;
@@ -366,6 +368,10 @@ static int window_finish(struct window_decoder *w)
         struct sentence q;
         rc = sentence_of(w, w->ids, w->kept.n_tokens, &q);
         if (rc) return rc;
+        rc = hypotheses_add(w);
+        if (rc) return rc;
+        w->n_held = begun_hold(w, q.n);
+        q.n += w->n_held;
         int single_end, n = speech->tokens_to_segments(s->model, &w->options, w->ids, q.n, w->frames, w->token_segments, &advance,
                                                        &single_end);
         if (q.end == SENTENCE_NONE) n = 0;
@@ -375,8 +381,6 @@ static int window_finish(struct window_decoder *w)
             single_end = 1;
         }
         seek = w->seek + advance;
-        rc = hypotheses_add(w);
-        if (rc) return rc;
         drafts_make(w, n);
         w->words.skipped = 0;
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);

@@ -42,7 +42,8 @@ struct window_decoder {
     int32_t frames;          /* of audio in it */
     float *level;            /* [window] of each frame, log10 */
     int32_t *prompt;         /* [text_ctx] */
-    int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept */
+    int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept, */
+    int32_t n_held;          /* behind so many that were given */
     struct token_segment *token_segments;    /* [text_ctx + 1] */
     struct draft *drafts;    /* [text_ctx + 1] */
     uint8_t *mute;           /* [text_ctx + 1] of each: its text stands where there is no sound */
