@@ -9,6 +9,7 @@
 
 #if STENO_HUB_CURL
 enum { MOST_REDIRECTS = 20, CHUNK = 1 << 16 };
+enum { MOST_HEADER = 1 << 18, MOST_PAGE = 1 << 18 }; /* bytes of all header fields, and of a page that says why there is nothing */
 
 struct http {
     struct http_settings s;
@@ -24,6 +25,10 @@ struct exchange {
     const struct http_request *r;
     struct http_answer *a;
     int begun, enough, stopped;
+    int endless;           /* header fields do not end */
+    int dropped;           /* a page that nobody reads was long or slow; its code counts */
+    size_t n_header, n_page;
+    double started_s, begun_s;
 };
 
 int http_library(char *version, size_t n, struct hub_error *e)
@@ -31,6 +36,103 @@ int http_library(char *version, size_t n, struct hub_error *e)
     struct curl c;
     const int rc = curl_load(&c, e);
     if (rc == HUB_OK) snprintf(version, n, "%s", c.curl_version_info(CURLVERSION_NOW)->version);
+    return rc;
+}
+
+const struct http_settings *http_settings_of(const struct http *h)
+{
+    return &h->s;
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *user)
+{
+    struct exchange *x = user;
+    x->n_header += size * n;
+    if (x->n_header > MOST_HEADER) {
+        x->endless = 1;
+        return 0;
+    }
+    http_fields_push(&x->a->fields, line, size * n);
+    return size * n;
+}
+
+static int begin(struct exchange *x)
+{
+    long code = 0;
+    if (x->begun) return 0;
+    x->begun = 1;
+    x->begun_s = http_now_s();
+    x->h->curl.curl_easy_getinfo(x->h->easy, CURLINFO_RESPONSE_CODE, &code);
+    x->a->code = (int)code;
+    if (code >= 200 && code < 300 && x->r->begin && x->r->begin(x->r->user, x->a)) x->enough = 1;
+    return x->enough;
+}
+
+static size_t on_bytes(char *data, size_t size, size_t n, void *user)
+{
+    struct exchange *x = user;
+    if (begin(x)) return 0;
+    if (x->a->code < 200 || x->a->code > 299 || !x->r->bytes) {
+        x->n_page += size * n;
+        x->dropped = x->n_page > MOST_PAGE;
+        return x->dropped ? 0 : size * n;
+    }
+    if (x->r->bytes(x->r->user, data, size * n)) x->enough = 1;
+    return x->enough ? 0 : size * n;
+}
+
+static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+{
+    struct exchange *x = user;
+    const struct http_settings *s = &x->h->s;
+    const double now_s = http_now_s();
+    (void)total, (void)now, (void)up_total, (void)up_now;
+    x->stopped = s->stop && s->stop(s->user);
+    if (!x->begun && now_s - x->started_s > s->answer_s + 2.0 * s->stall_s) x->endless = 1;
+    if (x->begun && (x->a->code < 200 || x->a->code > 299) && now_s - x->begun_s > s->answer_s) x->dropped = 1;
+    return x->stopped || x->endless || x->dropped;
+}
+
+#define SET(option, value) rc = rc ? rc : h->curl.curl_easy_setopt(h->easy, option, value)
+
+/* What is the same in all requests. It is set once, since a library whose exchange has failed refuses some of it (CURLOPT_BUFFERSIZE). */
+static CURLcode set_always(struct http *h)
+{
+    CURLcode rc = CURLE_OK;
+    SET(CURLOPT_ERRORBUFFER, h->reason);
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_FOLLOWLOCATION, 0L);
+    SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    SET(CURLOPT_CONNECTTIMEOUT, (long)h->s.answer_s);
+    SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    SET(CURLOPT_LOW_SPEED_TIME, (long)h->s.stall_s);
+    SET(CURLOPT_BUFFERSIZE, (long)CHUNK);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_WRITEFUNCTION, on_bytes);
+    SET(CURLOPT_NOPROGRESS, 0L);
+    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+    SET(CURLOPT_USERAGENT, h->s.agent);
+    SET(CURLOPT_RESUME_FROM_LARGE, (curl_off_t)0);
+    SET(CURLOPT_RANGE, (char *)NULL);
+    if (h->s.proof) SET(CURLOPT_CAINFO, h->s.proof);
+    return rc;
+}
+
+/* What a request has of its own. The token goes with those alone whose origin is the endpoint's. */
+static CURLcode set_up(struct http *h, struct exchange *x, const char *url, struct curl_slist *fields)
+{
+    CURLcode rc = CURLE_OK;
+    char origin[HUB_ORIGIN_SZ];
+    h->reason[0] = 0;
+    SET(CURLOPT_URL, url);
+    SET(CURLOPT_HEADERDATA, x);
+    SET(CURLOPT_WRITEDATA, x);
+    SET(CURLOPT_XFERINFODATA, x);
+    SET(CURLOPT_HTTPHEADER, fields);
+    SET(CURLOPT_HTTPGET, 1L);
+    SET(CURLOPT_NOBODY, (long)x->r->head);
+    SET(CURLOPT_PROXY, hub_origin(origin, url) == 0 && hub_is_loopback(origin) ? "" : (char *)NULL); /* a proxy would see the token */
     return rc;
 }
 
@@ -43,6 +145,9 @@ int http_open(struct http **out, const struct http_settings *s, struct hub_error
         ? hub_fail(e, HUB_EARG, "the hub's address \"%s\" is none of the form https://HOST", s->endpoint) : HUB_OK;
     if (rc == HUB_OK) rc = curl_load(&h->curl, e);
     if (rc == HUB_OK && !(h->easy = h->curl.curl_easy_init())) rc = hub_no_memory(e, "a connection");
+    const CURLcode set = rc == HUB_OK ? set_always(h) : CURLE_OK;
+    if (set == CURLE_OUT_OF_MEMORY) rc = hub_no_memory(e, "a connection");
+    else if (set) rc = hub_fail(e, HUB_ENET, "libcurl cannot be set up: %s", h->curl.curl_easy_strerror(set));
     if (rc == HUB_OK) return HUB_OK;
     http_close(h);
     *out = NULL;
@@ -53,82 +158,6 @@ void http_close(struct http *h)
 {
     if (h && h->easy) h->curl.curl_easy_cleanup(h->easy);
     free(h);
-}
-
-const struct http_settings *http_settings_of(const struct http *h)
-{
-    return &h->s;
-}
-
-static size_t on_header(char *line, size_t size, size_t n, void *user)
-{
-    struct exchange *x = user;
-    http_fields_push(&x->a->fields, line, size * n);
-    return size * n;
-}
-
-static int begin(struct exchange *x)
-{
-    long code = 0;
-    if (x->begun) return 0;
-    x->begun = 1;
-    x->h->curl.curl_easy_getinfo(x->h->easy, CURLINFO_RESPONSE_CODE, &code);
-    x->a->code = (int)code;
-    if (code >= 200 && code < 300 && x->r->begin && x->r->begin(x->r->user, x->a)) x->enough = 1;
-    return x->enough;
-}
-
-static size_t on_bytes(char *data, size_t size, size_t n, void *user)
-{
-    struct exchange *x = user;
-    if (begin(x)) return 0;
-    if (x->a->code < 200 || x->a->code > 299 || !x->r->bytes) return size * n;
-    if (x->r->bytes(x->r->user, data, size * n)) x->enough = 1;
-    return x->enough ? 0 : size * n;
-}
-
-static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
-{
-    struct exchange *x = user;
-    (void)total, (void)now, (void)up_total, (void)up_now;
-    x->stopped = x->h->s.stop && x->h->s.stop(x->h->s.user);
-    return x->stopped;
-}
-
-#define SET(option, value) rc = rc ? rc : h->curl.curl_easy_setopt(h->easy, option, value)
-
-/* What every request has. The token goes with those alone whose origin is the endpoint's. */
-static CURLcode set_up(struct http *h, struct exchange *x, const char *url, struct curl_slist *fields)
-{
-    CURLcode rc = CURLE_OK;
-    char origin[HUB_ORIGIN_SZ];
-    h->reason[0] = 0;
-    SET(CURLOPT_ERRORBUFFER, h->reason);
-    SET(CURLOPT_URL, url);
-    SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_FOLLOWLOCATION, 0L);
-    SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    SET(CURLOPT_CONNECTTIMEOUT, (long)h->s.answer_s);
-    SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
-    SET(CURLOPT_LOW_SPEED_TIME, (long)h->s.stall_s);
-    SET(CURLOPT_BUFFERSIZE, (long)CHUNK);
-    SET(CURLOPT_HEADERFUNCTION, on_header);
-    SET(CURLOPT_HEADERDATA, x);
-    SET(CURLOPT_WRITEFUNCTION, on_bytes);
-    SET(CURLOPT_WRITEDATA, x);
-    SET(CURLOPT_NOPROGRESS, 0L);
-    SET(CURLOPT_XFERINFOFUNCTION, on_progress);
-    SET(CURLOPT_XFERINFODATA, x);
-    SET(CURLOPT_USERAGENT, h->s.agent);
-    SET(CURLOPT_HTTPHEADER, fields);
-    SET(CURLOPT_HTTPGET, 1L);
-    SET(CURLOPT_NOBODY, (long)x->r->head);
-    SET(CURLOPT_RESUME_FROM_LARGE, (curl_off_t)0);
-    SET(CURLOPT_RANGE, (char *)NULL);
-    SET(CURLOPT_PROXY, hub_origin(origin, url) == 0 && hub_is_loopback(origin) ? "" : (char *)NULL); /* a proxy would see the token */
-    if (h->s.proof) SET(CURLOPT_CAINFO, h->s.proof);
-    return rc;
 }
 
 static int add(struct http *h, struct curl_slist **list, char *line)
@@ -160,6 +189,7 @@ static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
     const char *what = x->r->what, *why = *h->reason ? h->reason : h->curl.curl_easy_strerror(rc);
     if (x->stopped || x->enough) return hub_fail(e, HUB_ESTOPPED, "%s: ended before all had come", what);
     if (rc == CURLE_OUT_OF_MEMORY) return hub_no_memory(e, what);
+    if (x->endless) return hub_fail(e, HUB_ENET, "%s: the header fields of the answer do not end", what);
     const int lasting = rc == CURLE_UNSUPPORTED_PROTOCOL || rc == CURLE_URL_MALFORMAT || rc == CURLE_PEER_FAILED_VERIFICATION ||
                         rc == CURLE_SSL_CACERT_BADFILE;
     x->a->again = !lasting;
@@ -180,11 +210,14 @@ static int exchange(struct exchange *x, const char *url, char **next, struct hub
     struct curl_slist *fields = fields_of(h, x->r, url, &bad);
     http_fields_begin(&x->a->fields);
     x->a->code = 0;
-    x->begun = 0;
+    x->begun = x->endless = x->dropped = 0;
+    x->n_header = x->n_page = 0;
+    x->started_s = http_now_s();
     CURLcode rc = bad ? CURLE_OUT_OF_MEMORY : set_up(h, x, url, fields);
     if (rc == CURLE_OK) rc = h->curl.curl_easy_perform(h->easy);
     h->curl.curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &code);
     x->a->code = (int)code;
+    if (x->dropped && !x->stopped) rc = CURLE_OK;
     if (rc == CURLE_OK && !x->begun && begin(x)) rc = CURLE_WRITE_ERROR;
     if (rc == CURLE_OK && code >= 300 && code < 400 && code != 304) h->curl.curl_easy_getinfo(h->easy, CURLINFO_REDIRECT_URL, &to);
     *next = to ? strdup(to) : NULL;

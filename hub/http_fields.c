@@ -1,8 +1,10 @@
 /* steno-hub: the header fields of an answer that count. SPDX-License-Identifier: MIT */
 #include "http_fields.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 void http_fields_begin(struct http_fields *f)
 {
@@ -41,6 +43,35 @@ static void copy_tag(char *to, size_t size, const char *text)
     if (*text == '"') text++;
     copy(to, size, text);
     to[strcspn(to, "\"")] = '\0';
+}
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT" as seconds; -1: it is none. */
+static double date_of(const char *s)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    struct tm t = { 0 };
+    char month[4], zone[4];
+    if (sscanf(s, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d %3s", &t.tm_mday, month, &t.tm_year, &t.tm_hour, &t.tm_min, &t.tm_sec,
+               zone) != 7) return -1;
+    const char *at = strlen(month) == 3 ? strstr(months, month) : NULL;
+    if (!at || (at - months) % 3 || strcmp(zone, "GMT") != 0 || t.tm_year < 1970) return -1;
+    t.tm_mon = (int)(at - months) / 3;
+    t.tm_year -= 1900;
+    return (double)timegm(&t);
+}
+
+/* Seconds, or a date, which is of the server's clock. What is neither is as if it were not there. */
+static void take_retry(struct http_fields *f)
+{
+    const size_t n = strspn(f->retry, "0123456789");
+    if (n && !f->retry[n]) {
+        f->retry_s = n > 18 ? 1e18 : (double)whole(f->retry, n);
+        return;
+    }
+    const double then = date_of(f->retry), now = date_of(f->date);
+    if (then < 0) return;
+    f->retry_s = then - (now >= 0 ? now : (double)time(NULL));
+    if (f->retry_s < 0) f->retry_s = 0;
 }
 
 /* "bytes 5-9/10", "bytes 5-9/" and a star, "bytes " with a star and "/10". What is wrong in any part is as if it were not there. */
@@ -107,7 +138,8 @@ static void take_field(struct http_fields *f, const char *name, const char *valu
     else if (IS("x-error-message")) copy(f->reason, sizeof f->reason, value);
     else if (IS("link") && !f->next[0]) take_link(f, value);
     else if (IS("ratelimit")) take_limit(f, value);
-    else if (IS("retry-after") && whole_text(value) >= 0) f->retry_s = (double)whole_text(value);
+    else if (IS("date")) copy(f->date, sizeof f->date, value), take_retry(f);
+    else if (IS("retry-after")) copy(f->retry, sizeof f->retry, value), take_retry(f);
 #undef IS
 }
 

@@ -8,7 +8,8 @@ struct http_fields { /* texts are cut where they are too long; what is not there
     int64_t length;               /* Content-Length */
     int64_t range_begin, range_total; /* Content-Range: bytes BEGIN-END/TOTAL, bytes * /TOTAL */
     int64_t linked_size;          /* X-Linked-Size */
-    double retry_s;               /* Retry-After in seconds, or what RateLimit says */
+    double retry_s;               /* Retry-After in seconds from now, or what RateLimit says */
+    char retry[64], date[64];     /* Retry-After and Date as they are */
     int is_encoded;               /* Content-Encoding, and not identity */
     char etag[128], linked_etag[128]; /* bare: without W/ and quotes */
     char commit[65];              /* X-Repo-Commit */

@@ -12,6 +12,9 @@ repository "fault/NAME" has the same files as "openai/whisper-tiny" and goes wro
     evil-N     a path that leads out      dup        one path twice                           nojson, endless
     notree     no list of files           notree-N   HEAD is refused with N, too              nothing    neither list nor hashes
     noapi      files and nothing else         seesaw     no ranges, and cut in two places in turn
+    later      503 once, and Retry-After as `retry` of the hub says       lies-N  an answer whose Content-Length is N
+    page       404 with a page that does not end, drip  the same, slowly  head    header fields that do not end
+    hops       redirects that do not end, each to another address
 
 The hub's protocol is that of section "requests" of its clients; the log of requests is what tests look at."""
 import gzip
@@ -63,6 +66,7 @@ class Hub:
         self.repos = {"openai/whisper-tiny": dict(WHISPER)}
         self.commits = {}  # of a repository: its commit, if not COMMIT
         self.log, self.counts, self.lock = [], {}, threading.Lock()
+        self.retry = "0"
         self.token = None  # what "private" and "gated" want
         self.expect_token = False
         self.hub, self.store = self.serve(HubHandler), self.serve(StoreHandler)
@@ -178,6 +182,17 @@ class Handler(BaseHTTPRequestHandler):
             return self.drip(code, body, fields)
         self.say(code, body, fields, length=fault != "nolength")
 
+    def endless(self, what):
+        self.close_connection = True
+        self.send_response(404)
+        while what == "head":
+            self.send_header("X-More", "x" * 1000)
+            self.flush_headers()
+        self.end_headers()
+        while self.command != "HEAD":
+            self.wfile.write(b"x" * (1 if what == "drip" else 1 << 16))
+            time.sleep(0.1 if what == "drip" else 0)
+
     def begin(self, code, body, fields):
         self.send_response(code)
         for k, v in {**fields, "Content-Length": str(len(body))}.items():
@@ -249,6 +264,13 @@ class HubHandler(Handler):
             self.say(429, b"later", {"RateLimit": '"api";r=0;t=%d' % int(fault[5:])})
         elif fault == "noapi" and "/resolve/" not in self.path:
             self.say(405, b"no")
+        elif fault == "later" and self.hub.first("later", repo) == 0:
+            self.say(503, b"later", {"Retry-After": self.hub.retry})
+        elif fault in ("page", "drip", "head"):
+            self.endless(fault)
+        elif fault.startswith("lies-") and "/resolve/" not in self.path:
+            self.close_connection = True
+            self.say(200, json.dumps({"id": repo, "sha": COMMIT}).encode(), {"Content-Length": fault[5:].replace("neg", "-5")})
         elif fault == "nojson":
             self.say(200, b"<html>a proxy's page</html>", {"Content-Type": "text/html"})
         else:
@@ -311,6 +333,8 @@ class HubHandler(Handler):
             return self.say(308, b"", {"Location": self.path + "?again=1"})
         if repo == "fault/loop":
             return self.say(302, b"", {"Location": self.path})
+        if repo == "fault/hops":
+            return self.say(302, b"", {"Location": self.path.split("?")[0] + "?hop=%d" % self.hub.first("hop")})
         if repo == "fault/scheme":
             return self.say(302, b"", {"Location": "file:///etc/passwd"})
         if is_lfs(path, data):

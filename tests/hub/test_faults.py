@@ -175,6 +175,51 @@ class Faults(Case):
         self.assertGreater(time.time() - began, 2)
         self.assertIn("another try in 2 s", err)
 
+    def test_a_failed_look_up_of_a_name_is_said_each_time(self):
+        for n, *args in ((3, "pull", "a/b"), (1, "search", "x"), (1, "pull", "-q", "a/b")):
+            _, err = self.run_steno(7, "models", *args, "--retries", "2", HF_ENDPOINT="https://nohost.invalid")
+            reasons = {line.split("; another try")[0] for line in err.splitlines()}
+            self.assertEqual((len(reasons), len(err.splitlines())), (1, n), err)
+            self.assertNotIn("argument", err)
+
+    def test_a_pause_has_an_end(self):
+        """A date is told by the server's clock."""
+        at = lambda s: time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + s))
+        for retry, longest in (("0", 1), ("-5", 3), ("-99999999999999999999", 3), ("soon", 3), ("", 3), (at(-9), 1), (at(2), 4), ("nan", 3)):
+            with self.subTest(retry=retry):
+                self.hub.retry = retry
+                self.hub.counts.clear()
+                began = time.time()
+                self.good("later", "--force")
+                self.assertLess(time.time() - began, longest + 3)
+        for retry in ("311", "99999", "18446744073709551617", "9" * 300, at(4000), "Fri, 31 Dec 9999 23:59:59 GMT"):
+            with self.subTest(retry=retry):
+                self.hub.retry = retry
+                self.hub.counts.clear()
+                began = time.time()
+                _, err = self.pull(7, "fault/later")
+                self.assertIn("which is too long to wait: try later", err)
+                self.assertLess(time.time() - began, 5)
+
+    def test_answers_without_an_end(self):
+        """Their code counts, and not all of them is read."""
+        for fault, code, says in (("page", 3, "not found"), ("drip", 3, "not found"), ("head", 7, "header fields of the answer do not end"),
+                                  ("hops", 7, "redirected more than 20 times")):
+            with self.subTest(fault=fault):
+                began = time.time()
+                self.hub.log.clear()
+                _, err = self.pull(code, "--retries", "1", "fault/" + fault, HF_HUB_ETAG_TIMEOUT="2", HF_HUB_DOWNLOAD_TIMEOUT="2")
+                self.assertIn(says, err)
+                self.assertLess(time.time() - began, 20)
+                self.assertLess(len(self.hub.log), 60)
+
+    def test_lengths_that_are_not_so(self):
+        for n in ("1", "0", "500", "9" * 18, "9" * 30, "neg", "x"):
+            with self.subTest(n=n):
+                began = time.time()
+                self.pull(7, "--retries", "1", "fault/lies-" + n, HF_HUB_DOWNLOAD_TIMEOUT="2")
+                self.assertLess(time.time() - began, 20)
+
     def test_a_stall_ends_and_goes_on(self):
         err = self.good("stall", HF_HUB_DOWNLOAD_TIMEOUT="2")
         self.assertIn("nothing came for 2 s", err)

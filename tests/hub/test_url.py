@@ -56,6 +56,15 @@ class Url(Case):
             _, err = self.hear(4, other)
             self.assertIn("No such file", err)
 
+    def test_answers_without_an_end(self):
+        for fault, says in (("page", "the server answers 404"), ("drip", "the server answers 404"), ("head", "fields of the answer do not end"),
+                            ("hops", "redirected more than 20 times"), ("later", "too long to wait")):
+            with self.subTest(fault=fault):
+                self.hub.repos["fault/" + fault] = {"talk.wav": self.sound}
+                self.hub.retry = "99999"
+                _, err = self.hear(4, self.url("talk.wav", "fault/" + fault), HF_HUB_ETAG_TIMEOUT="2", HF_HUB_DOWNLOAD_TIMEOUT="2")
+                self.assertIn(says, err)
+
     def test_what_may_be_secret_is_printed_nowhere(self):
         for path in ("talk.wav", "none.wav", "page.wav"):
             for args in (("-f", "jsonl"), ("-o", "out", "-f", "txt,json,jsonl"), ("--progress", "json"), ("--progress", "lines")):

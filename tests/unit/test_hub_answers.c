@@ -58,6 +58,27 @@ static void test_fields_are_those_of_the_last_answer(void **state)
     assert_true(f.retry_s == -1);
 }
 
+static void test_a_pause_is_seconds_or_a_date(void **state)
+{
+    static const struct { const char *retry; double s; } is[] = {
+        { "0", 0 }, { "310", 310 }, { "999999999999999999", 999999999999999999.0 }, { "1000000000000000000", 1e18 },
+        { "99999999999999999999999999999999999999", 1e18 }, { "Sun, 06 Nov 1994 08:49:37 GMT", 7 }, { "Sun, 06 Nov 1994 08:49:29 GMT", 0 },
+        { "Tue, 06 Nov 2035 08:49:30 GMT", 1293840000 }, { "-1", -1 }, { "-99999999999999999999", -1 }, { "1.5", -1 }, { "5 s", -1 }, { "", -1 },
+        { "nan", -1 }, { "Sun, 06 Nov 1994", -1 }, { "Sun, 06 Abc 1994 08:49:37 GMT", -1 }, { "Sun, 06 anF 1994 08:49:37 GMT", -1 },
+        { "Sun, 06 Nov 1994 08:49:37 CET", -1 }, { "soon", -1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "Retry-After: %s", is[i].retry);
+        const struct http_fields before = FIELDS("Date: Sun, 06 Nov 1994 08:49:30 GMT", line);
+        const struct http_fields behind = FIELDS(line, "Date: Sun, 06 Nov 1994 08:49:30 GMT");
+        if (before.retry_s != is[i].s || behind.retry_s != is[i].s) fail_msg("%s: %g, %g", is[i].retry, before.retry_s, behind.retry_s);
+    }
+    const struct http_fields f = FIELDS("Retry-After: Sun, 06 Nov 1994 08:49:37 GMT"); /* our clock says that it is over */
+    assert_true(f.retry_s == 0);
+}
+
 static void test_an_origin_is_scheme_host_and_port(void **state)
 {
     static const struct { const char *url, *origin; } is[] = {
@@ -221,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_content_range_counts_when_all_of_it_is_right),
         cmocka_unit_test(test_fields_are_those_of_the_last_answer),
+        cmocka_unit_test(test_a_pause_is_seconds_or_a_date),
         cmocka_unit_test(test_an_origin_is_scheme_host_and_port),
         cmocka_unit_test(test_an_origin_of_the_longest_host_is_its_own_origin),
         cmocka_unit_test(test_paths_that_lead_out_are_faults),
