@@ -1,6 +1,7 @@
 /* steno-hub: one request, by libcurl. SPDX-License-Identifier: MIT */
 #include "http.h"
 #include "curl.h"
+#include "hub_clock.h"
 #include "hub_name.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static int begin(struct exchange *x)
     long code = 0;
     if (x->begun) return 0;
     x->begun = 1;
-    x->begun_s = http_now_s();
+    x->begun_s = hub_now_s();
     x->h->curl.curl_easy_getinfo(x->h->easy, CURLINFO_RESPONSE_CODE, &code);
     x->a->code = (int)code;
     if (code >= 200 && code < 300 && x->r->begin && x->r->begin(x->r->user, x->a)) x->enough = 1;
@@ -85,7 +86,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 {
     struct exchange *x = user;
     const struct http_settings *s = &x->h->s;
-    const double now_s = http_now_s();
+    const double now_s = hub_now_s();
     (void)total, (void)now, (void)up_total, (void)up_now;
     x->stopped = s->stop && s->stop(s->user);
     if (!x->begun && now_s - x->started_s > s->answer_s + 2.0 * s->stall_s) x->endless = 1;
@@ -212,7 +213,7 @@ static int exchange(struct exchange *x, const char *url, char **next, struct hub
     x->a->code = 0;
     x->begun = x->endless = x->dropped = 0;
     x->n_header = x->n_page = 0;
-    x->started_s = http_now_s();
+    x->started_s = hub_now_s();
     CURLcode rc = bad ? CURLE_OUT_OF_MEMORY : set_up(h, x, url, fields);
     if (rc == CURLE_OK) rc = h->curl.curl_easy_perform(h->easy);
     h->curl.curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &code);

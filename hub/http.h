@@ -56,8 +56,6 @@ struct http_request {
  * begin or bytes had enough. a->fields are those of where the last redirect leads. */
 int http_try(struct http *h, const struct http_request *r, struct http_answer *a, struct hub_error *e);
 
-double http_now_s(void); /* of a clock that nobody sets */
-
 /* Wait before try number `n` (from 1), as the answer asks for or else 1, 2, 4, 8, 8, ... seconds. `why`: not of *e.
  * @return HUB_OK; HUB_ENET: it asks for more than five minutes; HUB_ESTOPPED */
 int http_wait(struct http *h, int n, const struct http_answer *a, const char *why, struct hub_error *e);

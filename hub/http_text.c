@@ -1,28 +1,22 @@
 /* steno-hub: tries, waits between them, and answers in memory. SPDX-License-Identifier: MIT */
+#include "hub_clock.h"
 #include "http.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-double http_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int http_wait(struct http *h, int n, const struct http_answer *a, const char *why, struct hub_error *e)
 {
     static const int usual[] = { 1, 2, 4, 8 };
     enum { LONGEST = 310 }; /* limits are per five minutes */
     const struct http_settings *s = http_settings_of(h);
-    const double begun = http_now_s(), jitter = 0.25 * (begun - (double)(long long)begun);
+    const double begun = hub_now_s(), jitter = 0.25 * (begun - (double)(long long)begun);
     const double wait = a->fields.retry_s >= 0 ? a->fields.retry_s : usual[n > 4 ? 3 : n - 1] + jitter;
     if (wait > LONGEST)
         return hub_fail(e, HUB_ENET, "%s; the server asks for a pause of %.0f s, which is too long to wait: try later", why, wait);
     if (s->waiting) s->waiting(s->user, wait, why);
     for (;;) {
-        const double left = begun + wait - http_now_s();
+        const double left = begun + wait - hub_now_s();
         if (s->stop && s->stop(s->user)) return hub_fail(e, HUB_ESTOPPED, "ended while waiting for another try");
         if (left <= 0) return HUB_OK;
         const struct timespec nap = { 0, (long)(1e9 * (left < 0.05 ? left : 0.05)) };

@@ -11,7 +11,7 @@
 
 struct work {
     const struct url_wish *w;
-    char what[256];
+    const char *what;
     char etag[128];   /* of the content that is being fetched, "": it cannot be told apart from another */
     int fd, failed;   /* failed: e has the reason, which is not the connection */
     int64_t at, total;
@@ -21,15 +21,6 @@ struct work {
 int url_is(const char *name)
 {
     return strncasecmp(name, "http://", 7) == 0 || strncasecmp(name, "https://", 8) == 0;
-}
-
-void url_shown(char *out, size_t n, const char *url)
-{
-    const char *scheme = strstr(url, "://"), *host = scheme ? scheme + 3 : url;
-    const size_t n_host = strcspn(host, "/?#");
-    const char *secret = memchr(host, '@', n_host);
-    const char *rest = secret ? secret + 1 : host;
-    snprintf(out, n, "%.*s%.*s", (int)(host - url), url, (int)strcspn(rest, "?#"), rest);
 }
 
 static int anonymous_file(const char *folder)
@@ -126,10 +117,9 @@ static int fetch(struct work *w, struct http *h, const char *url, struct hub_err
 
 int url_file(const char *url, const struct url_wish *wish, struct hub_error *e)
 {
-    struct work w = { .w = wish, .total = -1, .fd = -1 };
+    struct work w = { .w = wish, .total = -1, .fd = -1, .what = wish->what };
     struct http *h = NULL;
     char origin[HUB_ORIGIN_SZ];
-    url_shown(w.what, sizeof w.what, url);
     int rc = HUB_OK;
     if (hub_origin(origin, url))
         rc = hub_fail(e, HUB_EARG, "%s: is no address of the form https://HOST/FILE, without name and password", w.what);

@@ -9,10 +9,8 @@
 
 int url_is(const char *name); /* begins with http:// or https:// */
 
-/* The address without what may be secret: up to a ?, # or a name before the host. `n`: of out */
-void url_shown(char *out, size_t n, const char *url);
-
 struct url_wish {
+    const char *what;    /* the address in messages, without what may be secret */
     const char *folder;  /* for the file, NULL: /tmp */
     int64_t most;        /* bytes */
     struct http_settings http;

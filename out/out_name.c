@@ -1,5 +1,6 @@
 /* steno: what output files are called. SPDX-License-Identifier: MIT */
 #include "out_name.h"
+#include "address.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,11 @@ char *out_stem(const char *input)
 {
     size_t n;
     if (strcmp(input, "-") == 0) return strdup("stdin");
-    const char *name = own_name(input, &n);
-    return strndup(name, n);
+    char *path = address_path(input);
+    const char *name = path ? own_name(path, &n) : NULL;
+    char *stem = name ? strndup(name, n) : NULL;
+    free(path);
+    return stem;
 }
 
 const char *out_ext(const char *input)

@@ -1,5 +1,6 @@
 /* steno: the names of all results of a run. SPDX-License-Identifier: MIT */
 #include "out_names.h"
+#include "address.h"
 #include "out_name.h"
 #include "writers.h"
 #include <stdlib.h>
@@ -23,13 +24,16 @@ static char *marked_stem(const char *input, const char *mark)
 /* The name below the output folder. */
 static char *name_of(const struct out_naming *naming, const char *input, int format, const char *language)
 {
-    char number[OUT_NUMBER_SZ], *stem = marked_stem(input, naming->mark), *dir = out_dir_of(input);
+    char number[OUT_NUMBER_SZ], *stem = marked_stem(input, naming->mark), *path = address_path(input);
+    char *dir = path ? out_dir_of(path) : NULL;
     out_number_text(number, naming->index, naming->n_inputs);
-    const struct out_words words = { .stem = stem, .ext = out_ext(input), .format = writers[format].extension, .language = language,
-                                     .dir = dir, .number = number, .date = naming->date, .time = naming->time, .model = naming->model };
+    const struct out_words words = { .stem = stem, .ext = path ? out_ext(path) : "", .format = writers[format].extension,
+                                     .language = language, .dir = dir, .number = number, .date = naming->date, .time = naming->time,
+                                     .model = naming->model };
     char *name = stem && dir ? out_name(naming->template ? naming->template : OUT_NAME_DEFAULT, &words) : NULL;
     free(stem);
     free(dir);
+    free(path);
     return name;
 }
 

@@ -1,9 +1,12 @@
 /* steno: the verb models: get models, and see which are there. SPDX-License-Identifier: MIT */
 #include "cmd_models.h"
+#include "address.h"
 #include "cmd.h"
 #include "models_meant.h"
 #include "option_names.h"
+#include "page.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct arg rows[] = {
@@ -39,7 +42,7 @@ const struct args models_args = {
     "  where NAME      print the path that -m takes for a name\n"
     "  verify NAME...  compare files with their hashes: a name's, a path's\n"
     "NAME is one of \"models list --all\" (base, large-v3-turbo, ...), ORG/REPO,\n"
-    "ORG/REPO@REVISION or ORG/REPO:FILE.", rows,
+    "ORG/REPO@REVISION, ORG/REPO:FILE, or the address of its page on a hub.", rows,
 };
 
 static const struct action {
@@ -47,13 +50,14 @@ static const struct action {
     int (*run)(const struct models_call *c);
     int least, most; /* operands */
     const char *options; /* that mean something to it, with blanks around */
+    int takes_names;     /* of models, or addresses of their pages */
 } actions[] = {
-    { "list", models_list, 0, 0, " all json quiet " },
-    { "search", models_search, 0, 1, " hub limit retries json quiet " },
-    { "pull", models_pull, 1, 1000, " hub to offline force retries json quiet " },
-    { "rm", models_rm, 1, 1000, " dry-run yes " },
-    { "where", models_where, 1, 1, " quiet " },
-    { "verify", models_verify, 0, 1000, " all quiet " },
+    { "list", models_list, 0, 0, " all json quiet ", 0 },
+    { "search", models_search, 0, 1, " hub limit retries json quiet ", 0 },
+    { "pull", models_pull, 1, 1000, " hub to offline force retries json quiet ", 1 },
+    { "rm", models_rm, 1, 1000, " dry-run yes ", 1 },
+    { "where", models_where, 1, 1, " quiet ", 1 },
+    { "verify", models_verify, 0, 1000, " all quiet ", 1 },
 };
 
 /* What would do nothing is refused. */
@@ -68,19 +72,49 @@ static int check_options(const struct action *a, const struct args_given *given)
     return EXIT_OK;
 }
 
+/* The name of what a page of a hub shows; malloc'd, NULL: *e has the reason */
+static char *name_of_page(int *hub, const struct hub_env *env, const char *url, struct hub_error *e)
+{
+    struct hub_spec spec;
+    char shown[512];
+    const char *fault = hub_page_read(&spec, hub, env, url);
+    address_shown(shown, sizeof shown, url);
+    char *name = fault ? NULL : hub_format("%s%s%s%s%s", spec.id, spec.rev[0] ? "@" : "", spec.rev, spec.file[0] ? ":" : "", spec.file);
+    if (fault) hub_fail(e, HUB_EARG, "%s: no name of a model: %s", shown, fault);
+    else if (!name) hub_no_memory(e, "a name");
+    return name;
+}
+
+/* All names, with those of pages in place of their addresses; malloc'd in made[n], which is freed by the caller. */
+static int read_pages(struct models_call *c, char **made, struct hub_error *e)
+{
+    for (int i = 0; i < c->n; i++) {
+        c->hub_of[i] = -1;
+        if (!address_is(c->name[i])) continue;
+        made[i] = name_of_page(&c->hub_of[i], c->env, c->name[i], e);
+        if (!made[i]) return e->status;
+        if (c->o->hub_given && c->hub_of[i] != c->o->hub)
+            return hub_fail(e, HUB_EARG, "%s: its page is of the other hub than --hub says", made[i]);
+        c->name[i] = made[i];
+    }
+    return HUB_OK;
+}
+
 static int act(const struct action *a, struct models_opts *o, int n, char **name)
 {
     struct hub_env env;
     struct hub_error e = { 0 };
-    struct models_call c = { o, &env, n, name };
-    int code;
-    if (hub_env_read(&env, &e)) {
-        code = models_failed(&e);
-    } else {
-        if (env.offline) o->offline = 1;
-        code = a->run(&c);
-    }
+    char **made = calloc((size_t)n + 1, sizeof *made);
+    struct models_call c = { o, &env, n, name, calloc((size_t)n + 1, sizeof *c.hub_of) };
+    int rc = hub_env_read(&env, &e);
+    if (rc == HUB_OK && (!made || !c.hub_of)) rc = hub_no_memory(&e, "the names");
+    if (rc == HUB_OK && a->takes_names) rc = read_pages(&c, made, &e);
+    if (rc == HUB_OK && env.offline) o->offline = 1;
+    const int code = rc == HUB_OK ? a->run(&c) : models_failed(&e);
     hub_env_free(&env);
+    for (int i = 0; made && i < n; i++) free(made[i]);
+    free(made);
+    free(c.hub_of);
     return code;
 }
 

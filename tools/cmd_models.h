@@ -19,6 +19,7 @@ struct models_call {
     struct hub_env *env;
     int n;
     char **name; /* [n] */
+    int *hub_of; /* [n] enum hub_kind of those that were pages of a hub, else -1 */
 };
 
 /* Each is an action; @return the exit code. */

@@ -3,6 +3,7 @@
  * The only state is about the two streams, of which a process has one each: whether a bar is on the screen, and whether the failure of
  * standard output has been told. */
 #include "message.h"
+#include "address.h"
 #include "text_rules.h"
 #include "utf8.h"
 #include <errno.h>
@@ -17,6 +18,7 @@ static void message_list(const char *fmt, va_list ap)
 {
     char raw[4096], clean[sizeof raw];
     vsnprintf(raw, sizeof raw, fmt, ap);
+    address_hide(raw);
     utf8_printable(clean, sizeof clean, raw);
     message_bar(NULL);
     fprintf(stderr, "steno: %s\n", clean);

@@ -31,6 +31,20 @@ static char *find_file(const struct hub_cache *c, const char *name, struct hub_e
     return NULL;
 }
 
+/* NAME of ORG/NAME, of whatever ORG: both hubs have the same models under other ones (iic, FunAudioLLM). */
+static char *find_name(const struct hub_cache *c, const char *name, struct hub_error *e)
+{
+    char *path = NULL;
+    for (size_t i = 0; i < c->n && !path && e->status != HUB_ENOMEM; i++) {
+        const struct hub_snapshot *s = &c->s[i];
+        struct hub_spec spec = { .id = "" };
+        if (!s->is_main || strcmp(strchr(s->id, '/') + 1, name) != 0) continue;
+        snprintf(spec.id, sizeof spec.id, "%s", s->id);
+        path = hub_model_path(c, &spec, e);
+    }
+    return path;
+}
+
 static char *find_in(const struct hub_cache *c, const char *name, struct hub_error *e)
 {
     static const char *const openai[] = { "openai/whisper-%s", "openai/%s" };
@@ -39,7 +53,8 @@ static char *find_in(const struct hub_cache *c, const char *name, struct hub_err
     char *path = NULL;
     e->status = HUB_OK;
     if (strchr(name, '/')) return hub_spec_read(&spec, name, e) == HUB_OK ? hub_model_path(c, &spec, e) : NULL;
-    if (hub_known_find(&known, name)) {
+    const int is_known = hub_known_find(&known, name);
+    if (is_known) {
         snprintf(spec.id, sizeof spec.id, "%s", known.repo);
         if (hub_is_single(known.file)) snprintf(spec.file, sizeof spec.file, "%s", known.file);
         path = hub_model_path(c, &spec, e);
@@ -50,6 +65,8 @@ static char *find_in(const struct hub_cache *c, const char *name, struct hub_err
         spec.file[0] = '\0';
         if (n > 0 && n < (int)sizeof spec.id) path = hub_model_path(c, &spec, e);
     }
+    if (!path && e->status != HUB_ENOMEM) path = find_name(c, name, e);
+    if (!path && e->status != HUB_ENOMEM && is_known && !hub_is_single(known.file)) path = find_name(c, strchr(known.repo, '/') + 1, e);
     return path;
 }
 
@@ -209,9 +226,9 @@ static int fetch(const char *name)
     struct models_opts o = { .retries = 5, .no_path = 1 };
     struct hub_env env;
     struct hub_error e = { 0 };
-    int code = EXIT_MEMORY;
+    int code = EXIT_MEMORY, none = -1;
     if (names[0] && hub_env_read(&env, &e) == HUB_OK) {
-        const struct models_call c = { &o, &env, 1, names };
+        const struct models_call c = { &o, &env, 1, names, &none };
         o.offline = env.offline;
         code = models_pull(&c);
         hub_env_free(&env);

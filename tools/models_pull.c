@@ -1,5 +1,6 @@
 /* steno: models pull. SPDX-License-Identifier: MIT */
 #include "cmd_models.h"
+#include "address.h"
 #include "known.h"
 #include "model_find.h"
 #include "models_http.h"
@@ -88,9 +89,16 @@ struct wish {
     int hub;
 };
 
-static int wish_read(struct wish *w, const struct models_call *c, const char *name, struct hub_error *e)
+/* The hub that a name is asked of, where the table does not know it. */
+static int hub_of(const struct models_call *c, int which)
 {
-    *w = (struct wish){ .hub = c->o->hub };
+    return c->hub_of[which] >= 0 ? c->hub_of[which] : c->o->hub;
+}
+
+static int wish_read(struct wish *w, const struct models_call *c, int which, struct hub_error *e)
+{
+    const char *name = c->name[which];
+    *w = (struct wish){ .hub = hub_of(c, which) };
     int rc = models_spec(&w->spec, name, e);
     if (rc != HUB_OK || strchr(name, '/')) return rc;
     hub_known_find(&w->known, name);
@@ -102,11 +110,11 @@ static int wish_read(struct wish *w, const struct models_call *c, const char *na
     return hub_known_files(&w->files, &w->known, e) < 0 ? e->status : HUB_OK;
 }
 
-static int pull_one(const struct models_call *c, struct show *show, const char *name, struct http *const *http, struct hub_error *e)
+static int pull_one(const struct models_call *c, struct show *show, int which, struct http *const *http, struct hub_error *e)
 {
     struct wish w;
     struct hub_pulled got = { 0 };
-    int rc = wish_read(&w, c, name, e);
+    int rc = wish_read(&w, c, which, e);
     if (rc != HUB_OK) return rc;
     const char *files[] = { w.spec.file };
     const struct hub_pull p = {
@@ -121,6 +129,7 @@ static int pull_one(const struct models_call *c, struct show *show, const char *
     hub_listing_free(&w.files);
     if (show->bar) message_bar(NULL);
     if (rc == HUB_OK && !c->o->no_path) puts(got.path);
+    if (rc != HUB_OK) address_hide(e->text);
     if (rc != HUB_OK) event(show, "error", 0, show->total, e->text);
     if (rc != HUB_OK && got.partial) message("%s keeps what has come; the same command goes on from there", got.partial);
     hub_pulled_free(&got);
@@ -163,12 +172,12 @@ int models_open_http(struct http **out, const struct models_call *c, int which, 
 }
 
 /* The hub of a name, connected to when it is first asked. */
-static int pull_from_hub(const struct models_call *c, struct show *show, const char *name, struct http **http, struct hub_error *e)
+static int pull_from_hub(const struct models_call *c, struct show *show, int i, struct http **http, struct hub_error *e)
 {
     struct hub_known known;
-    const int which = !strchr(name, '/') && hub_known_find(&known, name) ? known.hub : c->o->hub;
+    const int which = !strchr(c->name[i], '/') && hub_known_find(&known, c->name[i]) ? known.hub : hub_of(c, i);
     const int rc = http[which] ? HUB_OK : models_open_http(&http[which], c, which, on_wait, show, e);
-    return rc == HUB_OK ? pull_one(c, show, name, http, e) : rc;
+    return rc == HUB_OK ? pull_one(c, show, i, http, e) : rc;
 }
 
 int models_pull(const struct models_call *c)
@@ -179,7 +188,7 @@ int models_pull(const struct models_call *c)
     int code = EXIT_OK;
     signals_defer(1);
     for (int i = 0; i < c->n && code == EXIT_OK; i++) {
-        const int rc = c->o->offline ? pull_offline(c, c->name[i], &e) : pull_from_hub(c, &show, c->name[i], http, &e);
+        const int rc = c->o->offline ? pull_offline(c, c->name[i], &e) : pull_from_hub(c, &show, i, http, &e);
         if (rc != HUB_OK) code = models_failed(&e);
     }
     for (int i = 0; i < N_HUBS; i++) http_close(http[i]);

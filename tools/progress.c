@@ -5,9 +5,9 @@
  * objects for programs that draw their own bar, come when another five percent are done, so that they do not depend on the length of the
  * file. */
 #include "progress.h"
+#include "address.h"
 #include "print.h"
 #include "message.h"
-#include "url_file.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static void tell(struct progress *p, double ran_ms)
     p->percent = percent;
     char cut[2048];
     const char *shown = p->file;
-    if (url_is(p->file)) url_shown(cut, sizeof cut, p->file), shown = cut; /* what may be secret is not printed */
+    if (address_is(p->file)) address_shown(cut, sizeof cut, p->file), shown = cut; /* what may be secret is not printed */
     if (p->bar->kind == PROGRESS_LINES) {
         message("%s: %d %%", strcmp(p->file, "-") == 0 ? "standard input" : shown, percent);
         return;

@@ -146,8 +146,8 @@ static int has_results(const struct resume *r, const char *file, int place, cons
     return has;
 }
 
-/* @return 1, 0, or -1 in want of memory */
-static int is_finished(const struct resume *r, const char *file, int place)
+/* @return 1, 0, or -1 in want of memory; *unknown: there are results, and nothing says of which run */
+static int is_finished(const struct resume *r, const char *file, int place, int *unknown)
 {
     struct stat st;
     struct journal j = { .fd = -1 };
@@ -156,7 +156,9 @@ static int is_finished(const struct resume *r, const char *file, int place)
     errno = ENOMEM;
     const int found = path && key ? journal_read(&j, path, key) : -1;
     const int no_memory = found < 0 && errno == ENOMEM;
-    const int is = no_memory ? -1 : found == JOURNAL_DONE ? has_results(r, file, place, &j) : 0;
+    int is = no_memory ? -1 : found == JOURNAL_DONE || found == JOURNAL_NONE ? has_results(r, file, place, &j) : 0;
+    *unknown = is > 0 && found == JOURNAL_NONE;
+    if (*unknown) is = 0;
     journal_close(&j);
     free(path);
     free(key);
@@ -165,20 +167,24 @@ static int is_finished(const struct resume *r, const char *file, int place)
 
 int resume_skip(struct resume *r, char **files, int *place, int *n)
 {
-    int left = 0;
+    int left = 0, n_unknown = 0, unknown = 0;
     if (!r->dir || !r->wanted) return EXIT_OK;
     for (int i = 0; i < *n; i++) {
-        const int is = is_finished(r, files[i], place[i]);
+        const int is = is_finished(r, files[i], place[i], &unknown);
         if (is < 0) {
             message("out of memory for what is kept of %s", sound_name(files[i]));
             return EXIT_MEMORY;
         }
         if (is) continue;
+        n_unknown += unknown;
         files[left] = files[i];
         place[left++] = place[i];
     }
     r->n_finished = *n - left;
     if (left < *n && !r->quiet) message("%d of %d inputs were finished before", *n - left, *n);
+    if (n_unknown && !r->quiet)
+        message("%d of %d inputs have results of a run without --resume, which keeps no options of what it has finished: they are written "
+                "again", n_unknown, *n);
     *n = left;
     return EXIT_OK;
 }

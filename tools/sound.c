@@ -1,10 +1,10 @@
 /* steno: the sound file that a verb hears. SPDX-License-Identifier: MIT */
 #include "sound.h"
+#include "address.h"
 #include "file_source.h"
 #include "findings.h"
 #include "message.h"
 #include "signals.h"
-#include "url_file.h"
 #include "url_input.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ int sound_open(steno_media **m, const char *file, steno_error *e)
 const char *sound_shown(const char *file)
 {
     static _Thread_local char shown[2048];
-    if (!url_is(file)) return file;
-    url_shown(shown, sizeof shown, file);
+    if (!address_is(file)) return file;
+    address_shown(shown, sizeof shown, file);
     return shown;
 }
 
@@ -43,7 +43,7 @@ const char *sound_name(const char *file)
 const char *sound_reason(const char *file, const char *reason)
 {
     const size_t n = strlen(file);
-    return url_is(file) && strncmp(reason, file, n) == 0 ? reason + n + strspn(reason + n, ": ") : reason;
+    return address_is(file) && strncmp(reason, file, n) == 0 ? reason + n + strspn(reason + n, ": ") : reason;
 }
 
 int sound_failed(const char *file, int status, const char *reason)

@@ -1,5 +1,6 @@
 /* steno: an address as an input. SPDX-License-Identifier: MIT */
 #include "url_input.h"
+#include "address.h"
 #include "hub_env.h"
 #include "message.h"
 #include "progress.h"
@@ -35,7 +36,10 @@ int url_input_open(void *user, const char *path, steno_error *e)
     if (!url_is(path)) return STENO_MEDIA_PATH;
     int fd = -1;
     if (hub_env_read(&env, &why) == HUB_OK) {
+        char shown[512];
+        address_shown(shown, sizeof shown, path);
         const struct url_wish w = {
+            .what = shown,
             .folder = dir && dir[0] ? dir : NULL,
             .most = user ? *(const int64_t *)user : (int64_t)URL_LIMIT_MB * 1000000,
             .http = { .agent = "steno/" STENO_VERSION, .proof = env.proof, .answer_s = env.answer_s, .stall_s = env.stall_s, .tries = 5,

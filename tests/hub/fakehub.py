@@ -67,6 +67,7 @@ class Hub:
         self.commits = {}  # of a repository: its commit, if not COMMIT
         self.log, self.counts, self.lock = [], {}, threading.Lock()
         self.retry = "0"
+        self.anything = None  # what every other address has
         self.token = None  # what "private" and "gated" want
         self.expect_token = False
         self.hub, self.store = self.serve(HubHandler), self.serve(StoreHandler)
@@ -245,6 +246,8 @@ class HubHandler(Handler):
         ):
             if m := re.fullmatch(pattern, path):
                 return call(*m.groups())
+        if self.hub.anything is not None:
+            return self.serve_bytes("", "", self.hub.anything, {})
         self.say(404, b"no")
 
     def known(self, repo):

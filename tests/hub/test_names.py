@@ -110,6 +110,28 @@ class Names(Case):
             out, _ = self.run_steno(0, "models", "where", name)
             self.assertEqual(out.strip(), self.ms_cache + p)
 
+    def test_a_name_is_found_under_any_owner(self):
+        """ModelScope has models of Hugging Face's hub under another owner, and long names."""
+        files = {"model.pt": b"x" * 400, "config.yaml": b"model: x\n", "am.mvn": b"x", "tokens.json": b"[]"}
+        long_name = "speech_seaco_paraformer_large_asr_nat-zh-cn-16k-common-vocab8404-pytorch"
+        for repo, names in (("iic/SenseVoiceSmall", ["sensevoice-small", "sensevoice", "SenseVoiceSmall"]), ("iic/" + long_name, ["paraformer-zh", long_name]),
+                            ("iic/" + "x" * 92, ["x" * 92]), ("me/my.model", ["my.model"])):
+            for place in (None, "models", "hub", "hub/models", "."):
+                with self.subTest(repo=repo, place=place):
+                    self.hub.repos[repo] = files
+                    if place is None:
+                        self.pull(0, "-q", "--hub", "ms", repo)
+                    for file, data in files.items():
+                        path = os.path.join(self.ms_cache, place or "none", repo.replace(".", "___"), file)
+                        os.makedirs(os.path.dirname(path), exist_ok=True)
+                        with open(path, "wb") as f:
+                            f.write(data if place else b"")
+                    for name in [repo] + names:
+                        out, _ = self.run_steno(0, "models", "where", name)
+                        self.assertIn("/modelscope/", out)
+                    shutil.rmtree(self.ms_cache)
+        self.run_steno(3, "models", "where", "SenseVoiceSmal")
+
     def test_a_missing_model_says_how_to_get_it(self):
         for how in (["-m", "base", SPEECH], ["info", "base"], ["bench", "-m", "base"]):
             _, err = self.run_steno(3, *how)
@@ -258,6 +280,54 @@ class Names(Case):
             self.assertIn("not " + digest, out)
 
     # ---- search, ModelScope
+
+    def test_the_address_of_a_page_is_a_name(self):
+        """As it is copied from a browser, of the hub itself, of a mirror or of the endpoint."""
+        self.hub.repos["iic/v"] = {"model.pt": b"x" * 99, "config.yaml": b"x", "sub/odd name.pt": b"y"}
+        file, rest = "/openai/whisper-tiny/%s/main/model.safetensors", "?download=true&sig=x#L1"
+        of_hf = [("", None), ("/", None), ("/tree/main", None), ("/tree/main/", None), ("?library=x#readme", None), ("/tree/" + OLD, OLD), ("/commits/main", None),
+                 ("/tree/refs%2Fpr%2F1", COMMIT)]
+        for host in ("https://huggingface.co", "http://huggingface.co", "HTTPS://HuggingFace.co", "https://hf.co", "https://hf-mirror.com", self.hub.url):
+            for path, rev in of_hf if host == self.hub.url else of_hf[:3]:
+                with self.subTest(host=host, path=path):
+                    out, _ = self.pull(0, "-q", host + "/openai/whisper-tiny" + path)
+                    self.assertEqual(out.strip(), self.snapshot(TINY, rev or COMMIT))
+                    self.assertEqual(self.run_steno(0, "models", "where", host + "/openai/whisper-tiny" + path)[0], out)
+            for way in ("blob", "resolve", "raw"):
+                shutil.rmtree(self.cache)
+                out, _ = self.pull(0, "-q", host + file % way + rest)
+                self.assertEqual(out.strip(), self.snapshot(TINY) + "/model.safetensors")
+                self.assertEqual(self.files_below(self.snapshot(TINY)), ["model.safetensors"])
+        self.pull(0, "-q", "https://huggingface.co/openai/whisper-tiny/blob/main/sub/odd%20name.json")
+        self.run_steno(0, "models", "verify", "https://huggingface.co/openai/whisper-tiny")
+        self.run_steno(0, "models", "rm", "--yes", "https://huggingface.co/openai/whisper-tiny")
+        for host in ("https://modelscope.cn", "https://www.modelscope.cn", "http://www.modelscope.ai", self.hub.url):
+            for path in ("", "/", "/summary", "/files", "/files?version=master"):
+                out, _ = self.pull(0, "-q", host + "/models/iic/v" + path)
+                self.assertIn("/modelscope/models/iic--v/snapshots/master", out)
+            for path in ("/resolve/master/sub/odd%20name.pt", "/file/view/master/sub/odd%20name.pt", "/file/view/master?fileName=sub%2Fodd%20name.pt&status=1"):
+                out, _ = self.pull(0, "-q", host + "/models/iic/v" + path)
+                self.assertTrue(out.strip().endswith("snapshots/master/sub/odd name.pt"), out)
+        both, _ = self.pull(0, "-q", "https://modelscope.cn/models/iic/v", "https://huggingface.co/openai/whisper-tiny", TINY)
+        self.assertEqual(len(both.splitlines()), 3)
+
+    def test_addresses_that_are_no_page_of_a_model(self):
+        for url, says in (("https://example.com/a/b", "no page of Hugging Face's hub or of ModelScope"), ("ftp://huggingface.co/a/b", "no page of Hugging"),
+                          ("https://huggingface.co.evil.com/a/b", "no page of Hugging"), ("https://huggingface.co", "does not name a model"),
+                          ("https://huggingface.co/gpt2", "does not name a model"), ("https://huggingface.co/datasets/a/b", "page of no model"),
+                          ("https://huggingface.co/spaces/a/b", "page of no model"), ("https://huggingface.co/a/b/discussions/1", "no page of a model"),
+                          ("https://huggingface.co/a/b/tree/main/sub", "shows a folder"), ("https://huggingface.co/a/b%00c", "no two digits"),
+                          ("https://huggingface.co/a/b/blob/main/..%2f..%2fx", "a part of it is empty"), ("https://huggingface.co/a/b%2", "no two digits"),
+                          ("https://huggingface.co/a/b/blob/main/x%0ay", "control characters"), ("https://huggingface.co/a/" + "b" * 99, "too long"),
+                          ("https://huggingface.co/a/b/blob/main/" + "/".join("d" * 99), "too many parts"), ("https://www.modelscope.cn/datasets/a/b", "no model"),
+                          ("https://user:word@huggingface.co/a/b", "no page of"), ("https://huggingface.co/-a/b", "begins or ends"),
+                          ("https://huggingface.co/a/b/blob/main/" + "x" * 300, "too long"), ("https://huggingface.co/a/b/tree/" + "x" * 300, "too long")):
+            with self.subTest(url=url):
+                _, err = self.pull(2, url)
+                self.assertIn(says, err)
+        _, err = self.pull(2, "--hub", "ms", "https://huggingface.co/a/b")
+        self.assertIn("of the other hub than --hub says", err)
+        self.assertFalse(self.hub.log)
 
     def test_search(self):
         self.hub.repos["a/whisper-x"] = {}

@@ -1,5 +1,6 @@
 /* steno: command lines as Python's argparse reads them. SPDX-License-Identifier: MIT */
 #include "argparse.h"
+#include "address.h"
 #include "message.h"
 #include "utf8.h"
 #include <stdarg.h>
@@ -27,6 +28,7 @@ int argparse_error(const struct dialect_call *c, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
+    address_hide(what);
     utf8_printable(clean, sizeof clean, what);
     fprintf(stderr, "usage: %s %s\n%s: error: %s\n", argparse_program(c), c->dialect->usage, argparse_program(c), clean);
     return c->dialect->mistake;

@@ -6,6 +6,7 @@
 #include "dialects.h"
 #include "ledger_code.h"
 #include "message.h"
+#include "sound.h"
 #include "transcribe_as.h"
 #include "whisper_cli_console.h"
 #include "whisper_cli_view.h"
@@ -193,7 +194,7 @@ static int check_inputs(const struct dialect_call *c)
     int n = 0;
     for (int i = 0; i < c->n_inputs; i++) n += strcmp(c->input[i], "-") == 0 || access(c->input[i], F_OK) == 0;
     if (n) return EXIT_OK;
-    for (int i = 0; i < c->n_inputs; i++) message_file(c->input[i], strerror(ENOENT));
+    for (int i = 0; i < c->n_inputs; i++) message_file(sound_name(c->input[i]), strerror(ENOENT));
     message("no input; \"%s --help\" lists the options", c->called);
     return ENDS_WITHOUT_INPUT;
 }

@@ -1,0 +1,6 @@
+/* steno-hub: a clock that nobody sets. SPDX-License-Identifier: MIT */
+#ifndef STENO_HUB_HUB_CLOCK_H
+#define STENO_HUB_HUB_CLOCK_H
+
+double hub_now_s(void); /* seconds since some moment */
+#endif

@@ -1,0 +1,153 @@
+/* steno-hub: addresses of a hub's pages as names of models. SPDX-License-Identifier: MIT */
+#include "page.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PARTS = HUB_MOST_DEPTH + 8 };
+
+static const struct { const char *host; int hub; } hosts[] = {
+    { "huggingface.co", HUB_HF }, { "www.huggingface.co", HUB_HF }, { "hf.co", HUB_HF },         { "hf-mirror.com", HUB_HF },
+    { "modelscope.cn", HUB_MS },  { "www.modelscope.cn", HUB_MS },  { "modelscope.ai", HUB_MS }, { "www.modelscope.ai", HUB_MS },
+};
+
+/* What leads from a model's page to a revision or a file. */
+static const struct { int hub; const char *way; int has_rev, has_file; } ways[] = {
+    { HUB_HF, "tree", 1, 0 },   { HUB_HF, "commit", 1, 0 }, { HUB_HF, "commits", 1, 0 },   { HUB_HF, "blob", 1, 1 },
+    { HUB_HF, "resolve", 1, 1 }, { HUB_HF, "raw", 1, 1 },   { HUB_MS, "summary", 0, 0 },   { HUB_MS, "quickstart", 0, 0 },
+    { HUB_MS, "files", 0, 0 },  { HUB_MS, "tree", 1, 0 },   { HUB_MS, "file/view", 1, 1 }, { HUB_MS, "resolve", 1, 1 },
+    { HUB_MS, "blob", 1, 1 },
+};
+
+static int hex(char c)
+{
+    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* %XX as the bytes they stand for, in place. @return 0, or -1: there is a NUL, or no such digits */
+static int unescape(char *text)
+{
+    char *to = text;
+    for (const char *p = text; *p; p++) {
+        if (*p != '%') {
+            *to++ = *p;
+            continue;
+        }
+        const int high = hex(p[1]), low = high < 0 ? -1 : hex(p[2]);
+        if (low < 0 || !(high | low)) return -1;
+        *to++ = (char)(high << 4 | low);
+        p += 2;
+    }
+    *to = '\0';
+    return 0;
+}
+
+/* Which hub's, and where its path begins. @return hub, or -1 */
+static int hub_of(const struct hub_env *env, const char *url, const char **path)
+{
+    char origin[HUB_ORIGIN_SZ], other[HUB_ORIGIN_SZ], host[HUB_ORIGIN_SZ];
+    const char *scheme = strstr(url, "://");
+    if (!scheme || hub_origin(origin, url)) return -1;
+    *path = scheme + 3 + strcspn(scheme + 3, "/?#");
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        for (int secure = 0; secure < 2; secure++) {
+            snprintf(host, sizeof host, "%s://%s:%d", secure ? "https" : "http", hosts[i].host, secure ? 443 : 80);
+            if (strcmp(origin, host) == 0) return hosts[i].hub;
+        }
+    for (int hub = 0; hub < N_HUBS; hub++) {
+        const char *end = env->hub[hub].endpoint;
+        const size_t n = strlen(end);
+        if (hub_origin(other, end) || strcmp(origin, other) != 0) continue;
+        if (strncmp(url, end, n) == 0 && strchr("/?#", url[n])) *path = url + n; /* it may have a path of its own */
+        return hub == HUB_HF && strncmp(*path, "/models/", 8) == 0 ? HUB_MS : hub;
+    }
+    return -1;
+}
+
+/* part[from] and those behind it, with slashes. @return 0, or -1: it is too long */
+static int join(char *out, size_t size, char *const *part, int from, int n)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (int i = from; i < n; i++) {
+        const int k = snprintf(out + at, size - at, "%s%s", i > from ? "/" : "", part[i]);
+        if (k < 0 || (size_t)k >= size - at) return -1;
+        at += (size_t)k;
+    }
+    return 0;
+}
+
+static int copy(char *out, size_t size, const char *text)
+{
+    const int n = snprintf(out, size, "%s", text);
+    return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+/* What stands behind ORG/NAME. */
+static const char *read_way(struct hub_spec *s, int hub, char *const *part, int n)
+{
+    const int is_view = n > 1 && strcmp(part[0], "file") == 0 && strcmp(part[1], "view") == 0;
+    const char *way = is_view ? "file/view" : n ? part[0] : "";
+    for (size_t i = 0; n && i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].hub != hub || strcmp(ways[i].way, way) != 0) continue;
+        const int at = 1 + is_view + ways[i].has_rev;
+        const char *rev = ways[i].has_rev && n >= at ? part[at - 1] : "";
+        if (strcmp(rev, hub == HUB_HF ? "main" : "master") != 0 && copy(s->rev, sizeof s->rev, rev)) return "its revision is too long";
+        if (n > at && !ways[i].has_file) return "it shows a folder; a model is pulled by its page, and one file by the page of the file";
+        if (join(s->file, sizeof s->file, part, at < n ? at : n, n)) return "its file has too long a name";
+        return NULL;
+    }
+    return n ? "it is no page of a model, of its files (tree) or of one file (blob, resolve)" : NULL;
+}
+
+static const char *read_path(struct hub_spec *s, int hub, char *path)
+{
+    char *part[MOST_PARTS];
+    int n = 0;
+    for (char *save = NULL, *p = strtok_r(path, "/", &save); p; p = strtok_r(NULL, "/", &save)) {
+        if (n == MOST_PARTS) return "it has too many parts";
+        if (unescape(p)) return "it has a % that no two digits follow";
+        part[n++] = p;
+    }
+    if (n && (strcmp(part[0], "datasets") == 0 || strcmp(part[0], "spaces") == 0 || strcmp(part[0], "studios") == 0))
+        return "it is a page of no model";
+    const int from = hub == HUB_MS && n && strcmp(part[0], "models") == 0;
+    if (n < from + 2) return "it does not name a model, as ORG/NAME";
+    if (join(s->id, sizeof s->id, part, from, from + 2)) return "its ORG/NAME is too long";
+    return read_way(s, hub, part + from + 2, n - from - 2);
+}
+
+/* fileName=model.pt of what stands behind the question mark. */
+static const char *read_query(struct hub_spec *s, const char *query)
+{
+    static const char key[] = "fileName=";
+    for (const char *p = query; p; p = strchr(p, '&')) {
+        p += *p == '?' || *p == '&';
+        if (strncmp(p, key, sizeof key - 1) != 0) continue;
+        const char *from = p + sizeof key - 1;
+        const size_t n = strcspn(from, "&#");
+        if (n >= sizeof s->file) return "its file has too long a name";
+        snprintf(s->file, sizeof s->file, "%.*s", (int)n, from);
+        return unescape(s->file) ? "it has a % that no two digits follow" : NULL;
+    }
+    return NULL;
+}
+
+const char *hub_page_read(struct hub_spec *s, int *hub, const struct hub_env *env, const char *url)
+{
+    const char *from;
+    *s = (struct hub_spec){ .id = "" };
+    *hub = hub_of(env, url, &from);
+    if (*hub < 0) return "it is no page of Hugging Face's hub or of ModelScope; models are fetched from these";
+    const size_t n = strcspn(from, "?#");
+    char *path = strndup(from, n);
+    if (!path) return "out of memory";
+    const char *fault = read_path(s, *hub, path);
+    free(path);
+    if (!fault && *hub == HUB_MS && !s->file[0] && from[n] == '?') fault = read_query(s, from + n);
+    if (!fault) fault = hub_id_fault(s->id);
+    if (!fault && s->rev[0]) fault = hub_revision_fault(s->rev);
+    if (!fault && s->file[0]) fault = hub_path_fault(s->file);
+    return fault;
+}
