@@ -28,7 +28,7 @@ struct steno_media {
 /* A pipe is spooled, or given as it comes where that is wanted. */
 static int input_pipe(struct steno_media *m, int fd, const steno_media_params *p, steno_error *e)
 {
-    return (p->live ? media_live_begin(&m->in, fd, p->spool_dir, e) : media_spool(&m->in, fd, p->spool_dir, m->backend, e));
+    return (p->live ? media_live_begin(&m->in, fd, p->spool_dir, p->once, e) : media_spool(&m->in, fd, p->spool_dir, m->backend, e));
 }
 
 /* Standard input: read in place when it is a file at its start, else spooled. */
@@ -114,6 +114,7 @@ static int decoder_open(struct steno_media *m, steno_error *e)
     if (mended != STENO_OK) return mended;
     if (media_wav_is_plain(&m->in)) m->backend = &media_wav;
     const int status = m->backend->open(&m->decoder, &m->in, m->in.live ? NULL : e);
+    if (!status && m->in.live) media_live_forget(m->in.live);
     if (!status || !m->in.live) return status;
     if (status == STENO_ENOMEM) return media_fail(e, status, "%s: out of memory while it is opened", m->name);
     const int rc = media_live_end(&m->in, m->backend, e);
@@ -173,6 +174,8 @@ static int source_rewind(void *user)
 {
     struct steno_media *m = user;
     if (atomic_load(&m->stop)) return media_fail(&m->error, STENO_ECANCELED, "%s: reading was canceled", m->name);
+    if (media_live_has_forgotten(m->in.live))
+        return media_fail(&m->error, STENO_EARG, "%s: was opened to be read once, and its beginning is kept no more", m->name);
     return m->backend->rewind(m->decoder, &m->error);
 }
 

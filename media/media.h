@@ -39,7 +39,8 @@ struct media_input {
     int (*ask)(void *user); /* the same, while the file is opened; may be NULL */
     void *user;
     struct media_live *live; /* a pipe that has not ended is behind it: size is more than there can be; NULL: all is there */
-    int64_t (*pull)(struct media_live *live, int64_t want); /* until it has so many bytes, or has ended. @return those it has, or -errno */
+    int64_t (*pull)(struct media_live *live, int64_t at, int64_t want); /* until it has that number of bytes, or has ended; nothing before
+                            * `at` will be read. @return those it has, or -errno */
 };
 
 int media_input_stopped(const struct media_input *in);
@@ -99,8 +100,12 @@ int64_t media_wav_mend(struct media_wav_head *out, const struct media_input *in)
 int64_t media_input_ready(const struct media_input *in, int64_t at, int64_t least, int64_t n);
 
 /* A pipe that is copied as far as it is read. begin: none of it yet; end: to the end, as media_spool; close: what is not in *in, NULL is
- * allowed. */
-int media_live_begin(struct media_input *in, int fd, const char *dir, steno_error *e);
+ * allowed. once: it is read once, forward, and may have no end. Its beginning is kept in memory then, and on a disk only where more of it
+ * is wanted before there is sound; from `forget` on what was read is dropped. */
+int media_live_begin(struct media_input *in, int fd, const char *dir, int once, steno_error *e);
+void media_live_forget(struct media_live *live);
+int media_live_has_forgotten(const struct media_live *live);      /* NULL is allowed */
+int media_live_error(const struct media_live *live, steno_error *e); /* why no more comes, as *e and a status; STENO_OK: nothing is wrong */
 void media_live_own(struct media_live *live); /* fd is closed with it */
 int media_live_end(struct media_input *in, const struct media_backend *backend, steno_error *e);
 void media_live_close(struct media_live *live);

@@ -81,6 +81,7 @@ int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what
     const int starved = ffmpeg_is_starved(f, av_status);
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
     if (media_input_stopped(f->in)) return media_fail(e, STENO_ECANCELED, "%s: reading was canceled", f->in->name);
+    if (f->io_errno && media_live_error(f->in->live, e)) return STENO_EIO;
     if (f->io_errno) return media_fail(e, STENO_EIO, "%s: read error: %s", f->in->name, strerror(f->io_errno));
     if (starved) return media_fail(e, STENO_ENOMEM, "%s: out of memory while decoding", f->in->name);
     f->av.av_strerror(av_status, text, sizeof text);

@@ -14,7 +14,7 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
 {
     if (at < 0) return -EINVAL;
     if (in->live) {
-        const int64_t have = in->pull(in->live, at + 1);
+        const int64_t have = in->pull(in->live, at, at + 1);
         if (have <= at) return have < 0 ? have : 0;
         if ((int64_t)n > have - at) n = (size_t)(have - at);
     }
@@ -26,6 +26,7 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
         return (int64_t)n;
     }
     const int64_t own = at - in->head_sz + in->skip;
+    if (own < 0) return -ESPIPE; /* it was read, and is kept no more */
     if (in->mem) {
         memcpy(dst, in->mem + own, n);
         return (int64_t)n;
@@ -38,7 +39,7 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
 
 int64_t media_input_ready(const struct media_input *in, int64_t at, int64_t least, int64_t n)
 {
-    const int64_t have = in->live ? in->pull(in->live, at + least) : in->size;
+    const int64_t have = in->live ? in->pull(in->live, at, at + least) : in->size;
     if (have <= at) return have < 0 ? have : 0;
     return have - at < n ? have - at : n;
 }

@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { CHUNK_SZ = 1 << 16, PROBE_SZ = 1 << 20 }; /* FFmpeg looks at no more to find out what a file is */
+enum { FORGET_SZ = 1 << 20, MEMORY_SZ = 8 << 20, RESERVE_SZ = 32 << 20 }; /* of a pipe that is read once */
 
 /* An empty file without a name, or -1 with errno set. */
 static int spool_open(const char *dir)
@@ -64,29 +67,107 @@ struct media_live {
     struct media_input *in;
     const char *dir;       /* where the file is */
     int fd, ended, owns;
-    int64_t have;          /* bytes in the file */
+    int once;              /* nobody reads it again: it may have no end, and its beginning is kept in memory */
+    int forgets;           /* what was read goes, from now on */
+    int in_memory;         /* the file is none of a disk */
+    int64_t have;          /* bytes that came, of which those before `gone` are there no more */
+    int64_t gone;
+    steno_error error;     /* why no more comes */
     char chunk[CHUNK_SZ];
 };
+
+static int cannot_grow(const struct media_live *l, int why, steno_error *e)
+{
+    return media_fail(e, STENO_EIO, "%s: after %" PRId64 " bytes the temporary file in %s could not grow: %s; name a folder with more "
+                      "room (TMPDIR), or save the audio in a file and name that", l->in->name, l->have, l->dir, strerror(why));
+}
+
+/* A file in `dir`, else where the system has room. */
+static int disk_open(const struct media_input *in, const char **dir, steno_error *e)
+{
+    int fd = spool_open(*dir ? *dir : P_tmpdir);
+    if (fd < 0 && !*dir) fd = spool_open(*dir = "/var/tmp");
+    if (!*dir) *dir = P_tmpdir;
+    if (fd < 0)
+        media_fail(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "%s: no temporary file can be made in %s: %s", in->name, *dir,
+                   strerror(errno));
+    return fd;
+}
+
+/* From memory to a disk: a container that shows no sound at its beginning may want all of it. */
+static int move_to_disk(struct media_live *l, steno_error *e)
+{
+    const int fd = disk_open(l->in, &l->dir, e), from = l->in->fd;
+    if (fd < 0) return e ? e->status : STENO_EIO;
+    l->in->fd = fd;
+    l->in_memory = 0;
+    for (int64_t at = 0; at < l->have - l->gone;) {
+        static _Thread_local char part[CHUNK_SZ];
+        const ssize_t n = pread(from, part, sizeof part, (off_t)at);
+        if (n <= 0 || write_all(fd, part, (size_t)n) < 0) {
+            const int why = errno;
+            close(from);
+            return cannot_grow(l, why, e);
+        }
+        at += n;
+    }
+    close(from);
+    return STENO_OK;
+}
+
+/* Is there room for a chunk? The disk is not filled by what may have no end. */
+static int check_room(struct media_live *l, steno_error *e)
+{
+    struct statvfs s;
+    if (!l->once) return STENO_OK;
+    if (l->in_memory && l->have - l->gone > MEMORY_SZ) {
+        const int rc = move_to_disk(l, e);
+        if (rc != STENO_OK) return rc;
+    }
+    if (l->in_memory || fstatvfs(l->in->fd, &s)) return STENO_OK;
+    const uint64_t all = (uint64_t)s.f_blocks * s.f_frsize, left = (uint64_t)s.f_bavail * s.f_frsize;
+    const uint64_t reserve = all / 16 < RESERVE_SZ ? all / 16 : RESERVE_SZ;
+    if (left > reserve + CHUNK_SZ) return STENO_OK;
+    return media_fail(e, STENO_EIO,
+                      "%s: can only be read when all of it has come, and after %" PRId64 " bytes %s is nearly full; send another container "
+                      "(WAV, Ogg, MP3, FLAC), name a folder with more room (TMPDIR), or save the audio in a file",
+                      l->in->name, l->have, l->dir);
+}
+
+/* Drop what lies before `at`. What is behind it is less than a chunk, since no more is taken than is asked for. @return 0, or -1 */
+static int forget(struct media_live *l, int64_t at)
+{
+    const int64_t left = l->have - at;
+    if (!l->forgets || at - l->gone < FORGET_SZ || left < 0 || left > CHUNK_SZ) return 0;
+    if (left && pread(l->in->fd, l->chunk, (size_t)left, (off_t)(at - l->gone)) != left) return -1;
+    if (ftruncate(l->in->fd, 0) || lseek(l->in->fd, 0, SEEK_SET) < 0 || write_all(l->in->fd, l->chunk, (size_t)left)) return -1;
+    l->gone = at;
+    l->in->skip = -at;
+    return 0;
+}
 
 /* Take what the pipe has. @return 1, 0 at its end, or a status */
 static int take(struct media_live *l, steno_error *e)
 {
     const struct media_input *in = l->in;
+    const int room = check_room(l, e);
+    if (room != STENO_OK) return room;
     if (wait_readable(l->fd, in)) return media_fail(e, STENO_ECANCELED, "%s: reading was canceled", in->name);
     const ssize_t got = read(l->fd, l->chunk, CHUNK_SZ);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return 1;
     if (got < 0) return media_fail(e, STENO_EIO, "%s: read error: %s", in->name, strerror(errno));
-    if (write_all(in->fd, l->chunk, (size_t)got) < 0)
-        return media_fail(e, STENO_EIO, "%s: after %" PRId64 " bytes the temporary file in %s could not grow: %s; name a folder with more "
-                          "room (TMPDIR), or save the audio in a file and name that", in->name, l->have, l->dir, strerror(errno));
+    if (write_all(in->fd, l->chunk, (size_t)got) < 0) return cannot_grow(l, errno, e);
     l->have += got;
     return got > 0;
 }
 
-static int64_t pull(struct media_live *l, int64_t want)
+static int64_t pull(struct media_live *l, int64_t at, int64_t want)
 {
+    if (l->error.status) return -EIO;
+    if (forget(l, at)) return -errno;
     while (!l->ended && l->have < want) {
-        const int status = take(l, NULL);
+        const int status = take(l, &l->error);
+        if (status == STENO_ECANCELED) l->error.status = STENO_OK;
         if (status < 0) return status == STENO_ECANCELED ? -EINTR : -EIO;
         if (status) continue;
         l->ended = 1;
@@ -95,22 +176,37 @@ static int64_t pull(struct media_live *l, int64_t want)
     return l->have;
 }
 
-int media_live_begin(struct media_input *in, int fd, const char *dir, steno_error *e)
+int media_live_error(const struct media_live *l, steno_error *e)
 {
-    in->fd = spool_open(dir ? dir : P_tmpdir);
-    if (in->fd < 0 && !dir) in->fd = spool_open(dir = "/var/tmp");
-    if (in->fd < 0)
-        return media_fail(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "%s: no temporary file can be made in %s: %s", in->name, dir,
-                          strerror(errno));
+    if (!l || !l->error.status) return STENO_OK;
+    return media_fail(e, l->error.status, "%s", l->error.text);
+}
+
+int media_live_begin(struct media_input *in, int fd, const char *dir, int once, steno_error *e)
+{
     struct media_live *l = in->live = malloc(sizeof *l);
     if (!l) return media_nomem(e, sizeof *l, "reading a pipe");
-    *l = (struct media_live){ .in = in, .dir = dir ? dir : P_tmpdir, .fd = fd, .have = in->head_sz };
+    *l = (struct media_live){ .in = in, .dir = dir, .fd = fd, .have = in->head_sz, .once = once };
+    in->fd = once ? memfd_create("steno", MFD_CLOEXEC) : -1;
+    l->in_memory = in->fd >= 0;
+    if (in->fd < 0) in->fd = disk_open(in, &l->dir, e);
+    if (in->fd < 0) return e ? e->status : STENO_EIO;
     if (write_all(in->fd, (const char *)in->head, (size_t)in->head_sz) < 0)
         return media_fail(e, STENO_EIO, "%s: the temporary file in %s could not grow: %s", in->name, l->dir, strerror(errno));
     in->head_sz = 0; /* it is in the file now */
     in->pull = pull;
     in->size = INT64_MAX / 4;
     return STENO_OK;
+}
+
+void media_live_forget(struct media_live *l)
+{
+    l->forgets = l->once;
+}
+
+int media_live_has_forgotten(const struct media_live *l)
+{
+    return l && l->gone > 0;
 }
 
 void media_live_own(struct media_live *l)
@@ -130,6 +226,7 @@ int media_live_end(struct media_input *in, const struct media_backend *backend, 
     int status = 1, probed = 0;
     in->live = NULL;
     in->size = l->have;
+    if (l->error.status) status = media_live_error(l, e);
     while (status == 1 && !l->ended) {
         status = take(l, e);
         in->size = l->have;
@@ -144,6 +241,6 @@ int media_live_end(struct media_input *in, const struct media_backend *backend, 
 
 int media_spool(struct media_input *in, int fd, const char *dir, const struct media_backend *backend, steno_error *e)
 {
-    const int rc = media_live_begin(in, fd, dir, e);
+    const int rc = media_live_begin(in, fd, dir, 0, e);
     return rc ? rc : media_live_end(in, backend, e);
 }

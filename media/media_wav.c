@@ -141,6 +141,7 @@ static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
     if (n > left) n = left;
     if (n > fits) n = fits;
     const int64_t ready = n > 0 && w->in->live ? media_input_ready(w->in, w->at, w->frame_sz, n * w->frame_sz) : n * w->frame_sz;
+    if (ready < 0 && media_live_error(w->in->live, e)) return STENO_EIO;
     if (ready < 0) return media_fail(e, STENO_EIO, "%s: read error", w->in->name);
     n = ready / w->frame_sz;
     if (n <= 0 && left > 0) w->end = w->at, w->ended = 1; /* the pipe has ended */

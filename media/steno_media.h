@@ -48,6 +48,9 @@ typedef struct steno_media_params {
     int32_t unclocked;        /**< 0: times count from the start of the file, as a player shows them. Silence is put where the sound begins
                                *   later than the file and where it has gaps; sound before the file's zero, or under other sound, is
                                *   left out. 1: sound follows sound, whatever times the container gives, as in the Whisper reference */
+    int32_t once;             /**< 1, with live: it is read once and cannot be rewound. What was read is kept no more, so that memory and
+                               *   disk stay bounded where a pipe has no end. A container that wants all of it before there is sound is
+                               *   spooled, and is an error before the disk is full */
 } steno_media_params;
 
 enum { STENO_MEDIA_PATH = -1, STENO_MEDIA_FAILED = -2 };

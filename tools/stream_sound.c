@@ -148,7 +148,7 @@ static int media_open(struct stream_sound *s, const char *file, steno_error *e)
 {
     steno_media_params p;
     sound_params(&p);
-    p.live = 1;
+    p.live = p.once = 1;
     if (s->o.raw) {
         head_write(s->head, &s->o);
         p.head = s->head;

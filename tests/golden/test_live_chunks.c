@@ -106,7 +106,8 @@ static void test_words_of_a_turn_are_the_references(void **state)
             const struct live_params p = params_of(&t, want);
             play(&p, a.pcm + at, n, (uint32_t)n_compared);
             const char *text = json_string_value(json_object_get(want, "text"));
-            if (strcmp(t.known, text) != 0 || t.n_turns != (n >= TURN_LEAST)) fail_msg("%s, %zu: \"%s\", want \"%s\"", name, i, t.known, text);
+            if (strcmp(t.known, text) != 0 || t.n_turns != (n >= TURN_LEAST))
+                fail_msg("%s, %zu: \"%s\", want \"%s\"", name, i, t.known, text);
             n_compared++;
             sound_free(&a);
         }

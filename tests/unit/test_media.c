@@ -3,6 +3,7 @@
  * What tests/data/audio must decode to was computed with the ffmpeg program (5.1): `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le
  * -ar 16000 -`. Lossless codings are compared by CRC-32. Some lossy decoders round differently from processor to processor, so those are
  * compared in length, loudness and at eight places. */
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "crc32.h"
@@ -140,7 +141,7 @@ static pid_t feed(int fd, const uint8_t *data, size_t n)
     return child;
 }
 
-static struct sound read_live(void)
+static struct sound read_live(int once)
 {
     steno_media *m;
     steno_source src;
@@ -148,6 +149,7 @@ static struct sound read_live(void)
     steno_error e = { 0 };
     steno_media_params_init(&p);
     p.live = 1;
+    p.once = once;
     if (steno_media_open_params(&m, "-", &p, &e)) fail_msg("%s", e.text);
     steno_media_source(m, &src);
     const struct sound s = drain(&src, 4801);
@@ -162,7 +164,7 @@ static struct sound read_stdin(int fd, int live)
     const int saved = dup(STDIN_FILENO);
     assert_true(saved >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
     close(fd);
-    struct sound s = live ? read_live() : read_file("-");
+    struct sound s = live ? read_live(live > 1) : read_file("-");
     assert_true(dup2(saved, STDIN_FILENO) == STDIN_FILENO);
     close(saved);
     return s;
@@ -176,7 +178,7 @@ static void test_pipe_gives_the_samples_of_the_file(void **state)
                                          AUDIO "de_stereo.ogg", AUDIO "fr.flac", AUDIO "de.m4a", AUDIO "de.webm", AUDIO "de.aac",
                                          AUDIO "de_video.mkv", AUDIO "de.avi", AUDIO "de.wma", AUDIO "de.w64", AUDIO "de.aiff" };
     const size_t n_names = strncmp(steno_media_backend(), "FFmpeg", 6) ? 1 : sizeof names / sizeof *names;
-    for (size_t k = 0; k < 2 * n_names; k++) { /* in one go, then as it comes */
+    for (size_t k = 0; k < 3 * n_names; k++) { /* in one go, then as it comes, then once */
         const size_t i = k % n_names;
         size_t n;
         uint8_t *p = load(names[i], &n);
@@ -184,7 +186,7 @@ static void test_pipe_gives_the_samples_of_the_file(void **state)
         assert_int_equal(pipe(ends), 0);
         const pid_t child = feed(ends[1], p, n);
         close(ends[1]);
-        struct sound want = read_file(names[i]), got = read_stdin(ends[0], k >= n_names);
+        struct sound want = read_file(names[i]), got = read_stdin(ends[0], (int)(k / n_names));
         if (got.n != want.n)
             fail_msg("%s: %lld samples from a pipe%s, want %lld", names[i], (long long)got.n, k < n_names ? "" : " as it comes",
                      (long long)want.n);
@@ -192,6 +194,98 @@ static void test_pipe_gives_the_samples_of_the_file(void **state)
         assert_true(waitpid(child, &status, 0) == child && status == 0);
         free(got.v);
         free(want.v);
+        free(p);
+    }
+}
+
+/* A child that writes `head` and then `body` again and again, `times`. */
+static pid_t feed_long(int fd, const uint8_t *head, size_t n_head, const uint8_t *body, size_t n_body, int times)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child) return child;
+    signal(SIGPIPE, SIG_DFL);
+    for (int i = -1; i < times; i++) {
+        const uint8_t *p = i < 0 ? head : body;
+        for (size_t left = i < 0 ? n_head : n_body; left;) {
+            const ssize_t put = write(fd, p, left);
+            if (put <= 0) _exit(1);
+            p += put;
+            left -= (size_t)put;
+        }
+    }
+    _exit(0);
+}
+
+/* Bytes of the largest file without a name that this process has open. */
+static long long largest_unnamed(void)
+{
+    long long most = 0;
+    for (int fd = 3; fd < 64; fd++) {
+        struct stat st;
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 && st.st_size > most) most = st.st_size;
+    }
+    return most;
+}
+
+/* Read all of it, or up to an error. most: receives the largest file that was open meanwhile */
+static int read_long(int fd, const char *dir, long long *n, long long *most, steno_error *e)
+{
+    float pcm[4096];
+    steno_media *m;
+    steno_source src;
+    steno_media_params p;
+    const int saved = dup(STDIN_FILENO);
+    assert_true(saved >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
+    close(fd);
+    steno_media_params_init(&p);
+    p.live = p.once = 1;
+    p.spool_dir = dir;
+    *n = *most = 0;
+    int rc = steno_media_open_params(&m, "-", &p, e);
+    if (rc == STENO_OK) {
+        steno_media_source(m, &src);
+        int64_t got, reads = 0;
+        while ((got = src.read(src.user, pcm, 4096)) > 0) {
+            *n += got;
+            if (reads++ % 64) continue;
+            const long long now = largest_unnamed();
+            if (now > *most) *most = now;
+        }
+        rc = (int)got;
+        if (got < 0) snprintf(e->text, sizeof e->text, "%s", steno_media_error(m));
+        if (*n > 4 << 20) assert_int_equal(src.rewind(src.user), STENO_EARG); /* it is not there any more */
+        steno_media_close(m);
+    }
+    assert_true(dup2(saved, STDIN_FILENO) == STDIN_FILENO);
+    close(saved);
+    return rc;
+}
+
+/* What comes without an end needs no disk, and no more memory than a window. */
+static void test_a_pipe_that_is_read_once_is_bounded(void **state)
+{
+    static const struct { const char *name; size_t head; int times; } is[] = { /* a head, and what may come again */
+        { AUDIO "zh_phrases.wav", 44, 0 }, { AUDIO "de_22k.mp3", 0, 0 }, { AUDIO "de_stereo.ogg", 0, 0 }, { AUDIO "de.aac", 0, 0 },
+    };
+    enum { ALL = 24 << 20, PACKED = 5 << 20 };
+    (void)state;
+    for (size_t i = 0; i < (strncmp(steno_media_backend(), "FFmpeg", 6) ? 1 : sizeof is / sizeof *is); i++) {
+        size_t size;
+        int ends[2], status;
+        long long n, most;
+        steno_error e = { 0 };
+        uint8_t *p = load(is[i].name, &size);
+        if (is[i].head) memset(p + 4, 0xff, 4), memset(p + 40, 0xff, 4); /* a stream that says no length */
+        const size_t head = is[i].head ? is[i].head : size;
+        assert_int_equal(pipe(ends), 0);
+        const size_t n_body = size - is[i].head;
+        const pid_t child = feed_long(ends[1], p, head, p + is[i].head, n_body, (int)((is[i].head ? ALL : PACKED) / n_body));
+        close(ends[1]);
+        const int rc = read_long(ends[0], "/nonexistent", &n, &most, &e);
+        if (rc != 0 || n < (4 << 20) || most > (4 << 20))
+            fail_msg("%s: status %d (%s), %lld samples, at most %lld bytes kept", is[i].name, rc, e.text, n, most);
+        assert_true(waitpid(child, &status, 0) == child && status == 0);
         free(p);
     }
 }
@@ -281,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_duration_is_what_the_container_declares),
         cmocka_unit_test(test_damaged_packets_are_skipped_and_counted),
         cmocka_unit_test(test_pipe_gives_the_samples_of_the_file),
+        cmocka_unit_test(test_a_pipe_that_is_read_once_is_bounded),
         cmocka_unit_test(test_redirected_file_is_read_as_standard_input),
         cmocka_unit_test(test_fifo_waits_for_its_writer),
         cmocka_unit_test(test_stop_ends_spooling_of_a_silent_pipe),
