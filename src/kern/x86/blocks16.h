@@ -13,7 +13,7 @@
 #endif
 PRIM void quad_bytes(vi b[2], const void *w)
 {
-    b[0] = vi_load(w) & MM(set1_epi16)(255);
+    b[0] = vi_and(vi_load(w), MM(set1_epi16)(255));
     b[1] = MM(srli_epi16)(vi_load(w), 8);
 }
 PRIM vs quad_dots(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)

@@ -144,6 +144,7 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 PRIM vi vi_load(const void *p) { return _mm_loadu_si128(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm_set1_epi32((int)w); }
+PRIM vi vi_and(vi a, vi b) { return _mm_and_si128(a, b); }
 PRIM vs vs_zero(void) { return _mm_setzero_si128(); }
 PRIM vs vs_set1(int32_t x) { return _mm_set1_epi32(x); }
 PRIM vs vs_load(const int32_t *p) { return _mm_loadu_si128((const __m128i *)p); }

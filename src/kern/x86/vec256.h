@@ -104,6 +104,8 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 PRIM vi vi_load(const void *p) { return _mm256_loadu_si256(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm256_set1_epi32((int)w); }
+PRIM vi vi_and(vi a, vi b) { return _mm256_and_si256(a, b); }
+PRIM vf floats_of(vi a) { return _mm256_castsi256_ps(a); }
 PRIM vs vs_zero(void) { return _mm256_setzero_si256(); }
 PRIM vs vs_set1(int32_t x) { return _mm256_set1_epi32(x); }
 PRIM vs vs_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }

@@ -93,6 +93,8 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
+PRIM vi vi_and(vi a, vi b) { return _mm512_and_si512(a, b); }
+PRIM vf floats_of(vi a) { return _mm512_castsi512_ps(a); }
 PRIM vs vs_zero(void) { return _mm512_setzero_si512(); }
 PRIM vs vs_set1(int32_t x) { return _mm512_set1_epi32(x); }
 PRIM vs vs_load(const int32_t *p) { return _mm512_loadu_si512(p); }
