@@ -57,10 +57,11 @@ endfunction()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/kernels/*.c)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$") # levels in other instructions than their own
-    set_source_files_properties(tests/kernels/amx_emulated.c PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
+    file(GLOB levels_emulated CONFIGURE_DEPENDS tests/kernels/*_emulated.c) # those of AVX-512 and after it
+    set_source_files_properties(${levels_emulated} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
     set_source_files_properties(tests/kernels/avxvnni_evex.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c;-mavx512vnni;-mavx512vl")
 else()
-    list(FILTER sources EXCLUDE REGEX "/(amx_emulated|avxvnni_evex)\\.c$")
+    list(FILTER sources EXCLUDE REGEX "/([a-z0-9]*_emulated|avxvnni_evex)\\.c$")
 endif()
 steno_test_program(check_kernels ${sources})
 if(STENO_SANITIZE)
@@ -129,6 +130,23 @@ foreach(group IN ITEMS unit api golden)
         steno_test(${group}.${name} COMMAND ${target} LABELS ${labels})
     endforeach()
 endforeach()
+
+# ---- whole models at levels that this processor lacks: the programs of some tests, with those levels emulated
+
+if(levels_emulated AND NOT STENO_SANITIZE AND NOT STENO_KERNELS_ONLY)
+    add_library(steno_levels_emulated OBJECT tests/emulated/levels.c ${levels_emulated})
+    target_include_directories(steno_levels_emulated PRIVATE src tests tests/kernels)
+    steno_warnings(steno_levels_emulated)
+    foreach(name IN ITEMS narrow narrow_funasr contextual)
+        set(target emulated_${name})
+        steno_test_program(${target} tests/golden/test_${name}.c $<TARGET_OBJECTS:steno_levels_emulated>)
+        target_include_directories(${target} PRIVATE tests/golden)
+        target_link_libraries(${target} PRIVATE PkgConfig::STENO_TEST_DEPS PkgConfig::STENO_DEPS)
+    endforeach()
+    steno_test(emulated.contextual.avx512bf16 COMMAND emulated_contextual LABELS emulated ENV STENO_TEST_LEVEL=avx512bf16)
+    steno_test(emulated.contextual.amx COMMAND emulated_contextual LABELS emulated ENV STENO_TEST_LEVEL=amx)
+    steno_test(emulated.narrow.amx COMMAND emulated_narrow usual LABELS emulated TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
+endif()
 
 # A library with the name of ALSA's, in place of that.
 add_library(fake_alsa MODULE tests/unit/fake_alsa.c)

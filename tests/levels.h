@@ -1,11 +1,16 @@
 /* steno tests: the processor levels of this machine. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_LEVELS_H
 #define STENO_TESTS_LEVELS_H
+#include <stdlib.h>
 #include <string.h>
 #include <steno/steno.h>
 #include "harness.h"
 
 enum { LEVELS_MAX = 16 };
+
+/* The level that tests of whole models are to run at, where they do not name one: the best, or what the environment names (the emulated
+ * levels of tests/emulated). NULL: the best. */
+static inline const char *level_tested(void) { return getenv("STENO_TEST_LEVEL"); }
 
 /* Names of the levels in rising order, ended by NULL. @return their number */
 static inline int levels_usable(const char *name[LEVELS_MAX])
@@ -24,6 +29,7 @@ static inline int levels_for_models(const char *name[LEVELS_MAX])
 {
     const int all = levels_usable(name);
     int n = 0;
+    if (level_tested()) return name[0] = level_tested(), name[1] = NULL, 1;
     for (int i = 0; i < all; i++)
         if (i == all - 1 || (!SANITIZED && strcmp(name[i], "avx512vnni"))) name[n++] = name[i];
     name[n] = NULL;

@@ -101,7 +101,7 @@ static void report_levels(struct report *r)
 {
     const char *name, *best = "c";
     int used = 0;
-    char key[64], value[256], missing[128];
+    char key[64], value[320], missing[128];
     for (int i = 0; (name = steno_cpu_level_name(i)) != NULL; i++) {
         snprintf(key, sizeof key, "level %s", name);
         host_missing_flags(missing, sizeof missing, flags_of(name));
@@ -112,10 +112,11 @@ static void report_levels(struct report *r)
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
     static const char int16[] = "int16 (products of encoders: the level used is faster so than in f32; of the 328 texts of our collection "
-                                "0 change; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 12; --verify "
+                                "0 change; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 %s; --verify "
                                 "keeps all)";
     static const char f32[] = "f32 (products of encoders: the level used gains nothing from int16)";
-    line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_INT16 ? int16 : f32);
+    snprintf(value, sizeof value, int16, strcmp(best, "amx") ? "12" : "17");
+    line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_INT16 ? value : f32);
 }
 
 static void report_threads(struct report *r, const struct host *h)

@@ -10,22 +10,34 @@ says() { # says FILE TEXT...
         flat "$SRC/$file" | grep -qF -- "$text" || bad "$file says \"$text\"" "it does not"
     done
 }
-figures() { awk -F '\t' -v row="$1" '$1 == row { print $2, $3, $4, $5 }' "$SRC/doc/accuracy.tsv"; }
+figures() # figures ROW [LEVEL]
+{
+    awk -F '\t' -v row="$1" -v level="${2:-other}" '$1 == row && $2 == level { print $3, $4, $5, $6 }' "$SRC/doc/accuracy.tsv"
+}
 
 echo "what fast arithmetic changes"
 read -r all bf16 int16 int8 <<<"$(figures "texts under many sets of options")"
 read -r usual ubf16 uint16 uint8 <<<"$(figures "texts with the usual options")"
+read -r amx_all amx_bf16 amx_int16 amx_int8 <<<"$(figures "texts under many sets of options" amx)"
+read -r amx_usual amx_ubf16 amx_uint16 amx_uint8 <<<"$(figures "texts with the usual options" amx)"
 read -r _ vbf16 vint16 vint8 <<<"$(figures "texts with --verify")"
 is "none changes with the usual options in bf16 and int16" "$ubf16 $uint16" "0 0"
+is "AMX is tried with the same texts, and int8 alone differs" "$amx_all $amx_bf16 $amx_int16 $amx_usual $amx_ubf16 $amx_uint16" \
+    "$all $bf16 $int16 $usual $ubf16 $uint16"
 is "nor any with --verify" "$vbf16 $vint16 $vint8" "0 0 0"
 is "nor any with every option in that of levels with products of integers" "$int16" 0
-says README.md "in all $all cases" "changes $int16 of them" "\`--compute bf16\` changes $bf16, \`--compute int8\` $int8;"
-says doc/performance.md "of $all under many sets of options | $bf16 | $int16 | $int8 |" \
-    "of $usual with the reference's usual options | $ubf16 | $uint16 | $uint8 |" "texts that change, of $all | $vbf16 | $vint16 | $vint8 |"
-says doc/steno.1 "Of the $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8, all"
+says README.md "in all $all cases" "changes $int16 of them" \
+    "\`--compute bf16\` changes $bf16, \`--compute int8\` $int8 (with AMX $amx_int8);"
+says doc/performance.md \
+    "of $all under many sets of options | $bf16 | $int16 | $int8 | | the same at level \`amx\` | $amx_bf16 | $amx_int16 | $amx_int8 |" \
+    "of $usual with the reference's usual options | $ubf16 | $uint16 | $uint8 | | the same" \
+    "| $uint8 | | the same at level \`amx\` | $amx_ubf16 | $amx_uint16 | $amx_uint8 |" \
+    "texts that change, of $all | $vbf16 | $vint16 | $vint8 |"
+says doc/steno.1 "Of the $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8 (at level amx $amx_int8), all"
 read -r words wbf16 wint16 wint8 <<<"$(figures "words of 117 recordings")"
 says doc/performance.md "words that change, of $words in 117 recordings | $wbf16 | $wint16 | $wint8 |"
-says include/steno/steno.h "Of $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8, all" "$uint8 of $usual"
+says include/steno/steno.h "Of $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8 (level amx: $amx_int8), all" \
+    "$uint8 of $usual (level amx: $amx_uint8)"
 read -r sv sbf16 sint16 sint8 <<<"$(figures "SenseVoice texts")"
 read -r pf pbf16 pint16 pint8 <<<"$(figures "Paraformer texts")"
 is "auto's arithmetic changes no text of FunASR's recognisers" "$sbf16 $sint16 $pbf16 $pint16" "0 0 0 0"
@@ -36,7 +48,10 @@ says include/steno/steno.h "of their $((sv + pf)) texts int8 changes two"
 STENO_MODEL=$MODEL expect 0 "doctor says so" doctor
 compute=$(sed -n 's/^compute used: \([a-z0-9]*\) .*/\1/p' "$T/out")
 case $compute in
-int16) out_has "of the $all texts of our collection $int16 change" && out_has "changes $bf16, --compute int8 $int8" ;;
+int16)
+    case $(sed -n 's/^level used: \([a-z0-9]*\).*/\1/p' "$T/out") in amx) int8=$amx_int8 ;; esac
+    out_has "of the $all texts of our collection $int16 change" && out_has "changes $bf16, --compute int8 $int8"
+    ;;
 f32) out_has "compute used: f32" ;;
 *) bad "doctor tells the arithmetic" "$compute" ;;
 esac

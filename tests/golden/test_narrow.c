@@ -3,11 +3,11 @@
  * How many of the collection's texts change is what doc/accuracy.tsv says, and with it the header, the manual and doc/performance.md: of
  * all stable cases, of those with the reference's usual options (greedy, five beams), and of a thousand words more
  * (tests/data/golden/words.json, see make_words.py). The encoder's output stays near f32's, row by row.
+ * With the argument "usual" it runs the latter alone (tests/emulated), with another one the tests of that name.
+ *
  * Needs the collection named by STENO_SHARED; without it every test here is skipped. */
 #include "accuracy.h"
 #include "golden.h"
-
-enum { MOST_ROWS = 1500 };
 
 static int text_equal(void *user, const char *file, const char *set, const steno_session *s, const json_t *want)
 {
@@ -23,8 +23,8 @@ static int text_equal(void *user, const char *file, const char *set, const steno
  * of the arithmetic `as`. */
 static void texts_change(const char *level, enum steno_compute compute, enum steno_compute as, const char *only)
 {
-    const int most = figure("texts under many sets of options", as), most_usual = figure("texts with the usual options", as);
-    const int all = figure("texts under many sets of options", STENO_COMPUTE_AUTO);
+    const int most = figure("texts under many sets of options", level, as), most_usual = figure("texts with the usual options", level, as);
+    const int all = figure("texts under many sets of options", level, STENO_COMPUTE_AUTO);
     json_t *golden = json_open(shared_file("golden/golden.json").s), *file;
     struct engine g;
     struct tally t = { 0 };
@@ -40,22 +40,28 @@ static void texts_change(const char *level, enum steno_compute compute, enum ste
     json_decref(golden);
 }
 
+static void test_so_many_texts_change_with_the_usual_options(void **state)
+{
+    (void)state;
+    for (int c = STENO_COMPUTE_BF16; c <= STENO_COMPUTE_INT16; c++) texts_change(level_tested(), c, c, "greedy beam5");
+}
+
 static void test_so_many_texts_change_in_bf16_as_the_manual_says(void **state)
 {
     (void)state;
-    texts_change(NULL, STENO_COMPUTE_BF16, STENO_COMPUTE_BF16, NULL);
+    texts_change(level_tested(), STENO_COMPUTE_BF16, STENO_COMPUTE_BF16, NULL);
 }
 
 static void test_so_many_texts_change_in_int16_as_the_manual_says(void **state)
 {
     (void)state;
-    texts_change(NULL, STENO_COMPUTE_INT16, STENO_COMPUTE_INT16, NULL);
+    texts_change(level_tested(), STENO_COMPUTE_INT16, STENO_COMPUTE_INT16, NULL);
 }
 
 static void test_so_many_texts_change_in_int8_as_the_manual_says(void **state)
 {
     (void)state;
-    texts_change(NULL, STENO_COMPUTE_INT8, STENO_COMPUTE_INT8, NULL);
+    texts_change(level_tested(), STENO_COMPUTE_INT8, STENO_COMPUTE_INT8, NULL);
 }
 
 /* A level that auto takes int16 or f32 at beside keys and values in f16; NULL: this machine has none. */
@@ -232,9 +238,9 @@ static void test_of_a_thousand_words_so_many_change_as_the_manual_says(void **st
     static const enum steno_compute compute[] = { STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
     for (size_t i = 0; i < 3; i++) {
         int words;
-        const int errors = errors_in(compute[i], NULL, &words);
-        assert_int_equal(words, SANITIZED ? words : figure("words of 117 recordings", STENO_COMPUTE_AUTO));
-        assert_true(words >= 20 && errors <= figure("words of 117 recordings", compute[i]));
+        const int errors = errors_in(compute[i], level_tested(), &words);
+        assert_int_equal(words, SANITIZED ? words : figure("words of 117 recordings", NULL, STENO_COMPUTE_AUTO));
+        assert_true(words >= 20 && errors <= figure("words of 117 recordings", NULL, compute[i]));
     }
 }
 
@@ -247,7 +253,7 @@ static void test_what_auto_stands_for_changes_no_word_where_the_level_has_nothin
     assert_true(words >= (SANITIZED ? 20 : 1000));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_so_many_texts_change_in_bf16_as_the_manual_says),
@@ -258,6 +264,9 @@ int main(void)
         cmocka_unit_test(test_what_auto_stands_for_changes_no_word_where_the_level_has_nothing_else),
         cmocka_unit_test(test_encoder_output_stays_near_that_of_f32_at_every_level),
     };
+    const struct CMUnitTest usual[] = { cmocka_unit_test(test_so_many_texts_change_with_the_usual_options) };
     const int missing = collection_missing();
+    if (argc > 1 && !strcmp(argv[1], "usual")) return missing ? missing : cmocka_run_group_tests(usual, NULL, NULL);
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);
 }

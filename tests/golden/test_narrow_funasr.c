@@ -114,8 +114,9 @@ static void texts_are(const struct family_case *c, json_t *all, const char *file
         const struct count t = c->texts(s, all, k, every);
         print_message("%s, %s at %s: %d results, %d differ, of all %d %d, margins up to %.3f\n", file, narrow[k].name,
                       level ? level : "its best", t.n, t.differ, t.all, t.all_differ, t.widest);
-        if (every && t.all != figure(c->row, STENO_COMPUTE_AUTO)) fail_msg("%s: doc/accuracy.tsv is of another number of texts", c->row);
-        if (t.all_differ > figure(c->row, narrow[k].compute)) fail_msg("%s: more change than doc/accuracy.tsv says", c->row);
+        if (every && t.all != figure(c->row, level, STENO_COMPUTE_AUTO))
+            fail_msg("%s: doc/accuracy.tsv is of another number of texts", c->row);
+        if (t.all_differ > figure(c->row, level, narrow[k].compute)) fail_msg("%s: more change than doc/accuracy.tsv says", c->row);
         assert_int_equal(t.differ, 0);
         assert_true(t.n >= c->n - 3);
         steno_session_close(s);

@@ -2,8 +2,8 @@
  *
  *   check_kernels [--emulated] [level]    check every level this processor has, or one
  *
- * Levels that few processors have are checked in other instructions, too: avxvnni-evex, amx-emulated. Of a level that changes nothing but
- * low-precision products, and attention over integers, these alone are checked.
+ * Levels that few processors have are checked in other instructions, too: avxvnni-evex, and those from avx512 on as NAME-emulated. Of a
+ * level that changes nothing but low-precision products, and attention over integers, these alone are checked.
  *
  * --emulated: fewer and smaller shapes; and on x86 reading past a buffer is allowed, because emulators touch the masked lanes of a load.
  *
@@ -213,7 +213,7 @@ static unsigned run_parts(struct check *c, const char *name, const struct check_
         seed = 1; /* not what the last part left: how far off rounding gets is chance, and so is the same chance at every level */
         scratch_forget(c->scratch);
         part[i].fn(c);
-        printf("%-14s %-7s %8u checks %s\n", name, part[i].name, c->checks, c->failures == failures ? "ok" : "FAILED");
+        printf("%-19s %-9s %8u checks %s\n", name, part[i].name, c->checks, c->failures == failures ? "ok" : "FAILED");
         fflush(stdout);
         failures = c->failures;
     }
@@ -233,7 +233,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
     int ints;
     for (int level = 0; cpu_level_name(level); level++) {
         if (!cpu_level_usable(level)) {
-            printf("%-14s skipped: this processor lacks it\n", cpu_level_name(level));
+            printf("%-19s skipped: this processor lacks it\n", cpu_level_name(level));
             continue;
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
@@ -269,28 +269,40 @@ static unsigned check_gains(struct check *c)
     return c->failures;
 }
 
-/* Levels in other instructions than their own: only what they override. */
+/* Levels in other instructions than their own: what they override, each beside those that it stands on. */
 static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 {
     unsigned failures = 0;
 #if defined(__x86_64__)
-    static const struct { const char *name; int needs; void (*init)(struct kern *k); void (*attn)(struct check *); } doubled[] = {
-        { "avxvnni-evex", CPU_AVX512VNNI, kern_init_avxvnni_evex, check_attn_ints },
-        { "amx-emulated", CPU_AVX2, kern_init_amx_emulated, check_attn_bf16 },
+    enum { EVERY = 1, INTS = 2, PAIRS = 4 };
+    /* over: the first of those before it that it stands on, 0: none */
+    static const struct { const char *name; int needs; void (*init)(struct kern *k); int over, changes; } doubled[] = {
+        { "avxvnni-evex", CPU_AVX512VNNI, kern_init_avxvnni_evex, 0, INTS },
+        { "avx512-emulated", CPU_AVX2, kern_init_avx512_emulated, 1, EVERY | INTS | PAIRS },
+        { "avx512vnni-emulated", CPU_AVX2, kern_init_avx512vnni_emulated, 1, INTS },
+        { "avx512bf16-emulated", CPU_AVX2, kern_init_avx512bf16_emulated, 1, PAIRS },
+        { "amx-emulated", CPU_AVX2, kern_init_amx_emulated, 1, PAIRS },
+    };
+    static const struct { int changes; struct check_part part; } all[] = {
+        { EVERY, { "types", check_types } }, { EVERY, { "pack", check_pack } }, { EVERY, { "linear", check_linear } },
+        { EVERY | INTS | PAIRS, { "lowp", check_lowp } }, { EVERY | INTS | PAIRS, { "blocks", check_blocks } },
+        { EVERY | INTS | PAIRS, { "kv", check_kv } }, { EVERY, { "attn", check_attn } }, { INTS, { "attn_int", check_attn_ints } },
+        { PAIRS, { "attn_bf16", check_attn_bf16 } }, { EVERY | INTS | PAIRS, { "attn_run", check_attn_run } },
+        { EVERY, { "elem", check_elem } }, { EVERY, { "spectra", check_spectra } },
     };
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
-        const struct check_part part[] = {
-            { "lowp", check_lowp }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", doubled[i].attn },
-            { "attn_run", check_attn_run },
-        };
+        struct check_part part[sizeof all / sizeof *all];
+        size_t n = 0;
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+            if (all[j].changes & doubled[i].changes) part[n++] = all[j].part;
         if (!cpu_level_usable(doubled[i].needs)) {
-            printf("%-14s skipped: this processor lacks %s\n", doubled[i].name, cpu_level_name(doubled[i].needs));
+            printf("%-19s skipped: this processor lacks %s\n", doubled[i].name, cpu_level_name(doubled[i].needs));
             continue;
         }
         if (only && strcmp(only, doubled[i].name)) continue;
         kern_init(k, CPU_AVX2);
-        doubled[i].init(k);
-        failures += run_parts(c, doubled[i].name, part, sizeof part / sizeof *part);
+        for (size_t j = doubled[i].over ? (size_t)doubled[i].over : i; j <= i; j++) doubled[j].init(k);
+        failures += run_parts(c, doubled[i].name, part, n);
     }
 #else
     (void)c, (void)k, (void)only;

@@ -6,5 +6,10 @@
 #include "kern/kern.h"
 
 void kern_init_avxvnni_evex(struct kern *k); /* needs AVX512-VNNI */
-void kern_init_amx_emulated(struct kern *k); /* needs AVX2 */
+
+/* These need AVX2 (avx512_emulated.h), and each those before it. */
+void kern_init_avx512_emulated(struct kern *k);
+void kern_init_avx512vnni_emulated(struct kern *k);
+void kern_init_avx512bf16_emulated(struct kern *k);
+void kern_init_amx_emulated(struct kern *k);
 #endif

@@ -4,8 +4,7 @@
  * the program. It stands in that header's place: a file includes one of the two. */
 #ifndef STENO_KERN_TILE_H
 #define STENO_KERN_TILE_H
-#include <float.h>
-#include <math.h>
+#include <immintrin.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,45 +69,68 @@ static inline void check_shapes(int sum, int x, int w)
                  "a product of tiles");
 }
 
-/* Subnormals are zeros, given and made; whether a result is one is asked after it was rounded. */
-static inline float flushed(float x) { return fabsf(x) < FLT_MIN ? copysignf(0, x) : x; }
-static inline float half_of(uint32_t word, int odd) { return flushed(bf16_to_f32((uint16_t)(odd ? word >> 16 : word))); }
-
-static inline void tile_dot_pairs(int sum, int x, int w)
+/* Products of bf16: sums of the even k and of the odd ones, each in rising order. noinline: floats are computed where the register says
+ * that subnormals are zeros, given and made; whether a result is one is asked after it was rounded, as tiles do. */
+static __attribute__((noinline)) void dot_pairs(int sum, int x, int w, size_t rows, size_t steps)
 {
-    check_shapes(sum, x, w);
-    for (size_t m = 0; m < tile.c.rows[sum]; m++) {
-        float even[TILE_MAX] = { 0 }, odd[TILE_MAX] = { 0 }, to[TILE_MAX];
-        for (size_t k = 0; k < tile.c.rows[w]; k++) {
-            const uint32_t xk = tile.word[x][m][k];
-            for (size_t n = 0; n < TILE_MAX; n++) {
-                even[n] = flushed(fmaf(half_of(xk, 0), half_of(tile.word[w][k][n], 0), even[n]));
-                odd[n] = flushed(fmaf(half_of(xk, 1), half_of(tile.word[w][k][n], 1), odd[n]));
-            }
+    __m256 wide[TILE_MAX][4];
+    for (size_t k = 0; k < steps; k++)
+        for (int n = 0; n < 2; n++) {
+            const __m256i word = _mm256_loadu_si256((const __m256i *)tile.word[w][k] + n);
+            wide[k][n] = _mm256_castsi256_ps(_mm256_slli_epi32(word, 16));
+            wide[k][2 + n] = _mm256_castsi256_ps(_mm256_and_si256(word, _mm256_set1_epi32((int)0xffff0000)));
         }
-        memcpy(to, tile.word[sum][m], sizeof to);
-        for (size_t n = 0; n < TILE_MAX; n++) to[n] = flushed(flushed(to[n]) + flushed(even[n] + odd[n]));
-        memcpy(tile.word[sum][m], to, tile.c.row_sz[sum]);
+    for (size_t m = 0; m < rows; m++) {
+        __m256 part[4] = { _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps() };
+        for (size_t k = 0; k < steps; k++) {
+            const __m256 even = _mm256_castsi256_ps(_mm256_set1_epi32((int)(tile.word[x][m][k] << 16)));
+            const __m256 odd = _mm256_castsi256_ps(_mm256_set1_epi32((int)(tile.word[x][m][k] & 0xffff0000)));
+            for (int n = 0; n < 4; n++) part[n] = _mm256_fmadd_ps(n < 2 ? even : odd, wide[k][n], part[n]);
+        }
+        for (int n = 0; n < 2; n++) {
+            float *to = (float *)(void *)tile.word[sum][m] + 8 * n;
+            _mm256_storeu_ps(to, _mm256_add_ps(_mm256_loadu_ps(to), _mm256_add_ps(part[n], part[2 + n])));
+        }
     }
 }
 
-/* Sums wrap around. */
-static inline int byte_of(uint32_t word, int shift, int is_signed)
+static inline void tile_dot_pairs(int sum, int x, int w)
 {
-    const uint8_t byte = (uint8_t)(word >> shift);
-    return is_signed ? (int8_t)byte : byte;
+    enum { SUBNORMALS_ARE_ZEROS = 0x8040 };
+    const unsigned saved = _mm_getcsr();
+    check_shapes(sum, x, w);
+    fault_unless(tile.c.row_sz[sum] == sizeof tile.word[sum][0], "a product of narrower tiles than these");
+    _mm_setcsr(saved | SUBNORMALS_ARE_ZEROS);
+    dot_pairs(sum, x, w, tile.c.rows[sum], tile.c.rows[w]);
+    _mm_setcsr(saved);
 }
 
+/* The bytes 0 and 2 of each word, or 1 and 3, in 16 bits each. */
+static inline __m256i bytes_widened(__m256i words, int odd, int is_signed)
+{
+    if (is_signed) return _mm256_srai_epi16(odd ? words : _mm256_slli_epi16(words, 8), 8);
+    return odd ? _mm256_srli_epi16(words, 8) : _mm256_and_si256(words, _mm256_set1_epi16(255));
+}
+
+/* Sums wrap around. Two products of bytes fit the 32 bits that VPMADDWD adds them in. */
 static inline void dot_bytes(int sum, int x, int x_signed, int w, int w_signed)
 {
+    __m256i wide[TILE_MAX][4];
     check_shapes(sum, x, w);
-    for (size_t m = 0; m < tile.c.rows[sum]; m++)
-        for (size_t k = 0; k < tile.c.rows[w]; k++)
-            for (size_t n = 0; n < tile.c.row_sz[sum] / 4; n++)
-                for (int b = 0; b < 32; b += 8) {
-                    const int product = byte_of(tile.word[x][m][k], b, x_signed) * byte_of(tile.word[w][k][n], b, w_signed);
-                    tile.word[sum][m][n] += (uint32_t)product;
-                }
+    fault_unless(tile.c.row_sz[sum] == sizeof tile.word[sum][0], "a product of narrower tiles than these");
+    for (size_t k = 0; k < tile.c.rows[w]; k++)
+        for (int n = 0; n < 4; n++)
+            wide[k][n] = bytes_widened(_mm256_loadu_si256((const __m256i *)tile.word[w][k] + n % 2), n / 2, w_signed);
+    for (size_t m = 0; m < tile.c.rows[sum]; m++) {
+        __m256i *to = (__m256i *)(void *)tile.word[sum][m], part[2] = { _mm256_loadu_si256(to), _mm256_loadu_si256(to + 1) };
+        for (size_t k = 0; k < tile.c.rows[w]; k++) {
+            const __m256i words = _mm256_set1_epi32((int)tile.word[x][m][k]);
+            const __m256i half[2] = { bytes_widened(words, 0, x_signed), bytes_widened(words, 1, x_signed) };
+            for (int n = 0; n < 4; n++) part[n % 2] = _mm256_add_epi32(part[n % 2], _mm256_madd_epi16(half[n / 2], wide[k][n]));
+        }
+        _mm256_storeu_si256(to, part[0]);
+        _mm256_storeu_si256(to + 1, part[1]);
+    }
 }
 
 static inline void tile_dot_quads(int sum, int x, int w) { dot_bytes(sum, x, 0, w, 1); }
