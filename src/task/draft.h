@@ -41,6 +41,9 @@ struct draft {
 
 struct draft draft_of(int32_t most);
 
+/* Rows of logits of a run of these lanes: one for each, and guesses where that leaves room, since more rows in all are not few. */
+static inline uint32_t draft_rows_most(uint32_t lanes) { return lanes > 1 + DRAFT_MOST ? lanes : 1 + DRAFT_MOST; }
+
 /* Rows behind those in the run: the id that was chosen last, and guesses behind it; ids[n] are all that there were so far. room: guesses
  * that there is room for; lanes: rows that the run has without any. */
 void draft_rows(struct draft *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,

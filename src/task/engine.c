@@ -48,13 +48,21 @@ static uint32_t streams_of(const steno_model *m, uint32_t n_windows, uint32_t n_
     return m->n_states && m->state[0].kind == STATE_SHIFT ? state_lanes(m, 0, n_windows, n_lanes) : 0;
 }
 
+/* Its task's. A draft model takes one row of logits of each lane at a time. */
+static struct batch_shape shape_of(const steno_model *m, uint32_t n_windows, uint32_t n_lanes, int is_draft)
+{
+    struct batch_shape shape = m->task->shape(m, n_windows, n_lanes);
+    if (is_draft) shape.rows_out = n_windows * n_lanes;
+    return shape;
+}
+
 /* Without what its task keeps. */
-static size_t bare_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
+static size_t bare_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes, int is_draft)
 {
     const struct plan *plans[MODEL_PLANS];
     const int n_plans = plans_of(m, plans);
     const uint32_t lanes = n_windows * n_lanes;
-    const struct batch_shape shape = m->task->shape(m, n_windows, n_lanes);
+    const struct batch_shape shape = shape_of(m, n_windows, n_lanes, is_draft);
     struct kv_state state[MODEL_STATES];
     size_t n = sizeof(struct steno_batch) + model_ops(m) * sizeof(struct op_time);
     n += streams_of(m, n_windows, n_lanes) * sizeof(struct stream_lane);
@@ -71,14 +79,14 @@ static size_t bare_memory(const steno_model *m, const steno_team *team, uint32_t
 
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
 {
-    size_t n = bare_memory(m, team, n_windows, n_lanes);
+    size_t n = bare_memory(m, team, n_windows, n_lanes, 0);
     if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
     return m->task->batch_memory ? n + m->task->batch_memory(m, n_windows, n_lanes) : n;
 }
 
 size_t batch_draft_memory(const steno_model *draft, const steno_team *team, uint32_t n_windows)
 {
-    return bare_memory(draft, team, n_windows, 1);
+    return bare_memory(draft, team, n_windows, 1, 1);
 }
 
 /* Everybody at work wants to stop. */
@@ -111,7 +119,7 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     const steno_model *m = b->model;
     const struct plan *plans[MODEL_PLANS];
     const int n_plans = plans_of(m, plans);
-    const struct batch_shape shape = m->task->shape(m, b->n_windows, b->n_lanes);
+    const struct batch_shape shape = shape_of(m, b->n_windows, b->n_lanes, b->is_draft);
     struct exec_params p = exec_params_of(m, team_threads(b->team), plans, b->state, shape.rows_out);
     int rc = STENO_OK;
     for (int i = 0; i < m->n_states && !rc; i++)

@@ -16,10 +16,10 @@ static inline void lm_tensor(struct st_writer *w, int layer, const char *name, i
     st_tensor(w, full, rows, cols, mean, scale);
 }
 
-static inline void lm_weights(const struct folder *d)
+static inline void lm_weights(const struct folder *d, int vocab)
 {
     struct st_writer w = st_begin(11);
-    st_tensor(&w, "model.embed_tokens.weight", LM_VOCAB, LM_D, 0, 1);
+    st_tensor(&w, "model.embed_tokens.weight", vocab, LM_D, 0, 1);
     st_tensor(&w, "model.norm.weight", LM_D, 0, 1, 0.2f);
     for (int i = 0; i < LM_LAYERS; i++) {
         lm_tensor(&w, i, "input_layernorm", LM_D, 0, 1, 0.2f);
@@ -55,20 +55,23 @@ static inline void lm_tokenizer(const struct folder *d)
     buf_free(&b);
 }
 
-static inline struct folder lm_folder(void)
+/* vocab: entries of the vocabulary, of which those behind LM_VOCAB are no tokens. */
+static inline struct folder lm_folder_of(int vocab)
 {
     const struct folder d = folder_new();
     struct buf b = { 0 };
-    lm_weights(&d);
+    lm_weights(&d, vocab);
     lm_tokenizer(&d);
     buf_fmt(&b, "{\"model_type\": \"qwen3\", \"vocab_size\": %d, \"hidden_size\": %d, \"num_hidden_layers\": %d,"
                 " \"num_attention_heads\": %d,"
                 " \"num_key_value_heads\": %d, \"head_dim\": %d, \"intermediate_size\": %d, \"max_position_embeddings\": %d,"
                 " \"tie_word_embeddings\": true, \"eos_token_id\": %d}\n",
-            LM_VOCAB, LM_D, LM_LAYERS, LM_HEADS, LM_KV_HEADS, LM_HEAD, LM_FF, LM_CTX, LM_END);
+            vocab, LM_D, LM_LAYERS, LM_HEADS, LM_KV_HEADS, LM_HEAD, LM_FF, LM_CTX, LM_END);
     folder_put(&d, "config.json", b.p, b.len);
     folder_text(&d, "tokenizer_config.json", "{\"eos_token\": \"<|im_end|>\", \"chat_template\": \"{{'<|im_start|>' + role}}\"}\n");
     buf_free(&b);
     return d;
 }
+
+static inline struct folder lm_folder(void) { return lm_folder_of(LM_VOCAB); }
 #endif

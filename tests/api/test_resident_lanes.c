@@ -4,10 +4,9 @@
  * any. */
 #include "folder.h"
 #include "internal.h"
+#include "lm_folder.h"
 #include "noise_source.h"
 #include "resident.h"
-
-enum { RATE = 16000 };
 
 /* A prompt that takes all rows of a run; then each lane to the end of its context, behind another from which it could be gone on in other
  * words. */
@@ -66,6 +65,65 @@ static void test_texts_take_what_is_reported(void **state)
     static const int windows[] = { 1, 4, 16 };
     for (int i = 0; i < 3; i++)
         for (int type = STENO_KV_AUTO; type <= STENO_KV_Q8_0; type++) measure_texts("tests/data/lm/gemma3-q4_0.gguf", windows[i], type);
+}
+
+/* Texts of a model whose rows of logits are a megabyte each, all of which guesses fill: a draft model guesses as many ids as there may be.
+ * It has what it takes itself reported with the session. */
+static void measure_large_vocabulary(int windows)
+{
+    enum { VOCAB = 262144, PROMPT = 560, MADE = 70 }; /* a prompt that takes all rows of a run */
+    char what[60];
+    steno_model *m;
+    steno_batch *b;
+    steno_error e;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_generate_params p;
+    steno_session *s[2];
+    int32_t ids[PROMPT];
+    const struct folder d = lm_folder_of(VOCAB);
+    snprintf(what, sizeof what, "a vocabulary of %d, %d texts", VOCAB, windows);
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    steno_generate_params_init(&p);
+    if (steno_model_open(&m, d.path, NULL, &e)) fail_msg("%s", e.text);
+    for (int k = 0; k < PROMPT; k++) ids[k] = 'a' + k % 7;
+    bp.max_windows = windows;
+    bp.draft_model = m;
+    p.ignore_eos = 1;
+    p.max_tokens = MADE;
+    p.draft_max = 15;
+    const int64_t before = resident(), said = steno_batch_memory(m, NULL, &bp);
+    if (steno_batch_open(&b, m, NULL, &bp, &e)) fail_msg("%s", e.text);
+    sp.batch = b;
+    for (int i = 0; i < windows; i++) {
+        steno_request_params r;
+        steno_request_params_init(&r);
+        r.ids = ids;
+        r.n_ids = PROMPT;
+        r.generate = &p;
+        if (steno_session_open(&s[i], m, NULL, &sp, &e)) fail_msg("%s", e.text);
+        if (steno_batch_submit(b, s[i], NULL, &r)) fail_msg("%s", steno_last_error(s[i]));
+    }
+    if (steno_batch_run(b)) fail_msg("%s", steno_last_error(s[0]));
+    for (int i = 0; i < windows; i++) {
+        steno_timings t = { .size = sizeof t };
+        assert_int_equal(steno_timings_get(s[i], &t), 0);
+        assert_true(t.n_drafted >= 15);
+        steno_session_close(s[i]);
+    }
+    assert_said(what, said, resident() - before);
+    steno_batch_close(b);
+    steno_model_close(m);
+    folder_remove(&d);
+}
+
+static void test_texts_of_a_large_vocabulary_take_what_is_reported(void **state)
+{
+    (void)state;
+    need_resident();
+    measure_large_vocabulary(1);
+    measure_large_vocabulary(2);
 }
 
 /* The streaming Paraformer of the collection: the weights are those of the one for whole clips. */
@@ -146,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts_take_what_is_reported),
+        cmocka_unit_test(test_texts_of_a_large_vocabulary_take_what_is_reported),
         cmocka_unit_test(test_streams_take_what_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

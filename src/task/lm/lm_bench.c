@@ -47,7 +47,8 @@ static int64_t bench_check(steno_session *s, int plan, int n)
     struct logit_rules rules;
     struct run_time spent;
     int ran;
-    if (n > ROWS_OUT_MIN) return err_set(&s->error, STENO_EARG, "n is %d, want 1 to %d rows", n, ROWS_OUT_MIN);
+    const int most = (int)exec_room(b->exec, p).out;
+    if (n > most) return err_set(&s->error, STENO_EARG, "n is %d, want 1 to %d rows", n, most);
     open_lanes(s, &rules, 1, n + 2);
     int rc = run_texts(s, plan, 1, LM_BENCH_PROMPT, 0);
     b->run.n_rows = 0;

@@ -2,6 +2,7 @@
  *
  * Ids are read into keys and values, and others are chosen behind them. Nothing is heard. */
 #include "task/lm/lm_task.h"
+#include "task/draft.h"
 #include "task/lm/lm_bench.h"
 #include "task/lm/lm_embed.h"
 #include "task/lm/lm_lanes.h"
@@ -16,8 +17,7 @@ static unsigned serves(const steno_model *m)
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    const uint32_t lanes = n_windows * n_lanes;
-    return (struct batch_shape){ PLAN_TEXT, lanes > ROWS_OUT_MIN ? lanes : ROWS_OUT_MIN, (size_t)m->text_ctx };
+    return (struct batch_shape){ PLAN_TEXT, draft_rows_most(n_windows * n_lanes), (size_t)m->text_ctx };
 }
 
 static size_t lm_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
