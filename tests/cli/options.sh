@@ -69,7 +69,7 @@ out_has '"temperature": 1.0'
 is "six attempts are told" "$(grep -c 'attempt' "$T/err")" 6
 t 0 "without an increment there is one attempt" --logprob-threshold 0 --temperature-increment-on-fallback 0 -v -f json "$DIGITS"
 out_has '"temperature": 0.0'
-is "no attempts are told" "$(grep -c 'attempt' "$T/err")" 0
+is "one attempt, with its candidates, is reported" "$(grep -c 'attempt' "$T/err")" 1
 t 0 "guards off" --guards off -f txt "$DIGITS"
 cp "$T/out" off
 t 0 "guards flag leave the text alone" "$DIGITS"

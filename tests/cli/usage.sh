@@ -69,7 +69,7 @@ usage "numbers of subtitles, too" "--offset-n is for the output format srt" a.wa
 usage "times of tokens show in objects" "--token-timestamps shows in the output formats json" a.wav --token-timestamps
 usage "a grammar without a rule" "--grammar is empty" a.wav --grammar /dev/null
 usage "a seed without sampling" "--seed is of sampling" a.wav --seed 1 --temperature-increment-on-fallback 0
-usage "a penalty without candidates" "--length-penalty ranks candidates" a.wav --length-penalty 0.5
+usage "a penalty without candidates" "--greedy follows one sequence" a.wav --greedy --length-penalty 0.5
 usage "a carried prompt without a prompt" "--carry-initial-prompt needs --initial-prompt" a.wav --carry-initial-prompt
 usage "styles without text" "--print-colors needs text on standard output" a.wav --print-colors -f srt
 usage "a random model beside a real one" "--shape is of a random model" bench -m x --shape tiny
