@@ -107,6 +107,38 @@ void findings_language(struct notes *n, const char *language, double probability
                   probability);
 }
 
+void findings_other_language(struct notes *n, const char *language, const char *other, int64_t ms)
+{
+    if (ms > 0)
+        notes_add(n, NOTE_LANGUAGE_OTHER, "at least %.0f s seem to be in %s and not in %s: that text is doubtful or left out; "
+                  "--language-per-segment detects the language of each window", s_of(ms), other, language);
+}
+
+/* The time that one language other than the text's has, in segments and in text that was left out. */
+static int64_t time_of(const steno_session *s, const char *language)
+{
+    int64_t ms = 0;
+    steno_segment seg = { .size = sizeof seg };
+    steno_left_out left = { .size = sizeof left };
+    for (int i = 0; !steno_segment_get(s, i, &seg); i++)
+        if (seg.language && !strcmp(seg.language, language)) ms += seg.t1_ms - seg.t0_ms;
+    for (int i = 0; !steno_left_out_get(s, i, &left); i++)
+        if (left.language && !strcmp(left.language, language)) ms += left.t1_ms - left.t0_ms;
+    return ms;
+}
+
+/* The other language that has the most time. */
+static void look_at_languages(struct notes *n, const steno_model *m, const steno_session *s)
+{
+    const char *own = steno_language(s), *code, *most = NULL;
+    int64_t ms = 0;
+    for (int i = 0; (code = steno_model_language(m, i)) != NULL; i++) {
+        const int64_t of = strcmp(code, own) != 0 ? time_of(s, code) : 0;
+        if (of > ms) ms = of, most = code;
+    }
+    findings_other_language(n, own, most, ms);
+}
+
 static void look_at_prompt(struct notes *n, const steno_model *m, const steno_model_info *info, const steno_transcribe_params *p)
 {
     const int32_t half = info->n_text_ctx / 2 - 1, most = p->max_context >= 0 && p->max_context < half ? p->max_context : half;
@@ -130,6 +162,7 @@ void findings_text(struct notes *n, const steno_model *m, const steno_session *s
     steno_model_info_get(m, &info);
     look_at_prompt(n, m, &info, p);
     if (id >= 0 && n_segments > 0) findings_language(n, steno_language(s), steno_language_prob(s, id));
+    if (!strcmp(info.family, "whisper") && !p->language_per_segment) look_at_languages(n, m, s);
     for (int i = 0; i < n_segments; i++) {
         steno_segment seg = { .size = sizeof seg };
         steno_segment_get(s, i, &seg);

@@ -23,6 +23,8 @@ void findings_text(struct notes *n, const steno_model *m, const steno_session *s
 void findings_segments(struct notes *n, int n_segments, int repeated, int silent); /* repeat themselves; lie in what is no speech */
 void findings_prompt(struct notes *n, int count, int32_t most);                    /* tokens that it has, and that fit */
 
+/* So much sound seems to be in another language than the text. */
+void findings_other_language(struct notes *n, const char *language, const char *other, int64_t ms);
 /* The language was found with a probability of less than a half. */
 void findings_language(struct notes *n, const char *language, double probability);
 

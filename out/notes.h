@@ -10,7 +10,8 @@
 #define NOTE_KINDS(X) \
     X(CUT_SHORT, "cut-short") X(DAMAGED, "damaged") X(SOUND_LATE, "sound-late") X(SOUND_EARLY, "sound-early") X(GAPS, "gaps") \
     X(OVERLAP, "overlap") X(CLOCK_JUMP, "clock-jump") X(CHANNELS_CANCEL, "channels-cancel") X(CLIPPED, "clipped") \
-    X(NO_SPEECH, "no-speech") X(PROMPT_CUT, "prompt-cut") X(LANGUAGE_UNSURE, "language-unsure") X(DOUBTFUL, "doubtful")
+    X(NO_SPEECH, "no-speech") X(PROMPT_CUT, "prompt-cut") X(LANGUAGE_UNSURE, "language-unsure") \
+    X(LANGUAGE_OTHER, "language-other") X(DOUBTFUL, "doubtful")
 
 #define NOTE_ENUM(kind, name) NOTE_##kind,
 enum note_kind { NOTE_KINDS(NOTE_ENUM) NOTE_N_KINDS };

@@ -251,6 +251,7 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->decoder_chunk_look_back = (int32_t)o->decoder_look_back;
     p->language_detection_segments = (int32_t)o->detection_segments;
     p->language_detection_threshold = o->detection_threshold;
+    p->language_per_segment = o->language_per_segment;
 
     p->initial_prompt = o->initial_prompt;
     p->carry_initial_prompt = o->carry;

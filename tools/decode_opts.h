@@ -16,6 +16,7 @@ struct decode_opts {
     int greedy, drafted, bare;  /* drafted: a draft model guesses; bare: options that are not given are as in the library */
     int itn, keep_tags, rich_text, ban_unknown_emotion;
     int decoding, carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
+    int language_per_segment;
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
     int64_t draft_max, max_context, audio_ctx, detection_segments, n_best, sample_length, seed;
@@ -47,6 +48,8 @@ struct decode_opts {
       .value = "N", .dflt = ARG_OF_PARAM, .help = "stretches of 30 s that the language is detected from, until one is sure" }, \
     { .name = "language-detection-threshold", .kind = ARG_NUM, .at = offsetof(T, decode.detection_threshold), \
       .value = "P", .dflt = ARG_OF_PARAM, .help = "probability that makes a language sure" }, \
+    { .name = "language-per-segment", .kind = ARG_PAIR, .at = offsetof(T, decode.language_per_segment), .dflt = ARG_OF_PARAM, \
+      .help = "detect the language of each window of 30 s, and decode the window in it" }, \
     { .name = "clip-timestamps", .kind = ARG_TEXT, .at = offsetof(T, decode.clip_timestamps), .value = "S,S,...", \
       .help = "only these stretches: start, end, start, end, ... in seconds; without the last end to the end" }, \
     { .name = "chunk-length", .kind = ARG_S, .none = 1, .at = offsetof(T, decode.chunk_s), .value = "S|none", .dflt = ARG_OF_PARAM, \

@@ -587,7 +587,8 @@ typedef struct steno_segment {
     double no_speech_prob;    /* of the window */
     uint32_t flags;           /* enum steno_flag, what the guards think of it */
     int32_t attempt;          /* number of the attempt that was kept, from 0 */
-    /* What a model with tags heard; static text, NULL where it does not say. */
+    /* What a model with tags heard; static text, NULL where it does not say. With language_per_segment, language is that of the window;
+     * else, of Whisper, that of a window whose text is doubtful and which seems to be in another language than the result's. */
     const char *language, *emotion, *event, *itn; /* "zh", "HAPPY", "BGM", "withitn" */
     double start, end;        /* t0_ms and t1_ms in seconds, unrounded: the reference's own numbers; NAN: not known */
     int32_t n_words;          /* with word_timestamps; see steno_word_get */
@@ -880,6 +881,9 @@ typedef struct steno_transcribe_params {
     int32_t decoding;              /* enum steno_decoding */
     int32_t n_best;                /* texts of each window, or clip, that are kept besides the results, for steno_hypothesis_get: at most
                                       beam_size or best_of, 0: none. Of a window that was drawn and checked in f32 there is one */
+    int32_t language_per_segment;   /* 1: the language of each window of 30 s is detected, and the window decoded in it; where none has a
+                                      probability of 0.5, it is `language`, or what the audio begins with. Needs a model of many
+                                      languages */
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -961,6 +965,7 @@ typedef struct steno_left_out {
     double avg_logprob, no_speech_prob;
     int32_t is_window;     /* 1: a window that was taken for silence by the two thresholds; 0: a segment where the level is steady */
     int32_t pad;
+    const char *language;  /* code of the language that its window seems to be in, where that is another one than the result's; or NULL */
 } steno_left_out;
 
 /** @return the number of texts that were left out, in order */

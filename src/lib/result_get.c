@@ -3,6 +3,7 @@
 #include <string.h>
 #include "lib/entry.h"
 #include "task/words/token_times.h"
+#include "text/language.h"
 
 static const struct segment *segment_at(const steno_session *s, int i)
 {
@@ -84,7 +85,8 @@ int steno_left_out_get(const steno_session *s, int i, steno_left_out *out)
     const struct result *r = s->selected;
     const struct left_out *l = (const struct left_out *)(const void *)r->left_out.p + i;
     steno_left_out found = { .flags = l->flags, .t0_ms = l->t0_ms, .t1_ms = l->t1_ms, .text = r->left_out_text.p + l->text,
-                             .avg_logprob = l->avg_logprob, .no_speech_prob = l->no_speech_prob, .is_window = (int32_t)l->whole };
+                             .avg_logprob = l->avg_logprob, .no_speech_prob = l->no_speech_prob, .is_window = (int32_t)l->whole,
+                             .language = l->language ? language_code(l->language - 1) : NULL };
     found.size = out->size < sizeof found ? out->size : (uint32_t)sizeof found;
     memcpy(out, &found, found.size);
     return STENO_OK;

@@ -60,6 +60,15 @@ static int largest_of(const float *x, int n, float *ahead)
     return best;
 }
 
+/* What the logits x come to beside the largest, in *sum. */
+static int shares_of(steno_session *s, const float *x, int best, double *sum)
+{
+    *sum = 0;
+    for (int i = 0; i < s->model->tokens.n_languages; i++) *sum += exp((double)x[i] - x[best]);
+    if (*sum >= 1) return STENO_OK; /* else a NaN is among them, or an infinity */
+    return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are no numbers: its weights are damaged");
+}
+
 /* softmax over the language tokens of the logits after start-of-transcript, of the window that begins at `from` (openai-whisper,
  * decoding.py, detect_language). @return the index of the largest, or a status */
 static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t at, int64_t from, float *probs)
@@ -96,12 +105,26 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
         if (rc) return s->error.status ? rc : session_ran(s, exact->exec, rc);
         best = largest_of(x, t->n_languages, &ahead);
     }
-    double sum = 0;
-    for (int i = 0; i < t->n_languages; i++) sum += exp((double)x[i] - x[best]);
-    if (!(sum >= 1)) /* a NaN among them, or an infinity */
-        return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are no numbers: its weights are damaged");
-    for (int i = 0; i < t->n_languages && i < MAX_LANGUAGES; i++) probs[i] = (float)(exp((double)x[i] - x[best]) / sum);
-    return best;
+    double sum;
+    rc = shares_of(s, x, best, &sum);
+    for (int i = 0; !rc && i < t->n_languages && i < MAX_LANGUAGES; i++) probs[i] = (float)(exp((double)x[i] - x[best]) / sum);
+    return rc ? rc : best;
+}
+
+int language_of_slot(steno_session *s, uint32_t at, double *probability)
+{
+    const struct token_roles *t = &s->model->tokens;
+    struct steno_batch *b = s->batch;
+    struct run_time spent;
+    float x[MAX_LANGUAGES], ahead;
+    double sum;
+    int rc = session_ran(s, b->exec, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
+    s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    if (rc) return rc;
+    const int best = largest_of(x, t->n_languages, &ahead);
+    rc = shares_of(s, x, best, &sum);
+    *probability = 1 / sum;
+    return rc ? rc : best;
 }
 
 void language_vote_begin(struct language_vote *v)

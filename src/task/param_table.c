@@ -80,6 +80,7 @@ static const struct param transcribe[] = {
     { T(audio_ctx), INT32(0, MAX_CTX), .by = BY_AR, .limit = LIMIT_AUDIO_CTX },
     { T(language_detection_segments), INT32(1, 1 << 20), .value = 1, .by = BY_MANY | BY_ALIGN },
     { T(language_detection_threshold), NUMBER(0, 1), .value = 0.5, .by = BY_MANY | BY_ALIGN },
+    { T(language_per_segment), FLAG, .by = BY_MANY },
     { T(word_timestamps), FLAG, .by = BY_TIMED | BY_AUDIO_WORDS },
     { T(prepend_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
     { T(append_punctuations), TEXT, .by = BY_AR | BY_ALIGN },

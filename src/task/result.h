@@ -51,7 +51,8 @@ struct left_out {
     double avg_logprob, no_speech_prob;
     int64_t t0_ms, t1_ms;
     size_t text;              /* place in result.left_out_text */
-    uint32_t flags, whole;    /* whole: a window that was taken for silence */
+    uint32_t flags;
+    uint16_t whole, language; /* a window that was taken for silence; 1 + number of the language that it seems to be in, 0: not known */
 };
 
 enum { MAX_LANGUAGES = 100 };

@@ -293,11 +293,86 @@ static void test_speech_that_comes_late_is_found_by_listening_on(void **state)
     steno_model_close(m);
 }
 
+/* ---- the language of each window --------------------------------------------------------------------------------------------- */
+
+static steno_transcribe_params by_window(int on)
+{
+    steno_transcribe_params p = params_new();
+    p.language_per_segment = on;
+    p.without_timestamps = 1; /* a segment for each window */
+    p.condition_on_previous_text = 0;
+    p.temperature_increment_on_fallback = 0;
+    p.no_speech_threshold = (double)NAN;
+    return p;
+}
+
+static void text_alone(char text[200], int which, const char *language)
+{
+    steno_transcribe_params p = by_window(0);
+    p.language = language;
+    if (steno_transcribe(session, kind[which], WINDOW, &p)) fail_msg("%s", steno_last_error(session));
+    snprintf(text, 200, "%s", steno_text(session));
+}
+
+/* Windows of two languages have the text that each has alone in its own language, whatever language is named. */
+static void test_each_window_has_its_own_language(void **state)
+{
+    (void)state;
+    enum { N = 4 };
+    static int const order[N] = { ENGLISH_AT, CHINESE_AT, CHINESE_AT, ENGLISH_AT };
+    static float pcm[N * WINDOW];
+    static const char *const named[] = { NULL, "en", "de" };
+    char want[2][200], other[200];
+    assert_true(prob[ENGLISH_AT] >= 0.5f && prob[CHINESE_AT] >= 0.5f);
+    text_alone(want[ENGLISH_AT], ENGLISH_AT, "en");
+    text_alone(want[CHINESE_AT], CHINESE_AT, "zh");
+    text_alone(other, CHINESE_AT, "en");
+    assert_string_not_equal(want[CHINESE_AT], other); /* else the language decides nothing here */
+    for (int i = 0; i < N; i++) memcpy(pcm + i * WINDOW, kind[order[i]], WINDOW * sizeof *pcm);
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
+        steno_transcribe_params p = by_window(1);
+        steno_segment g = { .size = sizeof g };
+        p.language = named[k];
+        if (steno_transcribe(session, pcm, N * WINDOW, &p)) fail_msg("%s", steno_last_error(session));
+        assert_int_equal(steno_segment_count(session), N);
+        for (int i = 0; i < N; i++) {
+            steno_segment_get(session, i, &g);
+            assert_string_equal(g.text, want[order[i]]);
+            assert_string_equal(g.language, order[i] == CHINESE_AT ? "zh" : "en");
+        }
+        assert_string_equal(steno_language(session), named[k] ? named[k] : "en");
+    }
+}
+
+/* Without it one language is written, and a window that is doubtful in it says which one it seems to be in. */
+static void test_a_doubtful_window_says_which_language_it_seems_to_be_in(void **state)
+{
+    (void)state;
+    for (int guards = STENO_GUARDS_OFF; guards <= STENO_GUARDS_FLAG; guards++) {
+        steno_transcribe_params p = by_window(0);
+        steno_segment g = { .size = sizeof g };
+        p.language = "en";
+        p.guards = guards;
+        p.no_speech_threshold = 0.6;
+        p.logprob_threshold = -1e-6; /* every window is doubtful */
+        if (steno_transcribe(session, kind[CHINESE_AT], WINDOW, &p)) fail_msg("%s", steno_last_error(session));
+        assert_int_equal(steno_segment_get(session, 0, &g), STENO_OK);
+        if (guards) assert_string_equal(g.language, "zh");
+        else assert_null(g.language);
+        p.language = "zh"; /* nothing else is said where it is right */
+        if (steno_transcribe(session, kind[CHINESE_AT], WINDOW, &p)) fail_msg("%s", steno_last_error(session));
+        assert_int_equal(steno_segment_get(session, 0, &g), STENO_OK);
+        assert_null(g.language);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_language_found_most_often_counts_and_the_more_probable_on_ties),
         cmocka_unit_test(test_a_language_that_is_sure_ends_the_listening),
+        cmocka_unit_test(test_each_window_has_its_own_language),
+        cmocka_unit_test(test_a_doubtful_window_says_which_language_it_seems_to_be_in),
         cmocka_unit_test(test_numbers_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(test_languages_are_taken_by_their_usual_names_and_refused_with_help),
         cmocka_unit_test(test_eight_in_a_batch_have_the_text_and_the_probabilities_of_each_alone),

@@ -201,6 +201,8 @@ a.wav --model x --print_colors True             | a.wav --model x --print-colors
 a.wav --model x --vad_filter True --hotwords "one two" | a.wav --model x --vad silero --hotwords 'one two'
 a.wav --model x --batched True --batch_size 4   | a.wav --model x --batch-size 8 --batch-size 4
 a.wav --model x --multilingual False            | a.wav --model x
+a.wav --model x --multilingual                  | a.wav --model x --language-per-segment
+a.wav --model x --multilingual True             | a.wav --model x --language-per-segment
 a.wav --model x --live_transcribe False         | a.wav --model x
 a.wav --model x --vad fsmn --vad_offset 0.2     | a.wav --model x --vad fsmn --vad-neg-threshold 0.2
 a.wav --model x -p True                         | a.wav --model x
@@ -275,7 +277,7 @@ for row in "--model_dir d|takes the path of the file" "--no_repeat_ngram_size 3|
     "--cache_directory d|HF_HUB_CACHE" "--download_root d|HF_HUB_CACHE" "++merge_vad=true|settings are options" \
     "--hf_token X|by channels alone" "--speaker_num 2|by channels alone" \
     "--live_transcribe True|steno stream" "--live_input_device 1|steno stream" \
-    "--multilingual True|one language" "--vad_parameters x|--vad-min-silence-ms"; do
+    "--vad_parameters x|--vad-min-silence-ms"; do
     # shellcheck disable=SC2086
     expect 2 "${row%%|*}" -m x a.wav ${row%%|*}
     err_has "${row#*|}"

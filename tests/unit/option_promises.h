@@ -44,6 +44,7 @@ static const struct promise transcribe[] = {
     { "language-detection-segments", MANY, "--language-detection-segments 3", "-l auto", "api/test_languages.c" },
     { "language-detection-threshold", MANY, "--language-detection-threshold 0", "-l auto --language-detection-segments 3",
       "api/test_languages.c" },
+    { "language-per-segment", MANY, "--language-per-segment", "", "api/test_languages.c" },
     { "clip-timestamps", DECODES, "--clip-timestamps 0.5,1", "", NULL },
     { "chunk-length", DECODES | NANO, "--chunk-length 1", "", NULL },
     { "audio-ctx", DECODES, "--audio-ctx 40", "", NULL },

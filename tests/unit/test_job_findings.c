@@ -26,6 +26,11 @@ static void overlap(struct notes *n, int on) { state(n, (steno_media_state){ .dr
 static void jumps(struct notes *n, int on) { state(n, (steno_media_state){ .jumps = on }); }
 static void prompt(struct notes *n, int on) { findings_prompt(n, 223 + on, 223); }
 static void language(struct notes *n, int on) { findings_language(n, "de", on ? 0.37 : 0.5); }
+static void other_language(struct notes *n, int on)
+{
+    findings_other_language(n, "en", "zh", on ? 70400 : 0);
+}
+
 static void doubtful(struct notes *n, int on) { findings_segments(n, 7, on, on); }
 
 static void clipped(struct notes *n, int on)
@@ -81,6 +86,9 @@ static const struct {
     { NOTE_NO_SPEECH, no_speech, "no speech was found (level -60.0 dBFS, peak -60.0 dBFS)" },
     { NOTE_PROMPT_CUT, prompt, "the prompt has 224 tokens; the last 223 are used, which is as many as the model takes" },
     { NOTE_LANGUAGE_UNSURE, language, "the language de is a guess, with a probability of 0.37; --language names it" },
+    { NOTE_LANGUAGE_OTHER, other_language,
+      "at least 70 s seem to be in zh and not in en: that text is doubtful or left out; "
+      "--language-per-segment detects the language of each window" },
     { NOTE_DOUBTFUL, doubtful, "2 of 7 segments may not have been said (1 repeats itself, 1 lies where the model finds no speech)" },
 };
 

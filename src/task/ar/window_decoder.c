@@ -8,10 +8,12 @@
 #include "task/ar/begun.h"
 #include "task/ar/guesses.h"
 #include "task/ar/hypotheses.h"
+#include "task/ar/leave_out.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
+#include "task/ar/window_language.h"
 #include "task/window.h"
 #include "task/words/token_times.h"
 
@@ -198,18 +200,6 @@ static int has_turn(const struct window_decoder *w, const int32_t *ids, int32_t 
     return 0;
 }
 
-/* Text that the result is not to have is kept beside it. */
-static void leave_out(struct window_decoder *w, int64_t t0_ms, int64_t t1_ms, const int32_t *ids, int32_t n_ids, int whole)
-{
-    struct left_out l = { .avg_logprob = w->kept.avg_logprob, .no_speech_prob = w->kept.no_speech_prob, .t0_ms = t0_ms, .t1_ms = t1_ms,
-                          .flags = w->kept.flags | STENO_FLAG_NO_SPEECH, .whole = (uint32_t)whole };
-    text_of(w, ids, n_ids, w->s->model->tokens.n_text);
-    const char *text = w->text.p ? w->text.p : "";
-    size_t n = w->text.len;
-    text_strip(&text, &n);
-    if (n && w->request->p.guards != STENO_GUARDS_OFF) result_left_out(w->result, &l, text, n);
-}
-
 static int segment_add(struct window_decoder *w, const struct draft *d)
 {
     steno_session *s = w->s;
@@ -218,7 +208,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     struct segment g = { .seek_frames = w->seek, .start = d->start, .end = d->end, .t0_ms = ms_of(d->start), .t1_ms = ms_of(d->end),
                          .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = d->n,
                          .temperature = w->kept.temperature, .avg_logprob = w->kept.avg_logprob, .compression_ratio = w->kept.ratio,
-                         .no_speech_prob = w->kept.no_speech_prob, .attempt = w->kept.index };
+                         .no_speech_prob = w->kept.no_speech_prob, .attempt = w->kept.index, .tags.language = window_language_seen(w) };
     if (c->p.guards != STENO_GUARDS_OFF) {
         if (w->mute[d - w->drafts] && !is_forced(c)) {
             leave_out(w, g.t0_ms, g.t1_ms, w->ids + d->first, d->n, 0);
@@ -322,7 +312,7 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     int sot;
     struct speech_options q = w->options;
     q.without_timestamps = 0;
-    const struct words_options want = { s->result.language, p->prepend_punctuations, p->append_punctuations,
+    const struct words_options want = { window_language(w), p->prepend_punctuations, p->append_punctuations,
                                         p->hallucination_silence_threshold };
     const int n_head = s->model->family->speech->prompt_prefix(s->model, &q, head, &sot);
     struct steno_batch *exact = verify_heard(w);
@@ -387,6 +377,7 @@ static int window_finish(struct window_decoder *w)
         /* without timestamps the last word's end is no place to go on from: the reference finds words in what is left of the window */
         if (p->without_timestamps && p->guards != STENO_GUARDS_OFF && isnan(p->hallucination_silence_threshold)) seek = w->seek + advance;
         drafts_judge(w, n);
+        if (!rc) rc = window_language_doubt(w);
         if (p->guards == STENO_GUARDS_RETRY && is_forced(w->request) && drafts_mute(w, n)) n = 0;
         if (p->guards != STENO_GUARDS_OFF) drafts_end_with_sound(w, n);
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
@@ -395,7 +386,10 @@ static int window_finish(struct window_decoder *w)
         const int unsure = !is_loose(w) && (w->kept.temperature > 0.5 || (keeps_best(w) && w->kept.failed));
         if (!w->words.skipped && (!p->condition_on_previous_text || unsure)) history_forget(w);
     }
-    else leave_out(w, w->seek * 10, (w->seek + w->frames) * 10, w->ids, w->kept.n_tokens, 1);
+    else {
+        rc = window_language_doubt(w);
+        if (!rc) leave_out(w, w->seek * 10, (w->seek + w->frames) * 10, w->ids, w->kept.n_tokens, 1);
+    }
     if (!rc && result_status(w->result)) rc = err_nomem(&s->error, w->result->left_out_text.len, "results");
     w->seek = seek > w->seek ? seek : w->seek + w->frames; /* never the same window again */
     return rc;
@@ -485,7 +479,8 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         decode_slot->from = w->seek;
         decode_slot->frames = w->frames;
         w->state = DECODER_DECODE;
-        return attempts_begin(w);
+        rc = window_language_choose(w, at);
+        return rc ? rc : attempts_begin(w);
     }
 }
 

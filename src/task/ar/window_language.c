@@ -1,0 +1,44 @@
+/* steno: the language of a window. SPDX-License-Identifier: MIT
+ *
+ * The reference decides the language once, from the first 30 s. What is said in another one later is written in the first language, or
+ * translated, or left out. */
+#include "task/ar/window_language.h"
+#include "task/ar/attempt.h"
+#include "text/language.h"
+
+static const double SURE = 0.5;
+
+int window_language_choose(struct window_decoder *w, uint32_t at)
+{
+    double p = 0;
+    w->language_seen = -1;
+    if (!w->request->p.language_per_segment) return STENO_OK;
+    const int lang = language_of_slot(w->s, at, &p);
+    if (lang < 0) return lang;
+    w->options.lang = p >= SURE ? lang : w->request->options.lang;
+    w->language_seen = w->options.lang;
+    return STENO_OK;
+}
+
+int window_language_doubt(struct window_decoder *w)
+{
+    const uint32_t doubt = STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_NO_SPEECH | STENO_FLAG_REPETITION;
+    double p = 0;
+    const int is_doubtful = is_silence(w) || w->kept.failed || w->kept.flags & doubt;
+    const int asks = w->request->p.guards != STENO_GUARDS_OFF && w->s->model->tokens.n_languages && !w->request->p.language_per_segment;
+    if (!asks || !is_doubtful) return STENO_OK;
+    const int lang = language_of_slot(w->s, w->decode_slot, &p);
+    if (lang < 0) return lang;
+    if (p >= SURE && lang != w->options.lang) w->language_seen = lang;
+    return STENO_OK;
+}
+
+const char *window_language(const struct window_decoder *w)
+{
+    return w->s->model->tokens.n_languages ? language_code(w->options.lang) : w->s->result.language;
+}
+
+const char *window_language_seen(const struct window_decoder *w)
+{
+    return w->language_seen < 0 ? NULL : language_code(w->language_seen);
+}
