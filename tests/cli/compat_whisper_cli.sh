@@ -88,6 +88,13 @@ expect 1 "which is not there" $W @none
 # shellcheck disable=SC2086
 expect 0 "options of other machines" $L zh.wav -of - -otxt -ng -fa -nfa -dev 0 -oved CPU -p 4 -t 2
 same "$T/out" want
+err_lacks "graphics processors"
+for gpu in "-dev 1" "-oved GPU"; do
+    # shellcheck disable=SC2086
+    expect 0 "a graphics processor that is not there" $L zh.wav -of - -otxt $gpu
+    same "$T/out" want
+    err_has "$gpu: this version has no kernels for graphics processors; computing on the CPU"
+done
 cp zh.wav c.txt
 # shellcheck disable=SC2086
 expect 1 "what is read is not written over" $L -f c.txt -of c -otxt

@@ -328,6 +328,24 @@ static int put_dtw(struct dialect_call *c, const char *value)
     return counts ? c->dialect->mistake : EXIT_OK;
 }
 
+/* A graphics processor is asked for by its number, and by the word of OpenVINO. */
+static int tell_device(const struct dialect_call *c, const char *option, const char *value)
+{
+    if (*value && strcmp(value, "CPU") != 0 && !dialect_is_given(c, "--no-gpu"))
+        message("%s %s: this version has no kernels for graphics processors; computing on the CPU", option, value);
+    return EXIT_OK;
+}
+
+static int put_device(struct dialect_call *c, const char *value)
+{
+    return tell_device(c, "-dev", value);
+}
+
+static int put_encoder_device(struct dialect_call *c, const char *value)
+{
+    return tell_device(c, "-oved", value);
+}
+
 #define FLAG(a, n, ...) { .name = "--" n, .alias = "-" a, __VA_ARGS__ }
 #define VALUE(a, n, kind, d, ...) { .name = "--" n, .alias = "-" a, .takes = DIALECT_##kind, .dflt = d, __VA_ARGS__ }
 #define NOTHING "nothing: it is about graphics processors, and this version computes on the CPU"
@@ -382,11 +400,11 @@ static const struct dialect_option options[] = {
     { .name = "--carry-initial-prompt", .put = put_carry, .help = "--carry-initial-prompt" },
     VALUE("m", "model", TEXT, "models/ggml-base.en.bin", .to = "--model %"),
     VALUE("f", "file", TEXT, NULL, .lists = DIALECT_INPUT, .help = "an input; - is standard input"),
-    VALUE("oved", "ov-e-device", TEXT, NULL, .help = NOTHING),
+    VALUE("oved", "ov-e-device", TEXT, NULL, .put = put_encoder_device, .help = NOTHING),
     VALUE("dtw", "dtw", TEXT, NULL, .put = put_dtw, .help = "nothing; with -nfa it is refused"),
     FLAG("ls", "log-score", .sets = WCLI_SCORE, .help = "write NAME.score.txt"),
     FLAG("ng", "no-gpu", .help = NOTHING),
-    VALUE("dev", "device", INT, NULL, .env = "WHISPER_ARG_DEVICE", .help = NOTHING),
+    VALUE("dev", "device", INT, NULL, .env = "WHISPER_ARG_DEVICE", .put = put_device, .help = NOTHING),
     FLAG("fa", "flash-attn", .help = NOTHING),
     FLAG("nfa", "no-flash-attn", .help = NOTHING),
     { .name = "--compute", .takes = DIALECT_TEXT, .to = "--compute %", .help = "steno's own: auto, f32, bf16, int16 or int8" },
