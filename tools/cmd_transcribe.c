@@ -80,8 +80,9 @@ static const struct arg rows[] = {
     { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
       .help = "the log-probability of each token in json, verbose_json and jsonl" },
     { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
-      .help = "write what the network makes of each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer): fbank, features, encoder, logits, "
-              "cif_alphas; no file is replaced; \"steno compare\" tells how far such files are apart" },
+      .help = "write what the network makes of each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer, Fun-ASR-Nano): fbank, "
+              "features, encoder, logits, cif_alphas, cif_fine_alphas, adaptor, as far as the model has them; no file is replaced; \"steno "
+              "compare\" tells how far such files are apart" },
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),

@@ -120,11 +120,12 @@ enum steno_compute {
      * are closer, doc/performance.md tells. */
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of those texts: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
-    STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, sums in f32. The decoder's matrices as they are
-                               stored: numbers times f32, q8_0 times activations of 16 bits, q4_0 times 8 bits; its keys
-                               and values in f16. Where only the most probable tokens are wanted they and their logits are those of the
-                               stored matrix, but the sum behind their probabilities is of logits in int8 (off by 1e-3 at most in the
-                               recordings tried) */
+    STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, its keys and values too, sums in f32. The
+                               decoder's matrices as they are stored: numbers times f32, q8_0 times activations of 16 bits, q4_0 times
+                               8 bits. Its keys and values are f16; those of a window have 12 and 8 bits at levels that multiply bytes
+                               (avxvnni, avx512vnni and above, dotprod and above). None of them are bf16.
+                               Where only the most probable tokens are wanted they and their logits are those of the stored matrix, but
+                               the sum behind their probabilities is of logits in int8 (off by 1e-3 at most in the recordings tried) */
     STENO_COMPUTE_INT8 = 3, /* the same, but the encoder's feed-forward matrices in int8, with a scale per row and per output and exact
                                sums, where the weights bear it, and the decoder's in int8 by blocks of 32 (q8_0). A few words in a
                                thousand become others, where speech is hard to hear more. steno_plan_dump tells which matrix is
@@ -141,7 +142,7 @@ STENO_API int steno_compute_auto(int level);
 
 /* Keys and values of a language model's sessions, two numbers of each layer's keys and values for each position. */
 enum steno_kv_type {
-    STENO_KV_AUTO = 0, /* f16; f32 with STENO_COMPUTE_F32 */
+    STENO_KV_AUTO = 0, /* f16, also with STENO_COMPUTE_BF16; f32 with STENO_COMPUTE_F32, and with STENO_COMPUTE_AUTO at levels c and neon */
     STENO_KV_F32 = 1,
     STENO_KV_F16 = 2,
     STENO_KV_Q8_0 = 3  /* int8 and a scale for each 32 numbers: a little more than half of f16. Heads that are no multiple of 32 numbers
@@ -701,7 +702,8 @@ typedef struct steno_rows {
     int32_t first;            /* which row of the clip the first one is: some come in pieces, in order */
     int32_t n_rows, width;
     const char *name;         /* "features": what the encoder is given, stacked and normalised; "encoder": its output, rows that ask for
-                                 language and numbers included; "logits": of each row of a CTC head, or of each token, but where hot words
+                                 language and numbers included; "adaptor": of Fun-ASR-Nano, what its language model reads; "logits" (but
+                                 of Fun-ASR-Nano): of each row of a CTC head, or of each token, but where hot words
                                  are attended to; "cif_alphas": weights of frames, one of silence behind the last; "cif_fine_alphas": those
                                  that times are told by; static */
     int64_t at_ms;            /* where the clip begins */
@@ -852,7 +854,7 @@ typedef struct steno_transcribe_params {
     int32_t encoder_chunk_look_back; /* chunks that the encoder looks back on, default 4; -1: all, that is 61 s; at most 1024 rows */
     int32_t decoder_chunk_look_back; /* chunks that the decoder looks back on, default 1; at most 1024 rows. -1, as in FunASR: none */
     void (*on_rows)(void *user, const steno_rows *r); /* what the network makes of each clip; its head is run once more. Models that hear
-                                      clips of their own length: SenseVoice, Paraformer */
+                                      clips of their own length: SenseVoice, Paraformer, Fun-ASR-Nano */
     /* Of models that go clip by clip: a voice-activity model, whose spans become the segments; NULL: audio is cut where it is quietest.
      * Spans longer than a clip may be, of 60 s, are cut so, too. The session opens what it needs for it when the first request begins, and
      * keeps it as long as requests have the same one: at most what a session of it takes, and room for its longest span (max_segment_ms)

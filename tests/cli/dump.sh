@@ -148,6 +148,17 @@ for m in sensevoice paraformer nano; do
 done
 expect 0 "clips that begin later have their time in the name" -q -m "$F/models/sensevoice/pt" --dump long "$F/audio/vad/vad_example.wav"
 is "first clips, and others" "$(find long -name 'vad_example.[0-9]*.encoder.npy' | wc -l) $(find long -name '*.encoder.npy' | wc -l)" "2 3"
+"$STENO" transcribe --help-all | tr -s '\n ' '  ' >help
+tr -s '\n' ' ' <"$SRC/doc/steno.1" >manual
+grep -qF "NAME.KIND.npy (SenseVoice, Paraformer, Fun-ASR-Nano)" help || bad "help names the models" "it does not"
+for f in sense/*.npy para/*.npy nano/*.npy; do
+    f=${f%.npy} f=${f##*.}
+    for text in help manual; do grep -qw -- "$f" $text || bad "the $text names what models give" "$f is not in it"; done
+done
+is "what Fun-ASR-Nano gives" "$(cd nano && echo en_george.*)" \
+    "en_george.adaptor.npy en_george.encoder.npy en_george.fbank.npy en_george.features.npy"
+expect 2 "a model that gives nothing" -q -m "$MODEL" --dump none "$DIGITS"
+err_has "--dump is for models that go clip by clip"
 expect 2 "one input after the other" -q -m "$F/models/sensevoice/pt" --dump x -b 2 "${files[@]}"
 err_has "--dump and --batch-size exclude each other"
 expect 6 "where no files can be made" -q -m "$F/models/sensevoice/pt" --dump /dev/null "${files[@]}"
