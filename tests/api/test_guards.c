@@ -82,6 +82,27 @@ static void test_speech_is_not_steady_even_in_noise(void **state)
     }
 }
 
+/* The alignment puts both words of this phrase into its first 40 ms, where nothing is said. */
+static void test_words_that_are_not_found_are_no_silence(void **state)
+{
+    (void)state;
+    enum { BEGIN = 44 + 2 * 83680 };
+    struct audio a = { calloc(2 * RATE, sizeof(float)), 0 };
+    FILE *f = fopen("tests/data/audio/zh_phrases.wav", "rb");
+    unsigned char b[2];
+    assert_true(f && a.pcm && !fseek(f, BEGIN, SEEK_SET));
+    while (a.n < 2 * RATE && fread(b, 1, 2, f) == 2) a.pcm[a.n++] = (float)(int16_t)(b[0] | b[1] << 8) / 32768;
+    fclose(f);
+    steno_transcribe_params p = params_new();
+    p.language = "zh";
+    for (int words = 0; words < 2; words++) {
+        p.word_timestamps = words;
+        run(&a, &p);
+        assert_string_equal(steno_text(session), "五一。");
+    }
+    free(a.pcm);
+}
+
 /* ---- off and flag ---- */
 
 static void test_off_and_flag_give_the_same_text_of_speech_and_only_flag_has_flags(void **state)
@@ -329,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_under_retry_no_sound_without_speech_gives_text_whatever_the_thresholds),
         cmocka_unit_test(test_sounds_without_speech_give_no_text_by_default_either),
         cmocka_unit_test(test_speech_is_not_steady_even_in_noise),
+        cmocka_unit_test(test_words_that_are_not_found_are_no_silence),
         cmocka_unit_test(test_off_and_flag_give_the_same_text_of_speech_and_only_flag_has_flags),
         cmocka_unit_test(test_text_on_silence_is_left_out_and_listed),
         cmocka_unit_test(test_what_is_left_out_does_not_touch_the_speech_before_it),

@@ -37,3 +37,28 @@ int window_steady(const struct window_decoder *w, int64_t from, int64_t to)
     }
     return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;
 }
+
+enum { NEAR_FRAMES = 50 }; /* times are not that exact: sound so close to a segment is its own */
+
+static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
+{
+    const int64_t from = t0_ms / 10 - NEAR_FRAMES, to = t1_ms / 10 + NEAR_FRAMES, end = w->seek + w->frames;
+    return window_steady(w, from > w->seek ? from : w->seek, to < end ? to : end);
+}
+
+/* Nobody speaks so fast: the words were not found in the sound, and lie on no place of it. */
+static int are_found(const struct draft *d)
+{
+    static const double LEAST_S = 0.05; /* of a word */
+    return d->n_words && d->end - d->start >= LEAST_S * d->n_words;
+}
+
+/* By the times of the words, else by those that the model chose: those that lie behind the sound are on silence. */
+void drafts_judge(struct window_decoder *w, int n)
+{
+    if (w->request->p.guards == STENO_GUARDS_OFF) return;
+    for (int i = 0; i < n; i++) {
+        const struct draft *d = &w->drafts[i];
+        w->mute[i] = are_found(d) ? is_mute(w, ms_of(d->start), ms_of(d->end)) : is_mute(w, ms_of(d->said), ms_of(d->silent));
+    }
+}

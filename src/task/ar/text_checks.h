@@ -2,8 +2,18 @@
 #ifndef STENO_TASK_AR_TEXT_CHECKS_H
 #define STENO_TASK_AR_TEXT_CHECKS_H
 #include "task/ar/window_decoder.h"
+#include <math.h>
 
 void window_levels(struct window_decoder *w, const float *mel);   /* of the frames at hand, from their scaled log-mel */
 /* Is the level of frames [from, to) of the audio, which lie in the window at hand, steady, as speech never is? */
 int window_steady(const struct window_decoder *w, int64_t from, int64_t to);
+
+/* Half a second of a millisecond does not hang on how a product was rounded. */
+static inline int64_t ms_of(double s)
+{
+    return (int64_t)nearbyint(s * 1000);
+}
+
+/* Which of the n drafts lie where the level is steady: w->mute. */
+void drafts_judge(struct window_decoder *w, int n);
 #endif

@@ -118,20 +118,6 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
 /* ---- a window's segments ---- */
 
 enum { LAST_FRAMES = 10, BARE_FRAMES = 500 }; /* of the audio: whisper.cpp leaves the former, and the latter have no text before */
-enum { NEAR_FRAMES = 50 }; /* times are not that exact: sound so close to a segment is its own */
-
-static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
-{
-    const int64_t from = t0_ms / 10 - NEAR_FRAMES, to = t1_ms / 10 + NEAR_FRAMES, end = w->seek + w->frames;
-    return window_steady(w, from > w->seek ? from : w->seek, to < end ? to : end);
-}
-
-/* Half a second of a millisecond does not hang on how a product was rounded. */
-static int64_t ms_of(double s)
-{
-    return (int64_t)nearbyint(s * 1000);
-}
-
 static void words_keep(struct window_decoder *w, const struct draft *d, struct segment *g)
 {
     struct result *r = w->result;
@@ -272,6 +258,8 @@ static void drafts_make(struct window_decoder *w, int n)
         const struct token_segment *p = &w->token_segments[i];
         w->drafts[i] = (struct draft){ .start = at + p->t0 * 0.02, .first = p->first, .n = p->n,
                                        .end = p->t1 < 0 ? at + w->frames / 100.0 : at + p->t1 * 0.02 };
+        w->drafts[i].said = w->drafts[i].start;
+        w->drafts[i].silent = w->drafts[i].end;
     }
 }
 
@@ -287,13 +275,6 @@ static int tail_keep(struct window_decoder *w, int n, const struct sentence *q)
     }
     w->token_segments[n] = (struct token_segment){ from, q->n - from, t0, -1 };
     return n + 1;
-}
-
-/* By the times that the model chose: those that lie behind the sound are on silence. */
-static void drafts_judge(struct window_decoder *w, int n)
-{
-    if (w->request->p.guards == STENO_GUARDS_OFF) return;
-    for (int i = 0; i < n; i++) w->mute[i] = is_mute(w, ms_of(w->drafts[i].start), ms_of(w->drafts[i].end));
 }
 
 /* A sentence stands or falls as a whole: where everything is on silence it falls. */

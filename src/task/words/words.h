@@ -11,6 +11,7 @@
 /* A segment of the window before it is kept. */
 struct draft {
     double start, end;           /* seconds in the file */
+    double said, silent;         /* the same as the model chose them, whatever its words do to them */
     int32_t first, n;            /* its tokens among the window's, timestamps included */
     int32_t first_word, n_words; /* among the window's words */
 };
