@@ -16,6 +16,12 @@ void agreement_free(struct agreement *a)
     live_words_free(&a->heard);
 }
 
+void agreement_forget(struct agreement *a)
+{
+    live_words_drop(&a->known, a->cut);
+    a->cut = 0;
+}
+
 /* The number of final words up to the last one that has a time. */
 static size_t timed(const struct agreement *a)
 {

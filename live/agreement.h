@@ -19,6 +19,8 @@ void agreement_free(struct agreement *a);
  * @return STENO_OK, STENO_ENOMEM */
 int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first);
 
+void agreement_forget(struct agreement *a); /* the final words before the cut, which nothing is compared with any more */
+
 int64_t agreement_end_ms(const struct agreement *a); /* of the last final word that has a time, -1: none has */
 
 /* What was heard up to some time behind after_ms will not be heard again: all but the last few final words, by which later passes are

@@ -57,6 +57,22 @@ int64_t kept_quietest(const struct kept *k, int64_t from, int64_t end)
     return best;
 }
 
+/* Speech is told from hum and rumble by what is above them: each sample less most of the one before. */
+double kept_loudest(const struct kept *k, int64_t from, int64_t end)
+{
+    enum { FRAME = 2 * HOP };
+    static const double EMPHASIS = 0.97;
+    double loudest = 0;
+    for (int64_t at = from; at < end; at += FRAME) {
+        const int64_t n = end - at < FRAME ? end - at : FRAME;
+        const float *pcm = kept_from(k, at);
+        double sum = 0;
+        for (int64_t i = 1; i < n; i++) sum += (pcm[i] - EMPHASIS * pcm[i - 1]) * (pcm[i] - EMPHASIS * pcm[i - 1]);
+        if (sum > loudest) loudest = sum;
+    }
+    return loudest;
+}
+
 void kept_free(struct kept *k)
 {
     free(k->pcm);

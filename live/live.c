@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MOST = 400, HELD_MS = 2000, QUIET_MS = 5000,
-       LANGUAGE_MS = 2000 /* of a turn with words decide its language */ };
+enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MOST = 400, HELD_MS = 2000, QUIET_MS = 2000,
+       LANGUAGE_MS = 2000 /* of a turn with words decide its language */, REST_MS = 10000 /* most between passes over steady noise */ };
 
 struct live {
     struct live_params p;
@@ -26,6 +26,8 @@ struct live {
     int64_t sure;   /* sample that final words without a time lie before */
     int64_t close;  /* the sample behind its last one, -1: nobody knows yet */
     struct agreement words;
+    size_t first;   /* of its final words among those */
+    double loudest; /* of the sound in which the last pass found nothing at all, -1: it found something */
     char *shown;    /* the partial that stands; NULL: none does */
     char *prompt;
     char language[16]; /* of the turn, "": not decided yet */
@@ -53,7 +55,8 @@ static void tell_text(struct live *l, enum live_kind kind, const struct words *w
 {
     const int has = from < w->n;
     struct live_event e = { .kind = kind, .turn = l->turn, .t0_ms = has ? w->w[from].t0_ms : -1, .t1_ms = has ? w->w[w->n - 1].t1_ms : -1,
-                            .heard_ms = l->heard / PER_MS, .now_ms = kept_end(&l->sound) / PER_MS, .text = text };
+                            .heard_ms = l->heard / PER_MS, .now_ms = kept_end(&l->sound) / PER_MS, .text = text,
+                            .words = has ? w->w + from : NULL, .n_words = has ? w->n - from : 0 };
     if (kind == LIVE_ENDPOINT) {
         e.t0_ms = l->begin / PER_MS;
         e.t1_ms = l->close / PER_MS;
@@ -135,6 +138,13 @@ static void language_decide(struct live *l, int64_t end, const struct words *w)
         snprintf(l->language, sizeof l->language, "%s", steno_language(l->p.session));
 }
 
+/* The last pass found nothing, and no louder sound has come since: to hear it again finds nothing. */
+static int is_as_quiet(const struct live *l, int64_t end)
+{
+    enum { MARGIN = 125 /* % of a power: 1 dB */ };
+    return l->loudest >= 0 && kept_loudest(&l->sound, l->heard > l->cut ? l->heard : l->cut, end) <= l->loudest * MARGIN / 100;
+}
+
 /* Hear the turn up to sample `end`. */
 static int hear(struct live *l, int64_t end, int is_last, struct words *to)
 {
@@ -143,9 +153,10 @@ static int hear(struct live *l, int64_t end, int is_last, struct words *to)
     struct part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
     const steno_source src = { part_read, part_rewind, &part };
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
-    if (!is_last && l->p.has_prompt) p.temperature_increment_on_fallback = 0; /* the ladder is the last pass's */
+    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) p.temperature_increment_on_fallback = 0; /* the ladder is the last pass's */
     if (l->language[0]) p.language = l->language;
     int rc = steno_transcribe_source(l->p.session, &src, &p);
+    l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
     rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, to);
     if (!rc) language_decide(l, end, to);
     return rc;
@@ -178,8 +189,9 @@ static void turn_hear(struct live *l, int64_t end, int is_last)
 {
     struct words w = { 0 };
     size_t first;
+    const int rc = hear(l, end, is_last, &w);
     l->heard = end;
-    if (!hear(l, end, is_last, &w)) {
+    if (!rc) {
         if (agreement_hear(&l->words, &w, is_last, &first)) no_memory(l);
         else if (l->words.known.n > first) {
             tell(l, LIVE_FINAL, &l->words.known, first);
@@ -191,6 +203,7 @@ static void turn_hear(struct live *l, int64_t end, int is_last)
 
 static void turn_update(struct live *l, int64_t now)
 {
+    if (now - l->heard < REST_MS * PER_MS && is_as_quiet(l, now)) return;
     turn_hear(l, now, 0);
     if (l->rc) return;
     tell_heard(l);
@@ -206,6 +219,9 @@ static void turn_open(struct live *l, int64_t at)
     l->begin = l->cut = l->sure = at;
     l->update = at + l->p.step_ms * PER_MS;
     l->close = -1;
+    l->first = 0;
+    l->loudest = -1;
+    l->heard = at;
     l->language[0] = '\0';
     agreement_clear(&l->words);
     free(l->shown);
@@ -231,7 +247,7 @@ static void turn_close(struct live *l, int64_t at)
     if (turn_is_none(l, at)) return;
     l->close = at;
     turn_hear(l, at, 1);
-    if (!l->rc) tell(l, LIVE_ENDPOINT, &l->words.known, 0);
+    if (!l->rc) tell(l, LIVE_ENDPOINT, &l->words.known, l->first);
     l->open = 0;
 }
 
@@ -245,10 +261,30 @@ static int64_t turn_quietest(const struct live *l, int64_t end)
     return kept_quietest(&l->sound, from > l->cut ? from : l->cut, end);
 }
 
+/* The turn ends with its last final word. What is behind it belongs to the next one, which is heard with what stands before it, so that no
+ * word is cut or comes twice. */
+static void turn_carry(struct live *l, int64_t at)
+{
+    const int64_t close = l->close;
+    l->close = at;
+    tell(l, LIVE_ENDPOINT, &l->words.known, l->first);
+    agreement_forget(&l->words);
+    l->first = l->words.known.n;
+    l->turn++;
+    l->begin = l->sure = at;
+    l->close = close;
+    l->language[0] = '\0';
+}
+
 /* The turn goes on in another one, which hears again what lies behind the place. */
 static void turn_break(struct live *l, int64_t end)
 {
-    const int64_t close = l->close, at = turn_quietest(l, end);
+    const int64_t close = l->close, known = agreement_end_ms(&l->words) * PER_MS;
+    if (known >= end - l->p.turn_most_ms / 2 * PER_MS) {
+        turn_carry(l, known < end ? known : end);
+        return;
+    }
+    const int64_t at = turn_quietest(l, end);
     turn_close(l, at);
     turn_open(l, at);
     while (l->update <= end) l->update += l->p.step_ms * PER_MS;

@@ -7,7 +7,10 @@
  * the same events, unless the caller says that it is late. Nothing here prints, waits, or reads the environment. */
 #ifndef STENO_LIVE_H
 #define STENO_LIVE_H
+#include <stddef.h>
 #include <steno/steno.h>
+
+struct word;
 
 enum live_kind {
     LIVE_PARTIAL, /* what is heard behind the final words, and may change; in place of the partial before it */
@@ -22,6 +25,8 @@ struct live_event {
     int64_t heard_ms;     /* where the sound ends that the recogniser heard for it */
     int64_t now_ms;       /* where the sound ended that there was when it was told */
     const char *text;     /* UTF-8, without spaces at its ends; valid within the call */
+    const struct word *words; /* [n_words] of it, with their times; valid within the call (live_words.h) */
+    size_t n_words;
     const char *language; /* of an endpoint */
 };
 
@@ -35,7 +40,8 @@ struct live_params {
     steno_transcribe_params text;  /* language, and so on; callbacks and word_timestamps are set */
     int has_words, has_prompt;     /* it serves word_timestamps; initial_prompt */
     int64_t step_ms;               /* 200..10000 */
-    int64_t turn_most_ms;          /* 2000..30000: a turn is closed by then, at the quietest place of its last 5 s, or half */
+    int64_t turn_most_ms;          /* 2000..30000: a turn is closed by then, behind its last final word, else at the quietest
+                                      place of its last 2 s */
     void (*tell)(void *user, const struct live_event *e);
     void *user;
 };

@@ -150,10 +150,16 @@ int live_words_add_range(struct words *to, const struct words *w, size_t from, s
     return rc;
 }
 
+void live_words_drop(struct words *w, size_t n)
+{
+    for (size_t i = 0; i < n; i++) free(w->w[i].text);
+    w->n -= n;
+    if (n && w->n) memmove(w->w, w->w + n, w->n * sizeof *w->w);
+}
+
 void live_words_clear(struct words *w)
 {
-    for (size_t i = 0; i < w->n; i++) free(w->w[i].text);
-    w->n = 0;
+    live_words_drop(w, w->n);
 }
 
 void live_words_free(struct words *w)

@@ -22,6 +22,7 @@ int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int6
 int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
 /* Words [from, end) of w. @return as above */
 int live_words_add_range(struct words *to, const struct words *w, size_t from, size_t end);
+void live_words_drop(struct words *w, size_t n); /* the first n of them */
 void live_words_clear(struct words *w);
 void live_words_free(struct words *w);
 int live_word_same(const struct word *a, const struct word *b);

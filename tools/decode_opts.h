@@ -42,6 +42,17 @@ struct decode_opts {
     { .name = "decoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decoder), .value = "N", \
       .dflt = ARG_OF_PARAM, .help = "earlier chunks that the decoder looks back on (streaming Paraformer)" }
 
+/* Of text that helps a model along. */
+#define DECODE_PROMPT_ROW(T) \
+    { .name = "initial-prompt", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.initial_prompt), .value = "TEXT", \
+      .help = "text put before the first window" }
+
+#define DECODE_HOTWORD_ROWS(T) \
+    { .name = "hotwords", .kind = ARG_TEXT, .at = offsetof(T, decode.hotwords), .value = "WORDS|@FILE", \
+      .help = "words or phrases to favour, separated by commas; in a file one a line" }, \
+    { .name = "hotwords-boost", .kind = ARG_NUM, .at = offsetof(T, decode.hotwords_boost), .value = "X", .dflt = ARG_OF_PARAM, \
+      .help = "by how much: odds times e^X; SeACo and Contextual Paraformer know by themselves" }
+
 /* Further rows of the group "Input". */
 #define DECODE_INPUT_ROWS(T) \
     { .name = "language-detection-segments", .kind = ARG_INT, .at = offsetof(T, decode.detection_segments), \
@@ -61,18 +72,14 @@ struct decode_opts {
 /* The groups "Text", "Words", "Tokens" and "Decoding". */
 #define DECODE_ROWS(T) \
     ARG_HEADING("Text"), \
-    { .name = "initial-prompt", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.initial_prompt), .value = "TEXT", \
-      .help = "text put before the first window" }, \
+    DECODE_PROMPT_ROW(T), \
     { .name = "carry-initial-prompt", .kind = ARG_PAIR, .at = offsetof(T, decode.carry), .dflt = ARG_OF_PARAM, \
       .help = "it stands before every window" }, \
     { .name = "prompt-tokens", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.prompt_tokens), .value = "IDS", \
       .help = "ids in place of the text of --initial-prompt, separated by commas" }, \
     { .name = "prefix", .kind = ARG_TEXT, .at = offsetof(T, decode.prefix), .value = "TEXT", \
       .help = "first words of every window's text" }, \
-    { .name = "hotwords", .kind = ARG_TEXT, .at = offsetof(T, decode.hotwords), .value = "WORDS|@FILE", \
-      .help = "words or phrases to favour, separated by commas; in a file one a line" }, \
-    { .name = "hotwords-boost", .kind = ARG_NUM, .at = offsetof(T, decode.hotwords_boost), .value = "X", .dflt = ARG_OF_PARAM, \
-      .help = "by how much: odds times e^X; SeACo and Contextual Paraformer know by themselves" }, \
+    DECODE_HOTWORD_ROWS(T), \
     { .name = "repetition-penalty", .kind = ARG_NUM, .at = offsetof(T, decode.repetition_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
       .help = "odds of what a segment has said already: above 1 less of it (Fun-ASR-Nano)" }, \
     { .name = "condition-on-previous-text", .kind = ARG_PAIR, .at = offsetof(T, decode.condition), \

@@ -10,18 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { WAV_HEAD = 44 };
-enum { PER_MS = 16, ASK_MS = 100, STEP = 512 /* samples of a piece that comes at its own speed */ };
+enum { PER_MS = 16, ASK_MS = 100, STEP = 512 /* samples of a piece that comes at its own speed */,
+       ARRIVALS = 1024, ARRIVAL_STEP = 800 /* samples */, WAITED_US = 2000 };
+
+/* When samples came: up to sample end[i] at us[i], the newest at place (n - 1) % ARRIVALS. */
+struct arrivals { int64_t end[ARRIVALS], us[ARRIVALS]; size_t n; };
 
 struct stream_sound {
     struct stream_sound_opts o;
     steno_media *media; /* NULL: samples alone */
     steno_source source;
     struct mic *mic;
-    int has_clock;
+    int has_clock, is_pipe;
+    struct arrivals arrivals; /* of a pipe */
     FILE *raw;             /* mono samples at 16 kHz */
     unsigned char head[WAV_HEAD]; /* of other samples: what a sound file would begin with */
     unsigned char held[4]; /* a sample that is not whole yet */
@@ -59,15 +65,40 @@ static void clock_set(struct stream_sound *s, int64_t got)
     s->at += got;
 }
 
-int64_t stream_sound_now_ms(const struct stream_sound *s)
+/* Samples up to s->at have come, asked for at asked_us. Who had to wait for them got them as they came; else they had been waiting, and
+ * came no later than at the speed of sound behind those before them. */
+static void arrivals_add(struct stream_sound *s, int64_t asked_us)
 {
-    return s->has_clock ? (now_us() - s->begin_us) / 1000 : -1;
+    struct arrivals *a = &s->arrivals;
+    const size_t last = (a->n + ARRIVALS - 1) % ARRIVALS;
+    int64_t us = now_us();
+    if (a->n && us - asked_us < WAITED_US) {
+        const int64_t behind = a->us[last] + (s->at - a->end[last]) * 1000 / PER_MS;
+        if (behind < us) us = behind;
+    }
+    if (a->n && s->at - a->end[last] < ARRIVAL_STEP) return;
+    a->end[a->n % ARRIVALS] = s->at;
+    a->us[a->n++ % ARRIVALS] = us;
+}
+
+/* @return microseconds of the clock */
+static int64_t arrivals_find(const struct arrivals *a, int64_t at)
+{
+    size_t i = a->n;
+    while (i > 1 && a->n - i + 1 < ARRIVALS && a->end[(i - 2) % ARRIVALS] >= at) i--;
+    return i ? a->us[(i - 1) % ARRIVALS] : now_us();
+}
+
+int64_t stream_sound_latency_ms(const struct stream_sound *s, int64_t t1_ms, int64_t now_ms)
+{
+    if (s->is_pipe) return (now_us() - arrivals_find(&s->arrivals, t1_ms * PER_MS)) / 1000;
+    return (s->has_clock ? (now_us() - s->begin_us) / 1000 : now_ms) - t1_ms;
 }
 
 int64_t stream_sound_late_ms(const struct stream_sound *s)
 {
     if (s->mic) return mic_waiting(s->mic) / PER_MS;
-    const int64_t late = s->has_clock ? stream_sound_now_ms(s) - s->at / PER_MS : 0;
+    const int64_t late = s->has_clock ? (now_us() - s->begin_us) / 1000 - s->at / PER_MS : 0;
     return late > 0 ? late : 0;
 }
 
@@ -180,6 +211,14 @@ int stream_sound_check(const struct stream_sound_opts *o)
     return EXIT_OK;
 }
 
+/* Neither a file nor an address, whose sound is there before it is asked for. */
+static int comes_through_a_pipe(const char *path)
+{
+    struct stat st;
+    const int failed = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st);
+    return !failed && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
 int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts *o, const char *file, steno_error *e)
 {
     struct stream_sound *s = *out = calloc(1, sizeof *s);
@@ -189,6 +228,7 @@ int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts 
     const char *path = file ? file : "-";
     const int as_is = (o->raw == RAW_S16LE || o->raw == RAW_F32LE) && o->rate == 16000 && o->channels == 1;
     const int rc = o->mic ? mic_open(&s->mic, file ? file : "default", e) : as_is ? raw_open(s, path, e) : media_open(s, path, e);
+    s->is_pipe = !s->has_clock && comes_through_a_pipe(path);
     if (!rc) return rc;
     stream_sound_close(s);
     *out = NULL;
@@ -223,6 +263,7 @@ int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno
 {
     const int64_t n = s->has_clock ? STEP : STREAM_PIECE;
     int64_t got = MIC_NOTHING_YET;
+    const int64_t asked_us = now_us();
     if (signals_pending()) return 0;
     while (s->mic && got == MIC_NOTHING_YET && !signals_pending()) got = mic_read(s->mic, pcm, n, e);
     if (s->mic && got == MIC_NOTHING_YET) return 0;
@@ -230,6 +271,7 @@ int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno
     if (got <= 0) return got;
     if (s->o.realtime && s->at) wait_for(s, s->at + got);
     clock_set(s, got);
+    if (s->is_pipe) arrivals_add(s, asked_us);
     level_add(&s->level, pcm, got);
     return signals_pending() ? 0 : got;
 }

@@ -45,6 +45,7 @@ int stream_sound_lost(const struct stream_sound *s); /* how often a microphone h
 /* Print the notes on it: where the clock of its file moved it, and how loud it is where there is no text. */
 void stream_sound_notes(const struct stream_sound *s, const char *file, int has_text);
 
-/* The time of the sound by the clock: what is spoken now; -1: it has a speed of its own. */
-int64_t stream_sound_now_ms(const struct stream_sound *s);
+/* How long ago the sound at t1_ms was spoken: by the clock, where the sound has its speed by itself (a microphone, --realtime) or comes
+ * through a pipe, where it counts as spoken when it came; else in time of the sound, of which now_ms was read. */
+int64_t stream_sound_latency_ms(const struct stream_sound *s, int64_t t1_ms, int64_t now_ms);
 #endif

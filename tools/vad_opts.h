@@ -18,6 +18,15 @@ struct vad_opts {
     double overlap_s;
 };
 
+/* What opens and closes a span. */
+#define VAD_THRESHOLD_ROW(T) \
+    { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
+      .help = "a frame is speech when P(speech) - P(silence) is at least D, Silero: when P(speech) is; none: as the model has it (0.5)" }
+
+#define VAD_SILENCE_ROW(T) \
+    { .name = "vad-min-silence-ms", .kind = ARG_MS, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
+      .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses; Silero: 100" }
+
 /* The group "Voice activity". */
 #define VAD_ROWS(T) \
     ARG_HEADING("Voice activity"), \
@@ -26,14 +35,12 @@ struct vad_opts {
     { .name = "no-vad", .kind = ARG_FLAG, .at = offsetof(T, vad.none), .help = "the same as --vad off" }, \
     { .name = "vad-model", .kind = ARG_TEXT, .at = offsetof(T, vad.model), .value = "PATH", \
       .help = "its model: FunASR's FSMN-VAD folder, Silero VAD; without it one beside the model, or in the caches" }, \
-    { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
-      .help = "a frame is speech when P(speech) - P(silence) is at least D, Silero: when P(speech) is; none: as the model has it (0.5)" }, \
+    VAD_THRESHOLD_ROW(T), \
     { .name = "vad-neg-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.neg_threshold), .value = "P|none", \
       .dflt = ARG_OF_PARAM, .help = "Silero: a silence begins with a frame below P; none: the threshold less 0.15" }, \
     { .name = "vad-min-speech-ms", .kind = ARG_MS, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
       .help = "shorter spans are dropped; FunASR's recognisers with FSMN-VAD: 0 where it is not given" }, \
-    { .name = "vad-min-silence-ms", .kind = ARG_MS, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
-      .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses; Silero: 100" }, \
+    VAD_SILENCE_ROW(T), \
     { .name = "vad-speech-pad-ms", .kind = ARG_MS, .at = offsetof(T, vad.pad_ms), .value = "MS", .dflt = "30", .hi = 1e6, \
       .help = "added to both ends of a span; of no use to FunASR's recognisers with FSMN-VAD" }, \
     { .name = "vad-rules", .kind = ARG_WORD, .at = offsetof(T, vad.rules), .value = "own|whisper-cpp", .dflt = ARG_OF_PARAM, \

@@ -2,6 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 DIGITS=$SRC/tests/data/demo.wav
+untimed() { sed 's/"latency_ms":[^}]*/"latency_ms":0/' "$1"; } # what comes through a pipe is as late as the clock says
 texts() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "${2-$T/out}"; }
 
 expect 0 "a file, as it would come" stream -q -m "$MODEL" -l en "$DIGITS"
@@ -9,15 +10,67 @@ out_has '{"type":"endpoint","turn":1,"start":0.000,'
 is "one end" "$(texts endpoint | wc -l)" "1"
 is "final words are the turn's text" "$(texts final | tr '\n' ' ' | sed 's/ $//')" "$(texts endpoint)"
 cp "$T/out" whole
+untimed whole >"$T/untimed"
 tail -c +45 "$DIGITS" >samples.raw
 for n in 1 5 4096; do
     expect 0 "samples of another program" stream -q -m "$MODEL" -l en --raw s16le samples.raw
     same "$T/out" whole
     dd if=samples.raw bs=$((n * 997)) 2>/dev/null | "$STENO" stream -q -m "$MODEL" -l en --raw s16le - >"$T/out"
-    same "$T/out" whole
+    untimed "$T/out" >piped
+    same piped "$T/untimed"
 done
-IN=$DIGITS expect 0 "a pipe" stream -q -m "$MODEL" -l en
-same "$T/out" whole
+cat "$DIGITS" | "$STENO" stream -q -m "$MODEL" -l en >"$T/out"
+untimed "$T/out" >piped
+same piped "$T/untimed"
+# What is said comes as text and as subtitles, too; the words are the same.
+expect 0 "as text" stream -q -m "$MODEL" -l en -f txt "$DIGITS"
+is "a line for a turn" "$(cat "$T/out")" "$(texts endpoint whole)"
+for f in srt vtt; do
+    expect 0 "as $f" stream -q -m "$MODEL" -l en -f $f --max-turn 2 "$DIGITS"
+    cp "$T/out" turns.$f
+    expect 0 "cues of two turns follow each other" lint-subs turns.$f
+    is "its words" "$(grep -v -e '-->' -e '^[0-9]*$' -e WEBVTT turns.$f | tr '\n' ' ' | sed 's/ $//')" "zero nine one eight. two seven."
+done
+is "cues are numbered on" "$(grep -cx -e 1 -e 2 turns.srt)" "2"
+is "one head" "$(grep -c WEBVTT turns.vtt)" "1"
+silence 2 >silence.wav
+for f in txt srt; do
+    expect 0 "silence as $f" stream -q -m "$MODEL" -l en -f $f silence.wav
+    out_empty
+done
+expect 0 "text is UTF-8" stream -q -m "$MODEL" -l zh "$SRC/tests/data/audio/zh_phrases.wav"
+out_has '"text":"六零七八。零三九。五一。"'
+
+# What is heard can be helped along, and translated.
+expect 0 "a translation" stream -q -m "$MODEL" -l zh --task translate -f txt "$SRC/tests/data/audio/zh_phrases.wav"
+out_has "six zero seven eight."
+expect 0 "hot words" stream -q -m "$MODEL" -l en -f txt --hotwords "six" --hotwords-boost 10 "$DIGITS"
+out_has "seven six."
+expect 0 "a prompt" stream -q -m "$MODEL" -l en -f txt --initial-prompt "eins zwei drei vier eins zwei drei vier" "$DIGITS"
+cp "$T/out" prompted
+expect 0 "beams" stream -q -m "$MODEL" -l en -f txt --beam-size 5 "$DIGITS"
+out_has "zero nine one eight. two seven."
+expect 2 "no hot word" stream -q -m "$MODEL" --hotwords , "$DIGITS"
+err_has "--hotwords: there is no word in it"
+expect 2 "too many beams" stream -q -m "$MODEL" --beam-size 33 "$DIGITS"
+for o in "--vad-threshold 0.4" "--vad-min-silence-ms 300"; do
+    expect 2 "a pause without a detector" stream -q -m "$MODEL" $o "$DIGITS"
+    err_has "${o% *} needs --vad"
+done
+expect 2 "a format that is none of these" stream -q -m "$MODEL" -f lrc "$DIGITS"
+err_has "lrc"
+
+# Through a pipe whose sound comes at its own speed: late is what lies between a word's arrival and its line. A pause of who writes counts
+# for nothing.
+if ! sanitized; then
+    { tail -c +45 "$DIGITS" | head -c 64000; sleep 3; tail -c +45 "$DIGITS" | tail -c +64001; } |
+        "$STENO" stream -q -m "$MODEL" -l en --raw s16le - >"$T/out"
+    is "its words" "$(texts endpoint)" "$(texts endpoint whole)"
+    grep -c '"latency_ms":[0-9]' "$T/out" >/dev/null || bad "lines are late by the clock" "$(cat "$T/out")"
+    sed -n '/"type":"endpoint"/s/.*"latency_ms":\(-*[0-9]*\)}/\1/p' "$T/out" | awk '$1 < 0 || $1 >= 2500 { exit 1 }' ||
+        bad "the pause of a pipe is no latency" "$(cat "$T/out")"
+fi
+
 expect 0 "shorter turns" stream -q -m "$MODEL" -l en --max-turn 2 --step 0.5 "$DIGITS"
 is "two of them" "$(texts endpoint | wc -l)" "2"
 
@@ -33,7 +86,7 @@ if have_ffmpeg "other rates"; then
         expect 0 "$f" stream -q -m "$MODEL" -l de "$SRC/tests/data/audio/$f"
         cp "$T/out" file
         cat "$SRC/tests/data/audio/$f" | "$STENO" stream -q -m "$MODEL" -l de >"$T/out"
-        is "$f in a pipe" "$(cat "$T/out")" "$(cat file)"
+        is "$f in a pipe" "$(untimed "$T/out")" "$(untimed file)"
     done
     # Lines come while the pipe is open.
     mkfifo flac
@@ -142,6 +195,10 @@ if [ -d "$F" ]; then
     out_has '"type":"endpoint","turn":1,"start":1.282,"end":4.542,"text":"five six six five nine'
     cp "$T/out" whole
     tail -c +45 "$F/audio/vad/pauses.wav" >samples.raw
+    expect 0 "a longer pause ends a turn" stream -q -m "$MODEL" -l en $V --vad-min-silence-ms 2000 "$F/audio/vad/pauses.wav"
+    [ "$(texts endpoint | wc -l)" -lt "$(texts endpoint whole | wc -l)" ] || bad "fewer turns" "$(texts endpoint)"
+    expect 0 "nothing is that sure to be speech" stream -q -m "$MODEL" -l en $V --vad-threshold 1 "$F/audio/vad/pauses.wav"
+    none "no turn" "$(texts endpoint)"
     expect 0 "the same from samples" stream -q -m "$MODEL" -l en --raw s16le $V samples.raw
     same "$T/out" whole
     V="--vad fsmn --vad-model $F/fsmn-vad/pt"

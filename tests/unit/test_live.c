@@ -49,17 +49,18 @@ static int all_close(void **state)
 
 /* ---- events as text */
 
-struct told { char text[TEXT_SZ], known[TEXT_SZ]; int n_partials, n_turns, bad; int64_t heard_ms, end_ms; };
+struct told { char text[TEXT_SZ], known[TEXT_SZ], final[TEXT_SZ]; int n_partials, n_turns, bad; int64_t heard_ms, end_ms; };
 
 static void tell(void *user, const struct live_event *e)
 {
     struct told *t = user;
-    const size_t n = strlen(t->text), k = strlen(t->known);
+    const size_t n = strlen(t->text), k = strlen(t->known), f = strlen(t->final);
     const char kind = e->kind == LIVE_PARTIAL ? 'p' : e->kind == LIVE_FINAL ? 'f' : 'e';
     snprintf(t->text + n, sizeof t->text - n, "%c%d %lld-%lld %lld %s\n", kind, e->turn, (long long)e->t0_ms, (long long)e->t1_ms,
              (long long)e->heard_ms, e->text);
     if (e->kind == LIVE_PARTIAL) t->n_partials++;
     if (e->kind == LIVE_FINAL) snprintf(t->known + k, sizeof t->known - k, "%s%s", k ? " " : "", e->text);
+    if (e->kind == LIVE_FINAL) snprintf(t->final + f, sizeof t->final - f, "%s%s", f ? " " : "", e->text);
     if (e->kind == LIVE_ENDPOINT) {
         t->n_turns++;
         t->end_ms = e->t1_ms;
@@ -201,6 +202,42 @@ static void test_a_long_turn_goes_on_in_another_one(void **state)
     assert_true(t.n_turns == 2 && !t.bad);
 }
 
+/* A stop is where a pass takes a sentence to end. */
+static char *without_stops(char *text)
+{
+    char *to = text;
+    for (const char *p = text; *p; p++)
+        if (*p != '.') *to++ = *p;
+    *to = '\0';
+    return text;
+}
+
+/* The words of a long speech are those of the whole, each once, wherever turns go on in others. */
+static void test_no_word_is_lost_or_comes_twice_where_turns_join(void **state)
+{
+    (void)state;
+    static const int64_t mosts[] = { 3000, 3700, 5000 };
+    static struct told once, t;
+    static float many[MOST];
+    static char want[TEXT_SZ];
+    enum { TIMES = 9 };
+    struct live_params p = params_of(&once);
+    play(&p, sound, n_sound, 0, 0);
+    assert_true(once.n_turns == 1 && n_sound * TIMES <= MOST && once.final[0] && strlen(once.final) < TEXT_SZ / TIMES - 1);
+    for (int i = 0; i < TIMES; i++) {
+        memcpy(many + i * n_sound, sound, (size_t)n_sound * sizeof *many);
+        if (i) strcat(want, " ");
+        strcat(want, once.final);
+    }
+    for (size_t i = 0; i < sizeof mosts / sizeof *mosts; i++) {
+        p = params_of(&t);
+        p.turn_most_ms = mosts[i];
+        play(&p, many, TIMES * n_sound, 0, 0);
+        assert_true(t.n_turns > 1 && !t.bad);
+        assert_string_equal(without_stops(t.final), without_stops(want));
+    }
+}
+
 /* More edges than anybody expects in one look. */
 static void test_no_edge_is_lost(void **state)
 {
@@ -240,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_a_turn_has_one_language),
         cmocka_unit_test(test_who_is_late_by_a_step_goes_without_updates),
         cmocka_unit_test(test_a_long_turn_goes_on_in_another_one),
+        cmocka_unit_test(test_no_word_is_lost_or_comes_twice_where_turns_join),
         cmocka_unit_test(test_no_edge_is_lost),
     };
     return cmocka_run_group_tests(tests, all_open, all_close);
