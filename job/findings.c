@@ -180,3 +180,66 @@ void findings_segments(struct notes *n, int n_segments, int repeated, int silent
                   repeated + silent, n_segments, plural(n_segments), repeated, repeated == 1 ? "s itself" : " themselves", silent,
                   silent == 1 ? "s" : "");
 }
+
+/* ---- of texts that are read ---------------------------------------------------------------------------------------------------- */
+
+static int is_blank(const char *text)
+{
+    return !text[strspn(text, " \t\r\n")];
+}
+
+/* Marks that end a clause, as models for punctuation place them. */
+static int has_marks(const char *text)
+{
+    static const char *const marks[] = { ",", ".", "?", "!", ";", ":", "，", "。", "？", "！", "；", "：", "、" };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        for (const char *p = text; (p = strstr(p, marks[i])) != NULL; p += strlen(marks[i])) {
+            const char behind = p[strlen(marks[i])];
+            if ((marks[i][0] & 0x80) || !behind || behind == ' ') return 1; /* "3.5" has none */
+        }
+    return 0;
+}
+
+void findings_marks_line(struct marks_count *c, const char *before, const char *after)
+{
+    c->lines++;
+    if (is_blank(before)) c->empty++;
+    else if (has_marks(before)) c->marked++;
+    else if (strcmp(before, after) == 0) c->unchanged++;
+}
+
+void findings_marks(struct notes *n, const struct marks_count *c)
+{
+    if (c->empty == c->lines) notes_add(n, NOTE_NO_TEXT, "there is no text in it");
+    if (c->unchanged)
+        notes_add(n, NOTE_NO_MARKS, "%lld of %lld line%s got no punctuation", (long long)c->unchanged, (long long)c->lines,
+                  plural(c->lines));
+    if (c->marked)
+        notes_add(n, NOTE_MARKED_BEFORE, "%lld of %lld line%s had punctuation before: marks may stand twice, or in other places",
+                  (long long)c->marked, (long long)c->lines, plural(c->lines));
+}
+
+void findings_answer(struct notes *n, const char *text, enum steno_finish why, int n_prompt, int n_made, int n_ctx)
+{
+    if (why == STENO_FINISH_LENGTH && n_prompt + n_made >= n_ctx)
+        notes_add(n, NOTE_CONTEXT_FULL, "the context of %d tokens is full, and the answer ends here: --ctx-size makes room", n_ctx);
+    else if (why == STENO_FINISH_LENGTH)
+        notes_add(n, NOTE_LIMIT, "the answer ends after %d token%s, which is its limit: --max-tokens sets another", n_made, plural(n_made));
+    if (is_blank(text) && why != STENO_FINISH_CANCELED && why != STENO_FINISH_NONE)
+        notes_add(n, NOTE_NO_ANSWER, "the answer is empty: the model %s", why == STENO_FINISH_STOP ? "began with a text of --stop"
+                  : n_made > 1 ? "made tokens without text" : "ended the text at once");
+}
+
+void findings_vectors(struct notes *n, int64_t cut, int64_t empty)
+{
+    if (cut)
+        notes_add(n, NOTE_INPUT_CUT, "%lld text%s longer than the model takes: only the beginning was read", (long long)cut,
+                  cut == 1 ? " is" : "s are");
+    if (empty)
+        notes_add(n, NOTE_EMPTY_LINE, "%lld line%s no text and no vector", (long long)empty, empty == 1 ? " has" : "s have");
+}
+
+void findings_hits(struct notes *n, int64_t hits)
+{
+    if (!hits) notes_add(n, NOTE_NO_RESULT, "nothing was found: there is no line with text in the files");
+}

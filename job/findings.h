@@ -31,4 +31,17 @@ void findings_language(struct notes *n, const char *language, double probability
 /* Which channel is read in place of a mix that is silent because channels cancel each other; from 0, or STENO_MEDIA_MIX: the mix is good.
  * Goes back to the beginning. @return a status, as steno_media_select */
 int findings_channel(struct notes *n, steno_media *m, int *channel);
+/* ---- of texts that are read ---- */
+
+/* Lines of a text that got punctuation. */
+struct marks_count { int64_t lines, empty, unchanged, marked; /* marked: had punctuation before */ };
+void findings_marks_line(struct marks_count *c, const char *before, const char *after);
+void findings_marks(struct notes *n, const struct marks_count *c);
+
+/* An answer of n_made tokens behind a prompt of n_prompt, in a context of so many. */
+void findings_answer(struct notes *n, const char *text, enum steno_finish why, int n_prompt, int n_made, int n_ctx);
+
+/* Texts of which only the beginning was read, texts without tokens, and files in which nothing was found. */
+void findings_vectors(struct notes *n, int64_t cut, int64_t empty);
+void findings_hits(struct notes *n, int64_t hits);
 #endif

@@ -105,5 +105,7 @@ void write_json_full(struct sink *f, const struct transcript *t)
         if (t->segs[i].speaker_turn) sink_text(f, ", \"speaker_turn_next\": true");
         sink_char(f, '}');
     }
-    sink_text(f, "]}");
+    sink_char(f, ']');
+    write_json_notes(f, t->notes, 0);
+    sink_char(f, '}');
 }

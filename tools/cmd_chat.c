@@ -4,6 +4,7 @@
  * while nothing is answered it ends the program. */
 #include "cmd.h"
 #include "engine.h"
+#include "lm_many.h"
 #include "lm_opts.h"
 #include "lm_stream.h"
 #include "line_edit.h"
@@ -108,7 +109,6 @@ static int say(struct chat *c, const int32_t *ids, int n)
 {
     struct lm_stream out = lm_stream_begin(0);
     steno_generate_params p = c->lm.p;
-    int made;
     p.user = &out;
     p.on_token = lm_stream_token;
     p.should_abort = signals_stop;
@@ -120,9 +120,10 @@ static int say(struct chat *c, const int32_t *ids, int n)
     lm_stream_end(&out);
     if (signals_pending() && signals_pending() != SIGINT) return EXIT_SIGNAL + signals_pending();
     signals_forget();
-    (void)steno_generated(c->e.session, &made);
-    if (rc >= 0 && steno_generate_finish(c->e.session) == STENO_FINISH_LENGTH && n + made >= c->ctx)
-        message("the context of %d tokens is full, and the answer ends here: /reset begins anew, --ctx-size makes room", c->ctx);
+    const struct notes notes = lm_notes(c->e.model, c->e.session, n);
+    for (int i = 0; i < notes.n && rc >= 0; i++)
+        if (notes.note[i].kind == NOTE_CONTEXT_FULL) message("%s, /reset begins anew", notes.note[i].text);
+        else if (!c->o->engine.quiet) message("%s", notes.note[i].text);
     const int code = keep_answer(c, rc);
     return code == EXIT_OK ? message_flush() : code;
 }

@@ -1,6 +1,7 @@
 /* steno: the verb embed: texts as vectors. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "embed_opts.h"
+#include "findings.h"
 #include "npy_file.h"
 #include "print.h"
 #include "text_file.h"
@@ -47,6 +48,8 @@ struct texts {
     int n, cap;
     char **file;       /* [n_files] what the files hold */
     int n_files;
+    int64_t n_cut, n_empty; /* texts of which the beginning was read, lines without a vector */
+    int width, n_waiting;   /* of a vector, 0: none has come; rows of an array that wait for it */
 };
 
 static int no_memory(void)
@@ -130,41 +133,90 @@ static int text_fails(const struct texts *t, int i, const char *reason)
     return EXIT_SOME;
 }
 
+/* v: NULL of a line that has no text */
 static void print_vector(const char *text, const steno_embedding *v)
 {
     printf("{\"text\": ");
     print_json(stdout, text);
-    printf(", \"tokens\": %d, \"truncated\": %s, \"embedding\": [", (int)v->n_tokens, v->is_truncated ? "true" : "false");
-    for (int i = 0; i < v->n; i++) printf("%s%.9g", i ? ", " : "", (double)v->vector[i]);
-    printf("]}\n");
+    printf(", \"tokens\": %d, \"truncated\": %s, \"embedding\": %s", v ? (int)v->n_tokens : 0, v && v->is_truncated ? "true" : "false",
+           v ? "[" : "null}\n");
+    for (int i = 0; v && i < v->n; i++) printf("%s%.9g", i ? ", " : "", (double)v->vector[i]);
+    if (v) printf("]}\n");
 }
 
-static int print_vectors(const struct engine *e, const struct texts *t, int at, int n, const struct opts *o)
+/* A row of the array; v: NULL of a line that has no text, whose row is zeros. The first vector says how wide they are. */
+static void print_row(struct texts *t, const steno_embedding *v)
 {
-    for (int i = 0; i < n; i++) {
+    static const float zero;
+    char head[NPY_HEAD];
+    if (!t->width && !v) {
+        t->n_waiting++;
+        return;
+    }
+    if (!t->width) {
+        t->width = v->n;
+        npy_head(head, t->n, t->width);
+        fwrite(head, 1, sizeof head, stdout);
+        for (int64_t i = 0; i < (int64_t)t->n_waiting * t->width; i++) fwrite(&zero, sizeof zero, 1, stdout);
+    }
+    for (int i = 0; i < t->width; i++) fwrite(v ? &v->vector[i] : &zero, sizeof zero, 1, stdout);
+}
+
+/* A line of a file keeps its place, whether it has text or not. */
+static int is_empty(const struct texts *t, int i)
+{
+    size_t n;
+    (void)utf8_strip(t->text[i], &n);
+    return t->from[i] && !n;
+}
+
+static int print_vectors(const struct engine *e, struct texts *t, int at, int n, const struct opts *o)
+{
+    for (int i = at, k = 0; i < at + n; i++) {
         steno_embedding v = { .size = sizeof v };
-        char head[NPY_HEAD];
-        if (steno_embedding_get(e->session, i, &v) != STENO_OK) return EXIT_MODEL;
-        npy_head(head, t->n, v.n);
-        if (o->format == NPY && !at && !i) fwrite(head, 1, sizeof head, stdout);
-        if (o->format == NPY) fwrite(v.vector, sizeof *v.vector, (size_t)v.n, stdout);
-        else print_vector(t->text[at + i], &v);
+        const int none = is_empty(t, i);
+        if (!none && steno_embedding_get(e->session, k++, &v) != STENO_OK) return EXIT_MODEL;
+        t->n_cut += v.is_truncated;
+        t->n_empty += none;
+        if (o->format == NPY) print_row(t, none ? NULL : &v);
+        else print_vector(t->text[i], none ? NULL : &v);
     }
     return message_flush();
 }
 
-static int do_texts(const struct engine *e, const struct texts *t, const struct opts *o)
+/* Texts [at, at + n). */
+static int do_some(const struct engine *e, struct texts *t, int at, int n, const struct opts *o, const steno_embed_params *p)
+{
+    const char *text[EMBED_TOGETHER];
+    int place[EMBED_TOGETHER], k = 0, bad = -1;
+    for (int i = at; i < at + n; i++) {
+        if (is_empty(t, i)) continue;
+        text[k] = t->text[i];
+        place[k++] = i;
+    }
+    const int code = k ? embed_run(e, text, k, p, &bad) : EXIT_OK;
+    if (code != EXIT_OK && bad >= 0) return text_fails(t, place[bad], embed_reason(e));
+    if (code != EXIT_OK && code < EXIT_SIGNAL) message("%s", steno_last_error(e->session));
+    return code == EXIT_OK ? print_vectors(e, t, at, n, o) : code;
+}
+
+static int do_texts(const struct engine *e, struct texts *t, const struct opts *o)
 {
     steno_embed_params p;
-    int code = EXIT_OK, bad;
+    struct notes notes = { .n = 0 };
+    int code = EXIT_OK, n_empty = 0;
+    for (int i = 0; i < t->n; i++) n_empty += is_empty(t, i);
+    if (n_empty == t->n) {
+        message("there is no text");
+        return EXIT_INPUT;
+    }
     embed_params(&p, &o->embed);
     for (int at = 0, n; at < t->n && code == EXIT_OK; at += n) {
         n = t->n - at < EMBED_TOGETHER ? t->n - at : EMBED_TOGETHER;
-        code = embed_run(e, t->text + at, n, &p, &bad);
-        if (code != EXIT_OK && bad >= 0) text_fails(t, at + bad, embed_reason(e));
-        else if (code != EXIT_OK && code < EXIT_SIGNAL) message("%s", steno_last_error(e->session));
-        if (code == EXIT_OK) code = print_vectors(e, t, at, n, o);
+        code = do_some(e, t, at, n, o, &p);
     }
+    findings_vectors(&notes, t->n_cut, t->n_empty);
+    for (int i = 0; i < notes.n && !o->engine.quiet && code == EXIT_OK; i++) message("%s", notes.note[i].text);
     return code;
 }
 
@@ -180,10 +232,6 @@ int cmd_embed(int argc, char **argv)
     code = embed_open(&e, &o.engine, "embed");
     if (code != EXIT_OK) return code;
     for (int i = 0; code == EXIT_OK && i < (n ? n : 1); i++) code = add_operand(&t, n ? argv[i] : NULL);
-    if (code == EXIT_OK && !t.n) {
-        message("there is no text");
-        code = EXIT_INPUT;
-    }
     if (code == EXIT_OK) code = do_texts(&e, &t, &o);
     texts_free(&t);
     engine_close(&e);

@@ -64,10 +64,12 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
     const int rc = steno_generate(e->session, ids, n, &p);
     signals_watch(NULL, NULL);
     if (rc < 0 && rc != STENO_ECANCELED) return lm_failed(e->session, o->engine.given, rc);
-    if (o->json) lm_print_object(stdout, e->session, ids, n, p.seed, -1);
+    if (o->json) lm_print_object(stdout, e->model, e->session, ids, n, p.seed, -1);
     else if (o->ids) lm_print_ids(stdout, e->session);
     lm_stream_end(&out);
     const int code = message_flush();
+    const struct notes notes = lm_notes(e->model, e->session, n);
+    for (int i = 0; i < notes.n && !o->engine.quiet && code == EXIT_OK; i++) message("%s", notes.note[i].text);
     return signals_pending() ? EXIT_SIGNAL + signals_pending() : code;
 }
 

@@ -4,8 +4,10 @@
 #include "cmd.h"
 #include "engine.h"
 #include "companion.h"
+#include "findings.h"
 #include "ledger_code.h"
 #include "marks_opts.h"
+#include "sound.h"
 #include "text_lines.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +30,15 @@ static const struct arg rows[] = {
 const struct args punctuate_args = { "punctuate", "[OPTION]... [FILE]...",
                                      "Put punctuation into each line of the text files FILE, or of standard input.", rows };
 
-static int do_line(const struct engine *e, const char *name, const struct text_lines *l, const char *line, int goes_on)
+static int do_line(const struct engine *e, const char *name, const struct text_lines *l, const char *line, int goes_on,
+                   struct marks_count *count)
 {
     steno_punctuate_params p;
     steno_punctuate_params_init(&p);
     p.go_on = goes_on && l->number > 1;
     const int rc = steno_punctuate(e->session, line, &p);
     if (rc == STENO_OK) {
+        findings_marks_line(count, line, steno_text(e->session));
         printf("%s\n", steno_text(e->session));
         return message_flush();
     }
@@ -42,7 +46,7 @@ static int do_line(const struct engine *e, const char *name, const struct text_l
     return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_SOME;
 }
 
-static int do_file(const struct engine *e, const char *file, int goes_on)
+static int do_file(const struct engine *e, const char *file, int goes_on, int quiet)
 {
     static const int code_of[] = { [TEXT_FILE_UNREADABLE] = EXIT_INPUT, [TEXT_FILE_TOO_LONG] = EXIT_SOME, [TEXT_FILE_NO_TEXT] = EXIT_SOME,
                                    [TEXT_FILE_NO_MEMORY] = EXIT_MEMORY };
@@ -50,13 +54,17 @@ static int do_file(const struct engine *e, const char *file, int goes_on)
     struct text_lines lines;
     char why[TEXT_FILE_WHY], *line = NULL;
     int code = EXIT_OK;
+    struct marks_count count = { 0 };
+    struct notes notes = { .n = 0 };
     enum text_file how = text_lines_open(&lines, file, 1, TEXT_LINE_MOST, why, sizeof why);
     while (code == EXIT_OK && how == TEXT_FILE_READ) {
         how = text_lines_next(&lines, &line, why, sizeof why);
         if (how != TEXT_FILE_READ || !line) break;
-        code = do_line(e, name, &lines, line, goes_on);
+        code = do_line(e, name, &lines, line, goes_on, &count);
     }
     text_lines_close(&lines);
+    if (code == EXIT_OK && how == TEXT_FILE_READ) findings_marks(&notes, &count);
+    if (!quiet) sound_notes(file, &notes);
     if (code != EXIT_OK || how == TEXT_FILE_READ) return code;
     message("%s: %s%s", name, why, how == TEXT_FILE_TOO_LONG ? ": break it up" : "");
     return code_of[how];
@@ -77,7 +85,7 @@ static int choose(struct engine_opts *o, char **found)
     return message_usage("punctuate needs a model for punctuation: -m FOLDER, such as FunASR's ct-punc");
 }
 
-static int do_files(const struct engine *e, char **files, int n)
+static int do_files(const struct engine *e, char **files, int n, int quiet)
 {
     static char dash[] = "-", *const standard_input[] = { dash };
     steno_punctuate_params p;
@@ -87,7 +95,7 @@ static int do_files(const struct engine *e, char **files, int n)
     steno_punctuate_params_init(&p);
     p.go_on = 1;
     const int goes_on = steno_punctuate(e->session, "", &p) == STENO_OK;
-    for (int i = 0; code == EXIT_OK && i < (n ? n : 1); i++) code = do_file(e, n ? files[i] : standard_input[0], goes_on);
+    for (int i = 0; code == EXIT_OK && i < (n ? n : 1); i++) code = do_file(e, n ? files[i] : standard_input[0], goes_on, quiet);
     return code;
 }
 
@@ -107,7 +115,7 @@ int cmd_punctuate(int argc, char **argv)
     if (code == EXIT_OK) code = engine_open(&e, &own, 1);
     if (code == EXIT_OK) {
         code = marks_check(e.model, e.path, o.jieba_dict, o.engine.quiet);
-        if (code == EXIT_OK) code = do_files(&e, argv, n);
+        if (code == EXIT_OK) code = do_files(&e, argv, n, o.engine.quiet);
         engine_close(&e);
     }
     free(dict);

@@ -4,8 +4,10 @@
  * memory depends on the largest file and not on their number. */
 #include "cmd.h"
 #include "embed_opts.h"
+#include "findings.h"
 #include "ledger_code.h"
 #include "print.h"
+#include "sound.h"
 #include "text_file.h"
 #include "transcript_lines.h"
 #include "utf8.h"
@@ -54,6 +56,7 @@ struct search {
     struct transcript_line line[EMBED_TOGETHER]; /* [n_lines] without vectors as yet */
     int n_lines;
     const char *file;     /* of theirs */
+    int64_t n_cut, n_empty; /* lines of which the beginning was read, and that have no tokens */
 };
 
 static int no_memory(void)
@@ -98,6 +101,7 @@ static int lines_run(struct search *q)
     for (int i = 0; i < q->n_lines; i++) texts[i] = q->line[i].text;
     while (q->n_lines && (code = embed_run(q->e, texts, q->n_lines, &q->p, &bad)) == EXIT_SOME && bad >= 0) {
         const size_t behind = (size_t)(--q->n_lines - bad);
+        q->n_empty++;
         memmove(texts + bad, texts + bad + 1, behind * sizeof *texts);
         memmove(q->line + bad, q->line + bad + 1, behind * sizeof *q->line);
     }
@@ -105,7 +109,9 @@ static int lines_run(struct search *q)
     code = EXIT_OK;
     for (int i = 0; i < q->n_lines && code == EXIT_OK; i++) {
         steno_embedding v = { .size = sizeof v };
-        if (steno_embedding_get(q->e->session, i, &v) == STENO_OK) code = keep(q, score_of(q, &v), &q->line[i]);
+        if (steno_embedding_get(q->e->session, i, &v) != STENO_OK) continue;
+        q->n_cut += v.is_truncated;
+        code = keep(q, score_of(q, &v), &q->line[i]);
     }
     q->n_lines = 0;
     return code;
@@ -172,7 +178,7 @@ static void print_ms(const char *key, int64_t ms)
     else print_json_number(stdout, (double)ms / 1000);
 }
 
-static int print_object(const struct search *q, const char *query)
+static int print_object(const struct search *q, const char *query, const struct notes *notes)
 {
     printf("{\"query\": ");
     print_json(stdout, query);
@@ -188,7 +194,9 @@ static int print_object(const struct search *q, const char *query)
         print_json(stdout, h->text);
         putchar('}');
     }
-    printf("]}\n");
+    putchar(']');
+    sound_notes_json(stdout, notes);
+    puts("}");
     return message_flush();
 }
 
@@ -219,7 +227,11 @@ static int search(const struct engine *e, const struct opts *o, char **argv, int
     int code = take_query(q, argv[0]);
     if (code == EXIT_OK) code = do_files(q, argv + 1, n - 1);
     if (code == EXIT_OK || code == EXIT_SOME) {
-        const int written = o->json ? print_object(q, argv[0]) : print_hits(q);
+        struct notes notes = { .n = 0 };
+        findings_vectors(&notes, q->n_cut, q->n_empty);
+        findings_hits(&notes, q->n);
+        const int written = o->json ? print_object(q, argv[0], &notes) : print_hits(q);
+        for (int i = 0; i < notes.n && !o->engine.quiet && written == EXIT_OK; i++) message("%s", notes.note[i].text);
         if (written != EXIT_OK) code = written;
     }
     for (int i = 0; i < q->n; i++) free(q->hit[i].text);

@@ -1,11 +1,13 @@
 /* steno: many prompts, several of them at a time. SPDX-License-Identifier: MIT */
 #include "lm_many.h"
 #include "engine.h"
+#include "findings.h"
 #include "host.h"
 #include "option_names.h"
 #include "json_scan.h"
 #include "print.h"
 #include "signals.h"
+#include "sound.h"
 #include "text_file.h"
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +140,18 @@ static void print_list(FILE *f, const char *name, const int32_t *ids, int n)
     fputs("], ", f);
 }
 
-void lm_print_object(FILE *f, const steno_session *s, const int32_t *prompt, int n_prompt, uint64_t seed, int index)
+struct notes lm_notes(const steno_model *m, const steno_session *s, int n_prompt)
+{
+    struct notes notes = { .n = 0 };
+    steno_model_info i = { .size = sizeof i };
+    int made;
+    (void)steno_generated(s, &made);
+    steno_model_info_get(m, &i);
+    findings_answer(&notes, steno_generated_text(s), (enum steno_finish)steno_generate_finish(s), n_prompt, made, i.n_text_ctx);
+    return notes;
+}
+
+void lm_print_object(FILE *f, const steno_model *m, const steno_session *s, const int32_t *prompt, int n_prompt, uint64_t seed, int index)
 {
     int n;
     const int32_t *ids = steno_generated(s, &n);
@@ -160,8 +173,11 @@ void lm_print_object(FILE *f, const steno_session *s, const int32_t *prompt, int
     }
     fprintf(f, "], \"seed\": %llu, \"timings\": {\"load_ms\": %.3f, \"prompt_tokens\": %d, \"reused\": %lld, \"prompt_ms\": %.3f, ",
             (unsigned long long)seed, (double)t.load_us / 1e3, n_prompt, (long long)t.n_reused, (double)t.prompt_us / 1e3);
-    fprintf(f, "\"tokens\": %d, \"decode_ms\": %.3f, \"drafted\": %lld, \"accepted\": %lld, \"draft_ms\": %.3f}}\n", n,
+    fprintf(f, "\"tokens\": %d, \"decode_ms\": %.3f, \"drafted\": %lld, \"accepted\": %lld, \"draft_ms\": %.3f}", n,
             (double)t.decode_us / 1e3, (long long)t.n_drafted, (long long)t.n_accepted, (double)t.draft_us / 1e3);
+    struct notes notes = lm_notes(m, s, n_prompt);
+    sound_notes_json(f, &notes);
+    fputs("}\n", f);
 }
 
 /* The line of a prompt that is done. status: as steno_generate's; why: of a failure */
@@ -187,7 +203,7 @@ static void make_line(struct many *w, int at, const steno_session *s, int status
         print_json(f, why);
         fputs("}\n", f);
     } else if (w->m->ids) lm_print_ids(f, s);
-    else lm_print_object(f, s, p->ids, p->n, w->p.seed, at);
+    else lm_print_object(f, w->model, s, p->ids, p->n, w->p.seed, at);
     if (fclose(f)) w->code = no_memory();
 }
 

@@ -5,6 +5,7 @@
 #ifndef STENO_TOOLS_LM_MANY_H
 #define STENO_TOOLS_LM_MANY_H
 #include "lm_opts.h"
+#include "notes.h"
 #include <stdio.h>
 
 struct lm_many {
@@ -20,6 +21,7 @@ struct lm_many {
 int lm_many_run(struct engine *e, const struct lm_many *m);
 
 /* What a session has made of it, as an object and a new line; index -1: it is the only one. */
-void lm_print_object(FILE *f, const steno_session *s, const int32_t *prompt, int n_prompt, uint64_t seed, int index);
+void lm_print_object(FILE *f, const steno_model *m, const steno_session *s, const int32_t *prompt, int n_prompt, uint64_t seed, int index);
+struct notes lm_notes(const steno_model *m, const steno_session *s, int n_prompt); /* why it is empty, or ends where it does */
 void lm_print_ids(FILE *f, const steno_session *s); /* the new ids, in a line */
 #endif

@@ -41,13 +41,24 @@ cmp -s "$T/out" <(head -1 want) && bad "another vector" "it is the same"
 expect 1 "an empty line" embed -m "$BERT/hf" a ""
 err_has "text 2 has no tokens: it is empty"
 printf 'a\n\nb\n' >empty.txt
-expect 1 "an empty line of a file" embed -m "$BERT/hf" @empty.txt
-err_has "empty.txt: line 2 has no tokens"
+expect 0 "an empty line of a file" embed -m "$BERT/hf" @empty.txt
+err_has "1 line has no text and no vector"
+is "keeps its place" "$(sed -n 2p "$T/out")" '{"text": "", "tokens": 0, "truncated": false, "embedding": null}'
+is "beside the others" "$(grep -c '"embedding": \[' "$T/out")" 2
+printf '\n \t\na\n' >begins.txt
+expect 0 "the first lines, too" embed -q -m "$BERT/hf" -f npy @begins.txt
+err_lines 0
+is "have rows" "$(wc -c <"$T/out")" $((128 + 3 * 64 * 4))
+is "of zeros" "$(tail -c +129 "$T/out" | head -c $((2 * 64 * 4)) | tr -d '\0' | wc -c)" 0
+printf '\n\n' >blank.txt
+expect 4 "nothing but empty lines" embed -m "$BERT/hf" @blank.txt
+err_has "there is no text"
 long=$(yes a | head -200 | tr '\n' ' ')
 expect 1 "a text that is too long" embed -m "$BERT/hf" "$long"
 err_has "text 1 has 202 tokens, and the model takes 96"
 expect 0 "its beginning" embed -m "$BERT/hf" --truncate "$long"
 out_has '"tokens": 96, "truncated": true'
+err_has "1 text is longer than the model takes: only the beginning was read"
 expect 4 "no such file" embed -m "$BERT/hf" @nowhere.txt
 err_has "nowhere.txt"
 expect 4 "no text" embed -m "$BERT/hf" -

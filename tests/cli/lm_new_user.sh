@@ -58,7 +58,7 @@ refused "--system is not text in UTF-8 at byte 1" generate -m "$LM" --system "$B
 refused "text 2 is not text in UTF-8 at byte 1" embed -m "$LM" a "$BAD"
 refused "the query is not text in UTF-8 at byte 1" search -m "$LM" "$BAD" x.srt
 printf 'a\xff\nhello\n' >bad_lines.txt
-IN=bad_lines.txt expect 0 "a line that is no text is told, and the talk goes on" chat -m "$LM" -n 4
+IN=bad_lines.txt expect 0 "a line that is no text is told, and the talk goes on" chat -q -m "$LM" -n 4
 err_has "the line is not text in UTF-8 at byte 1"
 err_lines 1
 [ -s "$T/out" ] || bad "the next line is answered" "it is not"

@@ -9,7 +9,7 @@ note() {
     seen="$seen$kind "
     expect 0 "$kind" -m "$MODEL" "$@"
     err_has "$words"
-    for form in json jsonl; do
+    for form in json jsonl json_full; do
         expect 0 "$kind in $form" -q -m "$MODEL" "$@" -f $form
         err_lacks "$words"
         out_has "{\"kind\": \"$kind\", \"text\": \""
@@ -81,6 +81,25 @@ if have_ffmpeg "channels, clocks"; then
 fi
 
 # The other verbs.
+printf '今天，天气\n\n' >marked.txt
+expect 0 "punctuate" punctuate -m "$SRC/tests/data/marks_streaming" marked.txt
+err_has "marked.txt: 1 of 2 lines had punctuation before"
+printf '\n \n' >blank.txt
+expect 0 "of no text" punctuate -m "$SRC/tests/data/marks_streaming" blank.txt
+err_has "blank.txt: there is no text in it"
+expect 0 "and without notes" punctuate -q -m "$SRC/tests/data/marks_streaming" blank.txt marked.txt
+err_lines 0
+LM=${STENO_SHARED:-/none}/material/llm/models
+if [ -d "$LM" ]; then
+    expect 0 "generate" generate -m "$LM/qwen3/hf" --raw --ignore-eos -n 3 -j hello
+    err_has "the answer ends after 3 tokens, which is its limit"
+    out_has '"notes": [{"kind": "limit", "text": "the answer ends after 3 tokens'
+    expect 0 "a full context" generate -m "$LM/qwen3/hf" --raw --ignore-eos -n 0 -c 16 hello
+    err_has "the context of 16 tokens is full"
+    expect 0 "search" search -m "$LM/bert/hf" hello blank.txt --json
+    err_has "nothing was found"
+    out_has '"notes": [{"kind": "no-result"'
+fi
 expect 0 "detect" detect -m "$MODEL" silence.wav --json
 err_has "no speech was found"
 out_has '"notes": [{"kind": "no-speech"'

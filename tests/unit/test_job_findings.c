@@ -69,6 +69,23 @@ static void cancel(struct notes *n, int on)
     unlink(path);
 }
 
+static void marks_of(struct notes *n, const char *before, const char *after)
+{
+    struct marks_count c = { 0 };
+    findings_marks_line(&c, before, after);
+    findings_marks(n, &c);
+}
+
+static void no_text(struct notes *n, int on) { marks_of(n, on ? " \t" : "a", on ? "" : "a."); }
+static void no_marks(struct notes *n, int on) { marks_of(n, "a 3.5", on ? "a 3.5" : "a 3.5."); }
+static void marked(struct notes *n, int on) { marks_of(n, on ? "好，的" : "好的", "好，的。"); }
+static void full(struct notes *n, int on) { findings_answer(n, "a", on ? STENO_FINISH_LENGTH : STENO_FINISH_END, 30, 2, 32); }
+static void limit(struct notes *n, int on) { findings_answer(n, "a", on ? STENO_FINISH_LENGTH : STENO_FINISH_STOP, 29, 2, 32); }
+static void no_answer(struct notes *n, int on) { findings_answer(n, on ? " \n" : "a", STENO_FINISH_END, 30, 1, 32); }
+static void input_cut(struct notes *n, int on) { findings_vectors(n, on, 0); }
+static void empty_line(struct notes *n, int on) { findings_vectors(n, 0, 2 * on); }
+static void no_result(struct notes *n, int on) { findings_hits(n, !on); }
+
 static const struct {
     enum note_kind kind;
     void (*make)(struct notes *n, int on);
@@ -90,6 +107,15 @@ static const struct {
       "at least 70 s seem to be in zh and not in en: that text is doubtful or left out; "
       "--language-per-segment detects the language of each window" },
     { NOTE_DOUBTFUL, doubtful, "2 of 7 segments may not have been said (1 repeats itself, 1 lies where the model finds no speech)" },
+    { NOTE_NO_TEXT, no_text, "there is no text in it" },
+    { NOTE_NO_MARKS, no_marks, "1 of 1 line got no punctuation" },
+    { NOTE_MARKED_BEFORE, marked, "1 of 1 line had punctuation before: marks may stand twice, or in other places" },
+    { NOTE_CONTEXT_FULL, full, "the context of 32 tokens is full, and the answer ends here: --ctx-size makes room" },
+    { NOTE_LIMIT, limit, "the answer ends after 2 tokens, which is its limit: --max-tokens sets another" },
+    { NOTE_NO_ANSWER, no_answer, "the answer is empty: the model ended the text at once" },
+    { NOTE_INPUT_CUT, input_cut, "1 text is longer than the model takes: only the beginning was read" },
+    { NOTE_EMPTY_LINE, empty_line, "2 lines have no text and no vector" },
+    { NOTE_NO_RESULT, no_result, "nothing was found: there is no line with text in the files" },
 };
 
 static void test_every_kind_has_a_case(void **s)
