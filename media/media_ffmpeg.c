@@ -15,9 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE_MIN = 100, RATE_MAX = 1 << 22 };
+enum { RATE_MIN = 100, RATE_MAX = 1 << 22, CHANNELS_MOST = 64 /* of the resampler */ };
 
 /* ---- decoding ---------------------------------------------------------------------------------------------------------------- */
+
+/* Channels whose places are not known are mixed alike. */
+static int mix_alike(struct ffmpeg *f, int channels)
+{
+    double matrix[CHANNELS_MOST];
+    for (int i = 0; i < channels; i++) matrix[i] = 1.0 / channels;
+    return f->av.swr_set_matrix(f->swr, matrix, channels);
+}
 
 /* Make the resampler for frames like f->frame, unless it is there already. What an old one still holds is dropped. */
 static int swr_fit(struct ffmpeg *f, steno_error *e)
@@ -32,10 +40,14 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
     av->swr_free(&f->swr);
     if (in->sample_rate < RATE_MIN || in->sample_rate > RATE_MAX)
         return media_fail(e, STENO_EFORMAT, "%s: is damaged: it says it is sampled at %d Hz", f->in->name, in->sample_rate);
+    if (layout->nb_channels > CHANNELS_MOST)
+        return media_fail(e, STENO_EUNSUPPORTED, "%s: has %d channels, and at most %d are read", f->in->name, layout->nb_channels,
+                          CHANNELS_MOST);
     AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO, *out = f->channel == STENO_MEDIA_MIX ? &mono : layout;
     int r = av->av_channel_layout_copy(&f->swr_layout, layout);
     if (r >= 0)
         r = av->swr_alloc_set_opts2(&f->swr, out, AV_SAMPLE_FMT_S16, MEDIA_RATE, layout, in->format, in->sample_rate, 0, NULL);
+    if (r >= 0 && out == &mono && layout->order == AV_CHANNEL_ORDER_UNSPEC) r = mix_alike(f, layout->nb_channels);
     if (r >= 0) r = av->swr_init(f->swr);
     if (r < 0 || ffmpeg_is_starved(f, r)) {
         av->swr_free(&f->swr);

@@ -23,7 +23,7 @@
 #define CALLS_FORMAT(X)                                                                                                              \
     X(avio_alloc_context) X(avio_context_free) X(av_probe_input_buffer2) X(avformat_alloc_context)                                    \
     X(avformat_open_input) X(avformat_find_stream_info) X(av_read_frame) X(avformat_close_input)
-#define CALLS_RESAMPLE(X) X(swr_alloc_set_opts2) X(swr_init) X(swr_convert) X(swr_get_out_samples) X(swr_free)
+#define CALLS_RESAMPLE(X) X(swr_alloc_set_opts2) X(swr_set_matrix) X(swr_init) X(swr_convert) X(swr_get_out_samples) X(swr_free)
 
 /* The libraries' functions under their own names. */
 struct av {

@@ -103,6 +103,12 @@ if have_ffmpeg "other rates"; then
     exec 6>&-
     wait $pid
     is "its end" $? 0
+    head -c 9000 /dev/zero >many.raw
+    for n in 8 9 63 64; do expect 0 "$n channels" stream -q -m "$MODEL" --raw s16le --raw-channels $n many.raw; done
+    for n in 0 65 99999999999999999999; do
+        expect 2 "$n channels" stream -q -m "$MODEL" --raw s16le --raw-channels $n many.raw
+        err_has "$n is out of range; it takes 1 to 64"
+    done
     head -c 3200 samples.raw >nothing
     for r in 1000 384000; do expect 0 "the least and the highest rate" stream -q -m "$MODEL" --raw s16le --raw-rate $r nothing; done
 fi

@@ -105,6 +105,46 @@ static void test_a_resampled_channel_equals_a_file_of_it_alone(void **state)
     free(want.v);
 }
 
+/* Numbers of channels of which FFmpeg knows the places, and odd ones, of which it does not: their mix is their mean, but for how
+ * the parts of it are rounded. */
+static void test_channels_without_places_are_mixed_alike(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    static const int numbers[] = { 9, 10, 15, 16, 17, 25, 63, 64, 65, 129 };
+    enum { N = 240, RATE = 8000, MOST = 64 };
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        const int channels = numbers[k];
+        char path[64];
+        struct bytes b = { .n = 0 };
+        put_header(&b, 1, 16, channels, RATE, 0, (uint32_t)(N * channels * 2));
+        for (int i = 0; i < N * channels; i++) put_le(&b, (uint16_t)tone(0, i / channels), 2);
+        temp_file(path, b.p, b.n);
+        steno_error e = { 0 };
+        steno_media *m = NULL;
+        float pcm[100];
+        steno_source src;
+        if (steno_media_open(&m, path, NULL, NULL, &e) == STENO_OK) {
+            steno_media_source(m, &src);
+            if (channels <= MOST) {
+                struct sound mix = drain(&src, 999), last = read_channel(m, channels - 1);
+                assert_true(mix.n > 2 * N - 100 && mix.n == last.n);
+                for (int64_t i = 0; i < mix.n && channels % 2; i++)
+                    if (abs(mix.v[i] - last.v[i]) > channels)
+                        fail_msg("%d channels, sample %d: %d, want %d", channels, (int)i, mix.v[i], last.v[i]);
+                free(mix.v);
+                free(last.v);
+            } else {
+                assert_true(src.read(src.user, pcm, 100) < 0);
+                snprintf(e.text, sizeof e.text, "%s", steno_media_error(m));
+            }
+        } else if (channels <= MOST) fail_msg("%s", e.text);
+        if (channels > MOST && !strstr(e.text, "at most 64")) fail_msg("%d channels: \"%s\"", channels, e.text);
+        steno_media_close(m);
+        unlink(path);
+    }
+}
+
 static void test_channels_of_lossy_films_add_up_to_their_mix(void **state)
 {
     (void)state;
@@ -220,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_each_channel_can_be_heard_alone),
         cmocka_unit_test(test_a_channel_that_is_not_there_is_refused_and_changes_nothing),
         cmocka_unit_test(test_a_resampled_channel_equals_a_file_of_it_alone),
+        cmocka_unit_test(test_channels_without_places_are_mixed_alike),
         cmocka_unit_test(test_channels_of_lossy_films_add_up_to_their_mix),
         cmocka_unit_test(test_tracks_are_those_of_the_ffmpeg_program),
         cmocka_unit_test(test_a_track_that_is_not_there_is_refused),

@@ -113,7 +113,7 @@ static void test_words_go_to_segments_by_tokens_and_marks_take_no_time(void **st
     window_open(&x, ids, 5);
     window_heard(&x, (const int32_t[]){ 10, 30, 50, 60, 80, 90 });
     x.prob[2] = 0.1f;
-    struct draft d[] = { { 10.2, 11.2, 0, 3, 0, 0 }, { 11.2, 12, 3, 2, 0, 0 } };
+    struct draft d[] = { { 10.2, 11.2, 10.2, 11.2, 0, 3, 0, 0 }, { 11.2, 12, 11.2, 12, 3, 2, 0, 0 } };
     int n = 2;
     window_run(&x, d, &n);
     assert_int_equal(n, 2);
@@ -139,7 +139,7 @@ static void test_a_window_that_was_used_up_keeps_its_seek(void **state)
     window_open(&x, ids, 2);
     window_heard(&x, (const int32_t[]){ 0, 30, 50 });
     x.at.single_end = 1;
-    struct draft d[] = { { 10, 11, 0, 2, 0, 0 } };
+    struct draft d[] = { { 10, 11, 10, 11, 0, 2, 0, 0 } };
     int n = 1;
     window_run(&x, d, &n);
     assert_int_equal(x.seek, 1400);
@@ -154,7 +154,7 @@ static void test_nothing_to_align_leaves_segments_as_they_are(void **state)
     const int32_t ids[] = { 21, 22 }; /* timestamps */
     window_open(&x, ids, 2);
     x.h = (struct heard){ 0 };
-    struct draft d[] = { { 10, 12, 0, 2, 5, 5 } };
+    struct draft d[] = { { 10, 12, 10, 12, 0, 2, 5, 5 } };
     int n = 1;
     window_run(&x, d, &n);
     assert_int_equal(d[0].n_words, 0);
@@ -174,7 +174,7 @@ static void test_one_frame_and_nan_give_words_without_length(void **state)
     const int32_t ids[] = { 0, 1, 2 };
     window_open(&x, ids, 3);
     for (int i = 0; i < 4 * FRAMES; i++) x.matrix[i] = NAN;
-    struct draft d[] = { { 10, 12, 0, 3, 0, 0 } };
+    struct draft d[] = { { 10, 12, 10, 12, 0, 3, 0, 0 } };
     int n = 1;
     window_run(&x, d, &n);
     assert_int_equal(d[0].n_words, 3);
