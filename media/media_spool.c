@@ -102,7 +102,7 @@ static int move_to_disk(struct media_live *l, steno_error *e)
     l->in->fd = fd;
     l->in_memory = 0;
     for (int64_t at = 0; at < l->have - l->gone;) {
-        static _Thread_local char part[CHUNK_SZ];
+        char part[4096];
         const ssize_t n = pread(from, part, sizeof part, (off_t)at);
         if (n <= 0 || write_all(fd, part, (size_t)n) < 0) {
             const int why = errno;

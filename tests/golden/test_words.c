@@ -28,7 +28,7 @@ static void drafts_read(struct window *w, const json_t *plain)
     json_array_foreach(json_object_get(plain, "segments"), i, segment)
     {
         struct draft *d = &w->drafts[w->n_drafts++];
-        *d = (struct draft){ field(segment, "start"), field(segment, "end"), w->at.n, 0, 0, 0 };
+        *d = (struct draft){ .start = field(segment, "start"), .end = field(segment, "end"), .first = w->at.n };
         size_t k;
         json_array_foreach(json_object_get(segment, "tokens"), k, id) w->ids[w->at.n++] = (int32_t)json_integer_value(id);
         d->n = w->at.n - d->first;

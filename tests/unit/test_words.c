@@ -210,17 +210,17 @@ static void test_the_first_word_after_a_pause_loses_the_pause(void **state)
 {
     (void)state;
     struct word one[] = { { 2, 5, 1, 0, 1, 0, 0 } };
-    struct draft d = { 2, 5, 0, 1, 0, 1 };
+    struct draft d = { 2, 5, 2, 5, 0, 1, 0, 1 };
     draft_adjust(&d, one, 0.5, 0);
     assert_true(one[0].start == 4 && d.start == 4 && d.end == 5);
 
     struct word two[] = { { 2, 5, 1, 0, 1, 0, 0 }, { 5, 8, 1, 0, 1, 0, 0 } }; /* the second is too long, too */
-    d = (struct draft){ 2, 8, 0, 2, 0, 2 };
+    d = (struct draft){ 2, 8, 2, 8, 0, 2, 0, 2 };
     draft_adjust(&d, two, 0.5, 0);
     assert_true(two[0].end == 7 && two[1].start == 7 && two[0].start == 6 && d.start == 6);
 
     struct word soon[] = { { 2, 5, 1, 0, 1, 0, 0 } }; /* no pause before it */
-    d = (struct draft){ 2, 5, 0, 1, 0, 1 };
+    d = (struct draft){ 2, 5, 2, 5, 0, 1, 0, 1 };
     draft_adjust(&d, soon, 0.5, 3.5);
     assert_true(soon[0].start == 2);
 }
@@ -229,13 +229,13 @@ static void test_segments_lend_their_times_to_words_that_are_far_too_long(void *
 {
     (void)state;
     struct word w[] = { { 1, 3, 1, 0, 1, 0, 0 }, { 3, 6, 1, 0, 1, 0, 0 } };
-    struct draft d = { 2, 4, 0, 2, 0, 2 };
+    struct draft d = { 2, 4, 2, 4, 0, 2, 0, 2 };
     draft_adjust(&d, w, 0.5, 2.9);
     assert_true(w[0].start == 2 && d.start == 2); /* least of 3 - 0.5 and 2 */
     assert_true(w[1].end == 4 && d.end == 4);
 
     struct word v[] = { { 1, 3, 1, 0, 1, 0, 0 }, { 3, 6, 1, 0, 1, 0, 0 } };
-    d = (struct draft){ 1.5, 5.5, 0, 2, 0, 2 }; /* half a second is near enough */
+    d = (struct draft){ 1.5, 5.5, 1.5, 5.5, 0, 2, 0, 2 }; /* half a second is near enough */
     draft_adjust(&d, v, 0.5, 2.9);
     assert_true(v[0].start == 1 && d.start == 1 && v[1].end == 6 && d.end == 6);
 }
@@ -251,7 +251,7 @@ static void islands(struct words *w, struct draft *d, const double *start, const
         const struct word x = { start[i], start[i] + length[i], p, w->text.len, 1, 0, 0 };
         buf_add(&w->text, " a", 3);
         buf_add(&w->word, &x, sizeof x);
-        d[i] = (struct draft){ start[i], start[i] + length[i], i, 1, i, 1 };
+        d[i] = (struct draft){ start[i], start[i] + length[i], start[i], start[i] + length[i], i, 1, i, 1 };
     }
 }
 
