@@ -1,6 +1,6 @@
 /* steno: text while somebody speaks. SPDX-License-Identifier: MIT
  *
- * The internal library steno-live, which the program uses and a server can. Sound is pushed in pieces of any size; what is said comes back
+ * The inside of libsteno-live (steno_live.h is for other programs). Sound is pushed in pieces of any size; what is said comes back
  * as events. Voice activity opens and closes turns; without it the whole sound is one. Every `step` of sound within a turn the recogniser
  * hears the turn so far, and words on which two such passes agree are final: local agreement (Machacek et al. 2023, whisper_streaming).
  * Final words never change; where a later pass disagrees they stay. All is reckoned in time of the sound, so that pieces of any size give

@@ -17,11 +17,12 @@ lib=$prefix/$STENO_LIBDIR
 "$CMAKE" --install "$STENO_BUILD" --prefix "$tmp/first" >/dev/null
 mv "$tmp/first" "$prefix"
 
-for path in bin/steno include/steno/steno.h include/steno_media.h include/steno_output.h \
+for path in bin/steno include/steno/steno.h include/steno_media.h include/steno_output.h include/steno_live.h \
     share/man/man1/steno.1 share/man/man1/steno-vad.1 share/steno/models \
     share/bash-completion/completions/steno share/zsh/site-functions/_steno share/fish/vendor_completions.d/steno.fish \
     "$STENO_LIBDIR/libsteno.a" "$STENO_LIBDIR/libsteno.so" "$STENO_LIBDIR/libsteno-media.a" "$STENO_LIBDIR/libsteno-media.so" \
-    "$STENO_LIBDIR/libsteno-output.a" "$STENO_LIBDIR/libsteno-output.so"; do
+    "$STENO_LIBDIR/libsteno-output.a" "$STENO_LIBDIR/libsteno-output.so" \
+    "$STENO_LIBDIR/libsteno-live.a" "$STENO_LIBDIR/libsteno-live.so"; do
     if [ ! -e "$prefix/$path" ]; then
         echo "not installed: $path"
         exit 1
@@ -37,7 +38,7 @@ fi
 
 # The .pc files say where they lie themselves.
 export PKG_CONFIG_PATH=$lib/pkgconfig
-for module in steno steno-media steno-output; do
+for module in steno steno-media steno-output steno-live; do
     for variable in prefix libdir includedir; do
         value=$(pkg-config --variable=$variable $module)
         case $(realpath "$value") in
@@ -57,8 +58,9 @@ for source in "$tmp"/*.c; do
         exit 1
     fi
     (cd "$tmp" && eval "$command")
-    $CC -std=c17 "$source" -o "$tmp/$name.static" $(pkg-config --cflags steno-media steno-output steno) \
-        "$lib/libsteno-media.a" "$lib/libsteno-output.a" "$lib/libsteno.a" $(pkg-config --static --libs steno-media steno-output steno) -lm
+    $CC -std=c17 "$source" -o "$tmp/$name.static" $(pkg-config --cflags steno-media steno-output steno-live steno) \
+        "$lib/libsteno-media.a" "$lib/libsteno-output.a" "$lib/libsteno-live.a" "$lib/libsteno.a" \
+        $(pkg-config --static --libs steno-media steno-output steno-live steno) -lm
     n=$((n + 1))
     if [ -f "$STENO_SOURCE/doc/examples/$name.args" ]; then
         args=$(cat "$STENO_SOURCE/doc/examples/$name.args")
@@ -82,7 +84,7 @@ file(GLOB sources ${CMAKE_SOURCE_DIR}/*.c)
 foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
     add_executable(user_${name} ${source})
-    target_link_libraries(user_${name} PRIVATE steno::media steno::output steno::steno m pthread)
+    target_link_libraries(user_${name} PRIVATE steno::media steno::output steno::live steno::steno m pthread)
 endforeach()
 END
 "$CMAKE" -S "$tmp" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" >/dev/null
