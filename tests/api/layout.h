@@ -65,7 +65,7 @@
     S(steno_token, 64) F(steno_token, size, 0) F(steno_token, id, 4) F(steno_token, ts_id, 8) F(steno_token, p, 12)                    \
     F(steno_token, logprob, 16) F(steno_token, ts_prob, 20) F(steno_token, ts_prob_sum, 24) F(steno_token, t0_ms, 32)                  \
     F(steno_token, t1_ms, 40) F(steno_token, t_dtw_ms, 48) F(steno_token, vlen, 56)                                                    \
-    S(steno_transcribe_params, 496) F(steno_transcribe_params, size, 0) F(steno_transcribe_params, task, 4)                            \
+    S(steno_transcribe_params, 504) F(steno_transcribe_params, size, 0) F(steno_transcribe_params, task, 4)                            \
     F(steno_transcribe_params, language, 8) F(steno_transcribe_params, initial_prompt, 16)                                             \
     F(steno_transcribe_params, suppress_tokens, 24) F(steno_transcribe_params, condition_on_previous_text, 32)                         \
     F(steno_transcribe_params, without_timestamps, 36) F(steno_transcribe_params, suppress_blank, 40)                                  \
@@ -101,13 +101,14 @@
     F(steno_transcribe_params, repetition_penalty, 456) F(steno_transcribe_params, draft_max, 464)                                     \
     F(steno_transcribe_params, n_resume, 468) F(steno_transcribe_params, on_resume_point, 472)                                         \
     F(steno_transcribe_params, resume, 480) F(steno_transcribe_params, decoding, 488) F(steno_transcribe_params, n_best, 492)          \
+    F(steno_transcribe_params, language_per_segment, 496)                                                                              \
     S(steno_hypothesis, 64) F(steno_hypothesis, size, 0) F(steno_hypothesis, place, 4) F(steno_hypothesis, at_ms, 8)                   \
     F(steno_hypothesis, text, 16) F(steno_hypothesis, tokens, 24) F(steno_hypothesis, logprobs, 32)                                    \
     F(steno_hypothesis, n_tokens, 40) F(steno_hypothesis, pad, 44) F(steno_hypothesis, avg_logprob, 48)                                \
     F(steno_hypothesis, score, 56)                                                                                                     \
-    S(steno_left_out, 56) F(steno_left_out, size, 0) F(steno_left_out, flags, 4) F(steno_left_out, t0_ms, 8)                           \
+    S(steno_left_out, 64) F(steno_left_out, size, 0) F(steno_left_out, flags, 4) F(steno_left_out, t0_ms, 8)                           \
     F(steno_left_out, t1_ms, 16) F(steno_left_out, text, 24) F(steno_left_out, avg_logprob, 32)                                        \
-    F(steno_left_out, no_speech_prob, 40) F(steno_left_out, is_window, 48) F(steno_left_out, pad, 52)                                  \
+    F(steno_left_out, no_speech_prob, 40) F(steno_left_out, is_window, 48) F(steno_left_out, pad, 52) F(steno_left_out, language, 56)  \
     S(steno_generate_params, 152) F(steno_generate_params, size, 0) F(steno_generate_params, max_tokens, 4)                            \
     F(steno_generate_params, temperature, 8) F(steno_generate_params, seed, 16) F(steno_generate_params, top_k, 24)                    \
     F(steno_generate_params, repeat_last_n, 28) F(steno_generate_params, top_p, 32) F(steno_generate_params, min_p, 40)                \
@@ -165,7 +166,7 @@
     S(steno_media_params, 72) F(steno_media_params, size, 0) F(steno_media_params, spool_dir, 8) F(steno_media_params, stop, 16)       \
     F(steno_media_params, user, 24) F(steno_media_params, live, 32) F(steno_media_params, track, 36)                                   \
     F(steno_media_params, open, 40) F(steno_media_params, head, 48) F(steno_media_params, head_sz, 56)                                 \
-    F(steno_media_params, unclocked, 64)                                                                                               \
+    F(steno_media_params, unclocked, 64) F(steno_media_params, once, 68)                                                               \
     S(steno_media_state, 80) F(steno_media_state, size, 0) F(steno_media_state, ended, 4) F(steno_media_state, truncated, 8)           \
     F(steno_media_state, promised_ms, 16) F(steno_media_state, read_ms, 24) F(steno_media_state, damaged_packets, 32)                  \
     F(steno_media_state, start_ms, 40) F(steno_media_state, gaps, 48) F(steno_media_state, gaps_ms, 56)                                \

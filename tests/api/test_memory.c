@@ -102,7 +102,8 @@ static void test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a
     steno_session *s = session_new(m, NULL, 1);
     struct watch w = { 0 };
     steno_transcribe_params p = params_new();
-    p.temperature_increment_on_fallback = 0; /* judging an attempt takes memory for its text */
+    p.temperature_increment_on_fallback = 0; /* judging an attempt takes memory for its text, */
+    p.guards = STENO_GUARDS_OFF;             /* and its language is detected behind that */
     p.user = &w;
     p.on_window = watch_window;
     p.on_segment = watch_segment;

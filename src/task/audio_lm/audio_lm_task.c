@@ -6,7 +6,6 @@
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_step.h"
-#include "task/draft.h"
 #include "task/lm/lm_bench.h"
 #include "task/params.h"
 
@@ -19,7 +18,8 @@ static unsigned serves(const steno_model *m)
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return (struct batch_shape){ PLAN_ENCODER, draft_rows_most(n_windows * n_lanes), (size_t)m->text_ctx };
+    const uint32_t lanes = n_windows * n_lanes;
+    return (struct batch_shape){ PLAN_ENCODER, lanes > ROWS_OUT_MIN ? lanes : ROWS_OUT_MIN, (size_t)m->text_ctx };
 }
 
 static size_t rows_memory(const steno_model *m)
