@@ -169,10 +169,6 @@ static void params_make(struct attack *a, steno_transcribe_params *p, int has_la
     if (often(a, 6)) p->guards = STENO_GUARDS_RETRY;
     if (often(a, 6)) p->tinydiarize = 1;
     if (often(a, 6)) p->hotwords = "no\nwa\n日本\nабв", p->hotwords_boost = below(a, 60);
-    if (often(a, 6) && !p->sample_len) {
-        p->prefix = "wa";
-        p->guards = STENO_GUARDS_OFF; /* with them the text holds the prefix, which is no part of the sentence */
-    }
     if (often(a, 6)) p->initial_prompt = "no no";
     if (has_languages && often(a, 2)) p->task = STENO_TRANSCRIBE_AND_TRANSLATE;
     if (often(a, 6)) p->condition_on_previous_text = 0;

@@ -34,7 +34,8 @@ offers() {
     is "$claim" "$(bash ../complete.bash "$@")" "$want"
 }
 offers "verbs" "compare completions convert " steno co
-offers "options of the default verb" "--language-detection-segments --language-detection-threshold --language-per-segment " steno --language-
+offers "options of the default verb" \
+    "--language-detection-segments --language-detection-threshold --language-per-segment " steno --language-
 offers "options of a verb" "--vad-chunk-ms " steno vad --vad-c
 offers "words of a value" "bf16 " steno a.wav --compute b
 offers "behind =" "int16 int8 " steno a.wav --compute = i
