@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARTS = HUB_MOST_DEPTH + 8 };
+enum { MOST_PARTS = HUB_MOST_DEPTH + 8, MOST_PATH = 4096 };
 
 static const struct { const char *host; int hub; } hosts[] = {
     { "huggingface.co", HUB_HF }, { "www.huggingface.co", HUB_HF }, { "hf.co", HUB_HF },         { "hf-mirror.com", HUB_HF },
@@ -140,11 +140,12 @@ const char *hub_page_read(struct hub_spec *s, int *hub, const struct hub_env *en
     *s = (struct hub_spec){ .id = "" };
     *hub = hub_of(env, url, &from);
     if (*hub < 0) return "it is no page of Hugging Face's hub or of ModelScope; models are fetched from these";
+    char path[MOST_PATH];
     const size_t n = strcspn(from, "?#");
-    char *path = strndup(from, n);
-    if (!path) return "out of memory";
+    if (n >= sizeof path) return "it is too long";
+    memcpy(path, from, n);
+    path[n] = '\0';
     const char *fault = read_path(s, *hub, path);
-    free(path);
     if (!fault && *hub == HUB_MS && !s->file[0] && from[n] == '?') fault = read_query(s, from + n);
     if (!fault) fault = hub_id_fault(s->id);
     if (!fault && s->rev[0]) fault = hub_revision_fault(s->rev);

@@ -1,14 +1,27 @@
 /* steno: fuzzing of header fields, addresses and names. SPDX-License-Identifier: MIT
  *
- * Lines of the input are header fields; the whole is an address, a path and a name, too. */
+ * Lines of the input are header fields; the whole is an address, a page, a path and a name, too. */
 #include "http_fields.h"
 #include "hub_name.h"
 #include "model_find.h"
+#include "page.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* What a page is about is a valid name, revision and path. */
+static void check_page(const char *text)
+{
+    static char hf[] = "https://huggingface.co", ms[] = "http://127.0.0.1:8000/hub";
+    const struct hub_env env = { .hub = { [HUB_HF] = { .endpoint = hf }, [HUB_MS] = { .endpoint = ms } } };
+    struct hub_spec spec;
+    int hub;
+    if (hub_page_read(&spec, &hub, &env, text)) return;
+    if (hub < 0 || hub >= N_HUBS || hub_id_fault(spec.id)) abort();
+    if ((spec.rev[0] && hub_revision_fault(spec.rev)) || (spec.file[0] && hub_path_fault(spec.file))) abort();
+}
 
 static void check_texts(const char *text)
 {
@@ -23,6 +36,7 @@ static void check_texts(const char *text)
                                   strstr(text, "/../") || strchr(text, '\\')))
         abort();
     if (hub_spec_read(&spec, text, &e) == HUB_OK && (hub_id_fault(spec.id) || (spec.file[0] && hub_path_fault(spec.file)))) abort();
+    check_page(text);
     char *escaped = hub_escape(text, "/");
     if (escaped && strspn(escaped, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/%") != strlen(escaped)) abort();
     free(escaped);
