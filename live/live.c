@@ -138,7 +138,7 @@ static void language_decide(struct live *l, int64_t end, const struct words *w)
         snprintf(l->language, sizeof l->language, "%s", steno_language(l->p.session));
 }
 
-/* The last pass found nothing, and no louder sound has come since: to hear it again finds nothing. */
+/* The last pass found nothing, and no louder sound has come since: another pass would find nothing, too. */
 static int is_as_quiet(const struct live *l, int64_t end)
 {
     enum { MARGIN = 125 /* % of a power: 1 dB */ };
@@ -261,7 +261,7 @@ static int64_t turn_quietest(const struct live *l, int64_t end)
     return kept_quietest(&l->sound, from > l->cut ? from : l->cut, end);
 }
 
-/* The turn ends with its last final word. What is behind it belongs to the next one, which is heard with what stands before it, so that no
+/* The turn ends with its last final word. What is behind it belongs to the next one, which is decoded with the words before it, so that no
  * word is cut or comes twice. */
 static void turn_carry(struct live *l, int64_t at)
 {
@@ -340,6 +340,21 @@ static int finder_told(struct live *l, int is_over)
         turns_go(l, now);
     }
     return l->rc;
+}
+
+static int model_serves(const steno_model *m, const char *field)
+{
+    steno_param p = { .size = sizeof p };
+    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
+        if (strcmp(p.name, field) == 0) return p.served;
+    return 0;
+}
+
+void live_params_of(struct live_params *p, const steno_model *m)
+{
+    p->chunks = model_serves(m, "chunk_size") ? m : NULL;
+    p->has_words = model_serves(m, "word_timestamps");
+    p->has_prompt = model_serves(m, "initial_prompt");
 }
 
 int live_open(struct live **out, const struct live_params *p, steno_error *e)

@@ -46,6 +46,9 @@ struct live_params {
     void *user;
 };
 
+/* Set chunks, has_words and has_prompt by what the model serves. */
+void live_params_of(struct live_params *p, const steno_model *m);
+
 struct live;
 int live_open(struct live **out, const struct live_params *p, steno_error *e);
 /* Events are told in the middle of it. late_ms: how long the sound has waited for this call; who is late by a step or more goes without

@@ -43,16 +43,8 @@ static void pass_on(void *user, const struct live_event *e)
     l->on_event(l->user, &out);
 }
 
-static int model_serves(const steno_model *m, const char *field)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
-        if (strcmp(p.name, field) == 0) return p.served;
-    return 0;
-}
-
 /* @return a status, with the reason in *e */
-static int params_check(const steno_model *m, const steno_session *s, const steno_live_params *p, steno_error *e)
+static int params_check(const steno_model *m, const steno_live_params *p, steno_error *e)
 {
     if (!m) return fail(e, STENO_EARG, "steno_live_open: model is NULL");
     if (!p || p->size != sizeof *p) return fail(e, STENO_EARG, "steno_live_open: want steno_live_params_init first");
@@ -61,7 +53,10 @@ static int params_check(const steno_model *m, const steno_session *s, const sten
         return fail(e, STENO_EARG, "steno_live_open: step_ms is %d, not %d to %d", p->step_ms, STEP_LEAST, STEP_MOST);
     if (p->max_turn_ms < TURN_LEAST || p->max_turn_ms > TURN_MOST)
         return fail(e, STENO_EARG, "steno_live_open: max_turn_ms is %d, not %d to %d", p->max_turn_ms, TURN_LEAST, TURN_MOST);
-    if (!s && !model_serves(m, "chunk_size")) return fail(e, STENO_EARG, "steno_live_open: session is NULL");
+    if (p->text && p->text->size != sizeof *p->text)
+        return fail(e, STENO_EARG, "steno_live_open: text was not filled by steno_transcribe_params_init");
+    if (p->find && p->find->size != sizeof *p->find)
+        return fail(e, STENO_EARG, "steno_live_open: find was not filled by steno_vad_params_init");
     if (p->find && !p->vad) return fail(e, STENO_EARG, "steno_live_open: find wants vad");
     return STENO_OK;
 }
@@ -71,7 +66,7 @@ int steno_live_open(steno_live **out, const steno_model *model, steno_session *s
 {
     if (!out) return fail(e, STENO_EARG, "steno_live_open: out is NULL");
     *out = NULL;
-    int rc = params_check(model, session, p, e);
+    int rc = params_check(model, p, e);
     if (rc != STENO_OK) return rc;
     struct steno_live *l = calloc(1, sizeof *l);
     if (!l) return fail(e, STENO_ENOMEM, "steno_live_open: out of memory");
@@ -79,11 +74,13 @@ int steno_live_open(steno_live **out, const steno_model *model, steno_session *s
     l->user = p->user;
     if (p->find) l->find = *p->find;
     struct live_params inner = { .session = session, .vad = p->vad, .team = team, .find = p->find ? &l->find : NULL,
-                                 .step_ms = p->step_ms, .turn_most_ms = p->max_turn_ms, .tell = pass_on, .user = l,
-                                 .chunks = model_serves(model, "chunk_size") ? model : NULL,
-                                 .has_words = model_serves(model, "word_timestamps"),
-                                 .has_prompt = model_serves(model, "initial_prompt") };
+                                 .step_ms = p->step_ms, .turn_most_ms = p->max_turn_ms, .tell = pass_on, .user = l };
     steno_error why = { 0 };
+    live_params_of(&inner, model);
+    if (!session && !inner.chunks) {
+        free(l);
+        return fail(e, STENO_EARG, "steno_live_open: session is NULL");
+    }
     steno_transcribe_params_init(&inner.text);
     if (p->text) inner.text = *p->text;
     inner.text.on_segment = NULL;

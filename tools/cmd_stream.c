@@ -188,9 +188,7 @@ static int stream(const struct opts *o, const struct engine *e, const struct dec
     steno_vad_params find;
     steno_error err = { 0 };
     char reason[OPTION_TEXT_SZ];
-    if (option_served(e->model, "chunk_size")) lp.chunks = e->model;
-    lp.has_words = option_served(e->model, "word_timestamps");
-    lp.has_prompt = option_served(e->model, "initial_prompt");
+    live_params_of(&lp, e->model);
     int code = params_fill(&lp, &find, o, d, e->model);
     if (code != EXIT_OK) return code;
     const int rc = live_open(&l, &lp, &err);
