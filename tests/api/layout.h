@@ -170,5 +170,16 @@
     S(steno_media_state, 80) F(steno_media_state, size, 0) F(steno_media_state, ended, 4) F(steno_media_state, truncated, 8)           \
     F(steno_media_state, promised_ms, 16) F(steno_media_state, read_ms, 24) F(steno_media_state, damaged_packets, 32)                  \
     F(steno_media_state, start_ms, 40) F(steno_media_state, gaps, 48) F(steno_media_state, gaps_ms, 56)                                \
-    F(steno_media_state, dropped_ms, 64) F(steno_media_state, jumps, 72)
+    F(steno_media_state, dropped_ms, 64) F(steno_media_state, jumps, 72)                                                               \
+    S(steno_live_event, 64) F(steno_live_event, size, 0) F(steno_live_event, kind, 4) F(steno_live_event, turn, 8)                     \
+    F(steno_live_event, t0_ms, 16) F(steno_live_event, t1_ms, 24) F(steno_live_event, decoded_ms, 32)                                  \
+    F(steno_live_event, pushed_ms, 40) F(steno_live_event, text, 48) F(steno_live_event, language, 56)                                 \
+    S(steno_live_params, 56) F(steno_live_params, size, 0) F(steno_live_params, step_ms, 4) F(steno_live_params, max_turn_ms, 8)       \
+    F(steno_live_params, vad, 16) F(steno_live_params, find, 24) F(steno_live_params, text, 32) F(steno_live_params, on_event, 40)     \
+    F(steno_live_params, user, 48)                                                                                                     \
+    S(steno_output_params, 64) F(steno_output_params, size, 0) F(steno_output_params, task, 4) F(steno_output_params, word_times, 8)   \
+    F(steno_output_params, token_times, 12) F(steno_output_params, model, 16) F(steno_output_params, input, 24)                        \
+    F(steno_output_params, style, 32) F(steno_output_params, max_len, 40) F(steno_output_params, split_on_word, 44)                    \
+    F(steno_output_params, max_line_width, 48) F(steno_output_params, max_line_count, 52)                                              \
+    F(steno_output_params, max_words_per_line, 56) F(steno_output_params, highlight_words, 60)
 #endif
