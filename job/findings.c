@@ -114,29 +114,28 @@ void findings_other_language(struct notes *n, const char *language, const char *
                   "--language-per-segment detects the language of each window", s_of(ms), other, language);
 }
 
-/* The time that one language other than the text's has, in segments and in text that was left out. */
-static int64_t time_of(const steno_session *s, const char *language)
+enum { MOST_LANGUAGES = 128 };
+
+/* Time that seems to be in a language other than the text's counts for it. */
+static void time_add(int64_t ms[MOST_LANGUAGES], const steno_model *m, const char *own, const char *code, int64_t t0_ms, int64_t t1_ms)
 {
-    int64_t ms = 0;
-    steno_segment seg = { .size = sizeof seg };
-    steno_left_out left = { .size = sizeof left };
-    for (int i = 0; !steno_segment_get(s, i, &seg); i++)
-        if (seg.language && !strcmp(seg.language, language)) ms += seg.t1_ms - seg.t0_ms;
-    for (int i = 0; !steno_left_out_get(s, i, &left); i++)
-        if (left.language && !strcmp(left.language, language)) ms += left.t1_ms - left.t0_ms;
-    return ms;
+    const int id = code && strcmp(code, own) != 0 ? steno_language_id(m, code) : -1;
+    if (id >= 0 && id < MOST_LANGUAGES) ms[id] += t1_ms - t0_ms;
 }
 
-/* The other language that has the most time. */
+/* The other language that has the most time, in segments and in text that was left out. */
 static void look_at_languages(struct notes *n, const steno_model *m, const steno_session *s)
 {
-    const char *own = steno_language(s), *code, *most = NULL;
-    int64_t ms = 0;
-    for (int i = 0; (code = steno_model_language(m, i)) != NULL; i++) {
-        const int64_t of = strcmp(code, own) != 0 ? time_of(s, code) : 0;
-        if (of > ms) ms = of, most = code;
-    }
-    findings_other_language(n, own, most, ms);
+    const char *own = steno_language(s);
+    int64_t ms[MOST_LANGUAGES] = { 0 };
+    int most = 0;
+    steno_segment seg = { .size = sizeof seg };
+    steno_left_out left = { .size = sizeof left };
+    for (int i = 0; !steno_segment_get(s, i, &seg); i++) time_add(ms, m, own, seg.language, seg.t0_ms, seg.t1_ms);
+    for (int i = 0; !steno_left_out_get(s, i, &left); i++) time_add(ms, m, own, left.language, left.t0_ms, left.t1_ms);
+    for (int i = 1; i < MOST_LANGUAGES; i++)
+        if (ms[i] > ms[most]) most = i;
+    if (ms[most] > 0) findings_other_language(n, own, steno_model_language(m, most), ms[most]);
 }
 
 static void look_at_prompt(struct notes *n, const steno_model *m, const steno_model_info *info, const steno_transcribe_params *p)

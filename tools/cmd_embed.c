@@ -4,6 +4,7 @@
 #include "findings.h"
 #include "npy_file.h"
 #include "print.h"
+#include "sound.h"
 #include "text_file.h"
 #include "utf8.h"
 #include <stdlib.h>
@@ -177,7 +178,6 @@ static int print_vectors(const struct engine *e, struct texts *t, int at, int n,
         const int none = is_empty(t, i);
         if (!none && steno_embedding_get(e->session, k++, &v) != STENO_OK) return EXIT_MODEL;
         t->n_cut += v.is_truncated;
-        t->n_empty += none;
         if (o->format == NPY) print_row(t, none ? NULL : &v);
         else print_vector(t->text[i], none ? NULL : &v);
     }
@@ -204,9 +204,9 @@ static int do_texts(const struct engine *e, struct texts *t, const struct opts *
 {
     steno_embed_params p;
     struct notes notes = { .n = 0 };
-    int code = EXIT_OK, n_empty = 0;
-    for (int i = 0; i < t->n; i++) n_empty += is_empty(t, i);
-    if (n_empty == t->n) {
+    int code = EXIT_OK;
+    for (int i = 0; i < t->n; i++) t->n_empty += is_empty(t, i);
+    if (t->n_empty == t->n) {
         message("there is no text");
         return EXIT_INPUT;
     }
@@ -216,7 +216,7 @@ static int do_texts(const struct engine *e, struct texts *t, const struct opts *
         code = do_some(e, t, at, n, o, &p);
     }
     findings_vectors(&notes, t->n_cut, t->n_empty);
-    for (int i = 0; i < notes.n && !o->engine.quiet && code == EXIT_OK; i++) message("%s", notes.note[i].text);
+    if (!o->engine.quiet && code == EXIT_OK) sound_notes_print(&notes);
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include "lm_many.h"
 #include "lm_opts.h"
 #include "lm_stream.h"
+#include "sound.h"
 #include "option_names.h"
 #include "print.h"
 #include "signals.h"
@@ -69,7 +70,7 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
     lm_stream_end(&out);
     const int code = message_flush();
     const struct notes notes = lm_notes(e->model, e->session, n);
-    for (int i = 0; i < notes.n && !o->engine.quiet && code == EXIT_OK; i++) message("%s", notes.note[i].text);
+    if (!o->engine.quiet && code == EXIT_OK) sound_notes_print(&notes);
     return signals_pending() ? EXIT_SIGNAL + signals_pending() : code;
 }
 

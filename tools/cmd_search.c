@@ -231,7 +231,7 @@ static int search(const struct engine *e, const struct opts *o, char **argv, int
         findings_vectors(&notes, q->n_cut, q->n_empty);
         findings_hits(&notes, q->n);
         const int written = o->json ? print_object(q, argv[0], &notes) : print_hits(q);
-        for (int i = 0; i < notes.n && !o->engine.quiet && written == EXIT_OK; i++) message("%s", notes.note[i].text);
+        if (!o->engine.quiet && written == EXIT_OK) sound_notes_print(&notes);
         if (written != EXIT_OK) code = written;
     }
     for (int i = 0; i < q->n; i++) free(q->hit[i].text);

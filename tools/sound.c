@@ -90,6 +90,11 @@ void sound_notes(const char *file, const struct notes *n)
         if (n->note[i].kind != NOTE_CUT_SHORT && n->note[i].kind != NOTE_DAMAGED) message("%s: %s", sound_name(file), n->note[i].text);
 }
 
+void sound_notes_print(const struct notes *n)
+{
+    for (int i = 0; i < n->n; i++) message("%s", n->note[i].text);
+}
+
 void sound_notes_json(FILE *f, const struct notes *n)
 {
     struct sink s = sink_to_stream(f);

@@ -34,6 +34,8 @@ void sound_lost(const steno_media *m, const char *file);
 /* Print notes on a result, but those that sound_lost prints. NULL is allowed */
 void sound_notes(const char *file, const struct notes *n);
 
+void sound_notes_print(const struct notes *n); /* all of them, of what is no file */
+
 /* The same as a member of an object in JSON, behind others; nothing where there are none. */
 void sound_notes_json(FILE *f, const struct notes *n);
 #endif

@@ -76,9 +76,8 @@ static void put_turn(struct stream_text *t, struct sink *s, const struct live_ev
 {
     const steno_segment seg = { .size = sizeof seg, .text = e->text, .t0_ms = e->t0_ms, .t1_ms = e->t1_ms, .n_words = (int32_t)e->n_words };
     const int32_t first = 0;
-    const struct write_layout layout = { .cues = { .on = 1, .line_width = CUE_UNSET, .lines = CUE_UNSET, .min_ms = CUE_UNSET,
-                                                   .max_ms = CUE_UNSET, .gap_ms = CUE_UNSET, .close_ms = CUE_UNSET, .cps = CUE_UNSET,
-                                                   .frame_rate = 24 } };
+    struct write_layout layout = { .cues = CUE_CHOICE_UNSET };
+    layout.cues.on = 1;
     const struct transcript all = { .segs = &seg, .n = 1, .text = e->text, .language = e->language ? e->language : "",
                                     .first_timestamp = -1, .index_offset = t->n_cues, .word_times = 1, .duration_ms = e->t1_ms,
                                     .words = words, .first_word = &first, .layout = &layout };

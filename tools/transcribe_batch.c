@@ -51,7 +51,7 @@ static int run(struct transcription *t, steno_batch_params *bp, char **files, in
     return rc == STENO_OK ? transcription_code(t, n) : message_model_error(NULL, rc, e.text);
 }
 
-/* Windows that decode together. Where nobody gave a width, --batch-size counts: as many as the library's sequences are enough for. */
+/* Windows that decode together. Without a width on the command line --batch-size is lowered to what the library's sequences allow. */
 static int windows_of(const struct transcribe_opts *o, int lanes)
 {
     enum { SEQUENCES = 256 }; /* of a batch */
