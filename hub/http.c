@@ -27,7 +27,7 @@ struct exchange {
     struct http_answer *a;
     int begun, enough, stopped;
     int endless;           /* header fields do not end */
-    int dropped;           /* a page that nobody reads was long or slow; its code counts */
+    int dropped;           /* the page of a failure was long or slow; its code counts */
     size_t n_header, n_page;
     double started_s, begun_s;
 };

@@ -1,4 +1,4 @@
-/* steno-hub: a clock that nobody sets. SPDX-License-Identifier: MIT */
+/* steno-hub: monotonic time. SPDX-License-Identifier: MIT */
 #include "hub_clock.h"
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* steno-hub: a clock that nobody sets. SPDX-License-Identifier: MIT */
+/* steno-hub: monotonic time. SPDX-License-Identifier: MIT */
 #ifndef STENO_HUB_HUB_CLOCK_H
 #define STENO_HUB_HUB_CLOCK_H
 

@@ -74,7 +74,7 @@ static int look_at_target(const struct hub_pull *p, int at, const struct hub_fil
     return -hub_fail(e, HUB_EWRITE, "%s/%s: is there with other content, and is not replaced; %s", p->to, f->path, remedy);
 }
 
-/* A file that goes on is one of ours: with one name, so that nobody else has its bytes, and no pipe. */
+/* A file that goes on is one of ours: a regular file with one name. */
 static int look_at_partial(const struct hub_pull *p, int at, const struct hub_file *f, struct hub_error *e)
 {
     struct stat st;

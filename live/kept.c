@@ -57,7 +57,7 @@ int64_t kept_quietest(const struct kept *k, int64_t from, int64_t end)
     return best;
 }
 
-/* Speech is told from hum and rumble by what is above them: each sample less most of the one before. */
+/* Speech differs from hum and rumble in what lies above them: each sample less most of the one before. */
 double kept_loudest(const struct kept *k, int64_t from, int64_t end)
 {
     enum { FRAME = 2 * HOP };

@@ -67,7 +67,7 @@ struct media_live {
     struct media_input *in;
     const char *dir;       /* where the file is */
     int fd, ended, owns;
-    int once;              /* nobody reads it again: it may have no end, and its beginning is kept in memory */
+    int once;              /* it is read once: it may have no end, and its beginning is kept in memory */
     int forgets;           /* what was read goes, from now on */
     int in_memory;         /* the file is none of a disk */
     int64_t have;          /* bytes that came, of which those before `gone` are there no more */

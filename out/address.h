@@ -1,7 +1,7 @@
 /* steno: addresses of the network in names and messages. SPDX-License-Identifier: MIT
  *
  * An address may have a password before its host and a signature behind a question mark. All that is printed or written of one goes through
- * here: what cannot be told apart from a secret is left out. */
+ * here: what may be a secret is left out. */
 #ifndef STENO_OUT_ADDRESS_H
 #define STENO_OUT_ADDRESS_H
 #include <stddef.h>

@@ -117,7 +117,7 @@ enum steno_compute {
     /* Of 328 texts that the reference is sure of (28 recordings of spoken digits under many sets of options) bf16 changes 5, int16 0 and
      * int8 12 (level amx: 17), all in recordings of more than one window; with the reference's usual options (greedy, five beams) int8
      * alone changes any: 3 of 56 (level amx: 4). With verify (steno_model_params) none changes. Of recordings of meetings, whose choices
-     * are closer, doc/performance.md tells. */
+     * are closer, doc/performance.md shows. */
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of those texts: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
     STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, its keys and values too, sums in f32. The

@@ -183,7 +183,7 @@ class Faults(Case):
             self.assertNotIn("argument", err)
 
     def test_a_pause_has_an_end(self):
-        """A date is told by the server's clock."""
+        """A date is compared with the server's clock."""
         at = lambda s: time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + s))
         for retry, longest in (("0", 1), ("-5", 3), ("-99999999999999999999", 3), ("soon", 3), ("", 3), (at(-9), 1), (at(2), 4), ("nan", 3)):
             with self.subTest(retry=retry):

@@ -46,7 +46,7 @@ static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
     return window_steady(w, from > w->seek ? from : w->seek, to < end ? to : end);
 }
 
-/* Nobody speaks so fast: the words were not found in the sound, and lie on no place of it. */
+/* Faster than speech: the words were not found in the sound. */
 static int are_found(const struct draft *d)
 {
     static const double LEAST_S = 0.05; /* of a word */

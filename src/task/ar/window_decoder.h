@@ -43,8 +43,8 @@ struct window_decoder {
     float *level;            /* [window] of each frame, log10 */
     int32_t *prompt;         /* [text_ctx] */
     int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept, */
-    int32_t n_held;          /* behind so many that were given */
-    int language_seen;       /* number of the language that it is said to be in, -1: nothing is said */
+    int32_t n_held;          /* number of given ones before them */
+    int language_seen;       /* number of the language that it seems to be in, -1: not asked */
     struct token_segment *token_segments;    /* [text_ctx + 1] */
     struct draft *drafts;    /* [text_ctx + 1] */
     uint8_t *mute;           /* [text_ctx + 1] of each: its text stands where there is no sound */
