@@ -19,23 +19,30 @@ int address_is(const char *text)
     return scheme_of(text) > 0;
 }
 
+/* The first byte behind the colon of [host, stop) that no port has; NULL: it has a port or none. */
+static const char *past_port(const char *host, const char *stop)
+{
+    const char *bracket = memchr(host, ']', (size_t)(stop - host)), *begin = bracket ? bracket : host;
+    const char *colon = memchr(begin, ':', (size_t)(stop - begin));
+    for (const char *p = colon ? colon + 1 : stop; p < stop; p++)
+        if (!isdigit((unsigned char)*p)) return p;
+    return NULL;
+}
+
 /* The host that begins at `from`, behind a name and a password. What follows a colon and is no port is a password, and may have any
- * character up to the last @; without one nothing of it is a host. */
+ * character up to the last @; without one behind it nothing is a host. */
 static const char *host_of(const char *from, const char *end)
 {
-    const char *stop = from, *at = NULL;
-    while (stop < end && !strchr("/?#", *stop)) stop++;
-    for (const char *p = from; p < stop; p++)
-        if (*p == '@') at = p;
-    const char *host = at ? at + 1 : from, *bracket = memchr(host, ']', (size_t)(stop - host));
-    const char *begin = bracket ? bracket : host, *colon = memchr(begin, ':', (size_t)(stop - begin));
-    if (!colon) return host;
-    for (const char *p = colon + 1; p < stop; p++) {
-        if (isdigit((unsigned char)*p)) continue;
-        for (at = end; at > from && at[-1] != '@'; at--) { }
-        return at > from ? at : end;
+    for (;;) {
+        const char *stop = from, *host = from;
+        while (stop < end && !strchr("/?#", *stop)) stop++;
+        for (const char *p = from; p < stop; p++)
+            if (*p == '@') host = p + 1;
+        const char *odd = past_port(host, stop);
+        if (!odd) return host;
+        for (from = end; from > odd && from[-1] != '@'; from--) { }
+        if (from == odd) return end;
     }
-    return host;
 }
 
 struct parts { size_t n_scheme; const char *host, *end; /* [host, end): host and path */ };
@@ -92,7 +99,7 @@ char *address_path(const char *input)
     size_t at = strlen(path);
     path[at++] = '/';
     for (size_t i = 0; i < n_host && i < n; i++) path[at++] = p.host[i] == '.' ? '-' : p.host[i];
-    if (!n) path[at++] = '-';
+    if (!n_host) path[at++] = '-';
     path[at] = '\0';
     return path;
 }
