@@ -12,6 +12,7 @@ enum { SENTENCES_TEXT = 4000 };
 
 struct sentences {
     int windows, segments, more; /* windows with text, segments with text, windows with several of them */
+    const char *prefix;          /* text that stands before each sentence; NULL: none does */
     char why[6 * SENTENCES_TEXT];
 };
 
@@ -30,9 +31,11 @@ static inline int sentences_fail(struct sentences *q, const char *what, int64_t 
 
 static inline int sentences_window(struct sentences *q, struct slow_grammar *g, const char *rule, int64_t at, const char *text, int parts)
 {
+    const size_t n = q->prefix ? strlen(q->prefix) : 0;
     q->windows += *text != 0;
     q->more += parts > 1;
-    return !*text || slow_sentence(g, rule, text) ? 1 : sentences_fail(q, "no sentence", at, text);
+    if (*text && n && strncmp(text, q->prefix, n) != 0) return sentences_fail(q, "no prefix", at, text);
+    return !*text || slow_sentence(g, rule, text + n) ? 1 : sentences_fail(q, "no sentence", at, text);
 }
 
 /* Is the selected result what a grammar allows? 0: q->why says why not. Counts are added to q's. */

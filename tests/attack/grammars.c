@@ -169,6 +169,7 @@ static void params_make(struct attack *a, steno_transcribe_params *p, int has_la
     if (often(a, 6)) p->guards = STENO_GUARDS_RETRY;
     if (often(a, 6)) p->tinydiarize = 1;
     if (often(a, 6)) p->hotwords = "no\nwa\n日本\nабв", p->hotwords_boost = below(a, 60);
+    if (often(a, 6) && !p->sample_len) p->prefix = "wa,";
     if (often(a, 6)) p->initial_prompt = "no no";
     if (has_languages && often(a, 2)) p->task = STENO_TRANSCRIBE_AND_TRANSLATE;
     if (often(a, 6)) p->condition_on_previous_text = 0;
@@ -192,6 +193,7 @@ static void finding(struct attack *a, const steno_transcribe_params *p, const ch
 static void judge(struct attack *a, steno_session *s, const steno_transcribe_params *p)
 {
     const int before = a->seen.windows;
+    a->seen.prefix = p->prefix && p->guards != STENO_GUARDS_OFF ? " wa," : NULL;
     for (int task = STENO_TRANSCRIBE; task <= (p->task == STENO_TRANSCRIBE_AND_TRANSLATE ? STENO_TRANSLATE : STENO_TRANSCRIBE); task++) {
         if (steno_result_select(s, task)) finding(a, p, "a result is missing");
         else if (!sentences_hold(s, &a->slow, NULL, &a->seen)) finding(a, p, a->seen.why);
