@@ -21,7 +21,7 @@ SOUNDS = {  # what reads a sound; %s is the address
     "a dump": ["-m", DIGITS, "--dump", "dump", "%s"], "a batch": ["-m", DIGITS, "-b", "2", "%s", "%s"],
     "a track": ["-m", DIGITS, "--audio-track", "7", "%s"], "channels": ["-m", DIGITS, "--channels", "split", "%s"],
     "translate": ["translate", "-m", DIGITS, "%s"], "detect": ["detect", "-m", DIGITS, "%s"], "stream": ["stream", "-m", DIGITS, "%s"],
-    "stream as json": ["stream", "-m", DIGITS, "-f", "json", "%s"], "vad": ["vad", "%s"], "align": ["align", "-m", DIGITS, "%s", "--text", "one"],
+    "stream as text": ["stream", "-m", DIGITS, "-f", "txt", "%s"], "vad": ["vad", "%s"], "align": ["align", "-m", DIGITS, "%s", "one"],
     "bench": ["bench", "-m", DIGITS, "%s"], "info": ["info", "%s"],
     "whisper-cli": ["--compat", "whisper-cli", "-m", DIGITS, "-f", "%s", "-otxt", "-ovtt", "-osrt", "-oj", "-ojf", "-olrc", "-ocsv"],
     "whisper-cli with its words": ["--compat", "whisper-cli", "-m", DIGITS, "-pp", "-ps", "%s"],
@@ -39,11 +39,16 @@ MODELS = {
     "a model": ["-m", "%s", SPEECH], "a draft": ["-m", DIGITS, "--draft", "%s", SPEECH], "vad": ["-m", DIGITS, "--vad-model", "%s", SPEECH],
     "info": ["info", "%s"], "convert": ["convert", "%s", "out.gguf"], "quantize": ["quantize", "%s", "o", "q8_0"],
     "generate": ["generate", "-m", "%s", "x"], "embed": ["embed", "-m", "%s", "x"], "tokenize": ["tokenize", "-m", "%s", "x"],
-    "punctuate": ["punctuate", "-m", "%s", "x"], "chat": ["chat", "-m", "%s"], "lora": ["-m", DIGITS, "--lora", "%s", SPEECH],
-    "hot words": ["-m", DIGITS, "--hotwords-file", "%s", SPEECH], "grammar": ["-m", DIGITS, "--grammar", "%s", SPEECH],
+    "punctuate": ["punctuate", "-m", "%s", "x"], "chat": ["chat", "-m", "%s"],
+    "hot words": ["-m", DIGITS, "--hotwords", "@%s", SPEECH], "grammar": ["-m", DIGITS, "--grammar", "%s", SPEECH],
     "whisper-cli": ["--compat", "whisper-cli", "-m", "%s", "-f", SPEECH], "whisper": ["--compat", "whisper", SPEECH, "--model", "%s"],
     "funasr": ["--compat", "funasr", "++model=%s", "++input=" + SPEECH],
 }
+
+# What a command line with an address in it is refused for, before any of it is read.
+REFUSED_SOUNDS = {"a dump", "an option", "beside", "bench", "no option", "no verb", "two alike", "two formats", "vad",
+                  "whisper-cli", "whisper-cli with its words"}  # which takes files alone
+REFUSED_MODELS = {"grammar", "hot words", "mistyped", "vad", "whisper", "without its verb"}
 
 
 class Secrets(Case):
@@ -83,6 +88,7 @@ class Secrets(Case):
                     found.append("name " + path[len(self.home):])
                 elif os.path.isfile(path) and SECRET.encode() in self.read(path):
                     found.append("in " + path[len(self.home):])
+        self.code = p.returncode
         return ["%s: %s: %s" % (what, url, line[:200]) for line in found]
 
     def clear(self):
@@ -95,6 +101,8 @@ class Secrets(Case):
         for place, url in self.addresses():
             for what, args in SOUNDS.items():
                 bad += self.seen(what, args, url)
+                if place == "query":
+                    self.assertEqual(self.code == 2, what in REFUSED_SOUNDS, what)
                 if what != "kept":
                     self.clear()
         self.assertEqual(bad, [], "\n".join(bad))
@@ -104,6 +112,8 @@ class Secrets(Case):
         for place, url in self.addresses():
             for what, args in MODELS.items():
                 bad += self.seen(what, args, url)
+                if place == "query":
+                    self.assertEqual(self.code == 2, what in REFUSED_MODELS, what)
                 self.clear()
         self.assertEqual(bad, [], "\n".join(bad))
 
