@@ -649,10 +649,10 @@ enum steno_tags {
 /** Whose rules a window is decoded by. whisper.cpp's are openai-whisper's but for these: a window that ends with the audio is filled up
  * with silence, not with the middle of the scale; its first token may be text; a time may come twice; probabilities are not made to sum
  * up to one where only times may be chosen; segments begin at the first time that is chosen, and nothing is kept behind the last one;
- * windows end a tenth of a second before the audio does, and those that begin in its last five seconds have no text before them. Prompts
- * are cut into tokens by the longest match. Beams draw, at any temperature, from generators of their own that begin alike in every
- * request: patience and seed count for nothing. A text that ends without a time has failed, and so has one that is improbable while
- * somebody may speak; from temperature 0.5 on nothing stands before it. */
+ * the audio has 1 + (samples - 200) / 160 frames, and no window begins in its last ten; windows that begin in its last 500 have no text
+ * before them. Prompts are cut into tokens by the longest match. Beams draw, at any temperature, from generators of their own that begin
+ * alike in every request: patience and seed count for nothing. A text that ends without a time has failed, and so has one that is
+ * improbable while somebody may speak; from temperature 0.5 on nothing stands before it. */
 enum steno_decoding {
     STENO_DECODING_OPENAI = 0,
     STENO_DECODING_GGML = 1    /* whisper.cpp's */

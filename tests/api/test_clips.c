@@ -127,6 +127,32 @@ static void test_clips_bound_windows_and_times_are_those_of_the_file(void **stat
         }
 }
 
+/* whisper.cpp's n_len_org: half a window of samples is missing at the end. A tenth of a second that is left is not decoded. */
+static void test_windows_end_where_whisper_cpp_has_them_end(void **state)
+{
+    (void)state;
+    static const struct { int samples, offset_ms, duration_ms, windows; int64_t end; } c[] = {
+        { 1, 0, 0, 0, 0 },         { 40, 0, 0, 0, 0 },        { 41, 0, 0, 0, 0 },          { 200, 0, 0, 0, 0 },
+        { 1600, 0, 0, 0, 0 },      { 1639, 0, 0, 0, 0 },      { 1799, 0, 0, 0, 0 },        { 1800, 0, 0, 1, 110 },
+        { 16000, 0, 0, 1, 990 },   { 16039, 0, 0, 1, 990 },   { 16040, 0, 0, 1, 1000 },    { 48000, 0, 0, 1, 2990 },
+        { 49600, 0, 0, 1, 3000 },  { 49799, 0, 0, 1, 3000 },  { 49800, 0, 0, 2, 3110 },    { 112373, 0, 0, 3, 7020 },
+        { 16000, 890, 0, 0, 0 },   { 16000, 880, 0, 1, 990 }, { 16000, 500, 100, 0, 0 },   { 16000, 500, 110, 1, 610 },
+        { 16000, 0, 1000, 1, 1000 }, { 16000, 0, 5000, 1, 1000 }, { 16000, 2000, 0, 0, 0 }, { 16000, 995, 1000, 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct heard h;
+        steno_transcribe_params p = told_to(&h);
+        p.decoding = STENO_DECODING_GGML;
+        p.offset_ms = c[i].offset_ms;
+        p.duration_ms = c[i].duration_ms;
+        if (steno_transcribe(session, ten.pcm, c[i].samples, &p)) fail_msg("%s", steno_last_error(session));
+        if (h.n != c[i].windows) fail_msg("%d samples from %d ms: %d windows", c[i].samples, c[i].offset_ms, h.n);
+        steno_segment g = { .size = sizeof g };
+        if (h.n && steno_segment_get(session, h.n - 1, &g)) fail_msg("%d samples have no segment", c[i].samples);
+        if (g.t1_ms != c[i].end) fail_msg("%d samples end at %lld ms", c[i].samples, (long long)g.t1_ms);
+    }
+}
+
 static void test_a_clip_is_an_offset_with_a_duration(void **state)
 {
     (void)state;
@@ -368,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clips_bound_windows_and_times_are_those_of_the_file),
+        cmocka_unit_test(test_windows_end_where_whisper_cpp_has_them_end),
         cmocka_unit_test(test_a_clip_is_an_offset_with_a_duration),
         cmocka_unit_test(test_without_a_list_all_of_it_is_one_clip),
         cmocka_unit_test(test_an_independent_clip_gives_what_it_gives_alone),

@@ -6,11 +6,21 @@
 #include "task/ar/clips.h"
 #include "task/level.h"
 
+/* The frame where the audio ends. By whisper.cpp's rules half a window of samples is missing at the end, which most often makes one
+ * frame less (n_len_org there); the division rounds towards zero. */
+static int64_t audio_end(const steno_session *s)
+{
+    enum { HALF_A_WINDOW = 200 };
+    const struct mel_stream *f = mel_of(s);
+    return request_of(s)->p.decoding == STENO_DECODING_GGML ? 1 + (f->samples - HALF_A_WINDOW) / MEL_HOP : f->frames;
+}
+
 static void clip_add(steno_session *s, int64_t from, int64_t to)
 {
     struct request *c = request_of(s);
     const int64_t end = to < mel_of(s)->frames ? to : mel_of(s)->frames;
-    if (from >= end) return;
+    const int loose = request_of(s)->p.decoding == STENO_DECODING_GGML;
+    if (from + (loose ? CLIP_LAST_FRAMES : 0) >= end) return;
     const struct clip clip = { from, end };
     buf_add(&c->clips, &clip, sizeof clip);
     if (c->clips.err) return;
@@ -36,7 +46,7 @@ static void clips_named(steno_session *s)
     const steno_transcribe_params *p = &request_of(s)->p;
     for (int32_t i = 0; i < p->n_clip_timestamps; i += 2) {
         const int64_t from = (int64_t)nearbyint(p->clip_timestamps[i] * 100);
-        const int64_t to = i + 1 < p->n_clip_timestamps ? (int64_t)nearbyint(p->clip_timestamps[i + 1] * 100) : mel_of(s)->frames;
+        const int64_t to = i + 1 < p->n_clip_timestamps ? (int64_t)nearbyint(p->clip_timestamps[i + 1] * 100) : audio_end(s);
         clip_named(s, from, to);
     }
 }
@@ -62,6 +72,6 @@ int request_clips_make(steno_session *s)
     c->begin = c->all = c->done = 0;
     if (p->chunk_ms) clips_quiet(s);
     else if (p->n_clip_timestamps) clips_named(s);
-    else clip_named(s, from, p->duration_ms ? from + p->duration_ms / 10 : mel_of(s)->frames);
+    else clip_named(s, from, p->duration_ms ? from + p->duration_ms / 10 : audio_end(s));
     return c->clips.err ? err_nomem(&s->error, c->clips.len, "clips") : STENO_OK;
 }

@@ -3,6 +3,8 @@
 #define STENO_TASK_AR_CLIPS_H
 #include "task/ar/request.h"
 
+enum { CLIP_LAST_FRAMES = 10 }; /* by whisper.cpp's rules no window begins in the last tenth of a second of a clip */
+
 /* From clip_timestamps, offset_ms and duration_ms, or chunk_ms. */
 int request_clips_make(steno_session *s);
 #endif

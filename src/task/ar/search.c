@@ -3,6 +3,7 @@
  * The prompt's keys and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row. */
 #include "task/ar/search.h"
 #include <math.h>
+#include "task/ar/clips.h"
 #include "task/ar/guesses.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
@@ -11,11 +12,11 @@
 /* By whisper.cpp's rules: beams draw, at any temperature; above 0 there are as many as there would be candidates. */
 static struct ar_params loose_search_of(const struct window_decoder *w)
 {
-    enum { WINDOW_FRAMES = 3000, TENTH_OF_A_SECOND = 10 };
+    enum { WINDOW_FRAMES = 3000 };
     const steno_transcribe_params *p = &w->request->p;
     const int beams = p->beam_size > 1, hot = w->a.temperature > 0, n = hot ? p->best_of : p->beam_size;
     const struct verdict_rules verdict = { .on = 1, .draws = beams ? p->beam_size : 0, .half = WINDOW_FRAMES / 4,
-                                           .is_last = w->seek + WINDOW_FRAMES + TENTH_OF_A_SECOND >= w->end,
+                                           .is_last = w->seek + WINDOW_FRAMES + CLIP_LAST_FRAMES >= w->end,
                                            .before = w->a.sequence, .entropy = p->entropy_threshold };
     return (struct ar_params){ .n_lanes = n > 1 ? n : 1, .beams = beams, .max_finished = 1, .length_penalty = p->length_penalty,
                                .verdict = verdict };
@@ -36,9 +37,8 @@ static struct ar_params search_of(const struct window_decoder *w)
 /* By whisper.cpp's rules a text is over with a time within a tenth of a second of the audio's end. @return its id, 0: none ends a text */
 static int32_t last_time(const struct window_decoder *w)
 {
-    enum { TENTH_OF_A_SECOND = 10 };
     if (!is_loose(w) || w->options.without_timestamps) return 0;
-    const int64_t left = w->end - w->seek - TENTH_OF_A_SECOND, frames = 2 * (int64_t)window_ctx(w);
+    const int64_t left = w->end - w->seek - CLIP_LAST_FRAMES, frames = 2 * (int64_t)window_ctx(w);
     const int64_t at = left > 1 ? (left + 1) / 2 : 1;
     return at <= frames ? w->s->model->tokens.timestamp_begin + (int32_t)at : 0;
 }

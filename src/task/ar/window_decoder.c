@@ -6,6 +6,7 @@
 #include <string.h>
 #include "task/ar/window_decoder.h"
 #include "task/ar/begun.h"
+#include "task/ar/clips.h"
 #include "task/ar/guesses.h"
 #include "task/ar/hypotheses.h"
 #include "task/ar/leave_out.h"
@@ -117,7 +118,7 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
 
 /* ---- a window's segments ---- */
 
-enum { LAST_FRAMES = 10, BARE_FRAMES = 500 }; /* of the audio: whisper.cpp leaves the former, and the latter have no text before */
+enum { BARE_FRAMES = 500 }; /* of the audio: by whisper.cpp's rules their windows have no text before */
 static void words_keep(struct window_decoder *w, const struct draft *d, struct segment *g)
 {
     struct result *r = w->result;
@@ -385,7 +386,7 @@ int decoder_go_on(struct window_decoder *w)
     const struct request *c = w->request;
     w->state = DECODER_WINDOW;
     if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) c->sink->progress(s, w->clip, w->seek);
-    while (w->seek + (is_loose(w) ? LAST_FRAMES : 0) >= w->end) {
+    while (w->seek + (is_loose(w) ? CLIP_LAST_FRAMES : 0) >= w->end) {
         if (w->own || w->clip + 1 >= c->n_clips) {
             w->state = DECODER_IDLE;
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
