@@ -160,9 +160,45 @@ expect 0 "windows together" "${alone[@]}" -b 8 long.wav
 same "$T/out" want
 rm want
 
+# ---- where there is nothing to decode that is said, unless nothing is to be said
+part() { # part START SAMPLES > WAV: of the phrases
+    tail -c +$((45 + 2 * $1)) "$SRC/tests/data/audio/zh_phrases.wav" | head -c $((2 * $2)) >"$T/part"
+    wav <"$T/part"
+    rm "$T/part"
+}
+brief="there is no text: less than 0.12 s"
+for n in 1 40 41 360 1600 1799; do
+    part 8000 $n >in.wav
+    # shellcheck disable=SC2086
+    expect 0 "$n samples" $W -m m.bin -l zh in.wav
+    out_empty
+    err_has "in.wav: $brief"
+    # shellcheck disable=SC2086
+    expect 0 "$n samples, quietly" $W -m m.bin -l zh -np in.wav
+    out_empty
+    err_lines 0
+done
+part 8000 1800 >in.wav
+# shellcheck disable=SC2086
+expect 0 "a frame more" $W -m m.bin -l zh -nth 1 in.wav
+err_lacks "$brief"
+cp "$DIGITS" in.wav
+# shellcheck disable=SC2086
+expect 0 "a part of a tenth of a second" $W -m m.bin -l zh -ot 500 -d 100 in.wav
+out_empty
+err_has "in.wav: $brief"
+rm in.wav
+
+# ---- -ac: windows are as long as what is read of them, so that nothing between them is lost
+# shellcheck disable=SC2086
+expect 0 "a short context" $W -m m.bin -l zh -np -bs 1 -nf -ac 512 long.wav -of - -osrt
+times "$T/out" | paste - - | awk '$1 - last > 10 { bad++ } { last = $2 } END { exit bad || last < 60 }' ||
+    bad "nothing is lost between short windows" "$(cat "$T/out")"
+
 while read -r name sound args; do
     [ -n "$name" ] && [ "$name" != "#" ] || continue
     case $sound in
+    *+*) part "${sound%+*}" "${sound#*+}" >in.wav ;;
     *.wav) cp "$SRC/tests/data/audio/$sound" in.wav ;;
     long) cp long.wav in.wav ;;
     *) [ "${STENO_FFMPEG-1}" = 1 ] || continue; cp "$SRC/tests/data/audio/$sound" in.wav ;;

@@ -140,6 +140,21 @@ static int write_all(struct run *r, const struct job_input *in, const struct tra
     return code;
 }
 
+static long long number_of(const struct dialect_call *c, const char *option)
+{
+    return strtoll(dialect_value(c, option), NULL, 10);
+}
+
+/* As there, a sound, or what -ot and -d leave of it, is not decoded where it has no more than ten frames. */
+static void tell_brief(const struct run *r, const struct job_input *in, const struct transcript *t)
+{
+    enum { FRAME_MS = 10, FRAME = 160, HALF_A_WINDOW = 200, BRIEF_FRAMES = 10 };
+    const long long from = number_of(r->call, "--offset-t") / FRAME_MS, asked = number_of(r->call, "--duration") / FRAME_MS;
+    const long long frames = asked > 0 ? asked : 1 + (in->heard - HALF_A_WINDOW) / FRAME - from;
+    if (t->n || r->result.given & (WCLI_QUIET | WCLI_DETECT) || frames > BRIEF_FRAMES) return;
+    message("%s: there is no text: less than 0.12 s are to be decoded, and whisper.cpp's rules want more", in->file);
+}
+
 static int output(void *user, const struct job_input *in, struct transcript *t)
 {
     struct run *r = user;
@@ -157,6 +172,7 @@ static int output(void *user, const struct job_input *in, struct transcript *t)
     } else {
         name_speakers(&view, in);
         if (r->console.late) whisper_cli_console_all(&r->console, &view.t);
+        tell_brief(r, in, t);
         code = write_all(r, in, &view.t);
     }
     whisper_cli_view_free(&view);
@@ -243,6 +259,13 @@ static int run(struct dialect_call *c)
 }
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
+
+/* A negative number is none there. */
+static int put_audio_ctx(struct dialect_call *c, const char *value)
+{
+    if (value[0] != '-') dialect_put_format(c, "--audio-ctx=%s", value);
+    return EXIT_OK;
+}
 
 /* A negative width is none there. */
 static int put_beam(struct dialect_call *c, const char *value)
@@ -366,7 +389,7 @@ static const struct dialect_option options[] = {
     FLAG("sow", "split-on-word", .help = "-ml cuts where a space is"),
     VALUE("bo", "best-of", INT, "5", .put = put_best_of, .help = "--best-of X"),
     VALUE("bs", "beam-size", INT, "5", .put = put_beam, .help = "--beam-size X"),
-    VALUE("ac", "audio-ctx", INT, "0", .to = "--audio-ctx %"),
+    VALUE("ac", "audio-ctx", INT, "0", .put = put_audio_ctx, .help = "--audio-ctx X"),
     VALUE("wt", "word-thold", NUM, "0.01", .help = "share above which a timestamp counts for the times of tokens"),
     VALUE("et", "entropy-thold", NUM, "2.4", .put = put_entropy, .help = "--entropy-threshold X"),
     VALUE("lpt", "logprob-thold", NUM, "-1", .to = "--logprob-threshold %"),

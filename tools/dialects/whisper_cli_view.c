@@ -1,6 +1,7 @@
 /* steno: a transcript as whisper.cpp has it. SPDX-License-Identifier: MIT */
 #include "whisper_cli_view.h"
 #include "whisper_cli_write.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,18 +30,41 @@ static int begins_with_time(const struct maker *k, int i)
     return seg->n_tokens > 0 && seg->tokens[0] > k->first_timestamp;
 }
 
+/* A text that no time ends is ended by the end of text, which is listed there. It is no token of the transcript, but its probability counts
+ * in the average, unless the text was cut at its limit or had failed. @return whether there is one */
+static int ends_with_eot(const struct maker *k, int i, steno_token *eot)
+{
+    const steno_segment *seg = &k->from->segs[i];
+    const steno_token *tok = k->from->tokens + k->from->first_token[i];
+    double sum = 0;
+    for (int32_t j = 0; j < seg->n_tokens; j++) {
+        if (tok[j].id > k->first_timestamp) return 0;
+        sum += (double)tok[j].logprob;
+    }
+    const double others = seg->avg_logprob * seg->n_tokens;
+    if (sum < 0 && fabs(others - sum) <= -1e-9 * sum) return 0;
+    const double logprob = fmin(others + seg->avg_logprob - sum, 0);
+    *eot = (steno_token){ .size = sizeof *eot, .id = k->end, .p = (float)exp(logprob), .logprob = (float)logprob,
+                          .t0_ms = -1, .t1_ms = -1, .t_dtw_ms = -1 };
+    return 1;
+}
+
+static void take_token(struct maker *k, const steno_token *of)
+{
+    char text[WCLI_TOKEN_SZ];
+    struct whisper_cli_token *tok = &k->tok[k->n];
+    *tok = (struct whisper_cli_token){ .of = *of, .t0 = -1, .t1 = -1, .is_text = of->id < k->end };
+    tok->vlen = whisper_cli_voice_length(text_of(text, k, k->n++));
+}
+
 /* Tokens [first, n) of segment i with their times. */
 static void take_tokens(struct maker *k, int i, int32_t first, int32_t n, int64_t t1_ms)
 {
-    char text[WCLI_TOKEN_SZ];
     const struct transcript *t = k->from;
-    k->n = (int)(n - first);
-    for (int j = 0; j < k->n; j++) {
-        struct whisper_cli_token *tok = &k->tok[j];
-        *tok = (struct whisper_cli_token){ .of = t->tokens[t->first_token[i] + first + j], .t0 = -1, .t1 = -1 };
-        tok->is_text = tok->of.id < k->end;
-        tok->vlen = whisper_cli_voice_length(text_of(text, k, j));
-    }
+    steno_token eot;
+    k->n = 0;
+    for (int32_t j = first; j < n; j++) take_token(k, &t->tokens[t->first_token[i] + j]);
+    if (ends_with_eot(k, i, &eot)) take_token(k, &eot);
     if (k->rules->sound)
         whisper_cli_times(k->tok, k->n, t->segs[i].t0_ms / 10, t1_ms / 10, &k->clock, k->first_timestamp, k->rules->threshold,
                           k->rules->sound);
@@ -127,7 +151,14 @@ static void put_segment(struct maker *k, int i)
     }
 }
 
-/* Room for as many segments as there can be: a token each. */
+/* Whether anything of segment i is shown: of special tokens also the end of a text that is none. */
+static int is_shown(const struct maker *k, int i)
+{
+    steno_token eot;
+    return k->from->segs[i].text[0] || (k->rules->special && !k->rules->max_len && !k->from->segs[i].n_tokens && ends_with_eot(k, i, &eot));
+}
+
+/* Room for as many segments as there can be: a token each, and an end of text. */
 static int begin(struct maker *k, size_t *most)
 {
     const struct transcript *t = k->from;
@@ -135,11 +166,11 @@ static int begin(struct maker *k, size_t *most)
     size_t n = 0, bytes = 0;
     *most = 0;
     for (int i = 0; i < t->n; i++) {
-        n += (size_t)t->segs[i].n_tokens + 2;
+        n += (size_t)t->segs[i].n_tokens + 3;
         if ((size_t)t->segs[i].n_tokens > *most) *most = (size_t)t->segs[i].n_tokens;
         for (int32_t j = 0; j < t->segs[i].n_tokens; j++)
             bytes += strlen(whisper_cli_token(text, t->model, t->segs[i].tokens[j])) + 1;
-        bytes += 2 + WCLI_TOKEN_SZ;
+        bytes += 2 + 2 * WCLI_TOKEN_SZ;
     }
     struct whisper_cli_view *v = k->v;
     v->segs = calloc(n + 1, sizeof *v->segs);
@@ -148,7 +179,7 @@ static int begin(struct maker *k, size_t *most)
     v->first_token = calloc(n + 1, sizeof *v->first_token);
     v->speakers = calloc(n + 1, sizeof *v->speakers);
     v->text = calloc(bytes + 1, 1);
-    k->tok = calloc(*most + 1, sizeof *k->tok);
+    k->tok = calloc(*most + 2, sizeof *k->tok);
     return v->segs && v->tokens && v->ids && v->first_token && v->speakers && v->text && k->tok ? 0 : -1;
 }
 
@@ -160,7 +191,7 @@ int whisper_cli_view(struct whisper_cli_view *v, const struct transcript *t, con
     *v = (struct whisper_cli_view){ .t = *t };
     const int bad = begin(&k, &most);
     for (int i = 0; i < t->n && !bad; i++)
-        if (t->segs[i].text[0]) put_segment(&k, i);
+        if (is_shown(&k, i)) put_segment(&k, i);
     v->t.segs = v->segs;
     v->t.n = k.n_segs;
     v->t.tokens = v->tokens;

@@ -1,8 +1,9 @@
 /* steno: a transcript as whisper.cpp has it. SPDX-License-Identifier: MIT
  *
- * The same segments, with two differences in their tokens: the time that a segment begins with is not listed, but for 0.00, and times are
- * estimated as there (whisper_cli_times.h). With special tokens in texts that time is a segment of its own, or of a later one the first
- * word. Where segments are to be shorter they are cut before a token, when that one begins. */
+ * The same segments, with three differences in their tokens: the time that a segment begins with is not listed, but for 0.00; the end of a
+ * text without times is listed; and times are estimated as there (whisper_cli_times.h). With special tokens in texts the time that a
+ * segment begins with is a segment of its own, or of a later one the first word. Where segments are to be shorter they are cut before a
+ * token, when that one begins. */
 #ifndef STENO_TOOLS_WHISPER_CLI_VIEW_H
 #define STENO_TOOLS_WHISPER_CLI_VIEW_H
 #include "transcript.h"
