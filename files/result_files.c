@@ -89,6 +89,7 @@ static int write_path(struct result_files *r, const struct transcript *t, int fo
     if (atomic_file_open(&out, r->path)) return fail(r);
     errno = 0;
     struct sink to = sink_to_stream(out.f);
+    if (writers[format].begin) writers[format].begin(&to, t->source);
     writers[format].write(&to, t);
     if (to.failed && !ferror(out.f)) { /* the writer had no memory */
         atomic_file_abort(&out);

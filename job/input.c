@@ -1,7 +1,7 @@
 /* steno: one input of a job. SPDX-License-Identifier: MIT */
 #include "input.h"
+#include "input_results.h"
 #include "file_source.h"
-#include "reshape.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,6 @@
 int job_stops(const struct job *j)
 {
     return j->stop || (j->tell.stop && j->tell.stop(j->tell.user));
-}
-
-static int input_stops(const struct job_input *in)
-{
-    return in->stop || (in->job->tell.stop && in->job->tell.stop(in->job->tell.user));
 }
 
 static int should_abort(void *user)
@@ -74,122 +69,6 @@ static void tell_end(struct job_input *in, const struct job_end *e)
     const struct job_events *tell = &in->job->tell;
     const int code = tell->end ? tell->end(tell->user, in, e) : 0;
     if (code) in->stop = code;
-}
-
-/* ---- transcripts ------------------------------------------------------------------------------------------------------------- */
-
-static int speaker_between(const void *user, int64_t t0_ms, int64_t t1_ms)
-{
-    return diarize_speaker(user, t0_ms, t1_ms);
-}
-
-/* Who speaks in each segment. @return a status */
-static int get_speakers(struct transcript *t, struct transcript_store *store, const struct job_input *in)
-{
-    const int n = steno_segment_count(in->session);
-    if (!in->job->diarize) return STENO_OK;
-    store->speakers = calloc((size_t)n + 1, sizeof *store->speakers);
-    if (!store->speakers) return STENO_ENOMEM;
-    for (int i = 0; i < n; i++) {
-        steno_segment seg = { .size = sizeof seg };
-        steno_segment_get(in->session, i, &seg);
-        store->speakers[i] = diarize_speaker(&in->diarize, seg.t0_ms, seg.t1_ms);
-    }
-    t->speakers = store->speakers;
-    return STENO_OK;
-}
-
-/* Take the transcript out of the session, and cut it where it is to be cut. @return a status */
-static int take(struct transcript *t, struct transcript_store *store, const struct job_input *in)
-{
-    const struct job *j = in->job;
-    const struct reshape_rules rules = { .max_len = j->max_len, .by_words = j->by_words,
-                                         .speaker = j->diarize && !j->uncut ? speaker_between : NULL, .user = &in->diarize };
-    if (get_speakers(t, store, in) || transcript_take(t, store, in->session)) return STENO_ENOMEM;
-    if ((rules.max_len || rules.speaker) && reshape(t, store, &rules)) return STENO_ENOMEM;
-    if (in->join.n) join_transcript(&in->join, t, store);
-    if (in->join.n) t->duration_ms = in->audio_ms;
-    return STENO_OK;
-}
-
-/* Marks for what the session holds. @return a status */
-static int punctuate(struct job_input *in)
-{
-    steno_punctuate_params p;
-    steno_punctuate_params_init(&p);
-    p.user = in;
-    p.should_abort = should_abort;
-    return steno_punctuate_result(in->job->punctuation, in->session, &p);
-}
-
-/* A transcript of which nothing is known yet. */
-static struct transcript empty(const struct job_input *in, int task)
-{
-    const struct job *j = in->job;
-    return (struct transcript){ .text = "", .language = "unknown", .duration_ms = -1, .task = task,
-                                .first_timestamp = steno_token_id(j->model, STENO_TOKEN_TIMESTAMP),
-                                .word_times = j->params.word_timestamps, .token_times = j->params.token_timestamps, .model = j->model };
-}
-
-/* Why it is empty or doubtful. */
-static void note(struct notes *n, const struct job_input *in, const struct transcript *t)
-{
-    const struct level *l = in->level.n > in->measured.n ? &in->level : &in->measured;
-    *n = in->notes;
-    findings_media(n, in->media);
-    findings_level(n, l);
-    if (!t->text[strspn(t->text, " \n")]) findings_no_speech(n, l);
-    findings_text(n, in->job->model, in->session, &in->params);
-}
-
-/* Give what the session holds. @return 0, or what ends the run */
-static int put_result(struct job_input *in, int task)
-{
-    const struct job *j = in->job;
-    const struct job_events *tell = &j->tell;
-    steno_model_info info = { .size = sizeof info };
-    struct transcript_store store = { 0 };
-    struct transcript t = empty(in, task);
-    char reason[200];
-    t.lost = in->lost;
-    t.punctuated = j->punctuation != NULL;
-    int rc = j->punctuation ? punctuate(in) : STENO_OK;
-    snprintf(reason, sizeof reason, "%s", rc ? steno_last_error(j->punctuation) : "");
-    if (rc == STENO_OK) {
-        rc = take(&t, &store, in);
-        snprintf(reason, sizeof reason, "out of memory for %d segments", steno_segment_count(in->session));
-    }
-    steno_model_info_get(j->model, &info);
-    if (rc == STENO_OK && in->is_silent) {
-        t.duration_ms = in->audio_ms;
-        if (!j->params.language && info.is_multilingual) t.language = "unknown";
-    }
-    struct notes notes;
-    if (rc == STENO_OK && !j->media.unclocked) {
-        note(&notes, in, &t);
-        t.notes = &notes;
-    }
-    int code = 0;
-    if (rc == STENO_OK) code = tell->output ? tell->output(tell->user, in, &t) : 0;
-    else code = tell->output_failed ? tell->output_failed(tell->user, in, rc, reason) : rc;
-    transcript_free(&store);
-    return code;
-}
-
-/* Give the one text, or the two of a transcript with its translation. */
-static int put_results(struct job_input *in)
-{
-    static const int both[] = { STENO_TRANSCRIBE, STENO_TRANSLATE };
-    const struct job_events *tell = &in->job->tell;
-    const int task = in->job->params.task;
-    if (task != STENO_TRANSCRIBE_AND_TRANSLATE) return put_result(in, task);
-    int code = 0;
-    for (int i = 0; i < 2 && !code; i++) {
-        const int rc = steno_result_select(in->session, both[i]);
-        if (rc == STENO_OK) code = put_result(in, both[i]);
-        else code = tell->output_failed ? tell->output_failed(tell->user, in, rc, steno_last_error(in->session)) : rc;
-    }
-    return code;
 }
 
 /* ---- audio ------------------------------------------------------------------------------------------------------------------- */
@@ -415,8 +294,9 @@ int input_end(struct job_input *in, int status)
     if (!in->lost) in->lost = e.lost = file_source_lost(in->media);
     if (!j->speech.session) in->audio_ms = steno_duration_ms(in->session);
     tell_end(in, &e);
-    const int code = in->stop ? in->stop : put_results(in);
+    const int code = in->stop ? in->stop : input_results(in);
     if (code) in->stop = code;
+    else in->job->audio_ms += in->audio_ms;
     return !code;
 }
 
@@ -463,7 +343,7 @@ int input_open(struct job_input *in, const char *file, int index)
     in->file = file;
     in->index = index;
     in->channel = JOB_MIX;
-    in->is_refused = 0;
+    in->is_refused = in->has_text = 0;
     in->lost = 0;
     in->media = NULL;
     in->most_channels = 0;
@@ -490,7 +370,10 @@ void input_done(struct job_input *in, int ok)
 {
     struct job *j = in->job;
     input_close(in);
+    in->is_ok = ok;
+    j->n_done++;
     j->n_ok += ok;
+    j->n_empty += ok && !in->has_text;
     j->n_refused += in->is_refused;
     j->n_lost += in->lost != 0;
     if (!j->stop) j->stop = in->stop;

@@ -31,6 +31,8 @@ struct job_input {
     int most_channels;        /* of its tracks so far */
     int is_silent;            /* voice activity found none: nothing is decoded */
     int is_refused;           /* the file has not the channels that are asked for */
+    int has_text;             /* a text of it is not empty */
+    int is_ok;                /* all of its results were given; when it is done */
     int64_t audio_ms;         /* how much of it there is, when it was heard */
     unsigned lost;            /* what could not be heard of it, bits as in transcript.lost */
     int64_t n_clips;          /* that voice activity chose */
@@ -98,8 +100,11 @@ struct job {
 
     /* what became of it */
     int stop;                /* what a callback ended the run with, or 0 */
-    int n_ok, n_refused;     /* files */
+    int n_done;              /* files that are over, however they ended */
+    int n_ok, n_refused;     /* of these */
     int n_lost;              /* of which something could not be heard */
+    int n_empty;             /* of n_ok: their text is empty */
+    int64_t audio_ms;        /* that was transcribed; of each channel and track that was transcribed apart */
     steno_timings timings;   /* of all inputs together; size 0: nothing was begun */
 };
 

@@ -9,7 +9,7 @@
 
 enum { WRITE_TIME_UNKNOWN = -1 };
 
-/* What a line of jsonl says beside the transcript. */
+/* What jsonl says beside the transcript. */
 struct transcript_source {
     const char *input;  /* as it was named */
     const char *sha256; /* of the input file in hex, NULL: not known (a pipe) */
@@ -18,6 +18,17 @@ struct transcript_source {
     int64_t spent_us;   /* on it, from its beginning to now, or WRITE_TIME_UNKNOWN */
     void (*options)(struct sink *f, const void *opts); /* writes an object; NULL: none is known */
     const void *opts;
+};
+
+/* What a job over inputs has come to. */
+struct transcript_sums {
+    int n_inputs;     /* of the job */
+    int n_ok;         /* that have results, those with an empty text among them */
+    int n_empty;      /* of which the text is empty */
+    int n_failed;
+    int n_before;     /* that an earlier run finished (--resume), and this run left out */
+    int64_t audio_ms; /* that was transcribed; of a channel or a track that was transcribed apart each */
+    int64_t spent_us; /* from the first input to the end */
 };
 
 /* How subtitles are laid out; a limit of 0 is none. */

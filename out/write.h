@@ -12,6 +12,8 @@ void write_tsv(struct sink *f, const struct transcript *t);
 void write_json(struct sink *f, const struct transcript *t);
 void write_verbose_json(struct sink *f, const struct transcript *t);
 void write_jsonl(struct sink *f, const struct transcript *t); /* t->source must be set; of a failed input only that is read */
+void write_jsonl_job(struct sink *f, const struct transcript_source *job); /* its model and options are read */
+void write_jsonl_sums(struct sink *f, const struct transcript_sums *sums);
 void write_csv(struct sink *f, const struct transcript *t);
 void write_lrc(struct sink *f, const struct transcript *t);
 void write_wts(struct sink *f, const struct transcript *t);

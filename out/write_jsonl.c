@@ -1,11 +1,13 @@
-/* steno: one line per input, whether it went well or not. SPDX-License-Identifier: MIT
+/* steno: a record in each line, of a job, of each input, of the sums. SPDX-License-Identifier: MIT
  *
- * Every line has every key; what is not known is null. `schema_version` rises when a key changes its meaning or goes away. */
+ * `type` is the kind of the record: "job" stands first and has what holds for all inputs; then comes a "transcript" for each input (of
+ * channels, tracks or tasks apart: for each of them), also of an input that failed; a job over several inputs ends with a "summary".
+ * Every record of a kind has every key; what is not known is null. `schema_version` rises when a key changes its meaning or goes away. */
 #include "utf8.h"
 #include "write.h"
 #include <math.h>
 
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
 static void text_or_null(struct sink *f, const char *key, const char *value)
 {
@@ -14,32 +16,54 @@ static void text_or_null(struct sink *f, const char *key, const char *value)
     else sink_text(f, "null");
 }
 
-/* Seconds, and how many of the audio in one of them. */
-static void write_spent(struct sink *f, const struct transcript *t)
+static void begin(struct sink *f, const char *type)
 {
-    const struct transcript_source *r = t->source;
-    const int is_known = r->spent_us != WRITE_TIME_UNKNOWN;
+    sink_format(f, "{\"type\": \"%s\", \"schema_version\": %d", type, SCHEMA_VERSION);
+}
+
+/* Seconds, and how many of the audio in one of them; audio_ms -1: it is not known. */
+static void write_spent(struct sink *f, int64_t spent_us, int64_t audio_ms)
+{
+    const int is_known = spent_us != WRITE_TIME_UNKNOWN;
     sink_text(f, ", \"seconds\": ");
-    write_json_number(f, is_known ? round((double)r->spent_us / 1e3) / 1e3 : NAN);
+    write_json_number(f, is_known ? round((double)spent_us / 1e3) / 1e3 : NAN);
     sink_text(f, ", \"speed\": ");
-    write_json_number(f, is_known && r->spent_us && !r->error ? round((double)t->duration_ms * 1e5 / (double)r->spent_us) / 100 : NAN);
+    write_json_number(f, is_known && spent_us && audio_ms >= 0 ? round((double)audio_ms * 1e5 / (double)spent_us) / 100 : NAN);
+}
+
+void write_jsonl_job(struct sink *f, const struct transcript_source *job)
+{
+    begin(f, "job");
+    text_or_null(f, "model", job->model);
+    text_or_null(f, "engine_version", steno_version());
+    sink_text(f, ", \"options\": ");
+    if (job->options) job->options(f, job->opts);
+    else sink_text(f, "null");
+    sink_text(f, "}\n");
+}
+
+void write_jsonl_sums(struct sink *f, const struct transcript_sums *sums)
+{
+    begin(f, "summary");
+    sink_format(f, ", \"inputs\": %d, \"ok\": %d, \"empty\": %d, \"failed\": %d, \"duration\": ", sums->n_inputs, sums->n_ok,
+                sums->n_empty, sums->n_failed);
+    write_json_number(f, (double)sums->audio_ms / 1000.0);
+    write_spent(f, sums->spent_us, sums->audio_ms);
+    sink_text(f, "}\n");
 }
 
 void write_jsonl(struct sink *f, const struct transcript *t)
 {
     const struct transcript_source *r = t->source;
-    sink_format(f, "{\"schema_version\": %d", SCHEMA_VERSION);
+    begin(f, "transcript");
     text_or_null(f, "input", r->input);
     text_or_null(f, "sha256", r->sha256);
     text_or_null(f, "model", r->model);
     text_or_null(f, "engine_version", steno_version());
-    sink_text(f, ", \"options\": ");
-    if (r->options) r->options(f, r->opts);
-    else sink_text(f, "null");
     sink_text(f, ", \"duration\": ");
     if (r->error) sink_text(f, "null");
     else write_json_number(f, (double)t->duration_ms / 1000.0);
-    write_spent(f, t);
+    write_spent(f, r->spent_us, r->error ? -1 : t->duration_ms);
     text_or_null(f, "status", r->error ? "error" : "ok");
     text_or_null(f, "error", r->error);
     text_or_null(f, "language", r->error ? NULL : t->language);

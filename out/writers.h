@@ -5,8 +5,8 @@
  * (transcript.h), cut it where it is to be cut (reshape.h), and give it to a writer with a sink of your own (sink.h).
  *
  * The bytes of txt, srt, vtt, tsv and json equal those of openai-whisper's writers, csv and lrc whisper.cpp's; verbose_json is the OpenAI
- * API's object and jsonl a line per input. wts is a script that burns words into a picture as they are said, ass the subtitles in it, and
- * score has a line per token; json_full is whisper.cpp's object with them. funasr is the
+ * API's object; jsonl is a record in each line: the job, then each input, then the sums. wts is a script that burns words into a picture
+ * as they are said, ass the subtitles in it, and score has a line per token; json_full is whisper.cpp's object with them. funasr is the
  * list that FunASR's generate() returns. */
 #ifndef STENO_OUT_WRITERS_H
 #define STENO_OUT_WRITERS_H
@@ -19,6 +19,9 @@ struct writer {
     const char *extension; /* of its files */
     void (*write)(struct sink *f, const struct transcript *t);
     int ends_line; /* whether the file ends with a newline, or is empty */
+    void (*begin)(struct sink *f, const struct transcript_source *job); /* NULL, or writes what stands once before the first transcript of
+                                                                         * a file or of standard output */
+    void (*end)(struct sink *f, const struct transcript_sums *sums); /* NULL, or writes the sums of a job behind its last transcript */
 };
 
 extern const struct writer writers[]; /* in the order of WRITER_NAMES; ends with a NULL name */

@@ -62,8 +62,9 @@ static const struct arg rows[] = {
               "and told" },
     { .name = "output-format", .letter = 'f', .kind = ARG_LIST, .at = AT(formats), .value = WRITER_NAMES "|all", .dflt = "txt",
       .hi = N_WRITERS_ALL,
-      .help = "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, "
-              "failed ones too, with seconds and speed; wts: a script that burns the words into a picture, ass: the subtitles in it; "
+      .help = "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a record in each line: "
+              "the job with its options, then each input, also one that failed, with seconds and speed, at last the sums of several; "
+              "wts: a script that burns the words into a picture, ass: the subtitles in it; "
               "score: probabilities of tokens, json_full: their texts and times, too; funasr: the list that FunASR's "
               "generate() returns, with tags in the text" },
     { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = AT(out_dir), .value = "DIR",
@@ -336,11 +337,17 @@ static int run_inputs(struct transcription *t, char **files, int n)
     for (int i = 0; left && place && i < n; i++) left[i] = files[i], place[i] = i;
     if (code == EXIT_OK) code = resume_skip(&t->resume, left, place, &n_left);
     t->place = place;
+    t->n_before = n - n_left;
+    if (code == EXIT_OK) code = transcription_begin(t);
     if (code == EXIT_OK && n_left)
         code = o->batch_size > 1 ? transcription_run_batch(t, left, n_left) : transcription_run(t, left, n_left);
     if (code == EXIT_INPUT && n_left < n) code = EXIT_SOME; /* the others were finished before */
     resume_end(&t->resume, files, n, signals_pending() || t->job.stop != EXIT_OK || code == EXIT_MEMORY);
     t->place = NULL;
+    if (!signals_pending() && t->job.stop == EXIT_OK) {
+        const int written = transcription_end(t, n);
+        if (code == EXIT_OK) code = written;
+    }
     free(options);
     free(left);
     free(place);

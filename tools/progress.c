@@ -45,9 +45,9 @@ void progress_bar_begin(struct progress_bar *b, int kind, int quiet, int n_files
     b->drawn_us = b->begun_us - REDRAW_US;
 }
 
-void progress_bar_done(struct progress_bar *b)
+void progress_bar_done(struct progress_bar *b, int n)
 {
-    b->n_done++;
+    b->n_done = n;
 }
 
 /* ---- the bar ----------------------------------------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ int progress_can_redraw(void); /* is standard error a terminal that can move its
 int64_t progress_now_us(void); /* a clock that only goes forward */
 
 void progress_bar_begin(struct progress_bar *b, int kind, int quiet, int n_files);
-void progress_bar_done(struct progress_bar *b); /* another file is over */
+void progress_bar_done(struct progress_bar *b, int n); /* n files are over, and are shown so from now on */
 
 void progress_begin(struct progress *p, struct progress_bar *b, const char *file, int part, int n_parts);
 void progress_hear(struct progress *p, const char *doing, int64_t heard_ms, int64_t total_ms); /* only the bar shows it */

@@ -334,11 +334,9 @@ static int on_done(void *user, const struct job_input *in)
         s->sink = sink_to_memory(&s->text);
     }
     s->begun_us = 0;
-    const int is_done = t->job.n_ok > t->n_ok; /* also where a signal came behind its results */
-    t->n_ok = t->job.n_ok;
-    if (!is_done) resume_failed(&t->resume, in, 0);
-    if (is_done || !signals_pending()) resume_done(&t->resume, in);
-    progress_bar_done(t->bar);
+    if (!in->is_ok) resume_failed(&t->resume, in, 0);
+    if (in->is_ok || !signals_pending()) resume_done(&t->resume, in); /* also where a signal came behind its results */
+    progress_bar_done(t->bar, t->n_before + t->job.n_done);
     const int told = h->text ? tell_held(h) : EXIT_OK;
     return code == EXIT_OK ? told : code;
 }

@@ -71,13 +71,20 @@ struct transcription {
     struct dump dump;
     struct resume resume;
     const int *place;         /* [n] of the inputs that are left: which of the run's they are */
-    int n_ok;                 /* inputs that were done, when it was looked last */
+    int n_before;             /* inputs that an earlier run finished, and this run leaves out */
 };
 
 /* Transcribe the files, one after the other or, with --batch-size, several at a time. Engine, parameters, results and console are ready.
  * @return the exit code */
 int transcription_run(struct transcription *t, char **files, int n);
 int transcription_run_batch(struct transcription *t, char **files, int n);
+
+/* What stands on standard output before the first result. @return the exit code */
+int transcription_begin(const struct transcription *t);
+/* The sums of a job over several inputs, which has come to its end. @return the exit code */
+int transcription_end(const struct transcription *t, int n_inputs);
+enum { SUMS_TEXT_SZ = 256 };
+void transcription_sums_text(char text[SUMS_TEXT_SZ], const struct transcript_sums *s); /* a line without its end */
 
 /* Events of the job become what is seen; the exit code after n files. */
 void transcription_watch(struct transcription *t);

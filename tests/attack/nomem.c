@@ -128,8 +128,8 @@ static void result_free(struct result *r)
 static void times_forget(struct bytes *b)
 {
     for (char *at = b->p; (at = strstr(at, "\"seconds\": ")) != NULL;) {
-        char *end = strstr(at, ", \"status\"");
-        if (!end) return;
+        char *end = at + strcspn(at, "}\n"), *status = strstr(at, ", \"status\"");
+        if (status && status < end) end = status; /* sums have none */
         b->n -= (size_t)(end - at);
         memmove(at, end, strlen(end) + 1);
     }

@@ -60,7 +60,7 @@ t 0 "a file with one channel has one" --channels split "$DIGITS" -o split
 is "its name" "$(cd split && echo zh*)" zh_phrases.ch0.txt
 same split/zh_phrases.ch0.txt phrases
 t 0 "a line of jsonl for each channel" -q --channels split two.wav -f jsonl
-is "two lines" "$(wc -l <"$T/out")" 2
+is "the job, and two lines" "$(wc -l <"$T/out")" 3
 
 t 2 "a channel that no file has" --channels 2 two.wav
 err_has "two.wav: --channels 2: the last channel is 1"

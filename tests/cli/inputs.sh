@@ -71,7 +71,12 @@ err_lines 1
 iconv -f UTF-8 -t UTF-8 <"$T/err" >/dev/null 2>&1 || bad "messages are valid UTF-8" "$(od -c "$T/err" | head -3)"
 
 t 1 "jsonl has a line for every input, failed ones too" -f jsonl "$DIGITS" none.wav letter.txt
-is "three lines" "$(wc -l <"$T/out")" 3
+is "the job, three inputs, the sums" "$(sed 's/^{"type": "\([a-z]*\)", "schema_version": 2, .*}$/\1/' "$T/out" | tr '\n' ' ')" \
+    "job transcript transcript transcript summary "
+is "the options stand in the first alone" "$(grep -n '"options": {"task": ' "$T/out" | cut -d: -f1)" 1
+sums='"inputs": 3, "ok": 1, "empty": 0, "failed": 2, "duration": 7.[0-9]*, "seconds": [0-9.e-]*, "speed": [0-9.]*}$'
+sed -n 5p "$T/out" | grep -q "$sums" || bad "the sums" "$(sed -n 5p "$T/out")"
+sed -i '1d;$d' "$T/out"
 is "the digest of the file" "$(sed -n '1s/.*"sha256": "\([0-9a-f]*\)".*/\1/p' "$T/out")" "$(sha256sum <"$DIGITS" | cut -d' ' -f1)"
 sed -n 1p "$T/out" | grep -q '"status": "ok", "error": null, "language": "zh", "text": "\\u516d' ||
     bad "the first is well" "$(sed -n 1p "$T/out")"
@@ -88,10 +93,45 @@ for line in sys.stdin: json.loads(line, parse_constant=lambda c: sys.exit(c))' <
 fi
 t 1 "a failed input has its line in a file, too" -f txt,jsonl none.wav "$DIGITS" -o lines
 is "files" "$(cd lines && echo *)" "none.jsonl zh_phrases.jsonl zh_phrases.txt"
+for f in none zh_phrases; do
+    is "$f.jsonl has the job and the input" "$(sed 's/^{"type": "\([a-z]*\)", .*/\1/' lines/$f.jsonl | tr '\n' ' ')" "job transcript "
+done
 cat "$DIGITS" | "$STENO" -q -m "$MODEL" -l zh -f jsonl - >piped 2>"$T/err"
 grep -q '"input": "-", "sha256": null' piped || bad "a pipe has no digest" "$(cat piped)"
 
+# ---- the sums of several inputs
+s() { # s CODE CLAIM ARGUMENT...: with messages
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -m "$MODEL" -l zh "$@"
+}
+sums() {
+    sed -n 's/^steno: \([0-9]* inputs: .*\)$/\1/p' "$T/err" |
+        sed -E 's/ [0-9.]+ s of audio in [0-9.]+ s(, speed [0-9.]+x)?$/ AUDIO\1/; s/[0-9.]+x/X/'
+}
 silence 3 >silence.wav
+s 0 "one input has no sums" "$DIGITS"
+none "no line" "$(sums)"
+s 0 "one input in jsonl has none" "$DIGITS" -f jsonl
+is "the job and the input" "$(sed 's/^{"type": "\([a-z]*\)", .*/\1/' "$T/out" | tr '\n' ' ')" "job transcript "
+s 0 "two inputs" "$DIGITS" second.wav
+is "their sums" "$(sums)" "2 inputs: 2 done; AUDIO, speed X"
+grep -q '14\.[0-9] s of audio' "$T/err" || bad "both lengths count" "$(tail -1 "$T/err")"
+is "it is the last line" "$(tail -1 "$T/err" | cut -d' ' -f2-3)" "2 inputs:"
+for b in 1 2; do
+    s 1 "some fail, one is silent, $b at a time" "$DIGITS" none.wav silence.wav second.wav letter.txt -o sums$b -f txt -b $b
+    is "their sums, $b at a time" "$(sums)" "5 inputs: 3 done (1 without text), 2 failed; AUDIO, speed X"
+done
+s 4 "all fail" none.wav empty.wav -f jsonl
+is "no speed" "$(sums)" "2 inputs: 0 done, 2 failed; AUDIO"
+is "the job, both, the sums" "$(sed 's/^{"type": "\([a-z]*\)", .*/\1/' "$T/out" | tr '\n' ' ')" "job transcript transcript summary "
+s 0 "nothing with --quiet" "$DIGITS" second.wav -q
+none "no line" "$(sums)"
+mkdir of
+cp "$DIGITS" second.wav of
+s 0 "a folder is several inputs" of
+is "its sums" "$(sums)" "2 inputs: 2 done; AUDIO, speed X"
+
 t 0 "silence is an input without text" silence.wav
 out_empty
 err_lines 0

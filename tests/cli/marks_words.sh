@@ -10,7 +10,7 @@ cat >words.py <<'END'
 import json, sys
 n = 0
 for line in sys.stdin:
-    for s in json.loads(line)['segments']:
+    for s in json.loads(line).get('segments') or []: # the job and the sums have none
         joined = ''.join(w['word'] for w in s['words'])
         assert joined == s['text'], (s['text'], joined)
         n += len(s['words'])

@@ -19,8 +19,10 @@ is "a file's mode follows the umask" "$(stat -c %a a/b/zh_phrases.txt)" 640
 left a/b
 cp "$DIGITS" two.wav
 expect 0 "what was written where is told" -m "$MODEL" -l zh two.wav "$DIGITS" -f txt,json -o told
-is "a line for each input" "$(cat "$T/err")" "steno: two.wav: wrote told/two.txt, told/two.json
+is "a line for each input" "$(grep -v ' inputs: ' "$T/err")" "steno: two.wav: wrote told/two.txt, told/two.json
 steno: $DIGITS: wrote told/zh_phrases.txt, told/zh_phrases.json"
+err_lines 3
+err_has "steno: 2 inputs: 2 done; 14."
 IN=$DIGITS expect 0 "of standard input, too" -m "$MODEL" -l zh - -o told
 is "its line" "$(cat "$T/err")" "steno: standard input: wrote told/stdin.txt"
 expect 0 "but not with -q" -q -m "$MODEL" -l zh two.wav -o told

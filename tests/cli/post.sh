@@ -21,7 +21,7 @@ its language. Answer with the corrected text alone.
     out_has '"post": "'
     out_has '"text": " zero nine one eight. two seven."'
     expect 0 "several inputs" transcribe -q -m "$MODEL" --post "$Q" --post-prompt "Say yes." -b 2 -f jsonl "$DEMO" "$DEMO"
-    [ "$(grep -c '"post": "' "$T/out")" = 2 ] || bad "each has one" "$(cat "$T/out")"
+    [ "$(grep -c '"type": "transcript", .*"post": "' "$T/out")" = 2 ] || bad "each has one" "$(cat "$T/out")"
     expect 0 "subtitles are what was heard" transcribe -q -m "$MODEL" --post "$Q" -f srt,txt -o results "$DEMO"
     grep -q "zero nine one eight" results/demo.srt || bad "subtitles are what was heard" "$(cat results/demo.srt)"
     same made.txt results/demo.txt

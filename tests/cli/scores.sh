@@ -14,7 +14,7 @@ if type -P python3 >/dev/null; then
     python3 - asked/* <<'END' || bad "each token has one" "$(head -c 300 asked/zh_phrases.json)"
 import json, sys
 for name in sys.argv[1:]:
-    segments = json.load(open(name))["segments"]
+    segments = json.loads(open(name).read().split("\n")[name.endswith(".jsonl")])["segments"] # of jsonl behind the job
     assert segments
     for s in segments:
         assert len(s["token_logprobs"]) == len(s["tokens"]) > 0

@@ -49,7 +49,8 @@ cp "$DIGITS" big.wav
 truncate -s 8G big.wav # behind its sound
 when "big.wav: language zh" INT -v -f jsonl big.wav
 is "Ctrl-C while the digest of a large file is made exits 130" $? 130
-out_empty # which it would not be if that had been done to the end
+# An input would be told if that had been done to the end.
+is "the job alone is told" "$(grep -c . "$T/out") $(grep -c '"type": "transcript"' "$T/out")" "1 0"
 truncate -s 8G big.bin
 when "big.bin: " INT -v -b 2 -f jsonl big.bin "$DIGITS"
 is "Ctrl-C while the digest of a refused file is made exits 130" $? 130

@@ -15,6 +15,7 @@ pid=$!
 peak() { sed -n 's/^VmHWM:[ \t]*\([0-9]*\).*/\1/p' /proc/$pid/status; }
 count=0 first=0 last=0
 while IFS= read -r line <&6; do
+    case $line in '{"type": "transcript", '*) ;; *) continue ;; esac
     count=$((count + 1))
     case $line in *'"status": "ok"'*) ;; *) bad "file $count is well" "$line" ;; esac
     [ $count -ne $warm ] || first=$(peak)

@@ -95,6 +95,8 @@ static void expect_counts(struct job j, int n_ok, int n_refused, int n_lost, con
     for (int in_batch = 0; in_batch < 2; in_batch++) {
         struct job k = j;
         job_go(&k, files, n, in_batch);
+        if (k.n_done != n) fail_msg("%s, batch %d: %d of %d files are over", what, in_batch, k.n_done, n);
+        assert_true(k.audio_ms >= 500 * n_ok && (n_ok || !k.audio_ms));
         if (k.stop || k.n_ok != n_ok || k.n_refused != n_refused || k.n_lost != n_lost)
             fail_msg("%s, batch %d: %d done, %d refused, %d cut, ended by %d", what, in_batch, k.n_ok, k.n_refused, k.n_lost, k.stop);
         assert_int_equal(k.timings.size, sizeof k.timings);
@@ -140,6 +142,7 @@ static void test_without_listeners_speech_is_found_before_it_is_transcribed(void
     files[1] = quiet.path; /* where nobody speaks nothing is decoded */
     job_run(&j, session, files, 2);
     assert_int_equal(j.n_ok, 4);
+    assert_int_equal(j.n_empty, 1);
     assert_string_equal(steno_text(session), "");
 }
 

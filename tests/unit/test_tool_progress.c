@@ -100,7 +100,7 @@ static void test_inputs_come_and_go_in_any_order(void **state)
     progress_update(&p[1], 1000, 2000);
     progress_end(&p[1]);
     progress_end(&p[1]); /* twice does no harm */
-    progress_bar_done(&b);
+    progress_bar_done(&b, 1);
     assert_int_equal(b.past_ms, 1000);
     assert_ptr_equal(b.first, &p[2]);
     progress_end(&p[2]);

@@ -255,8 +255,9 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
     struct transcript t = { .segs = &s, .n = 1, .text = " \xc3\xa9", .language = "fr", .duration_ms = 1000, .source = &r };
     char want[1024];
     snprintf(want, sizeof want,
-             "{\"schema_version\": 1, \"input\": \"a\\n.wav\", \"sha256\": \"00ff\", \"model\": \"m.bin\", "
-             "\"engine_version\": \"%s\", \"options\": {\"seed\": 7}, \"duration\": 1.0, \"seconds\": 0.08, \"speed\": 12.5, "
+             "{\"type\": \"transcript\", \"schema_version\": 2, "
+             "\"input\": \"a\\n.wav\", \"sha256\": \"00ff\", \"model\": \"m.bin\", "
+             "\"engine_version\": \"%s\", \"duration\": 1.0, \"seconds\": 0.08, \"speed\": 12.5, "
              "\"status\": \"ok\", \"error\": null, \"language\": \"fr\", \"text\": \"\\u00e9\", \"segments\": [{\"id\": 0, "
              "\"seek\": 0, \"start\": 0.0, \"end\": 1.0, \"text\": \" \\u00e9\", \"tokens\": [], \"temperature\": 0.0, "
              "\"avg_logprob\": null, \"compression_ratio\": 0.0, "
@@ -265,11 +266,41 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
     r = (struct transcript_source){ .input = "b.wav", .error = "b.wav: no sound in it", .spent_us = WRITE_TIME_UNKNOWN };
     t = (struct transcript){ .text = "", .language = "", .duration_ms = -1, .source = &r };
     snprintf(want, sizeof want,
-             "{\"schema_version\": 1, \"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
-             "\"%s\", \"options\": null, \"duration\": null, \"seconds\": null, \"speed\": null, "
+             "{\"type\": \"transcript\", \"schema_version\": 2, "
+             "\"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
+             "\"%s\", \"duration\": null, \"seconds\": null, \"speed\": null, "
              "\"status\": \"error\", \"error\": \"b.wav: no sound in it\", \"language\": "
              "null, \"text\": null, \"segments\": null, \"notes\": null, \"flags\": null}\n", steno_version());
     check_text(&t, JSONL, want);
+}
+
+static void test_jsonl_gives_the_options_once_and_the_sums_at_the_end(void **state)
+{
+    (void)state;
+    const int seed = 7;
+    char want[512];
+    const struct transcript_source job = { .model = "m \"1\".bin", .options = write_options, .opts = &seed }, bare = { .input = "-" };
+    const struct transcript_sums sums = { .n_inputs = 4, .n_ok = 3, .n_empty = 1, .n_failed = 1, .audio_ms = 9500, .spent_us = 4000000 };
+    struct transcript_sums none = { .n_inputs = 2, .n_failed = 2 };
+    struct sink_memory m = { 0 };
+    struct sink f = sink_to_memory(&m);
+    writers[WRITER_JSONL].begin(&f, &job);
+    writers[WRITER_JSONL].begin(&f, &bare);
+    writers[WRITER_JSONL].end(&f, &sums);
+    writers[WRITER_JSONL].end(&f, &none);
+    none.spent_us = WRITE_TIME_UNKNOWN;
+    writers[WRITER_JSONL].end(&f, &none);
+    snprintf(want, sizeof want, "{\"type\": \"job\", \"schema_version\": 2, \"model\": \"m \\\"1\\\".bin\", \"engine_version\": \"%s\", "
+             "\"options\": {\"seed\": 7}}\n", steno_version());
+    assert_memory_equal(m.p, want, strlen(want));
+    assert_non_null(strstr(m.p, "\"model\": null, "));
+    assert_non_null(strstr(m.p, "\"options\": null}\n{\"type\": \"summary\", \"schema_version\": 2, "
+                                "\"inputs\": 4, \"ok\": 3, \"empty\": 1, "
+                                "\"failed\": 1, \"duration\": 9.5, \"seconds\": 4.0, \"speed\": 2.38}\n"));
+    assert_non_null(strstr(m.p, "\"duration\": 0.0, \"seconds\": 0.0, \"speed\": null}\n"));
+    assert_non_null(strstr(m.p, "\"duration\": 0.0, \"seconds\": null, \"speed\": null}\n"));
+    free(m.p);
+    for (int i = 0; i < N_WRITERS; i++) assert_true((i == WRITER_JSONL) == (writers[i].begin != NULL)); /* one file, one record alone */
 }
 
 /* The library takes a language by its English name and answers with its code: both lists must agree. */
@@ -332,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_what_is_known_beyond_the_reference_is_a_further_key),
         cmocka_unit_test(test_models_without_timestamps_give_their_milliseconds),
         cmocka_unit_test(test_jsonl_gives_every_key_whether_an_input_failed_or_not),
+        cmocka_unit_test(test_jsonl_gives_the_options_once_and_the_sums_at_the_end),
         cmocka_unit_test(test_every_language_of_the_model_has_the_name_the_library_knows),
         cmocka_unit_test(test_formats_stand_in_the_order_of_their_names),
     };
