@@ -109,16 +109,41 @@ steno_transcribe_params input_params(const struct job_input *in)
     return in->is_silent ? input_params_of_nothing(in->job) : in->params;
 }
 
+/* Of sound that is this much earlier than what is transcribed nothing is decoded. A model of Whisper's hears what is nearer, as its
+ * spectrogram is clamped against the loudest bin of all that it hears. */
+enum { LISTEN_BEFORE_MS = 300000 };
+
+/* Go on to where the input is heard. The other programs hear it all. @return a status */
+static int pass_over(struct job_input *in)
+{
+    const struct job *j = in->job;
+    const int64_t begin_ms = j->speech.session ? j->speech.begin_ms : j->params.offset_ms;
+    in->unheard = 0;
+    if (begin_ms <= LISTEN_BEFORE_MS || j->media.unclocked) return STENO_OK;
+    const int64_t n = steno_media_skip(in->media, (begin_ms - LISTEN_BEFORE_MS) * 16);
+    if (n > 0) in->unheard = n;
+    return n < 0 ? (int)n : STENO_OK;
+}
+
+static int64_t give_silence(float *pcm, int64_t n, int64_t left)
+{
+    if (n > left) n = left;
+    memset(pcm, 0, (size_t)n * sizeof *pcm);
+    return n;
+}
+
 /* The audio of the input in hand, whoever asks for it. A call to the library says nothing before it has text, and the time until then may
  * be long: what is read is told. */
 static int64_t hear(void *user, float *pcm, int64_t n)
 {
     struct job_input *in = user;
     const struct job_events *tell = &in->job->tell;
-    const int64_t got = in->media_src.read(in->media_src.user, pcm, n);
+    const int passed = in->heard ? STENO_OK : pass_over(in), is_silence = in->heard < in->unheard;
+    const int64_t got = passed != STENO_OK ? passed : is_silence ? give_silence(pcm, n, in->unheard - in->heard) :
+                        in->media_src.read(in->media_src.user, pcm, n);
     if (got > 0 && tell->samples) tell->samples(tell->user, in, pcm, in->heard, got);
     if (got > 0) in->heard += got;
-    if (got > 0) level_add(&in->level, pcm, got);
+    if (got > 0 && !is_silence) level_add(&in->level, pcm, got);
     if (tell->hear) tell->hear(tell->user, in, in->heard / 16, steno_media_duration_ms(in->media), got == 0);
     return got;
 }

@@ -44,6 +44,7 @@ struct job_input {
     steno_source src;         /* its audio, which tells how much was heard */
     steno_source media_src;   /* as the reader gives it */
     int64_t heard;            /* samples since its beginning */
+    int64_t unheard;          /* of which the first were not decoded, as they lie far before what is transcribed; silence stands for them */
     enum job_hearing hearing;
     struct notes notes;       /* what is to be noted before there is a result */
     struct level level, measured; /* of this pass over the sound, and of the longest one before */

@@ -19,6 +19,7 @@ struct steno_media {
     char *name;
     atomic_int stop;
     struct media_wav_head wav_head;
+    int is_begun;                          /* samples were given since it was opened, or since it went back */
     int64_t promised_size, promised_begin; /* see media_promised_size */
     steno_error error;
 };
@@ -167,6 +168,7 @@ static int64_t source_read(void *user, float *pcm, int64_t n)
     struct steno_media *m = user;
     if (n <= 0) return media_fail(&m->error, STENO_EARG, "%s: a read of no samples", m->name);
     if (atomic_load(&m->stop)) return media_fail(&m->error, STENO_ECANCELED, "%s: reading was canceled", m->name);
+    m->is_begun = 1;
     return m->backend->read(m->decoder, pcm, n, &m->error);
 }
 
@@ -176,6 +178,7 @@ static int source_rewind(void *user)
     if (atomic_load(&m->stop)) return media_fail(&m->error, STENO_ECANCELED, "%s: reading was canceled", m->name);
     if (media_live_has_forgotten(m->in.live))
         return media_fail(&m->error, STENO_EARG, "%s: was opened to be read once, and its beginning is kept no more", m->name);
+    m->is_begun = 0;
     return m->backend->rewind(m->decoder, &m->error);
 }
 
@@ -184,6 +187,13 @@ void steno_media_source(steno_media *m, steno_source *src)
     src->read = source_read;
     src->rewind = source_rewind;
     src->user = m;
+}
+
+int64_t steno_media_skip(steno_media *m, int64_t n)
+{
+    if (n < 0) return media_fail(&m->error, STENO_EARG, "%s: a skip of %lld samples", m->name, (long long)n);
+    if (atomic_load(&m->stop)) return media_fail(&m->error, STENO_ECANCELED, "%s: reading was canceled", m->name);
+    return n && !m->is_begun ? m->backend->skip(m->decoder, n, &m->error) : 0;
 }
 
 int steno_media_channels(const steno_media *m)

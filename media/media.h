@@ -72,6 +72,8 @@ struct media_backend {
     int (*open)(void **d, const struct media_input *in, steno_error *e);      /* *d is NULL on failure */
     int64_t (*read)(void *d, float *pcm, int64_t n, steno_error *e);          /* 1..n samples, 0 at the end, < 0: status */
     int (*rewind)(void *d, steno_error *e);
+    /* From the first sample to the n-th, or to one before it, so that the samples behind are the same. @return how far, or a status */
+    int64_t (*skip)(void *d, int64_t n, steno_error *e);
     void (*select)(void *d, int channel);                                     /* from the next rewind on; a number, or STENO_MEDIA_MIX */
     void (*close)(void *d);                                                   /* NULL is allowed */
     int (*channels)(const void *d);                                           /* that the sound began with */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE_MIN = 100, RATE_MAX = 1 << 22, CHANNELS_MOST = 64 /* of the resampler */ };
+enum { RATE_MIN = 100, RATE_MAX = 1 << 22 };
 
 /* ---- decoding ---------------------------------------------------------------------------------------------------------------- */
 
@@ -111,6 +111,7 @@ static int feed(struct ffmpeg *f, steno_error *e)
             return STENO_OK;
         }
         f->packet_waits = f->packet->stream_index == f->stream;
+        if (f->packet_waits && ffmpeg_skip_packet(f)) f->packet_waits = 0;
         if (!f->packet_waits) av->av_packet_unref(f->packet);
     }
     errno = 0;
@@ -133,6 +134,7 @@ static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
     const double lasts = in->sample_rate > 0 ? (double)in->nb_samples / in->sample_rate : 0;
     *wait = 0;
     if (f->frame_is_put) return STENO_OK;
+    if (f->first_pts == AV_NOPTS_VALUE) f->first_pts = f->made ? AV_NOPTS_VALUE : pts;
     if (pts == AV_NOPTS_VALUE || unit.den <= 0) media_clock_put_untimed(&f->clock, lasts);
     else {
         const double t = (double)pts * unit.num / unit.den - f->zero;
@@ -155,10 +157,13 @@ static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
 /* Put the frame in hand and resample it. */
 static int use_frame(struct ffmpeg *f, steno_error *e)
 {
-    int wait, status = put_frame(f, &wait, e);
-    if (status == STENO_OK && wait) return STENO_OK;
-    if (status == STENO_OK) status = swr_fit(f, e);
-    if (status == STENO_OK) status = resample(f, (const uint8_t **)f->frame->extended_data, f->frame->nb_samples, e);
+    const int left_out = ffmpeg_skip_frame(f), n = f->frame->nb_samples - left_out;
+    const uint8_t *plane[CHANNELS_MOST];
+    int wait, status = n ? put_frame(f, &wait, e) : STENO_OK;
+    if (status == STENO_OK && n && wait) return STENO_OK;
+    if (status == STENO_OK && n) status = swr_fit(f, e);
+    if (status == STENO_OK && left_out && n) ffmpeg_skip_planes(plane, f, left_out);
+    if (status == STENO_OK && n) status = resample(f, left_out ? plane : (const uint8_t **)f->frame->extended_data, n, e);
     f->frame_waits = 0;
     f->av.av_frame_unref(f->frame);
     return status;
@@ -192,7 +197,7 @@ static int take(struct ffmpeg *f, steno_error *e)
 static int fill(struct ffmpeg *f, steno_error *e)
 {
     int status = STENO_OK;
-    while (status == STENO_OK && f->out_pos == f->out_len && !f->silence && f->stage != STAGE_END) {
+    while (status == STENO_OK && f->out_pos == f->out_len && !f->silence && f->stage != STAGE_END && !f->skip.failed) {
         if (media_input_stopped(f->in)) return ffmpeg_reason(f, e, STENO_ECANCELED, "", 0);
         if (f->stage != STAGE_TAIL) {
             status = take(f, e);
@@ -235,6 +240,7 @@ static int begin(struct ffmpeg *f, steno_error *e)
 {
     int status = ffmpeg_open_format(f, e);
     if (status == STENO_OK) status = ffmpeg_open_codec(f, e);
+    f->first_pts = AV_NOPTS_VALUE;
     if (status == STENO_OK) ffmpeg_open_clock(f);
     if (status == STENO_OK) status = fill(f, e);
     return status;
@@ -288,6 +294,23 @@ static int ffmpeg_rewind(void *d, steno_error *e)
     const int status = begin(f, e);
     if (status != STENO_OK) shut(f); /* reads fail from here on */
     return status;
+}
+
+/* Damage in what is passed over is not looked for; a decoder that begins in the middle calls its first packets damaged. */
+static int64_t ffmpeg_skip_to(void *d, int64_t n, steno_error *e)
+{
+    struct ffmpeg *f = d;
+    const int64_t second = n / MEDIA_RATE, damaged = f->damaged, heard = f->heard;
+    if (!f->format || second < 1) return 0;
+    int is_there = ffmpeg_skip_begin(f, second);
+    const int status = is_there ? fill(f, e) : STENO_OK;
+    if (status != STENO_OK && (media_input_stopped(f->in) || status == STENO_ENOMEM)) return status;
+    is_there = is_there && status == STENO_OK && !f->skip.failed && !f->skip.is_on && f->stage == STAGE_PACKETS;
+    f->damaged = damaged;
+    if (is_there) return second * MEDIA_RATE;
+    f->heard = heard;
+    f->ended = 0;
+    return ffmpeg_rewind(f, e);
 }
 
 static int64_t ffmpeg_read(void *d, float *pcm, int64_t n, steno_error *e)
@@ -374,6 +397,7 @@ const struct media_backend media_ffmpeg = {
     .open = ffmpeg_open,
     .read = ffmpeg_read,
     .rewind = ffmpeg_rewind,
+    .skip = ffmpeg_skip_to,
     .select = ffmpeg_select,
     .close = ffmpeg_close,
     .channels = ffmpeg_channels,

@@ -15,14 +15,15 @@
 #define CALLS_UTIL(X)                                                                                                                \
     X(av_log_set_level) X(av_malloc) X(av_freep) X(av_dict_set) X(av_dict_free) X(av_strerror)                                        \
     X(av_frame_alloc) X(av_frame_free) X(av_frame_unref)                                                                              \
-    X(av_channel_layout_default) X(av_channel_layout_copy) X(av_channel_layout_compare) X(av_channel_layout_uninit)
+    X(av_channel_layout_default) X(av_channel_layout_copy) X(av_channel_layout_compare) X(av_channel_layout_uninit)    \
+    X(av_sample_fmt_is_planar) X(av_get_bytes_per_sample)
 #define CALLS_CODEC(X)                                                                                                                \
     X(av_packet_alloc) X(av_packet_free) X(av_packet_unref) X(avcodec_find_decoder) X(avcodec_alloc_context3)                         \
     X(avcodec_parameters_to_context) X(avcodec_descriptor_get) X(avcodec_open2) X(avcodec_send_packet) X(avcodec_receive_frame)       \
-    X(avcodec_free_context)
+    X(avcodec_free_context) X(avcodec_flush_buffers)
 #define CALLS_FORMAT(X)                                                                                                              \
     X(avio_alloc_context) X(avio_context_free) X(av_probe_input_buffer2) X(avformat_alloc_context)                                    \
-    X(avformat_open_input) X(avformat_find_stream_info) X(av_read_frame) X(avformat_close_input)
+    X(avformat_open_input) X(avformat_find_stream_info) X(av_read_frame) X(av_seek_frame) X(avformat_close_input)
 #define CALLS_RESAMPLE(X) X(swr_alloc_set_opts2) X(swr_set_matrix) X(swr_init) X(swr_convert) X(swr_get_out_samples) X(swr_free)
 
 /* The libraries' functions under their own names. */
@@ -30,6 +31,17 @@ struct av {
 #define MEMBER(f) __typeof__(f) *f;
     CALLS_UTIL(MEMBER) CALLS_CODEC(MEMBER) CALLS_FORMAT(MEMBER) CALLS_RESAMPLE(MEMBER)
 #undef MEMBER
+};
+
+enum { CHANNELS_MOST = 64 /* of the resampler */ };
+
+/* On the way to a later sample. */
+struct ffmpeg_skip {
+    int is_on, failed;   /* failed: it cannot be found */
+    int64_t packets;     /* time, by the stream's clock, before which packets are not decoded */
+    int64_t sample;      /* of the decoder, before which none is resampled; ticks of the clock in one */
+    int64_t ticks;
+    int rate;            /* of the sound at its start */
 };
 
 enum stage { STAGE_PACKETS, STAGE_DRAIN, STAGE_TAIL, STAGE_END };
@@ -57,6 +69,8 @@ struct ffmpeg {
     int frame_is_put; /* the clock has its place */
     struct media_clock clock;
     double zero;      /* the file's, in seconds of its own clock */
+    int64_t first_pts; /* of the first frame, by the stream's clock; AV_NOPTS_VALUE: not known */
+    struct ffmpeg_skip skip;
     int64_t silence, drop; /* samples that come before `frame`; of it and of what follows that are left out */
     struct media_moved moved; /* of the pass that came furthest */
     int16_t *out;     /* [.., width] samples, those from out_pos to out_len are not given yet */
@@ -78,6 +92,13 @@ int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e); /* of the stream that i
 
 /* Where the file's clock begins, and how far it goes. */
 void ffmpeg_open_clock(struct ffmpeg *f);
+
+/* Be at a second of the sound, where that can be done exactly. @return 1, and decoding goes on there, or 0: nothing has changed, but what
+ * was read may not be read on */
+int ffmpeg_skip_begin(struct ffmpeg *f, int64_t second);
+int ffmpeg_skip_packet(const struct ffmpeg *f);  /* @return whether f->packet comes before all that is wanted */
+int ffmpeg_skip_frame(struct ffmpeg *f);         /* @return number of samples at the start of f->frame that do */
+void ffmpeg_skip_planes(const uint8_t **plane, const struct ffmpeg *f, int n); /* [CHANNELS_MOST] f->frame behind its first n samples */
 
 /* FFmpeg hides want of memory behind other errors, behind the end of a file, or behind success with less in it. The C library leaves it
  * in errno, which is 0 before each call. */

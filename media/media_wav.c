@@ -206,6 +206,17 @@ static int wav_rewind(void *d, steno_error *e)
     return STENO_OK;
 }
 
+static int64_t wav_skip(void *d, int64_t n, steno_error *e)
+{
+    struct wav *w = d;
+    const int64_t all = (w->end - w->data) / w->frame_sz;
+    (void)e;
+    if (w->in->live) return 0;
+    if (n > all) n = all;
+    w->at = w->data + n * w->frame_sz;
+    return n;
+}
+
 static int64_t bytes_ms(const struct wav *w, int64_t n)
 {
     return n / w->frame_sz * 1000 / MEDIA_RATE;
@@ -241,6 +252,7 @@ const struct media_backend media_wav = {
     .open = wav_open,
     .read = wav_read,
     .rewind = wav_rewind,
+    .skip = wav_skip,
     .select = wav_select,
     .close = wav_close,
     .channels = wav_channels,

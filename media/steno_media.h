@@ -66,6 +66,16 @@ STENO_API void steno_media_close(steno_media *m); /**< NULL is allowed */
 /** Fill `src` with a source that reads `m`; valid until steno_media_close. */
 STENO_API void steno_media_source(steno_media *m, steno_source *src);
 
+/** Go on from the first sample to the n-th, or to an earlier one, without decoding what comes before. The samples behind are the same to
+ * the bit as those of a source that was read up to there: so PCM in WAV, W64, AIFF, AU and CAF files, FLAC and MP3 go on, at whole
+ * seconds; others, pipes that are read as they come, and a reader that has given samples since it was opened or since it went back to the
+ * first one (rewind, selection) stay where they are. Damage before that sample is not looked for.
+ *
+ * @param n  number of samples at 16 kHz
+ * @return the number of samples that were left out, 0 to n; below 0: STENO_EARG (n is below 0), else as a failing rewind:
+ *         steno_media_error says why */
+STENO_API int64_t steno_media_skip(steno_media *m, int64_t n);
+
 /** @return number of channels that the sound began with, at least 1 */
 STENO_API int steno_media_channels(const steno_media *m);
 

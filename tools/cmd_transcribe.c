@@ -11,6 +11,7 @@
 #include "out_name.h"
 #include "signals.h"
 #include "sound.h"
+#include "time_units.h"
 #include "transcribe.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -436,6 +437,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     o->decode.bare = o->as != NULL;
     int code = subtitle_opts_layout(&t.layout, &results.files.naming.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&t, o);
+    if (code == EXIT_OK && !o->engine.quiet && !o->as) time_units_tell(o->engine.given);
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode)), files, o->as ? 0 : n);
     if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));

@@ -69,6 +69,16 @@ expect 0 "clips in seconds" -q -m "$MODEL" -l zh -f json --clip-timestamps 0.5,3
 cp "$T/out" seconds
 expect 0 "and as times" -q -m "$MODEL" -l zh -f json --clip-timestamps 0:00.5,0:03,0:00:03.250,6 "$DIGITS"
 same "$T/out" seconds
+expect 0 "a number beside a time is told" -m "$MODEL" -l zh --offset-ms 0:03 --duration-ms 90 "$DIGITS"
+err_has "note: --duration-ms 90 is 90 milliseconds; 90 s is 1:30"
+expect 0 "the other way round" -m "$MODEL" -l zh --offset-ms 3 --duration-ms 0:02 "$DIGITS"
+err_has "note: --offset-ms 3 is 3 milliseconds; 3 s is 0:03"
+for other in "--offset-ms 0:03 --duration-ms 1000" "--offset-ms 3000 --duration-ms 999" "--offset-ms 0:03 --duration-ms 0" \
+    "-q --offset-ms 0:03 --duration-ms 30" "--offset-ms 0:03" "--duration-ms 30"; do
+    # shellcheck disable=SC2086
+    expect 0 "nothing is told of $other" -m "$MODEL" -l zh $other "$DIGITS"
+    err_lacks "milliseconds"
+done
 for time in 0:61 1:2:3:4 :30 1: 1:2x 1::2 1:02:3.x; do
     expect 2 "$time is no time" -q -m "$MODEL" -l zh --offset-ms $time "$DIGITS"
     err_has "--offset-ms: \"$time\" is no time; write 1:30, 1:02:03 or 1:02:03.500"

@@ -11,7 +11,7 @@ enum { N_MOST = 8, BATCH = 3 };
 static steno_model *model, *vad;
 static steno_session *session, *vad_session;
 static struct folder folder;
-static struct folder_file mono, stereo, cut, quiet, text, empty, header, folder_itself, missing;
+static struct folder_file mono, stereo, cut, quiet, text, empty, header, folder_itself, missing, long_one;
 
 /* A WAV file of the recording, or of silence, in so many channels, of which `shorter` bytes are missing. */
 static struct folder_file wav_put(const char *name, int channels, int64_t samples, size_t shorter, float volume)
@@ -46,6 +46,7 @@ static int open_all(void **state)
     stereo = wav_put("stereo.wav", 2, RATE, 0, 1);
     cut = wav_put("cut.wav", 1, 2 * RATE, RATE, 1);
     quiet = wav_put("quiet.wav", 1, 2 * RATE, 0, 0);
+    long_one = wav_put("long.wav", 1, 340 * RATE, 0, 1);
     header = wav_put("header.wav", 1, RATE, 2 * RATE, 1);
     folder_text(&folder, "text.wav", "this is no sound, whatever the name says");
     folder_text(&folder, "empty.wav", "");
@@ -157,6 +158,57 @@ static void test_parameters_are_judged_without_audio(void **state)
     for (int in_batch = 0; in_batch < 2; in_batch++) { /* and are refused by each input */
         job_go(&j, files, 1, in_batch);
         assert_int_equal(j.n_ok, 0);
+    }
+}
+
+static char kept_text[400];
+static int64_t kept_t0;
+
+static int keep_first(void *user, const struct job_input *in, struct transcript *t)
+{
+    (void)user, (void)in;
+    snprintf(kept_text, sizeof kept_text, "%s", t->text);
+    kept_t0 = t->n ? t->segs[0].t0_ms : -1;
+    return 0;
+}
+
+/* A long way into a file only what is near is decoded; text and times are those of all. The other programs hear it all. */
+static int64_t asked_ms;
+
+static void hears(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
+{
+    (void)user, (void)heard_ms, (void)total_ms, (void)at_end;
+    if (in->unheard / 16 > asked_ms) asked_ms = in->unheard / 16;
+}
+
+static void test_sound_far_before_is_not_decoded(void **state)
+{
+    enum { FAR_MS = 333000 };
+    (void)state;
+    char *files[] = { mono.path, long_one.path };
+    for (int in_batch = 0; in_batch < 2; in_batch++) {
+        char said[2][400];
+        int64_t begin[2], ends[2];
+        for (int all = 0; all < 2; all++) {
+            struct job j = job_new();
+            j.params.offset_ms = FAR_MS;
+            j.params.duration_ms = 2000;
+            j.media.unclocked = all;
+            j.tell.hear = hears;
+            j.tell.output = keep_first;
+            asked_ms = 0;
+            job_go(&j, files + 1, 1, in_batch);
+            assert_int_equal(j.n_ok, 1);
+            assert_int_equal(asked_ms, all ? 0 : FAR_MS - 300000);
+            snprintf(said[all], sizeof said[all], "%s", kept_text);
+            begin[all] = kept_t0;
+            ends[all] = j.audio_ms;
+        }
+        assert_true(said[0][0]);
+        assert_string_equal(said[0], said[1]);
+        assert_int_equal(begin[0], begin[1]);
+        assert_true(begin[0] >= FAR_MS);
+        assert_int_equal(ends[0], ends[1]);
     }
 }
 
@@ -350,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_a_job_that_nobody_listens_to_transcribes_what_it_can),
         cmocka_unit_test(test_without_listeners_speech_is_found_before_it_is_transcribed),
         cmocka_unit_test(test_parameters_are_judged_without_audio),
+        cmocka_unit_test(test_sound_far_before_is_not_decoded),
         cmocka_unit_test(test_inputs_that_fail_are_told_once_and_the_others_go_on),
         cmocka_unit_test(test_a_listener_ends_the_run_wherever_it_is_told_something),
         cmocka_unit_test(test_a_run_that_is_stopped_ends_quietly_whenever_it_is_asked),
