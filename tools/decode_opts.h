@@ -157,8 +157,8 @@ struct decode_opts {
     { .name = "draft-max", .kind = ARG_INT, .at = offsetof(T, decode.draft_max), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "tokens that --draft guesses at a time, 1 to 15; -1: as many as should pay, by how often they were right" }, \
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
-      .help = "flag: text where the level is steady is left out, and JSON marks repetition, silence and low confidence; retry: such " \
-              "windows are decoded again; off: as the reference does" }, \
+      .help = "flag: text where the level is steady, and doubtful text of music, is left out, and JSON marks repetition, silence and " \
+              "low confidence; retry: such windows are decoded again; off: as the reference does" }, \
     { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, \
       .help = "of sampling; the same seed gives the same text" }, \
     { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \

@@ -614,7 +614,8 @@ enum steno_flag {
     STENO_FLAG_REPETITION = 1,     /* compression ratio above its threshold, entropy below its own (when one is set), or the same one to
                                       eight text tokens at least four times in a row over eight tokens or more */
     STENO_FLAG_NO_SPEECH = 2,      /* no-speech probability above its threshold, or a level that stays within 4 dB from half a second
-                                      before the segment to half a second after it: silence, tones, steady noise */
+                                      before the segment to half a second after it: silence, tones, steady noise. Of text that was left
+                                      out: a sound that stands, too, as that of music does */
     STENO_FLAG_LOW_CONFIDENCE = 4, /* avg_logprob below its threshold */
     STENO_FLAG_RETRIED = 8,        /* the text is not that of the first attempt */
     STENO_FLAG_UNFINISHED = 16     /* of an attempt: it held no sentence of the grammar and gives no text */
@@ -623,14 +624,17 @@ enum steno_flag {
 /** What to do about such texts. */
 enum steno_guards {
     STENO_GUARDS_OFF = 0,  /* as the reference does; no flags */
-    STENO_GUARDS_FLAG = 1, /* the default: the reference's text with flags, but for three rules. A segment where the level is steady is left
+    STENO_GUARDS_FLAG = 1, /* the default: the reference's text with flags, but for four rules. A segment where the level is steady is left
                               out (steno_left_out). Where every attempt fails the best is kept, not the last: an attempt that ends by
                               itself goes before a loop that was cut off, one whose avg_logprob is not below its threshold before one
                               below, one that does not repeat itself before one that does, then the higher avg_logprob goes first.
                               Whether a window is silence is decided by its first attempt, not by a draw at a higher temperature; where
                               the level is not steady, by another one without the text before. It is silence, too, where the no-speech
                               probability is above its threshold, every attempt fails and none of two or more draws has an avg_logprob
-                              that is not below its own: of a sound without speech the text falls apart */
+                              that is not below its own: of a sound without speech the text falls apart. A window is no speech where
+                              its first text has a flag and its spectra stand, as those of notes, chords and hum do: for more than half
+                              of the time their shape changes by less than 3 dB in 60 ms, and in no half second does it change by more
+                              than 5 dB in half of the frames */
     STENO_GUARDS_RETRY = 2 /* windows flagged for repetition or low confidence are decoded again: without the text before them, then
                               up the temperatures; if every attempt is flagged the best is kept, by the same rules. Where the level is
                               steady there is no text: such windows are not decoded, such segments left out. Of Fun-ASR-Nano: a window
@@ -965,7 +969,7 @@ typedef struct steno_left_out {
     int64_t t0_ms, t1_ms;
     const char *text;      /* UTF-8 */
     double avg_logprob, no_speech_prob;
-    int32_t is_window;     /* 1: a window that was taken for silence by the two thresholds; 0: a segment where the level is steady */
+    int32_t is_window;     /* 1: a window that was taken for silence or music; 0: a segment where the level is steady */
     int32_t pad;
     const char *language;  /* code of the language that its window seems to be in, where that is another one than the result's; or NULL */
 } steno_left_out;

@@ -227,6 +227,12 @@ static void draw_count(struct window_decoder *w, const struct attempt *a)
     w->n_sure_draws += !(a->avg_logprob - a->pushed < l->logprob);
 }
 
+/* Where the sound stands, as that of music does, a text that is doubtful in any way is none; drawing gives others like it. */
+static int is_music(const struct window_decoder *w, const struct attempt *a)
+{
+    return keeps_best(w) && w->stands && a->flags & (STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_REPETITION);
+}
+
 /* Text before a window can make it silent: where there is a sound that moves, it is asked about once more without that text. */
 static int looks_again(const struct window_decoder *w)
 {
@@ -261,11 +267,12 @@ int attempt_settle(struct window_decoder *w, int *again)
     }
     const int retry = is_retry(w), best = keeps_best(w), i = w->rung;
     const int first = !i || (i == 1 && w->second_look);
-    if (first) w->silent = says_silence(w, &w->a);
+    const int music = first && is_music(w, &w->a);
+    if (first) w->silent = says_silence(w, &w->a) || music;
     if (!i || attempt_is_better(&w->a, &w->best)) w->best = w->a;
     const struct limits *limits = &w->request->limits;
     const uint32_t flags = retry ? w->a.flags : flags_by(limits, &w->a);
-    const int failed = is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best);
+    const int failed = !music && (is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best));
     if (!i && looks_again(w)) return attempt_bare(w, again);
     draw_count(w, &w->a);
     if (best && failed && i == w->last_rung && falls_apart(w)) w->silent = 1;

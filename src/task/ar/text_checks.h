@@ -4,7 +4,9 @@
 #include "task/ar/window_decoder.h"
 #include <math.h>
 
-void window_levels(struct window_decoder *w, const float *mel);   /* of the frames at hand, from their scaled log-mel */
+void window_levels(struct window_decoder *w, const float *mel);   /* of the frames at hand, from their scaled log-mel; and w->stands */
+/* Do the spectra of a window, [frames, n_mels] of scaled log-mel, stand for most of the time, as notes do and speech does not? */
+int spectra_stand(const float *mel, int32_t frames, int n_mels);
 /* Is the level of frames [from, to) of the audio, which lie in the window at hand, steady, as speech never is? */
 int window_steady(const struct window_decoder *w, int64_t from, int64_t to);
 

@@ -41,6 +41,7 @@ struct window_decoder {
     uint32_t decode_slot;    /* there */
     int32_t frames;          /* of audio in it */
     float *level;            /* [window] of each frame, log10 */
+    int stands;              /* with guards: its spectra stand, as those of notes do */
     int32_t *prompt;         /* [text_ctx] */
     int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept, */
     int32_t n_held;          /* number of given ones before them */
