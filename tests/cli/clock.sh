@@ -58,6 +58,68 @@ if [ -d "$F" ]; then
     [[ $(first) == 00:00:04,* ]] || bad "they lie there" "$(cat "$T/out")"
 fi
 
+# ---- AVI: a stream's offset stands in its head (dwStart)
+# avi START < PCM > AVI: 16 kHz, mono, 16 bits; the sound begins START samples late
+avi() {
+    local n chunk=32000 at m
+    cat >pcm
+    n=$(stat -c %s pcm)
+    for ((at = 0; at < n; at += chunk)); do
+        m=$((n - at < chunk ? n - at : chunk))
+        printf 00wb; le 4 $m; tail -c +$((at + 1)) pcm | head -c $m
+    done >movi
+    printf RIFF; le 4 $((4 + 8 + 4 + 64 + 8 + 4 + 64 + 24 + 8 + 4 + $(stat -c %s movi))); printf 'AVI LIST'
+    le 4 $((4 + 64 + 8 + 4 + 64 + 24)); printf 'hdrlavih'
+    le 4 56; le 4 1000000; le 4 32000; le 4 0; le 4 0; le 4 1; le 4 0; le 4 1; head -c 28 /dev/zero
+    printf LIST; le 4 $((4 + 64 + 24)); printf 'strlstrh'
+    le 4 56; printf auds; head -c 16 /dev/zero; le 4 1; le 4 16000; le 4 "$1"; le 4 $((n / 2))
+    le 4 32000; le 4 0; le 4 2; head -c 8 /dev/zero
+    printf strf; le 4 16; le 2 1; le 2 1; le 4 16000; le 4 32000; le 2 2; le 2 16
+    printf LIST; le 4 $((4 + $(stat -c %s movi))); printf movi; cat movi
+}
+tail -c +45 "$DIGITS" | avi 0 >prompt.avi
+tail -c +45 "$DIGITS" | avi 64000 >late.avi
+t 0 "an AVI without an offset" prompt.avi -f srt
+err_lines 0
+cp "$T/out" cue
+t 0 "is the sound alone" "$DIGITS" -f srt
+same "$T/out" cue
+# later SECONDS < SRT: every time is so much later
+later() {
+    awk -v by="$1" '/-->/ { for (i = 1; i < 4; i += 2) $i = substr($i, 1, 6) sprintf("%02d", substr($i, 7, 2) + by) substr($i, 9) }
+        { print }'
+}
+later 4 <cue >late
+t 0 "an AVI with an offset" late.avi -f srt
+same "$T/out" late
+err_has "late.avi: the sound begins 4.000 s after the file's start"
+cat late.avi | "$STENO" -q -m "$MODEL" -l zh -f srt - >"$T/out" 2>"$T/err"
+same "$T/out" late
+t 0 "offset and duration count from the file's start" -q late.avi -f srt --offset-ms 2000 --duration-ms 8000
+out_has "$(sed -n 2p late)"
+t 0 "so do clips" -q late.avi -f srt --clip-timestamps 2,60
+is "a clip from before the sound" "$(first)" "$(sed -n 2p late)"
+
+# ---- a run that was ended goes on by the same clock
+long_speech 12 >long.wav
+tail -c +45 long.wav | avi 64000 >long.avi
+cp "$SRC/tests/data/audio/late.mkv" film.mkv
+W=(-q -m "$MODEL" -l zh -f srt,json long.avi film.mkv)
+expect 0 "in one go" "${W[@]}" -o want
+is "it begins behind the offset" "$(sed -n 2p want/long.srt | cut -c 1-8)" "00:00:04"
+for i in 1 2 3 4 5 6; do
+    rm -rf out
+    env --default-signal=INT "$STENO" "${W[@]}" -o out >"$T/out" 2>"$T/err" &
+    pid=$!
+    until [ "$(cat out/.steno_resume/* 2>/dev/null | wc -c)" -gt 2000 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.005; done
+    kill -INT $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    [ -z "$(ls out/.steno_resume 2>/dev/null)" ] || break
+done
+[ -n "$(ls out/.steno_resume 2>/dev/null)" ] || bad "a run is interrupted" "all were over before"
+expect 0 "--resume" "${W[@]}" -o out --resume
+for file in want/*; do same "out/${file##*/}" "$file"; done
+
 # The other programs' times count from the first sound, and they print no note.
 for form in "whisper $LATE --model $MODEL --language zh --output_format srt" "whisper-cli -m $MODEL -l zh -osrt -of late $LATE"; do
     expect 0 "--compat ${form%% *}" --compat $form

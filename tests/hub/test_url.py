@@ -32,6 +32,32 @@ class Url(Case):
         out, _ = self.run_steno(0, "detect", "-q", "-n", "1", "-m", DIGITS, self.url("talk.wav"))
         self.assertEqual(out, self.run_steno(0, "detect", "-q", "-n", "1", "-m", DIGITS, SPEECH)[0])
 
+    def test_the_clock_of_an_address_is_that_of_the_file(self):
+        tried = 0
+        for name in ("late.mkv", "late.mp4"):
+            path = os.path.join(SOURCE, "tests/data/audio", name)
+            with open(path, "rb") as f:
+                sound = f.read()
+            p = self.start("-q", "-m", DIGITS, "-l", "zh", "-f", "srt", path)
+            if "00:00:04" not in p.communicate(timeout=120)[0]:
+                continue # this build reads WAV alone
+            tried += 1
+            repos = ["a/sounds", "fault/cut-20000", "fault/norange", "fault/nolength"]
+            for repo in repos:
+                self.hub.repos[repo][name] = sound
+            for more in ((), ("--offset-ms", "1000"), ("--clip-timestamps", "0,20")):
+                want, _ = self.hear(0, "-l", "zh", "-f", "srt", *more, path)
+                for repo in repos[:1] if more else repos:
+                    with self.subTest(name=name, repo=repo, more=more):
+                        out, err = self.run_steno(0, "-m", DIGITS, "-l", "zh", "-f", "srt", *more, self.url(name, repo))
+                        self.assertEqual(out, want)
+                        self.assertIn("after the file's start", err)
+            self.hear(0, "-l", "zh", "-f", "srt,json", "-o", "out", self.url(name))
+            self.assertIn("00:00:04", self.read(self.home, "out", name[:-4] + ".srt").decode())
+            self.assertIn("sound-late", self.read(self.home, "out", name[:-4] + ".json").decode())
+        if not tried:
+            self.skipTest("this build has no FFmpeg")
+
     def test_results_in_files_have_the_names_of_the_address(self):
         self.hear(0, "-o", "out", "-f", "txt,json", self.url("talk.wav"))
         self.assertEqual(sorted(os.listdir(self.home + "/out")), ["talk.json", "talk.txt"])
