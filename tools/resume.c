@@ -1,11 +1,13 @@
 /* steno: runs that go on where they were ended. SPDX-License-Identifier: MIT */
 #include "resume.h"
+#include "resume_keys.h"
 #include "atomic_file.h"
 #include "message.h"
 #include "out_name.h"
 #include "path.h"
 #include "print.h"
 #include "sound.h"
+#include "stamp.h"
 #include "writers.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,72 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char kept[] = ".steno_resume"; /* in the output folder */
-enum { ENDS = 1 << 14 /* bytes at each end of an input that are looked at */ };
-
-static uint64_t hash(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *p = data;
-    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
-/* Both ends of a file, as a number. */
-static uint64_t hash_ends(const char *file, off_t size)
-{
-    char bytes[ENDS];
-    uint64_t h = UINT64_C(14695981039346656037);
-    const int fd = open(file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return h;
-    ssize_t n = pread(fd, bytes, sizeof bytes, 0);
-    if (n > 0) h = hash(h, bytes, (size_t)n);
-    n = size > ENDS ? pread(fd, bytes, sizeof bytes, size - ENDS) : 0;
-    if (n > 0) h = hash(h, bytes, (size_t)n);
-    close(fd);
-    return h;
-}
-
-/* Whether it is a file that is the same when it is read again; *st: of it. */
-static int is_kept(const struct resume *r, const char *file, struct stat *st)
-{
-    return r->dir && strcmp(file, "-") != 0 && stat(file, st) == 0 && S_ISREG(st->st_mode);
-}
-
-/* "DIR/.steno_resume" of an input; malloc'd, NULL: no memory */
-static char *folder_of(const struct resume *r, const char *file)
-{
-    char *dir = out_folder(r->dir, file), *folder = dir ? path_join(dir, kept) : NULL;
-    free(dir);
-    return folder;
-}
-
-/* "DIR/.steno_resume/0123456789abcdef.0": of a channel of an input's track; malloc'd, NULL: no memory */
-static char *path_of(const struct resume *r, const char *file, int track, int channel)
-{
-    char name[64], of_track[16] = "", *whole = realpath(file, NULL);
-    if (!whole && errno == ENOMEM) return NULL; /* it would have another name */
-    char *folder = folder_of(r, file);
-    const char *said = whole ? whole : file;
-    if (track > 1) snprintf(of_track, sizeof of_track, ".t%d", track);
-    snprintf(name, sizeof name, "%016llx%s.%d", (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)), of_track,
-             channel == JOB_MIX ? 0 : channel + 1);
-    char *path = folder ? path_join(folder, name) : NULL;
-    free(folder);
-    free(whole);
-    return path;
-}
-
-/* malloc'd, NULL: no memory */
-static char *key_of(const struct resume *r, const char *file, const struct stat *st)
-{
-    char about[160];
-    snprintf(about, sizeof about, "input %lld bytes, of %lld.%09ld, ends %016llx\n", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
-             st->st_mtim.tv_nsec, (unsigned long long)hash_ends(file, st->st_size));
-    char *key = malloc(strlen(about) + strlen(r->run) + 1);
-    if (key) strcpy(stpcpy(key, about), r->run);
-    return key;
-}
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
@@ -110,82 +46,6 @@ int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char
     }
     r->n_slots = n_slots;
     for (int i = 0; i < n_slots; i++) r->slot[i].journal.fd = -1;
-    return EXIT_OK;
-}
-
-/* Whether there is a file of that name, which is freed. @return 1, 0, or -1 in want of memory */
-static int has_file(char *path)
-{
-    const int has = !path ? -1 : access(path, F_OK) == 0;
-    free(path);
-    return has;
-}
-
-/* Whether the files whose names a journal has are there. @return as has_file */
-static int has_files(const struct resume *r, const char *file, const struct journal *j)
-{
-    char *dir = out_folder(r->dir, file);
-    int has = dir ? 1 : -1;
-    if (j->n && j->data[j->n - 1]) has = 0; /* names end with a NUL */
-    for (size_t at = 0; has > 0 && at < j->n; at += strlen(j->data + at) + 1) has = has_file(path_join(dir, j->data + at));
-    free(dir);
-    return has;
-}
-
-/* Whether results are where they would be written, where that is known before; else where they were. @return as has_file */
-static int has_results(const struct resume *r, const char *file, int place, const struct journal *j)
-{
-    static const char *const decide[] = { "{language}", "{date}", "{time}" };
-    struct out_naming of = *r->naming;
-    int has = 1;
-    of.index = place;
-    for (size_t i = 0; i < sizeof decide / sizeof *decide; i++)
-        if (of.mark || out_template_has(of.template, decide[i])) return has_files(r, file, j);
-    for (int f = 0; f < N_WRITERS && has > 0; f++)
-        if (of.formats >> f & 1) has = has_file(out_names_one(NULL, &of, file, f, ""));
-    return has;
-}
-
-/* @return 1, 0, or -1 in want of memory; *unknown: there are results, and nothing says of which run */
-static int is_finished(const struct resume *r, const char *file, int place, int *unknown)
-{
-    struct stat st;
-    struct journal j = { .fd = -1 };
-    if (!is_kept(r, file, &st)) return 0;
-    char *path = path_of(r, file, 0, JOB_MIX), *key = key_of(r, file, &st);
-    errno = ENOMEM;
-    const int found = path && key ? journal_read(&j, path, key) : -1;
-    const int no_memory = found < 0 && errno == ENOMEM;
-    int is = no_memory ? -1 : found == JOURNAL_DONE || found == JOURNAL_NONE ? has_results(r, file, place, &j) : 0;
-    *unknown = is > 0 && found == JOURNAL_NONE;
-    if (*unknown) is = 0;
-    journal_close(&j);
-    free(path);
-    free(key);
-    return is;
-}
-
-int resume_skip(struct resume *r, char **files, int *place, int *n)
-{
-    int left = 0, n_unknown = 0, unknown = 0;
-    if (!r->dir || !r->wanted) return EXIT_OK;
-    for (int i = 0; i < *n; i++) {
-        const int is = is_finished(r, files[i], place[i], &unknown);
-        if (is < 0) {
-            message("out of memory for what is kept of %s", sound_name(files[i]));
-            return EXIT_MEMORY;
-        }
-        if (is) continue;
-        n_unknown += unknown;
-        files[left] = files[i];
-        place[left++] = place[i];
-    }
-    r->n_finished = *n - left;
-    if (left < *n && !r->quiet) message("%d of %d inputs were finished before", *n - left, *n);
-    if (n_unknown && !r->quiet)
-        message("%d of %d inputs have results of a run without --resume, which keeps no options of what it has finished: they are written "
-                "again", n_unknown, *n);
-    *n = left;
     return EXIT_OK;
 }
 
@@ -237,7 +97,7 @@ static int remove_parts(const struct resume *r, const struct job_input *in)
     int n_removed = 0;
     for (int track = 1; track <= last_track; track++)
         for (int c = -1; c < n; c++) {
-            char *path = path_of(r, in->file, track, c < 0 ? JOB_MIX : c);
+            char *path = resume_path_of(r, in->file, track, c < 0 ? JOB_MIX : c);
             n_removed += path && unlink(path) == 0;
             free(path);
         }
@@ -261,24 +121,6 @@ int resume_make_room(struct resume *r, const struct job_input *in)
     return n > 0;
 }
 
-/* What two keys differ in: by the first word of the first line that is not the same. */
-static const char *difference(const char *ours, const char *theirs)
-{
-    static const struct { const char *word, *what; } part[] = {
-        { "input ", "the file has changed" }, { "steno ", "it was another version of steno" }, { "model ", "it was another model" },
-        { "processor ", "it was another processor, or --compute" },
-    };
-    while (*ours) {
-        const size_t n = strcspn(ours, "\n"), m = strcspn(theirs, "\n");
-        if (n != m || strncmp(ours, theirs, n) != 0) break;
-        ours += n + (ours[n] == '\n');
-        theirs += m + (theirs[m] == '\n');
-    }
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        if (strncmp(ours, part[i].word, strlen(part[i].word)) == 0) return part[i].what;
-    return "it was with other options";
-}
-
 /* Say what there is that nobody can go on with, or that is gone on with. */
 static void tell_found(const struct resume *r, const struct job_input *in, int found)
 {
@@ -286,7 +128,7 @@ static void tell_found(const struct resume *r, const struct job_input *in, int f
     const struct resume_slot *s = &r->slot[in->slot];
     if (r->quiet) return;
     if (found == JOURNAL_OTHER)
-        message("%s: what is kept is of another run (%s); it begins anew", name, difference(s->key, s->journal.other));
+        message("%s: what is kept is of another run (%s); it begins anew", name, resume_difference(s->key, s->journal.other));
     if (found == JOURNAL_VERSION) message("%s: what is kept in %s is of another version of steno; it begins anew", name, s->path);
     if (found == JOURNAL_DAMAGED) message("%s: what is kept in %s is damaged; it begins anew", name, s->path);
     if (found == JOURNAL_BEGUN && s->journal.n)
@@ -302,9 +144,9 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
     slot_close(s, 1);
     s->at_ms = s->spent_us = 0;
     s->failed = s->useless = 0;
-    if (!is_kept(r, in->file, &st)) return NULL;
-    s->path = path_of(r, in->file, in->track, in->channel);
-    s->key = key_of(r, in->file, &st);
+    if (!resume_is_kept(r, in->file, &st)) return NULL;
+    s->path = resume_path_of(r, in->file, in->track, in->channel);
+    s->key = resume_key_of(r, in->file, &st);
     errno = ENOMEM;
     if (!s->path || !s->key) {
         give_up(r, in);
@@ -383,13 +225,22 @@ static void remember_finished(struct resume *r, struct resume_slot *s)
     s->path = NULL;
 }
 
+/* Each of its results says what made it. */
+static void stamp_results(const struct resume *r, const struct job_input *in, const struct stat *st)
+{
+    const struct sink_memory *names = &r->slot[in->slot].written;
+    char *key = r->slot[in->slot].names.failed ? NULL : resume_key_of(r, in->file, st);
+    for (size_t at = 0; key && at < names->n; at += strlen(names->p + at) + 1) stamp_put(names->p + at, key);
+    free(key);
+}
+
 /* Say in its journal that it is finished. */
 static void finish(struct resume *r, const struct job_input *in, const struct stat *st)
 {
     struct resume_slot *s = &r->slot[in->slot];
     char *dir = out_folder(r->dir, in->file);
-    s->path = path_of(r, in->file, 0, JOB_MIX);
-    s->key = key_of(r, in->file, st);
+    s->path = resume_path_of(r, in->file, 0, JOB_MIX);
+    s->key = resume_key_of(r, in->file, st);
     errno = ENOMEM;
     int bad = !dir || !s->path || !s->key || s->names.failed;
     if (!bad) cut_names(&s->written, dir);
@@ -422,8 +273,9 @@ void resume_done(struct resume *r, const struct job_input *in)
     r->n_kept += leave;
     r->n_finished += !failed;
     slot_close(s, leave);
-    if (!failed && is_kept(r, in->file, &st)) {
+    if (!failed && resume_is_kept(r, in->file, &st)) {
         remove_parts(r, in);
+        stamp_results(r, in, &st);
         if (!r->no_room && (r->wanted || r->n_inputs > 1)) finish(r, in, &st);
     }
     free(s->written.p);
@@ -456,7 +308,7 @@ static void clear_folder(const char *folder)
 static void remove_finished(const struct resume *r, char **files, int n)
 {
     for (int i = 0; i < n; i++) {
-        char *path = path_of(r, files[i], 0, JOB_MIX);
+        char *path = resume_path_of(r, files[i], 0, JOB_MIX);
         if (path) unlink(path);
         free(path);
     }
@@ -473,7 +325,7 @@ void resume_end(struct resume *r, char **files, int n, int ended)
     }
     if (!ended && !r->wanted && !r->n_kept) remove_finished(r, files, n);
     for (int i = 0; i < n; i++) {
-        char *folder = folder_of(r, files[i]);
+        char *folder = resume_folder_of(r, files[i]);
         if (folder && !(last && strcmp(folder, last) == 0)) clear_folder(folder);
         free(last);
         last = folder;

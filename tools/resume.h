@@ -3,8 +3,9 @@
  * Of each input in hand a journal (journal.h) lies in a folder of the output folder: what the library could go on from, window by window.
  * It goes when the input's results are there. A run that was ended, in whatever way, leaves the journals of the inputs that it had in hand,
  * and says which ones were finished, with the names of their results: the same command with --resume leaves those out and goes on with the
- * others. A journal is of one input, model and set of options, which its key tells; one of others is begun anew. One that cannot be read
- * stays as it is; where none can be written the run goes on, and says so once. */
+ * others. Files of results carry the same key themselves (stamp.h), so that they are known behind a run without --resume, too. A journal
+ * is of one input, model and set of options, which its key tells; one of others is begun anew. One that cannot be read stays as it is;
+ * where none can be written the run goes on, and says so once. */
 #ifndef STENO_TOOLS_RESUME_H
 #define STENO_TOOLS_RESUME_H
 #include "job.h"

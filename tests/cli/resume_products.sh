@@ -67,7 +67,7 @@ expect 0 "again" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav one/talk.w
 err_has "2 of 2 inputs were finished before"
 mv one three
 expect 0 "a folder that was moved" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav three/talk.wav
-err_has "1 of 2 inputs were finished before"
+err_has "2 of 2 inputs were finished before"
 
 # ---- what cannot be gone on with
 IN=$DIGITS expect 2 "standard input" -m "$MODEL" --resume -o out -

@@ -1,0 +1,131 @@
+/* steno tests: what made a result. SPDX-License-Identifier: MIT */
+#include "harness.h"
+#include "stamp.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/steno-stamp-XXXXXX";
+
+static void write_file(const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    const int fd = mkstemp(path);
+    if (fd < 0) return -1;
+    close(fd);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+/* A file system without such attributes has nothing to test. */
+static void need_attributes(void)
+{
+    if (setxattr(path, "user.steno.try", "x", 1, 0)) skip();
+}
+
+static void expect(enum stamp_found want, const char *key, const char *want_word)
+{
+    char word[STAMP_WORD_SZ];
+    const enum stamp_found found = stamp_look(path, key, word);
+    if (found != want || strcmp(word, want_word) != 0) fail_msg("\"%s\": %d \"%s\", want %d \"%s\"", key, found, word, want, want_word);
+}
+
+static const char key[] = "input 5 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor x\noptions {\"a\": 1}";
+
+static void test_a_stamp_says_what_differs(void **state)
+{
+    static const struct { const char *key, *word; } others[] = {
+        { "input 6 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor x\noptions {\"a\": 1}", "input" },
+        { "input 5 bytes\nsteno 2\nmodel a 1\nmodel b 2\nprocessor x\noptions {\"a\": 1}", "steno" },
+        { "input 5 bytes\nsteno 1\nmodel a 1\nmodel b 3\nprocessor x\noptions {\"a\": 1}", "model" },
+        { "input 5 bytes\nsteno 1\nmodel a 1\nprocessor x\noptions {\"a\": 1}", "model" },
+        { "input 5 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor y\noptions {\"a\": 1}", "processor" },
+        { "input 5 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor x\noptions {\"a\": 2}", "options" },
+        { "input 5 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor x", "options" },
+        { "input 5 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor x\noptions {\"a\": 1}\nmore", "more" },
+    };
+    (void)state;
+    need_attributes();
+    write_file("hello");
+    expect(STAMP_NONE, key, "");
+    stamp_put(path, key);
+    expect(STAMP_SAME, key, "");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) expect(STAMP_OTHER, others[i].key, others[i].word);
+    stamp_put(path, others[0].key);
+    expect(STAMP_SAME, others[0].key, "");
+    expect(STAMP_OTHER, key, "input");
+}
+
+static void test_bytes_that_change_are_seen(void **state)
+{
+    (void)state;
+    need_attributes();
+    write_file("hello");
+    stamp_put(path, key);
+    write_file("hellO"); /* in its place: the attribute stays */
+    expect(STAMP_CHANGED, key, "");
+    write_file("");
+    expect(STAMP_CHANGED, key, "");
+    write_file("hello, too");
+    expect(STAMP_CHANGED, key, "");
+    write_file("hello");
+    expect(STAMP_SAME, key, "");
+    write_file("");
+    stamp_put(path, key);
+    expect(STAMP_SAME, key, ""); /* an empty text is a result */
+}
+
+static void test_what_is_no_stamp_is_none(void **state)
+{
+    char much[3000], word[STAMP_WORD_SZ];
+    (void)state;
+    need_attributes();
+    write_file("hello");
+    stamp_put(path, key);
+    char good[1024];
+    const ssize_t n = getxattr(path, STAMP_ATTRIBUTE, good, sizeof good);
+    assert_true(n > 40);
+    for (ssize_t cut = 0; cut < n; cut++) { /* anything in its place, never SAME */
+        setxattr(path, STAMP_ATTRIBUTE, good, (size_t)cut, 0);
+        assert_int_not_equal(stamp_look(path, key, word), STAMP_SAME);
+        good[cut] ^= 1;
+        setxattr(path, STAMP_ATTRIBUTE, good, (size_t)n, 0);
+        assert_int_not_equal(stamp_look(path, key, word), STAMP_SAME);
+        good[cut] ^= 1;
+    }
+    memset(much, 'x', sizeof much);
+    setxattr(path, STAMP_ATTRIBUTE, much, sizeof much, 0);
+    expect(STAMP_NONE, key, "");
+    much[sizeof much - 1] = '\0'; /* a key without room is not kept */
+    stamp_put(path, much);
+    assert_int_equal(stamp_look(path, much, word), STAMP_NONE);
+    assert_int_equal(stamp_look("/tmp", key, word), STAMP_NONE);
+    assert_int_equal(stamp_look("/tmp/steno/none", key, word), STAMP_MISSING);
+    assert_int_equal(stamp_look("/etc/passwd/none", key, word), STAMP_MISSING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_stamp_says_what_differs),
+        cmocka_unit_test(test_bytes_that_change_are_seen),
+        cmocka_unit_test(test_what_is_no_stamp_is_none),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
