@@ -6,13 +6,13 @@
 #define STENO_TESTS_MLX_FOLDER_H
 #include <math.h>
 #include "spell.h"
-#include "unit/torch_file.h"
+#include "unit/zip_deflate.h"
 
 struct mlx_how {
     int type;            /* DT_F32, DT_F16 or DT_BF16 */
     int bits, group;     /* 0: matrices are not quantised */
     int dequantised;     /* matrices are rounded to groups, and stored as the numbers that these mean */
-    int npz;
+    int npz;             /* 1: stored, 2: deflated */
     const char *leave;   /* an array that is left out */
 };
 
@@ -177,6 +177,12 @@ static inline void mlx_file(const struct folder *d, struct mlx_arrays *m)
 {
     struct buf file = { 0 };
     if (m->is_npz) {
+        for (size_t i = 0; i < m->n && m->is_npz == 2; i++) {
+            struct buf packed = { 0 };
+            void *plain = (void *)(uintptr_t)m->entry[i].data;
+            put_deflated(&m->entry[i], &packed); /* which is the entry's from here on */
+            free(plain);
+        }
         put_zip(&file, m->entry, m->n, NULL);
         for (size_t i = 0; i < m->n; i++) {
             free((void *)(uintptr_t)m->entry[i].name);

@@ -1,7 +1,10 @@
 /* steno: reader of npz files. SPDX-License-Identifier: MIT
  *
- * A zip archive of stored entries, NAME.npy each, as numpy.savez and MLX write it. An array is a magic word, a version, the length of a
- * head, the head - a dictionary as Python prints it - and the numbers, which fill the entry to its end. */
+ * A zip archive of entries NAME.npy, as numpy.savez and MLX write it, or deflated, as numpy.savez_compressed does. An array is a magic
+ * word, a version, the length of a head, the head - a dictionary as Python prints it - and the numbers, which fill the entry to its end.
+ *
+ * Numbers are read at any place and by several threads, which a deflated text does not allow: such an entry is unpacked into memory when
+ * its head has been read and says the same size. An archive that unpacks to far more than weights do is refused before. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +12,14 @@
 #include "load/formats.h"
 #include "load/zip.h"
 
-enum { MAGIC_SZ = 6, TEXT_MAX = 4096, MAX_NAME = 255, MAX_CODE = 8 };
+enum { MAGIC_SZ = 6, TEXT_MAX = 4096, BEGIN_MAX = 12 + TEXT_MAX, MAX_NAME = 255, MAX_CODE = 8 };
+enum { UNPACK_TIMES = 16, UNPACK_FREE = 64 << 20 }; /* most bytes that all entries unpack to: so many times the file's, and these */
 
 struct npz {
     struct weights *w;
     const struct file *f;
     const struct zip_entry *entry; /* the one in hand */
+    uint8_t *head;                 /* [BEGIN_MAX] its beginning, where it is packed */
     const char *p;                 /* the rest of its head, NUL-terminated */
     struct array a;
     int n_descr, n_order, n_shape;
@@ -125,13 +130,42 @@ static int read_head(struct npz *z)
 
 /* ---- an array ------------------------------------------------------------------------------------------------------------------ */
 
+static int unpack_head(const struct npz *z)
+{
+    const uint64_t size = z->entry->size;
+    return z->entry->is_packed ? zip_unpack(z->f, z->entry, z->head, size < BEGIN_MAX ? size : BEGIN_MAX, z->e) : STENO_OK;
+}
+
+/* n bytes at `at` of the beginning of the entry in hand. */
+static int read_begin(const struct npz *z, uint64_t at, void *dst, size_t n)
+{
+    if (!z->entry->is_packed) return file_read(z->f, z->entry->offset + at, dst, n, z->e);
+    memcpy(dst, z->head + at, n);
+    return STENO_OK;
+}
+
+/* All of a packed entry, as a file in the weights' memory. */
+static int unpack_all(struct npz *z)
+{
+    const uint64_t size = z->entry->size;
+    struct file *f = arena_alloc(&z->w->arena, sizeof *f);
+    void *bytes = f && size <= SIZE_MAX ? arena_alloc(&z->w->arena, (size_t)size) : NULL;
+    if (!bytes) return err_nomem(z->e, (size_t)size, "an array that is unpacked");
+    file_from_memory(f, z->f->name, bytes, (size_t)size);
+    z->w->n_unpacked += size;
+    z->a.file = f;
+    z->a.offset -= z->entry->offset;
+    return zip_unpack(z->f, z->entry, bytes, size, z->e);
+}
+
 /* The head of the entry in hand as text, and the place behind it. */
 static int find_head(const struct npz *z, char text[TEXT_MAX + 1], uint64_t *at)
 {
     uint8_t p[12];
     const struct zip_entry *it = z->entry;
     if (it->size < sizeof p) return bad(z, "it is too short for an array");
-    const int rc = file_read(z->f, it->offset, p, sizeof p, z->e);
+    int rc = unpack_head(z);
+    if (!rc) rc = read_begin(z, 0, p, sizeof p);
     if (rc) return rc;
     if (memcmp(p, "\x93NUMPY", MAGIC_SZ) != 0) return bad(z, "it does not begin as an array does");
     if (p[6] < 1 || p[6] > 3)
@@ -144,7 +178,7 @@ static int find_head(const struct npz *z, char text[TEXT_MAX + 1], uint64_t *at)
                        "complete?", z->f->name, it->name, n, TEXT_MAX);
     text[n] = 0;
     *at = begin + n;
-    return file_read(z->f, it->offset + begin, text, (size_t)n, z->e);
+    return read_begin(z, begin, text, (size_t)n);
 }
 
 static int check_size(struct npz *z, uint64_t at)
@@ -184,6 +218,7 @@ static int read_array(struct npz *z, char text[TEXT_MAX + 1])
     z->a.name = name;
     z->a.file = z->f;
     z->a.offset = z->entry->offset + at;
+    if (!rc && z->entry->is_packed) rc = unpack_all(z);
     return rc ? rc : weights_add_array(z->w, &z->a, z->e);
 }
 
@@ -193,15 +228,32 @@ static int npz_match(const struct kind *k, const struct file *f)
     return k->form == KIND_NPZ;
 }
 
+/* Before anything is unpacked. */
+static int check_sum_of_sizes(const struct zip *zip, const struct file *f, steno_error *e)
+{
+    const uint64_t most = f->size < UINT64_MAX / UNPACK_TIMES - UNPACK_FREE ? f->size * UNPACK_TIMES + UNPACK_FREE : UINT64_MAX;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < zip->n; i++) {
+        const struct zip_entry *it = &zip->entry[i];
+        if (it->is_packed && it->size > most - all)
+            return err_set(e, STENO_EFORMAT, "%s: its entries unpack to more than %" PRIu64 " bytes, which is %d times as many as the file "
+                           "has, and %d more: weights do not; save it with numpy.savez", f->name, most, UNPACK_TIMES, UNPACK_FREE);
+        if (it->is_packed) all += it->size;
+    }
+    return STENO_OK;
+}
+
 static int npz_read(struct weights *w, const struct file *f, steno_error *e)
 {
     struct arena scrap;
     struct zip zip;
     arena_init(&scrap);
     char *text = arena_alloc(&scrap, TEXT_MAX + 1);
-    int rc = text ? zip_open(&zip, f, &scrap, e) : err_nomem(e, TEXT_MAX, "the head of an array");
+    uint8_t *head = arena_alloc(&scrap, BEGIN_MAX);
+    int rc = text && head ? zip_open(&zip, f, ZIP_DEFLATED, &scrap, e) : err_nomem(e, TEXT_MAX, "the head of an array");
+    if (!rc) rc = check_sum_of_sizes(&zip, f, e);
     for (uint32_t i = 0; !rc && i < zip.n; i++) {
-        struct npz z = { .w = w, .f = f, .entry = &zip.entry[i], .e = e };
+        struct npz z = { .w = w, .f = f, .entry = &zip.entry[i], .head = head, .e = e };
         rc = read_array(&z, text);
     }
     arena_free(&scrap);

@@ -76,7 +76,7 @@ static int read_place(struct weights *w, steno_error *e)
  * same bytes would take memory without end. */
 static int check_sum(const struct weights *w, steno_error *e)
 {
-    uint64_t stored = w->source.file.size, sum = 0;
+    uint64_t stored = w->source.file.size + w->n_unpacked, sum = 0;
     for (uint32_t i = 0; i < w->n_shards; i++) stored += w->shard[i].size;
     for (uint32_t i = 0; i < w->n_tensors; i++) {
         sum += w->tensor[i].size; /* each at most its file's */

@@ -317,7 +317,7 @@ static int torch_read(struct weights *w, const struct file *f, steno_error *e)
     struct torch t = { .w = w, .f = f, .e = e };
     const struct zip_entry *pkl = NULL;
     arena_init(&t.scrap);
-    int rc = zip_open(&t.zip, f, &t.scrap, e);
+    int rc = zip_open(&t.zip, f, ZIP_STORED, &t.scrap, e);
     if (!rc) rc = find_pickle(&t, &pkl);
     if (!rc) rc = check_byte_order(&t);
     if (!rc) rc = read_pickle(&t, pkl);

@@ -35,6 +35,7 @@ struct weights {
     struct strided_band *band;   /* of tensors that lie in another order (strided.h); NULL: there are none */
     struct file *shard;          /* [n_shards] files opened beside the first, closed by weights_close */
     uint32_t n_shards;
+    uint64_t n_unpacked;         /* bytes that were packed in the file and lie in the arena */
     struct meta meta;
     int has_shape;               /* the file says the network's shape: settings beside it are not read */
     float *mel_filters;          /* [n_mels, 201] or NULL: to be computed */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include "base/rd.h"
 
+enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, DEFLATE_MOST = 1032 /* times; what deflate can do at most */ };
+
 enum {
     END_SZ = 22, LOCATOR_SZ = 20, END64_SZ = 56, RECORD_SZ = 46, LOCAL_SZ = 30, COMMENT_MAX = 65535,
     SIG_END = 0x06054b50, SIG_LOCATOR = 0x07064b50, SIG_END64 = 0x06064b50, SIG_RECORD = 0x02014b50, SIG_LOCAL = 0x04034b50,
@@ -34,6 +36,7 @@ struct reader {
     struct zip *z;
     struct directory dir;
     struct rd r;
+    enum zip_packing most;
 };
 
 static uint64_t le(const uint8_t *p, unsigned n)
@@ -168,11 +171,20 @@ static int entry_error(struct reader *z, const char *entry, const char *what)
 }
 
 /* What both headers of an entry have to be. */
-static const char *refused(const struct header *h)
+static const char *refused(const struct reader *z, const struct header *h)
 {
-    if (h->flags & FLAG_SECRET) return "is encrypted; want it stored as it is";
-    if (h->method) return "is compressed; want it stored as it is, as torch.save and numpy.savez do (TorchScript programs are not read)";
-    return NULL;
+    const int may_be_packed = z->most == ZIP_DEFLATED;
+    if (h->flags & FLAG_SECRET) return "is encrypted; want it as it is";
+    if (h->method == METHOD_STORED || (may_be_packed && h->method == METHOD_DEFLATED)) return NULL;
+    return may_be_packed ? "is compressed in another way than by deflate; numpy.savez and numpy.savez_compressed write what is read" :
+           "is compressed; want it stored as it is, as torch.save does (TorchScript programs are not read)";
+}
+
+/* Whether the two sizes of an entry can be those of one text. */
+static int sizes_fit(const struct header *h)
+{
+    if (h->method == METHOD_STORED) return h->size == h->packed;
+    return h->packed && h->size / DEFLATE_MOST <= h->packed;
 }
 
 /* The header before the bytes has to tell the same as the directory; it may leave the sizes to a record behind the bytes. */
@@ -190,17 +202,17 @@ static int read_local(struct reader *z, struct zip_entry *it, const struct heade
                         le(p + 18, 4), le(p + 22, 4) };
     if (le(p, 4) != SIG_LOCAL || h.n_name != want->n_name || memcmp(p + LOCAL_SZ, it->name, h.n_name) != 0)
         return err_set(z->e, STENO_EFORMAT, "%s: byte %" PRIu64 " is not the header of zip entry '%s'", z->f->name, it->header, it->name);
-    if (refused(&h)) return entry_error(z, it->name, refused(&h));
+    if (refused(z, &h)) return entry_error(z, it->name, refused(z, &h));
     n -= LOCAL_SZ + h.n_name;
     const int open = h.flags & want->flags & FLAG_SIZES_BEHIND && (!h.size || h.size == FULL32) && (!h.packed || h.packed == FULL32);
     if (!open && !widen((uint64_t *[]){ &h.size, &h.packed }, 2, p + LOCAL_SZ + h.n_name, h.n_extra < n ? h.n_extra : n))
         return entry_error(z, it->name, "lacks the 64-bit sizes it refers to");
-    if (!open && (h.size != want->size || h.packed != want->packed))
-        return entry_error(z, it->name, "has one size in its header and another in the directory");
+    if (h.method != want->method || (!open && (h.size != want->size || h.packed != want->packed)))
+        return entry_error(z, it->name, "has one size or compression in its header and another in the directory");
     it->offset = it->header + LOCAL_SZ + h.n_name + h.n_extra;
-    if (it->offset > room || it->size > room - it->offset)
+    if (it->offset > room || it->packed > room - it->offset)
         return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' needs bytes %" PRIu64 "+%" PRIu64 ", the directory begins at %" PRIu64,
-                       z->f->name, it->name, it->offset, it->size, room);
+                       z->f->name, it->name, it->offset, it->packed, room);
     return STENO_OK;
 }
 
@@ -232,11 +244,14 @@ static int read_record(struct reader *z, struct zip_entry *it, char *name)
         return err_set(z->e, STENO_EFORMAT, "%s: zip entry at byte %" PRIu64 " is called '%s': want a plain relative name", z->f->name, at,
                        name);
     it->name = name;
-    if (refused(&h)) return entry_error(z, name, refused(&h));
+    if (refused(z, &h)) return entry_error(z, name, refused(z, &h));
     if (!widen((uint64_t *[]){ &h.size, &h.packed, &it->header }, 3, extra, n_extra))
         return entry_error(z, name, "lacks the 64-bit numbers it refers to");
-    if (disk || h.size != h.packed) return entry_error(z, name, "is on another disk, or is stored with another size than its own");
+    if (disk || !sizes_fit(&h)) return entry_error(z, name, "is on another disk, or has a size that its bytes cannot have");
     it->size = h.size;
+    it->packed = h.packed;
+    it->crc = (uint32_t)le(p + 16, 4);
+    it->is_packed = h.method != METHOD_STORED;
     return read_local(z, it, &h);
 }
 
@@ -258,7 +273,7 @@ static int check_apart(struct reader *z)
     const uint32_t n = z->z->n;
     qsort(it, n, sizeof *it, by_place);
     for (uint32_t i = 1; i < n; i++)
-        if (it[i].header < it[i - 1].offset + it[i - 1].size)
+        if (it[i].header < it[i - 1].offset + it[i - 1].packed)
             return err_set(z->e, STENO_EFORMAT, "%s: zip entries '%s' and '%s' share bytes", z->f->name, it[i - 1].name, it[i].name);
     qsort(it, n, sizeof *it, by_name);
     for (uint32_t i = 1; i < n; i++)
@@ -266,9 +281,9 @@ static int check_apart(struct reader *z)
     return STENO_OK;
 }
 
-int zip_open(struct zip *out, const struct file *f, struct arena *a, steno_error *e)
+int zip_open(struct zip *out, const struct file *f, enum zip_packing most, struct arena *a, steno_error *e)
 {
-    struct reader z = { .f = f, .a = a, .e = e, .z = out };
+    struct reader z = { .f = f, .a = a, .e = e, .z = out, .most = most };
     *out = (struct zip){ 0 };
     int rc = find_directory(&z);
     if (rc) return rc;

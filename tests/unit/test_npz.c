@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include "load/weights.h"
 #include "load/flat.h"
-#include "torch_file.h"
+#include "zip_deflate.h"
 
 #define HEAD(type, order, shape) "{'descr': '" type "', 'fortran_order': " order ", 'shape': " shape ", }"
 
@@ -234,7 +234,7 @@ static void test_entries_that_are_no_arrays_are_refused(void **state)
         { { .name = "b.npy", .data = "not an array at all", .n = 19 }, STENO_EFORMAT, "does not begin as an array does" },
         { { .name = "b.npy", .data = version, .n = good.len }, STENO_EUNSUPPORTED, "has version 4 of the form; 1 to 3" },
         { { .name = "b.npy", .data = length, .n = good.len }, STENO_EFORMAT, "its head has 65" },
-        { { .name = "b.npy", .data = good.p, .n = good.len, .method = 8 }, STENO_EFORMAT, "is compressed; want it stored" },
+        { { .name = "b.npy", .data = good.p, .n = good.len, .method = 12 }, STENO_EFORMAT, "is compressed in another way than by deflate" },
         { { .name = "a.npy", .data = good.p, .n = good.len }, STENO_EFORMAT, "is there twice" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -249,6 +249,137 @@ static void test_entries_that_are_no_arrays_are_refused(void **state)
     free(version);
     free(length);
     buf_free(&good);
+}
+
+/* ---- packed ---- */
+
+static void test_packed_arrays_are_those_that_were_packed(void **state)
+{
+    (void)state;
+    enum { LARGE = 300000 }; /* many pieces */
+    struct buf plain = { 0 }, large = { 0 }, packed[2] = { { 0 } }, file = { 0 };
+    struct weights w;
+    steno_error e;
+    put_array(&plain, HEAD("<f4", "False", "(2, 3)"), 24);
+    put_array(&large, HEAD("<f2", "True", "(300, 500)"), LARGE);
+    for (size_t i = large.len - LARGE; i < large.len; i++) large.p[i] = (char)(i * 2654435761u >> 17 & (i % 3 ? 0x3f : 0)); /* it packs */
+    struct put_entry entry[] = { { .name = "a.npy", .data = plain.p, .n = plain.len },
+                                 { .name = "b.npy", .data = large.p, .n = large.len },
+                                 { .name = "c.npy", .data = plain.p, .n = plain.len },
+                                 { .name = "d.npy", .data = plain.p, .n = plain.len } };
+    put_deflated(&entry[1], &packed[0]);
+    put_deflated(&entry[2], &packed[1]);
+    entry[2].flags = 8; /* sizes behind */
+    entry[3].zip64 = 1;
+    assert_true(packed[0].len < large.len);
+    if (open_zip(&w, entry, 4, &file, &e)) fail_msg("%s", e.text);
+    float *got = malloc(LARGE * 2);
+    assert_non_null(got);
+    for (int i = 0; i < 4; i++) {
+        const struct tensor *t = weights_find(&w, (char[]){ (char)('a' + i), '\0' });
+        assert_non_null(t);
+        if (i == 1) {
+            uint16_t want;
+            assert_true(t->dim[0] == 300 && t->dim[1] == 500);
+            if (tensor_read_rows(t, 0, 300, got, &e)) fail_msg("%s", e.text); /* it lies column by column, and is turned */
+            for (int k = 0; k < LARGE / 2; k += 7) {
+                memcpy(&want, large.p + large.len - LARGE + 2 * (size_t)(k / 500 + k % 500 * 300), 2);
+                if (((const uint16_t *)(const void *)got)[k] != want) fail_msg("number %d", k);
+            }
+            continue;
+        }
+        uint8_t bytes[24];
+        assert_int_equal(file_read(t->file, t->offset, bytes, 24, &e), STENO_OK);
+        assert_memory_equal(bytes, plain.p + plain.len - 24, 24);
+    }
+    free(got);
+    weights_close(&w);
+    buf_free(&plain);
+    buf_free(&large);
+    buf_free(&packed[0]);
+    buf_free(&packed[1]);
+    buf_free(&file);
+}
+
+/* Anything that is said twice has to agree, and what is said to be large is never believed. */
+static void test_packed_entries_that_lie_are_refused(void **state)
+{
+    (void)state;
+    static const struct { int64_t size, n, crc; const char *says; } lie[] = {
+        { .size = 1, .says = "unpacks to fewer bytes than it says" },
+        { .size = -1, .says = "unpacks to more bytes than it says" },
+        { .crc = 1, .says = "has another sum than it says" },
+        { .n = -1, .says = "or does not end" },
+        { .n = -20, .says = "cannot be unpacked" },
+        { .size = 50000, .says = "unpacks to fewer bytes than it says" },
+        { .size = 2000000, .n = -60, .says = "has a size that its bytes cannot have" },
+    };
+    struct buf plain = { 0 };
+    put_array(&plain, HEAD("<f4", "False", "(2, 3)"), 24);
+    for (size_t i = 0; i < sizeof lie / sizeof *lie; i++) {
+        struct put_entry entry = { .name = "a.npy", .data = plain.p, .n = plain.len };
+        struct buf packed = { 0 }, file = { 0 };
+        struct weights w;
+        steno_error e = { 0 };
+        put_deflated(&entry, &packed);
+        entry.unpacked += (uint64_t)lie[i].size;
+        entry.n += (uint64_t)lie[i].n;
+        entry.crc += (uint32_t)lie[i].crc;
+        if (open_zip(&w, &entry, 1, &file, &e) != STENO_EFORMAT || !strstr(e.text, lie[i].says)) fail_msg("%zu: %s", i, e.text);
+        buf_free(&packed);
+        buf_free(&file);
+    }
+    for (size_t i = 0; i < 200; i++) { /* any byte of the text may be damaged */
+        struct put_entry entry = { .name = "a.npy", .data = plain.p, .n = plain.len };
+        struct buf packed = { 0 }, file = { 0 };
+        struct weights w;
+        steno_error e = { 0 };
+        put_deflated(&entry, &packed);
+        if (i >= packed.len) i = 200;
+        else packed.p[i] ^= (char)(1 << i % 8);
+        const int rc = open_zip(&w, &entry, 1, &file, &e);
+        if (i < 200 && rc == STENO_OK) fail_msg("byte %zu is damaged", i);
+        if (rc == STENO_OK) weights_close(&w);
+        buf_free(&packed);
+        buf_free(&file);
+    }
+    buf_free(&plain);
+}
+
+/* An archive that unpacks to far more than weights do is refused before it is unpacked: just at the limit, and above it. */
+static void test_a_bomb_is_refused(void **state)
+{
+    (void)state;
+    struct buf plain = { 0 }, packed = { 0 }, file = { 0 };
+    enum { N = 17, EACH = 4 << 20, FREE = 64 << 20 };
+    put_array(&plain, HEAD("<f4", "False", "(1048576,)"), 0);
+    const size_t n_head = plain.len;
+    char *zeros = calloc(1, EACH);
+    assert_non_null(zeros);
+    buf_add(&plain, zeros, EACH);
+    struct put_entry entry[N] = { { .name = "t00.npy", .data = plain.p, .n = plain.len } };
+    put_deflated(&entry[0], &packed);
+    static char names[N][8];
+    for (int i = 1; i < N; i++) {
+        entry[i] = entry[0];
+        snprintf(names[i], sizeof names[i], "t%02d.npy", i);
+        entry[i].name = names[i];
+    }
+    for (int n = 15; n <= N; n++) {
+        struct weights w;
+        steno_error e = { 0 };
+        const int rc = open_zip(&w, entry, (size_t)n, &file, &e);
+        const int is_much = (uint64_t)n * (n_head + EACH) > file.len * 16 + FREE;
+        const int is_told = rc == STENO_EFORMAT && strstr(e.text, "its entries unpack to more than");
+        if (is_much ? !is_told : rc != STENO_OK) fail_msg("%d: %s", n, e.text);
+        if (n == 15) assert_false(is_much);
+        if (n == N) assert_true(is_much);
+        if (rc == STENO_OK) weights_close(&w);
+    }
+    free(zeros);
+    buf_free(&plain);
+    buf_free(&packed);
+    buf_free(&file);
 }
 
 static void test_a_cut_file_is_refused_at_every_length(void **state)
@@ -281,6 +412,9 @@ int main(void)
         cmocka_unit_test(test_small_tables_of_whole_numbers_are_lists),
         cmocka_unit_test(test_arrays_that_lie_are_refused_with_place_and_cause),
         cmocka_unit_test(test_entries_that_are_no_arrays_are_refused),
+        cmocka_unit_test(test_packed_arrays_are_those_that_were_packed),
+        cmocka_unit_test(test_packed_entries_that_lie_are_refused),
+        cmocka_unit_test(test_a_bomb_is_refused),
         cmocka_unit_test(test_a_cut_file_is_refused_at_every_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

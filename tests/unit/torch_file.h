@@ -30,6 +30,8 @@ struct put_entry {
     int64_t header_lie;                  /* added to the header's place */
     int zip64;                           /* 1: numbers of the directory in a zip64 field; 2: the field is left out */
     uint32_t n_comment;                  /* bytes of the comment in the directory */
+    uint64_t unpacked;                   /* what the data unpack to, where they are deflated (method 8); 0: they are stored */
+    uint32_t crc;
 };
 
 struct put_end {
@@ -43,7 +45,7 @@ struct put_end {
 static inline void put_header(struct buf *b, const struct put_entry *t, int local, uint64_t at)
 {
     const char *name = local && t->local_name ? t->local_name : t->name;
-    const uint64_t size = t->n + (local ? t->local_size_lie : t->size_lie);
+    const uint64_t packed = t->n + (local ? t->local_size_lie : t->size_lie), size = t->unpacked ? t->unpacked : packed;
     const int wide = !local && t->zip64;
     const uint32_t n_extra = wide && t->zip64 == 1 ? 4 + 24 : 0;
     put_le(b, local ? 0x04034b50 : 0x02014b50, 4);
@@ -51,8 +53,9 @@ static inline void put_header(struct buf *b, const struct put_entry *t, int loca
     put_le(b, 0, 2);
     put_le(b, t->flags, 2);
     put_le(b, t->method, 2);
-    put_le(b, 0, 8); /* time, date, checksum */
-    put_le(b, wide ? 0xffffffff : size, 4);
+    put_le(b, 0, 4); /* time, date */
+    put_le(b, t->crc, 4);
+    put_le(b, wide ? 0xffffffff : packed, 4);
     put_le(b, wide ? 0xffffffff : size, 4);
     put_le(b, strlen(name), 2);
     put_le(b, n_extra, 2);
@@ -66,7 +69,7 @@ static inline void put_header(struct buf *b, const struct put_entry *t, int loca
         put_le(b, 1, 2);
         put_le(b, 24, 2);
         put_le(b, size, 8);
-        put_le(b, size, 8);
+        put_le(b, packed, 8);
         put_le(b, at + (uint64_t)t->header_lie, 8);
     }
     static const char comment[1 << 16];
