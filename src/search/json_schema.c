@@ -191,6 +191,67 @@ static int put_schema(struct schema_writer *w, uint32_t at)
     return STENO_OK;
 }
 
+/* ---- schemas that lead back to themselves -------------------------------------------------------------------------------------- */
+
+/* Where a schema leads without any text: the node of its $ref, else the first of its alternatives; JSON_NONE: nowhere. */
+static uint32_t first_silent(const struct schema_writer *w, uint32_t at)
+{
+    static const char *const lists[] = { "anyOf", "oneOf", "allOf" };
+    uint32_t it = schema_node(w, at)->kind == JSON_OBJECT ? schema_find(w, at, "$ref") : JSON_NONE;
+    for (int i = 0; i < 3 && !it && schema_node(w, at)->kind == JSON_OBJECT; i++) {
+        const uint32_t list = schema_find(w, at, lists[i]);
+        it = list ? schema_node(w, list)->child : JSON_NONE;
+    }
+    return it;
+}
+
+/* The schema that a place of first_silent, or of one behind it, stands for. */
+static uint32_t silent_target(const struct schema_writer *w, uint32_t it)
+{
+    const struct json_node *v = schema_node(w, it);
+    if (v->kind != JSON_TEXT) return it;
+    const int64_t to = json_tree_follow(&w->t, v->s + 1);
+    return to < 0 ? it : (uint32_t)to;
+}
+
+static uint32_t next_silent(const struct schema_writer *w, uint32_t it)
+{
+    return schema_node(w, it)->kind == JSON_TEXT ? JSON_NONE : schema_node(w, it)->next; /* a $ref is alone */
+}
+
+/* A way of such steps that comes back to where it was has no text of its own: the schema would be no more than itself. */
+static int refuse_circles(struct schema_writer *w, struct arena *a)
+{
+    enum { FRESH, ON_THE_WAY, DONE };
+    uint8_t *state = arena_array(a, w->t.n, 1);
+    uint32_t *way = arena_array(a, w->t.n, sizeof *way), *step = arena_array(a, w->t.n, sizeof *step);
+    if (!state || !way || !step) return err_nomem(w->e, w->t.n, "a JSON schema");
+    memset(state, FRESH, w->t.n);
+    for (uint32_t i = 0; i < w->n_todo; i++) {
+        uint32_t n = 0;
+        if (state[w->todo[i]] != FRESH) continue;
+        way[n] = w->todo[i];
+        step[n++] = first_silent(w, w->todo[i]);
+        state[w->todo[i]] = ON_THE_WAY;
+        while (n) {
+            const uint32_t it = step[n - 1];
+            if (!it) {
+                state[way[--n]] = DONE;
+                continue;
+            }
+            const uint32_t to = silent_target(w, it);
+            step[n - 1] = next_silent(w, it);
+            if (state[to] == ON_THE_WAY)
+                return schema_refuse(w, it, "it leads back to a schema that it is a part of, without text between (properties, items)");
+            if (state[to] == DONE) continue;
+            state[to] = ON_THE_WAY;
+            way[n] = to;
+            step[n++] = first_silent(w, to);
+        }
+    }
+    return STENO_OK;
+}
+
 static int write_all(struct schema_writer *w, struct arena *a)
 {
     w->todo = arena_array(a, w->t.n, sizeof *w->todo);
@@ -201,6 +262,7 @@ static int write_all(struct schema_writer *w, struct arena *a)
     schema_put_name(w, 0);
     buf_str(w->out, "\n");
     for (uint32_t i = 0; i < w->n_todo && !rc; i++) rc = put_schema(w, w->todo[i]);
+    if (!rc) rc = refuse_circles(w, a);
     buf_str(w->out, common);
     return !rc && w->out->err ? err_nomem(w->e, w->out->len, "a grammar") : rc;
 }

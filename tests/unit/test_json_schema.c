@@ -141,6 +141,17 @@ static void test_whole_numbers_of_a_range_are_all_of_them_and_no_others(void **s
 
 /* ---- what is refused --------------------------------------------------------------------------------------------------------- */
 
+static void expect_refusal(const char *schema, const char *says)
+{
+    char text[400], why[400];
+    struct buf gbnf = { 0 };
+    steno_error e = { 0 };
+    const int rc = json_schema_grammar(&gbnf, quoted(text, schema), strlen(schema), &e);
+    if (rc != STENO_EARG && rc != STENO_EFORMAT) fail_msg("%s is taken: %s", schema, gbnf.p);
+    if (!strstr(e.text, quoted(why, says))) fail_msg("%s: '%s' does not say '%s'", schema, e.text, says);
+    buf_free(&gbnf);
+}
+
 static void test_what_is_not_served_is_refused_with_its_place(void **state)
 {
     (void)state;
@@ -188,13 +199,79 @@ static void test_what_is_not_served_is_refused_with_its_place(void **state)
         { "{'format':'email'}", "/format: date, time" },
         { "{'format':'date','minLength':3}", "its own length" },
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char text[400], why[400];
-        struct buf gbnf = { 0 };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_refusal(bad[i].schema, bad[i].why);
+}
+
+static void test_a_schema_that_is_no_more_than_itself_is_refused(void **state)
+{
+    static const struct { const char *schema, *why; } bad[] = {
+        { "{'$ref':'#'}", "/$ref: it leads back" },
+        { "{'anyOf':[{'type':'null'},{'$ref':'#'}]}", "/anyOf/1/$ref: it leads back" },
+        { "{'oneOf':[{'allOf':[{'$ref':'#'}]},{'type':'null'}]}", "/oneOf/0/allOf/0/$ref: it leads back" },
+        { "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/b'},'b':{'$ref':'#/$defs/a'}}}", "/$defs/b/$ref: it leads back" },
+        { "{'type':'array','items':{'$ref':'#/$defs/a'},'$defs':{'a':{'anyOf':[{'$ref':'#/$defs/a'},{'type':'null'}]}}}",
+          "/$defs/a/anyOf/0/$ref: it leads back" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_refusal(bad[i].schema, bad[i].why);
+}
+
+/* Values in each other, as deep as a text has them: nothing of it grows the stack of the process. */
+static void test_a_schema_that_leads_to_itself_has_texts_of_any_depth(void **state)
+{
+    static const struct { const char *schema, *open, *middle, *close; } row[] = {
+        { "{'type':'array','items':{'$ref':'#'}}", "[", "[]", "]" },
+        { "{'type':'object','properties':{'next':{'anyOf':[{'$ref':'#'},{'type':'null'}]}},'required':['next']}", "{'next':", "null",
+          "}" },
+        { "{'$ref':'#/$defs/a','$defs':{'a':{'type':'array','items':{'$ref':'#/$defs/b'}},"
+          "'b':{'type':'object','properties':{'v':{'$ref':'#/$defs/a'}},'required':['v']}}}", "[{'v':", "[]", "}]" },
+        { "{'type':'object','additionalProperties':{'$ref':'#'}}", "{'k':", "{}", "}" },
+        { "{}", "[", "1", "]" },
+    };
+    enum { MOST = 4000 }; /* deeper ones come to the limits of a matcher somewhere, and are rejected there */
+    static const int depths[] = { 1, 2, 63, 64, 65, 1000, MOST, 300000 };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char schema[400], part[3][400];
+        const struct rules r = rules_of(quoted(schema, row[i].schema));
+        quoted(part[0], row[i].open), quoted(part[1], row[i].middle), quoted(part[2], row[i].close);
+        for (size_t k = 0; k < sizeof depths / sizeof *depths; k++) {
+            struct buf text = { 0 };
+            for (int d = 0; d < depths[k]; d++) buf_str(&text, part[0]);
+            buf_str(&text, part[1]);
+            const size_t cut = text.len;
+            for (int d = 0; d < depths[k]; d++) buf_str(&text, part[2]);
+            buf_add(&text, "", 1);
+            assert_false(text.err);
+            if (!accepts(r, text.p) && depths[k] <= MOST) fail_msg("%s: %d deep is rejected", row[i].schema, depths[k]);
+            text.p[cut] = '\0';
+            if (accepts(r, text.p)) fail_msg("%s: %d deep without its end is taken", row[i].schema, depths[k]);
+            buf_free(&text);
+        }
+        rules_close(r);
+    }
+}
+
+/* Schemas in each other. The reader of JSON takes 64 levels; deeper ones are refused, however deep. */
+static void test_a_schema_is_at_most_so_deep(void **state)
+{
+    static const struct { int levels, taken; } row[] = { { 1, 1 }, { 31, 1 }, { 62, 1 }, { 63, 1 }, { 64, 1 }, { 65, 0 }, { 66, 0 },
+                                                         { 1000, 0 }, { 300000, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct buf text = { 0 }, gbnf = { 0 };
+        struct grammar *g;
         steno_error e = { 0 };
-        const int rc = json_schema_grammar(&gbnf, quoted(text, bad[i].schema), strlen(bad[i].schema), &e);
-        if (rc != STENO_EARG && rc != STENO_EFORMAT) fail_msg("%s is taken: %s", bad[i].schema, gbnf.p);
-        if (!strstr(e.text, quoted(why, bad[i].why))) fail_msg("%s: '%s' does not say '%s'", bad[i].schema, e.text, bad[i].why);
+        for (int d = 1; d < row[i].levels; d++) buf_str(&text, "{\"type\":\"array\",\"items\":");
+        buf_str(&text, "{}");
+        for (int d = 1; d < row[i].levels; d++) buf_str(&text, "}");
+        assert_false(text.err);
+        const int rc = json_schema_grammar(&gbnf, text.p, text.len, &e);
+        if (row[i].taken) {
+            if (rc || grammar_open(&g, gbnf.p, NULL, &e)) fail_msg("%d levels: %s", row[i].levels, e.text);
+            grammar_close(g);
+        } else if (rc != STENO_EFORMAT || !strstr(e.text, "64")) fail_msg("%d levels: %d %s", row[i].levels, rc, e.text);
+        buf_free(&text);
         buf_free(&gbnf);
     }
 }
@@ -219,6 +296,9 @@ int main(void)
         cmocka_unit_test(test_texts_that_hold_to_a_schema_are_told_from_others),
         cmocka_unit_test(test_whole_numbers_of_a_range_are_all_of_them_and_no_others),
         cmocka_unit_test(test_what_is_not_served_is_refused_with_its_place),
+        cmocka_unit_test(test_a_schema_that_is_no_more_than_itself_is_refused),
+        cmocka_unit_test(test_a_schema_that_leads_to_itself_has_texts_of_any_depth),
+        cmocka_unit_test(test_a_schema_is_at_most_so_deep),
         cmocka_unit_test(test_a_schema_without_end_is_no_grammar),
     };
     return cmocka_run_group_tests(tests, bytes_open, bytes_close);
