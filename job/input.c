@@ -193,6 +193,7 @@ static int join_speech(struct job_input *in)
     const int rc = speech_join(&in->join, &in->n_clips, r, &in->src, should_abort, in);
     if (rc == STENO_OK) in->params.on_segment = on_joined_segment;
     in->audio_ms = steno_duration_ms(r->session);
+    if (!in->job->media.unclocked && in->params.guards != STENO_GUARDS_OFF) in->join.end_ms = in->audio_ms;
     in->is_silent = rc == STENO_OK && in->n_clips == 0;
     return rc;
 }

@@ -165,11 +165,17 @@ int64_t join_word_time(const struct join *j, int64_t cs)
     return j->n ? j->span[j->n - 1].t1 : cs;
 }
 
+static int64_t cut_ms(const struct join *j, int64_t ms)
+{
+    return j->end_ms > 0 && ms > j->end_ms ? j->end_ms : ms;
+}
+
 void join_segment(const struct join *j, steno_segment *s)
 {
     const int64_t t0 = join_time(j, s->t0_ms / 10), t1 = join_time(j, s->t1_ms / 10);
     s->t0_ms = 10 * t0;
-    s->t1_ms = 10 * (t1 > t0 + LEAST_CS ? t1 : t0 + LEAST_CS);
+    s->t0_ms = cut_ms(j, s->t0_ms);
+    s->t1_ms = cut_ms(j, 10 * (t1 > t0 + LEAST_CS ? t1 : t0 + LEAST_CS));
     s->start = (double)s->t0_ms / 1000;
     s->end = (double)s->t1_ms / 1000;
 }
@@ -187,8 +193,8 @@ void join_transcript(const struct join *j, struct transcript *t, struct transcri
         n_words += store->segs[i].n_words;
     }
     for (int i = 0; i < t->n_left_out; i++) {
-        store->left_out[i].t0_ms = 10 * join_time(j, store->left_out[i].t0_ms / 10);
-        store->left_out[i].t1_ms = 10 * join_time(j, store->left_out[i].t1_ms / 10);
+        store->left_out[i].t0_ms = cut_ms(j, 10 * join_time(j, store->left_out[i].t0_ms / 10));
+        store->left_out[i].t1_ms = cut_ms(j, 10 * join_time(j, store->left_out[i].t1_ms / 10));
     }
     for (int i = 0; i < t->n_hypotheses; i++) store->hypotheses[i].at_ms = 10 * join_time(j, store->hypotheses[i].at_ms / 10);
     for (int i = 0; i < n_words && store->words; i++) {
@@ -196,6 +202,8 @@ void join_transcript(const struct join *j, struct transcript *t, struct transcri
         w->start = word_second(j, w->start);
         w->end = word_second(j, w->end);
         if (w->end < w->start + 0.01) w->end = w->start + 0.01;
+        if (j->end_ms > 0 && w->end * 1000 > (double)j->end_ms) w->end = (double)j->end_ms / 1000;
+        if (j->end_ms > 0 && w->start > w->end) w->start = w->end;
         w->t0_ms = (int64_t)floor(w->start * 1000 + 0.5);
         w->t1_ms = (int64_t)floor(w->end * 1000 + 0.5);
     }

@@ -21,6 +21,7 @@ struct join {
     int64_t k, zeros;         /* which span; silence behind it that is still to come */
     float *held;              /* [overlap] the last ones taken */
     int64_t overlap;
+    int64_t end_ms;           /* of the sound: nothing ends behind it. 0: short segments may, by a tenth of a second, as whisper.cpp's */
 };
 
 enum { JOIN_OVERLAP_MS = 100 };

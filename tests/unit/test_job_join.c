@@ -94,11 +94,34 @@ static void test_times_of_segments_and_words_are_the_sounds_own(void **state)
     join_free(&j);
 }
 
+/* The last span ends with the sound: what is short there does not end behind it. */
+static void test_nothing_ends_behind_the_sound(void **state)
+{
+    static const int64_t ends[] = { 10620, 10625, 10650, 10719, 10720, 11000 };
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct sound_at from = { 0, 4000 };
+        struct join j;
+        begin(&j, &from);
+        steno_segment s = { .size = sizeof s, .t0_ms = 99000, .t1_ms = 99010, .n_words = 2 };
+        steno_word words[] = { { .start = 98.5, .end = 99 }, { .start = 990, .end = 990.1 } };
+        struct transcript_store store = { .segs = &s, .words = words };
+        struct transcript t = { .segs = &s, .n = 1, .words = words };
+        j.end_ms = ends[i];
+        join_transcript(&j, &t, &store);
+        if (s.t0_ms != 10620 || s.t1_ms != (ends[i] < 10720 ? ends[i] : 10720)) fail_msg("%d to %d", (int)s.t0_ms, (int)s.t1_ms);
+        assert_true(s.end == (double)s.t1_ms / 1000);
+        for (int k = 0; k < 2; k++) assert_true(words[k].t1_ms <= ends[i] && words[k].t0_ms <= words[k].t1_ms);
+        join_free(&j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_joined_sound_is_the_spans_with_silence_between_them_whatever_the_pieces),
         cmocka_unit_test(test_times_of_segments_and_words_are_the_sounds_own),
+        cmocka_unit_test(test_nothing_ends_behind_the_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
