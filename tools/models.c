@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include "vocab_places.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,11 +266,13 @@ char *models_demo_audio(void)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-/* Places where a vocabulary may be when a model carries none and none lies beside it: model folders, then files, small ones first; at the
- * end the built-in model. */
+/* Places where a vocabulary may be when a model carries none and none lies beside it: vocabularies alone, model folders, then files, small
+ * ones first; at the end the built-in model. */
 static void vocabularies(struct found *f)
 {
+    struct found alone = { .n = 0 };
     scan(f);
+    vocab_places_each(models_folder, N_MODEL_FOLDERS, add, &alone, &alone.no_memory);
     struct candidate *c = f->c;
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++) {
@@ -284,6 +287,10 @@ static void vocabularies(struct found *f)
     }
     char *demo = models_demo();
     if (demo) add(f, demo, 0);
+    alone.no_memory |= f->no_memory;
+    for (size_t i = 0; i < f->n; i++) add(&alone, f->c[i].path, f->c[i].size);
+    free(f->c);
+    *f = alone;
 }
 
 int models_open_file(steno_model **out, char **vocab, const char *path, const char *given, const steno_model_params *params, steno_error *e)
@@ -317,8 +324,9 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     if (rc == STENO_OK && at->vocab && !c->quiet)
         message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
     if (rc == STENO_ENOVOCAB && !c->vocab) {
+        const char *where = strstr(e.text, "openai-whisper"); /* of Whisper's models alone */
         message("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a vocabulary file, a tokenizer "
-            "folder or a model that has one", path);
+                "folder or a model that has one%s%s", path, where ? "; " : "", where ? where : "");
         return EXIT_MODEL;
     }
     char reason[OPTION_TEXT_SZ];

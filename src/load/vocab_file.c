@@ -92,7 +92,8 @@ static int read_beside(struct weights *w, const struct model_source *p, const st
     arena_init(&scrap);
     int rc = find_beside(w, p, m, &scrap, &f, e);
     if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no vocabulary in it or beside it: none of vocab.json, tokenizer.json, "
-                          "multilingual.tiktoken, gpt2.tiktoken, a SentencePiece model, tokens.json", p->name);
+                          "multilingual.tiktoken, gpt2.tiktoken, a SentencePiece model, tokens.json%s%s", p->name,
+                          w->vocab_where ? "; " : "", w->vocab_where ? w->vocab_where : "");
     if (rc > 0) {
         rc = read_file(w, &f, p, e);
         file_close(&f);

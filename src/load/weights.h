@@ -44,6 +44,7 @@ struct weights {
     int32_t (*merge)[2];         /* [n_merges] pairs of ids in the order they are joined; NULL: the file has none */
     uint32_t n_merges;
     const char *vocab_first;     /* file beside the model that has its vocabulary rather than others of its kind; NULL: none is named */
+    const char *vocab_where;     /* where it can be had and what is to be done with it, for a message; NULL: it is not known */
     uint32_t *hash;              /* open addressing over names; private to weights.c */
     uint32_t hash_mask;
 };

@@ -163,11 +163,15 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
                    (unsigned)eot);
 }
 
+#define OPENAI_HAS "openai-whisper's package has it as whisper/assets/"
+
 /* The vocabulary of a model that carries none: looked for before its weights are read, because it may be somewhere else. */
 static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     if (w->vocab) return STENO_OK;
     w->vocab_first = m->n_vocab == WHISPER_VOCAB_ENGLISH ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
+    w->vocab_where = m->n_vocab == WHISPER_VOCAB_ENGLISH ? OPENAI_HAS "gpt2.tiktoken: put that beside the model" :
+                                                           OPENAI_HAS "multilingual.tiktoken: put that beside the model";
     int rc = whisper_tokens_init(&m->tokens, m->n_vocab, e);
     if (!rc) rc = weights_read_vocab(w, m->opening->vocab_path, e);
     return rc ? rc : check_vocab(m, w, m->opening->vocab_path, e);

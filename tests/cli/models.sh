@@ -119,8 +119,43 @@ if [ -d "$WHISPER" ]; then
     rm "$HOME/.cache/whisper.cpp/ggml-tiny.bin"
     expect 3 "where none fits the message says how to give one" -m alone.pt "$DIGITS"
     err_has "alone.pt: the model carries no vocabulary, and none on this machine fits; give one with --vocab"
+    err_has "openai-whisper's package has it as whisper/assets/multilingual.tiktoken: put that beside the model"
     err_lines 1
     rm -r "$HOME/.cache"
+    # ---- vocabularies alone, where people have them
+    if type -P python3 >/dev/null; then
+        python3 - "$WHISPER/hf/vocab.json" >words.tiktoken <<'END'
+import base64, json, sys
+plain = [*range(33, 127), *range(161, 173), *range(174, 256)] # GPT-2's letters for bytes
+byte = {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(b for b in range(256) if b not in plain)}
+for word, rank in sorted(json.load(open(sys.argv[1])).items(), key=lambda w: w[1]):
+    if rank < 50257 and all(c in byte for c in word): print(base64.b64encode(bytes(byte[c] for c in word)).decode(), rank)
+END
+        found_in() { # found_in CLAIM PATH [FILE]: the vocabulary that lies there is taken, and named
+            mkdir -p "$(dirname "$2")"
+            cp "${3-words.tiktoken}" "$2"
+            expect 0 "a vocabulary $1" -m alone.pt "$DIGITS"
+            err_has "vocabulary: $2 (the model carries none"
+            same from_whisper-digits.bin "$T/out"
+            rm "$2"
+        }
+        found_in "in openai-whisper's folder" "$HOME/.cache/whisper/multilingual.tiktoken"
+        found_in "in the package of a user" "$HOME/.local/lib/python3.11/site-packages/whisper/assets/multilingual.tiktoken"
+        found_in "in a package of pipx" "$HOME/.local/share/pipx/venvs/w/lib/python3.9/site-packages/whisper/assets/multilingual.tiktoken"
+        export VIRTUAL_ENV="$T/e[n]v*"
+        found_in "in an environment of an odd name" "$VIRTUAL_ENV/lib/python3.12/site-packages/whisper/assets/multilingual.tiktoken"
+        unset VIRTUAL_ENV
+        hf=$HOME/.cache/huggingface/hub/models--openai--whisper-tiny
+        mkdir -p "$hf/refs"
+        printf 1234 >"$hf/refs/main"
+        found_in "in Hugging Face's cache" "$hf/snapshots/1234/vocab.json" "$WHISPER/hf/vocab.json"
+        mkdir -p "$HOME/.cache/whisper/multilingual.tiktoken" # a folder is none, and neither is a damaged file
+        echo "x y" >"$HOME/.cache/whisper/gpt2.tiktoken"
+        expect 3 "what is no vocabulary is passed over" -m alone.pt "$DIGITS"
+        err_has "none on this machine fits"
+        err_lines 1
+        rm -r "$HOME/.cache" "$HOME/.local"
+    fi
     mkdir beside
     ln -s "$pt" beside/any.pt
     cp "$WHISPER"/hf/tokenizer.json beside/
