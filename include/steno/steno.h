@@ -631,7 +631,8 @@ enum steno_guards {
                               Whether a window is silence is decided by its first attempt, not by a draw at a higher temperature; where
                               the level is not steady, by another one without the text before. It is silence, too, where the no-speech
                               probability is above its threshold, every attempt fails and none of two or more draws has an avg_logprob
-                              that is not below its own: of a sound without speech the text falls apart. A window is no speech where
+                              that is not below its own, or two or more have not and that of the best attempt is below it, too: of a
+                              sound without speech the text falls apart. A window is no speech where
                               its first text has a flag and its spectra stand, as those of notes, chords and hum do: for more than half
                               of the time their shape changes by less than 3 dB in 60 ms, and in no half second does it change by more
                               than 5 dB in half of the frames */

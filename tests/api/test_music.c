@@ -124,6 +124,90 @@ static void test_no_speech_is_taken_for_notes(void **state)
         }
 }
 
+/* ---- texts that fall apart ---- */
+
+static struct audio drums(uint32_t seed)
+{
+    struct audio a = { calloc(4 * RATE, sizeof(float)), 4 * RATE };
+    assert_non_null(a.pcm);
+    for (int64_t at = 0; at < a.n; at += (int64_t)(RATE * (0.2 + 0.1 * (double)noise(&seed)))) {
+        const double fall = 20 + 15 * (double)noise(&seed), hz = 120 + 80 * (double)noise(&seed);
+        for (int64_t t = 0; t < RATE / 4 && at + t < a.n; t++) {
+            const double s = (double)t / RATE;
+            a.pcm[at + t] += (float)(exp(-fall * s) * (0.2 * (double)noise(&seed) + 0.2 * sin(2 * M_PI * hz * s)));
+        }
+    }
+    return a;
+}
+
+struct log { int n; steno_attempt a[16]; };
+
+static void log_attempt(void *user, const steno_attempt *a)
+{
+    struct log *l = user;
+    assert_true(l->n < 16);
+    l->a[l->n++] = *a;
+}
+
+/* Draws that are as improbable as silence, and all others; what was kept. */
+struct draws { int n, unsure; const steno_attempt *kept; };
+
+static struct draws draws_of(const struct log *l, double threshold)
+{
+    struct draws d = { 0, 0, &l->a[l->n - 1] };
+    for (int i = 0; i < l->n; i++) {
+        if (l->a[i].index <= 0 || (i == l->n - 1 && l->a[i].index < l->a[i - 1].index)) continue; /* the best once more */
+        d.n++;
+        d.unsure += l->a[i].avg_logprob < threshold;
+    }
+    return d;
+}
+
+/* Every attempt fails here. That no draw is sure makes a window silent, or that two are not and the best text is not. */
+static void test_a_window_is_silent_where_its_best_text_is_and_two_draws_are(void **state)
+{
+    (void)state;
+    static const double ratios[] = { 0.8, 1.2, 2.4 }, sure[] = { -0.2, -0.4, -0.7, -1, -1.4 };
+    int none_sure = 0, stays = 0;
+    for (uint32_t seed = 1; seed < 6; seed++)
+        for (int i = 0; i < 15; i++) {
+            struct audio a = drums(seed);
+            struct log l = { 0 };
+            steno_transcribe_params p = params_new();
+            p.no_speech_threshold = 0;
+            p.compression_ratio_threshold = ratios[i / 5];
+            p.logprob_threshold = sure[i % 5];
+            p.sample_len = 24;
+            p.user = &l;
+            p.on_attempt = log_attempt;
+            run(&a, &p);
+            free(a.pcm);
+            const struct draws d = draws_of(&l, p.logprob_threshold);
+            if (!d.kept->failed || d.n < 2) continue;
+            const int best = d.unsure >= 2 && d.kept->avg_logprob <= p.logprob_threshold, silent = d.unsure == d.n || best;
+            none_sure += d.unsure == d.n;
+            stays += !silent;
+            steno_left_out o = { .size = sizeof o };
+            const int whole = !steno_left_out_get(session, 0, &o) && o.is_window;
+            if (silent != whole) fail_msg("seed %u, %d: %d draws, %d unsure, silent %d", (unsigned)seed, i, d.n, d.unsure, whole);
+        }
+    assert_true(none_sure > 0 && stays > 0);
+}
+
+/* Drums and clicks: draws at low temperatures are sure of a loop, those above them of nothing. A sentence that is said again and again is
+ * sure in its best attempt, and one bad draw counts for nothing. */
+static void test_a_text_falls_apart_where_draws_are_sure_of_loops_alone(void **state)
+{
+    (void)state;
+    assert_true(draws_fall_apart(5, 2, 1));
+    assert_true(draws_fall_apart(2, 0, 1));
+    assert_true(draws_fall_apart(2, 0, 0));
+    assert_false(draws_fall_apart(5, 2, 0));
+    assert_false(draws_fall_apart(5, 4, 1));
+    assert_false(draws_fall_apart(1, 0, 1));
+    assert_false(draws_fall_apart(0, 0, 1));
+}
+
 /* ---- the rule itself, on spectra of its own ---- */
 
 enum { BANDS = 80, FRAMES = 300 };
@@ -169,6 +253,8 @@ int main(void)
         cmocka_unit_test(test_melodies_give_no_text_by_default),
         cmocka_unit_test(test_a_text_that_is_sure_stays),
         cmocka_unit_test(test_no_speech_is_taken_for_notes),
+        cmocka_unit_test(test_a_window_is_silent_where_its_best_text_is_and_two_draws_are),
+        cmocka_unit_test(test_a_text_falls_apart_where_draws_are_sure_of_loops_alone),
         cmocka_unit_test(test_notes_stand_and_speech_and_noise_do_not),
         cmocka_unit_test(test_a_sound_that_is_too_short_is_not_judged),
     };

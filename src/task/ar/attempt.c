@@ -211,12 +211,18 @@ int attempts_begin(struct window_decoder *w)
 }
 
 /* Of a sound without speech the most probable text goes round in circles, and falls apart as soon as something is drawn; what somebody says
- * again and again stays as probable at some of the temperatures. One bad draw says nothing. */
-static int falls_apart(const struct window_decoder *w)
+ * again and again stays as probable at some of the temperatures. Draws at low temperatures may go round, too: then the best text is one
+ * that ended by itself and is as improbable as that of silence. One bad draw says nothing. */
+int draws_fall_apart(int n, int n_sure, int best_is_silence)
 {
     enum { DRAWS = 2 };
+    return n >= DRAWS && (!n_sure || (n - n_sure >= DRAWS && best_is_silence));
+}
+
+static int falls_apart(const struct window_decoder *w)
+{
     const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
-    return w->n_draws >= DRAWS && !w->n_sure_draws && w->best.no_speech_prob > l->no_speech;
+    return w->best.no_speech_prob > l->no_speech && draws_fall_apart(w->n_draws, w->n_sure_draws, says_silence(w, &w->best));
 }
 
 static void draw_count(struct window_decoder *w, const struct attempt *a)

@@ -29,6 +29,8 @@ int attempts_begin(struct window_decoder *w);
 int attempt_settle(struct window_decoder *w, int *again); /* *again: another search has begun */
 int attempt_is_better(const struct attempt *a, const struct attempt *b); /* of attempts that have all failed */
 int keeps_best(const struct window_decoder *w);           /* such attempts are compared; else the last is kept */
+/* Of n draws, n_sure of which are probable, and a best attempt: is that a text that falls apart? */
+int draws_fall_apart(int n, int n_sure, int best_is_silence);
 int is_silence(const struct window_decoder *w);           /* nobody spoke, and the text is not sure enough to say otherwise */
 /* Text of ids below `below`, into w->text: what is read is that of ids below end-of-text; how repetitive a window is counts all tokens but
  * times. */
