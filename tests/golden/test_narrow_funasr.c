@@ -131,8 +131,8 @@ static void texts_are_the_references(const struct family_case *c)
     const char *level[LEVELS_MAX];
     const int n = levels_for_models(level);
     for (int l = 0; l < n; l++) texts_are(c, all, c->folder, level[l], 0);
-    if (!SANITIZED) texts_are(c, all, c->folder, NULL, 1);
-    texts_are(c, all, c->quantised, NULL, 0);
+    if (!SANITIZED) texts_are(c, all, c->folder, level_tested(), 1);
+    texts_are(c, all, c->quantised, level_tested(), 0);
     json_decref(all);
 }
 
