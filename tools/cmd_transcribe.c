@@ -35,6 +35,7 @@ static const struct arg rows[] = {
     ENGINE_DRAFT_ROW(struct transcribe_opts),
     ENGINE_HEADS_ROW(struct transcribe_opts),
     ENGINE_CMVN_ROW(struct transcribe_opts),
+    ENGINE_GELU_ROW(struct transcribe_opts),
     ENGINE_DEMO_ROW(struct transcribe_opts),
     ARG_HEADING("Input"),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",

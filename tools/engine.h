@@ -11,7 +11,7 @@ enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */
 
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu, *llm, *draft, *jieba_dict;
-    int demo, cmvn, device, compute, kv_type, quiet, verbose;
+    int demo, cmvn, device, compute, kv_type, gelu, quiet, verbose;
     int verify;
     int index_only; /* set by a verb that only describes the model */
     int cmvn_apart; /* 1: --cmvn is about another model */
@@ -58,6 +58,10 @@ struct engine {
 #define ENGINE_CMVN_ROW(T) \
     { .name = "cmvn", .kind = ARG_PAIR, .at = offsetof(T, engine.cmvn), .dflt = ARG_OF_PARAM, \
       .help = "shift and scale filter banks by the am.mvn of a FunASR model; off is for comparisons" }
+
+#define ENGINE_GELU_ROW(T) \
+    { .name = "gelu", .kind = ARG_WORD, .at = offsetof(T, engine.gelu), .value = "erf|tanh", .dflt = ARG_OF_PARAM, \
+      .help = "the activation of Whisper's layers: by erf, as openai-whisper computes it, or by tanh, as whisper.cpp does" }
 
 #define ENGINE_DEMO_ROW(T) \
     { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "the small built-in model (spoken digits only)" }

@@ -149,6 +149,12 @@ enum steno_kv_type {
                           are refused (STENO_EUNSUPPORTED) */
 };
 
+/** The activation in Whisper's convolutions and feed-forward networks: at 1 it is 0.841345, or 0.841192. */
+enum steno_gelu {
+    STENO_GELU_ERF = 0, /* x times the normal distribution's function, as the models were trained */
+    STENO_GELU_TANH = 1 /* an approximation by tanh, off by 5e-4 at most, as whisper.cpp computes it. It does so in f16 */
+};
+
 typedef struct steno_model_params {
     uint32_t size;         /* set by steno_model_params_init */
     int32_t compute;       /* enum steno_compute */
@@ -181,6 +187,8 @@ typedef struct steno_model_params {
      * dict.txt in its folder. Without it each character is a word there (steno_model_info.jieba), and marks can differ from FunASR's.
      * Others do not read it */
     const char *jieba_dict;
+    int32_t gelu;          /* enum steno_gelu: of Whisper models */
+    int32_t pad_gelu;      /* 0 */
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

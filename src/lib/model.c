@@ -168,7 +168,8 @@ static int open_place(steno_model **out, const struct model_source *place, const
     if (!m) return err_nomem(e, sizeof *m, "a model");
     arena_init(&m->arena);
     const char *heads = own.alignment_heads && *own.alignment_heads ? own.alignment_heads : NULL;
-    const struct model_open opening = { own.team, own.vocab, heads, v && v->unfused, own.no_cmvn, own.text_ctx, own.llm, own.jieba_dict };
+    const struct model_open opening = { own.team, own.vocab, heads, v && v->unfused, own.no_cmvn, own.text_ctx, own.llm,
+                                        own.gelu == STENO_GELU_TANH, own.jieba_dict };
     m->opening = &opening;
     m->tokens = no_token_roles;
     m->executor = v ? v->executor : NULL;

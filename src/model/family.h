@@ -58,6 +58,7 @@ struct model_open {
     int no_cmvn;                   /* features stay as they are */
     int32_t text_ctx;              /* positions of a language model's sessions, 0: as usual */
     const char *llm;               /* where the language model of a model in two files is, NULL: nobody says */
+    int gelu_tanh;                 /* the activation by tanh, as whisper.cpp has it */
     const char *jieba_dict;        /* where jieba's dictionary is, NULL: nobody says */
 };
 

@@ -18,18 +18,13 @@
 #include "plan/sub.h"
 #include "text/pretokenizer.h"
 
-static const struct sub encoder_layer[] = {
-    { sub_attn, "attn_ln", "attn", NULL, 0 },
-    { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", SUB_ERF },
-    { 0 },
-};
-
-static const struct sub decoder_layer[] = {
-    { sub_attn, "attn_ln", "attn", NULL, SUB_CAUSAL },
-    { sub_cross, "cross_attn_ln", "cross_attn", NULL, 0 },
-    { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", SUB_ERF },
-    { 0 },
-};
+/* Each by erf and by tanh. */
+#define ENCODER_LAYER(gelu) { { sub_attn, "attn_ln", "attn", NULL, 0 }, { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", gelu } }
+#define DECODER_LAYER(gelu) \
+    { { sub_attn, "attn_ln", "attn", NULL, SUB_CAUSAL }, { sub_cross, "cross_attn_ln", "cross_attn", NULL, 0 }, \
+      { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", gelu } }
+static const struct sub encoder_layer[][3] = { ENCODER_LAYER(SUB_ERF), ENCODER_LAYER(SUB_TANH) };
+static const struct sub decoder_layer[][4] = { DECODER_LAYER(SUB_ERF), DECODER_LAYER(SUB_TANH) };
 
 static float const norm_eps = 1e-5f;
 
@@ -48,7 +43,7 @@ static struct sub_dims dims_of(int32_t d, int32_t heads)
                               .d_ff = 4 * (uint32_t)d, .eps = norm_eps };
 }
 
-static void build_encoder(struct build *b, const struct whisper_dims *w)
+static void build_encoder(struct build *b, const struct whisper_dims *w, int by_tanh)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
     const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
@@ -64,17 +59,17 @@ static void build_encoder(struct build *b, const struct whisper_dims *w)
     if (!op || b->status) return;
     op->rows = ROWS_TWICE;
     op->flags = OPF_CONV | OPF_PADDED;
-    bind_at(b, conv1)->act = ACT_GELU_ERF;
+    bind_at(b, conv1)->act = by_tanh ? ACT_GELU_TANH : ACT_GELU_ERF;
 
     const uint16_t conv2 = bind_conv(b, "encoder.conv2.weight", "encoder.conv2.bias", d, d, 2);
     const float *positions = bind_table(b, "encoder.positional_embedding", ctx, d);
     op = emit(b, OP_LINEAR, "encoder.conv2", x, wide, conv2);
     if (!op || b->status) return;
     op->flags = OPF_CONV;
-    bind_at(b, conv2)->act = ACT_GELU_ERF;
+    bind_at(b, conv2)->act = by_tanh ? ACT_GELU_TANH : ACT_GELU_ERF;
     bind_at(b, conv2)->positions = positions;
 
-    sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
+    sub_stack(b, encoder_layer[by_tanh], &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
     emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d, norm_eps));
 
     build_phase(b, "cross");
@@ -97,7 +92,7 @@ static struct precision precision_of_decoder(steno_model *m)
 
 /* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and logits.
  * @return the stream's slot */
-static uint16_t build_layers(struct build *b, const struct whisper_dims *w, uint16_t *tokens)
+static uint16_t build_layers(struct build *b, const struct whisper_dims *w, int by_tanh, uint16_t *tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
@@ -110,7 +105,7 @@ static uint16_t build_layers(struct build *b, const struct whisper_dims *w, uint
     const uint16_t embed = bind_copy(b, *tokens);
     bind_at(b, embed)->positions = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-    sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
+    sub_stack(b, decoder_layer[by_tanh], &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
     return x;
 }
 
@@ -127,13 +122,13 @@ static void build_decoder(struct build *b, const steno_model *m, const struct wh
 {
     uint16_t tokens;
     build_phase(b, "decode");
-    const uint16_t x = build_layers(b, w, &tokens);
+    const uint16_t x = build_layers(b, w, m->opening->gelu_tanh, &tokens);
     build_lm_head(b, w, m->blocks, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
  * because a few rows are run at a time. */
-static void build_align(struct build *b, const struct whisper_dims *w, const struct align_heads *heads)
+static void build_align(struct build *b, const struct whisper_dims *w, int by_tanh, const struct align_heads *heads)
 {
     uint16_t tokens;
     build_phase(b, "align");
@@ -141,7 +136,7 @@ static void build_align(struct build *b, const struct whisper_dims *w, const str
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
-    const uint16_t x = build_layers(b, w, &tokens);
+    const uint16_t x = build_layers(b, w, by_tanh, &tokens);
     build_phase(b, "head");
     build_lm_head(b, w, 0, x, tokens);
 }
@@ -220,7 +215,7 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
                               .team = m->opening->team, .max_rows = (uint32_t)d->n_audio_ctx, .precision = model_rows_precision(m),
                               .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
-    build_encoder(&b, d);
+    build_encoder(&b, d, m->opening->gelu_tanh);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
     p.name = "decoder";
@@ -237,7 +232,7 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     p.max_rows = (uint32_t)d->n_text_ctx;
     p.max_out = ROWS_OUT_MIN;
     build_begin(&b, &p, e);
-    build_align(&b, d, &heads);
+    build_align(&b, d, m->opening->gelu_tanh, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 

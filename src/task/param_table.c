@@ -176,6 +176,7 @@ static const struct param open_model[] = {
     { M(kv_type), CHOICE(STENO_KV_Q8_0), .by = BY_TEXT | BY_AUDIO_LM },
     { M(share_with), .kind = STENO_PARAM_CALL, .by = BY_ALL },
     { M(jieba_dict), TEXT, .by = BY_ALL },
+    { M(gelu), CHOICE(STENO_GELU_TANH), .by = BY_AR },
 };
 
 #define N_ROWS(table) (int)(sizeof table / sizeof *table)

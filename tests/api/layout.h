@@ -7,11 +7,12 @@
 
 #define EACH_PLACE(S, F)                                                                                                                \
     S(steno_error, 1024) F(steno_error, status, 0) F(steno_error, text, 4)                                                             \
-    S(steno_model_params, 88) F(steno_model_params, size, 0) F(steno_model_params, compute, 4) F(steno_model_params, cpu_level, 8)     \
+    S(steno_model_params, 96) F(steno_model_params, size, 0) F(steno_model_params, compute, 4) F(steno_model_params, cpu_level, 8)     \
     F(steno_model_params, team, 16) F(steno_model_params, vocab, 24) F(steno_model_params, no_cmvn, 32)                                \
     F(steno_model_params, index_only, 36) F(steno_model_params, alignment_heads, 40) F(steno_model_params, verify, 48)                 \
     F(steno_model_params, text_ctx, 52) F(steno_model_params, llm, 56) F(steno_model_params, kv_type, 64)                              \
     F(steno_model_params, pad, 68) F(steno_model_params, share_with, 72) F(steno_model_params, jieba_dict, 80)                         \
+    F(steno_model_params, gelu, 88) F(steno_model_params, pad_gelu, 92)                                                                \
     S(steno_reader, 32) F(steno_reader, size, 0) F(steno_reader, read, 8) F(steno_reader, close, 16) F(steno_reader, user, 24)         \
     S(steno_convert_tensor, 64) F(steno_convert_tensor, size, 0) F(steno_convert_tensor, i, 4) F(steno_convert_tensor, n, 8)           \
     F(steno_convert_tensor, name, 16) F(steno_convert_tensor, from, 24) F(steno_convert_tensor, to, 32)                                \

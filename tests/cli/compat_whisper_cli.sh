@@ -139,7 +139,9 @@ agree() { # agree CASE FILE
     [ "${2%.json}" != "$2" ] || [ "${2%.score.txt}" != "$2" ] || return 0
     probabilities "$got" >a
     probabilities "$want" >b
-    near "probabilities of $1/$2" 0.06 a b
+    local limit=0.06
+    [ "$1" != full ] || limit=0.0003 # GELU by erf is off by 0.0005 there
+    near "probabilities of $1/$2" $limit a b
 }
 
 # ---- -p: the text of one processor, at its times, whether windows are decoded together or not

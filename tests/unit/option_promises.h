@@ -34,6 +34,7 @@ static const struct promise transcribe[] = {
     { "draft", DECODES, "--draft %m", "", "golden/test_draft_model.c, cli/draft.sh" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
     { "cmvn", TAGS, "--no-cmvn", "", NULL },
+    { "gelu", DECODES, "--gelu tanh", "", NULL },
     { "demo", 0, "--demo", "", NULL }, /* beside -m */
     { "language", SPEECH, "-l en", "", "api/test_options.c" },
     { "offset-ms", SPEECH, "--offset-ms 700", "", NULL },

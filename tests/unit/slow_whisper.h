@@ -7,7 +7,14 @@
 #include "api/random_model.h"
 #include "stored_dims.h"
 
-struct slow { struct file file; struct weights w; struct arena mem; struct whisper_dims dims; const struct whisper_dims *d; };
+struct slow {
+    struct file file;
+    struct weights w;
+    struct arena mem;
+    struct whisper_dims dims;
+    const struct whisper_dims *d;
+    int by_tanh; /* the activation */
+};
 
 static inline void slow_open(struct slow *s, struct bytes b)
 {
@@ -46,8 +53,9 @@ static inline double *slow_weight(struct slow *s, const char *prefix, const char
     return x;
 }
 
-static inline double slow_gelu(double x)
+static inline double slow_gelu(const struct slow *s, double x)
 {
+    if (s->by_tanh) return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
     return 0.5 * x * (1 + erf(x / sqrt(2.0)));
 }
 
@@ -135,7 +143,7 @@ static inline void slow_mlp(struct slow *s, const char *block, double *x, size_t
 {
     const size_t d = (size_t)s->d->n_audio_state;
     double *wide = slow_linear(s, block, "mlp.0", 1, slow_norm(s, block, "mlp_ln", x, rows, d), rows, 4 * d, d);
-    for (size_t i = 0; i < rows * 4 * d; i++) wide[i] = slow_gelu(wide[i]);
+    for (size_t i = 0; i < rows * 4 * d; i++) wide[i] = slow_gelu(s, wide[i]);
     const double *y = slow_linear(s, block, "mlp.2", 1, wide, rows, d, 4 * d);
     for (size_t i = 0; i < rows * d; i++) x[i] += y[i];
 }
@@ -157,7 +165,7 @@ static inline double *slow_conv(struct slow *s, const char *name, const double *
                 for (size_t c = 0; f >= 1 && f <= frames && c < channels; c++)
                     sum += x[(f - 1) * channels + c] * w[(o * channels + c) * 3 + t];
             }
-            y[r * n + o] = slow_gelu(sum);
+            y[r * n + o] = slow_gelu(s, sum);
         }
     return y;
 }

@@ -12,11 +12,18 @@ struct rig {
     float *mel; /* [2 ctx, n_mels] */
 };
 
-static void rig_open(struct rig *r, const struct whisper_dims *d, enum dtype type, const char *level)
+static void rig_open_as(struct rig *r, const struct whisper_dims *d, enum dtype type, const char *level, enum steno_gelu gelu)
 {
+    steno_model_params p;
+    steno_error e;
+    steno_model_params_init(&p);
+    p.cpu_level = level;
+    p.compute = STENO_COMPUTE_F32;
+    p.gelu = (int32_t)gelu;
     r->file = random_bytes(d, type, 7);
     slow_open(&r->slow, r->file);
-    r->model = bytes_open_as(r->file, level, STENO_COMPUTE_F32);
+    r->slow.by_tanh = gelu == STENO_GELU_TANH;
+    if (steno_model_open_memory(&r->model, r->file.p, r->file.n, &p, &e)) fail_msg("%s", e.text);
     r->session = session_new(r->model, NULL, 5);
     const size_t n = 2 * (size_t)d->n_audio_ctx * (size_t)d->n_mels;
     r->mel = malloc(n * sizeof *r->mel);
@@ -25,6 +32,11 @@ static void rig_open(struct rig *r, const struct whisper_dims *d, enum dtype typ
     for (size_t i = 0; i < n; i++) r->mel[i] = noise(&seed);
     inside_begin(r->session);
     memcpy(inside_mel(r->session), r->mel, n * sizeof *r->mel);
+}
+
+static void rig_open(struct rig *r, const struct whisper_dims *d, enum dtype type, const char *level)
+{
+    rig_open_as(r, d, type, level, STENO_GELU_ERF);
 }
 
 static void rig_close(struct rig *r)
@@ -70,10 +82,10 @@ static const float *encode_until(const struct rig *r, const char *label, size_t 
     return inside_slot(s, &p, p.op[at].out);
 }
 
-static void encoder_near_slow(const struct whisper_dims *d, const char *level)
+static void encoder_near(const struct whisper_dims *d, const char *level, enum steno_gelu gelu)
 {
     struct rig r;
-    rig_open(&r, d, DT_F32, level);
+    rig_open_as(&r, d, DT_F32, level, gelu);
     const size_t ctx = (size_t)d->n_audio_ctx, n = (size_t)d->n_audio_state;
     const struct slow_encoder want = slow_encode(&r.slow, r.mel);
     size_t ld;
@@ -92,6 +104,12 @@ static void encoder_near_slow(const struct whisper_dims *d, const char *level)
     rig_close(&r);
 }
 
+static void encoder_near_slow(const struct whisper_dims *d, const char *level)
+{
+    encoder_near(d, level, STENO_GELU_ERF);
+    encoder_near(d, level, STENO_GELU_TANH);
+}
+
 static void test_encoder_equals_the_slow_network_layer_by_layer_at_every_level(void **state)
 {
     (void)state;
@@ -107,12 +125,29 @@ static void test_encoder_serves_128_mels_and_unequal_depths_and_odd_lengths(void
     encoder_near_slow(&d, NULL);
 }
 
+/* What the two forms make is further apart than the plans are from either. */
+static void test_the_forms_of_gelu_are_further_apart_than_plans_from_the_slow_network(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, &small_dims, DT_F32, NULL);
+    const size_t n = (size_t)small_dims.n_audio_ctx * (size_t)small_dims.n_audio_state;
+    const double *erf_out = slow_encode(&r.slow, r.mel).out;
+    r.slow.by_tanh = 1;
+    const double *tanh_out = slow_encode(&r.slow, r.mel).out;
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(erf_out[i] - tanh_out[i]));
+    if (!(most > 3e-4)) fail_msg("the forms are %g apart", most);
+    rig_close(&r);
+}
+
 /* Encode, feed tokens in runs of at most `chunk` rows, and compare the logits after every token. */
-static void decoder_near_slow(const struct whisper_dims *d, enum dtype type, const char *level, int chunk, double tolerance)
+static void decoder_near(const struct whisper_dims *d, enum dtype type, const char *level, int chunk, double tolerance,
+                         enum steno_gelu gelu)
 {
     enum { N = 20 };
     struct rig r;
-    rig_open(&r, d, type, level);
+    rig_open_as(&r, d, type, level, gelu);
     steno_session *s = r.session;
     int32_t tokens[N];
     for (int i = 0; i < N; i++) tokens[i] = (i * 613 + 5) % d->n_vocab;
@@ -130,6 +165,12 @@ static void decoder_near_slow(const struct whisper_dims *d, enum dtype type, con
                              (size_t)d->n_vocab, tolerance);
     }
     rig_close(&r);
+}
+
+static void decoder_near_slow(const struct whisper_dims *d, enum dtype type, const char *level, int chunk, double tolerance)
+{
+    decoder_near(d, type, level, chunk, tolerance, STENO_GELU_ERF);
+    decoder_near(d, type, level, chunk, tolerance, STENO_GELU_TANH);
 }
 
 static void test_teacher_forced_logits_equal_the_slow_network_at_every_level(void **state)
@@ -259,6 +300,7 @@ static void test_heads_of_any_size_are_right_at_every_level(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_forms_of_gelu_are_further_apart_than_plans_from_the_slow_network),
         cmocka_unit_test(test_encoder_equals_the_slow_network_layer_by_layer_at_every_level),
         cmocka_unit_test(test_encoder_serves_128_mels_and_unequal_depths_and_odd_lengths),
         cmocka_unit_test(test_teacher_forced_logits_equal_the_slow_network_at_every_level),

@@ -376,7 +376,8 @@ static int put_encoder_device(struct dialect_call *c, const char *value)
 
 /* clang-format off */
 static const struct dialect_option options[] = {
-    { .to = "-q --decoding whisper.cpp --sample-length 220 --guards off --compression-ratio-threshold none --no-suppress-non-speech" },
+    { .to = "-q --decoding whisper.cpp --gelu tanh --sample-length 220 --guards off --compression-ratio-threshold none "
+            "--no-suppress-non-speech" },
     FLAG("h", "help", .sets = WCLI_HELP, .help = "print this list"),
     { .name = "--version", .sets = WCLI_VERSION, .help = "print the version" },
     VALUE("t", "threads", INT, NULL, .to = "--threads %"),
