@@ -52,8 +52,8 @@ struct engine {
 
 #define ENGINE_HEADS_ROW(T) \
     { .name = "alignment-heads", .kind = ARG_TEXT, .at = offsetof(T, engine.heads), .value = "LIST", \
-      .help = "attention heads that follow the words, for word times: LAYER,HEAD ..., top:N layers, or a model's name (base.en, ...); " \
-              "without " "it the model's own" }
+      .help = "attention heads that follow the words, for word times: LAYER,HEAD ..., top:N layers, half (all of the upper half), or " \
+              "a model's name (base.en, ...); without it the model's own" }
 
 #define ENGINE_CMVN_ROW(T) \
     { .name = "cmvn", .kind = ARG_PAIR, .at = offsetof(T, engine.cmvn), .dflt = ARG_OF_PARAM, \

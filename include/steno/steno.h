@@ -164,9 +164,9 @@ typedef struct steno_model_params {
                               tokenizer folder or its tokenizer.json or vocab.json, or any Whisper model with one; NULL: beside the model */
     int32_t no_cmvn;       /* 1: do not shift and scale filter banks by the model's am.mvn (for comparisons) */
     int32_t index_only;    /* 1: read headers and check shapes, leave the weights: the model can be described, but has no sessions */
-    /* Cross-attention heads whose weights follow the words, for word times. NULL or "": the model's own list (a Hugging Face folder's
-     * generation_config.json), else the official one of a model of its shape, else all heads of the upper half of the layers. Or the
-     * name of a model with an official list ("base.en", "large-v1"), or "top:N" (all heads of the N last layers), or "LAYER,HEAD ...". */
+    /* Cross-attention heads that follow the words, for word times. NULL or "": the model's own list (generation_config.json), else the
+     * official one of its shape (of large-v1 and large-v2, which share one, if the path names it), else "half": all of the upper layers. Or
+     * the name of a model with an official list ("base.en"), "half", "top:N" (all of the last N layers), "LAYER,HEAD ...". */
     const char *alignment_heads;
     /* 1: a second copy of the weights that compute, as they are stored, is kept beside the fast ones. A window whose choices were near-ties
      * (see verify_margin) is encoded again in f32; its tokens are checked in one run, and decoded again from the first that f32 would not

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Found by OpenAI with each model (openai-whisper 20250625, whisper/__init__.py). large-v1 has the shape of large-v2. */
+/* Found by OpenAI with each model (openai-whisper 20250625, whisper/__init__.py). */
 static const struct { const char *name, *heads; } official[] = {
     { "tiny.en", "1,0 2,0 2,5 3,0 3,1 3,2 3,3 3,4" },
     { "tiny", "2,2 3,0 3,2 3,3 3,4 3,5" },
@@ -66,6 +66,14 @@ static void drop_lowest(struct choice *c)
         c->n -= c->set[i];
         c->set[i] = 0;
     }
+}
+
+/* All heads of the upper half: openai-whisper's choice for a model that it has no list of. */
+static void choose_half(struct choice *c)
+{
+    choose_none(c);
+    choose_layers(c, c->layers / 2);
+    drop_lowest(c);
 }
 
 /* Decimal digits at *s, which moves past them; numbers too large for any model stay too large. @return 0: there are none */
@@ -139,8 +147,8 @@ static int unreadable(const char *wanted, uint32_t layers, steno_error *e)
         const size_t n = strlen(names);
         snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", official[i].name);
     }
-    return err_set(e, STENO_EARG, "alignment_heads is '%.60s', want \"LAYER,HEAD ...\", \"top:N\" with N up to %u, or one of %s", wanted,
-                   layers, names);
+    return err_set(e, STENO_EARG, "alignment_heads is '%.60s', want \"LAYER,HEAD ...\", \"half\", \"top:N\" with N up to %u, or one of %s",
+                   wanted, layers, names);
 }
 
 static int choose_wanted(struct choice *c, const char *wanted, steno_error *e)
@@ -148,6 +156,10 @@ static int choose_wanted(struct choice *c, const char *wanted, steno_error *e)
     const char *list = official_list(wanted), *s = wanted + 4;
     struct head bad = { 0 };
     uint32_t top;
+    if (!strcmp(wanted, "half")) {
+        choose_half(c);
+        return STENO_OK;
+    }
     if (!strncmp(wanted, "top:", 4)) {
         if (!number(&s, &top) || *s || top < 1 || top > c->layers) return unreadable(wanted, c->layers, e);
         choose_layers(c, c->layers - top);
@@ -168,10 +180,7 @@ static void choose_usual(struct choice *c, const char *shape, const struct meta 
     const char *list = official_list(shape);
     int fits = choose_from_settings(c, settings) || choose_from_table(c, settings);
     if (!fits) fits = list && choose_listed(c, list, &bad) == FITS;
-    if (!fits) {
-        choose_none(c);
-        choose_layers(c, c->layers / 2);
-    }
+    if (!fits) choose_half(c);
     drop_lowest(c);
 }
 

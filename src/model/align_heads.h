@@ -18,9 +18,10 @@ struct align_heads {
  *
  * @param a       holds the list and its text
  * @param shape   name of the model's shape, one of the official list's or another
- * @param wanted  the parameter alignment_heads: a name from the official list, "top:N" or "LAYER,HEAD ..."; NULL: what the settings say
- *                (generation.alignment_heads), else the official list of the shape, else all heads of the upper half of the layers. Lists
- *                that do not fit the model are passed over: fine-tuned and distilled models often carry those of what they came from
+ * @param wanted  the parameter alignment_heads: a name from the official list, "half", "top:N" or "LAYER,HEAD ..."; NULL: what the
+ *                settings say (generation.alignment_heads), else the official list of the shape, else all heads of the upper half of the
+ *                layers. Lists that do not fit the model are passed over: fine-tuned and distilled models often carry those of what they
+ *                came from
  * @return STENO_OK; STENO_EARG naming what was wanted and what may be; STENO_ENOMEM */
 int align_heads_find(struct align_heads *out, struct arena *a, const struct whisper_dims *d, const char *shape, const char *wanted,
                      const struct meta *settings, steno_error *e);

@@ -224,7 +224,7 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     build_begin(&b, &p, e);
     build_decoder(&b, m, d);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
-    if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->opening->align_heads, &w->meta, e);
+    if (!rc) rc = align_heads_find(&heads, &m->arena, d, whisper_official_name(d, w->name), m->opening->align_heads, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
     p.name = "align";

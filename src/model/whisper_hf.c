@@ -90,7 +90,7 @@ static int describe(struct hf *h)
     if (!rc) rc = fill_vocab(h);
     if (!rc) rc = find_merges(h);
     if (!rc) rc = find_quiet(h);
-    if (!rc) rc = align_heads_find(&h->heads, &f->w->arena, &f->d, whisper_shape_name(&f->d), NULL, &f->w->meta, f->e);
+    if (!rc) rc = align_heads_find(&h->heads, &f->w->arena, &f->d, whisper_official_name(&f->d, f->w->name), NULL, &f->w->meta, f->e);
     f->roles.blank = rc ? -1 : vocab_find(&h->vocab, (const uint8_t *)" ", 1);
     h->folder.d = &f->d;
     h->folder.roles = &f->roles;

@@ -48,3 +48,27 @@ const char *whisper_shape_name(const struct whisper_dims *d)
     }
     return "custom";
 }
+
+/* The version behind "large" at p: 1 or 2; 0: it is another, or none. */
+static int version_at(const char *p)
+{
+    static const char large[] = "large";
+    for (size_t i = 0; i < sizeof large - 1; i++)
+        if ((p[i] | 32) != large[i]) return 0;
+    p += sizeof large - 1;
+    if (*p && strchr("-._", *p)) p++;
+    if ((*p | 32) != 'v') return 0;
+    return (p[1] == '1' || p[1] == '2') && !(p[2] >= '0' && p[2] <= '9') ? p[1] - '0' : 0;
+}
+
+const char *whisper_official_name(const struct whisper_dims *d, const char *path)
+{
+    const char *name = whisper_shape_name(d);
+    int version = 0;
+    if (strcmp(name, "large-v2") != 0) return name;
+    for (const char *p = path; p && *p; p++) {
+        const int v = version_at(p);
+        if (v) version = v;
+    }
+    return version == 1 ? "large-v1" : version == 2 ? "large-v2" : "custom";
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "harness.h"
 #include "model/align_heads.h"
+#include "model/whisper_shapes.h"
 
 /* Dimensions of a model with this many decoder layers and heads. */
 static struct whisper_dims dims_of(int32_t layers, int32_t heads)
@@ -88,6 +89,35 @@ static void test_other_models_use_the_upper_half_of_their_layers(void **state)
     arena_free(&s.mem);
 }
 
+/* One shape, two lists: the path tells, or neither is taken. */
+static void test_large_v1_and_v2_are_told_apart_by_the_path(void **state)
+{
+    (void)state;
+    static const struct { const char *path, *name; } c[] = {
+        { "large-v1.pt", "large-v1" }, { "/m/ggml-large-v1.bin", "large-v1" }, { "/large-v2/large-v1.pt", "large-v1" },
+        { "m/ggml-large-v2-q5_0.bin", "large-v2" }, { "models--openai--whisper-large-v2/snapshots/0/model.safetensors", "large-v2" },
+        { "Large_V1.pt", "large-v1" }, { "largev2.pt", "large-v2" }, { "large.v2.pt", "large-v2" }, { "large.pt", "custom" },
+        { "large-v3.pt", "custom" }, { "large-v10.pt", "custom" }, { "large-v", "custom" }, { "large--v1", "custom" }, { "larg", "custom" },
+        { "", "custom" }, { NULL, "custom" },
+    };
+    struct whisper_dims d;
+    steno_error e;
+    assert_int_equal(whisper_shape("large-v2", &d, &e), 0);
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+        if (strcmp(whisper_official_name(&d, c[i].path), c[i].name) != 0)
+            fail_msg("%s is %s", c[i].path, whisper_official_name(&d, c[i].path));
+    assert_int_equal(whisper_shape("large-v3", &d, &e), 0);
+    assert_string_equal(whisper_official_name(&d, "large-v1.pt"), "large-v3");
+    assert_int_equal(whisper_shape("base", &d, &e), 0);
+    assert_string_equal(whisper_official_name(&d, "large-v2.pt"), "base");
+    struct scene s;
+    scene_open(&s);
+    find(&s, "custom", 32, 20, NULL);
+    assert_int_equal(s.got.n, 16 * 20);
+    assert_int_equal(s.got.head[0].layer, 16);
+    arena_free(&s.mem);
+}
+
 static void test_lists_and_top_layers_can_be_asked_for(void **state)
 {
     (void)state;
@@ -95,6 +125,9 @@ static void test_lists_and_top_layers_can_be_asked_for(void **state)
     scene_open(&s);
     finds(&s, "base", 6, 8, "5,7 0,0  5,7\t2,3 ", "0,0 2,3 5,7"); /* in order, and none twice */
     finds(&s, "base", 3, 2, "top:1", "2,0 2,1");
+    finds(&s, "base", 6, 8, "half", "3,0 3,1 3,2 3,3 3,4 3,5 3,6 3,7 4,0 4,1 4,2 4,3 4,4 4,5 4,6 4,7 5,0 5,1 5,2 5,3 5,4 5,5 5,6 5,7");
+    find(&s, "custom", 256, 64, "half");
+    assert_int_equal(s.got.n, HEADS_MAX);
     finds(&s, "base", 3, 1, "top:3", "0,0 1,0 2,0");
     arena_free(&s.mem);
 }
@@ -103,7 +136,8 @@ static void test_what_cannot_be_had_is_refused_with_what_can(void **state)
 {
     (void)state;
     static const struct { const char *wanted, *says; } c[] = {
-        { "bass", "alignment_heads is 'bass', want \"LAYER,HEAD ...\", \"top:N\" with N up to 4, or one of tiny.en, tiny, base.en" },
+        { "bass",
+          "alignment_heads is 'bass', want \"LAYER,HEAD ...\", \"half\", \"top:N\" with N up to 4, or one of tiny.en, tiny, base.en" },
         { "top:0", "'top:0', want" }, { "top:5", "'top:5', want" }, { "top:", "'top:', want" }, { "top:1x", "'top:1x', want" },
         { "1", "'1', want" }, { "1,", "'1,', want" }, { "1,2,3", "'1,2,3', want" }, { "1,2;3,4", "want" }, { "-1,2", "want" },
         { " ", "want" }, { "1, 2", "want" },
@@ -159,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_official_models_have_their_own_heads),
         cmocka_unit_test(test_other_models_use_the_upper_half_of_their_layers),
+        cmocka_unit_test(test_large_v1_and_v2_are_told_apart_by_the_path),
         cmocka_unit_test(test_lists_and_top_layers_can_be_asked_for),
         cmocka_unit_test(test_what_cannot_be_had_is_refused_with_what_can),
         cmocka_unit_test(test_a_models_own_list_goes_before_the_official_one),

@@ -1,7 +1,7 @@
 /* steno: the command lines of FunASR's runtime (llama-funasr-sensevoice and its like). SPDX-License-Identifier: MIT
  *
- * Their standard output to the byte: texts of spans with nothing between them, and a newline; subtitles without one; ids with a space
- * behind each. A recogniser without tags writes its words without spaces. */
+ * Their standard output, the same bytes in the tests: texts of spans with nothing between them, and a newline; subtitles without one; ids
+ * with a space behind each. A recogniser without tags writes its words without spaces. */
 #include "cmd.h"
 #include "dialects.h"
 #include "message.h"

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OPENAI_HELP = 1 };
@@ -175,6 +176,12 @@ static void put_text(struct dialect_call *c)
     if (*dialect_value(c, "--clip_timestamps")) dialect_put_format(c, "--clip-timestamps=%s", dialect_value(c, "--clip_timestamps"));
 }
 
+static int is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static int put_words(struct dialect_call *c)
 {
     static const char *const need[] = { "--highlight_words", "--max_line_count", "--max_line_width", "--max_words_per_line" };
@@ -188,6 +195,7 @@ static int put_words(struct dialect_call *c)
     }
     if (!words) return EXIT_OK;
     dialect_put(c, "--word-timestamps");
+    if (is_file(dialect_value(c, "--model"))) dialect_put(c, "--alignment-heads half"); /* official lists go with names there */
     dialect_put_format(c, "--prepend-punctuations=%s", dialect_value(c, "--prepend_punctuations"));
     dialect_put_format(c, "--append-punctuations=%s", dialect_value(c, "--append_punctuations"));
     if (!is_none(c, "--hallucination_silence_threshold"))

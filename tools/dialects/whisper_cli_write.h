@@ -1,7 +1,7 @@
 /* steno: what whisper.cpp's whisper-cli writes. SPDX-License-Identifier: MIT
  *
- * Its files to the byte: texts as the model has them, the space before them included; times with hours. The writers of out/ are for people
- * who do not come from there. */
+ * Its files, byte for byte in the cases of tests/data/compat: texts as the model has them, the space before them included; times with
+ * hours. The writers of out/ are for people who do not come from there. */
 #ifndef STENO_TOOLS_WHISPER_CLI_WRITE_H
 #define STENO_TOOLS_WHISPER_CLI_WRITE_H
 #include "token_text.h"
