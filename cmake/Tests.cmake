@@ -326,6 +326,9 @@ foreach(test IN LISTS tests_threads tests_media tests_long)
 endforeach()
 
 # ---- seconds on one core, roughly: where several tests run at a time the longest begin first. Those of 10 and more carry the label `slow`
+#
+# Of these the release build alone runs those labelled `once`: products of options and of files, whose shorter neighbours take the same
+# paths under other compilers and sanitizers. Kernels, plans and attacks run everywhere, whatever they take.
 
 set(costs
     golden.draft_model 290 install.readme 200 golden.narrow 190 emulated.kernels.Haswell 80 emulated.kernels.Nehalem 80
@@ -346,6 +349,9 @@ while(costs)
         set_tests_properties(${test} PROPERTIES COST ${seconds})
         if(seconds GREATER_EQUAL 10)
             set_property(TEST ${test} APPEND PROPERTY LABELS slow)
+        endif()
+        if(seconds GREATER_EQUAL 10 AND (NOT test MATCHES "^(kernels$|unit|attack)" OR test STREQUAL "unit.tool_every_option"))
+            set_property(TEST ${test} APPEND PROPERTY LABELS once)
         endif()
     endif()
 endwhile()

@@ -20,6 +20,8 @@ unset STENO_MODEL XDG_CACHE_HOME HF_HOME HF_HUB_CACHE
 have_ffmpeg() { [ "${STENO_FFMPEG-1}" = 1 ] || { echo "(not tried: $1; this build has no FFmpeg)"; return 1; }; }
 # Whether a sanitizer is at work, for tests that take long under one.
 sanitized() { [ "${STENO_SANITIZED-0}" = 1 ]; }
+# Whether products of options are tried in full, as script/test --long does.
+in_full() { [ "${STENO_LONG-0}" = 1 ]; }
 
 failures=0
 bad() { # bad CLAIM DETAIL: a claim that does not hold

@@ -51,16 +51,17 @@ goes_on() {
 }
 
 goes_on "Whisper" "1 2000 4000" -m "$MODEL" -l zh -f json,srt
-if ! sanitized; then
-    goes_on "words, a beam" "2000" -m "$MODEL" -l zh -f json,vtt --word-timestamps --beam-size 2
+sanitized || goes_on "words, a beam" "2000" -m "$MODEL" -l zh -f json,vtt --word-timestamps --beam-size 2
+FUNASR=${STENO_SHARED:-/none}/material/funasr
+if ! sanitized && [ -d "$FUNASR" ]; then
+    goes_on "SenseVoice behind voice activity" "1" -m "$FUNASR/models/sensevoice/pt" -f json,srt --vad fsmn --vad-model "$FUNASR/fsmn-vad/pt"
+fi
+if in_full; then
     goes_on "a language that is found, fallback, checked" "2000" -m "$MODEL" -f json --verify --temperature 0.4
     goes_on "both texts" "2000" -m "$MODEL" -l zh -f json --task both
     goes_on "in a batch" "1" -m "$MODEL" -l zh -f json -b 3 --no-condition-on-previous-text --without-timestamps
-    FUNASR=${STENO_SHARED:-/none}/material/funasr
     if [ -d "$FUNASR" ]; then
         goes_on "Whisper behind voice activity" "2000" -m "$MODEL" -l zh -f json --vad fsmn --vad-model "$FUNASR/fsmn-vad/pt"
-        goes_on "SenseVoice behind voice activity" "1" -m "$FUNASR/models/sensevoice/pt" -f json,srt --vad fsmn \
-            --vad-model "$FUNASR/fsmn-vad/pt"
         goes_on "Paraformer" "1" -m "$FUNASR/models/paraformer/pt" -f json --word-timestamps
     fi
 fi
