@@ -140,7 +140,7 @@ if(levels_emulated AND NOT STENO_SANITIZE AND NOT STENO_KERNELS_ONLY)
     add_library(steno_levels_emulated OBJECT tests/emulated/levels.c ${levels_emulated})
     target_include_directories(steno_levels_emulated PRIVATE src tests tests/kernels)
     steno_warnings(steno_levels_emulated)
-    foreach(name IN ITEMS narrow narrow_funasr contextual)
+    foreach(name IN ITEMS narrow narrow_funasr contextual verified)
         set(target emulated_${name})
         steno_test_program(${target} tests/golden/test_${name}.c $<TARGET_OBJECTS:steno_levels_emulated>)
         target_include_directories(${target} PRIVATE tests/golden)
@@ -149,6 +149,8 @@ if(levels_emulated AND NOT STENO_SANITIZE AND NOT STENO_KERNELS_ONLY)
     steno_test(emulated.contextual.avx512bf16 COMMAND emulated_contextual LABELS emulated ENV STENO_TEST_LEVEL=avx512bf16)
     steno_test(emulated.contextual.amx COMMAND emulated_contextual LABELS emulated ENV STENO_TEST_LEVEL=amx)
     steno_test(emulated.narrow.amx COMMAND emulated_narrow usual LABELS emulated TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
+    steno_test(emulated.verified.amx COMMAND emulated_verified usual LABELS emulated long TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
+    steno_test(emulated.narrow_funasr.amx COMMAND emulated_narrow_funasr LABELS emulated TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
 endif()
 
 # A library with the name of ALSA's, in place of that.
@@ -332,7 +334,8 @@ endforeach()
 
 set(costs
     golden.draft_model 290 install.readme 200 golden.narrow 190 emulated.kernels.Haswell 80 emulated.kernels.Nehalem 80
-    emulated.kernels.Conroe 60 unit.tool_every_option 183 golden.verified 180 golden.reference 103 api.draft 92 api.resident 89
+    emulated.kernels.Conroe 60 emulated.verified.amx 228
+    unit.tool_every_option 183 golden.verified 180 golden.reference 103 api.draft 92 api.resident 89
     cli.resume 89 kernels 83 cli.bench 64 hub.faults 53 cli.models_table 51 cli.readme 51 cli.compat_whisper 49
     cli.compat_whisper_cli 48 emulated.narrow.amx 48 cli.post 44 cli.resume_faults 44 api.batch 38 cli.stream 38 cli.signal_writes 37
     unit.live 36 api.rings 33 cli.models 33 golden.mlx_whisper 33 cli.claims 32 api.generate_nomem 30 api.compute 29 attack.nomem 29
