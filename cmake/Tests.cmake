@@ -205,7 +205,7 @@ file(GLOB scripts CONFIGURE_DEPENDS tests/hub/test_*.py)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
     string(REGEX REPLACE "^test_" "" name ${name})
-    if(TARGET steno AND STENO_PYTHON)
+    if(TARGET steno AND STENO_PYTHON AND STENO_HUB)
         set(shims)
         if(NOT STENO_SANITIZE)
             set(shims "STENO_SHIMS=${PROJECT_BINARY_DIR}/tests") # what refuses memory

@@ -201,6 +201,7 @@ while read -r name sound args; do
     [ -n "$name" ] && [ "$name" != "#" ] || continue
     case $sound in
     *+*) part "${sound%+*}" "${sound#*+}" >in.wav ;;
+    *_8k.wav) [ "${STENO_FFMPEG-1}" = 1 ] || continue; cp "$SRC/tests/data/audio/$sound" in.wav ;; # 8000 Hz
     *.wav) cp "$SRC/tests/data/audio/$sound" in.wav ;;
     long) cp long.wav in.wav ;;
     *) [ "${STENO_FFMPEG-1}" = 1 ] || continue; cp "$SRC/tests/data/audio/$sound" in.wav ;;
