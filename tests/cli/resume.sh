@@ -54,7 +54,8 @@ goes_on "Whisper" "1 2000 4000" -m "$MODEL" -l zh -f json,srt
 sanitized || goes_on "words, a beam" "2000" -m "$MODEL" -l zh -f json,vtt --word-timestamps --beam-size 2
 FUNASR=${STENO_SHARED:-/none}/material/funasr
 if ! sanitized && [ -d "$FUNASR" ]; then
-    goes_on "SenseVoice behind voice activity" "1" -m "$FUNASR/models/sensevoice/pt" -f json,srt --vad fsmn --vad-model "$FUNASR/fsmn-vad/pt"
+    goes_on "SenseVoice behind voice activity" "1" -m "$FUNASR/models/sensevoice/pt" -f json,srt --vad fsmn \
+        --vad-model "$FUNASR/fsmn-vad/pt"
 fi
 if in_full; then
     goes_on "a language that is found, fallback, checked" "2000" -m "$MODEL" -f json --verify --temperature 0.4

@@ -457,7 +457,8 @@ static void check_type(struct check *c, enum kv_type t)
     check_case(c, 17, kv_is_ints(t) ? 96 : 100, 77, t, 0, 0); /* rows of two tiles, of three */
     check_case(c, 37, kv_is_ints(t) ? 160 : 72, c->quick ? 77 : 333, t, 1, 1);
     check_case(c, 3, 64, 0, t, 0, 0);
-    for (size_t i = 0; i < 12; i += c->quick ? 2 : 1) check_case(c, 1 + i * 5 % 17, heads[i % n_heads], keys[i], t, (int)i % 3, WINDOW | i % 2);
+    for (size_t i = 0; i < 12; i += c->quick ? 2 : 1)
+        check_case(c, 1 + i * 5 % 17, heads[i % n_heads], keys[i], t, (int)i % 3, WINDOW | i % 2);
     check_case(c, c->quick ? 13 : 40, 64, c->quick ? 600 : 1100, t, 2, TABLE | WINDOW);
     if (c->kern->level == CPU_C || c->quick) return;
     check_case(c, 1, 64, 1500, t, 0, 0);
