@@ -531,7 +531,8 @@ STENO_INLINE void steno_session_params_init(steno_session_params *p) { steno_ses
 
 /** Bytes that a session of this model, team (NULL: one thread) and parameters (NULL: the defaults) takes, results apart: what becomes
  * resident when all its sequences have come to the end of the text context, or a stream's chunks are as large as any. Pages that are never
- * written cost nothing. What streams look back on beyond the defaults is taken besides, when one asks for it. */
+ * written cost nothing; what belongs to a thread of the team is resident from the start, for any number of threads. Stacks of threads are
+ * the team's and are not counted. What streams look back on beyond the defaults is taken besides, when one asks for it. */
 STENO_API int64_t steno_session_memory(const steno_model *m, const steno_team *team, const steno_session_params *p);
 
 /** Make a session.
@@ -1560,8 +1561,9 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
 
 /** Parts of the speech path one at a time, for measuring them.
  *
- * @param phase  of a model that decodes windows of 30 s: "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single
- *               steps from position 0), "check" (one run of n rows, 1 to 32, all of which are chosen from: a step, and guesses behind it),
+ * @param phase  of a model that decodes windows of 30 s: "mel", "encode", "cross", "features" (log-mel of n seconds, without the source's
+ *               time), "prompt" (n tokens in one run), "decode" (n single steps from position 0), "check" (one run of n rows, 1 to 32,
+ *               all of which are chosen from: a step, and guesses behind it),
  *               "beam5" (n steps of a beam search of five; the session needs max_lanes >= 5), "batch" (n steps of one row for each window
  *               of the session's batch), "total" (all of a window that has n tokens: log-mel, encoder, cross
  *               keys, steps). Of a model that hears clips: "features" and "encode" (of n seconds, in clips as long as the model takes

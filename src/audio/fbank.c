@@ -1,16 +1,18 @@
 /* steno: Kaldi's filter banks at a low frame rate. SPDX-License-Identifier: MIT
  *
- * Two sliding blocks: samples from the first one of the next frame on, and frames from the first one that a row to come still wants. A
- * piece of audio goes through in steps that fill the first; each step's frames are shared out to the team, then the rows that are
- * complete are copied together. Fewer than lfr_m frames wait between steps, since a row is written as soon as its last frame is there. */
+ * Samples are taken where they lie; those that the next frame begins with are held. A piece of audio goes through in steps that fill a
+ * block of frames: a step's frames are shared out to the team, then the rows that are complete. Fewer than lfr_m frames wait between
+ * steps, since a row is written as soon as its last frame is there. */
 #include "audio/fbank.h"
 
 #include <math.h>
 #include <string.h>
+#include "base/os.h"
 
 enum {
-    STEP = FBANK_PUSH / FBANK_HOP + 1,               /* frames in a step: what is pushed at once and what was left of before */
-    BLOCK = FBANK_HOP * (STEP - 1) + FBANK_WINDOW,   /* samples held */
+    STEP_ALONE = 101,                                     /* frames in a step of one thread, */
+    STEP_TEAM = 1024,                                     /* of several */
+    GROUP = FBANK_HOP * (STFT_GROUP - 1) + FBANK_WINDOW,  /* samples of what a thread takes at a time */
     N_BINS = FBANK_FFT / 2 + 1,
     SUMS = 4
 };
@@ -19,6 +21,7 @@ static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.6
 
 /* What a thread needs for a group of frames. */
 struct fbank_thread {
+    float samples[GROUP];
     float frame[STFT_GROUP * FBANK_FFT]; /* ready for the window */
     void *scratch;
 };
@@ -27,9 +30,10 @@ struct fbank {
     const struct fbank_bank *bank;
     steno_team *team;
     struct fbank_thread *threads;
-    float *block;         /* [BLOCK] samples from the next frame's first on */
-    float *frame;         /* [STEP + lfr_m, n_mels] frames from frame_pos on */
-    int64_t len;          /* samples in the block */
+    float *held;          /* [FBANK_WINDOW] samples from the next frame's first on */
+    float *frame;         /* [step + lfr_m, n_mels] frames from frame_pos on */
+    int64_t step;         /* most frames at once */
+    int64_t len;          /* samples held */
     int64_t samples;      /* pushed */
     int64_t frames, rows; /* computed, written */
     int64_t frame_pos;
@@ -104,16 +108,18 @@ static void frame_prepare(float *out, const float *x)
 }
 
 struct frames_job {
-    struct fbank *f;
+    const struct fbank *f;
+    struct stft_span span;
     float *out; /* [n, n_mels] */
 };
 
-static void frames_run(void *arg, int64_t first, int n, int thread)
+static void frames_run(void *arg, int64_t first, int n, int slot)
 {
     const struct frames_job *j = arg;
     const struct fbank_bank *b = j->f->bank;
-    struct fbank_thread *t = &j->f->threads[thread];
-    for (int i = 0; i < n; i++) frame_prepare(t->frame + i * FBANK_FFT, j->f->block + (first + i) * FBANK_HOP);
+    struct fbank_thread *t = &j->f->threads[slot];
+    stft_copy(t->samples, &j->span, first * FBANK_HOP, (int64_t)(n - 1) * FBANK_HOP + FBANK_WINDOW);
+    for (int i = 0; i < n; i++) frame_prepare(t->frame + i * FBANK_FFT, t->samples + i * FBANK_HOP);
     b->kern->spectra(j->out + first * b->n_mels, t->frame, FBANK_FFT, (size_t)n, &b->spectrum, t->scratch);
 }
 
@@ -147,11 +153,25 @@ static void row_write(float *out, const struct fbank *f, int64_t row)
         for (size_t i = 0; i < n * (size_t)b->lfr_m; i++) out[i] = (out[i] + b->shift[i]) * b->scale[i];
 }
 
+struct rows_job {
+    const struct fbank *f;
+    float *out;
+    size_t ld;
+};
+
+static void rows_run(void *arg, int64_t first, int n, int slot)
+{
+    const struct rows_job *j = arg;
+    (void)slot;
+    for (int64_t i = first; i < first + n; i++) row_write(j->out + (size_t)i * j->ld, j->f, j->f->rows + i);
+}
+
 /* Write rows up to `end` and forget the frames that no later one wants. @return rows written */
 static int64_t rows_emit(struct fbank *f, int64_t end, float *out, size_t ld)
 {
     const int64_t n = end - f->rows;
-    for (int64_t i = 0; i < n; i++) row_write(out + (size_t)i * ld, f, f->rows + i);
+    struct rows_job job = { f, out, ld };
+    stft_run(f->team, n, rows_run, &job);
     f->rows = end;
     int64_t keep = end * f->bank->lfr_n - left_of(f->bank);
     if (keep > f->frames) keep = f->frames;
@@ -164,7 +184,8 @@ static int64_t rows_emit(struct fbank *f, int64_t end, float *out, size_t ld)
 
 /* ---- the stream -------------------------------------------------------------------------------------------------------------- */
 
-static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, STEP); }
+static int64_t step_of(const steno_team *team) { return team_threads(team) > 1 ? STEP_TEAM : STEP_ALONE; }
+static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, step_of(team)); }
 
 /* All but the struct itself. */
 static void fbank_take(struct fbank *f, struct arena_take *t, const struct fbank_bank *bank, const steno_team *team)
@@ -174,12 +195,15 @@ static void fbank_take(struct fbank *f, struct arena_take *t, const struct fbank
         f->frames_of.x = arena_take(t, frames_room(bank->frame, bank->margin), sizeof *f->frames_of.x);
         return;
     }
-    f->block = arena_take(t, BLOCK, sizeof *f->block);
-    f->frame = arena_take(t, (size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
+    f->step = step_of(team);
+    f->held = arena_take(t, FBANK_WINDOW, sizeof *f->held);
+    f->frame = arena_take(t, (size_t)(f->step + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
     f->threads = arena_take(t, threads_of(team), sizeof *f->threads);
+    if (f->threads) os_pages_touch(f->threads, threads_of(team) * sizeof *f->threads);
     for (size_t i = 0; i < threads_of(team); i++) {
         void *scratch = arena_take(t, 1, kern_spectra_scratch(FBANK_FFT));
         if (f->threads) f->threads[i].scratch = scratch;
+        if (scratch) os_pages_touch(scratch, kern_spectra_scratch(FBANK_FFT));
     }
 }
 
@@ -234,19 +258,17 @@ int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, siz
     int64_t written = 0;
     if (f->bank->frame) return frames_push(&f->frames_of, pcm, n, out, ld);
     while (n > 0) {
-        const int64_t room = BLOCK - f->len, take = n < room ? n : room;
-        stft_samples(f->block + f->len, pcm, take, LIMIT);
+        const int64_t room = FBANK_HOP * (f->step - 1) + FBANK_WINDOW - f->len, take = n < room ? n : room;
+        const int64_t all = f->len + take, complete = frames_in(all);
+        float *frame = f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels;
+        struct frames_job job = { f, { f->held, pcm, f->len, take, LIMIT }, frame };
+        stft_run(f->team, complete, frames_run, &job);
+        f->len = all - complete * FBANK_HOP;
+        stft_copy(f->held, &job.span, complete * FBANK_HOP, f->len);
+        f->frames += complete;
+        f->samples += take;
         pcm += take;
         n -= take;
-        f->len += take;
-        f->samples += take;
-
-        const int64_t complete = frames_in(f->len);
-        struct frames_job job = { f, f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels };
-        stft_run(f->team, complete, frames_run, &job);
-        f->frames += complete;
-        f->len -= complete * FBANK_HOP;
-        memmove(f->block, f->block + complete * FBANK_HOP, (size_t)f->len * sizeof *f->block);
         written += rows_emit(f, rows_of(f->bank, f->frames, 0), out + (size_t)written * ld, ld);
     }
     return written;

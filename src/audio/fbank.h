@@ -13,7 +13,7 @@
 #include "audio/stft.h"
 
 enum { FBANK_RATE = 16000, FBANK_WINDOW = 400, FBANK_HOP = 160, FBANK_FFT = 512, FBANK_BINS = 80 /* mels, usually */ };
-enum { FBANK_LFR_MAX = 32, FBANK_PUSH = 16000 /* samples for which there is room: larger pieces go through in several steps */ };
+enum { FBANK_LFR_MAX = 32, FBANK_PUSH = 16000 /* samples that are read at a time */ };
 
 /* Read-only tables and choices shared by every session of a model. */
 struct fbank_bank {

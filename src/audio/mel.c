@@ -1,27 +1,36 @@
 /* steno: log-mel spectrogram. SPDX-License-Identifier: MIT
  *
- * Samples are kept in a sliding block in padded coordinates: padded sample p is audio sample p - 200, so that frame t is simply
- * [160 t, 160 t + 400). The 200 samples in front are the mirror of samples 1..200 and can be written only when those are known; until
- * then no frame is complete. */
+ * Samples are counted in padded coordinates: padded sample p is audio sample p - 200, so that frame t is simply [160 t, 160 t + 400). The
+ * 200 samples in front are the mirror of samples 1..200 and can be written only when those are known; until then no frame is complete.
+ * Frames are made of what is pushed, where it lies; what the next frame begins with is held. */
 #include "audio/mel.h"
 
 #include <math.h>
 #include <string.h>
+#include "base/os.h"
 
 enum {
     PAD = MEL_FFT / 2,
-    BLOCK = MEL_PUSH + MEL_FFT /* padded samples held: what is pushed at once, and less than a frame of before */
+    HELD = 2 * MEL_HOP + MEL_FFT + 1,                 /* padded samples: less than a frame, and zeros for the last ones */
+    GROUP = (STFT_GROUP - 1) * MEL_HOP + MEL_FFT      /* of what a thread takes at a time */
 };
 static const float LIMIT = 1e15f; /* the power of a larger sample would overflow */
 static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f };
 
+/* What a thread needs. */
+struct mel_thread {
+    float samples[GROUP];
+    float loudest[STFT_LANE]; /* the largest values of the frames it made */
+    void *scratch;
+};
+
 struct mel {
     const struct mel_bank *bank;
     steno_team *team;
-    char *scratch;     /* kern_spectra_scratch bytes of each of threads_of */
-    float *block;      /* [BLOCK] padded samples from block_pos on */
-    size_t len;        /* of them valid */
-    int mirrored;      /* block[0..PAD) is written */
+    struct mel_thread *threads;
+    float *held;       /* [HELD] padded samples from the next frame's first on */
+    int64_t len;       /* of them valid */
+    int mirrored;      /* held[0..PAD) is written */
     int64_t samples;   /* pushed */
     int64_t frames;    /* written */
 };
@@ -70,7 +79,8 @@ void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels, const s
 /* ---- frames ------------------------------------------------------------------------------------------------------------------ */
 
 struct frames_job {
-    struct mel *m;
+    const struct mel *m;
+    struct stft_span span;
     float *out;
 };
 
@@ -79,40 +89,55 @@ static int is_silent(const float *x, size_t n)
     return x[0] == 0.0f && memcmp(x, x + 1, (n - 1) * sizeof *x) == 0;
 }
 
-static void frames_run(void *arg, int64_t first, int n, int thread)
+/* Lanes of their own let the compiler take vectors. */
+static void loudest_take(float *loudest, const float *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + STFT_LANE <= n; i += STFT_LANE)
+        for (int l = 0; l < STFT_LANE; l++) loudest[l] = x[i + l] > loudest[l] ? x[i + l] : loudest[l];
+    for (; i < n; i++) loudest[0] = x[i] > loudest[0] ? x[i] : loudest[0];
+}
+
+static void frames_run(void *arg, int64_t first, int n, int slot)
 {
     const struct frames_job *j = arg;
     const struct mel_bank *b = j->m->bank;
-    const float *x = j->m->block + first * MEL_HOP;
+    struct mel_thread *t = &j->m->threads[slot];
+    const int64_t len = (int64_t)(n - 1) * MEL_HOP + MEL_FFT;
     float *out = j->out + first * b->n_mels;
-    if (is_silent(x, (size_t)(n - 1) * MEL_HOP + MEL_FFT)) { /* what follows would come to the same */
+    stft_copy(t->samples, &j->span, first * MEL_HOP, len);
+    if (is_silent(t->samples, (size_t)len)) { /* what follows would come to the same */
         for (int i = 0; i < n * b->n_mels; i++) out[i] = log10_floored.floor_log;
         return;
     }
-    void *scratch = j->m->scratch + (size_t)thread * kern_spectra_scratch(MEL_FFT);
-    b->kern->spectra(out, x, MEL_HOP, (size_t)n, &b->spectrum, scratch);
+    b->kern->spectra(out, t->samples, MEL_HOP, (size_t)n, &b->spectrum, t->scratch);
+    loudest_take(t->loudest, out, (size_t)n * (size_t)b->n_mels);
 }
 
-/* Write the first n frames of the block and let it slide past them. */
-static void block_emit(struct mel *m, float *out, int64_t n)
+/* Write n frames of what is held and of pcm[n_pcm] behind it; what is left is held. */
+static void frames_emit(struct mel *m, float *out, int64_t n, const float *pcm, int64_t n_pcm)
 {
-    struct frames_job job = { m, out };
+    struct frames_job job = { m, { m->held, pcm, m->len, n_pcm, LIMIT }, out };
+    const int64_t all = m->len + n_pcm, used = n * MEL_HOP;
     stft_run(m->team, n, frames_run, &job);
-    const size_t used = (size_t)n * MEL_HOP;
-    const size_t keep = m->len > used ? m->len - used : 0;
-    memmove(m->block, m->block + used, keep * sizeof *m->block);
-    m->len = keep;
+    m->len = all > used ? all - used : 0;
+    stft_copy(m->held, &job.span, used, m->len);
     m->frames += n;
 }
 
 /* ---- the stream -------------------------------------------------------------------------------------------------------------- */
 
-static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, (BLOCK - MEL_FFT) / MEL_HOP + 1); }
-
 static void buffers_take(struct mel *m, struct arena_take *t, const steno_team *team)
 {
-    m->block = arena_take(t, BLOCK, sizeof *m->block);
-    m->scratch = arena_take(t, threads_of(team), kern_spectra_scratch(MEL_FFT));
+    const size_t n = (size_t)stft_threads(team, INT64_MAX);
+    m->held = arena_take(t, HELD, sizeof *m->held);
+    m->threads = arena_take(t, n, sizeof *m->threads);
+    if (m->threads) os_pages_touch(m->threads, n * sizeof *m->threads);
+    for (size_t i = 0; i < n; i++) {
+        void *scratch = arena_take(t, 1, kern_spectra_scratch(MEL_FFT));
+        if (m->threads) m->threads[i].scratch = scratch;
+        if (scratch) os_pages_touch(scratch, kern_spectra_scratch(MEL_FFT));
+    }
 }
 
 size_t mel_memory(const steno_team *team)
@@ -148,6 +173,16 @@ void mel_begin(struct mel *m)
     m->len = PAD;
     m->mirrored = 0;
     m->samples = m->frames = 0;
+    for (int i = 0; i < stft_threads(m->team, INT64_MAX); i++)
+        for (int l = 0; l < STFT_LANE; l++) m->threads[i].loudest[l] = log10_floored.floor_log;
+}
+
+float mel_loudest(const struct mel *m)
+{
+    float top = log10_floored.floor_log;
+    for (int i = 0; i < stft_threads(m->team, INT64_MAX); i++)
+        for (int l = 0; l < STFT_LANE; l++) top = fmaxf(top, m->threads[i].loudest[l]);
+    return top;
 }
 
 int64_t mel_frames_for(const struct mel *m, int64_t n, int end)
@@ -157,32 +192,38 @@ int64_t mel_frames_for(const struct mel *m, int64_t n, int end)
     return (total > PAD ? (total - PAD) / MEL_HOP + 1 : 0) - m->frames; /* the mirror wants sample 200: 201 samples */
 }
 
+int64_t mel_samples_for(const struct mel *m, int64_t frames)
+{
+    const int64_t all = m->frames + frames, total = all > 1 ? (all - 1) * MEL_HOP + PAD : PAD + 1;
+    return frames > 0 && total > m->samples ? total - m->samples : 0;
+}
+
 static void mirror(struct mel *m)
 {
-    for (int i = 0; i < PAD; i++) m->block[i] = m->block[2 * PAD - i];
+    for (int i = 0; i < PAD; i++) m->held[i] = m->held[2 * PAD - i];
     m->mirrored = 1;
 }
 
-/* Frames whose 400 samples are all in the block. */
-static int64_t frames_complete(const struct mel *m)
+/* Samples that the mirror wants go to what is held. @return how many of the n */
+static int64_t begin_mirror(struct mel *m, const float *pcm, int64_t n)
 {
-    return m->mirrored && m->len >= MEL_FFT ? (int64_t)((m->len - MEL_FFT) / MEL_HOP) + 1 : 0;
+    const int64_t want = PAD + 1 - m->samples, take = n < want ? n : want;
+    if (m->mirrored) return 0;
+    stft_samples(m->held + m->len, pcm, take, LIMIT);
+    m->len += take;
+    m->samples += take;
+    if (m->samples > PAD) mirror(m);
+    return take;
 }
 
 int64_t mel_push(struct mel *m, const float *pcm, int64_t n, float *out)
 {
-    const int64_t before = m->frames;
-    while (n > 0) {
-        const int64_t room = BLOCK - (int64_t)m->len, take = n < room ? n : room;
-        stft_samples(m->block + m->len, pcm, take, LIMIT);
-        pcm += take;
-        n -= take;
-        m->len += (size_t)take;
-        m->samples += take;
-        if (!m->mirrored && m->samples > PAD) mirror(m);
-        block_emit(m, out + (m->frames - before) * m->bank->n_mels, frames_complete(m));
-    }
-    return m->frames - before;
+    const int64_t begun = begin_mirror(m, pcm, n), left = n - begun, all = m->len + left;
+    if (!m->mirrored) return 0;
+    const int64_t frames = all < MEL_FFT ? 0 : (all - MEL_FFT) / MEL_HOP + 1;
+    m->samples += left;
+    frames_emit(m, out, frames, pcm + begun, left);
+    return frames;
 }
 
 int64_t mel_end(struct mel *m, int64_t extra, float *out)
@@ -192,14 +233,14 @@ int64_t mel_end(struct mel *m, int64_t extra, float *out)
     const int64_t wanted = extra < seeing - content ? content + (extra > 0 ? extra : 0) : seeing;
     const int64_t n = wanted - m->frames;
     if (n <= 0) return 0;
-    /* At most 400 samples are held and 3 frames remain: the block has room for the zeros, one of them for the mirror's sample 200. */
-    const size_t need = (size_t)(n - 1) * MEL_HOP + MEL_FFT + 1;
+    /* At most 400 samples are held and MEL_END frames remain: there is room for the zeros, one of them for the mirror's sample 200. */
+    const int64_t need = (n - 1) * MEL_HOP + MEL_FFT + 1;
     if (m->len < need) {
-        memset(m->block + m->len, 0, (need - m->len) * sizeof *m->block);
+        memset(m->held + m->len, 0, (size_t)(need - m->len) * sizeof *m->held);
         m->len = need;
     }
     if (!m->mirrored) mirror(m);
-    block_emit(m, out, n);
+    frames_emit(m, out, n, NULL, 0);
     return n;
 }
 

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { ALONE = 256 }; /* so few frames end before anybody is awake */
-
 void stft_samples(float *dst, const float *x, int64_t n, float limit)
 {
     memcpy(dst, x, (size_t)n * sizeof *dst);
@@ -21,26 +19,42 @@ void stft_samples(float *dst, const float *x, int64_t n, float limit)
     }
 }
 
-struct groups {
-    void (*fn)(void *arg, int64_t first, int count, int thread);
-    void *arg;
-    int64_t n;
-};
-
-static void group_run(void *arg, int64_t group, int thread)
+void stft_copy(float *dst, const struct stft_span *s, int64_t from, int64_t n)
 {
-    const struct groups *g = arg;
-    const int64_t first = group * STFT_GROUP, left = g->n - first;
-    g->fn(g->arg, first, left < STFT_GROUP ? (int)left : STFT_GROUP, thread);
+    const int64_t left = s->n_held > from ? s->n_held - from : 0, held = left < n ? left : n;
+    if (held) memmove(dst, s->held + from, (size_t)held * sizeof *dst);
+    if (n > held) stft_samples(dst + held, s->pcm + (from + held - s->n_held), n - held, s->limit);
 }
 
-int stft_threads(const steno_team *team, int64_t n) { return n > ALONE ? team_threads(team) : 1; }
+struct groups {
+    void (*fn)(void *arg, int64_t first, int count, int slot);
+    void *arg;
+    int64_t n;
+    int n_slots;
+    _Atomic int64_t next;
+    atomic_int slots;
+};
 
-void stft_run(steno_team *team, int64_t n, void (*fn)(void *arg, int64_t first, int count, int thread), void *arg)
+static void groups_run(void *arg, int thread)
 {
-    struct groups g = { fn, arg, n };
-    const int64_t n_groups = (n + STFT_GROUP - 1) / STFT_GROUP;
-    if (n > ALONE) team_for(team, n_groups, group_run, &g);
-    else
-        for (int64_t i = 0; i < n_groups; i++) group_run(&g, i, 0);
+    struct groups *g = arg;
+    const int slot = atomic_fetch_add_explicit(&g->slots, 1, memory_order_relaxed);
+    (void)thread;
+    if (slot >= g->n_slots) return;
+    for (int64_t first; (first = atomic_fetch_add_explicit(&g->next, STFT_GROUP, memory_order_relaxed)) < g->n;)
+        g->fn(g->arg, first, g->n - first < STFT_GROUP ? (int)(g->n - first) : STFT_GROUP, slot);
+}
+
+int stft_threads(const steno_team *team, int64_t n)
+{
+    const int all = team_threads(team);
+    return n <= STFT_ALONE ? 1 : all < STFT_THREADS ? all : STFT_THREADS;
+}
+
+void stft_run(steno_team *team, int64_t n, void (*fn)(void *arg, int64_t first, int count, int slot), void *arg)
+{
+    struct groups g = { .fn = fn, .arg = arg, .n = n, .n_slots = stft_threads(team, n) };
+    atomic_init(&g.next, 0);
+    atomic_init(&g.slots, 0);
+    team_run(g.n_slots > 1 ? team_here(team) : NULL, groups_run, &g);
 }

@@ -15,6 +15,10 @@ void *os_pages_alloc(size_t n);
 void os_pages_trim(void *p, size_t n, size_t keep); /* give back what lies past `keep` bytes: the block is os_pages_alloc(keep) now */
 void os_pages_free(void *p, size_t n);
 
+/* Write to each page of p[n], which is all zeros: what belongs to a thread is resident from the start, whether or not that thread ever gets
+ * work, so that what is reported is what is taken. */
+void os_pages_touch(void *p, size_t n);
+
 void *os_aligned_alloc(size_t align, size_t n); /* not zeroed; n a multiple of align; freed with os_aligned_free */
 void os_aligned_free(void *p);
 

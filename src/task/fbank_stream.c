@@ -4,9 +4,13 @@
 #include "base/os.h"
 #include "task/level.h"
 
-static size_t pcm_len(int64_t clip)
+enum { GATHER_CHUNKS = 5 };
+
+static int64_t gather_of(const steno_team *team) { return FBANK_STREAM_CHUNK * (team_threads(team) > 1 ? GATHER_CHUNKS : 1); }
+
+static size_t pcm_len(int64_t clip, const steno_team *team)
 {
-    return clip ? (size_t)clip + 1 : FBANK_STREAM_CHUNK;
+    return (size_t)(clip ? clip + 1 : gather_of(team));
 }
 
 static size_t level_len(int64_t clip)
@@ -16,7 +20,7 @@ static size_t level_len(int64_t clip)
 
 size_t fbank_stream_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team)
 {
-    return fbank_memory(bank, team) + (pcm_len(clip) + level_len(clip)) * sizeof(float);
+    return fbank_memory(bank, team) + (pcm_len(clip, team) + level_len(clip)) * sizeof(float);
 }
 
 int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fbank_bank *bank, int64_t clip, steno_team *team,
@@ -26,9 +30,11 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
     const int rc = fbank_open(&r->fbank, a, bank, team, e);
     if (rc) return rc;
     r->clip = clip;
-    r->pcm = arena_array(a, pcm_len(clip), sizeof *r->pcm);
+    r->team = team;
+    r->gather = gather_of(team);
+    r->pcm = arena_array(a, pcm_len(clip, team), sizeof *r->pcm);
     r->level = arena_array(a, level_len(clip), sizeof *r->level);
-    return r->pcm && r->level ? STENO_OK : err_nomem(e, pcm_len(clip) * sizeof *r->pcm, "audio");
+    return r->pcm && r->level ? STENO_OK : err_nomem(e, pcm_len(clip, team) * sizeof *r->pcm, "audio");
 }
 
 void fbank_stream_close(struct fbank_stream *r)
@@ -98,7 +104,7 @@ static int64_t clip_end(const struct fbank_stream *r)
     if (r->n_held <= r->clip) return r->n_held;
     if (r->exact) return r->clip;
     const int64_t frames = r->clip / FBANK_HOP;
-    level_measure(r->level, r->pcm, frames);
+    level_measure(r->level, r->pcm, frames, r->team);
     return level_cut(r->level, frames, frames) * FBANK_HOP;
 }
 
@@ -133,10 +139,8 @@ int fbank_stream_rows(const struct fbank_stream *r)
 void fbank_stream_fill(struct fbank_stream *r, float *out, size_t ld, const float *pcm, int64_t n)
 {
     const int64_t t = os_now_ns();
-    int64_t rows = 0;
     fbank_begin(r->fbank);
-    for (int64_t at = 0; at < n; at += FBANK_STREAM_CHUNK)
-        rows += fbank_push(r->fbank, pcm + at, n - at < FBANK_STREAM_CHUNK ? n - at : FBANK_STREAM_CHUNK, out + (size_t)rows * ld, ld);
+    const int64_t rows = fbank_push(r->fbank, pcm, n, out, ld);
     fbank_end(r->fbank, out + (size_t)rows * ld, ld);
     r->time.features_ns += os_now_ns() - t;
 }
@@ -171,30 +175,38 @@ int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)
     return (int)fbank_end(r->fbank, out, ld);
 }
 
+/* As many samples as are gathered and give at most `max` rows, one read at least. *rc: why there are no more.
+ * @return how many samples there are */
+static int64_t gather(struct fbank_stream *r, int64_t max, int *rc, steno_error *e)
+{
+    int64_t n = 0;
+    do {
+        const int64_t got = pull(r, r->pcm + n, FBANK_STREAM_CHUNK, e);
+        if (got < 0) *rc = (int)got;
+        if (got < 0) break;
+        n += got;
+    } while (!r->ended && n + FBANK_STREAM_CHUNK <= r->gather && fbank_rows_for(r->fbank, n + FBANK_STREAM_CHUNK, 1) <= max);
+    return n;
+}
+
 int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e)
 {
     int64_t rows = 0;
     *n = 0;
-    const int rc = r->failed ? r->failed : pass_over(r, e);
-    while (!rc && !r->flushed) {
-        if (!r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= max) {
-            const int64_t got = pull(r, r->pcm, FBANK_STREAM_CHUNK, e);
-            if (got < 0 && got != STENO_ECANCELED && rows) { /* what there is goes on first */
-                r->failed = got == STREAM_WAITS ? STENO_OK : (int)got;
-                break;
-            }
-            if (got < 0) return (int)got;
-            const int64_t t = os_now_ns();
-            rows += fbank_push(r->fbank, r->pcm, got, out + (size_t)rows * ld, ld);
-            r->time.features_ns += os_now_ns() - t;
-            continue;
-        }
-        if (r->ended) {
-            rows += fbank_end(r->fbank, out + (size_t)rows * ld, ld);
-            r->flushed = 1;
-        }
-        break;
+    int rc = r->failed ? r->failed : pass_over(r, e);
+    while (!rc && !r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= max) {
+        const int64_t got = gather(r, max - rows, &rc, e);
+        if (rc == STENO_ECANCELED) return rc;
+        const int64_t t = os_now_ns();
+        rows += fbank_push(r->fbank, r->pcm, got, out + (size_t)rows * ld, ld);
+        r->time.features_ns += os_now_ns() - t;
+    }
+    if (!rc && r->ended && !r->flushed) {
+        rows += fbank_end(r->fbank, out + (size_t)rows * ld, ld);
+        r->flushed = 1;
     }
     *n = (int)rows;
-    return rc;
+    if (!rows) return rc;
+    if (rc) r->failed = rc == STREAM_WAITS ? STENO_OK : rc; /* what there is goes on first */
+    return STENO_OK;
 }

@@ -9,8 +9,11 @@
 
 struct fbank_stream {
     struct fbank *fbank;
+    steno_team *team;
     const steno_source *src;
-    float *pcm;              /* [FBANK_STREAM_CHUNK]; of clips [clip + 1], of which the first n_held wait for the next clip */
+    float *pcm;              /* of a stream, one read, or of several threads as many as are gathered; of clips [clip + 1], of which the
+                                first n_held wait for the next clip */
+    int64_t gather;          /* samples of a stream that wait for each other at most, so that threads can share their frames */
     float *level;            /* [clip / FBANK_HOP + 1] */
     int64_t clip, n_held;    /* clip: the most samples of one, 0: a stream */
     int64_t clip_end;        /* samples of the clip that has been heard, -1: there is none */

@@ -5,6 +5,7 @@
 #include "task/level.h"
 
 #include <math.h>
+#include "audio/stft.h"
 
 enum { NEAR = 10, FRAME = 160 };
 
@@ -27,11 +28,25 @@ int64_t level_cut(const float *level, int64_t n, int64_t max)
     return level_quietest(level, n, max - max / 3, max);
 }
 
-void level_measure(float *level, const float *pcm, int64_t n)
+struct levels {
+    float *level;
+    const float *pcm;
+};
+
+static void levels_run(void *arg, int64_t first, int n, int slot)
 {
-    for (int64_t t = 0; t < n; t++, pcm += FRAME) {
+    const struct levels *l = arg;
+    (void)slot;
+    for (int64_t t = first; t < first + n; t++) {
+        const float *x = l->pcm + t * FRAME;
         double sum = 0;
-        for (int i = 0; i < FRAME; i++) sum += (double)pcm[i] * (double)pcm[i];
-        level[t] = sum < 1e30 ? (float)log10(sum / FRAME + 1e-10) : 30; /* also what is no number */
+        for (int i = 0; i < FRAME; i++) sum += (double)x[i] * (double)x[i];
+        l->level[t] = sum < 1e30 ? (float)log10(sum / FRAME + 1e-10) : 30; /* also what is no number */
     }
+}
+
+void level_measure(float *level, const float *pcm, int64_t n, steno_team *team)
+{
+    struct levels l = { level, pcm };
+    stft_run(team, n, levels_run, &l);
 }

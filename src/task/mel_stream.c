@@ -1,15 +1,20 @@
 /* steno: from a source to windows of log-mel. SPDX-License-Identifier: MIT */
 #include "task/mel_stream.h"
+#include <math.h>
 #include <string.h>
 #include "base/os.h"
 
-enum { SLACK = MEL_STREAM_CHUNK / MEL_HOP + 8, SEE_END = 3 /* frames past the end that still see the last samples */ };
+enum { GATHER_CHUNKS = 10 };
 
 static float const silence = -10; /* log10(1e-10) */
 
+static int64_t gather_of(const steno_team *team) { return MEL_STREAM_CHUNK * (team_threads(team) > 1 ? GATHER_CHUNKS : 1); }
+static int64_t cap_of(int window, int64_t gather) { return window + gather / MEL_HOP + 8; }
+
 size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_team *team)
 {
-    return mel_memory(team) + ((size_t)(window + SLACK) * (size_t)bank->n_mels + MEL_STREAM_CHUNK) * sizeof(float);
+    const int64_t gather = gather_of(team);
+    return mel_memory(team) + (size_t)(cap_of(window, gather) * bank->n_mels + gather) * sizeof(float);
 }
 
 int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e)
@@ -17,10 +22,11 @@ int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank
     memset(f, 0, sizeof *f);
     f->n_mels = bank->n_mels;
     f->window = window;
-    f->cap = window + SLACK;
+    f->gather = gather_of(team);
+    f->cap = cap_of(window, f->gather);
     const int rc = mel_open(&f->mel, a, bank, team, e);
     if (rc) return rc;
-    f->pcm = arena_array(a, MEL_STREAM_CHUNK, sizeof *f->pcm);
+    f->pcm = arena_array(a, (size_t)f->gather, sizeof *f->pcm);
     f->frame = arena_array(a, (size_t)f->cap * (size_t)f->n_mels, sizeof *f->frame);
     return f->pcm && f->frame ? STENO_OK : err_nomem(e, (size_t)f->cap * (size_t)f->n_mels * sizeof *f->frame, "log-mel");
 }
@@ -30,19 +36,6 @@ void mel_stream_close(struct mel_stream *f)
     buf_free(&f->levels);
     mel_close(f->mel);
     f->mel = NULL;
-}
-
-/* Forget frames before `keep`, and as many of the oldest as `room` more frames need. */
-static void make_room(struct mel_stream *f, int64_t keep, int room)
-{
-    int64_t drop = keep - f->base;
-    if (f->n - drop > f->cap - room) drop = f->n - (f->cap - room);
-    if (drop > f->n) drop = f->n;
-    if (drop <= 0) return;
-    const size_t row = (size_t)f->n_mels;
-    memmove(f->frame, f->frame + (size_t)drop * row, (size_t)(f->n - drop) * row * sizeof *f->frame);
-    f->n -= (int)drop;
-    f->base += drop;
 }
 
 /* Mean of each frame over its bands. */
@@ -56,39 +49,68 @@ static void add_levels(struct mel_stream *f, const float *frame, int64_t n)
     }
 }
 
-enum { LANES = 16 };
+static float *row_of(const struct mel_stream *f, int64_t frame) { return f->frame + (size_t)(frame % f->cap) * (size_t)f->n_mels; }
 
-/* The largest of x[n] and `top`. Lanes of their own let the compiler take vectors. */
-static float max_of(const float *x, size_t n, float top)
+/* n frames have been written behind the others; the oldest are forgotten where the ring is full. */
+static void frames_made(struct mel_stream *f, const float *frame, int64_t n)
 {
-    float lane[LANES];
-    size_t i = 0;
-    for (int l = 0; l < LANES; l++) lane[l] = top;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++) lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
-    for (int l = 0; l < LANES; l++) top = lane[l] > top ? lane[l] : top;
-    for (; i < n; i++) top = x[i] > top ? x[i] : top;
-    return top;
+    if (f->listening) f->max = fmaxf(f->max, mel_loudest(f->mel));
+    if (f->listening && f->want_levels) add_levels(f, frame, n);
+    f->n += n;
+    if (f->n <= f->cap) return;
+    f->base += f->n - f->cap;
+    f->n = f->cap;
 }
 
-/* One piece of audio, or the end of it, into the ring. Frames before `keep` may be forgotten. */
-static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
+/* Samples that were read become frames, in two parts where the ring's end lies between. */
+static void frames_push(struct mel_stream *f)
+{
+    for (int64_t at = 0; at < f->n_pcm;) {
+        const int64_t next = f->base + f->n, room = f->cap - next % f->cap, left = f->n_pcm - at;
+        const int64_t n = mel_frames_for(f->mel, left, 0) > room ? mel_samples_for(f->mel, room) : left;
+        float *out = row_of(f, next);
+        frames_made(f, out, mel_push(f->mel, f->pcm + at, n, out));
+        at += n;
+    }
+    f->n_pcm = 0;
+}
+
+static void frames_end(struct mel_stream *f)
+{
+    float last[MEL_END * MEL_MAX];
+    const int64_t n = mel_end(f->mel, MEL_END, last);
+    for (int64_t i = 0; i < n; i++) {
+        const float *frame = last + i * f->n_mels;
+        memcpy(row_of(f, f->base + f->n), frame, (size_t)f->n_mels * sizeof *frame);
+        frames_made(f, frame, 1);
+    }
+}
+
+/* Read once, behind what has been read. */
+static int hear(struct mel_stream *f, steno_error *e)
 {
     if (f->should_stop && f->should_stop(f->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
-    int64_t t = os_now_ns();
-    const int64_t got = f->src->read(f->src->user, f->pcm, MEL_STREAM_CHUNK);
+    const int64_t t = os_now_ns(), room = f->gather - f->n_pcm, n = room < MEL_STREAM_CHUNK ? room : MEL_STREAM_CHUNK;
+    const int64_t got = f->src->read(f->src->user, f->pcm + f->n_pcm, n);
     f->time.source_ns += os_now_ns() - t;
     if (got == STENO_SOURCE_WAIT && f->may_wait) return STREAM_WAITS;
-    if (got < 0 || got > MEL_STREAM_CHUNK)
-        return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)mel_samples(f->mel));
-    t = os_now_ns();
-    make_room(f, keep, SLACK);
-    float *out = f->frame + (size_t)f->n * (size_t)f->n_mels;
-    const int64_t made = got ? mel_push(f->mel, f->pcm, got, out) : mel_end(f->mel, SEE_END, out);
-    if (f->listening) f->max = max_of(out, (size_t)made * (size_t)f->n_mels, f->max);
-    if (f->listening && f->want_levels) add_levels(f, out, made);
-    f->n += (int)made;
+    if (got < 0 || got > n)
+        return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)(mel_samples(f->mel) + f->n_pcm));
+    f->n_pcm += got;
     f->ended = !got;
+    return STENO_OK;
+}
+
+/* More frames, at least `want` where the audio goes on: as many samples as are gathered, though no more than those frames need. */
+static int pull(struct mel_stream *f, int64_t want, steno_error *e)
+{
+    do {
+        const int rc = hear(f, e);
+        if (rc) return rc;
+    } while (!f->ended && f->n_pcm < f->gather && mel_frames_for(f->mel, f->n_pcm, 0) < want);
+    const int64_t t = os_now_ns();
+    frames_push(f);
+    if (f->ended) frames_end(f);
     f->time.features_ns += os_now_ns() - t;
     return STENO_OK;
 }
@@ -96,8 +118,7 @@ static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
 static void pass_begin(struct mel_stream *f)
 {
     mel_begin(f->mel);
-    f->base = 0;
-    f->n = 0;
+    f->base = f->n = f->n_pcm = 0;
     f->ended = 0;
 }
 
@@ -115,7 +136,7 @@ int mel_stream_listen_on(struct mel_stream *f, int64_t max, steno_error *e)
     const int64_t from = mel_samples(f->mel);
     int rc = STENO_OK;
     f->listening = 1;
-    while (!rc && !f->ended && mel_samples(f->mel) - from < max) rc = pull(f, f->base, e);
+    while (!rc && !f->ended && mel_samples(f->mel) - from < max) rc = pull(f, f->cap, e);
     f->listening = 0;
     f->samples = mel_samples(f->mel);
     f->frames = f->samples / MEL_HOP;
@@ -136,6 +157,14 @@ void mel_stream_listen_given(struct mel_stream *f, const steno_source *src, int6
     f->max = max > silence ? max : silence;
 }
 
+static void frames_copy(const struct mel_stream *f, float *out, int64_t from, int64_t n)
+{
+    const int64_t room = f->cap - from % f->cap, first = n < room ? n : room;
+    const size_t row = (size_t)f->n_mels;
+    if (first > 0) memcpy(out, row_of(f, from), (size_t)first * row * sizeof *out);
+    if (n > first) memcpy(out + (size_t)first * row, f->frame, (size_t)(n - first) * row * sizeof *out);
+}
+
 int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, float *out, steno_error *e)
 {
     if (from < f->base) {
@@ -146,14 +175,14 @@ int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, floa
     }
     const int64_t want = floor ? from + f->window : from + n;
     while (!f->ended && f->base + f->n < want) {
-        const int rc = pull(f, from, e);
+        const int rc = pull(f, want - f->base - f->n, e);
         if (rc) return rc;
     }
     const size_t row = (size_t)f->n_mels;
     const int64_t have = f->base + f->n - from;
     const int64_t take = have < 0 ? 0 : have < want - from ? have : want - from;
     if (!floor && take < n) return err_set(e, STENO_ESOURCE, "the audio source gave fewer samples when it was read again");
-    memcpy(out, f->frame + (size_t)(take ? from - f->base : 0) * row, (size_t)take * row * sizeof *out);
+    frames_copy(f, out, from, take);
     for (size_t i = (size_t)take * row; floor && i < (size_t)f->window * row; i++) out[i] = silence;
     const size_t scaled = (size_t)(floor ? f->window : n) * row;
     mel_scale(out, scaled, f->max);

@@ -2,6 +2,7 @@
  *
  * Whisper clamps the spectrogram against the loudest bin of the whole file, so the audio is listened to twice: once for its length and
  * its loudest bin, once window by window. Raw frames lie in a ring a little longer than a window; audio that fits into it is read once.
+ * Audio is read a second at a time. A team of several threads makes frames of ten seconds at once.
  * Memory does not depend on the length of the audio. */
 #ifndef STENO_TASK_MEL_STREAM_H
 #define STENO_TASK_MEL_STREAM_H
@@ -13,10 +14,10 @@ struct mel_stream {
     struct mel *mel;
     int n_mels, window;        /* frames of a window */
     const steno_source *src;
-    float *pcm;                /* [MEL_STREAM_CHUNK] */
-    float *frame;              /* [cap, n_mels] raw log10 values of frames [base, base + n) */
-    int64_t base;
-    int n, cap;
+    float *pcm;                /* [gather] samples that were read and are not frames yet, */
+    int64_t n_pcm, gather;     /* and how many; how many wait for each other, so that threads can share their frames */
+    float *frame;              /* [cap, n_mels] raw log10 values of frames [base, base + n): frame i in row i % cap */
+    int64_t base, n, cap;
     int ended;                 /* the pass at hand has met the end */
     int listening;             /* it is the first */
     int64_t samples, frames;   /* of the whole audio, after mel_stream_listen */
@@ -29,7 +30,7 @@ struct mel_stream {
     void *user;
 };
 
-enum { MEL_STREAM_CHUNK = MEL_PUSH };
+enum { MEL_STREAM_CHUNK = 16000 /* samples that are read at a time */ };
 
 size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_team *team);
 int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);

@@ -6,6 +6,16 @@
 #include "task/ar/window_decoder.h"
 #include "task/window.h"
 
+/* Log-mel of n seconds, without the source's time. @return microseconds, or a status */
+static int64_t bench_features(steno_session *s, int n)
+{
+    int64_t left = (int64_t)n * MEL_RATE;
+    const int64_t before = mel_of(s)->time.features_ns;
+    const steno_source src = saw_source(&left);
+    const int rc = mel_stream_listen(mel_of(s), &src, &s->error);
+    return rc ? rc : (mel_of(s)->time.features_ns - before) / 1000;
+}
+
 static int bench_mel(steno_session *s)
 {
     int64_t left = (int64_t)mel_of(s)->window * MEL_HOP;
@@ -96,6 +106,9 @@ int64_t bench_phase(steno_session *s, const char *phase, int n)
     int64_t us = -1;
     if (!strcmp(phase, "mel")) {
         rc = bench_mel(s);
+    } else if (!strcmp(phase, "features")) {
+        us = bench_features(s, n);
+        rc = us < 0 ? (int)us : STENO_OK;
     } else if (!strcmp(phase, "encode") || !strcmp(phase, "cross")) {
         rc = bench_mel(s);
         if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
@@ -115,8 +128,8 @@ int64_t bench_phase(steno_session *s, const char *phase, int n)
         if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
         if (!rc) rc = bench_decode(s, n, 1, 1, 0);
     } else {
-        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, check, beam5, batch, total",
-                     phase);
+        rc = err_set(&s->error, STENO_EARG,
+                     "unknown phase '%s'; known are mel, features, encode, cross, prompt, decode, check, beam5, batch, total", phase);
     }
     if (rc) return rc;
     return us >= 0 ? us : (os_now_ns() - t0) / 1000;

@@ -146,7 +146,7 @@ static int clip_take(struct clip_speech *c)
     if (n <= 0) return 0;
     c->end = c->rest;
     if (n <= most || fbank_stream_rows_of(c->from, n) <= longest_rows(c)) return 1;
-    level_measure(c->level, c->pcm + (c->begin - c->at), most / FBANK_HOP);
+    level_measure(c->level, c->pcm + (c->begin - c->at), most / FBANK_HOP, c->session->batch->team);
     c->end = c->begin + level_cut(c->level, most / FBANK_HOP, most / FBANK_HOP) * FBANK_HOP;
     return 1;
 }
