@@ -158,8 +158,13 @@ static int cpu_open(struct exec **out, const struct executor *executor, struct a
     x->thread_scratch = os_pages_alloc(threads * z.thread);
     const int whole = !t.failed && x->scratch && x->thread_scratch;
     const int rc = whole ? states_open(x, a, p, e) : err_nomem(e, z.scratch + threads * z.thread, "scratch");
-    if (rc) cpu_close(&x->base);
-    else *out = &x->base;
+    if (rc) {
+        cpu_close(&x->base);
+        return rc;
+    }
+    os_pages_touch(x->thread_scratch, threads * z.thread);
+    os_pages_touch(x->attn_partials, z.attn_floats * sizeof *x->attn_partials);
+    *out = &x->base;
     return rc;
 }
 
