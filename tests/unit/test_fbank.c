@@ -2,6 +2,7 @@
  *
  * The oracle is the definition in double precision with a direct Fourier sum, and the stacking rule frame by frame. */
 #include "fbank_rows.h"
+#include "front_threads.h"
 
 static float *noise_new(int64_t n, uint32_t seed)
 {
@@ -274,5 +275,5 @@ int main(void)
         kern_init(&kern, level);
         failed += cmocka_run_group_tests_name(cpu_level_name(level), tests, NULL, NULL);
     }
-    return failed;
+    return failed + front_threads_run();
 }

@@ -2,6 +2,8 @@
  *
  * What is made of a sound is the same to the bit for any number of threads, for lengths on both sides of every step and limit, whatever
  * pieces a source gives, where it has nothing yet, and where it fails. The memory does not depend on the length. */
+#ifndef STENO_TESTS_FRONT_THREADS_H
+#define STENO_TESTS_FRONT_THREADS_H
 #include "fbank_rows.h"
 #include "harness.h"
 #include "task/fbank_stream.h"
@@ -243,7 +245,8 @@ static void test_rows_of_a_stream(void **state)
     arena_free(&bank_arena);
 }
 
-int main(void)
+/* At the best level alone: which threads make frames is no matter of kernels. @return how many failed */
+static inline int front_threads_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pushes_around_every_limit),
@@ -251,5 +254,6 @@ int main(void)
         cmocka_unit_test(test_rows_of_a_stream),
     };
     kern_init(&kern, cpu_level_best());
-    return cmocka_run_group_tests(tests, teams_open, teams_close);
+    return cmocka_run_group_tests_name("threads", tests, teams_open, teams_close);
 }
+#endif
