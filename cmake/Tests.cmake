@@ -309,7 +309,8 @@ if(TARGET steno)
     file(GLOB scripts CONFIGURE_DEPENDS tests/attack/*.sh)
     foreach(script IN LISTS scripts)
         cmake_path(GET script STEM name)
-        steno_test(attack.${name} COMMAND bash ${script} LABELS attack ENV "STENO=$<TARGET_FILE:steno>;STENO_SANITIZED=${sanitized}")
+        steno_test(attack.${name} COMMAND bash ${script} LABELS attack ENV
+            "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}")
     endforeach()
 endif()
 

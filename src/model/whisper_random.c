@@ -1,5 +1,6 @@
 /* steno: Whisper models with random weights. SPDX-License-Identifier: MIT */
 #include "model/whisper_random.h"
+#include "model/whisper_shapes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,5 +136,6 @@ int whisper_random_file(struct random_file *r, struct file *f, struct arena *a, 
     for (int32_t i = 0; i < d->n_text_layer; i++) add_block(r, "decoder", i, 1, type, s);
     add_norm(r, "decoder", "ln", s);
     add_named(r, "decoder", "token_embedding.weight", type, 0, 0.05f, (uint64_t)d->n_vocab, s);
-    return random_file_end(r, f, "random model", e);
+    /* The name tells large-v2 from large-v1, which has the same shape. */
+    return random_file_end(r, f, strcmp(whisper_shape_name(d), "large-v2") ? "random model" : "random large-v2", e);
 }

@@ -137,6 +137,7 @@ static void test_every_window_and_attempt_begins_with_the_prefix(void **state)
     p.logprob_threshold = 0;
     p.temperature_increment_on_fallback = 1;
     p.prefix = "two";
+    p.guards = STENO_GUARDS_OFF; /* the last attempt is kept, whichever is the best: draws are others at other levels */
     assert_int_equal(steno_tokenize(model, " two", ids, 4), 1);
     run(&many, &p);
     assert_true(told.n >= 4 && told.a[told.n - 1].at_ms > 0 && told.a[told.n - 1].index == 1);

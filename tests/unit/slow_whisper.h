@@ -24,6 +24,7 @@ static inline void slow_open(struct slow *s, struct bytes b)
     if (weights_open(&s->w, &s->file, &e)) fail_msg("%s", e.text);
     s->dims = stored_dims(&s->w);
     s->d = &s->dims;
+    s->by_tanh = 0;
 }
 
 static inline void slow_close(struct slow *s)
