@@ -260,7 +260,7 @@ static void test_a_schema_is_at_most_so_deep(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct buf text = { 0 }, gbnf = { 0 };
-        struct grammar *g;
+        struct grammar *g = NULL;
         steno_error e = { 0 };
         for (int d = 1; d < row[i].levels; d++) buf_str(&text, "{\"type\":\"array\",\"items\":");
         buf_str(&text, "{}");
