@@ -363,7 +363,7 @@ static void test_there_are_no_results_before_a_call_and_after_one_that_failed(vo
         assert_true(*steno_last_error(s));
         assert_no_results(s);
     }
-    int64_t left = 31 * RATE; /* longer than a window, and cannot be heard again */
+    int64_t left = 61 * RATE; /* longer than what is kept of a sound, and cannot be read again */
     const steno_source once = { source_speaks, NULL, &left };
     assert_int_equal(steno_transcribe_source(s, &once, NULL), STENO_ESOURCE);
     assert_non_null(strstr(steno_last_error(s), "cannot go back"));

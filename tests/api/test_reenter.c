@@ -10,7 +10,7 @@ enum callback { READ, REWIND, SEGMENT, PROGRESS, WINDOW, ABORT, ATTEMPT, FILTER,
 static const char *const callback_name[CALLBACKS] = { "read", "rewind", "on_segment", "on_progress", "on_window", "should_abort",
                                                       "on_attempt", "logits_filter", "on_frame", "on_span", "on_done" };
 
-enum { LANES = 2, TRIES = 4, HEARD = 3 * RATE / 2 };
+enum { LANES = 2, TRIES = 4, HEARD = 3 * RATE / 2, TWICE = 12 * RATE /* more than a session keeps: it is read twice */ };
 static int const tried[TRIES] = { 0, 1, 5, 23 }; /* which of a callback's calls call back */
 
 /* One call at work, and what its callbacks may lay hands on. */
@@ -27,7 +27,7 @@ struct scene {
     const char *kind;
 };
 
-static struct audio noisy; /* [HEARD], for the CTC and VAD models */
+static struct audio noisy, talk; /* [HEARD], for the CTC and VAD models; [TWICE] at least */
 
 /* ---- what may be called ---------------------------------------------------------------------------------------------------------- */
 
@@ -223,7 +223,7 @@ static int work(struct scene *x)
     const steno_source src = { scene_read, scene_rewind, x };
     const int is_funasr = x->m != speaks_all;
     const steno_transcribe_params p = params_of(x, is_funasr);
-    x->tap = (struct tap){ .pcm = is_funasr ? noisy.pcm : demo.pcm, .n = HEARD, .piece = 4000 };
+    x->tap = (struct tap){ .pcm = is_funasr ? noisy.pcm : talk.pcm, .n = is_funasr ? HEARD : TWICE, .piece = 4000 };
     memset(x->calls, 0, sizeof x->calls);
     steno_vad_params v;
     steno_vad_params_init(&v);
@@ -445,12 +445,14 @@ static void test_a_session_that_waits_is_left_alone_by_every_other_call(void **s
 static int all_open(void **state)
 {
     noisy = bursts(HEARD);
+    talk = demo_audio(0, 0, 4);
     return pair_open(state);
 }
 
 static int all_close(void **state)
 {
     free(noisy.pcm);
+    free(talk.pcm);
     return pair_close(state);
 }
 

@@ -124,9 +124,9 @@ if [ -d "$LLM" ]; then
     expect 2 "a template without a prompt" generate -m "$Q" --prompt-template "{system}" "$PROMPT"
     echo '{"$ref":"#"}' >self.json
     expect 2 "a schema that is itself" generate -m "$Q" --json-schema '{"$ref":"#"}' "$PROMPT"
-    err_has "--json-schema, line 2"
+    err_has '--json-schema, /$ref: it leads back to a schema that it is a part of'
     expect 2 "so it is in a file" generate -m "$Q" --json-schema-file self.json "$PROMPT"
-    err_has "--json-schema-file, line 2"
+    err_has '--json-schema-file, /$ref: it leads back'
     expect 2 "a schema that is cut" generate -m "$Q" --json-schema '{' "$PROMPT"
     err_has "--json-schema: line 1"
     expect 2 "a keyword that is not served" generate -m "$Q" --json-schema '{"properties":{"a":{"pattern":"x"}}}' "$PROMPT"

@@ -3,7 +3,7 @@
 
 sanitized && { echo "skipped: a sanitizer has to be loaded first"; exit 77; }
 [ -r "${STENO_FAILING_READ:-}" ] || { echo "skipped: no failing_read was built"; exit 77; }
-long_speech 5 >talk.wav # longer than a window: heard twice
+long_speech 8 >talk.wav # longer than what is kept of it: read twice
 cp "$DIGITS" good.wav
 size=$(stat -c %s talk.wav)
 
