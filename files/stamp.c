@@ -1,9 +1,9 @@
 /* steno: what made a result. SPDX-License-Identifier: MIT */
 #include "stamp.h"
+#include "fnv.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,24 +15,16 @@
 /* "1 LENGTH HASH", then " WORD=HASH" for each part of the key in its order. */
 enum { TEXT_SZ = 1024, PIECE_SZ = 1 << 14 };
 
-static const uint64_t basis = UINT64_C(14695981039346656037);
-
-static uint64_t hash(uint64_t h, const char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)p[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
 /* "1 LENGTH HASH" of a file. @return its length, or 0: it cannot be read */
 static size_t put_bytes(char text[TEXT_SZ], int fd)
 {
     char piece[PIECE_SZ];
-    uint64_t h = basis;
+    uint64_t h = FNV_BASIS;
     int64_t all = 0;
     ssize_t n;
     while ((n = read(fd, piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR)) {
         if (n < 0) continue;
-        h = hash(h, piece, (size_t)n);
+        h = fnv(h, piece, (size_t)n);
         all += n;
     }
     return n < 0 ? 0 : (size_t)snprintf(text, TEXT_SZ, "1 %" PRId64 " %016" PRIx64, all, h);
@@ -43,11 +35,11 @@ static int put_parts(char text[TEXT_SZ], size_t at, const char *key)
 {
     for (const char *line = key; *line;) {
         const size_t n_word = strcspn(line, " \n");
-        uint64_t h = basis;
+        uint64_t h = FNV_BASIS;
         const char *part = line;
         do { /* lines of one word are one part */
             const size_t n = strcspn(line, "\n");
-            h = hash(hash(h, line, n), "\n", 1);
+            h = fnv(fnv(h, line, n), "\n", 1);
             line += n + (line[n] == '\n');
         } while (strncmp(line, part, n_word) == 0 && strcspn(line, " \n") == n_word);
         const int n = snprintf(text + at, TEXT_SZ - at, " %.*s=%08" PRIx32, (int)n_word, part, (uint32_t)(h ^ h >> 32));

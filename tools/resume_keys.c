@@ -1,5 +1,6 @@
 /* steno: what an input is known by. SPDX-License-Identifier: MIT */
 #include "resume_keys.h"
+#include "fnv.h"
 #include "out_name.h"
 #include "path.h"
 #include "stamp.h"
@@ -13,24 +14,17 @@
 static const char kept[] = ".steno_resume"; /* in the output folder */
 enum { ENDS = 1 << 14 /* bytes at each end of an input that are looked at */ };
 
-static uint64_t hash(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *p = data;
-    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
 /* Both ends of a file, as a number. */
 static uint64_t hash_ends(const char *file, off_t size)
 {
     char bytes[ENDS];
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = FNV_BASIS;
     const int fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return h;
     ssize_t n = pread(fd, bytes, sizeof bytes, 0);
-    if (n > 0) h = hash(h, bytes, (size_t)n);
+    if (n > 0) h = fnv(h, bytes, (size_t)n);
     n = size > ENDS ? pread(fd, bytes, sizeof bytes, size - ENDS) : 0;
-    if (n > 0) h = hash(h, bytes, (size_t)n);
+    if (n > 0) h = fnv(h, bytes, (size_t)n);
     close(fd);
     return h;
 }
@@ -54,7 +48,7 @@ char *resume_path_of(const struct resume *r, const char *file, int track, int ch
     char *folder = resume_folder_of(r, file);
     const char *said = whole ? whole : file;
     if (track > 1) snprintf(of_track, sizeof of_track, ".t%d", track);
-    snprintf(name, sizeof name, "%016llx%s.%d", (unsigned long long)hash(UINT64_C(14695981039346656037), said, strlen(said)), of_track,
+    snprintf(name, sizeof name, "%016llx%s.%d", (unsigned long long)fnv(FNV_BASIS, said, strlen(said)), of_track,
              channel == JOB_MIX ? 0 : channel + 1);
     char *path = folder ? path_join(folder, name) : NULL;
     free(folder);

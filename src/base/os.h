@@ -17,7 +17,12 @@ void os_pages_free(void *p, size_t n);
 
 /* Write to each page of p[n], which is all zeros: what belongs to a thread is resident from the start, whether or not that thread ever gets
  * work, so that what is reported is what is taken. */
-void os_pages_touch(void *p, size_t n);
+static inline void os_pages_touch(void *p, size_t n)
+{
+    enum { PAGE = 4096 };
+    for (size_t i = 0; i < n; i += PAGE) ((volatile char *)p)[i] = 0;
+    if (n) ((volatile char *)p)[n - 1] = 0;
+}
 
 void *os_aligned_alloc(size_t align, size_t n); /* not zeroed; n a multiple of align; freed with os_aligned_free */
 void os_aligned_free(void *p);

@@ -47,13 +47,6 @@ void os_pages_free(void *p, size_t n)
     if (p) munmap(p, round_to_page(n));
 }
 
-void os_pages_touch(void *p, size_t n)
-{
-    enum { PAGE = 4096 };
-    for (size_t i = 0; i < n; i += PAGE) ((volatile char *)p)[i] = 0;
-    if (n) ((volatile char *)p)[n - 1] = 0;
-}
-
 int64_t os_now_ns(void)
 {
     struct timespec ts;

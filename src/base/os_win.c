@@ -56,13 +56,6 @@ void os_aligned_free(void *p)
 }
 
 /* ---- time and processors */
-void os_pages_touch(void *p, size_t n)
-{
-    enum { PAGE = 4096 };
-    for (size_t i = 0; i < n; i += PAGE) ((volatile char *)p)[i] = 0;
-    if (n) ((volatile char *)p)[n - 1] = 0;
-}
-
 int64_t os_now_ns(void)
 {
     LARGE_INTEGER now, hz;
