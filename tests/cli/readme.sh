@@ -1,8 +1,8 @@
-# steno: the commands of README. SPDX-License-Identifier: MIT
+# steno: the commands of README, doc/tasks.md and doc/compat.md. SPDX-License-Identifier: MIT
 #
-# Each line of its first five minutes, and what stands in the right column of its tables, is run as it stands; of the programs whose command
-# lines are known here what stands in the left one, too. Models beside Whisper's are those of the collections; where these are not, a
-# missing model shows that the options were taken.
+# Each line of the quick start, each task and each command in the tables of other programs is run as it stands there. Where a personality
+# accepts the other program's command, that is run, too. Models other than Whisper's come from the collections; without these, the message
+# about a missing model shows that the options were accepted.
 . "$(dirname "$0")/lib.sh"
 
 F=${STENO_SHARED:-/none}/material/funasr L=${STENO_SHARED:-/none}/material/llm/models
@@ -51,15 +51,19 @@ try() {
 n=0
 while IFS= read -r line; do
     try "${line%%  *#*}"
-done < <(sed -n '/^## The first five minutes/,/^## What/p' "$SRC/README.md" | grep -E '^steno ')
-[ $n -ge 6 ] || bad "the first five minutes are read" "$n lines"
-n=0
-while IFS= read -r row; do
-    try "$(cut -d'`' -f2 <<<"$row")"
-done < <(sed -n '/^## What you want/,/^## Coming from/p' "$SRC/README.md" | grep -E '^\|.*`steno ')
-[ $n -gt 20 ] || bad "the table of tasks is read" "$n rows"
+done < <(sed -n '/^## Quick start/,/^## Common/p' "$SRC/README.md" | grep -E '^steno ')
+[ $n -ge 5 ] || bad "the quick start is read" "$n lines"
+tasks() { grep -E '^\|.*`steno ' "$1"; }
+for page in README.md doc/tasks.md; do
+    n=0
+    while IFS= read -r row; do
+        try "$(cut -d'`' -f2 <<<"$row")"
+    done < <(tasks "$SRC/$page")
+    case $page in README.md) least=8 ;; *) least=23 ;; esac
+    [ $n -ge $least ] || bad "the tasks of $page are read" "$n rows"
+done
 
-sed -n '/^## Coming from/,/^## Limits/p' "$SRC/README.md" | grep -E '^\| `' >rows
+sed -n '/^## Commands side by side/,/^## openai-whisper/p' "$SRC/doc/compat.md" | grep -E '^\| `' >rows
 n=0
 while IFS= read -r row; do
     left=$(cut -d'`' -f2 <<<"$row") right=$(cut -d'`' -f4 <<<"$row")
