@@ -99,11 +99,6 @@ steno_transcribe_params input_params_of_nothing(const struct job *j)
     return p;
 }
 
-steno_source input_source(struct job_input *in)
-{
-    return in->is_silent ? input_no_audio() : in->join.n ? join_source(&in->join) : in->src;
-}
-
 steno_transcribe_params input_params(const struct job_input *in)
 {
     return in->is_silent ? input_params_of_nothing(in->job) : in->params;
@@ -132,6 +127,12 @@ static int64_t give_silence(float *pcm, int64_t n, int64_t left)
     return n;
 }
 
+/* Speech is joined, and the joined sound is cut. */
+static int has_joined_parts(const struct job_input *in)
+{
+    return in->job->parts > 1 && in->job->speech.session && in->job->speech.join;
+}
+
 /* The audio of the input in hand, whoever asks for it. A call to the library says nothing before it has text, and the time until then may
  * be long: what is read is told. */
 static int64_t hear(void *user, float *pcm, int64_t n)
@@ -141,7 +142,7 @@ static int64_t hear(void *user, float *pcm, int64_t n)
     const int passed = in->heard ? STENO_OK : pass_over(in), is_silence = in->heard < in->unheard;
     const int64_t got = passed != STENO_OK ? passed : is_silence ? give_silence(pcm, n, in->unheard - in->heard) :
                         in->media_src.read(in->media_src.user, pcm, n);
-    if (got > 0 && tell->samples) tell->samples(tell->user, in, pcm, in->heard, got);
+    if (got > 0 && tell->samples && !has_joined_parts(in)) tell->samples(tell->user, in, pcm, in->heard, got);
     if (got > 0) in->heard += got;
     if (got > 0 && !is_silence) level_add(&in->level, pcm, got);
     if (tell->hear) tell->hear(tell->user, in, in->heard / 16, steno_media_duration_ms(in->media), got == 0);
@@ -160,6 +161,32 @@ static int hear_again(void *user)
     in->heard = 0;
     level_keep(in);
     return in->media_src.rewind(in->media_src.user);
+}
+
+/* A part of joined speech; its samples count from its own beginning. */
+static int64_t hear_part(void *user, float *pcm, int64_t n)
+{
+    struct job_input *in = user;
+    const struct job *j = in->job;
+    const int64_t at = in->parts.next - parts_start(&in->parts);
+    const steno_source part = parts_source(&in->parts);
+    const int64_t got = part.read(part.user, pcm, n);
+    if (got > 0 && j->tell.samples) j->tell.samples(j->tell.user, in, pcm, at, got);
+    return got;
+}
+
+static int hear_part_again(void *user)
+{
+    struct job_input *in = user;
+    const steno_source part = parts_source(&in->parts);
+    return part.rewind(part.user);
+}
+
+steno_source input_source(struct job_input *in)
+{
+    if (in->is_silent) return input_no_audio();
+    if (in->join.n) return in->parts.n ? (steno_source){ hear_part, hear_part_again, in } : join_source(&in->join);
+    return in->src;
 }
 
 /* Hear the two channels for their loudness. */
@@ -250,6 +277,26 @@ static int skip_start(struct job_input *in)
     return STENO_OK;
 }
 
+/* ---- a sound in parts ---------------------------------------------------------------------------------------------------------- */
+
+/* Learn how long the sound is, and stand before its first part. @return a status */
+static int cut(struct job_input *in)
+{
+    const steno_source all = in->join.n ? join_source(&in->join) : in->media_src;
+    const int64_t samples = parts_count(&all, should_abort, in);
+    if (samples < 0) return (int)samples;
+    parts_begin(&in->parts, in->job->parts, samples, in->params.offset_ms * 16, &all, in->join.n ? NULL : in->media);
+    if (!in->join.n) in->media_src = parts_source(&in->parts);
+    return STENO_OK;
+}
+
+/* The offset lies in the first part. */
+static void enter_part(struct job_input *in)
+{
+    parts_enter(&in->parts, in->parts.at);
+    if (in->parts.at > 0) in->params.offset_ms = 0;
+}
+
 /* ---- from begin to end ------------------------------------------------------------------------------------------------------- */
 
 void input_init(struct job_input *in, struct job *j, steno_session *s, int slot)
@@ -272,18 +319,10 @@ void input_free(struct job_input *in)
     join_free(&in->join);
 }
 
-int input_begin(struct job_input *in)
+/* Which sound is transcribed, and which stretches of it. @return a status */
+static int choose(struct job_input *in)
 {
     const struct job *j = in->job;
-    in->failing = NULL;
-    in->is_silent = 0;
-    steno_media_source(in->media, &in->media_src);
-    in->src = (steno_source){ hear, hear_again, in };
-    in->heard = 0;
-    if (j->tell.begin) j->tell.begin(j->tell.user, in);
-    watch(in, j->speech.session, in->media);
-    in->notes = (struct notes){ 0 };
-    in->level = in->measured = (struct level){ 0 };
     int rc = choose_channel(in);
     if (rc == STENO_OK) rc = skip_start(in);
     in->hearing = JOB_HEARS_SPEAKERS;
@@ -295,6 +334,28 @@ int input_begin(struct job_input *in)
         in->failing = rc == STENO_OK || rc == STENO_ESOURCE ? NULL : j->speech.session;
         if (rc == STENO_OK) rc = in->src.rewind(in->src.user);
     }
+    if (rc == STENO_OK && j->parts > 1 && !in->is_silent) rc = cut(in);
+    return rc;
+}
+
+int input_begin(struct job_input *in)
+{
+    const struct job *j = in->job;
+    const int goes_on = in->parts.at > 0;
+    if (!goes_on) {
+        in->failing = NULL;
+        in->is_silent = 0;
+        in->parts = (struct parts){ 0 };
+        steno_media_source(in->media, &in->media_src);
+        in->src = (steno_source){ hear, hear_again, in };
+        in->notes = (struct notes){ 0 };
+        in->level = in->measured = (struct level){ 0 };
+    }
+    in->heard = 0;
+    if (j->tell.begin) j->tell.begin(j->tell.user, in);
+    watch(in, j->speech.session, in->media);
+    const int rc = goes_on ? STENO_OK : choose(in);
+    if (rc == STENO_OK && in->parts.n) enter_part(in);
     in->hearing = JOB_HEARS_TEXT;
     size_t n = 0;
     in->params.resume = rc == STENO_OK && j->tell.resume ? j->tell.resume(j->tell.user, in, &n) : NULL;
@@ -322,7 +383,7 @@ int input_end(struct job_input *in, int status)
     tell_end(in, &e);
     const int code = in->stop ? in->stop : input_results(in);
     if (code) in->stop = code;
-    else in->job->audio_ms += in->audio_ms;
+    else if (!in->parts.at || !j->speech.session) in->job->audio_ms += in->audio_ms;
     return !code;
 }
 
@@ -351,6 +412,11 @@ static int enter_track(struct job_input *in)
 
 int input_another(struct job_input *in, int *ok)
 {
+    if (in->parts.at + 1 < in->parts.n) {
+        in->parts.at++;
+        return 1;
+    }
+    in->parts.at = 0;
     if (in->job->channel == JOB_SPLIT && in->channel + 1 < in->n_channels) {
         in->channel++;
         return 1;
@@ -373,6 +439,7 @@ int input_open(struct job_input *in, const char *file, int index)
     in->lost = 0;
     in->media = NULL;
     in->most_channels = 0;
+    in->parts = (struct parts){ 0 };
     in->track = j->track == JOB_ALL_TRACKS ? 1 : j->track;
     steno_media_params p = j->media;
     p.track = in->track;

@@ -34,7 +34,7 @@ static int take(struct transcript *t, struct transcript_store *store, const stru
                                          .speaker = j->diarize && !j->uncut ? speaker_between : NULL, .user = &in->diarize };
     if (get_speakers(t, store, in) || transcript_take(t, store, in->session)) return STENO_ENOMEM;
     if ((rules.max_len || rules.speaker) && reshape(t, store, &rules)) return STENO_ENOMEM;
-    if (in->join.n) join_transcript(&in->join, t, store);
+    if (in->join.n && !in->parts.n) join_transcript(&in->join, t, store);
     if (in->join.n) t->duration_ms = in->audio_ms;
     return STENO_OK;
 }

@@ -8,6 +8,7 @@
 #define STENO_JOB_H
 #include "diarize.h"
 #include "findings.h"
+#include "parts.h"
 #include "speech.h"
 #include "steno_media.h"
 #include "transcript.h"
@@ -40,6 +41,7 @@ struct job_input {
 
     double *clips;            /* [2 * n_clips] */
     struct join join;         /* with job.speech.join */
+    struct parts parts;       /* with job.parts above 1, and speech in the sound: which part of it is being transcribed */
     steno_transcribe_params params;
     steno_source src;         /* its audio, which tells how much was heard */
     steno_source media_src;   /* as the reader gives it */
@@ -97,6 +99,8 @@ struct job {
     int uncut;               /* 1: with diarize, segments are left as they are where another speaker goes on */
     int32_t max_len;         /* segments are cut into pieces of so many characters; 0: they are left */
     int by_words;            /* cut so only where a space is */
+    int parts;               /* above 1: the sound, or the joined speech, is cut into this number of equal parts (parts.h). Each is
+                              * transcribed by itself and has a transcript, whose times count from its own beginning */
     struct job_events tell;
 
     /* what became of it */

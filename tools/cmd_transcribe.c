@@ -280,6 +280,7 @@ static void set_job(struct transcription *t)
     t->job.track = o->track;
     t->job.diarize = o->diarize;
     t->job.uncut = o->as && o->as->uncut;
+    t->job.parts = o->as ? o->as->parts : 0;
     t->job.max_len = (int32_t)o->subtitles.max_len;
     t->job.by_words = o->subtitles.split_on_word;
 }

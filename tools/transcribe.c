@@ -236,7 +236,8 @@ static void on_begin(void *user, const struct job_input *in)
     struct transcription *t = user;
     const int split = t->o->channel == JOB_SPLIT, n = split ? in->n_channels : 1;
     const int tracks = t->o->track == JOB_ALL_TRACKS ? in->n_tracks : 1;
-    const int at = (tracks > 1 ? in->track - 1 : 0) * n + (split ? in->channel : 0);
+    const int parts = in->job->parts > 1 ? in->job->parts : 1;
+    const int at = ((tracks > 1 ? in->track - 1 : 0) * n + (split ? in->channel : 0)) * parts + in->parts.at;
     const struct transcribe_as *as = t->o->as;
     if (as && as->begin) as->begin(as->user, in);
     if (tracks > 1 && (!split || !in->channel) && !t->results->files.naming.dir && !t->o->engine.quiet)
@@ -244,7 +245,7 @@ static void on_begin(void *user, const struct job_input *in)
     if (split && !t->results->files.naming.dir && !t->o->engine.quiet)
         message("%s: channel %d, the last is %d", sound_name(in->file), in->channel, in->n_channels - 1);
     t->shown[in->slot].begun_us = progress_now_us();
-    progress_begin(&t->shown[in->slot].progress, t->bar, in->file, at, tracks * n);
+    progress_begin(&t->shown[in->slot].progress, t->bar, in->file, at, tracks * n * parts);
 }
 
 static const void *on_resume(void *user, const struct job_input *in, size_t *n)

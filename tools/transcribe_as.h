@@ -20,6 +20,7 @@ struct transcribe_as {
     /* The transcript of an input, in place of all that we write. @return EXIT_OK, or an exit code that ends the run, after a message */
     int (*output)(void *user, const struct job_input *in, struct transcript *t);
     void (*before_writing)(void *user, struct transcript *t); /* what is to be changed in it; without `output` */
+    int parts;         /* above 1: a sound is cut into this number of parts (struct job); `output` gets the transcript of each */
     char uncut;        /* 1: with --diarize, segments are left as they are where another speaker goes on */
     char language_only; /* 1: the language is found, and nothing is decoded */
     char as_file_asks; /* 1: tags in texts where the model has any, numbers spelled as its file asks for, no other model found for it */

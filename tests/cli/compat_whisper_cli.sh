@@ -86,7 +86,7 @@ same "a b.txt" want
 # shellcheck disable=SC2086
 expect 1 "which is not there" $W @none
 # shellcheck disable=SC2086
-expect 0 "options of other machines" $L zh.wav -of - -otxt -ng -fa -nfa -dev 0 -oved CPU -p 4 -t 2
+expect 0 "options of other machines" $L zh.wav -of - -otxt -ng -fa -nfa -dev 0 -oved CPU -t 2
 same "$T/out" want
 err_lacks "graphics processors"
 for gpu in "-dev 1" "-oved GPU"; do
@@ -144,16 +144,56 @@ agree() { # agree CASE FILE
     near "probabilities of $1/$2" $limit a b
 }
 
-# ---- -p: the text of one processor, at its times, whether windows are decoded together or not
-# shellcheck disable=SC2086
-expect 0 "one processor" $W -m m.bin -l zh -np -mc 0 long.wav -of - -osrt
-ascends "times of one processor" "$T/out"
-cp "$T/out" want
-for p in 2 3 7; do
+part() { # part START SAMPLES > WAV: of the phrases
+    tail -c +$((45 + 2 * $1)) "$SRC/tests/data/audio/zh_phrases.wav" | head -c $((2 * $2)) >"$T/part"
+    wav <"$T/part"
+    rm "$T/part"
+}
+
+# ---- -p: parts of equal length, each decoded by itself; the cases below hold what comes of them
+for p in 0 -1 1025 99999999999; do
     # shellcheck disable=SC2086
-    expect 0 "$p processors" $W -m m.bin -l zh -np -mc 0 -p $p long.wav -of - -osrt
-    same "$T/out" want
+    expect 1 "$p parts" $W -m m.bin -l zh -np -p $p long.wav
+    err_has "-p $p: a sound is cut into 1 to 1024 parts"
+    out_empty
 done
+cp "$DIGITS" in.wav
+# shellcheck disable=SC2086
+expect 0 "the cuts are told" $W -m m.bin -l zh -bs 1 -nf -ot 1000 -p 3 in.wav
+err_has "in.wav: -p cut the sound into 3 parts at 00:00:03.070, 00:00:05.140; words near the cuts may be wrong or missing"
+# shellcheck disable=SC2086
+expect 0 "and not where nothing is to be told" $W -m m.bin -l zh -bs 1 -nf -np -p 3 in.wav
+err_lines 0
+# shellcheck disable=SC2086
+expect 0 "nor where nothing is cut" $W -m m.bin -l zh -bs 1 -nf -p 1 in.wav
+err_lacks "-p cut"
+part 8000 3599 >in.wav
+# shellcheck disable=SC2086
+expect 0 "parts that are too short, and one that is not" $W -m m.bin -l zh -bs 1 -nf -nth 1 -p 2 in.wav
+err_has "in.wav: 1 of 2 parts have no text: they have less than 0.12 s each"
+part 8000 900 >in.wav
+# shellcheck disable=SC2086
+expect 0 "as many parts as there may be" $W -m m.bin -l zh -bs 1 -nf -p 1024 in.wav
+out_empty
+err_has "in.wav: there is no text: less than 0.12 s"
+err_has " and 1013 more times; words near"
+rm in.wav
+IN=long.wav
+# shellcheck disable=SC2086
+expect 0 "parts of a file" $W -m m.bin -l zh -bs 1 -nf -np -p 3 long.wav -of - -osrt
+cp "$T/out" want
+# shellcheck disable=SC2086
+expect 0 "parts of a pipe" $W -m m.bin -l zh -bs 1 -nf -np -p 3 - -of - -osrt
+same "$T/out" want
+IN=/dev/null
+# shellcheck disable=SC2086
+expect 0 "parts of two inputs" $W -m m.bin -l zh -bs 1 -nf -np -p 3 long.wav "$DIGITS" -of one -of two -otxt
+# shellcheck disable=SC2086
+expect 0 "parts of the second" $W -m m.bin -l zh -bs 1 -nf -np -p 3 "$DIGITS" -of three -otxt
+same two.txt three.txt
+rm -f ./*.txt
+
+# ---- steno's own windows: one after the other or together
 alone=(-q -m m.bin -l zh --no-condition-on-previous-text --without-timestamps --audio-ctx 250 --sample-length 12 -f srt)
 expect 0 "windows one after the other" "${alone[@]}" long.wav
 ascends "times of windows" "$T/out"
@@ -163,11 +203,6 @@ same "$T/out" want
 rm want
 
 # ---- where there is nothing to decode that is said, unless nothing is to be said
-part() { # part START SAMPLES > WAV: of the phrases
-    tail -c +$((45 + 2 * $1)) "$SRC/tests/data/audio/zh_phrases.wav" | head -c $((2 * $2)) >"$T/part"
-    wav <"$T/part"
-    rm "$T/part"
-}
 brief="there is no text: less than 0.12 s"
 for n in 1 40 41 360 1600 1799; do
     part 8000 $n >in.wav
@@ -204,6 +239,7 @@ while read -r name sound args; do
     *_8k.wav) [ "${STENO_FFMPEG-1}" = 1 ] || continue; cp "$SRC/tests/data/audio/$sound" in.wav ;; # 8000 Hz
     *.wav) cp "$SRC/tests/data/audio/$sound" in.wav ;;
     long) cp long.wav in.wav ;;
+    stereo) stereo 56000 >in.wav ;;
     *) [ "${STENO_FFMPEG-1}" = 1 ] || continue; cp "$SRC/tests/data/audio/$sound" in.wav ;;
     esac
     [ "${args#*vad.bin}" = "$args" ] || [ -r vad.bin ] || continue

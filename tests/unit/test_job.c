@@ -120,6 +120,9 @@ static void test_a_job_that_nobody_listens_to_transcribes_what_it_can(void **sta
     expect_counts(j, 0, 3, 0, "the eighth channel");
     j.channel = JOB_SPLIT;
     expect_counts(j, 3, 0, 1, "channels apart");
+    j.parts = 3;
+    expect_counts(j, 3, 0, 1, "parts of channels");
+    j.parts = 0;
     j.channel = JOB_MIX;
     j.diarize = 1;
     expect_counts(j, 1, 2, 0, "speakers");
