@@ -118,5 +118,9 @@ int media_spool(struct media_input *in, int fd, const char *dir, const struct me
 /* Bytes that the file's own structure says it has, or -1 where it does not say. *begin: where its sound begins when as many bytes are as
  * much time everywhere, else 0. */
 int64_t media_promised_size(const struct media_input *in, int64_t *begin);
+/* Does one clock run through an Ogg file, or through the sound `pid` of a transport stream? 0: it is not known. */
+int media_ogg_is_one(const struct media_input *in);
+int media_ts_is_one(const struct media_input *in, int pid);
+
 int media_size_is_open(uint32_t size); /* whether a chunk's size is one that writers put where they do not know it */
 #endif

@@ -45,7 +45,7 @@ int64_t media_clock_put(struct media_clock *c, double t, double lasts, int64_t m
         n = llround(c->next * rate) - made;
         if (n) count(c, n);
     }
-    if (!c->begun && c->is_on && kind == GOES_ON && isfinite(t)) c->next = t; /* the little that it is off stays */
+    if (!c->begun && c->is_on && kind == GOES_ON && isfinite(t)) c->shift = t; /* the little that it is off stays, behind gaps, too */
     c->begun = 1;
     c->next += lasts;
     return n;

@@ -31,7 +31,7 @@ struct media_clock {
     int begun;
     double next;      /* when the sound so far ends, by the clock */
     double filled;    /* seconds of silence in gaps */
-    double shift;     /* by which sound is earlier than the clock says, because of jumps */
+    double shift;     /* by which sound is earlier than the clock says, because of jumps and of what the first sound is off */
     struct media_moved moved;
 };
 

@@ -134,7 +134,6 @@ static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
     const double lasts = in->sample_rate > 0 ? (double)in->nb_samples / in->sample_rate : 0;
     *wait = 0;
     if (f->frame_is_put) return STENO_OK;
-    if (f->first_pts == AV_NOPTS_VALUE) f->first_pts = f->made ? AV_NOPTS_VALUE : pts;
     if (pts == AV_NOPTS_VALUE || unit.den <= 0) media_clock_put_untimed(&f->clock, lasts);
     else {
         const double t = (double)pts * unit.num / unit.den - f->zero;
@@ -144,9 +143,9 @@ static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
             *wait = 1;
             return status;
         }
-        const int64_t n = media_clock_put(&f->clock, t, lasts, f->made, MEDIA_RATE);
-        f->silence = n > 0 ? n : 0;
-        f->drop += n < 0 ? -n : 0;
+        const int64_t n = media_clock_put(&f->clock, t, lasts, f->made - f->drop, MEDIA_RATE), ahead = f->drop - n;
+        f->silence = ahead < 0 ? -ahead : 0; /* what is dropped of a gap is silence */
+        f->drop = ahead > 0 ? ahead : 0;
         count_made(f, f->silence);
     }
     f->frame_is_put = 1;
@@ -188,6 +187,7 @@ static int take(struct ffmpeg *f, steno_error *e)
     }
     f->frame_waits = f->frame->nb_samples > 0;
     f->frame_is_put = 0;
+    if (f->frame_waits) ffmpeg_skip_count(f);
     if (f->frame_waits) return use_frame(f, e);
     av->av_frame_unref(f->frame);
     return STENO_OK;
@@ -296,18 +296,32 @@ static int ffmpeg_rewind(void *d, steno_error *e)
     return status;
 }
 
+/* Decode the sound's first second, whose stamps say how those of later frames are to be read. */
+static int read_start(struct ffmpeg *f, steno_error *e)
+{
+    int status = STENO_OK;
+    while (status == STENO_OK && f->stage == STAGE_PACKETS && !f->start.is_bad && f->start.n < 2 * (int64_t)f->swr_rate) {
+        f->silence = 0;
+        f->out_pos = f->out_len;
+        status = fill(f, e);
+    }
+    return status;
+}
+
 /* Damage in what is passed over is not looked for; a decoder that begins in the middle calls its first packets damaged. */
 static int64_t ffmpeg_skip_to(void *d, int64_t n, steno_error *e)
 {
     struct ffmpeg *f = d;
-    const int64_t second = n / MEDIA_RATE, damaged = f->damaged, heard = f->heard;
-    if (!f->format || second < 1) return 0;
-    int is_there = ffmpeg_skip_begin(f, second);
-    const int status = is_there ? fill(f, e) : STENO_OK;
+    const int64_t damaged = f->damaged, heard = f->heard;
+    const int may = f->format ? ffmpeg_skip_may(f, n) : 0;
+    if (!may) return 0;
+    int status = may == FFMPEG_READS_START ? read_start(f, e) : STENO_OK;
+    const int64_t at = status == STENO_OK ? ffmpeg_skip_begin(f, n) : 0;
+    if (at) status = fill(f, e);
     if (status != STENO_OK && (media_input_stopped(f->in) || status == STENO_ENOMEM)) return status;
-    is_there = is_there && status == STENO_OK && !f->skip.failed && !f->skip.is_on && f->stage == STAGE_PACKETS;
+    const int is_there = at && status == STENO_OK && !f->skip.failed && !f->skip.is_on && f->stage == STAGE_PACKETS;
     f->damaged = damaged;
-    if (is_there) return second * MEDIA_RATE;
+    if (is_there) return at;
     f->heard = heard;
     f->ended = 0;
     return ffmpeg_rewind(f, e);

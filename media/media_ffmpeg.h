@@ -23,7 +23,8 @@
     X(avcodec_free_context) X(avcodec_flush_buffers)
 #define CALLS_FORMAT(X)                                                                                                              \
     X(avio_alloc_context) X(avio_context_free) X(av_probe_input_buffer2) X(avformat_alloc_context)                                    \
-    X(avformat_open_input) X(avformat_find_stream_info) X(av_read_frame) X(av_seek_frame) X(avformat_close_input)
+    X(avformat_open_input) X(avformat_find_stream_info) X(av_read_frame) X(av_seek_frame) X(avformat_close_input)                      \
+    X(avformat_index_get_entries_count) X(avformat_index_get_entry) X(avformat_index_get_entry_from_timestamp)
 #define CALLS_RESAMPLE(X) X(swr_alloc_set_opts2) X(swr_set_matrix) X(swr_init) X(swr_convert) X(swr_get_out_samples) X(swr_free)
 
 /* The libraries' functions under their own names. */
@@ -35,13 +36,29 @@ struct av {
 
 enum { CHANNELS_MOST = 64 /* of the resampler */ };
 
+enum { FFMPEG_STAMPS = 256 };
+
+/* Stamps of frames that follow each other, compared with the number of samples before each. */
+struct ffmpeg_stamps {
+    int64_t n;           /* samples so far, of which the first frame had `first` */
+    int64_t first;
+    int64_t step;        /* divides the number of samples of each frame behind the first */
+    int64_t frames;      /* that were compared: all behind the first */
+    float off[FFMPEG_STAMPS]; /* of the last of them: the stamp, in samples, less the number of samples before it, less `base` */
+    double base;
+    int is_bad;          /* one has no stamp, or is unlike the first */
+};
+
 /* On the way to a later sample. */
 struct ffmpeg_skip {
     int is_on, failed;   /* failed: it cannot be found */
+    int by_stamps;       /* samples are numbered by the stamps of many frames, which are rounded */
     int64_t packets;     /* time, by the stream's clock, before which packets are not decoded */
+    int64_t last;        /* stamp of the last packet */
     int64_t sample;      /* of the decoder, before which none is resampled; ticks of the clock in one */
     int64_t ticks;
     int rate;            /* of the sound at its start */
+    struct ffmpeg_stamps here; /* of what was decoded on the way */
 };
 
 enum stage { STAGE_PACKETS, STAGE_DRAIN, STAGE_TAIL, STAGE_END };
@@ -70,6 +87,7 @@ struct ffmpeg {
     struct media_clock clock;
     double zero;      /* the file's, in seconds of its own clock */
     int64_t first_pts; /* of the first frame, by the stream's clock; AV_NOPTS_VALUE: not known */
+    struct ffmpeg_stamps start; /* of the sound's first second */
     struct ffmpeg_skip skip;
     int64_t silence, drop; /* samples that come before `frame`; of it and of what follows that are left out */
     struct media_moved moved; /* of the pass that came furthest */
@@ -93,10 +111,13 @@ int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e); /* of the stream that i
 /* Where the file's clock begins, and how far it goes. */
 void ffmpeg_open_clock(struct ffmpeg *f);
 
-/* Be at a second of the sound, where that can be done exactly. @return 1, and decoding goes on there, or 0: nothing has changed, but what
- * was read may not be read on */
-int ffmpeg_skip_begin(struct ffmpeg *f, int64_t second);
-int ffmpeg_skip_packet(const struct ffmpeg *f);  /* @return whether f->packet comes before all that is wanted */
+/* Be at sample n of what is given, or a little before it, where that can be done exactly. @return where f->made is, and decoding goes on
+ * there, or 0: nothing has changed, but what was read may not be read on */
+enum { FFMPEG_MAY_SKIP = 1, FFMPEG_READS_START };
+int ffmpeg_skip_may(const struct ffmpeg *f, int64_t n); /* before anything was read on; 0: there is no way */
+int64_t ffmpeg_skip_begin(struct ffmpeg *f, int64_t n);
+void ffmpeg_skip_count(struct ffmpeg *f);        /* f->frame is new, and not on the way */
+int ffmpeg_skip_packet(struct ffmpeg *f);  /* @return whether f->packet is before the target */
 int ffmpeg_skip_frame(struct ffmpeg *f);         /* @return number of samples at the start of f->frame that do */
 void ffmpeg_skip_planes(const uint8_t **plane, const struct ffmpeg *f, int n); /* [CHANNELS_MOST] f->frame behind its first n samples */
 

@@ -1,0 +1,164 @@
+/* steno-media: does one clock run through the whole file? SPDX-License-Identifier: MIT
+ *
+ * Ogg files and transport streams may be joined at any place: times begin anew there. In such a file a time is no place. A few bytes of the
+ * file show that it is none; where they do not, the answer is no, and the file is decoded from its start. */
+#include "media.h"
+
+#include <string.h>
+
+/* ---- Ogg --------------------------------------------------------------------------------------------------------------------- */
+
+enum { OGG_HEAD_SZ = 27, OGG_STREAMS_MOST = 16, OGG_PLACES = 64, OGG_SEARCH_SZ = 1 << 18, OGG_FIRST = 2 };
+
+struct ogg_stream {
+    uint8_t serial[4];
+    int64_t last; /* the largest time that a page of it gave so far */
+};
+
+struct ogg {
+    struct ogg_stream stream[OGG_STREAMS_MOST];
+    int n;
+};
+
+/* Pages that begin a stream stand together at the start. @return 0: there are too many, or none */
+static int ogg_read_streams(struct ogg *o, const struct media_input *in)
+{
+    uint8_t h[OGG_HEAD_SZ + 255];
+    int64_t at = 0;
+    while (media_input_exactly(in, at, h, OGG_HEAD_SZ) && !memcmp(h, "OggS", 4) && h[5] & OGG_FIRST) {
+        if (o->n == OGG_STREAMS_MOST || !media_input_exactly(in, at + OGG_HEAD_SZ, h + OGG_HEAD_SZ, h[26])) return 0;
+        memcpy(o->stream[o->n++].serial, h + 14, 4);
+        at += OGG_HEAD_SZ + h[26];
+        for (int i = 0; i < h[26]; i++) at += h[OGG_HEAD_SZ + i];
+    }
+    return o->n > 0;
+}
+
+/* Does the page go on where those before it were? */
+static int ogg_goes_on(struct ogg *o, const uint8_t h[OGG_HEAD_SZ])
+{
+    int64_t time = 0;
+    int i = 0;
+    for (int k = 7; k >= 0; k--) time = (int64_t)((uint64_t)time << 8 | h[6 + k]);
+    while (i < o->n && memcmp(o->stream[i].serial, h + 14, 4)) i++;
+    if (i == o->n) return 0;
+    if (time == -1) return 1; /* no packet ends in it */
+    if (time < o->stream[i].last) return 0;
+    o->stream[i].last = time;
+    return 1;
+}
+
+/* Look at the next pages from *at on; *at: behind them. @return 0 where one does not go on */
+static int ogg_look(struct ogg *o, const struct media_input *in, int64_t *at)
+{
+    uint8_t window[4096];
+    const int64_t end = *at + OGG_SEARCH_SZ;
+    int pages = 0;
+    while (*at < end && !pages) {
+        const int64_t got = media_input_read(in, *at, window, sizeof window);
+        if (got < OGG_HEAD_SZ) return 1;
+        for (int64_t i = 0; i + OGG_HEAD_SZ <= got; i++) {
+            if (memcmp(window + i, "OggS", 4)) continue;
+            if (!ogg_goes_on(o, window + i)) return 0;
+            pages++;
+        }
+        *at += got - OGG_HEAD_SZ + 1;
+    }
+    return pages > 0;
+}
+
+/* Pages from many places have the streams of the first pages, and times that grow. */
+int media_ogg_is_one(const struct media_input *in)
+{
+    struct ogg o = { .n = 0 };
+    int64_t at = 0;
+    if (!ogg_read_streams(&o, in)) return 0;
+    for (int i = 0; i < OGG_PLACES; i++) {
+        const int64_t place = in->size / OGG_PLACES * i + in->size / OGG_PLACES / 2;
+        if (place > at) at = place;
+        if (media_input_stopped(in) || !ogg_look(&o, in, &at)) return 0;
+    }
+    return 1;
+}
+
+/* ---- MPEG-TS ----------------------------------------------------------------------------------------------------------------- */
+
+enum { TS_SZ = 188, TS_SYNC = 0x47, TS_WINDOW = 20, TS_SEARCH_SZ = 4 << 20, TS_STEP_LEAST = 1 << 14, TS_STEP_MOST = 1 << 28 };
+
+struct ts {
+    const struct media_input *in;
+    int64_t phase; /* where its first packet is */
+    int sz;        /* of a packet, with what stands between two */
+    int pid;       /* of the sound */
+};
+
+static int ts_find(struct ts *t)
+{
+    static const int sizes[] = { 188, 192, 204 };
+    uint8_t head[204 * 6];
+    if (!media_input_exactly(t->in, 0, head, sizeof head)) return 0;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int at = 0; at < sizes[k]; at++) {
+            int n = 0;
+            while (n < 5 && head[at + n * sizes[k]] == TS_SYNC) n++;
+            if (n < 5) continue;
+            t->phase = at;
+            t->sz = sizes[k];
+            return 1;
+        }
+    return 0;
+}
+
+/* The stamp that a packet of the sound begins with, or -1. */
+static int64_t ts_stamp(const uint8_t p[TS_SZ], int pid)
+{
+    const int has_more = p[3] >> 5 & 1, has_data = p[3] >> 4 & 1, at = 4 + (has_more ? 1 + p[4] : 0);
+    if (((p[1] & 0x1f) << 8 | p[2]) != pid || !(p[1] & 0x40) || !has_data || at + 14 > TS_SZ) return -1;
+    const uint8_t *h = p + at;
+    if (h[0] || h[1] || h[2] != 1 || !(h[7] & 0x80)) return -1;
+    return (int64_t)(h[9] >> 1 & 7) << 30 | (int64_t)h[10] << 22 | (int64_t)(h[11] >> 1) << 15 | (int64_t)h[12] << 7 | h[13] >> 1;
+}
+
+/* The first stamp of the sound in the packet at *at, or behind it; *at: where it is. -1: there is none near, or damage */
+static int64_t ts_next(const struct ts *t, int64_t *at)
+{
+    uint8_t window[204 * TS_WINDOW];
+    const int64_t most = *at + TS_SEARCH_SZ;
+    while (*at < most) {
+        const int64_t got = media_input_read(t->in, *at, window, (size_t)t->sz * TS_WINDOW);
+        if (got < TS_SZ) return -1;
+        for (int64_t i = 0; i + TS_SZ <= got; i += t->sz, *at += t->sz) {
+            if (window[i] != TS_SYNC) return -1;
+            const int64_t stamp = ts_stamp(window + i, t->pid);
+            if (stamp >= 0) return stamp;
+        }
+    }
+    return -1;
+}
+
+/* Is the sound's clock seen to go forward, by less than a splice makes it jump, from place to place up to the end? */
+int media_ts_is_one(const struct media_input *in, int pid)
+{
+    enum { HZ = 90000, CLOCK_BITS = 33 };
+    const double most_s = 0.9 * MEDIA_CLOCK_SPLICE;
+    struct ts t = { .in = in, .pid = pid };
+    if (!ts_find(&t)) return 0;
+    int64_t at = t.phase, step = 1 << 16, last = ts_next(&t, &at);
+    if (last < 0) return 0;
+    for (;;) {
+        int64_t next = at + (step + t.sz - 1) / t.sz * t.sz;
+        const int64_t stamp = next < in->size && !media_input_stopped(in) ? ts_next(&t, &next) : -1;
+        if (stamp < 0 && step <= TS_STEP_LEAST) return next >= in->size - TS_SEARCH_SZ;
+        const int64_t forward = stamp < 0 ? 0 : (stamp - last) & (((int64_t)1 << CLOCK_BITS) - 1);
+        if (forward >> (CLOCK_BITS - 1)) return 0; /* it goes back */
+        const double s = (double)forward / HZ;
+        if (stamp < 0 || s > most_s) {
+            if (step <= TS_STEP_LEAST) return 0;
+            step /= 2;
+            continue;
+        }
+        at = next;
+        last = stamp;
+        if (s < most_s / 3 && step < TS_STEP_MOST) step *= 2;
+    }
+}
