@@ -340,8 +340,8 @@ typedef struct steno_model_info {
     char attention[8];      /* arithmetic of the encoder's attention: "f32", "bf16", "int16" or "int8"; layers with large scores use f32 */
     char decoder_weights[8]; /* "stored": as in the file, or "int8" */
     int32_t verify;         /* 1: near-ties are checked in f32 */
-    int32_t itn;            /* default for digits and punctuation elsewhere. 1: a GGUF file of FunASR's runtime, which always produces them.
-                               2: FunASR produces them by default. Calls of this library follow their own parameter itn */
+    int32_t itn;            /* digits and punctuation in FunASR. 1: a GGUF file that makes FunASR's runtime write them; the runtime has no
+                               option for it. 2: FunASR writes them by default. Calls of this library follow their parameter itn */
     int32_t bare_text;      /* 1: text has no punctuation; 2: only with itn. steno_punctuate_result adds it */
     int32_t jieba;          /* punctuation models trained on Chinese words: 1: jieba's dictionary splits them, 2: no dictionary, each
                                character is a word; 0: another model */
