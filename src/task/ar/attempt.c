@@ -60,6 +60,12 @@ static int is_retry(const struct window_decoder *w)
     return w->request->p.guards == STENO_GUARDS_RETRY;
 }
 
+/* By which a window is found silent. */
+static const struct limits *limits_of(const struct window_decoder *w)
+{
+    return is_retry(w) ? &w->request->full : &w->request->limits;
+}
+
 /* The reference keeps the last attempt and asks that one about silence: a bad draw takes good speech for silence. */
 int keeps_best(const struct window_decoder *w)
 {
@@ -68,7 +74,7 @@ int keeps_best(const struct window_decoder *w)
 
 static int says_silence(const struct window_decoder *w, const struct attempt *a)
 {
-    const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
+    const struct limits *l = limits_of(w);
     if (!(a->no_speech_prob > l->no_speech)) return 0;
     return isnan(l->logprob) || !(a->avg_logprob - a->pushed > l->logprob); /* that a word is on a list is no sound */
 }
@@ -103,6 +109,20 @@ static int rungs_of(const steno_transcribe_params *p)
     return step > 0 && room >= step ? (int)(room / step) : 0;
 }
 
+/* Candidates beside the chosen one: the best of five is sure longer than most of them. */
+static void others_count(struct window_decoder *w, struct attempt *a)
+{
+    const struct verdict_rules *loose = &w->ar.p.verdict;
+    a->n_others = a->n_sure_others = 0;
+    for (int32_t i = 0; i < w->ar.p.n_lanes && !w->ar.p.beams; i++) {
+        const struct lane *l = &w->b->run.lane[w->ar.lane0 + i];
+        if (w->ar.lane0 + i == w->ar.result) continue;
+        const double p = loose->on ? verdict_of(l, loose, w->ar.p.length_penalty).avg_logprob : ar_avg_logprob(l);
+        a->n_others++;
+        a->n_sure_others += !l->sampler.dead && !(p - processors_pushed(w, l) < limits_of(w)->logprob);
+    }
+}
+
 static int measure(struct window_decoder *w, struct attempt *a)
 {
     steno_session *s = w->s;
@@ -111,6 +131,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
     const struct verdict_rules *loose = &w->ar.p.verdict;
     const struct verdict v = verdict_of(l, loose, w->ar.p.length_penalty);
     struct sentence sentence;
+    others_count(w, a);
     a->pushed = processors_pushed(w, l);
     a->sequence = w->ar.chosen;
     a->is_bad = v.failed;
@@ -210,33 +231,36 @@ int attempts_begin(struct window_decoder *w)
     return attempt_next(w);
 }
 
-/* Of a sound without speech the most probable text goes round in circles, and falls apart as soon as something is drawn; what somebody says
- * again and again stays as probable at some of the temperatures. Draws at low temperatures may go round, too: then the best text is one
- * that ended by itself and is as improbable as that of silence. One bad draw says nothing. */
+/* Of a sound without speech the most probable text goes round in circles, and falls apart as soon as something is drawn; speech that
+ * repeats itself stays as probable at some of the temperatures. Draws at low temperatures may go round, too: then the best text is one that
+ * ended by itself and is as improbable as that of silence. One bad draw proves nothing. Where several are drawn at each temperature, loops
+ * that are sure fall apart in three of five draws or more in sounds without speech; those of speech, in noise too, in fewer than half. */
 int draws_fall_apart(int n, int n_sure, int best_is_silence)
 {
-    enum { DRAWS = 2 };
-    return n >= DRAWS && (!n_sure || (n - n_sure >= DRAWS && best_is_silence));
+    enum { DRAWS = 2, MANY = 10 };
+    const int unsure = n - n_sure;
+    if (n < DRAWS) return 0;
+    if (!n_sure || (n >= MANY && 5 * unsure >= 3 * n)) return 1;
+    return best_is_silence && unsure >= DRAWS && 5 * unsure >= 2 * n;
 }
 
 static int falls_apart(const struct window_decoder *w)
 {
-    const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
-    return w->best.no_speech_prob > l->no_speech && draws_fall_apart(w->n_draws, w->n_sure_draws, says_silence(w, &w->best));
+    return w->best.no_speech_prob > limits_of(w)->no_speech && draws_fall_apart(w->n_draws, w->n_sure_draws, says_silence(w, &w->best));
 }
 
-static void draw_count(struct window_decoder *w, const struct attempt *a)
+static void draws_count(struct window_decoder *w, const struct attempt *a)
 {
-    const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
     if (!(a->temperature > w->request->p.temperature)) return;
-    w->n_draws++;
-    w->n_sure_draws += !(a->avg_logprob - a->pushed < l->logprob);
+    w->n_draws += 1 + a->n_others;
+    w->n_sure_draws += a->n_sure_others + !(a->avg_logprob - a->pushed < limits_of(w)->logprob);
 }
 
-/* Where the sound stands, as that of music does, a text that is doubtful in any way is none; drawing gives others like it. */
-static int is_music(const struct window_decoder *w, const struct attempt *a)
+/* Where no voice makes such a sound, as that of music or of strokes, a text that is doubtful in any way is none; drawing gives others like
+ * it. */
+static int is_voiceless(const struct window_decoder *w, const struct attempt *a)
 {
-    return keeps_best(w) && w->stands && a->flags & (STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_REPETITION);
+    return keeps_best(w) && w->voiceless && a->flags & (STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_REPETITION);
 }
 
 /* Text before a window can make it silent: where there is a sound that moves, it is asked about once more without that text. */
@@ -273,14 +297,14 @@ int attempt_settle(struct window_decoder *w, int *again)
     }
     const int retry = is_retry(w), best = keeps_best(w), i = w->rung;
     const int first = !i || (i == 1 && w->second_look);
-    const int music = first && is_music(w, &w->a);
-    if (first) w->silent = says_silence(w, &w->a) || music;
+    const int voiceless = first && is_voiceless(w, &w->a);
+    if (first) w->silent = says_silence(w, &w->a) || voiceless;
     if (!i || attempt_is_better(&w->a, &w->best)) w->best = w->a;
     const struct limits *limits = &w->request->limits;
     const uint32_t flags = retry ? w->a.flags : flags_by(limits, &w->a);
-    const int failed = !music && (is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best));
+    const int failed = !voiceless && (is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best));
     if (!i && looks_again(w)) return attempt_bare(w, again);
-    draw_count(w, &w->a);
+    draws_count(w, &w->a);
     if (best && failed && i == w->last_rung && falls_apart(w)) w->silent = 1;
     w->a.failed = failed;
     if (w->best.index == i) w->best.failed = failed;

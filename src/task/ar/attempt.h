@@ -17,6 +17,7 @@ struct attempt {
     int unfinished;          /* it holds no sentence of its grammar */
     int failed, completed;
     int is_bad;              /* by whisper.cpp's rules the sequence itself has failed */
+    int n_others, n_sure_others; /* candidates beside the chosen one, and those not below the log-probability threshold */
     int sequence;            /* of those that were searched: the chosen one */
     int32_t advance;         /* frames that its tokens move on by */
     uint32_t flags;          /* enum steno_flag, by the full limits */

@@ -1,10 +1,26 @@
 /* steno: was there a sound that moves? SPDX-License-Identifier: MIT
  *
- * Models in want of speech write what was most frequent in their training. The level tells from outside: that of speech swings by 7 dB and
- * more even in loud noise; silence, tones, hum and steady noise stay within 3 dB. The spectrum tells of music. */
+ * Models in want of speech write what was most frequent in their training. The level shows it from outside: that of speech swings by 7 dB
+ * and more even in loud noise; silence, tones, hum and steady noise stay within 3 dB. The spectrum shows music, strokes and birds. */
 #include "task/ar/text_checks.h"
 
 enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };
+
+/* ---- ranks of levels ---- */
+
+static int level_bin(double b)
+{
+    const double bin = (b + 10) * LEVELS_PER_B; /* log10 of nothing is -10 */
+    return bin < 0 ? 0 : bin < LEVEL_BINS - 1 ? (int)bin : LEVEL_BINS - 1;
+}
+
+/* Level of the frame of that rank, in bins. */
+static int level_at(const int32_t *count, int64_t rank)
+{
+    int bin = 0;
+    for (int64_t below = count[0]; below <= rank && bin < LEVEL_BINS - 1;) below += count[++bin];
+    return bin;
+}
 
 /* ---- notes ---- */
 
@@ -34,15 +50,16 @@ static float loudest(const float *x, size_t n)
     return most;
 }
 
-/* A note stands while it sounds and goes over into the next one at once; what a mouth forms is on the move. Notes, chords and hum stand
- * for more than half of the time (below 3 dB in 60 ms), and there is no half second in which half of the frames move by 5 dB. Noise does
- * not stand (3.5 dB and more), so that speech in noise is not taken for music; speech over music moves, as long as it is no weaker. */
-int spectra_stand(const float *mel, int32_t frames, int n_mels)
+/* The motion of spectra over 60 ms, where they are loud: the number of frames, of those that stand, and of those that move in the half
+ * second that moves most. */
+struct motion { int32_t loud, stand, most; };
+
+static struct motion spectra_motion(const float *mel, int32_t frames, int n_mels)
 {
     const size_t row = (size_t)n_mels;
-    int32_t loud = 0, stand = 0, moving = 0;
+    struct motion m = { 0 };
+    int32_t moving = 0;
     uint8_t moves[PHRASE_FRAMES] = { 0 };
-    if (frames < PHRASE_FRAMES + MOVE_FRAMES) return 0;
     const float least = loudest(mel, (size_t)frames * row) - (float)(LOUD_DB / DB);
     for (int32_t t = 0; t + MOVE_FRAMES < frames; t++) {
         const float *a = mel + (size_t)t * row, *b = a + MOVE_FRAMES * row;
@@ -50,14 +67,106 @@ int spectra_stand(const float *mel, int32_t frames, int n_mels)
         const int is_loud = peak > least;
         const double d = is_loud ? shapes_differ(a, b, n_mels, peak - (float)(STRONG_DB / DB)) : 0;
         uint8_t *at = &moves[t % PHRASE_FRAMES];
-        loud += is_loud;
-        stand += is_loud && d < STAND_DB;
+        m.loud += is_loud;
+        m.stand += is_loud && d < STAND_DB;
         moving -= *at;
         *at = is_loud && d > MOVE_DB;
         moving += *at;
-        if (moving >= SPEECH_FRAMES) return 0;
+        m.most = moving > m.most ? moving : m.most;
     }
-    return 2 * stand > loud;
+    return m;
+}
+
+/* A note stands while it sounds and goes over into the next one at once; what a mouth forms is on the move. Notes, chords and hum stand
+ * for more than half of the time (below 3 dB in 60 ms), and there is no half second in which half of the frames move by 5 dB. Noise does
+ * not stand (3.5 dB and more), so that speech in noise is not taken for music; speech over music moves, as long as it is no weaker. */
+int spectra_stand(const float *mel, int32_t frames, int n_mels)
+{
+    if (frames < PHRASE_FRAMES + MOVE_FRAMES) return 0;
+    const struct motion m = spectra_motion(mel, frames, n_mels);
+    return m.most < SPEECH_FRAMES && 2 * m.stand > m.loud;
+}
+
+/* ---- strokes ---- */
+
+enum { HELD_FRAMES = 6, LONG_FRAMES = 10, STROKES = 6 };
+static const double HELD_DB = 6, SWING_DB = 12, ABOVE_DB = 6, GROUND_DB = 25; /* of the loudest band */
+
+/* The level from which on a frame is loud, by its loudest band. *range: by how many dB the loudest lie above the ground. */
+static float loud_from(const float *mel, int32_t frames, size_t row, double *range)
+{
+    int32_t count[LEVEL_BINS] = { 0 };
+    for (int32_t t = 0; t < frames; t++) count[level_bin(4 * (double)loudest(mel + (size_t)t * row, row) - 4)]++;
+    const double bins = LEVELS_PER_B / 10.0, top = level_at(count, frames - SOUND_FRAMES), ground = level_at(count, frames / 10);
+    *range = (top - ground) / bins;
+    const double least = fmax(top - LOUD_DB * bins, ground + ABOVE_DB * bins) / LEVELS_PER_B - 10;
+    return (float)((least + 4) / 4);
+}
+
+/* Strokes of a sound, and the number of frames behind which its level is held for 60 ms and for 100 ms. */
+struct strokes { int32_t n, held, held_long; };
+
+static int is_held(const float *last, int32_t t, int32_t n, float least)
+{
+    float low = last[t % (LONG_FRAMES + 1)], high = low;
+    if (t < n) return 0;
+    for (int32_t i = 1; i <= n; i++) {
+        low = fminf(low, last[(t - i) % (LONG_FRAMES + 1)]);
+        high = fmaxf(high, last[(t - i) % (LONG_FRAMES + 1)]);
+    }
+    return low > least && high - low < (float)(HELD_DB / DB);
+}
+
+static struct strokes strokes_count(const float *mel, int32_t frames, size_t row, float least)
+{
+    struct strokes s = { 0 };
+    float last[LONG_FRAMES + 1], turn = least; /* the lowest level since the last stroke, or the highest of this one */
+    int rises = 0;
+    for (int32_t t = 0; t < frames; t++) {
+        const float level = loudest(mel + (size_t)t * row, row), v = fmaxf(level, least);
+        last[t % (LONG_FRAMES + 1)] = level;
+        s.held += is_held(last, t, HELD_FRAMES, least);
+        s.held_long += is_held(last, t, LONG_FRAMES, least);
+        turn = rises ? fmaxf(turn, v) : fminf(turn, v);
+        if (fabsf(v - turn) <= (float)(SWING_DB / DB)) continue;
+        rises = !rises;
+        s.n += rises;
+        turn = v;
+    }
+    return s;
+}
+
+/* A voice holds its vowels; of clicks, knocks, claps and drums, on a ground that is 25 dB below them, nothing is held for 60 ms within
+ * 6 dB. Of slower ones nothing is held for 100 ms, and their spectra do not move as those of speech do. The fastest speech, whispered too,
+ * is held in places or moves. A few strokes may be one word. */
+int sound_strikes(const float *mel, int32_t frames, int n_mels)
+{
+    const size_t row = (size_t)n_mels;
+    double range;
+    if (frames < PHRASE_FRAMES + MOVE_FRAMES) return 0;
+    const float least = loud_from(mel, frames, row, &range);
+    if (range < GROUND_DB) return 0;
+    const struct strokes s = strokes_count(mel, frames, row, least);
+    if (s.n < STROKES || s.held_long) return 0;
+    return !s.held || spectra_motion(mel, frames, n_mels).most < SPEECH_FRAMES;
+}
+
+/* Birds, whistles and beeps have nothing below 1 kHz, a third of the bands; a voice has something there in 24 of 25 loud frames, whispered
+ * too. */
+int sound_whistles(const float *mel, int32_t frames, int n_mels)
+{
+    static const double LOW_DB = 20, SHARE = 0.95;
+    const size_t row = (size_t)n_mels;
+    int32_t loud = 0, high = 0;
+    double range;
+    if (frames < PHRASE_FRAMES + MOVE_FRAMES) return 0;
+    const float least = loud_from(mel, frames, row, &range);
+    for (int32_t t = 0; t < frames; t++) {
+        const float *x = mel + (size_t)t * row, peak = loudest(x, row);
+        loud += peak > least;
+        high += peak > least && peak - loudest(x, row / 3) > (float)(LOW_DB / DB);
+    }
+    return range >= GROUND_DB && high > SHARE * loud;
 }
 
 /* ---- the level ---- */
@@ -72,15 +181,7 @@ void window_levels(struct window_decoder *w, const float *mel)
         for (int i = 0; i < n_mels; i++) sum += (double)mel[(size_t)t * (size_t)n_mels + (size_t)i];
         w->level[t] = (float)(4 * sum / n_mels - 4);
     }
-    w->stands = spectra_stand(mel, w->frames, n_mels);
-}
-
-/* Level of the frame of that rank, in bins. */
-static int level_at(const int32_t *count, int64_t rank)
-{
-    int bin = 0;
-    for (int64_t below = count[0]; below <= rank && bin < LEVEL_BINS - 1;) below += count[++bin];
-    return bin;
+    w->voiceless = spectra_stand(mel, w->frames, n_mels) || sound_strikes(mel, w->frames, n_mels) || sound_whistles(mel, w->frames, n_mels);
 }
 
 /* The tenth part is the ground, five frames are the least that a sound fills. */
@@ -88,10 +189,7 @@ int window_steady(const struct window_decoder *w, int64_t from, int64_t to)
 {
     int32_t count[LEVEL_BINS] = { 0 };
     const int64_t n = to - from;
-    for (int64_t t = from - w->seek; t < to - w->seek; t++) {
-        const double bin = ((double)w->level[t] + 10) * LEVELS_PER_B; /* log10 of nothing is -10 */
-        count[bin < 0 ? 0 : bin < LEVEL_BINS - 1 ? (int)bin : LEVEL_BINS - 1]++;
-    }
+    for (int64_t t = from - w->seek; t < to - w->seek; t++) count[level_bin((double)w->level[t])]++;
     return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;
 }
 

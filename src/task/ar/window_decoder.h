@@ -41,7 +41,7 @@ struct window_decoder {
     uint32_t decode_slot;    /* there */
     int32_t frames;          /* of audio in it */
     float *level;            /* [window] of each frame, log10 */
-    int stands;              /* with guards: its spectra stand, as those of notes do */
+    int voiceless;           /* with guards: no voice makes its sound: that of notes, strokes or whistles */
     int32_t *prompt;         /* [text_ctx] */
     int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept, */
     int32_t n_held;          /* number of given ones before them */
@@ -59,7 +59,7 @@ struct window_decoder {
     int bare;                /* attempt 1 is the first without the text before */
     int silent;              /* the first attempt takes the window for silence, */
     int second_look;         /* and the one after it has been asked, too, without the text before */
-    int n_draws, n_sure_draws; /* attempts above the first temperature, and those not below the log-probability threshold */
+    int n_draws, n_sure_draws; /* candidates above the first temperature, and those not below the threshold */
     int repeating;           /* the best attempt is decoded once more */
     struct attempt a, best, kept;
     steno_step step;         /* for the caller's logits filter */
