@@ -80,6 +80,59 @@ static void test_segments_are_the_same_however_they_are_carried_out(void **state
         }
 }
 
+static int64_t most_ahead;
+
+/* Samples that were read before the search gave its first frame. */
+struct ahead {
+    struct tap tap;
+    int64_t read, before; /* before: -1 until a frame comes */
+};
+
+static int64_t ahead_read(void *user, float *pcm, int64_t n)
+{
+    struct ahead *a = user;
+    const int64_t got = tap_read(&a->tap, pcm, n);
+    a->read += got > 0 ? got : 0;
+    return got;
+}
+
+static void ahead_frame(void *user, int64_t ms, float p_speech)
+{
+    struct ahead *a = user;
+    (void)ms, (void)p_speech;
+    if (a->before < 0) a->before = a->read;
+}
+
+static void test_features_of_several_seconds_are_computed_at_once(void **state)
+{
+    (void)state;
+    static const struct { int threads; int64_t piece, want; } how[] = { { 1, 0, RATE }, { 1, 370, RATE }, { 2, 0, 5 * RATE },
+                                                                    { 2, 370, 5 * RATE } };
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        struct ahead a = { .tap = all_of(), .before = -1 };
+        steno_transcribe_params p = params_of(vad);
+        steno_vad_params own;
+        steno_team *team;
+        steno_batch *none;
+        steno_vad_params_init(&own);
+        own.on_frame = ahead_frame;
+        own.user = &a;
+        p.vad = &own;
+        a.tap.piece = how[i].piece;
+        assert_int_equal(steno_team_open(&team, how[i].threads, NULL), 0);
+        steno_session *s = session_of(family[0], 0, team, &none);
+        const steno_source src = { ahead_read, NULL, &a };
+        assert_int_equal(steno_transcribe_source(s, &src, &p), STENO_OK);
+        assert_int_equal(a.read, SECONDS * RATE);
+        if (a.before > how[i].want || a.before < RATE || (a.before != how[i].want && !SANITIZED && how[i].threads == 1))
+            fail_msg("%d threads: %lld samples were read ahead", how[i].threads, (long long)a.before);
+        if (how[i].threads > 1) most_ahead = a.before > most_ahead ? a.before : most_ahead;
+        session_gone(s, none);
+        steno_team_close(team);
+    }
+    assert_int_equal(most_ahead, 5 * RATE); /* a read that takes long ends the piece: not each time */
+}
+
 static void test_segments_are_the_same_in_a_run_or_alone_at_every_level(void **state)
 {
     (void)state;
@@ -268,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_segments_of_a_session_share_runs_of_the_encoder),
         cmocka_unit_test(test_segments_are_the_same_however_they_are_carried_out),
+        cmocka_unit_test(test_features_of_several_seconds_are_computed_at_once),
         cmocka_unit_test(test_segments_are_the_same_in_a_run_or_alone_at_every_level),
         cmocka_unit_test(test_segments_of_several_requests_give_what_each_gives_alone),
         cmocka_unit_test(test_a_segment_does_not_wait_for_audio_that_is_not_spoken_yet),

@@ -46,7 +46,8 @@ int clip_speech_begin(struct clip_speech *c, steno_session *s, struct fbank_stre
     c->session = s;
     c->from = from;
     c->n = c->at = c->begin = c->end = c->rest = 0;
-    c->ended = 0;
+    c->ended = c->pieces = c->piece_at = c->failed = 0;
+    c->ahead = 0;
     c->taken = 0;
     buf_clear(&c->found);
     if (c->finder && vad_finder_model(c->finder) != c->model) {
@@ -87,18 +88,52 @@ static void pcm_drop(struct clip_speech *c)
     if (from > heard) from = heard;
     if (from <= c->at) return;
     c->n = heard - from;
-    memmove(c->pcm, c->pcm + (from - c->at), (size_t)c->n * sizeof *c->pcm);
+    memmove(c->pcm, c->pcm + (from - c->at), (size_t)(c->n + c->ahead) * sizeof *c->pcm);
     c->at = from;
 }
 
 static int pcm_room(struct clip_speech *c)
 {
-    if (c->cap - c->n >= FBANK_STREAM_CHUNK) return STENO_OK;
+    if (c->cap - c->n - c->ahead >= FBANK_STREAM_CHUNK) return STENO_OK;
     const int64_t cap = c->cap ? 2 * c->cap : 8 * FBANK_STREAM_CHUNK;
     float *pcm = realloc(c->pcm, (size_t)cap * sizeof *pcm);
     if (!pcm) return err_nomem(&c->session->error, (size_t)cap * sizeof *pcm, "audio");
     c->pcm = pcm;
     c->cap = cap;
+    return STENO_OK;
+}
+
+/* Read a piece of a second behind those that are there, or what comes quickly of it. STREAM_WAITS */
+static int read_piece(struct clip_speech *c)
+{
+    int64_t n = 0;
+    int rc = pcm_room(c);
+    while (!rc && n < FBANK_STREAM_CHUNK && !(n && c->from->is_slow)) {
+        float *pcm = c->pcm + c->n + c->ahead + n;
+        const int64_t got = fbank_stream_samples(c->from, pcm, FBANK_STREAM_CHUNK - n, &c->session->error);
+        if (got < 0) rc = (int)got;
+        if (got <= 0) break;
+        n += got;
+    }
+    if (n) c->piece[c->pieces++] = n;
+    c->ahead += n;
+    return rc;
+}
+
+/* Read pieces ahead, as many as threads can share, and compute their features. Audio that comes slowly is not waited for. STREAM_WAITS */
+static int read_ahead(struct clip_speech *c)
+{
+    int rc = c->failed, had = -1;
+    c->pieces = c->piece_at = 0;
+    while (!rc && had < c->pieces && c->pieces < vad_finder_gathers(c->finder) && !(c->pieces && c->from->is_slow)) {
+        had = c->pieces;
+        rc = read_piece(c);
+    }
+    if (rc == STENO_ECANCELED || !c->pieces) return rc;
+    c->failed = rc == STREAM_WAITS ? STENO_OK : rc; /* the pieces go first */
+    const int64_t t = os_now_ns();
+    vad_finder_front(c->finder, c->pcm + c->n, c->piece, c->pieces);
+    c->session->timings.vad_us += (os_now_ns() - t) / 1000;
     return STENO_OK;
 }
 
@@ -108,13 +143,14 @@ static int listen(struct clip_speech *c)
     steno_error *e = &c->session->error;
     pcm_drop(c);
     if (c->taken < c->found.len) return STENO_OK; /* that was hastened */
-    int rc = pcm_room(c);
-    const int64_t got = rc ? rc : fbank_stream_samples(c->from, c->pcm + c->n, FBANK_STREAM_CHUNK, e);
-    if (got < 0) return (int)got;
+    int rc = c->piece_at < c->pieces ? STENO_OK : read_ahead(c);
+    if (rc) return rc;
+    const int64_t got = c->piece_at < c->pieces ? c->piece[c->piece_at++] : 0;
     c->n += got;
+    c->ahead -= got;
     c->ended = !got;
     const int64_t t = os_now_ns();
-    rc = got ? vad_finder_push(c->finder, c->pcm + c->n - got, got, e) : vad_finder_end(c->finder, e);
+    rc = got ? vad_finder_search(c->finder, e) : vad_finder_end(c->finder, e);
     c->session->timings.vad_us += (os_now_ns() - t) / 1000;
     c->session->timings.n_vad++;
     if (!rc && (c->found.err || c->session->result.spans.err)) rc = err_nomem(e, c->found.len, "spans");

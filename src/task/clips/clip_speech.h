@@ -20,6 +20,10 @@ struct clip_speech {
     struct buf found;          /* struct vad_span */
     size_t taken;              /* of them */
     int64_t begin, end, rest;  /* the clip at hand, none where they are the same; the span that it is of ends at `rest` */
+    int64_t piece[VAD_FINDER_PIECES]; /* samples of each piece that was read ahead, behind what is held */
+    int pieces, piece_at;      /* their number, and the next of them */
+    int64_t ahead;             /* samples of those from piece_at on */
+    int failed;                /* why nothing was read behind them */
     int ended;                 /* all is heard */
 };
 

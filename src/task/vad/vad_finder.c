@@ -1,6 +1,7 @@
 /* steno: speech found in audio that is pushed. SPDX-License-Identifier: MIT */
 #include "task/vad/vad_finder.h"
 #include <stdlib.h>
+#include <string.h>
 #include "task/engine.h"
 
 struct vad_finder {
@@ -8,7 +9,32 @@ struct vad_finder {
     struct steno_batch *batch; /* nobody else's */
     struct fbank *fbank;
     struct vad_hearing *hearing;
+    float *rows; /* [.., fbank_width] of pieces that are not searched yet */
+    struct {
+        int64_t rows, samples; /* it has; were pushed up to its end */
+    } piece[VAD_FINDER_PIECES];
+    int n, at; /* pieces, and the next of them */
+    int64_t row;
 };
+
+static size_t width_of(const struct vad_finder *f)
+{
+    return (size_t)fbank_width(fbank_bank_of(f->batch->model));
+}
+
+/* Frames of samples are copies; filter banks take time. */
+int vad_finder_gathers(const struct vad_finder *f)
+{
+    return team_threads(f->batch->team) > 1 && !fbank_bank_of(f->batch->model)->frame ? VAD_FINDER_PIECES : 1;
+}
+
+static int rows_open(struct vad_finder *f, steno_error *e)
+{
+    fbank_begin(f->fbank);
+    const int64_t rows = fbank_rows_for(f->fbank, (int64_t)vad_finder_gathers(f) * FBANK_PUSH, 1) + FBANK_LFR_MAX;
+    f->rows = arena_array(&f->arena, (size_t)rows * width_of(f), sizeof *f->rows);
+    return f->rows ? STENO_OK : err_nomem(e, (size_t)rows * width_of(f) * sizeof *f->rows, "a search for speech");
+}
 
 int vad_finder_open(struct vad_finder **out, const steno_model *m, steno_team *team, steno_error *e)
 {
@@ -18,6 +44,7 @@ int vad_finder_open(struct vad_finder **out, const steno_model *m, steno_team *t
     arena_init(&f->arena);
     int rc = batch_open(&f->batch, m, team, 1, 1, e);
     if (!rc) rc = fbank_open(&f->fbank, &f->arena, fbank_bank_of(m), team, e);
+    if (!rc) rc = rows_open(f, e);
     if (rc) vad_finder_close(f);
     else *out = f;
     return rc;
@@ -41,6 +68,7 @@ const steno_model *vad_finder_model(const struct vad_finder *f)
 void vad_finder_begin(struct vad_finder *f, struct vad_hearing *h)
 {
     f->hearing = h;
+    f->n = f->at = 0;
     fbank_begin(f->fbank);
     fbank_mirror(f->fbank, vad_hearing_mirrors(h));
     exec_state_reset(f->batch->exec, 0, 0);
@@ -69,12 +97,31 @@ static float *input_of(const struct vad_finder *f, size_t *ld)
     return exec_input(f->batch->exec, p);
 }
 
-int vad_finder_push(struct vad_finder *f, const float *pcm, int64_t n, steno_error *e)
+void vad_finder_front(struct vad_finder *f, const float *pcm, const int64_t *piece, int n)
+{
+    const int64_t before = fbank_samples(f->fbank);
+    int64_t all = 0, rows = 0;
+    for (int i = 0; i < n; i++) {
+        all += piece[i];
+        f->piece[i].rows = fbank_rows_for(f->fbank, all, 0) - rows;
+        f->piece[i].samples = before + all;
+        rows += f->piece[i].rows;
+    }
+    fbank_push(f->fbank, pcm, all, f->rows, width_of(f));
+    f->n = n;
+    f->at = 0;
+    f->row = 0;
+}
+
+int vad_finder_search(struct vad_finder *f, steno_error *e)
 {
     size_t ld;
     float *in = input_of(f, &ld);
-    const int rc = rows_run(f, fbank_push(f->fbank, pcm, n, in, ld), e);
-    if (!rc) vad_hearing_heard(f->hearing, fbank_samples(f->fbank));
+    const size_t width = width_of(f);
+    const int64_t rows = f->piece[f->at].rows, samples = f->piece[f->at++].samples;
+    for (int64_t i = 0; i < rows; i++, f->row++) memcpy(in + (size_t)i * ld, f->rows + (size_t)f->row * width, width * sizeof *in);
+    const int rc = rows_run(f, rows, e);
+    if (!rc) vad_hearing_heard(f->hearing, samples);
     return rc;
 }
 
