@@ -1,8 +1,8 @@
 /* steno: Kaldi's filter banks at a low frame rate. SPDX-License-Identifier: MIT
  *
- * Samples are taken where they lie; those that the next frame begins with are held. A piece of audio goes through in steps that fill a
- * block of frames: a step's frames are shared out to the team, then the rows that are complete. Fewer than lfr_m frames wait between
- * steps, since a row is written as soon as its last frame is there. */
+ * Samples are read where they are; those that begin the next frame are kept. Audio is processed in steps that fill a block of frames. The
+ * team computes the frames of a step, then the rows that are complete. Fewer than lfr_m frames wait between steps, because a row is written
+ * as soon as its last frame is known. */
 #include "audio/fbank.h"
 
 #include <math.h>
@@ -10,16 +10,16 @@
 #include "base/os.h"
 
 enum {
-    STEP_ALONE = 101,                                     /* frames in a step of one thread, */
-    STEP_TEAM = 1024,                                     /* of several */
-    GROUP = FBANK_HOP * (STFT_GROUP - 1) + FBANK_WINDOW,  /* samples of what a thread takes at a time */
+    STEP_ALONE = 101,                                     /* frames in a step of one thread */
+    STEP_TEAM = 1024,                                     /* frames in a step of several threads */
+    GROUP = FBANK_HOP * (STFT_GROUP - 1) + FBANK_WINDOW,  /* samples that a thread processes at a time */
     N_BINS = FBANK_FFT / 2 + 1,
     SUMS = 4
 };
 static const float LIMIT = 1e10f; /* the power of a larger sample, times 32768, would overflow */
 static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f };
 
-/* What a thread needs for a group of frames. */
+/* Memory of a thread for a group of frames. */
 struct fbank_thread {
     float samples[GROUP];
     float frame[STFT_GROUP * FBANK_FFT]; /* ready for the window */
@@ -37,7 +37,7 @@ struct fbank {
     int64_t samples;      /* pushed */
     int64_t frames, rows; /* computed, written */
     int64_t frame_pos;
-    struct sample_frames frames_of; /* where rows are frames of samples, and nothing of the above is */
+    struct sample_frames frames_of; /* used where rows are frames of samples; the members above are then unused */
 };
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------------ */
@@ -88,7 +88,7 @@ void fbank_bank_frames(struct fbank_bank *b, int frame, int margin, const struct
 
 /* ---- frames ------------------------------------------------------------------------------------------------------------------ */
 
-/* In double, so that the mean of equal samples is that sample: what is constant becomes exactly 0. */
+/* In double, so that the mean of equal samples is that sample and a constant signal becomes exactly 0. */
 static float mean_of(const float *x)
 {
     double sum[SUMS] = { 0 };
@@ -97,7 +97,7 @@ static float mean_of(const float *x)
     return (float)((sum[0] + sum[1] + (sum[2] + sum[3])) / FBANK_WINDOW);
 }
 
-/* out[FBANK_WINDOW] of the frame x[FBANK_WINDOW]: the mean taken off, pre-emphasis */
+/* out[FBANK_WINDOW] of the frame x[FBANK_WINDOW]: mean removed, then pre-emphasis */
 static void frame_prepare(float *out, const float *x)
 {
     const float mean = mean_of(x);
@@ -125,13 +125,13 @@ static void frames_run(void *arg, int64_t first, int n, int slot)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------------------- */
 
-/* Frames that row i takes from before frame i lfr_n. */
+/* Frames of row i before frame i lfr_n. */
 static int left_of(const struct fbank_bank *b)
 {
     return (b->lfr_m - 1) / 2;
 }
 
-/* Rows of which all frames are among the first `frames`; with end, all rows there are. */
+/* Rows whose frames are all among the first `frames`; with end, all rows. */
 static int64_t rows_of(const struct fbank_bank *b, int64_t frames, int end)
 {
     if (end) return (frames + b->lfr_n - 1) / b->lfr_n;
@@ -166,7 +166,7 @@ static void rows_run(void *arg, int64_t first, int n, int slot)
     for (int64_t i = first; i < first + n; i++) row_write(j->out + (size_t)i * j->ld, j->f, j->f->rows + i);
 }
 
-/* Write rows up to `end` and forget the frames that no later one wants. @return rows written */
+/* Write rows up to `end` and drop the frames that no later row needs. @return rows written */
 static int64_t rows_emit(struct fbank *f, int64_t end, float *out, size_t ld)
 {
     const int64_t n = end - f->rows;
@@ -187,7 +187,7 @@ static int64_t rows_emit(struct fbank *f, int64_t end, float *out, size_t ld)
 static int64_t step_of(const steno_team *team) { return team_threads(team) > 1 ? STEP_TEAM : STEP_ALONE; }
 static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, step_of(team)); }
 
-/* All but the struct itself. */
+/* Take the memory of all members, but not of the struct itself. */
 static void fbank_take(struct fbank *f, struct arena_take *t, const struct fbank_bank *bank, const steno_team *team)
 {
     if (bank->frame) {
@@ -228,7 +228,7 @@ int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *ban
 
 void fbank_close(struct fbank *f)
 {
-    (void)f; /* everything is in the arena */
+    (void)f; /* all memory belongs to the arena */
 }
 
 void fbank_begin(struct fbank *f)

@@ -1,27 +1,28 @@
 /* steno: log-mel filter banks as Kaldi makes them, stacked to a low frame rate. SPDX-License-Identifier: MIT
  *
- * Frames of 400 samples every 160 at 16 kHz, none beyond the last sample; per frame the mean is taken off, pre-emphasis 0.97, symmetric
+ * Frames have 400 samples, one every 160 at 16 kHz, none beyond the last sample. Per frame: mean removed, pre-emphasis 0.97, symmetric
  * Hamming window, 512 points, power, triangles equally spaced on mel(f) = 1127 ln(1 + f / 700) from 20 Hz to 8 kHz, natural logarithm
- * floored at FLT_EPSILON. Samples count as 16-bit values (times 32768); no noise is added. Row i stacks lfr_m frames around frame
- * i lfr_n, the first and the last frame repeated at the edges, and is then shifted and scaled.
+ * floored at FLT_EPSILON. Samples count as 16-bit values (times 32768); no noise is added. Row i stacks lfr_m frames around frame i lfr_n,
+ * with the first and the last frame repeated at the edges, and is then shifted and scaled.
  * Reference: torchaudio's Kaldi-compatible fbank and FunASR's WavFrontend with dither 0.
  *
- * A network that hears the samples themselves gets rows that are frames of those instead (frames.h). */
+ * For a network that reads the samples themselves, the rows are frames of samples instead (frames.h). */
 #ifndef STENO_AUDIO_FBANK_H
 #define STENO_AUDIO_FBANK_H
 #include "audio/frames.h"
 #include "audio/stft.h"
 
 enum { FBANK_RATE = 16000, FBANK_WINDOW = 400, FBANK_HOP = 160, FBANK_FFT = 512, FBANK_BINS = 80 /* mels, usually */ };
-enum { FBANK_LFR_MAX = 32, FBANK_PUSH = 16000 /* samples that are read at a time */ };
+enum { FBANK_LFR_MAX = 32, FBANK_PUSH = 16000 /* samples read at a time */ };
 
 /* Read-only tables and choices shared by every session of a model. */
 struct fbank_bank {
     int n_mels, lfr_m, lfr_n;
     const struct kern *kern;
-    struct spectrum spectrum;     /* its window: Hamming times 32768, exact wherever it is done; bands: [n_mels, FBANK_FFT / 2 + 1] */
+    struct spectrum spectrum;     /* window: Hamming times 32768, exact in every implementation; bands: [n_mels, FBANK_FFT / 2 + 1] */
     const float *shift, *scale;   /* [n_mels * lfr_m]: row = (x + shift) * scale, or both NULL; kept, not copied */
-    int frame, margin;            /* samples of rows that are frames, and of what stands beside each; 0: rows are filter banks */
+    int frame, margin;            /* for rows that are frames: samples of a frame, and of the margin on each side; 0: rows are filter
+                                   * banks */
 };
 struct fbank_params {
     int n_mels, lfr_m, lfr_n;
@@ -29,28 +30,29 @@ struct fbank_params {
 };
 /* 1 <= n_mels <= SPECTRUM_BANDS, 1 <= lfr_n <= lfr_m <= FBANK_LFR_MAX, else STENO_EUNSUPPORTED. kern is kept. */
 int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e);
-/* The same of frames of samples, at most FRAME_MAX. */
+/* A bank whose rows are frames of samples, at most FRAME_MAX. */
 void fbank_bank_frames(struct fbank_bank *b, int frame, int margin, const struct kern *kern);
 static inline int fbank_width(const struct fbank_bank *b) /* floats of a row */
 {
     return b->frame ? b->frame + 2 * b->margin : b->n_mels * b->lfr_m;
 }
 
-/* One stream of audio on its way to rows. PCM is pushed in pieces of any size; rows come out in order, each as soon as its last frame is
- * complete, from values that do not depend on the pieces. All memory is taken at open. */
+/* One stream from audio to rows. PCM is pushed in pieces of any size. Rows are written in order, each as soon as its last frame is
+ * complete, and do not depend on the pieces. All memory is allocated by open. */
 struct fbank;
 size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team);
 int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e);
-void fbank_close(struct fbank *f); /* what is not in the arena; NULL is allowed */
+void fbank_close(struct fbank *f); /* frees memory outside the arena; f may be NULL */
 void fbank_begin(struct fbank *f);
-void fbank_mirror(struct fbank *f, int mirrored); /* just begun: how frames of samples begin; nothing to others */
-/* Rows that pushing n more samples gives; with end, that pushing them and then fbank_end gives. Exact. */
+void fbank_mirror(struct fbank *f, int mirrored); /* call right after begin: how frames of samples begin (frames.h); does nothing for filter
+                                                   * banks */
+/* The exact number of rows that pushing n more samples writes; with end, that the push and then fbank_end write. */
 int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end);
-/* Add pcm[n] and write the rows that became complete: out[rows, fbank_width], rows ld floats apart, what lies between them untouched.
- * NaN samples count as 0, infinite ones as a very large number. @return rows written: fbank_rows_for(f, n, 0) */
+/* Add pcm[n] and write the completed rows: out[rows, fbank_width], rows ld floats apart, the floats between them untouched. NaN samples
+ * count as 0, infinite ones as a very large number. @return rows written: fbank_rows_for(f, n, 0) */
 int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld);
-/* No more samples: write the rows whose right side is the last frame repeated, ceil(frames / lfr_n) in all. Audio of less than 400 samples
- * has none. @return fbank_rows_for(f, 0, 1) */
+/* No more samples: write the rows whose right side repeats the last frame, ceil(frames / lfr_n) in all. Audio of fewer than 400 samples has
+ * no rows. @return fbank_rows_for(f, 0, 1) */
 int64_t fbank_end(struct fbank *f, float *out, size_t ld);
 int64_t fbank_samples(const struct fbank *f); /* pushed since begin */
 #endif

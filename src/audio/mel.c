@@ -1,8 +1,8 @@
 /* steno: log-mel spectrogram. SPDX-License-Identifier: MIT
  *
- * Samples are counted in padded coordinates: padded sample p is audio sample p - 200, so that frame t is simply [160 t, 160 t + 400). The
- * 200 samples in front are the mirror of samples 1..200 and can be written only when those are known; until then no frame is complete.
- * Frames are made of what is pushed, where it lies; what the next frame begins with is held. */
+ * Samples are counted in padded coordinates: padded sample p is audio sample p - 200, so frame t is [160 t, 160 t + 400). The 200 samples
+ * in front are the mirror of samples 1..200 and can be written only when those are known; until then no frame is complete. Frames are
+ * computed from the pushed samples in place. The samples that begin the next frame are kept. */
 #include "audio/mel.h"
 
 #include <math.h>
@@ -12,12 +12,12 @@
 enum {
     PAD = MEL_FFT / 2,
     HELD = 2 * MEL_HOP + MEL_FFT + 1,                 /* padded samples: less than a frame, and zeros for the last ones */
-    GROUP = (STFT_GROUP - 1) * MEL_HOP + MEL_FFT      /* of what a thread takes at a time */
+    GROUP = (STFT_GROUP - 1) * MEL_HOP + MEL_FFT      /* padded samples that a thread processes at a time */
 };
 static const float LIMIT = 1e15f; /* the power of a larger sample would overflow */
 static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f };
 
-/* What a thread needs. */
+/* Memory of a thread. */
 struct mel_thread {
     float samples[GROUP];
     float loudest[STFT_LANE]; /* the largest values of the frames it made */
@@ -29,7 +29,7 @@ struct mel {
     steno_team *team;
     struct mel_thread *threads;
     float *held;       /* [HELD] padded samples from the next frame's first on */
-    int64_t len;       /* of them valid */
+    int64_t len;       /* valid samples in held */
     int mirrored;      /* held[0..PAD) is written */
     int64_t samples;   /* pushed */
     int64_t frames;    /* written */
@@ -65,7 +65,7 @@ void mel_filters_slaney(float *out, int n_mels)
             out[m * MEL_BINS + k] = (float)(rounded * area);
         }
     }
-    out[0] = -0.0f; /* what its order of operations leaves there, and every model file holds */
+    out[0] = -0.0f; /* the reference's order of operations yields -0.0 here, and every model file stores it */
 }
 
 void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels, const struct kern *kern)
@@ -89,7 +89,7 @@ static int is_silent(const float *x, size_t n)
     return x[0] == 0.0f && memcmp(x, x + 1, (n - 1) * sizeof *x) == 0;
 }
 
-/* Lanes of their own let the compiler take vectors. */
+/* Separate lanes let the compiler use vectors. */
 static void loudest_take(float *loudest, const float *x, size_t n)
 {
     size_t i = 0;
@@ -106,7 +106,7 @@ static void frames_run(void *arg, int64_t first, int n, int slot)
     const int64_t len = (int64_t)(n - 1) * MEL_HOP + MEL_FFT;
     float *out = j->out + first * b->n_mels;
     stft_copy(t->samples, &j->span, first * MEL_HOP, len);
-    if (is_silent(t->samples, (size_t)len)) { /* what follows would come to the same */
+    if (is_silent(t->samples, (size_t)len)) { /* the full computation would give the same values */
         for (int i = 0; i < n * b->n_mels; i++) out[i] = log10_floored.floor_log;
         return;
     }
@@ -114,7 +114,7 @@ static void frames_run(void *arg, int64_t first, int n, int slot)
     loudest_take(t->loudest, out, (size_t)n * (size_t)b->n_mels);
 }
 
-/* Write n frames of what is held and of pcm[n_pcm] behind it; what is left is held. */
+/* Write n frames of the held samples followed by pcm[n_pcm]. The rest is kept. */
 static void frames_emit(struct mel *m, float *out, int64_t n, const float *pcm, int64_t n_pcm)
 {
     struct frames_job job = { m, { m->held, pcm, m->len, n_pcm, LIMIT }, out };
@@ -165,7 +165,7 @@ int mel_open(struct mel **out, struct arena *a, const struct mel_bank *bank, ste
 
 void mel_close(struct mel *m)
 {
-    (void)m; /* everything is in the arena */
+    (void)m; /* all memory belongs to the arena */
 }
 
 void mel_begin(struct mel *m)
@@ -189,7 +189,7 @@ int64_t mel_frames_for(const struct mel *m, int64_t n, int end)
 {
     const int64_t total = m->samples + n;
     if (end) return total / MEL_HOP - m->frames;
-    return (total > PAD ? (total - PAD) / MEL_HOP + 1 : 0) - m->frames; /* the mirror wants sample 200: 201 samples */
+    return (total > PAD ? (total - PAD) / MEL_HOP + 1 : 0) - m->frames; /* the mirror needs sample 200: 201 samples */
 }
 
 int64_t mel_samples_for(const struct mel *m, int64_t frames)
@@ -204,7 +204,7 @@ static void mirror(struct mel *m)
     m->mirrored = 1;
 }
 
-/* Samples that the mirror wants go to what is held. @return how many of the n */
+/* Keep the samples that the mirror needs. @return how many of the n samples */
 static int64_t begin_mirror(struct mel *m, const float *pcm, int64_t n)
 {
     const int64_t want = PAD + 1 - m->samples, take = n < want ? n : want;
@@ -228,12 +228,13 @@ int64_t mel_push(struct mel *m, const float *pcm, int64_t n, float *out)
 
 int64_t mel_end(struct mel *m, int64_t extra, float *out)
 {
-    const int64_t seeing = m->samples > 0 ? (m->samples + PAD + MEL_HOP - 1) / MEL_HOP : 0; /* frames that see a sample */
+    const int64_t seeing = m->samples > 0 ? (m->samples + PAD + MEL_HOP - 1) / MEL_HOP : 0; /* frames that cover a sample */
     const int64_t content = m->samples / MEL_HOP;
     const int64_t wanted = extra < seeing - content ? content + (extra > 0 ? extra : 0) : seeing;
     const int64_t n = wanted - m->frames;
     if (n <= 0) return 0;
-    /* At most 400 samples are held and MEL_END frames remain: there is room for the zeros, one of them for the mirror's sample 200. */
+    /* At most 400 samples are held and MEL_END frames remain. There is room for the zeros; one of them serves as sample 200 of the
+     * mirror. */
     const int64_t need = (n - 1) * MEL_HOP + MEL_FFT + 1;
     if (m->len < need) {
         memset(m->held + m->len, 0, (size_t)(need - m->len) * sizeof *m->held);

@@ -24,28 +24,28 @@ struct mel_bank {
 /* filters and kern are kept, not copied */
 void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels, const struct kern *kern);
 
-/* One stream of audio on its way to frames. PCM is pushed in pieces of any size; frames come out in order, each computed once from
- * values that do not depend on the pieces. All memory is taken at open. */
+/* One stream from audio to frames. PCM is pushed in pieces of any size. Frames are written in order, each is computed once, and their
+ * values do not depend on the pieces. All memory is allocated by open. */
 struct mel;
 size_t mel_memory(const steno_team *team);
 int mel_open(struct mel **out, struct arena *a, const struct mel_bank *bank, steno_team *team, steno_error *e);
-void mel_close(struct mel *m); /* what is not in the arena; NULL is allowed */
+void mel_close(struct mel *m); /* frees memory outside the arena; m may be NULL */
 void mel_begin(struct mel *m);
-/* Frames that pushing n more samples gives; with end, that pushing them and then mel_end(extra = 0) gives. Exact. */
+/* The exact number of frames that pushing n more samples writes; with end, that the push and then mel_end(extra = 0) write. */
 int64_t mel_frames_for(const struct mel *m, int64_t n, int end);
-int64_t mel_samples_for(const struct mel *m, int64_t frames); /* the fewest samples more that give so many frames */
-/* Add pcm[n] and write the frames that became complete: out[frames, n_mels] of log10(max(mel, 1e-10)), not yet clamped or scaled.
- * NaN samples count as 0, infinite ones as a very large number. @return frames written: mel_frames_for(m, n, 0) */
+int64_t mel_samples_for(const struct mel *m, int64_t frames); /* the minimum number of further samples that complete `frames` frames */
+/* Add pcm[n] and write the completed frames: out[frames, n_mels] of log10(max(mel, 1e-10)), not yet clamped or scaled. NaN samples count as
+ * 0, infinite ones as a very large number. @return frames written: mel_frames_for(m, n, 0) */
 int64_t mel_push(struct mel *m, const float *pcm, int64_t n, float *out);
-/* No more samples: write the frames that still touch audio, so that floor(N / 160) frames have come out in all, and up to `extra`
- * frames more that still see the last samples (for windows that look past the end; the rest are log10(1e-10) = -10): never more
- * than MEL_END do. @return frames written, at most mel_frames_for(m, 0, 1) + extra */
+/* No more samples: write the frames that still cover audio, so that floor(N / 160) frames have been written in all. Also write up to
+ * `extra` further frames that still cover the last samples, for windows that extend past the end. All later frames are log10(1e-10) = -10.
+ * At most MEL_END frames cover audio past the end. @return frames written, at most mel_frames_for(m, 0, 1) + extra */
 int64_t mel_end(struct mel *m, int64_t extra, float *out);
 int64_t mel_samples(const struct mel *m); /* pushed since begin */
-float mel_loudest(const struct mel *m);   /* the largest value of all frames since begin, -10: there is none */
+float mel_loudest(const struct mel *m);   /* the largest value of all frames since begin; -10: no frames */
 
-/* What the encoder is given: x[n] of log10 values, raised to max - 8 and brought to about [-1, 1.5]. `max` is the largest value of the
- * whole file, the 30 s of silence that the reference appends (-10) included. */
+/* The encoder's input: x[n] of log10 values, clamped from below to max - 8 and scaled to about [-1, 1.5]. `max` is the largest value of the
+ * whole file, including the 30 s of silence that the reference appends (-10). */
 static inline void mel_scale(float *x, size_t n, float max)
 {
     const float lowest = max - 8.0f;

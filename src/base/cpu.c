@@ -1,6 +1,6 @@
 /* steno: processor levels. SPDX-License-Identifier: MIT
  *
- * Nothing is remembered: asking costs microseconds and happens once per opened model. */
+ * This file keeps no state. A query costs microseconds and runs once per opened model. */
 #include "base/cpu.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ static unsigned xcr0_get(unsigned leaf1_c)
     return lo;
 }
 
-/* A process may touch tiles once it has asked for them: from then on its signal frames have room for them. Asking again changes nothing. */
+/* Ask Linux for permission to use tiles. From then on the process's signal frames have room for them. A second request changes nothing. */
 static int tiles_allowed(void)
 {
 #if defined(__linux__)
@@ -150,7 +150,7 @@ static void model_name_raw(char name[49])
 static int has_dotprod(void) { return getauxval(AT_HWCAP) >> 20 & 1; }
 static int has_i8mm(void) { return getauxval(AT_HWCAP2) >> 13 & 1; }
 static int has_bf16(void) { return getauxval(AT_HWCAP2) >> 14 & 1; }
-#elif defined(__ARM_FEATURE_DOTPROD) /* nobody is asked, but the compiler may count on it, as on every processor of Apple's */
+#elif defined(__ARM_FEATURE_DOTPROD) /* the system is not queried: the compiler may rely on the feature, as on every Apple processor */
 static int has_dotprod(void) { return 1; }
 static int has_i8mm(void) { return 0; }
 static int has_bf16(void) { return 0; }

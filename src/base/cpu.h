@@ -1,8 +1,8 @@
 /* steno: processor levels. SPDX-License-Identifier: MIT
  *
- * A level is a set of instructions that a group of kernels needs. Each architecture has its own levels, in the order in which they are
- * preferred. A level includes those before it, but for CPU_AVXVNNI, which none after it includes: a processor may have a level and lack
- * one before it. CPUID is believed only where XCR0 says that the system saves the registers. */
+ * A level is a set of instructions that a group of kernels needs. Each architecture has its own levels, in order of preference. A level
+ * includes those before it. The exception is CPU_AVXVNNI, which no later level includes: a processor may have a level and lack an earlier
+ * one. CPUID counts only where XCR0 shows that the system saves the registers. */
 #ifndef STENO_BASE_CPU_H
 #define STENO_BASE_CPU_H
 

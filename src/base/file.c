@@ -9,7 +9,7 @@
 
 #include "base/os.h"
 
-/* NULL, or why a file of this kind cannot be read at random places. */
+/* NULL, or the reason why a file of this kind cannot be read at random places. */
 static const char *kind_refused(enum os_kind kind)
 {
     switch (kind) {

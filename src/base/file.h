@@ -1,7 +1,7 @@
 /* steno: where bytes come from. SPDX-License-Identifier: MIT
  *
- * A model is read at random places by several threads. `struct file` hides whether the bytes lie on disk or in memory; reads never go
- * through a mapping, so a file that shrinks while it is read is an error and never a signal. */
+ * A model is read at random places by several threads. `struct file` hides whether the bytes are on disk or in memory. Reads never use a
+ * mapping, so a file that shrinks during a read is an error and never a signal. */
 #ifndef STENO_BASE_FILE_H
 #define STENO_BASE_FILE_H
 #include <stdint.h>
@@ -12,7 +12,8 @@ struct file {
     uint64_t size;
     const uint8_t *mem;  /* [size] or NULL */
     int fd;              /* -1 when mem or read is used */
-    /* Bytes made or fetched by somebody else: fill dst with [off, off + n), inside the file; thread-safe; a status. NULL: not used. */
+    /* Reads bytes from a callback, for bytes that are generated or fetched: fill dst with [off, off + n), which lies inside the file.
+     * Thread-safe; returns a status. May be NULL. */
     int (*read)(const void *user, uint64_t off, void *dst, size_t n, steno_error *e);
     const void *user;
 };
@@ -22,7 +23,7 @@ int file_open(struct file *f, const char *path, steno_error *e);
 void file_from_memory(struct file *f, const char *name, const void *data, size_t n);
 /* Read exactly n bytes at off into dst; STENO_EFORMAT when the range lies past the end, STENO_EIO when the system fails. Thread-safe. */
 int file_read(const struct file *f, uint64_t off, void *dst, size_t n, steno_error *e);
-int file_exists(const char *path);    /* 1: there is something of this name */
+int file_exists(const char *path);    /* 1: a file or folder of this name exists */
 int file_is_folder(const char *path);
-void file_close(struct file *f); /* a zeroed or closed file is allowed */
+void file_close(struct file *f); /* f may be zeroed or closed */
 #endif

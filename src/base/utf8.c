@@ -1,8 +1,9 @@
 /* steno: UTF-8. SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
-/* Look at the character that begins at s[0], n > 0. *need: the length its first byte announces, 0 when none may begin so. *cp: its number,
- * as far as it is there. @return how many of the bytes present fit a well-formed character; whole when equal to *need */
+/* Examine the character that begins at s[0], n > 0. *need: the length that its first byte announces, 0 for a byte that begins no character.
+ * *cp: its code point, as far as the bytes are present. @return the number of present bytes that fit a well-formed character; equal to
+ * *need: the character is complete */
 static size_t scan(const uint8_t *s, size_t n, size_t *need, uint32_t *cp)
 {
     uint32_t left = 0;
@@ -75,7 +76,7 @@ size_t utf8_complete(const uint8_t *s, size_t n)
     return n;
 }
 
-/* Length of the white-space character at the start of s[n], 0: none (what Python's str.isspace says). */
+/* Length of the white-space character at the start of s[n], as Python's str.isspace defines it; 0: none. */
 static size_t space_at(const uint8_t *s, size_t n)
 {
     if (!n) return 0;

@@ -1,6 +1,6 @@
 /* steno: mean and variance of a front end. SPDX-License-Identifier: MIT
  *
- * One pass over words, in which brackets are words of their own. */
+ * One pass over words. A bracket is a word of its own. */
 #include "load/cmvn.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ struct cmvn_reader {
     const char *path;
     steno_error *e;
     int line;              /* of the word */
-    int n, next;           /* letters of the word; 0: the file has ended. A bracket or line end that ended it, or 0 */
+    int n, next;           /* letters of the word, 0 at the end of the file; the bracket or line end that ended the word, or 0 */
     char word[MAX_WORD + 1];
     struct rd r;
 };
@@ -26,7 +26,7 @@ static int is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next word; one that is too long is cut, and its last letter makes it neither tag nor number. */
+/* Read the next word. A word that is too long is cut; its last letter then makes it neither a tag nor a number. */
 static void word_read(struct cmvn_reader *m)
 {
     m->n = 0;
@@ -51,7 +51,7 @@ static void word_read(struct cmvn_reader *m)
     m->word[m->n] = 0;
 }
 
-/* A decimal number that is the whole word. @return 0, or 1 when it is none or not finite */
+/* Parse a word that must be a decimal number as a whole. @return 0, or 1 when it is not a number or not finite */
 static int number_read(float *out, const char *s)
 {
     int whole;
@@ -67,7 +67,7 @@ static int cut(struct cmvn_reader *m, const char *tag)
     return err_set(m->e, STENO_EFORMAT, "%s: line %d: the file ends inside %s; is the copy complete?", m->path, m->line, tag);
 }
 
-/* The list of a tag: what stands before its bracket are sizes and a learning rate. */
+/* Read the list of a tag. Sizes and a learning rate stand before its bracket. */
 static int list_read(struct cmvn_reader *m, const char *tag, float *out, int want)
 {
     const int tag_line = m->line;

@@ -1,6 +1,6 @@
 /* steno: the formats of weights that are read. SPDX-License-Identifier: MIT
  *
- * A format is one file with a reader, and one row in formats.c. What a file is, kind.c has said before. */
+ * A format is one file with a reader, and one row in formats.c. kind.c has identified the file before. */
 #ifndef STENO_LOAD_FORMATS_H
 #define STENO_LOAD_FORMATS_H
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "load/weights.h"
 
 struct format {
-    const char *name; /* for people */
+    const char *name; /* for messages */
     int (*match)(const struct kind *k, const struct file *f);
-    int (*read)(struct weights *w, const struct file *f, steno_error *e); /* the whole of the file's index, settings and vocabulary */
+    int (*read)(struct weights *w, const struct file *f, steno_error *e); /* reads the file's whole index, settings and vocabulary */
 };
 
 static inline int file_name_ends(const struct file *f, const char *end)
@@ -19,7 +19,7 @@ static inline int file_name_ends(const struct file *f, const char *end)
     return n >= m && !strcmp(f->name + n - m, end);
 }
 
-/* The first format that takes the file; NULL: none does. */
+/* The first format that accepts the file; NULL: none. */
 const struct format *format_find(const struct kind *k, const struct file *f);
 
 extern const struct format format_ggml, format_ggml_vad, format_onnx;

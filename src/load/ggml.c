@@ -1,8 +1,8 @@
 /* steno: reader of whisper.cpp .bin files. SPDX-License-Identifier: MIT
  *
- * Magic, eleven numbers, the mel filters, the vocabulary, then tensor records up to the end of the file; little-endian, no padding
- * anywhere. Nothing is believed: a count is checked against its range and against the bytes left before memory is taken for it, so a
- * hostile file costs no more than a small multiple of its own size. A message says which field, string or tensor is wrong. */
+ * Magic, eleven numbers, the mel filters, the vocabulary, then tensor records up to the end of the file; little-endian, no padding. No
+ * count is trusted: each is checked against its range and against the remaining bytes before memory is allocated for it. A hostile file
+ * therefore costs no more than a small multiple of its own size. A message names the field, string or tensor that is wrong. */
 #include "load/formats.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static int read_type(struct ggml *g)
                    g->path, ftype);
 }
 
-/* Its numbers become settings of their names. Two of them count what follows here. */
+/* The header's numbers become settings of the same names. Two of them count the sections that follow. */
 static int read_header(struct ggml *g)
 {
     static const char *const name[N_HEADER] = { "n_vocab", "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer",
@@ -38,7 +38,7 @@ static int read_header(struct ggml *g)
     snprintf(where, sizeof where, "%s: header", g->path);
     const char *source = arena_strdup(&g->w->arena, where, strlen(where));
     if (!source) return err_nomem(g->e, strlen(where), "the header");
-    rd_skip(&g->r, 4); /* magic: ggml_match has seen it */
+    rd_skip(&g->r, 4); /* magic: ggml_match has checked it */
     for (int i = 0; i < N_HEADER; i++) {
         const int32_t v = rd_i32(&g->r);
         const struct meta_entry it = { .key = name[i], .kind = META_INT, .i = v, .source = source };
@@ -76,7 +76,7 @@ static int read_filters(struct ggml *g)
     return STENO_OK;
 }
 
-/* Lengths first, so that all strings share one block; then the bytes. */
+/* Read the lengths first, so that all strings share one block; then the bytes. */
 static int read_vocab(struct ggml *g)
 {
     struct weights *w = g->w;
@@ -117,7 +117,7 @@ static int read_vocab(struct ggml *g)
     return STENO_OK;
 }
 
-/* The type a tensor must have: matrices the header's, convolutions f16, vectors and positions f32. */
+/* The type that a tensor must have: matrices as in the header, convolutions f16, vectors and positions f32. */
 static enum dtype wanted_type(const struct weights *w, const struct tensor *t, enum dtype type)
 {
     (void)type;

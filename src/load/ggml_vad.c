@@ -1,8 +1,8 @@
 /* steno: reader of whisper.cpp's files for voice activity. SPDX-License-Identifier: MIT
  *
- * The same magic as a recogniser's, then a name with its length, a version in three numbers, the frame and its context in samples, the
- * convolutions as triples of inputs, outputs and taps, four widths, and tensor records. The name becomes the type of the model, the numbers
- * become settings of their names; whoever builds the network compares the tensors with them. */
+ * The magic is the same as a recognition model's. Then follow a name with its length, a version in three numbers, the frame and its context
+ * in samples, the convolutions as triples of inputs, outputs and taps, four widths, and tensor records. The name becomes the type of the
+ * model, and the numbers become settings of the same names. The code that builds the network compares the tensors with them. */
 #include "load/formats.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* steno: one GGUF file. SPDX-License-Identifier: MIT
  *
- * Versions 2 and 3. Every check is made before a byte of a tensor is looked at: sizes with multiplications that cannot wrap, places inside
- * the file and apart from each other. Tensors of integers are checked like the rest and left out of the index. */
+ * Versions 2 and 3. Every check is made before a byte of a tensor is read. Sizes are multiplied without wrapping; offsets are inside the
+ * file and do not overlap. Tensors of integers are checked like the others and left out of the index. */
 #include "load/gguf.h"
 
 #include <inttypes.h>
@@ -13,11 +13,11 @@
 enum { TENSORS_MAX = 1 << 20,
        HEADER_SZ = 24 };
 
-struct span { uint64_t begin, size; uint32_t place; const char *name; }; /* place: in the index + 1, 0: left out */
+struct span { uint64_t begin, size; uint32_t place; const char *name; }; /* place: index + 1, 0: left out */
 
 static int read_header(struct gguf *g)
 {
-    rd_skip(&g->r, 4); /* magic: kind.c has seen it */
+    rd_skip(&g->r, 4); /* magic: kind.c has checked it */
     const uint32_t version = rd_u32(&g->r);
     if (g->r.err) return gguf_cut(g, "the header");
     if (version && !(version & 0xffff))
@@ -53,7 +53,7 @@ static int read_name(struct gguf *g, uint64_t i, const char **name)
     return *name ? STENO_OK : err_nomem(g->e, (size_t)n, "the name of a tensor");
 }
 
-/* Extents, the file's fastest first, into t->dim, slowest first. */
+/* Read the extents, which the file stores fastest first, into t->dim, slowest first. */
 static int read_extents(struct gguf *g, struct tensor *t, uint64_t *count)
 {
     const uint32_t n = rd_u32(&g->r);
@@ -72,7 +72,7 @@ static int read_extents(struct gguf *g, struct tensor *t, uint64_t *count)
     return g->r.err ? gguf_cut(g, "the records of tensors") : STENO_OK;
 }
 
-/* @return 1: it is of no use and left out; 0, or a status */
+/* @return 1: a type that is not used, the tensor is left out; 0, or a status */
 static int read_type(struct gguf *g, struct tensor *t, uint64_t count)
 {
     const int32_t code = rd_i32(&g->r);
@@ -128,8 +128,8 @@ static int by_place(const void *a, const void *b)
     return (x->size > y->size) - (x->size < y->size);
 }
 
-/* Every tensor has bytes of its own, all of them in the file, one behind another with nothing but padding between them, and none need be
- * behind the last. */
+/* Check that every tensor has its own bytes inside the file. Tensors follow each other with only padding between them; no padding is needed
+ * after the last. */
 static int place_tensors(struct gguf *g, struct buf *spans)
 {
     struct span *s = (struct span *)(void *)spans->p;
@@ -172,7 +172,7 @@ int gguf_read_file(struct weights *w, const struct file *f, struct meta *meta, u
     arena_init(&g.scrap);
     rd_init(&g.r, f, 0, f->size);
     int rc = read_header(&g);
-    /* a count that is out of range is told first: it may be what the keys are misread by */
+    /* check the count first: when it is out of range, the keys may be misread because of it */
     if (!rc && g.n_tensors > f->size / HEADER_SZ)
         rc = err_set(e, STENO_EFORMAT, "%s: the header counts %" PRIu64 " tensors, but the file has %" PRIu64 " bytes", f->name,
                      g.n_tensors, f->size);

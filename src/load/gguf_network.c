@@ -1,7 +1,7 @@
-/* steno: what GGUF files say about layers and heads. SPDX-License-Identifier: MIT
+/* steno: layer and head counts in GGUF files. SPDX-License-Identifier: MIT
  *
- * Language models of every architecture use the same words behind the architecture's name. A number that would make somebody divide by zero
- * or take all memory is refused here, whoever reads it later; which of them must be there is for the family to say. */
+ * Language models of every architecture use the same keys after the architecture's name. A number that would cause a division by zero or
+ * exhaust memory is refused here, before any family reads it. The family decides which keys are required. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int number(const struct network *n, const char *tail, int32_t lo, int32_t
     return meta_int(&n->w->meta, n->w->name, key, lo, hi, 1, out, n->e);
 }
 
-/* One number for all layers, or a list with one for each; 0 where neither is there. A layer without attention may have no heads. */
+/* One number for all layers, or a list with one number per layer; 0 when the key is absent. A layer without attention may have no heads. */
 static int heads_of_layer(const struct network *n, const char *tail, int32_t layer, int32_t *out)
 {
     char key[WORD_SZ];

@@ -1,7 +1,7 @@
 /* steno: GGUF models in several files. SPDX-License-Identifier: MIT
  *
- * PREFIX-00001-of-00003.gguf has the keys and some tensors, the others have the rest. Each says which it is and of how many, and the first
- * how many tensors there are in all. */
+ * PREFIX-00001-of-00003.gguf has the keys and some tensors, the others have the rest. Each file gives its index and the number of files.
+ * The first also gives the total number of tensors. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +27,14 @@ static const char *base_name(const char *path)
     return name;
 }
 
-/* What the file of this number, from 1, is called. */
+/* The name of file `number`, counted from 1. */
 static void part_name(char out[NAME_MAX_SZ + 1], const struct parts *p, int32_t number)
 {
     const char *first = base_name(p->w->source.file.name);
     snprintf(out, NAME_MAX_SZ + 1, "%.*s-%05d-of-%05d.gguf", (int)(strlen(first) - TAIL_SZ), first, (int)number, (int)p->count);
 }
 
-/* Its first file is at hand, and called so that the others can be found. */
+/* Check that the opened file is the first, and that its name allows finding the others. */
 static int check_first(const struct parts *p, int32_t number)
 {
     const struct file *f = &p->w->source.file;

@@ -1,7 +1,7 @@
 /* steno: vocabularies inside GGUF files. SPDX-License-Identifier: MIT
  *
- * Speech models list their pieces as ARCHITECTURE.vocab, ready to be joined. Language models do as tokenizer.ggml.tokens, with scores,
- * types, pairs and special ids beside them: these are made sure of, and left in the table for whoever reads such models. */
+ * Speech models list their pieces as ARCHITECTURE.vocab, ready to be joined. Language models list them as tokenizer.ggml.tokens, with
+ * scores, types, pairs and special ids in other keys. These are validated here and stay in the table for the readers of such models. */
 #include <inttypes.h>
 #include <string.h>
 #include "load/gguf.h"
@@ -9,11 +9,11 @@
 
 static const char prefix[] = "tokenizer.ggml.";
 enum { TYPE_BYTE = 6,
-       TYPES = 256 /* read at a time */ };
+       TYPES = 256 /* types read at a time */ };
 
 struct words {
     struct vocab_list list;
-    const struct meta_list *l, *type; /* type NULL: nothing is said */
+    const struct meta_list *l, *type; /* type may be NULL: the file gives no types */
     double types[TYPES];              /* of the tokens from the last multiple of TYPES on */
     steno_error *e;
 };
@@ -23,7 +23,7 @@ static int is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* A token of the type that stands for a byte is written <0xHH>. */
+/* A token of the byte type must be written <0xHH>. */
 static int check_token(void *user, uint64_t i, const char *s, size_t n)
 {
     struct words *v = user;
@@ -56,7 +56,7 @@ static int check_beside(const struct meta *m, const struct words *v)
     return STENO_OK;
 }
 
-/* tokenizer.ggml.bos_token_id and its like are ids of tokens that are there. */
+/* Check that tokenizer.ggml.bos_token_id and similar keys are ids of existing tokens. */
 static int check_ids(const struct meta *m, const struct words *v)
 {
     static const char tail[] = "_token_id";

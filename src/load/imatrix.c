@@ -1,7 +1,7 @@
 /* steno: how much errors in the columns of matrices count. SPDX-License-Identifier: MIT
  *
- * The older form, little-endian: a number of entries, of each the length of its name, the name, a number of calls, a number of values and
- * so many f32; then, maybe, a number of chunks, and length and name of a dataset. */
+ * The older form, little-endian: a number of entries; for each the length of its name, the name, a number of calls, a number of values, and
+ * that number of f32. A number of chunks, and length and name of a dataset, may follow. */
 #include "load/imatrix.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static int damaged(const struct file *f, const char *what, uint64_t at, steno_er
     return err_set(e, STENO_EFORMAT, "%s: no file of importance: %s at byte %" PRIu64, f->name, what, at);
 }
 
-/* ---- what both forms come to ----------------------------------------------------------------------------------------------------- */
+/* ---- common to both forms -------------------------------------------------------------------------------------------------------- */
 
 static int check_values(const struct imatrix_entry *it, const struct file *f, steno_error *e)
 {
@@ -98,11 +98,11 @@ static int read_older(struct imatrix *m, const struct file *f, steno_error *e)
     return rd_left(&r) ? damaged(f, "more than it says", r.pos, e) : STENO_OK;
 }
 
-/* ---- the form of today ------------------------------------------------------------------------------------------------------------- */
+/* ---- the GGUF form ----------------------------------------------------------------------------------------------------------------- */
 
 static const char sums_end[] = ".in_sum2", counts_end[] = ".counts";
 
-/* Its length without `end`; 0: it does not end so. */
+/* The length of the name without `end`; 0: the name does not end with it. */
 static size_t stem(const char *name, const char *end)
 {
     const size_t n = strlen(name), n_end = strlen(end);

@@ -10,7 +10,7 @@
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------------- */
 
-/* What is said of a file by itself does not join. */
+/* Keys about the file itself are not joined. */
 static int is_general(const char *key)
 {
     return !strncmp(key, "general.", 8);
@@ -60,7 +60,7 @@ static int look_at(void *user, const char *name)
 
 static int find_beside(struct file *f, struct weights *w, const char *architecture, steno_error *e)
 {
-    struct model_source quiet = w->source; /* a look is no reading: nobody has to hear of it */
+    struct model_source quiet = w->source; /* looking for a match is not reading: the search is not reported to `opened` */
     struct beside l = { .p = &quiet, .architecture = architecture };
     quiet.opened = NULL;
     if (w->source.dir && os_folder_each(w->source.dir, look_at, &l) && !l.rc) l.n = 0;
@@ -116,7 +116,7 @@ int weights_join_gguf(struct weights *w, const char *architecture, const char *p
 {
     struct file *shard = arena_array(&w->arena, (size_t)w->n_shards + 1, sizeof *shard);
     if (!shard) return err_nomem(e, sizeof *shard, "the files of a model");
-    for (uint32_t i = 0; i < w->n_tensors; i++) /* those of an earlier file say where they lie by its place in the list */
+    for (uint32_t i = 0; i < w->n_tensors; i++) /* tensors of an earlier shard refer to it by its index in the list */
         for (uint32_t k = 0; k < w->n_shards; k++)
             if (w->tensor[i].file == &w->shard[k]) w->tensor[i].file = &shard[k];
     if (w->n_shards) memcpy(shard, w->shard, w->n_shards * sizeof *shard);
@@ -124,7 +124,7 @@ int weights_join_gguf(struct weights *w, const char *architecture, const char *p
     struct file *f = &shard[w->n_shards];
     *f = (struct file){ .fd = -1 };
     const int rc = path ? file_at(f, w, path, e) : find_beside(f, w, architecture, e);
-    w->n_shards++; /* one that is closed may be closed again */
+    w->n_shards++; /* a file that is closed may be closed again */
     return rc ? rc : read_file(w, f, architecture, e);
 }
 
@@ -152,7 +152,7 @@ int weights_join_folder(struct weights *w, const char *name, steno_error *e)
         rc = meta_read_json(&meta, known[i].prefix, &f, e);
         file_close(&f);
     }
-    meta.n_lists = 0; /* theirs are no settings of a network, and lie in memory that goes */
+    meta.n_lists = 0; /* lists are not settings of a network, and their memory is temporary */
     if (!rc) rc = keys_join(&w->meta, &meta, e);
     arena_free(&scrap);
     return rc;

@@ -1,8 +1,8 @@
 /* steno: what a file is, by its content. SPDX-License-Identifier: MIT
  *
- * Most forms begin with bytes of their own; the table below has them. A few need a closer look: forms that begin with a number or a
- * message of protobuf, archives that may be somebody's model, and text. Nothing here may be slow or take memory: a look at the first
- * bytes, and at most a few dozen steps from one length to the next. */
+ * Most forms begin with a signature; the table below lists them. A few need a closer look: forms that begin with a number or a protobuf
+ * message, archives that may hold a model, and text. Every check is fast and takes no memory: it reads the first bytes, and follows at most
+ * a few dozen lengths. */
 #include "load/kind.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static const char ggml_advice[] = "it is of another program: take " FORMS;
 
 enum { HEAD = 1024, STEPS_MAX = 64, KEYS_MAX = 256, STRING_MAX = 1 << 16 };
 
-/* Bytes at a fixed place that say enough. */
+/* Bytes at a fixed offset that identify a form. */
 static const struct { uint32_t at, n; const char *bytes, *what, *advice; } known[] = {
     { 0, 4, "fmgg", "an old ggml file (ggmf)", ggml_advice },
     { 0, 4, "tjgg", "an old ggml file (ggjt)", ggml_advice },
@@ -79,7 +79,7 @@ static uint64_t le(const uint8_t *p, unsigned n)
     return v;
 }
 
-/* What may stand in a message: letters, digits and a few signs. */
+/* The length of a word that may be printed in a message: letters, digits and a few signs. */
 static size_t plain_word(const uint8_t *s, size_t n)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
@@ -88,9 +88,9 @@ static size_t plain_word(const uint8_t *s, size_t n)
     return i;
 }
 
-/* ---- ggml and its relatives ---------------------------------------------------------------------------------------------------- */
+/* ---- ggml and related forms -------------------------------------------------------------------------------------------------------- */
 
-/* A whisper.cpp file goes on with numbers; a Silero model of the same program with the length of its name and the name. */
+/* A whisper.cpp file continues with numbers. A Silero model of the same program continues with the length of its name and the name. */
 static int look_ggml(const struct look *l)
 {
     if (l->n < 4 || memcmp(l->head, "lmgg", 4) != 0) return 0;
@@ -107,7 +107,7 @@ static int look_ggml(const struct look *l)
     return 1;
 }
 
-/* Pass over a value of GGUF. @return 0 when it cannot be */
+/* Skip a value of GGUF. @return 0 when it cannot be skipped */
 static int gguf_skip(struct rd *r, uint32_t type, int wide)
 {
     static const uint8_t size[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
@@ -125,7 +125,7 @@ static int gguf_skip(struct rd *r, uint32_t type, int wide)
     return !r->err;
 }
 
-/* The text under general.architecture, which is nearly always the first key. @return its length, 0: none */
+/* The text of general.architecture, nearly always the first key. @return its length, 0: none */
 static size_t gguf_architecture(const struct file *f, char *out, size_t cap)
 {
     static const char want[] = "general.architecture";
@@ -192,7 +192,8 @@ static int varint(const uint8_t *p, size_t n, size_t *at, uint64_t *out)
     return 0;
 }
 
-/* ONNX begins with its version (field 1) and has a graph (field 7); Core ML begins so, too, and has its network in a field from 200 on. */
+/* ONNX begins with its version (field 1) and has a graph (field 7). Core ML begins the same way and has its network in a field from 200
+ * on. */
 static int look_protobuf(const struct look *l)
 {
     if (l->n < 8 || l->head[0] != 0x08 || l->head[1] < 1 || l->head[1] > 32) return 0;
@@ -218,7 +219,7 @@ static int look_protobuf(const struct look *l)
 
 /* ---- archives ------------------------------------------------------------------------------------------------------------------ */
 
-/* torch.save stores its entries as they are, all of them below one folder; an archive that begins otherwise is none of its. */
+/* torch.save stores its entries uncompressed, all below one folder. An archive that begins otherwise is not from torch.save. */
 static int look_zip(const struct look *l)
 {
     enum { LOCAL_SZ = 30 };
@@ -269,7 +270,7 @@ static int is_text(const struct look *l)
     return l->n > 0;
 }
 
-static int begins(const char *s, size_t n, const char *word) /* whatever the case of its letters */
+static int begins(const char *s, size_t n, const char *word) /* ignores the case of letters */
 {
     const size_t m = strlen(word);
     for (size_t i = 0; i < m && i < n; i++) {
@@ -305,7 +306,7 @@ static int look_text(const struct look *l)
     else if (n && (*s == '{' || *s == '['))
         say(l->k, KIND_JSON, "a JSON file", "name the folder that holds the model, or the file of its weights");
     else say(l->k, KIND_TEXT, "a text file", "name the folder that holds the model, or the file of its weights");
-    if (l->k->form == KIND_JSON && *s == '{') /* an index begins with its sizes or at once with the map */
+    if (l->k->form == KIND_JSON && *s == '{') /* an index begins with its sizes, or directly with the map */
         for (const char *c = s; !l->k->readable && c + 12 <= end; c++) l->k->readable = !memcmp(c, "\"weight_map\"", 12);
     if (l->k->readable) l->k->advice[0] = 0;
     return 1;
@@ -331,7 +332,7 @@ static int look_safetensors(const struct look *l)
     return 1;
 }
 
-/* What has no bytes of its own but a likely place: another pickle, a frame of MP3. */
+/* Forms without a signature that are still likely: another pickle, a frame of MP3. */
 static int look_likely(const struct look *l)
 {
     if (l->n >= 2 && l->head[0] == 0x80 && l->head[1] >= 2 && l->head[1] <= 5)

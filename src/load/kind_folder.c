@@ -1,7 +1,7 @@
 /* steno: what a folder is, by the names in it. SPDX-License-Identifier: MIT
  *
- * Folders whose weights are read by this library come first, then those that other programs read, told by a name that only they have; at
- * last a folder in which some file is a model by itself, which is then named. */
+ * First come folders whose weights this library reads. Then come folders of other programs, identified by a name that only they contain.
+ * Last comes a folder with a file that is a model by itself; that file is then named. */
 #include "load/kind.h"
 
 #include <errno.h>
@@ -11,15 +11,15 @@
 
 #define FORMS "take the same model as a Hugging Face folder with safetensors, a FunASR folder with model.pt, or a whisper.cpp .bin file"
 
-enum { NAMES_MAX = 4096 /* of a folder that are looked at */ };
+enum { NAMES_MAX = 4096 /* names of a folder that are examined */ };
 
 static const char *const weights_name[] = {
     "model.safetensors.index.json", "model.safetensors", "model.pt", "pytorch_model.bin",
-    "weights.safetensors", "weights.npz", /* MLX's */
+    "weights.safetensors", "weights.npz", /* MLX */
 };
 enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name };
 
-/* The first row that a name fits says what the folder is. A name with '*' first is the end of one. */
+/* The first row that matches a name identifies the folder. A row name that begins with '*' is a suffix. */
 static const struct { const char *name, *what, *advice; } known[] = {
     { "adapter_config.json", "a LoRA adapter, which is no model by itself",
       "merge it into its base model (merge_and_unload of PEFT) and take the folder that comes of that" },
@@ -47,10 +47,10 @@ struct folder_look {
     const struct model_source *p;
     struct kind *k;
     steno_error *e;
-    int rc, n, row;        /* row: the best of known, N_KNOWN: none */
-    int weights;           /* the best of weights_name, past the end: none */
+    int rc, n, row;        /* row: the best row of known, N_KNOWN: none */
+    int weights;           /* the best row of weights_name, past the end: none */
     int has_config, has_tokenizer, has_state; /* has_state: of an optimizer */
-    struct kind file;      /* of the first file by itself that is something */
+    struct kind file;      /* of the first recognised file that stands alone */
     char file_name[208];
 };
 
@@ -62,7 +62,7 @@ static int fits(const char *name, const char *row)
     return !strcmp(name, row);
 }
 
-/* A file that may be a model by itself: a look at its content. The first by name is kept, one that is read before all others. */
+/* Examine the content of a file that may be a model by itself. Keep the first by name, but prefer a file that is readable. */
 static void try_file(struct folder_look *l, const char *name)
 {
     struct arena scrap;
@@ -146,7 +146,7 @@ int kind_is_weights(const char *name)
 int kind_of_source(struct kind *k, const struct model_source *p, steno_error *e)
 {
     if (!p->is_folder) return kind_of_file(k, &p->file, e);
-    struct model_source quiet = *p; /* a look is no reading: nobody has to hear of it */
+    struct model_source quiet = *p; /* identifying a folder is not reading: the files are not reported to `opened` */
     quiet.opened = NULL;
     struct folder_look l = { .p = &quiet, .k = k, .e = e, .row = N_KNOWN, .weights = N_WEIGHTS };
     *k = (struct kind){ .form = KIND_UNKNOWN };

@@ -1,7 +1,7 @@
 /* steno: long lists of settings. SPDX-License-Identifier: MIT
  *
- * A vocabulary or the ranks of its pairs have a hundred thousand values, which nobody looks up by key. They stay where they are and are
- * read from end to end by whoever wants them. */
+ * A vocabulary or the ranks of its pairs have a hundred thousand values, which are never looked up by key. They stay in the file and are
+ * read from end to end on request. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static double read_value(struct rd *r, enum meta_list_type type)
     return x;
 }
 
-/* Its bytes, or STENO_EFORMAT where the file has fewer than it should. */
+/* Open the list's bytes. STENO_EFORMAT if the file has fewer than the list needs. */
 static int list_begin(const struct meta_list *l, struct rd *r, steno_error *e)
 {
     if (l->offset > l->file.size || l->size > l->file.size - l->offset)

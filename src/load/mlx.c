@@ -1,8 +1,8 @@
-/* steno: folders that MLX has quantised. SPDX-License-Identifier: MIT
+/* steno: folders quantised by MLX. SPDX-License-Identifier: MIT
  *
- * A matrix [n, k] is stored as 32-bit words [n, k * bits / 32] in which weights of 2 to 8 bits follow each other, with a scale and an
- * offset for each group of 32, 64 or 128 of them: weight = scale * q + offset. config.json says bits and length of groups, for all
- * matrices or for one by the name of its module. Matrices that are not quantised are stored as elsewhere. */
+ * A matrix [n, k] is stored as 32-bit words [n, k * bits / 32] that hold weights of 2 to 8 bits in sequence. Each group of 32, 64 or 128
+ * weights has a scale and an offset: weight = scale * q + offset. config.json gives the bits and the group length, for all matrices or for
+ * one by the name of its module. Matrices that are not quantised are stored as in other folders. */
 #include "load/mlx.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ struct join {
     steno_error *e;
 };
 
-/* What the settings say of the module, or of all. */
+/* A setting of the module, or else of all modules. */
 static const struct meta_entry *setting(const struct join *j, const char *what)
 {
     char key[2 * NAME_SZ];
@@ -73,7 +73,7 @@ static int check_scales(const struct join *j, const struct tensor *s, uint64_t g
                    j->w->name, s->name, s->dim[0], s->dim[1], j->t->name, j->t->dim[0], groups);
 }
 
-/* The tensor of the module called so. */
+/* The tensor of the module named by `what`. */
 static struct tensor *beside(const struct join *j, const char *what)
 {
     char name[NAME_SZ + 16];
@@ -105,7 +105,7 @@ static int join_words(const struct join *j, struct tensor *t, struct tensor *sca
     t->type = form_of_groups(form, 1);
     t->dim[1] = k;
     t->groups = g;
-    scale->form = offset->form = FORM_WORDS; /* they leave the index */
+    scale->form = offset->form = FORM_WORDS; /* both leave the index */
     return STENO_OK;
 }
 
@@ -120,7 +120,7 @@ static int join_tensor(struct weights *w, struct tensor *t, steno_error *e)
     enum tensor_form form;
     int64_t len;
     const int rc = setting(&j, "bits") || setting(&j, "mode") ? read_settings(&j, &form, &len) : STENO_OK;
-    if (rc || (!scale && !offset && !setting(&j, "bits"))) return rc; /* words of another kind */
+    if (rc || (!scale && !offset && !setting(&j, "bits"))) return rc; /* words that are not MLX weights */
     return err_set(e, STENO_EFORMAT, "%s: tensor %s.%s is missing, which the words of %s need", w->name, j.module,
                    scale ? "biases" : "scales", t->name);
 }

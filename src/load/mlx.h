@@ -1,9 +1,9 @@
-/* steno: folders that MLX has quantised. SPDX-License-Identifier: MIT */
+/* steno: folders quantised by MLX. SPDX-License-Identifier: MIT */
 #ifndef STENO_LOAD_MLX_H
 #define STENO_LOAD_MLX_H
 #include "load/weights.h"
 
-/* Words with scales and offsets beside them (NAME.weight, .scales, .biases) become one tensor, as `quantization` among the settings says;
- * other words leave the index. STENO_EFORMAT for what does not fit together, STENO_EUNSUPPORTED for numbers of another kind. */
+/* Join words with their scales and offsets (NAME.weight, .scales, .biases) to one tensor, as the settings' `quantization` describes. Other
+ * words leave the index. STENO_EFORMAT for inconsistent tensors, STENO_EUNSUPPORTED for other number formats. */
 int mlx_join(struct weights *w, steno_error *e);
 #endif

@@ -1,10 +1,11 @@
 /* steno: reader of npz files. SPDX-License-Identifier: MIT
  *
- * A zip archive of entries NAME.npy, as numpy.savez and MLX write it, or deflated, as numpy.savez_compressed does. An array is a magic
- * word, a version, the length of a head, the head - a dictionary as Python prints it - and the numbers, which fill the entry to its end.
+ * A zip archive of entries NAME.npy, stored as numpy.savez and MLX write it, or deflated as numpy.savez_compressed writes it. An array is a
+ * magic number, a version, the length of a header, the header (a dictionary as Python prints it) and the numbers up to the end of the
+ * entry.
  *
- * Numbers are read at any place and by several threads, which a deflated text does not allow: such an entry is unpacked into memory when
- * its head has been read and says the same size. An archive that unpacks to far more than weights do is refused before. */
+ * Several threads read numbers at any offset, which deflated data does not allow. Such an entry is unpacked into memory once its header has
+ * been read and the sizes agree. An archive that unpacks to far more than weights do is refused first. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,14 @@
 #include "load/zip.h"
 
 enum { MAGIC_SZ = 6, TEXT_MAX = 4096, BEGIN_MAX = 12 + TEXT_MAX, MAX_NAME = 255, MAX_CODE = 8 };
-enum { UNPACK_TIMES = 16, UNPACK_FREE = 64 << 20 }; /* most bytes that all entries unpack to: so many times the file's, and these */
+enum { UNPACK_TIMES = 16, UNPACK_FREE = 64 << 20 }; /* limit for all unpacked bytes: this multiple of the file's size, and these bytes */
 
 struct npz {
     struct weights *w;
     const struct file *f;
-    const struct zip_entry *entry; /* the one in hand */
-    uint8_t *head;                 /* [BEGIN_MAX] its beginning, where it is packed */
-    const char *p;                 /* the rest of its head, NUL-terminated */
+    const struct zip_entry *entry; /* the current entry */
+    uint8_t *head;                 /* [BEGIN_MAX] the first bytes of a packed entry */
+    const char *p;                 /* the rest of the header, NUL-terminated */
     struct array a;
     int n_descr, n_order, n_shape;
     steno_error *e;
@@ -41,7 +42,7 @@ static int take(struct npz *z, char c)
     return 1;
 }
 
-/* A text between single quotes. @return 0: there is none of fewer than cap bytes */
+/* Read a text between single quotes. @return 0: no such text of fewer than cap bytes */
 static int take_text(struct npz *z, char *out, size_t cap)
 {
     if (!take(z, '\'')) return 0;
@@ -62,7 +63,7 @@ static int take_word(struct npz *z, const char *word)
     return 1;
 }
 
-/* '<f4', '|b1': the order of bytes, where there are several, has to be this machine's. */
+/* Read a type, '<f4' or '|b1'. A byte order must be this machine's. */
 static int read_type(struct npz *z)
 {
     char code[MAX_CODE];
@@ -79,7 +80,8 @@ static int read_order(struct npz *z)
     return z->a.by_columns || take_word(z, "False") ? STENO_OK : bad(z, "its order is neither True nor False");
 }
 
-/* In one extent of more than 1 there is but one order; weights are put in order when they are read, tables of whole numbers are not. */
+/* An array with at most one extent above 1 has the same order both ways. Weights are reordered on reading; tables of whole numbers are
+ * not. */
 static int check_order(struct npz *z)
 {
     int extents = 0;
@@ -136,7 +138,7 @@ static int unpack_head(const struct npz *z)
     return z->entry->is_packed ? zip_unpack(z->f, z->entry, z->head, size < BEGIN_MAX ? size : BEGIN_MAX, z->e) : STENO_OK;
 }
 
-/* n bytes at `at` of the beginning of the entry in hand. */
+/* Read n bytes at `at` within the first bytes of the current entry. */
 static int read_begin(const struct npz *z, uint64_t at, void *dst, size_t n)
 {
     if (!z->entry->is_packed) return file_read(z->f, z->entry->offset + at, dst, n, z->e);
@@ -144,7 +146,7 @@ static int read_begin(const struct npz *z, uint64_t at, void *dst, size_t n)
     return STENO_OK;
 }
 
-/* All of a packed entry, as a file in the weights' memory. */
+/* Unpack a whole packed entry into a file in the weights' memory. */
 static int unpack_all(struct npz *z)
 {
     const uint64_t size = z->entry->size;
@@ -158,7 +160,7 @@ static int unpack_all(struct npz *z)
     return zip_unpack(z->f, z->entry, bytes, size, z->e);
 }
 
-/* The head of the entry in hand as text, and the place behind it. */
+/* Copy the current entry's header to `text`. *at: the offset after it. */
 static int find_head(const struct npz *z, char text[TEXT_MAX + 1], uint64_t *at)
 {
     uint8_t p[12];
@@ -228,7 +230,7 @@ static int npz_match(const struct kind *k, const struct file *f)
     return k->form == KIND_NPZ;
 }
 
-/* Before anything is unpacked. */
+/* Runs before anything is unpacked. */
 static int check_sum_of_sizes(const struct zip *zip, const struct file *f, steno_error *e)
 {
     const uint64_t most = f->size < UINT64_MAX / UNPACK_TIMES - UNPACK_FREE ? f->size * UNPACK_TIMES + UNPACK_FREE : UINT64_MAX;

@@ -1,8 +1,8 @@
 /* steno: values of a pickle. SPDX-License-Identifier: MIT
  *
- * The stack machine has one stack of values, a second one of marks, and a memo of values to be used again. An instruction may only take
- * what lies above the last mark. Scalars live in the value itself; lists, tuples and dictionaries live in the arena. Stack, memo and
- * lists grow by doubling with the bytes that fill them, up to a limit, so that a hostile file costs a small multiple of its size. */
+ * The stack machine has a stack of values, a stack of marks, and a memo of values for reuse. An instruction may only take values above the
+ * last mark. Scalars are stored in the value itself; lists, tuples and dictionaries are in the arena. Stack, memo and lists grow by
+ * doubling with the bytes that fill them, up to a limit, so a hostile file costs a small multiple of its size. */
 #include "load/pickle.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ enum opcode {
     PK_STACK_GLOBAL = 0x93, PK_MEMOIZE = 0x94, PK_FRAME = 0x95
 };
 
-/* What messages call instructions; those without an opcode above are known and refused. */
+/* Names of instructions for messages. Those without an opcode above are known and refused. */
 static const struct { uint8_t code; const char *name; } opcode_name[] = {
     { PK_MARK, "MARK" }, { PK_STOP, "STOP" }, { PK_BININT, "BININT" }, { PK_BININT1, "BININT1" }, { PK_BININT2, "BININT2" },
     { PK_NONE, "NONE" }, { PK_BINPERSID, "BINPERSID" }, { PK_REDUCE, "REDUCE" }, { PK_BINUNICODE, "BINUNICODE" },
@@ -35,8 +35,8 @@ static const struct { uint8_t code; const char *name; } opcode_name[] = {
 };
 
 enum {
-    POOL = 256,              /* lists or values taken from the arena at once */
-    ROOM = 8 * PICKLE_MAX,   /* values in all, with those that were left behind when a list grew */
+    POOL = 256,              /* lists or values allocated from the arena at once */
+    ROOM = 8 * PICKLE_MAX,   /* limit of all values, including old copies of lists that grew */
     SAID_MAX = 200           /* bytes of a name in a message */
 };
 
@@ -48,7 +48,7 @@ struct machine {
     const struct pickle_name *names;
     uint32_t n_names, n_lists, n_values;
     struct pickle_list stack, memo;
-    struct pickle_list *list_pool;   /* what is still to be had of the last pieces from the arena, whose own are never smaller than 64 */
+    struct pickle_list *list_pool;   /* unused rest of the last blocks from the arena; a block has at least 64 elements */
     struct pickle_value *value_pool;
     uint32_t n_list_pool, n_value_pool, n_memo;
     uint32_t *mark, n_marks, cap_marks;
@@ -63,7 +63,7 @@ static const char *op_name(uint8_t op)
     return "of no meaning";
 }
 
-/* The instruction at hand, and what is wrong with it. */
+/* Report an error at the current instruction. @return a status */
 static int bad(struct machine *m, const char *what)
 {
     return err_set(m->e, STENO_EFORMAT, "%s: byte %zu: instruction 0x%02x (%s): %s", m->where, m->op_pos, m->op, op_name(m->op), what);
@@ -134,7 +134,7 @@ static int push_int(struct machine *m, enum pickle_kind kind, int64_t i)
     return push(m, (struct pickle_value){ .kind = (uint8_t)kind, .i = i });
 }
 
-/* The n topmost values, first pushed first, without taking them; NULL and the error where there are fewer above the last mark. */
+/* The n topmost values, first pushed first, without popping them; NULL and the error if fewer are above the last mark. */
 static struct pickle_value *top(struct machine *m, uint32_t n)
 {
     if (m->stack.n - floor_of(m) >= n) return &m->stack.item[m->stack.n - n];
@@ -157,7 +157,7 @@ static int push_mark(struct machine *m)
     return STENO_OK;
 }
 
-/* Take the last mark away. @return STENO_OK with the number of values above it, or an error */
+/* Remove the last mark. @return STENO_OK with the number of values above it, or an error */
 static int pop_mark(struct machine *m, uint32_t *n)
 {
     if (!m->n_marks) return bad(m, "there is no mark");
@@ -179,7 +179,7 @@ static const uint8_t *take(struct machine *m, size_t n)
     return p;
 }
 
-/* A number of n bytes, n at most 8. @return 1, or 0 and the error */
+/* Read a number of n bytes, n at most 8. @return 1, or 0 and the error */
 static int take_number(struct machine *m, unsigned n, int is_signed, uint64_t *out)
 {
     const uint8_t *p = take(m, n);
@@ -211,7 +211,7 @@ static int read_float(struct machine *m)
     if (!p) return STENO_EFORMAT;
     uint64_t bits = 0;
     struct pickle_value v = { .kind = PICKLE_FLOAT };
-    for (int i = 0; i < 8; i++) bits = bits << 8 | p[i]; /* the one number that is written big end first */
+    for (int i = 0; i < 8; i++) bits = bits << 8 | p[i]; /* the only number stored big-endian */
     memcpy(&v.x, &bits, sizeof v.x);
     return push(m, v);
 }
@@ -264,7 +264,7 @@ static int memo_get(struct machine *m, unsigned n)
 
 /* ---- containers ---------------------------------------------------------------------------------------------------------------- */
 
-/* The topmost n values become a value of their own. */
+/* Replace the topmost n values by one container value. */
 static int make(struct machine *m, enum pickle_kind kind, uint32_t n)
 {
     const struct pickle_value *from = n ? top(m, n) : NULL;
@@ -286,7 +286,7 @@ static int make_tuple(struct machine *m)
     return rc ? rc : make(m, PICKLE_TUPLE, n);
 }
 
-/* The topmost n values go into the list or dictionary below them. */
+/* Move the topmost n values into the list or dictionary below them. */
 static int extend(struct machine *m, enum pickle_kind kind, uint32_t n)
 {
     const struct pickle_value *v = top(m, n + 1);
@@ -311,9 +311,9 @@ static int extend_marked(struct machine *m, enum pickle_kind kind)
     return rc ? rc : extend(m, kind, n);
 }
 
-/* ---- names, and what would be done with them ----------------------------------------------------------------------------------- */
+/* ---- names and calls ----------------------------------------------------------------------------------------------------------- */
 
-/* Only names on the list. */
+/* Push a name. Only names on the list are allowed. */
 static int push_name(struct machine *m, const char *module, size_t n_module, const char *name, size_t n)
 {
     for (uint32_t i = 0; i < m->n_names; i++) {
@@ -349,7 +349,7 @@ static int read_stack_global(struct machine *m)
     return push_name(m, v[0].text, v[0].n, v[1].text, v[1].n);
 }
 
-/* A call is noted, not made. */
+/* Record a call without making it. */
 static int reduce(struct machine *m)
 {
     struct pickle_value *v = top(m, 2);
@@ -363,7 +363,7 @@ static int reduce(struct machine *m)
     return make(m, PICKLE_DICT, 0);
 }
 
-/* A dictionary of modules carries their versions as an attribute; it is of no use here. */
+/* A dictionary of modules carries their versions as an attribute, which is ignored. */
 static int build(struct machine *m)
 {
     const struct pickle_value *v = top(m, 2);
@@ -468,6 +468,6 @@ const struct pickle_value *pickle_find(const struct pickle_value *v, const char 
     const struct pickle_value *last = NULL;
     if (v->kind != PICKLE_DICT) return NULL;
     for (uint32_t i = 0; i + 1 < v->list->n; i += 2)
-        if (pickle_is_text(&v->list->item[i], key)) last = &v->list->item[i + 1]; /* as Python: a later value replaces an earlier */
+        if (pickle_is_text(&v->list->item[i], key)) last = &v->list->item[i + 1]; /* as in Python, a later value replaces an earlier one */
     return last;
 }

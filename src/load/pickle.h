@@ -1,8 +1,8 @@
 /* steno: values of a pickle. SPDX-License-Identifier: MIT
  *
- * A pickle is a program for a small stack machine that builds Python objects. This reader runs the instructions that write plain values,
- * and nothing else: a call of something is kept as a note of what would have been called, for names on the caller's list; any other name
- * and any other instruction is an error. Values that a pickle refers to twice are shared here too, so whoever walks them says how deep. */
+ * A pickle is a program for a small stack machine that builds Python objects. This reader runs only the instructions that create plain
+ * values. A call of a name on the caller's list is recorded and not made. Any other name and any other instruction is an error. Values that
+ * a pickle refers to twice are shared in the result, too, so a caller that walks them must limit the depth. */
 #ifndef STENO_LOAD_PICKLE_H
 #define STENO_LOAD_PICKLE_H
 #include "base/arena.h"
@@ -14,13 +14,13 @@ enum pickle_kind {
     PICKLE_TUPLE, PICKLE_LIST,
     PICKLE_DICT,   /* key, value, key, value, … */
     PICKLE_NAME,
-    PICKLE_CALL,   /* a name that would be called; list: the arguments */
-    PICKLE_OUTSIDE /* something kept outside of the pickle; list: what is said of it */
+    PICKLE_CALL,   /* a call that was not made; list: the arguments */
+    PICKLE_OUTSIDE /* a value stored outside the pickle; list: its description */
 };
 
 struct pickle_value {
     uint8_t kind;  /* enum pickle_kind */
-    uint8_t name;  /* of PICKLE_NAME and PICKLE_CALL: place in the list of names */
+    uint8_t name;  /* of PICKLE_NAME and PICKLE_CALL: index in the list of names */
     uint32_t n;    /* bytes of PICKLE_TEXT */
     union {
         int64_t i; /* PICKLE_INT, PICKLE_BOOL */
@@ -42,7 +42,7 @@ struct pickle_name {
     enum pickle_use use;
 };
 
-enum { PICKLE_MAX = 1 << 20 /* values on the stack, in the memo, or of one list; lists */ };
+enum { PICKLE_MAX = 1 << 20 /* limit of values on the stack, in the memo or of one list, and of lists */ };
 
 /* Run a pickle of protocol 2 to 5.
  *
@@ -53,7 +53,7 @@ enum { PICKLE_MAX = 1 << 20 /* values on the stack, in the memo, or of one list;
 int pickle_read(struct pickle_value *out, const uint8_t *data, size_t n, const char *where, const struct pickle_name *names,
                 uint32_t n_names, struct arena *a, steno_error *e);
 
-/* The value of a text key in a dictionary; NULL: none, or v is no dictionary. */
+/* The value of a text key in a dictionary; NULL: no such key, or v is not a dictionary. */
 const struct pickle_value *pickle_find(const struct pickle_value *v, const char *key);
 int pickle_is_text(const struct pickle_value *v, const char *text);
 #endif

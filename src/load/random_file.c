@@ -1,13 +1,13 @@
-/* steno: a file that exists only as a rule. SPDX-License-Identifier: MIT
+/* steno: a file computed from a seed. SPDX-License-Identifier: MIT
  *
- * A weight is a function of the seed and its place, so that any range of the file can be made alone, by any thread. */
+ * A weight is a function of the seed and its index, so any thread can compute any range of the file alone. */
 #include "load/random_file.h"
 
 #include <string.h>
 
 enum { MAX_BLOCK = 256 };
 
-/* SplitMix64 of one counter: any weight can be made alone. */
+/* SplitMix64 of one counter: any weight can be computed alone. */
 static uint64_t mix(uint64_t seed, uint64_t i)
 {
     uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
@@ -27,8 +27,8 @@ static void put_half(uint8_t *p, float x)
     memcpy(p, &h, 2);
 }
 
-/* The scales of a K type's block whose other bytes are random. sigma: how many times wider than uniform numbers in +-1 its weights are
- * with d = 1, by standard deviation; ratio: dmin / d that puts their mean at 0. */
+/* Scales of a K-type block whose other bytes are random. sigma: the ratio of its weights' standard deviation at d = 1 to that of uniform
+ * numbers in +-1; ratio: the dmin / d that moves their mean to 0. */
 static void scale_k_block(uint8_t *out, const struct random_piece *p)
 {
     static const struct { float sigma, ratio; uint8_t d_at, min_at; } k_type[DT_COUNT] = {
@@ -41,7 +41,7 @@ static void scale_k_block(uint8_t *out, const struct random_piece *p)
     if (k_type[p->type].min_at) put_half(out + k_type[p->type].min_at, d * k_type[p->type].ratio);
 }
 
-/* Block or element number i of a piece. Quants are uniform; the scale makes the largest one mean + spread. */
+/* Make block or element i of a piece. Quants are uniform; the scale makes the largest one mean + spread. */
 static void make_block(uint8_t *out, const struct random_piece *p, uint64_t seed, uint64_t i, size_t sz)
 {
     const uint64_t base = p->off + i * MAX_BLOCK;
@@ -123,7 +123,7 @@ static void add_piece(struct random_file *r, struct random_piece p)
 uint8_t *random_file_bytes(struct random_file *r, size_t n)
 {
     uint8_t *bytes = arena_alloc(r->arena, n);
-    if (!bytes) r->piece = NULL; /* random_file_end tells */
+    if (!bytes) r->piece = NULL; /* random_file_end reports the error */
     add_piece(r, (struct random_piece){ .bytes = bytes, .size = n });
     return bytes;
 }

@@ -1,8 +1,8 @@
 /* steno: reader of safetensors files. SPDX-License-Identifier: MIT
  *
- * Eight bytes of length, a JSON object that gives each tensor's type, shape and place, then the data: without holes, without overlaps,
- * to the end of the file. Integers and truth values (position ids, masks) are checked like the rest and are no tensors (array.h), as are
- * tensors without elements; other types of numbers are refused by name. */
+ * Eight bytes of length, a JSON object with each tensor's type, shape and offsets, then the data. The data must reach to the end of the
+ * file without gaps and overlaps. Integers and truth values (position ids, masks) are checked like the others and do not become tensors
+ * (array.h), nor do tensors without elements. Other number types are refused by name. */
 #include "load/safetensors.h"
 
 #include <inttypes.h>
@@ -24,11 +24,11 @@ struct st {
     const char *shard;
     struct json_reader j;
     struct buf spans;
-    uint64_t data;        /* place of the data in the file */
+    uint64_t data;        /* byte offset of the data in the file */
     steno_error *e;
 };
 
-/* What one entry of the header says. */
+/* One entry of the header. */
 struct entry {
     const char *name;
     const struct array_type *type;
@@ -50,7 +50,7 @@ static int read_type(struct st *st, struct entry *t)
     return STENO_OK;
 }
 
-/* A list of whole numbers of at most `max` members. */
+/* Read a list of at most `max` whole numbers. */
 static int read_list(struct st *st, const struct entry *t, const char *what, uint64_t *out, int max, int *n)
 {
     struct json_reader *j = &st->j;
@@ -84,7 +84,7 @@ static int read_field(struct st *st, struct entry *t)
     return rc;
 }
 
-/* Its bytes by type and shape must be its bytes by place, inside the data. */
+/* The size by type and shape must equal the size by offsets, inside the data. */
 static int check_size(struct st *st, const struct entry *t, uint64_t *count)
 {
     const uint64_t data = st->f->size - st->data;
@@ -147,7 +147,7 @@ static int read_entry(struct st *st)
 
 /* ---- the file ---------------------------------------------------------------------------------------------------------------- */
 
-/* "__metadata__": texts by name, or null, which is none (MLX). Those of the first shard are enough. */
+/* "__metadata__": texts by name, or null for none (MLX). Only the first shard's are kept. */
 static int read_metadata(struct st *st, struct flat *flat)
 {
     struct json_reader *j = &st->j;
@@ -167,7 +167,7 @@ static int read_metadata(struct st *st, struct flat *flat)
 static int read_header(struct st *st)
 {
     struct json_reader *j = &st->j;
-    struct meta rest = { .arena = st->w->meta.arena }; /* of further shards */
+    struct meta rest = { .arena = st->w->meta.arena }; /* of later shards */
     struct flat flat;
     flat_begin(&flat, st->w->n_shards > 1 ? &rest : &st->w->meta, "metadata", st->f->name);
     int rc = json_next(j) == JSON_OBJECT ? STENO_OK : json_fail(j, st->e, "want an object of tensors");
@@ -191,7 +191,7 @@ static int by_place(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Every byte of the data belongs to one tensor. */
+/* Check that every byte of the data belongs to one tensor. */
 static int check_cover(struct st *st)
 {
     struct span *span = (struct span *)(void *)st->spans.p;
@@ -247,7 +247,7 @@ int safetensors_read_file(struct weights *w, const struct file *f, const struct 
     return rc;
 }
 
-/* A damaged one is known by its name: the reader knows what is wrong with it. */
+/* A damaged file matches by its name, so that the reader reports what is wrong with it. */
 static int safetensors_match(const struct kind *k, const struct file *f)
 {
     return k->form == KIND_SAFETENSORS || (k->form < KIND_TEXT && file_name_ends(f, ".safetensors"));

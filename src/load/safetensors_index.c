@@ -1,7 +1,7 @@
 /* steno: safetensors models in several files. SPDX-License-Identifier: MIT
  *
- * model.safetensors.index.json says which tensor lies in which file. It is taken at its word both ways: a tensor it names must be in that
- * file, and a tensor of a file must be named. Files are opened once each and only beside the index. */
+ * model.safetensors.index.json maps tensors to files. Both directions are checked: a tensor that the index names must be in that file, and
+ * a tensor of a file must be in the index. Each file is opened once, and only in the folder of the index. */
 #include "load/safetensors.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 enum { MAX_INDEX = 64 << 20, MAX_SHARDS = 256, MAX_FILE_NAME = 200 };
 
-/* {"name": "file", ...}; both stay where they are in the text. */
+/* Read {"name": "file", ...}. The strings stay in the text. */
 static int read_map(struct json_reader *j, struct buf *list, steno_error *e)
 {
     if (json_next(j) != JSON_OBJECT) return json_fail(j, e, "weight_map is not an object");
@@ -46,13 +46,13 @@ static int read_index(struct json_reader *j, struct buf *list, steno_error *e)
     return rc;
 }
 
-/* Give equal file names one pointer and count them. */
+/* Give equal file names one pointer, and count the files. */
 static int count_files(const struct promises *ps, const char *file[MAX_SHARDS], uint32_t *n, const struct file *f, steno_error *e)
 {
     *n = 0;
     for (uint32_t i = 0; i < ps->n; i++) {
         uint32_t k = *n;
-        while (k && strcmp(file[k - 1], ps->p[i].file) != 0) k--; /* the latest is the likeliest */
+        while (k && strcmp(file[k - 1], ps->p[i].file) != 0) k--; /* the latest is the most likely */
         if (k) continue;
         if (*n == MAX_SHARDS) return err_set(e, STENO_EFORMAT, "%s: weight_map names more than %d files", f->name, MAX_SHARDS);
         file[(*n)++] = ps->p[i].file;

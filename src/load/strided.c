@@ -1,21 +1,21 @@
-/* steno: tensors whose numbers lie in another order than their shape says. SPDX-License-Identifier: MIT
+/* steno: tensors stored in an order other than that of their shape. SPDX-License-Identifier: MIT
  *
- * Such a tensor is a file of its own that has no bytes: what is asked of it is read from the real one and put in order. Weights are asked
- * for by a few rows, which may lie all over the file, so a band of many rows is made at once and kept until rows of another are wanted.
- * All tensors of a model share one band. */
+ * Such a tensor has a virtual file that holds no bytes: a read is served from the real file, and the numbers are put in order. Weights are
+ * read a few rows at a time, and those may be scattered over the whole file. A band of many rows is therefore read at once and kept until
+ * rows outside of it are needed. All tensors of a model share one band. */
 #include "load/strided.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAND_SZ = 4 << 20 /* bytes of rows that are made at once, if a row is not longer */,
-       TILE = 32,           /* runs that are put in order together */
-       RUN = 512 };         /* numbers of each */
+enum { BAND_SZ = 4 << 20 /* bytes of rows that are read at once; at least one row */,
+       TILE = 32,           /* runs that are transposed together */
+       RUN = 512 };         /* numbers of a run in a tile */
 
 struct strided {
-    struct file file, of; /* what readers see; where the numbers are */
-    uint64_t offset;      /* of the first number there */
+    struct file file, of; /* the virtual file of readers; the file with the numbers */
+    uint64_t offset;      /* of the first number in `of` */
     uint64_t dim[4], stride[4];
     size_t elem; /* bytes of a number */
     struct strided_band *band;
@@ -23,17 +23,17 @@ struct strided {
 
 struct strided_band {
     pthread_mutex_t lock;
-    const struct strided *of; /* NULL: it holds nothing */
-    uint64_t row, n;          /* its rows */
+    const struct strided *of; /* NULL: the band is empty */
+    uint64_t row, n;          /* rows [row, row + n) of the tensor */
     uint8_t *bytes;
     size_t cap;
 };
 
-/* Two extents of a tensor: one along which numbers lie side by side in the file, and the one along which they are seen so. */
+/* A plane of two extents: the one whose numbers are contiguous in the file, and the one whose numbers are contiguous in the result. */
 struct plane {
-    uint64_t at;             /* of its first number in the file, in bytes */
-    uint64_t runs, run_step; /* in the file a run of `len` numbers begins every run_step bytes */
-    uint64_t len, step;      /* neighbours of a run are `step` bytes apart where they are put, those of neighbouring runs one number */
+    uint64_t at;             /* byte offset of its first number in the file */
+    uint64_t runs, run_step; /* a run of `len` numbers begins every run_step bytes of the file */
+    uint64_t len, step;      /* in the result: bytes between numbers of a run; runs are one number apart */
 };
 
 /* dst[i * step + j] = src[j][i] */
@@ -62,7 +62,7 @@ static int read_plane(const struct strided *t, const struct plane *p, uint8_t *d
     return STENO_OK;
 }
 
-/* The extent along which neighbours lie side by side in the file. */
+/* The extent whose numbers are contiguous in the file. */
 static int side_by_side(const struct strided *t)
 {
     for (int i = 0; i < 4; i++)
@@ -70,14 +70,14 @@ static int side_by_side(const struct strided *t)
     return 3;
 }
 
-/* Rows [row, row + n), in order. */
+/* Read rows [row, row + n), in order. */
 static int read_rows(const struct strided *t, uint64_t row, uint64_t n, uint8_t *dst, steno_error *e)
 {
     const uint64_t dim[4] = { n, t->dim[1], t->dim[2], t->dim[3] };
     uint64_t step[4] = { 0, 0, 0, t->elem }, plane[4];
     for (int i = 3; i-- > 0;) step[i] = step[i + 1] * dim[i + 1];
     int last = 3;
-    while (last && dim[last] == 1) last--; /* numbers are seen side by side along it */
+    while (last && dim[last] == 1) last--; /* the result is contiguous along it */
     const int run = side_by_side(t);
     for (int i = 0; i < 4; i++) plane[i] = i == run || i == last ? 1 : dim[i];
     const struct plane all = { .runs = run == last ? 1 : dim[last], .run_step = t->stride[last] * t->elem, .len = dim[run],
@@ -94,7 +94,7 @@ static int read_rows(const struct strided *t, uint64_t row, uint64_t n, uint8_t 
     return STENO_OK;
 }
 
-/* The band becomes the one that has `row` of this tensor, if it is not. */
+/* Load the band that has `row` of this tensor, unless it is loaded. */
 static int band_of(const struct strided *t, uint64_t row, uint64_t row_sz, steno_error *e)
 {
     struct strided_band *b = t->band;
@@ -142,7 +142,7 @@ static int strided_read(const void *user, uint64_t off, void *dst, size_t n, ste
 int strided_is_dense(const uint64_t dim[4], const uint64_t stride[4])
 {
     int done[4] = { 0 };
-    for (uint64_t dense = 1;;) { /* from the extent whose numbers lie side by side to the one that holds all others */
+    for (uint64_t dense = 1;;) { /* from the extent with contiguous numbers to the one that contains all others */
         int next = -1, left = 0;
         for (int i = 0; i < 4; i++) {
             if (done[i] || dim[i] == 1) continue;

@@ -1,4 +1,4 @@
-/* steno: forms in which tensors lie in files, and no kernel reads them. SPDX-License-Identifier: MIT */
+/* steno: stored forms of tensors that no kernel reads. SPDX-License-Identifier: MIT */
 #include "load/tensor_form.h"
 
 #include <math.h>
@@ -22,13 +22,13 @@ size_t form_block_sz(enum tensor_form f)
     return f == FORM_IQ4_NL ? IQ4_NL_SZ : MXFP4_SZ;
 }
 
-/* Stored, k and k + 16 share a byte. */
+/* In the file, k and k + 16 share a byte. */
 static void look_up(int8_t q[QBLOCK], const int8_t table[16], const uint8_t *two)
 {
     for (size_t i = 0; i < QBLOCK / 2; i++) q[i] = table[two[i] & 15], q[i + QBLOCK / 2] = table[two[i] >> 4];
 }
 
-/* The scale is e8m0: a power of two, or NaN; half of it goes with whole numbers. */
+/* The scale is e8m0: a power of two, or NaN. It is halved because the table holds twice the numbers. */
 static float mxfp4_scale(const uint8_t *block)
 {
     return block[0] == 255 ? NAN : ldexpf(1, block[0] - 128);
@@ -73,7 +73,7 @@ void form_rows(void *rows, enum dtype t, enum tensor_form f, const uint8_t *bloc
     }
 }
 
-/* ---- MLX's */
+/* ---- MLX */
 
 int form_bits(enum tensor_form f)
 {
@@ -110,7 +110,7 @@ int form_is_zero(const uint8_t *words, size_t n)
     return !any;
 }
 
-/* QBLOCK numbers of so many bits, the lowest first. @return what follows them */
+/* Unpack QBLOCK numbers of `bits` bits each, lowest bits first. @return the rest of the words */
 static const uint8_t *take_bits(uint8_t q[QBLOCK], const uint8_t *words, int bits)
 {
     uint32_t held = 0;
@@ -139,7 +139,7 @@ static uint8_t *put_block(uint8_t *out, enum dtype t, const uint8_t q[QBLOCK], f
     }
     uint32_t fifth = 0;
     for (int i = 0; i < QBLOCK; i++) fifth |= (uint32_t)(q[i] >> 4) << i;
-    put_u16(out, form_fits_f16(d) ? f16_from_f32(d) : 0); /* a scale that no f16 is has nothing to scale here: form_of_groups */
+    put_u16(out, form_fits_f16(d) ? f16_from_f32(d) : 0); /* a scale that f16 cannot represent has only zeros here: see form_of_groups */
     put_u16(out + 2, f16_from_f32(m));
     if (t == DT_Q5_1) memcpy(out + 4, &fifth, 4);
     put_nibbles(out + (t == DT_Q5_1 ? 8 : 4), q);

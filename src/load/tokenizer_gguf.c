@@ -1,6 +1,6 @@
 /* steno: tokenizers inside GGUF files. SPDX-License-Identifier: MIT
  *
- * What tokenizer.ggml.* says; that it fits together was made sure of when the file was opened (gguf_vocab.c). */
+ * Reads tokenizer.ggml.*. The keys were validated when the file was opened (gguf_vocab.c). */
 #include <inttypes.h>
 #include <string.h>
 #include "load/tokenizer_text.h"
@@ -42,12 +42,12 @@ static int take_pair(void *user, uint64_t i, const char *s, size_t n)
     char text[2 * VOCAB_STRING];
     (void)i;
     memcpy(text, s, n);
-    const size_t left = (size_t)((char *)memchr(text + 1, ' ', n - 1) - text); /* there is one: gguf_vocab.c */
+    const size_t left = (size_t)((char *)memchr(text + 1, ' ', n - 1) - text); /* a space exists: gguf_vocab.c */
     return tokenizer_pair_add(&v->pairs, v->t->form, (struct tokenizer_text){ text, left },
                               (struct tokenizer_text){ text + left + 1, n - left - 1 }, v->e);
 }
 
-/* The numbers of a list for each token; NULL in *out: there is none such. */
+/* Read the numbers of a list, one per token. *out is NULL if the list is absent. */
 static int numbers(double **out, struct arena *a, const struct weights *w, const char *key, uint64_t n, steno_error *e)
 {
     const struct meta_list *l = meta_find_list(&w->meta, key);
@@ -56,7 +56,7 @@ static int numbers(double **out, struct arena *a, const struct weights *w, const
     return *out ? meta_list_numbers(l, 0, n, *out, e) : err_nomem(e, (size_t)n * sizeof **out, "a vocabulary");
 }
 
-/* Which pattern a file means by its name for it. */
+/* The pattern for the name in the file. */
 static int pattern_find(struct tokenizer_file *t, const struct weights *w, steno_error *e)
 {
     const char *pre = meta_text(&w->meta, "tokenizer.ggml.pre", "default");
@@ -76,7 +76,7 @@ static int read_form(struct tokenizer_file *t, const struct weights *w, steno_er
     const char *model = meta_text(&w->meta, "tokenizer.ggml.model", "");
     if (!strcmp(model, t->names->bytes)) {
         t->form = TOKENIZER_BYTES;
-        t->bos = t->eos = 11; /* where nothing is said */
+        t->bos = t->eos = 11; /* the default of the reference */
         return pattern_find(t, w, e);
     }
     if (t->names->words && !strcmp(model, t->names->words)) {
@@ -107,7 +107,7 @@ static int read_said(const struct weights *w, const struct said *s, steno_error 
     return STENO_OK;
 }
 
-/* Of words. The keys of before have the same ids under other names; a name is misspelt in all files. */
+/* Keys of word tokenizers. Older keys give the same ids under other names. The misspelt name is the one in all files. */
 static int read_says_of_words(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
 {
     int32_t unknown = 100;
@@ -123,7 +123,7 @@ static int read_says_of_words(struct tokenizer_file *t, const struct weights *w,
     return rc;
 }
 
-/* The template of conversations: where only named ones are there, that which is called default, or the only one. */
+/* The chat template. If only named templates exist, use the one called default, or the only one. */
 static const char *template_of(const struct meta *m)
 {
     static const char name[] = "tokenizer.chat_template.";
@@ -133,7 +133,7 @@ static const char *template_of(const struct meta *m)
         if (!strncmp(m->entry[i].key, name, sizeof name - 1) && m->entry[i].kind == META_TEXT && n++) text = "";
     for (uint32_t i = 0; i < m->n && n == 1 && !text; i++)
         if (!strncmp(m->entry[i].key, name, sizeof name - 1) && m->entry[i].kind == META_TEXT) text = m->entry[i].text;
-    return text; /* empty: several, of which none is for every use */
+    return text; /* empty: several templates, but no default */
 }
 
 static int read_says(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)

@@ -1,7 +1,7 @@
 /* steno: Hugging Face's tokenizer.json. SPDX-License-Identifier: MIT
  *
- * What it says in many small objects comes down to a few facts: which pattern cuts text, which pairs are joined, what stands for a space,
- * which tokens are special. Parts come in any order, so strings are decoded when all is read. */
+ * The file's many small objects reduce to a few facts: the pattern that cuts text, the pairs that are joined, the sign for a space, and the
+ * special tokens. Parts come in any order, so strings are decoded at the end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +13,15 @@ struct json_words {
     struct json_reader j;
     struct tokenizer_file *t;
     struct vocab_list list, extra;
-    struct buf merges;            /* struct tokenizer_text, two for each pair */
+    struct buf merges;            /* struct tokenizer_text, two per pair */
     steno_error *e;
     const char *pattern, *unknown;
-    const char *unknown_cut;      /* kind of a pre_tokenizer that this version does not know; NULL: there is none */
+    const char *unknown_cut;      /* kind of a pre_tokenizer that this version does not support; NULL: none */
     int n_patterns, cuts_digits;
-    const char *bos, *eos;        /* special tokens that go before and behind a text */
-    const char *within;           /* mark of pieces that begin no word, NULL: the usual one */
+    const char *bos, *eos;        /* special tokens before and after a text */
+    const char *within;           /* mark of pieces that do not begin a word, NULL: the default */
     int is_bpe, is_byte_level, uses_pattern, byte_fallback, has_model;
-    int is_words, cuts_words;     /* of the model; of what comes before it */
+    int is_words, cuts_words;     /* of the model; of the pre_tokenizer */
 };
 
 /* ---- vocabulary and pairs */
@@ -121,9 +121,9 @@ static int read_added(struct json_words *v)
     return rc;
 }
 
-/* ---- what is done to text */
+/* ---- preprocessing of text */
 
-/* What is done to characters. */
+/* Preprocessing of characters. */
 static void take_normalizer(struct json_words *v, const char *key, enum json_event kind)
 {
     const struct json_reader *j = &v->j;
@@ -138,19 +138,19 @@ static void take_normalizer(struct json_words *v, const char *key, enum json_eve
     if (!strcmp(j->s, "StripAccents")) to->strips = 1;
 }
 
-/* A kind of pre_tokenizer. */
+/* Read the kind of a pre_tokenizer. */
 static void take_cut(struct json_words *v, const char *type)
 {
     static const char *const known[] = { "Sequence", "Split", "Metaspace" };
     int is_known = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) is_known |= !strcmp(type, known[i]);
-    if (!strcmp(type, "ByteLevel")) v->is_byte_level = v->uses_pattern = 1; /* unless it says that it has none */
+    if (!strcmp(type, "ByteLevel")) v->is_byte_level = v->uses_pattern = 1; /* unless use_regex is false */
     else if (!strcmp(type, "BertPreTokenizer")) v->cuts_words = 1;
     else if (!strcmp(type, "Digits")) v->cuts_digits = 1;
     else if (!is_known) v->unknown_cut = type;
 }
 
-/* A fact of a part, however deep it stands. */
+/* Read a setting of a part, at any depth. */
 static void take_fact(struct json_words *v, const char *part, const char *key, enum json_event kind)
 {
     const struct json_reader *j = &v->j;
@@ -168,7 +168,7 @@ static void take_fact(struct json_words *v, const char *part, const char *key, e
     if (kind == JSON_BOOL && !strcmp(key, "individual_digits") && !j->i) v->unknown_cut = "Digits, several together";
 }
 
-/* The facts of a part whose object or list has been opened. */
+/* Read the settings of a part whose object or list has been opened. */
 static void read_part(struct json_words *v, const char *part)
 {
     struct json_reader *j = &v->j;
@@ -179,7 +179,8 @@ static void read_part(struct json_words *v, const char *part)
         else take_fact(v, part, key, kind);
 }
 
-/* {…, "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}], "pair": …}: what goes before a text, and behind it. */
+/* {..., "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}], "pair": ...}: the special tokens before and after a
+ * text. */
 static void read_template(struct json_words *v)
 {
     struct json_reader *j = &v->j;
@@ -190,7 +191,7 @@ static void read_template(struct json_words *v)
         if (kind == JSON_KEY) key = j->s;
         if (kind == JSON_ARRAY) list = key;
         if (kind == JSON_OBJECT) item = key;
-        if (kind == JSON_TEXT && !strcmp(list, "cls") && !v->bos) v->bos = j->s; /* ["[CLS]", 101], as older files have it */
+        if (kind == JSON_TEXT && !strcmp(list, "cls") && !v->bos) v->bos = j->s; /* ["[CLS]", 101], the form of older files */
         if (kind == JSON_TEXT && !strcmp(list, "sep") && !v->eos) v->eos = j->s;
         if (kind != JSON_TEXT || strcmp(key, "id") != 0 || strcmp(list, "single") != 0) continue;
         const int is_special = !strcmp(item, "SpecialToken");
@@ -218,9 +219,9 @@ static int read_member(struct json_words *v)
     return STENO_OK;
 }
 
-/* ---- all of it */
+/* ---- the whole file */
 
-/* Which of the known patterns it is. The first one is what byte-level pairs have where nothing is said. */
+/* Find the pattern among the known ones. Byte-level pairs without a pattern use the first one. */
 static int pattern_find(struct json_words *v)
 {
     const struct tokenizer_names *names = v->t->names;
@@ -261,15 +262,15 @@ static int has_space_sign(const char *s, size_t n)
     return 0;
 }
 
-/* Types and bytes of what was read: strings are still as the file writes them. */
+/* Set types and bytes of the entries. Their strings are still in the file's spelling. */
 static int decode_entries(struct json_words *v, struct weights *w)
 {
     const char *unknown = v->unknown ? v->unknown : "";
     for (uint32_t i = 0; i < w->n_vocab_entries; i++) {
         struct vocab_entry *it = &w->vocab[i];
-        char *s = (char *)(uintptr_t)it->s; /* the arena's */
+        char *s = (char *)(uintptr_t)it->s; /* in the arena, so it may be changed */
         if (it->n && it->n == strlen(unknown) && !memcmp(s, unknown, it->n)) it->type = VOCAB_UNKNOWN;
-        /* Runs of spaces that stand among the added tokens are joined like others: their text has signs for spaces, which no text has. */
+        /* Runs of spaces among the added tokens are joined like other pieces: they use the space sign, which never occurs in text. */
         if (it->type == VOCAB_USER_DEFINED && v->t->form == TOKENIZER_PIECES && has_space_sign(s, it->n)) it->type = VOCAB_NORMAL;
         if (v->t->form == TOKENIZER_WORDS) continue;
         const int is_byte = v->byte_fallback && it->type == VOCAB_NORMAL && it->n == 6 && !memcmp(s, "<0x", 3) && s[5] == '>';

@@ -1,6 +1,6 @@
 /* steno: vocab.txt, BERT's vocabulary. SPDX-License-Identifier: MIT
  *
- * A token in each line, its id the line's number; tokenizer_config.json beside it says what is done to text, and which tokens are special.
+ * One token per line; the line number is its id. tokenizer_config.json in the same folder gives preprocessing and special tokens.
  * Reference: transformers 5.23, models/bert/tokenization_bert.py. */
 #include <string.h>
 #include "load/tokenizer_text.h"
@@ -26,7 +26,7 @@ static int32_t id_of(const struct weights *w, const char *text)
     return -1;
 }
 
-/* Special tokens are those of the settings, or the usual ones. */
+/* Special tokens are those of the settings, or the defaults. */
 static void find_special(struct tokenizer_file *t, struct weights *w, const struct meta *m)
 {
     static const struct { const char *key, *usual; enum vocab_type type; } known[] = {
@@ -44,7 +44,7 @@ static void find_special(struct tokenizer_file *t, struct weights *w, const stru
     t->adds_eos = t->eos >= 0;
 }
 
-/* A truth value of the settings; what is null, or not there, is as it was. */
+/* Read a truth value of the settings. A value that is null or missing leaves *to unchanged. */
 static void take_flag(int32_t *to, const struct meta *m, const char *key)
 {
     const struct meta_entry *it = meta_find(m, key);

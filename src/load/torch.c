@@ -1,8 +1,8 @@
 /* steno: reader of PyTorch files. SPDX-License-Identifier: MIT
  *
- * torch.save writes a zip archive: NAME/data.pkl is a pickle that says how the tensors are made, NAME/data/KEY holds the bytes of a
- * storage, of which a tensor is a part. The pickle is read as data; nothing in it is run. Weights are the first dictionary that has
- * tensors in it: the whole, or what lies under a few well-known keys. Plain numbers and texts of other dictionaries are settings. */
+ * torch.save writes a zip archive. NAME/data.pkl is a pickle that describes the tensors. NAME/data/KEY holds the bytes of a storage; a
+ * tensor is a part of a storage. The pickle is read as data and never run. Weights are the first dictionary with tensors in it: the whole
+ * value, or the value of one of a few known keys. Plain numbers and texts of other dictionaries are settings. */
 #include "load/formats.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 enum { PICKLE_SZ_MAX = 64 << 20, NAME_SZ = 256, WRAPS = 2, SETTINGS_MAX = 1024, STORAGE_FIRST = 4, NOT_READ = -1 };
 
-/* What a pickle may refer to: ways to make things, then storages, by the type and bytes of their elements. */
+/* Names that a pickle may refer to: constructors, then storages by the type and size of their elements. */
 static const struct pickle_name known[] = {
     { "torch._utils", "_rebuild_tensor_v2", PICKLE_USE_CALL }, { "torch._utils", "_rebuild_parameter", PICKLE_USE_CALL },
     { "collections", "OrderedDict", PICKLE_USE_DICT },         { "torch", "Size", PICKLE_USE_CALL },
@@ -28,7 +28,7 @@ static const struct { int8_t type; uint8_t elem_sz; } storage_type[] = { /* of k
     { DT_F32, 4 }, { DT_F16, 2 }, { DT_BF16, 2 }, { NOT_READ, 8 }, { NOT_READ, 8 }, { NOT_READ, 4 }, { NOT_READ, 2 }, { NOT_READ, 1 },
     { NOT_READ, 1 }, { NOT_READ, 1 },
 };
-enum { REBUILD_TENSOR, REBUILD_PARAMETER }; /* places in known */
+enum { REBUILD_TENSOR, REBUILD_PARAMETER }; /* indices in known */
 
 struct torch {
     struct weights *w;
@@ -50,7 +50,7 @@ static const struct zip_entry *find_storage(const struct torch *t, const char *n
     return len > 0 && len < (int)sizeof full ? zip_find(&t->zip, full) : NULL;
 }
 
-/* The one NAME/data.pkl. */
+/* Find the only NAME/data.pkl. */
 static int find_pickle(struct torch *t, const struct zip_entry **pkl)
 {
     static const char end[] = "data.pkl";
@@ -81,7 +81,7 @@ static int check_byte_order(const struct torch *t)
     char name[ZIP_NAME_MAX + 16], order[8] = "";
     snprintf(name, sizeof name, "%sbyteorder", t->prefix);
     const struct zip_entry *it = zip_find(&t->zip, name);
-    if (!it) return STENO_OK; /* older than the entry */
+    if (!it) return STENO_OK; /* an archive older than this entry */
     const int rc = file_read(t->f, it->offset, order, it->size < sizeof order - 1 ? (size_t)it->size : sizeof order - 1, t->e);
     if (rc || !strcmp(order, "little")) return rc;
     return err_set(t->e, STENO_EUNSUPPORTED, "%s: %s says '%s', want little; save the file on a little-endian machine", t->f->name, name,
@@ -92,7 +92,7 @@ static int check_byte_order(const struct torch *t)
 
 struct tensor_view {
     const char *name; /* for messages */
-    int storage;      /* place in storage_type */
+    int storage;      /* index in storage_type */
     const struct zip_entry *bytes;
     int64_t offset, n_stored; /* elements */
     const struct pickle_list *size, *stride;
@@ -123,7 +123,7 @@ static int read_storage(const struct torch *t, struct tensor_view *v, const stru
     return STENO_OK;
 }
 
-/* (storage, offset, size, stride, requires_grad, hooks), perhaps inside of a parameter. */
+/* (storage, offset, size, stride, requires_grad, hooks), possibly inside a parameter. */
 static int read_view(const struct torch *t, struct tensor_view *v, const struct pickle_value *from)
 {
     if (from->name == REBUILD_PARAMETER && from->list->n >= 1) from = &from->list->item[0];
@@ -141,8 +141,8 @@ static int read_view(const struct torch *t, struct tensor_view *v, const struct 
     return read_storage(t, v, &it[0]);
 }
 
-/* Extents and strides; extents of 1, and those past the rank, lie where they would in rows without gaps. @param n  receives the number of
- * elements @param in_order  rows without gaps, not another order of them */
+/* Read extents and strides. Extents of 1, and those past the rank, get the stride of rows without gaps. @param n  receives the number of
+ * elements @param in_order  receives 1 for rows without gaps, 0 for another order */
 static int read_shape(const struct torch *t, const struct tensor_view *v, uint64_t dim[4], uint64_t stride[4], uint64_t *n, int *in_order)
 {
     *n = *in_order = 1;
@@ -187,7 +187,7 @@ static int add_tensor(struct torch *t, const char *name, size_t n_name, const st
                        said, v.offset, n, v.bytes->name, v.n_stored);
     const int type = storage_type[v.storage].type;
     const uint64_t elem_sz = storage_type[v.storage].elem_sz;
-    if (type == NOT_READ || !n) return STENO_OK; /* counters and the like */
+    if (type == NOT_READ || !n) return STENO_OK; /* counters and similar data */
     struct tensor *out = weights_add(t->w, t->e);
     if (!out) return STENO_ENOMEM;
     *out = (struct tensor){ .type = (enum dtype)type, .n_dims = v.size->n ? (int)v.size->n : 1, .file = t->f,
@@ -212,7 +212,7 @@ static int has_tensors(const struct pickle_value *v)
     return 0;
 }
 
-/* The dictionary of tensors, below at most WRAPS others. */
+/* Find the dictionary of tensors, below at most WRAPS others. */
 static const struct pickle_value *find_weights(const struct pickle_value *top)
 {
     static const char *const key[] = { "model_state_dict", "state_dict", "model" };
@@ -227,7 +227,7 @@ static const struct pickle_value *find_weights(const struct pickle_value *top)
     }
 }
 
-/* A number or text under a text key becomes a setting, "dims.n_mels"; others are passed over. */
+/* A number or text under a text key becomes a setting such as "dims.n_mels"; other values are skipped. */
 static int add_setting(struct torch *t, const struct pickle_value *prefix, const struct pickle_value *key, const struct pickle_value *v)
 {
     char name[META_KEY_MAX + 1], text[META_KEY_MAX + 1];
@@ -250,7 +250,7 @@ static int add_setting(struct torch *t, const struct pickle_value *prefix, const
     return meta_add(&t->w->meta, &it, t->e);
 }
 
-/* Settings of the outermost dictionary and of those directly in it; one called dims says the network's shape. */
+/* Read settings of the outermost dictionary and of the dictionaries directly inside. One called dims gives the network's shape. */
 static int read_settings(struct torch *t, const struct pickle_value *top, const struct pickle_value *weights)
 {
     int rc = STENO_OK;
@@ -266,7 +266,7 @@ static int read_settings(struct torch *t, const struct pickle_value *top, const 
     return rc;
 }
 
-/* All tensors; a "module." before every name is only how the model was wrapped in training. */
+/* Read all tensors. A "module." before every name only shows how the model was wrapped in training. */
 static int read_tensors(struct torch *t, const struct pickle_value *weights)
 {
     static const char wrap[] = "module.";

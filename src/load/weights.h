@@ -1,8 +1,8 @@
 /* steno: one index over the tensors of a model. SPDX-License-Identifier: MIT
  *
- * Every reader (formats.h) fills the same table: name, stored type, extents, place in its file. Nothing is read until it is asked for.
- * Readers also hand over what the files say about the model: settings, vocabulary, mel filters. Whoever binds a tensor names the shape it
- * wants, and gets an error a person can act on when the file differs. */
+ * Every reader (formats.h) fills the same table: name, stored type, extents, place in the file. Data is read only on demand. Readers also
+ * pass on the file's data about the model: settings, vocabulary, mel filters. The code that binds a tensor gives the expected shape. If the
+ * file differs, the error names both shapes, so that a person can act on it. */
 #ifndef STENO_LOAD_WEIGHTS_H
 #define STENO_LOAD_WEIGHTS_H
 #include "base/arena.h"
@@ -17,63 +17,63 @@ enum vocab_type { VOCAB_NORMAL, VOCAB_BYTE, VOCAB_CONTROL, VOCAB_USER_DEFINED, V
 struct vocab_entry {
     const uint8_t *s;
     uint32_t n;
-    float score;          /* SentencePiece: log-probability, by which pieces are joined; else 0 */
-    enum vocab_type type; /* VOCAB_NORMAL where the file says nothing */
+    float score;          /* SentencePiece: log-probability that orders the joining of pieces; else 0 */
+    enum vocab_type type; /* VOCAB_NORMAL if the file gives no type */
 };
 
 struct weights {
     struct arena arena;          /* names, table, settings, vocabulary, filters */
     struct model_source source;         /* a copy; its owner closes it */
-    const char *name;            /* of the place, for messages */
-    const char *joined;          /* of the file of another network that has joined; NULL: there is none */
+    const char *name;            /* of the source, for messages */
+    const char *joined;          /* file name of another network that has been joined; may be NULL */
     const char *format;          /* "whisper.cpp .bin" */
-    enum dtype matrix_type;      /* of the matrices: by the file's header, or the type that most weights have */
-    const char *matrix_name;     /* the same by the name of its form; NULL: the type's */
-    int taps_first;              /* filters over rows lie tap by tap, not channel by channel */
+    enum dtype matrix_type;      /* of the matrices: from the file's header, or the most frequent type by weights */
+    const char *matrix_name;     /* the name of that type's stored form; NULL: the name of the type */
+    int taps_first;              /* convolution filters are stored tap by tap, not channel by channel */
     struct tensor *tensor;       /* [n_tensors] */
     uint32_t n_tensors, cap_tensors;
-    struct strided_band *band;   /* of tensors that lie in another order (strided.h); NULL: there are none */
-    struct file *shard;          /* [n_shards] files opened beside the first, closed by weights_close */
+    struct strided_band *band;   /* of tensors stored in another order (strided.h); may be NULL */
+    struct file *shard;          /* [n_shards] files opened in addition to the first, closed by weights_close */
     uint32_t n_shards;
-    uint64_t n_unpacked;         /* bytes that were packed in the file and lie in the arena */
+    uint64_t n_unpacked;         /* bytes that were packed in the file and are unpacked in the arena */
     struct meta meta;
-    int has_shape;               /* the file says the network's shape: settings beside it are not read */
-    float *mel_filters;          /* [n_mels, 201] or NULL: to be computed */
-    struct vocab_entry *vocab;   /* [n_vocab_entries] raw bytes by id; special ids may be missing; NULL: the model carries none */
+    int has_shape;               /* 1: the file gives the network's shape, so settings of other files are not read */
+    float *mel_filters;          /* [n_mels, 201]; NULL: must be computed */
+    struct vocab_entry *vocab;   /* [n_vocab_entries] raw bytes by id; special ids may be missing; NULL: the model has no vocabulary */
     uint32_t n_vocab_entries;
-    int32_t (*merge)[2];         /* [n_merges] pairs of ids in the order they are joined; NULL: the file has none */
+    int32_t (*merge)[2];         /* [n_merges] pairs of ids in the order of joining; NULL: the file has none */
     uint32_t n_merges;
-    const char *vocab_first;     /* file beside the model that has its vocabulary rather than others of its kind; NULL: none is named */
-    const char *vocab_where;     /* where it can be had and what is to be done with it, for a message; NULL: it is not known */
+    const char *vocab_first;     /* preferred vocabulary file in the model's folder; may be NULL */
+    const char *vocab_where;     /* for a message: where to get the vocabulary, and how to use it; may be NULL */
     uint32_t *hash;              /* open addressing over names; private to weights.c */
     uint32_t hash_mask;
 };
 
-/* Read the headers and the index of a model, whatever its format. STENO_EFORMAT names the place and the cause. On failure *w is left
- * empty. *w must not move while it is open. */
+/* Read the headers and the index of a model of any format. STENO_EFORMAT names the place and the cause. On failure *w is empty. *w must not
+ * move while it is open. */
 int weights_open_source(struct weights *w, const struct model_source *p, steno_error *e);
 int weights_open(struct weights *w, const struct file *f, steno_error *e); /* one file without neighbours */
 void weights_close(struct weights *w);
 
 struct tensor *weights_find(struct weights *w, const char *name); /* NULL: none */
-/* As weights_find, but absence or another shape is an error naming the file, the tensor, what is there and what is wanted. Pass 0 for
- * dimensions past the rank. */
+/* As weights_find, but a missing tensor or another shape is an error that names the file, the tensor, the shape found and the shape
+ * expected. Pass 0 for dimensions past the rank. */
 int weights_get(struct weights *w, const char *name, const uint64_t dim[4], struct tensor **out, steno_error *e);
-/* Look at the scales of tensors whose type depends on them. Before that they have the one that is likely. */
+/* Read the scales of tensors whose type depends on them. Before that they have the likely type. */
 int weights_settle(struct weights *w, steno_error *e);
-/* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */
+/* Rename tensors to the names that a family uses: `to` writes the new name of a tensor and returns 1, or returns 0 to keep the name. */
 int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e);
-/* Error naming the first tensor nobody asked for, or STENO_OK. spare: names that may stay unused, NULL behind the last; '*' in one stands
- * for any text. NULL: there are none. */
+/* Error naming the first tensor that was never used, or STENO_OK. spare: names that may stay unused, ending with NULL; '*' in one matches
+ * any text. May be NULL. */
 int weights_check_used(const struct weights *w, const char *const *spare, steno_error *e);
 
-/* Settings in the files beside a model: config.json, generation_config.json ("generation."), 1_Pooling/config.json ("pooling."),
- * sentence_bert_config.json ("sentence."), config.yaml and configuration.json ("configuration."), those that are there. */
+/* Read the settings in a model's folder, as far as the files exist: config.json, generation_config.json ("generation."),
+ * 1_Pooling/config.json ("pooling."), sentence_bert_config.json ("sentence."), config.yaml and configuration.json ("configuration."). */
 int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e);
 
-/* Put the names of all tensors into the index; STENO_EFORMAT for one that is there twice. */
+/* Put the names of all tensors into the index; STENO_EFORMAT for a duplicate. */
 int weights_index(struct weights *w, steno_error *e);
 
-/* ---- for readers. A place for one more tensor, zeroed; NULL: no memory, *e is set. */
+/* ---- for readers. Add a zeroed tensor; NULL: out of memory, *e is set. */
 struct tensor *weights_add(struct weights *w, steno_error *e);
 #endif

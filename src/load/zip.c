@@ -1,8 +1,8 @@
-/* steno: where the entries of a zip archive lie. SPDX-License-Identifier: MIT
+/* steno: the directory of a zip archive. SPDX-License-Identifier: MIT
  *
- * A zip file is read from its end: the end record names the directory, the directory names the entries, and each entry repeats what the
- * directory says of it. Numbers that do not fit their old 16 or 32 bits stand in the zip64 records beside. Whatever is said twice has to
- * agree, and the records have to meet without gaps at the end, so that there is one reading of a file. */
+ * A zip file is read from its end. The end record points to the directory, the directory points to the entries, and each entry repeats the
+ * directory's data about it. Numbers that exceed their old 16 or 32 bits are in zip64 records. Repeated data must agree, and the records
+ * must fill the end of the file without gaps, so that a file has only one reading. */
 #include "load/zip.h"
 
 #include <inttypes.h>
@@ -10,20 +10,20 @@
 #include <string.h>
 #include "base/rd.h"
 
-enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, DEFLATE_MOST = 1032 /* times; what deflate can do at most */ };
+enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, DEFLATE_MOST = 1032 /* the highest compression ratio of deflate */ };
 
 enum {
     END_SZ = 22, LOCATOR_SZ = 20, END64_SZ = 56, RECORD_SZ = 46, LOCAL_SZ = 30, COMMENT_MAX = 65535,
     SIG_END = 0x06054b50, SIG_LOCATOR = 0x07064b50, SIG_END64 = 0x06064b50, SIG_RECORD = 0x02014b50, SIG_LOCAL = 0x04034b50,
     FLAG_SECRET = 1 << 0 | 1 << 6 | 1 << 13, FLAG_SIZES_BEHIND = 1 << 3, EXTRA_ZIP64 = 1,
-    EXTRA_MAX = 128 /* bytes of extra fields that are looked at */, DIRECTORY_MAX = 64 << 20
+    EXTRA_MAX = 128 /* bytes of extra fields that are examined */, DIRECTORY_MAX = 64 << 20
 };
 #define FULL16 UINT64_C(0xffff)     /* the number is in a zip64 record */
 #define FULL32 UINT64_C(0xffffffff)
 
 struct directory { uint64_t offset, size, n; };
 
-/* What one header says of its entry. */
+/* The data of one header about its entry. */
 struct header {
     uint32_t flags, method, n_name, n_extra;
     uint64_t packed, size;
@@ -48,12 +48,12 @@ static uint64_t le(const uint8_t *p, unsigned n)
 
 /* ---- the end of the file ------------------------------------------------------------------------------------------------------- */
 
-/* The last place where an end record fits together with its comment. */
+/* Find the last place where an end record is consistent with its comment. */
 static int find_end(struct reader *z, uint8_t end[END_SZ], uint64_t *at)
 {
     const uint64_t size = z->f->size;
     const size_t n = size < END_SZ + COMMENT_MAX ? (size_t)size : END_SZ + COMMENT_MAX;
-    uint8_t *tail = arena_alloc(z->a, END_SZ + COMMENT_MAX); /* too much for a thread's stack */
+    uint8_t *tail = arena_alloc(z->a, END_SZ + COMMENT_MAX); /* too large for a thread's stack */
     if (!tail) return err_nomem(z->e, END_SZ + COMMENT_MAX, "the end of a zip archive");
     const int rc = file_read(z->f, size - n, tail, n, z->e);
     if (rc) return rc;
@@ -67,7 +67,7 @@ static int find_end(struct reader *z, uint8_t end[END_SZ], uint64_t *at)
                    z->f->name, size);
 }
 
-/* Numbers of the zip64 end record, if there is one before `at`, which then moves to it. */
+/* Read the zip64 end record, if there is one before `at`; `at` then moves to it. */
 static int read_end64(struct reader *z, struct directory *d, uint64_t *at)
 {
     uint8_t p[END64_SZ];
@@ -96,7 +96,7 @@ static int agree(uint64_t small, uint64_t full, uint64_t large)
     return small == full || small == large;
 }
 
-/* Where the directory is; it has to end where the end records begin. */
+/* Find the directory. It must end where the end records begin. */
 static int find_directory(struct reader *z)
 {
     uint8_t end[END_SZ];
@@ -141,7 +141,7 @@ static int is_plain(const char *name, size_t n)
     return 1;
 }
 
-/* Put the 64-bit values of an entry's zip64 field in place of those that are full. @return 1, or 0 when one of them is missing */
+/* Replace 64-bit values that are full by those of an entry's zip64 field. @return 1, or 0 when one of them is missing */
 static int widen(uint64_t *const value[], unsigned n, const uint8_t *extra, size_t n_extra)
 {
     const uint8_t *p = NULL;
@@ -170,7 +170,7 @@ static int entry_error(struct reader *z, const char *entry, const char *what)
     return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' %s", z->f->name, entry, what);
 }
 
-/* What both headers of an entry have to be. */
+/* Requirements for both headers of an entry. @return a text if one is not met */
 static const char *refused(const struct reader *z, const struct header *h)
 {
     const int may_be_packed = z->most == ZIP_DEFLATED;
@@ -180,14 +180,14 @@ static const char *refused(const struct reader *z, const struct header *h)
            "is compressed; want it stored as it is, as torch.save does (TorchScript programs are not read)";
 }
 
-/* Whether the two sizes of an entry can be those of one text. */
+/* Whether the two sizes of an entry are possible together. */
 static int sizes_fit(const struct header *h)
 {
     if (h->method == METHOD_STORED) return h->size == h->packed;
     return h->packed && h->size / DEFLATE_MOST <= h->packed;
 }
 
-/* The header before the bytes has to tell the same as the directory; it may leave the sizes to a record behind the bytes. */
+/* The header before the bytes must agree with the directory. It may leave the sizes to a record after the bytes. */
 static int read_local(struct reader *z, struct zip_entry *it, const struct header *want)
 {
     uint8_t p[LOCAL_SZ + ZIP_NAME_MAX + EXTRA_MAX];
@@ -216,7 +216,7 @@ static int read_local(struct reader *z, struct zip_entry *it, const struct heade
     return STENO_OK;
 }
 
-/* The next record of the directory: its name goes to `name`. */
+/* Read the next record of the directory; its name goes to `name`. */
 static int read_record(struct reader *z, struct zip_entry *it, char *name)
 {
     uint8_t p[RECORD_SZ], extra[EXTRA_MAX];
@@ -266,7 +266,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct zip_entry *)a)->name, ((const struct zip_entry *)b)->name);
 }
 
-/* No two entries share bytes, no two have one name. */
+/* Check that no two entries share bytes or have the same name. */
 static int check_apart(struct reader *z)
 {
     struct zip_entry *it = z->z->entry;

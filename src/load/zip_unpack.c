@@ -1,12 +1,12 @@
-/* steno: entries of a zip archive that are deflated. SPDX-License-Identifier: MIT */
+/* steno: deflated entries of a zip archive. SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
 #include "load/zip.h"
 
-enum { PIECE_SZ = 1 << 14, MOST_OUT = 1 << 30 /* of one call of zlib, whose counts have 32 bits */ };
+enum { PIECE_SZ = 1 << 14, MOST_OUT = 1 << 30 /* limit of one call of zlib, whose counts have 32 bits */ };
 
-/* How far it is. */
+/* The state of one entry. */
 struct unpacking {
     z_stream z;
     uint64_t read, made; /* bytes */
@@ -29,7 +29,7 @@ static int damaged(const struct file *f, const struct zip_entry *it, const char 
     return err_set(e, STENO_EFORMAT, "%s: zip entry '%s' %s; is the copy complete?", f->name, it->name, what);
 }
 
-/* Until n bytes are made. @return a status; *ended: the text has ended */
+/* Unpack until n bytes are written. @return a status; *ended: the data has ended */
 static int unpack(struct unpacking *u, const struct file *f, const struct zip_entry *it, uint8_t *dst, uint64_t n, int *ended,
                   steno_error *e)
 {
@@ -49,7 +49,7 @@ static int unpack(struct unpacking *u, const struct file *f, const struct zip_en
     return u->made == n ? STENO_OK : damaged(f, it, "unpacks to fewer bytes than it says", e);
 }
 
-/* Nothing may come behind all bytes. */
+/* Check that nothing follows the last byte. */
 static int check_end(struct unpacking *u, const struct file *f, const struct zip_entry *it, int ended, steno_error *e)
 {
     uint8_t more;
