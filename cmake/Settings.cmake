@@ -27,7 +27,7 @@ endif()
 add_compile_options(-ffp-contract=off -fno-math-errno)
 
 if(STENO_SANITIZE)
-    add_compile_options(-fsanitize=${STENO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_compile_options(-fsanitize=${STENO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1) # -O2 compiles half as fast
     string(REPLACE "fuzzer-no-link," "" link_sanitize "${STENO_SANITIZE}")
     add_link_options(-fsanitize=${link_sanitize})
 elseif(NOT WIN32)
@@ -88,10 +88,36 @@ function(steno_kernel_flags)
     endforeach()
 endfunction()
 
+# Those of the kernels whose instructions this processor has; all of them where the system does not list its features.
+function(steno_kernels_runnable out)
+    set(runnable)
+    set(features)
+    if(EXISTS /proc/cpuinfo AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+        file(STRINGS /proc/cpuinfo features REGEX "^flags" LIMIT_COUNT 1)
+        string(REGEX REPLACE "[_.-]" "" features "${features} ")
+    endif()
+    foreach(source IN LISTS ARGN)
+        get_source_file_property(flags ${source} COMPILE_OPTIONS)
+        set(here ON)
+        foreach(flag IN LISTS flags)
+            if(features AND flag MATCHES "^-m([a-z0-9.-]+)$")
+                string(REGEX REPLACE "[_.-]" "" feature "${CMAKE_MATCH_1}")
+                if(NOT features MATCHES " ${feature} " AND NOT flag MATCHES "^-mprefer")
+                    set(here OFF)
+                endif()
+            endif()
+        endforeach()
+        if(here)
+            list(APPEND runnable ${source})
+        endif()
+    endforeach()
+    set(${out} ${runnable} PARENT_SCOPE)
+endfunction()
+
 # Under a sanitizer nine tenths of the time of a whole model would go into the vector instructions of its kernels. So they are compiled
 # twice: as they are installed, for the library, and instrumented, for programs that put steno_kernels_checked before it - the checks of
-# kernels and the tests of plans, which call them with every shape. The twins are always instrumented. What is left out where vectors are
-# instrumented tells nothing that the address sanitizer does not, and would take minutes to compile.
+# kernels and the tests of plans, which call them with every shape. The twins are always instrumented. Levels that this processor cannot
+# run are compiled once. Without the checks left out here, and with calls in place of inlined ones, it takes seconds instead of minutes.
 function(steno_kernels_twice sources objects) # takes them out of the list `sources`; sets `objects` to the first kind
     set(kernels ${${sources}})
     list(FILTER kernels INCLUDE REGEX "/src/kern/(x86|arm)/")
@@ -99,8 +125,12 @@ function(steno_kernels_twice sources objects) # takes them out of the list `sour
     list(REMOVE_ITEM others ${kernels})
     add_library(steno_kernels_fast OBJECT ${kernels})
     target_compile_options(steno_kernels_fast PRIVATE -O3 -fno-sanitize=all)
-    add_library(steno_kernels_checked OBJECT EXCLUDE_FROM_ALL ${kernels})
+    steno_kernels_runnable(runnable ${kernels})
+    add_library(steno_kernels_checked OBJECT EXCLUDE_FROM_ALL ${runnable})
     target_compile_options(steno_kernels_checked PRIVATE -O1 -fno-sanitize=null,alignment,object-size,pointer-overflow)
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND STENO_SANITIZE MATCHES "address")
+        target_compile_options(steno_kernels_checked PRIVATE --param=asan-instrumentation-with-call-threshold=0)
+    endif()
     foreach(target IN ITEMS steno_kernels_fast steno_kernels_checked)
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
         steno_warnings(${target})

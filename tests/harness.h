@@ -19,6 +19,13 @@ static inline const char *shared_dir(void)
     return dir ? dir : "/none";
 }
 
+/* script/test --long: products are tried in full. */
+static inline int in_full(void)
+{
+    const char *say = getenv("STENO_LONG");
+    return say && !strcmp(say, "1");
+}
+
 /* Everything has an empty text in it, and nothing differs in no bytes: a test that looks for that, or compares that, claims nothing. */
 static inline char *needle_in(const char *text, const char *needle)
 {

@@ -5,22 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "executor/plain_executor.h"
 #include "harness.h"
 #include "kern/kv.h"
-#include "plan/executor.h"
 #include "plan/logits_approx.h"
 
-enum { PLAIN_GAP = 7, PLAIN_SPANS = 256, PLAIN_PLANS = 4, PLAIN_STATES = 4 }; /* gap: floats between rows of a slot */
-
-struct plain_span { const uint8_t *name; uint8_t *own; size_t n; };
-
-struct plain_executor {
-    struct executor base;
-    struct kern kern;
-    struct plain_span span[PLAIN_SPANS];
-    int n_spans;
-    int n_runs, fails_at; /* test: so many runs so far; number of the run that fails, 0: none */
-};
+enum { PLAIN_GAP = 7, PLAIN_PLANS = 4, PLAIN_STATES = 4 }; /* gap: floats between rows of a slot */
 
 struct plain_plan { const struct plan *p; float **slot; /* [n_slots] row 0 of each; keys and values: their first byte */ };
 
@@ -63,12 +53,6 @@ static inline int plain_weights(struct executor *executor, const void *at, size_
     memcpy(s->own, at, n);
     x->n_spans++;
     return STENO_OK;
-}
-
-/* Nothing that the host holds of the weights is of use from now on. */
-static inline void plain_forget_host(struct plain_executor *x)
-{
-    for (int i = 0; i < x->n_spans; i++) memset((void *)(uintptr_t)x->span[i].name, 0xff, x->span[i].n);
 }
 
 /* The executor's own copy of what a plan calls `name`. */

@@ -311,7 +311,7 @@ static void walk(const char *name)
         if (strcmp(v->name, name) != 0) continue;
         const int n = help_read(l, 160, v->run);
         assert_true(n > 1);
-        const int step = v->run == cmd_translate && !getenv("STENO_LONG") ? 4 : 1; /* its options are those of transcribe */
+        const int step = v->run == cmd_translate && !in_full() ? 4 : 1; /* its options are those of transcribe */
         for (int k = 0; k < n; k += step)
             if (strncmp(l[k].name, "help", 4) != 0) option_walk(v, &l[k]);
         for (size_t k = 0; k < v->n; k++) {
