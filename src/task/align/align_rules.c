@@ -1,4 +1,4 @@
-/* steno: when the words of a known text are said: what to believe. SPDX-License-Identifier: MIT */
+/* steno: forced alignment of a known text: which words to accept. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,18 +6,19 @@
 
 /* ---- which words ---- */
 
-/* What a word says for having been said: its probability against that of a word that was not. */
+/* Log of the word's probability over the probability that a word gets by chance. A positive value is evidence that the word is in the
+ * audio. */
 static double evidence(double p)
 {
     const double chance = 0.15, min = 0.01;
     return log((p > 1 ? 1 : p > min ? p
                                     : min) /
-               chance); /* NaN counts as the least */
+               chance); /* NaN counts as the minimum */
 }
 
 void heard_range(const double *probability, int32_t n, double enough, int32_t *from, int32_t *to)
 {
-    double all = 0, some = 0, best = enough; /* some: from `begin` on, where what came before only spoke against it */
+    double all = 0, some = 0, best = enough; /* some: the sum from `begin` on; it restarts when it falls to 0 */
     int32_t begin = 0;
     *from = *to = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -50,7 +51,7 @@ int32_t settled_count(struct known_word *w, int32_t n, int32_t all, double limit
     while (settled < n && w[settled].end <= limit && !is_drawn_out(&w[settled]) &&
            !(is_squeezed(&w[settled]) && settled + 1 < all && is_squeezed(&w[settled + 1])))
         settled++;
-    if (settled > 1 && settled < n && w[settled].end <= limit) settled--; /* what stands before wrong words has a wrong end */
+    if (settled > 1 && settled < n && w[settled].end <= limit) settled--; /* a word before misaligned words has a wrong end */
     for (int32_t k = settled; k > settled / 2 && settled < all; k--)
         if (w[k].start - w[k - 1].end >= pause) return k;
     return settled;
@@ -62,7 +63,7 @@ static int by_level(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-enum { LASTING = 10 }; /* frames of a sound that is more than a click */
+enum { LASTING = 10 }; /* frames; a shorter sound is a click */
 
 double sound_level(const double *level, int32_t n, double *scratch)
 {
@@ -81,7 +82,7 @@ void sound_find(int32_t *begin, int32_t *end, const double *level, int32_t n, do
     if (n < LASTING) return;
     const double loud = sound_level(level, n, scratch);
     int32_t count = 0, first = -1, last = 0;
-    for (int32_t i = 0; i < n; i++) { /* most of the last ten frames */
+    for (int32_t i = 0; i < n; i++) { /* more than half of the last ten frames are loud */
         count += level[i] > loud;
         if (i >= LASTING) count -= level[i - LASTING] > loud;
         if (count <= LASTING / 2) continue;

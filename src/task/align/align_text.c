@@ -1,4 +1,4 @@
-/* steno: when the words of a known text are said: the text, and the call. SPDX-License-Identifier: MIT */
+/* steno: forced alignment of a known text: the text and the public call. SPDX-License-Identifier: MIT */
 #include "task/align/align_text.h"
 #include "task/language.h"
 #include "task/params.h"
@@ -17,7 +17,7 @@ void known_text_free(struct known_text *t)
 
 /* ---- the text ---- */
 
-/* The ids of a line, which is spaced as in a transcript. */
+/* Appends the token ids of a line. Spaces around the line are as in a transcript. */
 static int line_add(struct known_text *t, const steno_model *m, const char *line, size_t n, int spaces, steno_error *e)
 {
     struct buf spaced = { 0 };
@@ -45,7 +45,7 @@ static int lines_add(struct known_text *t, const steno_model *m, const struct bu
     return rc;
 }
 
-/* Words of the split, then with punctuation where it belongs. */
+/* Builds the words from the split, then attaches punctuation to the word it belongs to. */
 static void cues_add(struct known_text *t, const char *prepend, const char *append)
 {
     const int32_t *line = (const int32_t *)(const void *)t->line_of.p;
@@ -93,7 +93,7 @@ static int64_t ms_of(double s)
     return isnan(s) ? -1 : llround(s * 1000);
 }
 
-/* The words c[n] are a line: a segment from the first known start to the last known end. */
+/* The words c[n] form one line: a segment from the first known start to the last known end. */
 static void line_keep(steno_session *s, const struct known_text *t, const struct known_word *c, int32_t n)
 {
     struct result *r = &s->result;
@@ -124,7 +124,7 @@ static void line_keep(steno_session *s, const struct known_text *t, const struct
         const struct sampled_token token = { .id = ids[i], .ts_id = -1 };
         buf_add(&r->tokens, &token, sizeof token);
     }
-    if (!result_status(r)) buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
+    if (!result_status(r)) buf_add(&r->segments, &g, sizeof g); /* added last, so that readers only see complete segments */
 }
 
 static int result_keep(steno_session *s, const struct known_text *t)
@@ -141,7 +141,7 @@ static int result_keep(steno_session *s, const struct known_text *t)
 
 /* ---- the call ---- */
 
-/* Frames [*from, *to) of the audio that has been listened to. */
+/* Range of frames [*from, *to) to align, within the audio read so far. */
 static void range_choose(const struct mel_stream *mel, const steno_transcribe_params *p, int64_t *from, int64_t *to)
 {
     const int64_t frames = mel->frames, offset = p->offset_ms / 10;
@@ -149,7 +149,7 @@ static void range_choose(const struct mel_stream *mel, const steno_transcribe_pa
     *to = p->duration_ms && p->duration_ms / 10 < frames - *from ? *from + p->duration_ms / 10 : frames;
 }
 
-/* Is there anything but white space? */
+/* Returns 1 if the text contains anything other than white space. */
 static int has_text(const char *text)
 {
     size_t n = strlen(text);

@@ -1,19 +1,19 @@
-/* steno: when the words of a known text are said: window by window along the audio. SPDX-License-Identifier: MIT */
+/* steno: forced alignment of a known text: window by window along the audio. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "task/align/align_text.h"
 #include "task/window.h"
 #include "task/words/align.h"
 
 enum {
-    MAX_IDS = 200,      /* that a window is asked about: more than half a minute of fast speech */
-    SOAK_WORDS = 4,     /* aligned behind the last word that counts */
-    EDGE_FRAMES = 100,  /* words that end closer to a window's end may have been cut; a quarter of a window at most */
-    LEAD_FRAMES = 20,   /* heard before a word that was not settled; an eighth of a window at most */
-    TAIL_FRAMES = 50,   /* after the last sound */
-    WORD_FRAMES = 4,    /* nobody speaks faster */
-    WINDOW_MIN = 100,   /* less audio than this, where windows are longer, is not tried for what is left of a text */
-    MAX_AGAIN = 2,      /* settled words that are tried before words that are not said */
-    MAX_LINES = 3,      /* lines that are tried behind them */
+    MAX_IDS = 200,      /* ids aligned per window: more than half a minute of fast speech */
+    SOAK_WORDS = 4,     /* words aligned behind the last word that counts */
+    EDGE_FRAMES = 100,  /* a word that ends closer to the window's end may be cut off; at most a quarter of a window */
+    LEAD_FRAMES = 20,   /* audio before an unsettled word that the next window includes; at most an eighth of a window */
+    TAIL_FRAMES = 50,   /* audio after the last sound */
+    WORD_FRAMES = 4,    /* fastest speech: frames per word */
+    WINDOW_MIN = 100,   /* a shorter rest of the audio is not searched for the rest of the text, if full windows are longer */
+    MAX_AGAIN = 2,      /* settled words that are aligned again before the next words count as absent */
+    MAX_LINES = 3,      /* following lines that are tried next */
 };
 
 /* ---- one window ---- */
@@ -24,13 +24,13 @@ struct aligner {
     struct known_text *t;
     const struct words_options *q;
     int32_t head[PROMPT_PREFIX_MAX];
-    int32_t n_head, max;  /* max: ids that a window may be asked about */
-    int32_t edge, lead;   /* EDGE_FRAMES and LEAD_FRAMES, of windows as long as the model's */
-    int64_t at, to;       /* frames: where the window begins, where the audio ends; only aligner_seek changes where it begins */
+    int32_t n_head, max;  /* max: ids that fit into a window's prompt */
+    int32_t edge, lead;   /* EDGE_FRAMES and LEAD_FRAMES, scaled to the model's window */
+    int64_t at, to;       /* frames: start of the window, end of the audio; only aligner_seek changes `at` */
     int32_t frames;       /* in the window */
-    int32_t begin, end;   /* frames of the window: where sound begins in it, and where there is none any more */
-    int32_t next;         /* the first word that is not settled */
-    int misses;           /* windows in a row in which nothing was understood */
+    int32_t begin, end;   /* frames of the window: where sound begins and ends in it */
+    int32_t next;         /* the first unsettled word */
+    int misses;           /* consecutive windows in which no word was found */
     struct words words;
     struct buf ids, prob, known, sure, level;
 };
@@ -40,13 +40,13 @@ static int out_of_memory(struct aligner *w)
     return err_nomem(&w->s->error, w->ids.len + w->prob.len + w->known.len + w->sure.len, "an alignment");
 }
 
-/* The next window begins at frame `at` of the file, and later than this one: every window goes on. */
+/* Moves the window to frame `at` of the file, always forward, so that every window makes progress. */
 static void aligner_seek(struct aligner *w, int64_t at)
 {
     w->at = at > w->at ? at : w->at + 1;
 }
 
-/* Words from `first` on that fit into `max` ids. */
+/* Number of words from `first` on that fit into `max` ids. */
 static int32_t words_within(const struct aligner *w, int32_t first, int32_t max)
 {
     const struct known_word *c = known_words_of(w->t);
@@ -56,7 +56,7 @@ static int32_t words_within(const struct aligner *w, int32_t first, int32_t max)
     return k - first;
 }
 
-/* Align words [first, first + n); *h describes it until the next run. */
+/* Aligns words [first, first + n). *h describes the result and is valid until the next run. */
 static int words_align(struct aligner *w, int32_t first, int32_t n, struct heard *h)
 {
     steno_session *s = w->s;
@@ -80,7 +80,7 @@ static int words_align(struct aligner *w, int32_t first, int32_t n, struct heard
     return rc;
 }
 
-/* Which of the words from `first` on are said in this window: [*from, *to), counted from w->next. */
+/* Finds which words from `first` on are in this window: [*from, *to), counted from w->next. */
 static int words_guess(struct aligner *w, int32_t first, int32_t *from, int32_t *to)
 {
     struct heard h;
@@ -103,8 +103,9 @@ static int words_guess(struct aligner *w, int32_t first, int32_t *from, int32_t 
     return STENO_OK;
 }
 
-/* The same for the next words; where none of them is said, with settled ones before them, whose ends may still be heard; or, when windows
- * have gone by or nothing was settled yet, for the lines behind them. *from < 0: words that were settled are heard again. */
+/* As words_guess for the next words. If none of them is found, it tries again with up to MAX_AGAIN settled words in front, because their
+ * ends may still be in the window. If windows have passed without a result, or no word is settled yet, it tries the following lines. *from
+ * < 0: the result includes settled words. */
 static int lines_guess(struct aligner *w, int32_t *from, int32_t *to)
 {
     const struct known_word *c = known_words_of(w->t);
@@ -124,8 +125,8 @@ static int lines_guess(struct aligner *w, int32_t *from, int32_t *to)
     return rc;
 }
 
-/* The words [first, first + n) with the times of w->words.timing[found], into w->known. What was cut otherwise than the whole text was, as
- * may happen where it has broken characters, has no time. */
+/* Copies the words [first, first + n) with the times of w->words.timing[found] to w->known. A word that is split differently than in the
+ * whole text has no time. This happens if the text contains broken UTF-8. */
 static void words_read(struct aligner *w, int32_t first, int32_t n, size_t found)
 {
     const struct split *split = &w->words.split;
@@ -145,7 +146,7 @@ static void words_read(struct aligner *w, int32_t first, int32_t n, size_t found
     }
 }
 
-/* Times of the words [first, first + n), seconds in the file; into w->known. */
+/* Finds the times of the words [first, first + n), in seconds in the file, and stores them in w->known. */
 static int words_clock(struct aligner *w, int32_t first, int32_t n)
 {
     struct heard h;
@@ -163,7 +164,7 @@ static int words_clock(struct aligner *w, int32_t first, int32_t n)
     return w->known.err ? out_of_memory(w) : STENO_OK;
 }
 
-/* Words [first, first + n) of the text are where w->known says, not before the end of what stands before them: windows overlap. */
+/* Settles words [first, first + n) at the times in w->known. Windows overlap, so no word starts before the end of the word before it. */
 static void words_settle(struct aligner *w, int32_t first, int32_t n)
 {
     struct known_word *to = known_words_of(w->t);
@@ -172,7 +173,7 @@ static void words_settle(struct aligner *w, int32_t first, int32_t n)
     for (int32_t i = first; i-- > 0 && end < 0;)
         if (!isnan(to[i].end)) end = to[i].end;
     for (int32_t i = first; i < first + n; i++) {
-        if (!(to[i].probability >= c[i - first].probability)) to[i] = c[i - first]; /* or it was heard better before */
+        if (!(to[i].probability >= c[i - first].probability)) to[i] = c[i - first]; /* keep the alignment with the higher probability */
         if (to[i].start < end) to[i].start = end;
         if (to[i].end < to[i].start) to[i].end = to[i].start;
         end = to[i].end;
@@ -181,7 +182,7 @@ static void words_settle(struct aligner *w, int32_t first, int32_t n)
     w->misses = 0;
 }
 
-/* The frame of the window between two around which a tenth of a second is quietest. */
+/* Frame of the window in [from, to] around which a tenth of a second is quietest. */
 static int64_t pause_between(const struct aligner *w, int64_t from, int64_t to)
 {
     enum { SIDE = 5 };
@@ -196,7 +197,8 @@ static int64_t pause_between(const struct aligner *w, int64_t from, int64_t to)
     return best;
 }
 
-/* Frame of the file between a settled word and the next one (NULL: none was aligned). Ends come out early rather than late. */
+/* Frame of the file between a settled word and the next one. next may be NULL if no next word was aligned. Word ends tend to come out
+ * early. */
 static int64_t frame_between(const struct aligner *w, const struct known_word *settled, const struct known_word *next)
 {
     enum { EARLIER = 10,
@@ -205,7 +207,7 @@ static int64_t frame_between(const struct aligner *w, const struct known_word *s
     return w->at + pause_between(w, end - EARLIER, (start > end + LATER - EARLIER ? start : end + LATER - EARLIER) + EARLIER);
 }
 
-/* Where to listen next when nothing was understood: at the next sound after a pause, further on the more often that has happened. */
+/* Start of the next window when no word was found: the next sound after a pause. The distance grows with the number of misses. */
 static int64_t frame_onward(const struct aligner *w, int64_t last)
 {
     enum { MIN_FRAMES = 100,
@@ -222,7 +224,7 @@ static int64_t frame_onward(const struct aligner *w, int64_t last)
     return max;
 }
 
-/* How many of the words w->known[n], probable as they were with other words before them, are so by themselves. */
+/* Number of the words w->known[n] that are probable without the words that were in front of them in the first search. */
 static int32_t words_confirm(struct aligner *w, int32_t n, int32_t all, int skipped)
 {
     const struct known_word *c = (const struct known_word *)(const void *)w->known.p;
@@ -234,7 +236,7 @@ static int32_t words_confirm(struct aligner *w, int32_t n, int32_t all, int skip
     return from ? 0 : to;
 }
 
-/* Settle what this window says of the words, and move on. */
+/* Settles the words that were found in this window, and moves the window on. */
 static int window_align(struct aligner *w)
 {
     const int64_t end = w->at + w->frames, onward = end >= w->to ? end : end - w->edge;
@@ -274,16 +276,16 @@ static void aligner_free(struct aligner *w)
     buf_free(&w->level);
 }
 
-/* Levels of the frames at hand, from their log-mel. */
+/* Computes the level of each frame of the window from its log-mel. */
 static int levels_measure(struct aligner *w, const float *mel)
 {
     const int n_mels = w->mel->n_mels;
     buf_clear(&w->level);
-    for (int32_t i = 0; i < 2 * w->frames; i++) { /* twice: room to sort them */
+    for (int32_t i = 0; i < 2 * w->frames; i++) { /* twice the size: the second half is scratch for sorting */
         const float *x = mel + (size_t)(i % w->frames) * (size_t)n_mels;
         double sum = 0;
         for (int k = 0; k < n_mels && i < w->frames; k++) sum += (double)x[k];
-        const double level = sum / n_mels * 4; /* the scale of log-mel is a quarter */
+        const double level = sum / n_mels * 4; /* scaled log-mel is a quarter of log10 power */
         buf_add(&w->level, &level, sizeof level);
     }
     return w->level.err ? out_of_memory(w) : STENO_OK;
@@ -302,7 +304,7 @@ static int mel_hear(struct aligner *w)
     return STENO_OK;
 }
 
-/* Hear the window at w->at, or where sound begins in it; *silent: nowhere. */
+/* Reads the window at w->at, or moves it to where sound begins. *silent: 1 if there is no sound. */
 static int window_hear(struct aligner *w, int *silent)
 {
     int rc = mel_hear(w);
@@ -335,7 +337,7 @@ int text_align(steno_session *s, struct mel_stream *mel, struct known_text *t, c
     const int32_t room = s->model->text_ctx - w.n_head - 2;
     w.max = room < MAX_IDS ? room : MAX_IDS;
     while (!rc && w.next < n && w.to - w.at >= min) {
-        if (!words_within(&w, w.next, w.max)) { /* a word that fits nowhere */
+        if (!words_within(&w, w.next, w.max)) { /* a single word exceeds the limit of ids */
             w.next++;
             continue;
         }

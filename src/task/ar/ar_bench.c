@@ -1,4 +1,4 @@
-/* steno: parts of the speech path one at a time, for measuring. SPDX-License-Identifier: MIT */
+/* steno: benchmarks of single stages of transcription. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
 #include "base/os.h"
@@ -6,7 +6,7 @@
 #include "task/ar/window_decoder.h"
 #include "task/window.h"
 
-/* Log-mel of n seconds, without the source's time. @return microseconds, or a status */
+/* Log-mel of n seconds, excluding the time of the source. @return microseconds, or a status */
 static int64_t bench_features(steno_session *s, int n)
 {
     int64_t left = (int64_t)n * MEL_RATE;
@@ -44,7 +44,7 @@ int bench_lanes(steno_session *s, int n, int windows, int lanes)
     return STENO_OK;
 }
 
-/* n tokens in one run, or n runs of one token per lane of each of the first windows. */
+/* Decodes n tokens in one run, or n runs of one token per lane of each of the first windows. */
 static int bench_decode(steno_session *s, int n, int windows, int lanes, int prompt)
 {
     const steno_model *m = s->model;
@@ -58,7 +58,7 @@ static int bench_decode(steno_session *s, int n, int windows, int lanes, int pro
     return steps_run(s, PLAN_DECODER, prompt ? 1 : n);
 }
 
-/* One run of a step and the guesses behind it, n rows, all of which are chosen from. */
+/* One run of a step with the draft tokens behind it: n rows, each of which is sampled. */
 static int bench_check(steno_session *s, int n)
 {
     struct steno_batch *b = s->batch;
@@ -72,13 +72,14 @@ static int bench_check(steno_session *s, int n)
     return rc;
 }
 
-/* All windows get the keys and values of the first: pages that nobody has written would all be one page, in the first-level cache. */
+/* Copies the keys and values of the first window to all windows. Pages that were never written would all map to one zero page, which stays
+ * in the L1 cache. */
 static void bench_windows(steno_session *s)
 {
     for (uint32_t w = 1; w < s->batch->n_windows; w++) exec_state_copy(s->batch->exec, STATE_CROSS, w, 0);
 }
 
-/* n steps of a beam search that nothing ends early; what is chosen from noise forks as often as anything. */
+/* n steps of a beam search that never ends early. Beams on noise fork as often as on any input. */
 static int bench_beams(steno_session *s, int n, int beams)
 {
     struct steno_batch *b = s->batch;

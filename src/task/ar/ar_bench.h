@@ -1,10 +1,10 @@
-/* steno: parts of the speech path one at a time, for measuring. SPDX-License-Identifier: MIT */
+/* steno: benchmarks of single stages of transcription. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_BENCH_H
 #define STENO_TASK_AR_BENCH_H
 #include "task/session.h"
 
 int64_t bench_phase(steno_session *s, const char *phase, int n);
-/* Rules that bar the end of text, so that nothing ends before n tokens; of the first windows' lanes the first ones are put to use, and no
- * rows are wanted yet. */
+/* Sets rules that suppress end-of-text, so that no lane ends before n tokens. Enables the first lanes of the first windows. Requests no
+ * rows yet. */
 int bench_lanes(steno_session *s, int n, int windows, int lanes);
 #endif

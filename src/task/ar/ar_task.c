@@ -1,4 +1,4 @@
-/* steno: the task of decoding windows of log-mel token by token. SPDX-License-Identifier: MIT */
+/* steno: the task of decoding log-mel windows token by token. SPDX-License-Identifier: MIT */
 #include "task/ar/ar_task.h"
 #include "task/align/align_text.h"
 #include "task/ar/ar_bench.h"
@@ -14,10 +14,10 @@ static unsigned serves(const steno_model *m)
     return m->tokens.n_languages ? BY_MANY : BY_ENGLISH;
 }
 
-/* ---- its part of a batch ---- */
+/* ---- the task's part of a batch ---- */
 
-/* Rows of logits: one for each lane of a window, which is also more than a window that begins has, but where it has one lane: the end of
- * its prompt, and the row that says how probable silence is. */
+/* Number of rows of logits: one per lane of a window. A window that begins needs two: the last row of its prompt and the row of the
+ * no-speech probability. Only a window with one lane has fewer lanes than that. */
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
     uint32_t rows = n_windows * (n_lanes > 1 ? n_lanes : 2);
@@ -65,7 +65,7 @@ static void ar_batch_forget(const steno_session *s)
     slots_forget(s);
 }
 
-/* ---- its part of a session ---- */
+/* ---- the task's part of a session ---- */
 
 static int window_of(const steno_model *m)
 {
@@ -114,7 +114,7 @@ static struct front_time *front_time(const steno_session *s)
 
 /* ---- calls ---- */
 
-/* The first pass, ahead of its request. */
+/* The first pass, before the request is submitted. */
 static int listen(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e)
 {
     struct arena a;
@@ -156,7 +156,7 @@ static int encode(steno_session *s, const float *pcm, int64_t n)
     return rc;
 }
 
-/* The window is the one in the first decode slot. */
+/* Uses the window in the first decode slot. */
 static int may_generate(steno_session *s)
 {
     if (ar_batch_of(s->batch)->heard == s) return STENO_OK;

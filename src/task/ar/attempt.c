@@ -1,7 +1,7 @@
-/* steno: decoding a window until it passes. SPDX-License-Identifier: MIT
+/* steno: temperature fallback: decoding a window until an attempt passes. SPDX-License-Identifier: MIT
  *
- * The encoder has run; an attempt is a prompt, a search and a judgement. What fails is decoded again, hotter each time.
- * Reference: openai-whisper 20250625, whisper/transcribe.py, decode_with_fallback; the entropy is whisper.cpp's. */
+ * The encoder has run. An attempt consists of a prompt, a search and a check of the result. A failed attempt is repeated at the next
+ * temperature. Reference: openai-whisper 20250625, whisper/transcribe.py, decode_with_fallback; the entropy is whisper.cpp's. */
 #include <math.h>
 #include <string.h>
 #include "task/ar/attempt.h"
@@ -16,7 +16,7 @@
 #include "task/repetition.h"
 #include "search/grammar.h"
 
-enum { ENTROPY_MIN_TOKENS = 32 }; /* so few tokens cannot have much entropy */
+enum { ENTROPY_MIN_TOKENS = 32 }; /* shorter texts have low entropy anyway */
 
 void limits_init(struct request *c)
 {
@@ -30,7 +30,7 @@ void limits_init(struct request *c)
     if (isnan(c->full.no_speech)) c->full.no_speech = d.no_speech_threshold;
 }
 
-/* Comparisons with NAN are false: a threshold that is off never speaks. */
+/* Comparisons with NAN are false, so a disabled threshold sets no flag. */
 static uint32_t flags_by(const struct limits *l, const struct attempt *a)
 {
     uint32_t flags = 0;
@@ -41,7 +41,7 @@ static uint32_t flags_by(const struct limits *l, const struct attempt *a)
     return flags;
 }
 
-/* Silence needs no better text, where this attempt can say so. */
+/* Silence needs no second attempt if this attempt may be used to detect silence. */
 static int fails(uint32_t flags, int may_be_silence)
 {
     const uint32_t silence = STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE;
@@ -49,7 +49,7 @@ static int fails(uint32_t flags, int may_be_silence)
     return (flags & bad) && !(may_be_silence && (flags & silence) == silence);
 }
 
-/* Its own rule: what has failed in itself, or is improbable while somebody may speak. */
+/* whisper.cpp's rule: an attempt fails if the search failed, or if its text is improbable and the window may contain speech. */
 static int fails_loosely(const struct limits *l, const struct attempt *a)
 {
     return a->is_bad || (a->avg_logprob < l->logprob && a->no_speech_prob < l->no_speech);
@@ -60,13 +60,14 @@ static int is_retry(const struct window_decoder *w)
     return w->request->p.guards == STENO_GUARDS_RETRY;
 }
 
-/* By which a window is found silent. */
+/* The limits that decide whether a window is silent. */
 static const struct limits *limits_of(const struct window_decoder *w)
 {
     return is_retry(w) ? &w->request->full : &w->request->limits;
 }
 
-/* The reference keeps the last attempt and asks that one about silence: a bad draw takes good speech for silence. */
+/* Returns 1 if the best attempt is kept and the first attempt decides about silence. The reference keeps the last attempt and lets it
+ * decide, so a bad draw can classify good speech as silence. */
 int keeps_best(const struct window_decoder *w)
 {
     return w->request->p.guards != STENO_GUARDS_OFF && (is_retry(w) || !is_loose(w));
@@ -76,7 +77,7 @@ static int says_silence(const struct window_decoder *w, const struct attempt *a)
 {
     const struct limits *l = limits_of(w);
     if (!(a->no_speech_prob > l->no_speech)) return 0;
-    return isnan(l->logprob) || !(a->avg_logprob - a->pushed > l->logprob); /* that a word is on a list is no sound */
+    return isnan(l->logprob) || !(a->avg_logprob - a->pushed > l->logprob); /* the boost of hot words is not evidence of sound */
 }
 
 int is_silence(const struct window_decoder *w)
@@ -96,20 +97,20 @@ void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t be
 
 /* ---- one attempt ---- */
 
-/* Temperature of rung i, rounded so that 0.2 three times is 0.6. */
+/* Temperature of rung i, rounded so that 3 * 0.2 is 0.6. */
 static double temperature_of(const steno_transcribe_params *p, int i)
 {
     return !i ? p->temperature : nearbyint((p->temperature + i * p->temperature_increment_on_fallback) * 1e6) / 1e6;
 }
 
-/* Rungs after the first; the last is not above 1. */
+/* Number of rungs after the first. The temperature of the last is at most 1. */
 static int rungs_of(const steno_transcribe_params *p)
 {
     const double step = p->temperature_increment_on_fallback, room = 1 + 1e-6 - p->temperature;
     return step > 0 && room >= step ? (int)(room / step) : 0;
 }
 
-/* Candidates beside the chosen one: the best of five is sure longer than most of them. */
+/* Counts the candidates other than the chosen one. The best of five is often probable when most of them are not. */
 static void others_count(struct window_decoder *w, struct attempt *a)
 {
     const struct verdict_rules *loose = &w->ar.p.verdict;
@@ -180,9 +181,9 @@ static void tell(const struct window_decoder *w, const struct attempt *a, int ke
     p->on_attempt(p->user, &t);
 }
 
-/* ---- the ladder ---- */
+/* ---- the fallback ladder ---- */
 
-/* Without a sentence of its grammar; a loop that only the limit has ended; improbable; none of these. */
+/* Rank of an attempt: 0: no sentence of its grammar, 1: a loop that only the token limit ended, 2: low confidence, 3: none of these. */
 static int class_of(const struct attempt *a)
 {
     if (a->unfinished) return 0;
@@ -190,7 +191,7 @@ static int class_of(const struct attempt *a)
     return a->flags & STENO_FLAG_LOW_CONFIDENCE ? 2 : 3;
 }
 
-/* What is said again and again compresses well, too: a probable text that repeats itself goes before an improbable one. */
+/* Speech that repeats itself compresses well, too, so a probable repetitive text ranks before an improbable text. */
 int attempt_is_better(const struct attempt *a, const struct attempt *b)
 {
     const int a_loops = (a->flags & STENO_FLAG_REPETITION) != 0, b_loops = (b->flags & STENO_FLAG_REPETITION) != 0;
@@ -208,7 +209,7 @@ static int attempt_next(struct window_decoder *w)
     return search_begin(w, again);
 }
 
-/* Does no other search of the request keep states of its grammar? */
+/* Returns 1 if no other search of the request holds states of its grammar. */
 static int is_alone(const struct window_decoder *w)
 {
     const struct steno_batch *b = w->s->batch;
@@ -220,7 +221,7 @@ static int is_alone(const struct window_decoder *w)
 
 int attempts_begin(struct window_decoder *w)
 {
-    w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same, without the text before */
+    w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same without previous text */
     w->rung = 0;
     w->second_look = 0;
     w->n_draws = w->n_sure_draws = 0;
@@ -231,10 +232,10 @@ int attempts_begin(struct window_decoder *w)
     return attempt_next(w);
 }
 
-/* Of a sound without speech the most probable text goes round in circles, and falls apart as soon as something is drawn; speech that
- * repeats itself stays as probable at some of the temperatures. Draws at low temperatures may go round, too: then the best text is one that
- * ended by itself and is as improbable as that of silence. One bad draw proves nothing. Where several are drawn at each temperature, loops
- * that are sure fall apart in three of five draws or more in sounds without speech; those of speech, in noise too, in fewer than half. */
+/* Without speech, the most probable text is a loop, and sampled texts are improbable. Speech that repeats itself stays probable at some of
+ * the temperatures. Draws at low temperatures may loop, too. In that case the best text is one that ended by itself and is as improbable as
+ * the text of silence. A single bad draw is not enough. With several candidates per temperature and a probable loop, at least three of five
+ * draws are improbable if there is no speech. With speech, even in noise, fewer than half are. */
 int draws_fall_apart(int n, int n_sure, int best_is_silence)
 {
     enum { DRAWS = 2, MANY = 10 };
@@ -256,14 +257,13 @@ static void draws_count(struct window_decoder *w, const struct attempt *a)
     w->n_sure_draws += a->n_sure_others + !(a->avg_logprob - a->pushed < limits_of(w)->logprob);
 }
 
-/* Where no voice makes such a sound, as that of music or of strokes, a text that is doubtful in any way is none; drawing gives others like
- * it. */
+/* If no voice makes such a sound (music or strokes), any doubtful text is dropped. Sampling would only give similar texts. */
 static int is_voiceless(const struct window_decoder *w, const struct attempt *a)
 {
     return keeps_best(w) && w->voiceless && a->flags & (STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_REPETITION);
 }
 
-/* Text before a window can make it silent: where there is a sound that moves, it is asked about once more without that text. */
+/* Previous text can make a window look silent. If the window contains a sound that moves, it is decoded once more without previous text. */
 static int looks_again(const struct window_decoder *w)
 {
     return keeps_best(w) && w->silent && w->a.with_previous && !w->bare && !window_steady(w, w->seek, w->seek + w->frames);
@@ -317,7 +317,7 @@ int attempt_settle(struct window_decoder *w, int *again)
         w->rung++;
         return attempt_next(w);
     }
-    w->repeating = 1; /* draws repeat, so once more costs less than keeping every attempt */
+    w->repeating = 1; /* draws are reproducible, so one more search costs less than keeping the state of every attempt */
     const int same = w->best.with_previous == w->a.with_previous;
     w->a = w->best;
     return search_begin(w, same);

@@ -1,4 +1,4 @@
-/* steno: decoding a window until it passes. SPDX-License-Identifier: MIT */
+/* steno: temperature fallback: decoding a window until an attempt passes. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_ATTEMPT_H
 #define STENO_TASK_AR_ATTEMPT_H
 #include "plan/run.h"
@@ -6,34 +6,34 @@
 struct request;
 struct window_decoder;
 
-/* One decoding of a window and how it came out. */
+/* One decoding of a window, with its measures. */
 struct attempt {
     int index, with_previous;
     double temperature, avg_logprob, no_speech_prob, ratio, entropy;
-    struct margins margin;   /* in the fast arithmetic */
+    struct margins margin;   /* in fast arithmetic */
     int verified, corrected;
-    double pushed;           /* how much of avg_logprob hot words may have added */
+    double pushed;           /* the most that hot words can have added to avg_logprob */
     int32_t n_tokens;
-    int unfinished;          /* it holds no sentence of its grammar */
+    int unfinished;          /* the text is not a sentence of its grammar */
     int failed, completed;
-    int is_bad;              /* by whisper.cpp's rules the sequence itself has failed */
-    int n_others, n_sure_others; /* candidates beside the chosen one, and those not below the log-probability threshold */
-    int sequence;            /* of those that were searched: the chosen one */
-    int32_t advance;         /* frames that its tokens move on by */
-    uint32_t flags;          /* enum steno_flag, by the full limits */
+    int is_bad;              /* the search failed by whisper.cpp's rules */
+    int n_others, n_sure_others; /* candidates other than the chosen one, and those that reach the log-probability threshold */
+    int sequence;            /* index of the chosen sequence */
+    int32_t advance;         /* frames that its timestamps move the window on */
+    uint32_t flags;          /* enum steno_flag, from the full limits */
 };
 
 void limits_init(struct request *c);
 
-/* Decode the window whose cross keys are at hand until an attempt passes: w->kept. */
+/* Decodes the window, whose cross keys are in place, until an attempt passes. The result is w->kept. */
 int attempts_begin(struct window_decoder *w);
-int attempt_settle(struct window_decoder *w, int *again); /* *again: another search has begun */
-int attempt_is_better(const struct attempt *a, const struct attempt *b); /* of attempts that have all failed */
-int keeps_best(const struct window_decoder *w);           /* such attempts are compared; else the last is kept */
-/* Of n draws, n_sure of which are probable, and a best attempt: is that a text that falls apart? */
+int attempt_settle(struct window_decoder *w, int *again); /* *again: 1 if another search has begun */
+int attempt_is_better(const struct attempt *a, const struct attempt *b); /* for attempts that have all failed */
+int keeps_best(const struct window_decoder *w);           /* 1: attempts are compared; 0: the last one is kept */
+/* n: draws so far. n_sure: those that are probable. Returns 1 if sampled texts are so improbable that the window contains no speech. */
 int draws_fall_apart(int n, int n_sure, int best_is_silence);
-int is_silence(const struct window_decoder *w);           /* nobody spoke, and the text is not sure enough to say otherwise */
-/* Text of ids below `below`, into w->text: what is read is that of ids below end-of-text; how repetitive a window is counts all tokens but
- * times. */
+int is_silence(const struct window_decoder *w);           /* no speech, and the text is not probable enough to override that */
+/* Writes the text of the ids less than `below` to w->text. For display, `below` is end-of-text. For the compression ratio, all tokens
+ * except timestamps count. */
 void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t below);
 #endif

@@ -1,4 +1,4 @@
-/* steno: windows whose text a prefix begins. SPDX-License-Identifier: MIT */
+/* steno: windows whose text begins with a prefix. SPDX-License-Identifier: MIT */
 #include "task/ar/begun.h"
 #include <string.h>
 
@@ -14,7 +14,7 @@ int is_begun(const struct window_decoder *w)
 
 void begun_advance(struct window_decoder *w, int32_t n, int32_t *advance, int *single_end)
 {
-    enum { BEFORE = 2 }; /* of the prefix one token is enough */
+    enum { BEFORE = 2 }; /* the timestamp and one token of the prefix are enough */
     const steno_model *m = w->s->model;
     const int32_t before = is_begun(w) ? BEFORE : 0;
     if (before) {

@@ -1,15 +1,16 @@
-/* steno: windows whose text a prefix begins. SPDX-License-Identifier: MIT
+/* steno: windows whose text begins with a prefix. SPDX-License-Identifier: MIT
  *
- * The reference asks for a time right behind a prefix, and most models then end the text: they have never seen one there. Unless
- * STENO_GUARDS_OFF asks for the reference's text, the time 0.00 stands before the prefix, as in training and as in faster-whisper. The text
- * goes on behind the prefix, and the window's text holds both. */
+ * The reference requires a timestamp right after the prefix. Most models then end the text, because their training data has no timestamp in
+ * that place. So 0.00 is placed before the prefix, as in training and in faster-whisper. STENO_GUARDS_OFF selects the behaviour of the
+ * reference. Decoding continues after the prefix, and the window's text includes the prefix. */
 #ifndef STENO_TASK_AR_BEGUN_H
 #define STENO_TASK_AR_BEGUN_H
 #include "task/ar/window_decoder.h"
 
-int is_begun(const struct window_decoder *w); /* 0.00 stands before the prefix */
-/* The first n of w->ids cut by their times, as if 0.00 and the prefix stood before them; *advance, *single_end: see struct speech. */
+int is_begun(const struct window_decoder *w); /* the prompt has 0.00 before the prefix */
+/* Splits the first n of w->ids by their timestamps, as if 0.00 and the prefix were in front of them. *advance, *single_end: see struct
+ * speech. */
 void begun_advance(struct window_decoder *w, int32_t n, int32_t *advance, int *single_end);
-/* 0.00 and the prefix go before the n tokens of w->ids and of the result's lane. @return how many they are */
+/* Inserts 0.00 and the prefix before the n tokens of w->ids and of the result's lane. @return the number of inserted tokens */
 int32_t begun_hold(struct window_decoder *w, int32_t n);
 #endif

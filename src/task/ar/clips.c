@@ -1,13 +1,14 @@
-/* steno: what is to be decoded. SPDX-License-Identifier: MIT
+/* steno: the clips of the audio to decode. SPDX-License-Identifier: MIT
  *
- * All of the audio, or from an offset for a while, or the clips the caller names (openai-whisper 20250625, transcribe.py, clip_timestamps),
- * or pieces cut where it is quiet. The reference loops forever on a clip that reaches past the end, so clips end with the audio. */
+ * A request decodes all of the audio, a range (offset and duration), clips that the caller lists (openai-whisper 20250625, transcribe.py,
+ * clip_timestamps), or chunks that are cut in quiet places. The reference loops forever on a clip that extends past the end, so here clips
+ * end with the audio. */
 #include <math.h>
 #include "task/ar/clips.h"
 #include "task/level.h"
 
-/* The frame where the audio ends. By whisper.cpp's rules half a window of samples is missing at the end, which most often makes one
- * frame less (n_len_org there); the division rounds towards zero. */
+/* Frame at the end of the audio. whisper.cpp's rules leave out the last 200 samples, which usually makes one frame less (n_len_org there).
+ * The division rounds towards zero. */
 static int64_t audio_end(const steno_session *s)
 {
     enum { HALF_A_WINDOW = 200 };
@@ -28,7 +29,7 @@ static void clip_add(steno_session *s, int64_t from, int64_t to)
     c->all += end - from;
 }
 
-/* Clips that decode beside each other are at most a window long. */
+/* Clips that decode in parallel are at most one window long. */
 static void clip_add_windows(steno_session *s, int64_t from, int64_t to)
 {
     const int64_t window = 2 * (int64_t)(request_of(s)->p.audio_ctx ? request_of(s)->p.audio_ctx : s->model->audio_ctx);

@@ -1,12 +1,12 @@
-/* steno: windows whose ids are guessed ahead by a draft model. SPDX-License-Identifier: MIT */
+/* steno: speculative decoding of windows with a draft model. SPDX-License-Identifier: MIT */
 #include "task/ar/guesses.h"
 #include <string.h>
 #include "base/os.h"
 #include "task/ar/logits_processors.h"
 #include "task/window.h"
 
-enum { ROWS_MOST = 16,            /* of a run: more are not few rows (plan/replay.h), and cost as such */
-       TEXTS_MOST = ROWS_MOST / 2 /* that are guessed for together: one guess each */ };
+enum { ROWS_MOST = 16,            /* per run: with more rows the cost per row rises (plan/replay.h) */
+       TEXTS_MOST = ROWS_MOST / 2 /* texts drafted together, each with at least one draft token */ };
 
 int guesses_may(const struct window_decoder *w)
 {
@@ -15,8 +15,8 @@ int guesses_may(const struct window_decoder *w)
     return w->b->draft && greedy && (p->draft_max < 0 ? guessing_may_pay(&w->guessing) : p->draft_max > 0);
 }
 
-/* Hearing a window costs the draft model's encoder, whatever its guesses are worth. Where they have not been worth that, windows are left
- * out, and now and then one is heard to see whether they are by now. */
+/* For each window the draft model's encoder has to run, however many draft tokens are accepted. If the saved time was less than that,
+ * windows are skipped. From time to time one is encoded to find out if this has changed. */
 int guesses_may_hear(struct window_decoder *w)
 {
     enum { WINDOWS_MOST = 64 };
@@ -34,7 +34,7 @@ int guesses_may_hear(struct window_decoder *w)
     return 1;
 }
 
-/* What it took. */
+/* Adds the time since t0 to the measured cost of the draft model. */
 static void told(steno_session *s, int64_t t0)
 {
     const int64_t ns = os_now_ns() - t0;
@@ -43,7 +43,7 @@ static void told(steno_session *s, int64_t t0)
     s->timings.draft_us += ns / 1000;
 }
 
-/* Phases of the draft model's encoder for the window, which may be stopped. */
+/* Runs phases of the draft model's encoder for the window. Cancellation stops them. */
 static int phases_run(struct window_decoder *w, uint32_t decode_slot, uint16_t first)
 {
     steno_session *s = w->s;
@@ -51,7 +51,7 @@ static int phases_run(struct window_decoder *w, uint32_t decode_slot, uint16_t f
     const struct phases what = { .first = first, .end = ENCODER_PHASES, .n_rows = (uint32_t)window_ctx(w),
                                  .window = (uint16_t)decode_slot };
     struct run_time spent;
-    d->solo = s; /* who may stop it */
+    d->solo = s; /* the session whose cancellation stops the run */
     const int rc = session_ran(s, d->exec, exec_phases(d->exec, &d->model->plan[PLAN_ENCODER], &what, NULL, &spent));
     d->solo = NULL;
     return rc;
@@ -101,7 +101,7 @@ void guesses_begin(struct window_decoder *w)
     if (w->is_guessed) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
 }
 
-/* Guesses that are asked for, or worth it, and that there is room for where so many windows step. */
+/* Number of draft tokens for the window: as requested, or as many as pay off, within the room that `steps` windows leave. */
 static int32_t guesses_for(const struct window_decoder *w, int32_t steps)
 {
     const struct sampler *s = &w->b->run.lane[w->ar.lane0].sampler;
@@ -111,7 +111,7 @@ static int32_t guesses_for(const struct window_decoder *w, int32_t steps)
     return room < asked ? room : asked;
 }
 
-/* Who wants guesses. @return how many do */
+/* Collects the texts that need draft tokens. @return their number */
 static int texts_want(struct steno_batch *b, struct guessed_text *text)
 {
     struct decode_slot *slot = ar_batch_of(b)->decode_slot;
@@ -170,7 +170,7 @@ void guesses_check(struct steno_batch *b, struct window_decoder *w)
         if (w->failed || l->sampler.done || right == n || l->sampler.out[l->sampler.n - 1].id != row[right + 1].token) break;
         right++;
     }
-    if (chosen == right) w->is_guessed = 0; /* choosing has failed: again by steps */
+    if (chosen == right) w->is_guessed = 0; /* sampling failed: continue with single steps */
     l->kv.len = first + chosen;
     state_truncate(&b->state[STATE_SELF], w->ar.lane0, (uint32_t)l->kv.len);
     draft_model_rewind(b->draft, (uint16_t)w->decode_slot, l->kv.len);

@@ -1,15 +1,15 @@
-/* steno: the texts that a search has found for a window. SPDX-License-Identifier: MIT
+/* steno: the n best texts of a window. SPDX-License-Identifier: MIT
  *
- * Beams are told as they finish (ar.found), since their lanes go on to other texts; candidates that were drawn are in their lanes still.
- * Both go to the results by rank; of equal ones the first that was found comes first, as it does where one is chosen. */
+ * Finished beams are in w->found, because their lanes are reused for other texts. Sampled candidates are still in their lanes. Both are
+ * added to the results by rank. Of equal ranks the one found first comes first, as in the choice of the best text. */
 #include "task/ar/hypotheses.h"
 #include <math.h>
 #include <string.h>
 
-/* One of them, wherever it is. */
+/* One finished text, from either place. */
 struct found { double sum, rank; const struct sampled_token *tokens; int32_t n; };
 
-/* The i-th that was found; *at: where the next one is. @return 0: there is none */
+/* Reads text i. *at: position in w->found; it is moved to the next text. @return 0: there is no text i */
 static int found_at(struct found *f, const struct window_decoder *w, int32_t i, size_t *at)
 {
     if (w->ar.found) {
@@ -20,14 +20,14 @@ static int found_at(struct found *f, const struct window_decoder *w, int32_t i, 
         *at += sizeof c + (size_t)c.n * sizeof *f->tokens;
         return 1;
     }
-    const int one = w->ar.p.n_lanes == 1 || w->kept.verified; /* which has the result's lane alone */
+    const int one = w->ar.p.n_lanes == 1 || w->kept.verified; /* one text only, in the lane of the result */
     if (i >= (one ? 1 : w->ar.p.n_lanes)) return 0;
     const struct sampler *s = &w->b->run.lane[one ? w->lane : w->ar.lane0 + i].sampler;
     *f = (struct found){ s->sum_logprob, ar_rank(s->sum_logprob, s->n, w->ar.p.length_penalty), s->out, s->n };
     return 1;
 }
 
-/* The best behind that of a rank that is the last-th that was found; *last: it becomes that. @return 0: there is none */
+/* The best text after text *last, whose rank is `rank`. *last becomes its index. @return 0: there are no more */
 static int next_best(struct found *best, const struct window_decoder *w, double rank, int32_t *last)
 {
     struct found f;

@@ -1,4 +1,4 @@
-/* steno: text that the result is not to have. SPDX-License-Identifier: MIT */
+/* steno: text that is left out of the result. SPDX-License-Identifier: MIT */
 #include "task/ar/leave_out.h"
 #include <string.h>
 #include "task/ar/text_checks.h"

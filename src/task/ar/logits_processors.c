@@ -1,10 +1,11 @@
-/* steno: what changes logits before they are chosen from. SPDX-License-Identifier: MIT
+/* steno: logits processors: the caller's filter, hot words, a grammar. SPDX-License-Identifier: MIT
  *
- * The caller's filter first, then hot words, then the grammar, whose word is the last; the logit rules follow in the plan.
+ * The caller's filter runs first, then hot words, then the grammar. The plan applies the logit rules after them.
  *
- * Times and turns of speakers are no text: hot words go on over times, and a grammar does not hear of either. But it says where they may
- * stand, since text is cut there: not inside a character, not inside a word, and not where nothing could follow. The end of text is
- * allowed where what was said is a sentence, and other special ids never are. The last place of an attempt is for what ends a sentence. */
+ * Timestamps and speaker turns are not text: hot words continue across timestamps, and the grammar does not match either. But the grammar
+ * decides where they may stand, because the text is cut there: not inside a character or a word, and not where no text could follow.
+ * End-of-text is allowed where the text is a sentence of the grammar. Other special ids are never allowed. The last token of an attempt
+ * must complete a sentence. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ int processors_wanted(const struct request *c)
     return c->p.logits_filter || c->hotwords || c->matcher;
 }
 
-/* Ids of the lane below `end`, text if that is the end of text, into w->ids. @return their number */
+/* Copies the ids of the lane that are less than `end` to w->ids. With `end` = end-of-text these are the text ids. @return their number */
 static int32_t ids_below(struct window_decoder *w, const struct lane *l, int32_t end)
 {
     int32_t n = 0;
@@ -79,7 +80,7 @@ static void lower(float *x, double penalty)
     *x = isinf(penalty) ? -INFINITY : (float)(*x - penalty);
 }
 
-/* The lane's state goes on over the tokens that were chosen since it was last seen; lanes that are copied bring theirs along. */
+/* Advances the lane's grammar state over the tokens chosen since the last call. A copied lane keeps the state of its original. */
 static int state_of(struct window_decoder *w, struct lane *l)
 {
     struct matcher *m = w->request->matcher;
@@ -88,21 +89,22 @@ static int state_of(struct window_decoder *w, struct lane *l)
         const int32_t id = l->sampler.out[l->processors.grammar_n].id;
         if (id >= w->s->model->tokens.n_text) continue;
         const int32_t next = matcher_next(m, l->processors.grammar_state, id);
-        if (next == MATCH_REJECTED && !isinf(w->request->p.grammar_penalty)) continue; /* what was worth its penalty is no part of it */
+        if (next == MATCH_REJECTED && !isinf(w->request->p.grammar_penalty)) continue; /* a token chosen despite its penalty does not
+                                                                                        * advance the grammar */
         l->processors.grammar_state = next;
     }
     return l->processors.grammar_state;
 }
 
-/* Where a lane stands in its grammar. */
+/* Position of a lane in its grammar. */
 struct grammar_step {
-    int complete, between; /* what was said is a sentence; ends with a whole character */
-    int joins;             /* ends with a letter that another would join */
-    int last;              /* there is room for one token more */
+    int complete, between; /* the text is a sentence; the text ends at a character boundary */
+    int joins;             /* the text ends with a letter that a following letter would join */
+    int last;              /* only one more token fits */
     const uint32_t *mask;  /* text ids that may follow */
 };
 
-/* May some text follow that does not go on the word at hand? */
+/* Can some text follow that does not continue the current word? */
 static int can_go_on(const struct window_decoder *w, const struct grammar_step *at)
 {
     const uint32_t *barred = w->rules.mask, *joining = w->request->joining;
@@ -116,7 +118,7 @@ static int can_go_on(const struct window_decoder *w, const struct grammar_step *
     return 0;
 }
 
-/* May a time stand here, or a turn? Behind it must be room for the time that begins the next segment, and for text. */
+/* May a timestamp or a speaker turn stand here? There must be room for the timestamp that begins the next segment, and for text. */
 static int can_pause(const struct window_decoder *w, const struct lane *l, const struct grammar_step *at)
 {
     const int32_t ts = w->rules.ts_begin, opens = l->sampler.n ? l->sampler.out[l->sampler.n - 1].id >= ts : !w->rules.begun;
@@ -140,7 +142,7 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
     at.joins = n && before >= 0 && char_joins((uint32_t)before);
     at.complete = matcher_complete(c->matcher, state);
     at.between = matcher_between(c->matcher, state);
-    /* Behind a pause a word is not gone on with. */
+    /* a word does not continue after a timestamp or a speaker turn */
     const int apart = at.joins && l->sampler.n && l->sampler.out[l->sampler.n - 1].id >= n_text;
     for (int32_t i = 0; i < n_text; i++)
         if (!has_bit(at.mask, i) || (apart && has_bit(c->joining, i))) lower(&logits[i], penalty);

@@ -1,8 +1,8 @@
-/* steno: what stands before the tokens of a window. SPDX-License-Identifier: MIT
+/* steno: the prompt of a window. SPDX-License-Identifier: MIT
  *
- * [start of previous, initial prompt, earlier text,] start of transcript, language, task(, no timestamps)(, 0.00)(, prefix). Only the
- * last half context minus one of what was said before counts, so only that much of it is held, with its whole number beside it.
- * Reference: openai-whisper 20250625, whisper/transcribe.py (carried prompts), whisper/decoding.py (the cut). */
+ * [start of previous, initial prompt, earlier text,] start of transcript, language, task(, no timestamps)(, 0.00)(, prefix). At most half
+ * the context minus one tokens of earlier text are used, so only these are stored, together with their total number. Reference:
+ * openai-whisper 20250625, whisper/transcribe.py (carried prompts), whisper/decoding.py (the cut). */
 #include <string.h>
 #include "task/ar/prompt.h"
 #include "task/ar/begun.h"
@@ -11,7 +11,7 @@
 static int32_t max_of(const struct window_decoder *w)
 {
     const int32_t half = w->s->model->text_ctx / 2 - 1, asked = w->request->p.max_context;
-    const int32_t max = is_loose(w) && asked > 0 ? asked - 1 : asked; /* by whisper.cpp's rules the mark before it counts */
+    const int32_t max = is_loose(w) && asked > 0 ? asked - 1 : asked; /* whisper.cpp's rules count the start-of-previous token, too */
     return max >= 0 && max < half ? max : half;
 }
 
@@ -46,7 +46,7 @@ void history_add(struct window_decoder *w, const int32_t *ids, int32_t n)
     w->n_history += n;
 }
 
-/* The end of a carried prompt has its place behind the history. */
+/* The stored end of a carried prompt follows the history in memory. */
 static int32_t *carried(const struct window_decoder *w)
 {
     return w->history + w->s->model->text_ctx;
@@ -63,7 +63,7 @@ static void prompt_set(struct window_decoder *w, const int32_t *ids, int32_t n)
     if (held > 0) memcpy(carried(w), ids + (n - held), (size_t)held * sizeof *ids);
 }
 
-/* Ids of " TEXT" without white space at its ends, appended to ids. */
+/* Strips white space, adds one leading space, and appends the token ids to `ids`. */
 static int encode_spaced(steno_session *s, const char *text, struct buf *ids)
 {
     struct buf spaced = { 0 };
@@ -76,7 +76,7 @@ static int encode_spaced(steno_session *s, const char *text, struct buf *ids)
     return rc;
 }
 
-/* whisper.cpp takes a prompt as it stands. */
+/* whisper.cpp tokenizes a prompt without changing its spaces. */
 static int encode_prompt(struct window_decoder *w, const char *text, struct buf *ids)
 {
     steno_session *s = w->s;
@@ -85,8 +85,8 @@ static int encode_prompt(struct window_decoder *w, const char *text, struct buf 
     return ids->err ? err_nomem(&s->error, ids->len, "the prompt") : STENO_OK;
 }
 
-/* The reference cuts a prefix only where sample_len leaves less than half the context for it: [-(half - sample_len):], in Python all of it
- * when that is 0. */
+/* The reference cuts a prefix only if sample_len leaves less than half the context for it: [-(half - sample_len):]. In Python that selects
+ * the whole prefix if the number is 0. */
 static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
 {
     const int32_t half = w->s->model->text_ctx / 2, len = w->request->p.sample_len, room = half - (len ? len : half);
@@ -121,8 +121,8 @@ int prompt_begin(struct window_decoder *w)
     return rc;
 }
 
-/* How much of the earlier text follows a carried prompt. The reference takes [-room:] of it, which in Python is all of it at room 0, and
- * all but the first -room at a negative one; by whisper.cpp's rules none is taken then. */
+/* Number of tokens of earlier text after a carried prompt. The reference uses [-room:]. In Python that is all tokens for room = 0, and all
+ * but the first -room tokens for a negative room. whisper.cpp's rules use none in both cases. */
 static int32_t past_after(const struct window_decoder *w, int32_t max)
 {
     const int64_t room = max - w->n_carried;
@@ -131,7 +131,7 @@ static int32_t past_after(const struct window_decoder *w, int32_t max)
     return (int32_t)(past < 0 ? 0 : min64(past, max));
 }
 
-/* By whisper.cpp's rules one token of earlier text is the mark alone. */
+/* With whisper.cpp's rules, one token of earlier text leaves only the start-of-previous token. */
 static int is_mark_alone(const struct window_decoder *w)
 {
     return is_loose(w) && w->request->p.max_context == 1 && w->n_past > 0;
@@ -147,7 +147,7 @@ int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
 {
     const steno_model *m = w->s->model;
     const int32_t max = max_of(w), past = previous && max > 0 ? past_after(w, max) : 0;
-    const int takes = max > 0 && (previous || !is_loose(w)); /* of a carried prompt, too */
+    const int takes = max > 0 && (previous || !is_loose(w)); /* applies to a carried prompt, too */
     const int32_t held = takes ? (int32_t)min64(w->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
     int32_t head[PROMPT_PREFIX_MAX], n = 0;
     const int n_head = m->family->speech->prompt_prefix(m, &w->options, head, sot);

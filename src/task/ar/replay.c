@@ -1,7 +1,7 @@
-/* steno: one replay after the other. SPDX-License-Identifier: MIT
+/* steno: replays of the decoder's plan for all searches. SPDX-License-Identifier: MIT
  *
- * The rows of all searches run as one, replay after replay, until one of them has ended or there is something else to do. A row's result
- * depends on its own lane alone. */
+ * The rows of all searches run together, replay after replay, until a search ends or other work is due. A row's result depends on its own
+ * lane only. */
 #include "task/ar/replay.h"
 #include <string.h>
 #include "base/os.h"
@@ -9,8 +9,8 @@
 #include "task/ar/waiting.h"
 #include "task/ar/logits_processors.h"
 
-/* Steps of all searches, for which there is room, then prompts as far as there is more: a long one does not hold up what goes on beside
- * it. Each time another prompt has the first rows, so every one of them comes to its end, whatever takes the decode slots before it. */
+/* Requests the rows of the next replay. Single steps of all searches always fit; prompts use the remaining rows, so a long prompt does not
+ * delay running searches. Another prompt goes first each time, so every prompt is completed even if new ones keep coming. */
 static uint32_t rows_want(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
@@ -25,7 +25,7 @@ static uint32_t rows_want(struct steno_batch *b)
     return b->run.n_rows;
 }
 
-/* Of several windows of one session the first stands for it. @return the session, NULL: decode slot `at` is free, or none's first */
+/* The session of decode slot `at`, if this is the session's first slot. @return NULL: the slot is free, or not the first of its session */
 static steno_session *session_first(const struct steno_batch *b, uint32_t at)
 {
     struct ar_batch *a = ar_batch_of(b);
@@ -35,12 +35,12 @@ static steno_session *session_first(const struct steno_batch *b, uint32_t at)
     return s;
 }
 
-/* The rows of a replay, and its time, to the sessions that they are of: prompts and steps apart. */
+/* Adds the rows and the time of a replay to the timings of their sessions. Prompts and steps are counted separately. */
 static void count_rows(struct steno_batch *b, int64_t ns)
 {
     struct ar_batch *a = ar_batch_of(b);
     uint32_t rows[MAX_WINDOWS] = { 0 }, prompt[MAX_WINDOWS] = { 0 };
-    if (b->model->is_exact) return; /* verify_us counts all of that */
+    if (b->model->is_exact) return; /* verify_us covers the exact model */
     for (uint32_t i = 0; i < b->run.n_rows; i++) {
         const uint32_t at = b->run.row[i].lane / b->n_lanes;
         rows[at]++;
@@ -62,7 +62,7 @@ static void count_rows(struct steno_batch *b, int64_t ns)
     }
 }
 
-/* Before a chain of replays. @return where its operations are to be timed, NULL: nobody asks */
+/* Called before a chain of replays. @return the table for times of operations, or NULL if no session is profiled */
 static struct op_time *chain_begin(struct steno_batch *b)
 {
     int profiling = 0;
@@ -74,12 +74,12 @@ static struct op_time *chain_begin(struct steno_batch *b)
         s->timings.n_wakes++;
         profiling |= s->profiling;
     }
-    if (b->model->is_exact) return NULL; /* what is profiled is the fast one */
+    if (b->model->is_exact) return NULL; /* only the fast model is profiled */
     if (profiling) memset(b->time, 0, model_ops(b->model) * sizeof *b->time);
     return profiling ? b->time : NULL;
 }
 
-/* Each session that asks gets its part of what the chain took. */
+/* Gives each profiled session its share of the chain's times. */
 static void chain_share(struct steno_batch *b)
 {
     for (uint32_t i = 0; i < b->n_windows; i++) {
@@ -88,7 +88,7 @@ static void chain_share(struct steno_batch *b)
     }
 }
 
-/* Is there something to do now that is not decoding? */
+/* Is other work than decoding due? */
 static int is_due(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
@@ -101,7 +101,7 @@ static int is_due(struct steno_batch *b)
     return (a->is_wanted && may_encode(b)) || (a->is_unheard && may_listen(b));
 }
 
-/* Called between replays: whoever wants to stop, and whoever has come to an end, ends the chain. */
+/* Called between replays. A search that ended or was cancelled ends the chain. */
 static int chain_next(void *user)
 {
     struct steno_batch *b = user;
@@ -126,7 +126,7 @@ static int chain_next(void *user)
     return !a->goes_on && rows_want(b) > 0;
 }
 
-/* Replays until there is something else to do, or until the draft model is. */
+/* Runs replays until other work is due, including work of the draft model. */
 static int chain_run(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);

@@ -1,8 +1,8 @@
-/* steno: one replay after the other. SPDX-License-Identifier: MIT */
+/* steno: replays of the decoder's plan for all searches. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_REPLAY_H
 #define STENO_TASK_AR_REPLAY_H
 #include "task/engine.h"
 
-/* Run the searches of the window decoders that have slots until one of them has ended. */
+/* Runs the searches of all window decoders that have a decode slot, until one of them ends. */
 int batch_decode(struct steno_batch *b);
 #endif

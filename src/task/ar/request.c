@@ -1,7 +1,7 @@
-/* steno: one transcription, token by token. SPDX-License-Identifier: MIT
+/* steno: a transcription request, decoded token by token. SPDX-License-Identifier: MIT
  *
- * From parameters to clips to window decoders, and from what they leave to results.
- * Reference: openai-whisper 20250625, whisper/transcribe.py. */
+ * Parameters become clips, clips are given to window decoders, and their segments become results. Reference: openai-whisper 20250625,
+ * whisper/transcribe.py. */
 #include <math.h>
 #include <string.h>
 #include "task/ar/request.h"
@@ -14,7 +14,7 @@
 #include "task/window.h"
 #include "text/regex_ids.h"
 
-/* ---- what window decoders tell ---- */
+/* ---- reports of window decoders ---- */
 
 static void progress(const steno_session *s, int clip, int64_t at)
 {
@@ -58,7 +58,7 @@ static int clip_done(steno_session *s, const struct window_decoder *w)
 
 static const struct decoder_sink sink = { progress, clip_done, resume_point_tell };
 
-/* ---- before the audio ---- */
+/* ---- before the audio is read ---- */
 
 static int lanes_check(steno_session *s, const steno_transcribe_params *p)
 {
@@ -74,7 +74,7 @@ static int drafts_are_there(steno_session *s, const steno_transcribe_params *p)
     return err_set(&s->error, STENO_EARG, "draft_max is %d, but there is no draft model to guess (draft_model)", (int)p->draft_max);
 }
 
-/* Everything that can be refused before a sample is read. */
+/* Makes all checks that need no audio. */
 static int request_init(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
     struct request *c = request_of(s);
@@ -110,18 +110,19 @@ static int parts_make(steno_session *s)
     return c->parts.err ? err_nomem(&s->error, c->parts.len, "clips") : STENO_OK;
 }
 
-/* Without timestamps a window ends where it is cut off, whatever is said in it; and nothing of its text may reach the next. */
+/* Without timestamps every window ends at its full length, so its end is known in advance, unless its text may condition the next
+ * window. */
 static int windows_foreseen(const steno_transcribe_params *p)
 {
     return p->without_timestamps && !p->word_timestamps && !p->condition_on_previous_text &&
            (p->carry_initial_prompt || (!p->initial_prompt && !p->n_prompt_tokens));
 }
 
-/* Before the first slice. */
+/* Called before the first slice of audio. */
 static void listen_begin(steno_session *s)
 {
     struct request *c = request_of(s);
-    slots_forget(s); /* those of a request before */
+    slots_forget(s); /* windows of an earlier request */
     mel_of(s)->want_levels = c->p.chunk_ms != 0;
     if (c->heard.size) mel_stream_listen_given(mel_of(s), &c->src, c->heard.samples, (float)c->heard.loudest);
     else mel_stream_listen_begin(mel_of(s), &c->src);
@@ -202,7 +203,7 @@ int request_end(steno_session *s, int status)
     return status;
 }
 
-/* What a first pass has found before. */
+/* Uses the results of an earlier first pass. */
 static int heard_take(steno_session *s, const steno_heard *h)
 {
     if (h->size < sizeof *h) return err_set(&s->error, STENO_EARG, "steno_heard was not filled by steno_listen");

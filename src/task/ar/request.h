@@ -1,9 +1,9 @@
-/* steno: one transcription, token by token, from its parameters to its results. SPDX-License-Identifier: MIT
+/* steno: a transcription request, decoded token by token. SPDX-License-Identifier: MIT
  *
- * A request has one or more window decoders: chains of windows, each beginning where the one before ended (window_decoder.h). A window
- * decoder takes a slot of the batch when it wants a window, decodes it until an attempt passes (attempt.h), and gives the slot back. The
- * schedule (schedule.h) runs all searches that are at work in one replay after the other. What window decoders have to tell goes up through
- * a sink. */
+ * A request has one or more window decoders. Each is a chain of windows, and each window begins where the one before ended
+ * (window_decoder.h). A window decoder that needs a window takes a decode slot of the batch, decodes the window until an attempt passes
+ * (attempt.h), and releases the slot. The schedule (schedule.h) runs all active searches together, replay after replay. Window decoders
+ * report to their request through a sink. */
 #ifndef STENO_TASK_AR_REQUEST_H
 #define STENO_TASK_AR_REQUEST_H
 #include "search/rules.h"
@@ -14,51 +14,51 @@
 #include "task/resume.h"
 #include "task/task.h"
 
-/* What a decoded window is held against; NAN: nothing. */
+/* Thresholds for a decoded window; NAN disables a threshold. */
 struct limits { double ratio, logprob, no_speech, entropy; };
 
-/* Frames [from, to) of the audio that are to be decoded. */
+/* Frames [from, to) of the audio to decode. */
 struct clip { int64_t from, to; };
 
-/* What a clip gave that was decoded beside others. */
+/* Result of a clip that was decoded in parallel with others. */
 struct clip_result { struct result result; int done; };
 
 struct window_decoder;
 
-/* What window decoders tell the request they serve. */
+/* How window decoders report to the request they serve. */
 struct decoder_sink {
-    void (*progress)(const steno_session *s, int clip, int64_t at);        /* decoded up to frame `at` of a clip */
-    int (*clip_done)(steno_session *s, const struct window_decoder *w); /* of a window decoder of the batch */
-    int (*window_done)(steno_session *s);                               /* of any other: its segments are among the results */
+    void (*progress)(const steno_session *s, int clip, int64_t at);        /* frame `at` of a clip has been reached */
+    int (*clip_done)(steno_session *s, const struct window_decoder *w); /* a window decoder of the batch has finished its clip */
+    int (*window_done)(steno_session *s);                               /* a window decoder of the session has added its segments to the
+                                                                         * results */
 };
 
 struct request {
-    steno_transcribe_params p;      /* complete */
+    steno_transcribe_params p;      /* with all fields set */
     steno_source src;
     const struct decoder_sink *sink;
     struct speech_options options;
-    struct logit_rules rules;       /* without a temperature */
+    struct logit_rules rules;       /* without temperature */
     struct limits limits;           /* as the caller set them */
-    struct limits full;             /* with the defaults for those switched off */
+    struct limits full;             /* with defaults for disabled thresholds */
     struct buf clips;               /* struct clip */
-    int n_clips, next_clip;         /* next_clip: the first that no window decoder has begun */
-    int foreseen;                   /* windows know nothing of each other and begin where they would be cut anyway: each is a clip */
-    int beside;                     /* clips decode beside each other, in window decoders of the batch; not with two tasks, which share
-                                     * windows */
-    struct buf parts;               /* struct clip_result per clip, where clips decode beside each other */
-    int committed;                  /* clips whose parts are in the results */
-    int stopped;                    /* a callback has ended it, cleanly */
-    struct resume resume;           /* what it goes on from, and what was told of it */
-    steno_heard heard;              /* what a first pass has found before; size 0: there was none */
+    int n_clips, next_clip;         /* next_clip: the first clip that is not assigned to a window decoder */
+    int foreseen;                   /* windows are independent and their bounds are known in advance: each is a clip */
+    int beside;                     /* clips decode in parallel, in window decoders of the batch; not with two tasks, which share windows */
+    struct buf parts;               /* struct clip_result per clip, if clips decode in parallel */
+    int committed;                  /* number of clips whose parts are in the results */
+    int stopped;                    /* a callback ended the request normally */
+    struct resume resume;           /* where it resumes from, and what has been recorded */
+    steno_heard heard;              /* results of an earlier first pass; size 0: none */
     struct language_vote vote;
-    int64_t begin, all, done;       /* frames: where it begins, how many there are to do, how many are done */
+    int64_t begin, all, done;       /* frames: where it begins, the number to decode, the number done */
     struct grammar *grammar;
     struct matcher *matcher;
-    uint32_t *joining;              /* with a grammar: bits of the text ids that would go on a word */
+    uint32_t *joining;              /* with a grammar: bit set of the text ids that would continue a word */
     struct hotwords *hotwords;
 };
 
-/* What token by token decoding keeps in a session. */
+/* State of this task in a session. */
 struct ar_session {
     struct mel_stream mel;
     struct rule_masks masks;
@@ -73,10 +73,10 @@ static inline struct request *request_of(const steno_session *s) { return &ar_of
 static inline struct clip *request_clips(const struct request *c) { return (struct clip *)(void *)c->clips.p; }
 static inline struct clip_result *request_clip_results(const struct request *c) { return (struct clip_result *)(void *)c->parts.p; }
 
-int request_take(steno_session *s, const struct request_given *g); /* everything that can be refused before a sample is read */
-int request_listen(steno_session *s); /* a slice of the first pass; REQUEST_HEARD when it is over. STREAM_WAITS */
-/* The language, one window of its detection at a time; when it is known window decoders have begun (REQUEST_LIVE). STREAM_WAITS */
+int request_take(steno_session *s, const struct request_given *g); /* makes all checks that need no audio */
+int request_listen(steno_session *s); /* reads a slice in the first pass; REQUEST_HEARD at its end. May return STREAM_WAITS */
+/* Detects the language, one window per call. When it is known, window decoders begin (REQUEST_LIVE). May return STREAM_WAITS */
 int request_begin(steno_session *s, uint32_t decode_slot);
-int request_ended(const steno_session *s);                 /* no window decoder has anything left to do */
-int request_end(steno_session *s, int status); /* it holds nothing any more, and its results are whole. @return what it came to */
+int request_ended(const steno_session *s);                 /* 1: all window decoders have finished */
+int request_end(steno_session *s, int status); /* releases the request's memory and completes its results. @return its final status */
 #endif

@@ -1,19 +1,19 @@
-/* steno: where a request goes on. SPDX-License-Identifier: MIT
+/* steno: the state from which a request resumes. SPDX-License-Identifier: MIT
  *
- * The next window depends on the text before it, on where the last word ended and on its place; all else is found again: the loudest bin of
- * the audio, the language, the clips. Of clips that know nothing of each other it is enough how many are among the results. */
+ * The next window depends on the text before it, on the end of the last word and on its position. Everything else is computed again: the
+ * loudest bin of the audio, the language, the clips. For independent clips the number of clips in the results is enough. */
 #include "task/ar/resume_point.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    PAST_END_MAX = 2 * 65536, /* frames: a window may say times behind its end */
+    PAST_END_MAX = 2 * 65536, /* frames: timestamps of a window may exceed its end */
     SECONDS_MAX = 1000000000
 };
 static const int64_t past_max = (int64_t)1 << 40; /* tokens */
 
-/* Of a chain of windows. */
+/* State of a chain of windows. */
 struct chain_point {
     int32_t clip, n_history;
     int64_t seek, n_past;
@@ -21,8 +21,8 @@ struct chain_point {
 };
 
 struct point {
-    int32_t n_clips, committed; /* committed: of clips beside each other; else -1, and chains follow, each with its history */
-    int64_t samples;            /* of the audio, and its loudest bin: what tells it from another */
+    int32_t n_clips, committed; /* committed: number of finished parallel clips; -1: chains follow, each with its history */
+    int64_t samples;            /* samples of the audio and its loudest bin: they identify the audio */
     double loudest;
 };
 
@@ -67,7 +67,7 @@ static int enter_clips(steno_session *s, int32_t committed)
     return STENO_OK;
 }
 
-/* @return 0: the point is none of this request's */
+/* @return 0: the state does not fit this request */
 static int enter_chain(struct window_decoder *w, const char **from, size_t *left)
 {
     const struct request *c = w->request;

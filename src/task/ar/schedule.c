@@ -1,16 +1,17 @@
-/* steno: which windows decode together. SPDX-License-Identifier: MIT
+/* steno: the scheduling loop: windows that decode together. SPDX-License-Identifier: MIT
  *
- * A free decode slot goes to the request that is next in the queue (request_queue.c); it encodes its window and begins its search. Then the
- * rows of all searches run as one, replay after replay, until one of them has ended: it is judged, decodes again or gives its decode slot
- * to the next. While windows are being decoded the encoder runs at most once in a number of steps, so that text goes on to come; whoever
- * comes while a slot is free ends the chain of steps. A row's result depends on its own lane alone, so none of this shows in any text. */
+ * A free decode slot goes to the next request in the queue (request_queue.c), which encodes its window and begins a search. Then the rows
+ * of all searches run together, replay after replay, until a search ends. That attempt is checked: the window is decoded again, or its slot
+ * goes to the next request. While windows decode, the encoder runs at most once per steps_between_encodes steps, so that running texts make
+ * progress. A request that arrives while a slot is free ends the chain of steps. A row's result depends on its own lane only, so the
+ * schedule does not change any text. */
 #include "task/ar/schedule.h"
 #include "task/ar/waiting.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/replay.h"
 #include "task/batch_loop.h"
 
-/* The same, with the clip begun. *rc: what went wrong with it */
+/* As decoder_find, but begins the next clip if necessary. *rc: status of that */
 static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_session *s, int *rc)
 {
     struct window_decoder *idle, *w = decoder_find(b, s, &idle);
@@ -26,14 +27,14 @@ static int is_busy(const struct steno_batch *b)
     return 0;
 }
 
-/* What a request has gone on to. rc: how */
+/* Records the result of a step of a request. rc: its status */
 static void went_on(steno_session *s, int rc)
 {
     if (rc == STREAM_WAITS) s->place.waits = 1;
     else if (rc || (s->request_state == REQUEST_LIVE && request_ended(s))) request_finish(s, rc);
 }
 
-/* The request's next window in decode slot `at`, or in the one where it is encoded already. */
+/* Gives the request's next window decode slot `at`, or the slot in which the window is already encoded. */
 static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
 {
     struct ar_batch *a = ar_batch_of(b);
@@ -43,7 +44,7 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
     if (rc || !w) return rc;
     const uint32_t to = slot_for(b, w, at);
     const struct decode_slot *slot = &a->decode_slot[to];
-    if (is_busy(b) && !may_encode(b) && !(slot->audio == s && slot->from == w->seek)) return STENO_OK; /* its turn comes */
+    if (is_busy(b) && !may_encode(b) && !(slot->audio == s && slot->from == w->seek)) return STENO_OK; /* the encoder may not run yet */
     rc = decoder_window(w, to);
     if (rc) return rc;
     queue_given(b, passes);
@@ -51,13 +52,13 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
     return STENO_OK;
 }
 
-/* Give the next request a free decode slot. @return 1: something went on, 0: nobody wants it, or none is free */
+/* Gives a free decode slot to the next request. @return 1: a request made progress, 0: no request is waiting, or no slot is free */
 static int slot_give(struct steno_batch *b)
 {
     const int at = slot_free(b);
     steno_session *s = at >= 0 ? queue_next(b, wants_slot) : NULL;
     if (!s) return 0;
-    b->solo = s; /* whoever it is for may stop the encoder */
+    b->solo = s; /* cancelling this request stops the encoder */
     int rc = s->request_state == REQUEST_HEARD ? request_begin(s, (uint32_t)at) : STENO_OK;
     if (!rc && s->request_state == REQUEST_LIVE) rc = window_give(b, s, (uint32_t)at);
     b->solo = NULL;
@@ -65,7 +66,7 @@ static int slot_give(struct steno_batch *b)
     return 1;
 }
 
-/* A slice of the audio of the next who has not heard all of it. @return 1: something went on */
+/* Reads a slice of audio for the next request in its first pass. @return 1: a request made progress */
 static int listen_give(struct steno_batch *b)
 {
     steno_session *s = queue_next(b, wants_to_listen);
@@ -75,7 +76,7 @@ static int listen_give(struct steno_batch *b)
     return 1;
 }
 
-/* All that is to be done between two chains. @return 1 when a window is being decoded */
+/* Does all work that is due between two chains. @return 1 if a window is decoding */
 static int fill(struct steno_batch *b)
 {
     queue_look(b);
@@ -88,7 +89,7 @@ static int fill(struct steno_batch *b)
     return is_busy(b);
 }
 
-/* What the chain has left behind. rc: of the run */
+/* Handles the searches that ended in the chain. rc: status of the run */
 static void settle(struct steno_batch *b, int rc)
 {
     struct ar_batch *a = ar_batch_of(b);
@@ -112,7 +113,7 @@ void schedule_begin(struct steno_batch *b)
     struct ar_batch *a = ar_batch_of(b);
     a->heard = NULL;
     a->n_steps = a->n_steps_heard = INT32_MAX;
-    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until a search puts one to use */
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until a search uses it */
 }
 
 int schedule_step(struct steno_batch *b)

@@ -1,6 +1,6 @@
 /* steno: the search of an attempt. SPDX-License-Identifier: MIT
  *
- * The prompt's keys and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row. */
+ * Keys and values of the prompt do not depend on the temperature. An attempt with the same prompt starts at the prompt's last row. */
 #include "task/ar/search.h"
 #include <math.h>
 #include "task/ar/clips.h"
@@ -9,7 +9,7 @@
 #include "task/ar/prompt.h"
 #include "task/window.h"
 
-/* By whisper.cpp's rules: beams draw, at any temperature; above 0 there are as many as there would be candidates. */
+/* With whisper.cpp's rules, beams sample at any temperature. Above temperature 0 the number of beams is the number of candidates. */
 static struct ar_params loose_search_of(const struct window_decoder *w)
 {
     enum { WINDOW_FRAMES = 3000 };
@@ -22,7 +22,7 @@ static struct ar_params loose_search_of(const struct window_decoder *w)
                                .verdict = verdict };
 }
 
-/* Beams where nothing is drawn, candidates where something is. */
+/* Uses beams at temperature 0, and candidates above it. */
 static struct ar_params search_of(const struct window_decoder *w)
 {
     const steno_transcribe_params *p = &w->request->p;
@@ -34,7 +34,7 @@ static struct ar_params search_of(const struct window_decoder *w)
                                .max_finished = (int32_t)nearbyint(p->beam_size * patience), .length_penalty = p->length_penalty };
 }
 
-/* By whisper.cpp's rules a text is over with a time within a tenth of a second of the audio's end. @return its id, 0: none ends a text */
+/* With whisper.cpp's rules, a timestamp within a tenth of a second of the audio's end ends the text. @return the first such id, 0: none */
 static int32_t last_time(const struct window_decoder *w)
 {
     if (!is_loose(w) || w->options.without_timestamps) return 0;
@@ -67,7 +67,7 @@ int search_begin(struct window_decoder *w, int again)
         l->sampler.limit = limit;
         l->sampler.lots = draws ? &w->lots[i] : NULL;
         l->sampler.rng_stream = rng_stream_of(w->seek, w->a.index, i);
-        l->prob.p = no_speech; /* an attempt that goes on behind the prompt does not see its row */
+        l->prob.p = no_speech; /* an attempt that reuses the prompt does not compute this row */
         l->prob.id = m->tokens.no_speech;
         l->processors.wanted = processors_wanted(w->request);
         l->sampler.keeps_margin = b->exact && p->verify_margin > 0;

@@ -1,7 +1,8 @@
-/* steno: was there a sound that moves? SPDX-License-Identifier: MIT
+/* steno: detects windows without speech by level and spectrum. SPDX-License-Identifier: MIT
  *
- * Models in want of speech write what was most frequent in their training. The level shows it from outside: that of speech swings by 7 dB
- * and more even in loud noise; silence, tones, hum and steady noise stay within 3 dB. The spectrum shows music, strokes and birds. */
+ * Without speech, models write frequent phrases of their training data. The level shows this independently of the model. The level of
+ * speech varies by 7 dB and more even in loud noise. Silence, tones, hum and steady noise vary by less than 3 dB. The spectrum identifies
+ * music, strokes and birds. */
 #include "task/ar/text_checks.h"
 
 enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };
@@ -10,11 +11,11 @@ enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };
 
 static int level_bin(double b)
 {
-    const double bin = (b + 10) * LEVELS_PER_B; /* log10 of nothing is -10 */
+    const double bin = (b + 10) * LEVELS_PER_B; /* log10 of zero power is stored as -10 */
     return bin < 0 ? 0 : bin < LEVEL_BINS - 1 ? (int)bin : LEVEL_BINS - 1;
 }
 
-/* Level of the frame of that rank, in bins. */
+/* Level of the frame of the given rank, in histogram bins. */
 static int level_at(const int32_t *count, int64_t rank)
 {
     int bin = 0;
@@ -25,9 +26,9 @@ static int level_at(const int32_t *count, int64_t rank)
 /* ---- notes ---- */
 
 enum { MOVE_FRAMES = 6, PHRASE_FRAMES = 50, SPEECH_FRAMES = 25 };
-static const double DB = 40, LOUD_DB = 40, STRONG_DB = 30, MOVE_DB = 5, STAND_DB = 3; /* DB of one in scaled log-mel */
+static const double DB = 40, LOUD_DB = 40, STRONG_DB = 30, MOVE_DB = 5, STAND_DB = 3; /* DB: one dB in scaled log-mel, times 40 */
 
-/* By how many dB the shapes of two spectra differ, over the bands above `from` in one of them; how loud they are does not count. */
+/* Mean difference in dB between the shapes of two spectra, over the bands above `from` in at least one of them. Loudness does not count. */
 static double shapes_differ(const float *a, const float *b, int n, float from)
 {
     double sum = 0, off = 0;
@@ -50,8 +51,8 @@ static float loudest(const float *x, size_t n)
     return most;
 }
 
-/* The motion of spectra over 60 ms, where they are loud: the number of frames, of those that stand, and of those that move in the half
- * second that moves most. */
+/* Change of loud spectra over 60 ms, in frames: loud ones, those that stay the same, and those that move in the half second with the most
+ * motion. */
 struct motion { int32_t loud, stand, most; };
 
 static struct motion spectra_motion(const float *mel, int32_t frames, int n_mels)
@@ -77,9 +78,10 @@ static struct motion spectra_motion(const float *mel, int32_t frames, int n_mels
     return m;
 }
 
-/* A note stands while it sounds and goes over into the next one at once; what a mouth forms is on the move. Notes, chords and hum stand
- * for more than half of the time (below 3 dB in 60 ms), and there is no half second in which half of the frames move by 5 dB. Noise does
- * not stand (3.5 dB and more), so that speech in noise is not taken for music; speech over music moves, as long as it is no weaker. */
+/* The spectrum of a note stays the same while it sounds, and changes at once to the next. The spectrum of speech keeps moving. Notes,
+ * chords and hum change by less than 3 dB in 60 ms for more than half of the time, and no half second has 5 dB of change in half of its
+ * frames. Noise changes by 3.5 dB and more, so speech in noise does not count as music. Speech over music moves if it is at least as loud
+ * as the music. */
 int spectra_stand(const float *mel, int32_t frames, int n_mels)
 {
     if (frames < PHRASE_FRAMES + MOVE_FRAMES) return 0;
@@ -90,9 +92,9 @@ int spectra_stand(const float *mel, int32_t frames, int n_mels)
 /* ---- strokes ---- */
 
 enum { HELD_FRAMES = 6, LONG_FRAMES = 10, STROKES = 6 };
-static const double HELD_DB = 6, SWING_DB = 12, ABOVE_DB = 6, GROUND_DB = 25; /* of the loudest band */
+static const double HELD_DB = 6, SWING_DB = 12, ABOVE_DB = 6, GROUND_DB = 25; /* level of the loudest band */
 
-/* The level from which on a frame is loud, by its loudest band. *range: by how many dB the loudest lie above the ground. */
+/* Level above which a frame counts as loud, by its loudest band. *range: dB between the background and the loudest frames. */
 static float loud_from(const float *mel, int32_t frames, size_t row, double *range)
 {
     int32_t count[LEVEL_BINS] = { 0 };
@@ -103,7 +105,7 @@ static float loud_from(const float *mel, int32_t frames, size_t row, double *ran
     return (float)((least + 4) / 4);
 }
 
-/* Strokes of a sound, and the number of frames behind which its level is held for 60 ms and for 100 ms. */
+/* Strokes of a sound, and the number of frames after which the level is held for 60 ms and for 100 ms. */
 struct strokes { int32_t n, held, held_long; };
 
 static int is_held(const float *last, int32_t t, int32_t n, float least)
@@ -120,7 +122,7 @@ static int is_held(const float *last, int32_t t, int32_t n, float least)
 static struct strokes strokes_count(const float *mel, int32_t frames, size_t row, float least)
 {
     struct strokes s = { 0 };
-    float last[LONG_FRAMES + 1], turn = least; /* the lowest level since the last stroke, or the highest of this one */
+    float last[LONG_FRAMES + 1], turn = least; /* the minimum since the last stroke, or the maximum of this one */
     int rises = 0;
     for (int32_t t = 0; t < frames; t++) {
         const float level = loudest(mel + (size_t)t * row, row), v = fmaxf(level, least);
@@ -136,9 +138,9 @@ static struct strokes strokes_count(const float *mel, int32_t frames, size_t row
     return s;
 }
 
-/* A voice holds its vowels; of clicks, knocks, claps and drums, on a ground that is 25 dB below them, nothing is held for 60 ms within
- * 6 dB. Of slower ones nothing is held for 100 ms, and their spectra do not move as those of speech do. The fastest speech, whispered too,
- * is held in places or moves. A few strokes may be one word. */
+/* A voice holds its vowels. Clicks, knocks, claps and drums, 25 dB above the background, hold no level within 6 dB for 60 ms. Slower
+ * strokes hold none for 100 ms, and their spectra do not move like those of speech. Even the fastest speech, and whispered speech, holds a
+ * level in places or moves. A few strokes may be one word. */
 int sound_strikes(const float *mel, int32_t frames, int n_mels)
 {
     const size_t row = (size_t)n_mels;
@@ -151,8 +153,8 @@ int sound_strikes(const float *mel, int32_t frames, int n_mels)
     return !s.held || spectra_motion(mel, frames, n_mels).most < SPEECH_FRAMES;
 }
 
-/* Birds, whistles and beeps have nothing below 1 kHz, a third of the bands; a voice has something there in 24 of 25 loud frames, whispered
- * too. */
+/* Birds, whistles and beeps have no energy below 1 kHz, a third of the bands. A voice has some there in 24 of 25 loud frames, even a
+ * whispering one. */
 int sound_whistles(const float *mel, int32_t frames, int n_mels)
 {
     static const double LOW_DB = 20, SHARE = 0.95;
@@ -171,8 +173,8 @@ int sound_whistles(const float *mel, int32_t frames, int n_mels)
 
 /* ---- the level ---- */
 
-/* Mean over the bands of each frame. Scaled log-mel lies at most 80 dB below the file's loudest: digital silence is as steady as a
- * tone. */
+/* Mean over the bands, for each frame. Scaled log-mel is at most 80 dB below the loudest bin of the file, so digital silence is as steady
+ * as a tone. */
 void window_levels(struct window_decoder *w, const float *mel)
 {
     const int n_mels = mel_bank_of(w->s->model)->n_mels;
@@ -184,7 +186,7 @@ void window_levels(struct window_decoder *w, const float *mel)
     w->voiceless = spectra_stand(mel, w->frames, n_mels) || sound_strikes(mel, w->frames, n_mels) || sound_whistles(mel, w->frames, n_mels);
 }
 
-/* The tenth part is the ground, five frames are the least that a sound fills. */
+/* The 10th percentile is the background. A sound has at least five frames. */
 int window_steady(const struct window_decoder *w, int64_t from, int64_t to)
 {
     int32_t count[LEVEL_BINS] = { 0 };
@@ -193,7 +195,7 @@ int window_steady(const struct window_decoder *w, int64_t from, int64_t to)
     return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;
 }
 
-enum { NEAR_FRAMES = 50 }; /* times are not that exact: sound so close to a segment is its own */
+enum { NEAR_FRAMES = 50 }; /* precision of timestamps: sound this close to a segment belongs to it */
 
 static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
 {
@@ -201,14 +203,14 @@ static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
     return window_steady(w, from > w->seek ? from : w->seek, to < end ? to : end);
 }
 
-/* Faster than speech: the words were not found in the sound. */
+/* Words that come faster than speech were not found in the sound. */
 static int are_found(const struct draft *d)
 {
-    static const double LEAST_S = 0.05; /* of a word */
+    static const double LEAST_S = 0.05; /* minimum length of a word */
     return d->n_words && d->end - d->start >= LEAST_S * d->n_words;
 }
 
-/* By the times of the words, else by those that the model chose: those that lie behind the sound are on silence. */
+/* Uses word times if there are any, else the timestamps of the model. A segment behind the sound counts as silence. */
 void drafts_judge(struct window_decoder *w, int n)
 {
     if (w->request->p.guards == STENO_GUARDS_OFF) return;

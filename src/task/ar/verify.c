@@ -1,11 +1,10 @@
-/* steno: near-ties of the fast arithmetic, decided in f32. SPDX-License-Identifier: MIT
+/* steno: near-ties of fast arithmetic are decided in f32. SPDX-License-Identifier: MIT
  *
- * Fast arithmetic moves logits a little, so it changes a text only where two choices were nearly equal. The first pass notes by how much
- * each of its choices was ahead (plan/run.h, struct margins). A window with a near-tie is encoded again by the exact copy of the network.
- * Its tokens are then given to the exact decoder, many rows in one run, and chosen again from its logits, one after the other: as long as
- * the same are chosen, nothing changes but their probabilities; from the first that differs on, the exact decoder goes on by itself. Beams
- * and draws hang on too many choices at once for that, and are searched again as a whole. So what a verified window says is what --compute
- * f32 says. */
+ * Fast arithmetic moves logits a little, so it changes a text only where two choices are nearly equal. The first pass records the margin of
+ * each choice (plan/run.h, struct margins). A window with a near-tie is encoded again by the exact copy of the network. Its tokens run
+ * through the exact decoder, many rows per run, and are chosen again from the exact logits in order. While the same tokens are chosen, only
+ * their probabilities change. From the first difference on, the exact decoder continues by itself. Beams and sampling depend on too many
+ * choices at once, so they are searched again as a whole. The text of a verified window equals that of --compute f32. */
 #include <math.h>
 #include <string.h>
 #include "base/os.h"
@@ -16,14 +15,14 @@
 #include "task/params.h"
 #include "task/window.h"
 
-/* Of the margin of text: what is enough where one timestamp was ahead of another, which hangs on few logits that move together. */
+/* Share of the text margin that suffices between two timestamps. The choice between timestamps depends on few logits that move together. */
 static double const time_share = 0.1, time_share_int8 = 0.4;
-/* How far the measures that attempts are judged by may move. */
+/* How far the measures that decide about an attempt may move. */
 static double const logprob_margin = 0.05, no_speech_margin = 0.02;
 
 static int is_near(double measure, double threshold, double margin)
 {
-    return fabs(measure - threshold) < margin; /* NAN: nobody asks */
+    return fabs(measure - threshold) < margin; /* false for a disabled threshold (NAN) */
 }
 
 int verify_wanted(const struct window_decoder *w, const struct attempt *a)
@@ -47,7 +46,7 @@ static int encode(struct window_decoder *w, struct steno_batch *x)
 {
     struct decode_slot *decode_slot = &ar_batch_of(x)->decode_slot[0];
     const size_t window = 2 * (size_t)x->model->audio_ctx * (size_t)mel_bank_of(w->s->model)->n_mels;
-    if (verify_heard(w)) return STENO_OK; /* of an attempt before */
+    if (verify_heard(w)) return STENO_OK; /* encoded for an earlier attempt */
     decode_slot->audio = NULL;
     memcpy(batch_mel(x), w->heard, window * sizeof(float));
     struct run_time spent;
@@ -56,7 +55,7 @@ static int encode(struct window_decoder *w, struct steno_batch *x)
     return rc;
 }
 
-/* Rows of positions [at, end) of the prompt with the n tokens behind it; those that something is chosen from leave their logits. */
+/* Adds the rows [at, end) of the prompt followed by the n tokens. Rows that are sampled output logits. */
 static void rows_add(const struct window_decoder *w, struct run *r, const int32_t *ids, int32_t at, int32_t end)
 {
     r->n_rows = 0;
@@ -66,7 +65,7 @@ static void rows_add(const struct window_decoder *w, struct run *r, const int32_
     }
 }
 
-/* Choose from the logits of the rows in the run as long as that gives ids[n]. @return whether all of it did */
+/* Samples the rows of the run while the result matches ids[n]. @return 1 if all of them match */
 static int choose(struct window_decoder *w, struct steno_batch *x, const struct chain_calls *calls, const int32_t *ids, int32_t n)
 {
     struct lane *l = &x->run.lane[w->ar.lane0];
@@ -80,7 +79,7 @@ static int choose(struct window_decoder *w, struct steno_batch *x, const struct 
     return 1;
 }
 
-/* The tokens of the first pass, ids[n], through the exact decoder; its lane holds what it chose, up to the first that differs. */
+/* Runs the tokens of the first pass, ids[n], through the exact decoder. Its lane holds the exact choices up to the first difference. */
 static int tokens_check(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
 {
     const struct plan *plan = &x->model->plan[PLAN_DECODER];
@@ -89,7 +88,7 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
     const struct chain_calls calls = { .filter = processors_wanted(w->request) ? batch_filter : NULL, .user = x };
     int rc = STENO_OK;
     for (int32_t at = 0, end, same = 1; at < all && same && !rc; at = end) {
-        end = at < n_prompt - 1 ? n_prompt - 1 : at; /* with a few rows behind the prompt that something is chosen from */
+        end = at < n_prompt - 1 ? n_prompt - 1 : at; /* together with a few sampled rows after the prompt */
         end = end + ROWS_OUT_MIN - 1 < all ? end + ROWS_OUT_MIN - 1 : all;
         if (end - at > (int32_t)plan->max_rows) end = at + (int32_t)plan->max_rows;
         int ran;
@@ -98,7 +97,7 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
         rc = exec_chain(x->exec, plan, &x->run, 1, &calls, &ran, NULL, &spent);
         if (!rc) same = choose(w, x, &calls, ids, n);
     }
-    const int32_t len = n_prompt + (l->sampler.done ? l->sampler.n : l->sampler.n - 1); /* the last one chosen is not among the keys yet */
+    const int32_t len = n_prompt + (l->sampler.done ? l->sampler.n : l->sampler.n - 1); /* the last chosen token has no key yet */
     if (l->kv.len > len) {
         state_truncate(&x->state[STATE_SELF], w->ar.lane0, (uint32_t)len);
         l->kv.len = len;
@@ -108,7 +107,7 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
     return rc;
 }
 
-/* The attempt's search in x, where the window is encoded. */
+/* Runs the attempt's search in x, where the window is encoded. */
 static int search(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
 {
     int rc = search_begin(w, 0);
@@ -118,7 +117,7 @@ static int search(struct window_decoder *w, struct steno_batch *x, const int32_t
     return rc || w->ar.done ? rc : STENO_ECANCELED;
 }
 
-/* What x has chosen, into the lanes that the first pass had. @return whether it is something else */
+/* Copies the choices of x to the lanes of the first pass. @return 1 if they differ */
 static int lanes_take(struct window_decoder *w, const struct steno_batch *x, struct steno_batch *b, uint32_t decode_slot,
                       const int32_t *ids, int32_t n)
 {
@@ -147,7 +146,7 @@ int verify_attempt(struct window_decoder *w, struct attempt *a)
     memcpy(w->first, w->ids, (size_t)n * sizeof *w->first);
     x->solo = s;
     int rc = encode(w, x);
-    for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].sampler.done = 1; /* until the search puts one to use */
+    for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].sampler.done = 1; /* until the search uses it */
     w->b = x;
     w->decode_slot = 0;
     ar_batch_of(x)->decode_slot[0].user = w;

@@ -1,4 +1,4 @@
-/* steno: the waiting queue: who gets the next free decode slot. SPDX-License-Identifier: MIT */
+/* steno: selects the window that gets the next free decode slot. SPDX-License-Identifier: MIT */
 #include "task/ar/waiting.h"
 
 int slot_free(const struct steno_batch *b)
@@ -18,7 +18,7 @@ uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, u
     return at;
 }
 
-/* Of two window decoders of one audio the one that is behind goes first, and one that will find its window encoded waits for it. */
+/* Of two window decoders of the same audio, the one that is behind goes first. The other one waits for it to encode a shared window. */
 static int may_go(const steno_session *s, const struct window_decoder *w)
 {
     const struct window_decoder *other = &ar_of(s)->decoder[w == &ar_of(s)->decoder[0]];

@@ -1,6 +1,6 @@
 /* steno: a chain of windows. SPDX-License-Identifier: MIT
  *
- * Windows of 30 s slide over the audio, each to where the last complete segment of the one before ended. The text of earlier windows
+ * Windows of 30 s slide over the audio. Each begins where the last complete segment of the previous one ended. The text of earlier windows
  * conditions the next. Reference: openai-whisper 20250625, whisper/transcribe.py. */
 #include <math.h>
 #include <string.h>
@@ -76,14 +76,14 @@ static void clip_begin(struct window_decoder *w, int clip)
     w->end = c->to;
 }
 
-/* Nothing of another clip is known. */
+/* Resets all state that depends on earlier clips. */
 static int clip_forget(struct window_decoder *w)
 {
     w->last_speech = w->request->p.independent_clips || w->request->p.chunk_ms ? (double)w->seek / 100 : 0;
     return prompt_begin(w);
 }
 
-/* The clip's log-mel, once for all its windows: the feed goes on to the next clip meanwhile. */
+/* Computes the clip's log-mel once for all its windows, because the audio source moves on to the next clip. */
 static int clip_hear(struct window_decoder *w)
 {
     steno_session *s = w->s;
@@ -118,7 +118,7 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
 
 /* ---- a window's segments ---- */
 
-enum { BARE_FRAMES = 500 }; /* of the audio: by whisper.cpp's rules their windows have no text before */
+enum { BARE_FRAMES = 500 }; /* with whisper.cpp's rules, windows this close to the end get no previous text */
 static void words_keep(struct window_decoder *w, const struct draft *d, struct segment *g)
 {
     struct result *r = w->result;
@@ -139,7 +139,7 @@ static int is_text(const struct window_decoder *w, int32_t id)
     return id < w->s->model->tokens.n_text;
 }
 
-/* Where the alignment has the segment's tokens begin; within the segment, as its words are. */
+/* Start of each token of the segment according to the alignment, clamped to the segment. */
 static void aligned_times(const struct window_decoder *w, struct token_time *out, const struct draft *d, const struct segment *g)
 {
     const int32_t *jump = (const int32_t *)(const void *)w->words.jump.p;
@@ -147,14 +147,14 @@ static void aligned_times(const struct window_decoder *w, struct token_time *out
     size_t k = 0;
     for (const struct draft *e = w->drafts; e < d; e++)
         for (int32_t i = e->first; i < e->first + e->n; i++) k += (size_t)is_text(w, w->ids[i]);
-    for (int32_t i = 0; i < g->n_tokens && k + 1 < n; i++) { /* the last one is the end of text */
+    for (int32_t i = 0; i < g->n_tokens && k + 1 < n; i++) { /* the last one is end-of-text */
         if (!is_text(w, w->ids[d->first + i])) continue;
         const int64_t t = w->seek * 10 + (int64_t)jump[k++] * 20;
         out[i].dtw = t < g->t0_ms ? g->t0_ms : t > g->t1_ms ? g->t1_ms : t;
     }
 }
 
-/* Times of the segment's tokens, from what their choice says and from the alignment. */
+/* Times of the segment's tokens, from the timestamp probabilities of each choice and from the alignment. */
 static void token_times_keep(struct window_decoder *w, const struct draft *d, const struct segment *g)
 {
     const steno_transcribe_params *q = &w->request->p;
@@ -168,13 +168,13 @@ static void token_times_keep(struct window_decoder *w, const struct draft *d, co
         const struct token_time none = { -1, -1, -1, 0, 0 };
         buf_add(times, &none, sizeof none);
     }
-    if (times->err) return; /* result_status tells */
+    if (times->err) return; /* result_status reports it */
     struct token_time *out = (struct token_time *)(void *)(times->p + at);
     if (q->token_timestamps) token_times(out, p, g->n_tokens, &m->vocab, &m->tokens, &span, q->token_threshold);
     if (q->word_timestamps) aligned_times(w, out, d, g);
 }
 
-/* Another speaker goes on: a mark, no text. */
+/* A speaker turn is a marker, not text. */
 static int is_turn(const struct window_decoder *w, int32_t id)
 {
     return w->request->p.tinydiarize && id == w->s->model->tokens.turn;
@@ -209,7 +209,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     size_t n = w->text.len;
     text_strip(&text, &n);
     const int nothing = !n || (d->start == d->end && !is_loose(w));
-    const int empty = is_forced(c) ? !w->text.len : nothing; /* keeps its place, loses its tokens */
+    const int empty = is_forced(c) ? !w->text.len : nothing; /* the segment keeps its place and loses its tokens */
     if (empty) {
         g.n_tokens = 0;
         buf_clear(&w->text);
@@ -224,15 +224,15 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     if (!empty) words_keep(w, d, &g);
     token_times_keep(w, d, &g);
     if (w->bytes.err || w->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
-    buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
+    buf_add(&r->segments, &g, sizeof g); /* added last, so that readers only see complete segments */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!is_loose(w)) history_add(w, ids, g.n_tokens);
     if (r == &s->result) result_tell(r, c->p.on_segment, c->p.user);
     return STENO_OK;
 }
 
-/* A segment ends with the sound that its window holds, at the latest; one that begins behind it begins as long before the end as it is
- * long, but not inside the segment before. The reference writes the times as the model chose them. */
+/* Clamps segments to the end of the audio in the window. A segment that begins after that end is moved before it with its length, but not
+ * into the previous segment. The reference writes the times that the model chose. */
 static void drafts_end_with_sound(struct window_decoder *w, int n)
 {
     const double end = (double)(w->seek + w->frames) / 100;
@@ -251,7 +251,7 @@ static void drafts_end_with_sound(struct window_decoder *w, int n)
     }
 }
 
-/* Pieces of the window's tokens as segments in the file, in the very doubles that the reference computes. */
+/* Converts token ranges of the window to segments with times in the file. The doubles equal those of the reference. */
 static void drafts_make(struct window_decoder *w, int n)
 {
     const double at = (double)w->seek / 100;
@@ -264,8 +264,8 @@ static void drafts_make(struct window_decoder *w, int n)
     }
 }
 
-/* What stands behind the last pair of times is one segment more, up to the end of the window; without a length, part of the one before.
- * @return the token_segments */
+/* Text after the last pair of timestamps becomes one more segment, up to the end of the window. If it would have no length, it is added to
+ * the previous segment. @return the number of token_segments */
 static int tail_keep(struct window_decoder *w, int n, const struct sentence *q)
 {
     struct token_segment *last = &w->token_segments[n - 1];
@@ -278,7 +278,7 @@ static int tail_keep(struct window_decoder *w, int n, const struct sentence *q)
     return n + 1;
 }
 
-/* A sentence stands or falls as a whole: where everything is on silence it falls. */
+/* A sentence of a grammar is kept or dropped as a whole. It is dropped if all of it lies on silence. */
 static int drafts_mute(const struct window_decoder *w, int n)
 {
     int mute = 0;
@@ -309,7 +309,7 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     *seek = d.seek;
     w->last_speech = d.last_speech;
     if (rc || !*n || *n == before || !is_forced(w->request)) return rc;
-    struct sentence left; /* of what is not dropped for the silence around it */
+    struct sentence left; /* what remains after dropping text around silence */
     const int32_t n_left = w->drafts[*n].first + 1 - w->n_held;
     rc = sentence_of(w, w->ids + w->n_held, n_left, &left);
     if (rc || (left.end == SENTENCE_AS_CUT && left.n == n_left)) return rc;
@@ -318,14 +318,14 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     return rc;
 }
 
-/* By whisper.cpp's rules: of a text that has failed what stands behind its last time is written, but not remembered. */
+/* With whisper.cpp's rules, the text of a failed window after its last timestamp is written but not used for conditioning. */
 static int32_t remembered(const struct window_decoder *w, int32_t n)
 {
     while (w->kept.is_bad && n && w->ids[n - 1] <= w->s->model->tokens.timestamp_begin) n--;
     return n;
 }
 
-/* The window is done; where the next one begins. */
+/* Adds the window's segments and computes where the next window begins. */
 static int window_finish(struct window_decoder *w)
 {
     steno_session *s = w->s;
@@ -333,8 +333,9 @@ static int window_finish(struct window_decoder *w)
     int32_t advance = w->frames;
     int rc = STENO_OK;
     int64_t seek = w->seek + w->frames;
-    const int was_read = w->kept.with_previous && !p->carry_initial_prompt && p->max_context != 1; /* of 1 it was the mark alone */
-    if (is_loose(w) && !was_read) history_forget(w); /* what was not read counts no more */
+    const int was_read = w->kept.with_previous && !p->carry_initial_prompt && p->max_context != 1; /* with max_context 1 the prompt has only
+                                                                                                    * the start-of-previous token */
+    if (is_loose(w) && !was_read) history_forget(w); /* earlier text that was not in the prompt is forgotten */
     if (!is_silence(w)) {
         const struct speech *speech = s->model->family->speech;
         struct sentence q;
@@ -356,7 +357,7 @@ static int window_finish(struct window_decoder *w)
         drafts_make(w, n);
         w->words.skipped = 0;
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
-        /* without timestamps the last word's end is no place to go on from: the reference finds words in what is left of the window */
+        /* Without timestamps the next window does not begin at the last word's end: the reference finds words in the rest of the window. */
         if (p->without_timestamps && p->guards != STENO_GUARDS_OFF && isnan(p->hallucination_silence_threshold)) seek = w->seek + advance;
         drafts_judge(w, n);
         if (!rc) rc = window_language_doubt(w);
@@ -364,7 +365,7 @@ static int window_finish(struct window_decoder *w)
         if (p->guards != STENO_GUARDS_OFF) drafts_end_with_sound(w, n);
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
         if (is_loose(w) && !rc) history_add(w, w->ids, remembered(w, q.n));
-        /* a window that is skipped is as if it had not been decoded: what was said before still counts */
+        /* A skipped window counts as not decoded: earlier text still conditions the next window. */
         const int unsure = !is_loose(w) && (w->kept.temperature > 0.5 || (keeps_best(w) && w->kept.failed));
         if (!w->words.skipped && (!p->condition_on_previous_text || unsure)) history_forget(w);
     }
@@ -379,7 +380,7 @@ static int window_finish(struct window_decoder *w)
 
 /* ---- windows ---- */
 
-/* The clip, or all of them, may be at an end. */
+/* Moves on to the next clip if this one is at its end, or to the end of the request. */
 int decoder_go_on(struct window_decoder *w)
 {
     steno_session *s = w->s;
@@ -398,7 +399,7 @@ int decoder_go_on(struct window_decoder *w)
     return STENO_OK;
 }
 
-/* The window's log-mel where the encoder reads it. */
+/* Writes the window's log-mel to the input of the encoder. */
 static int window_hear(struct window_decoder *w)
 {
     steno_session *s = w->s;
@@ -421,7 +422,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         const int64_t left = w->end - w->seek;
         const int32_t max = 2 * window_ctx(w);
         const int asks = p->on_window && !w->is_told && !w->request->stopped;
-        if (asks && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the request's other windows */
+        if (asks && !p->on_window(p->user, w->seek * 10)) { /* a normal end, also for the other windows of the request */
             w->request->next_clip = w->request->n_clips;
             w->request->stopped = 1;
         }

@@ -1,6 +1,6 @@
 /* steno: the language of a window. SPDX-License-Identifier: MIT
  *
- * The reference decides the language once, from the first 30 s. What is said in another one later is written in the first language, or
+ * The reference detects the language once, from the first 30 s. Later speech in another language is then written in the first language,
  * translated, or left out. */
 #include "task/ar/window_language.h"
 #include "task/ar/attempt.h"
