@@ -6,13 +6,10 @@
 #
 #     bash tests/attack/clocks.sh [SECONDS [SEED]]    with STENO, the program; without SECONDS the short form
 set -u
-: "${STENO:?the program to attack}"
-type -P python3 >/dev/null || { echo "skipped: python3 is missing"; exit 77; }
-exec python3 - "$STENO" "${STENO_SOURCE:-$(dirname "$0")/../..}" "$@" <<'END'
+. "$(dirname "$0")/head.inc"
+attack_python "$@" <<'END'
 import json, os, random, struct, subprocess, sys, tempfile, time
 
-steno, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-seconds, seed = float(sys.argv[3]) if len(sys.argv) > 3 else 0, int(sys.argv[4]) if len(sys.argv) > 4 else 1
 model, audio = source + '/models/whisper-digits/whisper-digits.bin', source + '/tests/data/audio/'
 ODD = (0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 1000, 16000, 48000, 90000,
        1 << 40, (1 << 63) - 1)

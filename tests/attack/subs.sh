@@ -5,12 +5,10 @@
 #
 #     bash tests/attack/subs.sh [SECONDS [SEED]]    with STENO, the program; without SECONDS the short form
 set -u
-: "${STENO:?the program to attack}"
-type -P python3 >/dev/null || { echo "skipped: python3 is missing"; exit 77; }
-exec python3 - "$STENO" "$@" <<'END'
+. "$(dirname "$0")/head.inc"
+attack_python "$@" <<'END'
 import os, random, subprocess, sys, tempfile, time
 
-steno, seconds, seed = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 0, int(sys.argv[3]) if len(sys.argv) > 3 else 1
 cue = '{n}{a} --> {b}\n{t}\n\n'
 texts = ['<i>one</i> two', 'tom &amp; jerry', '{\\an8}x', '<v Ann>y<00:00:01.000><c> z</c>', '一 二', '', '7', 'a --> b', '&#39;&#x110000;']
 

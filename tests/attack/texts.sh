@@ -6,13 +6,10 @@
 #
 #     bash tests/attack/texts.sh [SECONDS [SEED]]    with STENO, the program; without SECONDS the short form
 set -u
-: "${STENO:?the program to attack}"
-type -P python3 >/dev/null || { echo "skipped: python3 is missing"; exit 77; }
-exec python3 - "$STENO" "${STENO_SOURCE:-$(dirname "$0")/../..}" "$@" <<'END'
+. "$(dirname "$0")/head.inc"
+attack_python "$@" <<'END'
 import csv, io, json, os, pty, random, re, struct, subprocess, sys, tempfile, time
 
-steno, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-seconds, seed = float(sys.argv[3]) if len(sys.argv) > 3 else 0, int(sys.argv[4]) if len(sys.argv) > 4 else 1
 model, sound = source + '/models/whisper-digits/whisper-digits.bin', source + '/tests/data/demo.wav'
 PIECES = ['\n', '\r\n', '\n\n', '\r', '\x0b', '\x0c', '\x1b]0;t\x07', '\x1b[2J', '\x1b[8m', '\x9b31m', '\x85', '\x7f', '\u2028', '\u2029',
           '\u202e', '\u2066', '\ufeff', '\0', '7\n00:00:00,000 --> 00:00:09,000\nx', '-->', 'WEBVTT', 'NOTE x', 'STYLE', '<b>', '</c>',
