@@ -1,7 +1,7 @@
-/* steno: transcription by a language model that hears. SPDX-License-Identifier: MIT
+/* steno: transcription by an audio language model. SPDX-License-Identifier: MIT
  *
- * A clip goes through the encoder and the adaptor; the first of its rows stand in a prompt, and what the language model writes behind it is
- * its text (Fun-ASR-Nano). Times of words come from a CTC head beside it, where there is one. */
+ * A clip passes through the encoder and the adaptor. The first of its rows become part of a prompt, and the language model continues the
+ * prompt with the text (Fun-ASR-Nano). Word times come from an additional CTC head, if the model has one. */
 #include <string.h>
 #include "task/audio_lm/audio_lm_text.h"
 #include "task/audio_lm/audio_lm_words.h"
@@ -9,14 +9,14 @@
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
 
-enum { NEW_IDS = 512 /* of a clip's text, where nothing else is asked for */ };
+enum { NEW_IDS = 512 /* ids of a clip's text, unless the request sets a limit */ };
 
 static int32_t n_ids(const struct buf *ids)
 {
     return (int32_t)(ids->len / sizeof(int32_t));
 }
 
-/* Room for the longest clip and a text behind it. */
+/* Sets the limit of a clip's text so that the longest clip and its text fit into the context. */
 static int make_room(steno_session *s)
 {
     struct audio_lm_session *a = audio_lm_of(s);
@@ -51,7 +51,7 @@ static void begin(steno_session *s)
                        (int64_t)c->request.p.chunk_ms * (FBANK_RATE / 1000));
 }
 
-/* Those who asked for rows are told of them while they are there. */
+/* Passes rows to on_rows while they are still in the executor's memory. */
 static int show_rows(struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -66,7 +66,7 @@ static int show_rows(struct steno_batch *b)
     return STENO_OK;
 }
 
-/* Rows [from, from + n) of a slot into memory of their own. */
+/* Copies rows [from, from + n) of a slot to `to`. */
 static int copy_rows(struct steno_batch *b, uint16_t slot, float *to, uint32_t from, uint32_t n)
 {
     const struct plan *p = clip_encoder_of(b);
@@ -86,7 +86,7 @@ static int wants_words(const struct steno_batch *b)
     return wants;
 }
 
-/* Rows that a prompt will have, and those that words are looked for in, out of the memory that is the decoder's next. */
+/* Copies the rows for the prompts and for the word times, because the decoder reuses their memory. */
 static int keep_rows(struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -119,7 +119,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct clip_found found = { .ids = audio_lm_of(s)->ids, .tokens = p->out, .n = p->n, .sum_logprob = p->sum_logprob };
     struct segment g = clip_segment_of(s, w);
     int rc = audio_lm_text_of(s, p, &found.text, &found.n_text);
-    if (rc || !found.n_text) return rc; /* nobody speaks */
+    if (rc || !found.n_text) return rc; /* no speech */
     found.whole = found.text;
     found.n_whole = found.n_text;
     g.attempt = l->best.index;

@@ -1,8 +1,8 @@
-/* steno: prompts with clips in them, and the texts behind. SPDX-License-Identifier: MIT
+/* steno: prompts that contain clips, and the texts that follow. SPDX-License-Identifier: MIT
  *
- * Each clip of a run is a lane: ids before it, rows that stand for it, ids behind it, at positions from 0 on. All prompts are read first,
- * as many rows in a replay as there is room for; then all lanes go on by one token in each step of one chain. A row sees its own lane
- * alone, so texts do not depend on who is beside them. */
+ * Each clip of a run has a lane: ids, rows of the clip, ids, at positions from 0 on. All prompts are read first, as many rows per replay as
+ * fit. Then every step of one chain adds a token to each lane. A row sees its own lane only, so a text does not depend on the other clips
+ * of the run. */
 #include <limits.h>
 #include <string.h>
 #include "task/audio_lm/audio_lm_guard.h"
@@ -10,7 +10,7 @@
 #include "task/generation.h"
 #include "text/tokenizer.h"
 
-/* Whose lane it is; NULL: nobody wants it any more. */
+/* The session that uses the lane; NULL if it has ended. */
 static steno_session *owner_of(const struct steno_batch *b, uint32_t lane)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -21,7 +21,7 @@ static steno_session *owner_of(const struct steno_batch *b, uint32_t lane)
 
 /* ---- time ---------------------------------------------------------------------------------------------------------------------- */
 
-/* What a replay or a chain took, shared by rows of prompts, or alike. */
+/* Time of a replay or a chain. rows: prompt rows per lane, or NULL to share it equally. */
 struct spent { int64_t ns, steps; const uint32_t *rows; uint32_t all; };
 
 static void charge(struct steno_batch *b, const struct spent *t)
@@ -49,7 +49,7 @@ static int is_profiled(const struct steno_batch *b)
     return any;
 }
 
-/* Times of ops of a run, to be shared. */
+/* Table for the times of operations; NULL if no session is profiled. */
 static struct op_time *times_of(struct steno_batch *b)
 {
     if (!is_profiled(b)) return NULL;
@@ -57,9 +57,9 @@ static struct op_time *times_of(struct steno_batch *b)
     return b->time;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sampling ------------------------------------------------------------------------------------------------------------------ */
 
-/* A lane that chose an end ends; so does one that nobody wants. */
+/* Ends a lane that chose an end token, or whose session has ended. */
 static void lane_look(const struct steno_batch *b, uint32_t lane)
 {
     struct sampler *p = &b->run.lane[lane].sampler;
@@ -80,7 +80,7 @@ static int next_rows(void *user)
     return b->run.n_rows > 0;
 }
 
-/* What a lane has said already is less likely (Keskar et al. 2019). */
+/* Repetition penalty: ids that a lane has already chosen become less likely (Keskar et al. 2019). */
 static void penalise(void *user, uint16_t lane, float *logits)
 {
     const struct steno_batch *b = user;
@@ -107,12 +107,12 @@ static void lane_begin(struct steno_batch *b, uint16_t lane, steno_session *s)
     l->processors.wanted = !(audio_lm_batch_of(b)->lane[lane].penalty == 1);
 }
 
-/* Rows of prompts on their way into a replay. */
+/* Prompt rows collected for the next replay. */
 struct prompts {
     struct steno_batch *b;
     struct room room;
-    uint32_t heard;                /* rows of the input that are in use */
-    uint32_t rows[RUN_LANES], all; /* of each lane, in the replay at hand */
+    uint32_t heard;                /* rows of the input slot in use */
+    uint32_t rows[RUN_LANES], all; /* per lane, in the current replay */
 };
 
 static int prompts_run(struct prompts *p)
@@ -129,7 +129,7 @@ static int prompts_run(struct prompts *p)
     return rc;
 }
 
-/* heard: [d] where the row stands for a piece of a clip, NULL: it is an id. */
+/* heard: [d] a row of the clip; NULL: the row is an id. */
 static int prompts_add(struct prompts *p, int32_t id, const float *heard, uint16_t lane, int32_t position, uint16_t flags)
 {
     struct steno_batch *b = p->b;
@@ -165,7 +165,7 @@ static int prompt_read(struct prompts *p, const struct clip_window *w)
     return rc;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole run ------------------------------------------------------------------------------------------------------------- */
 
 static int prompts_read(struct steno_batch *b)
 {
@@ -183,7 +183,7 @@ static int prompts_read(struct steno_batch *b)
     return rc ? rc : prompts_run(&p);
 }
 
-/* What is to be read, and what comes behind it. */
+/* Reads the prompts of all lanes that need one, then decodes their texts. */
 static int attempt_run(struct steno_batch *b)
 {
     const struct chain_calls calls = { next_rows, penalise, b };

@@ -1,4 +1,4 @@
-/* steno: what is decoded again. SPDX-License-Identifier: MIT */
+/* steno: repeated decoding of clips whose text loops. SPDX-License-Identifier: MIT */
 #include "task/audio_lm/audio_lm_guard.h"
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "task/params.h"
 #include "task/repetition.h"
 
-enum { ATTEMPTS = 3, ENTROPY_MIN_TOKENS = 32 /* so few cannot have much */ };
+enum { ATTEMPTS = 3, ENTROPY_MIN_TOKENS = 32 /* shorter texts have low entropy anyway */ };
 
 static const steno_transcribe_params *params_of(const steno_session *s)
 {
@@ -51,9 +51,9 @@ int audio_lm_goes_round(steno_session *s, const struct sampler *p)
     return is_retry(s) && ids_loop(s, p);
 }
 
-/* ---- judging --------------------------------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------------------------------------------- */
 
-/* A threshold that is off counts as its default; the entropy's is off, then, and comparisons with NAN are false. */
+/* A disabled threshold counts as its default. The entropy threshold has none: comparisons with NAN are false. */
 static uint32_t flags_of(steno_session *s, const struct audio_lm_attempt *a, const struct sampler *l)
 {
     const steno_transcribe_params *p = params_of(s);
@@ -108,9 +108,9 @@ static void tell(const steno_session *s, const struct clip_window *w, const stru
     if (p->on_attempt) p->on_attempt(p->user, &t);
 }
 
-/* ---- from one to the next ------------------------------------------------------------------------------------------------------ */
+/* ---- the next attempt ---------------------------------------------------------------------------------------------------------- */
 
-/* What the sampler holds is the best so far, and another one comes. */
+/* Stores the sampler's tokens, the best so far, before the next attempt. */
 static int keep(steno_session *s, struct audio_lm_lane *l, const struct sampler *p)
 {
     buf_clear(&l->tokens);

@@ -1,4 +1,4 @@
-/* steno: what transcriptions by a language model keep. SPDX-License-Identifier: MIT */
+/* steno: state of transcription by an audio language model. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AUDIO_LM_SESSION_H
 #define STENO_TASK_AUDIO_LM_SESSION_H
 #include "search/rules.h"
@@ -7,31 +7,31 @@
 
 struct audio_lm_session {
     struct clip_session clips;
-    struct buf before, behind;   /* int32_t ids of the prompt of the request at hand, around the rows that stand for a clip */
+    struct buf before, behind;   /* int32_t ids of the request's prompt, before and after the rows of a clip */
     struct logit_rules rules;
-    int32_t limit;               /* ids of a clip's text */
-    int32_t *ids;                /* [text_ctx] of the clip at hand */
-    struct buf bytes, raw, text; /* its text: as tokens say it, as UTF-8, as people read it */
-    struct buf said;             /* int32_t ids of the CTC head, of that text */
+    int32_t limit;               /* most ids of a clip's text */
+    int32_t *ids;                /* [text_ctx] ids of the current clip */
+    struct buf bytes, raw, text; /* its text: bytes of the tokens, UTF-8, and the form for display */
+    struct buf said;             /* int32_t ids of the same text in the CTC head's vocabulary */
     struct ctc_words words;
 };
 
-/* One decoding of a clip, and how it came out. */
+/* One decoding of a clip, with its measures. */
 struct audio_lm_attempt { int32_t index, n, completed; uint32_t flags; double ratio, entropy, avg_logprob, sum_logprob; };
 
-/* Of a lane: a clip of the run at hand is decoded once, or again where it goes round in circles and the request asks for that. */
+/* Per lane: a clip of the current run, decoded once, or repeatedly if its text loops and the request asks for that. */
 struct audio_lm_lane {
-    int is_read;                 /* it has a prompt in the round at hand */
-    double penalty;              /* of ids that it has said, in the attempt at hand */
+    int is_read;                 /* it is decoded in the current round */
+    double penalty;              /* repetition penalty of the current attempt */
     struct audio_lm_attempt now, best;
-    struct buf tokens;           /* struct sampled_token of the best of several attempts */
+    struct buf tokens;           /* struct sampled_token of the best attempt, if there are several */
 };
 
-/* In a batch. */
+/* State in a batch. */
 struct audio_lm_batch {
     struct clip_batch clips;
-    float *rows;                 /* [rows of a run, d] of the adaptor, each clip's from its first row on */
-    float *encoded;              /* [rows of a run, d] of the encoder, likewise, for a CTC head; NULL: there is none */
+    float *rows;                 /* [rows of a run, d] output of the adaptor; each clip starts at its first row */
+    float *encoded;              /* [rows of a run, d] output of the encoder in the same order, for a CTC head; NULL without one */
     struct audio_lm_lane *lane;  /* [n_windows] */
 };
 
@@ -43,6 +43,6 @@ static inline uint32_t audio_lm_width(const steno_model *m) { return m->plan[PLA
 static inline int audio_lm_has_ctc(const steno_model *m) { return m->n_plans > PLAN_ALIGN; }
 
 extern const struct clip_decoder audio_lm_clips;
-/* What is read and written behind the rows of the run at hand, all clips side by side. A status of the executor's */
+/* Reads the prompts and decodes the texts for the rows of the current run, all clips in parallel. Returns a status of the executor. */
 int audio_lm_decode(struct steno_batch *b);
 #endif

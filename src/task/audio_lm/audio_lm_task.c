@@ -1,4 +1,4 @@
-/* steno: the task of transcription by a language model that hears. SPDX-License-Identifier: MIT */
+/* steno: the task of transcription by an audio language model. SPDX-License-Identifier: MIT */
 #include "task/audio_lm/audio_lm_task.h"
 #include <string.h>
 #include "task/audio_lm/audio_lm_session.h"
@@ -9,7 +9,7 @@
 #include "task/lm/lm_bench.h"
 #include "task/params.h"
 
-enum { OWN_WINDOWS = 4 /* of one request: as many of 15 s as a run of the encoder has room for */ };
+enum { OWN_WINDOWS = 4 /* of one request: as many clips of 15 s as fit into a run of the encoder */ };
 
 static unsigned serves(const steno_model *m)
 {
@@ -27,7 +27,7 @@ static size_t rows_memory(const steno_model *m)
     return (size_t)m->plan[PLAN_ENCODER].max_rows * audio_lm_width(m) * sizeof(float);
 }
 
-/* 0: nobody asks for them. */
+/* Returns 0 if the model has no CTC head. */
 static size_t encoded_memory(const steno_model *m)
 {
     if (!audio_lm_has_ctc(m)) return 0;
@@ -98,7 +98,7 @@ static int bench_adapt(struct steno_batch *b, int n)
     return clip_run_phase(b, PHASE_ADAPT, NULL);
 }
 
-/* What hears, phase by phase; what writes as every language model. */
+/* Encoder and adaptor by phase; the decoder as in every language model. */
 static int64_t bench(steno_session *s, const char *phase, int n)
 {
     static struct clip_bench_phase const own[] = { { "adapt", bench_adapt, 0 }, { 0 } };

@@ -1,4 +1,4 @@
-/* steno: the task of transcription by a language model that hears. SPDX-License-Identifier: MIT */
+/* steno: the task of transcription by an audio language model. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AUDIO_LM_TASK_H
 #define STENO_TASK_AUDIO_LM_TASK_H
 #include "task/task.h"

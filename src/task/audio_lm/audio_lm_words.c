@@ -1,9 +1,9 @@
-/* steno: times of words of a text that a language model has written. SPDX-License-Identifier: MIT */
+/* steno: word times for a text from an audio language model. SPDX-License-Identifier: MIT */
 #include "task/audio_lm/audio_lm_words.h"
 #include <string.h>
 #include "task/batch_loop.h"
 
-/* A phase over the rows of one clip, whose table is filled. */
+/* Runs a phase over the rows of one clip, whose table is filled. */
 static int phase(steno_session *s, int n, uint32_t rows)
 {
     struct steno_batch *b = s->batch;
@@ -17,7 +17,7 @@ static int phase(steno_session *s, int n, uint32_t rows)
     return rc;
 }
 
-/* The most probable ids of all rows. */
+/* Finds the most probable id of every row. */
 static int read_rows(steno_session *s, const struct clip_window *w)
 {
     struct steno_batch *b = s->batch;
@@ -35,7 +35,7 @@ static int read_rows(steno_session *s, const struct clip_window *w)
     return rc ? rc : phase(s, PHASE_BEST, w->rows.n);
 }
 
-/* Logits of those panels that hold an id which is looked for. */
+/* Computes the logits of the panels that hold an id of the text. */
 static int read_logits(steno_session *s, uint32_t n)
 {
     struct steno_batch *b = s->batch;
@@ -66,7 +66,7 @@ int audio_lm_words_add(steno_session *s, const struct clip_window *w, const char
     const struct ctc_alphabet of = { &c->vocab, c->n_ids, c->blank, NULL, s->model };
     buf_clear(&a->said);
     int rc = bpe_encode(s->model->bpe, text, n, &a->said, &s->error);
-    if (rc == STENO_EARG) return STENO_OK; /* a byte of it is none of theirs */
+    if (rc == STENO_EARG) return STENO_OK; /* the CTC head's vocabulary lacks a byte of the text */
     const struct ctc_ids ids = { (const int32_t *)(const void *)a->said.p, (int32_t)(a->said.len / sizeof(int32_t)) };
     if (!rc && a->said.err) rc = err_nomem(&s->error, a->said.len, "times of words");
     if (rc || !ids.n) return rc;

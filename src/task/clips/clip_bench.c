@@ -1,17 +1,17 @@
-/* steno: parts of a transcription clip by clip, for measuring. SPDX-License-Identifier: MIT */
+/* steno: benchmarks of single phases of clip transcription. SPDX-License-Identifier: MIT */
 #include "task/clips/clip_bench.h"
 #include <string.h>
 #include "base/os.h"
 #include "task/clips/clip_run.h"
 
-/* Features of n samples, as the only clip of a run. */
+/* Prepares n samples as the only clip of a run. */
 static int clip_hear(steno_session *s, int64_t n)
 {
     struct steno_batch *b = s->batch;
     struct clip_batch *c = clip_batch_of(b);
     struct fbank_stream *r = &clips_of(s)->fbank;
     const struct plan *p = clip_encoder_of(b);
-    /* rows that may stand before the audio's */
+    /* query rows before the rows of the audio */
     const uint32_t before = clips_of(s)->decoder->shares ? 0 : p->max_rows - (uint32_t)s->model->segment_ctx;
     const size_t ld = p->slot[p->input].ld;
     const steno_source src = saw_source(&n);
@@ -32,11 +32,11 @@ static int clip_hear(steno_session *s, int64_t n)
     return STENO_OK;
 }
 
-/* The phase wanted, of a clip of n samples; own NULL: features, or the encoder. @return nanoseconds, or a status */
+/* Times one phase for a clip of n samples. own may be NULL: features or the encoder. @return nanoseconds, or a status */
 static int64_t clip_time(steno_session *s, int64_t n, int told, int is_features, const struct clip_bench_phase *own)
 {
     struct steno_batch *b = s->batch;
-    const int64_t *features = &clips_of(s)->fbank.time.features_ns, before = *features; /* without the source's time */
+    const int64_t *features = &clips_of(s)->fbank.time.features_ns, before = *features; /* excludes the time of the source */
     int rc = clip_hear(s, n);
     if (rc || is_features) return rc ? rc : *features - before;
     run_prepare(&b->run);

@@ -1,11 +1,11 @@
-/* steno: one transcription, from clip to clip. SPDX-License-Identifier: MIT */
+/* steno: a transcription request, processed clip by clip. SPDX-License-Identifier: MIT */
 #include "task/clips/clip_request.h"
 #include <string.h>
 #include "task/batch_loop.h"
 #include "task/compression.h"
 #include "text/join.h"
 
-/* Results that it goes on behind. */
+/* Takes over the results of the request that it resumes. */
 static int take_resumed(steno_session *s, struct clip_request *q)
 {
     int rc = resume_take(&q->resume, s, &q->p, 1);
@@ -35,7 +35,7 @@ int clip_request_take(steno_session *s, const struct request_given *g)
     return c->decoder->take ? c->decoder->take(s) : STENO_OK;
 }
 
-/* Words with times keep a text as it is, where they are words of it. */
+/* Does the text lack punctuation (result.is_bare)? A result with word times keeps the form of its words, so it does not count as bare. */
 static int is_bare(const steno_session *s)
 {
     const steno_transcribe_params *p = &clips_of(s)->request.p;
@@ -49,7 +49,8 @@ int clip_request_end(steno_session *s, int status)
     const struct clip_batch *b = clip_batch_of(s->batch);
     const steno_transcribe_params *p = &c->request.p;
     const int64_t heard_ms = (c->fbank.samples - c->request.from) / 16;
-    if (!status && c->speech.model && p->on_progress && heard_ms >= 0) p->on_progress(p->user, heard_ms, heard_ms); /* silence is last */
+    if (!status && c->speech.model && p->on_progress && heard_ms >= 0) p->on_progress(p->user, heard_ms, heard_ms); /* the audio may end
+                                                                                                                     * with silence */
     for (uint32_t i = 0; i < b->n; i++)
         if (b->window[i].s == s) b->window[i].s = NULL;
     if (s->request_state != REQUEST_WAITING) s->result.duration_ms = c->fbank.samples / 16;
@@ -162,7 +163,7 @@ int clip_segment_tell(steno_session *s, const struct segment *g)
     const steno_transcribe_params *p = &clips_of(s)->request.p;
     struct result *r = &s->result;
     if (result_status(r)) return err_nomem(&s->error, r->text.len, "results");
-    buf_add(&r->segments, g, sizeof *g); /* the last one: what can be read is whole */
+    buf_add(&r->segments, g, sizeof *g); /* added last, so that readers only see complete segments */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!*r->language && g->tags.language) r->language = g->tags.language;
     result_tell(r, p->on_segment, p->user);
@@ -176,7 +177,7 @@ int clip_window_settle(steno_session *s, const struct clip_window *w)
     int rc = w->rows.n ? c->decoder->settle(s, w) : STENO_OK;
     q->n_settled++;
     if (!rc) rc = resume_tell(&q->resume, s, &q->p, 1, &q->n_settled, sizeof q->n_settled);
-    const int64_t done_ms = (w->end - q->from) / 16; /* how much there is, is known when all of it was heard */
+    const int64_t done_ms = (w->end - q->from) / 16; /* the total is known when all audio has been read */
     if (!rc && q->p.on_progress) q->p.on_progress(q->p.user, done_ms, c->fbank.ended ? (c->fbank.samples - q->from) / 16 : 0);
     return rc;
 }

@@ -2,7 +2,7 @@
 #include "task/clips/clip_run.h"
 #include <string.h>
 
-/* Rows in the run of the session whose first window is w; 0: it is not its first. */
+/* Rows in the run of the session whose first window is w; 0: w is not its first window. */
 static uint32_t rows_of(const struct clip_batch *c, const struct clip_window *w)
 {
     uint32_t n = 0;
@@ -13,7 +13,7 @@ static uint32_t rows_of(const struct clip_batch *c, const struct clip_window *w)
     return n;
 }
 
-/* What a phase took, for a session with n of its `all` rows. */
+/* Adds the time of a phase to a session with n of its `all` rows. */
 static void charge(steno_session *s, int phase, int64_t ns, uint32_t n, uint32_t all)
 {
     *(phase == PHASE_ENCODE ? &s->timings.encode_us : &s->timings.decode_us) += ns * n / all / 1000;
@@ -26,7 +26,7 @@ int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
 {
     const struct clip_batch *c = clip_batch_of(b);
     const struct sequence *last = &c->sequence[c->n_sequences - 1];
-    const uint32_t n_rows = (uint32_t)last->row + last->n; /* the table may have others: tokens beside frames */
+    const uint32_t n_rows = (uint32_t)last->row + last->n; /* the table may also hold tokens beside the frames */
     struct run_time spent;
     int profiling = 0;
     for (uint32_t i = 0; i < c->n; i++) profiling |= c->window[i].s && c->window[i].s->profiling;

@@ -1,4 +1,4 @@
-/* steno: what transcriptions clip by clip keep. SPDX-License-Identifier: MIT */
+/* steno: state of transcriptions that work clip by clip. SPDX-License-Identifier: MIT */
 #include "task/clips/clip_session.h"
 
 size_t clip_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
@@ -21,7 +21,7 @@ int clip_batch_init(struct steno_batch *b, steno_error *e)
     return c->window && c->sequence ? STENO_OK : err_nomem(e, b->n_windows * sizeof *c->window, "a batch");
 }
 
-/* Samples of a clip. */
+/* Samples of a full clip. */
 static int64_t clip_of(const steno_model *m)
 {
     return (int64_t)m->audio_ctx * fbank_bank_of(m)->lfr_n * FBANK_HOP;

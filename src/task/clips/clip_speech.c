@@ -1,4 +1,4 @@
-/* steno: clips where somebody speaks. SPDX-License-Identifier: MIT */
+/* steno: clips from spans of speech. SPDX-License-Identifier: MIT */
 #include "task/clips/clip_speech.h"
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #include "task/params.h"
 #include "task/task.h"
 
-enum { PER_MS = FBANK_RATE / 1000, PAUSE_MS = 60000, LONGEST_MS = 60000 /* of a span, where the model cuts none: it is held */ };
+enum { PER_MS = FBANK_RATE / 1000, PAUSE_MS = 60000, LONGEST_MS = 60000 /* of a span, if unlimited */ };
 
 static int longest_rows(const struct clip_speech *c) { return c->session->model->segment_ctx; }
 
-/* Samples of the longest clip that is cut. */
+/* Samples of the longest clip. */
 static int64_t longest(const struct clip_speech *c)
 {
     return (int64_t)longest_rows(c) * fbank_bank_of(c->session->model)->lfr_n * FBANK_HOP;
@@ -75,7 +75,7 @@ void clip_speech_close(struct clip_speech *c)
 
 /* ---- audio ---- */
 
-/* What no span to come begins with is not held. Merging holds pauses, though not those that go on and on. */
+/* Drops audio before the earliest possible start of a future span. Merging keeps pauses in memory, up to PAUSE_MS. */
 static void pcm_drop(struct clip_speech *c)
 {
     const steno_vad_params *p = &c->hearing.p;
@@ -103,7 +103,7 @@ static int pcm_room(struct clip_speech *c)
     return STENO_OK;
 }
 
-/* Read a piece of a second behind those that are there, or what comes quickly of it. STREAM_WAITS */
+/* Processes one more piece of audio. May return STREAM_WAITS */
 static int read_piece(struct clip_speech *c)
 {
     int64_t n = 0;
@@ -120,7 +120,7 @@ static int read_piece(struct clip_speech *c)
     return rc;
 }
 
-/* Read pieces ahead, as many as threads can share, and compute their features. Audio that comes slowly is not waited for. STREAM_WAITS */
+/* a span was completed early */
 static int read_ahead(struct clip_speech *c)
 {
     int rc = c->failed, had = -1;
@@ -137,12 +137,12 @@ static int read_ahead(struct clip_speech *c)
     return STENO_OK;
 }
 
-/* A little more. STREAM_WAITS */
+/* Takes the next span. @return 0: there is none */
 static int listen(struct clip_speech *c)
 {
     steno_error *e = &c->session->error;
     pcm_drop(c);
-    if (c->taken < c->found.len) return STENO_OK; /* that was hastened */
+    if (c->taken < c->found.len) return STENO_OK; /* the span began in a pause that was too long to keep */
     int rc = c->piece_at < c->pieces ? STENO_OK : read_ahead(c);
     if (rc) return rc;
     const int64_t got = c->piece_at < c->pieces ? c->piece[c->piece_at++] : 0;
@@ -157,7 +157,7 @@ static int listen(struct clip_speech *c)
     return rc;
 }
 
-/* ---- clips ---- */
+/* Takes the next clip of the span, at most as long as fits. @return 0: the span is finished */
 
 /* The next span. @return 0: there is none */
 static int span_take(struct clip_speech *c)

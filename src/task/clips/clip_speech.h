@@ -1,30 +1,30 @@
-/* steno: clips where somebody speaks. SPDX-License-Identifier: MIT
+/* steno: clips from spans of speech. SPDX-License-Identifier: MIT
  *
- * With a voice-activity model audio is heard through it as it comes; each span that it finds is a clip, cut where it is quietest as long as
- * it is too long for one. Audio is kept from the first sample that a span to come may begin with. */
+ * With a voice-activity model, audio passes through that model as it is read. Each span of speech becomes a clip; a span that is too long
+ * for one clip is cut where it is quietest. Audio is kept from the first sample at which a future span may begin. */
 #ifndef STENO_TASK_CLIPS_CLIP_SPEECH_H
 #define STENO_TASK_CLIPS_CLIP_SPEECH_H
 #include "task/fbank_stream.h"
 #include "task/session.h"
 #include "task/vad/vad_finder.h"
 
-/* Of a session. Places are samples behind those that were passed over. */
+/* State in a session. Positions are samples after the skipped start. */
 struct clip_speech {
-    const steno_model *model;  /* of the request at hand; NULL: audio is not heard through one */
+    const steno_model *model;  /* VAD model of the current request; NULL: no voice activity detection */
     struct vad_hearing hearing;
-    struct vad_finder *finder; /* of this request or an earlier one; NULL: none has come yet */
+    struct vad_finder *finder; /* of this or an earlier request; NULL before the first one */
     struct fbank_stream *from; /* the request's audio */
     steno_session *session;
     float *pcm, *level;        /* [cap], [rows of a level each 10 ms of the longest clip] */
     int64_t cap, n, at;        /* held: [at, at + n) */
-    struct buf found;          /* struct vad_span */
+    struct buf found;          /* samples in memory: [at, at + n) */
     size_t taken;              /* of them */
-    int64_t begin, end, rest;  /* the clip at hand, none where they are the same; the span that it is of ends at `rest` */
-    int64_t piece[VAD_FINDER_PIECES]; /* samples of each piece that was read ahead, behind what is held */
-    int pieces, piece_at;      /* their number, and the next of them */
-    int64_t ahead;             /* samples of those from piece_at on */
+    int64_t begin, end, rest;  /* the current clip, empty if begin == end; its span ends at `rest` */
+    int64_t piece[VAD_FINDER_PIECES]; /* all audio has been processed */
+    int pieces, piece_at;      /* Takes the parameters of a request. STENO_EARG, with the reason in *e */
+    int64_t ahead;             /* Begins with the first sample. STENO_ENOMEM or a status of the VAD model */
     int failed;                /* why nothing was read behind them */
-    int ended;                 /* all is heard */
+    int ended;                 /* writes the current clip, as fbank_stream_clip */
 };
 
 /* What a request asks for. STENO_EARG, with a reason in *e */

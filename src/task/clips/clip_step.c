@@ -1,13 +1,13 @@
-/* steno: clips of several requests through the encoder together. SPDX-License-Identifier: MIT
+/* steno: clips of several requests pass through the encoder together. SPDX-License-Identifier: MIT
  *
- * A step is a run of the encoder. Clips of whoever is next in the queue (request_queue.c) go into it, each a sequence of rows, until there
- * is no room for the next one: short clips share what it costs to read the weights, long ones have runs of their own. A row sees its own
- * sequence alone, so none of this shows in any text. Clips do not wait for a source that gives audio as it is spoken. */
+ * A step is one run of the encoder. It takes clips of the next requests in the queue (request_queue.c), each as a sequence of rows, until
+ * the next clip does not fit. Short clips share the cost of reading the weights; long clips have runs of their own. A row sees its own
+ * sequence only, so the grouping does not change any text. A run does not wait for a live source. */
 #include "task/clips/clip_step.h"
 #include "task/batch_loop.h"
 #include "task/stream_state.h"
 
-/* A chunk of a stream goes on from the one before it, so only one is in a run. */
+/* A chunk of a stream continues from the one before it, so a run has at most one chunk of each stream. */
 static int wants_window(const struct steno_batch *b, const steno_session *s)
 {
     const struct clip_request *q = &clips_of(s)->request;
@@ -15,7 +15,7 @@ static int wants_window(const struct steno_batch *b, const steno_session *s)
     return !s->place.waits && !q->is_over && !(clips_of(s)->decoder->lane && q->n_windows);
 }
 
-/* No clip follows; those that are in the run are still to be told. */
+/* No clip follows. Clips in the current run are still added to the results. */
 static void request_over(steno_session *s, int status)
 {
     struct clip_request *q = &clips_of(s)->request;
@@ -24,7 +24,7 @@ static void request_over(steno_session *s, int status)
     if (!q->n_windows) request_finish(s, status);
 }
 
-/* The clip that s has heard, behind those that are in the run; keys: that its rows see. */
+/* Appends the clip that s has read to the run. keys: the number of keys that its rows see. */
 static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows, uint32_t keys, uint16_t lane)
 {
     struct clip_batch *c = clip_batch_of(b);
@@ -48,8 +48,8 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows,
     clips_of(s)->request.n_windows++;
 }
 
-/* Rows that there are left; a run that several share is as long as the longest clip that is cut, or longer, as the decoder says. Of a
- * stream a token more may end than there are rows. */
+/* Number of rows left. A shared run is as long as the longest clip, or longer if the decoder allows it. In a stream the rows may complete
+ * one token more than there are rows. */
 static uint32_t room(const struct steno_batch *b, const steno_session *s)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -66,7 +66,7 @@ static uint32_t room(const struct steno_batch *b, const steno_session *s)
     return sequence_room(&c->sequence[c->n_sequences - 1], shared < most ? shared : most);
 }
 
-/* A clip whose segment is among the results already: its rows go where those of the next one will lie. */
+/* Skips a clip whose segment is already in the results. Its rows go to memory that the next clip overwrites. */
 static void window_pass(struct steno_batch *b, steno_session *s, uint32_t n_rows, uint16_t lane)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -79,7 +79,7 @@ static void window_pass(struct steno_batch *b, steno_session *s, uint32_t n_rows
     q->is_passing = 0;
 }
 
-/* The next clip of s. @return 1: something went on, 0: there is no room for it */
+/* Takes the next clip of s. @return 1: the request made progress, 0: the clip does not fit */
 static int window_take(struct steno_batch *b, steno_session *s)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -103,7 +103,7 @@ static int window_take(struct steno_batch *b, steno_session *s)
         return 1;
     }
     if (n && p->on_window && !p->on_window(p->user, clip_request_at(s) / 16)) {
-        request_over(s, STENO_OK); /* a clean end */
+        request_over(s, STENO_OK); /* a normal end */
         return 1;
     }
     const struct clip_decoder *d = clips_of(s)->decoder;
@@ -114,7 +114,7 @@ static int window_take(struct steno_batch *b, steno_session *s)
     return 1;
 }
 
-/* Clips into the run, while somebody has one and there is room. */
+/* Collects clips for the run while requests have some and there is room. */
 static void gather(struct steno_batch *b)
 {
     struct clip_batch *c = clip_batch_of(b);
@@ -129,7 +129,7 @@ static void gather(struct steno_batch *b)
     }
 }
 
-/* What the run has left behind. rc: how it went */
+/* Handles the results of the run. rc: its status */
 static void settle(struct steno_batch *b, int rc)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -147,7 +147,7 @@ static void settle(struct steno_batch *b, int rc)
     }
 }
 
-/* NULL: nobody wants what is in the run. */
+/* Returns NULL if all sessions of the run have ended. */
 static const struct clip_decoder *decoder_of(const struct clip_batch *c)
 {
     for (uint32_t i = 0; i < c->n; i++)

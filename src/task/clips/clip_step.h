@@ -1,8 +1,8 @@
-/* steno: clips of several requests through the encoder together. SPDX-License-Identifier: MIT */
+/* steno: clips of several requests pass through the encoder together. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_CLIPS_CLIP_STEP_H
 #define STENO_TASK_CLIPS_CLIP_STEP_H
 #include "task/clips/clip_request.h"
 
-/* The next clips of those who wait, in one run, as many as there is room for. 1: something went on, 0: nobody can go on. */
+/* Runs the next clips of the waiting requests, as many as fit. @return 1: progress was made, 0: no request can continue */
 int clip_step(struct steno_batch *b);
 #endif

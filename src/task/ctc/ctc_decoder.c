@@ -1,6 +1,6 @@
-/* steno: from the rows of an encoder to text by a CTC head. SPDX-License-Identifier: MIT
+/* steno: decodes encoder rows to text with a CTC head. SPDX-License-Identifier: MIT
  *
- * The most probable id of every row of a clip, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
+ * The text of a clip is the best path: the most probable id of each row, with repeats and blanks removed (Graves et al. 2006). */
 #include <math.h>
 #include "task/batch_loop.h"
 #include "task/clips/clip_request.h"
@@ -28,7 +28,7 @@ int ctc_run_best(struct steno_batch *b)
     return clip_run_phase(b, PHASE_BEST, NULL);
 }
 
-/* Whoever searches looks at the logits themselves. */
+/* Is the best path needed? A beam search reads the logits itself. */
 static int wants_best(const struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -44,7 +44,7 @@ static int run(struct steno_batch *b)
     return rc || !wants_best(b) ? rc : ctc_run_best(b);
 }
 
-/* Ids of the first n rows of a clip, repeats and blanks dropped, in ctc_session.ids and the batch's table of tokens. */
+/* Best path of the first n rows of a clip. Stores the ids in ctc_session.ids and the tokens in the batch's table. */
 static struct clip_found collapse(const steno_session *s, const struct clip_window *w, uint32_t n)
 {
     const int32_t blank = ctc_model_of(s->model)->blank;
@@ -62,14 +62,15 @@ static struct clip_found collapse(const steno_session *s, const struct clip_wind
     return c;
 }
 
-/* The logits of the rows of a clip; panels: bits of those that are looked at, NULL: all of them, and the most probable ids come anew. */
+/* Computes the logits of a clip's rows and passes them to `show`. panels: bit set of panels to compute; NULL computes all and finds the
+ * most probable ids again. */
 static int look(steno_session *s, const struct clip_window *w, clip_row_fn *show, const uint32_t *panels)
 {
     const struct clip_head h = { PHASE_LM_HEAD, w, show, panels };
     return request_ran(s, clip_run_head(s->batch, w->rows.row, (uint32_t)w->rows.row + w->rows.n, &h));
 }
 
-/* The id of the query row before the first one goes on without being said again. */
+/* The search continues from the id of the last query row, so this id is not repeated in the text. */
 static void show_search(steno_session *s, int row, const float *logits, const struct best *best)
 {
     struct ctc_session *c = ctc_of(s);
@@ -82,7 +83,7 @@ static void show_search(steno_session *s, int row, const float *logits, const st
     ctc_search_row(c->search, logits, best, q->barred);
 }
 
-/* The place-th text that was found, behind those tokens that f has. @return 0: there is none */
+/* Appends the text of rank `place` to f's tokens. @return 0: there is none */
 static int found_add(const steno_session *s, struct clip_found *f, int place, double *logprob)
 {
     struct ctc_session *c = ctc_of(s);
@@ -94,7 +95,7 @@ static int found_add(const steno_session *s, struct clip_found *f, int place, do
     return more >= 0;
 }
 
-/* Tags are those of the query rows; what is behind them is searched for. */
+/* Tags come from the query rows; the search decodes the rows after them. */
 static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
 {
     double logprob;
@@ -105,7 +106,7 @@ static int search(steno_session *s, const struct clip_window *w, struct clip_fou
     return STENO_OK;
 }
 
-/* What was found, as a text of the clip. */
+/* Adds f as a hypothesis of the clip. */
 static int hypothesis_add(steno_session *s, const struct clip_window *w, const struct clip_found *f, int place, double score)
 {
     struct ctc_session *c = ctc_of(s);
@@ -120,7 +121,7 @@ static int hypothesis_add(steno_session *s, const struct clip_window *w, const s
     return result_status(&s->result);
 }
 
-/* The texts of the clip, the best first; those behind it are read out of the search over its tokens, which come back at the end. */
+/* Adds the n_best texts of the clip. Reading texts of lower rank overwrites the tokens of the best, which are restored at the end. */
 static int hypotheses_add(steno_session *s, const struct clip_window *w, const struct clip_found *best)
 {
     struct ctc_session *c = ctc_of(s);
@@ -149,7 +150,7 @@ static void show_logits(steno_session *s, int row, const float *logits, const st
     clip_rows_tell(s, ctc_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
 }
 
-/* For whoever asked for them. */
+/* Passes rows to on_rows. */
 static int show_rows(steno_session *s, const struct clip_window *w)
 {
     const int rc = clip_slot_tell(s, w, "encoder", clip_encoder_of(s->batch)->output);
@@ -163,7 +164,7 @@ static void show_words(steno_session *s, int row, const float *logits, const str
     if (row >= n_head && best->id >= 0) ctc_words_row(&ctc_of(s)->words, row - n_head, logits, best);
 }
 
-/* What is looked for was not known before: of the logits those are made again that it needs. */
+/* The labels are known only after decoding, so the panels of logits that they need are computed again. */
 static int find_words(steno_session *s, const struct clip_window *w, int32_t n_ids)
 {
     struct ctc_session *c = ctc_of(s);
@@ -175,7 +176,7 @@ static int find_words(steno_session *s, const struct clip_window *w, int32_t n_i
     return look(s, w, show_words, ctc_words_panels(&c->words));
 }
 
-/* A row of 60 ms stands for the 30 ms before and behind its beginning. */
+/* A row covers 60 ms, 30 ms before and after its nominal time. */
 static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)
 {
     struct ctc_session *c = ctc_of(s);
@@ -201,7 +202,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     const struct ctc_ids ids = { c->ids, found.n };
     rc = ctc_text_make(&c->text, s->model, &ids, p->tags, &g.tags, &shown);
     if (rc) return err_nomem(&s->error, (size_t)found.n, "text");
-    if (!shown.n) return STENO_OK; /* tags alone are no segment, unless they are to be seen */
+    if (!shown.n) return STENO_OK; /* a clip with only tags makes no segment unless tags are part of the text */
     found.text = shown.text;
     found.n_text = shown.n;
     found.whole = shown.whole;

@@ -1,11 +1,11 @@
-/* steno: a CTC head's text by beam search, with hot words. SPDX-License-Identifier: MIT */
+/* steno: beam search for a CTC head, with hot words. SPDX-License-Identifier: MIT */
 #include "task/ctc/ctc_search.h"
 #include "search/ctc_beam.h"
 #include "search/hotwords.h"
 
 struct ctc_search {
     struct ctc_beam *beam;
-    struct hotwords *hot; /* NULL: none */
+    struct hotwords *hot; /* may be NULL */
     float boost;
     int32_t n_vocab;
 };
@@ -65,7 +65,7 @@ void ctc_search_begin(struct ctc_search *c, int32_t last)
 
 void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *barred)
 {
-    if (best->id < 0) return; /* nothing in it is a number */
+    if (best->id < 0) return; /* all logits are NAN */
     const struct ctc_logits row = { logits, c->n_vocab, (double)logits[best->id] - (double)best->logprob, barred };
     ctc_beam_row(c->beam, &row);
 }

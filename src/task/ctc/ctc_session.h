@@ -1,4 +1,4 @@
-/* steno: what transcriptions with a CTC head keep. SPDX-License-Identifier: MIT */
+/* steno: state of transcription with a CTC head. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_CTC_CTC_SESSION_H
 #define STENO_TASK_CTC_CTC_SESSION_H
 #include "search/rules.h"
@@ -10,16 +10,17 @@ struct ctc_session {
     struct clip_session clips;
     struct rule_masks masks;
     int32_t *ids;                /* [rows] of a clip */
-    struct ctc_text text;        /* of the clip at hand */
-    struct ctc_words words;      /* likewise */
+    struct ctc_text text;        /* of the current clip */
+    struct ctc_words words;      /* of the current clip */
     struct ctc_search *search;
-    int searches;                /* the request at hand does */
-    const struct clip_window *shown; /* whose logits are being told */
+    int searches;                /* the current request uses beam search */
+    const struct clip_window *shown; /* window whose logits are passed to on_rows */
 };
 
 static inline struct ctc_session *ctc_of(const steno_session *s) { return s->part; }
 static inline const struct ctc_model *ctc_model_of(const steno_model *m) { return m->part; }
 
 extern const struct clip_decoder ctc_decoder;
-int ctc_run_best(struct steno_batch *b); /* the most probable ids of all rows of a run, behind its encoder. A status of the executor's */
+int ctc_run_best(struct steno_batch *b); /* finds the most probable id of every row of a run, after its encoder. Returns a status of the
+                                          * executor */
 #endif

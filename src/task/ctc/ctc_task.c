@@ -10,7 +10,7 @@ static unsigned serves(const steno_model *m)
     return BY_TAGS;
 }
 
-/* Rows are not lanes: a tile's worth of logits. A lane is a clip in the run. */
+/* Logits exist for one tile of rows at a time, independent of lanes. A lane is a clip in the run. */
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
     (void)n_windows, (void)n_lanes;

@@ -1,4 +1,4 @@
-/* steno: what the ids of a clip say. SPDX-License-Identifier: MIT */
+/* steno: the text of a clip's ids. SPDX-License-Identifier: MIT */
 #include "task/ctc/ctc_text.h"
 
 void ctc_text_free(struct ctc_text *t)

@@ -1,4 +1,4 @@
-/* steno: times of words from a CTC head. SPDX-License-Identifier: MIT */
+/* steno: word times from a CTC head. SPDX-License-Identifier: MIT */
 #include "task/ctc/ctc_words.h"
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int32_t n_labels(const struct ctc_words *w)
     return (int32_t)(w->label.len / sizeof(int32_t));
 }
 
-/* ---- what is looked for ---- */
+/* ---- labels ---- */
 
 static int is_space(const struct vocab *v, int32_t id)
 {
@@ -27,7 +27,7 @@ static int32_t label_of(const struct ctc_alphabet *a, int32_t id)
     return a->spoken ? a->spoken(a->model, id) : id;
 }
 
-/* A space alone is looked for once between two pieces of which the second brings none. */
+/* A lone space between two pieces is a label only if the second piece does not begin with a space. */
 static int is_needless(const struct ctc_alphabet *a, const struct ctc_ids *ids, int32_t i)
 {
     if (!is_space(a->vocab, ids->ids[i])) return 0;
@@ -36,7 +36,7 @@ static int is_needless(const struct ctc_alphabet *a, const struct ctc_ids *ids, 
     return 1;
 }
 
-/* Panels of logits that hold an id which is looked at. */
+/* Marks the panels of logits that hold the blank or a label. */
 static void panels_mark(struct ctc_words *w)
 {
     const int32_t *label = (const int32_t *)(const void *)w->label.p;
@@ -83,11 +83,11 @@ void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const 
 
 /* ---- words ---- */
 
-/* The word at hand. */
+/* The word under construction. */
 struct open_word {
     struct word w;
     int32_t n_timed;
-    int letters; /* of ASCII, all of it */
+    int letters; /* all of it is ASCII letters */
     int is_open;
 };
 
@@ -111,14 +111,14 @@ static void word_close(struct ctc_words *w, struct open_word *o, struct result *
     *o = (struct open_word){ 0 };
 }
 
-/* Seconds in the clip at which row i begins, n rows being all there are. */
+/* Start of row i in seconds from the clip's start, for n rows in all. */
 static double row_begin(const struct ctc_heard *h, int32_t i, int32_t n)
 {
     const int64_t at = (int64_t)(i < n ? i : n) * h->row_ms - h->before_ms;
     return at > 0 ? (double)at / 1000 : 0;
 }
 
-/* Of the k-th label. */
+/* Probability of the k-th label. */
 static double probability_of(const struct ctc_words *w, const struct ctc_heard *h, int32_t k)
 {
     const size_t width = (size_t)n_labels(w) + 1;
@@ -130,7 +130,7 @@ static double probability_of(const struct ctc_words *w, const struct ctc_heard *
     return (double)expf(best);
 }
 
-/* The piece of the k-th label, which lies in the rows of its span, goes on the word at hand or begins one. */
+/* Adds the piece of the k-th label to the current word, or begins a word with it. */
 static void piece_take(struct ctc_words *w, const struct ctc_heard *h, struct open_word *o, int32_t k)
 {
     const struct ctc_span *span = (const struct ctc_span *)(const void *)w->span.p + k;
@@ -147,7 +147,7 @@ static void piece_take(struct ctc_words *w, const struct ctc_heard *h, struct op
     buf_add(&w->word, s, len);
 }
 
-/* All labels have rows. */
+/* Call it if every label has a span of rows. */
 static void words_make(struct ctc_words *w, const struct ctc_heard *h, struct result *r, struct segment *g)
 {
     const int32_t *at = (const int32_t *)(const void *)w->at.p;
@@ -168,7 +168,7 @@ static void words_make(struct ctc_words *w, const struct ctc_heard *h, struct re
         if (!o.is_open) o.w.n_tokens = n_spaces;
         n_spaces = 0;
         piece_take(w, h, &o, k);
-        if (!g->n_words && w->word.len && w->word.p[0] == ' ') { /* the text begins without it */
+        if (!g->n_words && w->word.len && w->word.p[0] == ' ') { /* the segment's text begins without this space */
             memmove(w->word.p, w->word.p + 1, --w->word.len);
         }
     }

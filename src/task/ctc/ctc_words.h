@@ -1,43 +1,43 @@
-/* steno: times of words from a CTC head. SPDX-License-Identifier: MIT
+/* steno: word times from a CTC head. SPDX-License-Identifier: MIT
  *
- * What was chosen is aligned with all rows once more (search/ctc_align.h); rows where nothing is the most probable stay nothing, as in
- * FunASR's output_timestamp. A word is a piece, but pieces of ASCII letters that follow each other without a space are one, and so are
- * those of a character; so characters of Chinese and Japanese, digits and stops are words of their own. */
+ * The chosen ids are aligned with all rows (search/ctc_align.h). Rows where blank is most probable stay blank, as in FunASR's
+ * output_timestamp. Each piece is a word, with two exceptions: consecutive pieces of ASCII letters without a space form one word, as do the
+ * pieces of one character. So each Chinese or Japanese character, digit and punctuation mark is a word. */
 #ifndef STENO_TASK_CTC_CTC_WORDS_H
 #define STENO_TASK_CTC_CTC_WORDS_H
 #include "task/ctc/ctc_text.h"
 #include "task/result.h"
 
-/* Whose ids are looked for. */
+/* The vocabulary of the labels. */
 struct ctc_alphabet {
     const struct vocab *vocab;
-    int32_t n_ids, blank;   /* of the head */
-    int32_t (*spoken)(const steno_model *m, int32_t id); /* as struct ctc has it; NULL: each stands for itself */
+    int32_t n_ids, blank;   /* of the CTC head */
+    int32_t (*spoken)(const steno_model *m, int32_t id); /* as in struct ctc; NULL: every id is its own label */
     const steno_model *model;
 };
 
 struct ctc_words {
     struct ctc_alphabet of;
-    struct buf label, at;   /* int32_t: what is looked for, and its place among the ids */
+    struct buf label, at;   /* int32_t: labels, and their indices among the ids */
     struct buf logp;        /* float [rows, labels + 1] */
-    struct buf span, back;  /* struct ctc_span by label; scratch */
-    struct buf word;        /* the text of the word at hand */
-    struct buf panels;      /* uint32_t: bits of the panels of logits that hold the blank and the labels */
+    struct buf span, back;  /* struct ctc_span per label; scratch */
+    struct buf word;        /* text of the current word */
+    struct buf panels;      /* uint32_t: bit set of the panels of logits that hold the blank and the labels */
     int32_t n_rows;
 };
 
-/* What was chosen in a clip. */
+/* The decoded ids of a clip. */
 struct ctc_heard {
     struct ctc_ids ids;
-    const struct sampled_token *tokens; /* of the ids; NULL: they are as probable as in the row that says them loudest */
-    double at;                          /* where the clip begins, seconds */
-    int row_ms, before_ms;              /* a row stands for so long, and begins so long before its place */
+    const struct sampled_token *tokens; /* of the ids; NULL: the probability is the highest in the label's rows */
+    double at;                          /* start of the clip, seconds */
+    int row_ms, before_ms;              /* length of a row; how long before its nominal time it starts */
 };
 
 void ctc_words_free(struct ctc_words *w);
 
-/* ids are to be found in n_rows rows: then each row is shown, and words are added to a result, behind the segment's text. A segment with
- * words begins and ends with them. STENO_OK, STENO_ENOMEM */
+/* Prepares the alignment of ids with n_rows rows. Then pass each row to ctc_words_row and call ctc_words_add, which adds words to a result
+ * whose segment text is already stored. A segment with words takes its start and end from them. STENO_OK, STENO_ENOMEM */
 int ctc_words_begin(struct ctc_words *w, const struct ctc_alphabet *of, const struct ctc_ids *ids, int32_t n_rows);
 static inline const uint32_t *ctc_words_panels(const struct ctc_words *w) { return (const uint32_t *)(const void *)w->panels.p; }
 void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const struct best *best);
