@@ -1,4 +1,4 @@
-/* steno: a plan for people to read. SPDX-License-Identifier: MIT */
+/* steno: a plan as text. SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const char *const kind_name[OP_KINDS] = {
     [OP_SAMPLE] = "sample",
 };
 
-/* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
+/* A slot's shape, "s3[512]" or "kv2[8x64]"; "-" for no slot. */
 static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)
 {
     if (s == NO_SLOT) snprintf(out, n, "-");
@@ -38,7 +38,7 @@ static void target_text(char *out, size_t n, const struct plan *p, const struct 
         snprintf(out, n, "%s", y);
 }
 
-/* What a family chose: the numbers behind an op. */
+/* The parameters of an op that the family chose. */
 static void choice_text(char *out, size_t n, const struct op *op, const struct bind *c)
 {
     size_t at = 0;

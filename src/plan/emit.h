@@ -13,7 +13,7 @@ uint16_t build_slot_like(struct build *b, uint16_t slot);                   /* a
 /* The next op, to be completed by the caller; NULL: something has failed. */
 struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t out, uint16_t in, uint16_t bind);
 
-/* Ops from number `first` on work on `rows`: boxes that emit several know nothing of it. */
+/* Ops from number `first` on work on `rows`: sub-layers that emit several ops need not set it. */
 void emit_rows(struct build *b, uint16_t first, enum op_rows rows);
 
 uint16_t bind_add(struct build *b); /* the next binding, empty */

@@ -7,7 +7,7 @@
 
 /* ---- memory */
 
-/* Rows of logits that a plan ever has, where there is room for max_out. */
+/* The most rows of logits of a plan, given room for max_out. */
 static uint32_t out_of(const struct plan *p, uint32_t max_out)
 {
     return p->logits == NO_SLOT ? 0 : p->max_out < max_out ? p->max_out : max_out;
@@ -18,7 +18,7 @@ static size_t partials_of(const struct plan *p, uint32_t max_out)
     return p->logits == NO_SLOT ? 0 : (size_t)3 * out_of(p, max_out) * logit_slices(p->slot[p->logits].width);
 }
 
-/* Bytes of the scratch block that n rows of logits reach into. Plans are laid out for the most that there can be. */
+/* Bytes of the scratch block used with n rows of logits. Plans are laid out for the maximum number. */
 static size_t scratch_of(const struct plan *p, uint32_t n)
 {
     size_t need = 0;
@@ -35,14 +35,14 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 struct sizes { size_t scratch, partials, panel_max, approx, ops, thread, attn_partials, attn_floats, attn_done; };
 
-/* Of a thread that makes a linear's rows itself. */
+/* Scratch of a thread that computes the input rows of a linear itself. */
 static size_t norm_before_sz(const struct plan *p, uint16_t i)
 {
-    while (i && p->op[i - 1].kind == OP_LINEAR) i--; /* which it may go with */
+    while (i && p->op[i - 1].kind == OP_LINEAR) i--; /* the norm may be joined with this linear */
     return i && p->op[i - 1].kind == OP_NORM ? joined_norm_sz(&p->bind[p->op[i - 1].bind]) : 0;
 }
 
-/* What the plan's ops need beside their slots. */
+/* Add the memory of the plan's ops other than slots. */
 static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p, const struct exec_params *e)
 {
     for (uint16_t i = 0; i < p->n_ops; i++) {
@@ -88,7 +88,7 @@ static struct sizes sizes_of(const struct executor *x, const struct exec_params 
 static struct cpu_exec *cpu_of(struct exec *x) { return (struct cpu_exec *)(void *)x; }
 static const struct cpu_exec *cpu_of_const(const struct exec *x) { return (const struct cpu_exec *)(const void *)x; }
 
-/* What is neither scratch in pages nor states. */
+/* Take all memory except scratch pages and states. */
 static void tables_take(struct cpu_exec *x, struct arena_take *t, const struct sizes *z)
 {
     x->attn_partials = arena_take(t, z->attn_floats, sizeof *x->attn_partials);
@@ -173,14 +173,14 @@ static struct room cpu_room(const struct exec *x, const struct plan *p)
     return (struct room){ p->max_rows, out_of(p, cpu_of_const(x)->max_out) };
 }
 
-/* Rows that nobody has room for would be written past what is there. */
+/* Whether the rows of a run fit into the allocated memory. */
 static int fits(const struct cpu_exec *x, const struct plan *p, const struct run *run, uint32_t n_rows)
 {
     const struct room room = cpu_room(&x->base, p);
     return n_rows <= room.rows && (!run || (run->n_rows <= run->room.rows && run->n_out <= room.out && run->n_out <= run->room.out));
 }
 
-/* The sequences are all the rows, and their keys have blocks. */
+/* The sequences cover all rows, and their keys have blocks. */
 static int sequences_fit(const struct plan *p, const struct phases *what)
 {
     if (!what->n_sequences) return 1;
@@ -191,7 +191,7 @@ static int sequences_fit(const struct plan *p, const struct phases *what)
     return last.row == what->run->n_rows && last.block <= kv_blocks(p->max_rows);
 }
 
-/* What a sequence looks back on was there, and has room behind its own keys, up to block `end`. */
+/* The past keys of a sequence exist, and fit after its own keys, before block `end`. */
 static int past_fits(const struct cpu_exec *x, const struct plan *p, const struct run *run, struct sequence s, uint32_t end)
 {
     for (int i = 0; i < PAST_STATES; i++) {
@@ -243,7 +243,7 @@ static int cpu_state_grow(struct exec *x, int state, uint32_t lane, uint32_t pos
     return state_mem_grow(shift_of(x, state, lane), &cpu_of(x)->state[state].desc, positions, &x->error);
 }
 
-/* Bytes of the newest rows of a layer. */
+/* Bytes of a layer's newest rows. */
 static size_t newest_sz(const struct shift_mem *m, uint32_t newest)
 {
     return newest ? m->layer_sz / m->positions * newest : m->layer_sz;
@@ -289,17 +289,17 @@ static void cpu_state_copy(struct exec *x, int state, uint32_t to, uint32_t from
 
 /* ---- replaying */
 
-/* Thread 0 between ops: the only place where a run ends early. */
+/* Thread 0 between ops: the only place that ends a run early. */
 static void ask_stop(struct replay *rp, int64_t op)
 {
     const struct exec *x = &rp->x->base;
     if (x->should_stop && x->should_stop(x->user)) atomic_store(&rp->x->stop, 1);
     if (!atomic_load(&rp->x->stop)) return;
     rp->status = STENO_ECANCELED;
-    atomic_store(&rp->stop, op); /* a slower thread may still be looking at an earlier number */
+    atomic_store(&rp->stop, op); /* a slower thread may still read an earlier number */
 }
 
-/* Thread 0 after a replay of a chain: lanes hold what the rows wrote; the tokens chosen are the next rows. */
+/* Thread 0 after a replay of a chain: update the lanes with the written rows. The chosen tokens become the next rows. */
 static void next_step(struct replay *rp)
 {
     struct run *r = rp->run;
@@ -329,20 +329,20 @@ static void next_step(struct replay *rp)
     rp->more = 1;
 }
 
-/* Blocks that lanes of the next replay will write and others go on reading. The barrier behind the first op, an OP_EMBED that looks at no
- * state, is the one that stands behind this, too. */
+/* Copy blocks that lanes of the next replay write while other lanes still read them. The first op, an OP_EMBED, reads no state, so the
+ * barrier after it also covers this copy. */
 static void copy_blocks(const struct replay *rp)
 {
     const struct worker own = { .x = rp->x, .counter = &rp->x->copied }, *worker = &own;
     FOR_ITEMS(i, appends_copies(rp->x)) appends_copy_one(rp->x, i);
 }
 
-/* Ops that go together, on one thread, until no items are left. */
+/* Run ops that go together on one thread, until no items are left. */
 static void run_joined(const struct replay *rp, struct joined j, int thread, int threads)
 {
     const struct op *op = &rp->p->op[j.body];
     const int takes_ms = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_LOGITS_BEST || op->kind == OP_ATTN ||
-                         op->kind == OP_LSTM; /* an item */
+                         op->kind == OP_LSTM; /* one item */
     const struct worker worker = { rp->x, &rp->x->counter[j.body], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
                                    rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz,
                                    j.first < j.body ? &rp->p->op[j.first] : NULL, j.beside, j.end - j.body - 1u - j.beside };
@@ -381,7 +381,7 @@ static void replay_thread(void *arg, int thread)
     } while (rp->more);
 }
 
-/* A run that ended within an op may leave partials that nobody has put together. */
+/* A run that ended within an op may leave partials that were not merged. */
 static void partials_reset(struct cpu_exec *x)
 {
     for (size_t i = 0; i < x->n_attn_done; i++) atomic_store_explicit(&x->attn_done[i], 0, memory_order_relaxed);
@@ -398,13 +398,13 @@ static int replay(struct replay *rp, struct run_time *spent)
     team_run(rp->team = team_here(rp->x->team), replay_thread, rp);
     const int64_t t1 = os_now_ns(), split = rp->split_ns ? rp->split_ns : t1;
     *spent = (struct run_time){ split - t0, t1 - split };
-    appends_copied(rp->x); /* also those that a run left when it was to end: what they were for is given up */
+    appends_copied(rp->x); /* includes copies that a run left when it ended early: they are dropped */
     if (rp->status) partials_reset(rp->x);
     cpu_fpenv_leave(fp);
     return rp->status;
 }
 
-/* The zero rows around an input that a convolution reads. */
+/* Zero the rows around an input that a convolution reads. */
 static void pad_input(const struct replay *rp)
 {
     const struct op *op = &rp->p->op[0];
@@ -444,7 +444,7 @@ static int cpu_chain(struct exec *exec, const struct plan *p, struct run *run, i
     return rc;
 }
 
-/* The calling thread alone works. */
+/* Only the calling thread works. */
 static int cpu_choose(struct exec *x, const struct plan *p, struct run *run, const struct chain_calls *calls, uint32_t out)
 {
     struct replay rp = { .x = cpu_of(x), .p = p, .run = run };

@@ -1,14 +1,14 @@
 /* steno: attention on the CPU. SPDX-License-Identifier: MIT
  *
- * An item is a group of rows that see the same keys, of one head. Where heads are too few for the threads, blocks of a head's keys are
- * items too, and whoever makes the last partial of a head merges them. */
+ * An item is one head for a group of rows that attend to the same keys. If there are fewer heads than the threads need, blocks of a head's
+ * keys become items, too. The thread that finishes the last partial of a head merges its partials. */
 #include "plan/partition.h"
 #include "plan/replay.h"
 
 enum {
-    RUN_ROWS = 48,      /* most of an item of attention over a run in integers */
-    WEIGHTS_ROWS = 12,  /* rows of an item of weights of attention: a tile */
-    ATTN_PARTIALS = 256 /* for each thread that there is room for: then those are groups of 21 rows over 1500 keys */
+    RUN_ROWS = 48,      /* most rows of an item of integer attention over a run */
+    WEIGHTS_ROWS = 12,  /* rows of an item of attention weights: a tile */
+    ATTN_PARTIALS = 256 /* partials per thread, enough for groups of 21 rows over 1500 keys */
 };
 
 enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struct kv_state *state)
@@ -30,17 +30,17 @@ struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t 
     return (struct kv_view){ x->scratch + s->offset + head * (s->rows / KV_BLOCK) * block, block, NULL };
 }
 
-/* How an attention is cut: groups of rows that see the same keys, of each all heads, of each all keys or blocks of them. */
+/* The partition of an attention: groups of rows with the same keys, then heads, then all keys of a head or blocks of them. */
 struct attn_items {
-    uint32_t high, groups, heads, blocks, n; /* high: rows of a group where rows of a sequence see the same keys of this run */
-    uint32_t ahead;                          /* from an item to the one that its thread is likely to take next */
+    uint32_t high, groups, heads, blocks, n; /* high: rows of a group if all rows of a sequence attend to the same keys of this run */
+    uint32_t ahead;                          /* distance from an item to the one that its thread will probably take next */
 };
 
-/* A group of rows and a head of keys and values, with all heads of queries that share it. Of keys of this run: their number, and the block
- * that they begin with. */
+/* A group of rows and one head of keys and values, with all query heads that share it. n_keys and block: the number and first block of keys
+ * of this run. */
 struct attn_unit { struct group g; uint32_t head, n_keys, block; };
 
-/* Keys of a sequence, those of earlier runs behind its own. */
+/* The number of keys of a sequence, including those of earlier runs, which follow its own. */
 static uint32_t keys_n(const struct replay *rp, const struct op *op, struct sequence s)
 {
     return s.n + (op->past && rp->run->past ? rp->run->past[s.lane][op->past - 1].held : 0);
@@ -53,7 +53,7 @@ static uint32_t groups_of(const struct replay *rp, const struct op *op, uint32_t
     return n;
 }
 
-/* Group `at` of those of all sequences. */
+/* Group `at`, counted over all sequences. */
 static struct attn_unit own_unit(const struct replay *rp, const struct op *op, uint32_t high, uint32_t at, uint32_t head)
 {
     struct sequence s = sequence_at(rp, op->rows, 0);
@@ -61,12 +61,12 @@ static struct attn_unit own_unit(const struct replay *rp, const struct op *op, u
     for (uint32_t n; at >= (n = (s.n + high - 1) / high); at -= n) s = sequence_at(rp, op->rows, ++i);
     const uint32_t from = at * high, left = s.n - from;
     const struct group g = { (uint16_t)(s.row + from), (uint16_t)(left < high ? left : high), 0 };
-    const struct sequence keys = sequence_beside(rp, op->rows, op->kv_rows, i); /* each other, or rows of another kind */
+    const struct sequence keys = sequence_beside(rp, op->rows, op->kv_rows, i); /* of the same rows, or of another kind */
     return (struct attn_unit){ g, head, keys_n(rp, op, keys), keys.block };
 }
 
-/* Where keys are of this run, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
- * group has keys of its own. */
+/* Keys of this run: all groups of a head are consecutive items, so that its keys stay in the second-level cache. Otherwise each group has
+ * its own keys. */
 static struct attn_unit attn_unit_of(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t i)
 {
     if (op->state != NO_STATE) {
@@ -84,7 +84,7 @@ static struct kv_view unit_kv(const struct replay *rp, const struct op *op, stru
     return v;
 }
 
-/* The most keys of this run that a row sees. */
+/* The largest number of keys of this run that a row attends to. */
 static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
 {
     uint32_t max = 0;
@@ -95,17 +95,17 @@ static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
     return max;
 }
 
-/* Blocks of ATTN_KEYS keys that rows of a run see of a window at most, the first of them anywhere in its block. */
+/* The most blocks of ATTN_KEYS keys that a run's rows attend to within a window; the window may begin anywhere in a block. */
 static size_t window_blocks(uint32_t window, uint32_t rows) { return (window + rows + ATTN_KEYS - 3) / ATTN_KEYS + 1; }
 
-/* The first of those of a group. */
+/* The number of blocks before the first one that a group attends to. */
 static uint32_t blocks_before(const struct replay *rp, const struct op *op, struct attn_unit u)
 {
     const uint32_t window = rp->p->bind[op->bind].window, len = window ? (uint32_t)rp->run->self_len[u.g.row] : 0;
     return len > window ? (len - window) / ATTN_KEYS : 0;
 }
 
-/* As attn_items_of cuts, which see: heads of so few groups are not enough for the threads. */
+/* Uses the rule of attn_items_of: this number of heads of groups is too small for the threads. */
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads)
 {
     const struct bind *c = &p->bind[op->bind];
@@ -122,14 +122,14 @@ size_t attn_partials_max(const struct plan *p, const struct op *op, const struct
     return most < room ? most : room;
 }
 
-/* Blocks of keys are items of their own where heads of groups are not enough for the threads, and partials have room. */
+/* Blocks of keys become items if there are fewer heads of groups than the threads need, and partials have room. */
 static struct attn_items attn_items_of(const struct replay *rp, const struct op *op, int threads)
 {
     const uint32_t rows = rows_of(rp, op);
     struct attn_items t = { .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
     const size_t q_heads = rp->p->bind[op->bind].heads;
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
-    const int is_run = kv_is_run(attn_kv_type(rp->p, op, rp->x->state)); /* whose rows see all keys at once */
+    const int is_run = kv_is_run(attn_kv_type(rp->p, op, rp->x->state)); /* all of whose rows attend to all keys at once */
     const int32_t keys = own ? (int32_t)own_keys_max(rp, op) : causal ? rp->run->self_len_max : rp->run->cross_len_max;
     const uint32_t window = rp->p->bind[op->bind].window;
     const size_t all = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS, some = window ? window_blocks(window, rows) : all;
@@ -144,7 +144,7 @@ static struct attn_items attn_items_of(const struct replay *rp, const struct op 
     return t;
 }
 
-/* The keys and values of this run's rows, as far as they lie in block b of `blocks`: nobody else reads or writes that one. */
+/* Write the keys and values of this run's rows that belong to block b of `blocks`. No other thread reads or writes that block. */
 static void write_kv(const struct replay *rp, const struct op *op, const struct attn *a, enum kv_type type, struct attn_unit u, uint32_t b,
                      uint32_t blocks)
 {
@@ -158,14 +158,14 @@ static void write_kv(const struct replay *rp, const struct op *op, const struct 
     }
 }
 
-/* Keys that each row sees, NULL: all that there are. */
+/* The number of keys per row; NULL: all keys. */
 static const int32_t *lengths_of(const struct replay *rp, const struct op *op)
 {
     if (op->flags & OPF_CAUSAL) return rp->run->self_len;
     return op->state == NO_STATE && !(op->flags & OPF_TABLE) ? NULL : rp->run->cross_len;
 }
 
-/* The keys of an item, if there is such an item, as what is asked for next: blocks up to the last that its first row sees. */
+/* Prefetch the keys of an item, if it exists: blocks up to the last one that its first row attends to. */
 static void keys_come_next(struct attn *a, const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item)
 {
     enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
@@ -180,7 +180,7 @@ static void keys_come_next(struct attn *a, const struct replay *rp, const struct
     a->n_next = n > from ? n - from < BLOCKS ? n - from : BLOCKS : 0;
 }
 
-/* Of a single row the heads of queries that share keys stand one behind the other: they are rows, and keys and values are read once. */
+/* For a single row, treat the query heads that share keys as rows, so that keys and values are read once. */
 static uint32_t heads_as_rows(struct attn *a, uint32_t share)
 {
     if (a->rows > 1 || share == 1) return share;
@@ -191,9 +191,9 @@ static uint32_t heads_as_rows(struct attn *a, uint32_t share)
     return 1;
 }
 
-/* ---- in integers, over the keys of a run */
+/* ---- integer attention over the keys of a run */
 
-enum { KEY_PARTS = 4 /* items that keys of a head are packed as; values are an item for each panel */ };
+enum { KEY_PARTS = 4 /* items that pack the keys of a head; each panel of values is an item */ };
 
 uint32_t kv_pack_items(const struct replay *rp, const struct op *op)
 {
@@ -207,7 +207,7 @@ static void *run_values(const struct kv_view *kv, enum kv_type type, size_t n, s
     return (char *)kv->base + pack_panels(n) * pack_panel_sz(kv_run_packed(type), d_head);
 }
 
-/* About the mean of n keys: what all have in common changes no weight. */
+/* Compute the mean of n keys approximately: a part that all keys share changes no attention weight. */
 static void keys_mean(float *mean, const struct kern *kern, const float *keys, size_t ld, size_t n, size_t d_head)
 {
     const size_t some = n < KV_MEAN_KEYS ? n : KV_MEAN_KEYS;
@@ -240,7 +240,7 @@ void kv_pack_item(const struct replay *rp, const struct op *op, uint32_t i)
     }
 }
 
-/* A group of rows, for each head of queries that shares the keys. */
+/* A group of rows, for each query head that shares the keys. */
 static void attn_run_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
 {
     const struct plan *p = rp->p;
@@ -256,7 +256,7 @@ static void attn_run_item(const struct replay *rp, const struct op *op, const st
     for (uint32_t h = 0; h < share; h++, a.q += c->d_head, a.out += c->d_head) kern_run_of(rp->x->kern, type)->attn(&a, scratch);
 }
 
-/* A group of rows, over all keys of a head or over one block of them: for each head of queries that shares the keys. */
+/* A group of rows over all keys of a head, or over one block of them, for each query head that shares the keys. */
 static void attn_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
 {
     const struct plan *p = rp->p;
@@ -296,7 +296,7 @@ void attn_run(const struct replay *rp, const struct op *op, const struct worker 
     FOR_ITEMS(i, t.n) (is_run ? attn_run_item : attn_item)(rp, op, &t, (uint32_t)i, worker->scratch);
 }
 
-/* Weights of a single head over the frames, for alignment. */
+/* Attention weights of one head over the frames, for alignment. */
 static void attn_weights_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t n, void *scratch)
 {
     const struct plan *p = rp->p;

@@ -1,21 +1,21 @@
 /* steno: the most probable id of every row, on the CPU. SPDX-License-Identifier: MIT
  *
- * Where nothing but the best id of a row is wanted, with its probability, logits are made a slice of ids of some rows at a time, in the
- * scratch of a thread, and are gone when the slice is reduced. A row's slices and what is made of them are those of logits that stand in a
- * slot, and so are the bits.
+ * When only the best id of a row and its probability are needed, a thread computes logits for a slice of ids and some rows in its scratch.
+ * They are discarded when the slice is reduced. Slices, arithmetic and reduction of a row equal those of logits stored in a slot, and so do
+ * the bits.
  *
- * In two stages (logits_approx.h) those are approximate logits, in int8, and of each panel the largest is kept. Whoever merges a row
- * computes the panels that can hold its best id from the stored weights: id and logit are those of one stage. In the sum of exponentials
- * these panels count as they are, the others as they are approximately. */
+ * In two stages (logits_approx.h), these logits are approximate, in int8, and the largest of each panel is kept. The thread that merges a
+ * row recomputes from the stored weights the panels that can hold its best id. The id and its logit are therefore those of one stage. The
+ * sum of exponentials uses the exact logits of these panels and the approximate logits of the others. */
 #include "plan/replay.h"
 #include <math.h>
 
 enum {
-    BEST_ROWS = 48, /* of an item at most: then logits and weights take turns in the second-level cache */
-    RUN_PANELS = 8  /* that are computed again together */
+    BEST_ROWS = 48, /* most rows of an item: logits and weights then alternate in the second-level cache */
+    RUN_PANELS = 8  /* panels that are recomputed together */
 };
 
-/* Rows of an item: no multiple of the highest register tile is cut, and threads have four items each where there are so many. */
+/* Rows of an item. Multiples of the highest register tile are not cut. Each thread gets four items if there are enough rows. */
 static uint32_t rows_high(const struct kern *k, const struct bind *c, size_t rows, size_t slices, int threads)
 {
     const size_t tile = kern_slices(k, (enum packed_type)c->type, c->k).tile, most = (BEST_ROWS + tile - 1) / tile * tile;
@@ -23,7 +23,7 @@ static uint32_t rows_high(const struct kern *k, const struct bind *c, size_t row
     return (uint32_t)(high < tile ? tile : high < most ? high : most);
 }
 
-/* Floats from row to row of a slice's logits. */
+/* Floats between rows of a slice's logits. */
 static size_t logits_ld(const struct bind *c) { return (c->n < SLICE_IDS ? pack_panels(c->n) * PANEL : SLICE_IDS) + ROW_PAD; }
 static size_t logits_sz(const struct bind *c, size_t rows) { return rows * logits_ld(c) * sizeof(float); }
 
@@ -33,13 +33,14 @@ size_t logits_best_scratch(const struct kern *k, const struct bind *c)
     return logits_sz(c, most) + kern_linear_scratch(k, (enum packed_type)c->type, c->k, most);
 }
 
-/* What a row's logits come from: approximately, where there is such a matrix. */
+/* The binding for a row's logits: the approximate one if it exists. */
 static const struct bind *screen_of(const struct plan *p, const struct op *op)
 {
     return op->screen ? &p->bind[op->screen - 1u] : NULL;
 }
 
-/* Logits of panels [p0, p1) by c, which stands for the op's own matrix, for rows [from, to) of the op: rows of ld from y on. */
+/* Logits of panels [p0, p1) for rows [from, to) of the op, computed by c, which replaces the op's own matrix. Written to y, rows ld
+ * apart. */
 struct some { uint32_t from, to; size_t p0, p1; float *y; size_t ld; };
 static void logits_of(const struct replay *rp, const struct op *op, const struct bind *c, const struct some *s, void *scratch)
 {
@@ -62,7 +63,7 @@ static const uint32_t *mask_of(const struct replay *rp, uint32_t row)
     return rp->run->lane[rp->run->row[row].lane].argmax_mask;
 }
 
-/* Rows [from, to) of the op, one slice, by c. */
+/* Rows [from, to) of the op for one slice, computed by c. */
 static void best_slice(const struct replay *rp, const struct op *op, const struct bind *c, uint32_t from, uint32_t to, uint32_t slice,
                        void *scratch)
 {
@@ -82,7 +83,7 @@ static void best_slice(const struct replay *rp, const struct op *op, const struc
     }
 }
 
-/* Whoever is free takes the next rows of a slice, so that its weights pass by once for all threads. */
+/* Threads take the rows of one slice after another, so that its weights are read once for all threads. */
 void logits_best_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     const struct bind *own = &rp->p->bind[op->bind], *screen = screen_of(rp->p, op), *c = screen ? screen : own;
@@ -96,11 +97,11 @@ void logits_best_run(const struct replay *rp, const struct op *op, const struct 
 
 /* ---- the second stage */
 
-/* A row: how far off its approximate logits may be, what its best id has at least, and what was found so far. */
+/* Search state of a row: the error of its approximate logits, a lower bound for its best logit, and the best id so far. */
 struct search {
     uint32_t row;
     const struct approx_panel *panel;
-    const float *max; /* of each panel */
+    const float *max; /* per panel */
     struct approx_reach reach;
     float lower;
     struct logit_partial best;
@@ -112,7 +113,7 @@ static int may_be_best(const struct search *s, size_t panel)
     return approx_may_hold(s->max[panel] + approx_distance(s->reach, s->panel[panel]), s->lower);
 }
 
-/* Panels [p0, p1) as they are, in the place of what they are approximately. */
+/* Replace panels [p0, p1) of approximate logits by exact ones. */
 static void panels_again(const struct replay *rp, const struct op *op, struct search *s, size_t p0, size_t p1, void *scratch)
 {
     float exact[RUN_PANELS * PANEL], approx[RUN_PANELS * PANEL];
@@ -130,7 +131,7 @@ static void panels_again(const struct replay *rp, const struct op *op, struct se
     }
 }
 
-/* Of approximate logits the best id that there may be. @return 0: no id is allowed, or none has a number */
+/* Start from the approximate logits. @return 0: no id is allowed, or no logit is a number */
 static int search_begin(struct search *s, const struct replay *rp, const struct op *op)
 {
     const struct bind *own = &rp->p->bind[op->bind], *screen = screen_of(rp->p, op);
@@ -153,7 +154,7 @@ static int search_begin(struct search *s, const struct replay *rp, const struct 
     return 1;
 }
 
-/* @return 0: the row wants one stage */
+/* @return 0: the row needs one stage */
 static int best_in_two(const struct replay *rp, const struct op *op, uint32_t row, void *scratch)
 {
     const size_t panels = pack_panels(rp->p->bind[op->bind].n);
@@ -162,7 +163,7 @@ static int best_in_two(const struct replay *rp, const struct op *op, uint32_t ro
     for (size_t p = 0, end; p < panels; p = end + 1) {
         for (end = p; end < panels && end < p + RUN_PANELS && may_be_best(&s, end); end++) {}
         if (p < end) panels_again(rp, op, &s, p, end, scratch);
-        if (end == p + RUN_PANELS) end--; /* nothing was passed over */
+        if (end == p + RUN_PANELS) end--; /* no panel was skipped */
     }
     if (s.best.arg < 0 || !isfinite(s.sum)) return 0;
     const double sum = s.sum * exp(s.ref - (double)s.best.max);

@@ -1,22 +1,22 @@
-/* steno: ops that go together on the CPU. SPDX-License-Identifier: MIT
+/* steno: ops joined without a barrier on the CPU. SPDX-License-Identifier: MIT
  *
- * Behind an op all threads wait for each other, and a step of one row has little to do between two products. So what needs nothing but what
- * the same thread has just made follows at once:
+ * After an op all threads wait for each other, and a step of one row does little work between two products. An op that needs only the
+ * output of the same thread therefore follows without a barrier:
  *
- *   a norm of few rows       each thread makes the rows for itself before the linear's items
- *   linears of unequal types that make columns of the same rows    one behind the other
- *   behind a linear          norms of heads, rotary positions and gates, on an item's rows and columns, while those are in the caches
- *   packing of keys and values    and a filter of values: neither needs the other
- *   row by row               norms, sums, gates and turns of a row, one after the other
+ *   a norm of few rows       each thread computes the rows for itself before the linear's items
+ *   linears of different types over the same rows    one after another
+ *   after a linear           norms of heads, rotary positions and gates, on an item's rows and columns while they are in the caches
+ *   packing of keys and values    together with a filter of values: they are independent
+ *   row by row               norms, sums, gates and rotations of a row, one after another
  *
- * The same kernels see the same numbers in the same order, so no bit changes. Slots whose lives do not overlap share bytes: what follows
- * writes where the op before it wrote, or a slot that was alive before the first. */
+ * The same kernels process the same numbers in the same order, so no bit changes. Slots with disjoint lifetimes share bytes. A joined op
+ * therefore writes only where the op before it wrote, or to a slot that was live before the first op. */
 #include "plan/partition.h"
 #include "plan/replay.h"
 
 enum {
-    NORM_ROWS = 8,  /* that each thread makes for itself: then that takes no longer than waiting */
-    STEP_MAX = 16   /* panels of an item at least, so that it ends where a head does */
+    NORM_ROWS = 8,  /* limit of rows that each thread computes for itself: that takes no longer than waiting */
+    STEP_MAX = 16   /* minimum panels of an item, so that it ends at the end of a head */
 };
 
 size_t joined_norm_sz(const struct bind *norm)
@@ -29,7 +29,7 @@ static int may_follow(const struct replay *rp, uint16_t at)
     return at < rp->last && at != rp->split;
 }
 
-/* Does op make the columns behind those that a linear makes, from the same rows? */
+/* Does op compute the columns next to those of a linear, from the same rows? */
 static int is_beside(const struct replay *rp, const struct op *linear, const struct op *op)
 {
     const struct bind *a = &rp->p->bind[linear->bind], *b = &rp->p->bind[op->bind];
@@ -38,7 +38,7 @@ static int is_beside(const struct replay *rp, const struct op *linear, const str
            op->column == linear->column + a->n && a->in_column == b->in_column;
 }
 
-/* Linears beside linear `at`, behind it. */
+/* The number of linears that follow linear `at` and are beside it. */
 static uint16_t beside(const struct replay *rp, uint16_t at)
 {
     uint16_t n = 0;
@@ -46,8 +46,8 @@ static uint16_t beside(const struct replay *rp, uint16_t at)
     return n;
 }
 
-/* Does the norm `at` make rows for the linears behind it and for nobody else? What it reads must live on: one thread may still need it
- * while another writes what the linear makes. */
+/* Is the norm `at` read only by the linears after it? Its input must stay live, because one thread may still need it while another writes
+ * the linear's output. */
 static int norm_joins(const struct replay *rp, uint16_t at)
 {
     const struct op *norm = &rp->p->op[at], *linear = norm + 1;
@@ -67,7 +67,7 @@ static size_t gcd(size_t a, size_t b)
     return a;
 }
 
-/* Panels of items that op finds what it needs in, where items were multiples of `step`; 0: of none. */
+/* The multiple of panels, starting from `step`, that items need so that op finds its inputs in one item; 0: impossible. */
 static size_t panels_for(const struct replay *rp, const struct op *linear, const struct op *op, size_t step)
 {
     const struct bind *c = &rp->p->bind[op->bind], *l = &rp->p->bind[linear->bind];
@@ -75,7 +75,7 @@ static size_t panels_for(const struct replay *rp, const struct op *linear, const
     const size_t begin = linear->column, end = begin + l->n, heads_end = op->column + (size_t)c->heads * c->d_head;
     const size_t from = op->column > begin ? op->column : begin, to = heads_end < end ? heads_end : end;
     const size_t head = c->d_head / gcd(c->d_head, PANEL);
-    if (from >= to) return step; /* they are other linears' */
+    if (from >= to) return step; /* op reads columns of other linears */
     if ((from - op->column) % c->d_head || (to - op->column) % c->d_head || (from - begin) % c->d_head) return 0;
     const size_t panels = step / gcd(step, head) * head;
     return panels <= STEP_MAX ? panels : 0;
@@ -88,7 +88,7 @@ size_t joined_panels(const struct replay *rp, const struct op *linear, const str
     return step;
 }
 
-/* Behind a linear, on what it wrote. */
+/* Does op follow the linear, working on its output? */
 static int follows_linear(const struct replay *rp, const struct op *linear, const struct op *op)
 {
     const int by_heads = op->kind == OP_ROPE || (op->kind == OP_NORM && rp->p->bind[op->bind].heads);
@@ -97,7 +97,7 @@ static int follows_linear(const struct replay *rp, const struct op *linear, cons
            op->rows == linear->rows && c->n_y == c->n;
 }
 
-/* Do the linears of j make all that op needs, each head in one item? */
+/* Do the linears of j compute all inputs of op, with each head in one item? */
 static int all_follow(const struct replay *rp, const struct joined *j, const struct op *op)
 {
     const struct op *first = &rp->p->op[j->body], *last = first + j->beside;
@@ -115,7 +115,7 @@ static int is_by_row(const struct op *op)
     return kind && !op->flags && op->rows != ROWS_OUT;
 }
 
-/* Does a filter follow that reads the rows that keys and values are packed from? Those live on, and so do keys and values. */
+/* Does a filter follow that reads the same rows as the packing of keys and values? The rows and the packed values then stay live. */
 static int filters_beside(const struct plan *p, const struct op *pack)
 {
     const struct op *filter = pack + 1;

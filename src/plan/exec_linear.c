@@ -1,10 +1,10 @@
-/* steno: products of rows with packed weights, on the CPU, and layers that are one after the other. SPDX-License-Identifier: MIT */
+/* steno: products with packed weights, and recurrent layers, on the CPU. SPDX-License-Identifier: MIT */
 #include "plan/partition.h"
 #include "plan/replay.h"
 
 enum {
     TILE_PANELS = 8, /* panels of an item of a linear with many rows */
-    ROUNDING = 4     /* what the rounding of a row takes, in panels of its products */
+    ROUNDING = 4     /* cost of rounding a row, in panels of its products */
 };
 
 static struct linear linear_of(const struct replay *rp, const struct op *op)
@@ -42,8 +42,8 @@ static struct linear linear_of(const struct replay *rp, const struct op *op)
 /* A tile: panels [p0, p1) of rows [m0, m1). */
 struct tile { size_t m0, m1, p0, p1; };
 
-/* A tile of logits in two stages: OP_LOGITS_APPROX computes the rows whose logits may be approximate, the linear behind it the others, and
- * of the approximate ones the panels that their bounds leave. Rows that stand beside each other go together. */
+/* A tile of logits in two stages. OP_LOGITS_APPROX computes the rows whose logits may be approximate. The linear after it computes the
+ * other rows, and for approximate rows the panels that their bounds leave. Adjacent rows are computed together. */
 static void approx_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
     const struct bind *c = &rp->p->bind[op->bind];
@@ -55,13 +55,13 @@ static void approx_linear(const struct replay *rp, const struct op *op, const st
         for (size_t m = t.m0, end; m < t.m1; m = end + 1) {
             for (end = m; end < t.m1; end++)
                 if (op->kind == OP_LINEAR ? !approx_keeps(rp, end, p) : !approx_wanted(rp, end)) break;
-            some.x_cached = l->x_cached && op->kind == OP_LOGITS_APPROX && m == t.m0 && end == t.m1; /* then the item before had all, too */
+            some.x_cached = l->x_cached && op->kind == OP_LOGITS_APPROX && m == t.m0 && end == t.m1; /* the previous item had them, too */
             if (m < end) rp->x->kern->linear[c->type](&some, m, end, p, p + step, scratch);
         }
     }
 }
 
-/* A tile of logits of which some panels are wanted: runs of those that stand beside each other. */
+/* A tile of logits for a subset of the panels: runs of adjacent panels. */
 static void some_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
     const uint32_t *wanted = rp->run->argmax.panels;
@@ -73,7 +73,7 @@ static void some_linear(const struct replay *rp, const struct op *op, const stru
     }
 }
 
-/* A tile of a linear whose keys and values go to a slot of this run: those of a sequence stand in blocks of their own. */
+/* A tile of a linear whose keys and values go to a slot of this run. Each sequence has its own blocks there. */
 static void own_kv_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
     const struct bind *c = &rp->p->bind[op->bind];
@@ -82,7 +82,7 @@ static void own_kv_linear(const struct replay *rp, const struct op *op, const st
         const size_t end = (size_t)s.row + s.n, m0 = s.row > t.m0 ? s.row : t.m0, m1 = end < t.m1 ? end : t.m1;
         struct linear some = *l;
         if (m0 >= m1) continue;
-        some.kv_pos = (uint32_t)s.block * KV_BLOCK - s.row; /* blocks before it hold at least the rows before it */
+        some.kv_pos = (uint32_t)s.block * KV_BLOCK - s.row; /* the blocks before it hold at least the rows before it */
         some.x_cached = l->x_cached && m0 == t.m0 && m1 == t.m1;
         rp->x->kern->linear[c->type](&some, m0, m1, t.p0, t.p1, scratch);
     }
@@ -93,7 +93,7 @@ size_t conv_row_sz(const struct op *op, const struct bind *c)
     return op->flags & OPF_CONV ? (c->k * sizeof(float) + 63) & ~(size_t)63 : 0;
 }
 
-/* Row r of a convolution, an edge of its sequence: read from a copy that has zeros where the rows of others lie. */
+/* Row r of a convolution at an edge of its sequence. It reads a copy with zeros in place of the rows of other sequences. */
 static void conv_edge(const struct replay *rp, const struct op *op, const struct linear *l, struct sequence s, size_t r, struct tile t,
                       void *scratch)
 {
@@ -102,7 +102,7 @@ static void conv_edge(const struct replay *rp, const struct op *op, const struct
     float *x = scratch;
     struct linear one = *l;
     for (size_t j = 0; j < taps; j++) {
-        const size_t at = r * c->stride + j; /* of the row behind it */
+        const size_t at = r * c->stride + j; /* of the row after it */
         if (at > (size_t)s.row * c->stride && at <= (size_t)(s.row + s.n) * c->stride)
             memcpy(x + j * ld, row0(rp, op->in) + (at - 1) * ld, ld * sizeof *x);
         else memset(x + j * ld, 0, ld * sizeof *x);
@@ -114,7 +114,7 @@ static void conv_edge(const struct replay *rp, const struct op *op, const struct
     rp->x->kern->linear[c->type](&one, 0, 1, t.p0, t.p1, (char *)scratch + conv_row_sz(op, c));
 }
 
-/* A tile of a convolution over several sequences, none of which sees its neighbours. */
+/* A tile of a convolution over several independent sequences. */
 static void conv_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
     for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
@@ -132,14 +132,14 @@ static void conv_linear(const struct replay *rp, const struct op *op, const stru
 
 static struct partition partition_of(const struct bind *c, size_t rows, size_t panels, int threads, struct slices s, size_t step)
 {
-    const int lowp = packed_is_lowp((enum packed_type)c->type); /* whoever takes rows rounds them: all panels at once */
+    const int lowp = packed_is_lowp((enum packed_type)c->type); /* takers of rows round them, so they take all panels */
     const size_t fine = (TILE_PANELS + step - 1) / step * step;
     if (rows <= FEW_ROWS) return partition_few(rows, panels, threads, step);
     return partition_many(rows, panels, threads, s, lowp ? panels : fine, lowp ? ROUNDING : 0, step);
 }
 
-/* The higher of the items of a run with all rows and of one that has the highest item for each thread: what threads come to touch. Items
- * of other runs are no higher than that (slices_in). */
+/* Scratch of a thread: the larger of an item of a run with all rows, and of a run with the highest item for each thread. Items of other
+ * runs are not higher (slices_in). */
 size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads)
 {
     const enum packed_type type = (enum packed_type)c->type;
@@ -170,15 +170,15 @@ static void tile_run(const struct replay *rp, const struct op *op, const struct 
     else rp->x->kern->linear[c->type](l, t.m0, t.m1, t.p0, t.p1, scratch);
 }
 
-/* Panels that are made before the ops behind them follow: of many rows as many as still lie in the second-level cache then. All at once
- * where rows are few, whose weights are a stream, or would be rounded anew. */
+/* Panels that are computed before the joined ops follow. With many rows: the number that still fits the second-level cache. All panels at
+ * once if rows are few, because their weights are streamed, or if rows would be rounded again. */
 static size_t panels_at_once(const struct bind *c, struct tile t, size_t step, uint32_t n_after)
 {
     const int anew = c->type == PK_BF16_PAIR || c->type == PK_I16_PAIR || c->type == PK_I8_QUAD;
     return !n_after || anew || t.m1 - t.m0 <= FEW_ROWS ? t.p1 - t.p0 : (TILE_PANELS + step - 1) / step * step;
 }
 
-/* A linear as items. Its panels are those of `times` matrices under each other: gates and what they let through. */
+/* A linear cut into items. `times` matrices are stacked in w, for example gates and their values. */
 struct cut { const struct op *op, *after; struct linear l; struct partition part; size_t times, panels, across, n; uint32_t n_after; };
 
 static struct cut cut_of(const struct replay *rp, const struct op *op, const struct op *after, const struct worker *worker)
@@ -191,7 +191,7 @@ static struct cut cut_of(const struct replay *rp, const struct op *op, const str
     return (struct cut){ op, after, linear_of(rp, op), part, times, panels, across, across * down, worker->n_after };
 }
 
-/* A tile, and the ops that go with it. */
+/* Compute a tile, then the ops joined with it. */
 static void joined_run(const struct replay *rp, struct cut *c, struct tile t, void *scratch)
 {
     const size_t step = panels_at_once(&rp->p->bind[c->op->bind], t, joined_panels(rp, c->op, c->after, c->n_after), c->n_after);
@@ -205,7 +205,7 @@ static void joined_run(const struct replay *rp, struct cut *c, struct tile t, vo
     }
 }
 
-/* Rows of the norm that goes with linears, for this thread alone. @return the scratch behind them */
+/* Rows of the norm joined with the linears, for this thread only. @return the scratch after them */
 static void *own_norm(const struct replay *rp, struct cut *cut, size_t rows, const struct worker *worker)
 {
     const struct bind *c = &rp->p->bind[worker->norm->bind];
@@ -219,8 +219,8 @@ static void *own_norm(const struct replay *rp, struct cut *cut, size_t rows, con
 void linear_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     struct cut cut[1 + JOINED_BESIDE];
-    const struct cut *last = NULL; /* of the item before, */
-    size_t before = 0, n = 0, rows = rows_of(rp, op); /* and its rows */
+    const struct cut *last = NULL; /* of the previous item */
+    size_t before = 0, n = 0, rows = rows_of(rp, op); /* rows: of the previous item */
     void *scratch = worker->scratch;
     if (!rows) return;
     for (uint32_t i = 0; i <= worker->n_beside; i++) {
@@ -246,16 +246,16 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
 
 /* ---- recurrent layers */
 
-/* Where a way begins: at its end of the sequence, and at rows of the table that are the first of something. */
+/* Whether the recurrence restarts here: at its end of the sequence, and at rows of the table with position 0. */
 static int begins(const struct replay *rp, const struct op *op, struct sequence s, uint32_t r, int back)
 {
     if (r == (back ? s.row + s.n - 1u : s.row)) return 1;
     return op->rows == ROWS_TABLE && rp->run->row[back ? r + 1 : r].pos == 0;
 }
 
-enum { LSTM_ROWS = 64 /* whose gates are there at a time, of what they get from the input */ };
+enum { LSTM_ROWS = 64 /* rows whose input gates are computed at a time */ };
 
-/* Floats of a thread beside what products want: the state of a cell, and gates, in whole cache lines. */
+/* Floats of a thread in addition to those of products: the cell state, and gates, in whole cache lines. */
 static size_t lstm_floats(const struct bind *c, uint32_t rows)
 {
     return ((1 + 4 * (size_t)(rows < LSTM_ROWS ? rows : LSTM_ROWS)) * c->d_head + 15) & ~(size_t)15;
@@ -273,7 +273,7 @@ size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op 
     return lstm_floats(c, rows) * sizeof(float) + product;
 }
 
-/* A way over a sequence on its thread: gates of rows from `from` on, [n, 4 d_head], and the state of the cell. */
+/* One direction over a sequence on its thread: gates [n, 4 d_head] of rows from `from` on, and the cell state. */
 struct lstm_at { float *cell, *gates; void *scratch; uint32_t from, n; };
 
 static void lstm_input(const struct replay *rp, const struct op *op, const struct lstm_at *at, int back)
@@ -285,7 +285,7 @@ static void lstm_input(const struct replay *rp, const struct op *op, const struc
     rp->x->kern->linear[c->type](&l, 0, at->n, 0, pack_panels(c->n), at->scratch);
 }
 
-/* Where a stream's layer stands between runs: its last output, and the state of the cell behind it. NULL: it begins with zeros. */
+/* A stream layer's state between runs: its last output, then the cell state. NULL: start with zeros. */
 static float *lstm_kept(const struct replay *rp, const struct op *op, struct sequence s)
 {
     if (op->state == NO_STATE) return NULL;
@@ -293,10 +293,10 @@ static float *lstm_kept(const struct replay *rp, const struct op *op, struct seq
     return state_rows(m, op->layer) + (size_t)(m->positions - 1) * 2 * rp->p->bind[op->bind].d_head;
 }
 
-/* One way over a sequence, row after row: what the gates get from the state before is added to what they get from the input. */
+/* One direction over a sequence, row after row. The gates are the sum of the input's part and the previous state's part. */
 static void lstm_way(const struct replay *rp, const struct op *op, struct sequence s, int back, const struct worker *worker)
 {
-    enum { ASK = 32 /* rows between looks whether the run is to end */ };
+    enum { ASK = 32 /* rows between checks of whether the run must end */ };
     const struct bind *c = &rp->p->bind[op->bind];
     const uint32_t n = c->d_head;
     const size_t ld_out = rp->p->slot[op->out].ld, panels = pack_panels(4 * (size_t)n);

@@ -4,8 +4,8 @@
 #include "plan/lots.h"
 #include "plan/replay.h"
 
-/* ---- logits in two stages (logits_approx.h). Bounds, and what they rest on, are made by whoever is free: rows in OP_LOGITS_APPROX, slices
- * in OP_LOGITS_BOUND; whoever makes the last slice of a row finds what its best ids are at least. */
+/* ---- logits in two stages (logits_approx.h). Threads take rows in OP_LOGITS_APPROX and slices in OP_LOGITS_BOUND as items. The thread
+ * that finishes the last slice of a row computes the lower bound of its best ids. */
 
 int approx_wanted(const struct replay *rp, size_t out)
 {
@@ -53,7 +53,7 @@ int approx_keeps(const struct replay *rp, size_t out, size_t panel)
 
 /* ---- reducing and sampling */
 
-/* Of [a, b) what lies in the slice. */
+/* Reduce the part of [a, b) that is in the slice. */
 static void reduce_range(const struct replay *rp, struct logit_partial *partial, const float *x, const uint32_t *mask, int32_t a, int32_t b,
                          int32_t lo, int32_t hi)
 {
@@ -87,13 +87,13 @@ static void prob_of(const struct replay *rp, uint32_t out, uint32_t slices)
     l->prob.p = all.arg < 0 ? NAN : (float)(exp((double)logits_at(rp, out)[l->prob.id] - all.max) / all.sum);
 }
 
-/* What a caller wrote into logits must still have an order. */
+/* Make logits sortable after a caller's filter changed them. */
 static void clamp_logits(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
 }
 
-/* A probability asked for beside a choice is that of the logits as they were. */
+/* A probability requested together with a choice uses the unfiltered logits. */
 static void filter_row(const struct replay *rp, uint32_t out)
 {
     const size_t n = rp->p->slot[rp->p->logits].width;

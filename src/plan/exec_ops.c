@@ -1,10 +1,12 @@
-/* steno: the ops on the CPU: how each is cut into items, and the bodies of the plain ones. SPDX-License-Identifier: MIT */
+/* steno: the ops on the CPU. SPDX-License-Identifier: MIT
+ *
+ * How each op is cut into items, and the bodies of the simple ones. */
 #include <string.h>
 #include "plan/replay.h"
 
 enum {
-    ROWS_ITEM = 32,    /* rows of an item of an element-wise op, where there are so many for each thread */
-    ZSCORE_COLUMNS = 64 /* columns of an item where rows are compared */
+    ROWS_ITEM = 32,    /* rows of an item of an element-wise op, if each thread has enough rows */
+    ZSCORE_COLUMNS = 64 /* columns of an item of an op that compares rows */
 };
 
 static void embed_row(const struct replay *rp, const struct op *op, uint32_t r)
@@ -34,7 +36,7 @@ static void norm_rows(const struct replay *rp, const struct op *op, uint32_t fro
     if (!from && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows_of(rp, op));
 }
 
-/* Where row r stands in its sequence. */
+/* The position of row r in its sequence. */
 static uint32_t position_of(const struct replay *rp, uint8_t rows, uint32_t r)
 {
     return r - sequence_at(rp, rows, sequence_of_row(rp, rows, r)).row;
@@ -95,7 +97,7 @@ static void magnitude_rows(const struct replay *rp, const struct op *op, uint32_
             rp->x->kern->magnitude(row0(rp, op->out) + r * ld_y + h * c->n, row0(rp, op->in) + r * ld_x + 2 * h * c->n, c->n);
 }
 
-/* Values of this run as f32, from row `first` of a sequence on, for one head. */
+/* Values of this run as f32 for one head, from row `first` of a sequence on. */
 struct values { float *row; int64_t first; };
 
 size_t fsmn_scratch(const struct plan *p, const struct op *op)
@@ -105,7 +107,7 @@ size_t fsmn_scratch(const struct plan *p, const struct op *op)
     return is_bf16 ? (ROWS_ITEM + (size_t)c->taps + 1) * p->slot[op->kv_slot].d_head * sizeof(float) : 0;
 }
 
-/* Rows [v->first, end), which is even, of values that are stored as pairs of bf16. */
+/* Widen rows [v->first, end), which is even, of values that are stored as pairs of bf16. */
 static void values_widen(const struct values *v, const struct replay *rp, const struct op *op, uint32_t head, const struct sequence *q,
                          int64_t end)
 {
@@ -115,13 +117,13 @@ static void values_widen(const struct values *v, const struct replay *rp, const 
     float *y = v->row;
     for (size_t t = (size_t)v->first; t < (size_t)end; t += 2, y += 2 * n) {
         const char *block = (const char *)view.base + (q->block + t / KV_BLOCK) * view.block_stride;
-        const uint32_t *values = (const uint32_t *)(const void *)(block + KV_BLOCK * n * sizeof(uint16_t)); /* behind the keys */
+        const uint32_t *values = (const uint32_t *)(const void *)(block + KV_BLOCK * n * sizeof(uint16_t)); /* after the keys */
         rp->x->kern->unpair(y, y + n, values + t % KV_BLOCK / 2 * n, n);
     }
 }
 
-/* Row t of what a filter reads of a sequence, for one head: rows of the slot, values of this run, what the state kept of earlier rows, or
- * nothing. */
+/* Row t of a filter's input within a sequence, for one head: a row of the slot, a value of this run, an earlier row from the state, or NULL
+ * for zeros. */
 static const float *fsmn_row(const struct replay *rp, const struct op *op, uint32_t head, const struct sequence *q, const struct values *v,
                              int64_t t)
 {
@@ -135,7 +137,7 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
         return i < 0 ? NULL : state_rows(m, op->layer) + (size_t)i * c->n + at;
     }
     if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + op->column + at;
-    const size_t wide = rp->p->slot[op->kv_slot].d_head; /* with its room */
+    const size_t wide = rp->p->slot[op->kv_slot].d_head; /* including its room */
     if (v->row) return v->row + (size_t)(t - v->first) * wide;
     enum kv_type type;
     const struct kv_view view = replay_kv(rp, op, head, 0, &type); /* keys first, then values [KV_BLOCK, wide] */
@@ -143,7 +145,7 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
     return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * wide;
 }
 
-/* Rows [from, to), of one sequence. */
+/* Rows [from, to) of one sequence. */
 static void fsmn_some(const struct replay *rp, const struct op *op, const struct sequence *q, uint32_t from, uint32_t to, void *scratch)
 {
     const struct plan *p = rp->p;
@@ -174,7 +176,7 @@ static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t fro
     }
 }
 
-/* Frame i of a sequence f: a row of in, behind the one that a state holds. NULL: zeros. */
+/* Frame i of sequence f: a row of in, after the one that a state holds. NULL: zeros. */
 static const float *cif_frame(const struct replay *rp, const struct op *op, const struct sequence *f, uint32_t i)
 {
     if (op->state != NO_STATE && !i--) {
@@ -184,7 +186,7 @@ static const float *cif_frame(const struct replay *rp, const struct op *op, cons
     return i < f->n ? row0(rp, op->in) + (size_t)(f->row + i) * rp->p->slot[op->in].ld : NULL;
 }
 
-/* Frames of the token's own sequence in rising order, into one f32 accumulator a channel. */
+/* Adds the frames of a token's own sequence in ascending order, in one f32 accumulator per channel. */
 static void cif_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
 {
     const struct slot *out = &rp->p->slot[op->out];
@@ -200,7 +202,7 @@ static void cif_rows(const struct replay *rp, const struct op *op, uint32_t from
     }
 }
 
-/* The state's rows move up to make room for the newest of a sequence. */
+/* Shift the state's rows up, and append the newest rows of a sequence. */
 static void shift_state(const struct replay *rp, const struct op *op, struct sequence q)
 {
     const struct kv_state *s = &rp->x->state[op->state];
@@ -213,8 +215,8 @@ static void shift_state(const struct replay *rp, const struct op *op, struct seq
         memcpy(to + i * width, row0(rp, op->in) + (q.row + q.n - n + i) * in->ld, width * sizeof *to);
 }
 
-/* Keys and values of one head of a sequence: the state's newest rows are put behind its own, whose first `kept` become the state's
- * newest. */
+/* Keys and values of one head of a sequence. The newest rows of the state are appended to the sequence's own rows. The first `kept` of its
+ * own rows become the newest rows of the state. */
 static void look_back(const struct replay *rp, const struct op *op, struct sequence q, uint32_t head)
 {
     const struct shift_mem *m = &rp->x->mem[op->state].lane[q.lane];
@@ -226,7 +228,7 @@ static void look_back(const struct replay *rp, const struct op *op, struct seque
     const uint32_t stays = past.held < room ? past.held : room;
     struct op at_slot = *op;
     enum kv_type type;
-    at_slot.state = NO_STATE; /* the slot's, not the state's */
+    at_slot.state = NO_STATE; /* read the slot, not the state */
     struct kv_view kv = replay_kv(rp, &at_slot, head, 0, &type);
     kv.base = (char *)kv.base + q.block * kv.block_stride;
     float *to = state_rows(m, op->layer) + head * n;
@@ -259,12 +261,12 @@ static void zscore_columns(const struct replay *rp, const struct op *op, uint32_
 static void median_row(const struct replay *rp, const struct op *op, uint32_t r)
 {
     const struct plan *p = rp->p;
-    const size_t at = (size_t)r * p->slot[op->out].ld; /* both slots are as wide as there are frames */
+    const size_t at = (size_t)r * p->slot[op->out].ld; /* both slots are as wide as the number of frames */
     const float *add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + at;
     rp->x->kern->median(row0(rp, op->out) + at, row0(rp, op->in) + at, add, p->bind[op->bind].scale, rp->run->align.frames);
 }
 
-/* ---- how an op is cut */
+/* ---- cutting ops into items */
 
 /* Rows of an item of an element-wise op. */
 static uint32_t rows_item(const struct replay *rp, const struct op *op, const struct worker *worker)
@@ -275,7 +277,7 @@ static uint32_t rows_item(const struct replay *rp, const struct op *op, const st
 
 typedef void rows_fn(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to);
 
-/* How ops of a kind are run: by a function of their own, or rows in shares by `rows`. */
+/* How ops of a kind run: by their own function, or by `rows` on shares of rows. */
 struct op_way { op_fn *run; rows_fn *rows; };
 
 static struct op_way const way[OP_KINDS];
@@ -312,7 +314,7 @@ static void fsmn_run(const struct replay *rp, const struct op *op, const struct 
     FOR_ITEMS(i, fsmn_items(rp, op, worker)) fsmn_item(rp, op, (uint32_t)i, worker);
 }
 
-/* A filter behind it that reads the same rows waits for nothing. */
+/* A filter after it that reads the same rows starts without a barrier. */
 static void kv_pack_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     const uint32_t n = kv_pack_items(rp, op), more = worker->n_after ? fsmn_items(rp, op + 1, worker) : 0;

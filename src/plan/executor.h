@@ -1,11 +1,11 @@
-/* steno: the seam between plans and what computes them. SPDX-License-Identifier: MIT
+/* steno: the interface between plans and executors. SPDX-License-Identifier: MIT
  *
- * An executor replays plans: on the threads of this processor (exec.h), or on something that has a memory of its own. How ops are cut into
- * pieces, where slots and states lie, and what waits for what are its own affair. Whoever builds a model asks what it is good at. Whoever
- * decodes opens one for a batch, writes inputs where it says, hands it tables of rows and lanes, and reads what came out; slots and states
- * are numbers of the plan, never addresses. A run can fail, and then says why.
+ * An executor replays plans: on the threads of this processor (exec.h), or on a device with its own memory. The executor decides how ops
+ * are cut into pieces, where slots and states are stored, and what waits for what. The code that builds a model reads its capabilities. The
+ * code that decodes opens an executor for a batch, writes the inputs, passes tables of rows and lanes, and reads the outputs. Slots and
+ * states are numbers of the plan, never addresses. A run can fail; it then gives the reason.
  *
- * An implementation is a table of functions; what it needs beside stands behind the two structs here, in its own memory. */
+ * An implementation is a table of functions. Its own data follows the two structs below, in its own memory. */
 #ifndef STENO_PLAN_EXECUTOR_H
 #define STENO_PLAN_EXECUTOR_H
 #include "base/team.h"
@@ -15,70 +15,71 @@
 struct executor_ops;
 struct exec_params;
 
-/* What it is good at. */
+/* Capabilities. */
 struct executor_caps {
     const char *name;  /* "cpu" */
-    uint64_t gains;    /* a bit per enum packed_type: products of many rows are faster in it than in more bits */
-    int attn_i8, attn_i16; /* so is attention over the keys of a run in int8, in int16 */
+    uint64_t gains;    /* a bit per enum packed_type: products of many rows are faster in this type than in types with more bits */
+    int attn_i8, attn_i16; /* 1: attention over the keys of a run is faster in int8, in int16 */
 };
 
-/* Of a model: read-only once the model is open. */
+/* Per model: read-only once the model is open. */
 struct executor {
     const struct executor_ops *ops;
     struct executor_caps caps;
 };
 
-/* Of a batch: slots, states, the tables of a replay. One thread at a time calls it. */
+/* Per batch: slots, states, the tables of a replay. Only one thread at a time may call it. */
 struct exec {
     const struct executor_ops *ops;
-    int (*should_stop)(void *user); /* asked by the calling thread between ops, and within long ones; NULL: nothing stops a run */
-    void *user;                     /* whose */
+    int (*should_stop)(void *user); /* called by the calling thread between ops and within long ones; may be NULL */
+    void *user;                     /* argument of should_stop */
     int64_t n_wakes;                /* runs so far */
-    steno_error error;              /* why the last run failed; no text: its status says enough */
+    steno_error error;              /* the reason why the last run failed; without text the status is sufficient */
 };
 
 struct op_time { int64_t ns, calls; };
-/* Where the time of a run went: the first phase or replay, and the rest. */
+/* Time of a run: its first phase or replay, and the rest. */
 struct run_time { int64_t first_ns, rest_ns; };
 
 struct exec_params {
-    const struct plan *const *plan; /* [n_plans] that will be replayed */
+    const struct plan *const *plan; /* [n_plans] plans that will be replayed */
     int n_plans;
-    struct kv_state *state;         /* [n_states] by the ids in the plans; tables and counts stay the caller's, memory is the executor's */
+    struct kv_state *state;         /* [n_states] by the plans' ids; tables and counts are the caller's, memory the executor's */
     int n_states;
-    uint32_t max_out;               /* rows of logits at a time, where a plan has as many */
+    uint32_t max_out;               /* rows of logits at a time, if a plan has that number */
     int threads;                    /* of the team */
-    steno_team *team;               /* of the caller, for whom that is of use; only opening looks at it */
+    steno_team *team;               /* the caller's team, for executors that can use one; used only by open */
     int (*should_stop)(void *user);
     void *user;
 };
 
-/* Phases [first, end) of a plan, once. */
+/* Run phases [first, end) of a plan once. */
 struct phases {
     int first, end;
-    uint32_t n_rows;  /* of the input */
-    uint16_t window;  /* whose state an encoder writes, or a stream goes on from */
+    uint32_t n_rows;  /* rows of the input */
+    uint16_t window;  /* the window or stream whose state is written or continued */
     struct run *run;  /* NULL: the plan needs no tables */
-    /* Of the input's rows, one behind the other; 0: they are one, of lane `window`. */
+    /* Sequences of the input's rows, consecutive. n_sequences 0: all rows are one sequence, of lane `window`. */
     const struct sequence *sequence;
     uint32_t n_sequences;
-    /* Where rows of the table stand beside those of the input (ROWS_TABLE): those that belong to each sequence, which may be none. NULL:
-     * they are one, and see all of the input. */
+    /* For tables whose rows differ from the input's (ROWS_TABLE): the rows of each sequence, possibly none. NULL: all are one sequence and
+     * attend to the whole input. */
     const struct sequence *tokens; /* [n_sequences] */
 };
 
-/* What a chain asks of its caller, on the calling thread. */
+/* Callbacks of a chain, on the calling thread. */
 struct chain_calls {
-    /* Lanes hold what the replay chose: the next rows into the run. 0: the chain ends. NULL: every lane that is not done goes on with the
-     * token just chosen. */
+    /* The lanes hold the tokens that the replay chose. Puts the next rows into the run. Returns 0 to end the chain. NULL: every lane that
+     * is not done continues with its chosen token. */
     int (*next)(void *user);
-    /* The logits of each row to choose from, of lanes that ask for it (processors.wanted), before the rules; NULL: nobody changes them. */
+    /* Receives the logits of each row to choose from, before the rules, for lanes with processors.wanted. It may change them. May be
+     * NULL. */
     void (*filter)(void *user, uint16_t lane, float *logits);
     void *user;
 };
 
 struct executor_ops {
-    int (*weights)(struct executor *x, const void *at, size_t n, steno_error *e); /* NULL: it reads them where they are */
+    int (*weights)(struct executor *x, const void *at, size_t n, steno_error *e); /* NULL: weights are read in place */
     size_t (*memory)(const struct executor *x, const struct exec_params *p);
     int (*open)(struct exec **out, const struct executor *x, struct arena *a, const struct exec_params *p, steno_error *e);
     void (*close)(struct exec *x);
@@ -100,80 +101,80 @@ struct executor_ops {
 
 static inline int executor_gains(const struct executor *x, enum packed_type t) { return (int)(x->caps.gains >> t & 1); }
 
-/* While a model is opened, after its plans are built: here lie n bytes of weights that those name. An executor with a memory of its own
- * makes copies; what a plan calls `at` + i is then byte i of the copy, and nobody looks at the address. */
+/* While a model is opened, after its plans are built: declare n bytes of weights that the plans refer to. An executor with its own memory
+ * copies them. `at` + i in a plan then means byte i of the copy, and the address itself is never used. */
 static inline int executor_weights(struct executor *x, const void *at, size_t n, steno_error *e)
 {
     return x->ops->weights ? x->ops->weights(x, at, n, e) : STENO_OK;
 }
 
-/* Bytes that exec_open will take. p.state[i] may be state_shape's. */
+/* Bytes that exec_open will allocate. p.state[i] may come from state_shape. */
 static inline size_t exec_memory(const struct executor *x, const struct exec_params *p) { return x->ops->memory(x, p); }
-/* What is small comes from the arena, which outlives it. */
+/* Small objects come from the arena, which must outlive *out. */
 static inline int exec_open(struct exec **out, const struct executor *x, struct arena *a, const struct exec_params *p, steno_error *e)
 {
     return x->ops->open(out, x, a, p, e);
 }
-static inline void exec_close(struct exec *x) /* NULL is allowed */
+static inline void exec_close(struct exec *x) /* x may be NULL */
 {
     if (x) x->ops->close(x);
 }
 
-/* What a replay of p may have. */
+/* The room for a replay of p. */
 static inline struct room exec_room(const struct exec *x, const struct plan *p) { return x->ops->room(x, p); }
 
-/* Row 0 of the input, rows as far apart as the slot says. The host writes it, and may read it, until the plan is run; another run may use
- * the memory for something else. */
+/* Row 0 of the input; the slot gives the distance between rows. The host may write and read it until the plan is run. Another run may then
+ * reuse the memory. */
 static inline float *exec_input(struct exec *x, const struct plan *p) { return x->ops->input(x, p); }
 
-/* Row 0 of a slot that the host writes instead of the phases that would have: the next run begins behind those. Likewise */
+/* Row 0 of a slot that the host writes in place of earlier phases: the next run begins after those. Same rules as exec_input. */
 static inline float *exec_given(struct exec *x, const struct plan *p, uint16_t slot) { return x->ops->given(x, p, slot); }
 
-/* Rows [row, row + n) of a slot, *ld floats apart, as the last run left them; to be read until the next run. NULL: they cannot be had. Of
- * the slots of a plan those live on that are its output, its side outputs, its logits and its bounds. */
+/* Rows [row, row + n) of a slot, *ld floats apart, as the last run left them; valid until the next run. NULL: not available. The slots that
+ * outlive a run are the plan's output, side outputs, logits and bounds. */
 static inline const float *exec_output(struct exec *x, const struct plan *p, uint16_t slot, uint32_t row, uint32_t n, size_t *ld)
 {
     return x->ops->output(x, p, slot, row, n, ld);
 }
 
-/* [n_vocab] of the out-th wanted row; NULL likewise. */
+/* [n_vocab] logits of output row `out`; NULL: not available. */
 static inline const float *exec_logits(struct exec *x, const struct plan *p, uint32_t out)
 {
     size_t ld;
     return exec_output(x, p, p->logits, out, 1, &ld);
 }
 
-/* time: [ops of the plan] to add to, NULL: nobody asks. @return STENO_OK; STENO_ECANCELED; STENO_EARG: more rows than exec_room says; what
- * else a machine may meet, with text */
+/* time: [ops of the plan] to add to; may be NULL. @return STENO_OK; STENO_ECANCELED; STENO_EARG: more rows than exec_room allows; another
+ * status with text if the device fails */
 static inline int exec_phases(struct exec *x, const struct plan *p, const struct phases *what, struct op_time *time, struct run_time *spent)
 {
     return x->ops->phases(x, p, what, time, spent);
 }
 
-/* Replays: the rows in the run first, then single steps until the caller ends it, or every lane is done, or `steps` replays ran. calls
- * NULL: nothing is asked. @return likewise */
+/* Replay: first the rows in the run, then single steps, until the caller ends it, every lane is done, or `steps` replays ran. calls may be
+ * NULL. @return as exec_phases */
 static inline int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, const struct chain_calls *calls, int *ran,
                              struct op_time *time, struct run_time *spent)
 {
     return x->ops->chain(x, p, run, steps, calls, ran, time, spent);
 }
 
-/* Choose from the logits that the out-th wanted row of the last replay left (ROW_LOGITS, ROW_GUESS), as ROW_SAMPLE does: rows of one lane
- * may so be run together and chosen from one after the other. */
+/* Choose a token from the logits of output row `out` of the last replay (ROW_LOGITS, ROW_GUESS), as ROW_SAMPLE does. Rows of one lane can
+ * thus run together and be chosen from one after another. */
 static inline int exec_choose(struct exec *x, const struct plan *p, struct run *run, const struct chain_calls *calls, uint32_t out)
 {
     return x->ops->choose(x, p, run, calls, out);
 }
 
-/* Of kind shift: zeros, as at the start of a stream. */
+/* Shift state: set to zeros, as at the start of a stream. */
 static inline void exec_state_reset(struct exec *x, int state, uint32_t lane) { x->ops->state_reset(x, state, lane); }
-/* Of kind shift: room for at least so many positions in a lane; what it held stays, as the newest. STENO_ENOMEM: it is as it was */
+/* Shift state: make room for at least `positions` rows in a lane; its contents stay as the newest rows. STENO_ENOMEM: nothing changed */
 static inline int exec_state_grow(struct exec *x, int state, uint32_t lane, uint32_t positions)
 {
     return x->ops->state_grow(x, state, lane, positions);
 }
-/* All bytes of a state, in an order of the executor's own; another of the same kind and shape takes them. Of kind shift those of a lane,
- * `newest` of its rows alone, as many as it has or less; 0: all. */
+/* All bytes of a state, in an order private to the executor; a state of the same kind and shape accepts them. Shift state: the bytes of a
+ * lane, restricted to its `newest` rows, at most the number that the other state has; 0: all. */
 static inline size_t exec_state_sz(const struct exec *x, int state, uint32_t lane, uint32_t newest)
 {
     return x->ops->state_sz(x, state, lane, newest);
@@ -186,6 +187,6 @@ static inline void exec_state_set(struct exec *x, int state, uint32_t lane, uint
 {
     x->ops->state_set(x, state, lane, newest, from);
 }
-/* Of kind replace: one window becomes a copy of another. */
+/* Replace state: window `to` becomes a copy of window `from`. */
 static inline void exec_state_copy(struct exec *x, int state, uint32_t to, uint32_t from) { x->ops->state_copy(x, state, to, from); }
 #endif

@@ -1,12 +1,12 @@
 /* steno: logits in two stages. SPDX-License-Identifier: MIT
  *
- * Logits read the largest matrix of a decoder, and all of it, for the sake of one token, or a few. Where the most probable ids are wanted
- * and nothing else, all logits are first computed from a copy of the matrix in int8 by blocks, half the bytes, and each panel's distance
- * from the stored weights bounds how far off they can be. Then those panels whose best id could be among the best are computed from the
- * stored weights, and so are all timestamps, whose probabilities are compared with the best text. So the ids and their logits are exactly
- * those that the stored weights give; only the sum of exponentials behind log-probabilities is that of approximate logits.
+ * Computing logits reads the largest matrix of a decoder as a whole, for one token or a few. If only the most probable ids are needed, all
+ * logits are first computed from a copy of the matrix in int8 by blocks, which has half the bytes. The distance of each panel from the
+ * stored weights bounds the error. Then the panels that can hold one of the best ids are computed from the stored weights, and so are all
+ * timestamps, whose probabilities are compared with the best text. The ids and their logits are therefore exactly those of the stored
+ * weights. Only the sum of exponentials in log-probabilities uses approximate logits.
  *
- * With w' and x' for what int8 makes of w and x:  |w x - w' x'| <= |w - w'| |x| + |w'| |x - x'|  (Cauchy and Schwarz), and rounding of
+ * With w' and x' for the int8 forms of w and x:  |w x - w' x'| <= |w - w'| |x| + |w'| |x - x'|  (Cauchy and Schwarz), plus the rounding of
  * sums. */
 #ifndef STENO_PLAN_LOGITS_APPROX_H
 #define STENO_PLAN_LOGITS_APPROX_H
@@ -14,36 +14,36 @@
 
 enum {
     SLICE_PANELS = SLICE_IDS / PANEL, /* panels of a slice */
-    APPROX_TOPK = RUN_BEAMS + 1      /* most ids that are wanted */
+    APPROX_TOPK = RUN_BEAMS + 1      /* limit of requested ids */
 };
-/* What the copy is packed as: x keeps 8 bits where the level multiplies those faster than 16. Both types take as many bytes. */
+/* The packed type of the copy: x keeps 8 bits on levels that multiply those faster than 16. Both types have the same size. */
 enum packed_type approx_type(const struct kern *kern);
-/* Floats of a row of bounds: of all panels, then of each slice APPROX_TOPK numbers that as many of its logits are at least. */
+/* Floats of a row of bounds: one per panel, then APPROX_TOPK per slice, which are lower bounds of its largest logits. */
 static inline uint32_t approx_bounds_width(uint32_t n_vocab)
 {
     return (uint32_t)pack_panels(n_vocab) + (n_vocab + SLICE_IDS - 1) / SLICE_IDS * APPROX_TOPK;
 }
 
-/* Of the outputs of a panel, the largest: error |w - w'|, rounding of sums included, and norm |w'|. */
+/* The maximum over the outputs of a panel: error |w - w'|, including rounding of sums, and norm |w'|. */
 struct approx_panel { float error, norm; };
 struct approx_panel approx_panel_of(const struct q8_loss *loss, size_t k); /* loss: of packing the panel */
 
-/* Of a row of x, [k], that meets a copy of type t: |x| and at least |x - x'|. */
+/* For a row x [k] and a copy of type t: |x|, and an upper bound of |x - x'|. */
 struct approx_x { float norm, error; };
 struct approx_x approx_x_of(enum packed_type t, const float *x, size_t k);
 
-/* How far a row's approximate logits may be from those that the stored weights give, packed as t, where t itself rounds: of a panel so many
- * times its error, and so many times its norm. */
+/* The distance of a row's approximate logits from the exact ones, including the rounding of the exact type t: of_error times the error of a
+ * panel plus of_norm times its norm. */
 struct approx_reach { float of_error, of_norm; };
 struct approx_reach approx_reach_of(struct approx_x x, enum packed_type t, size_t k);
 static inline float approx_distance(struct approx_reach r, struct approx_panel p) { return r.of_error * p.error + r.of_norm * p.norm; }
 
-/* A row of logits on its way through both stages. */
+/* A row of logits in both stages. */
 struct approx_row {
-    int n;                   /* how many of the most probable ids are wanted; 0: all logits are */
+    int n;                   /* number of most probable ids requested; 0: all logits are needed */
     struct approx_x x;
-    _Atomic uint32_t slices; /* that have bounds; 0 between runs */
-    float lower;             /* bound of the n-th largest text logit */
+    _Atomic uint32_t slices; /* slices that have bounds; 0 between runs */
+    float lower;             /* lower bound of the n-th largest text logit */
 };
 
 /* Approximate logits of a row. */
@@ -52,15 +52,15 @@ struct approx_logits {
     const struct approx_panel *panel; /* [panels] of the copy of the matrix */
     struct approx_x x;
     const struct logit_range *range;  /* ids that may be chosen */
-    int n;                            /* of the most probable are wanted, at most APPROX_TOPK */
+    int n;                            /* number of most probable ids requested, at most APPROX_TOPK */
 };
 
-/* Panels [p0, p1): max[p] = the largest that an allowed text id of panel p can be; INFINITY for a panel with allowed timestamps, -INFINITY
- * for one with no allowed id. lower, [l->n], falling: the i-th largest of these panels' allowed text logits is at least lower[i];
- * -INFINITY: perhaps there are not so many. */
+/* Panels [p0, p1). max[p]: upper bound of the allowed text logits of panel p; INFINITY for a panel with allowed timestamps, -INFINITY for
+ * one without allowed ids. lower [l->n], in descending order: the i-th largest allowed text logit of these panels is at least lower[i];
+ * -INFINITY: there may be fewer. */
 void approx_bounds(float *max, float *lower, const struct approx_logits *l, size_t p0, size_t p1, const struct kern *kern);
-/* A lower bound of the n-th largest of all text logits: of `slices` times APPROX_TOPK numbers, the first n as approx_bounds left them. */
+/* A lower bound of the n-th largest text logit, from `slices` times APPROX_TOPK numbers, of which approx_bounds set the first n. */
 float approx_lower_bound(const float *lower, uint32_t slices, int n);
-/* Could a panel whose bound is `max` hold one of the n best ids, when the n-th is at least `lower`? What is no number could. */
+/* Can a panel with bound `max` hold one of the n best ids, when the n-th is at least `lower`? A NaN counts as yes. */
 static inline int approx_may_hold(float max, float lower) { return max != -__builtin_inff() && !(max < lower); }
 #endif

@@ -20,7 +20,7 @@ void packed_remember(struct build *b, const struct stored *what)
     if (!b->status && weight_store_add(b->p.store, what)) b->status = err_nomem(b->e, sizeof *what, "packed weights");
 }
 
-/* The last one first. */
+/* From the last head to the first, so that the copy works in place. */
 void spread_heads(float *x, uint64_t heads, uint32_t d_head)
 {
     const uint32_t room = head_room(d_head);
@@ -30,22 +30,23 @@ void spread_heads(float *x, uint64_t heads, uint32_t d_head)
     }
 }
 
-/* A packing job: each item is one panel, read from the file and interleaved by whichever thread is free. */
+/* A packing job. Each item is one panel, which a thread reads from the file and interleaves. */
 struct pack_job {
     struct matrices m;
     uint64_t rows;          /* of all parts */
     enum dtype type;        /* as stored */
     enum packed_type packed;
-    uint8_t *out, *buffer;  /* buffer: [threads] of PANEL rows, where taps > 1 as many turned, and where they are to be widened of f32 */
+    uint8_t *out, *buffer;  /* buffer: per thread PANEL rows, the same number of transposed rows if taps > 1, and of f32 rows if they are
+                             * widened */
     size_t row_sz, buffer_sz, wide_at;
     int widens;             /* rows are packed from f32 */
-    struct approx_panel *approx; /* [panels] what packing loses, NULL: nobody asks */
+    struct approx_panel *approx; /* [panels] the loss of packing; may be NULL */
     const struct kern *kern;
     struct pack_failure *failure; /* [threads] */
     _Atomic int64_t failed; /* the lowest panel that could not be packed */
 };
 
-/* The lowest panel that a thread could not pack, and why. */
+/* The lowest panel that a thread could not pack, and the reason. */
 struct pack_failure { int64_t panel; steno_error error; };
 
 static void taps_first(uint8_t *dst, const uint8_t *src, size_t elem, uint64_t channels, uint32_t taps)
@@ -54,15 +55,15 @@ static void taps_first(uint8_t *dst, const uint8_t *src, size_t elem, uint64_t c
         for (uint64_t c = 0; c < channels; c++) memcpy(dst + (t * channels + c) * elem, src + (c * taps + t) * elem, elem);
 }
 
-/* Of several panels that fail, which depends on nobody's haste, the lowest is told of: threads take rising ones, and none gives up one
- * below the lowest so far. */
+/* Report the failed panel with the lowest index, so that the result does not depend on timing. Each thread takes ascending panels, and none
+ * stops below the lowest failure so far. */
 static void pack_fail(struct pack_job *j, int64_t panel)
 {
     int64_t lowest = atomic_load(&j->failed);
     while (panel < lowest && !atomic_compare_exchange_weak(&j->failed, &lowest, panel)) continue;
 }
 
-/* Which part row r of all is in, and which of its own rows it is there. */
+/* The part that contains row r. *at: its row within the part. */
 static int part_of(const struct matrices *m, uint64_t r, uint64_t *at)
 {
     int part = 0;
@@ -71,7 +72,7 @@ static int part_of(const struct matrices *m, uint64_t r, uint64_t *at)
     return part;
 }
 
-/* How many of the rows from r on, of those that are packed, are stored one behind the other; 0: r is zeros. */
+/* The number of consecutively stored rows from packed row r on; 0: row r is zeros. */
 static uint64_t run_of(const struct matrices *m, uint64_t r)
 {
     const uint64_t at = m->row_head ? r % head_room(m->row_head) : 0;
@@ -80,7 +81,7 @@ static uint64_t run_of(const struct matrices *m, uint64_t r)
 
 typedef int part_fn(const struct tensor *t, uint64_t row, uint64_t n, void *rows, steno_error *e);
 
-/* Read rows [first, last), which may be of several parts, or look at them. */
+/* Read or check rows [first, last), which may span several parts. */
 static int each_part(const struct pack_job *j, uint64_t first, uint64_t last, uint8_t *buf, part_fn *fn, steno_error *e)
 {
     uint64_t at, take;
@@ -102,7 +103,7 @@ static int check_rows(const struct tensor *t, uint64_t row, uint64_t n, void *ro
     return tensor_check_rows(t, row, n, rows, e);
 }
 
-/* The rows of a panel as they are packed: taps first, and wide where the packed type does not take them as stored. @return their type */
+/* Prepare a panel's rows for packing: taps first, and widened if the packed type does not accept the stored type. @return their type */
 static enum dtype make_rows(const struct pack_job *j, const void *rows[PANEL], uint8_t *buf, uint64_t first, size_t n)
 {
     uint8_t *const turned = buf + PANEL * j->row_sz;
@@ -151,7 +152,7 @@ static void pack_item(void *arg, int64_t panel, int thread)
     }
 }
 
-/* The packed matrix, or the same one of another model. */
+/* The packed matrix, or an identical one of another model. */
 static const void *matrix_once(struct build *b, void *packed, enum packed_type t, uint64_t n, uint64_t k)
 {
     struct weight_store *s = b->p.store;

@@ -1,36 +1,36 @@
-/* steno: what a matrix is multiplied in. SPDX-License-Identifier: MIT
+/* steno: the arithmetic type of a matrix product. SPDX-License-Identifier: MIT
  *
- * Two things make few bits too few. Both can be seen in the weights, for rows as a norm leaves them: independent values of variance 1
- * times the norm's weights.
+ * Two effects can make low precision too inaccurate. Both are estimated from the weights, for rows as a norm leaves them: independent
+ * values of variance 1, times the norm's weights.
  *
- * Integers have one step for all values of a row, or of a group of them. Where the norm before a matrix makes a few channels much larger
- * than the rest (outliers), the step follows them and the rest drowns (Dettmers et al. 2022, Xiao et al. 2023). A matrix that would lose
- * too much in int8 is multiplied in bf16, whose error is relative to each value; one that would in int16 keeps the bits it is stored with.
+ * Integers have one step size for all values of a row or of a group. If the norm before a matrix makes a few channels much larger than the
+ * rest (outliers), the step follows them and the other values lose their precision (Dettmers et al. 2022, Xiao et al. 2023). A matrix that
+ * would lose too much in int8 is multiplied in bf16, whose error is relative to each value. A matrix that would lose too much in int16
+ * keeps its stored bits.
  *
- * A softmax turns a relative error of queries and keys into one of its weights that is as many times larger as scores are large. So
- * queries, keys and values are at most bf16, or int8 where the model says so and scores are small. Where scores are large they keep the
- * bits they are stored with, or are int16 where the rest is int8, and the softmax's products are f32. Values alone may have as few bits as
- * what is behind a norm, where the model says so.
+ * A softmax turns a relative error of queries and keys into a relative error of its weights, multiplied by the size of the scores. Queries,
+ * keys and values therefore use no fewer bits than bf16, or int8 if the model allows it and scores are small. With large scores they keep
+ * their stored bits, or use int16 if the rest uses int8, and the softmax's products are f32. Values alone may use the same bits as other
+ * matrices after a norm, if the model allows it.
  *
- * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
- * no outliers.
+ * Matrices without a norm before them are not analysed: attention outputs are averages, and GELU of such values has no outliers.
  *
- * Where few rows meet a matrix its bytes are the cost: it is packed by blocks of int8, or keeps what it is stored as if that is less or the
- * norm before it makes outliers. */
+ * When few rows meet a matrix, its bytes are the cost. It is packed by blocks of int8. It keeps its stored type if that is smaller, or if
+ * the norm before it makes outliers. */
 #include "plan/precision.h"
 #include <math.h>
 #include "plan/packing.h"
 
-enum { SAMPLE = 32 /* outputs looked at, spread over the matrix */ };
+enum { SAMPLE = 32 /* outputs examined, spread over the matrix */ };
 
 static double const outlier = 3.0;   /* a row's largest value, in standard deviations of its channel */
-static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
+static double const i8_error = 0.02; /* limit of the error that rounding x adds to an output, relative to it */
 static double const i16_error = 0.002;
-static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights'; for
-                                      * attention in int16, which rounds queries, keys and weights once more */
-static double const i8_scores = 2;   /* the same for int8: then weights are off by 3 % of themselves, and in no order */
-static double const i8_attn = 1;     /* the same for attention in int8, which rounds queries, keys and weights once more */
-static double const i16_scores = 16; /* the same for int16, whose steps are a fifth of bf16's where there are no outliers */
+static double const scores = 4.0;    /* limit for bf16, in standard deviations of the scores: their error is then three times the weights';
+                                      * also for attention in int16, which rounds queries, keys and weights once more */
+static double const i8_scores = 2;   /* limit for int8: weights are then off by 3 % of themselves, without bias */
+static double const i8_attn = 1;     /* limit for attention in int8, which rounds queries, keys and weights once more */
+static double const i16_scores = 16; /* limit for int16, whose steps are a fifth of bf16's if there are no outliers */
 
 /* Means over sampled outputs: of the sum of squares of norm weight times weight, and of the weights alone. */
 struct energy { double out, plain; };
@@ -77,7 +77,7 @@ static int has_outliers(const struct energy *y, const float *norm, uint64_t k, e
     return error * y->plain > max * max * y->out;
 }
 
-/* One matrix that holds queries, keys and values: the mean of all stands for each. */
+/* For a matrix that holds queries, keys and values, the mean of all is used for each. */
 struct linear_input precision_input(struct build *b, enum linear_role role, const struct matrices *m, const float *norm)
 {
     const struct precision *p = &b->p.precision;
@@ -90,15 +90,15 @@ struct linear_input precision_input(struct build *b, enum linear_role role, cons
     return (struct linear_input){ norm, q.out * key.out };
 }
 
-/* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
+/* The block type for a stored type that loses no more than 8 bits do; 0: the stored blocks are smaller and are kept. */
 static enum packed_type by_blocks(enum packed_type lowest, enum dtype stored)
 {
     if (stored == DT_Q4_0) return PK_Q4_QUAD;
     return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? lowest : 0;
 }
 
-/* May a matrix behind a norm of these weights be multiplied in t? score: the variance of scores, which are d products of queries and keys
- * over the root of d; 0: it makes none. */
+/* May a matrix after a norm with these weights be multiplied in t? score: the variance of the scores, which are d products of queries and
+ * keys divided by the root of d; 0: the matrix makes no scores. */
 static int tolerates(enum packed_type t, const struct energy *y, double score, const float *norm, uint64_t k)
 {
     const double max = t == PK_I16_PAIR ? i16_scores : t == PK_I8_QUAD ? i8_scores : scores;
@@ -106,7 +106,7 @@ static int tolerates(enum packed_type t, const struct energy *y, double score, c
     return t == PK_BF16_PAIR || !has_outliers(y, norm, k, t);
 }
 
-/* What stands for t where that is too few bits and `lowest` was allowed; 0: what is stored. */
+/* The replacement for t when it has too few bits and `lowest` was allowed; 0: the stored type. */
 static enum packed_type next_higher(const struct precision *p, enum packed_type lowest, enum packed_type t)
 {
     if (t == PK_I8_QUAD && p->bf16) return p->bf16;
@@ -127,7 +127,7 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     return t;
 }
 
-/* Fewer bits than those of the softmax, or what is left is one product. */
+/* Values use fewer bits than queries and keys if that is allowed. Otherwise all three stay one product. */
 enum packed_type precision_of_values(struct build *b, const struct matrices *m, const struct linear_input *in, enum packed_type qkv)
 {
     if (qkv != PK_BF16_PAIR || b->p.precision.by_role[LINEAR_VALUES] != PK_I8_QUAD || m->n_parts > 1) return qkv;

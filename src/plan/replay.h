@@ -1,7 +1,7 @@
-/* steno: a replay of a plan as the threads of the CPU executor see it. SPDX-License-Identifier: MIT
+/* steno: a plan's replay on the threads of the CPU executor. SPDX-License-Identifier: MIT
  *
- * Private to the files exec*.c. exec.c opens the executor and walks the list; every op is a function here, which cuts the op into items and
- * takes them from the op's counter until there are no more. */
+ * Private to the files exec*.c. exec.c opens the executor and walks the list. Every op is a function here. It cuts the op into items and
+ * takes them from the op's counter until none are left. */
 #ifndef STENO_PLAN_REPLAY_H
 #define STENO_PLAN_REPLAY_H
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "plan/logits_approx.h"
 
 enum {
-    FEW_ROWS = 16,   /* up to here weights are streamed once for all rows: panels are cut finely */
-    ATTN_SHARED = 2, /* with fewer heads of groups of rows than this for each thread, threads share them */
+    FEW_ROWS = 16,   /* up to this number, weights are streamed once for all rows: panels are cut finely */
+    ATTN_SHARED = 2, /* with fewer heads of groups of rows per thread than this, threads share them */
 };
 
 /* Memory of a state. */
@@ -20,11 +20,11 @@ struct state_mem {
     size_t head_sz;             /* bytes between heads of a layer of a block (append), or of a layer (replace) */
     size_t block_stride;        /* bytes between blocks of one head */
     size_t layer_sz, window_sz; /* bytes between layers, between windows */
-    struct shift_mem *lane;     /* shift: [n_lanes], and nothing of the above but sz, of one as it is opened */
+    struct shift_mem *lane;     /* shift: [n_lanes]; of the members above only sz is then used, the initial size of a lane */
     uint32_t n_lanes;
 };
 
-/* What a stream keeps. It may grow, whatever others need. */
+/* A lane of a shift state. It can grow independently of other lanes. */
 struct shift_mem {
     uint8_t *at;
     size_t sz, layer_sz;
@@ -42,62 +42,63 @@ struct cpu_exec {
     struct kv_state *state;       /* [n_states] by the ids in the plans */
     struct state_mem *mem;        /* [n_states] */
     int n_states;
-    int appends;                  /* so many of those grow with the rows of a chain */
-    uint32_t max_out;             /* rows of logits that there is room for, where a plan has as many */
+    int appends;                  /* number of leading states that grow with the rows of a chain */
+    uint32_t max_out;             /* rows of logits with room, if a plan has that number */
     struct logit_partial *partials; /* [max_out, slices, 3] */
-    float *panel_max;             /* [rows, panels] largest approximate logits, where a plan looks at those of all rows */
+    float *panel_max;             /* [rows, panels] largest approximate logits, for plans that compute them for all rows */
     struct approx_row *approx;    /* [max_out] */
-    float *attn_partials;         /* of attention where threads share rows: [rows, heads, blocks of keys] of one op */
-    size_t n_attn_partials;       /* so many; 0: threads never share rows */
-    _Atomic uint32_t *attn_done;  /* [groups, heads] blocks whose partials are made; zeros between ops */
+    float *attn_partials;         /* partials of attention shared by threads: [rows, heads, blocks of keys] of one op */
+    size_t n_attn_partials;       /* capacity of attn_partials; 0: threads never share rows */
+    _Atomic uint32_t *attn_done;  /* [groups, heads] blocks with finished partials; zeros between ops */
     size_t n_attn_done, n_approx;
     _Atomic int64_t *counter;     /* [ops of the longest plan] */
-    _Atomic int64_t copied;       /* layers of blocks of keys and values that are copied before a replay */
-    _Atomic int stop;             /* the run at hand is to end */
+    _Atomic int64_t copied;       /* number of layers of key and value blocks that have been copied before a replay */
+    _Atomic int stop;             /* the current run must end */
 };
 
 struct replay {
     struct cpu_exec *x;
-    steno_team *team;      /* that works on it; NULL: the caller alone */
+    steno_team *team;      /* the team of the replay; NULL: the caller alone */
     const struct plan *p;
     struct run *run;
     struct chain_calls calls;
     struct op_time *time;
-    uint32_t n_rows;       /* of this replay */
-    const struct sequence *sequence; /* of them, */
-    uint32_t n_sequences;  /* 0: they are one */
-    const struct sequence *tokens;   /* of the table's rows, as many; NULL: those are one */
-    uint16_t window;       /* whose replace or shift state it writes, in one sequence */
+    uint32_t n_rows;       /* rows of this replay */
+    const struct sequence *sequence; /* sequences of the rows */
+    uint32_t n_sequences;  /* 0: all rows are one sequence */
+    const struct sequence *tokens;   /* [n_sequences] of the table's rows; NULL: those are one sequence */
+    uint16_t window;       /* whose replace or shift state it writes, if there is one sequence */
     uint16_t first, last;  /* ops [first, last) */
-    int steps, ran;        /* chain: replays allowed and done */
+    int steps, ran;        /* chain: replays allowed, replays done */
     int more;              /* thread 0: another replay follows */
-    int status;            /* thread 0's */
-    uint16_t split;        /* thread 0 looks at the clock before this op of the first replay... */
-    int64_t split_ns;      /* ...and leaves the time here */
-    _Atomic int64_t stop;  /* number of the op, or of those that go together, counted over all replays, after which all threads leave */
+    int status;            /* set by thread 0 */
+    uint16_t split;        /* thread 0 reads the clock before this op of the first replay... */
+    int64_t split_ns;      /* ...and stores the time here */
+    _Atomic int64_t stop;  /* number of the op, or of the last of several joined ops, counted over all replays, after which all threads
+                            * leave */
 };
 
-/* Ops that a thread does one after the other, on what it has itself made, with no barrier between them (exec_join.c): a norm that a linear
- * takes along, `body`, whose items are taken, as many linears beside it whose items are taken, too, and what follows them. */
+/* Ops that a thread runs one after another on its own output, without a barrier (exec_join.c): a norm joined with a linear; `body`, an op
+ * cut into items; `beside` linears after it, also cut into items; and the ops that follow them. */
 struct joined { uint16_t first, body, beside, end; };
-enum { JOINED_BESIDE = 2 }; /* at most: queries, keys and values of three types */
+enum { JOINED_BESIDE = 2 }; /* limit: queries, keys and values of three types */
 
 /* A thread at an op. */
 struct worker {
     struct cpu_exec *x;
-    _Atomic int64_t *counter; /* of the op: the next item */
-    int asks;                 /* it looks between items whether the run is to end */
+    _Atomic int64_t *counter; /* the op's next item */
+    int asks;                 /* checks between items whether the run must end */
     int threads;
-    void *scratch;            /* its own */
-    const struct op *norm;    /* that makes a linear's rows, which each thread does for itself; NULL: they are there */
-    uint32_t n_beside;        /* linears behind it whose items follow its own */
-    uint32_t n_after;         /* ops behind those that go with them */
+    void *scratch;            /* of this thread */
+    const struct op *norm;    /* computes a linear's rows, for each thread separately; NULL: the rows exist */
+    uint32_t n_beside;        /* linears after the op; their items follow its own */
+    uint32_t n_after;         /* joined ops after those */
 };
 
 /* Rows [m0, m1) and columns [c0, c1) of a slot. */
 struct area { uint32_t m0, m1; size_t c0, c1; };
 
-/* Within a long item: is the run to end? */
+/* Within a long item: must the run end? */
 static inline int item_stops(const struct worker *worker)
 {
     struct cpu_exec *x = worker->x;
@@ -105,8 +106,8 @@ static inline int item_stops(const struct worker *worker)
     return atomic_load_explicit(&x->stop, memory_order_relaxed);
 }
 
-/* The next item of n; -1: there is none, or the run is to end. What was taken is always done, so whoever leaves because of that leaves
- * nothing behind that others believe done: thread 0 ends the run behind this op. */
+/* The next item of n; -1: none are left, or the run must end. A taken item is always finished. A thread that leaves therefore leaves no
+ * item that others count as done but is not: thread 0 ends the run after this op. */
 static inline int64_t item_take(const struct worker *worker, int64_t n)
 {
     if (item_stops(worker)) return -1;
@@ -128,7 +129,7 @@ static inline float *row0(const struct replay *rp, uint16_t slot)
     return slot_row0(rp->x, rp->p, slot);
 }
 
-/* [n_vocab] of the out-th row whose logits are wanted. */
+/* [n_vocab] logits of output row `out`. */
 static inline float *logits_at(const struct replay *rp, size_t out)
 {
     return row0(rp, rp->p->logits) + out * rp->p->slot[rp->p->logits].ld;
@@ -145,7 +146,7 @@ static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
     }
 }
 
-/* The most that it can be, where out rows of logits are. */
+/* The maximum of rows_of, given `out` rows of logits. */
 static inline uint32_t rows_max(const struct plan *p, const struct op *op, uint32_t out)
 {
     switch (op->rows) {
@@ -158,7 +159,7 @@ static inline uint32_t rows_max(const struct plan *p, const struct op *op, uint3
 
 static inline uint32_t rows_of(const struct replay *rp, const struct op *op) { return rows_count(rp, op->rows); }
 
-/* Sequences of rows of a kind (enum op_rows). Rows made two or three of each belong to the sequence of theirs. */
+/* The number of sequences of rows of a kind (enum op_rows). Doubled or tripled rows belong to the sequence of their original. */
 static inline uint32_t sequences_of(const struct replay *rp, uint8_t rows)
 {
     const int several = rp->n_sequences && rows != ROWS_OUT && (rows != ROWS_TABLE || rp->tokens);
@@ -176,14 +177,14 @@ static inline struct sequence sequence_at(const struct replay *rp, uint8_t rows,
     return s;
 }
 
-/* Rows of kind `other` that belong to sequence i of rows of a kind: all where one of both is not told apart. */
+/* The rows of kind `other` that belong to sequence i of kind `rows`; all rows if one of the kinds has no sequences. */
 static inline struct sequence sequence_beside(const struct replay *rp, uint8_t rows, uint8_t other, uint32_t i)
 {
     if (sequences_of(rp, rows) == sequences_of(rp, other)) return sequence_at(rp, other, i);
     return (struct sequence){ .n = (uint16_t)rows_count(rp, other) };
 }
 
-/* The sequence that row r is of. */
+/* The sequence of row r. */
 static inline uint32_t sequence_of_row(const struct replay *rp, uint8_t rows, uint32_t r)
 {
     uint32_t i = 0;
@@ -191,7 +192,7 @@ static inline uint32_t sequence_of_row(const struct replay *rp, uint8_t rows, ui
     return i;
 }
 
-/* The zero rows around a padded slot; its bytes may have held something else since the last run. */
+/* Zero the rows around a padded slot. Other data may have overwritten them since the last run. */
 static inline void pad_rows(const struct replay *rp, uint16_t slot, size_t rows)
 {
     const size_t ld = rp->p->slot[slot].ld;
@@ -206,66 +207,66 @@ static inline uint32_t logit_slices(uint32_t n_vocab)
 }
 
 /* ---- exec_state.c */
-int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e); /* shift: m->lane is there */
+int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e); /* shift: m->lane is allocated */
 void state_mem_close(struct state_mem *m);
 int state_mem_grow(struct shift_mem *m, const struct state_desc *d, uint32_t positions, steno_error *e);
-/* Keys and values of a head: append (table of the lane) or replace (l: window). */
+/* Keys and values of a head in append state (table of lane l) or replace state (window l). */
 struct kv_view state_view(const struct state_mem *m, const struct kv_state *s, uint32_t layer, uint32_t head, uint32_t l);
 float *state_rows(const struct shift_mem *m, uint32_t layer); /* [positions, width], oldest first */
 void state_copy_layer(const struct state_mem *m, const struct kv_state *s, uint32_t copy, uint32_t layer);
-void state_copy_all(const struct state_mem *m, struct kv_state *s); /* what state_prepare left */
-/* States that grow with the rows of a chain: blocks for what those will write. Of a lane that there is no room for nothing goes on. @return
- * whether there was room for all */
+void state_copy_all(const struct state_mem *m, struct kv_state *s); /* all that state_prepare left */
+/* Allocate blocks for the rows that a chain's next step writes. A lane without room is done. @return 1: all lanes had room */
 int appends_prepare(const struct cpu_exec *x, struct run *r);
-int64_t appends_copies(const struct cpu_exec *x);               /* what that left to do: layers of blocks, */
+int64_t appends_copies(const struct cpu_exec *x);               /* copies left by appends_prepare: layers of blocks */
 void appends_copy_one(const struct cpu_exec *x, int64_t i);
-void appends_copy(const struct cpu_exec *x);                    /* all of them */
-void appends_copied(const struct cpu_exec *x);                  /* none any more */
+void appends_copy(const struct cpu_exec *x);                    /* makes all copies */
+void appends_copied(const struct cpu_exec *x);                  /* marks all copies as made */
 
-/* Keys and values of one head: in the state, or in a slot of this run. */
+/* Keys and values of one head, in the state or in a slot of this run. */
 struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type);
 
-uint32_t kv_pack_items(const struct replay *rp, const struct op *op); /* of OP_KV_PACK */
+uint32_t kv_pack_items(const struct replay *rp, const struct op *op); /* items of OP_KV_PACK */
 void kv_pack_item(const struct replay *rp, const struct op *op, uint32_t i);
 
 enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struct kv_state *state);
-/* Partials that an attention over that many rows at most ever makes where threads share them. */
+/* The most partials of an attention over up to `rows` rows when threads share them. */
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads);
-size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads); /* of a thread, for so many rows at most */
+size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads); /* bytes of a thread */
 
-size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op *op, uint32_t rows); /* likewise */
+size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op *op, uint32_t rows); /* bytes of a thread */
 
-size_t conv_row_sz(const struct op *op, const struct bind *c); /* of a thread beside it, where the linear is a convolution */
+size_t conv_row_sz(const struct op *op, const struct bind *c); /* further bytes of a thread for a convolution */
 
-size_t fsmn_scratch(const struct plan *p, const struct op *op); /* of a thread, for a filter over rows */
+size_t fsmn_scratch(const struct plan *p, const struct op *op); /* bytes of a thread, for a filter over rows */
 
 /* ---- exec_join.c */
 struct joined ops_joined(const struct replay *rp, uint16_t at);
-/* Panels that items of a linear are multiples of where ops `after` find what they need in one item; 0: the heads of one are too wide. */
+/* The panels of a linear's items are multiples of this number, so that each op in `after` finds its inputs in one item; 0: the heads of an
+ * op are too wide. */
 size_t joined_panels(const struct replay *rp, const struct op *linear, const struct op *after, uint32_t n_after);
-size_t joined_norm_sz(const struct bind *norm); /* of a thread: rows that it makes for itself */
+size_t joined_norm_sz(const struct bind *norm); /* bytes of a thread for rows that it computes for itself */
 
-/* ---- exec_parts.c: ops, or parts of them */
+/* ---- exec_parts.c: ops, or parts of ops */
 void norm_rows_to(const struct replay *rp, const struct op *op, float *y, size_t ld, uint32_t from, uint32_t to);
-void area_run(const struct replay *rp, const struct op *op, struct area a); /* norms of heads, OP_ROPE, OP_GLU (columns of its gates) */
+void area_run(const struct replay *rp, const struct op *op, struct area a); /* norms of heads, OP_ROPE, OP_GLU (its gate columns) */
 
-/* An op: the items that this thread gets hold of. */
+/* Run the items of an op that this thread obtains. */
 typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);
-op_fn op_run;                                                       /* of whatever kind (exec_ops.c) */
+op_fn op_run;                                                       /* any kind (exec_ops.c) */
 op_fn linear_run, lstm_run;                                         /* exec_linear.c */
 op_fn attn_run, attn_weights_run;                                   /* exec_attn.c */
 op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logits.c */
 op_fn logits_best_run;                                              /* exec_best.c */
 
 /* ---- exec_best.c */
-size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* of a thread, and of what merges, c: exact or approximate */
-void best_of_row(const struct replay *rp, const struct op *op, uint32_t row, void *scratch); /* merges what logits_best_run left of it */
+size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* bytes of a thread, also for merging; c: exact or approximate */
+void best_of_row(const struct replay *rp, const struct op *op, uint32_t row, void *scratch); /* merges the slices of logits_best_run */
 
 /* ---- exec_logits.c */
-/* How many of the out-th row's most probable ids are wanted, and nothing else; 0: all logits are. */
+/* How many of the most probable ids of output row `out` are needed, and nothing else; 0: all logits are needed. */
 int approx_wanted(const struct replay *rp, size_t out);
-void approx_begin(const struct replay *rp, const struct op *op, uint32_t out); /* before approximate logits of the row are computed */
-int approx_keeps(const struct replay *rp, size_t out, size_t panel);           /* is the panel wanted from the stored weights? */
-void logits_filter(const struct replay *rp); /* thread 0, before logits are reduced: the caller changes those that it asked for */
+void approx_begin(const struct replay *rp, const struct op *op, uint32_t out); /* before approximate logits are computed */
+int approx_keeps(const struct replay *rp, size_t out, size_t panel);           /* must the panel be computed from the stored weights? */
+void logits_filter(const struct replay *rp); /* thread 0, before logits are reduced: runs chain_calls.filter */
 void logits_choose(const struct replay *rp, uint32_t out); /* one row, on this thread alone */
 #endif

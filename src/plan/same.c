@@ -1,8 +1,8 @@
-/* steno: what two models have alike. SPDX-License-Identifier: MIT */
+/* steno: the common parts of two models. SPDX-License-Identifier: MIT */
 #include "plan/same.h"
 #include <string.h>
 
-enum { FIRST_BYTES = 64 }; /* tell most of those apart that differ, without reading all */
+enum { FIRST_BYTES = 64 }; /* distinguishes most matrices without reading them as a whole */
 
 const void *same_matrix(const struct plan *plans, int n_plans, enum packed_type t, uint64_t n, uint64_t k, const void *packed)
 {

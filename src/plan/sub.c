@@ -1,7 +1,7 @@
-/* steno: the boxes of a transformer as ops. SPDX-License-Identifier: MIT
+/* steno: sub-layers of a transformer as ops. SPDX-License-Identifier: MIT
  *
- * Each sub-layer normalises x, does its work, and adds the result to x: the pre-norm residual blocks of Vaswani et al. 2017 as Whisper
- * arranges them (Radford et al. 2022). Names of weights are openai/whisper's; readers of other formats translate theirs. */
+ * Each sub-layer normalises x, computes, and adds the result to x: the pre-norm residual blocks of Vaswani et al. 2017 in Whisper's
+ * arrangement (Radford et al. 2022). Names of weights are those of openai/whisper; readers of other formats translate theirs. */
 #include "plan/sub.h"
 #include <stdio.h>
 #include "plan/emit.h"
@@ -29,12 +29,12 @@ static struct part_name part_in(const char *name, const char *part, const char *
 
 static uint32_t q_width(const struct sub_dims *d) { return d->n_heads * d->d_head; }
 static uint32_t kv_width(const struct sub_dims *d) { return d->n_kv_heads * d->d_head; }
-/* The same with the room that heads have where they are computed. */
+/* The same with padded heads. */
 static uint32_t q_room(const struct sub_dims *d) { return d->n_heads * head_room(d->d_head); }
 static uint32_t kv_room(const struct sub_dims *d) { return d->n_kv_heads * head_room(d->d_head); }
 static uint32_t taps_before(const struct sub_dims *d) { return (d->taps - 1) / 2 + d->shift; }
 
-/* A norm of its own slot. */
+/* A norm with an output slot. */
 struct normed { uint16_t slot, norm; };
 static struct normed emit_norm(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, uint32_t width)
 {
@@ -46,7 +46,7 @@ static struct normed emit_norm(struct build *b, const struct sub_dims *d, const 
     return n;
 }
 
-/* A matrix with a bias: out = act(NAME(in)) + aux. norm: what `in` comes from, NO_BIND: elsewhere. Heads as in struct linear_desc. */
+/* A matrix with a bias: out = act(NAME(in)) + aux. norm: the norm that computes `in`, or NO_BIND. Heads as in struct linear_desc. */
 struct matrix { const char *name; uint64_t n, k; enum linear_role role; uint16_t norm; enum act act; uint32_t out_head, in_head; };
 static void emit_matrix(struct build *b, const struct matrix *m, uint16_t out, uint16_t in, uint16_t aux)
 {
@@ -65,7 +65,7 @@ static struct linear_use use_of(const struct sub_dims *d, const char *label, uin
                                 .d_head = (uint16_t)head_room(d->d_head) };
 }
 
-/* Keys and values of earlier runs behind those in the slot; then attention may look at them. */
+/* Append keys and values of earlier runs to those in the slot, so that attention can use them. */
 static void emit_look_back(struct build *b, const struct sub_dims *d, const char *name, uint16_t kv, uint16_t layer)
 {
     if (!d->past) return;
@@ -77,13 +77,14 @@ static void emit_look_back(struct build *b, const struct sub_dims *d, const char
     op->layer = layer;
 }
 
-/* Are keys and values packed from rows that hold them behind queries? */
+/* Are keys and values packed by a separate op, from rows that contain them after queries? */
 static int is_packed(const struct build *b, uint16_t kv)
 {
     return !b->status && kv != NO_SLOT && kv_is_run((enum kv_type)b->slot[kv].kv_type);
 }
 
-/* Q, K and V of rows `in` by the linear `qkv`. kv: where keys and values of this run go, NO_SLOT: nowhere yet. @return the rows */
+/* Q, K and V of rows `in` by the linear `qkv`. kv: slot for keys and values of this run, NO_SLOT: they stay in the rows. @return the
+ * rows */
 static uint16_t emit_qkv(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
                          uint16_t kv, uint16_t layer)
 {
@@ -91,7 +92,7 @@ static uint16_t emit_qkv(struct build *b, const struct sub_dims *d, const char *
     const uint16_t rows = build_slot(b, q_room(d) + (beside ? 2 * kv_room(d) : 0));
     const struct part_name label = part_of(name, "qkv"), pack = part_of(name, "pack");
     struct linear_use use = use_of(d, label.s, rows, in);
-    if (!beside) use.n_kv = kv_room(d), use.kv_slot = kv; /* keys and values go head-major, straight from the projection */
+    if (!beside) use.n_kv = kv_room(d), use.kv_slot = kv; /* the linear writes keys and values head-major */
     emit_linear(b, &use, qkv);
     if (!beside) emit_look_back(b, d, name, kv, layer);
     if (!is_packed(b, kv)) return rows;
@@ -100,7 +101,7 @@ static uint16_t emit_qkv(struct build *b, const struct sub_dims *d, const char *
     return rows;
 }
 
-/* Attention of emit_qkv's rows over those of this run, or, kv NO_SLOT, over the positions of the plan's self_state. @return the attended */
+/* Attention of emit_qkv's rows over keys of this run, or, with kv NO_SLOT, over the plan's self_state. @return the output slot */
 static uint16_t emit_attend(struct build *b, const struct sub_dims *d, const char *name, uint16_t rows, uint16_t kv, uint16_t layer)
 {
     const int causal = kv == NO_SLOT;
@@ -120,7 +121,7 @@ static enum kv_type kv_type_of_run(const struct build *b, const struct sub_dims 
     return linear_kv_type_of_run(b, l, d->d_head);
 }
 
-/* A sub-layer over a state needs to know which one. */
+/* A sub-layer over a state needs the plan's state. */
 static int has_state(struct build *b, const char *name, const char *what, uint16_t state)
 {
     if (!b->status && state == NO_STATE)
@@ -128,7 +129,7 @@ static int has_state(struct build *b, const char *name, const char *what, uint16
     return !b->status;
 }
 
-/* What the four matrices of an attention are called. */
+/* Names of the four matrices of an attention. */
 struct attn_names { const char *q, *k, *v, *out; int has_key_bias; };
 static void emit_attn(struct build *b, const struct sub_dims *d, const struct sub *s, const struct attn_names *a, uint16_t x,
                       uint16_t layer)
@@ -171,7 +172,7 @@ static void qkv_of(struct qkv_parts *q, const struct sub_dims *d, const char *na
     }
 }
 
-/* x = NORM(x + NAME(in)), NAME being the matrix's. */
+/* x = NORM(x + NAME(in)), where NAME is the matrix. */
 static void emit_post(struct build *b, const struct sub_dims *d, const struct sub *s, const struct matrix *m, uint16_t x, uint16_t in)
 {
     const uint16_t sum = build_slot(b, d->d);
@@ -191,7 +192,7 @@ void sub_attn_post(struct build *b, const struct sub_dims *d, const struct sub *
     emit_post(b, d, s, &(struct matrix){ s->name2, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended);
 }
 
-/* Memory and attention side by side: the memory filters the values before they are cut into heads. */
+/* Memory and attention in parallel: the memory filters the values before they are split into heads. */
 static void emit_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in, uint32_t d_in,
                       uint16_t residual, uint16_t layer)
 {
@@ -226,7 +227,8 @@ void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub 
     emit_sanm(b, d, s, x, in, d_in, NO_SLOT, 0);
 }
 
-/* Weights of the wanted heads of a layer: each over the frames, over the rows, filtered, and added to the average of all of them. */
+/* Attention weights of a layer's selected heads. Each head is normalised over the frames and over the rows, filtered, and added to the
+ * average of all heads. */
 static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t attn, uint16_t layer)
 {
     struct heads_wanted *h = &b->heads;
@@ -290,7 +292,7 @@ void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uin
     emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE, 0, 0 }, x, wide, x);
 }
 
-/* A product without a bias joins the stream: out = NAME.PART(in) + out; with a norm behind it, out = POST(NAME.PART(in)) + out. */
+/* Add a product without a bias to the residual: out = NAME.PART(in) + out; with a norm after it, out = POST(NAME.PART(in)) + out. */
 static void emit_plain(struct build *b, const struct sub_dims *d, const struct sub *s, const char *part, const struct matrix *m,
                        uint16_t out, uint16_t in)
 {

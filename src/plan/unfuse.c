@@ -1,9 +1,9 @@
 /* steno: a plan without its fusions. SPDX-License-Identifier: MIT
  *
- * What the fusions give is measured against a plan that has none, and what they compute is tested against it: Q, K and V are three
- * linears over parts of the same packed weights, a bias with its activation is an op, a residual (or positions) is another. Keys and
- * values still go head-major from the epilogue, with their bias, because nothing else knows how to put them there. Sums, bias, activation
- * and residual come in the same order, each rounded to f32, so every bit is the same. */
+ * The gain of fusions is measured against a plan without them, and their results are tested against it. Q, K and V become three linears
+ * over parts of the same packed weights. A bias with its activation becomes an op, and a residual (or positions) becomes another. Keys and
+ * values are still written head-major by the epilogue, with their bias, because no other op can do so. Sums, bias, activation and residual
+ * keep their order, each rounded to f32, so every bit is the same. */
 #include "plan/unfuse.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { LABEL_MAX = 160 };
 
-/* An op of the old list again, under its own label and SUFFIX. */
+/* Emit a copy of an op of the old list, with its label and SUFFIX. */
 static struct op *again(struct build *b, const struct op *o, const char *label, const char *suffix)
 {
     char name[LABEL_MAX];
@@ -21,8 +21,8 @@ static struct op *again(struct build *b, const struct op *o, const char *label, 
     return op;
 }
 
-/* Widths of Q, K and V, or of K and V, in the linear c where it holds those and panels can be dealt out; else of all of it. @return how
- * many */
+/* Widths of Q, K and V, or of K and V, in the linear c, if it holds them and its panels can be split; otherwise the width of all of it.
+ * @return the number of widths */
 static int part_widths(uint32_t width[3], const struct bind *c)
 {
     const uint32_t q = (uint32_t)c->heads * c->d_head, kv = (uint32_t)c->kv_heads * c->d_head;
@@ -70,7 +70,7 @@ static void unfuse_linear(struct build *b, const struct op *o, const char *label
 {
     const struct bind whole = *bind_at(b, o->bind);
     uint32_t width[3];
-    const int mixed = whole.n_y < whole.n && part_widths(width, &whole) == 1; /* rows and keys that cannot be told apart */
+    const int mixed = whole.n_y < whole.n && part_widths(width, &whole) == 1; /* rows and keys cannot be separated */
     const int adds = o->aux != NO_SLOT || whole.positions;
     if ((mixed && whole.n_y) || (o->flags & OPF_SPREAD)) {
         again(b, o, label, "");
@@ -113,7 +113,7 @@ void build_unfuse(struct build *b)
     }
     memcpy(old, b->op, n * sizeof *old);
     memcpy(label, b->label, n * sizeof *label);
-    b->prefix = b->p.variant = ""; /* labels are complete already */
+    b->prefix = b->p.variant = ""; /* labels are already complete */
     p->n_ops = 0;
     uint16_t first[PLAN_PHASES];
     for (int k = 0; k < PLAN_PHASES; k++) first[k] = p->phase[k].first;
