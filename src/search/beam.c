@@ -1,19 +1,19 @@
 /* steno: one step of a beam search. SPDX-License-Identifier: MIT
  *
- * Every beam offers its best n + 1 continuations. Walked from the best down, those that end go to the finished ones, the others become
- * beams until there are n; whatever ranks below the last beam is lost, an end of text too. A beam that nothing may follow ends as greedy
- * decoding does, but ranks last. The step after the prompt has one beam, which is what the reference's n equal ones come to when equal
- * sequences collapse. Sums are f32 as the reference's are, so that near ties fall
- * alike. Reference: openai-whisper 20250625, whisper/decoding.py, BeamSearchDecoder. */
+ * Every beam offers its best n + 1 continuations. They are processed from best to worst: those that end become finished sequences, the
+ * others become beams until there are n. Continuations that rank below the last beam are dropped, even an end of text. A beam that has no
+ * allowed continuation ends as in greedy decoding, but ranks last. The step after the prompt has one beam: the reference has n equal ones,
+ * which collapse to the same result. Sums are f32 as in the reference, so that near ties are resolved the same way.
+ * Reference: openai-whisper 20250625, whisper/decoding.py, BeamSearchDecoder. */
 #include "search/beam.h"
 #include <math.h>
 #include <string.h>
 
 struct offer { float sum; int16_t beam, place; };
 
-enum { NOTHING = -1 }; /* place: the beam cannot go on */
+enum { NOTHING = -1 }; /* place: the beam has no continuation */
 
-/* Into its place among the n before it. */
+/* Insert into the sorted n offers. */
 static int32_t offer_add(struct offer *o, int32_t n, struct offer new)
 {
     int32_t at = n;
@@ -22,7 +22,7 @@ static int32_t offer_add(struct offer *o, int32_t n, struct offer new)
     return n + 1;
 }
 
-/* Continuations of all beams by falling sum; equal ones stay in the order they were found. */
+/* Sort the continuations of all beams by descending sum; equal ones keep the order of their beams. */
 static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run *r)
 {
     int32_t n = 0;
@@ -35,7 +35,8 @@ static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run
     return n;
 }
 
-/* One more candidate: kept when it ranks above all before it. margin: how far it was from being lost. dead: its end was forced. */
+/* Add a candidate; it is kept as the best if it ranks above all earlier ones. margin: its distance from being dropped. dead: its end was
+ * forced. */
 static void candidate_add(struct ar *a, const struct lane *l, double sum, float margin, int ended, int dead)
 {
     struct beams *b = &a->beams;
@@ -58,7 +59,7 @@ static void candidate_add(struct ar *a, const struct lane *l, double sum, float 
     a->n_ranks++;
 }
 
-/* How far the best candidate is ahead of the others, in log-probability of all its tokens. */
+/* The lead of the best candidate over the others, in log-probability of all its tokens. */
 static float lead_of(const struct ar *a)
 {
     const int32_t n = a->n_ranks < AR_FINISHED ? a->n_ranks : AR_FINISHED;
@@ -69,7 +70,7 @@ static float lead_of(const struct ar *a)
     return (float)((a->beams.best_rank - next) * unit);
 }
 
-/* The search is over: unfinished beams, the best first, make up what is missing; the best candidate goes into the first lane. */
+/* End the search. Unfinished beams, best first, fill up the missing candidates. The best candidate goes into the first lane. */
 static void beams_end(struct ar *a, struct run *r)
 {
     struct beams *b = &a->beams;
@@ -88,7 +89,8 @@ static void beams_end(struct ar *a, struct run *r)
     a->done = 1;
 }
 
-/* The next beams: each goes on in the lane it comes from; where several come from one, the later ones take lanes that nobody goes on in. */
+/* Build the next beams. Each continues in the lane of its parent. If several have the same parent, the later ones get lanes that no beam
+ * continues in. */
 static void beams_move(struct ar *a, struct run *r, struct kv_state *state, const struct offer *next, int32_t n, float lost)
 {
     struct beams *b = &a->beams;
@@ -123,7 +125,7 @@ static void beams_move(struct ar *a, struct run *r, struct kv_state *state, cons
     b->n = n;
 }
 
-/* Neither an end of text nor a beam that nothing may follow. */
+/* Neither an end of text nor a beam without continuation. */
 static int is_continuation(const struct ar *a, const struct run *r, const struct offer *o)
 {
     const struct lane *l = &r->lane[a->beams.lane[o->beam]];
@@ -137,7 +139,7 @@ void beams_step(struct ar *a, struct run *r, struct kv_state *state)
     const int32_t n = offers_sort(offer, a, r);
     int32_t n_next = 0, end = 0;
     for (int32_t goes_on = 0; end < n && goes_on < a->p.n_lanes; end++) goes_on += is_continuation(a, r, &offer[end]);
-    const float lost = end < n ? offer[end].sum : -INFINITY; /* the best of those that are */
+    const float lost = end < n ? offer[end].sum : -INFINITY; /* the best of the dropped ones */
     for (int32_t i = 0; i < end; i++) {
         const struct lane *l = &r->lane[b->lane[offer[i].beam]];
         const int dead = offer[i].place == NOTHING;

@@ -1,9 +1,9 @@
-/* steno: what a grammar's rules must be like. SPDX-License-Identifier: MIT
+/* steno: checks of a grammar's rules. SPDX-License-Identifier: MIT
  *
- * A rule that can begin with itself would push itself on its own stack for ever, so such rules are refused; what may stand before it and
- * be empty does not hide it, since which rules may be empty is found first. The one exception is the rule of e*, which calls itself at
- * its end and so never grows a stack. A rule that never ends is refused as well: then whatever is not rejected can become a sentence. So is
- * a start that reaches no character: it would forbid all text. */
+ * A left-recursive rule would push itself on its own stack for ever, so such rules are refused. Rules that may be empty are found first, so
+ * an empty part before the recursion does not hide it. The only exception is the rule of e*, which calls itself at its end and so never
+ * grows a stack. A rule that never ends is refused as well; every text that is not rejected can then become a sentence. A start that
+ * reaches no character is refused, because it would forbid all text. */
 #include "search/grammar_rules.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ struct check {
     const struct symbol *symbol;
     const struct alt *alt;
     const struct rule *rule;
-    uint32_t *rule_of, *need;     /* [n_alts] whose alternative; its symbols that are not settled yet */
-    uint32_t *alt_of, *next_use;  /* [n_symbols] of which alternative; the next symbol with the same rule */
+    uint32_t *rule_of, *need;     /* [n_alts] the rule of the alternative; number of its unresolved symbols */
+    uint32_t *alt_of, *next_use;  /* [n_symbols] the alternative of the symbol; the next symbol with the same rule */
     uint32_t *first_use, *settled; /* [n_rules] a symbol with this rule; queue */
     uint8_t *empty, *ends, *seen; /* [n_rules] may be empty; can end; 1: on the path, 2: done */
     struct path *path;            /* [n_rules] */
@@ -68,7 +68,7 @@ static int fail_rule(const struct check *c, uint32_t r, const char *what)
     return grammar_fail(c->text, rule->at, c->e, "rule \"%.*s\" %s", (int)len, c->text + rule->name, what);
 }
 
-/* A rule with an alternative whose symbols are all settled is settled itself: is[rule] = 1. Characters are when `chars`. */
+/* Resolve rules: a rule is resolved (is[rule] = 1) if all symbols of one of its alternatives are. Characters are resolved if `chars`. */
 static void settle(struct check *c, uint8_t *is, int chars)
 {
     uint32_t n = 0;
@@ -91,7 +91,7 @@ static void settle(struct check *c, uint8_t *is, int chars)
     }
 }
 
-/* The next rule that the rule on top of the path can begin with, NONE: that was the last. */
+/* The next rule that the rule on top of the path can begin with, NONE: no more. */
 static uint32_t next_begin(const struct check *c, struct path *top)
 {
     while (top->alt != NONE) {
@@ -114,7 +114,7 @@ static void enter(struct check *c, uint32_t n, uint32_t r)
     c->seen[r] = 1;
 }
 
-/* Every chain of groups and repetitions that comes back to itself goes through a rule with a name: that one is told. */
+/* Every cycle of groups and repetitions contains a named rule; the message names it. */
 static int fail_recursion(const struct check *c, uint32_t n, uint32_t again)
 {
     uint32_t i = n, named = again;
@@ -140,7 +140,7 @@ static int refuse_left_recursion(struct check *c)
     return STENO_OK;
 }
 
-/* Some rule that never ends and that the given one needs. */
+/* A rule that never ends and that the given one needs. */
 static uint32_t endless_part(const struct check *c, uint32_t r)
 {
     uint32_t i = c->alt[c->rule[r].first].place;
@@ -148,7 +148,7 @@ static uint32_t endless_part(const struct check *c, uint32_t r)
     return c->symbol[i].arg;
 }
 
-/* Going on from one to the next comes round at last; a rule with a name on that round is told, since it needs itself. */
+/* Following these parts leads into a cycle. The message names a rule of that cycle. */
 static int refuse_endless(struct check *c)
 {
     uint32_t r = 0;
@@ -160,7 +160,7 @@ static int refuse_endless(struct check *c)
     return fail_rule(c, r, "never ends: none of its alternatives does");
 }
 
-/* All rules can end, so one character within reach of the start makes a sentence that is not empty. */
+/* All rules can end, so one character reachable from the start makes a sentence that is not empty. */
 static int refuse_silent(struct check *c)
 {
     uint32_t n = 0;

@@ -1,8 +1,8 @@
-/* steno: a grammar at work: which ids may follow. SPDX-License-Identifier: MIT
+/* steno: the ids that a grammar allows next. SPDX-License-Identifier: MIT
  *
- * The vocabulary is walked as a tree, with a state at every node, and a subtree is left out when its first byte is rejected. Steps that
- * were taken before are found in a small table, since most of the nodes of a walk have one of a few states. What a walk made - states
- * inside of tokens - is forgotten after it, so a matcher only keeps states that somebody has asked for. */
+ * The vocabulary is walked as a tree with a state at every node, and a subtree is skipped when its first byte is rejected. A small table
+ * caches steps, because most nodes of a walk have one of a few states. States inside of tokens are dropped after the walk, so a matcher
+ * keeps only states that were requested. */
 #include "search/grammar_match.h"
 
 #include <stdlib.h>
@@ -27,13 +27,13 @@ static void allow(const struct matcher *m, uint32_t *bits, int32_t id)
     for (; id >= 0; id = m->trie.same[id]) bits[id / 32] |= 1u << id % 32;
 }
 
-/* Set the bits of all ids that the state lets pass; last: only where they end a sentence. @return 0, or MATCH_NOMEM */
+/* Set the bits of all ids that the state allows; last: only those that end a sentence. @return 0, or MATCH_NOMEM */
 static int walk(struct matcher *m, uint32_t *bits, int32_t state, int last)
 {
     const struct trie_node *node = m->trie.node;
     uint32_t depth = 0;
     m->frame[0] = (struct frame){ node[0].child, node[0].child + node[0].n, state };
-    if (node[0].n && node[node[0].child].byte == 0) m->frame[0].node++; /* ids that begin with byte 00 never may */
+    if (node[0].n && node[node[0].child].byte == 0) m->frame[0].node++; /* ids that begin with byte 00 are never allowed */
     for (;;) {
         struct frame *f = &m->frame[depth];
         if (f->node == f->end) {
@@ -49,7 +49,7 @@ static int walk(struct matcher *m, uint32_t *bits, int32_t state, int last)
     }
 }
 
-/* The mask of the state, or, where there is none, the one that was not used for longest. */
+/* The mask of the state, or else the least recently used mask. */
 static struct mask *find_mask(struct matcher *m, int32_t state, uint32_t last)
 {
     struct mask *oldest = &m->mask[0];
@@ -132,7 +132,7 @@ int matcher_complete(struct matcher *m, int32_t state)
 {
     if (!is_state(m, state)) return 0;
     const struct state *s = &m->state[state];
-    return !s->left && m->listed[s->list] == 0; /* lists rise, and stack 0 is the empty one */
+    return !s->left && m->listed[s->list] == 0; /* lists are ascending, and stack 0 is the empty one */
 }
 
 int matcher_between(const struct matcher *m, int32_t state)

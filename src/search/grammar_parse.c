@@ -1,7 +1,7 @@
 /* steno: reading GBNF. SPDX-License-Identifier: MIT
  *
- * One pass over the text. A group opens a frame above the rule or group that it stands in, so a nested group is finished before what is
- * around it. Memory is asked for once per element: the buffers' errors are sticky. */
+ * One pass over the text. A group opens a frame above the rule or group that contains it, so a nested group is finished before the outer
+ * one. Allocation errors are sticky in the buffers and checked once per element. */
 #include "search/grammar_rules.h"
 
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 
 enum { DEPTH_MAX = 500, COUNT_MAX = 2000, SYMBOLS_MAX = 1 << 20 };
 
-struct frame { uint32_t rule, pending, at; }; /* symbols of the alternative in hand begin at pending; the text at `at` opened it */
+struct frame { uint32_t rule, pending, at; }; /* symbols of the current alternative begin at pending; `at`: the text that opened it */
 
 struct parser {
     struct rule_build b;
     const char *text; /* [n] and a NUL */
     size_t n, at;
-    struct buf ranges; /* of the set in hand */
+    struct buf ranges; /* of the current set */
     struct frame frame[DEPTH_MAX];
     uint32_t n_frames;
-    uint32_t *slot, slot_mask, n_names; /* rules by name: number + 1 */
+    uint32_t *slot, slot_mask, n_names; /* rules by name: index + 1 */
     steno_error *e;
 };
 
@@ -62,7 +62,7 @@ static int is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* The rule whose name stands here; a new one, not yet defined, when it was not named before. */
+/* Read a rule name. A name that is new becomes a rule that is not yet defined. */
 static int read_name(struct parser *p, uint32_t *rule)
 {
     const size_t begin = p->at;
@@ -108,7 +108,7 @@ static int read_hex(struct parser *p, size_t begin, int n, uint32_t *cp)
     return STENO_OK;
 }
 
-/* One character of a literal or a set, as itself or escaped. */
+/* Read one character of a literal or a set, plain or escaped. */
 static int read_char(struct parser *p, uint32_t *cp)
 {
     static const char from[] = "nrt\\\"[]-", to[] = "\n\r\t\\\"[]-";
@@ -217,7 +217,7 @@ static int read_counts(struct parser *p, uint32_t *min, uint32_t *max)
     return STENO_OK;
 }
 
-/* Repetitions behind the element whose symbols are pending from `first` on; its text ends here. */
+/* Repetitions of the element whose symbols are pending from `first` on; its text ends here. */
 static int read_repetitions(struct parser *p, uint32_t first)
 {
     const size_t begin = p->at;

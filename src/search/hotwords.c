@@ -1,7 +1,7 @@
 /* steno: hot words. SPDX-License-Identifier: MIT
  *
- * Phrases are kept as a tree of ids, each with and without a space before it, since these begin with different ids. Sorted sequences
- * make the tree level by level; children stand side by side in rising order of their ids. */
+ * Phrases are kept as a tree of ids, each with and without a space in front, because these begin with different ids. The tree is built
+ * level by level from sorted sequences. Children are adjacent, in ascending order of their ids. */
 #include "search/hotwords.h"
 
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 #include "search/joins.h"
 
 struct hot_node {
-    uint32_t child, n; /* first child, children; while the tree is being made, the sequences that lead here */
+    uint32_t child, n; /* first child, number of children; during construction, the sequences that lead here */
     int32_t id;
-    uint8_t heard;  /* the ids up to here hold a whole character that is not white space */
+    uint8_t heard;  /* the ids up to here contain a whole visible character */
     uint8_t start;  /* of a first id: enum start */
 };
 
-enum start { NEVER = 0, SPACED = 1, BARE = 2, BARE_JOINS = 3 }; /* JOINS: begins like a word that wants a space or the like before it */
+enum start { NEVER = 0, SPACED = 1, BARE = 2, BARE_JOINS = 3 }; /* JOINS: like a word that must follow a space or the like */
 
 struct hotwords {
     const struct vocab *v;
     struct hot_node *node; /* [n_nodes] node 0 is the root */
     uint32_t n_nodes;
-    int32_t longest; /* ids */
+    int32_t longest; /* number of ids */
 };
 
 struct sequence { const int32_t *ids; uint32_t n; };
@@ -34,7 +34,7 @@ static int is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Have the ids a whole character that is not white space? */
+/* Whether the ids contain a whole character that is not white space. */
 static int is_heard(const struct vocab *v, const int32_t *ids, uint32_t n)
 {
     uint8_t s[4];
@@ -57,7 +57,7 @@ static enum start start_of(const struct vocab *v, const int32_t *ids, uint32_t n
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < v->len[ids[i]] && len < sizeof s; k++) s[len++] = (char)v->bytes[ids[i]][k];
     uint32_t cp = 0;
-    (void)utf8_next(s, len, &cp); /* the first character; whole, since phrases are UTF-8 */
+    (void)utf8_next(s, len, &cp); /* the first character is complete, because phrases are UTF-8 */
     return char_joins(cp) ? BARE_JOINS : BARE;
 }
 
@@ -65,13 +65,13 @@ static enum start start_of(const struct vocab *v, const int32_t *ids, uint32_t n
 
 struct reader {
     const struct bpe *b;
-    struct buf text, ids, ends; /* one phrase; int32_t of all sequences; size_t where each ends, in ids */
+    struct buf text, ids, ends; /* one phrase; int32_t of all sequences; size_t end of each, in ids */
     steno_error why, *e;
 };
 
 enum { CANNOT = 1 };
 
-/* @return STENO_OK; CANNOT: the vocabulary has no way to write it, the reason in r->why; else a status */
+/* @return STENO_OK; CANNOT: the vocabulary cannot spell it, the reason is in r->why; else a status */
 static int add_sequence(struct reader *r, size_t from, size_t line)
 {
     const size_t before = r->ids.len;
@@ -135,7 +135,7 @@ static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const st
 {
     const uint32_t end = h->node[k].child + h->node[k].n, first = h->n_nodes;
     uint32_t i = h->node[k].child;
-    while (i < end && seq[i].n == depth) i++; /* that end here */
+    while (i < end && seq[i].n == depth) i++; /* sequences that end here */
     while (i < end) {
         const uint32_t begin = i;
         const int32_t id = seq[begin].ids[depth];
@@ -143,7 +143,7 @@ static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const st
         node.heard = (uint8_t)is_heard(h->v, seq[begin].ids, depth + 1);
         for (; i < end && seq[i].ids[depth] == id; i++) {
             const enum start start = depth ? NEVER : start_of(h->v, seq[i].ids, seq[i].n);
-            if (i == begin || start == BARE) node.start = (uint8_t)start; /* one that does not join may start more often */
+            if (i == begin || start == BARE) node.start = (uint8_t)start; /* one that does not join may start in more places */
         }
         node.n = i - begin;
         h->node[h->n_nodes++] = node;
@@ -152,7 +152,7 @@ static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const st
     h->node[k].child = first;
 }
 
-/* Sequences must be sorted. A tree has at most a node for each of their ids, and the root. */
+/* Sequences must be sorted. A tree has at most one node per id, and the root. */
 static int make_tree(struct hotwords *h, const struct sequence *seq, uint32_t n, size_t n_ids, steno_error *e)
 {
     h->node = calloc(n_ids + 1, sizeof *h->node);
@@ -210,7 +210,7 @@ void hotwords_close(struct hotwords *h)
     free(h);
 }
 
-/* ---- pushing ----------------------------------------------------------------------------------------------------------------- */
+/* ---- boosting ---------------------------------------------------------------------------------------------------------------- */
 
 static const struct hot_node *find_child(const struct hotwords *h, const struct hot_node *node, int32_t id)
 {
@@ -240,7 +240,7 @@ static int is_pushed(const struct hotwords *h, const struct pushed *p, int32_t i
     return 0;
 }
 
-/* Who is told of pushes, and how strong they are. */
+/* The receiver of pushes. */
 struct pushing { const struct hotwords *h; void (*push)(void *user, int32_t id, float by); void *user; };
 
 static void push_inside(const struct pushing *to, struct pushed *p, const struct hot_node *node, float by)
@@ -251,7 +251,7 @@ static void push_inside(const struct pushing *to, struct pushed *p, const struct
     p->node[p->n++] = node;
 }
 
-/* May the word begin behind this character? Inside of one nothing does. */
+/* May the word begin after this character? None begins inside a character. */
 static int may_start(const struct hot_node *c, int32_t last)
 {
     const int bare = c->start == BARE || (c->start == BARE_JOINS && last >= 0 && !char_joins((uint32_t)last));

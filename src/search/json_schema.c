@@ -1,6 +1,6 @@
 /* steno: JSON schemas as grammars. SPDX-License-Identifier: MIT
  *
- * Blanks are bounded, since a model that may say any number of them may never say anything else. */
+ * Blanks are bounded: a model that may write any number of them might write nothing else. */
 #include "search/json_schema.h"
 #include <string.h>
 #include "search/schema_writer.h"
@@ -47,7 +47,7 @@ static const char *const known[] = {
     "oneOf",
     "allOf",
     "$ref",
-    /* What says nothing about the text. */
+    /* Keys that do not restrict the text. */
     "$schema",
     "$id",
     "$comment",
@@ -103,7 +103,7 @@ static int put_enum(struct schema_writer *w, uint32_t list)
     return rc;
 }
 
-/* Several types: a rule for each. */
+/* Several types: one rule per type. */
 static int put_types(struct schema_writer *w, uint32_t at, uint32_t list)
 {
     int rc = schema_node(w, list)->n ? STENO_OK : schema_refuse(w, list, "it has no type");
@@ -118,7 +118,7 @@ static int put_types(struct schema_writer *w, uint32_t at, uint32_t list)
     return rc;
 }
 
-/* What a schema that names no type is about. */
+/* The type that a schema without a type implies. */
 static const char *type_meant(const struct schema_writer *w, uint32_t at)
 {
     static const struct {
@@ -147,7 +147,7 @@ static const char *type_meant(const struct schema_writer *w, uint32_t at)
     return NULL;
 }
 
-/* Of those that say all there is to say, one at most. */
+/* Of keys that define the schema alone, at most one is allowed. */
 static int check_alone(const struct schema_writer *w, uint32_t at, const char *const *whole, int n)
 {
     int count = 0;
@@ -191,9 +191,9 @@ static int put_schema(struct schema_writer *w, uint32_t at)
     return STENO_OK;
 }
 
-/* ---- schemas that lead back to themselves -------------------------------------------------------------------------------------- */
+/* ---- schemas that refer to themselves ------------------------------------------------------------------------------------------ */
 
-/* Where a schema leads without any text: the node of its $ref, else the first of its alternatives; JSON_NONE: nowhere. */
+/* The first schema reached without any text: the node of its $ref, or else the first of its alternatives; JSON_NONE: none. */
 static uint32_t first_silent(const struct schema_writer *w, uint32_t at)
 {
     static const char *const lists[] = { "anyOf", "oneOf", "allOf" };
@@ -205,7 +205,7 @@ static uint32_t first_silent(const struct schema_writer *w, uint32_t at)
     return it;
 }
 
-/* The schema that a place of first_silent, or of one behind it, stands for. */
+/* The schema at a node from first_silent, or at one of its successors. */
 static uint32_t silent_target(const struct schema_writer *w, uint32_t it)
 {
     const struct json_node *v = schema_node(w, it);
@@ -216,10 +216,10 @@ static uint32_t silent_target(const struct schema_writer *w, uint32_t it)
 
 static uint32_t next_silent(const struct schema_writer *w, uint32_t it)
 {
-    return schema_node(w, it)->kind == JSON_TEXT ? JSON_NONE : schema_node(w, it)->next; /* a $ref is alone */
+    return schema_node(w, it)->kind == JSON_TEXT ? JSON_NONE : schema_node(w, it)->next; /* a $ref has no alternatives */
 }
 
-/* A way of such steps that comes back to where it was has no text of its own: the schema would be no more than itself. */
+/* Refuse cycles of such steps: the schema would be defined by itself, without text. */
 static int refuse_circles(struct schema_writer *w, struct arena *a)
 {
     enum { FRESH, ON_THE_WAY, DONE };

@@ -1,16 +1,16 @@
 /* steno: JSON schemas as grammars. SPDX-License-Identifier: MIT
  *
- * A schema says what JSON may be; here it becomes rules (grammar.h) for text of that kind, so that whoever writes by them writes nothing
- * else. Served are, of the drafts up to 2020-12: type (also several), enum, const, properties, required, additionalProperties, items,
- * prefixItems, minItems, maxItems, minProperties and maxProperties (of objects without properties), minLength, maxLength, format (date,
- * time, date-time, uuid), minimum, maximum, exclusiveMinimum, exclusiveMaximum (of integers), anyOf, oneOf, allOf of one, $ref within the
- * text, which may lead to itself. Properties come in the order of the schema, and no others where it names any. What says something
- * that is not served is refused; titles, descriptions, defaults and the like say nothing. */
+ * A schema describes permitted JSON. It is converted to rules (grammar.h), so that text constrained by the grammar matches the schema.
+ * Supported, for drafts up to 2020-12: type (also several), enum, const, properties, required, additionalProperties, items, prefixItems,
+ * minItems, maxItems, minProperties and maxProperties (of objects without properties), minLength, maxLength, format (date, time, date-time,
+ * uuid), minimum, maximum, exclusiveMinimum, exclusiveMaximum (of integers), anyOf, oneOf, allOf of one, $ref within the text, which may be
+ * recursive. Properties have the order of the schema; if it names any, no others are allowed. Unsupported restrictions are refused. Titles,
+ * descriptions, defaults and similar keys are ignored. */
 #ifndef STENO_SEARCH_JSON_SCHEMA_H
 #define STENO_SEARCH_JSON_SCHEMA_H
 #include "base/buf.h"
 
-/* Rules, of which "root" is the first, appended to gbnf. STENO_EFORMAT: it is no JSON; STENO_EARG: what is wrong with the schema, or not
- * served, and where; STENO_ENOMEM */
+/* Append rules to gbnf, beginning with "root". STENO_EFORMAT: not JSON; STENO_EARG: the schema is wrong or not supported, with the place;
+ * STENO_ENOMEM */
 int json_schema_grammar(struct buf *gbnf, const char *schema, size_t n, steno_error *e);
 #endif

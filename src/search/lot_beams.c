@@ -1,7 +1,7 @@
-/* steno: one step of a search whose beams draw by lot. SPDX-License-Identifier: MIT
+/* steno: one step of a beam search that samples. SPDX-License-Identifier: MIT
  *
- * The generators are the beams' own: a beam that takes over another one's sequence goes on with its own lots. Reference: whisper.cpp 1.9,
- * whisper_full. */
+ * A random generator belongs to its beam: a beam that takes over another beam's sequence keeps its own generator. Reference: whisper.cpp
+ * 1.9, whisper_full. */
 #include "search/lot_beams.h"
 #include <string.h>
 
@@ -12,7 +12,7 @@ static struct lane *lane_of(const struct ar *a, struct run *r, int32_t beam)
     return &r->lane[a->beams.lane[beam]];
 }
 
-/* All that were drawn, the best sums first; equal ones in the order of their beams. */
+/* Sort all sampled tokens by descending sum; equal ones stay in the order of their beams. */
 static int32_t drawn_sort(struct drawn *d, const struct ar *a, struct run *r)
 {
     int32_t n = 0;
@@ -42,7 +42,7 @@ static int are_equal(const struct ar *a, struct run *r, const struct drawn *x, c
     return 1;
 }
 
-/* What each beam that is not done goes on with. */
+/* Assign a continuation to each beam that is not done. */
 static void drawn_deal(struct drawn next[RUN_BEAMS], const struct ar *a, struct run *r)
 {
     struct drawn d[RUN_BEAMS * RUN_BEAMS];
@@ -57,8 +57,8 @@ static void drawn_deal(struct drawn next[RUN_BEAMS], const struct ar *a, struct 
     }
 }
 
-/* Each goes on in the lane that it takes its sequence from; where several take it from one, the later ones have lanes that nobody goes on
- * in. */
+/* Each beam continues in the lane of the sequence that it takes. If several take the same one, the later ones get lanes that no beam
+ * continues in. */
 static void beams_move(struct ar *a, struct run *r, struct kv_state *state, const struct drawn next[RUN_BEAMS])
 {
     struct sampled_token token[RUN_BEAMS];

@@ -1,7 +1,7 @@
-/* steno: how much of a text is punctuated for good. SPDX-License-Identifier: MIT */
+/* steno: the part of a text whose punctuation is final. SPDX-License-Identifier: MIT */
 #include "search/mark_blocks.h"
 
-enum { FIRST = 2, /* words at the beginning that do not count */
+enum { FIRST = 2, /* leading words that do not count */
        LONG = 200 };
 
 static size_t last_of(enum mark_kind wanted, const struct marked_word *w, size_t n, const uint8_t *kind)

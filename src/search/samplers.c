@@ -1,4 +1,4 @@
-/* steno: what is left to draw from. SPDX-License-Identifier: MIT */
+/* steno: penalties and filters before sampling. SPDX-License-Identifier: MIT */
 #include "search/samplers.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void sampler_chain_close(struct sampler_chain *c)
 static int does_something(const struct sampler_chain *c, enum sampler_kind kind)
 {
     if (kind == SAMPLER_PENALTIES) return c->last_n && (c->repeat != 1 || c->frequency != 0 || c->presence != 0);
-    if (!(c->temperature > 0)) return 0; /* the best of all is the best of those that are left */
+    if (!(c->temperature > 0)) return 0; /* temperature 0 chooses the best id, and filters always keep it */
     switch (kind) {
     case SAMPLER_TOP_K: return c->top_k > 0;
     case SAMPLER_TOP_P: return c->top_p < 1;
@@ -55,7 +55,7 @@ static int does_something(const struct sampler_chain *c, enum sampler_kind kind)
     }
 }
 
-/* A temperature behind which nothing else looks at the logits is left to the draw. */
+/* Whether no step after the temperature reads the logits, so that the caller can apply it when sampling. */
 static int temperature_is_last(const struct sampler_chain *c)
 {
     int last = 1;
@@ -136,7 +136,7 @@ static int by_rank(const void *a, const void *b)
     return is_before(a, b) ? -1 : is_before(b, a);
 }
 
-/* What is still in, by rising id. NULL: no memory */
+/* The remaining ids, ascending. NULL: out of memory */
 static struct candidate *candidates(struct sampler_chain *c, const float *x, int32_t n, int32_t *count)
 {
     buf_clear(&c->order_of);
@@ -146,7 +146,7 @@ static struct candidate *candidates(struct sampler_chain *c, const float *x, int
     return c->order_of.err ? NULL : (struct candidate *)(void *)c->order_of.p;
 }
 
-/* The k that come first to the front, in any order (Hoare's selection; the middle of three as the pivot). */
+/* Move the first k to the front, in any order (Hoare's selection; the middle of three as the pivot). */
 static void select_first(struct candidate *v, int32_t n, int32_t k)
 {
     for (int32_t lo = 0, hi = n - 1; lo < hi;) {
@@ -185,7 +185,7 @@ static int apply_top_k(struct sampler_chain *c, float *x, int32_t n)
     return 0;
 }
 
-/* Of the first `sorted` candidates, which are in order: as many as it takes, 0: more than these. */
+/* The number of the first `sorted` candidates, which are in order, that reach the probability `wanted`; 0: more are needed. */
 static int32_t enough(const struct candidate *v, int32_t sorted, double wanted, float max)
 {
     double sum = 0;
@@ -205,7 +205,7 @@ static int apply_top_p(struct sampler_chain *c, float *x, int32_t n)
     double sum = 0;
     for (int32_t i = 1; i < count; i++) max = v[i].x > max ? v[i].x : max;
     for (int32_t i = 0; i < count; i++) sum += exp((double)v[i].x - (double)max);
-    for (int32_t k = count < 256 ? count : 256; !kept; k = k < count / 16 ? k * 16 : count) { /* a few are enough, mostly */
+    for (int32_t k = count < 256 ? count : 256; !kept; k = k < count / 16 ? k * 16 : count) { /* a few are usually enough */
         select_first(v, count, k);
         qsort(v, (size_t)k, sizeof *v, by_rank);
         kept = enough(v, k, c->top_p * sum, max);

@@ -1,10 +1,10 @@
-/* steno: what JSON schemas say of values of each type. SPDX-License-Identifier: MIT */
+/* steno: JSON schema restrictions of each type. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
 #include "search/json_range.h"
 #include "search/schema_writer.h"
 
-enum { COUNT_MOST = 2000 }; /* of repetitions in a grammar */
+enum { COUNT_MOST = 2000 }; /* limit of repetitions in a grammar */
 
 /* ---- counts ------------------------------------------------------------------------------------------------------------------ */
 
@@ -39,7 +39,7 @@ static void put_times(struct schema_writer *w, uint32_t min, uint32_t max, int h
     else buf_fmt(w->out, "{%" PRIu32 ",} ", min);
 }
 
-/* ELEMENT (, ELEMENT)* as often as is said; element: its rule. */
+/* ELEMENT (, ELEMENT)* with the counts of c; element: its rule. */
 static void put_list(struct schema_writer *w, const struct count *c, const char *element)
 {
     if (c->has_max && !c->max) return;
@@ -70,7 +70,7 @@ static int check_required(const struct schema_writer *w, uint32_t at, uint32_t p
     return STENO_OK;
 }
 
-/* Of what is in properties, in that order. Rule A of a place: nothing stands before it; B: something does. */
+/* Write `properties` in their order. Rule A of a place: nothing precedes it; rule B: something does. */
 static int put_properties(struct schema_writer *w, uint32_t at, uint32_t properties)
 {
     uint32_t k = 0;
@@ -134,7 +134,7 @@ static int put_object(struct schema_writer *w, uint32_t at)
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------------------ */
 
-/* The first items, each by its own schema; no others. */
+/* The first items, each with its own schema, and no others. */
 static int put_tuple(struct schema_writer *w, uint32_t at, uint32_t list, uint32_t items, const struct count *c)
 {
     const uint32_t n = schema_node(w, list)->n;
@@ -160,7 +160,7 @@ static int put_array(struct schema_writer *w, uint32_t at)
     if (unique && schema_node(w, unique)->i) return schema_refuse(w, unique, "that items differ is not served");
     if (prefix && schema_node(w, prefix)->kind != JSON_ARRAY) return schema_refuse(w, prefix, "it is no list of schemas");
     if (prefix) return put_tuple(w, at, prefix, items, &c);
-    if (items && schema_node(w, items)->kind == JSON_ARRAY) return put_tuple(w, at, items, items, &c); /* as drafts before 2020 have it */
+    if (items && schema_node(w, items)->kind == JSON_ARRAY) return put_tuple(w, at, items, items, &c); /* the form of drafts before 2020 */
     char element[40];
     snprintf(element, sizeof element, "s%" PRIu32 "-i", at);
     buf_str(w->out, "\"[\" ws ");
@@ -202,7 +202,7 @@ static int put_string(struct schema_writer *w, uint32_t at)
     return rc;
 }
 
-/* One bound, moved by one where the number itself is out. */
+/* Read one bound; an exclusive bound is moved by one. */
 static int read_bound(const struct schema_writer *w, uint32_t at, const char *key, const char *exclusive, int step, int64_t *to)
 {
     const int64_t most = INT64_C(100000000000000000);

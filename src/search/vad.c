@@ -1,9 +1,9 @@
-/* steno: from probabilities of silence to spans of speech. SPDX-License-Identifier: MIT
+/* steno: spans of speech from probabilities of silence. SPDX-License-Identifier: MIT
  *
- * Some frames are held back, because two things are known late: which frame is the last one, and whether the last frames of a chunk of
- * audio belong to the next one. The reference's front end keeps the frames whose right neighbours it has not heard, so a chunk begins with
- * the first frame that its own audio gives - unless the audio ends before it, and then there is no such chunk. Live, a chunk is judged by
- * its length, so that all of it is held. */
+ * Some frames are delayed, because two facts are known late: which frame is the last, and whether the last frames of a chunk of audio
+ * belong to the next one. The reference's front end keeps frames until the audio to their right arrives. A chunk therefore begins with the
+ * first frame that its own audio yields. If the audio ends before that frame, there is no such chunk. Live, the length of a chunk affects
+ * its decisions, so the whole chunk is delayed. */
 #include "search/vad.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { FRAME_WINDOW = 400, FRAME_HOP = 160, SAMPLES_PER_MS = 16 };
 
-/* Milliseconds spoken on, and the silence that then closes a span. */
+/* Milliseconds of uninterrupted speech, up to `upto`, and the silence that then closes a span. */
 struct row { int upto, silence; };
 static const struct row of_files[] = {
     { 10000, 2000 }, { 20000, 1000 }, { 30000, 800 }, { 40000, 600 }, { 50000, 400 }, { 60000, 200 }, { 0, 0 },
@@ -65,13 +65,13 @@ static void tell(struct vad *v, int64_t t1_ms, int is_cut)
     if (v->listener.tell) v->listener.tell(v->listener.user, &e);
 }
 
-/* A chunk is over. */
+/* At the end of a chunk. */
 static void tell_opening(struct vad *v)
 {
     if (v->open && !v->told && v->p.streaming) tell(v, -1, 0);
 }
 
-/* Frame t is the open span's last one. */
+/* Frame t is the last of the open span. */
 static void span_close(struct vad *v, int64_t t, int is_cut)
 {
     tell(v, (t + 1) * VAD_FRAME_MS, is_cut);
@@ -86,21 +86,21 @@ static int span_is_long(const struct vad *v, int64_t t)
     return t - v->start + 1 > v->p.max_segment_ms / VAD_FRAME_MS;
 }
 
-/* First frame of a span that opens in frame t. */
+/* The first frame of a span that opens in frame t. */
 static int64_t start_of(const struct vad *v, int64_t t)
 {
     const int64_t early = t - v->window - v->p.start_pad_ms / VAD_FRAME_MS;
     return early > v->floor ? early : v->floor;
 }
 
-/* Frames between the last one of a span and the one in which silence closes it. */
+/* Frames from the last frame of a span to the one that closes it. */
 static int frames_back(const struct vad *v)
 {
     const int back = v->end_silence_ms / VAD_FRAME_MS - (v->p.extend ? v->p.end_pad_ms / VAD_FRAME_MS + 1 : 0);
     return back > 0 ? back : 0;
 }
 
-/* The ring says speech, or did so until frame t. */
+/* The window votes speech, or did until frame t. */
 static void on_speech(struct vad *v, int64_t t, int last)
 {
     v->silent = 0;
@@ -113,7 +113,7 @@ static void on_speech(struct vad *v, int64_t t, int last)
     }
 }
 
-/* Frame t is one of several in a row in which the ring says silence. */
+/* Frame t is one of consecutive frames in which the window votes silence. */
 static void on_silence(struct vad *v, int64_t t, int last)
 {
     v->silent++;
@@ -124,7 +124,7 @@ static void on_silence(struct vad *v, int64_t t, int last)
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------------------ */
 
-/* Frames that the first n chunks give before more is heard. */
+/* Frames that the first n chunks yield before later audio arrives. */
 static int64_t frames_of(const struct vad *v, int64_t samples)
 {
     const int64_t n = samples < FRAME_WINDOW ? 0 : 1 + (samples - FRAME_WINDOW) / FRAME_HOP - v->p.late_frames;
@@ -136,7 +136,7 @@ static int64_t chunks_end(const struct vad *v, int64_t n)
     return n * v->p.chunk_ms * SAMPLES_PER_MS;
 }
 
-/* How long has somebody spoken, for the schedule, when chunk v->chunk begins? */
+/* The speech duration for the schedule at the beginning of chunk v->chunk. */
 static int64_t spoken_ms(const struct vad *v)
 {
     const int64_t end = chunks_end(v, v->chunk + 1);
@@ -145,7 +145,7 @@ static int64_t spoken_ms(const struct vad *v)
     return (v->paused ? 0 : v->spoken_ms) + v->p.chunk_ms;
 }
 
-/* A chunk of audio begins: what counts as a pause now? */
+/* At the beginning of a chunk, set the silence that closes a span. */
 static void chunk_begin(struct vad *v)
 {
     const struct row *r = v->p.schedule == VAD_LIVE ? live : of_files;
@@ -158,7 +158,7 @@ static void chunk_begin(struct vad *v)
     end_silence_set(v, r->upto ? r->silence : SILENCE_AFTER);
 }
 
-/* Chunks that begin with the next frame to be decided, of those that there are. */
+/* Begin the chunks whose first frame is the next one to decide. */
 static void chunks_begin(struct vad *v)
 {
     while (v->samples >= chunks_end(v, v->chunk) && v->done >= frames_of(v, chunks_end(v, v->chunk))) chunk_begin(v);

@@ -1,12 +1,12 @@
-/* steno: what a sequence is worth by whisper.cpp's rules. SPDX-License-Identifier: MIT */
+/* steno: the score of a sequence by whisper.cpp's rules. SPDX-License-Identifier: MIT */
 #include "search/verdict.h"
 #include <math.h>
 
-enum { LAST = 32 /* tokens that entropy is taken of; so few cannot have much */ };
+enum { LAST = 32 /* number of tokens for the entropy; this few have no high entropy */ };
 
 static int is_time(const struct lane *l, int32_t i)
 {
-    return l->sampler.out[i].id > l->sampler.rules->ts_begin; /* 0.00 says nothing */
+    return l->sampler.out[i].id > l->sampler.rules->ts_begin; /* 0.00 does not count */
 }
 
 static int32_t up_to_last_time(const struct lane *l)
@@ -39,7 +39,7 @@ struct verdict verdict_of(const struct lane *l, const struct verdict_rules *v, d
     int32_t len;
     if (whole) r.n = s->n;
     r.failed = at_limit ? none || (times && last < v->half) : none && !whole;
-    if (none && !whole) r.n = s->n; /* a text that has failed is written as it is */
+    if (none && !whole) r.n = s->n; /* a failed text is kept as a whole */
     len = r.n + (s->ended && (whole || (!times && !none)));
     double sum = 0;
     for (int32_t i = 0; i < r.n; i++) sum += (double)s->out[i].logprob;
