@@ -8,15 +8,15 @@ enum bench_format { BENCH_TABLE, BENCH_JSON, BENCH_TSV };
 struct bench_text_opts { const char *prompt, *answer, *tokenizer; };
 
 #define BENCH_TEXT_ROWS(T) \
-    ARG_HEADING("Guesses"), \
+    ARG_HEADING("Draft tokens"), \
     { .name = "draft", .kind = ARG_TEXT, .at = offsetof(T, draft), .value = "NAME", \
-      .help = "instead of phases: what a draft model of that shape would spare, by how often it is right" }, \
+      .help = "instead of phases: gain of a draft model of that shape, by acceptance rate" }, \
     { .name = "prompt", .kind = ARG_TEXT, .at = offsetof(T, text.prompt), .value = "FILE", \
-      .help = "instead of phases: what guesses spare when a language model says the text of --answer behind this one" }, \
+      .help = "instead of phases: gain of draft tokens for a language model that writes the text of --answer after this one" }, \
     { .name = "answer", .kind = ARG_TEXT, .at = offsetof(T, text.answer), .value = "FILE", \
-      .help = "the text that is said, whatever the model would choose: a transcript, corrected" }, \
+      .help = "text that is written, whatever the model would choose: a corrected transcript" }, \
     { .name = "tokenizer", .kind = ARG_TEXT, .at = offsetof(T, text.tokenizer), .value = "MODEL", \
-      .help = "whose tokens both texts have; default the model's, of which --shape has none" }
+      .help = "model that tokenizes both texts; without it -m (a --shape has no tokenizer)" }
 
 int bench_text_check(const struct bench_text_opts *o);
 /* Have the engine's model say a file behind another one, with and without guesses, in turn. name: of the shape, NULL: the model knows.

@@ -37,14 +37,15 @@ static const struct arg rows[] = {
     ENGINE_DEMO_ROW(struct opts),
     ARG_HEADING("Input"),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
-      .help = "the language of the text: a code or an English name" },
+      .help = "language of the text: a code or an English name" },
     ARG_HEADING("Output"),
-    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "an object instead of lines" },
+    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "print an object instead of lines" },
     CUE_RESULTS_ROWS(struct opts, out),
     CUE_ROWS(struct opts, cues),
     { .name = "max-line-width", .kind = ARG_INT, .at = AT(max_line_width), .value = "N", .hi = 1e6,
-      .help = "most characters of a line of subtitles" },
-    { .name = "max-line-count", .kind = ARG_INT, .at = AT(max_line_count), .value = "N", .hi = 1e6, .help = "most lines of a cue" },
+      .help = "maximum number of characters per subtitle line" },
+    { .name = "max-line-count", .kind = ARG_INT, .at = AT(max_line_count), .value = "N", .hi = 1e6,
+      .help = "maximum number of lines per cue" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -52,9 +53,9 @@ static const struct arg rows[] = {
 };
 
 const struct args align_args = { "align", "[OPTION]... FILE TEXT",
-                                 "Print START_MS END_MS WORD for each word of TEXT, which is said in FILE, and\n"
-                                 "- - WORD where it does not seem to be. @NAME reads the text from a file, - from\n"
-                                 "standard input.",
+                                 "Print START_MS END_MS WORD for each word of TEXT, the known text of FILE, and\n"
+                                 "- - WORD for words that are not found in the audio. @NAME reads the text from a\n"
+                                 "file, - from standard input.",
                                  rows };
 
 static int fail(const char *file, int rc, const char *reason)

@@ -31,17 +31,17 @@ struct opts {
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "shape", .kind = ARG_TEXT, .at = AT(shape), .value = "NAME", .dflt = "base",
-      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; sensevoice, paraformer, nano, qwen3-0.6b, ..." },
+      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo; sensevoice, paraformer, nano, qwen3-0.6b, ..." },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
       .help = "a real model instead of --shape and --type" },
     ARG_HEADING("Measuring"),
     { .name = "runs", .kind = ARG_INT, .at = AT(runs), .value = "N", .dflt = "3", .lo = 1, .hi = 1000,
-      .help = "how often each phase is run; median, least and most are printed" },
+      .help = "number of runs of each phase, 1 to 1000; median, minimum and maximum are printed" },
     { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = AT(format), .value = "table|json|tsv", .dflt = "table",
-      .help = "a table, an object, or rows of name, unit, best, median, rounds, as all programs of bench/ write them" },
-    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "the same as --output-format json" },
+      .help = "a table, an object, or rows of name, unit, best, median and rounds, separated by tabs" },
+    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "same as --output-format json" },
     BENCH_TEXT_ROWS(struct opts),
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
@@ -51,11 +51,11 @@ static const struct arg rows[] = {
 
 const struct args bench_args = {
     "bench", "[OPTION]...",
-    "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that\n"
-    "hear clips 10, 30 and 60 s. Of language models prompts of 128 and 512 tokens,\n"
-    "32 steps behind 64, and those of eight texts together. Of models that make\n"
-    "vectors texts of 128 and 512 tokens, and eight of 32 together. Of models that\n"
-    "find speech 60 s; of those that put marks into text 20 and 200 words.", rows
+    "Time the phases of a transcription: 30 s of audio, 256 tokens; for models that\n"
+    "decode clips, 10, 30 and 60 s. Language models: prompts of 128 and 512 tokens,\n"
+    "32 steps after 64, and such steps of eight texts together. Embedding models:\n"
+    "texts of 128 and 512 tokens, and eight of 32 together. Voice-activity models:\n"
+    "60 s. Punctuation models: texts of 20 and 200 words.", rows
 };
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */

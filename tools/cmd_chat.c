@@ -32,8 +32,8 @@ static const struct arg rows[] = {
 };
 
 const struct args chat_args = { "chat", "[OPTION]... -m MODEL",
-                                "Talk with a language model: each line is answered. /reset forgets what was said,\n"
-                                       "/exit or the end of input ends. Ctrl-C ends an answer.", rows };
+                                "Chat with a language model: each line gets an answer. /reset starts a new\n"
+                                "conversation, /exit or the end of input ends the program. Ctrl-C ends an answer.", rows };
 
 /* ---- what was said ----------------------------------------------------------------------------------------------------------- */
 

@@ -24,13 +24,13 @@ struct opts { int unused; };
 static const struct arg rows[] = { { 0 } };
 
 const struct args compare_args = { "compare", "A B",
-                                   "Print how far the numbers of the .npy file B are from those of A: cosine,\n"
-                                   "relative error (length of the difference by length of A), largest difference\n"
-                                   "and where. \"steno --dump DIR\" writes such files. Of texts and transcripts (txt,\n"
-                                   "srt, vtt, ass, sbv, lrc, tsv, csv, json), A what was said and B what was\n"
-                                   "transcribed, print the error rates of characters and words (CER, WER), without\n"
-                                   "case and punctuation; - is standard input.\n"
-                                          "A and B may be folders: files that have one name are compared.", rows };
+                                   "Compare the numbers of the .npy file B with those of A: cosine, relative error\n"
+                                   "(norm of the difference by norm of A), the largest difference and its place.\n"
+                                   "\"steno --dump DIR\" writes such files. For texts and transcripts (txt, srt, vtt,\n"
+                                   "ass, sbv, lrc, tsv, csv, json), A the reference and B the recogniser's output,\n"
+                                   "print the error rates of characters and words (CER, WER), without case and\n"
+                                   "punctuation; - is standard input.\n"
+                                   "A and B may be folders: files with the same name are compared.", rows };
 
 /* @return 0, or -1 after a message */
 static int load(struct npy *a, const char *path)

@@ -7,7 +7,7 @@
 static const struct arg rows[] = { { 0 } };
 
 const struct args completions_args = { "completions", "bash|zsh|fish",
-                                       "Print a script with which a shell completes verbs, options and their words.", rows };
+                                       "Print a script that completes verbs, options and their values.", rows };
 
 static const struct args *const all[] = {
     &transcribe_args, &translate_args, &align_args, &detect_args, &vad_args, &stream_args, &tokenize_args, &punctuate_args, &chat_args,

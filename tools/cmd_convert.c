@@ -28,32 +28,32 @@ struct opts {
 #define MODEL_ROWS \
     ARG_HEADING("Model"), \
     { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(struct opts, engine.vocab), .value = "PATH", \
-      .help = "vocabulary of a model that carries none: SentencePiece model, tokens.json, tiktoken file, tokenizer.json, " \
-              "another model, or a folder with one" }, \
+      .help = "vocabulary for a model without one: SentencePiece model, tokens.json, tiktoken file, tokenizer.json, another " \
+              "model, or a folder with one" }, \
     ENGINE_LLM_ROW(struct opts)
 
 #define FORM_ROW \
     { .name = "to", .kind = ARG_WORD, .at = offsetof(struct opts, form), .value = FORMS, .dflt = "auto", \
-      .help = "form of OUT; auto: by its name: whisper.cpp's file for .bin, OpenAI's for .pt, a Hugging Face folder " \
-              "for NAME/, else a GGUF file" }
+      .help = "format of OUT; auto: by its name: whisper.cpp's file for .bin, OpenAI's for .pt, a Hugging Face folder for NAME/, " \
+              "else a GGUF file" }
 
 #define ROUNDING_ROWS \
-    ARG_HEADING("Rounding"), \
+    ARG_HEADING("Quantisation"), \
     { .name = "imatrix", .kind = ARG_TEXT, .at = offsetof(struct opts, imatrix), .value = "FILE", \
-      .help = "how much errors in each column of a language model count, as llama-imatrix measures it: GGUF, or the older form" }, \
+      .help = "importance of each column of a language model's matrices, as llama-imatrix measures it: a GGUF file, or the older " \
+              "format" }, \
     { .name = "allow-requantize", .kind = ARG_FLAG, .at = offsetof(struct opts, again), \
-      .help = "round weights in blocks again, to others, which loses more than rounding once" }, \
+      .help = "quantise weights that are quantised already, which loses more than quantising once" }, \
     { .name = "pure", .kind = ARG_FLAG, .at = offsetof(struct opts, pure), \
-      .help = "one type for all matrices of a language model, those too that lose most by it" }, \
+      .help = "one type for all matrices of a language model, including sensitive ones" }, \
     { .name = "threads", .letter = 't', .kind = ARG_INT, .at = offsetof(struct opts, engine.threads), .value = "N", .dflt = "0", \
-      .hi = 256, \
-      .help = "threads that round; 0: the physical cores this process may use" }
+      .hi = 256, .help = "number of threads; 0: the physical cores this process may use" }
 
 static const struct arg convert_rows[] = {
     MODEL_ROWS,
     ARG_HEADING("Output"),
     { .name = "type", .kind = ARG_WORD, .at = offsetof(struct opts, type), .value = TYPES, .dflt = "auto",
-      .help = "of the matrices, as quantize takes it; auto: f32 in a GGUF file, as it is in other forms" },
+      .help = "type of the matrices, as for quantize; auto: f32 in a GGUF file, as stored in other formats" },
     FORM_ROW,
     ROUNDING_ROWS,
     ARG_HEADING("Messages"),
@@ -72,21 +72,22 @@ static const struct arg quantize_rows[] = {
 };
 
 const struct args convert_args = { "convert", "[OPTION]... MODEL OUT",
-                                   "Write MODEL in another form. OUT.gguf: one GGUF file with all that belongs to it\n"
-                                   "inside, of a FunASR folder (SenseVoiceSmall, Paraformer, Fun-ASR-Nano, FSMN-VAD\n"
-                                   "or CT-Transformer) as FunASR's runtime names things, of a language model or BERT\n"
-                                   "(a Hugging Face or MLX folder) as llama.cpp does. OUT.bin,\n"
-                                   "OUT.pt and OUT/: whisper.cpp's file, OpenAI's, or a Hugging Face folder, of a\n"
-                                          "Whisper model in any form.", convert_rows };
+                                   "Convert MODEL to another format. OUT.gguf: a FunASR folder (SenseVoiceSmall,\n"
+                                   "Paraformer, Fun-ASR-Nano, FSMN-VAD or CT-Transformer) as one GGUF file in the\n"
+                                   "form of FunASR's runtime; a language model or BERT (a Hugging Face or MLX\n"
+                                   "folder) as the GGUF file that llama.cpp reads. OUT.bin, OUT.pt and OUT/: a\n"
+                                   "Whisper model of any format as whisper.cpp's file, OpenAI's, or a Hugging Face\n"
+                                   "folder.", convert_rows };
 const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT TYPE",
-                                    "Write MODEL, in any form, with matrices of TYPE. OUT.gguf: f32, f16, bf16, q8_0,\n"
-                                    "q5_1, q5_0, q4_1, q4_0; of language models and BERT also q6_k, q5_k_m, q5_k_s,\n"
-                                    "q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k, which mix types\n"
-                                    "as llama-quantize does. OUT.bin, of Whisper models: f32, f16, q8_0, q5_1, q5_0,\n"
-                                    "q4_1, q4_0, and, where rows are multiples of 256, q6_k, q5_k, q4_k, q3_k, q2_k,\n"
-                                    "as its quantizer does. All else stays: biases, norms, filters, queries.\n"
-                                    "A matrix whose rows are no whole blocks of TYPE gets a type of smaller blocks\n"
-                                    "in a language model, is f32 in others, and is refused in a .bin file.",
+                                    "Convert MODEL, of any format, with matrices of TYPE. OUT.gguf: f32, f16, bf16,\n"
+                                    "q8_0, q5_1, q5_0, q4_1, q4_0; for language models and BERT also q6_k, q5_k_m,\n"
+                                    "q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k, which are\n"
+                                    "llama-quantize's mixtures. OUT.bin, of Whisper models: f32, f16, q8_0, q5_1,\n"
+                                    "q5_0, q4_1, q4_0, and, if all rows are multiples of 256, q6_k, q5_k, q4_k, q3_k,\n"
+                                    "q2_k, as whisper.cpp's quantizer does. Biases, norms, filters and queries keep\n"
+                                    "their type. A matrix whose rows are not whole blocks of TYPE gets a type of\n"
+                                    "smaller blocks in a language model, f32 in others, and is refused in a .bin\n"
+                                    "file.",
                                     quantize_rows };
 
 /* The file on its way. */

@@ -26,8 +26,8 @@ static const struct arg rows[] = {
     ENGINE_DEMO_ROW(struct opts),
     ARG_HEADING("Output"),
     { .name = "number", .letter = 'n', .kind = ARG_INT, .at = offsetof(struct opts, n), .value = "N", .dflt = "5", .lo = 1, .hi = 1000,
-      .help = "how many languages, most likely first" },
-    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "an object instead of lines" },
+      .help = "number of languages, most likely first" },
+    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "print an object instead of lines" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -35,7 +35,7 @@ static const struct arg rows[] = {
 };
 
 const struct args detect_args = { "detect", "[OPTION]... FILE",
-                                  "Print CODE PROBABILITY for the languages heard in the first 30 s of FILE.", rows };
+                                  "Print CODE PROBABILITY for the languages of the first 30 s of FILE.", rows };
 
 struct guess {
     const char *code;

@@ -30,15 +30,15 @@ struct opts {
 
 static const struct arg rows[] = {
     ARG_HEADING("Output"),
-    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "an object instead of lines" },
+    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "print an object instead of lines" },
     { 0 },
 };
 
 const struct args doctor_args = {
     "doctor", "[OPTION]... [MODEL]",
-    "Print what this machine offers, what steno would use and why, and what is wrong\n"
-    "(exit code 1 if anything is). With MODEL: what that file is, and what is wrong\n"
-    "with it (exit code 3 if it cannot be used).", rows
+    "Print the features of this machine, steno's choices and their reasons, and\n"
+    "problems (exit code 1 if there are any). With MODEL: the kind of that file, and\n"
+    "its faults (exit code 3 if it cannot be used).", rows
 };
 
 struct report {

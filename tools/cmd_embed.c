@@ -25,12 +25,12 @@ static const struct arg rows[] = {
     ARG_HEADING("Vectors"),
     EMBED_POOLING_ROW(struct opts),
     { .name = "normalize", .kind = ARG_PAIR, .at = AT(embed.normalize), .dflt = ARG_OF_PARAM,
-      .help = "vectors have length 1, so that a product of two is their cosine" },
+      .help = "scale vectors to length 1, so that their dot product is the cosine" },
     { .name = "truncate", .kind = ARG_FLAG, .at = AT(embed.truncate),
-      .help = "of a text that is too long for the model the beginning is read; without it such a text is refused" },
+      .help = "read only the beginning of a text that is too long for the model; without it such a text is refused" },
     ARG_HEADING("Output"),
     { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = AT(format), .value = "json|npy", .dflt = "json",
-      .help = "json: a line with an object for each text; npy: one array of NumPy, a row for each" },
+      .help = "json: one object per line for each text; npy: one NumPy array with a row for each text" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -38,8 +38,8 @@ static const struct arg rows[] = {
 };
 
 const struct args embed_args = { "embed", "[OPTION]... -m MODEL [TEXT|@FILE|-]...",
-                                 "Print a vector for each TEXT, for each line of FILE behind @, or of standard\n"
-                                        "input where it is - or there is no text.", rows };
+                                 "Print a vector for each TEXT, for each line of a file given as @FILE, or of\n"
+                                 "standard input if TEXT is - or missing.", rows };
 
 /* All texts of a run. */
 struct texts {

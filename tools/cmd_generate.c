@@ -29,20 +29,21 @@ static const struct arg rows[] = {
     LM_MODEL_ROW(struct opts),
     ENGINE_DRAFT_ROW(struct opts),
     ARG_HEADING("Prompt"),
-    { .name = "prompt", .letter = 'p', .kind = ARG_TEXT, .at = AT(prompt), .value = "TEXT", .help = "the same as PROMPT" },
+    { .name = "prompt", .letter = 'p', .kind = ARG_TEXT, .at = AT(prompt), .value = "TEXT", .help = "same as PROMPT" },
     { .name = "file", .letter = 'f', .kind = ARG_TEXT, .at = AT(file), .value = "FILE",
-      .help = "the prompt is in a file; - is standard input. One line end at its end is no part of it" },
+      .help = "read the prompt from a file; - is standard input. One final newline is dropped" },
     { .name = "prompts", .kind = ARG_TEXT, .at = AT(prompts), .value = "FILE",
-      .help = "a prompt in each line of a file, or in JSON (.jsonl), - is standard input; each becomes an object in a line" },
-    { .name = "raw", .kind = ARG_FLAG, .at = AT(raw), .help = "go on with the text as it is; else a chat model is asked, and answers" },
+      .help = "one prompt per line of a file, or per JSON value (.jsonl); - is standard input; each result is one object per line" },
+    { .name = "raw", .kind = ARG_FLAG, .at = AT(raw),
+      .help = "continue the text as it is; without it a chat model gets it as a user's message" },
     LM_PROMPT_ROWS(struct opts),
     LM_SAMPLING_ROWS(struct opts),
     { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(batch_size), .value = "N", .dflt = "8", .lo = 1, .hi = 128,
-      .help = "so many of --prompts are answered beside each other: faster, and each text is the one that it is alone" },
+      .help = "number of --prompts answered in parallel, 1 to 128; each text is the same as alone" },
     ARG_HEADING("Output"),
-    { .name = "ids", .kind = ARG_FLAG, .at = AT(ids), .help = "the new ids instead of the text, in one line" },
+    { .name = "ids", .kind = ARG_FLAG, .at = AT(ids), .help = "print the new ids instead of the text, in one line" },
     { .name = "json", .letter = 'j', .kind = ARG_FLAG, .at = AT(json),
-      .help = "an object: text, ids, log-probabilities, why it ended, times" },
+      .help = "print an object: text, ids, log-probabilities, reason of the end, times" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -50,8 +51,8 @@ static const struct arg rows[] = {
 };
 
 const struct args generate_args = { "generate", "[OPTION]... -m MODEL [PROMPT|-]",
-                                    "Have a language model answer PROMPT, or go on with it; - is standard input.\n"
-                                           "The text appears as it is made. Ctrl-C ends it.", rows };
+                                    "Let a language model answer PROMPT, or continue it; - is standard input.\n"
+                                    "The text is printed while it is generated. Ctrl-C ends it.", rows };
 
 static int say(const struct engine *e, const struct opts *o, const steno_generate_params *given, const int32_t *ids, int n)
 {

@@ -23,10 +23,10 @@ static const struct arg rows[] = {
     ENGINE_DEMO_ROW(struct opts),
     ARG_HEADING("Output"),
     { .name = "plan", .kind = ARG_FLAG, .at = offsetof(struct opts, plan),
-      .help = "the command lists: operations, shapes, flops and bytes" },
+      .help = "also print the command lists: operations, shapes, flops and bytes" },
     { .name = "tensors", .kind = ARG_FLAG, .at = offsetof(struct opts, tensors),
-      .help = "the weights: a line of NAME, TYPE, SHAPE, BYTES, OFFSET and FILE for each, with tabs between" },
-    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "an object instead of lines" },
+      .help = "also print the weights: NAME, TYPE, SHAPE, BYTES, OFFSET and FILE of each, separated by tabs" },
+    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "print an object instead of lines" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -34,8 +34,8 @@ static const struct arg rows[] = {
 };
 
 const struct args info_args = { "info", "[OPTION]... [MODEL]",
-                                "Print what a model file or folder holds, what memory it takes, or what is wrong\n"
-                                       "with it.", rows };
+                                "Print contents and memory of a model file or folder, or the fault of a damaged\n"
+                                "one.", rows };
 
 static void fact_key(int json, int first, const char *key)
 {

@@ -22,16 +22,17 @@ struct opts {
 
 static const struct arg rows[] = {
     ARG_HEADING("Links"),
-    { .name = "dry-run", .kind = ARG_FLAG, .at = AT(dry_run), .help = "say what would be done, and do nothing" },
-    { .name = "remove", .kind = ARG_FLAG, .at = AT(remove), .help = "remove such links; what is not a link to steno stays" },
+    { .name = "dry-run", .kind = ARG_FLAG, .at = AT(dry_run), .help = "only print the actions" },
+    { .name = "remove", .kind = ARG_FLAG, .at = AT(remove), .help = "remove such links; other files stay" },
     { 0 },
 };
 
 const struct args install_dialects_args = {
     "install-dialects", "[OPTION]... DIR [NAME]...",
-    "Make links in the folder DIR by whose names steno takes other programs' options:\n"
-    "whisper (openai-whisper), whisper-cli (whisper.cpp) and those of FunASR's\n"
-    "runtime; with NAMEs only these. What is there and is no link to steno stays.", rows };
+    "Make links in the folder DIR by whose names steno accepts the options of other\n"
+    "programs: whisper (openai-whisper), whisper-cli (whisper.cpp) and those of\n"
+    "FunASR's runtime; with NAMEs only these. Existing files are never changed,\n"
+    "except links to steno.", rows };
 
 enum place { FREE, OURS, FOREIGN_THERE, NO_ROOM };
 

@@ -24,19 +24,21 @@ enum { FILE_MOST = 1 << 26 }; /* bytes */
 static const struct arg rows[] = {
     ARG_HEADING("Rules"),
     CUE_ROWS(struct opts, cues),
-    { .name = "max-line-width", .kind = ARG_INT, .at = AT(max_line_width), .value = "N", .hi = 1e6, .help = "most characters of a line" },
-    { .name = "max-line-count", .kind = ARG_INT, .at = AT(max_line_count), .value = "N", .hi = 1e6, .help = "most lines of a cue" },
+    { .name = "max-line-width", .kind = ARG_INT, .at = AT(max_line_width), .value = "N", .hi = 1e6,
+      .help = "maximum number of characters per line" },
+    { .name = "max-line-count", .kind = ARG_INT, .at = AT(max_line_count), .value = "N", .hi = 1e6,
+      .help = "maximum number of lines per cue" },
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
-      .help = "whose limits a style has; auto: Japanese, Korean and Chinese are known by their writing" },
+      .help = "language whose limits the style applies; auto: Japanese, Korean and Chinese are recognised by their script" },
     ARG_HEADING("Output"),
-    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "an object per file instead of lines" },
+    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "print an object per file instead of lines" },
     { 0 },
 };
 
 const struct args lint_subs_args = { "lint-subs", "[OPTION]... FILE...",
-                                     "Print what is wrong with subtitles (srt, vtt, ass, sbv, lrc), as FILE:LINE: cue\n"
-                                     "N: RULE: MEASURED, ALLOWED; - is standard input. Without a limit among the\n"
-                                     "options only what no subtitles may have is wrong. Exit code 1: something is.", rows };
+                                     "Check subtitles (srt, vtt, ass, sbv, lrc) and print faults as FILE:LINE: cue N:\n"
+                                     "RULE: MEASURED, ALLOWED; - is standard input. Without a style or a limit among\n"
+                                     "the options only general faults count. Exit code 1: there are faults.", rows };
 
 /* A file in hand. */
 struct lint {

@@ -11,38 +11,40 @@
 
 static const struct arg rows[] = {
     { .name = "hub", .kind = ARG_WORD, .at = offsetof(struct models_opts, hub), .value = HUB_NAMES, .dflt = "hf",
-      .help = "pull, search: Hugging Face's hub or ModelScope; names of the table know their own" },
+      .help = "pull, search: Hugging Face's hub or ModelScope; names of the table have their own hub" },
     { .name = "limit", .kind = ARG_INT, .at = offsetof(struct models_opts, limit), .value = "N", .dflt = "20", .lo = 1, .hi = 1000,
-      .help = "search: so many names" },
+      .help = "search: maximum number of results" },
     { .name = "to", .kind = ARG_TEXT, .at = offsetof(struct models_opts, to), .value = "DIR",
-      .help = "pull: plain files into this folder, not into the hub's cache" },
+      .help = "pull: write plain files into this folder instead of the hub's cache" },
     { .name = "offline", .kind = ARG_FLAG, .at = offsetof(struct models_opts, offline),
-      .help = "pull: only look whether it is in the cache; HF_HUB_OFFLINE=1 says the same" },
+      .help = "pull: make no network requests; the same as HF_HUB_OFFLINE=1" },
     { .name = "force", .kind = ARG_FLAG, .at = offsetof(struct models_opts, force),
-      .help = "pull: fetch again what is there; with --to, replace other files" },
+      .help = "pull: download existing files again; with --to, replace other files" },
     { .name = "retries", .kind = ARG_INT, .at = offsetof(struct models_opts, retries), .value = "N", .dflt = "5", .lo = 0, .hi = 100,
-      .help = "pull, search: how often a connection that fails is tried again" },
+      .help = "pull, search: number of retries after a failed connection" },
     { .name = "all", .kind = ARG_FLAG, .at = offsetof(struct models_opts, all),
-      .help = "list: also the models that are known and not here; verify: all that are found" },
-    { .name = "dry-run", .kind = ARG_FLAG, .at = offsetof(struct models_opts, dry_run), .help = "rm: only say what would go" },
-    { .name = "yes", .kind = ARG_FLAG, .at = offsetof(struct models_opts, yes), .help = "rm: do not ask" },
+      .help = "list: also known models that are not on this machine; verify: all local models" },
+    { .name = "dry-run", .kind = ARG_FLAG, .at = offsetof(struct models_opts, dry_run),
+      .help = "rm: only print what would be removed" },
+    { .name = "yes", .kind = ARG_FLAG, .at = offsetof(struct models_opts, yes), .help = "rm: do not ask for confirmation" },
     { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct models_opts, json),
-      .help = "list, search: objects, one a line; pull: its progress, too, on standard error" },
-    { .name = "quiet", .letter = 'q', .kind = ARG_FLAG, .at = offsetof(struct models_opts, quiet), .help = "no progress, no notes" },
+      .help = "list, search: one object per line; pull: also progress as objects, on standard error" },
+    { .name = "quiet", .letter = 'q', .kind = ARG_FLAG, .at = offsetof(struct models_opts, quiet),
+      .help = "print no progress and no notes" },
     { 0 },
 };
 
 const struct args models_args = {
     "models", "list|search|pull|rm|where|verify [OPTION]... [NAME]...",
-    "Get models from hubs, and see which are on this machine.\n"
-    "  list            the models in the caches: size, place, whether they open\n"
-    "  search [TEXT]   names on the hub, by how often they are fetched\n"
-    "  pull NAME...    fetch models into the hub's cache, and print their paths\n"
-    "  rm NAME...      remove them from the cache\n"
-    "  where NAME      print the path that -m takes for a name\n"
-    "  verify NAME...  compare files with their hashes: a name's, a path's\n"
+    "Download, list and remove models.\n"
+    "  list            list the models in the caches: size, place, whether they open\n"
+    "  search [TEXT]   search the hub, sorted by number of downloads\n"
+    "  pull NAME...    download models into the hub's cache, and print their paths\n"
+    "  rm NAME...      remove models from the cache\n"
+    "  where NAME      print the path of a local model\n"
+    "  verify NAME...  compare the files of a name or a path with their hashes\n"
     "NAME is one of \"models list --all\" (base, large-v3-turbo, ...), ORG/REPO,\n"
-    "ORG/REPO@REVISION, ORG/REPO:FILE, or the address of its page on a hub.", rows,
+    "ORG/REPO@REVISION, ORG/REPO:FILE, or the URL of its page on a hub.", rows,
 };
 
 static const struct action {

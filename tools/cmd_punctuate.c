@@ -18,7 +18,7 @@ struct opts { struct engine_opts engine; const char *jieba_dict; };
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(struct opts, engine.model), .value = "PATH|NAME",
-      .help = "a model for punctuation, such as FunASR's ct-punc; without it the one in the caches" },
+      .help = "punctuation model, such as FunASR's ct-punc; without it one in the caches" },
     MARKS_JIEBA_ROW(struct opts, jieba_dict),
     ENGINE_DEVICE_ROW(struct opts),
     ENGINE_CPU_ROWS(struct opts),
@@ -28,7 +28,7 @@ static const struct arg rows[] = {
 };
 
 const struct args punctuate_args = { "punctuate", "[OPTION]... [FILE]...",
-                                     "Put punctuation into each line of the text files FILE, or of standard input.", rows };
+                                     "Punctuate each line of the text files FILE, or of standard input.", rows };
 
 static int do_line(const struct engine *e, const char *name, const struct text_lines *l, const char *line, int goes_on,
                    struct marks_count *count)

@@ -29,10 +29,10 @@ static const struct arg rows[] = {
     EMBED_MODEL_ROW(struct opts),
     ARG_HEADING("Search"),
     { .name = "top", .letter = 'k', .kind = ARG_INT, .at = AT(most), .value = "N", .dflt = "10", .lo = 1, .hi = HITS_MOST,
-      .help = "so many lines, the nearest ones" },
+      .help = "maximum number of lines, nearest first" },
     EMBED_POOLING_ROW(struct opts),
     ARG_HEADING("Output"),
-    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "an object instead of lines" },
+    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "print an object per line" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -42,7 +42,7 @@ static const struct arg rows[] = {
 const struct args search_args = { "search", "[OPTION]... -m MODEL QUERY FILE...",
                                   "Print SCORE, FILE, TIME and LINE, separated by tabs, for the lines of\n"
                                   "transcripts nearest in meaning to QUERY. FILE is json, jsonl, srt, vtt, ass,\n"
-                                  "sbv, lrc, tsv, csv or text, - standard input.", rows };
+                                  "sbv, lrc, tsv, csv or text; - is standard input.", rows };
 
 struct hit { double score; const char *file; int64_t t0_ms, t1_ms, number; char *text; };
 

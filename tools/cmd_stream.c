@@ -34,27 +34,27 @@ static const struct arg rows[] = {
     ENGINE_DEMO_ROW(struct opts),
     STREAM_SOUND_ROWS(struct opts),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
-      .help = "the language spoken" },
+      .help = "language spoken; auto: detected" },
     { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = AT(form), .value = STREAM_FORMS, .dflt = "jsonl",
-      .help = "a line for each event; text: final words as they come, a line for each turn; cues of a turn when it ends" },
+      .help = "jsonl: a line for each event; txt: final words, one line per turn; srt, vtt: the cues of a turn when it ends" },
     ARG_HEADING("Text"),
     { .name = "task", .kind = ARG_WORD, .at = AT(task), .value = "transcribe|translate", .dflt = ARG_OF_PARAM,
-      .help = "print what is said, or its English translation" },
+      .help = "print the transcript, or its English translation" },
     DECODE_PROMPT_ROW(struct opts),
     DECODE_HOTWORD_ROWS(struct opts),
     { .name = "beam-size", .kind = ARG_INT, .at = AT(decode.beam_size), .value = "N", .dflt = "0", .hi = 32,
-      .help = "width of the beam search in each update; 0: the most probable token at each step" },
+      .help = "number of beams in each update, up to 32; 0: greedy search" },
     ARG_HEADING("Turns"),
     { .name = "vad", .kind = ARG_WORD, .at = AT(vad.kind), .value = "off|silero|fsmn", .dflt = "off",
-      .help = "a voice-activity model opens and closes turns; off: all is one" },
+      .help = "voice-activity model that opens and closes turns; off: one turn" },
     { .name = "vad-model", .kind = ARG_TEXT, .at = AT(vad.model), .value = "PATH",
-      .help = "its model; without it one beside the model, or in the caches" },
+      .help = "its file or folder; without it one beside the model, or in the caches" },
     VAD_THRESHOLD_ROW(struct opts),
     VAD_SILENCE_ROW(struct opts),
     { .name = "step", .kind = ARG_S, .at = AT(step_s), .value = "S", .dflt = "1", .lo = 0.2, .hi = 10,
-      .help = "seconds of sound between updates" },
+      .help = "seconds of audio between updates" },
     { .name = "max-turn", .kind = ARG_S, .at = AT(turn_s), .value = "S", .dflt = "30", .lo = 2, .hi = 30,
-      .help = "a turn is closed after so many seconds, and the next begins" },
+      .help = "maximum length of a turn, in seconds; then the next begins" },
     ARG_HEADING("Chunks"),
     DECODE_CHUNK_ROWS(struct opts, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back),
     ENGINE_MACHINE_ROWS(struct opts),
@@ -64,9 +64,9 @@ static const struct arg rows[] = {
 };
 
 const struct args stream_args = { "stream", "[OPTION]... [FILE]",
-                                  "Print what is said in FILE, by default standard input, while it comes: a line\n"
-                                  "of JSON for words that may change (partial), words that stay (final), and the\n"
-                                  "end of a turn (endpoint); or text or subtitles of words that stay.", rows };
+                                  "Transcribe FILE, by default standard input, while audio arrives. Each line is a\n"
+                                  "JSON object: words that may still change (partial), words that stay (final), or\n"
+                                  "the end of a turn (endpoint). Or print final words as text or subtitles.", rows };
 
 /* ---- sound */
 

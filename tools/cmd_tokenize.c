@@ -23,22 +23,22 @@ static const struct arg rows[] = {
     ENGINE_VOCAB_ROW(struct opts),
     ARG_HEADING("Tokens"),
     { .name = "special", .kind = ARG_FLAG, .at = AT(special),
-      .help = "special tokens written in the text become their ids (language models); for prompts, never for what a user has written" },
+      .help = "special tokens written in the text become their ids (language models); for prompts, never for text from a user" },
     { .name = "whole", .kind = ARG_FLAG, .at = AT(whole),
-      .help = "with the tokens that the model puts before and behind a whole text (language models)" },
+      .help = "add the tokens that the model expects before and after a whole text (language models)" },
     { .name = "decode", .kind = ARG_FLAG, .at = AT(decode),
-      .help = "the other way: the operand is ids, and their text is printed; of special tokens nothing, or with --special their name" },
+      .help = "decode ids and print their text; special tokens are dropped, or printed with --special" },
     ARG_HEADING("Output"),
-    { .name = "ids", .kind = ARG_FLAG, .at = AT(ids), .help = "the ids alone, in one line" },
-    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "an object of ids and pieces instead of lines" },
+    { .name = "ids", .kind = ARG_FLAG, .at = AT(ids), .help = "print only the ids, in one line" },
+    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "print an object of ids and pieces instead of lines" },
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
     { 0 },
 };
 
 const struct args tokenize_args = { "tokenize", "[OPTION]... -m MODEL TEXT|IDS|@FILE|-",
-                                    "Print ID and PIECE for each token of a text, or with --decode the text of ids:\n"
-                                    "of a file after @, of standard input where it is -. Only the vocabulary of\n"
+                                    "Print ID and PIECE for each token of a text, or with --decode the text of ids.\n"
+                                    "@FILE reads the text from a file, - from standard input. Only the vocabulary of\n"
                                     "MODEL is read.", rows };
 
 static int no_memory(void)

@@ -28,7 +28,7 @@ enum { ROWS_OF_TASK = 2 }; /* the rows that `translate` does not have */
 static const struct arg rows[] = {
     ARG_HEADING("Task"),
     { .name = "task", .kind = ARG_WORD, .at = AT(task), .value = "transcribe|translate|both", .dflt = ARG_OF_PARAM,
-      .help = "write what is said, or its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
+      .help = "write the transcript, its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
     ENGINE_MODEL_ROW(struct transcribe_opts),
     ENGINE_VOCAB_ROW(struct transcribe_opts),
     ENGINE_LLM_ROW(struct transcribe_opts),
@@ -39,94 +39,89 @@ static const struct arg rows[] = {
     ENGINE_DEMO_ROW(struct transcribe_opts),
     ARG_HEADING("Input"),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
-      .help = "code (en, zh, ...) or English name; auto: from the first 30 s" },
+      .help = "language spoken: a code (en, zh, ...) or an English name; auto: detected from the first 30 s" },
     { .name = "offset-ms", .kind = ARG_MS, .at = AT(offset_ms), .value = "MS", .dflt = ARG_OF_PARAM,
-      .help = "where to begin; here and wherever MS or S stands also 1:30, 1:02:03 or 1:02:03.500" },
+      .help = "start of the transcription, in ms; every MS or S may also be 1:30, 1:02:03 or 1:02:03.500" },
     { .name = "duration-ms", .kind = ARG_MS, .at = AT(duration_ms), .value = "MS", .dflt = ARG_OF_PARAM,
-      .help = "how much to transcribe; 0: to the end" },
+      .help = "length of the transcription, in ms; 0: to the end" },
     { .name = "channels", .kind = ARG_TEXT, .at = AT(channels), .value = "mix|split|N", .dflt = "mix",
-      .help = "all channels mixed to one; each apart: NAME.ch0.FORMAT, ...; or that one, counted from 0" },
+      .help = "mix all channels; transcribe each one (NAME.ch0.FORMAT, ...); or only channel N, counted from 0" },
     { .name = "audio-track", .kind = ARG_TEXT, .at = AT(audio_track), .value = "auto|all|N", .dflt = "auto",
-      .help = "of a file with several sounds (languages of a film): the one that FFmpeg would choose; each: NAME.track1.FORMAT, ...; or "
-              "that one, counted from 1" },
-    { .name = "recursive", .kind = ARG_FLAG, .at = AT(recursive), .help = "of a folder take the sound files in its folders, too" },
+      .help = "track of a file with several, such as a film in two languages: FFmpeg's choice; each one (NAME.track1.FORMAT, ...); "
+              "or track N, counted from 1" },
+    { .name = "recursive", .kind = ARG_FLAG, .at = AT(recursive), .help = "also transcribe the files in subfolders of a folder" },
     { .name = "diarize", .kind = ARG_FLAG, .at = AT(diarize),
-      .help = "speaker 0 or 1 for each segment: the louder one of channels 0 and 1; segments are cut where another speaker goes on" },
+      .help = "assign each segment to speaker 0 or 1, the louder of channels 0 and 1; split segments where the speaker changes" },
     { .name = "url-limit", .kind = ARG_INT, .at = AT(url_limit), .value = "MB", .dflt = "4096", .lo = 1, .hi = 1000000,
-      .help = "an input that is an http or https address may be so large" },
+      .help = "maximum size of an http(s) input, in MB" },
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
     MARKS_ROWS(struct transcribe_opts),
     POST_ROWS(struct transcribe_opts),
     ARG_HEADING("Output"),
     { .name = "strict", .kind = ARG_FLAG, .at = AT(strict),
-      .help = "exit with 1 where sound is missing: a file that was cut, damaged packets. What could be heard is written in any case, "
-              "and told" },
+      .help = "exit with 1 if audio is missing: a truncated file, damaged packets; the rest is transcribed in any case" },
     { .name = "output-format", .letter = 'f', .kind = ARG_LIST, .at = AT(formats), .value = WRITER_NAMES "|all", .dflt = "txt",
       .hi = N_WRITERS_ALL,
-      .help = "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a record in each line: "
-              "the job with its options, then each input, also one that failed, with seconds and speed, at last the sums of several; "
-              "wts: a script that burns the words into a picture, ass: the subtitles in it; "
-              "score: probabilities of tokens, json_full: their texts and times, too; funasr: the list that FunASR's "
-              "generate() returns, with tags in the text" },
+      .help = "one format or several, separated by commas; all: txt,srt,vtt,tsv,json. jsonl: one record per line, with sums at the "
+              "end; ass: karaoke subtitles; wts: a script that burns them into the video; score: token probabilities; json_full: "
+              "also token texts and times; funasr: the list that FunASR's generate() returns, with tags in the text" },
     { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = AT(out_dir), .value = "DIR",
-      .help = "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); @ is the input's own folder, @/NAME one in "
-              "it; without it one format goes to standard output" },
+      .help = "write DIR/NAME.FORMAT for each input (made if missing); @ is the input's own folder, @/NAME one in it; without it "
+              "one format goes to standard output" },
     { .name = "resume", .kind = ARG_FLAG, .at = AT(resume),
-      .help = "go on where a run with the same options was ended (Ctrl-C, kill, power): inputs whose results are there are left out, one "
-              "that was in hand goes on behind its last window; the results are those of a run that was not ended" },
+      .help = "continue an interrupted run with the same options: skip finished inputs, continue the others after their last "
+              "window; the results do not change" },
     { .name = "output-template", .kind = ARG_TEXT, .at = AT(out_template), .value = "TEXT",
-      .help = "names of files below DIR, of {stem} and {ext} (of the input's name), {format} and {language}, {dir} (folders of the input, "
-              "as it was named), {n} (its number), {date} and {time} (of the run) and {model}; without it {stem}.{format}" },
+      .help = "names of files below DIR, made of {stem}, {ext} and {dir} (of the input), {n} (its number), {format}, {language}, "
+              "{date} and {time} (of the run) and {model}; without it {stem}.{format}" },
     { .name = "offset-n", .kind = ARG_INT, .at = AT(offset_n), .value = "N", .dflt = "0", .hi = 1e9,
-      .help = "added to the numbers of subtitles (srt)" },
+      .help = "added to the cue numbers of srt" },
     { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
-      .help = "the log-probability of each token in json, verbose_json and jsonl" },
+      .help = "write the log-probability of each token in json, verbose_json and jsonl" },
     { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
-      .help = "write what the network makes of each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer, Fun-ASR-Nano): fbank, "
-              "features, encoder, logits, cif_alphas, cif_fine_alphas, adaptor, as far as the model has them; no file is replaced; \"steno "
-              "compare\" tells how far such files are apart" },
+      .help = "write intermediate rows of the network for each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer, Fun-ASR-Nano): "
+              "fbank, features, encoder, logits, cif_alphas, cif_fine_alphas, adaptor; \"steno compare\" compares such files" },
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
     { .name = "verify", .kind = ARG_FLAG, .at = AT(engine.verify),
-      .help = "decide near-ties of fast arithmetic in f32: a window with one is encoded and checked again, so that its text is that of "
-              "--compute f32; takes a second copy of the weights" },
+      .help = "decide near-ties of fast arithmetic in f32, so that the text is that of --compute f32; needs a second copy of the "
+              "weights" },
     { .name = "verify-margin", .kind = ARG_NUM, .at = AT(verify_margin), .value = "X", .dflt = ARG_OF_PARAM,
-      .help = "what a near-tie is: less than so much between the logits of a choice and the next" },
+      .help = "treat two tokens as tied if their logits differ by less than X" },
     { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(batch_size), .value = "N", .dflt = "1", .lo = 1, .hi = 128,
-      .help = "windows that decode together: of several inputs, and those of one that know nothing of each other: clips "
-              "(--chunk-length, --vad), or all, with --no-condition-on-previous-text and --without-timestamps. SenseVoice and "
-              "Paraformer: clips that are encoded together. The text does not depend on it" },
+      .help = "number of windows to decode in parallel, 1 to 128; the text does not change. Windows of one input need "
+              "--chunk-length or --vad, or --no-condition-on-previous-text and --without-timestamps" },
     ARG_HEADING("Messages"),
     { .name = "progress", .kind = ARG_WORD, .at = AT(progress), .value = PROGRESS_NAMES, .dflt = "auto",
       .help = "auto: a bar on a terminal; json, lines: an object or a line for every five percent" },
     ENGINE_QUIET_ROW(struct transcribe_opts),
-    { .name = "no-prints", .kind = ARG_FLAG, .at = AT(engine.quiet), .help = "the same as --quiet" },
+    { .name = "no-prints", .kind = ARG_FLAG, .at = AT(engine.quiet), .help = "same as --quiet" },
     { .name = "verbose", .letter = 'v', .kind = ARG_FLAG, .at = AT(engine.verbose),
-      .help = "segments with their times, further attempts at a window, language and model on standard error" },
+      .help = "print segments with times, repeated attempts at a window, language and model on standard error" },
     { .name = "print-colors", .kind = ARG_FLAG, .at = AT(print_colors),
-      .help = "text on a terminal coloured by the probability of each token, red to green" },
+      .help = "colour text on a terminal by the probability of each token, red to green" },
     { .name = "print-confidence", .kind = ARG_FLAG, .at = AT(print_confidence),
-      .help = "the same in styles: below 0.33 inverse, below 0.66 underlined, else dim" },
+      .help = "the same in styles: inverse below 0.33, underlined below 0.66, else dim" },
     { .name = "print-special", .kind = ARG_FLAG, .at = AT(print_special),
-      .help = "timestamp and other special tokens in text on standard output and with -v; files stay as they are" },
+      .help = "print timestamps and other special tokens on standard output and with -v; files do not change" },
     { .name = "color", .kind = ARG_WORD, .at = AT(color), .value = CONSOLE_COLOR_NAMES, .dflt = "auto",
-      .help = "escape sequences; auto: on a terminal, unless NO_COLOR is set" },
+      .help = "print escape sequences; auto: on a terminal, unless NO_COLOR is set" },
     { .name = "print-timings", .kind = ARG_FLAG, .at = AT(print_timings),
-      .help = "where the time went, on standard error" },
+      .help = "print times of the phases on standard error" },
     { 0 },
 };
 /* clang-format on */
 
 #define ABOUT \
-    "FILE is any sound or video file, a folder of such files, a quoted pattern\n" \
+    "FILE is any audio or video file, a folder of such files, a quoted pattern\n" \
     "(\"*.mp3\"), or @LIST, a file of names; - is standard input.\n" \
     "Text goes to standard output, everything else to standard error."
 
-const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Write down what is said in FILE.\n" ABOUT, rows };
+const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Transcribe speech to text.\n" ABOUT, rows };
 const struct args translate_args = { "translate", "[OPTION]... FILE...",
-                                     "Write an English translation of what is said in FILE.\n" ABOUT, rows + ROWS_OF_TASK };
+                                     "Translate speech to English text.\n" ABOUT, rows + ROWS_OF_TASK };
 
 /* Options that decide what the text is, for jsonl. */
 static void options_json(struct sink *f, const void *opts)

@@ -12,19 +12,19 @@ struct cue_opts {
 
 #define CUE_ROWS(T, field) \
     { .name = "style", .kind = ARG_WORD, .at = offsetof(T, field.style), .value = CUE_STYLE_NAMES, .dflt = "plain", \
-      .help = "limits of a published guideline, as doc/subtitles.md lists them; options beside it take their place" }, \
+      .help = "make cues by a published guideline (doc/subtitles.md); the other options override its limits" }, \
     { .name = "min-cue-ms", .kind = ARG_MS, .at = offsetof(T, field.min_ms), .value = "MS", .hi = 1e6, \
-      .help = "how long a cue is shown at least" }, \
+      .help = "minimum duration of a cue, in ms" }, \
     { .name = "max-cue-ms", .kind = ARG_MS, .at = offsetof(T, field.max_ms), .value = "MS", .hi = 1e6, \
-      .help = "and at most; 0: any time" }, \
+      .help = "maximum duration of a cue, in ms; 0: no limit" }, \
     { .name = "max-cps", .kind = ARG_NUM, .at = offsetof(T, field.cps), .value = "N", .hi = 1e6, \
-      .help = "characters per second that can be read; 0: any number" }, \
+      .help = "maximum reading speed in characters per second; 0: no limit" }, \
     { .name = "min-gap-ms", .kind = ARG_MS, .at = offsetof(T, field.gap_ms), .value = "MS", .hi = 1e6, \
-      .help = "between one cue and the next" }, \
+      .help = "minimum gap between cues, in ms" }, \
     { .name = "close-gap-ms", .kind = ARG_MS, .at = offsetof(T, field.close_ms), .value = "MS", .hi = 1e6, \
-      .help = "smaller gaps are closed down to that" }, \
+      .help = "gaps smaller than this are closed to the minimum gap, in ms" }, \
     { .name = "frame-rate", .kind = ARG_NUM, .at = offsetof(T, field.frame_rate), .value = "N", .dflt = "24", .lo = 1, .hi = 1000, \
-      .help = "of the film, for gaps that a style counts in frames" }
+      .help = "frames per second of the film, for a style that counts gaps in frames" }
 
 /* The rules that were asked for; `on` where one of the options was given. line_width, lines: where they are given as well, else CUE_UNSET.
  * @return EXIT_OK or EXIT_USAGE, after a message */

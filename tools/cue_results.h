@@ -14,7 +14,8 @@ struct cue_results_opts {
     { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = offsetof(T, field.format), .value = "lines|srt|vtt|ass", \
       .dflt = "lines", .help = "lines as above, or subtitles" }, \
     { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = offsetof(T, field.dir), .value = "DIR", \
-      .help = "write subtitles as DIR/NAME.FORMAT (made if missing); @ is the input's own folder; without it they go to standard output" }
+      .help = "write subtitles as DIR/NAME.FORMAT (made if missing); @ is the input's own folder; without it they go to standard " \
+              "output" }
 
 struct cue_results {
     struct results results;

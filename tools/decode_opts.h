@@ -36,11 +36,11 @@ struct decode_opts {
 /* Of streams that are heard chunk by chunk; the last three are fields of T. */
 #define DECODE_CHUNK_ROWS(T, size, encoder, decoder) \
     { .name = "chunk-size", .kind = ARG_TEXT, .at = offsetof(T, size), .value = "B,C,A", .dflt = ARG_OF_PARAM, \
-      .help = "chunks of C rows of 60 ms, heard with B rows before and A rows after them (streaming Paraformer)" }, \
+      .help = "chunks of C rows of 60 ms, read with B rows before and A rows after them (streaming Paraformer)" }, \
     { .name = "encoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, encoder), .value = "N", \
-      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the encoder looks back on; -1: all, up to 61 s (streaming Paraformer)" }, \
+      .dflt = ARG_OF_PARAM, .help = "number of earlier chunks that the encoder reads; -1: all, up to 61 s (streaming Paraformer)" }, \
     { .name = "decoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decoder), .value = "N", \
-      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the decoder looks back on (streaming Paraformer)" }
+      .dflt = ARG_OF_PARAM, .help = "number of earlier chunks that the decoder reads (streaming Paraformer)" }
 
 /* Of text that helps a model along. */
 #define DECODE_PROMPT_ROW(T) \
@@ -49,24 +49,25 @@ struct decode_opts {
 
 #define DECODE_HOTWORD_ROWS(T) \
     { .name = "hotwords", .kind = ARG_TEXT, .at = offsetof(T, decode.hotwords), .value = "WORDS|@FILE", \
-      .help = "words or phrases to favour, separated by commas; in a file one a line" }, \
+      .help = "words or phrases to favour, separated by commas; in a file one per line" }, \
     { .name = "hotwords-boost", .kind = ARG_NUM, .at = offsetof(T, decode.hotwords_boost), .value = "X", .dflt = ARG_OF_PARAM, \
-      .help = "by how much: odds times e^X; SeACo and Contextual Paraformer know by themselves" }
+      .help = "strength of --hotwords, 0 to 100: odds times e^X (not for SeACo and Contextual Paraformer)" }
 
 /* Further rows of the group "Input". */
 #define DECODE_INPUT_ROWS(T) \
     { .name = "language-detection-segments", .kind = ARG_INT, .at = offsetof(T, decode.detection_segments), \
-      .value = "N", .dflt = ARG_OF_PARAM, .help = "stretches of 30 s that the language is detected from, until one is sure" }, \
+      .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "maximum number of 30 s windows that the language is detected from, until one is certain" }, \
     { .name = "language-detection-threshold", .kind = ARG_NUM, .at = offsetof(T, decode.detection_threshold), \
-      .value = "P", .dflt = ARG_OF_PARAM, .help = "probability that makes a language sure" }, \
+      .value = "P", .dflt = ARG_OF_PARAM, .help = "probability at which a language is certain" }, \
     { .name = "language-per-segment", .kind = ARG_PAIR, .at = offsetof(T, decode.language_per_segment), .dflt = ARG_OF_PARAM, \
       .help = "detect the language of each window of 30 s, and decode the window in it" }, \
     { .name = "clip-timestamps", .kind = ARG_TEXT, .at = offsetof(T, decode.clip_timestamps), .value = "S,S,...", \
-      .help = "only these stretches: start, end, start, end, ... in seconds; without the last end to the end" }, \
+      .help = "transcribe only these clips: start, end, start, end, ... in seconds; an odd last one goes to the end" }, \
     { .name = "chunk-length", .kind = ARG_S, .none = 1, .at = offsetof(T, decode.chunk_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
-      .help = "cut at quiet places into clips of at most S seconds, which do not depend on each other" }, \
+      .help = "cut at quiet places into independent clips of at most S seconds, 1 to 30" }, \
     { .name = "audio-ctx", .kind = ARG_INT, .at = offsetof(T, decode.audio_ctx), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }, \
+      .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter windows are faster and less accurate" }, \
     DECODE_CHUNK_ROWS(T, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back)
 
 /* The groups "Text", "Words", "Tokens" and "Decoding". */
@@ -74,99 +75,104 @@ struct decode_opts {
     ARG_HEADING("Text"), \
     DECODE_PROMPT_ROW(T), \
     { .name = "carry-initial-prompt", .kind = ARG_PAIR, .at = offsetof(T, decode.carry), .dflt = ARG_OF_PARAM, \
-      .help = "it stands before every window" }, \
+      .help = "put the initial prompt before every window" }, \
     { .name = "prompt-tokens", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.prompt_tokens), .value = "IDS", \
-      .help = "ids in place of the text of --initial-prompt, separated by commas" }, \
+      .help = "token ids of the initial prompt, separated by commas, in place of its text" }, \
     { .name = "prefix", .kind = ARG_TEXT, .at = offsetof(T, decode.prefix), .value = "TEXT", \
       .help = "first words of every window's text" }, \
     DECODE_HOTWORD_ROWS(T), \
     { .name = "repetition-penalty", .kind = ARG_NUM, .at = offsetof(T, decode.repetition_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
-      .help = "odds of what a segment has said already: above 1 less of it (Fun-ASR-Nano)" }, \
+      .help = "above 1, make tokens that a segment already has less likely (Fun-ASR-Nano)" }, \
     { .name = "condition-on-previous-text", .kind = ARG_PAIR, .at = offsetof(T, decode.condition), \
-      .help = "earlier windows are the prompt of the next (default: on; off with --vad and --chunk-length)" }, \
+      .help = "prompt each window with the text of earlier ones (default: on; off with --vad and --chunk-length)" }, \
     { .name = "max-context", .kind = ARG_INT, .at = offsetof(T, decode.max_context), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "most tokens of earlier text before a window; -1: what fits" }, \
+      .help = "maximum number of tokens of earlier text before a window; -1: what fits" }, \
     { .name = "without-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.without_timestamps), .dflt = ARG_OF_PARAM, \
       .help = "text only, one segment per window" }, \
     { .name = "max-initial-timestamp", .kind = ARG_S, .none = 1, .at = offsetof(T, decode.max_initial_timestamp), \
-      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "latest start of the first segment" }, \
+      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "latest start of the first segment, in seconds" }, \
     { .name = "itn", .kind = ARG_PAIR, .at = offsetof(T, decode.itn), .dflt = ARG_OF_PARAM, \
-      .help = "digits and punctuation instead of words (SenseVoice; Fun-ASR-Nano: on unless turned off)" }, \
+      .help = "write digits and punctuation instead of words (SenseVoice; Fun-ASR-Nano: on unless turned off)" }, \
     { .name = "keep-tags", .kind = ARG_PAIR, .at = offsetof(T, decode.keep_tags), .dflt = ARG_OF_PARAM, \
-      .help = "tags of language, emotion, event and spelling in the text, as the model chose them (SenseVoice)" }, \
+      .help = "keep tags of language, emotion, event and spelling in the text (SenseVoice)" }, \
     { .name = "rich-text", .kind = ARG_PAIR, .at = offsetof(T, decode.rich_text), .dflt = ARG_OF_PARAM, \
-      .help = "emotions and events as signs in the text, as FunASR's post-processing writes them (SenseVoice)" }, \
+      .help = "write emotions and events as signs, as FunASR's post-processing does (SenseVoice)" }, \
     { .name = "ban-unknown-emotion", .kind = ARG_PAIR, .at = offsetof(T, decode.ban_unknown_emotion), .dflt = ARG_OF_PARAM, \
-      .help = "the tag for an unknown emotion is never chosen (SenseVoice)" }, \
+      .help = "never choose the tag for an unknown emotion (SenseVoice)" }, \
     ARG_HEADING("Words"), \
     { .name = "word-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.word_timestamps), .dflt = ARG_OF_PARAM, \
-      .help = "times of words, in JSON and to lay out subtitles by; segments begin and end with their words then" }, \
+      .help = "times of words, in JSON and for the layout of subtitles; segments then begin and end with their words" }, \
     { .name = "prepend-punctuations", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.prepend_punctuations), .value = "TEXT", \
       .help = "characters that belong to the word after them (default: opening quotes and brackets)" }, \
     { .name = "append-punctuations", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.append_punctuations), .value = "TEXT", \
-      .help = "characters that belong to the word before them (default: closing ones and stops)" }, \
+      .help = "characters that belong to the word before them (default: closing quotes and brackets, and stops)" }, \
     { .name = "hallucination-silence-threshold", .kind = ARG_S, .none = 1, .at = offsetof(T, decode.hallucination_silence), \
-      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "words that look invented beside silence as long are left out" }, \
+      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "leave out words that look invented beside a silence of S seconds or more" }, \
     { .name = "token-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.token_timestamps), .dflt = ARG_OF_PARAM, \
-      .help = "times of tokens in the kinds of json, estimated from probable timestamps and lengths of texts" }, \
+      .help = "write estimated times of tokens in json, verbose_json and jsonl" }, \
     { .name = "word-threshold", .kind = ARG_NUM, .at = offsetof(T, decode.word_threshold), .value = "P", .dflt = ARG_OF_PARAM, \
-      .help = "share above which such a timestamp counts" }, \
+      .help = "minimum probability of a timestamp for --token-timestamps" }, \
     { .name = "tinydiarize", .kind = ARG_PAIR, .at = offsetof(T, decode.tinydiarize), .dflt = ARG_OF_PARAM, \
-      .help = "mark where the speaker changes (models trained for it)" }, \
+      .help = "mark changes of speaker (models trained for it)" }, \
     ARG_HEADING("Tokens"), \
     { .name = "suppress-tokens", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.suppress_tokens), \
-      .value = "IDS", .dflt = ARG_OF_PARAM, .help = "ids separated by commas; -1: the non-speech set; \"\": none" }, \
+      .value = "IDS", .dflt = ARG_OF_PARAM, \
+      .help = "token ids that are never chosen, separated by commas; -1: the non-speech set; \"\": none" }, \
     { .name = "suppress-non-speech", .kind = ARG_PAIR, .at = offsetof(T, decode.suppress_non_speech), \
-      .help = "the non-speech set, whatever that list says" }, \
+      .help = "suppress the non-speech set, or not, whatever --suppress-tokens lists" }, \
     { .name = "suppress-blank", .kind = ARG_PAIR, .at = offsetof(T, decode.suppress_blank), .dflt = ARG_OF_PARAM, \
-      .help = "no space and no end at the first position" }, \
+      .help = "no space and no end of text at the first position" }, \
     { .name = "suppress-regex", .kind = ARG_TEXT, .at = offsetof(T, decode.suppress_regex), .value = "PATTERN", \
-      .help = "tokens whose whole text matches it are never chosen" }, \
+      .help = "never choose tokens whose whole text matches PATTERN" }, \
     { .name = "grammar", .kind = ARG_TEXT, .at = offsetof(T, decode.grammar), .value = "FILE|TEXT", \
-      .help = "the text of each window is a sentence of this grammar (GBNF); TEXT is what has ::= in it" }, \
+      .help = "GBNF grammar that the text of each window follows; a TEXT has ::= in it" }, \
     { .name = "grammar-rule", .kind = ARG_TEXT, .at = offsetof(T, decode.grammar_rule), .value = "NAME", \
-      .help = "its start (default: root)" }, \
+      .help = "start rule of the grammar (default: root)" }, \
     { .name = "grammar-penalty", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.grammar_penalty), \
       .value = "X|none", .dflt = ARG_OF_PARAM, \
-      .help = "what other tokens lose from their logits, as a wish; none: they are never chosen" }, \
+      .help = "subtracted from the logits of tokens outside the grammar; none: they are never chosen" }, \
     ARG_HEADING("Decoding"), \
     { .name = "beam-size", .kind = ARG_INT, .at = offsetof(T, decode.beam_size), .value = "N", .hi = 32, \
-      .help = "width of the beam search at temperature 0; 0: greedy, the most probable token at each step (default: " DECODE_WIDTH \
-              " with Whisper; 0 with --draft, and with other models)" }, \
+      .help = "number of beams at temperature 0, up to 32; 0: greedy search (default: " DECODE_WIDTH " with Whisper; 0 with " \
+              "--draft, and with other models)" }, \
     { .name = "patience", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.patience), .value = "X|none", .dflt = ARG_OF_PARAM, \
-      .help = "it ends with N * X finished sequences; none: N" }, \
+      .help = "the beam search ends with N * X finished sequences, N of --beam-size; none: N" }, \
     { .name = "best-of", .kind = ARG_INT, .at = offsetof(T, decode.best_of), .value = "N", .hi = 32, \
-      .help = "number of draws at temperatures above 0, of which the best is taken; 0: one draw (default: " DECODE_WIDTH \
-              " with Whisper)" }, \
+      .help = "number of sequences sampled at temperatures above 0, up to 32; the best is used (default: " DECODE_WIDTH " with " \
+              "Whisper)" }, \
     { .name = "greedy", .kind = ARG_FLAG, .at = offsetof(T, decode.greedy), \
-      .help = "--beam-size 0 --best-of 0: one sequence, the fastest way to decode; five beams make fewer mistakes" }, \
+      .help = "same as --beam-size 0 --best-of 0: the fastest way to decode; beams make fewer mistakes" }, \
     { .name = "n-best", .kind = ARG_INT, .at = offsetof(T, decode.n_best), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "so many texts of each window in the kinds of json, as \"n_best\", the best first: what --beam-size or --best-of found" }, \
+      .help = "number of hypotheses of each window in json, verbose_json and jsonl, as \"n_best\"; at most what --beam-size or " \
+              "--best-of finds" }, \
     { .name = "length-penalty", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.length_penalty), \
       .value = "A|none", .dflt = ARG_OF_PARAM, .help = "sequences rank by log-probability / ((5 + length) / 6)^A; none: / length" }, \
     { .name = "temperature", .kind = ARG_NUM, .at = offsetof(T, decode.temperature), .value = "T", .dflt = ARG_OF_PARAM, \
-      .help = "0: the most probable token; above: sampling" }, \
+      .help = "sampling temperature; 0: the most probable token" }, \
     { .name = "temperature-increment-on-fallback", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.temperature_increment), \
-      .value = "T|none", .dflt = ARG_OF_PARAM, .help = "a window that fails is decoded again so much hotter, up to 1; 0: once" }, \
+      .value = "T|none", .dflt = ARG_OF_PARAM, \
+      .help = "a window that fails is decoded again at a temperature higher by T, up to 1; 0: once only" }, \
     { .name = "compression-ratio-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.compression_ratio_threshold), \
-      .value = "R|none", .dflt = ARG_OF_PARAM, .help = "above it a window's text is too repetitive" }, \
+      .value = "R|none", .dflt = ARG_OF_PARAM, .help = "a window fails if its text compresses by more than R (too repetitive)" }, \
     { .name = "entropy-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.entropy_threshold), \
-      .value = "H|none", .dflt = ARG_OF_PARAM, .help = "below it the last 32 tokens of a window are too repetitive" }, \
+      .value = "H|none", .dflt = ARG_OF_PARAM, \
+      .help = "a window fails if its last 32 tokens have less entropy than H (too repetitive)" }, \
     { .name = "decoding", .kind = ARG_WORD, .at = offsetof(T, decode.decoding), .value = "openai|whisper.cpp", .dflt = ARG_OF_PARAM, \
-      .help = "whose rules windows are decoded by: those of the reference, or of whisper.cpp" }, \
+      .help = "decoding rules of windows: of openai-whisper, or of whisper.cpp" }, \
     { .name = "draft-max", .kind = ARG_INT, .at = offsetof(T, decode.draft_max), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "tokens that --draft guesses at a time, 1 to 15; -1: as many as should pay, by how often they were right" }, \
+      .help = "maximum number of draft tokens of --draft per run, 1 to 15; -1: chosen from the acceptance rate" }, \
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
-      .help = "flag: text where the level is steady, and doubtful text of music, is left out, and JSON marks repetition, silence and " \
-              "low confidence; retry: such windows are decoded again; off: as the reference does" }, \
+      .help = "flag: leave out text of steady sound and doubtful text of music, and mark repetition, silence and low confidence " \
+              "in JSON; retry: also decode such windows again; off: as the reference does" }, \
     { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, \
-      .help = "of sampling; the same seed gives the same text" }, \
+      .help = "seed of sampling; the same seed gives the same text" }, \
     { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "most tokens per window; 0: half the text context (Fun-ASR-Nano: 512)" }, \
+      .help = "maximum number of tokens per window; 0: half the text context (Fun-ASR-Nano: 512)" }, \
     { .name = "no-speech-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.no_speech_threshold), \
-      .value = "P|none", .dflt = ARG_OF_PARAM, .help = "a window above it that is not above the next one is silence" }, \
+      .value = "P|none", .dflt = ARG_OF_PARAM, \
+      .help = "a window with a higher no-speech probability is silence, unless it passes --logprob-threshold" }, \
     { .name = "logprob-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.logprob_threshold), \
-      .value = "L|none", .dflt = ARG_OF_PARAM, .help = "below it a window's mean log-probability is too low" }
+      .value = "L|none", .dflt = ARG_OF_PARAM, .help = "a window fails if its mean log-probability is lower" }
 
 /* What such options stand for, where that is more than a number. Text that is not malloc'd points into argv. */
 struct decode_data {

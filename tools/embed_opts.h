@@ -10,11 +10,12 @@ struct embed_opts { int pooling, normalize, truncate; };
 #define EMBED_MODEL_ROW(T) \
     ARG_HEADING("Model"), \
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
-      .help = "a model that makes vectors of texts: BERT (as of sentence-transformers) or a language model, GGUF or Hugging Face folder" }
+      .help = "embedding model: BERT (such as sentence-transformers) or a language model, a GGUF file or a Hugging Face folder" }
 
 #define EMBED_POOLING_ROW(T) \
     { .name = "pooling", .kind = ARG_WORD, .at = offsetof(T, embed.pooling), .value = "model|mean|cls|last", .dflt = ARG_OF_PARAM, \
-      .help = "how the rows of a text become one; model: as its files say, else the mean for BERT, the last row for language models" }
+      .help = "how the rows of a text become one vector; model: as in the model's files, else mean for BERT, last for language " \
+              "models" }
 
 /* Open the model and a session. @return EXIT_OK, or the exit code to end with, after a message */
 int embed_open(struct engine *e, const struct engine_opts *o, const char *verb);

@@ -34,60 +34,60 @@ struct engine {
 #define ENGINE_MODEL_ROW(T) \
     ARG_HEADING("Model"), \
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
-      .help = "a model file or folder, or its name in the caches; without it STENO_MODEL, then the best one here that fits memory and " \
-              "keeps up with speech" }
+      .help = "model file or folder, or its name in the caches; without it STENO_MODEL, else the best local model that fits " \
+              "memory and keeps up with speech" }
 
 #define ENGINE_VOCAB_ROW(T) \
     { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(T, engine.vocab), .value = "PATH", \
-      .help = "vocabulary of a model that carries none (OpenAI .pt, MLX): tiktoken file, tokenizer folder, or Whisper model" }
+      .help = "vocabulary for a model file without one (OpenAI .pt, MLX): tiktoken file, tokenizer folder, or Whisper model" }
 
 #define ENGINE_LLM_ROW(T) \
     { .name = "llm", .kind = ARG_TEXT, .at = offsetof(T, engine.llm), .value = "FILE", \
-      .help = "the language model of Fun-ASR-Nano in two GGUF files, where it is not the only one beside the encoder's" }
+      .help = "language model of a Fun-ASR-Nano in two GGUF files, if there are several beside the encoder's" }
 
 #define ENGINE_DRAFT_ROW(T) \
     { .name = "draft", .kind = ARG_TEXT, .at = offsetof(T, engine.draft), .value = "PATH|NAME", \
-      .help = "a small model with the same vocabulary that guesses tokens ahead, several of which are checked in one run; the text is " \
-              "the same as without it (Whisper: as with --beam-size 0)" }
+      .help = "small model with the same vocabulary that proposes draft tokens, which are checked several at a time; the text " \
+              "does not change (Whisper: that of --beam-size 0)" }
 
 #define ENGINE_HEADS_ROW(T) \
     { .name = "alignment-heads", .kind = ARG_TEXT, .at = offsetof(T, engine.heads), .value = "LIST", \
-      .help = "attention heads that follow the words, for word times: LAYER,HEAD ..., top:N layers, half (all of the upper half), or " \
-              "a model's name (base.en, ...); without it the model's own" }
+      .help = "attention heads for word times: LAYER,HEAD ..., top:N layers, half (the upper half), or a model's name (base.en, " \
+              "...); without it the model's own" }
 
 #define ENGINE_CMVN_ROW(T) \
     { .name = "cmvn", .kind = ARG_PAIR, .at = offsetof(T, engine.cmvn), .dflt = ARG_OF_PARAM, \
-      .help = "shift and scale filter banks by the am.mvn of a FunASR model; off is for comparisons" }
+      .help = "shift and scale filter banks by a FunASR model's am.mvn; off is for comparisons" }
 
 #define ENGINE_GELU_ROW(T) \
     { .name = "gelu", .kind = ARG_WORD, .at = offsetof(T, engine.gelu), .value = "erf|tanh", .dflt = ARG_OF_PARAM, \
-      .help = "the activation of Whisper's layers: by erf, as openai-whisper computes it, or by tanh, as whisper.cpp does" }
+      .help = "activation of Whisper's layers: erf as in openai-whisper, tanh as in whisper.cpp" }
 
 #define ENGINE_DEMO_ROW(T) \
-    { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "the small built-in model (spoken digits only)" }
+    { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "use the small built-in model (spoken digits only)" }
 
 #define ENGINE_DEVICE_ROW(T) \
     ARG_HEADING("Machine"), \
     { .name = "device", .kind = ARG_WORD, .at = offsetof(T, engine.device), .value = "auto|cpu|gpu", .dflt = "auto", \
-      .help = "where to compute; this version does on the processor, and goes on there when gpu is asked for" }
+      .help = "computing device; this version has no GPU kernels and uses the processor" }
 
 #define ENGINE_COMPUTE_ROW(T) \
     { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", \
       .dflt = ARG_OF_PARAM, \
-      .help = "arithmetic of encoders; auto: int16 where it is faster than f32, which keeps the text; bf16 is faster still on processors " \
-              "that have it, int8 on all (\"steno doctor\" tells how many texts change)" }
+      .help = "arithmetic of encoders; auto: int16 where it is faster than f32, with the same text; bf16 (on processors that have it) " \
+              "and int8 are faster still and change a few texts (\"steno doctor\" prints how many)" }
 
 #define ENGINE_CPU_ROWS(T) \
     { .name = "cpu", .kind = ARG_TEXT, .at = offsetof(T, engine.cpu), .value = "LEVEL", \
       .help = "highest processor level to use; \"steno doctor\" lists them" }, \
     { .name = "threads", .letter = 't', .kind = ARG_INT, .at = offsetof(T, engine.threads), .value = "N", .dflt = "0", .hi = 256, \
-      .help = "threads that compute; 0: the physical cores this process may use" }
+      .help = "number of threads; 0: the physical cores this process may use" }
 
 #define ENGINE_MACHINE_ROWS(T) ENGINE_DEVICE_ROW(T), ENGINE_COMPUTE_ROW(T), ENGINE_CPU_ROWS(T)
 
 #define ENGINE_QUIET_ROW(T) \
     { .name = "quiet", .letter = 'q', .kind = ARG_FLAG, .at = offsetof(T, engine.quiet), \
-      .help = "no notes and no progress bar; failures are still reported" }
+      .help = "print no notes and no progress bar; failures are still reported" }
 
 /* Open team, model and a session of `lanes` sequences (0: no session). @return EXIT_OK, or the exit code to end with, after a message */
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes);

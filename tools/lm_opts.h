@@ -18,56 +18,55 @@ struct lm_opts {
 #define LM_AT(T, field) offsetof(T, lm.field)
 
 #define LM_PROMPT_ROWS(T) \
-    { .name = "system", .kind = ARG_TEXT, .at = LM_AT(T, system), .value = "TEXT", \
-      .help = "what the model is told before everything else" }, \
+    { .name = "system", .kind = ARG_TEXT, .at = LM_AT(T, system), .value = "TEXT", .help = "system message" }, \
     { .name = "prompt-template", .kind = ARG_TEXT, .at = LM_AT(T, prompt_template), .value = "TEXT", \
-      .help = "how turns are written, where the model does not say so in a way that is known: chatml, llama2, llama3, gemma, or a text " \
-              "with {prompt}, and {system} if there is one, that the answer follows; \\n is a new line" }, \
+      .help = "chat format for a model without a recognised one: chatml, llama2, llama3, gemma, or a text with {prompt}, and " \
+              "{system} if there is one; \\n is a newline" }, \
     { .name = "think", .kind = ARG_PAIR, .at = LM_AT(T, think), .dflt = "on", \
-      .help = "let a model that thinks before it answers do so" }
+      .help = "let a reasoning model think before it answers" }
 
 #define LM_SAMPLING_ROWS(T) \
-    ARG_HEADING("Choosing"), \
+    ARG_HEADING("Sampling"), \
     { .name = "temperature", .kind = ARG_NUM, .at = LM_AT(T, temperature), .value = "T", .dflt = ARG_OF_PARAM, \
-      .help = "0: the most probable token each time; above: tokens are drawn" }, \
+      .help = "sampling temperature; 0: the most probable token" }, \
     { .name = "top-k", .kind = ARG_INT, .at = LM_AT(T, top_k), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "draw from the N most probable tokens; 0: from all" }, \
+      .help = "sample from the N most probable tokens; 0: from all" }, \
     { .name = "top-p", .kind = ARG_NUM, .at = LM_AT(T, top_p), .value = "P", .dflt = ARG_OF_PARAM, \
-      .help = "draw from the most probable tokens that make up P together; 1: from all" }, \
+      .help = "sample from the most probable tokens that sum up to P; 1: from all" }, \
     { .name = "min-p", .kind = ARG_NUM, .at = LM_AT(T, min_p), .value = "P", .dflt = ARG_OF_PARAM, \
-      .help = "draw from tokens at least P times as probable as the most probable one; 0: from all" }, \
+      .help = "sample from tokens at least P times as probable as the most probable one; 0: from all" }, \
     { .name = "repeat-penalty", .kind = ARG_NUM, .at = LM_AT(T, repeat_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
-      .help = "make tokens that were there less probable; 1: not" }, \
+      .help = "divide logits of earlier tokens by X; 1: off" }, \
     { .name = "repeat-last-n", .kind = ARG_INT, .at = LM_AT(T, repeat_last_n), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "tokens that penalties look back on, those of the prompt included; -1: all" }, \
+      .help = "number of last tokens that penalties apply to, including the prompt; -1: all" }, \
     { .name = "frequency-penalty", .kind = ARG_NUM, .at = LM_AT(T, frequency_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
-      .help = "taken off a token's logit for each time it was there" }, \
+      .help = "subtracted from a token's logit for each earlier occurrence" }, \
     { .name = "presence-penalty", .kind = ARG_NUM, .at = LM_AT(T, presence_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
-      .help = "taken off once" }, \
+      .help = "subtracted once if the token occurred" }, \
     { .name = "samplers", .kind = ARG_TEXT, .at = LM_AT(T, samplers), .value = "LIST", .dflt = ARG_OF_PARAM, \
-      .help = "the order of these, and which of them count; temperature first is how others than llama.cpp do it" }, \
+      .help = "filters in their order; omitted ones are off" }, \
     { .name = "seed", .kind = ARG_INT, .at = LM_AT(T, seed), .value = "N", .dflt = "0", .lo = -1, .hi = 9e18, \
-      .help = "of what is drawn; the same seed gives the same text, -1: another one each time" }, \
-    { .name = "grammar", .kind = ARG_TEXT, .at = LM_AT(T, grammar), .value = "GBNF", .help = "rules that the text holds to" }, \
+      .help = "seed of sampling; the same seed gives the same text; -1: a new seed each time" }, \
+    { .name = "grammar", .kind = ARG_TEXT, .at = LM_AT(T, grammar), .value = "GBNF", .help = "GBNF grammar that the text follows" }, \
     { .name = "grammar-file", .kind = ARG_TEXT, .at = LM_AT(T, grammar_file), .value = "FILE", .help = "the same in a file" }, \
     { .name = "json-schema", .kind = ARG_TEXT, .at = LM_AT(T, json_schema), .value = "SCHEMA", \
-      .help = "the text is JSON that holds to this JSON schema; {} is any JSON" }, \
+      .help = "the text is JSON that satisfies this JSON schema; {} is any JSON" }, \
     { .name = "json-schema-file", .kind = ARG_TEXT, .at = LM_AT(T, json_schema_file), .value = "FILE", .help = "the same in a file" }, \
-    ARG_HEADING("Where it ends"), \
+    ARG_HEADING("Length"), \
     { .name = "max-tokens", .letter = 'n', .kind = ARG_INT, .at = LM_AT(T, max_tokens), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "after N tokens; 0: where the context is full" }, \
+      .help = "maximum number of new tokens; 0: until the context is full" }, \
     { .name = "stop", .kind = ARG_TEXT, .at = LM_AT(T, stop), .value = "TEXT", \
-      .help = "before this text; several are separated by |, and \\n, \\t, \\| and \\\\ are what they are in C" }, \
+      .help = "end before this text; separate several by |; \\n, \\t, \\| and \\\\ are escapes as in C" }, \
     { .name = "ignore-eos", .kind = ARG_FLAG, .at = LM_AT(T, ignore_eos), \
-      .help = "nowhere else: the model's own end of text is not chosen" }, \
+      .help = "never choose the model's end of text" }, \
     { .name = "ctx-size", .letter = 'c', .kind = ARG_INT, .at = offsetof(T, engine.ctx_size), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "tokens there is room for, prompt and answer together; 0: 4096, or what the model was trained for" }, \
+      .help = "size of the context in tokens, prompt and answer together; 0: 4096, or the trained length if that is less" }, \
     { .name = "kv-type", .kind = ARG_WORD, .at = offsetof(T, engine.kv_type), .value = "auto|f32|f16|q8_0", .dflt = ARG_OF_PARAM, \
-      .help = "how what was read is kept; q8_0 takes half the memory of f16, which is auto beside other arithmetic than f32" }, \
+      .help = "type of keys and values; q8_0 takes half the memory of f16; auto: f16, or f32 with --compute f32" }, \
     ARG_HEADING("Speed"), \
     { .name = "draft-max", .kind = ARG_INT, .at = LM_AT(T, draft_max), .value = "N", .dflt = "-1", .lo = -1, .hi = 15, \
-      .help = "guess up to N tokens ahead from what the text repeats, or N by --draft, and check them in one run; the text stays the " \
-              "same; -1: with --draft as many as should pay, else none" }
+      .help = "maximum number of draft tokens per run, 0 to 15, from repetitions in the text or from --draft; the text does not " \
+              "change; -1: automatic with --draft, else none" }
 
 /* The parameters, and what they point at. */
 struct lm_params {
@@ -94,7 +93,7 @@ int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_
 #define LM_MODEL_ROW(T) \
     ARG_HEADING("Model"), \
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
-      .help = "a language model (Llama, Qwen, Gemma), a GGUF file or a folder, or its name in the caches; without it STENO_MODEL" }
+      .help = "language model (Llama, Qwen, Gemma): a GGUF file or a folder, or its name in the caches; without it STENO_MODEL" }
 
 /* Before anything is opened: a language model is named. @return EXIT_OK, or EXIT_USAGE after a message */
 int lm_check_named(const struct engine_opts *o, const char *verb);

@@ -10,16 +10,16 @@ struct marks_opts {
 
 #define MARKS_JIEBA_ROW(T, field) \
     { .name = "jieba-dict", .kind = ARG_TEXT, .at = offsetof(T, field), .value = "FILE", \
-      .help = "the dictionary by which FunASR's large ct-punc finds words of Chinese (dict.txt of the Python package jieba); without it " \
-              "the one that is installed" }
+      .help = "dictionary with which FunASR's large ct-punc splits Chinese into words (dict.txt of Python's jieba); without it " \
+              "the installed one" }
 
 /* The group "Punctuation". */
 #define MARKS_ROWS(T) \
     ARG_HEADING("Punctuation"), \
     { .name = "punctuation", .kind = ARG_TEXT, .at = offsetof(T, marks.model), .value = "PATH|NAME", \
-      .help = "the model that puts punctuation into the text, such as FunASR's ct-punc; without it the one that is found beside a model " \
-              "whose text has none (Paraformer, SenseVoice without --itn, --keep-tags and --rich-text), or in the caches" }, \
-    { .name = "no-punctuation", .kind = ARG_FLAG, .at = offsetof(T, marks.none), .help = "the text as the model writes it" }, \
+      .help = "model that punctuates the text, such as FunASR's ct-punc; without it one beside the model or in the caches, if the " \
+              "text has no punctuation (Paraformer, SenseVoice without --itn, --keep-tags and --rich-text)" }, \
+    { .name = "no-punctuation", .kind = ARG_FLAG, .at = offsetof(T, marks.none), .help = "leave the text as the model writes it" }, \
     MARKS_JIEBA_ROW(T, marks.jieba_dict)
 
 struct marks {

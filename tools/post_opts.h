@@ -5,14 +5,14 @@
 
 struct post_opts { const char *model, *prompt; };
 
-/* The group "Afterwards". */
+/* The group "Post-processing". */
 #define POST_ROWS(T) \
-    ARG_HEADING("Afterwards"), \
+    ARG_HEADING("Post-processing"), \
     { .name = "post", .kind = ARG_TEXT, .at = offsetof(T, post.model), .value = "PATH", \
-      .help = "a language model that the text is given to when all is heard; what it makes of it is the plain text, and \"post\" in " \
-              "JSON, beside the text as it was heard" }, \
+      .help = "language model that rewrites the finished text; the result is the plain text, and \"post\" in JSON, beside the " \
+              "original" }, \
     { .name = "post-prompt", .kind = ARG_TEXT, .at = offsetof(T, post.prompt), .value = "TEXT", .dflt = "correct", \
-      .help = "what it is asked to do: correct, punctuate, summarise, or an instruction of your own" }
+      .help = "its task: correct, punctuate, summarise, or an instruction of your own" }
 
 enum { POST_SLOTS = 8 /* parts of a text that are answered beside each other */ };
 

@@ -22,28 +22,28 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-    { "transcribe", cmd_transcribe, "write down what is said (the default verb)" },
-    { "translate", cmd_translate, "write an English translation of what is said" },
-    { "align", cmd_align, "when the words of a known text are said" },
-    { "detect", cmd_detect, "which language is spoken" },
-    { "vad", cmd_vad, "where somebody speaks" },
-    { "stream", cmd_stream, "what is said, while somebody speaks" },
-    { "tokenize", cmd_tokenize, "the tokens of a text" },
-    { "punctuate", cmd_punctuate, "put punctuation into a text" },
-    { "chat", cmd_chat, "talk with a language model" },
-    { "generate", cmd_generate, "go on with a text, or answer it, with a language model" },
-    { "embed", cmd_embed, "vectors of texts" },
-    { "search", cmd_search, "lines of transcripts that mean what is asked for" },
-    { "convert", cmd_convert, "write FunASR and language models as one GGUF file" },
-    { "quantize", cmd_quantize, "write it with smaller weights" },
-    { "models", cmd_models, "get models from hubs, and see which are there" },
-    { "info", cmd_info, "what a model file holds, or what is wrong with it" },
-    { "bench", cmd_bench, "how fast this machine is, phase by phase" },
-    { "compare", cmd_compare, "how far numbers of .npy files, or texts (CER, WER), are apart" },
-    { "lint-subs", cmd_lint_subs, "what is wrong with subtitles" },
-    { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
-    { "install-dialects", cmd_install_dialects, "links named whisper, whisper-cli, ..." },
-    { "completions", cmd_completions, "completion of commands for bash, zsh and fish" },
+    { "transcribe", cmd_transcribe, "transcribe speech to text (the default verb)" },
+    { "translate", cmd_translate, "translate speech to English text" },
+    { "align", cmd_align, "print the times of the words of a known text" },
+    { "detect", cmd_detect, "detect the language" },
+    { "vad", cmd_vad, "print spans of speech (voice activity detection)" },
+    { "stream", cmd_stream, "transcribe while audio arrives" },
+    { "tokenize", cmd_tokenize, "print the tokens of a text" },
+    { "punctuate", cmd_punctuate, "punctuate a text" },
+    { "chat", cmd_chat, "chat with a language model" },
+    { "generate", cmd_generate, "answer a prompt, or continue it, with a language model" },
+    { "embed", cmd_embed, "print embedding vectors of texts" },
+    { "search", cmd_search, "search transcripts by meaning" },
+    { "convert", cmd_convert, "convert a model to another format" },
+    { "quantize", cmd_quantize, "convert a model to smaller weights" },
+    { "models", cmd_models, "download, list and remove models" },
+    { "info", cmd_info, "print contents and memory of a model" },
+    { "bench", cmd_bench, "time the phases of a model on this machine" },
+    { "compare", cmd_compare, "compare .npy files, or transcripts (CER, WER)" },
+    { "lint-subs", cmd_lint_subs, "check subtitles" },
+    { "doctor", cmd_doctor, "print features and problems of this machine" },
+    { "install-dialects", cmd_install_dialects, "make links named whisper, whisper-cli, ..." },
+    { "completions", cmd_completions, "print completions for bash, zsh or fish" },
     { "serve", NULL, NULL }, { "batch", NULL, NULL },
 };
 
@@ -53,23 +53,23 @@ static void print_help(FILE *f)
 {
     fputs("Usage: steno [OPTION]... FILE...\n"
           "       steno VERB [OPTION]... [OPERAND]...\n"
-          "Speech recognition on the CPU. FILE is any sound or video file; - is standard\n"
+          "Speech recognition on the CPU. FILE is any audio or video file; - is standard\n"
           "input. Text goes to standard output, everything else to standard error.\n\n"
           "Verbs:\n", f);
     for (int i = 0; i < N_VERBS; i++)
         if (verbs[i].run) fprintf(f, "  %-16s %s\n", verbs[i].name, verbs[i].what);
     fputs("\nOften used:\n"
-          "  -m, --model PATH|NAME      the model; without it the best that keeps up\n"
-          "  -l, --language auto|CODE   the language spoken\n"
+          "  -m, --model PATH|NAME      model; without it the best local one\n"
+          "  -l, --language auto|CODE   language spoken (default: auto)\n"
           "  -f, --output-format LIST   txt, srt, vtt, tsv, json, ...; all: these five\n"
           "  -o, --output-dir DIR       write files instead of standard output\n"
-          "      --demo                 the small built-in model (spoken digits only)\n"
-          "      --compat NAME          as another program: whisper (openai-whisper),\n"
-          "                             whisper-cli, funasr; before everything else\n\n"
+          "      --demo                 use the small built-in model (spoken digits only)\n"
+          "      --compat NAME          accept the options of another program: whisper\n"
+          "                             (openai-whisper), whisper-cli, funasr; comes first\n\n"
           "  -h, --help [VERB]          print this help, or a verb's options\n"
           "      --version              print the version\n\n"
           "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input read,\n"
-          "5 memory, 6 output not written, 7 nothing fetched, 130 and 143 by a signal.\n", f);
+          "5 memory, 6 output not written, 7 download failed, 130 and 143 by a signal.\n", f);
 }
 
 /* The verb that a mistyped word is most like, NULL: there is none. */

@@ -13,15 +13,15 @@ struct stream_sound_opts { int raw, realtime, mic; int64_t rate, channels; };
 #define STREAM_SOUND_ROWS(T) \
     ARG_HEADING("Sound"), \
     { .name = "raw", .kind = ARG_WORD, .at = offsetof(T, sound.raw), .value = "none|s16le|f32le|u8|s24le|s32le|alaw|mulaw", \
-      .dflt = "none", .help = "FILE is samples alone; none: a sound file" }, \
+      .dflt = "none", .help = "FILE is raw samples of this type; none: an audio file" }, \
     { .name = "raw-rate", .kind = ARG_INT, .at = offsetof(T, sound.rate), .value = "HZ", .dflt = "16000", .lo = 1000, .hi = 384000, \
-      .help = "so many of them are a second" }, \
+      .help = "samples of --raw per second" }, \
     { .name = "raw-channels", .kind = ARG_INT, .at = offsetof(T, sound.channels), .value = "N", .dflt = "1", .lo = 1, .hi = 64, \
-      .help = "channels that take turns; they are mixed" }, \
+      .help = "interleaved channels of --raw; they are mixed to one" }, \
     { .name = "realtime", .kind = ARG_FLAG, .at = offsetof(T, sound.realtime), \
-      .help = "hear FILE at the speed of its sound, as if it were spoken now; latency_ms is that of the clock then" }, \
+      .help = "read FILE at its own speed, like live audio; latency_ms is then measured by the clock" }, \
     { .name = "mic", .kind = ARG_FLAG, .at = offsetof(T, sound.mic), \
-      .help = "hear a microphone: FILE is the name of ALSA's device, by default \"default\", until Ctrl-C" }
+      .help = "read a microphone until Ctrl-C: FILE is the name of the ALSA device, by default \"default\"" }
 
 enum { STREAM_PIECE = 1600 }; /* samples: most of a piece */
 

@@ -22,31 +22,30 @@ struct subtitle_opts {
 #define SUBTITLE_ROWS(T) \
     ARG_HEADING("Subtitles"), \
     { .name = "max-line-width", .kind = ARG_INT, .at = offsetof(T, subtitles.max_line_width), .value = "N", .dflt = "0", .hi = 1e6, \
-      .help = "most characters of a line (srt, vtt, ass, wts); 0: no limit. Without word times lines break at spaces, and cues that a " \
-              "segment is cut into share its time by their lengths" }, \
+      .help = "maximum number of characters per line (srt, vtt, ass, wts); 0: no limit. Without word times lines break at spaces, " \
+              "and the cues of a segment divide its time by their lengths" }, \
     { .name = "max-line-count", .kind = ARG_INT, .at = offsetof(T, subtitles.max_line_count), .value = "N", .dflt = "0", .hi = 1e6, \
-      .help = "most lines of a cue; with word times cues go on over the ends of segments; 0: a cue is a segment" }, \
+      .help = "maximum number of lines per cue; 0: a cue is a segment. With word times cues continue across segments" }, \
     { .name = "max-words-per-line", .kind = ARG_INT, .at = offsetof(T, subtitles.max_words_per_line), .value = "N", .dflt = "0", \
-      .hi = 1e6, \
-      .help = "most words of a cue; 0: no limit" }, \
+      .hi = 1e6, .help = "maximum number of words per cue; 0: no limit" }, \
     { .name = "highlight-words", .kind = ARG_PAIR, .at = offsetof(T, subtitles.highlight_words), .dflt = "off", \
-      .help = "underline each word of srt and vtt while it is said" }, \
+      .help = "underline each word while it is spoken (srt, vtt)" }, \
     { .name = "max-len", .kind = ARG_INT, .at = offsetof(T, subtitles.max_len), .value = "N", .dflt = "0", .hi = 1e6, \
-      .help = "cut segments, in every format, into pieces of at most N characters, before a token or, with word times, a word " \
-              "(SenseVoice and Paraformer: a word in any case); 0: leave them" }, \
+      .help = "split segments, in every format, into pieces of at most N characters; 0: do not split. A piece begins with a " \
+              "token, with word times with a word (SenseVoice and Paraformer: always a word)" }, \
     { .name = "split-on-word", .kind = ARG_PAIR, .at = offsetof(T, subtitles.split_on_word), .dflt = "off", \
-      .help = "cut so only where a space is" }, \
+      .help = "with --max-len: split only at spaces" }, \
     CUE_ROWS(T, subtitles.cues), \
     { .name = "speaker-names", .kind = ARG_TEXT, .at = offsetof(T, subtitles.speaker_names), .value = "A,B", \
-      .help = "what srt, vtt and ass call the speakers of --diarize, or the channels of --channels" }, \
+      .help = "names in srt, vtt and ass for the speakers of --diarize or the channels of --channels" }, \
     { .name = "speaker-colors", .kind = ARG_FLAG, .at = offsetof(T, subtitles.speaker_colors), \
       .help = "a colour for each speaker (vtt, ass): white, yellow, cyan, green" }, \
     { .name = "vtt-regions", .kind = ARG_FLAG, .at = offsetof(T, subtitles.vtt_regions), \
-      .help = "the cues of each speaker in a region of vtt, from left to right" }, \
+      .help = "a vtt region for each speaker, from left to right" }, \
     { .name = "font", .kind = ARG_TEXT, .at = offsetof(T, subtitles.font), .value = "NAME|FILE", \
-      .help = "of ass and wts: an installed font, or a .ttf or .otf file; without it sans-serif" }, \
+      .help = "font of ass and wts: an installed one, or a .ttf or .otf file; without it sans-serif" }, \
     { .name = "log-scores", .kind = ARG_FLAG, .at = offsetof(T, subtitles.log_scores), \
-      .help = "the same as adding score to the output formats" }
+      .help = "same as adding score to --output-format" }
 
 /* Refuse what makes no sense, fill the layout and add to the formats what options ask for. @return EXIT_OK or EXIT_USAGE, after a
  * message */

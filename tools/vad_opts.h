@@ -21,38 +21,39 @@ struct vad_opts {
 /* What opens and closes a span. */
 #define VAD_THRESHOLD_ROW(T) \
     { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
-      .help = "a frame is speech when P(speech) - P(silence) is at least D, Silero: when P(speech) is; none: as the model has it (0.5)" }
+      .help = "a frame is speech if P(speech) - P(silence) is at least D (Silero: if P(speech) is); none: the model's own (0.5)" }
 
 #define VAD_SILENCE_ROW(T) \
     { .name = "vad-min-silence-ms", .kind = ARG_MS, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
-      .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses; Silero: 100" }
+      .help = "silence that ends a span, in ms; -1: 2000 at first, shorter in long spans (Silero: 100)" }
 
 /* The group "Voice activity". */
 #define VAD_ROWS(T) \
     ARG_HEADING("Voice activity"), \
     { .name = "vad", .kind = ARG_WORD, .at = offsetof(T, vad.kind), .value = "off|silero|fsmn", .dflt = "off", \
-      .help = "transcribe only where somebody speaks. FunASR's recognisers do where its model is found" }, \
-    { .name = "no-vad", .kind = ARG_FLAG, .at = offsetof(T, vad.none), .help = "the same as --vad off" }, \
+      .help = "skip silence (voice activity detection). Automatic with FunASR's recognisers if a model is found" }, \
+    { .name = "no-vad", .kind = ARG_FLAG, .at = offsetof(T, vad.none), .help = "same as --vad off" }, \
     { .name = "vad-model", .kind = ARG_TEXT, .at = offsetof(T, vad.model), .value = "PATH", \
-      .help = "its model: FunASR's FSMN-VAD folder, Silero VAD; without it one beside the model, or in the caches" }, \
+      .help = "voice-activity model: FunASR's FSMN-VAD folder or Silero VAD; without it one beside the model, or in the caches" }, \
     VAD_THRESHOLD_ROW(T), \
     { .name = "vad-neg-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.neg_threshold), .value = "P|none", \
       .dflt = ARG_OF_PARAM, .help = "Silero: a silence begins with a frame below P; none: the threshold less 0.15" }, \
     { .name = "vad-min-speech-ms", .kind = ARG_MS, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
-      .help = "shorter spans are dropped; FunASR's recognisers with FSMN-VAD: 0 where it is not given" }, \
+      .help = "drop spans shorter than this, in ms; FunASR's recognisers with FSMN-VAD: 0 unless given" }, \
     VAD_SILENCE_ROW(T), \
     { .name = "vad-speech-pad-ms", .kind = ARG_MS, .at = offsetof(T, vad.pad_ms), .value = "MS", .dflt = "30", .hi = 1e6, \
-      .help = "added to both ends of a span; of no use to FunASR's recognisers with FSMN-VAD" }, \
+      .help = "added to both ends of a span, in ms; not for FunASR's recognisers with FSMN-VAD" }, \
     { .name = "vad-rules", .kind = ARG_WORD, .at = offsetof(T, vad.rules), .value = "own|whisper-cpp", .dflt = ARG_OF_PARAM, \
-      .help = "Silero: spans as its own get_speech_timestamps finds them, or as whisper.cpp does" }, \
+      .help = "Silero: spans of its own get_speech_timestamps, or of whisper.cpp" }, \
     { .name = "vad-join", .kind = ARG_FLAG, .at = offsetof(T, vad.join), \
-      .help = "transcribe speech joined to one sound and put times back, as whisper.cpp does; not for FunASR's recognisers" }, \
+      .help = "join speech, transcribe it and map times back, as whisper.cpp does; not for FunASR's recognisers" }, \
     { .name = "vad-samples-overlap", .kind = ARG_S, .at = offsetof(T, vad.overlap_s), .value = "S", .dflt = "0.1", .hi = 10, \
-      .help = "with --vad-join: of what follows a span, so much goes along" }, \
+      .help = "with --vad-join: seconds of audio included after each span" }, \
     { .name = "vad-max-speech-s", .kind = ARG_S, .none = 1, .at = offsetof(T, vad.max_speech_s), \
-      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "longer spans are cut; none: the model's own (60; Silero: they are not)" }, \
+      .value = "S|none", .dflt = ARG_OF_PARAM, \
+      .help = "split spans longer than this, in seconds; none: the model's own (60; Silero: not split)" }, \
     { .name = "vad-merge-s", .kind = ARG_S, .none = 1, .at = offsetof(T, vad.merge_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
-      .help = "FunASR's recognisers: spans and the pauses between them become stretches of up to S seconds, as by its merge_vad" }
+      .help = "FunASR's recognisers: merge spans and pauses into stretches of up to S seconds, as its merge_vad does" }
 
 struct vad {
     const struct vad_opts *o;
