@@ -1,4 +1,4 @@
-/* steno: requests of a batch, from being submitted to their end. SPDX-License-Identifier: MIT */
+/* steno: requests of a batch, from submission to end. SPDX-License-Identifier: MIT */
 #include "task/batch_loop.h"
 
 static int take(steno_session *s, const struct request_given *g, int priority, int direct)
@@ -24,7 +24,7 @@ int request_call(steno_session *s, const struct request_given *g)
 {
     const int rc = take(s, g, STENO_PRIORITY_AUTO, 1);
     if (rc) return rc;
-    batch_carry_out(s->batch, STENO_RUN_POLL); /* the call itself never waits */
+    batch_carry_out(s->batch, STENO_RUN_POLL); /* the call itself never sleeps */
     return s->place.status;
 }
 
@@ -39,7 +39,7 @@ int request_ran(steno_session *s, int rc)
     return rc || session_should_stop(s) ? request_canceled(s) : STENO_OK;
 }
 
-/* It holds nothing any more, and its results are whole. */
+/* Releases what the request holds and completes its results. */
 static void end(steno_session *s, int status)
 {
     s->place.status = s->model->task->request_end(s, status);
@@ -80,7 +80,7 @@ int requests_sweep(struct steno_batch *b)
     return 0;
 }
 
-/* Nobody can go on. @return 1: that has changed, 0: it is for the caller to do something */
+/* Called when no request can continue. @return 1: the situation has changed, 0: the caller must act */
 static int wait_for_more(struct steno_batch *b, enum steno_run_mode mode)
 {
     const int serving = mode == STENO_RUN_SERVE && !atomic_load(&b->queue.stop);

@@ -1,4 +1,4 @@
-/* steno: the ids of a text that is made. SPDX-License-Identifier: MIT */
+/* steno: chooses the ids of a generated text. SPDX-License-Identifier: MIT */
 #include "task/chooser.h"
 #include <math.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@ static int is_end(const struct chooser *c, int32_t id)
     return tokenizer_of(c) ? tokenizer_is_end(tokenizer_of(c), id) : id == c->s->model->tokens.eot;
 }
 
-/* Id i that ends a text, -1 past the last one. */
+/* The i-th id that ends a text, -1 after the last one. */
 static int32_t end_at(const struct chooser *c, int i)
 {
     return tokenizer_of(c) ? tokenizer_end_at(tokenizer_of(c), i) : i ? -1 : c->s->model->tokens.eot;
 }
 
-/* ---- before the draw --------------------------------------------------------------------------------------------------------- */
+/* ---- before sampling --------------------------------------------------------------------------------------------------------- */
 
 static void keep_raw(struct chooser *c, const float *x, int32_t n)
 {
@@ -32,7 +32,7 @@ static void keep_raw(struct chooser *c, const float *x, int32_t n)
     c->lse = sum.arg < 0 ? -INFINITY : sum.max + log(sum.sum);
 }
 
-/* Ids that the grammar does not let follow. Ends are ids without text, and follow a sentence. */
+/* Bars ids that the grammar does not allow. Ids that end the text have no text, and are allowed after a complete sentence. */
 static void bar(struct chooser *c, float *x, int32_t n)
 {
     const uint32_t *allowed = matcher_mask(c->matcher, c->state);
@@ -53,7 +53,7 @@ static void bar(struct chooser *c, float *x, int32_t n)
         if (matcher_complete(c->matcher, c->state) && !c->p->ignore_eos) x[end_at(c, i)] = end[i];
 }
 
-/* One id alone is cheap to ask for: where it is the choice of all, it is that of those that may follow. */
+/* Does the grammar allow the id? Checking a single id is cheap. If the most probable id is allowed, no mask is needed. */
 static int may_follow(const struct chooser *c, int32_t id)
 {
     if (id >= 0 && is_end(c, id)) return matcher_complete(c->matcher, c->state);
@@ -78,7 +78,7 @@ static void filter(void *user, uint16_t lane, float *x)
     chooser_filter(user, x);
 }
 
-/* ---- behind it --------------------------------------------------------------------------------------------------------------- */
+/* ---- after sampling ---------------------------------------------------------------------------------------------------------- */
 
 static void finish(struct chooser *c, int why)
 {
@@ -86,7 +86,7 @@ static void finish(struct chooser *c, int why)
     c->lane->sampler.done = 1;
 }
 
-/* Where a stop begins in the text, of which bytes from `from` on are new; its length: there is none. */
+/* Position of the first stop text in the text, of which the bytes from `from` on are new. Returns the length if there is none. */
 static size_t stop_find(const struct chooser *c, size_t from)
 {
     const struct buf *text = &c->s->generated_text;
@@ -99,7 +99,7 @@ static size_t stop_find(const struct chooser *c, size_t from)
     return first;
 }
 
-/* Bytes at the end of the text that may be the beginning of a stop. */
+/* Number of bytes at the end of the text that may begin a stop text. */
 static size_t stop_begun(const struct chooser *c)
 {
     const struct buf *text = &c->s->generated_text;
@@ -130,7 +130,7 @@ static void add_text(struct chooser *c, int32_t id)
     else if (id < vocab->n_text) token_stream_push_bytes(&c->stream, vocab->bytes[id], vocab->len[id], text);
 }
 
-/* One more id, at place i of the lane's. */
+/* Adds id number i of the lane. */
 static void take(struct chooser *c, struct sampled_token *t)
 {
     steno_session *s = c->s;
@@ -147,7 +147,7 @@ static void take(struct chooser *c, struct sampled_token *t)
     if (s->held.err || s->generated.err || s->chosen.err || s->generated_text.err) {
         c->status = err_nomem(&s->error, s->held.len, "new ids");
         const size_t whole = s->chosen.len / sizeof *t * sizeof t->id;
-        if (s->generated.len > whole) s->generated.len = whole; /* of each id that can be read all is known */
+        if (s->generated.len > whole) s->generated.len = whole; /* drop the part of an id that was not stored completely */
         c->lane->sampler.done = 1;
         return;
     }
@@ -168,7 +168,7 @@ static void take_new(struct chooser *c)
     for (; c->taken < l->n && !c->status && !c->finish; c->taken++) {
         struct sampled_token *t = &l->out[c->taken];
         if (c->given) t->id = c->given[c->taken];
-        if (is_end(c, t->id) && !c->p->ignore_eos && !c->given) { /* one that the executor does not know of */
+        if (is_end(c, t->id) && !c->p->ignore_eos && !c->given) { /* an end that the executor does not treat as one */
             c->end = t->id;
             l->n = c->taken;
             l->ended = l->done = 1;
@@ -178,7 +178,7 @@ static void take_new(struct chooser *c)
     }
 }
 
-/* Of the rows of guesses: those that the ids chosen before them had guessed are chosen from, too. */
+/* Samples the rows of draft tokens while the draft tokens before them match the chosen ids. */
 static void check_guesses(struct chooser *c)
 {
     struct steno_batch *b = c->s->batch;
@@ -262,7 +262,7 @@ int chooser_next(struct chooser *c)
     return !c->status && !c->lane->sampler.done;
 }
 
-/* What the last replay chose; the rows of the next one. */
+/* Handles the ids chosen in the last replay, then adds the rows of the next one. */
 static int next(void *user)
 {
     struct chooser *c = user;
@@ -309,7 +309,7 @@ int chooser_end(struct chooser *c, int rc)
     return s->held.err || s->generated_text.err ? err_nomem(&s->error, s->held.len, "new ids") : STENO_OK;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------------------------------- */
+/* ---- open -------------------------------------------------------------------------------------------------------------------- */
 
 static int check_stops(steno_session *s, const steno_generate_params *p)
 {
@@ -320,7 +320,7 @@ static int check_stops(steno_session *s, const steno_generate_params *p)
     return STENO_OK;
 }
 
-/* Text ids are those with bytes of their own; what else there is never follows by a grammar. */
+/* Text ids are those with bytes of their own. With a grammar, all other ids are barred. */
 static int open_grammar(struct chooser *c)
 {
     const steno_generate_params *p = c->p;
@@ -332,7 +332,7 @@ static int open_grammar(struct chooser *c)
     int rc = p->json_schema ? json_schema_grammar(&rules, p->json_schema, strlen(p->json_schema), e) : STENO_OK;
     if (!p->json_schema) {
         buf_str(&rules, p->grammar);
-        buf_add(&rules, "", 1); /* and the rule where it begins */
+        buf_add(&rules, "", 1); /* the root rule is part of the key */
         buf_str(&rules, p->grammar_rule ? p->grammar_rule : "root");
     }
     if (!rc && rules.err) rc = err_nomem(e, rules.len, "a grammar");
@@ -357,7 +357,7 @@ int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_gene
     const steno_model *m = s->model;
     *c = (struct chooser){ .s = s, .p = p, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
     token_stream_begin(&c->stream, m->tokenizer, 0);
-    c->stream.began = 1; /* what was read is before it */
+    c->stream.began = 1; /* the prompt is before it */
     int rc = check_stops(s, p);
     if (!rc) rc = open_grammar(c);
     if (!rc) rc = sampler_chain_open(&c->chain, p, &s->error);

@@ -1,4 +1,4 @@
-/* steno: how much a text repeats itself. SPDX-License-Identifier: MIT */
+/* steno: compression ratio of a text. SPDX-License-Identifier: MIT */
 #include "task/compression.h"
 #include <zlib.h>
 
@@ -6,7 +6,7 @@ double compression_ratio(const char *text, size_t n)
 {
     z_stream z = { 0 };
     Bytef out[1024];
-    union { const char *c; Bytef *b; } in = { text }; /* zlib reads only, whatever its type says */
+    union { const char *c; Bytef *b; } in = { text }; /* zlib only reads, despite the type */
     if (deflateInit(&z, 6) != Z_OK) return -1;
     z.next_in = in.b;
     z.avail_in = (uInt)n;

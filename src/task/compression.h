@@ -1,8 +1,8 @@
-/* steno: how much a text repeats itself. SPDX-License-Identifier: MIT */
+/* steno: compression ratio of a text. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_COMPRESSION_H
 #define STENO_TASK_COMPRESSION_H
 #include <stddef.h>
 
-/* bytes / deflated bytes of text, as zlib level 6 makes it (openai-whisper, utils.py); negative: no memory */
+/* Bytes of text divided by its size after zlib level 6 (openai-whisper, utils.py). Negative: no memory */
 double compression_ratio(const char *text, size_t n);
 #endif

@@ -1,10 +1,10 @@
-/* steno: ids that are guessed ahead and checked together. SPDX-License-Identifier: MIT */
+/* steno: speculative decoding with draft tokens from the text itself. SPDX-License-Identifier: MIT */
 #include "task/draft.h"
 
-enum { NEAR = 12,     /* ids behind where a text was left that may have been left out */
-       LOST = 6,      /* ids that were put in, at most */
-       NGRAM = 4 };   /* ids that are looked for, at most */
-static double const forget = 0.95, gain_least = 1.05, more_least = 1.01; /* less is not worth the trouble */
+enum { NEAR = 12,     /* ids searched after a position for omitted ids */
+       LOST = 6,      /* most ids that count as inserted */
+       NGRAM = 4 };   /* most ids that are matched */
+static double const forget = 0.95, gain_least = 1.05, more_least = 1.01; /* a smaller gain is not used */
 
 struct draft draft_of(int32_t most)
 {
@@ -16,7 +16,7 @@ struct draft draft_of(int32_t most)
     return d;
 }
 
-/* ---- where? ------------------------------------------------------------------------------------------------------------------ */
+/* ---- position ---------------------------------------------------------------------------------------------------------------- */
 
 static void odds_learn(struct draft_odds *o, int right)
 {
@@ -26,7 +26,7 @@ static void odds_learn(struct draft_odds *o, int right)
 
 static double odds_of(const struct draft_odds *o) { return o->right / o->tried; }
 
-/* A place is taken where its kind is right more often than that of the one so far. */
+/* Takes the place if its kind has been right more often than the kind of the current one. */
 static void consider(struct draft *d, int32_t at, enum draft_kind kind)
 {
     if (d->at >= 0 && odds_of(&d->odds[kind]) <= odds_of(&d->odds[d->kind])) return;
@@ -34,7 +34,7 @@ static void consider(struct draft *d, int32_t at, enum draft_kind kind)
     d->kind = kind;
 }
 
-/* How many of the newest ids stand before a place, NGRAM at most. */
+/* Number of newest ids that match the ids before a place, at most NGRAM. */
 static int32_t matches(const int32_t *ids, int32_t n, int32_t at)
 {
     int32_t k = 0;
@@ -42,8 +42,8 @@ static int32_t matches(const int32_t *ids, int32_t n, int32_t at)
     return k;
 }
 
-/* The text was left: by what the newest ids are, where does it go on? Of places far away the longest match decides, and then which is
- * the last. */
+/* The expected text was left. Finds the place where the newest ids continue. Among distant places the longest match wins, then the last
+ * one. */
 static void look(struct draft *d, const int32_t *ids, int32_t n)
 {
     int32_t best = 0, place = -1;
@@ -64,7 +64,7 @@ static void look(struct draft *d, const int32_t *ids, int32_t n)
     if (d->since > 1 && d->left + d->since - 1 < n) consider(d, d->left + d->since - 1, DRAFT_BOTH);
 }
 
-/* One more id, ids[n - 1]. */
+/* Handles one more id, ids[n - 1]. */
 static void follow(struct draft *d, const int32_t *ids, int32_t n)
 {
     const int is_expected = d->at >= 0 && ids[d->at] == ids[n - 1];
@@ -80,9 +80,9 @@ static void follow(struct draft *d, const int32_t *ids, int32_t n)
     look(d, ids, n);
 }
 
-/* ---- how many? --------------------------------------------------------------------------------------------------------------- */
+/* ---- number ------------------------------------------------------------------------------------------------------------------ */
 
-/* As many as make most ids for their time, beside `lanes` rows that there are in any case. */
+/* Number of draft tokens with the most ids per time, next to `lanes` rows that run anyway. */
 static int32_t worth(const struct draft *d, int32_t most, const struct run_costs *costs, int32_t lanes)
 {
     if (run_costs_want(costs, lanes)) return 0;
@@ -102,7 +102,7 @@ static int32_t guess(struct draft *d, const int32_t *ids, int32_t n, int32_t mos
     for (; d->seen < n; d->seen++) follow(d, ids, d->seen + 1);
     if (d->at < 0) return 0;
     const int32_t k = worth(d, most, costs, lanes);
-    for (int32_t i = 0; i < k; i++) d->guess[i] = d->at + i < n ? ids[d->at + i] : d->guess[d->at + i - n]; /* a repetition goes on */
+    for (int32_t i = 0; i < k; i++) d->guess[i] = d->at + i < n ? ids[d->at + i] : d->guess[d->at + i - n]; /* a repetition continues */
     return k;
 }
 
@@ -111,7 +111,7 @@ void draft_rows(struct draft *d, struct run *r, uint16_t lane, const int32_t *id
 {
     const struct lane *l = &r->lane[lane];
     const int32_t most = d->most < room ? d->most : room;
-    if (!d->seen) d->seen = n - 1; /* what was read is not followed */
+    if (!d->seen) d->seen = n - 1; /* the prompt is not followed */
     d->n = d->n_given ? (d->n_given < room ? d->n_given : room) : most > 0 ? guess(d, ids, n, most, costs, lanes) : 0;
     d->n_given = 0;
     for (int32_t i = 0; i <= d->n; i++)

@@ -1,16 +1,16 @@
-/* steno: a small model that guesses what a larger one will choose. SPDX-License-Identifier: MIT */
+/* steno: speculative decoding with a draft model. SPDX-License-Identifier: MIT */
 #include "task/draft_model.h"
 #include <string.h>
 #include "base/os.h"
 #include "task/lanes.h"
 #include "task/task.h"
 
-/* ---- may it? ----------------------------------------------------------------------------------------------------------------- */
+/* ---- compatibility ----------------------------------------------------------------------------------------------------------- */
 
 static int check_vocab(const steno_model *m, const steno_model *draft, steno_error *e)
 {
     const struct vocab *v = &m->vocab, *w = &draft->vocab;
-    const int may_pad = m->tokenizer && draft->tokenizer; /* entries that only one of them has stand for nothing, and are never guessed */
+    const int may_pad = m->tokenizer && draft->tokenizer; /* ids that only one of the models has are padding, and are never drafted */
     if ((!may_pad && (v->n != w->n || m->n_vocab != draft->n_vocab)) || m->tokens.n_languages != draft->tokens.n_languages)
         return err_set(e, STENO_EARG, "the draft model has another vocabulary, of %d ids, %d languages among them, and the model of %d and "
                        "%d: take one that was made for the same", (int)draft->n_vocab, (int)draft->tokens.n_languages, (int)m->n_vocab,
@@ -40,13 +40,13 @@ int draft_model_check(const steno_model *m, const steno_model *draft, steno_erro
     return check_vocab(m, draft, e);
 }
 
-/* ---- how many? --------------------------------------------------------------------------------------------------------------- */
+/* ---- number ------------------------------------------------------------------------------------------------------------------ */
 
-static double const forget = 0.9;        /* what counts of a run when the next one is learnt from */
-static double const gain_least = 1.02;   /* less is not worth the trouble */
-enum { TRY_AGAIN = 32, TRY_SELDOM = 4096 }; /* ids without guesses, after which there is one again: twice as many each time it is wrong */
+static double const forget = 0.9;        /* weight of a run when the next one is added */
+static double const gain_least = 1.02;   /* a smaller gain is not used */
+enum { TRY_AGAIN = 32, TRY_SELDOM = 4096 }; /* ids without draft tokens before the next try; doubled each time a try is wrong */
 
-/* Products of a step. */
+/* Number of multiplications of a step. */
 static double products_of(const struct plan *p)
 {
     double n = 0;
@@ -68,8 +68,8 @@ int guessing_may_pay(const struct guessing *g)
     return g->share < 0.9;
 }
 
-/* k guesses for each text are a run of k + 1 rows of each, and k steps of the draft model. *best: the gain of those, where it is more than
- * it was. @return k */
+/* k draft tokens per text cost a run of k + 1 rows per text, and k steps of the draft model. *best is raised to the best gain. @return the
+ * best k */
 static int32_t best_of(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most, double *best)
 {
     const double step = run_costs_of(&b->costs, texts), known = run_costs_of(&b->draft->costs, texts);
@@ -112,10 +112,11 @@ void guessing_learn(struct guessing *g, int32_t guesses, int32_t right)
     g->right = forget * g->right + right;
     g->tried = forget * g->tried + right + (right < guesses);
     if (!was_tried) g->wait = TRY_AGAIN, g->since = 0;
-    else if (right < guesses) g->wait = 2 * g->wait < TRY_SELDOM ? 2 * g->wait : TRY_SELDOM, g->since = 0; /* right ones go on at once */
+    else if (right < guesses) g->wait = 2 * g->wait < TRY_SELDOM ? 2 * g->wait : TRY_SELDOM, g->since = 0; /* correct drafts continue at
+                                                                                                            * once */
 }
 
-/* ---- guessing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- drafting ---------------------------------------------------------------------------------------------------------------- */
 
 void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len)
 {
@@ -130,17 +131,17 @@ static int32_t id_at(const struct guessed_text *t, int32_t i)
     return i < t->n_before ? t->before[i] : t->lane->sampler.out[i - t->n_before].id;
 }
 
-/* Rows of the text that the draft model has not seen, as far as [., end). */
+/* Adds the rows of the text up to `end` that the draft model has not read. */
 static void rows_add(struct steno_batch *d, const struct guessed_text *t, int32_t end, uint16_t last)
 {
     const int32_t first = d->run.lane[t->to].kv.len, n_vocab = d->model->n_vocab;
     for (int32_t i = first; i < end; i++) {
         const int32_t id = id_at(t, i);
-        run_add(&d->run, id < n_vocab ? id : 0, i, t->to, i == end - 1 ? last : 0); /* what it has no entry for it reads as another */
+        run_add(&d->run, id < n_vocab ? id : 0, i, t->to, i == end - 1 ? last : 0); /* an id that it does not have is read as id 0 */
     }
 }
 
-/* All but the last few, which go together with those of the others. */
+/* Reads all but the last rows, which run together with those of the other texts. */
 static int read_on(struct steno_batch *d, int plan, const struct guessed_text *t)
 {
     enum { FEW = 16 };
@@ -157,7 +158,7 @@ static int read_on(struct steno_batch *d, int plan, const struct guessed_text *t
     return rc;
 }
 
-/* Its lane chooses by the rules of the other one, behind what that has chosen, among the ids that both have. */
+/* Sets its lane to sample by the rules of the large model's lane, after the same ids, from the ids that both models have. */
 static void sampler_set(struct steno_batch *d, struct guessed_text *t)
 {
     struct lane *l = &d->run.lane[t->to];

@@ -1,4 +1,4 @@
-/* steno: rows of a text become one vector. SPDX-License-Identifier: MIT */
+/* steno: pools the rows of a text into one vector. SPDX-License-Identifier: MIT */
 #include "task/embedding.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int too_long(steno_session *s, int i, size_t n)
                    (int)s->model->text_ctx);
 }
 
-/* Ids of the text behind those that are there. */
+/* Appends the ids of the text. */
 static int read_text(steno_session *s, struct embed_call *c, const char *text, int i)
 {
     const struct tokenizer *tokenizer = s->model->tokenizer;

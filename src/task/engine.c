@@ -1,17 +1,17 @@
-/* steno: what computes: its memory and its life. SPDX-License-Identifier: MIT */
+/* steno: batches: memory, opening and closing. SPDX-License-Identifier: MIT */
 #include "task/engine.h"
 #include <stdlib.h>
 #include "plan/same.h"
 #include "task/task.h"
 
-/* The plans in use; their number. */
+/* Lists the plans in use. Returns their number. */
 static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
 {
     for (int i = 0; i < m->n_plans; i++) plans[i] = &m->plan[i];
     return m->n_plans;
 }
 
-/* Lanes that a state is kept for: cross keys once per window; a stream's is that of whoever is at work, or in a run. */
+/* Number of lanes of a state: cross keys one per window; shift states one, or one per window of a run. */
 static uint32_t state_lanes(const steno_model *m, int state, uint32_t n_windows, uint32_t n_lanes)
 {
     switch (m->state[state].kind) {
@@ -28,7 +28,7 @@ size_t model_ops(const steno_model *m)
     return n;
 }
 
-/* What the executor has to know: of a batch, or of one that might be opened, whose states have their shapes alone. */
+/* Parameters of the executor for a batch, or for a batch that may be opened later; its states then have shapes only. */
 static struct exec_params exec_params_of(const steno_model *m, int threads, const struct plan *const *plans, struct kv_state *state,
                                          uint32_t rows_out)
 {
@@ -36,19 +36,19 @@ static struct exec_params exec_params_of(const steno_model *m, int threads, cons
                                  .max_out = rows_out, .threads = threads };
 }
 
-/* Bytes of the tokens there is room for. */
+/* Bytes of the tables of tokens. */
 static size_t tokens_sz(const steno_model *m, const struct batch_shape *s, uint32_t n_lanes)
 {
     return (m->task->one_by_one ? 1 : n_lanes) * s->n_ids * sizeof(struct sampled_token);
 }
 
-/* Streams whose states there is room for. */
+/* Number of streams whose states fit. */
 static uint32_t streams_of(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
     return m->n_states && m->state[0].kind == STATE_SHIFT ? state_lanes(m, 0, n_windows, n_lanes) : 0;
 }
 
-/* Its task's. A draft model takes one row of logits of each lane at a time. */
+/* Shape given by the task. A draft model takes one row of logits per lane at a time. */
 static struct batch_shape shape_of(const steno_model *m, uint32_t n_windows, uint32_t n_lanes, int is_draft)
 {
     struct batch_shape shape = m->task->shape(m, n_windows, n_lanes);
@@ -56,7 +56,7 @@ static struct batch_shape shape_of(const steno_model *m, uint32_t n_windows, uin
     return shape;
 }
 
-/* Without what its task keeps. */
+/* Memory without the task's part. */
 static size_t bare_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes, int is_draft)
 {
     const struct plan *plans[MODEL_PLANS];
@@ -89,7 +89,7 @@ size_t batch_draft_memory(const steno_model *draft, const steno_team *team, uint
     return bare_memory(draft, team, n_windows, 1, 1);
 }
 
-/* Everybody at work wants to stop. */
+/* Have all running requests been cancelled? */
 static int all_stop(void *user)
 {
     const struct steno_batch *b = user;
@@ -103,7 +103,7 @@ static int all_stop(void *user)
     return live;
 }
 
-/* Tables of rows and lanes, and what is chosen in them. */
+/* Allocates the tables of rows and lanes, and of the tokens chosen in them. */
 static int run_open(struct steno_batch *b, const struct plan **plans, int n_plans, const struct batch_shape *shape)
 {
     const uint32_t lanes = b->n_windows * b->n_lanes;
@@ -157,7 +157,7 @@ void batch_release(struct steno_batch *b)
     if (b && b->closed && !b->n_sessions) batch_close(b);
 }
 
-/* An empty one; NULL: no memory. */
+/* An empty batch; NULL: no memory. */
 static struct steno_batch *batch_new(const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes)
 {
     struct steno_batch *b = calloc(1, sizeof *b);
@@ -193,7 +193,7 @@ int batch_open_draft(struct steno_batch *b, const steno_model *draft, steno_erro
     const struct plan *ours = &b->model->plan[PLAN_ENCODER], *its = &draft->plan[PLAN_ENCODER];
     d->has_heard = its->cross_state != NO_STATE && same_phase(ours, its, PHASE_ENCODE);
     const int rc = open_parts(d, e);
-    for (uint32_t i = 0; !rc && i < d->run.n_lanes; i++) /* done until somebody wants guesses */
+    for (uint32_t i = 0; !rc && i < d->run.n_lanes; i++) /* done until a text needs draft tokens */
         d->run.lane[i] = (struct lane){ .kv.window = (uint16_t)i,
                                         .sampler = { .out = d->sampled + i * (size_t)draft->text_ctx, .last_ts = -1, .done = 1 } };
     if (rc) batch_close(d);

@@ -1,4 +1,4 @@
-/* steno: from a source to rows of filter banks. SPDX-License-Identifier: MIT */
+/* steno: from an audio source to rows of filter banks. SPDX-License-Identifier: MIT */
 #include "task/fbank_stream.h"
 #include <string.h>
 #include "base/os.h"
@@ -43,14 +43,14 @@ void fbank_stream_close(struct fbank_stream *r)
     r->fbank = NULL;
 }
 
-/* Did n samples come little faster than they are spoken? */
+/* Did n samples arrive at about the speed of live speech? */
 static int is_slow(int64_t n, int64_t ns)
 {
     enum { TIMES = 8, NS_PER_SAMPLE = 1000000000 / FBANK_RATE };
     return ns > n * NS_PER_SAMPLE / TIMES;
 }
 
-/* At most n samples into pcm. @return their number, 0 at the end, STREAM_WAITS, or a status */
+/* Reads at most n samples into pcm. @return their number, 0 at the end, STREAM_WAITS, or a status */
 static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
 {
     if (r->should_stop && r->should_stop(r->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
@@ -98,7 +98,7 @@ int64_t fbank_stream_samples(struct fbank_stream *r, float *pcm, int64_t n, sten
 
 /* ---- clips */
 
-/* Samples of the clip at hand: all that is held where that is all there is, else up to a quiet place. */
+/* Number of samples of the current clip: all that are held if no more follow, else up to a quiet place. */
 static int64_t clip_end(const struct fbank_stream *r)
 {
     if (r->n_held <= r->clip) return r->n_held;
@@ -113,13 +113,13 @@ int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e)
     const int rc = pass_over(r, e);
     *has = 0;
     if (rc || (r->ended && !r->n_held)) return rc;
-    while (r->n_held <= r->clip && !r->ended) { /* one sample more than a clip: then there is another */
+    while (r->n_held <= r->clip && !r->ended) { /* one sample more than a clip shows that another clip follows */
         const int64_t got = pull(r, r->pcm + r->n_held, r->clip + 1 - r->n_held, e);
         if (got < 0) return (int)got;
         r->n_held += got;
     }
     const int64_t t = os_now_ns();
-    if (r->clip_end < 0) r->clip_end = clip_end(r); /* else it was heard before, and nobody has taken it */
+    if (r->clip_end < 0) r->clip_end = clip_end(r); /* else the clip was read before and not taken yet */
     r->time.features_ns += os_now_ns() - t;
     *has = 1;
     return STENO_OK;
@@ -175,8 +175,8 @@ int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)
     return (int)fbank_end(r->fbank, out, ld);
 }
 
-/* As many samples as are gathered and give at most `max` rows, one read at least. *rc: why there are no more.
- * @return how many samples there are */
+/* Reads as many samples as are gathered and give at most `max` rows, at least one read. *rc: why there are no more. @return the number of
+ * samples */
 static int64_t gather(struct fbank_stream *r, int64_t max, int *rc, steno_error *e)
 {
     int64_t n = 0;
@@ -207,6 +207,6 @@ int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, in
     }
     *n = (int)rows;
     if (!rows) return rc;
-    if (rc) r->failed = rc == STREAM_WAITS ? STENO_OK : rc; /* what there is goes on first */
+    if (rc) r->failed = rc == STREAM_WAITS ? STENO_OK : rc; /* samples that were read are processed first */
     return STENO_OK;
 }

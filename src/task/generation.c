@@ -1,4 +1,4 @@
-/* steno: ids in, ids out. SPDX-License-Identifier: MIT */
+/* steno: reads ids and generates ids in one lane. SPDX-License-Identifier: MIT */
 #include "task/generation.h"
 #include <math.h>
 #include "task/chooser.h"
@@ -21,7 +21,7 @@ void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
     };
 }
 
-/* is_prompt: the rows in the run are. */
+/* is_prompt: the rows in the run are part of a prompt. */
 static int chain_run(steno_session *s, int plan, int steps, const struct chain_calls *calls, int is_prompt)
 {
     struct steno_batch *b = s->batch;
@@ -30,7 +30,7 @@ static int chain_run(steno_session *s, int plan, int steps, const struct chain_c
     const uint32_t rows = b->run.n_rows;
     run_costs_begin(&b->costs);
     const int rc = exec_chain(b->exec, &s->model->plan[plan], &b->run, steps, calls, &ran, session_time(s, plan), &spent);
-    if (is_prompt) { /* the first replay */
+    if (is_prompt) { /* first replay */
         s->timings.n_prompts++;
         s->timings.n_prompt_tokens += rows;
         s->timings.prompt_us += spent.first_ns / 1000;
@@ -59,7 +59,7 @@ static int check_ids(steno_session *s, const int32_t *ids, int n, int min)
     return STENO_OK;
 }
 
-/* The text is over; its keys and values may still serve another. */
+/* The text has ended. A later text may still reuse its keys and values. */
 static void forget(struct generation *g)
 {
     g->len = 0;
@@ -67,7 +67,7 @@ static void forget(struct generation *g)
     g->has_logits = 0;
 }
 
-/* Ids that a new text begins with as the last one did. One is read in any case, for its logits. */
+/* Number of ids that a new text shares with the start of the last one. At least one id is read again, for its logits. */
 static int32_t same_of(const steno_session *s, const struct generation *g, const int32_t *ids, int n)
 {
     const int32_t *held = (const int32_t *)(const void *)s->held.p;
@@ -76,8 +76,9 @@ static int32_t same_of(const steno_session *s, const struct generation *g, const
     return same;
 }
 
-/* Where layers that look back a window have let go of what a text begins with, it is read again, and others that begin so shall not have
- * to: that place is marked. Else it is the end of the prompt, behind which a conversation may go on in other words. */
+/* Marks a position for sliding-window layers. If they no longer hold the window after a common prefix, the prefix is read again, and its
+ * end is marked so that later texts can reuse it. Otherwise the end of the prompt is marked, because a conversation may continue
+ * differently from there. */
 static void mark_place(struct steno_batch *b, const struct generation *g, int32_t known, int32_t end)
 {
     const int32_t mark = lane_marked(b, g->lane);
@@ -120,7 +121,7 @@ int generation_begin(steno_session *s, struct generation *g, const int32_t *ids,
     return begin(s, g, ids, n, known);
 }
 
-/* The first of n + 1 rows is the id that was chosen last and has not run; a new beginning has none. flag: of the last row. */
+/* Reads n + 1 rows. The first is the last chosen id, which has not run yet; a new text has none. flag: of the last row. */
 static int feed_ids(steno_session *s, const struct generation *g, const int32_t *ids, int n, uint16_t flag, const struct chain_calls *calls)
 {
     struct steno_batch *b = s->batch;
@@ -137,7 +138,7 @@ static int feed_ids(steno_session *s, const struct generation *g, const int32_t 
     return rc;
 }
 
-/* Ids that may still come behind n that are read. */
+/* Number of ids that fit after reading n ids. */
 static int32_t room_of(const steno_session *s, const struct generation *g, int n)
 {
     return s->model->text_ctx + 1 - g->len - n - (g->last >= 0);
@@ -159,7 +160,7 @@ int generation_check(steno_session *s, const int32_t *ids, int n)
     return rc || n <= s->model->text_ctx ? rc : no_room(s, n);
 }
 
-/* What is asked of n ids, before any of them runs: a text that goes on, or another one that begins. */
+/* Checks n ids before any of them runs. again: the text continues. */
 static int check(steno_session *s, struct generation *g, const int32_t *ids, int n, int min, int again)
 {
     const int rc = check_ids(s, ids, n, min);
@@ -168,7 +169,7 @@ static int check(steno_session *s, struct generation *g, const int32_t *ids, int
     return room_of(s, g, n) > 0 ? STENO_OK : no_room(s, g->len + n);
 }
 
-/* Positions of which it is known what they hold: of whole replays alone, a failed one leaves the others as they were. */
+/* Sets the positions whose content is known. Only whole replays count, and a failed one leaves earlier positions unchanged. */
 static int ran(const steno_session *s, struct generation *g, int rc)
 {
     const int32_t held = (int32_t)(s->held.len / sizeof(int32_t)), len = s->batch->run.lane[g->lane].kv.len;
@@ -220,7 +221,7 @@ int generation_read(steno_session *s, struct generation *g, const int32_t *ids, 
     int rc = check(s, g, ids, n, 1, again);
     if (rc) return rc;
     rc = begin(s, g, ids, n, &known);
-    s->batch->run.lane[g->lane].sampler.done = 1; /* nothing is chosen */
+    s->batch->run.lane[g->lane].sampler.done = 1; /* nothing is sampled */
     if (!rc) rc = feed_ids(s, g, ids + known, n - known, ROW_LOGITS, NULL);
     if (!rc) g->len += n - known + (g->last >= 0);
     if (ran(s, g, rc)) return rc;

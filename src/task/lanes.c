@@ -1,4 +1,4 @@
-/* steno: what lanes hold of their texts. SPDX-License-Identifier: MIT */
+/* steno: positions that lanes hold of their texts. SPDX-License-Identifier: MIT */
 #include "task/lanes.h"
 
 static int grows(const struct steno_batch *b, int state) { return b->state[state].desc.kind == STATE_APPEND; }
@@ -6,7 +6,7 @@ static int grows(const struct steno_batch *b, int state) { return b->state[state
 int32_t lane_reach(const struct steno_batch *b, uint32_t lane, int32_t len)
 {
     int32_t was;
-    do { /* all of them have the same mark */
+    do { /* all states have the same mark */
         was = len;
         for (int i = 0; i < b->model->n_states; i++)
             if (grows(b, i)) len = (int32_t)state_reach(&b->state[i], lane, (uint32_t)len);

@@ -1,16 +1,16 @@
-/* steno: what lanes hold of their texts. SPDX-License-Identifier: MIT
+/* steno: positions that lanes hold of their texts. SPDX-License-Identifier: MIT
  *
- * A text's keys and values are in all states that grow with it: of layers that see all of it, and of those that look back a window. */
+ * The keys and values of a text are in all states that grow with it: those of full-attention layers and those of sliding-window layers. */
 #ifndef STENO_TASK_LANES_H
 #define STENO_TASK_LANES_H
 #include "task/engine.h"
 
-/* The most positions, up to len, behind which the lane's text can go on: fewer where the windows before that are gone. */
+/* Largest number of positions, up to len, after which the lane's text can continue. It is smaller if sliding windows before it are lost. */
 int32_t lane_reach(const struct steno_batch *b, uint32_t lane, int32_t len);
-/* The place to which a text can go back however far it is by then; 0: there is none, or no layer looks back a window. */
+/* The position to which a text can always return; 0: there is none, or no layer has a sliding window. */
 int32_t lane_marked(const struct steno_batch *b, uint32_t lane);
 void lane_mark(struct steno_batch *b, uint32_t lane, int32_t len);
-void lane_cut(struct steno_batch *b, uint32_t lane, int32_t len);      /* it holds no more than these, so many as lane_reach says */
-void lane_fork(struct steno_batch *b, uint32_t to, uint32_t from);     /* shares all that the other one holds */
+void lane_cut(struct steno_batch *b, uint32_t lane, int32_t len);      /* keeps the first len positions, at most what lane_reach returns */
+void lane_fork(struct steno_batch *b, uint32_t to, uint32_t from);     /* `to` shares all that `from` holds */
 int lane_prepare(struct steno_batch *b, uint32_t lane, int32_t from, int32_t to); /* as state_prepare */
 #endif

@@ -1,7 +1,7 @@
-/* steno: which language is spoken. SPDX-License-Identifier: MIT
+/* steno: spoken language detection. SPDX-License-Identifier: MIT
  *
- * The tokens of languages after start-of-transcript, of one window or of several.
- * Reference: openai-whisper 20250625, whisper/decoding.py, detect_language. */
+ * Reads the logits of the language tokens after start-of-transcript, for one window or several. Reference: openai-whisper 20250625,
+ * whisper/decoding.py, detect_language. */
 #include "task/language.h"
 #include <math.h>
 #include <string.h>
@@ -24,14 +24,14 @@ int language_asked(steno_session *s, const char *name, int *lang)
                    name);
 }
 
-/* Is a language that is so much ahead of the next, of logits, to be decided in f32? */
+/* Is the lead of the best language over the next, in logits, so small that f32 must decide? */
 static int is_near_tie(const steno_session *s, float ahead)
 {
     const double margin = s->params ? s->params->verify_margin : VERIFY_MARGIN;
     return margin > 0 && (double)ahead < margin;
 }
 
-/* Logits of the language tokens after start-of-transcript, [n_languages], of the window that is encoded in the decode slot. */
+/* Logits of the language tokens after start-of-transcript, [n_languages], for the window that is encoded in the decode slot. */
 static int language_logits(struct steno_batch *b, const struct token_roles *t, uint32_t decode_slot, struct op_time *time,
                            struct run_time *spent, float *logits)
 {
@@ -47,7 +47,7 @@ static int language_logits(struct steno_batch *b, const struct token_roles *t, u
     return rc || all ? rc : STENO_ENOMEM;
 }
 
-/* Index of the largest; *ahead: of the next. */
+/* Index of the largest; *ahead: its lead over the next. */
 static int largest_of(const float *x, int n, float *ahead)
 {
     int best = 0;
@@ -60,17 +60,17 @@ static int largest_of(const float *x, int n, float *ahead)
     return best;
 }
 
-/* What the logits x come to beside the largest, in *sum. */
+/* *sum: sum of the exponentials of x, relative to the largest. */
 static int shares_of(steno_session *s, const float *x, int best, double *sum)
 {
     *sum = 0;
     for (int i = 0; i < s->model->tokens.n_languages; i++) *sum += exp((double)x[i] - x[best]);
-    if (*sum >= 1) return STENO_OK; /* else a NaN is among them, or an infinity */
+    if (*sum >= 1) return STENO_OK; /* otherwise x has a NaN or an infinity */
     return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are no numbers: its weights are damaged");
 }
 
-/* softmax over the language tokens of the logits after start-of-transcript, of the window that begins at `from` (openai-whisper,
- * decoding.py, detect_language). @return the index of the largest, or a status */
+/* softmax over the language tokens after start-of-transcript, for the window that begins at `from` (openai-whisper, decoding.py,
+ * detect_language). @return the index of the largest, or a status */
 static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t at, int64_t from, float *probs)
 {
     const steno_model *m = s->model;
@@ -132,7 +132,7 @@ void language_vote_begin(struct language_vote *v)
     *v = (struct language_vote){ .best = -1 };
 }
 
-/* Is the window at `from` a full one, with more behind it, and without any sound (all bins are the floor)? In *silent. */
+/* *silent: 1 if the window at `from` is full, is not the last one, and has no sound (all bins are at the floor). */
 static int look_for_silence(steno_session *s, struct mel_stream *mel, int64_t from, int *silent)
 {
     *silent = 0;

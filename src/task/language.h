@@ -1,28 +1,29 @@
-/* steno: which language is spoken. SPDX-License-Identifier: MIT */
+/* steno: spoken language detection. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_LANGUAGE_H
 #define STENO_TASK_LANGUAGE_H
 #include "task/mel_stream.h"
 #include "task/session.h"
 
-/* Which language has been heard in how many windows; the best one's probabilities. */
+/* Votes: the language of each window; the probabilities of the best one. */
 struct language_vote {
     int n, over, best;
-    int first; /* windows without any sound before the first that counts */
+    int first; /* silent windows before the first one that counts */
     int times[MAX_LANGUAGES];
     float kept[MAX_LANGUAGES];
 };
 
-/* The language asked for by name, in *lang: -1 where the audio or an English-only model tells it. STENO_EARG: the model knows none such */
+/* Looks up the requested language; *lang: -1 if it must be detected or the model is English-only. STENO_EARG: the model does not have it */
 int language_asked(steno_session *s, const char *name, int *lang);
 
-/* Of the audio that `mel` has listened to; index or status. probs: [n] receives probabilities, NULL: nobody asks */
+/* Detects the language of the audio that `mel` has read. Returns its index or a status. probs: [n], may be NULL */
 int language_detect(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold, float *probs, int n);
 
-/* Of the window that is encoded in the decode slot, whose first lane is used; *probability: of that language. Index or status */
+/* Detects the language of the window that is encoded in the decode slot, using the slot's first lane. *probability: of that language.
+ * Returns its index or a status */
 int language_of_slot(steno_session *s, uint32_t at, double *probability);
 
-/* One step towards the language of a request: *lang where that is known, else what is heard, one window at a time, in *lang then. When it
- * is known the session's result says which. STENO_OK, STREAM_WAITS, or an error */
+/* One step of language detection for a request, one window at a time. *lang is set when the language is known, and then the session's
+ * result has it. STENO_OK, STREAM_WAITS, or an error */
 void language_vote_begin(struct language_vote *v);
 int language_choose(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, const steno_transcribe_params *p,
                     struct language_vote *v, int32_t *lang);

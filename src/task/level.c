@@ -1,7 +1,7 @@
-/* steno: where it is quiet. SPDX-License-Identifier: MIT
+/* steno: finds quiet places to cut audio. SPDX-License-Identifier: MIT
  *
- * Audio that is longer than a model takes at once is cut where nobody speaks, if it can be. A frame is as quiet as the mean over a fifth of
- * a second around it: a stop consonant is no pause. */
+ * Audio that is longer than a model's input is cut between words if possible. The quietness of a frame is the mean level over a fifth of a
+ * second around it, so a stop consonant does not count as a pause. */
 #include "task/level.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void levels_run(void *arg, int64_t first, int n, int slot)
         const float *x = l->pcm + t * FRAME;
         double sum = 0;
         for (int i = 0; i < FRAME; i++) sum += (double)x[i] * (double)x[i];
-        l->level[t] = sum < 1e30 ? (float)log10(sum / FRAME + 1e-10) : 30; /* also what is no number */
+        l->level[t] = sum < 1e30 ? (float)log10(sum / FRAME + 1e-10) : 30; /* NAN gives 30, too */
     }
 }
 

@@ -1,4 +1,4 @@
-/* steno: from a source to windows of log-mel. SPDX-License-Identifier: MIT */
+/* steno: from an audio source to windows of log-mel. SPDX-License-Identifier: MIT */
 #include "task/mel_stream.h"
 #include <math.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void mel_stream_close(struct mel_stream *f)
     f->mel = NULL;
 }
 
-/* Mean of each frame over its bands. */
+/* Appends the mean of each frame over its bands. */
 static void add_levels(struct mel_stream *f, const float *frame, int64_t n)
 {
     for (int64_t t = 0; t < n; t++) {
@@ -51,7 +51,7 @@ static void add_levels(struct mel_stream *f, const float *frame, int64_t n)
 
 static float *row_of(const struct mel_stream *f, int64_t frame) { return f->frame + (size_t)(frame % f->cap) * (size_t)f->n_mels; }
 
-/* n frames have been written behind the others; the oldest are forgotten where the ring is full. */
+/* Counts n frames that were written after the others. If the ring is full, the oldest are dropped. */
 static void frames_made(struct mel_stream *f, const float *frame, int64_t n)
 {
     if (f->listening) f->max = fmaxf(f->max, mel_loudest(f->mel));
@@ -62,7 +62,7 @@ static void frames_made(struct mel_stream *f, const float *frame, int64_t n)
     f->n = f->cap;
 }
 
-/* Samples that were read become frames, in two parts where the ring's end lies between. */
+/* Turns the samples into frames, in two parts if the end of the ring lies between. */
 static void frames_push(struct mel_stream *f)
 {
     for (int64_t at = 0; at < f->n_pcm;) {
@@ -86,7 +86,7 @@ static void frames_end(struct mel_stream *f)
     }
 }
 
-/* Read once, behind what has been read. */
+/* Reads once and appends the samples. */
 static int hear(struct mel_stream *f, steno_error *e)
 {
     if (f->should_stop && f->should_stop(f->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
@@ -101,7 +101,7 @@ static int hear(struct mel_stream *f, steno_error *e)
     return STENO_OK;
 }
 
-/* More frames, at least `want` where the audio goes on: as many samples as are gathered, though no more than those frames need. */
+/* Makes more frames, at least `want` unless the audio ends. Gathers samples for several threads, but no more than those frames need. */
 static int pull(struct mel_stream *f, int64_t want, steno_error *e)
 {
     do {

@@ -1,11 +1,11 @@
-/* steno: why a parameter is refused, in the caller's names for fields. SPDX-License-Identifier: MIT */
+/* steno: error messages for parameters, in the caller's names. SPDX-License-Identifier: MIT */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "task/params.h"
 
-/* Up to n - 1 bytes of what the caller's user calls a field. */
+/* Writes up to n - 1 bytes of the name that the caller's user knows for a field. */
 static void name_add(const struct judge *j, char *to, size_t n, const char *field, int with_value)
 {
     const steno_param_names *own = j->names;

@@ -1,7 +1,7 @@
 /* steno: what parameters need and exclude. SPDX-License-Identifier: MIT
  *
- * A parameter that can do nothing beside the others is refused: who asked for it believes that it does something. A row says when one
- * that is asked for makes sense, and else why it does not. */
+ * A parameter that has no effect next to the others is refused, because its user expects an effect. A row has the condition for a
+ * parameter, and the reason if it does not hold. */
 #include "task/params.h"
 #include "base/cpu.h"
 #include "search/ar.h"
@@ -14,7 +14,7 @@
 
 typedef const steno_transcribe_params *params_t;
 
-/* ---- what holds -------------------------------------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------------------------------------------- */
 
 static int is_given(const char *text)
 {
@@ -105,7 +105,7 @@ static const struct rule {
     const char *name;
     int (*holds)(params_t p);
     const char *reason;
-    int said;       /* 1: it counts only when it was said to be asked for: it does no harm where it waits for another one */
+    int said;       /* 1: applies only if the parameter was explicitly requested, because it does no harm while it waits for another one */
 } rules[] = {
     { "language_detection_segments", hears_language, "is for a language that is not known: {language} says which it is", SAID },
     { "language_detection_threshold", hears_language, "is for a language that is not known: {language} says which it is", SAID },
@@ -151,13 +151,13 @@ static const struct rule {
     { "decoder_chunk_look_back", decoder_rows_fit, TOO_FAR, 0 },
 };
 
-/* A model that serves no {condition_on_previous_text} has no windows that know of each other. */
+/* A model without {condition_on_previous_text} has independent windows anyway. */
 static int is_apart_anyway(const struct judge *j, const struct rule *r)
 {
     return r->holds == clips_apart && j->m && !(param_find(j->call, "condition_on_previous_text")->by & j->m->task->serves(j->m));
 }
 
-/* What is asked for; a model that serves no {temperature_increment_on_fallback} has one temperature, whatever the default is. */
+/* The parameters; a model without {temperature_increment_on_fallback} has a single temperature, whatever the default is. */
 static steno_transcribe_params without_ladder(const struct judge *j)
 {
     steno_transcribe_params p = *(params_t)j->p;
@@ -166,14 +166,14 @@ static steno_transcribe_params without_ladder(const struct judge *j)
     return p;
 }
 
-/* Does what a row says about transcriptions count for this call? */
+/* Does a transcription rule apply to this call? */
 static int is_about(const struct judge *j, const struct rule *r)
 {
     if (j->call == STENO_CALL_TRANSCRIBE) return 1;
-    return r->holds == hears_language || r->holds == hears_twice; /* an alignment has words in any case */
+    return r->holds == hears_language || r->holds == hears_twice; /* an alignment always has words */
 }
 
-/* Whoever says that something is off asks for nothing. */
+/* Switching a feature off requests nothing. */
 static int is_off(const struct param *r, const void *p)
 {
     if (r->kind == STENO_PARAM_TEXT || r->kind == STENO_PARAM_LIST || r->kind == STENO_PARAM_CALL) return 0;

@@ -1,4 +1,4 @@
-/* steno: the table of parameters: its rows. SPDX-License-Identifier: MIT */
+/* steno: the rows of the table of parameters. SPDX-License-Identifier: MIT */
 #include "task/params.h"
 #include "search/samplers.h"
 #include "task/draft.h"
@@ -25,8 +25,8 @@
 
 #define MAX_MS 1e15
 #define MAX_S 1e9
-#define MAX_CTX (1 << 20) /* of any model; its own is less */
-#define CTX_MOST (1 << 24) /* of a language model */
+#define MAX_CTX (1 << 20) /* upper bound for any model; the model's own is smaller */
+#define CTX_MOST (1 << 24) /* for language models */
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .by = BY_MANY | BY_ALIGN },
@@ -215,7 +215,7 @@ static void value_set(const struct param *r, char *to)
     case STENO_PARAM_NUMBER: *(double *)(void *)to = r->value; break;
     case STENO_PARAM_TEXT: *(const char **)(void *)to = r->text; break;
     case STENO_PARAM_LIST:
-    case STENO_PARAM_CALL: break; /* none */
+    case STENO_PARAM_CALL: break; /* has no value */
     }
 }
 
@@ -245,7 +245,7 @@ static int is_default(const struct param *r, const void *p)
     switch (r->kind) {
     case STENO_PARAM_TEXT:
         memcpy(&text, at, sizeof text);
-        return text == r->text || (r->text ? text && strcmp(text, r->text) == 0 : !*text); /* no text is none */
+        return text == r->text || (r->text ? text && strcmp(text, r->text) == 0 : !*text); /* an empty text equals no text */
     case STENO_PARAM_LIST: return *(const int32_t *)(const void *)((const char *)p + r->count_at) == 0;
     case STENO_PARAM_CALL: return memcmp(at, nothing, sizeof nothing) == 0;
     case STENO_PARAM_FLAG: return !*(const int32_t *)(const void *)at == !(r->value > 0);

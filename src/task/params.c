@@ -1,14 +1,14 @@
 /* steno: parameters of the public calls. SPDX-License-Identifier: MIT
  *
- * Callers own structs that grow from version to version. A call copies what its caller's version had over this version's defaults, so
- * later changes have no effect on it, and refuses what is out of range before work starts. */
+ * Callers own structs that grow from version to version. A call copies the fields that its caller's version has over this version's
+ * defaults. So later changes do not affect the call. Values out of range are refused before work starts. */
 #include "task/params.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include "task/task.h"
 
-enum { WORD = 8 }; /* bytes of the widest field, which lies on a multiple of them: a size in between cuts a field in two */
+enum { WORD = 8 }; /* bytes of the widest field, whose offset is a multiple of it: any other size would cut a field */
 
 int params_take(void *own, const void *theirs, size_t n, size_t min)
 {
@@ -30,7 +30,7 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
     memcpy(theirs, &size, sizeof size);
 }
 
-/* ---- who serves what --------------------------------------------------------------------------------------------------------- */
+/* ---- which model supports what ----------------------------------------------------------------------------------------------- */
 
 static unsigned who(const steno_model *m, enum steno_call call)
 {
@@ -51,7 +51,7 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
     return (r->by & by) != 0;
 }
 
-/* A language model that hears decodes token by token, too: what it does not serve is of decoders that look at an encoder's rows. */
+/* An audio language model also decodes token by token. What it does not support belongs to decoders that attend to an encoder. */
 static const char *why_not_audio_lm(const struct param *r)
 {
     if (r->at == offsetof(steno_transcribe_params, token_timestamps)) return "is for models that know when words are said";
@@ -83,7 +83,7 @@ const char *param_why_not(const struct param *r, const steno_model *m, enum sten
     return (r->by & BY_AR) == BY_MANY ? "is for models that know several languages" : "is for models that decode token by token";
 }
 
-/* What other families compute in may be asked of them by a program that asks it of all; typed, it is a mistake. */
+/* A value that the model uses anyway: a program may set it for all models, but a user who types it made a mistake. */
 static int is_so_anyway(const struct judge *j, const struct param *r)
 {
     return j->call == STENO_CALL_OPEN && r->at == offsetof(steno_model_params, compute) && param_number(r, j->p) == STENO_COMPUTE_F32;
@@ -93,7 +93,7 @@ static int check_served(const struct judge *j)
 {
     int n;
     const struct param *r = param_rows(j->call, &n);
-    for (int k = 0; k < 2 * n; k++) { /* first what was said: the rest may be its consequence */
+    for (int k = 0; k < 2 * n; k++) { /* first explicit requests: others may follow from them */
         const int i = k % n;
         const int is_asked = k < n ? param_said(j, r[i].name) : param_asked(j, &r[i]) && !is_so_anyway(j, &r[i]);
         if (is_asked && !param_served(&r[i], j->m, j->call))
@@ -134,7 +134,7 @@ static int check_list(const struct judge *j, const struct param *r)
     memcpy(&items, (const char *)j->p + r->at, sizeof items);
     if (n < 0) return param_refuse(j, "n_%s is %d, want 0 or more", r->name, (int)n);
     if (n && !items) return param_refuse(j, "%s is NULL but n_%s is %d", r->name, r->name, (int)n);
-    if (j->call == STENO_CALL_GENERATE) return STENO_OK; /* texts, that chooser.c looks at */
+    if (j->call == STENO_CALL_GENERATE) return STENO_OK; /* texts, which chooser.c checks */
     if (r->count_at != offsetof(steno_transcribe_params, n_clip_timestamps)) return check_ids(j, r->name, items, n);
     const double *t = items;
     for (int32_t i = 0; i < n; i++) {
@@ -167,7 +167,7 @@ static int check_temperature(const struct judge *j, double t)
     return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_MIN);
 }
 
-/* What is in its range, but not everywhere in it. */
+/* Refuses values that lie in the range but in a gap of it. */
 static int check_gaps(const struct judge *j)
 {
     if (j->call == STENO_CALL_GENERATE) return check_temperature(j, ((const steno_generate_params *)j->p)->temperature);
@@ -197,7 +197,7 @@ static int check_ranges(const struct judge *j)
     return rc ? rc : check_gaps(j);
 }
 
-/* ---- altogether -------------------------------------------------------------------------------------------------------------- */
+/* ---- all checks -------------------------------------------------------------------------------------------------------------- */
 
 int params_judge(const struct judge *j)
 {

@@ -1,4 +1,4 @@
-/* steno: how often tokens come back. SPDX-License-Identifier: MIT */
+/* steno: measures of repetition in token ids. SPDX-License-Identifier: MIT */
 #include "task/repetition.h"
 #include <math.h>
 
@@ -18,11 +18,11 @@ double token_entropy(const int32_t *ids, int32_t n)
 
 int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end)
 {
-    int32_t last[LOOP_NGRAM] = { 0 }; /* the latest text tokens, a ring */
-    int32_t same[LOOP_NGRAM + 1] = { 0 }; /* how many in a row equal the one n places before */
+    int32_t last[LOOP_NGRAM] = { 0 }; /* ring of the latest text tokens */
+    int32_t same[LOOP_NGRAM + 1] = { 0 }; /* same[n]: number of consecutive tokens equal to the one n places before */
     int32_t text = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (ids[i] >= text_end) continue; /* times differ where words do not */
+        if (ids[i] >= text_end) continue; /* timestamps differ where words repeat */
         for (int32_t k = 1; k <= LOOP_NGRAM; k++) {
             same[k] = text >= k && last[(text - k) % LOOP_NGRAM] == ids[i] ? same[k] + 1 : 0;
             const int32_t stretch = same[k] + k;

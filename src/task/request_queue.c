@@ -1,4 +1,4 @@
-/* steno: requests that wait for a batch. SPDX-License-Identifier: MIT */
+/* steno: the queue of a batch. SPDX-License-Identifier: MIT */
 #include "task/request_queue.h"
 #include "task/session.h"
 
@@ -22,7 +22,7 @@ void queue_push(steno_session *s, int priority)
     s->place.submitted_ns = os_now_ns();
     atomic_store(&s->place.is_queued, 1);
     s->next = atomic_load(&q->incoming);
-    while (!atomic_compare_exchange_weak(&q->incoming, &s->next, s)) {} /* s->next is the newest at every try */
+    while (!atomic_compare_exchange_weak(&q->incoming, &s->next, s)) {} /* s->next is the newest request at every try */
     queue_wake(s->batch);
 }
 
@@ -39,7 +39,7 @@ int queue_is_woken(const struct steno_batch *b)
 
 void queue_look(struct steno_batch *b)
 {
-    b->queue.seen = atomic_load(&b->queue.wakes); /* before anything is looked at: what comes later is noticed again */
+    b->queue.seen = atomic_load(&b->queue.wakes); /* read first, so that later changes wake the thread again */
     queue_take(b);
     for (steno_session *s = b->first; s; s = s->next) s->place.waits = 0;
 }
@@ -53,7 +53,7 @@ void queue_take(struct steno_batch *b)
 {
     struct request_queue *q = &b->queue;
     steno_session *s = atomic_exchange(&q->incoming, NULL), *oldest = NULL;
-    while (s) { /* the other way round */
+    while (s) { /* reverses the order */
         steno_session *older = s->next;
         s->next = oldest;
         oldest = s;
@@ -112,7 +112,7 @@ int queue_is_before(const steno_session *a, const steno_session *b)
     return a->place.arrival < b->place.arrival;
 }
 
-/* The next in the queue of those who want something, of one class or (-1) of all; NULL: nobody. */
+/* The next request in the queue that meets the condition, of one class or (-1) of all; NULL if there is none. */
 static steno_session *next_of(const struct steno_batch *b, want_fn *wants, int of_class)
 {
     steno_session *first = NULL;
@@ -121,7 +121,7 @@ static steno_session *next_of(const struct steno_batch *b, want_fn *wants, int o
     return first;
 }
 
-enum { LATER_EVERY = 4 }; /* windows, of which the last class has one where it waits */
+enum { LATER_EVERY = 4 }; /* windows, one of which goes to the last class while it waits */
 
 steno_session *queue_next(const struct steno_batch *b, want_fn *wants)
 {

@@ -1,4 +1,4 @@
-/* steno: what a request found out. SPDX-License-Identifier: MIT */
+/* steno: results of a request. SPDX-License-Identifier: MIT */
 #include "task/result.h"
 #include <string.h>
 
@@ -108,7 +108,7 @@ void result_append(struct result *r, const struct result *more)
         moved.text += text;
         moved.first_token += token;
         moved.first_word += word;
-        buf_add(&r->segments, &moved, sizeof moved); /* last: what can be read is whole */
+        buf_add(&r->segments, &moved, sizeof moved); /* added last, so that readers only see complete segments */
     }
 }
 
@@ -127,7 +127,7 @@ void result_hypothesis(struct result *r, struct hypothesis *h, const char *text,
     h->text = r->hypothesis_text.len;
     buf_add(&r->hypothesis_text, text, n);
     buf_add(&r->hypothesis_text, "", 1);
-    if (!result_status(r)) buf_add(&r->hypotheses, h, sizeof *h); /* last: what can be read is whole */
+    if (!result_status(r)) buf_add(&r->hypotheses, h, sizeof *h); /* added last, so that readers only see complete entries */
 }
 
 void result_left_out(struct result *r, struct left_out *l, const char *text, size_t n)
@@ -135,7 +135,7 @@ void result_left_out(struct result *r, struct left_out *l, const char *text, siz
     l->text = r->left_out_text.len;
     buf_add(&r->left_out_text, text, n);
     buf_add(&r->left_out_text, "", 1);
-    if (!result_status(r)) buf_add(&r->left_out, l, sizeof *l); /* last: what can be read is whole */
+    if (!result_status(r)) buf_add(&r->left_out, l, sizeof *l); /* added last, so that readers only see complete entries */
 }
 
 void result_span(struct result *r, const struct vad_span *v, const steno_vad_params *p)

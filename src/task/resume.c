@@ -1,4 +1,4 @@
-/* steno: requests that go on where others have ended. SPDX-License-Identifier: MIT */
+/* steno: requests that resume where others ended. SPDX-License-Identifier: MIT */
 #include "task/resume.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 
 enum { MAGIC = 0x31505253 /* "SRP1" */, TEXTS = 5 /* of a segment */, TEXT_MAX = 64, TIME_MAX_S = 1000000000 };
 
-/* Before each record. */
+/* Header of each record. */
 struct record_head {
-    uint32_t magic, sum; /* CRC-32 of what stands behind them */
-    uint64_t size;       /* of the record with this */
+    uint32_t magic, sum; /* CRC-32 of the bytes after these two fields */
+    uint64_t size;       /* of the record, including this header */
     uint64_t model;
     uint32_t n_results, n_state;
 };
@@ -23,7 +23,7 @@ static const size_t elem_sz[RESUME_BUFS] = {
     sizeof(struct hypothesis), sizeof(int32_t), sizeof(float), 1, sizeof(struct left_out), 1,
 };
 
-/* Bytes between fields would be of memory that nobody wrote. */
+/* Padding bytes would be uninitialised. */
 _Static_assert(sizeof(struct segment) == 3 * 8 + 2 * 8 + 3 * sizeof(size_t) + 6 * 4 + 4 * 8 + TEXTS * sizeof(char *), "no holes");
 _Static_assert(sizeof(struct sampled_token) == 2 * 4 + 4 * 4 && sizeof(struct token_time) == 3 * 8 + 2 * 4, "no holes");
 _Static_assert(sizeof(struct left_out) == 4 * 8 + sizeof(size_t) + 2 * 4, "no holes");
@@ -48,7 +48,7 @@ static const char **text_at(struct segment *g, int i)
     return text[i];
 }
 
-/* What a record is of: nobody goes on with one of another model or version. */
+/* Identifies the model and version of a record. A record of another model or version is refused. */
 static uint64_t model_hash(const steno_model *m)
 {
     char text[256];
@@ -72,7 +72,7 @@ static void put_segments(struct buf *out, const char *from, size_t n)
         }
         buf_add(out, &g, sizeof g);
         for (int i = 0; i < TEXTS; i++) {
-            const uint32_t len = text[i] ? (uint32_t)strlen(text[i]) + 1 : 0; /* with its NUL */
+            const uint32_t len = text[i] ? (uint32_t)strlen(text[i]) + 1 : 0; /* including the NUL */
             buf_add(out, &len, sizeof len);
             if (len) buf_add(out, text[i], len);
         }
@@ -114,7 +114,7 @@ int resume_tell(struct resume *r, steno_session *s, const steno_transcribe_param
     return STENO_OK;
 }
 
-/* ---- what is read again ------------------------------------------------------------------------------------------------------------ */
+/* ---- reading records ----------------------------------------------------------------------------------------------------------- */
 
 struct reader { const char *p; size_t left; int bad; };
 
@@ -164,7 +164,7 @@ static void take_result(struct reader *r, struct result *to)
     }
 }
 
-/* Times become milliseconds, and text. */
+/* Times must fit milliseconds and text. */
 static int is_time(double seconds)
 {
     return fabs(seconds) < TIME_MAX_S;
@@ -175,7 +175,7 @@ static int is_time_ms(int64_t ms)
     return ms > -(int64_t)TIME_MAX_S * 1000 && ms < (int64_t)TIME_MAX_S * 1000;
 }
 
-/* Of all words, tokens, segments and hypotheses. */
+/* Checks the times of all words, tokens, segments and hypotheses. */
 static int are_times_sound(const struct result *r)
 {
     const struct segment *g = (const struct segment *)(const void *)r->segments.p;
@@ -218,7 +218,7 @@ static int are_left_out_sound(const struct result *r)
     return 1;
 }
 
-/* Places are inside of what they are places in. */
+/* Checks that all offsets lie inside their buffers. */
 static int is_sound(struct result *r, const steno_model *m)
 {
     const size_t n_ids = r->ids.len / sizeof(int32_t), n_words = r->words.len / sizeof(struct word);
@@ -240,7 +240,7 @@ static int is_sound(struct result *r, const steno_model *m)
     return are_hypotheses_sound(r, m) && are_left_out_sound(r) && are_times_sound(r);
 }
 
-/* One record. @return 0: it is none, or not of this model */
+/* Reads one record. @return 0: it is damaged, or of another model */
 static int take_record(struct resume *r, struct reader *in, steno_session *s, int n_results)
 {
     struct record_head h;

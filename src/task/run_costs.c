@@ -1,11 +1,12 @@
-/* steno: what runs of few rows take, as measured. SPDX-License-Identifier: MIT */
+/* steno: measured time of runs with few rows. SPDX-License-Identifier: MIT */
 #include "task/run_costs.h"
 #include "base/os.h"
 
-/* What is hoped for where little is known: of a row more, as a part of the first; it counts as much as a part of a run. */
+/* Assumptions while little is known. row_part: cost of another row, as a part of the first. hope: weight of that assumption, as a part of a
+ * run. */
 static double const row_part = 0.05, hope = 0.1;
 static double const forget = 0.94, forget_slowly = 0.99;
-static double const surprise = 1.5; /* whatever else the machine does makes a run longer, never shorter: no more of it is believed */
+static double const surprise = 1.5; /* Other load makes a run longer, never shorter, so longer times count only up to this factor. */
 enum { AGE_MOST = 64 };
 
 void run_costs_begin(struct run_costs *c)
@@ -20,7 +21,7 @@ void run_costs_end(struct run_costs *c, uint32_t rows)
     c->began_ns = now;
 }
 
-/* A point of the line, and how much it counts. */
+/* Adds a point of the line, with its weight. */
 static void add(struct run_costs *c, double weight, double rows, double t)
 {
     c->w += weight;
@@ -45,7 +46,7 @@ void run_costs_learn(struct run_costs *c, uint32_t rows, int64_t ns)
     const int is_known = rows == 1 ? c->one > 0 : c->w >= 1;
     const double most = surprise * run_costs_of(c, (int32_t)rows), t = is_known && (double)ns > most ? most : (double)ns;
     c->seen[rows] = ++c->n;
-    fade(c, rows == 1 ? forget_slowly : forget); /* what long runs took is hoped to have changed when there were none for long */
+    fade(c, rows == 1 ? forget_slowly : forget); /* times of long runs fade even if there were none, so that they are tried again */
     if (rows > 1) add(c, 1, (double)rows, t);
     else c->one += c->one > 0 ? (t - c->one) * (t < c->one ? 0.4 : 0.15) : t;
 }

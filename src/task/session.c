@@ -1,4 +1,4 @@
-/* steno: what every session has, whatever its model does. SPDX-License-Identifier: MIT */
+/* steno: what all sessions have in common. SPDX-License-Identifier: MIT */
 #include "task/session.h"
 #include "search/grammar.h"
 #include "task/task.h"
@@ -15,7 +15,7 @@ int session_should_stop(steno_session *s)
     if (atomic_load(&s->cancel)) return 1;
     int stop = s->should_abort && s->should_abort(s->abort_user);
     if (!stop) stop = s->params && s->params->should_abort && s->params->should_abort(s->params->user);
-    if (stop) atomic_store(&s->cancel, 1); /* whoever asks next hears the same */
+    if (stop) atomic_store(&s->cancel, 1); /* later checks give the same answer */
     return stop;
 }
 
@@ -45,9 +45,9 @@ void session_ready(steno_session *s)
     struct steno_batch *b = s->batch;
     err_clear(&s->error);
     atomic_store(&s->cancel, 0);
-    if (b->at_work && !s->entered) return; /* others go on */
+    if (b->at_work && !s->entered) return; /* other sessions of the batch are running */
     b->solo = s;
-    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until lane_rewind puts one to use */
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until lane_rewind enables one */
 }
 
 void session_forget(steno_session *s)

@@ -1,4 +1,4 @@
-/* steno: audio that lies in memory. SPDX-License-Identifier: MIT */
+/* steno: audio sources in memory. SPDX-License-Identifier: MIT */
 #include "task/source.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* steno: what streams keep in an executor. SPDX-License-Identifier: MIT */
+/* steno: state of streams in an executor. SPDX-License-Identifier: MIT */
 #include "task/stream_state.h"
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static int put_back(struct steno_batch *b, const struct stream_state *s, uint32_
     return STENO_OK;
 }
 
-/* One that is not in this run: nobody's, or that of whoever has waited longest. */
+/* A lane that is not in this run: a free one, or the one that was unused for the longest time. */
 static uint32_t lane_choose(const struct steno_batch *b)
 {
     uint32_t best = 0;

@@ -1,32 +1,32 @@
-/* steno: what streams keep in an executor. SPDX-License-Identifier: MIT
+/* steno: state of streams in an executor. SPDX-License-Identifier: MIT
  *
- * The executor of a batch has lanes of shift states: one, or one for each window of a run where streams share those. A stream keeps its
- * lane while others have no need of it; who goes on after his was taken away has his state put into another one first. A session with a
- * batch of its own never copies anything. */
+ * The executor of a batch has lanes of shift states: one, or one per window of a run if streams share runs. A stream keeps its lane until
+ * another one needs it. When a stream continues after it lost its lane, its state is first copied to another one. A session with its own
+ * batch never copies. */
 #ifndef STENO_TASK_STREAM_STATE_H
 #define STENO_TASK_STREAM_STATE_H
 #include "task/engine.h"
 
-/* In a session. */
+/* State in a session. */
 struct stream_state {
     struct stream_copy {
-        uint8_t *at;     /* while another one has the lane; NULL: never yet */
+        uint8_t *at;     /* copy of the state while another stream has the lane; NULL before the first copy */
         size_t sz;
         uint32_t newest; /* rows that count; 0: all */
     } copy[MODEL_STATES];
-    int is_begun;        /* a lane or the copies hold it */
-    uint16_t lane;       /* whose it is, or was last */
+    int is_begun;        /* the state is in a lane or in the copies */
+    uint16_t lane;       /* its current or last lane */
 };
 
-/* Bytes of the copies as they are taken at opening. */
+/* Bytes of the copies, allocated at opening. */
 size_t stream_state_memory(const steno_model *m);
 int stream_state_open(struct stream_state *s, struct steno_batch *b, steno_error *e);
 void stream_state_close(struct stream_state *s);
-/* Another run begins: lanes may change hands. */
+/* Begins another run: lanes may be reassigned. */
 void stream_state_run(struct steno_batch *b);
-/* The lane s->lane holds s, and nobody else gets it before the next run; a new one is zeros. At most as many streams as there are lanes
- * are taken for a run. STENO_ENOMEM */
+/* Puts the state of s in lane s->lane, which stays assigned until the next run. The state of a new stream is zero. A run takes at most as
+ * many streams as there are lanes. STENO_ENOMEM */
 int stream_state_take(struct steno_batch *b, struct stream_state *s, steno_error *e);
-/* The stream is over. */
+/* Ends the stream. */
 void stream_state_end(struct steno_batch *b, struct stream_state *s);
 #endif

@@ -1,4 +1,4 @@
-/* steno: one window through the plans. SPDX-License-Identifier: MIT */
+/* steno: runs one window through the plans. SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "task/window.h"
 
@@ -13,7 +13,7 @@ float *window_mel(const steno_session *s)
     return batch_mel(s->batch);
 }
 
-/* What the encoder made of the window, rows without the gaps between them. The slot is the decoder's next. */
+/* Copies the encoder's output for the window, without gaps between rows, because the decoder reuses the slot. */
 static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
 {
     struct buf *b = &s->result.features;
@@ -24,7 +24,7 @@ static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
     for (int32_t i = 0; i < n_ctx && rows; i++)
         buf_add(b, rows + (size_t)i * ld, out->width * sizeof(float));
     if (rows && !b->err) return STENO_OK;
-    buf_free(b); /* no part of them is of use */
+    buf_free(b); /* an incomplete copy is of no use */
     return err_nomem(&s->error, (size_t)n_ctx * out->width * sizeof(float), "audio features");
 }
 

@@ -1,11 +1,11 @@
-/* steno: tokens of the clips of a run by integrate-and-fire. SPDX-License-Identifier: MIT */
+/* steno: integrate-and-fire over the clips of a run. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_clips.h"
 #include <string.h>
 #include "search/cif.h"
 #include "task/cif/cif_session.h"
 #include "task/clips/clip_request.h"
 
-enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TOKENS_BEST = 3, PHASE_TIMES = 4 }; /* behind PHASE_ENCODE */
+enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TOKENS_BEST = 3, PHASE_TIMES = 4 }; /* phases after PHASE_ENCODE */
 
 static struct cif_batch *cif_batch_of(const struct steno_batch *b) { return b->part; }
 
@@ -38,7 +38,7 @@ int cif_batch_open(struct steno_batch *b, steno_error *e)
     return t.failed ? err_nomem(e, clip_encoder_of(b)->max_rows * sizeof *c->token, "a batch") : clip_batch_init(b, e);
 }
 
-/* Weights of n rows. STENO_ENOMEM: the executor has nothing to show */
+/* Reads the weights of n rows. STENO_ENOMEM: the executor has no output */
 static int weights_read(struct steno_batch *b, uint16_t slot, uint32_t row, uint32_t n, struct cif_weight how, float *weight)
 {
     size_t ld = 0;
@@ -47,8 +47,9 @@ static int weights_read(struct steno_batch *b, uint16_t slot, uint32_t row, uint
     return x ? STENO_OK : STENO_ENOMEM;
 }
 
-/* Weights of the frames of clip i, and the tokens that they make, behind those of the clips before it. Its part of the tables begins at its
- * frames, of which each clip before it has one more. There are at most as many tokens as frames: a weight is no more than one. Likewise */
+/* Reads the weights of clip i's frames and finds its tokens, after those of earlier clips. Each clip has one extra frame in the tables, so
+ * its part begins i frames later than its rows. A weight is at most 1, so there are at most as many tokens as frames. Returns a status of
+ * the executor. */
 static int tokens_find(struct steno_batch *b, uint32_t i)
 {
     struct cif_batch *c = cif_batch_of(b);
@@ -75,7 +76,7 @@ int cif_clips_find(struct steno_batch *b, int n)
     return rc;
 }
 
-/* The decoder over all tokens, and their most probable ids. */
+/* Runs the decoder over all tokens and finds their most probable ids. */
 static int tokens_run(struct steno_batch *b)
 {
     struct cif_batch *c = cif_batch_of(b);
@@ -87,11 +88,11 @@ static int tokens_run(struct steno_batch *b)
     b->run.cif = (struct run_cif){ c->token, c->weight };
     run_prepare(&b->run);
     const int rc = clip_run_phase(b, PHASE_TOKENS, NULL);
-    if (rc || ((const struct cif_model *)b->model->part)->hot == CIF_HOT_WITHIN) return rc; /* ids come with the words */
+    if (rc || ((const struct cif_model *)b->model->part)->hot == CIF_HOT_WITHIN) return rc; /* the hot-word run finds the ids */
     return clip_run_phase(b, PHASE_TOKENS_BEST, NULL);
 }
 
-/* Does anybody want times that are told by weights of rows finer than frames? */
+/* Does a request need times from weights finer than frames? */
 static int wants_fine(const struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -102,7 +103,7 @@ static int wants_fine(const struct steno_batch *b)
     return wants && ((const struct cif_model *)b->model->part)->fine;
 }
 
-/* Those weights, of all clips. Likewise */
+/* Computes these weights for all clips. Returns a status of the executor. */
 static int fine_find(struct steno_batch *b)
 {
     struct cif_batch *c = cif_batch_of(b);
@@ -118,7 +119,7 @@ static int fine_find(struct steno_batch *b)
     return rc;
 }
 
-/* Before the tokens take its place. */
+/* Passes encoder rows to on_rows before the tokens overwrite them. */
 static int encoded_tell(struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -130,7 +131,7 @@ static int encoded_tell(struct steno_batch *b)
     return rc;
 }
 
-/* Hot words of each clip change its ids. */
+/* Applies the hot words of each clip to its ids. */
 static int words_heed(struct steno_batch *b)
 {
     struct cif_batch *c = cif_batch_of(b);

@@ -1,13 +1,13 @@
-/* steno: tokens of the clips of a run by integrate-and-fire. SPDX-License-Identifier: MIT
+/* steno: integrate-and-fire over the clips of a run. SPDX-License-Identifier: MIT
  *
- * Clips of several requests go through all phases together: each is a sequence of frames, and its tokens are a sequence of the table that
- * looks at those frames alone. */
+ * Clips of several requests pass through all phases together. Each clip is a sequence of frames, and its tokens are a sequence of the table
+ * that attends to those frames only. */
 #ifndef STENO_TASK_CIF_CIF_CLIPS_H
 #define STENO_TASK_CIF_CIF_CLIPS_H
 #include "task/cif/cif_hotwords.h"
 #include "task/clips/clip_run.h"
 
-/* Of a clip: frames with one of zeros behind the last, weights that times are told by where they are finer, and rows of the table. */
+/* A clip: its frames plus one zero frame, finer weights for times, and its rows of the table. */
 struct cif_clip {
     const float *alpha;        /* [n_frames] */
     float *fine;               /* [n_fine] */
@@ -15,17 +15,17 @@ struct cif_clip {
     uint32_t first_token, n_tokens;
 };
 
-/* In a batch: what the clips of the run at hand are made of, one clip behind the other. */
+/* State in a batch: data of the clips of the current run, in order. */
 struct cif_batch {
     struct clip_batch clips;
-    struct cif_clip *clip;     /* [n_windows] by the number of the sequence (clip_window.rows.lane) */
-    struct sequence *tokens;   /* [n_windows] likewise */
+    struct cif_clip *clip;     /* [n_windows] by sequence number (clip_window.rows.lane) */
+    struct sequence *tokens;   /* [n_windows] by sequence number */
     float *alpha;              /* [rows + n_windows] */
     float *fine;               /* [rows * cif_model.fine] */
     struct cif_token *token;   /* [rows] */
     float *weight;             /* [2 (rows + n_windows)] of tokens */
-    int heeds;                 /* hot words had a run of their own behind it */
-    struct cif_hot_rows hot;   /* [rows] of the table, for hot words */
+    int heeds;                 /* hot words changed the ids in a run of their own */
+    struct cif_hot_rows hot;   /* [rows] of the table, for the hot-word runs */
 };
 
 static inline const struct cif_clip *cif_clip_of(const struct steno_batch *b, const struct clip_window *w)
@@ -33,17 +33,17 @@ static inline const struct cif_clip *cif_clip_of(const struct steno_batch *b, co
     return &((const struct cif_batch *)b->part)->clip[w->rows.lane];
 }
 
-/* Its part of a batch, as a task's. */
+/* Implement a task's part of a batch. */
 size_t cif_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
 int cif_batch_open(struct steno_batch *b, steno_error *e);
 
-/* The clips of the run at hand through all phases: ids of tokens are in the run's table. A status of the executor's */
+/* Runs all phases over the clips of the current run. The ids of the tokens are in the run's table. Returns a status of the executor. */
 int cif_clips_run(struct steno_batch *b);
 
-/* The head once more, over the tokens of a clip; not where hot words have had it since. Likewise */
+/* Runs the head again over the tokens of a clip, unless hot words changed them. Returns a status of the executor. */
 int cif_clips_head(struct steno_batch *b, const struct clip_window *w, clip_row_fn *show);
 
-/* For measuring (clip_bench.h): the tokens of the clips, and n tokens of a frame each, whatever the weights say, decoded. */
+/* For benchmarks (clip_bench.h): finds the tokens of the clips; decodes n tokens of one frame each, whatever the weights are. */
 int cif_clips_find(struct steno_batch *b, int n);
 int cif_clips_bench(struct steno_batch *b, int n);
 #endif

@@ -1,4 +1,4 @@
-/* steno: hot words of a transcription by integrate-and-fire. SPDX-License-Identifier: MIT */
+/* steno: hot words for integrate-and-fire models. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_hotwords.h"
 #include <math.h>
 #include <stdlib.h>
@@ -6,12 +6,12 @@
 
 struct cif_hot_words {
     const steno_model *m;
-    struct buf ids, ends;       /* int32_t of all words, the one for none behind them; size_t where each ends, in ids */
+    struct buf ids, ends;       /* int32_t ids of all words, with the no-word entry last; size_t end of each in ids */
     uint32_t n, width;
     int have_vectors;
     float *vector;              /* [n, width] */
-    float *chosen;              /* [hot_most + 1, width] vectors that are attended to */
-    float *score, *key, *shares; /* [n] of words; [width, n] turned; [n] of one token */
+    float *chosen;              /* [hot_most + 1, width] vectors that the tokens attend to */
+    float *score, *key, *shares; /* [n] per word; [width, n] transposed; [n] for one token */
 };
 
 static const struct cif_model *cif_model_of(const steno_model *m) { return m->part; }
@@ -67,7 +67,7 @@ int cif_hot_open(struct cif_hot_words **out, const steno_model *m, const char *l
     h->m = m;
     h->width = width_of(m);
     int rc = lines ? add_lines(h, lines, e) : STENO_OK;
-    buf_add(&h->ids, &c->bos, sizeof c->bos); /* no word */
+    buf_add(&h->ids, &c->bos, sizeof c->bos); /* the no-word entry */
     buf_add(&h->ends, &h->ids.len, sizeof h->ids.len);
     h->n++;
     if (!rc && (h->ids.err || h->ends.err)) rc = err_nomem(e, h->ids.len, "hot words");
@@ -88,7 +88,7 @@ void cif_hot_close(struct cif_hot_words *h)
 
 /* ---- runs -------------------------------------------------------------------------------------------------------------------- */
 
-/* A phase of one of the plans over the table, and its time to the session. */
+/* Runs a phase of a plan over the table and adds its time to the session. */
 static int run_phase(steno_session *s, int plan, int phase, uint32_t n_rows)
 {
     struct steno_batch *b = s->batch;
@@ -101,7 +101,7 @@ static int run_phase(steno_session *s, int plan, int phase, uint32_t n_rows)
     return rc;
 }
 
-/* Rows of a slot into to[n, width]. */
+/* Copies the first n rows of a slot to to[n, width]. */
 static int copy_rows(struct steno_batch *b, int plan, uint16_t slot, float *to, uint32_t n, uint32_t width)
 {
     size_t ld = 0;
@@ -110,7 +110,7 @@ static int copy_rows(struct steno_batch *b, int plan, uint16_t slot, float *to, 
     return x ? STENO_OK : STENO_ENOMEM;
 }
 
-/* Words first .. last - 1, whose ids fit into a run. */
+/* Computes the vectors of words first .. last - 1, whose ids fit into a run. */
 static int make_vectors_of(struct cif_hot_words *h, steno_session *s, uint32_t first, uint32_t last)
 {
     struct steno_batch *b = s->batch;
@@ -144,7 +144,7 @@ static int make_vectors(struct cif_hot_words *h, steno_session *s)
     return rc;
 }
 
-/* Input of a phase: words, and behind them rows[n], which the table names. */
+/* Writes the words to the input of a phase, followed by rows[n], which become the rows of the table. */
 static void give_rows(struct steno_batch *b, const float *words, uint32_t n_words, const float *rows, uint32_t n, uint32_t width)
 {
     const struct plan *p = &b->model->plan[PLAN_HOT];
@@ -156,7 +156,7 @@ static void give_rows(struct steno_batch *b, const float *words, uint32_t n_word
     for (uint32_t i = 0; i < n; i++) run_add(&b->run, token_of_input(n_words + i), (int32_t)i, 0, 0);
 }
 
-/* Ids of the table's n rows by a head. */
+/* Runs a head over the table's n rows to find their ids. */
 static int run_head(steno_session *s, int phase, uint32_t n)
 {
     struct run *r = &s->batch->run;
@@ -169,9 +169,9 @@ static int run_head(steno_session *s, int phase, uint32_t n)
     return rc;
 }
 
-/* ---- which words ------------------------------------------------------------------------------------------------------------- */
+/* ---- selection of words ------------------------------------------------------------------------------------------------------ */
 
-/* Add what one token's head attends to each word with. */
+/* Adds the attention weights of one head of one token to the score of each word. */
 static void add_shares(struct cif_hot_words *h, const float *query, const float *key, uint32_t d_head)
 {
     const float scale = 1 / sqrtf((float)d_head);
@@ -184,7 +184,8 @@ static void add_shares(struct cif_hot_words *h, const float *query, const float 
     for (uint32_t w = 0; w < h->n; w++) h->score[w] += x[w] / sum;
 }
 
-/* The words that get most of the attention of n tokens, best first, and behind them none, which may be among them, too. */
+/* Selects the words with the most attention from n tokens, best first, and the no-word entry last. That entry may also be among the
+ * selected. */
 static int choose_words(struct cif_hot_words *h, steno_session *s, const float *heard, uint32_t n)
 {
     struct steno_batch *b = s->batch;
@@ -215,10 +216,11 @@ static int choose_words(struct cif_hot_words *h, steno_session *s, const float *
 
 /* ---- a clip ------------------------------------------------------------------------------------------------------------------ */
 
-/* Of a clip. */
+/* The tokens of a clip. */
 struct hot_clip { float *own, *heard; struct best *best; uint32_t n; };
 
-/* A decoder beside the model's own goes over the tokens before and behind that one; the sums of both say ids. */
+/* CIF_HOT_BESIDE: a second decoder attends to the hot words, for the token rows before and after attention of the main decoder. The sum of
+ * both gives the ids. */
 static int run_beside(struct cif_hot_words *h, steno_session *s, const struct hot_clip *c)
 {
     struct steno_batch *b = s->batch;

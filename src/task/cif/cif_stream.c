@@ -1,4 +1,4 @@
-/* steno: the task of transcribing a stream by integrate-and-fire. SPDX-License-Identifier: MIT */
+/* steno: the task of streaming transcription by integrate-and-fire. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_stream.h"
 #include <string.h>
 #include "plan/bind.h"
@@ -22,7 +22,7 @@ static int take(steno_session *s)
     const steno_transcribe_params *p = &v->clips.request.p;
     param_chunk_size(p->chunk_size, v->chunk);
     v->look_back[STATE_PAST] = look_back_rows(p->encoder_chunk_look_back, v->chunk[1]);
-    /* the reference's decoder takes "everything" for nothing */
+    /* the reference's decoder treats "unlimited" as none */
     v->look_back[STATE_CROSS_PAST] = look_back_rows(p->decoder_chunk_look_back > 0 ? p->decoder_chunk_look_back : 0, v->chunk[1]);
     return STENO_OK;
 }
@@ -47,7 +47,7 @@ static void end(steno_session *s)
 
 /* ---- chunks ---- */
 
-/* The audio has ended within a chunk: less than a row is not heard, but rows that saw nothing behind them are seen once more. */
+/* Handles audio that ends within a chunk. A rest shorter than a row is dropped. Rows that had no rows after them are encoded once more. */
 static void hear_last(struct stream_session *v, float *rows, size_t width, int64_t samples)
 {
     struct fbank_stream *r = &v->clips.fbank;
@@ -83,7 +83,7 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     const size_t width = row_width(s->model), beside = (size_t)stream_beside(v);
     const float scale = stream_model_of(s->model)->scale;
     for (int32_t i = 0; i < v->n_new; i++) {
-        float *row = v->rows + (beside + (size_t)i) * width, *position = x; /* x is written below */
+        float *row = v->rows + (beside + (size_t)i) * width, *position = x; /* x serves as scratch and is overwritten below */
         sinusoids_row(position, (uint32_t)width, ++v->placed);
         s->model->kern.scale(row, row, scale, position, width);
     }

@@ -1,4 +1,4 @@
-/* steno: the task of transcribing a stream by integrate-and-fire. SPDX-License-Identifier: MIT */
+/* steno: the task of streaming transcription by integrate-and-fire. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_CIF_STREAM_H
 #define STENO_TASK_CIF_STREAM_H
 #include "task/task.h"

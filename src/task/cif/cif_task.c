@@ -1,7 +1,7 @@
 /* steno: the task of transcription by integrate-and-fire. SPDX-License-Identifier: MIT
  *
- * An encoder gives each frame a weight; where weights add up to one, frames become a token (Dong and Xu 2020). All tokens of a clip are
- * decoded at once, and each becomes the most probable id. */
+ * The model gives each encoder frame a weight. Whenever the weights sum to 1, the frames become a token (Dong and Xu 2020). All tokens of a
+ * clip are decoded at once; each becomes its most probable id. */
 #include "task/cif/cif_task.h"
 #include <math.h>
 #include "search/cif_times.h"
@@ -16,9 +16,9 @@ enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };
 
 static const struct cif_model *cif_model_of(const steno_model *m) { return m->part; }
 
-/* ---- what it found ---- */
+/* ---- results ---- */
 
-/* Ids of the clip that are text, in cif_session.ids and the batch's table of tokens. */
+/* Copies the text ids of the clip to cif_session.ids and their tokens to the batch's table. */
 static struct clip_found found_of(const steno_session *s, const struct cif_clip *clip)
 {
     const struct cif_model *m = cif_model_of(s->model);
@@ -34,8 +34,8 @@ static struct clip_found found_of(const steno_session *s, const struct cif_clip 
     return f;
 }
 
-/* Seconds in the clip of each id that is text. Where frames tell them, the reference gives the predictor's peaks for its weights and the
- * other way round, so peaks are scaled and walked over; times are held to it. */
+/* Finds the times of the text ids, in seconds from the clip's start. For finer weights the reference swaps the predictor's peaks and
+ * weights, so peaks are scaled and searched here. The times equal those of the reference. */
 static void find_times(const steno_session *s, const struct cif_clip *clip, int32_t n)
 {
     struct cif_session *c = cif_of(s);
@@ -55,7 +55,7 @@ static void show_logits(steno_session *s, int row, const float *logits, const st
     clip_rows_tell(s, cif_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
 }
 
-/* For whoever asked for them. */
+/* Passes rows to on_rows. */
 static int show_rows(steno_session *s, const struct clip_window *w, const struct cif_clip *clip)
 {
     clip_rows_tell(s, w, &(struct clip_rows){ "cif_alphas", clip->alpha, 0, clip->n_frames, 1, 1 });
@@ -106,7 +106,7 @@ static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .take = ta
 
 static unsigned serves(const steno_model *m)
 {
-    const struct cif_model *c = cif_model_of(m); /* NULL while it is opened */
+    const struct cif_model *c = cif_model_of(m); /* NULL while the model is being opened */
     return BY_CIF | (c && c->hot != CIF_HOT_NONE ? BY_HOT : 0);
 }
 
@@ -116,10 +116,10 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
     return (struct batch_shape){ PLAN_ENCODER, RUN_LANES, m->plan[PLAN_ENCODER].max_rows };
 }
 
-/* Bytes per frame of what a session keeps. */
+/* Bytes per frame in a session. */
 enum { PER_FRAME = sizeof(int32_t) + 2 * sizeof(double), PER_FINE = 2 * sizeof(float) };
 
-/* Rows that times are told by, at most. */
+/* Maximum number of rows for finer times. */
 static size_t fine_rows(const steno_model *m)
 {
     const int32_t fine = cif_model_of(m)->fine;
@@ -157,7 +157,7 @@ static void part_close(steno_session *s)
     cif_words_close(&c->words);
 }
 
-/* ---- measuring ---- */
+/* ---- benchmarks ---- */
 
 static int64_t bench(steno_session *s, const char *phase, int n)
 {

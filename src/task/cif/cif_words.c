@@ -1,4 +1,4 @@
-/* steno: words of tokens found by integrate-and-fire. SPDX-License-Identifier: MIT */
+/* steno: words from the tokens of integrate-and-fire. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_words.h"
 #include <math.h>
 

@@ -1,10 +1,10 @@
-/* steno: chunks of several streams through the plan together. SPDX-License-Identifier: MIT */
+/* steno: chunks of several streams pass through the plan together. SPDX-License-Identifier: MIT */
 #include "task/cif/stream_session.h"
 #include <string.h>
 #include "search/cif.h"
 #include "task/clips/clip_run.h"
 
-enum { PHASE_FIRE = 1, PHASE_REST = 2, PHASE_TOKENS = 3, PHASE_HEAD = 4 }; /* behind PHASE_ENCODE */
+enum { PHASE_FIRE = 1, PHASE_REST = 2, PHASE_TOKENS = 3, PHASE_HEAD = 4 }; /* phases after PHASE_ENCODE */
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -39,7 +39,7 @@ int stream_batch_open(struct steno_batch *b, steno_error *e)
     return t.failed ? err_nomem(e, clip_encoder_of(b)->max_rows * sizeof *c->token, "a batch") : clip_batch_init(b, e);
 }
 
-/* ---- what is looked back on ---- */
+/* ---- look-back ---- */
 
 uint32_t stream_keys(const steno_session *s)
 {
@@ -47,8 +47,8 @@ uint32_t stream_keys(const steno_session *s)
     return (uint32_t)(stream_beside(v) + v->n_new) + larger(v->past[STATE_PAST].held, v->past[STATE_CROSS_PAST].held);
 }
 
-/* The next run sees what earlier ones left in the state, and leaves the first `kept` of its own rows. Of those of the encoder's first chunk
- * all stay, as in the reference. @return what there is then */
+/* Sets what the next run of a stream sees: the rows that earlier runs left in the state. The run adds its first `kept` rows. Of the
+ * encoder's first chunk all rows stay, as in the reference. @return the number of rows in the state afterwards */
 static uint32_t past_set(struct stream_batch *c, struct stream_session *v, int state, uint32_t kept, uint32_t room)
 {
     struct run_past *p = &v->past[state];
@@ -58,15 +58,15 @@ static uint32_t past_set(struct stream_batch *c, struct stream_session *v, int s
     return smaller(p->held + p->kept, first ? room : smaller(v->look_back[state], room));
 }
 
-/* Rows of a chunk that the state takes. */
+/* Number of a chunk's rows that the state keeps. */
 static uint32_t kept_of(const struct stream_session *v, int state)
 {
-    const int has_ahead = state == STATE_CROSS_PAST || v->chunk[2]; /* without rows ahead the reference's encoder keeps none */
+    const int has_ahead = state == STATE_CROSS_PAST || v->chunk[2]; /* without look-ahead rows, the reference's encoder keeps none */
     const int32_t behind = state == STATE_CROSS_PAST ? 0 : v->chunk[2];
     return has_ahead && (state == STATE_PAST || v->n_tokens) ? (uint32_t)(v->n_rows - behind) : 0;
 }
 
-/* A phase that looks back on a state. */
+/* Runs a phase that attends to a state. */
 static int run_phase(struct steno_batch *b, int phase, int state)
 {
     enum { STEP = 256 };
@@ -77,7 +77,7 @@ static int run_phase(struct steno_batch *b, int phase, int state)
         if (!c->clips.window[i].s) continue;
         struct stream_session *v = stream_of(c->clips.window[i].s);
         const uint32_t next = past_set(c, v, state, kept_of(v, state), room);
-        const uint32_t steps = (next + STEP - 1) / STEP * STEP; /* what looks back on everything grows in steps */
+        const uint32_t steps = (next + STEP - 1) / STEP * STEP; /* unlimited look-back grows in steps */
         rc = exec_state_grow(b->exec, state, v->state.lane, v->look_back[state] == UINT32_MAX ? smaller(steps, room) : next);
         v->past[state].held = next;
         v->state.copy[state].newest = next ? next : 1;
@@ -87,7 +87,7 @@ static int run_phase(struct steno_batch *b, int phase, int state)
 
 /* ---- tokens ---- */
 
-/* Weights of the frames, behind what was left before them. */
+/* Weights of the frames, after the remainder of the last chunk. */
 static int weights_read(struct steno_batch *b, struct stream_session *v, const struct clip_window *w)
 {
     const struct plan *p = clip_encoder_of(b);
@@ -105,14 +105,14 @@ static int weights_read(struct steno_batch *b, struct stream_session *v, const s
     return STENO_OK;
 }
 
-/* Rows of the table that are of chunk i. They are nobody's keys. */
+/* Sets the table rows of chunk i. No other row attends to them. */
 static void tokens_place(struct stream_batch *c, uint32_t i, uint32_t n)
 {
     c->tokens[i] = sequence_next(i ? &c->tokens[i - 1] : NULL, n, c->clips.window[i].rows.lane);
     c->tokens[i].block = 0;
 }
 
-/* Tokens of all chunks, one chunk behind the other; nobody's has none. *n_tokens: of all */
+/* Finds the tokens of all chunks, in order. A window without a session has none. *n_tokens: their total */
 static int tokens_find(struct steno_batch *b, uint32_t *n_tokens)
 {
     struct stream_batch *c = stream_batch_of(b);
@@ -141,7 +141,7 @@ static int tokens_find(struct steno_batch *b, uint32_t *n_tokens)
     return STENO_OK;
 }
 
-/* A table of the tokens, or of what is left, one of each chunk: made of frames as `token` says. */
+/* Fills the table with the tokens of all chunks, or with the remainder of each. `token` has the frames of each. */
 static void table_fill(struct steno_batch *b, const struct cif_token *token, int left)
 {
     struct stream_batch *c = stream_batch_of(b);
@@ -155,7 +155,7 @@ static void table_fill(struct steno_batch *b, const struct cif_token *token, int
     run_prepare(&b->run);
 }
 
-/* What is left of each chunk, once its tokens have what was left before it; then the table is theirs again. */
+/* Computes the remainder of each chunk after its tokens have used the previous remainder. Then restores the table of tokens. */
 static int rest_keep(struct steno_batch *b)
 {
     struct stream_batch *c = stream_batch_of(b);

@@ -1,21 +1,21 @@
-/* steno: words of a stream, as soon as nothing can change them. SPDX-License-Identifier: MIT
+/* steno: words of a stream, output as soon as they are final. SPDX-License-Identifier: MIT
  *
- * A word may have its pieces in several chunks, and letters that follow each other become one word. So what is open at the end of a chunk
- * waits, and the texts of all segments, put together, are the text of the whole. */
+ * A word's pieces may lie in several chunks, and consecutive letters become one word. A word that is open at the end of a chunk waits for
+ * the next chunk. So the concatenated texts of all segments are the text of the whole. */
 #include <math.h>
 #include <string.h>
 #include "task/cif/stream_session.h"
 
 enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };
-static double const before_fire = 1.5, longest = 12; /* frames, as in search/cif_times.c */
+static double const before_fire = 1.5, longest = 12; /* in frames, as in search/cif_times.c */
 
-/* Frame of the stream in which token i fired. */
+/* Frame of the stream at which token i fired. */
 static double fired_at(const struct stream_session *v, int32_t i)
 {
-    return (double)(v->placed - v->n_rows) + v->token[i].first + v->token[i].n - 2; /* frame 0 is what was left before */
+    return (double)(v->placed - v->n_rows) + v->token[i].first + v->token[i].n - 2; /* frame 0 is the remainder of the last chunk */
 }
 
-/* Where token i begins, in frames; behind the last one where the chunk ends, as far as it counts. */
+/* Start of token i in frames. After the last token, the end of the chunk's counted frames. */
 static double begins_at(const struct stream_session *v, int32_t i)
 {
     if (i == v->n_tokens && v->is_last) return (double)v->placed;
@@ -23,7 +23,7 @@ static double begins_at(const struct stream_session *v, int32_t i)
     return fmax(at - before_fire, 0);
 }
 
-/* Tokens of the run that are text go behind those that wait. */
+/* Appends the text tokens of the run to the waiting ones. */
 static void take_tokens(steno_session *s, struct stream_session *v)
 {
     const struct cif_model *m = stream_model_of(s->model);
@@ -39,7 +39,7 @@ static void take_tokens(steno_session *s, struct stream_session *v)
     }
 }
 
-/* Of the first tokens, only [from, ..) stay; the first n_told of those were told. */
+/* Keeps `told` tokens from `from` on, which have been output, and the tokens from `open` on. */
 static void drop_tokens(struct stream_session *v, int32_t from, int32_t told, int32_t open)
 {
     const int32_t waiting = v->n - open;
@@ -53,7 +53,7 @@ static void drop_tokens(struct stream_session *v, int32_t from, int32_t told, in
     v->n = told + waiting;
 }
 
-/* Words [from, to) are a segment, of the tokens up to `open`. */
+/* Outputs words [from, to) as a segment with the tokens up to `open`. */
 static int segment_tell(steno_session *s, const struct clip_window *w, size_t from, size_t to, int32_t open)
 {
     struct stream_session *v = stream_of(s);
@@ -81,7 +81,7 @@ int stream_settle(steno_session *s, const struct clip_window *w)
     if (v->is_last || v->n - v->n_told > OPEN_MAX) open = v->n;
     const struct token_word *word = cif_word(&v->words);
     size_t from = 0;
-    while (from < cif_words_n(&v->words) && word[from].first < v->n_told) from++; /* more than one where another lies within its pieces */
+    while (from < cif_words_n(&v->words) && word[from].first < v->n_told) from++; /* several if another word lies within its pieces */
     size_t to = from;
     while (to < cif_words_n(&v->words) && word[to].first < open) to++;
     if (to == from) return STENO_OK;

@@ -1,7 +1,7 @@
-/* steno: the task of making vectors of texts. SPDX-License-Identifier: MIT
+/* steno: the task of text embeddings. SPDX-License-Identifier: MIT
  *
- * An encoder whose rows see all of their text. As many texts run together as there is room for, each a sequence of its own: what the others
- * are changes no bit of a row. Nothing is queued, a call does its work at once. */
+ * The encoder's rows attend to all of their text. As many texts run together as fit, each as its own sequence; other texts do not change
+ * any bit of a row. Nothing is queued: a call does its work at once. */
 #include "task/embed/embed_task.h"
 #include <string.h>
 #include "base/os.h"
@@ -19,7 +19,7 @@ struct together {
     uint32_t n;
 };
 
-/* A sequence of n rows more, where there is room for it. */
+/* Adds a sequence of n rows if it fits. */
 static int add_sequence(struct together *g, uint32_t n, uint32_t most)
 {
     const struct sequence *last = g->n ? &g->sequence[g->n - 1] : NULL;
@@ -28,7 +28,7 @@ static int add_sequence(struct together *g, uint32_t n, uint32_t most)
     return 1;
 }
 
-/* Rows of the next texts, as many as there is room for: of one there always is. */
+/* Adds the rows of the next texts, as many as fit. At least one always fits. */
 static void fill(struct steno_batch *b, struct together *g, const struct embed_call *c)
 {
     struct run *r = &b->run;
@@ -87,9 +87,9 @@ static int embed(steno_session *s, const struct embed_call *c)
     return rc;
 }
 
-/* ---- for measuring -------------------------------------------------------------------------------------------------------------- */
+/* ---- benchmarks ----------------------------------------------------------------------------------------------------------------- */
 
-/* Texts of n ids, whatever they are. */
+/* Fills the run with texts of n arbitrary ids. */
 static void fill_any(struct steno_batch *b, struct together *g, uint32_t texts, uint32_t n)
 {
     const uint32_t most = b->model->plan[PLAN_ENCODER].max_rows, vocab = (uint32_t)b->model->n_vocab;

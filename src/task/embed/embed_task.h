@@ -1,4 +1,4 @@
-/* steno: the task of making vectors of texts. SPDX-License-Identifier: MIT */
+/* steno: the task of text embeddings. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_EMBED_TASK_H
 #define STENO_TASK_EMBED_TASK_H
 #include "task/task.h"

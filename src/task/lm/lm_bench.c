@@ -1,4 +1,4 @@
-/* steno: parts of going on with a text one at a time, for measuring. SPDX-License-Identifier: MIT */
+/* steno: benchmarks of single phases of text generation. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_bench.h"
 #include <string.h>
 #include "base/os.h"
@@ -6,7 +6,7 @@
 
 enum { LM_BENCH_PROMPT = 64 };
 
-/* Nothing ends before its limit. */
+/* No lane ends before its limit. */
 static void open_lanes(steno_session *s, struct logit_rules *rules, uint32_t lanes, int limit)
 {
     struct steno_batch *b = s->batch;
@@ -20,7 +20,7 @@ static void open_lanes(steno_session *s, struct logit_rules *rules, uint32_t lan
     }
 }
 
-/* A text of n ids in each lane, and so many steps behind it. Ids are any. */
+/* A text of n arbitrary ids in each lane, followed by `steps` steps. */
 static int run_texts(steno_session *s, int plan, uint32_t lanes, int n, int steps)
 {
     struct steno_batch *b = s->batch;
@@ -39,7 +39,7 @@ static int run_texts(steno_session *s, int plan, uint32_t lanes, int n, int step
     return rc;
 }
 
-/* One run of a step and the guesses behind it, n rows behind a text, all of which are chosen from. */
+/* One run of a step with its draft tokens, n rows after a text, all of which are sampled. */
 static int64_t bench_check(steno_session *s, int plan, int n)
 {
     struct steno_batch *b = s->batch;

@@ -1,8 +1,8 @@
-/* steno: parts of going on with a text one at a time, for measuring. SPDX-License-Identifier: MIT */
+/* steno: benchmarks of single phases of text generation. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_LM_LM_BENCH_H
 #define STENO_TASK_LM_LM_BENCH_H
 #include "task/session.h"
 
-/* "prompt": n ids are read; "decode": n steps behind a prompt; "batch": the same in all lanes. @return microseconds, or a status */
+/* "prompt": reads n ids. "decode": n steps after a prompt. "batch": the same in all lanes. @return microseconds, or a status */
 int64_t lm_bench(steno_session *s, int plan, const char *phase, int n);
 #endif

@@ -1,17 +1,17 @@
-/* steno: vectors of texts by language models. SPDX-License-Identifier: MIT
+/* steno: text embeddings by language models. SPDX-License-Identifier: MIT
  *
- * A row sees those before it, so the last one has seen all of its text. Nothing is chosen: the layers run over the texts, and the rows that
- * count are normalised as before the head. As many texts run together as there are lanes and rows for, each in a lane of its own: what the
- * others are changes no bit of a row. A text of more rows than a run has is read piece by piece, alone. */
+ * A row attends to the rows before it, so the last row has seen all of its text. Nothing is sampled: the layers run over the texts, and the
+ * rows that count are normalised as before the head. As many texts run together as there are lanes and rows for, each in its own lane;
+ * other texts do not change any bit of a row. A text with more rows than a run is read alone, piece by piece. */
 #include "task/lm/lm_embed.h"
 #include <stdlib.h>
 #include "task/generation.h"
 #include "task/lanes.h"
 
-/* Texts [first, first + n) of a call, in one run; of one alone that has no room, n_rows from token `at` on. */
+/* Texts [first, first + n) of a call, in one run. For a single text that does not fit: n_rows rows from token `at` on. */
 struct together { int first, n; int32_t at, n_rows; };
 
-/* The lane's next rows, those of tokens [at, at + n) of a text. */
+/* Adds tokens [at, at + n) of a text as the lane's next rows. */
 static int add_rows(steno_session *s, uint16_t lane, const int32_t *ids, int32_t at, int32_t n)
 {
     struct steno_batch *b = s->batch;
@@ -23,7 +23,7 @@ static int add_rows(steno_session *s, uint16_t lane, const int32_t *ids, int32_t
     return STENO_OK;
 }
 
-/* The next piece of a text that has begun, or the next texts, as many as there is room for. */
+/* Adds the next piece of a text that has begun, or the next texts, as many as fit. */
 static int fill(steno_session *s, int plan, struct together *g, const struct embed_call *c)
 {
     struct run *r = &s->batch->run;
@@ -55,7 +55,7 @@ static int run_layers(steno_session *s, int plan, const struct together *g)
     return session_ran(s, b->exec, rc);
 }
 
-/* Of n rows that have run, from `row` on, those that count, normalised. */
+/* Adds those of the n rows from `row` on that count, normalised, to the pool. */
 static int take_rows(steno_session *s, int plan, struct pool *l, float *y, uint32_t row, int32_t n)
 {
     const struct plan *p = &s->model->plan[plan];
@@ -70,7 +70,7 @@ static int take_rows(steno_session *s, int plan, struct pool *l, float *y, uint3
     return STENO_OK;
 }
 
-/* What has run goes into vectors. Behind it come the texts after those that are complete, or the rest of one. */
+/* Pools the rows of the run into vectors, then moves on to the next texts, or to the rest of an incomplete one. */
 static int take_texts(steno_session *s, int plan, struct pool *l, float *y, struct together *g, const struct embed_call *c)
 {
     uint32_t row = 0;

@@ -1,10 +1,10 @@
-/* steno: which lane a text has, and what it need not read. SPDX-License-Identifier: MIT */
+/* steno: lanes of texts, and prefixes that texts share. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_lanes.h"
 #include "task/draft_model.h"
 #include "model/family.h"
 #include "task/lanes.h"
 
-/* The ids of a lane's text: how many will have their keys and values there when its prompt is read, and how many have them now. */
+/* The ids of a lane's text. n: ids whose keys and values will exist when its prompt is read; there: those that exist now. */
 struct lane_text { const int32_t *ids; int32_t n, there; };
 
 static struct lane_text text_of(const struct steno_batch *b, uint32_t at)
@@ -14,7 +14,7 @@ static struct lane_text text_of(const struct steno_batch *b, uint32_t at)
     if (!l->user) return t;
     const struct lm_session *user = lm_of(l->user);
     t.ids = (const int32_t *)(const void *)l->user->held.p;
-    t.there = user->request.waits ? user->generation.kept : b->run.lane[at].kv.len; /* in want of memory ids may be fewer */
+    t.there = user->request.waits ? user->generation.kept : b->run.lane[at].kv.len; /* out of memory, ids may have fewer entries */
     t.n = user->request.waits ? t.there : (int32_t)(l->user->held.len / sizeof *t.ids);
     return t;
 }
@@ -87,16 +87,17 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
         const int32_t now = lane_reach(b, i, blocks < there ? blocks : there);
         if (blocks > g->parted && blocks <= there) g->parted = blocks;
         if (now > best) best = now, from = i;
-        if (is_older && blocks > soon && (blocks > there || now == blocks)) soon = blocks; /* else it has been there, and is far from it */
+        if (is_older && blocks > soon && (blocks > there || now == blocks)) soon = blocks; /* otherwise that lane has already passed this
+                                                                                            * point */
     }
     if (soon > best) return 1;
     if (from == g->lane) return 0;
     buf_clear(&s->held);
     buf_add(&s->held, ids, (size_t)best * sizeof *ids);
-    g->kept = s->held.err ? 0 : best; /* in want of memory it is read again */
+    g->kept = s->held.err ? 0 : best; /* out of memory: it is read again */
     lane_fork(b, g->lane, from);
     lane_cut(b, g->lane, g->kept);
-    lane_mark(b, g->lane, g->kept); /* others may begin so, too */
+    lane_mark(b, g->lane, g->kept); /* other texts may share this prefix */
     if (b->draft) draft_model_fork(b->draft, g->lane, (uint16_t)from, g->kept);
     return 0;
 }

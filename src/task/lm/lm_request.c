@@ -1,4 +1,4 @@
-/* steno: texts that wait for a batch, and end. SPDX-License-Identifier: MIT */
+/* steno: text requests: queueing, start and end. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_request.h"
 #include "task/batch_loop.h"
 #include "task/lm/lm_lanes.h"

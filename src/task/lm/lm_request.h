@@ -1,14 +1,14 @@
-/* steno: texts that wait for a batch, and end. SPDX-License-Identifier: MIT */
+/* steno: text requests: queueing, start and end. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_LM_REQUEST_H
 #define STENO_TASK_LM_REQUEST_H
 #include "task/task.h"
 
-/* As struct task has them. */
+/* Implement struct task. */
 int lm_request_take(steno_session *s, const struct request_given *g);
 int lm_request_end(steno_session *s, int status);
 
-/* Its turn has come, and there is a free lane. */
+/* Call when a lane is free and the request is next. */
 void lm_request_begin(steno_session *s);
-/* What it begins with has been looked for: it waits on, or its prompt is read from here on. A status: it cannot. */
+/* Looks for a shared prefix. The request then waits for it, or begins to read its prompt. Returns a status if it cannot begin. */
 int lm_request_start(steno_session *s);
 #endif

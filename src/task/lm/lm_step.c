@@ -1,4 +1,4 @@
-/* steno: texts of several requests that are made beside each other. SPDX-License-Identifier: MIT */
+/* steno: one step of text generation for several requests. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_step.h"
 #include <limits.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "task/lm/lm_lanes.h"
 #include "task/lm/lm_request.h"
 
-enum { SLICE = 64 /* rows of prompts in a replay in which others choose */ };
+enum { SLICE = 64 /* rows of prompts in a replay in which other lanes sample */ };
 
-/* Whose text lane `at` is at work on; NULL: nobody's. */
+/* Session that uses lane `at`; NULL if the lane is free. */
 static steno_session *user_of(const struct steno_batch *b, uint32_t at)
 {
     return lm_batch_of(b)->lane[at].user;
@@ -22,7 +22,7 @@ static int reads(const struct steno_batch *b, uint32_t at)
 
 /* ---- the rows of a replay ---------------------------------------------------------------------------------------------------- */
 
-/* The text of lane `at` goes on by a row, and guesses that leave room for the rows of `behind` others. */
+/* Adds the next row of lane `at` and its draft tokens, leaving room for the rows of `behind` other lanes. */
 static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
 {
     const struct room left = run_left(&b->run, exec_room(b->exec, &b->model->plan[PLAN_TEXT]));
@@ -31,7 +31,7 @@ static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
                  (int32_t)(b->run.n_rows + behind + 1));
 }
 
-/* Rows of the prompt of lane `at`, up to so many rows in all. */
+/* Adds prompt rows of lane `at`, up to `most` rows in all. */
 static void prompt_want(struct steno_batch *b, uint32_t at, uint32_t most)
 {
     const steno_session *s = user_of(b, at);
@@ -47,7 +47,7 @@ static void prompt_want(struct steno_batch *b, uint32_t at, uint32_t most)
 static int rows_want(struct steno_batch *b)
 {
     struct lm_batch *l = lm_batch_of(b);
-    uint32_t choosing = 0, behind = 0; /* each lane has a row that is chosen from, before any guess */
+    uint32_t choosing = 0, behind = 0; /* each lane gets its sampled row before any draft tokens */
     b->run.n_rows = 0;
     for (uint32_t i = 0; i < b->n_windows; i++) {
         behind += user_of(b, i) != NULL;
@@ -65,7 +65,7 @@ static int rows_want(struct steno_batch *b)
     return b->run.n_rows > 0;
 }
 
-/* Those who wait for what others read look again. @return 0: one of them cannot begin */
+/* Checks again for requests that wait for a shared prefix. @return 0: one of them cannot begin */
 static int waiting_start(struct steno_batch *b)
 {
     int whole = 1;
@@ -80,11 +80,11 @@ static int waiting_start(struct steno_batch *b)
     return whole;
 }
 
-/* ---- guesses of the draft model ---------------------------------------------------------------------------------------------- */
+/* ---- draft tokens of the draft model ----------------------------------------------------------------------------------------- */
 
-enum { TEXTS_MOST = COSTS_ROWS / 2 /* that are guessed for together: one guess each */ };
+enum { TEXTS_MOST = COSTS_ROWS / 2 /* texts drafted together, each with at least one draft token */ };
 
-/* Who wants guesses, beside as many as choose: text[n], NULL: nobody asks who. @return how many do */
+/* Collects the texts that need draft tokens in text[n], which may be NULL. @return their number */
 static int guesses_want(struct steno_batch *b, struct guessed_text *text)
 {
     int32_t choosing = 0;
@@ -122,7 +122,7 @@ static int guesses_make(struct steno_batch *b)
 
 /* ---- time -------------------------------------------------------------------------------------------------------------------- */
 
-/* The rows of a replay, and its time, to the sessions that they are of. */
+/* Adds the rows and the time of a replay to the timings of their sessions. */
 static void count_rows(struct steno_batch *b, int64_t ns)
 {
     uint32_t rows[MAX_WINDOWS] = { 0 };
@@ -140,7 +140,7 @@ static void count_rows(struct steno_batch *b, int64_t ns)
     }
 }
 
-/* @return where the operations of a chain are to be timed, NULL: nobody asks */
+/* @return the table for times of operations, or NULL if no session is profiled */
 static struct op_time *times_begin(struct steno_batch *b)
 {
     int profiling = 0;
@@ -172,7 +172,7 @@ static int wants_lane(const struct steno_batch *b, const steno_session *s)
     return s->request_state == REQUEST_WAITING;
 }
 
-/* Is there something to do now that is not computing? */
+/* Is other work than computing due? */
 static int is_due(struct steno_batch *b)
 {
     if (!queue_is_woken(b)) return 0;
@@ -227,7 +227,7 @@ static int chain(struct steno_batch *b)
 
 /* ---- requests ---------------------------------------------------------------------------------------------------------------- */
 
-/* A free lane to the next request. @return 1: somebody has got one */
+/* Gives a free lane to the next request. @return 1: a request got one */
 static int lane_give(struct steno_batch *b)
 {
     steno_session *s = lm_lane_free(b) >= 0 ? queue_next(b, wants_lane) : NULL;
@@ -249,7 +249,7 @@ static int fill(struct steno_batch *b)
     return busy;
 }
 
-/* What the chain has left behind. rc: of the run */
+/* Handles the requests that ended in the chain. rc: status of the run */
 static void settle(struct steno_batch *b, int rc)
 {
     for (uint32_t i = 0; i < b->n_windows; i++) {

@@ -1,9 +1,9 @@
-/* steno: texts of several requests that are made beside each other. SPDX-License-Identifier: MIT
+/* steno: one step of text generation for several requests. SPDX-License-Identifier: MIT
  *
- * A free lane goes to the request that is next in the queue. Each replay has a row, or guesses behind it, for every lane that chooses, and
- * some rows of prompts beside them: few while somebody chooses, so that no text stands still for long. The weights are read once for all
- * of them. A chain of replays ends when a text ends, when somebody wants to stop, or when a request comes and a lane is free. A row sees
- * its own lane alone, so none of this shows in any text. */
+ * A free lane goes to the next request in the queue. Each replay has one row, plus draft tokens, for every lane that samples, and some
+ * prompt rows. While lanes sample, there are few prompt rows, so that no text stalls. The weights are read once for all rows. A chain of
+ * replays ends when a text ends, when a request is cancelled, or when a request arrives and a lane is free. A row attends to its own lane
+ * only, so the grouping does not change any text. */
 #ifndef STENO_TASK_LM_STEP_H
 #define STENO_TASK_LM_STEP_H
 #include "task/engine.h"

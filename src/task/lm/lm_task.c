@@ -1,6 +1,6 @@
-/* steno: the task of going on with a text. SPDX-License-Identifier: MIT
+/* steno: the task of text generation. SPDX-License-Identifier: MIT
  *
- * Ids are read into keys and values, and others are chosen behind them. Nothing is heard. */
+ * Prompt ids are read into keys and values, and new ids are sampled after them. There is no audio. */
 #include "task/lm/lm_task.h"
 #include "task/draft.h"
 #include "task/lm/lm_bench.h"
@@ -56,7 +56,7 @@ static int part_open(steno_session *s, steno_error *e)
 
 static void part_close(steno_session *s)
 {
-    (void)s; /* its lane belongs to whoever takes it next */
+    (void)s; /* its lane stays free for the next request */
 }
 
 static struct front_time *front_time(const steno_session *s)
@@ -64,13 +64,13 @@ static struct front_time *front_time(const steno_session *s)
     return &lm_of(s)->time;
 }
 
-/* Nothing is before what goes on: the session has read nothing yet, or forgot it for vectors of texts. */
+/* Is there no text to continue? True if the session has read nothing yet, or lost its text to embeddings. */
 static int is_beginning(const steno_session *s)
 {
     return !lm_lane_is_own(s) && (s->own_batch || !lm_of(s)->turn);
 }
 
-/* The session's lane is at work for it: it goes on, or another text begins, in a lane that may hold some of it. */
+/* Takes a lane for the session. It continues its text, or begins another one in a lane that may hold a prefix of it. */
 static int lane_take(steno_session *s, const int32_t *ids, int n, int again)
 {
     const int rc = again ? STENO_OK : generation_check(s, ids, n);
@@ -79,7 +79,7 @@ static int lane_take(steno_session *s, const int32_t *ids, int n, int again)
         return err_set(&s->error, STENO_EARG, "there is no text to go on with: another session of the batch has read one since");
     if (again) lm_lane_enter(s);
     else lm_lane_begin(s);
-    if (!again) (void)lm_lane_share(s, ids, n); /* nobody else is at work */
+    if (!again) (void)lm_lane_share(s, ids, n); /* no other request is running */
     lm_batch_of(s->batch)->logits_of = 0;
     return STENO_OK;
 }

@@ -1,4 +1,4 @@
-/* steno: the task of going on with a text. SPDX-License-Identifier: MIT */
+/* steno: the task of text generation. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_LM_TASK_H
 #define STENO_TASK_LM_TASK_H
 #include "task/task.h"

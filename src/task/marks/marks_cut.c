@@ -1,8 +1,8 @@
-/* steno: text for a model that was trained on words of Chinese. SPDX-License-Identifier: MIT */
+/* steno: word segmentation for punctuation models trained on Chinese words. SPDX-License-Identifier: MIT */
 #include "task/marks/marks_cut.h"
 #include "text/mixed_words.h"
 
-/* Bytes [at, end) of what was given have no space within. */
+/* Bytes [at, end) of the input, without spaces. */
 struct piece { size_t at, end; };
 
 struct cutter {
@@ -11,10 +11,10 @@ struct cutter {
     const char *text;
     marks_word *word;
     void *user;
-    struct buf pieces, ends; /* struct piece that are cut together; where words end there */
+    struct buf pieces, ends; /* struct piece to be segmented together; uint32_t ends of the words in them */
 };
 
-/* The next piece from *end on. @return 0: there is none */
+/* Finds the next piece from *end on. @return 0: there is none */
 static int next_piece(const char *text, size_t n, struct piece *p, size_t *end)
 {
     size_t at, next = *end;
@@ -31,7 +31,7 @@ static int is_latin(const char *s, size_t n)
     return 1;
 }
 
-/* Words that end at such places behind `base` of the session's text, which are those of the pieces one behind the other. */
+/* Reports the words. end[n]: their ends after `base` in the session's text, which holds the pieces in order. */
 static void tell(struct cutter *c, size_t base, const uint32_t *end, size_t n)
 {
     const struct piece *p = (const struct piece *)(const void *)c->pieces.p;
@@ -49,7 +49,7 @@ static void tell(struct cutter *c, size_t base, const uint32_t *end, size_t n)
     }
 }
 
-/* The pieces that wait are cut. */
+/* Segments the pieces collected so far. */
 static void flush(struct cutter *c)
 {
     struct buf *text = c->out;

@@ -1,9 +1,9 @@
-/* steno: marks for a transcript. SPDX-License-Identifier: MIT
+/* steno: punctuation for a transcript. SPDX-License-Identifier: MIT
  *
- * The segments are one text for the network: a sentence may go from one to the next. Marks are put into the texts as they are, which lose
- * nothing: FunASR does so, too, where it knows the words (funasr/auto/auto_model.py, _punctuate_surface_text). Elsewhere it takes the text
- * of the model for punctuation, which has spaces and capitals of its own: so are written the texts of models that give bare words. A text
- * that has marks already gets none beside them. */
+ * The network sees the segments as one text, because a sentence may span segments. Marks are inserted into the existing texts. FunASR does
+ * so, too, where it knows the words (funasr/auto/auto_model.py, _punctuate_surface_text). Elsewhere it uses the punctuation model's own
+ * text, with different spaces and capitals; texts of models that output bare words are written that way. Where a text already has a mark,
+ * none is added. */
 #include "task/marks/marks_result.h"
 #include <string.h>
 #include "base/utf8.h"
@@ -12,18 +12,18 @@
 #include "text/join.h"
 #include "text/mixed_words.h"
 
-/* The transcript's new texts; the old ones stay until all are made. */
+/* New texts of the transcript. The old ones stay until all new ones are complete. */
 struct woven {
     struct buf placed;  /* struct placed, of all segments */
-    struct buf first;   /* size_t: those of segment i begin with number first[i]; one more behind the last */
-    struct buf first_word; /* the same, of the words that a network sees that is given the whole */
-    struct buf text;    /* as of the result: behind its own */
+    struct buf first;   /* size_t: words of segment i begin with index first[i]; one more entry at the end */
+    struct buf first_word; /* as `first`, for the words of a network that sees the whole text */
+    struct buf text;    /* appended to the result's text later */
     struct buf segments, words, whole;
     struct buf sentences, sentence_times;
-    const struct marks_session *written; /* whose words are written as it writes them; NULL: texts stay as they are */
+    const struct marks_session *written; /* writes the words in its own form; NULL: texts keep their form */
 };
 
-/* Where a text is in the list of words: word `at`, of which `part` bytes are behind. */
+/* Position of a text in the list of words: word `at`, after its first `part` bytes. */
 struct cursor { const struct placed *at, *end; uint32_t part; };
 
 static void woven_free(struct woven *v)
@@ -49,10 +49,10 @@ static const struct segment *segments_of(const struct result *r) { return (const
 static struct placed *placed_of(const struct woven *v) { return (struct placed *)(void *)v->placed.p; }
 static size_t placed_count(const struct woven *v) { return v->placed.len / sizeof(struct placed); }
 
-/* ---- deciding ------------------------------------------------------------------------------------------------------------------ */
+/* ---- choosing marks ------------------------------------------------------------------------------------------------------------ */
 
-/* Words [from, to) are those of text; nothing is known of their marks. One of several characters, none of them ASCII, counts as that many,
- * as with FunASR. */
+/* Lists words [from, to) of `text`, without marks yet. A word of several non-ASCII characters counts as one word per character, as in
+ * FunASR. */
 static void list_words(struct woven *v, const struct marks_session *q, size_t from, size_t to, const char *text, int32_t none)
 {
     const struct marked_word *w = marked_words(q);
@@ -75,7 +75,7 @@ static void list_end(struct woven *v)
     buf_add(&v->first, &n, sizeof n);
 }
 
-/* Word `at` of the list gets a mark, unless it is one, has one, or has one behind it. */
+/* Sets the mark of word `at`, unless the text has a mark there already. */
 static void set_mark(struct woven *v, const struct marks_model *m, size_t at, int32_t mark)
 {
     struct placed *w = placed_of(v) + at;
@@ -84,7 +84,7 @@ static void set_mark(struct woven *v, const struct marks_model *m, size_t at, in
     w->mark = is_marked ? "" : marks_text(m, mark, *w->text);
 }
 
-/* A mark stands behind the last character of its word. */
+/* Sets the mark of each word at its last character. */
 static void set_marks(struct woven *v, const struct marks_session *q, const struct marks_model *m)
 {
     const struct marked_word *w = marked_words(q);
@@ -94,7 +94,7 @@ static void set_marks(struct woven *v, const struct marks_session *q, const stru
     }
 }
 
-/* Of a model that sees the text as a whole. */
+/* For a model that sees the text as a whole. */
 static int decide_whole(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
 {
     struct marks_session *q = marks_of(s);
@@ -112,14 +112,14 @@ static int decide_whole(steno_session *s, const struct result *r, struct woven *
     const size_t *first = (const size_t *)(const void *)v->first_word.p;
     for (int i = 0; i < result_segments(r); i++) list_words(v, q, first[i], first[i + 1], r->text.p + segments_of(r)[i].text, m->none);
     list_end(v);
-    marks_write(&v->whole, q, m); /* the last mark is settled there */
+    marks_write(&v->whole, q, m); /* sets the last mark */
     if (woven_err(v)) return STENO_OK;
     if (!v->written) buf_clear(&v->whole);
     set_marks(v, q, m);
     return STENO_OK;
 }
 
-/* One segment of those below. */
+/* One segment, for decide_segments. */
 static int decide_segment(steno_session *s, const char *text, struct woven *v, const steno_punctuate_params *p)
 {
     struct marks_session *q = marks_of(s);
@@ -139,8 +139,7 @@ static int decide_segment(steno_session *s, const char *text, struct woven *v, c
     return STENO_OK;
 }
 
-/* Of a model that marks text as it comes: a segment ends where the speaker paused. The mark behind its last word is known with the next
- * one. */
+/* For a streaming model: a segment ends at a pause of the speaker. The mark after its last word is known with the next segment. */
 static int decide_segments(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
 {
     const struct marks_model *m = marks_model_of(s);
@@ -156,9 +155,9 @@ static int decide_segments(steno_session *s, const struct result *r, struct wove
     return STENO_OK;
 }
 
-/* ---- weaving ------------------------------------------------------------------------------------------------------------------- */
+/* ---- inserting marks ----------------------------------------------------------------------------------------------------------- */
 
-/* Append text[n] with the marks of its words, which may be cut otherwise. @return 0: it has others */
+/* Appends text[n] with the marks of its words. The words may be split differently. @return 0: the text has other words */
 static int weave(struct buf *out, struct cursor *c, const char *text, size_t n)
 {
     size_t from = 0;
@@ -180,7 +179,7 @@ static int weave(struct buf *out, struct cursor *c, const char *text, size_t n)
     return 1;
 }
 
-/* Where the next text will be, in those of the result. */
+/* Offset of the next text in the result. */
 static size_t text_begin(const struct woven *v, const struct result *r)
 {
     return r->text.len + v->text.len;
@@ -191,8 +190,8 @@ static int is_same(char a, char b)
     return a == b || ((a ^ b) == 32 && (a | 32) >= 'a' && (a | 32) <= 'z');
 }
 
-/* A word of the recogniser in text[n] from `at` on: spaces before it, its characters in any case, perhaps with spaces between them, and the
- * marks behind it, up to a space or the next word. @return where it ends, 0: it is not there */
+/* Finds a word of the recogniser in text[n] from `at` on: spaces, its characters in any case and possibly with spaces between them, then
+ * marks up to a space or the next word. @return its end, 0: not found */
 static size_t word_end_in(const char *text, size_t n, size_t at, const char *word, const char *next)
 {
     for (; *word; word++) {
@@ -210,8 +209,8 @@ static size_t word_end_in(const char *text, size_t n, size_t at, const char *wor
     return at;
 }
 
-/* The words of a segment whose text was written anew, as that has them: spaces, capitals and marks are its own, and the words one behind
- * the other are the text. @return 0: the text has other words, and nothing was done */
+/* Splits a rewritten segment text into its words, with the new spaces, capitals and marks. The concatenated words are the text. @return 0:
+ * the text has other words, and nothing was changed */
 static int cut_words(struct woven *v, const struct result *r, const struct segment *g, size_t text_at, size_t n)
 {
     const struct word *w = (const struct word *)(const void *)r->words.p + g->first_word;
@@ -227,7 +226,7 @@ static int cut_words(struct woven *v, const struct result *r, const struct segme
         }
         cut.text = text_begin(v, r);
         if (!cut.spoken) cut.spoken = w[k].text + 1;
-        for (size_t i = at; i < end && !v->text.err; i++) { /* the buffer may move while it grows */
+        for (size_t i = at; i < end && !v->text.err; i++) { /* buf_add may move the buffer */
             const char one = v->text.p[text_at + i];
             buf_add(&v->text, &one, 1);
         }
@@ -259,13 +258,13 @@ static void weave_words(struct woven *v, const struct result *r, const struct se
     }
 }
 
-/* Words [from, to) as the model for punctuation writes them, but that no space comes first. */
+/* Writes words [from, to) in the punctuation model's form, without a leading space. */
 static void write_segment(struct woven *v, const struct marks_model *m, size_t from, size_t to)
 {
     const size_t begin = v->text.len;
     marks_write_some(&v->text, v->written, m, from, to);
     if (v->text.err || v->text.len == begin || v->text.p[begin] != ' ') return;
-    memmove(v->text.p + begin, v->text.p + begin + 1, v->text.len - begin); /* with the NUL */
+    memmove(v->text.p + begin, v->text.p + begin + 1, v->text.len - begin); /* includes the NUL */
     v->text.len--;
 }
 
@@ -297,7 +296,7 @@ static void weave_sentences(struct woven *v, const struct result *r, const struc
     sentences_make(&(struct sentence_sink){ &v->text, &v->sentences, &v->sentence_times }, &from);
 }
 
-/* The whole text; where its words are not those of the segments, these one behind the other. */
+/* Builds the whole text. If its words differ from those of the segments, the segments are joined instead. */
 static void weave_whole(struct woven *v, const struct result *r)
 {
     struct cursor c = { placed_of(v), placed_of(v) + placed_count(v), 0 };
@@ -312,7 +311,7 @@ static void weave_whole(struct woven *v, const struct result *r)
     }
 }
 
-/* Take the new for the old; nothing can fail but the texts' room, which is asked for first. */
+/* Replaces the old texts by the new ones. Only the growth of the text buffer can fail, so it comes first. */
 static int adopt(struct woven *v, struct result *r)
 {
     buf_add(&r->text, v->text.p ? v->text.p : "", v->text.len);

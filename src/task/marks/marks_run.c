@@ -1,11 +1,11 @@
-/* steno: words of a text through a network that says which mark stands behind each. SPDX-License-Identifier: MIT */
+/* steno: runs the punctuation network over the words of a text. SPDX-License-Identifier: MIT */
 #include "task/marks/marks_run.h"
 #include <string.h>
 #include "base/os.h"
 #include "task/marks/marks_cut.h"
 #include "text/mixed_words.h"
 
-/* What is settled goes; the words that are left move to the beginning. */
+/* Drops settled words and moves the others to the beginning. */
 static void keep_rest(struct marks_session *q)
 {
     struct marked_word *w = marked_words(q);
@@ -35,7 +35,7 @@ void marks_begin(steno_session *s, const steno_punctuate_params *p)
     q->n_before = q->before = q->settled = 0;
 }
 
-/* Bytes [at, at + n) of the session's text are a word, which stands at [from, to) of what was given. */
+/* Bytes [at, at + n) of the session's text are a word. Its position in the input is [from, to). */
 static void add_word(void *user, size_t at, size_t n, size_t from, size_t to)
 {
     steno_session *s = user;
@@ -47,7 +47,7 @@ static void add_word(void *user, size_t at, size_t n, size_t from, size_t to)
     buf_add(&q->words, &w, sizeof w);
 }
 
-/* Each character that is not ASCII is a word. */
+/* Adds the words of a text; each non-ASCII character is a word. */
 static void add_characters(steno_session *s, const char *text, size_t n)
 {
     struct marks_session *q = marks_of(s);
@@ -69,7 +69,7 @@ int marks_add(steno_session *s, const char *text, size_t n, int joins)
 
 /* ---- the network --------------------------------------------------------------------------------------------------------------- */
 
-/* Words behind a pause are seen from the word before it on, and by it; those before see that far. */
+/* Attention across a pause: words after it see the word before it, and are seen by it. Earlier words see up to the pause. */
 static void table_fill(steno_session *s, const struct marked_word *w, uint32_t n)
 {
     struct run *r = &s->batch->run;
@@ -107,8 +107,8 @@ static int block_run(steno_session *s, struct marked_word *w, uint32_t n)
     return STENO_OK;
 }
 
-/* Where no sentence ends, and no comma stands, in so many words, all but the newest words are settled: each block is seen with what is
- * not settled before it, so that a text without an end would take a time that grows with its square. FunASR takes that time. */
+/* If this many words have no end of a sentence and no comma, all but the newest words are settled. Each block runs together with the
+ * unsettled words before it, so without a limit a text without an end would take quadratic time, as in FunASR. */
 enum { UNSETTLED_MOST = 500 };
 
 int marks_decide(steno_session *s)

@@ -1,14 +1,14 @@
-/* steno: words of a text through a network that says which mark stands behind each. SPDX-License-Identifier: MIT */
+/* steno: runs the punctuation network over the words of a text. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_MARKS_MARKS_RUN_H
 #define STENO_TASK_MARKS_MARKS_RUN_H
 #include "task/task.h"
 
-/* In a session. */
+/* State in a session. */
 struct marks_session {
-    struct front_time time;  /* none is heard */
-    struct buf text, words;  /* struct marked_word; of a text that goes on first those that are not settled */
-    size_t n_before, before; /* so many, and their bytes */
-    size_t settled;          /* words that the next call has no use for */
+    struct front_time time;  /* always zero */
+    struct buf text, words;  /* words: struct marked_word; a continued text begins with the unsettled ones */
+    size_t n_before, before; /* number of unsettled words before the new ones, and of their bytes */
+    size_t settled;          /* words that the next call does not need */
     int32_t block_words;
 };
 
@@ -20,14 +20,14 @@ static inline struct marked_word *marked_words(const struct marks_session *q)
 }
 static inline size_t marked_count(const struct marks_session *q) { return q->words.len / sizeof(struct marked_word); }
 
-/* A text begins, or goes on behind what is not settled of the last one. */
+/* Begins a text, or continues after the unsettled words of the last one. */
 void marks_begin(steno_session *s, const steno_punctuate_params *p);
-/* Words of text[n], which is copied. joins: words of Chinese may go over spaces. STENO_EARG: it is not UTF-8 */
+/* Adds the words of text[n], which is copied. joins: Chinese words may continue across spaces. STENO_EARG: the text is not UTF-8 */
 int marks_add(steno_session *s, const char *text, size_t n, int joins);
-/* A mark for each word. A status */
+/* Chooses a mark for each word. A status */
 int marks_decide(steno_session *s);
-/* "mark": a run of n words, whichever, for measuring. @return microseconds, or a status */
+/* "mark": times a run of n arbitrary words. @return microseconds, or a status */
 int64_t marks_bench(steno_session *s, const char *phase, int n);
-/* The mark as it stands behind a word: with half the width behind ASCII; "": none. */
+/* The mark as written after a word: half-width after ASCII, "" if there is none. */
 const char *marks_text(const struct marks_model *m, int32_t mark, char first_of_word);
 #endif

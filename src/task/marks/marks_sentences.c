@@ -1,9 +1,9 @@
 /* steno: sentences of a transcript. SPDX-License-Identifier: MIT
  *
- * FunASR 1.4: timestamp_sentence() of funasr/utils/timestamp_tools.py where texts are bare, _timestamp_sentences_from_surface() of
- * funasr/auto/auto_model.py elsewhere. Words of the model for punctuation and those with times are mostly the same. Where a text that
- * stays as it is has them cut otherwise, times of words are shared out among their characters; where that fails, or a bare text's are not
- * as many, a sentence is a segment. */
+ * FunASR 1.4: timestamp_sentence() of funasr/utils/timestamp_tools.py for bare texts, _timestamp_sentences_from_surface() of
+ * funasr/auto/auto_model.py for others. Words of the punctuation model and words with times are mostly the same. If a text that keeps its
+ * form is split differently, the times of words are divided among their characters. If that fails, or the number of words differs in a bare
+ * text, each segment becomes a sentence. */
 #include "task/marks/marks_sentences.h"
 #include <math.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 
 struct span_ms { int64_t t0, t1; };
 
-/* At work: times of the words, and the sentence that is being made. */
+/* Working state: times of the words, and the current sentence. */
 struct maker {
     const struct sentence_sink *to;
     const struct sentence_source *s;
-    struct buf times;    /* struct span_ms, of each word */
+    struct buf times;    /* struct span_ms per word */
     struct buf sentence;
-    int by_words;        /* word i of the marks is word i of the transcript */
+    int by_words;        /* word i of the punctuation model is word i of the transcript */
 };
 
 static const struct word *words_of(const struct result *r) { return (const struct word *)(const void *)r->words.p; }
@@ -34,7 +34,7 @@ static struct span_ms span_of(const struct word *w)
 
 /* ---- times of words ------------------------------------------------------------------------------------------------------------ */
 
-/* Characters of the transcript's words that are no spaces, one after the other. */
+/* Iterates over the characters of the transcript's words, without spaces. */
 struct characters { const struct result *r; size_t word; const char *at; size_t n, i; struct span_ms of; };
 
 static size_t character_len(const char *s)
@@ -52,7 +52,7 @@ static size_t characters_in(const char *s)
     return n;
 }
 
-/* The next character's bytes, and its share of the word's time. NULL: there is none, or no time is known. */
+/* Returns the next character and its share of the word's time. NULL: there are no more, or the time is not known. */
 static const char *next_character(struct characters *c, struct span_ms *share)
 {
     while (!c->at || !*c->at || is_space(c->at)) {
@@ -75,7 +75,7 @@ static const char *next_character(struct characters *c, struct span_ms *share)
     return at;
 }
 
-/* @return 0: words say something else, or one has no time */
+/* @return 0: the words differ, or one has no time */
 static int share_times(struct maker *m, size_t n)
 {
     struct characters c = { .r = m->s->result };
@@ -93,7 +93,7 @@ static int share_times(struct maker *m, size_t n)
     return !next_character(&c, &share) && c.word == words_count(c.r);
 }
 
-/* A time for each word of the marks. @return 0: there is none */
+/* Finds a time for each word of the punctuation model. @return 0: there is none */
 static int find_times(struct maker *m, size_t n)
 {
     const struct result *r = m->s->result;
@@ -122,7 +122,7 @@ static void add_sentence(struct maker *m, const struct span_ms *times, size_t n,
     buf_clear(&m->sentence);
 }
 
-/* Words [from, to) of the transcript: a space stands before and behind those that begin and end with a letter. */
+/* Appends words [from, to) of the transcript. A word that begins or ends with a letter gets a space before or after it. */
 static void put_words(struct maker *m, size_t from, size_t to)
 {
     const struct result *r = m->s->result;
@@ -134,7 +134,7 @@ static void put_words(struct maker *m, size_t from, size_t to)
     }
 }
 
-/* The text of words [from, to) as it stands, which may be that of several segments. */
+/* Appends the text of words [from, to) as it is; it may span several segments. */
 static void put_text(struct maker *m, size_t from, size_t to)
 {
     const size_t *first = m->s->first;
@@ -162,7 +162,7 @@ static void make_sentences(struct maker *m, size_t n)
     }
 }
 
-/* Text without what stands in <| |>. */
+/* Appends the text without <|...|> tags. */
 static void put_untagged(struct buf *out, const char *text)
 {
     for (const char *end; *text; text++) {

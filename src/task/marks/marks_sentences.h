@@ -1,26 +1,26 @@
 /* steno: sentences of a transcript. SPDX-License-Identifier: MIT
  *
- * What lies between two marks, with the times of its words, as FunASR's sentence_info has it. */
+ * A sentence is the text between two marks, with the times of its words, as in FunASR's sentence_info. */
 #ifndef STENO_TASK_MARKS_MARKS_SENTENCES_H
 #define STENO_TASK_MARKS_MARKS_SENTENCES_H
 #include "task/marks/marks_run.h"
 
-/* A word of a segment, and what stands behind it. `chosen`: the mark that the model put there, which is not written where one stands
- * already. */
+/* A word of a segment, and the text after it. `chosen`: the mark that the model chose, which is not written where the text already has
+ * one. */
 struct placed { const char *text; uint32_t n; int32_t chosen; const char *mark; };
 
-/* Where sentences come from: words in the order of the text, those of segment i from first[i] on; the transcript as it was before. */
+/* Input of sentences: words in text order (those of segment i from first[i] on), and the transcript without the new marks. */
 struct sentence_source {
     const struct placed *word;
     const size_t *first; /* [segments + 1] */
     const struct result *result;
     const struct marks_model *model;
-    int is_bare;         /* sentences are written of the transcript's words; else they are the text as it stands */
-    size_t text_at;      /* where `text` will be in the result's */
+    int is_bare;         /* 1: sentences are built from the transcript's words; 0: they are parts of the text */
+    size_t text_at;      /* future offset of `text` in the result's text */
 };
 
 struct sentence_sink { struct buf *text, *sentences, *times; };
 
-/* Nothing is made where words have no times. Buffers' err tell whether there was room. */
+/* Makes no sentences if words have no times. Running out of memory sets the buffers' err. */
 void sentences_make(const struct sentence_sink *to, const struct sentence_source *s);
 #endif

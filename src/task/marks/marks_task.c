@@ -1,6 +1,6 @@
-/* steno: punctuation. SPDX-License-Identifier: MIT
+/* steno: the task of punctuation. SPDX-License-Identifier: MIT
  *
- * A text goes in, the same text with marks comes out. Nothing is heard, so nothing is queued: a call does its work at once. */
+ * A text becomes the same text with marks. There is no audio, so nothing is queued: a call does its work at once. */
 #include "task/marks/marks_task.h"
 #include <string.h>
 #include "task/marks/marks_result.h"
@@ -18,7 +18,7 @@ static int check(steno_session *s, const steno_punctuate_params *p)
     return err_set(&s->error, STENO_EARG, "go_on is for models that mark text as it comes; this one sees a text as a whole");
 }
 
-/* What stands behind each word that is new, and first behind the last one before. */
+/* Lists the mark after each new word, preceded by the one after the last earlier word. */
 static int list_marks(steno_session *s)
 {
     const struct marks_session *q = marks_of(s);
@@ -49,7 +49,7 @@ static int punctuate(steno_session *s, const char *text, const steno_punctuate_p
         else marks_write(whole, q, m);
         rc = whole->err ? err_nomem(&s->error, whole->len, "the text") : list_marks(s);
     }
-    if (rc) marks_begin(s, &(steno_punctuate_params) { .block_words = p->block_words }); /* nothing goes on behind it */
+    if (rc) marks_begin(s, &(steno_punctuate_params) { .block_words = p->block_words }); /* the next call cannot continue */
     return rc;
 }
 

@@ -1,4 +1,4 @@
-/* steno: punctuation. SPDX-License-Identifier: MIT */
+/* steno: the task of punctuation. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_MARKS_MARKS_TASK_H
 #define STENO_TASK_MARKS_MARKS_TASK_H
 #include "task/task.h"

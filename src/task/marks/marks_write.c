@@ -1,7 +1,7 @@
-/* steno: a text with its marks, as the reference writes it. SPDX-License-Identifier: MIT
+/* steno: writes a text with its marks as the reference does. SPDX-License-Identifier: MIT
  *
- * FunASR 1.4, funasr/models/ct_transformer/model.py and ct_transformer_streaming/model.py, to the letter: spaces stand between words of
- * ASCII alone, sentences that begin with one have a space and a capital letter before them. */
+ * FunASR 1.4, funasr/models/ct_transformer/model.py and ct_transformer_streaming/model.py, reproduced exactly: only ASCII words have spaces
+ * between them. A sentence that begins with an ASCII word gets a space and a capital letter. */
 #include "task/marks/marks_write.h"
 #include <string.h>
 #include "base/utf8.h"
@@ -9,14 +9,14 @@
 #define COMMA "，"
 #define STOP "。"
 #define ASKS "？"
-#define PAUSE "、" /* of lists */
+#define PAUSE "、" /* enumeration comma */
 
 static int is_ascii(char c)
 {
     return (unsigned char)c < 0x80;
 }
 
-/* As Python's str.capitalize() */
+/* As Python's str.capitalize(). */
 static void put_capital(struct buf *out, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -38,7 +38,7 @@ static void cut(struct buf *b, size_t n)
     b->p[b->len] = 0;
 }
 
-/* @return 1: the text ended otherwise */
+/* Ends the text with a full stop or question mark. @return 1: the text was changed */
 static int end_sentence(struct buf *out)
 {
     if (ends_with(out, STOP) || ends_with(out, ASKS) || ends_with(out, ".") || ends_with(out, "?")) return 0;
@@ -75,14 +75,14 @@ void marks_write(struct buf *out, struct marks_session *q, const struct marks_mo
     if (end_sentence(out)) w[n - 1].mark = m->end;
 }
 
-/* Is what the text ends with a mark? */
+/* Length of the mark at the end of the text, or 0. */
 static size_t mark_len_at_end(const struct buf *out, size_t begin, const struct marks_model *m)
 {
     for (int32_t i = 0; i < m->n; i++) {
         const size_t n = strlen(m->mark[i]);
         if (n && out->len - begin >= n && ends_with(out, m->mark[i])) return n;
     }
-    return out->len > begin && ends_with(out, "_"); /* it is in the list of marks */
+    return out->len > begin && ends_with(out, "_"); /* the list of marks contains "_" */
 }
 
 void marks_write_more(struct buf *out, struct marks_session *q, const struct marks_model *m)

@@ -1,4 +1,4 @@
-/* steno: speech found in audio that is pushed. SPDX-License-Identifier: MIT */
+/* steno: voice activity detection on audio that is pushed. SPDX-License-Identifier: MIT */
 #include "task/vad/vad_finder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -6,14 +6,14 @@
 
 struct vad_finder {
     struct arena arena;
-    struct steno_batch *batch; /* nobody else's */
+    struct steno_batch *batch; /* used by this finder only */
     struct fbank *fbank;
     struct vad_hearing *hearing;
-    float *rows; /* [.., fbank_width] of pieces that are not searched yet */
+    float *rows; /* [.., fbank_width] features of pieces that are not searched yet */
     struct {
-        int64_t rows, samples; /* it has; were pushed up to its end */
+        int64_t rows, samples; /* number of rows; samples pushed up to its end */
     } piece[VAD_FINDER_PIECES];
-    int n, at; /* pieces, and the next of them */
+    int n, at; /* number of pieces, index of the next one */
     int64_t row;
 };
 
@@ -22,7 +22,7 @@ static size_t width_of(const struct vad_finder *f)
     return (size_t)fbank_width(fbank_bank_of(f->batch->model));
 }
 
-/* Frames of samples are copies; filter banks take time. */
+/* Number of pieces whose features are computed together. Frames of raw samples are only copied, so they are not gathered. */
 int vad_finder_gathers(const struct vad_finder *f)
 {
     return team_threads(f->batch->team) > 1 && !fbank_bank_of(f->batch->model)->frame ? VAD_FINDER_PIECES : 1;
@@ -74,7 +74,7 @@ void vad_finder_begin(struct vad_finder *f, struct vad_hearing *h)
     exec_state_reset(f->batch->exec, 0, 0);
 }
 
-/* n rows that are in the network's input. */
+/* Runs the n rows in the network's input. */
 static int rows_run(struct vad_finder *f, int64_t n, steno_error *e)
 {
     const struct plan *p = &f->batch->model->plan[PLAN_ENCODER];

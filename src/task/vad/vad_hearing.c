@@ -1,4 +1,4 @@
-/* steno: from the rows of a voice-activity network to spans. SPDX-License-Identifier: MIT */
+/* steno: from the rows of a VAD network to spans of speech. SPDX-License-Identifier: MIT */
 #include "task/vad/vad_hearing.h"
 #include <math.h>
 
@@ -27,7 +27,7 @@ static void thresholds_take(struct hysteresis_params *q, const struct hysteresis
     if (p->speech_pad_ms >= 0) q->pad = p->speech_pad_ms * PER_MS;
     q->streaming = p->streaming;
     if (p->max_segment_ms <= 0) return;
-    const int64_t ms = q->rules == HYSTERESIS_LAST_PAUSE ? p->max_segment_ms / 1000 * 1000 : p->max_segment_ms; /* whole seconds */
+    const int64_t ms = q->rules == HYSTERESIS_LAST_PAUSE ? p->max_segment_ms / 1000 * 1000 : p->max_segment_ms; /* in whole seconds */
     q->max_speech = ms * PER_MS - q->frame - 2 * q->pad;
 }
 
@@ -64,7 +64,7 @@ static void on_edge(void *hearing, const struct stretch *s, int opens)
 
 void vad_hearing_begin(struct vad_hearing *h, void (*put)(void *user, const struct vad_span *s), void *user)
 {
-    const int64_t least = h->by_thresholds || h->p.min_speech_ms < 0 ? 0 : h->p.min_speech_ms; /* thresholds know it themselves */
+    const int64_t least = h->by_thresholds || h->p.min_speech_ms < 0 ? 0 : h->p.min_speech_ms; /* the thresholds apply their own minimum */
     h->frames = 0;
     const struct hysteresis_listener listener = { on_stretch, on_edge, h };
     if (h->by_thresholds) hysteresis_begin(&h->by.thresholds.at, &h->by.thresholds.rules, listener);
@@ -72,7 +72,7 @@ void vad_hearing_begin(struct vad_hearing *h, void (*put)(void *user, const stru
     vad_spans_begin(&h->spans, least, h->p.merge_ms, put, user);
 }
 
-/* Of a logit; and of what is none. */
+/* NAN stays NAN. */
 static float sigmoid(float x)
 {
     return (float)(1 / (1 + exp(-(double)x)));
@@ -112,7 +112,7 @@ void vad_hearing_heard(struct vad_hearing *h, int64_t samples)
 
 void vad_hearing_end(struct vad_hearing *h, int64_t samples)
 {
-    const int64_t whole = (samples + h->frame - 1) / h->frame * h->frame; /* whisper.cpp counts the zeros behind the last frame */
+    const int64_t whole = (samples + h->frame - 1) / h->frame * h->frame; /* whisper.cpp counts the zeros that pad the last frame */
     if (h->by_thresholds) hysteresis_end(&h->by.thresholds.at, vad_hearing_mirrors(h) ? whole : samples);
     else vad_end(&h->by.votes.at, samples);
     vad_spans_end(&h->spans);

@@ -1,8 +1,9 @@
-/* steno: where somebody speaks. SPDX-License-Identifier: MIT
+/* steno: the task of voice activity detection. SPDX-License-Identifier: MIT
  *
- * Rows of filter banks stream through the network in pieces; its memories' last inputs are state, so pieces of any size give the same
- * probabilities. The end-point machine turns them into spans. A step of a batch is a piece of whoever is next in the queue: as much as his
- * source has, up to five seconds. The executor holds the state of one stream; who goes on after another has his own put back first. */
+ * Rows of filter banks stream through the network in pieces. The last inputs of its memory layers are state, so the size of the pieces does
+ * not change any probability. The end-point machine turns probabilities into spans. A step of a batch is one piece of the next request in
+ * the queue: all that its source has, up to five seconds. The executor holds the state of one stream. If another stream continues, its
+ * state is restored first. */
 #include "task/vad/vad_task.h"
 #include <string.h>
 #include "base/os.h"
@@ -11,9 +12,9 @@
 #include "task/stream_state.h"
 #include "task/vad/vad_hearing.h"
 
-enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* of one read of the source */
+enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* per read of the source */
 
-/* What searches for speech keep in a session. */
+/* State in a session. */
 struct vad_session {
     struct fbank_stream fbank;
     struct vad_hearing hearing;
@@ -69,7 +70,7 @@ static void request_begin(steno_session *s)
     s->request_state = REQUEST_LISTENING;
 }
 
-/* What is still open when the audio has ended. */
+/* Ends the span that is open at the end of the audio. */
 static int spans_end(steno_session *s)
 {
     struct vad_session *v = vad_of(s);
@@ -79,7 +80,7 @@ static int spans_end(steno_session *s)
 
 /* ---- a step ---- */
 
-/* Probabilities of n rows into the machine. */
+/* Runs n rows and passes their probabilities to the end-point machine. */
 static int piece_run(steno_session *s, int n)
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
@@ -107,14 +108,14 @@ static int wants_piece(const struct steno_batch *b, const steno_session *s)
     return !s->place.waits;
 }
 
-/* What the source of s has, up to a piece. @return 0: it has nothing yet */
+/* Reads what the source of s has, up to one piece, and runs it. @return 0: the source has nothing yet */
 static int piece_take(struct steno_batch *b, steno_session *s)
 {
     const struct plan *plan = &b->model->plan[PLAN_ENCODER];
     const size_t ld = plan->slot[plan->input].ld;
     int n = 0;
     if (s->request_state == REQUEST_WAITING) request_begin(s);
-    const int most = vad_of(s)->hearing.p.streaming ? STREAM_ROWS : (int)plan->max_rows; /* somebody waits for news */
+    const int most = vad_of(s)->hearing.p.streaming ? STREAM_ROWS : (int)plan->max_rows; /* streaming: report as soon as possible */
     int rc = fbank_stream_next(&vad_of(s)->fbank, most, exec_input(b->exec, plan), ld, &n, &s->error);
     if (rc == STREAM_WAITS) {
         s->place.waits = 1;
@@ -146,9 +147,9 @@ static int piece_step(struct steno_batch *b)
     }
 }
 
-/* ---- for measuring ---- */
+/* ---- benchmarks ---- */
 
-/* "features" and "encode" of n seconds. @return microseconds, or a status */
+/* Times "features" or "encode" of n seconds. @return microseconds, or a status */
 static int64_t bench(steno_session *s, const char *phase, int n)
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
@@ -182,7 +183,7 @@ static unsigned serves(const steno_model *m)
     return BY_VAD | (m->family->thresholds ? BY_THRESHOLDS : BY_VOTES);
 }
 
-/* Nothing is chosen: there are no tables. */
+/* The task samples nothing, so it needs no tables. */
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
     (void)n_windows, (void)n_lanes;

@@ -1,4 +1,4 @@
-/* steno: the task of finding speech. SPDX-License-Identifier: MIT */
+/* steno: the task of voice activity detection. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_VAD_VAD_TASK_H
 #define STENO_TASK_VAD_VAD_TASK_H
 #include "task/task.h"

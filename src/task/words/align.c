@@ -1,4 +1,4 @@
-/* steno: which frame each token was heard at. SPDX-License-Identifier: MIT */
+/* steno: aligns known tokens with audio frames. SPDX-License-Identifier: MIT */
 #include "task/words/align.h"
 #include <math.h>
 
@@ -29,7 +29,7 @@ static int check(steno_session *s, const struct steno_batch *b, uint16_t lane, c
     return STENO_OK;
 }
 
-/* Rows of all ids; those from `from` on, as many as there is room for logits, say how probable the next id is. */
+/* Adds the rows of all ids. The rows from `from` on, at most `room` of them, output logits for the probability of the next id. */
 static void rows_of(struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t from, int32_t room)
 {
     r->n_rows = 0;

@@ -1,4 +1,4 @@
-/* steno: times of tokens without an alignment. SPDX-License-Identifier: MIT */
+/* steno: token times without an alignment. SPDX-License-Identifier: MIT */
 #include "task/words/token_times.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 enum { UNKNOWN = -1,
        MS_PER_TIMESTAMP = 20 };
 
-/* ---- how long a text takes to say ---- */
+/* ---- duration of a text ---- */
 
 static float units_of(uint32_t c)
 {
@@ -30,7 +30,7 @@ float voice_length(const uint8_t *text, size_t n)
         text += len;
         n -= len;
         if (len) continue;
-        do text++, n--; /* a part of a character; its other bytes are worth nothing */
+        do text++, n--; /* a continuation byte of a character counts 0 */
         while (n && utf8_is_inside(text[0]));
     }
     return sum;
@@ -38,11 +38,11 @@ float voice_length(const uint8_t *text, size_t n)
 
 /* ---- anchors ---- */
 
-/* Anchor ends and starts in out, UNKNOWN elsewhere. */
+/* Stores the ends and starts at anchors in out, UNKNOWN elsewhere. */
 static void anchors_set(struct token_time *out, const struct sampled_token *tok, int32_t n, const struct token_roles *t,
                         const struct token_span *span, double threshold)
 {
-    int64_t last = t->timestamp_begin + (span->t0 - span->window_ms) / MS_PER_TIMESTAMP; /* timestamps up to here are past */
+    int64_t last = t->timestamp_begin + (span->t0 - span->window_ms) / MS_PER_TIMESTAMP; /* timestamps up to here have passed */
     for (int32_t i = 0; i < n; i++) {
         const int64_t at = span->window_ms + ((int64_t)tok[i].ts_id - t->timestamp_begin) * MS_PER_TIMESTAMP;
         if (!((double)tok[i].ts_prob > threshold && (double)tok[i].ts_prob_sum > threshold) || tok[i].ts_id <= last ||
@@ -55,7 +55,7 @@ static void anchors_set(struct token_time *out, const struct sampled_token *tok,
 
 /* ---- between anchors ---- */
 
-/* Tokens [from, to] fill [out[from].t0, out[to].t1]. */
+/* Divides [out[from].t0, out[to].t1] among tokens [from, to]. */
 static void run_split(struct token_time *out, int32_t from, int32_t to)
 {
     const int64_t t0 = out[from].t0, t1 = out[to].t1 > t0 ? out[to].t1 : t0;
@@ -86,7 +86,7 @@ void token_times(struct token_time *out, const struct sampled_token *tok, int32_
     if (out[0].t0 == UNKNOWN) out[0].t0 = t0;
     out[n - 1].t1 = t1;
     if (n > 1 && tok[n - 1].id >= t->n_text) out[n - 2].t1 = t1;
-    for (int32_t i = 0; i < n; i++) { /* what follows a known end starts there */
+    for (int32_t i = 0; i < n; i++) { /* a token starts at the known end of the one before */
         int32_t to = i;
         while (out[to].t1 == UNKNOWN) to++;
         if (i > 0) out[i].t0 = out[i - 1].t1;

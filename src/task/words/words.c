@@ -1,4 +1,4 @@
-/* steno: times of the words of a window: the run. SPDX-License-Identifier: MIT */
+/* steno: word times of a window: the alignment run. SPDX-License-Identifier: MIT */
 #include "task/words/words.h"
 
 #include "task/words/align.h"
@@ -14,7 +14,8 @@ void words_free(struct words *w)
     buf_free(&w->timing);
 }
 
-/* head, no timestamps, text of the drafts as far as the context reaches, end of text; into w->ids. @return how many are text */
+/* Writes head, no-timestamps, the text of the drafts as far as the context allows, and end-of-text to w->ids. @return the number of text
+ * ids */
 static int32_t ids_gather(struct words *w, const struct token_roles *t, int32_t text_ctx, const struct words_window *at,
                           const struct draft *drafts, int n_drafts)
 {
@@ -33,7 +34,7 @@ static int32_t ids_gather(struct words *w, const struct token_roles *t, int32_t 
     return n;
 }
 
-/* Align w->ids, n of which are text behind `before` others. */
+/* Aligns w->ids: n text ids after `before` others. */
 static int ids_align(struct words *w, steno_session *s, const struct words_window *at, int32_t before, int32_t n, struct heard *h)
 {
     const float none = 0;

@@ -1,7 +1,7 @@
-/* steno: times of the words of a window: what is unlikely, and what follows for the next window. SPDX-License-Identifier: MIT
+/* steno: word times of a window: implausible times, and the start of the next window. SPDX-License-Identifier: MIT
  *
- * Warping gives silence to whoever is beside it, so words beside pauses come out too long; and words that nobody said are short, improbable
- * and stand in silence. The rules and their constants are the reference's. */
+ * Time warping assigns silence to the neighbouring word, so words beside pauses come out too long. Hallucinated words are short, improbable
+ * and surrounded by silence. The rules and their constants are those of the reference. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median of the n lengths that are not 0; 0 where there are none. */
+/* Median of those of the n lengths that are not 0; 0 if there are none. */
 static int median_of(double *median, const struct timing *t, size_t n)
 {
     size_t used = 0;
@@ -67,7 +67,7 @@ static double max_of(double a, double b)
     return b > a ? b : a;
 }
 
-/* The first word after a pause has a good part of the pause in it. */
+/* Shortens the first word after a pause, which includes a large part of the pause. */
 static void start_trim(struct word *w, int32_t n, double median, double last_speech)
 {
     const double max = median * 2;
@@ -96,7 +96,7 @@ void draft_adjust(struct draft *d, struct word *w, double median, double last_sp
 
 /* ---- the next window ---- */
 
-/* What words and drafts are asked about. */
+/* Input of the checks on words and drafts. */
 struct draft_words {
     const struct words *w;
     const struct draft *draft;
@@ -108,7 +108,7 @@ static const struct word *words_of(const struct draft_words *v, int d)
     return (const struct word *)(const void *)v->w->word.p + v->draft[d].first_word;
 }
 
-/* End of the last word, of the last draft where there are none. @return 0: there is neither */
+/* End of the last word, or of the last draft if there are no words. @return 0: there are no drafts */
 static int last_word_end(const struct draft_words *v, double *end)
 {
     for (int d = v->n - 1; d >= 0; d--) {
@@ -135,11 +135,11 @@ static double oddity(const struct word *w)
     return score;
 }
 
-/* Were the first words of a draft hardly spoken? One of marks alone is odd. */
+/* Is it unlikely that the first words of a draft were spoken? A draft of punctuation only is odd. */
 static int is_odd(const struct draft_words *v, int d)
 {
     enum { WORDS = 8 };
-    static const char marks[] = WORDS_PREPEND WORDS_APPEND; /* whatever sets were asked for */
+    static const char marks[] = WORDS_PREPEND WORDS_APPEND; /* regardless of the requested sets */
     double score = 0;
     int n = 0;
     if (d >= v->n || !v->draft[d].n_words) return 0;
@@ -158,7 +158,7 @@ static int64_t frames_of(double s)
     return (int64_t)nearbyint(s * 100);
 }
 
-/* Drop the first odd draft between silences, or beside more odd ones, and all after it. */
+/* Drops the first odd draft between silences, or next to other odd ones, and all drafts after it. */
 static void drop_odd(struct draft_words *v, double silence, const struct words_window *at, double last_speech, int64_t *seek)
 {
     const double offset = (double)at->seek / 100, window_end = (double)(at->seek + at->full) / 100, near = 2;

@@ -1,4 +1,4 @@
-/* steno: times of the words of a window: from an alignment to words. SPDX-License-Identifier: MIT */
+/* steno: word times of a window: from an alignment to words. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "task/words/words.h"
 #include "search/dtw.h"
@@ -8,7 +8,7 @@ static const double positions_per_s = 50;
 double round_cents(double x)
 {
     const double p = x * 100;
-    if (!(fabs(p) < 0x1p52)) return x;   /* has no cents, or is none */
+    if (!(fabs(p) < 0x1p52)) return x;   /* too large to have cents, or not a number */
     const double rest = fma(x, 100, -p); /* p + rest is exact */
     double n = nearbyint(p);
     if (fabs(n - p) == 0.5 && rest != 0) n = rest > 0 ? ceil(p) : floor(p);
@@ -20,7 +20,7 @@ static struct timing *timings_of(const struct words *w)
     return (struct timing *)(void *)w->timing.p;
 }
 
-/* Words 0 .. n-1 of w->split begin and end where the path enters the rows of their first tokens. */
+/* Words 0 .. n-1 of w->split start and end where the path enters the rows of their first tokens. */
 static int timings_make(struct words *w, const struct heard *h, size_t n)
 {
     const int32_t zero = 0;
@@ -48,7 +48,7 @@ int words_find(struct words *w, const struct vocab *v, int32_t eot, const char *
     return timings_make(w, h, *n);
 }
 
-/* The word i of w->split is kept. */
+/* Adds word i of w->split. */
 static void word_add(struct words *w, size_t i, double offset)
 {
     const struct split_word *from = split_at(&w->split, i);
@@ -66,7 +66,7 @@ static int32_t count_text(const struct words_window *at, const struct draft *d, 
     return n;
 }
 
-/* Words to drafts by the number of their tokens. */
+/* Assigns words to drafts by their number of tokens. */
 static void words_deal(struct words *w, int32_t eot, const struct words_window *at, const struct window_drafts *window, size_t n,
                        double median)
 {
