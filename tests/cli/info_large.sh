@@ -64,8 +64,8 @@ def whisper(path): # whisper-digits with a wider state
 
 bad = 0
 small = None
-for what, (model, file) in (('a small one', (source + '/models/whisper-digits/whisper-digits.bin',) * 2), ('safetensors', safetensors('wide')),
-                            ('whisper.cpp', whisper('wide.bin'))):
+digits = source + '/models/whisper-digits/whisper-digits.bin'
+for what, (model, file) in (('a small one', (digits, digits)), ('safetensors', safetensors('wide')), ('whisper.cpp', whisper('wide.bin'))):
     p = subprocess.Popen([steno, 'info', model], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = p.stdout.read(), p.stderr.read()
     os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOWAIT) # it has ended, and its counters are there
