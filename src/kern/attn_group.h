@@ -1,13 +1,13 @@
 /* steno: attention's groups of rows. SPDX-License-Identifier: MIT
  *
- * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS: scores of all rows, then each row by itself scales, takes
- * its maximum, exp and sum, then weights times values. That is a partial, which knows nothing of other blocks; partials are merged in
- * rising order, here block after block, or later out of memory (attn_merge), by the same function and so with the same bits. The two
- * products and the weights between them belong to the type of keys and values (attn.h, attn_bf16.h, attn_int.h); here is what those
- * share.
+ * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS. Scores are computed for all rows. Then each row separately
+ * scales, takes its maximum, exp and sum, and weights times values follow. The result is a partial, independent of other blocks. Partials
+ * are merged in ascending order, either here block after block, or later from memory (attn_merge), by the same function and so with the
+ * same bits. The two products and the weights between them depend on the type of keys and values (attn.h, attn_bf16.h, attn_int.h). This
+ * header has the common part.
  *
- * A row must not see what lies past its length, not even multiplied by zero: a tile's product with values stops at its shortest row, and
- * every row goes on from there alone, in the same order and so with the same bits as if it had been alone from the start. */
+ * A row must not use keys past its length, not even multiplied by zero. A tile's product with values stops at its shortest row. Every row
+ * then continues alone, in the same order, and so with the same bits as if it had been alone from the start. */
 #ifndef STENO_KERN_ATTN_GROUP_H
 #define STENO_KERN_ATTN_GROUP_H
 #include "kern/epilogue.h"
@@ -15,35 +15,35 @@
 
 enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
 
-/* What a group of rows shares while it looks at one block of ATTN_KEYS keys. */
+/* The data that a group of rows shares for one block of ATTN_KEYS keys. */
 struct key_block {
-    const char *kv[BLOCKS];    /* keys; values lie behind them */
-    const char *next[BLOCKS];  /* keys that are read after them, as far as that is known; else they themselves */
-    float *out;                /* partials, rows of OUT_LD; NULL: only scores are wanted */
+    const char *kv[BLOCKS];    /* keys; the values follow them */
+    const char *next[BLOCKS];  /* the keys that are read next, if known; else the same keys */
+    float *out;                /* partials, rows of OUT_LD; NULL: only scores are computed */
     size_t rows, d_head;
-    size_t seen[ATTN_ROWS];    /* keys of this block that each row sees */
+    size_t seen[ATTN_ROWS];    /* keys of this block that each row attends to */
     size_t max;               /* the largest of them */
 };
 
-/* What differs between types. */
+/* The functions of a type of keys and values. */
 struct attn_body {
     void (*queries)(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows);
-    void (*scores)(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0); /* not scaled */
-    /* Scores of row r become weights, 2^(score * unit - max), for the n keys it sees. Returns their sums by lanes. */
+    void (*scores)(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0); /* unscaled */
+    /* Turn the scores of row r into weights, 2^(score * unit - max), for its n keys. Returns their sums by lanes. */
     vf (*exps)(struct attn_scratch *s, size_t r, float unit, float max, size_t n);
-    void (*weigh)(struct attn_scratch *s, const struct key_block *b);                                   /* values of partials */
+    void (*weigh)(struct attn_scratch *s, const struct key_block *b);                                   /* adds the values to partials */
 };
 
 /* The first n of a vector's lanes; the others count as absent. */
 INLINE vf first_or_absent(vf v, size_t n) { return n >= VF_N ? v : vf_drop(v, ~0u << n); }
 
-/* Values of a partial from d on, a multiple of VF_N. */
+/* Zero the values of a partial from d on, a multiple of VF_N. */
 INLINE void clear_values(float *partial, size_t d, size_t d_head)
 {
     for (; d < d_head; d += VF_N) vf_store(partial + d, vf_zero());
 }
 
-/* Keys that the rows of a tile from row r on all see. */
+/* The number of keys that all rows of a tile from row r on attend to. */
 INLINE size_t common_keys(const struct key_block *b, size_t r)
 {
     size_t min = ATTN_KEYS;
@@ -51,7 +51,7 @@ INLINE size_t common_keys(const struct key_block *b, size_t r)
     return min;
 }
 
-/* The most keys that one of them sees. */
+/* The largest number of keys that a row of the tile attends to. */
 INLINE size_t most_keys(const struct key_block *b, size_t r)
 {
     size_t max = 0;
@@ -74,7 +74,7 @@ INLINE float highest(const float *score, size_t n)
     return vf_hmax(vf_max(vf_max(top[0], top[1]), vf_max(top[2], top[3])));
 }
 
-/* Weights stay f32, in place. powers: sums by lanes of what 2 is raised to, NaN where one is; NULL: nobody asks. */
+/* Compute weights in place, as f32. powers: sums by lanes of the exponents of 2, NaN if one is NaN; may be NULL. */
 INLINE vf exps_in_place(struct attn_scratch *s, size_t r, float unit, float max, size_t n, vf *powers)
 {
     float *score = s->score + r * SCORE_LD;
@@ -94,8 +94,8 @@ static inline vf exps_plain(struct attn_scratch *s, size_t r, float unit, float 
     return exps_in_place(s, r, unit, max, n, NULL);
 }
 
-/* Scores become weights, and a row's partial gets its maximum and its sum. Scores are kept as logarithms to base 2, where 2^x takes the
- * place of exp. Maxima of all rows come first, so that no row waits for its own. Where none is above -infinity, they may be no numbers. */
+/* Turn scores into weights, and store a row's maximum and sum in its partial. Scores are logarithms to base 2, so 2^x replaces exp. The
+ * maxima of all rows are computed first, so that no row waits for its own. A row without a score above -infinity may get NaN weights. */
 INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const struct attn_body *body, float scale)
 {
     const float unit = scale * 1.44269504f;
@@ -110,8 +110,8 @@ INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const 
     }
 }
 
-/* Partials of `rows` rows from r0, of the keys from key0 on, to rows of OUT_LD. len: keys that the rows see in all;
- * longest: the most of them, 0 where other blocks are not this call's. */
+/* Partials of `rows` rows from r0, for the keys from key0 on, written to rows of OUT_LD. len: number of keys of each row; longest: the
+ * largest of them, 0 if this call does not compute other blocks. */
 INLINE void partial_of_group(float *out, const struct attn *a, struct attn_scratch *s, const struct attn_body *body, size_t r0, size_t rows,
                              const size_t len[ATTN_ROWS], size_t key0, size_t longest)
 {
@@ -134,7 +134,7 @@ INLINE void partial_of_group(float *out, const struct attn *a, struct attn_scrat
     body->weigh(s, &b);
 }
 
-/* The block of keys that the first of some rows looks at first, rising with the position. */
+/* The first key of the first block that the rows attend to. It does not decrease with the position; 0 without a window. */
 INLINE size_t first_block(const struct attn *a, const size_t len[ATTN_ROWS], size_t rows)
 {
     size_t min = SIZE_MAX;
@@ -142,7 +142,8 @@ INLINE size_t first_block(const struct attn *a, const size_t len[ATTN_ROWS], siz
     return a->window ? min / ATTN_KEYS * ATTN_KEYS : 0;
 }
 
-/* A partial of later keys joins those before it. One whose maximum is -infinity weighs nothing, and its values may be anything. */
+/* Merge a partial of later keys into those before it. A partial whose maximum is -infinity has no weight, and its values may be
+ * anything. */
 INLINE void merge_partial(float *to, const float *from, size_t d_head)
 {
     const size_t n = partial_sum_at(d_head) + VF_N, max = partial_max_at(d_head);
@@ -173,7 +174,7 @@ INLINE void partial_finish(float *out, const float *partial, size_t d_head)
     if (d < d_head) vf_store_n(out + d, vf_mul(vf_load(partial + d), scale), d_head - d);
 }
 
-/* Keys that rows from r0 see. Returns the most. */
+/* Set the number of keys of the rows from r0 on. Returns the largest. */
 INLINE size_t lengths(size_t len[ATTN_ROWS], const struct attn *a, size_t r0, size_t rows)
 {
     size_t max = 0;
@@ -250,7 +251,7 @@ INLINE void attn_weights_any(const struct attn *a, struct attn_scratch *s, const
     }
 }
 
-/* The kernels that body_##name makes, and init_attn_##name, which enters them as those of keys and values of type t. */
+/* Define the kernels of body_##name, and init_attn_##name, which registers them for keys and values of type t. */
 #define ATTN_KERNELS(name, t)                                                                                                        \
     static void attn_##name(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_##name); }                             \
     static void attn_partial_##name(const struct attn *a, size_t b, float *partial, size_t ld_partial, void *scratch)                \

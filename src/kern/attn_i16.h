@@ -1,7 +1,7 @@
 /* steno: attention in int16 over vectors. SPDX-License-Identifier: MIT
  *
- * Keys and values are panels of PK_I16_PAIR, weights are integers of 14 bits with a scale for each RUN_GROUP keys: the highest score of a
- * group has the largest one. */
+ * Keys and values are panels of PK_I16_PAIR. Weights are integers of 14 bits with a scale for each RUN_GROUP keys; the highest score of a
+ * group has the largest integer. */
 #ifndef STENO_KERN_ATTN_I16_H
 #define STENO_KERN_ATTN_I16_H
 #include "kern/attn_run.h"
@@ -30,7 +30,7 @@ INLINE float i16_top(const uint32_t *score, const struct attn_run *a, size_t i, 
     return vf_hmax(top[0]);
 }
 
-/* Scores [i, end) become integers, side by side. @return their sums by lanes */
+/* Convert scores [i, end) to adjacent integers. @return their sums by lanes */
 INLINE vf i16_ints(uint32_t *score, const struct attn_run *a, size_t i, size_t end, float unit, float top)
 {
     const vf by = vf_set1(unit), most = vf_set1(RUN_LOG2_I16 - top), magic = vf_set1(I16_MAGIC);
@@ -44,7 +44,7 @@ INLINE vf i16_ints(uint32_t *score, const struct attn_run *a, size_t i, size_t e
     return sum;
 }
 
-/* The row begins with the scales of its groups. Where the score that is highest is no number, so is the result. */
+/* The row begins with the scales of its groups. If the highest score is NaN, so is the result. */
 static float i16_weights(struct attn_run_scratch *s, uint32_t *row, const struct attn_run *a, float unit)
 {
     const size_t n = a->n_keys, groups = run_groups(n);
@@ -84,8 +84,8 @@ static const struct run_body run_body_i16 = { i16_query, i16_weights, i16_output
 static void attn_i16(const struct attn_run *a, void *scratch) { attn_run_any(a, scratch, PK_I16_PAIR, &run_body_i16); }
 
 /* ---- packing ------------------------------------------------------------------------------------------------------------------------ */
-/* A panel of x[k, n], n outputs side by side, n <= PANEL, as pack makes it of weights where a group has so many k and `of` is I16_SUM.
- * Plain loops, which compilers turn into vectors. */
+/* Pack a panel of x[k, n], n adjacent outputs, n <= PANEL, as pack does for weights with groups of `group` k and `of` = I16_SUM. Plain
+ * loops, which compilers vectorise. */
 INLINE void pack_i16_panel(void *panel, const float *x, size_t ld, size_t k, size_t n, size_t group, float of)
 {
     _Alignas(64) float row[2][PANEL] = { { 0 } }, sum[PANEL], scale[PANEL], inverse[PANEL];
@@ -122,7 +122,7 @@ static void pack_values_i16(void *panel, const float *x, size_t ld, size_t n, si
     pack_i16_panel(panel, x, ld, n, n_d, RUN_GROUP, RUN_SUM);
 }
 
-/* A panel of keys: d and keys change places first. */
+/* Pack a panel of keys; d and keys are transposed first. */
 static void pack_keys_i16(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less)
 {
     _Alignas(64) float turned[I16_GROUP + VF_N][PANEL];

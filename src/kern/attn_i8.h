@@ -2,11 +2,12 @@
  *
  * Keys and values are panels of PK_I8_QUAD, weights are bytes.
  *
- * Beside the primitives of lowp.h, for unsigned bytes of x as they lie (QUAD_STEPS 1, QUADS_SIGNED 0), a file has, before it includes this:
+ * Before it includes this header, a file defines the primitives of lowp.h for unsigned bytes of x in plain order (QUAD_STEPS 1,
+ * QUADS_SIGNED 0), and:
  *   vf_store_bytes(to, v)    lanes rounded to nearest even, as bytes, at most 255
  *   vi_word(a, b, c, d)      words of the low bytes of four vectors
  *   vf_as_words(v)           bits of lanes
- *   vi_flip(v)               bytes with their highest bits turned over */
+ *   vi_flip(v)               bytes with their highest bits inverted */
 #ifndef STENO_KERN_ATTN_I8_H
 #define STENO_KERN_ATTN_I8_H
 #include "kern/attn_run.h"
@@ -15,7 +16,7 @@
 #error "attn_i8.h wants rows of unsigned bytes as they lie"
 #endif
 
-/* 2^x for what becomes a byte: relative error 7.5e-5; less than FLT_MIN where x <= -126. */
+/* 2^x for results that become bytes: relative error 7.5e-5; less than FLT_MIN for x <= -126. */
 INLINE vf vf_exp2_byte(vf x)
 {
     vf n, p = vf_set1(5.517137606e-02f);
@@ -28,7 +29,7 @@ INLINE vf vf_exp2_byte(vf x)
 
 INLINE vf i8_score_at(const uint32_t *row, const struct attn_run *a, size_t i) { return run_score_at(row, a, PK_I8_QUAD, i); }
 
-/* A row's scores become weights. @return 1 / their sum, NaN where a score is none */
+/* Turn a row's scores into weights. @return 1 / their sum, NaN if a score is NaN */
 static float i8_weights(struct attn_run_scratch *s, uint32_t *row, const struct attn_run *a, float unit)
 {
     (void)s;
@@ -77,7 +78,7 @@ static const struct run_body run_body_i8 = { i8_query, i8_weights, i8_outputs };
 static void attn_i8(const struct attn_run *a, void *scratch) { attn_run_any(a, scratch, PK_I8_QUAD, &run_body_i8); }
 
 /* ---- packing ------------------------------------------------------------------------------------------------------------------------ */
-/* A panel of keys: rows become bytes, then words of four d change places with keys. */
+/* Pack a panel of keys: rows become bytes, then words of four d are transposed with keys. */
 static void pack_keys_i8(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less)
 {
     enum { WORDS = HEAD_MAX / 4 };
@@ -116,7 +117,7 @@ static void pack_keys_i8(void *panel, const float *x, size_t ld, size_t n, size_
 /* Lanes i to i + VF_N of n. */
 INLINE vf i8_lanes(const float *x, size_t i, size_t n) { return i < n ? load_some(x + i, n - i) : vf_zero(); }
 
-/* A panel of values: n positions of n_d columns. */
+/* Pack a panel of values: n positions of n_d columns. */
 static void pack_values_i8(void *panel, const float *x, size_t ld, size_t n, size_t n_d)
 {
     float least[PANEL], most[PANEL], inverse[PANEL], *scale = panel, *middle = scale + PANEL;

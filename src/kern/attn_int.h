@@ -1,22 +1,23 @@
-/* steno: attention over keys and values of integers. SPDX-License-Identifier: MIT
+/* steno: attention over integer keys and values. SPDX-License-Identifier: MIT
  *
- * KV_INT_D d of a block's keys lie as a block of weights of PK_Q8_QUAD does and (not of KV_Q8) one of PK_Q4_QUAD, which has four bits
- * more of each; values as one of PK_Q8_QUAD. So all products are those of lowp_blocks.h: vectors of them are read once, and the rows run
- * past. While keys are multiplied their values come nearer, while values are the keys that are read after them.
+ * KV_INT_D d of a block's keys are stored like a block of weights of PK_Q8_QUAD, and (not for KV_Q8) one of PK_Q4_QUAD with four more bits
+ * of each. Values are stored like a block of PK_Q8_QUAD. All products are therefore those of lowp_blocks.h: vectors of keys or values are
+ * read once, and all rows are multiplied with them. While keys are multiplied, their values are prefetched; while values are multiplied,
+ * the next keys are.
  *
- * Beside vf_load_bf16 and the primitives of lowp_blocks.h a file has, before it includes this:
- *   row_to_weights(row, x, n)          as quantize_attn_weights, integers of a block in the order that quad_more wants
- *   quad_more(high, low, b, x)         sums of QUAD_VECTORS blocks b go on with a row's block x, integers
- *   ints_joined(high, low)             the sum that both are
- * Where QUADS_SIGNED is 1 (lowp.h) values are signed, and sums begin with 0. */
+ * Before it includes this header, a file defines vf_load_bf16, the primitives of lowp_blocks.h, and:
+ *   row_to_weights(row, x, n)          as quantize_attn_weights, integers of a block in the order of quad_more
+ *   quad_more(high, low, b, x)         add QUAD_VECTORS blocks b times a row's block x to sums of integers
+ *   ints_joined(high, low)             the sum of both
+ * If QUADS_SIGNED is 1 (lowp.h), values are signed and sums begin with 0. */
 #ifndef STENO_KERN_ATTN_INT_H
 #define STENO_KERN_ATTN_INT_H
 #include "kern/attn_group.h"
 #include "kern/lowp_blocks.h"
 
-enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are made at a time */
+enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are computed at a time */
 
-/* Those from output c on. */
+/* The vectors of a block from output c on. */
 INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum packed_type t, const char *ints, size_t c)
 {
     const size_t outputs_sz = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W);
@@ -24,7 +25,7 @@ INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum packed_type t, co
     for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * outputs_sz + c % QUAD_W * 4);
 }
 
-/* Lines [from, to) of 64 bytes. */
+/* Prefetch lines [from, to) of 64 bytes. */
 INLINE void bring(const char *p, size_t from, size_t to)
 {
     UNROLL
@@ -43,8 +44,8 @@ INLINE void queries_ints(struct attn_scratch *s, enum kv_type t, const struct at
     }
 }
 
-/* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits. x: those d of the first row.
- * fresh: scores begin with 0. values: `lines` lines of them are asked for. */
+/* Add KV_INT_D d of the keys' high or low bits to the scores of KV_BLOCK positions, [rows] of SCORE_LD. x: those d of the first row. fresh:
+ * scores begin with 0. values: prefetch `lines` lines of them. */
 INLINE void score_ints(float *score, const struct key_block *b, enum packed_type t, const char *ints, const uint16_t *scale_k,
                        const uint32_t *x, int fresh, float one, const char *values, size_t lines)
 {
@@ -73,7 +74,7 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
 INLINE void scores_ints(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
 {
     enum { LINES = VALUE_GROUP_SZ / 64 };
-    const size_t first = t == KV_INT ? 11 : LINES; /* shared as the products are */
+    const size_t first = t == KV_INT ? 11 : LINES; /* shared like the products */
     for (size_t i = 0; i * KV_BLOCK < b->max; i++)
         for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
             const char *group = b->kv[i] + key_group_at(t, d), *values = b->kv[i] + value_group_at(t, d, b->d_head);
@@ -87,7 +88,7 @@ INLINE void scores_ints(struct attn_scratch *s, enum kv_type t, const struct key
         }
 }
 
-/* A score that is no number makes the first weight one, and with it all values. */
+/* A NaN score makes the first weight NaN, and with it all values. */
 static vf exps_int(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
 {
     vf powers;
@@ -110,7 +111,7 @@ INLINE void weights_to_ints(struct attn_scratch *s, enum kv_type t, const struct
     }
 }
 
-/* Outputs of row r of `rows` from d + c on. The next keys are asked for by all rows, so that reading never waits for products. */
+/* Outputs of row r of `rows` from d + c on. All rows share the prefetch of the next keys, so that reading never waits for products. */
 INLINE void weigh_int_row(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t r, size_t rows, size_t d,
                           const size_t c)
 {
@@ -135,7 +136,7 @@ INLINE void weigh_int_row(struct attn_scratch *s, enum kv_type t, const struct k
 
 INLINE void weigh_ints(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
 {
-    for (size_t r = 0; r < b->rows; r++) /* not passed over, though no score may be above -infinity */
+    for (size_t r = 0; r < b->rows; r++) /* not skipped, although no score may be above -infinity */
         if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + partial_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
         weights_to_ints(s, t, b, d);

@@ -1,6 +1,6 @@
-/* steno: the plain C that all kernels stand on. SPDX-License-Identifier: MIT
+/* steno: plain C helpers of all kernels. SPDX-License-Identifier: MIT
  *
- * How the compiler is told to inline and to unroll, loads of any alignment, the bits of a number. Private to src/kern. */
+ * Attributes for inlining and unrolling, unaligned loads, the bits of a number. Private to src/kern. */
 #ifndef STENO_KERN_BITS_H
 #define STENO_KERN_BITS_H
 #include <float.h>
@@ -9,7 +9,7 @@
 #include "kern/kern.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#if defined(__clang__) /* "unroll" would do it by halves before functions are inlined, where counts are not constants yet */
+#if defined(__clang__) /* "unroll" would unroll partly before inlining, when counts are not constants yet */
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 32")

@@ -1,8 +1,9 @@
-/* steno: whether packed weights are numbers. SPDX-License-Identifier: MIT
+/* steno: checks that packed weights are finite. SPDX-License-Identifier: MIT
  *
- * A number whose exponent is all ones is none. Adding the exponent's lowest bit then carries into the bit of the sign, which is free once
- * all else is masked. What is rounded keeps that: of a weight that is no number the bf16 is none, or its output's or block's scale. So of
- * most types the scales are looked at, which lie side by side. Included by the twin and by each level, whose vectors differ. */
+ * A value whose exponent bits are all ones is not finite. Adding the lowest bit of the exponent then carries into the sign bit, which is
+ * free once all other bits are masked. Rounding preserves this: a weight that is not finite gives such a bf16, or such a scale of its
+ * output or block. For most types it is therefore enough to check the scales, which are adjacent. Included by the twin and by each level,
+ * because their vectors differ. */
 #ifndef STENO_KERN_FINITE_H
 #define STENO_KERN_FINITE_H
 #include "kern/ref.h"
@@ -22,7 +23,7 @@ static inline uint32_t ones_32(const uint8_t *p, size_t n)
     return any & 0x80000000u;
 }
 
-/* Is one so large that 255 times it, and another, may be more than f32 has? Then somebody must look at the values. */
+/* Whether one is so large that 255 times it, plus another, may overflow f32. The values must then be checked. */
 static inline int near_end_32(const uint8_t *p, size_t n)
 {
     uint32_t any = 0;
@@ -30,7 +31,7 @@ static inline int near_end_32(const uint8_t *p, size_t n)
     return any >> 31;
 }
 
-enum { FINITE_CHUNK = 256 }; /* numbers: a count that compilers know */
+enum { FINITE_CHUNK = 256 }; /* numbers: a count known to the compiler */
 
 static inline int finite_16(const uint8_t *p, size_t n, uint16_t exponent)
 {

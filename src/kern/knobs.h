@@ -1,9 +1,9 @@
 /* steno: the knobs of a level. SPDX-License-Identifier: MIT
  *
- * A level's file sets the knobs that differ from what stands here. Then it includes its vectors (x86/vec256.h, x86/vec512.h, arm/vec128.h),
- * which set VF_N and include this file. The templates include it, too, so nobody can forget it.
+ * A level's file sets the knobs that differ from the defaults here. Then it includes its vectors (x86/vec256.h, x86/vec512.h,
+ * arm/vec128.h), which set VF_N and include this file. The templates include it, too, so it cannot be forgotten.
  *
- * A knob says what the level's instructions want, or decides speed. No knob changes a result. */
+ * A knob describes the level's instructions or affects speed. No knob changes a result. */
 #ifndef STENO_KERN_KNOBS_H
 #define STENO_KERN_KNOBS_H
 
@@ -12,15 +12,15 @@
 #error "VF_N is not set: include the file of the level's vectors before the templates"
 #endif
 
-/* Rows of the register tile, by two vectors: 12 where there are 32 registers (or vectors are pairs of them), 6 where there are 16. */
+/* Rows of the register tile, which is two vectors wide: 12 with 32 registers (or if vectors are pairs of registers), 6 with 16. */
 #ifndef TILE_ROWS
 #error "TILE_ROWS is not set: a level's file sets it, to 6 or to 12, before it includes anything"
 #elif TILE_ROWS != 6 && TILE_ROWS != 12
 #error "TILE_ROWS must be 6 or 12: these are the tiles that gemm.h and lowp.h make"
 #endif
 
-/* 0: vf_fma rounds twice, for want of an instruction. Then the file has vf_fma_once, for what is the same at every level, and ln 2 is taken
- * off in a first part that has few bits. */
+/* 0: vf_fma rounds twice, because the instruction is missing. The file then has vf_fma_once for results that are equal at every level, and
+ * ln 2 is subtracted in two parts, the first with few bits. */
 #ifndef ONE_ROUNDING
 #define ONE_ROUNDING 1
 #endif
@@ -32,19 +32,19 @@
 #define LN2_REST (-2.12194440e-4f)
 #endif
 
-/* Panels that linear takes side by side for 1..8 rows (attention: blocks of keys): as many as hide the latency of a multiply-add. */
+/* Panels that linear computes in parallel for 1..8 rows (attention: blocks of keys): enough to hide the latency of a multiply-add. */
 #ifndef FEW_PANELS
 #define FEW_PANELS(rows) ((rows) == 1 ? TILE_ROWS / 3 : TILE_ROWS == 12 && (rows) <= 4 ? 2 : 1)
 #endif
 
 /* ---- low-precision products by rows (lowp_rows.h, lowp.h, x86/lowp_tiles.h) */
 
-/* Rows that the body likes to have at a time. */
+/* Preferred number of rows at a time. */
 #ifndef LOWP_TILE_ROWS
 #define LOWP_TILE_ROWS TILE_ROWS
 #endif
 
-/* 1: rows of x lie by twos in scratch: two words of the first, two of the second, and so on. The file has a lowp_tile of its own for them
+/* 1: rows of x are stored in pairs in scratch: two words of the first, two of the second, and so on. The file then has its own lowp_tile
  * (arm/lowp_matrix.h). */
 #ifndef ROWS_BY_TWOS
 #define ROWS_BY_TWOS 0
@@ -52,25 +52,25 @@
 #error "ROWS_BY_TWOS wants an even number of TILE_ROWS"
 #endif
 
-/* Words that four k of int8 of x take in scratch: 2 where bytes are widened to 16 bits for the products, the even and the odd ones. Then
- * the file has vi_quads(words of a panel, step). */
+/* Words of scratch for four k of int8 of x: 2 if bytes are widened to 16 bits for the products, even and odd bytes separately. The file
+ * then has vi_quads(words of a panel, step). */
 #ifndef QUAD_STEPS
 #define QUAD_STEPS 1
 #endif
 
-/* 1: rows of x of int8 are signed bytes, so that sums begin with 0; else 128 is added to them, and sums begin with what that adds. */
+/* 1: rows of x of int8 are signed bytes, and sums begin with 0; 0: 128 is added to the bytes, and sums begin with the correction. */
 #ifndef QUADS_SIGNED
 #define QUADS_SIGNED 0
 #endif
 
 /* ---- low-precision products by blocks (lowp_blocks.h), and attention over integers (attn_int.h) */
 
-/* Vectors that a vector of weights of 8 bits becomes: 2 where bytes are widened to 16 bits. */
+/* Vectors that a vector of 8-bit weights becomes: 2 if bytes are widened to 16 bits. */
 #ifndef QUAD_PARTS
 #define QUAD_PARTS 1
 #endif
 
-/* Vectors of outputs that share each word of x, where there are registers for them. */
+/* Vectors of outputs that share each word of x, if there are enough registers. */
 #ifndef QUAD_VECTORS
 #define QUAD_VECTORS 1
 #endif

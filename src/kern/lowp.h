@@ -1,15 +1,14 @@
 /* steno: linear with products of 16 and 8 bits over vectors. SPDX-License-Identifier: MIT
  *
- * A word of a rounded row (lowp_rows.h), two bf16 or int16 or four int8, broadcast against the words of a panel is one step of a
- * register tile of TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of weights come from
- * the second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. Few rows take lower tiles of the same
- * steps, so they give the same bits. For int16 a tile walks one group of k after the other, and between them its integers are scaled and
- * added.
+ * A word of a rounded row (lowp_rows.h) holds two bf16, two int16 or four int8. Broadcast against the words of a panel, it is one step of a
+ * register tile of TILE_ROWS rows by two vectors. The tile walks all of k with its accumulators in registers. Two vectors of weights arrive
+ * from the second-level cache in the time of 2 TILE_ROWS products, so k needs no blocking. Few rows use lower tiles with the same steps, so
+ * they give the same bits. For int16 a tile walks one group of k after another; after each group, its integers are scaled and added.
  *
- * Beside the primitives of lowp_rows.h a file has vi_load, vi_set1 (one word in every lane), and products, each of an accumulator, words of
- * x and words of weights: vf_dot_pairs of bf16, vs_dot_ints of int16, vs_dot_quads of int8. Where QUAD_STEPS is more than 1 it also has
- * vi_quads(words of a panel, step): what the weights are to each word of x. Where ROWS_BY_TWOS is 1 it has a lowp_tile of its own. A file
- * whose products are of one type takes that type's linear alone; nothing is compiled for the other. */
+ * In addition to the primitives of lowp_rows.h, a file defines vi_load, vi_set1 (one word in every lane), and products of an accumulator,
+ * words of x and words of weights: vf_dot_pairs of bf16, vs_dot_ints of int16, vs_dot_quads of int8. If QUAD_STEPS is more than 1, it also
+ * defines vi_quads(words of a panel, step), the weights for each word of x. If ROWS_BY_TWOS is 1, it defines its own lowp_tile. A file with
+ * products of only one type uses that type's linear alone; nothing is compiled for the other. */
 #ifndef STENO_KERN_LOWP_H
 #define STENO_KERN_LOWP_H
 #include "kern/lowp_rows.h"
@@ -22,8 +21,8 @@ INLINE vi vi_quads(const void *w, int step) { return (void)step, vi_load(w); }
 INLINE vs vs_dot(vs acc, enum packed_type t, vi x, vi w) { return t == PK_I8_QUAD ? vs_dot_quads(acc, x, w) : vs_dot_ints(acc, x, w); }
 
 /* ---- the register tile: acc[rows, TILE_W] = start + words of x times words of w ---------------------------------------------------------
- * acc and start are f32 for pairs of bf16, else int32. start: what accumulators begin with, rows of ld_start; NULL: zeros. Of the two
- * arrays of accumulators that stand here the one that t does not want is nothing in the end. */
+ * acc and start are f32 for pairs of bf16, else int32. start: initial accumulators, rows of ld_start; NULL: zeros. Of the two accumulator
+ * arrays declared here, the compiler removes the one that t does not use. */
 INLINE void lowp_tile(void *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, size_t ld_start,
                       const struct weight_words *w, enum packed_type t, const int rows)
 {
@@ -102,7 +101,7 @@ static lowp_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILES_6
 #undef TILE
 
-/* acc[rows, PANEL], rows of ld_acc, = start, the same for all rows (NULL: zeros), + words of x, rows of ld, times words of w. */
+/* acc[rows, PANEL] (rows of ld_acc) = start (the same for all rows; NULL: zeros) + words of x (rows of ld) times words of w. */
 INLINE void panel_sums(void *acc, size_t ld_acc, enum packed_type t, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w,
                        size_t words, size_t rows, const char *ahead)
 {
@@ -126,7 +125,7 @@ INLINE void add_ints(float *acc, const int32_t *ints, const uint32_t *scale_x, s
     }
 }
 
-/* Of k in groups of so many. x: their scales, then words. */
+/* Sum k in groups of `group`. x: the scales, then the words. */
 INLINE void int_groups(float *acc, int32_t *ints, const uint32_t *x, size_t ld, const uint32_t *w, size_t k, size_t group, size_t rows,
                        const char *ahead)
 {
@@ -142,7 +141,7 @@ INLINE void int_groups(float *acc, int32_t *ints, const uint32_t *x, size_t ld, 
 INLINE void lowp_panel(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p, const char *next,
                        struct lowp_scratch *s)
 {
-    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS; /* 13 rows are 7 and 6, by twos 8 and 5, not 12 and 1 */
+    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS; /* 13 rows become 7 and 6, in pairs 8 and 5, not 12 and 1 */
     const size_t height = ROWS_BY_TWOS ? ((rows + tiles - 1) / tiles + 1) & ~(size_t)1 : (rows + tiles - 1) / tiles;
     const size_t ld = lowp_ld(t, l->k);
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);

@@ -1,29 +1,29 @@
 /* steno: linear with products of 8 bits by blocks, over vectors. SPDX-License-Identifier: MIT
  *
- * For decoders, whose few rows are bound by reading weights. A block of weights, 32 k of a vector of outputs, or of two where there are
- * registers for them, is read once, and each row's block of x is multiplied with it, which gives a sum of integers, made f32, scaled and
- * added to an accumulator that waits in scratch. Nothing has to know how many rows there are. A row's sum is one chain, but it does not
- * wait for those of the rows and blocks before it, so processors work on several at a time. Panels are read from the first byte to the
- * last, as they lie: one stream is faster here than panels side by side.
+ * For decoders, whose few rows are bound by reading weights. A block of weights, 32 k of one vector of outputs, or of two if there are
+ * enough registers, is read once. Each row's block of x is multiplied with it. This gives a sum of integers, which is converted to f32,
+ * scaled and added to an accumulator in scratch. The code does not depend on the number of rows. A row's sum is one chain, but it does not
+ * wait for the chains of other rows and blocks, so processors overlap several. Panels are read from the first byte to the last: one stream
+ * is faster here than several panels in parallel.
  *
- * Beside the primitives of vec.h and vi_load a file has, before it includes this (after lowp.h, where it has both):
+ * In addition to the primitives of vec.h and vi_load, a file defines, before it includes this header (after lowp.h, if it includes both):
  *   vi_nibbles(w, high)          the low or the high four bits of each byte
- *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of weights that are bytes as its products want it
- *   quad_sums(to, n, t, b, x)    to[n]: sums of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and what it begins with
- *   row_to_blocks(to, t, x, k)   blocks of x as quantize_block makes them, their integers in whatever order quad_sums wants */
+ *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of byte weights in the form of its products
+ *   quad_sums(to, n, t, b, x)    to[n]: sums of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and its start value
+ *   row_to_blocks(to, t, x, k)   blocks of x as quantize_block computes them, with their integers in the order of quad_sums */
 #ifndef STENO_KERN_LOWP_BLOCKS_H
 #define STENO_KERN_LOWP_BLOCKS_H
 #include "kern/lowp_rows.h"
 
 enum { QUAD_WEIGHTS = QBLOCK / 4 * QUAD_PARTS };
 
-/* What prefetch runs ahead, in bytes: weights come to the first-level cache; beside products of several rows that is too much at a time for
- * it, and the second-level cache asks first. */
+/* Prefetch distances in bytes. Weights are prefetched to the first-level cache. With products of several rows that is too much at a time,
+ * and they are prefetched to the second-level cache first. */
 enum { BLOCK_AHEAD = 4096, BLOCK_FAR_AHEAD = 16384 };
-/* Products of a byte of weights from which on vectors go two at a time: with fewer that reads slower from memory. */
+/* Products per byte of weights from which on vectors are processed in pairs: with fewer products, pairs read more slowly from memory. */
 enum { BLOCK_TIMES = 5 };
 
-/* A block as quad_sums wants it: four k after four k. */
+/* A block in the form of quad_sums: four k after four k. */
 INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum packed_type t, const char *w)
 {
     UNROLL
@@ -39,8 +39,8 @@ INLINE void prefetch_block(const char *w, size_t rows)
     if (rows > 1) __builtin_prefetch(w + BLOCK_FAR_AHEAD, 0, 2);
 }
 
-/* acc[rows][PANEL] = x times a panel, n vectors of outputs at a time; rows of x stand ld words apart. What comes meanwhile comes a line per
- * row: more lines at a time would hold up the weights at hand. */
+/* acc[rows][PANEL] = x times a panel, n vectors of outputs at a time; rows of x are ld words apart. One line is prefetched per row: more at
+ * a time would delay the current weights. */
 INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks,
                         const size_t n)
 {
@@ -79,7 +79,7 @@ INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_
 INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct lowp_scratch *s, enum packed_type t)
 {
     const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), ld = x_ld(x_words(t, l->k, QUAD_STEPS));
-    const size_t per_byte = (size_t)quad_x_parts(t) * (quad_is_bytes(t) ? 1 : 2); /* products, of a row */
+    const size_t per_byte = (size_t)quad_x_parts(t) * (quad_is_bytes(t) ? 1 : 2); /* products of a row */
     const size_t max = size_min(GEMM_ROWS, LOWP_WORDS / ld);
     for (size_t m = m0; m < m1; m += max) {
         const size_t rows = size_min(max, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;
@@ -91,7 +91,7 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
                 prefetch_outputs(l, m + r, n, p);
                 const char *w = (const char *)l->w + p * sz;
                 size_t one = 1;
-                __asm__("" : "+r"(one)); /* of a constant gcc 12 makes code that prefetches in bursts: a fifth slower from memory */
+                __asm__("" : "+r"(one)); /* for a constant, gcc 12 emits code that prefetches in bursts: a fifth slower from memory */
                 if (n == 1) block_panel(s->acc, t, s->x + r * ld, ld, one, w, blocks, 1);
                 else if (QUAD_VECTORS > 1 && n * per_byte < BLOCK_TIMES) block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, 1);
                 else block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, QUAD_VECTORS);

@@ -1,7 +1,7 @@
 /* steno: attention over the keys of a run in plain C, the definition. SPDX-License-Identifier: MIT
  *
- * Keys and values are panels of weights, so scores and outputs are products of PK_I8_QUAD or PK_I16_PAIR, whose x is q and the weights of
- * keys, which are whole numbers by themselves. */
+ * Keys and values are panels of weights, so scores and outputs are products of PK_I8_QUAD or PK_I16_PAIR. x is q, or the attention weights
+ * of the keys, which are already integers. */
 #include <math.h>
 #include "kern/ref.h"
 
@@ -19,7 +19,7 @@ static int32_t weight_at(const char *panel, enum packed_type t, size_t k, size_t
     return (int16_t)load_u16(words + (k / 2 * PANEL + i) * 4 + k % 2 * 2);
 }
 
-/* Integers of a row of q. @return its scale */
+/* Quantize a row of q. @return its scale */
 static float query_of(int16_t q[HEAD_MAX], enum packed_type t, const float *x, size_t d_head)
 {
     uint32_t words[HEAD_MAX / 2], bits;
@@ -38,7 +38,7 @@ static float score_of(const struct attn_run *a, enum packed_type t, const int16_
     return (float)sum * scale_at(panel, key % PANEL);
 }
 
-/* The row's scores, and the highest. Memory of a score is enough for each, and for one more for each group of keys. */
+/* Compute the row's scores and the highest. The memory has room for a score per key, plus one per group of keys. */
 static float scores_of(float *score, const struct attn_run *a, enum packed_type t, const int16_t *q)
 {
     float most = -INFINITY;
@@ -123,7 +123,7 @@ static void pack_keys_i16(void *panel, const float *x, size_t ld, size_t n, size
     pack_keys(panel, PK_I16_PAIR, x, ld, n, d_head, less);
 }
 
-/* What sums begin with is not wanted: weights of keys are unsigned as they are. */
+/* The start values of sums are not used: attention weights are already unsigned. */
 static void pack_values_i8(void *panel, const float *x, size_t ld, size_t n, size_t n_d)
 {
     memset(panel, 0, panel_sz(PK_I8_QUAD, n));

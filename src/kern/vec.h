@@ -3,29 +3,29 @@
  * Included by one file per level, after it has defined the vector types and their primitives (x86/vec256.h and the like):
  *
  *   vf                           VF_N lanes of f32
- *   vi                           the same lanes as words of 32 bits, whatever they hold
+ *   vi                           the same lanes as words of 32 bits of any content
  *   vs                           the same lanes as int32: sums of products
  *
  *   vf_zero set1 load store      load_n store_n: the first n lanes, the rest read as 0      load_some: load_n, n of any size
  *   vf_load_f16 load_bf16 load_i8, store_f16
  *   vf_add sub mul div, fma(a, b, c) = a * b + c, fnma(a, b, c) = c - a * b
- *   vf_fma_once                  a * b + c, rounded once: vf_fma itself, where ONE_ROUNDING is 1
- *   vf_min max                   the second operand where the first is NaN
+ *   vf_fma_once                  a * b + c, rounded once: vf_fma itself if ONE_ROUNDING is 1
+ *   vf_min max                   the second operand if the first is NaN
  *   vf_abs, sign(a, s)           |a|; |a| with s's sign
  *   vf_where_ge(x, lo, v)        v where x >= lo, else 0
  *   vf_shl23                     the bits shifted left by 23
  *   vf_sum hmax                  over lanes, in a fixed order
  *   vf_eq_bits, drop             bit i: lane i; dropped lanes become -inf
  *   vf_exponent(x, &m)           e where x = m 2^e, sqrt(1/2) <= m < sqrt(2); x is positive and normal
- *   vf_split(x, &n)              x - the nearest integer, which n holds for times_2n
+ *   vf_split(x, &n)              x - the nearest integer; n receives that integer for times_2n
  *   vf_times_2n(a, n)            a * 2^integer; both for x < 127 and 1/2 < a < 2; less than FLT_MIN where x <= -126
- *   vf_transpose                 of VF_N vectors: lane i of vector j changes places with lane j of vector i
+ *   vf_transpose                 of VF_N vectors: lane i of vector j and lane j of vector i are exchanged
  *   vi_load_u8, vf_lo4 hi4       nibbles of a byte as f32;  vf_lo5 hi5: the same with a fifth bit per lane
  *   vi_set1, vi_max_abs(m, v)    in each lane the larger of m and the bits of |v|;  vi_hmax: the largest lane
  *   vf_store_halves              the low 16 bits of each lane, side by side
- *   vs_zero set1 load store add times_256, and vf_of_ints, which makes f32 of int32
+ *   vs_zero set1 load store add times_256, and vf_of_ints, which converts int32 to f32
  *
- * Here is what can be said without knowing the instruction set. */
+ * This header has the functions that do not depend on the instruction set. */
 #ifndef STENO_KERN_VEC_H
 #define STENO_KERN_VEC_H
 #include <float.h>
@@ -46,8 +46,8 @@ INLINE vf load_weights(enum packed_type t, const void *p, size_t i)
     return vf_load((const float *)p + i);
 }
 
-/* exp to 2 ulp on [-87.3, 88.3], 0 below (and for NaN), saturated above. x = n ln 2 + r with |r| <= ln 2 / 2; adding 1.5 * 2^23 + 127
- * rounds to the integer n and leaves n + 127, an exponent, in the low bits. ln 2 is taken off in two parts. */
+/* exp to 2 ulp on [-87.3, 88.3], 0 below (and for NaN), saturated above. x = n ln 2 + r with |r| <= ln 2 / 2. Adding 1.5 * 2^23 + 127
+ * rounds to the integer n and leaves n + 127, an exponent, in the low bits. ln 2 is subtracted in two parts. */
 INLINE vf vf_exp(vf x)
 {
     const vf lowest = vf_set1(-87.33654f), magic = vf_set1(12583039.0f);
@@ -76,8 +76,8 @@ INLINE vf vf_exp2(vf x)
     return vf_where_ge(x, vf_set1(-126), vf_times_2n(p, n));
 }
 
-/* 2^x for what is rounded to bf16 afterwards: relative error 2^-18 (2.7e-6) for -126 < x < 127; below, -inf included, something less than
- * FLT_MIN, which rounding makes zero. */
+/* 2^x for results that are rounded to bf16: relative error 2^-18 (2.7e-6) for -126 < x < 127; below, including -inf, a value less than
+ * FLT_MIN, which rounding turns into zero. */
 INLINE vf vf_exp2_short(vf x)
 {
     vf n, p = vf_set1(9.570102207e-03f);

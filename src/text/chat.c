@@ -2,7 +2,7 @@
 #include "text/chat.h"
 #include <string.h>
 
-/* A prompt being made: one text, whose parts are markers or what people have written. */
+/* A prompt under construction: one text whose parts are markers or message contents. */
 struct chat {
     const struct tokenizer *t;
     const struct chat_form *f;
@@ -30,7 +30,7 @@ static void put_content(struct chat *c, const char *s, int trims)
     put(c, s, n, 0);
 }
 
-/* A token by its id, where the model has it. */
+/* Append a token by its id, if the model has it. */
 static void put_token(struct chat *c, int32_t id)
 {
     const uint8_t *s = NULL;
@@ -109,7 +109,7 @@ static void encode_turns(struct chat *c, const steno_message *m, int n, unsigned
     if (flags & CHAT_ANSWER) put_marker(c, "<start_of_turn>model\n");
 }
 
-/* What the user says, with the system's text where it belongs to it (NULL: not). */
+/* The user's content, preceded by the system text (may be NULL). */
 static void put_asked(struct chat *c, const char *system, const char *content)
 {
     const int trims = c->f->traits & CHAT_TRIMS, is_sys = c->f->inst.system == CHAT_SYSTEM_SYS;
@@ -131,7 +131,7 @@ static void encode_inst(struct chat *c, const steno_message *m, int n)
     int i = 0, last = n - 1;
     if (n && is_role(m, "system")) system = m[i++].content;
     while (last > i && !is_role(&m[last], "user")) last--;
-    const int asked = f->system == CHAT_SYSTEM_LAST ? last : i; /* the message that has the system's text */
+    const int asked = f->system == CHAT_SYSTEM_LAST ? last : i; /* the message that contains the system text */
     if (!f->bos_each) put_token(c, tokenizer_bos(c->t));
     if (system && f->system == CHAT_SYSTEM_TURN) {
         put_marker(c, f->system_before);

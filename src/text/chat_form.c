@@ -16,7 +16,7 @@ struct chat_form chat_usual(enum chat_format format)
 static unsigned begins(const char *text) { return strchr(text, CHAT_BOS) ? CHAT_BEGINS : 0u; }
 static int has(const char *text, const char *what) { return strstr(text, what) != NULL; }
 
-/* A text that the program writes between two others, without values in it, to *system: the system's text of its own. */
+/* Read into *system a text that the program writes between two others, without values in it: its default system text. */
 static int take_system(struct chat_form *out, const char *text, const char *before, const char *behind, struct arena *a, steno_error *e)
 {
     for (const char *at = strstr(text, before); at && !out->system; at = strstr(at, before)) {
@@ -39,7 +39,7 @@ static int is_one_of(const char *s, size_t n, const char *const *all)
     return 0;
 }
 
-/* Every marker is one that ChatML has, or one of images, sounds and tools, which texts do without. */
+/* Every marker belongs to ChatML, or is one for images, sounds and tools, which text prompts do not use. */
 static int ml_markers_known(const char *text)
 {
     static const char *const own[] = { "im_start", "im_end", "endoftext", "startoftext", NULL };
@@ -55,7 +55,7 @@ static int ml_markers_known(const char *text)
     return !has(text, "<end_of_utterance>") && !has(text, "[INST]");
 }
 
-/* Each turn has a role, a line end and no more before what is said. */
+/* Each turn has a role and a line end before the content, and nothing else. */
 static int ml_turns_known(const char *text)
 {
     static const char *const roles[] = { "", "system", "user", "assistant", "tool", "function", "developer", "observation", "environment",
@@ -86,7 +86,7 @@ static int recognise_ml(struct chat_form *out, const char *program, const char *
 
 /* ---- [INST] */
 
-/* The first of the texts that ends before end; NULL: none does. */
+/* The first of the texts that occurs before end; NULL: none. */
 static const char *text_before(const char *from, const char *end, const char *const *all)
 {
     for (; *all; all++) {
@@ -105,7 +105,7 @@ static const char *text_at(const char *s, const char *const *all)
 
 #define A_VALUE "\1\5"
 
-/* [INST] VALUE [/INST], with or without a system's text and two line ends before the value. */
+/* [INST] VALUE [/INST], with an optional system text and two line ends before the value. */
 static int take_user(struct chat_inst *to, const char *text, const char *program)
 {
     static const char *const befores[] = { " [INST] ", "[INST] ", " [INST]", "[INST]", NULL };
@@ -174,7 +174,7 @@ static int recognise_inst(struct chat_form *out, const char *program, const char
     const int trims = strchr(user, CHAT_TRIMMED) && strcspn(user, "\5") < strcspn(user, "\4\3");
     *out = (struct chat_form){ .format = CHAT_INST, .traits = trims ? CHAT_TRIMS : 0, .inst = inst,
                                .system_computed = inst.system != CHAT_SYSTEM_SYS && out->system_computed };
-    if (!system || inst.system == CHAT_SYSTEM_SYS) return STENO_OK; /* Llama 2's own text was put aside by its makers */
+    if (!system || inst.system == CHAT_SYSTEM_SYS) return STENO_OK; /* Llama 2's own default text was withdrawn by its authors */
     out->system = arena_strdup(a, system, strlen(system));
     return out->system ? STENO_OK : err_nomem(e, strlen(system), "a chat template");
 }
@@ -204,7 +204,7 @@ static int recognise(struct chat_form *out, const char *program, const struct ch
     }
     if (has(text, "<|start_header_id|>")) return recognise_headers(out, text, a, e);
     if (has(text, "<start_of_turn>") && !has(text, "<|")) {
-        out->format = has(program, "ystem role") ? CHAT_TURNS : CHAT_TURNS_SYSTEM; /* which it refuses */
+        out->format = has(program, "ystem role") ? CHAT_TURNS : CHAT_TURNS_SYSTEM; /* the program refuses this role */
         out->traits = CHAT_TRIMS | begins(text);
         out->system_computed = 0;
         return STENO_OK;

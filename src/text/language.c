@@ -1,7 +1,7 @@
-/* steno: languages and what people call them. SPDX-License-Identifier: MIT
+/* steno: languages and their names. SPDX-License-Identifier: MIT
  *
- * A language is known by its code in the vocabulary, by ISO 639-1, -2 (both kinds) and -3, by older codes that are still in use, and by
- * its English name; behind a code may stand the region and script of a BCP 47 tag, which no model tells apart. */
+ * A language is found by its code in the vocabulary, by ISO 639-1, -2 (both kinds) and -3, by older codes still in use, and by its English
+ * name. A code may be followed by the region and script of a BCP 47 tag, which no model distinguishes. */
 #include "text/language.h"
 
 #include <stdio.h>
@@ -115,7 +115,7 @@ static const struct { const char *name; char code[4]; } alias[] = { /* openai-wh
     { "panjabi", "pa" }, { "moldavian", "ro" }, { "moldovan", "ro" }, { "sinhalese", "si" }, { "castilian", "es" }, { "mandarin", "zh" },
 };
 
-/* Countries that are taken for languages, and are none; and what languages call themselves. */
+/* Country codes that are mistaken for languages, and native names of languages. */
 static const struct { const char *wrong, *code; } mistake[] = {
     { "jp", "ja" }, { "cn", "zh" }, { "tw", "zh" }, { "kr", "ko" }, { "us", "en" }, { "gb", "en" }, { "dk", "da" }, { "se", "sv" },
     { "cz", "cs" }, { "gr", "el" }, { "ua", "uk" }, { "vn", "vi" }, { "ir", "fa" }, { "il", "he" }, { "rs", "sr" }, { "ee", "et" },
@@ -132,7 +132,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* Are a[n] and b the same, apart from the case of ASCII letters? b is in lower case. */
+/* Whether a[n] and b are equal, ignoring the case of ASCII letters. b is in lower case. */
 static int same(const char *a, size_t n, const char *b)
 {
     size_t i = 0;
@@ -140,7 +140,7 @@ static int same(const char *a, size_t n, const char *b)
     return i == n && !b[i];
 }
 
-/* Is a[n] one of the words of list? */
+/* Whether a[n] is one of the words of list. */
 static int among(const char *a, size_t n, const char *list)
 {
     for (const char *p = list; *p;) {
@@ -175,7 +175,7 @@ static size_t subtag(const char *p)
     return strcspn(p, "-_");
 }
 
-/* Is what stands behind a tag's language well-formed: one to eight letters or digits, again and again? */
+/* Whether the rest of a tag after its language is well-formed: subtags of one to eight letters or digits. */
 static int rest_fits(const char *p)
 {
     while (*p) {
@@ -209,7 +209,7 @@ int language_is_auto(const char *name)
     return !name || same(name, strlen(name), "auto");
 }
 
-/* How many letters have to be changed, left out or put in; at most `max`, else more than that. */
+/* The number of letters to change, remove or insert; if it exceeds `max`, any larger number. */
 static int distance(const char *a, size_t n, const char *b, int max)
 {
     enum { LONGEST = 32 };
@@ -232,7 +232,7 @@ static int distance(const char *a, size_t n, const char *b, int max)
 
 int language_near(const char *name)
 {
-    enum { NEAR = 2, MIN_LEN = 4 /* letters: shorter names are near to too many */ };
+    enum { NEAR = 2, MIN_LEN = 4 /* letters: shorter names are close to too many others */ };
     const size_t n = subtag(name), all = strlen(name);
     for (size_t i = 0; i < sizeof mistake / sizeof *mistake; i++)
         if (same(name, n, mistake[i].wrong)) return code_find(mistake[i].code, 2);

@@ -1,15 +1,15 @@
-/* steno: ids by pattern. SPDX-License-Identifier: MIT
+/* steno: ids selected by a pattern. SPDX-License-Identifier: MIT
  *
- * whisper.cpp's --suppress-regex: an id is meant when all of its text matches, so that "[0-9]+" means numbers and not every word with a
- * digit in it. A pattern that backtracks without end is stopped by a bound on its steps. */
+ * whisper.cpp's --suppress-regex. An id is selected if its whole text matches, so "[0-9]+" selects numbers and not every word with a digit
+ * in it. A limit on the steps stops a pattern that backtracks without end. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "text/regex_ids.h"
 #include <pcre2.h>
 
 enum { STEPS_MAX = 20000, HEAP_MAX_KIB = 4096 };
-enum { BRACKETS_MAX = 32 }; /* within each other: pcre2 compiles them with as many nested calls */
+enum { BRACKETS_MAX = 32 }; /* nesting depth: pcre2 compiles brackets with that number of nested calls */
 
-/* A compiled pattern at work. */
+/* The state of a compiled pattern. */
 struct match {
     const char *pattern;
     pcre2_code *code;
@@ -33,7 +33,7 @@ static int match_all(const struct match *m, const struct vocab *v, int32_t n, ui
     return STENO_OK;
 }
 
-/* @return NULL: code and at say why; PCRE2_ERROR_HEAP_FAILED for want of memory */
+/* @return NULL: code and at give the reason; PCRE2_ERROR_HEAP_FAILED: out of memory */
 static pcre2_code *compile(const char *pattern, int *code, size_t *at)
 {
     const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_ENDANCHORED;

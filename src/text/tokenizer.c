@@ -10,13 +10,13 @@
 
 struct tokenizer {
     struct tokenizer_desc d;
-    struct vocab v;         /* of text: other tokens have no bytes here */
-    struct vocab special;   /* the other way round */
-    struct trie trie;       /* of those */
+    struct vocab v;         /* text tokens: other tokens have no bytes here */
+    struct vocab special;   /* the other tokens: text tokens have no bytes here */
+    struct trie trie;       /* of `special` */
     uint8_t begins[256];    /* 1: a special token begins with the byte */
     int32_t fallback[257];
     struct bpe *bpe;
-    struct wordpiece words; /* where text is cut into such */
+    struct wordpiece words; /* used if text is cut into words */
 };
 
 /* ---- opening */
@@ -41,7 +41,7 @@ static int vocab_fill(struct tokenizer *t, struct arena *a, steno_error *e)
     return rc ? rc : trie_open(&t->trie, &t->special, d->n, e);
 }
 
-/* Pairs as ids. What joins texts that are no tokens joins nothing. */
+/* Convert pairs to ids. A pair whose joined text is not a token has no effect. */
 static int pairs_fill(struct tokenizer *t, struct arena *a, steno_error *e)
 {
     const struct tokenizer_desc *d = &t->d;
@@ -67,7 +67,7 @@ static int by_score(const void *x, const void *y)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Highest scores first; what is no number comes last. Equal scores are one rank, so that the leftmost goes first. */
+/* Ranks by descending score; NaN comes last. Equal scores share a rank, so that the leftmost pair is joined first. */
 static int ranks_fill(struct tokenizer *t, struct arena *a, steno_error *e)
 {
     const struct tokenizer_desc *d = &t->d;
@@ -88,7 +88,7 @@ static int ranks_fill(struct tokenizer *t, struct arena *a, steno_error *e)
     return STENO_OK;
 }
 
-/* Texts that end an answer, whatever the file says of them. */
+/* Texts that end an answer, whatever their role in the file. */
 static void ends_fill(struct tokenizer *t)
 {
     static const char *const known[] = { "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
@@ -100,7 +100,7 @@ static void ends_fill(struct tokenizer *t)
                 d->end[d->n_ends++] = i;
 }
 
-/* Words without pieces are the unknown token, or the first one where there is none. */
+/* Words without pieces become the unknown token, or the first token if there is none. */
 static void words_fill(struct tokenizer *t)
 {
     const int32_t unknown = t->fallback[256];
@@ -110,7 +110,7 @@ static void words_fill(struct tokenizer *t)
         if (t->v.len[i] > t->words.most_bytes) t->words.most_bytes = t->v.len[i];
 }
 
-/* What text that is no words is cut and joined by. */
+/* Rules that cut and join text, for tokenizers without words. */
 static int joins_fill(struct tokenizer *t, struct arena *a, steno_error *e)
 {
     const struct tokenizer_desc *d = &t->d;
@@ -148,8 +148,8 @@ void tokenizer_close(struct tokenizer *t)
 
 /* ---- text to ids */
 
-/* The longest special token that stands at s[n]; -1: none. Of control tokens those count that lie in the first n_all bytes; tokens of the
- * role TOKEN_USER count anywhere. *len: its bytes. */
+/* The longest special token at s[n]; -1: none. Control tokens must be in the first n_all bytes; tokens of the role TOKEN_USER may be
+ * anywhere. *len: its bytes. */
 static int32_t special_at(const struct tokenizer *t, const uint8_t *s, size_t n, size_t n_all, size_t *len)
 {
     const struct trie_node *at = t->trie.node;
@@ -166,7 +166,7 @@ static int32_t special_at(const struct tokenizer *t, const uint8_t *s, size_t n,
     return best;
 }
 
-/* Text without special tokens, composed where that is asked for. */
+/* Encode text without special tokens, after composition if the tokenizer composes. */
 static int encode_composed(const struct tokenizer *t, const uint8_t *s, size_t n, struct buf *ids, steno_error *e)
 {
     struct buf text = { 0 };
@@ -174,7 +174,7 @@ static int encode_composed(const struct tokenizer *t, const uint8_t *s, size_t n
     if (!t->d.by_chars) return bpe_encode(t->bpe, (const char *)s, n, ids, e);
     if (t->d.space_first) buf_add(&text, " ", 1);
     for (size_t i = 0, from = 0; i <= n; i++) {
-        const int is_sign = n - i >= 3 && !memcmp(s + i, "\xe2\x96\x81", 3); /* what a space is written as in pieces */
+        const int is_sign = n - i >= 3 && !memcmp(s + i, "\xe2\x96\x81", 3); /* the sign for a space in pieces */
         if (i < n && !is_sign) continue;
         buf_add(&text, s + from, i - from);
         if (is_sign) buf_add(&text, " ", 1);
@@ -186,7 +186,7 @@ static int encode_composed(const struct tokenizer *t, const uint8_t *s, size_t n
     return rc;
 }
 
-/* Text of ASCII is composed as it is. */
+/* ASCII text is already composed. */
 static int is_composed(const uint8_t *s, size_t n)
 {
     while (n && s[n - 1] < 0x80) n--;
@@ -285,7 +285,7 @@ int32_t tokenizer_end_at(const struct tokenizer *t, int i)
     return -1;
 }
 
-/* Bytes of the next id of a text that has begun or not: the space that was put before it goes. */
+/* The bytes of the next id. At the beginning of a text, the space that was inserted before it is removed. */
 static size_t next_piece(const struct tokenizer *t, int32_t id, int show_special, int *began, const uint8_t **s)
 {
     const size_t n = tokenizer_piece(t, id, show_special, s), skip = n && !*began && t->d.space_first && **s == ' ';
@@ -294,7 +294,7 @@ static size_t next_piece(const struct tokenizer *t, int32_t id, int show_special
     return n - skip;
 }
 
-/* Special tokens among words stand apart. */
+/* Special tokens among words are separated by spaces. */
 static int stands_apart(const struct tokenizer *t, int32_t id, int began)
 {
     return t->d.by_words && began && is_special(tokenizer_role(t, id));
@@ -328,7 +328,7 @@ void token_stream_push(struct token_stream *s, int32_t id, struct buf *text)
 
 void token_stream_push_bytes(struct token_stream *s, const uint8_t *p, size_t n, struct buf *text)
 {
-    for (; n && s->n_held; p++, n--) { /* a character that has begun */
+    for (; n && s->n_held; p++, n--) { /* complete a character that has begun */
         s->held[s->n_held++] = *p;
         const size_t whole = utf8_complete(s->held, s->n_held);
         if (!whole) continue;

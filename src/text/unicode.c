@@ -1,4 +1,4 @@
-/* steno: characters and what Unicode says of them. SPDX-License-Identifier: MIT */
+/* steno: Unicode properties of characters. SPDX-License-Identifier: MIT */
 #include "text/unicode.h"
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -43,13 +43,13 @@ int unicode_lower(uint32_t cp, int32_t to[2])
     return cp == 0x130 ? 2 : 1;
 }
 
-/* Text of characters alone. */
+/* Compose text that consists only of characters. */
 static int compose_part(struct buf *out, const char *text, size_t n)
 {
     utf8proc_uint8_t *made = NULL;
     const utf8proc_ssize_t len = utf8proc_map((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)n, &made,
                                               UTF8PROC_STABLE | UTF8PROC_COMPOSE);
-    if (len < 0) return STENO_ENOMEM; /* there is nothing else that such text could be refused for */
+    if (len < 0) return STENO_ENOMEM; /* no other failure is possible for such text */
     buf_add(out, made, (size_t)len);
     free(made);
     return out->err ? STENO_ENOMEM : STENO_OK;

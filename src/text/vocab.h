@@ -1,7 +1,7 @@
 /* steno: vocabularies. SPDX-License-Identifier: MIT
  *
- * A token is a string of bytes with an id. The bytes are kept as the file has them; text is made by joining bytes first and looking
- * for UTF-8 afterwards, because byte-level tokens split characters. */
+ * A token is a string of bytes with an id. The bytes are kept as in the file. Text is made by joining bytes first and decoding UTF-8
+ * afterwards, because byte-level tokens split characters. */
 #ifndef STENO_TEXT_VOCAB_H
 #define STENO_TEXT_VOCAB_H
 #include "base/arena.h"
@@ -12,23 +12,23 @@ struct vocab {
     const uint8_t **bytes;           /* [n] */
     uint32_t *len;                   /* [n] */
     int32_t n_text;                  /* ids below are ordinary text and take part in byte-pair merges */
-    /* How byte-pair encoding (bpe.h) cuts and joins; zeros after vocab_init, and whoever sets them keeps them. */
+    /* Cutting and joining in byte-pair encoding (bpe.h). vocab_init sets zeros; the code that sets a pointer owns its memory. */
     const char *pattern;             /* of the pieces that text is cut into (pretokenizer.h); NULL: GPT-2's */
-    const int32_t (*merge)[2];       /* [n_merges] pairs of ids that are joined, the first ones first; NULL: ids are ranks */
+    const int32_t (*merge)[2];       /* [n_merges] pairs of ids in the order of joining; NULL: ids are ranks */
     int32_t n_merges;
-    int whole_first;                 /* with merges: a piece that is a token by itself is taken as it is */
+    int whole_first;                 /* with merges: a piece that equals a token becomes that token directly */
     int by_chars;                    /* text is not cut, and joining begins with characters (SentencePiece) */
-    const int32_t *rank;             /* [n] without merges: of joined tokens, the lowest first; NULL: ids are ranks */
-    const int32_t *fallback;         /* [257] ids for the bytes of characters that are no token, and one for what is nothing else; -1: none.
-                                      * NULL: there are none, and such text is refused */
+    const int32_t *rank;             /* [n] without merges: rank of the joined token, lowest first; NULL: ids are ranks */
+    const int32_t *fallback;         /* [257] ids for the bytes of characters that are not tokens, then the id for anything else; -1: none.
+                                      * NULL: no fallback, such text is refused */
     uint32_t *hash, hash_mask;       /* bytes -> id over ids below n_text; private */
 };
 
-/* Take n entries from the arena (all empty at first), set those given with vocab_set, then build the look-up. */
+/* Allocate n entries from the arena, all empty. Then set entries with vocab_set and build the look-up with vocab_index. */
 int vocab_init(struct vocab *v, struct arena *a, int32_t n, int32_t n_text, steno_error *e);
 void vocab_set(struct vocab *v, int32_t id, const uint8_t *s, uint32_t n); /* s is kept, not copied */
 int vocab_index(struct vocab *v, struct arena *a, steno_error *e);
-int32_t vocab_find(const struct vocab *v, const uint8_t *s, size_t n);     /* id, or -1; the lowest id where bytes repeat */
+int32_t vocab_find(const struct vocab *v, const uint8_t *s, size_t n);     /* id, or -1; the lowest id if several have these bytes */
 
 /* Append the bytes of an id. */
 void vocab_append(const struct vocab *v, int32_t id, struct buf *out);

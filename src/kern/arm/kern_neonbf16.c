@@ -1,10 +1,10 @@
 /* steno: products of bf16 for 64-bit ARM. SPDX-License-Identifier: MIT
  *
- * BFMMLA multiplies two rows of four bf16 by two columns of four: four times the products of an f32 multiply-add in the same time. Per
- * sum it takes two steps, each of which adds two products to one another and then to the sum. It rounds to odd and takes subnormals for
- * zeros, whatever the processor is told, so its bits are not the twin's; but they depend on nothing else in the call. BFDOT may take the
- * same steps, but few rows are left to BFMMLA as well, so that nothing rests on that. Everything else stays as the level before has
- * it.
+ * BFMMLA multiplies two rows of four bf16 by two columns of four: four times the products of an f32 multiply-add in the same time. It
+ * computes a sum in two steps. Each step adds two products to one another and then to the sum. It rounds to odd and treats subnormals as
+ * zeros, independent of the processor's modes, so its bits differ from the twin's. They depend on nothing else in the call. BFDOT may
+ * compute the same steps, but few rows also use BFMMLA, so that results do not rely on it. All other kernels are those of the previous
+ * level.
  *
  * Compiled with: -march=armv8.2-a+dotprod+i8mm+bf16 */
 #define TILE_ROWS 12

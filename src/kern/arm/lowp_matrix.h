@@ -1,13 +1,13 @@
 /* steno: low-precision products by matrix instructions of ARM. SPDX-License-Identifier: MIT
  *
- * The register tile, and the rows it wants, for instructions that multiply two rows by two outputs, two words of k of each: a 2 x 2 block
- * of sums per register. A file defines dot_2x2(acc, x, w), where x is [2 rows][2 words], w is [2 outputs][2 words] and acc is
- * [2 rows][2 outputs], before it includes this, and lowp.h after it.
+ * The register tile and its row layout, for instructions that multiply two rows by two outputs, two words of k of each: a 2 x 2 block of
+ * sums per register. A file defines dot_2x2(acc, x, w), where x is [2 rows][2 words], w is [2 outputs][2 words] and acc is [2 rows][2
+ * outputs], before it includes this header, and includes lowp.h after it.
  *
- * The packed weights suit as they are: the words of two k, interleaved, are outputs by twos. Rows lie by twos in scratch, their words
- * interleaved in the same way, so that one load gives an operand. A tile of 12 rows by 8 outputs has 24 accumulators, four registers of
- * weights and one of x, and spends four instructions on interleaving where 6 rows by 16 would spend eight. Where the rows are odd, the
- * last operand's second half is whatever scratch holds, and so are the sums that nobody stores. */
+ * The packed weights need no change: the words of two k, interleaved, are pairs of outputs. Rows are stored in scratch in pairs with their
+ * words interleaved in the same way, so that one load gives an operand. A tile of 12 rows by 8 outputs has 24 accumulators, four registers
+ * of weights and one of x. It spends four instructions on interleaving, where 6 rows by 16 would spend eight. With an odd number of rows,
+ * the second half of the last operand is whatever scratch contains, and the resulting sums are not stored. */
 #ifndef STENO_KERN_LOWP_MATRIX_H
 #define STENO_KERN_LOWP_MATRIX_H
 #include "kern/arm/vec128.h"
@@ -18,7 +18,7 @@
 enum { PART_W = 8 };
 #include "kern/epilogue.h"
 
-/* One step of the tile: two words of k. next: whether there is a second word, zeros otherwise. */
+/* One step of the tile: two words of k. next: 1 if there is a second word; otherwise it is zeros. */
 PRIM void matrix_step(float32x4_t a[TILE_ROWS / 2][PART_W / 2], const uint32_t *x, size_t ld, const uint32_t *w, int next,
                       const int pairs)
 {
@@ -36,7 +36,7 @@ PRIM void matrix_step(float32x4_t a[TILE_ROWS / 2][PART_W / 2], const uint32_t *
     }
 }
 
-/* PART_W outputs of the tile. ahead: two lines per step. */
+/* PART_W outputs of the tile. ahead: prefetch two lines per step. */
 PRIM void matrix_part(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words, const char *ahead,
                       enum packed_type t, const int rows)
 {
@@ -67,13 +67,13 @@ PRIM void matrix_part(float *acc, const uint32_t *x, size_t ld, const float *sta
 PRIM void lowp_tile(void *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, size_t ld_start,
                     const struct weight_words *w, enum packed_type t, const int rows)
 {
-    (void)ld_acc, (void)ld_start; /* PANEL, and 0: all rows begin with the same */
+    (void)ld_acc, (void)ld_start; /* PANEL, and 0: all rows begin with the same values */
     for (size_t c = 0; c < TILE_W; c += PART_W)
         matrix_part((float *)acc + c, x, ld, start ? (const float *)(const void *)start + c : NULL, *w->run + c, w->n, w->ahead + c * 16,
                     t, rows);
 }
 
-/* ---- rows: words by twos, and as much room after each two for those of the other row ---------------------------------------------- */
+/* ---- rows: pairs of words, each followed by room for the pair of the other row ---------------------------------------------------- */
 enum { SPREAD = 64 }; /* words at a time */
 
 /* words[n] is written, too. */

@@ -1,6 +1,6 @@
 /* steno: products of bf16 for AVX-512 with BF16. SPDX-License-Identifier: MIT
  *
- * Attention of KV_BF16 is made of them, too. Everything else stays as the level before has it; ints512.h is here because lowp.h wants
+ * Attention of KV_BF16 uses them, too. All other kernels are those of the previous level. ints512.h is included because lowp.h needs
  * primitives of every type.
  *
  * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512 */

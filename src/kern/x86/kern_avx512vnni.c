@@ -1,11 +1,11 @@
 /* steno: products of integers for AVX-512 with VNNI. SPDX-License-Identifier: MIT
  *
- * Of int16, of int8 and by blocks. Everything else stays as the level before has it; pairs_f32.h is here because lowp.h wants primitives
- * of every type.
+ * Products of int16, of int8 and by blocks. All other kernels are those of the previous level. pairs_f32.h is included because lowp.h needs
+ * primitives of every type.
  *
  * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mprefer-vector-width=512 */
 #define TILE_ROWS 12
-#define QUAD_VECTORS 2 /* of outputs share each word of x, for which there are registers: half the loads */
+#define QUAD_VECTORS 2 /* two vectors of outputs share each word of x: half the loads */
 
 #include "kern/x86/ints512.h"
 

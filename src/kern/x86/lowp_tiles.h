@@ -1,33 +1,34 @@
 /* steno: linear with products of bf16 and int8 over tiles. SPDX-License-Identifier: MIT
  *
- * A panel is two tiles wide as it lies: 16 words of k of 16 outputs are 16 rows of 64 bytes, PANEL words apart. Sixteen rows of rounded x
- * (lowp_rows.h) are a tile, too. Four tiles of sums, two by two, take two tiles of x and two of weights for every 16 words of k, so that
- * a loaded tile serves two products. Any number of rows takes tiles, lower ones of the same steps: a row's sums know nothing of the rows
- * beside it, and their order is that of the tile wherever the row stands.
+ * A packed panel is two tiles wide: 16 words of k of 16 outputs are 16 rows of 64 bytes, PANEL words apart. Sixteen rows of rounded x
+ * (lowp_rows.h) are a tile, too. Four tiles of sums, two by two, use two tiles of x and two of weights for every 16 words of k, so that
+ * a loaded tile serves two products. Any number of rows uses tiles; few rows use lower tiles with the same steps. A row's sums are
+ * independent of the other rows, and their order is that of the tile wherever the row is.
  *
- * Where words of k are left over, the weights' last ones are copied and completed with zeros, as rows of x are, because past a panel stand
- * other weights, or nothing. Rows that complete the last tile are whatever scratch holds; nobody stores their sums. */
+ * If the number of words is not a multiple of 16, the last words of the weights are copied and padded with zeros, like rows of x,
+ * because other weights, or nothing, follow a panel. Rows that fill up the last tile are whatever scratch contains, and their sums are
+ * not stored. */
 #ifndef STENO_KERN_LOWP_TILES_H
 #define STENO_KERN_LOWP_TILES_H
 #include "kern/lowp_rows.h"
 
 enum {
     STEP = 16,            /* words of k in a tile */
-    TILE_AHEAD = 4 * AHEAD, /* bytes that prefetch runs ahead within a panel: four steps */
+    TILE_AHEAD = 4 * AHEAD, /* prefetch distance within a panel: four steps */
     SUM_00 = 0, SUM_01, SUM_10, SUM_11, X_0, X_1, W_0, W_1 /* the tiles */
 };
 
-/* Rows of each tile, where as few tiles as may be share some rows: 17 rows are 9 and 8. */
+/* Rows of each tile, when the rows are shared evenly by the minimum number of tiles: 17 rows are 9 and 8. */
 INLINE size_t tile_height(size_t rows)
 {
     const size_t tiles = (rows + LOWP_TILE_ROWS - 1) / LOWP_TILE_ROWS;
     return (rows + tiles - 1) / tiles;
 }
 
-/* The configuration belongs to the thread, any call of the system's or the application's may have changed it (it is nobody's to preserve),
- * and while tiles are in use a thread is dearer to switch: so it is loaded for every chunk of rows (in attention
- * for every group), and given up behind them. Beside a chunk that costs nothing. first_w: the first tile of weights; those before it are of
- * rows. */
+/* The tile configuration belongs to the thread, and any call of the system or the application may have changed it; the ABI does not
+ * preserve it. While tiles are in use, switching the thread is more expensive. The configuration is therefore loaded for every chunk of
+ * rows (in attention for every group) and released after it, at a cost that is negligible beside a chunk. first_w: the first tile of
+ * weights; the tiles before it hold rows. */
 INLINE void tiles_begin(size_t height, int first_w)
 {
     struct tile_config c = { .palette = 1 };
@@ -41,7 +42,7 @@ INLINE void tiles_begin(size_t height, int first_w)
         else tile_dot_pairs(sum, x, w);                                                                                                 \
     } while (0)
 
-/* 16 words of k. high: second tile of x. */
+/* 16 words of k. high: there is a second tile of x. */
 INLINE void tile_step(const uint32_t *x, size_t ld, size_t height, const uint32_t *w, size_t ld_w, enum packed_type t, const int high)
 {
     tile_load(X_0, x, ld * 4);
@@ -65,7 +66,7 @@ INLINE void sums_load(const float *acc, size_t ld, size_t height, const int high
     tile_load(SUM_11, acc + height * ld + PANEL / 2, ld * 4);
 }
 
-/* Every row of sums begins with the same numbers: rows that stand 0 bytes apart. */
+/* Initialise every row of sums with the same numbers: rows that are 0 bytes apart. */
 INLINE void sums_begin(const float *start, enum packed_type t)
 {
     if (t == PK_I8_QUAD) {
@@ -87,7 +88,7 @@ INLINE void sums_store(float *acc, size_t ld, size_t height, const int high)
     tile_store(acc + height * ld + PANEL / 2, ld * 4, SUM_11);
 }
 
-/* A panel's weights; last: its last words, where they are no whole tile. */
+/* A panel's weights; last: its last words, if they do not fill a tile. */
 struct tile_panel {
     const float *start;
     const uint32_t *w, *last;
@@ -102,7 +103,7 @@ INLINE void last_words(uint32_t last[STEP * PANEL], const uint32_t *w, size_t wo
     memset(last + left, 0, (STEP * PANEL - left) * sizeof *last);
 }
 
-/* acc[height or 2 height, PANEL] = x times a panel. ahead: a panel to bring to the second-level cache meanwhile, or NULL. */
+/* acc[height or 2 height, PANEL] = x times a panel. ahead: a panel to prefetch to the second-level cache; may be NULL. */
 INLINE void tile_sums(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, size_t height, const struct tile_panel *p,
                       const char *ahead, enum packed_type t, const int high)
 {
