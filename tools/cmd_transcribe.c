@@ -436,6 +436,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = check(&t, o);
     if (code == EXIT_OK && !o->engine.quiet && !o->as) time_units_tell(o->engine.given);
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode)), files, o->as ? 0 : n);
+    if (code == EXIT_OK && o->as && o->as->opened) code = o->as->opened(o->as->user, t.engine.model);
     if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
     if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));

@@ -15,6 +15,7 @@ struct transcribe_as {
     void (*segment)(void *user, const steno_session *s, const steno_segment *seg, const int32_t *who);
     /* With `output`: before work begins; enters the names of its files, and what is read. @return EXIT_OK, or the code to end with */
     int (*plan)(void *user, struct ledger *l);
+    int (*opened)(void *user, const steno_model *m); /* once the model is loaded. @return EXIT_OK, or the code to end with */
     void (*begin)(void *user, const struct job_input *in); /* before its first segment */
     void (*samples)(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n); /* as of struct job_events */
     /* The transcript of an input, in place of all that we write. @return EXIT_OK, or an exit code that ends the run, after a message */

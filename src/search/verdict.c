@@ -40,7 +40,7 @@ struct verdict verdict_of(const struct lane *l, const struct verdict_rules *v, d
     if (whole) r.n = s->n;
     r.failed = at_limit ? none || (times && last < v->half) : none && !whole;
     if (none && !whole) r.n = s->n; /* a failed text is kept as a whole */
-    len = r.n + (s->ended && (whole || (!times && !none)));
+    len = r.n + (s->ended && (none || !times)); /* the end of text counts where no timestamp ends the text */
     double sum = 0;
     for (int32_t i = 0; i < r.n; i++) sum += (double)s->out[i].logprob;
     if (len > r.n) sum = s->sum_logprob;

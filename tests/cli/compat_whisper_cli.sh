@@ -226,6 +226,35 @@ out_empty
 err_has "in.wav: $brief"
 rm in.wav
 
+# ---- -ac above the model's context: the run ends as there, but where the language alone is asked for
+cp "$DIGITS" in.wav
+for ctx in 1501 2000 1048577 99999999999; do
+    # shellcheck disable=SC2086
+    expect 10 "a context of $ctx" $W -m m.bin -l zh -bs 1 -ac $ctx -otxt in.wav
+    err_has "-ac $ctx: the audio context of this model is 1500"
+    out_empty
+done
+is "no file was written" "$(ls in.wav*)" in.wav
+for ctx in 1500 -1 0; do
+    # shellcheck disable=SC2086
+    expect 0 "a context of $ctx" $W -m m.bin -l zh -bs 1 -ac $ctx in.wav
+    out_has "六零七八。"
+done
+# shellcheck disable=SC2086
+expect 0 "a language, whatever the context" $W -m m.bin -dl -ac 2000 in.wav
+err_has "in.wav: language zh"
+rm in.wav
+
+# ---- a text that failed without a time keeps its end of text, which -ls and -ojf list: whisper-cli with times suppressed gives the second
+# window tokens of 1, 0.96259, 0.672674, 1 and [_EOT_] of 1, a mean log-probability of -0.0869 (-0.1087 without [_EOT_])
+rules=(--decoding whisper.cpp --gelu tanh --compute f32 --guards off --greedy --compression-ratio-threshold none --no-suppress-non-speech)
+expect 0 "no window has a time" transcribe -q -m m.bin -l zh -f json "${rules[@]}" --temperature-increment-on-fallback 0 \
+    --suppress-tokens "$(seq -s, 50365 51864)" long.wav
+sed -n 's/.*"seek": 3000,[^{]*"avg_logprob": \([-0-9.e]*\).*/\1/p' "$T/out" >a
+echo -0.0869 >b
+near "the end of text counts" 0.005 a b
+rm a b
+
 # ---- -ac: windows are as long as what is read of them, so that nothing between them is lost
 # shellcheck disable=SC2086
 expect 0 "a short context" $W -m m.bin -l zh -np -bs 1 -nf -ac 512 long.wav -of - -osrt

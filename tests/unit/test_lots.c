@@ -111,6 +111,8 @@ static void test_a_text_without_a_time_fails_unless_the_audio_ends(void **state)
     const int32_t ids[] = { TS, 1, 2 }; /* 0.00 says nothing */
     assert_true(judge(ids, 3, 1, 0, (double)NAN).failed);
     assert_int_equal(judge(ids, 3, 1, 0, (double)NAN).n, 3);
+    assert_true(judge(ids, 3, 1, 0, (double)NAN).avg_logprob == -2.5); /* the end of text is written, and counts */
+    assert_true(judge(ids, 3, 0, 0, (double)NAN).avg_logprob == -2);   /* where there is one */
     const struct verdict v = judge(ids, 3, 1, 1, (double)NAN);
     assert_true(!v.failed && v.n == 3 && v.avg_logprob == -2.5); /* the end counts */
 }

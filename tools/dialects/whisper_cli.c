@@ -10,10 +10,13 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
-/* A negative number is none there. */
+/* A negative number is none there, and a language is found in a whole window. What is above the model's context ends the run when the
+ * model is there. */
 static int put_audio_ctx(struct dialect_call *c, const char *value)
 {
-    if (value[0] != '-') dialect_put_format(c, "--audio-ctx=%s", value);
+    enum { MOST = 1048576 };
+    const long long n = strtoll(value, NULL, 10);
+    if (n >= 0 && !(c->given & WCLI_DETECT)) dialect_put_format(c, "--audio-ctx=%lld", n < MOST ? n : MOST);
     return EXIT_OK;
 }
 

@@ -18,7 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENDS_WITHOUT_INPUT 2 /* as there */
+/* As there. */
+#define ENDS_WITHOUT_INPUT 2
+#define ENDS_WITHOUT_DECODING 10
 
 struct run {
     const struct dialect_call *call;
@@ -238,6 +240,17 @@ static int output(void *user, const struct job_input *in, struct transcript *t)
     return code;
 }
 
+static int opened(void *user, const steno_model *m)
+{
+    const struct run *r = user;
+    const long long asked = number_of(r->call, "--audio-ctx");
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(m, &i);
+    if (r->result.given & WCLI_DETECT || asked <= i.n_audio_ctx || !i.n_audio_ctx) return EXIT_OK;
+    message("-ac %s: the audio context of this model is %d", dialect_value(r->call, "--audio-ctx"), (int)i.n_audio_ctx);
+    return ENDS_WITHOUT_DECODING;
+}
+
 /* ---- the console ------------------------------------------------------------------------------------------------------------- */
 
 static void begin(void *user, const struct job_input *in)
@@ -319,8 +332,8 @@ int whisper_cli_run(struct dialect_call *c)
                                           .special = (c->given & WCLI_SPECIAL) != 0, .by_words = dialect_is_given(c, "--split-on-word") };
     if (r.rules.max_len || c->given & (WCLI_FULL | WCLI_WTS)) r.rules.sound = &r.sound;
     if (r.rules.max_len) r.result.given |= WCLI_CUT;
-    const struct transcribe_as as = { .user = &r, .plan = plan, .begin = begin, .samples = samples, .segment = segment, .output = output,
-                                      .parts = (int)number_of(c, "--processors"), .uncut = 1,
+    const struct transcribe_as as = { .user = &r, .plan = plan, .opened = opened, .begin = begin, .samples = samples, .segment = segment,
+                                      .output = output, .parts = (int)number_of(c, "--processors"), .uncut = 1,
                                       .language_only = (c->given & WCLI_DETECT) != 0 };
     int code = check(c, &r.result);
     if (code == EXIT_OK) code = dialect_code(c, transcribe_as(c->n_words, c->word, &as));

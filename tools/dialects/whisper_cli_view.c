@@ -31,7 +31,7 @@ static int begins_with_time(const struct maker *k, int i)
 }
 
 /* A text that no time ends is ended by the end of text, which is listed there. It is no token of the transcript, but its probability counts
- * in the average, unless the text was cut at its limit or had failed. @return whether there is one */
+ * in the average, unless the text was cut at its limit. @return whether there is one */
 static int ends_with_eot(const struct maker *k, int i, steno_token *eot)
 {
     const steno_segment *seg = &k->from->segs[i];
