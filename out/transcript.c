@@ -1,6 +1,7 @@
 /* steno: a transcript as writers see it, taken out of a session. SPDX-License-Identifier: MIT */
 #include "transcript.h"
 #include "utf8.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,15 @@ static int take_left_out(struct transcript *t, struct transcript_store *store, c
     return store->left_out ? 0 : -1;
 }
 
+/* @return 0 where the language was given */
+static double probability_of(const steno_model *m, const steno_session *s)
+{
+    const char *code;
+    for (int i = 0; m && (code = steno_model_language(m, i)); i++)
+        if (strcmp(code, steno_language(s)) == 0) return fmax((double)steno_language_prob(s, i), 0);
+    return 0;
+}
+
 int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s)
 {
     const int n = steno_segment_count(s);
@@ -92,6 +102,7 @@ int transcript_take(struct transcript *t, struct transcript_store *store, const 
     t->word_times = t->word_times && (n_words > 0 || blank);
     t->text = steno_text(s);
     t->language = steno_language(s);
+    t->language_prob = probability_of(t->model, s);
     t->duration_ms = steno_duration_ms(s);
     return 0;
 }

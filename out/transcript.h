@@ -52,6 +52,7 @@ struct transcript {
     int n;
     const char *text;     /* of the whole file */
     const char *language; /* code */
+    double language_prob; /* its probability where it was detected; 0: not known */
     int32_t first_timestamp; /* id of the token that means 0.00 s, -1: the model has no such tokens */
     int32_t index_offset;    /* added to the numbers of subtitles */
     int32_t task;            /* enum steno_task */
@@ -93,8 +94,8 @@ struct transcript_store {
 };
 
 /* Fill t->{segs, n, words, first_word, sentences, n_sentences, tokens, first_token, hypotheses, n_hypotheses, left_out, n_left_out, text,
- * language, duration_ms} with what the session holds; texts and ids go on belonging to it. t->word_times is switched off where there is
- * text but no word has come.
+ * language, language_prob, duration_ms} with what the session holds; texts and ids go on belonging to it. t->word_times is switched off
+ * where there is text but no word has come.
  *
  * @return 0, or -1 in want of memory; transcript_free the store in any case */
 int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s);

@@ -43,6 +43,7 @@ void write_json_lost(struct sink *f, const struct transcript *t, int always); /*
 void write_json_hypotheses(struct sink *f, const struct transcript *t); /* ", n_best", where there is any */
 void write_json_left_out(struct sink *f, const struct transcript *t);   /* ", left_out", where there is any */
 void write_json_post(struct sink *f, const struct transcript *t); /* , "post": TEXT, where there is one */
+void write_json_language_prob(struct sink *f, const struct transcript *t); /* , "language_probability": P, where it is known */
 void write_json_number(struct sink *f, double value);
 void write_json_stripped(struct sink *f, const char *text); /* a string without white space at the ends */
 

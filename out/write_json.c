@@ -145,6 +145,11 @@ void write_json_left_out(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
+void write_json_language_prob(struct sink *f, const struct transcript *t)
+{
+    if (t->language_prob > 0) member(f, "language_probability", t->language_prob);
+}
+
 void write_json_post(struct sink *f, const struct transcript *t)
 {
     if (!t->post) return;
@@ -248,6 +253,7 @@ void write_json(struct sink *f, const struct transcript *t)
     if (t->n_sentences) write_sentences(f, t);
     sink_text(f, ", \"language\": ");
     utf8_json(f, t->language);
+    write_json_language_prob(f, t);
     write_json_hypotheses(f, t);
     write_json_left_out(f, t);
     write_json_post(f, t);

@@ -85,12 +85,26 @@ static void put_model(struct sink *f, const steno_model *m)
     sink_text(f, "}, ");
 }
 
+/* By which the text was judged; not among whisper.cpp's keys. */
+static void put_numbers(struct sink *f, const steno_segment *s)
+{
+    const struct { const char *key; double value; } number[] = {
+        { "temperature", s->temperature }, { "avg_logprob", s->avg_logprob }, { "compression_ratio", s->compression_ratio },
+        { "no_speech_prob", s->no_speech_prob },
+    };
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        sink_format(f, ", \"%s\": ", number[i].key);
+        write_json_number(f, number[i].value);
+    }
+}
+
 void write_json_full(struct sink *f, const struct transcript *t)
 {
     sink_char(f, '{');
     if (t->model) put_model(f, t->model);
     sink_text(f, "\"result\": {\"language\": ");
     utf8_json(f, t->language);
+    write_json_language_prob(f, t);
     sink_text(f, "}, \"transcription\": [");
     for (int i = 0; i < t->n; i++) {
         sink_text(f, i ? ", {" : "{");
@@ -100,6 +114,7 @@ void write_json_full(struct sink *f, const struct transcript *t)
         sink_text(f, ", \"tokens\": [");
         put_tokens(f, t, i);
         sink_char(f, ']');
+        put_numbers(f, &t->segs[i]);
         if (t->speakers) sink_text(f, ", \"speaker\": \"");
         write_speaker_column(f, t, i, '"');
         if (t->segs[i].speaker_turn) sink_text(f, ", \"speaker_turn_next\": true");

@@ -67,6 +67,8 @@ void write_jsonl(struct sink *f, const struct transcript *t)
     text_or_null(f, "status", r->error ? "error" : "ok");
     text_or_null(f, "error", r->error);
     text_or_null(f, "language", r->error ? NULL : t->language);
+    sink_text(f, ", \"language_probability\": ");
+    write_json_number(f, !r->error && t->language_prob > 0 ? t->language_prob : NAN);
     sink_text(f, ", \"text\": ");
     if (r->error) sink_text(f, "null, \"segments\": null, \"notes\": null, \"flags\": null}\n");
     else {

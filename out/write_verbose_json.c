@@ -29,6 +29,7 @@ void write_verbose_json(struct sink *f, const struct transcript *t)
     sink_format(f, "{\"task\": \"%s\", \"language\": ", t->task == STENO_TRANSLATE ? "translate" : "transcribe");
     const char *name = steno_language_name(t->language);
     utf8_json(f, name ? name : t->language);
+    write_json_language_prob(f, t);
     sink_text(f, ", \"duration\": ");
     write_json_number(f, (double)t->duration_ms / 1000.0);
     sink_text(f, ", \"text\": ");

@@ -78,7 +78,7 @@ sums='"inputs": 3, "ok": 1, "empty": 0, "failed": 2, "duration": 7.[0-9]*, "seco
 sed -n 5p "$T/out" | grep -q "$sums" || bad "the sums" "$(sed -n 5p "$T/out")"
 sed -i '1d;$d' "$T/out"
 is "the digest of the file" "$(sed -n '1s/.*"sha256": "\([0-9a-f]*\)".*/\1/p' "$T/out")" "$(sha256sum <"$DIGITS" | cut -d' ' -f1)"
-sed -n 1p "$T/out" | grep -q '"status": "ok", "error": null, "language": "zh", "text": "\\u516d' ||
+sed -n 1p "$T/out" | grep -q '"status": "ok", "error": null, "language": "zh", "language_probability": null, "text": "\\u516d' ||
     bad "the first is well" "$(sed -n 1p "$T/out")"
 failed='"sha256": null.*"seconds": null, "speed": null, "status": "error", "error": "none.wav: .*"segments": null, .*null}$'
 sed -n 2p "$T/out" | grep -q "$failed" ||

@@ -22,7 +22,7 @@ is "no clips" "$(clips)" "0 "
 is "their names" "$(cd quiet && echo *)" "silence.json silence.jsonl silence.srt silence.txt"
 notes='"notes": [{"kind": "no-speech", "text": "no speech was found: all samples are 0"}]' # an empty text says why
 is "an object without segments" "$(cat quiet/silence.json)" '{"text": "", "segments": [], "language": "zh", '"$notes}"
-end='"duration": 5.0, "seconds": S, "speed": S, "status": "ok", "error": null, "language": "zh", "text": "", '
+end='"duration": 5.0, "seconds": S, "speed": S, "status": "ok", "error": null, "language": "zh", "language_probability": null, "text": "", '
 end+='"segments": [], '"$notes"', "flags": []}'
 [[ $(sed -E '1d; s/"(seconds|speed)": [0-9.e-]+/"\1": S/g' quiet/silence.jsonl) == *"$end" ]] ||
     bad "the record is well, with the length of the audio" "$(cat quiet/silence.jsonl)"

@@ -280,6 +280,7 @@ static void before_writing(void *user, struct transcript *t)
     struct run *r = user;
     tell_language(r, t->language);
     if (r->language) t->language = r->language;
+    t->language_prob = 0; /* its JSON has none */
     t->empty_cues = 1;
 }
 
