@@ -78,6 +78,13 @@ struct place { const char *of, *name; size_t at, want; }; /* name: NULL for the 
 static const struct place places[] = { EACH_PLACE(OF_STRUCT, OF_FIELD) };
 /* clang-format on */
 
+/* The same when this is compiled, so that every compiler for a 64-bit processor checks it, where the test is not run, too. */
+#if UINTPTR_MAX == UINT64_MAX
+#define HOLDS_SIZE(type, sz) _Static_assert(sizeof(type) == (sz), #type " has another size");
+#define HOLDS_PLACE(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field " is elsewhere");
+EACH_PLACE(HOLDS_SIZE, HOLDS_PLACE)
+#endif
+
 static int is_listed(const char *of, const char *name)
 {
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)

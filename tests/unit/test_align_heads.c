@@ -169,6 +169,43 @@ static void test_a_models_own_list_goes_before_the_official_one(void **state)
     arena_free(&s.mem);
 }
 
+/* The upper half, the official list and a file's own list are three lists: each is taken in its own case, and is neither of the others. */
+static void test_half_official_and_own_lists_are_not_taken_for_each_other(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int32_t layers, heads; } all[] = {
+        { "tiny.en", 4, 6 }, { "tiny", 4, 6 }, { "base.en", 6, 8 }, { "base", 6, 8 }, { "small.en", 12, 12 }, { "small", 12, 12 },
+        { "medium.en", 24, 16 }, { "medium", 24, 16 }, { "large-v1", 32, 20 }, { "large-v2", 32, 20 }, { "large-v3", 32, 20 },
+        { "turbo", 4, 20 },
+    };
+    struct scene s;
+    scene_open(&s);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const int32_t layers = all[i].layers, heads = all[i].heads;
+        char official[512], half[16384];
+        settings_read(&s, "{}");
+        find(&s, all[i].name, layers, heads, NULL);
+        assert_int_equal(s.rc, 0);
+        snprintf(official, sizeof official, "%s", s.got.text);
+        find(&s, "custom", layers, heads, NULL); /* a shape whose list is not known */
+        assert_int_equal(s.got.n, layers / 2 * heads);
+        snprintf(half, sizeof half, "%s", s.got.text);
+        assert_string_not_equal(half, official);
+        find(&s, all[i].name, layers, heads, "half");
+        assert_string_equal(s.got.text, half);
+        settings_read(&s, "{\"alignment_heads\": [[0, 0], [1, 2]]}");
+        static const char *const shapes[] = { "custom", NULL };
+        for (size_t k = 0; k < 2; k++) {
+            finds(&s, shapes[k] ? shapes[k] : all[i].name, layers, heads, NULL, "0,0 1,2");
+            find(&s, shapes[k] ? shapes[k] : all[i].name, layers, heads, "half"); /* what is asked for goes before a file's own */
+            assert_string_equal(s.got.text, half);
+            find(&s, shapes[k] ? shapes[k] : all[i].name, layers, heads, all[i].name);
+            assert_string_equal(s.got.text, official);
+        }
+    }
+    arena_free(&s.mem);
+}
+
 static void test_a_list_of_another_model_is_passed_over(void **state)
 {
     (void)state;
@@ -197,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_lists_and_top_layers_can_be_asked_for),
         cmocka_unit_test(test_what_cannot_be_had_is_refused_with_what_can),
         cmocka_unit_test(test_a_models_own_list_goes_before_the_official_one),
+        cmocka_unit_test(test_half_official_and_own_lists_are_not_taken_for_each_other),
         cmocka_unit_test(test_a_list_of_another_model_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
