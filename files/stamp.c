@@ -12,10 +12,10 @@
 #include <sys/xattr.h>
 #endif
 
-/* "1 LENGTH HASH", then " WORD=HASH" for each part of the key in its order. */
+/* "2 LENGTH HASH", then " WORD=HASH" for each part of the key in its order. */
 enum { TEXT_SZ = 1024, PIECE_SZ = 1 << 14 };
 
-/* "1 LENGTH HASH" of a file. @return its length, or 0: it cannot be read */
+/* "2 LENGTH HASH" of a file. @return its length, or 0: it cannot be read */
 static size_t put_bytes(char text[TEXT_SZ], int fd)
 {
     char piece[PIECE_SZ];
@@ -27,7 +27,7 @@ static size_t put_bytes(char text[TEXT_SZ], int fd)
         h = fnv(h, piece, (size_t)n);
         all += n;
     }
-    return n < 0 ? 0 : (size_t)snprintf(text, TEXT_SZ, "1 %" PRId64 " %016" PRIx64, all, h);
+    return n < 0 ? 0 : (size_t)snprintf(text, TEXT_SZ, "2 %" PRId64 " %016" PRIx64, all, h);
 }
 
 /* The parts of the key behind `at` bytes of text. @return 0, or -1: there is no room */
@@ -42,7 +42,7 @@ static int put_parts(char text[TEXT_SZ], size_t at, const char *key)
             h = fnv(fnv(h, line, n), "\n", 1);
             line += n + (line[n] == '\n');
         } while (strncmp(line, part, n_word) == 0 && strcspn(line, " \n") == n_word);
-        const int n = snprintf(text + at, TEXT_SZ - at, " %.*s=%08" PRIx32, (int)n_word, part, (uint32_t)(h ^ h >> 32));
+        const int n = snprintf(text + at, TEXT_SZ - at, " %.*s=%016" PRIx64, (int)n_word, part, h);
         if (n < 0 || (at += (size_t)n) >= TEXT_SZ) return -1;
     }
     return 0;
