@@ -1,12 +1,12 @@
-/* steno: which cross-attention heads follow the words. SPDX-License-Identifier: MIT
+/* steno: selects the cross-attention heads for word times. SPDX-License-Identifier: MIT
  *
- * A choice is a byte per head of each layer while it is made, so that order and repetitions in a list do not matter. */
+ * While heads are selected, they are a table with one byte per head and layer. So the order and repetitions in a list do not matter. */
 #include "model/align_heads.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Found by OpenAI with each model (openai-whisper 20250625, whisper/__init__.py). */
+/* Published by OpenAI for each model (openai-whisper 20250625, whisper/__init__.py). */
 static const struct { const char *name, *heads; } official[] = {
     { "tiny.en", "1,0 2,0 2,5 3,0 3,1 3,2 3,3 3,4" },
     { "tiny", "2,2 3,0 3,2 3,3 3,4 3,5" },
@@ -52,14 +52,14 @@ static int choose(struct choice *c, uint64_t layer, uint64_t head)
     return 1;
 }
 
-/* All heads of layers [from, layers). */
+/* Selects all heads of layers [from, layers). */
 static void choose_layers(struct choice *c, uint32_t from)
 {
     for (uint32_t l = from; l < c->layers; l++)
         for (uint32_t h = 0; h < c->heads; h++) choose(c, l, h);
 }
 
-/* More heads than a plan takes: the lowest go. */
+/* If there are more heads than a plan supports, those of the lowest layers are dropped. */
 static void drop_lowest(struct choice *c)
 {
     for (size_t i = 0; c->n > HEADS_MAX; i++) {
@@ -68,7 +68,7 @@ static void drop_lowest(struct choice *c)
     }
 }
 
-/* All heads of the upper half: openai-whisper's choice for a model that it has no list of. */
+/* Selects all heads of the upper half of the layers: openai-whisper's default for a model without a list. */
 static void choose_half(struct choice *c)
 {
     choose_none(c);
@@ -76,7 +76,7 @@ static void choose_half(struct choice *c)
     drop_lowest(c);
 }
 
-/* Decimal digits at *s, which moves past them; numbers too large for any model stay too large. @return 0: there are none */
+/* Reads decimal digits at *s and moves past them. Numbers too large for any model stay too large. @return 0: there are no digits */
 static int number(const char **s, uint32_t *v)
 {
     const char *from = *s;
@@ -87,7 +87,7 @@ static int number(const char **s, uint32_t *v)
 
 enum verdict { FITS, UNREADABLE, NO_SUCH_HEAD };
 
-/* "LAYER,HEAD LAYER,HEAD ..."; bad: receives the pair that no head belongs to. */
+/* Parses "LAYER,HEAD LAYER,HEAD ...". bad: receives the first pair that the model does not have. */
 static enum verdict choose_listed(struct choice *c, const char *s, struct head *bad)
 {
     choose_none(c);
@@ -102,7 +102,7 @@ static enum verdict choose_listed(struct choice *c, const char *s, struct head *
     }
 }
 
-/* A list of pairs in the settings, whose entries stand in its order. @return 0: there is none that fits */
+/* Reads a list of pairs from the settings, whose entries are in list order. @return 0: there is no list that fits */
 static int choose_from_settings(struct choice *c, const struct meta *m)
 {
     static const char key[] = "generation.alignment_heads.";
@@ -113,7 +113,7 @@ static int choose_from_settings(struct choice *c, const struct meta *m)
         if (strncmp(it->key, key, sizeof key - 1) != 0) continue;
         const char *s = it->key + sizeof key - 1;
         uint32_t pair, at;
-        if (!number(&s, &pair) || *s++ != '.' || !number(&s, &at) || *s) return 0; /* no list of lists */
+        if (!number(&s, &pair) || *s++ != '.' || !number(&s, &at) || *s) return 0; /* not a list of lists */
         if (pair != n_values / 2 || at != n_values % 2 || it->kind != META_INT || it->i < 0 || it->i > UINT16_MAX) return 0;
         if (!at) layer = (uint32_t)it->i;
         else if (!choose(c, layer, (uint64_t)it->i)) return 0;
@@ -122,8 +122,8 @@ static int choose_from_settings(struct choice *c, const struct meta *m)
     return c->n && n_values % 2 == 0;
 }
 
-/* MLX has them as a table [n, 2] among the tensors. All heads of the upper half are what its converter writes where it knows of none.
- * @return 0: there is no table that fits */
+/* Reads MLX's table [n, 2] among the tensors. All heads of the upper half are what MLX's converter writes for an unknown model. @return 0:
+ * there is no table that fits */
 static int choose_from_table(struct choice *c, const struct meta *m)
 {
     const struct meta_list *l = meta_find_list(m, "array.alignment_heads");

@@ -1,7 +1,7 @@
 /* steno: BERT, as data. SPDX-License-Identifier: MIT
  *
- * Devlin et al. 2019: rows of tokens, positions and a type, each seen by all others of its text; norms stand behind the residual. What is
- * made of a text is one row, pooled from its last ones (Reimers and Gurevych 2019). References: transformers 5.23, models/bert, and
+ * Devlin et al. 2019: rows are sums of token, position and type embeddings, and attend to all rows of their text. Norms follow the
+ * residual. A text becomes one row, pooled from the last layer (Reimers and Gurevych 2019). References: transformers 5.23, models/bert, and
  * llama.cpp's keys and names. */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "plan/linear.h"
 #include "plan/sub.h"
 
-enum { ROWS_TOGETHER = 512, /* of several texts, where one has not more */
+enum { ROWS_TOGETHER = 512, /* of several texts; a single text may have more */
        POSITIONS_MOST = 8192 };
 static const char architecture[] = "bert";
 
@@ -30,7 +30,7 @@ static int bert_match(const struct weights *w)
 
 struct name { const char *from, *to; };
 
-/* The first of the names that `name` begins with becomes another. @return 0: none is */
+/* Replaces the first prefix in the list that `name` begins with. @return 0: there is none */
 static int begins_with(const struct name *n, size_t count, const char *name, const char *before, char *out, size_t room)
 {
     for (size_t i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ static void turned(struct name *to, const struct name *from, size_t n)
     for (size_t i = 0; i < n; i++) to[i] = (struct name){ from[i].to, from[i].from };
 }
 
-/* As GGUF files call what a folder calls `name`. 0: it is none of theirs */
+/* The GGUF name of a folder's tensor. 0: GGUF files do not have it */
 static int name_in_gguf(const char *name, char *out, size_t n)
 {
     struct name whole[WHOLES], part[PARTS];
@@ -85,7 +85,7 @@ static int name_in_gguf(const char *name, char *out, size_t n)
     return begins_with(part, PARTS, name + at, before, out, n);
 }
 
-/* Networks with a head have theirs behind a name; norms of the oldest files have Greek ones. */
+/* Removes the prefix of networks with a head, and translates the gamma and beta of the oldest files. */
 static int config_name(const char *name, char *out, size_t n)
 {
     const char *rest = strncmp(name, "bert.", 5) ? name : name + 5;
@@ -110,7 +110,7 @@ static const struct { const char *config, *gguf; int32_t lo, hi; int optional; s
 };
 #undef AT
 
-/* Extents of a table of d numbers in each row. */
+/* Number of rows of an embedding table with d numbers per row. */
 static int rows_of(int32_t *rows, struct weights *w, const char *name, const struct bert_dims *d, int32_t most, steno_error *e)
 {
     const struct tensor *t = weights_find(w, name);
@@ -190,7 +190,7 @@ static int build_plan(steno_model *m, struct weights *w, const struct bert_dims 
 {
     struct build b;
     struct precision precision = model_rows_precision(m);
-    if (m->matrix_type != DT_F32) precision.by_role[LINEAR_LM_HEAD] = 0; /* of the table of tokens nothing is multiplied */
+    if (m->matrix_type != DT_F32) precision.by_role[LINEAR_LM_HEAD] = 0; /* the token embedding is not multiplied */
     const uint32_t rows = d->positions > ROWS_TOGETHER ? (uint32_t)d->positions : ROWS_TOGETHER;
     const struct build_params p = { .name = "text", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                     .team = m->opening->team, .max_rows = rows, .max_out = 1, .precision = precision,
@@ -204,7 +204,7 @@ static int bert_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct bert_dims d;
     m->name = architecture;
-    if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
+    if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* vocabulary only */
     int rc = read_dims(&d, w, e);
     if (rc) return rc;
     m->n_vocab = m->tokens.n_vocab = d.n_vocab;
@@ -218,9 +218,9 @@ static int bert_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : lm_read_tokenizer(m, w, e);
 }
 
-/* ---- the file of llama.cpp ------------------------------------------------------------------------------------------------------ */
+/* ---- llama.cpp's GGUF file ------------------------------------------------------------------------------------------------------ */
 
-/* GGUF's numbers for ways of pooling; what a folder does not say is the mean. */
+/* GGUF's numbers for pooling types. A folder without the setting uses the mean. */
 static int put_pooling(struct gguf_writer *g, const struct weights *w)
 {
     static int32_t const number[] = { [STENO_POOLING_MEAN] = 1, [STENO_POOLING_CLS] = 2, [STENO_POOLING_LAST] = 3 };

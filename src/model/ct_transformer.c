@@ -1,7 +1,7 @@
 /* steno: CT-Transformer, punctuation, as data. SPDX-License-Identifier: MIT
  *
- * Chen et al. 2020: words, each an id, through SAN-M layers; a linear head says which mark stands behind each. One that marks text as it
- * comes looks back only, and in its last layer as far as a pause in the speech. Reference: FunASR 1.4, funasr/models/ct_transformer and
+ * Chen et al. 2020: words, one id each, pass through SAN-M layers. A linear head chooses the mark after each word. The streaming variant
+ * only attends to earlier words, and in its last layer up to a pause in the speech. Reference: FunASR 1.4, funasr/models/ct_transformer and
  * ct_transformer_streaming. */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "plan/linear.h"
 
 enum {
-    BLOCK_ROWS = 1024, /* words of a run; the reference has no limit, where no sentence ever ends */
+    BLOCK_ROWS = 1024, /* words per run; the reference has no limit if no sentence ends */
     MARKS_MAX = 64, MARK_SZ = 64
 };
 static float const norm_eps = 1e-12f;
@@ -37,7 +37,7 @@ static const struct funasr_setting setting[] = {
     { "encoder_conf.linear_units", NULL, 1, 65536, 0, AT(enc.d_ff) },
     { "encoder_conf.num_blocks", "ct.num_blocks", 1, 256, 0, AT(enc.layers) },
     { "encoder_conf.kernel_size", "ct.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
-    { "encoder_conf.sanm_shfit", "ct.sanm_shift", 0, FSMN_TAPS, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.shift) }, /* FunASR's spelling */
+    { "encoder_conf.sanm_shfit", "ct.sanm_shift", 0, FSMN_TAPS, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.shift) }, /* spelled as in FunASR */
     { "model_conf.sentence_end_id", "ct.sentence_end_id", 0, MARKS_MAX - 1, FUNASR_CONFIG | FUNASR_GGUF, AT(end) },
     { NULL, "ct.streaming", 0, 1, FUNASR_GGUF, AT(as_it_comes) },
 };
@@ -82,7 +82,7 @@ static int take_mark(void *user, uint64_t i, const char *s, size_t n)
     return STENO_OK;
 }
 
-/* @return how many there are, or a status */
+/* @return the number of marks, or a status */
 static int read_mark_list(struct mark_list *l)
 {
     const struct meta *m = &l->w->meta;
@@ -101,7 +101,7 @@ static int read_mark_list(struct mark_list *l)
     return MARKS_MAX;
 }
 
-/* Of those with full width, as the reference asks. */
+/* Kind of a full-width mark, as in the reference. */
 static enum mark_kind kind_of(const char *s)
 {
     if (!strcmp(s, "\xe3\x80\x82") || !strcmp(s, "\xef\xbc\x9f")) return MARK_END;
@@ -181,7 +181,7 @@ static int ct_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc || s.as_it_comes ? rc : ct_read_words(m, v, w, e);
 }
 
-/* The runtime has no form of its own for these models: names and keys are made as those of the others. */
+/* FunASR's runtime has no GGUF form for these models, so names and keys follow its other models. */
 static int ct_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     struct ct_shape s;

@@ -1,10 +1,10 @@
-/* steno: words of Chinese, which a model of punctuation was trained on. SPDX-License-Identifier: MIT */
+/* steno: Chinese dictionaries of punctuation models. SPDX-License-Identifier: MIT */
 #include "model/ct_words.h"
 #include "model/funasr_lines.h"
 
 static const char own_file[] = "jieba_usr_dict", own_key[] = "ct.jieba_usr_dict";
 
-/* jieba's: where the caller says, or beside the model as its runtimes have it. @return 1, 0: there is none, or a status */
+/* Finds jieba's dictionary: at the caller's path, or beside the model as in its runtimes. @return 1, 0: there is none, or a status */
 static int find_all(struct file *f, const steno_model *m, struct weights *w, steno_error *e)
 {
     static const char *const name[] = { "jieba.c.dict", "dict.txt" };

@@ -1,4 +1,4 @@
-/* steno: how FunASR's models are stored. SPDX-License-Identifier: MIT */
+/* steno: settings and features of FunASR's models. SPDX-License-Identifier: MIT */
 #include "model/funasr.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ int funasr_match(const struct weights *w, const char *model, const char *archite
     return !strcmp(meta_text(&w->meta, gguf ? "general.architecture" : "model", ""), gguf ? architecture : model);
 }
 
-/* Features are made in one way here; whoever was trained with others would hear nonsense. */
+/* Only one kind of features is supported. A model that was trained with others would output nonsense. */
 static int check_front_end(const struct weights *w, steno_error *e)
 {
     static const struct { const char *key; int32_t value; } known[] = {
@@ -53,7 +53,7 @@ int funasr_read_settings(void *to, const struct funasr_setting *row, size_t n, s
 
 /* ---- mean and variance --------------------------------------------------------------------------------------------------------- */
 
-/* Of SenseVoiceSmall and Paraformer: the logarithms of the bands, alike in every frame of a row. */
+/* Shift of SenseVoiceSmall and Paraformer: the log energies of the bands, the same for each frame of a row. */
 static const float known_shift[BANDS] = {
     -8.311879f, -8.600912f, -9.615928f, -10.43595f, -11.21292f, -11.88333f, -12.36243f, -12.63706f, -12.8818f, -12.83066f, -12.89103f,
     -12.95666f, -13.19763f, -13.40598f, -13.49113f, -13.5546f, -13.55639f, -13.51915f, -13.68284f, -13.53289f, -13.42107f, -13.65519f,
@@ -80,7 +80,7 @@ static int has_length(const struct tensor *t, int n)
     return t && t->n_dims == 1 && t->dim[0] == (uint64_t)n;
 }
 
-/* Whether x is the known shift, and if it is, its scale. */
+/* Is x the known shift? *scale receives its scale. */
 static int find_known(const float *x, int width, float *scale)
 {
     if (width % BANDS) return 0;
@@ -91,8 +91,8 @@ static int find_known(const float *x, int width, float *scale)
     return 1;
 }
 
-/* Some writers took the first two lists of am.mvn, [ 0 ] and the shift, for shift and scale. So the shift is there under the other name,
- * and the scale is that of the model that has such a shift, or am.mvn's, where that lies beside the file. */
+/* Some writers stored the first two lists of am.mvn, [ 0 ] and the shift, as shift and scale. So the shift is found under the other name.
+ * The scale is that of the model with this shift, or am.mvn's if that file lies beside the model. */
 static int repair(struct weights *w, const struct tensor *stored, int width, float *shift, float *scale, steno_error *e)
 {
     const int rc = has_length(stored, width) ? tensor_read_f32(stored, shift, e) : STENO_OK;

@@ -1,4 +1,4 @@
-/* steno: lists of words beside FunASR's models. SPDX-License-Identifier: MIT */
+/* steno: word lists of FunASR's models. SPDX-License-Identifier: MIT */
 #include "model/funasr_lines.h"
 #include <string.h>
 #include "model/funasr.h"

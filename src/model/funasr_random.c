@@ -80,7 +80,7 @@ void random_norm(struct funasr_random *f, const char *prefix, const char *name, 
     add_bias(f, prefix, name, d, 0.1f);
 }
 
-/* Such a spread keeps the size of activations through the layers. */
+/* This spread keeps the size of activations through the layers. */
 void random_plain(struct funasr_random *f, const char *prefix, const char *name, uint64_t n, uint64_t k)
 {
     const enum dtype type = k % (uint64_t)dtype_block(f->type) ? DT_F32 : f->type;

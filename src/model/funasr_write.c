@@ -1,8 +1,8 @@
 /* steno: FunASR's models as GGUF files. SPDX-License-Identifier: MIT
  *
- * Names are kept, filters of memories turned so that taps come first, mean and variance put in. Matrices that are multiplied get the type
- * that is wanted where their rows are whole blocks of it; all else stays in f32: biases, norms, filters, mean and variance, matrices with
- * rows of another length, and the rows that ask, of which the runtime's own reader takes the bytes for f32 whatever the file says. */
+ * Tensor names are kept, memory filters are transposed so that taps come first, and mean and variance are included. Matrices that are
+ * multiplied get the requested type if their rows are whole blocks of it. Everything else is f32: biases, norms, filters, mean and
+ * variance, matrices with other row lengths, and the query rows, whose bytes the runtime reads as f32 whatever the file says. */
 #include "model/family.h"
 #include "model/funasr.h"
 
@@ -26,7 +26,7 @@ static int is_filter(const struct tensor *t)
     return strstr(t->name, "fsmn_block.") != NULL;
 }
 
-enum { QUERIES = 16 /* an embedding of so many rows asks; one of more is of words */ };
+enum { QUERIES = 16 /* an embedding with at most this number of rows holds queries; a larger one holds words */ };
 
 static int is_matrix(const struct tensor *t)
 {
@@ -37,7 +37,7 @@ static int is_matrix(const struct tensor *t)
     return t->n_dims == 2 && t->dim[0] > 1 && t->dim[1] > 1;
 }
 
-/* Mean and variance stand before all others; a decoder's embedding is for training, unless words are read by it. */
+/* Mean and variance come before all other tensors. A decoder's embedding is only for training, unless hot words use it. */
 static int is_apart(const struct tensor *t)
 {
     return !strcmp(t->name, funasr_spare[0]) || !strcmp(t->name, funasr_spare[1]) || (!t->used && !strncmp(t->name, "decoder.embed.", 14));
@@ -64,7 +64,7 @@ static int check_tensor(const struct tensor *t, const struct convert_order *o, c
     return STENO_OK;
 }
 
-/* Extents of 1 are only how a convolution is written. */
+/* Dimensions of 1 are only how a convolution is stored. */
 static void list_filter(struct gguf_writer *g, const struct tensor *t, int taps_first)
 {
     const uint64_t n = t->dim[0], taps = t->dim[1] * t->dim[2] * t->dim[3];
@@ -107,7 +107,7 @@ static int write_cmvn(struct gguf_writer *g, struct weights *w, int width)
     float *list[2];
     arena_init(&scrap);
     int rc = funasr_read_cmvn(w, width, &scrap, &list[0], &list[1], g->e);
-    if (!rc) rc = gguf_write_header(g); /* not before something can be written */
+    if (!rc) rc = gguf_write_header(g); /* written as late as possible, after all checks */
     for (int i = 0; i < 2 && !rc; i++) {
         rc = gguf_write_data(g, list[i], (size_t)width * sizeof *list[i]);
         if (!rc) rc = gguf_write_pad(g);
@@ -116,7 +116,7 @@ static int write_cmvn(struct gguf_writer *g, struct weights *w, int width)
     return rc;
 }
 
-/* Who made a model, and under which licence, goes with it. */
+/* Copies author and licence of the model. */
 static void put_origin(struct gguf_writer *g, const struct meta *m)
 {
     static const char prefix[] = "general.";

@@ -9,11 +9,11 @@
 #include "plan/linear.h"
 #include "plan/sub.h"
 
-enum { PREFILL_ROWS = 512, /* of a prompt that run together */
-       CTX_USUAL = 4096,   /* positions that a session has room for, where the model was trained for more */
+enum { PREFILL_ROWS = 512, /* rows of a prompt that run together */
+       CTX_USUAL = 4096,   /* default number of positions of a session, if the model was trained for more */
        ROPE_PAIRS = HEAD_MAX / 2 };
 
-/* The angles of one kind of layer, for queries and keys of all heads. factors: [d_head / 2] that divide frequencies, or NULL. */
+/* Rotary angles of one kind of layer, for queries and keys of all heads. factors: [d_head / 2] divisors of the frequencies, may be NULL. */
 static uint16_t bind_angles(struct build *b, const struct lm_dims *d, const struct lm_arch *arch, const float *factors, int windowed,
                             int32_t ctx)
 {
@@ -26,7 +26,7 @@ static uint16_t bind_angles(struct build *b, const struct lm_dims *d, const stru
     return bind_rope(b, &rope, (uint32_t)(d->heads + d->kv_heads), (uint32_t)d->d_head);
 }
 
-/* GGUF files have the factors of llama3's scaling as a tensor. */
+/* GGUF files store the factors of llama3's scaling as a tensor. */
 static const float *rope_factors(struct build *b, const struct lm_dims *d)
 {
     const struct tensor *t = d->is_gguf ? weights_find(b->p.weights, "rope_freqs.weight") : NULL;
@@ -52,7 +52,7 @@ static uint32_t local_layers(const struct lm_dims *d)
     return n;
 }
 
-/* Where layers that look back a window have their keys and values: by themselves, as others have all of a text's. */
+/* State with the keys and values of sliding-window layers. It is separate, because other layers keep those of the whole text. */
 static uint16_t state_of_windows(const struct lm_dims *d)
 {
     return local_layers(d) < (uint32_t)d->layers ? STATE_WINDOWS : STATE_SELF;
@@ -124,15 +124,15 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
                                       .two_stages = m->blocks && is_stored && !(d->logit_cap > 0), .cap = (float)d->logit_cap }, x);
 }
 
-/* Are the embedding and the head stored in blocks? Numbers are not rounded to them. */
+/* Are the embedding and the head stored in blocks? Stored numbers are not rounded to blocks. */
 static int has_block_tokens(struct weights *w)
 {
     const struct tensor *tokens = weights_find(w, "model.embed_tokens.weight"), *head = weights_find(w, "lm_head.weight");
     return tokens && dtype_block(tokens->type) > 1 && (!head || dtype_block(head->type) > 1);
 }
 
-/* Blocks of int8 and int4 are multiplied as they are stored, with blocks of int8 of what they multiply, as llama.cpp does; other types are
- * not rounded. A head of blocks is the embedding, too, and needs no second stage. */
+/* int8 and int4 blocks are multiplied as stored, with the activations in int8 blocks, as in llama.cpp. Other types are not rounded. A head
+ * in blocks is also the embedding, and needs no second stage. */
 static struct precision text_precision(steno_model *m, struct weights *w, enum dtype stored)
 {
     const enum packed_type blocks = executor_gains(m->executor, PK_Q8_QUAD_A8) ? PK_Q8_QUAD_A8 : PK_Q8_QUAD;
@@ -142,7 +142,7 @@ static struct precision text_precision(steno_model *m, struct weights *w, enum d
                                              [LINEAR_LM_HEAD] = has_block_tokens(w) ? t : 0 } };
 }
 
-/* The id that ends a text, where the file names one, or the first of several. */
+/* End-of-text id from the file; the first one if there are several. */
 static int32_t end_of_text(const struct weights *w, int32_t n_vocab)
 {
     static const char *const key[] = { "tokenizer.ggml.eos_token_id", "eos_token_id", "eos_token_id.0", "text_config.eos_token_id",
@@ -187,8 +187,8 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
 int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e)
 {
     m->name = arch->name;
-    if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
-    m->narrow = 0; /* of many rows there is only a prompt */
+    if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* vocabulary only */
+    m->narrow = 0; /* only prompts have many rows */
     const int rc = model_read_pooling(m, w, STENO_POOLING_LAST, e);
     return rc ? rc : lm_add(m, arch, w, &(struct lm_part){ .plan = 0, .ctx_most = CTX_USUAL, .stored = m->matrix_type }, e);
 }

@@ -1,6 +1,6 @@
-/* steno: what language models' files say. SPDX-License-Identifier: MIT
+/* steno: settings of language models. SPDX-License-Identifier: MIT
  *
- * config.json of transformers (of models that see, too, in its text_config) and the keys of GGUF files behind the architecture's name. */
+ * Reads config.json of transformers (of multimodal models, its text_config) and the keys of GGUF files after the architecture's name. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { WORD_SZ = 160, LAYERS_MOST = 256, HEADS_MOST = 1024, HEAD_MOST = 1 << 12, WIDTH_MOST = 1 << 17, CTX_MOST = 1 << 24 };
 
-/* Where settings are asked for. */
+/* Where settings are looked up. */
 struct lm_words {
     const struct weights *w;
     const struct lm_arch *arch;
@@ -30,7 +30,7 @@ int lm_match(const struct weights *w, const struct lm_arch *arch)
     return 0;
 }
 
-/* The key as the file at hand spells it, NULL: it cannot say it, or says null. */
+/* The key in the spelling of the current file. NULL: that spelling lacks it, or its value is null. */
 static const char *word(char out[WORD_SZ], const struct lm_words *q, const char *config, const char *gguf)
 {
     if (q->is_gguf ? !gguf : !config) return NULL;
@@ -43,7 +43,7 @@ static const char *word(char out[WORD_SZ], const struct lm_words *q, const char 
 #define AT(field) offsetof(struct lm_dims, field)
 struct whole { const char *config, *gguf; int32_t lo, hi; int is_optional; size_t at; };
 
-/* A number for each layer, as newer files of llama.cpp have it where they differ; equal ones are one number. @return 1: there is no list */
+/* A number per layer, which newer GGUF files have if layers differ. Equal numbers become one. @return 1: there is no list */
 static int read_layers(int32_t *to, const struct lm_words *q, const struct whole *r, const char *key)
 {
     double x, first = 0;
@@ -66,7 +66,7 @@ static int read_layers(int32_t *to, const struct lm_words *q, const struct whole
     return STENO_OK;
 }
 
-/* Which layers look back a window, one by one: all but every pattern-th, or it is not served. @return 1: there is no list */
+/* Reads which layers have a sliding window: all but every pattern-th; anything else is unsupported. @return 1: there is no list */
 static int read_pattern(int32_t *pattern, const struct lm_words *q, const char *key)
 {
     const struct meta_list *l = meta_find_list(&q->w->meta, key);
@@ -119,7 +119,7 @@ static const struct whole shape_rows[] = {
     { "sliding_window_pattern", "attention.sliding_window_pattern", 0, LAYERS_MOST, 1, AT(pattern) },
 };
 
-/* What does not fit together. */
+/* Checks that the sizes fit together. */
 static int check_shape(const struct lm_dims *d, const struct lm_words *q)
 {
     const char *name = q->w->name;
@@ -142,7 +142,7 @@ static int check_shape(const struct lm_dims *d, const struct lm_words *q)
     return STENO_OK;
 }
 
-/* Several networks of which each token takes a few: their tensors have other names and shapes. */
+/* Mixtures of experts have tensors of other names and shapes. */
 static int check_experts(const struct lm_words *q)
 {
     static const char *const config[] = { "num_local_experts", "num_experts", "n_routed_experts" };
@@ -206,7 +206,7 @@ static int read_gguf_scaling(struct lm_rope_scaling *s, const struct lm_words *q
     snprintf(key, sizeof key, "%.60s.rope.scaling.type", q->arch->name);
     const char *kind = meta_text(&q->w->meta, key, "none");
     double linear = 0;
-    int rc = read_number(&linear, q, NULL, "rope.scale_linear", 1e-6, 1e6); /* of old files */
+    int rc = read_number(&linear, q, NULL, "rope.scale_linear", 1e-6, 1e6); /* in old files */
     if (!rc) rc = read_number(&s->factor, q, NULL, "rope.scaling.factor", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->fast, q, NULL, "rope.scaling.yarn_beta_fast", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->slow, q, NULL, "rope.scaling.yarn_beta_slow", 1e-6, 1e6);
@@ -221,7 +221,7 @@ static int read_gguf_scaling(struct lm_rope_scaling *s, const struct lm_words *q
     return STENO_OK;
 }
 
-/* Newer files have one group of numbers for all, or one for each kind of layer. */
+/* Newer files have one group of rotary settings, or one per kind of layer. */
 static int read_rope(struct lm_dims *d, const struct lm_words *q)
 {
     d->rope_base = q->arch->rope_base;
@@ -250,7 +250,7 @@ static double llama3_frequency(const struct lm_rope_scaling *s, double f)
     return (1 - smooth) * f / s->factor + smooth * f;
 }
 
-/* Pairs that turn often in a context of before are left alone, those that turn seldom are slowed down (Peng et al. 2023). */
+/* Pairs that rotate often within the original context stay as they are; pairs that rotate seldom are slowed down (Peng et al. 2023). */
 static double yarn_frequency(const struct lm_dims *d, uint32_t j, double f)
 {
     const struct lm_rope_scaling *s = &d->scaling;
@@ -273,7 +273,7 @@ double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed)
 
 /* ---- names --------------------------------------------------------------------------------------------------------------------- */
 
-/* What stands behind "blk.N." of GGUF files, and behind "model.layers.N." here. */
+/* Names after "blk.N." in GGUF files, and after "model.layers.N." here. */
 static const struct { const char *from, *to; } part_names[] = {
     { "attn_norm.", "input_layernorm." },
     { "attn_q.", "self_attn.q_proj." },
@@ -325,7 +325,7 @@ int lm_gguf_name(const char *name, char *out, size_t n)
     return 0;
 }
 
-/* Models that see have their words behind another name, those without a head behind none. */
+/* Strips the prefix of a multimodal model's text part. Models without a head have no prefix. */
 static const char *bare(const char *name)
 {
     static const char *const before[] = { "language_model.model.", "model.language_model." };
@@ -345,7 +345,7 @@ static int nested_name(const char *name, char *out, size_t n)
     return 0;
 }
 
-/* Where there is one norm behind attention, it is the one before the feed-forward network. */
+/* A single norm after attention is the one before the feed-forward network. */
 static int single_norm_name(const char *name, char *out, size_t n)
 {
     int layer = 0, at = 0;
@@ -360,9 +360,9 @@ static int rename_tensors(const struct lm_words *q, struct weights *w)
     return rc;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------------------- */
+/* ---- all settings -------------------------------------------------------------------------------------------------------------- */
 
-/* GGUF files say neither what scores are multiplied by nor whether logits are capped where it is the usual. */
+/* GGUF files omit the factor of the scores and the logit cap if they are the default. */
 static int read_scores(struct lm_dims *d, const struct lm_words *q)
 {
     double before = d->d_head, scale = 0, cap = 0;

@@ -3,7 +3,7 @@
  * References: transformers 5.23 (models/llama, qwen3, gemma, gemma3), and llama.cpp's keys and order of rows for GGUF files. */
 #include "model/lm.h"
 
-/* A family is its row. */
+/* A family consists of its row. */
 #define LM_FAMILY(id, ...)                                                                                                            \
     static const struct lm_arch arch_##id = { __VA_ARGS__ };                                                                          \
     static int match_##id(const struct weights *w) { return lm_match(w, &arch_##id); }                                                \
@@ -22,8 +22,8 @@ static const char *const lm_spare[] = { "*rotary_emb.inv_freq", "vision_tower.*"
 static const char *const llama_types[] = { "llama", "mistral", NULL }, *const qwen3_types[] = { "qwen3", NULL };
 static const char *const gemma_types[] = { "gemma", NULL }, *const gemma3_types[] = { "gemma3_text", "gemma3", NULL };
 
-/* LLaMA 2 and 3, and models that say they are LLaMA's kind (Touvron et al. 2023; Dubey et al. 2024), among them Mistral's (Jiang et al.
- * 2023), the first of which look back a window in all layers. */
+/* LLaMA 2 and 3, and models of that type (Touvron et al. 2023; Dubey et al. 2024), including Mistral's (Jiang et al. 2023), whose first
+ * versions have a sliding window in all layers. */
 LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBOURS | LM_WINDOWS | LM_ONE_BASE, .eps = 1e-5,
           .rope_base = 1e4, .pattern = INT32_MAX);
 /* Yang et al. 2025. */
@@ -32,7 +32,7 @@ const struct lm_arch *const lm_qwen3 = &arch_qwen3;
 /* Gemma Team 2024. */
 LM_FAMILY(gemma, .name = "gemma", .types = gemma_types, .flags = LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED, .eps = 1e-6,
           .rope_base = 1e4);
-/* Gemma Team 2025: five of six layers look back a window. */
+/* Gemma Team 2025: five of six layers have a sliding window. */
 LM_FAMILY(gemma3, .name = "gemma3", .types = gemma3_types,
           .flags = LM_QK_NORM | LM_POST_NORMS | LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED | LM_WINDOWS, .eps = 1e-6,
           .rope_base = 1e6, .pattern = 6);

@@ -10,11 +10,11 @@
 
 enum { NAME_SZ = 320, KEY_SZ = 96 };
 
-/* A tensor on its way. */
+/* A tensor to write. */
 struct item {
     const struct tensor *t;
     const char *name;
-    int32_t layer; /* -1: of none */
+    int32_t layer; /* -1: not of a layer */
     struct tensor_change change;
     enum dtype wanted;
 };
@@ -28,7 +28,7 @@ struct list {
     uint32_t n;
 };
 
-/* ---- which ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------------------------------------------- */
 
 static int ends(const char *name, const char *end)
 {
@@ -73,7 +73,7 @@ static int collect(struct list *l)
     return rc;
 }
 
-/* ---- as what --------------------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------------------------------------------- */
 
 static int is_head(const struct list *l, const struct item *it)
 {
@@ -93,7 +93,7 @@ static int check_again(const struct list *l, const struct item *it)
                    l->w->name, it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type));
 }
 
-/* Of a tensor that is rounded, where the file of importance has it; the embedding of tokens is looked up, and is in none. */
+/* Finds the importance of a tensor that is rounded. The token embedding is only looked up, so no importance file has it. */
 static int take_importance(const struct list *l, struct item *it)
 {
     uint64_t n = 0;
@@ -115,7 +115,7 @@ static int choose(const struct list *l, struct item *it)
     if (it->t->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->wanted = l->f->name ? DT_F32 : it->t->type;
     else it->change.type = mix_type(l->o->mix, &t, &it->wanted);
     if (!l->o->rounds_again && dtype_block(it->t->type) > 1 && it->t->type == (enum dtype)l->o->mix->base)
-        it->change.type = it->wanted = it->t->type; /* more bits would not bring back what is lost */
+        it->change.type = it->wanted = it->t->type; /* more bits would not restore what rounding lost */
     const int rc = check_again(l, it);
     return rc || !l->o->importance ? rc : take_importance(l, it);
 }
@@ -137,7 +137,7 @@ static int write_item(const struct list *l, uint32_t i)
     return rc ? rc : gguf_write_tensor(l->g, it->t, &it->change);
 }
 
-/* By whom errors were weighed, as llama.cpp says it. */
+/* Writes the source of the importance weights under llama.cpp's keys. */
 static void put_importance(struct gguf_writer *g, const struct imatrix *m)
 {
     if (!m) return;
@@ -182,7 +182,7 @@ static int32_t number(const struct weights *w, const char *architecture, const c
     char key[KEY_SZ];
     snprintf(key, sizeof key, "%.60s.%s", architecture, what);
     const struct meta_entry *it = meta_find(&w->meta, key);
-    const struct meta_list *l = meta_find_list(&w->meta, key); /* of layers, which are equal in a model that opens */
+    const struct meta_list *l = meta_find_list(&w->meta, key); /* one per layer; they are equal in a model that can be opened */
     double first;
     if (!it && l && l->n && !meta_list_numbers(l, 0, 1, &first, NULL) && first > 0 && first <= INT32_MAX) return (int32_t)first;
     return it && it->kind == META_INT && it->i > 0 && it->i <= INT32_MAX ? (int32_t)it->i : 0;

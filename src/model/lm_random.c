@@ -1,6 +1,6 @@
 /* steno: language models with random weights. SPDX-License-Identifier: MIT
  *
- * Sizes are those of the models' config.json. All have the embedding as their last matrix, too. */
+ * Sizes are those of the models' config.json. In all of them the embedding is also the output matrix. */
 #include "model/lm_random.h"
 #include <stdio.h>
 #include <string.h>

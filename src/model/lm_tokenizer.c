@@ -1,6 +1,7 @@
-/* steno: language models: their tokenizers. SPDX-License-Identifier: MIT
+/* steno: tokenizers of language models. SPDX-License-Identifier: MIT
  *
- * Llama, Qwen, Gemma and what is written like them: what GGUF files and Hugging Face folders call the ways in which text is cut. */
+ * Maps the names that GGUF files and Hugging Face folders have for tokenizer types to the tokenizer's options: Llama, Qwen, Gemma and
+ * models with the same types. */
 #include <string.h>
 #include "load/tokenizer.h"
 #include "model/lm.h"
@@ -27,7 +28,7 @@ static const struct tokenizer_cut cuts[] = {
 };
 const struct tokenizer_names lm_tokenizer_names = { "gpt2", "llama", "bert", cuts, "gpt-2, smollm, llama-bpe, qwen2 and what is the same" };
 
-/* What the file says, in the tokenizer's terms. */
+/* Converts the token definitions of the file. */
 static int tokens_make(struct token_def **out, struct token_pair **pairs, steno_model *m, const struct tokenizer_file *f, steno_error *e)
 {
     static enum token_role const role[] = { [VOCAB_NORMAL] = TOKEN_TEXT, [VOCAB_BYTE] = TOKEN_BYTE, [VOCAB_CONTROL] = TOKEN_CONTROL,
@@ -55,7 +56,7 @@ static int tokens_make(struct token_def **out, struct token_pair **pairs, steno_
     return STENO_OK;
 }
 
-/* How words are cut, in the tokenizer's terms. */
+/* Converts the options for splitting words. */
 static unsigned word_flags(const struct tokenizer_words *w)
 {
     const int strips = w->strips < 0 ? w->lowers : w->strips;
@@ -80,7 +81,7 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
     for (int i = 0; i < 2; i++)
         if (more[i] >= 0) d.end[d.n_ends++] = more[i];
     for (int i = 0; i < f.n_ends && d.n_ends < TOKENIZER_ENDS; i++) d.end[d.n_ends++] = f.end[i];
-    if (!m->n_vocab) m->n_vocab = (int32_t)f.n; /* else the network says it */
+    if (!m->n_vocab) m->n_vocab = (int32_t)f.n; /* otherwise the network gives it */
     rc = chat_recognise(&m->chat, f.chat_template, &m->arena, e);
     return rc ? rc : tokenizer_open(&m->tokenizer, &m->arena, &d, e);
 }
@@ -91,7 +92,7 @@ const char *model_chat_name(const steno_model *m)
     return m->chat.format == CHAT_INST && m->chat.inst.system == CHAT_SYSTEM_SYS ? "llama2" : names[m->chat.format];
 }
 
-/* What ids stand for in a text, for those who look at all of them: control tokens are not in it. */
+/* Fills the vocabulary with the text of each id. Control tokens have no text. */
 static void pieces_fill(steno_model *m)
 {
     const uint8_t *s;

@@ -1,7 +1,7 @@
-/* steno: language models of folders as GGUF files. SPDX-License-Identifier: MIT
+/* steno: converts language model folders to GGUF files. SPDX-License-Identifier: MIT
  *
- * Names, keys and the order of rows are llama.cpp's (convert_hf_to_gguf): rows of queries and keys of some families change places, norms
- * are whole, and positions that are scaled as LLaMA 3's are a tensor of factors. */
+ * Names, keys and the order of rows are those of llama.cpp (convert_hf_to_gguf). In some families the rows of queries and keys are
+ * permuted. Norms are stored with the one added, and LLaMA 3's position scaling is a tensor of factors. */
 #include "model/lm_write.h"
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void put_number(const struct keys *k, const char *what, double v)
 static void put_scaling(const struct keys *k, const struct lm_rope_scaling *s)
 {
     char key[KEY_SZ];
-    if (s->kind != LM_ROPE_LINEAR && s->kind != LM_ROPE_YARN) return; /* LLaMA 3's is a tensor */
+    if (s->kind != LM_ROPE_LINEAR && s->kind != LM_ROPE_YARN) return; /* LLaMA 3's scaling is a tensor */
     gguf_put_text(k->g, key_of(key, k, "rope.scaling.type"), s->kind == LM_ROPE_YARN ? "yarn" : "linear");
     put_number(k, "rope.scaling.factor", s->factor);
     if (s->kind != LM_ROPE_YARN) return;
@@ -65,7 +65,7 @@ void lm_put_settings(struct gguf_writer *g, const struct lm_dims *d, const struc
 
 /* ---- the file ------------------------------------------------------------------------------------------------------------------ */
 
-/* What frequencies are divided by, as LLaMA 3 scales them. */
+/* Divisors of the frequencies for LLaMA 3's scaling. */
 static int put_factors(struct tensor *t, struct file *f, struct weights *w, const struct lm_dims *d, steno_error *e)
 {
     const uint32_t n = (uint32_t)d->d_head / 2;

@@ -1,12 +1,12 @@
-/* steno: language models as part of a GGUF file. SPDX-License-Identifier: MIT */
+/* steno: language models as parts of a GGUF file. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_LM_WRITE_H
 #define STENO_MODEL_LM_WRITE_H
 #include "load/gguf_write.h"
 #include "model/lm.h"
 
-/* Keys behind the architecture's name. */
+/* Writes the keys after the architecture's name. */
 void lm_put_settings(struct gguf_writer *g, const struct lm_dims *d, const struct lm_arch *arch);
-/* tokenizer.*, from the model's tokenizer. rows: of the embedding, so many tokens are written; 0: those that there are, which must be some.
+/* Writes tokenizer.* from the model's tokenizer. rows: number of tokens, equal to the rows of the embedding; 0: all tokens, at least one.
  * STENO_ENOVOCAB, STENO_EUNSUPPORTED */
 int lm_put_tokenizer(struct gguf_writer *g, struct weights *w, uint32_t rows, steno_error *e);
 #endif

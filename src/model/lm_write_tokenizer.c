@@ -1,7 +1,7 @@
 /* steno: tokenizers of language models in GGUF files. SPDX-License-Identifier: MIT
  *
- * Keys and the alphabet of tokens are llama.cpp's, whatever form they were read from. Of pieces a file says scores, by which they are
- * joined: those of a tokenizer.model beside the model, or the places of pairs in a tokenizer.json. */
+ * Keys and the alphabet of tokens are llama.cpp's, whatever form was read. SentencePiece tokenizers need scores, which decide the order of
+ * merges. They come from a tokenizer.model beside the model, or from the ranks of pairs in a tokenizer.json. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 enum { PAD_SZ = 24, NONE = 0 };
 static float const score_special = -1000, score_unused = -10000;
 
-/* What is written, on its way. */
+/* The tokenizer to write. */
 struct words {
     struct gguf_writer *g;
     struct weights *w;
     const struct tokenizer_file *t;
-    const struct vocab_entry *spm; /* [n_spm] of a tokenizer.model, as written there; NULL: there is none */
-    uint32_t n_spm, n;             /* n: of what is written */
+    const struct vocab_entry *spm; /* [n_spm] entries of a tokenizer.model, unchanged; may be NULL */
+    uint32_t n_spm, n;             /* n: number of tokens to write */
     struct vocab_entry *out;       /* [n] */
     int32_t *type;                 /* [n] */
     float *score;                  /* [n] */
@@ -34,7 +34,7 @@ static int no_memory(const struct words *v, size_t n)
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------------------ */
 
-/* The character that stands for a byte, as UTF-8; its length. */
+/* Writes the letter for a byte in UTF-8. Returns its length. */
 static size_t put_letter(char *out, uint8_t byte)
 {
     uint32_t c = 0x21;
@@ -69,13 +69,13 @@ static size_t put_spaces(char *out, const uint8_t *s, size_t n)
     return at;
 }
 
-/* The text of a token that the tokenizer knows, as the file has it. out: three bytes for each of its own, and PAD_SZ */
+/* Writes the text of a token in its GGUF form. out: three bytes for each byte of the token, plus PAD_SZ */
 static size_t put_token(char *out, const struct words *v, const struct vocab_entry *from)
 {
     if (from->type == VOCAB_BYTE) return (size_t)snprintf(out, PAD_SZ, "<0x%02X>", from->n ? from->s[0] : 0u);
     if (from->type == VOCAB_NORMAL && v->t->form == TOKENIZER_BYTES) return put_letters(out, from->s, from->n);
     if (from->type == VOCAB_NORMAL && v->t->form == TOKENIZER_PIECES) return put_spaces(out, from->s, from->n);
-    if (from->type == VOCAB_NORMAL && from->n && from->s[0] == ' ') { /* of words: a piece that begins one */
+    if (from->type == VOCAB_NORMAL && from->n && from->s[0] == ' ') { /* a piece that begins a word */
         memcpy(out, SPACE_SIGN, 3);
         memcpy(out + 3, from->s + 1, from->n - 1);
         return from->n + 2;
@@ -93,7 +93,7 @@ static int32_t type_code(const struct words *v, enum vocab_type type)
 
 /* ---- tokens ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Signs of spaces become spaces: text is searched for such tokens as it is. */
+/* Replaces the space symbols of a token by spaces, because such tokens are matched against the raw text. */
 static uint32_t bare_spaces(char *s, const struct vocab_entry *from)
 {
     uint32_t n = 0;
@@ -105,7 +105,7 @@ static uint32_t bare_spaces(char *s, const struct vocab_entry *from)
     return n;
 }
 
-/* A tokenizer.model says more, but for what was added later. */
+/* A tokenizer.model has more information, except for tokens that were added later. */
 static int is_of_spm(const struct words *v, uint32_t i)
 {
     if (i >= v->n_spm) return 0;
@@ -134,7 +134,7 @@ static int take_token(struct words *v, uint32_t i)
     return STENO_OK;
 }
 
-/* ---- scores of pieces whose pairs are ranked ------------------------------------------------------------------------------------ */
+/* ---- scores from merge ranks ------------------------------------------------------------------------------------------------------- */
 
 struct by_text { const uint8_t *s; uint32_t n, id; };
 
@@ -145,7 +145,7 @@ static int text_order(const void *a, const void *b)
     return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* The earlier a pair is joined, the higher the piece that it makes. What no pair makes is joined at last. */
+/* The earlier a pair is merged, the higher the score of its piece. Pieces without a pair get the lowest scores. */
 static int rank_pieces(struct words *v)
 {
     const struct tokenizer_file *t = v->t;
@@ -160,7 +160,7 @@ static int rank_pieces(struct words *v)
         list[n++] = (struct by_text){ t->entry[i].s, t->entry[i].n, i };
     }
     if (n) qsort(list, n, sizeof *list, text_order);
-    for (uint32_t i = t->n_pairs; n && i-- > 0;) { /* the first pair that makes it says the rank */
+    for (uint32_t i = t->n_pairs; n && i-- > 0;) { /* the first pair of a piece gives its rank */
         const struct by_text key = { t->pair[i].s, t->pair[i].left + t->pair[i].right, 0 };
         const struct by_text *it = bsearch(&key, list, n, sizeof *list, text_order);
         if (it) v->score[it->id] = -(float)i;
@@ -202,9 +202,9 @@ static int put_pairs(struct words *v)
     return STENO_OK;
 }
 
-/* ---- what else is said --------------------------------------------------------------------------------------------------------------- */
+/* ---- other settings ---------------------------------------------------------------------------------------------------------------- */
 
-/* The id of a special token by its text. -1: there is none */
+/* The id of a special token by its text, or -1. */
 static int32_t id_of(const struct tokenizer_file *t, const char *text)
 {
     for (uint32_t i = 0; text && i < t->n; i++)
@@ -213,7 +213,7 @@ static int32_t id_of(const struct tokenizer_file *t, const char *text)
     return -1;
 }
 
-/* By the settings of the tokenizer, or of the network. */
+/* The id from the settings of the tokenizer, or of the network. */
 static int32_t id_said(const struct words *v, const struct meta *m, const char *what)
 {
     char key[64];
@@ -227,7 +227,7 @@ static int32_t id_said(const struct words *v, const struct meta *m, const char *
     return it && it->kind == META_INT && it->i >= 0 && it->i < v->n ? (int32_t)it->i : -1;
 }
 
-/* Another end than the one that has a key of its own: that of a turn. */
+/* A second end id, for the end of a turn; the main one has a key of its own. */
 static int32_t end_of_turn(const struct tokenizer_file *t, int32_t eos)
 {
     for (int i = 0; i < t->n_ends && t->eot < 0; i++)
@@ -266,7 +266,7 @@ static void put_flags(const struct words *v)
     if (t->chat_template) gguf_put_text(v->g, "tokenizer.chat_template", t->chat_template);
 }
 
-/* tokenizer_config.json, where it is there. */
+/* Writes the settings of tokenizer_config.json, if there is one. */
 static int put_settings(const struct words *v)
 {
     struct arena scrap;
@@ -285,7 +285,7 @@ static int put_settings(const struct words *v)
     return rc;
 }
 
-/* How text is cut, by the name that other programs know it by. */
+/* Writes the tokenizer type under the name that other programs use. */
 static int put_kind(const struct words *v)
 {
     const struct tokenizer_names *names = &lm_tokenizer_names;
@@ -304,7 +304,7 @@ static int put_kind(const struct words *v)
     return STENO_OK;
 }
 
-/* SentencePiece's file, beside the other one. */
+/* Reads the SentencePiece file beside the model. */
 static int read_spm(struct words *v)
 {
     struct vocab_list list = { .name = v->w->name };
@@ -327,7 +327,7 @@ int lm_put_tokenizer(struct gguf_writer *g, struct weights *w, uint32_t rows, st
     struct tokenizer_file t;
     struct words v = { .g = g, .w = w, .t = &t, .a = &w->arena };
     const int there = tokenizer_is_there(w, e);
-    if (there <= NONE && rows) { /* who writes ids alone is served, too */
+    if (there <= NONE && rows) { /* callers that use only ids need no tokenizer */
         if (!there) gguf_put_text(g, "tokenizer.ggml.model", "none");
         return there;
     }

@@ -1,11 +1,11 @@
-/* steno: who hold a model. SPDX-License-Identifier: MIT */
+/* steno: reference counting of models. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include "model/family.h"
 #include "text/tokenizer.h"
 
 void model_free(steno_model *m)
 {
-    if (m->exact) arena_free(&m->exact->arena); /* all else is m's */
+    if (m->exact) arena_free(&m->exact->arena); /* all other memory belongs to m */
     free(m->exact);
     bpe_close(m->bpe);
     tokenizer_close(m->tokenizer);
@@ -27,8 +27,8 @@ int model_life_begin(steno_model *m, steno_error *e)
     return STENO_OK;
 }
 
-/* The first products and the last, which everything goes through, and projections behind attention, on which most depends, are at most
- * int16: fewer bits are for those between. */
+/* The first and the last products, which affect everything, and the projections after attention, which matter most, use at least int16.
+ * Products between them may use fewer bits. */
 struct precision model_rows_precision(const steno_model *m)
 {
     const enum packed_type layers = m->narrow;

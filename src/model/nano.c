@@ -1,9 +1,10 @@
 /* steno: Fun-ASR-Nano as data. SPDX-License-Identifier: MIT
  *
- * SenseVoice's encoder, without its queries and with features as they are; an adaptor of two linears and two transformer blocks; a Qwen3,
- * whose prompt has the adaptor's first rows in the place of tokens. A folder of FunASR has encoder and language model in one model.pt, and
- * the language model's settings and tokenizer in a folder inside. FunASR's runtime has two GGUF files, and both may be one file: that of
- * the encoder, with the other's tensors and keys. Reference: FunASR 1.4, funasr/models/fun_asr_nano/model.py. */
+ * It consists of SenseVoice's encoder without its queries and without feature normalisation, an adaptor of two linears and two transformer
+ * blocks, and a Qwen3 model. The first rows of the adaptor take the place of tokens in the prompt. A folder of FunASR has the encoder and
+ * the language model in one model.pt, and the language model's settings and tokenizer in a subfolder. FunASR's runtime has two GGUF files.
+ * Both may be one file: the encoder's file with the tensors and keys of the other. Reference: FunASR 1.4,
+ * funasr/models/fun_asr_nano/model.py. */
 #include "load/join.h"
 #include "model/funasr.h"
 #include "model/lm.h"
@@ -12,10 +13,10 @@
 #include "plan/emit.h"
 
 enum {
-    WINDOW_ROWS = 250,   /* 15 s of rows every 60 ms: longer ones make it go round in circles */
-    SEGMENT_ROWS = 500,  /* 30 s: what it is told to be given of found speech */
+    WINDOW_ROWS = 250,   /* 15 s of rows every 60 ms: with longer clips the text loops */
+    SEGMENT_ROWS = 500,  /* 30 s: the longest segment of speech that the reference passes to it */
     RUN_ROWS = 1000,     /* of a run that clips share */
-    CTX_USUAL = 1024     /* positions of prompt and text: 30 s, 512 ids, and as many as half of that again for hot words */
+    CTX_USUAL = 1024     /* positions of prompt and text: 30 s, 512 ids, and half of that again for hot words */
 };
 
 static int nano_match(const struct weights *w)
@@ -38,7 +39,7 @@ static uint16_t build_encoder(struct build *b, const struct nano_shape *s)
     return out;
 }
 
-/* Its rows see all others of the clip, also those that the language model is not given. */
+/* Its rows attend to all rows of the clip, including those that the language model does not get. */
 static void build_adaptor(struct build *b, const struct nano_shape *s, uint16_t in)
 {
     static const struct nano_adaptor_names names = { "audio_adaptor.linear1.weight", "audio_adaptor.linear1.bias",
@@ -48,7 +49,7 @@ static void build_adaptor(struct build *b, const struct nano_shape *s, uint16_t 
     b->plan.output = nano_adaptor_build(b, &s->adp, &names, in);
 }
 
-/* Features are as they come: there is no mean and variance. */
+/* Features are not normalised. */
 static int open_front(steno_model *m, const struct sanm_encoder *s, steno_error *e)
 {
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
@@ -72,7 +73,7 @@ static int describe_audio(steno_model *m, const struct nano_shape *s, struct wei
     return rc ? rc : open_front(m, &s->enc, e);
 }
 
-/* ---- its places ---------------------------------------------------------------------------------------------------------------- */
+/* ---- parts --------------------------------------------------------------------------------------------------------------------- */
 
 static int describe_text(steno_model *m, const struct nano_shape *s, struct weights *w, steno_error *e)
 {
@@ -104,7 +105,7 @@ static int nano_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : nano_ctc_describe(m, w, s.enc.d, SEGMENT_ROWS, e);
 }
 
-/* Some files have a part of the CTC branch, which is none. */
+/* Some files have an incomplete CTC branch, which is ignored. */
 static const char *const spare[] = { "ctc_decoder.*", "ctc.*", "lm_head.weight", "rope_freqs.weight", NULL };
 
 const struct family family_nano = {

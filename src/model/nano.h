@@ -3,16 +3,16 @@
 #define STENO_MODEL_NANO_H
 #include "model/sanm_encoder.h"
 
-/* Two linears, and transformer blocks a quarter as wide inside. */
+/* Two linears, and transformer blocks with a quarter of the width inside. */
 struct nano_adaptor { int32_t d_in, d, d_ff, layers, heads, downsample; };
 
 struct nano_shape {
     struct sanm_encoder enc;
-    int32_t more_layers;     /* behind the encoder's first norm */
-    struct nano_adaptor adp; /* whose rows the language model reads */
+    int32_t more_layers;     /* after the encoder's first norm */
+    struct nano_adaptor adp; /* makes the rows that the language model reads */
 };
 
-/* The CTC branch, which tells times: an adaptor of its own over rows of the encoder, and a head. */
+/* The CTC branch for word times: an adaptor of its own over the encoder's rows, and a head. */
 struct nano_ctc { struct nano_adaptor adp; int32_t n_ids, blank; };
 
 extern const char nano_architecture[]; /* of its GGUF files */
@@ -23,18 +23,19 @@ struct convert_order;
 int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
 int nano_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
 void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s);
-/* The language model joins the weights, wherever it lies. llm: a path that the caller says, NULL: none. */
+/* Adds the language model to the weights, wherever it is. llm: the caller's path, may be NULL. */
 int nano_join(struct weights *w, const char *llm, steno_error *e);
-int nano_rename(struct weights *w, steno_error *e); /* tensors get the names that plans know */
+int nano_rename(struct weights *w, steno_error *e); /* gives tensors the names that the plans use */
 
-/* What an adaptor reads and makes: names of its weights and ops, and the slot with its rows. */
+/* Input and output of an adaptor: names of its weights and ops, and the slot with its rows. */
 struct nano_adaptor_names { const char *up, *up_bias, *down, *down_bias, *up_label, *down_label, *blocks; };
 uint16_t nano_adaptor_build(struct build *b, const struct nano_adaptor *a, const struct nano_adaptor_names *n, uint16_t in);
 
-/* 1: all weights of a CTC branch for rows of `d` numbers are there, as *c says; 0: some are missing, which is none; STENO_EFORMAT */
+/* 1: the weights of a CTC branch for rows of `d` numbers are complete, and *c describes it; 0: some are missing, so there is no branch;
+ * STENO_EFORMAT */
 int nano_ctc_find(struct nano_ctc *c, struct weights *w, int32_t d, steno_error *e);
-/* PLAN_ALIGN and struct audio_lm_ctc, where there are such weights and the vocabulary of their head. */
+/* Builds PLAN_ALIGN and struct audio_lm_ctc if these weights and the vocabulary of the head exist. */
 int nano_ctc_describe(steno_model *m, struct weights *w, int32_t d, int32_t max_rows, steno_error *e);
-/* Its settings and vocabulary, which replaces that of the weights. */
+/* Writes its settings and its vocabulary, which replaces that of the weights. */
 int nano_ctc_put(struct gguf_writer *g, const struct nano_ctc *c, struct weights *w, steno_error *e);
 #endif

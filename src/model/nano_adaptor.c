@@ -1,4 +1,4 @@
-/* steno: Fun-ASR-Nano: from rows of one width to rows of another. SPDX-License-Identifier: MIT
+/* steno: Fun-ASR-Nano: the adaptor between two row widths. SPDX-License-Identifier: MIT
  *
  * Reference: FunASR 1.4, funasr/models/llm_asr/adaptor.py, Transformer. */
 #include "model/nano.h"

@@ -1,8 +1,8 @@
-/* steno: Fun-ASR-Nano: the branch that tells times. SPDX-License-Identifier: MIT
+/* steno: Fun-ASR-Nano: the CTC branch for word times. SPDX-License-Identifier: MIT
  *
- * Beside the language model some files have a CTC head over an adaptor of its own. Its ids are those of another tokenizer, ranks of byte
- * pairs (multilingual.tiktoken). It is there whole, or not at all: nothing is timed by weights that are missing. Reference: FunASR 1.4,
- * funasr/models/fun_asr_nano/model.py and checkpoint_utils.py. */
+ * Some files have a CTC head with an adaptor of its own, beside the language model. Its ids belong to another tokenizer with ranked byte
+ * pairs (multilingual.tiktoken). The branch is used only if it is complete. Reference: FunASR 1.4, funasr/models/fun_asr_nano/model.py and
+ * checkpoint_utils.py. */
 #include <stdio.h>
 #include <string.h>
 #include "load/vocab_file.h"
@@ -18,7 +18,7 @@ static const char key_tokens[] = "funasr.ctc.tokens", key_heads[] = "funasr.ctc.
 static const struct nano_adaptor_names names = { "ctc_decoder.linear1.weight", "ctc_decoder.linear1.bias", "ctc_decoder.linear2.weight",
                                                  "ctc_decoder.linear2.bias", "ctc.linear1", "ctc.linear2", "ctc_decoder.blocks" };
 
-/* ---- what is there --------------------------------------------------------------------------------------------------------------- */
+/* ---- weights --------------------------------------------------------------------------------------------------------------------- */
 
 static int has_block(struct weights *w, int32_t i)
 {
@@ -35,7 +35,7 @@ static int has_block(struct weights *w, int32_t i)
     return 1;
 }
 
-/* The last block that anything is there of, and whether all before it are whole. */
+/* Counts the blocks, and checks that all blocks up to the last are complete. */
 static int count_blocks(struct weights *w, int32_t *n)
 {
     int32_t said = 0;
@@ -77,9 +77,9 @@ int nano_ctc_find(struct nano_ctc *c, struct weights *w, int32_t d, steno_error 
     return 1;
 }
 
-/* ---- its vocabulary ---------------------------------------------------------------------------------------------------------------- */
+/* ---- vocabulary -------------------------------------------------------------------------------------------------------------------- */
 
-/* The settings may say the path of whoever trained it. STENO_ENOVOCAB: there is none */
+/* Finds the vocabulary. The path in the settings may be one of the training machine. STENO_ENOVOCAB: there is none */
 static int find_vocab(struct weights *w, steno_error *e)
 {
     const char *path = meta_text(&w->meta, "dataset_conf.ctc_tokenizer_conf.vocab_path", NULL);
@@ -127,7 +127,7 @@ int nano_ctc_describe(steno_model *m, struct weights *w, int32_t d, int32_t max_
     const int found = nano_ctc_find(&c, w, d, e);
     if (found <= 0) return found;
     int rc = find_vocab(w, e);
-    if (rc == STENO_ENOVOCAB) return STENO_OK; /* ids that say nothing can be aligned with no text */
+    if (rc == STENO_ENOVOCAB) return STENO_OK; /* ids without text cannot be aligned */
     struct audio_lm_ctc *own = arena_array(&m->arena, 1, sizeof *own);
     if (!rc && !own) return err_nomem(e, sizeof *own, "a vocabulary");
     if (rc) return rc;

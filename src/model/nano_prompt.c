@@ -1,14 +1,14 @@
-/* steno: Fun-ASR-Nano: what it is asked, and what it answers. SPDX-License-Identifier: MIT
+/* steno: Fun-ASR-Nano: its prompt and its output. SPDX-License-Identifier: MIT
  *
- * The bytes are those it was trained with (FunASR 1.4, funasr/models/fun_asr_nano/model.py, get_prompt and generate_chatml): ChatML with a
- * task in Chinese. */
+ * The bytes are those of its training (FunASR 1.4, funasr/models/fun_asr_nano/model.py, get_prompt and generate_chatml): ChatML with a task
+ * in Chinese. */
 #include <stdio.h>
 #include <string.h>
 #include "base/buf.h"
 #include "model/nano.h"
 #include "text/tokenizer.h"
 
-/* Languages as the prompt names them. The first three are those of the small model, all of them of the one for many languages. */
+/* Names of languages in the prompt. The small model has the first three, the multilingual one has all. */
 static const struct { const char *code, *name; } languages[] = {
     { "zh", "中文" }, { "en", "英文" }, { "ja", "日文" }, { "yue", "粤语" }, { "ko", "韩文" }, { "vi", "越南语" }, { "id", "印尼语" },
     { "th", "泰语" }, { "ms", "马来语" }, { "tl", "菲律宾语" }, { "ar", "阿拉伯语" }, { "hi", "印地语" }, { "bg", "保加利亚语" },
@@ -19,7 +19,7 @@ static const struct { const char *code, *name; } languages[] = {
 };
 enum { N_KNOWN = sizeof languages / sizeof *languages };
 
-/* By its code, its English name, or the word itself. */
+/* Adds a language given by its code, its English name, or the prompt's name. */
 static int add_language(struct buf *p, const char *said, steno_error *e)
 {
     const int index = language_find(said);
@@ -34,7 +34,7 @@ static int add_language(struct buf *p, const char *said, steno_error *e)
     return err_set(e, STENO_EARG, "language '%.40s' is not one that the model is asked for by name; auto%s are", said, known);
 }
 
-/* Words, a line each: "a, b". */
+/* Adds the words, one per line, as "a, b". */
 static void add_words(struct buf *p, const char *words)
 {
     int n = 0;
@@ -51,7 +51,7 @@ static void add_words(struct buf *p, const char *words)
     if (n) buf_str(p, "]\n");
 }
 
-/* What is asked, behind the system's message. */
+/* Adds the task after the system message. */
 static int add_task(struct buf *p, const struct audio_lm_options *q, steno_error *e)
 {
     if (q->hotwords) add_words(p, q->hotwords);
@@ -61,7 +61,7 @@ static int add_task(struct buf *p, const struct audio_lm_options *q, steno_error
     return rc;
 }
 
-/* Marks of the chat are looked for in its frame alone, never in what a user has written. Ids are those of the whole text. */
+/* Chat markers are recognised only in the template, never in the user's text. The ids are those of the whole text. */
 static int nano_prompt(const steno_model *m, const struct audio_lm_options *q, struct buf *before, struct buf *behind, steno_error *e)
 {
     static const char first[] = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n";
@@ -78,7 +78,7 @@ static int nano_prompt(const steno_model *m, const struct audio_lm_options *q, s
     return rc;
 }
 
-/* Halved three times, rounded up. */
+/* Halves n three times, rounding up. */
 static int32_t nano_rows(int32_t n)
 {
     for (int i = 0; i < 3; i++) n = (n + 1) / 2;
@@ -90,7 +90,7 @@ static int is_white(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* "/sil" is silence; what is white becomes one space. */
+/* Removes "/sil", which means silence, and reduces white space to single spaces. */
 static void nano_text(const char *s, size_t n, struct buf *text)
 {
     int space = 0;

@@ -1,4 +1,4 @@
-/* steno: Fun-ASR-Nano: what its files say. SPDX-License-Identifier: MIT */
+/* steno: Fun-ASR-Nano: settings of its files. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
 #include "load/join.h"
@@ -17,7 +17,7 @@ static const struct funasr_setting setting[] = {
     { "audio_encoder_conf.num_blocks", "funasr.enc.num_blocks", 1, 256, 0, AT(enc.layers) },
     { "audio_encoder_conf.tp_blocks", "funasr.enc.tp_blocks", 0, 256, 0, AT(more_layers) },
     { "audio_encoder_conf.kernel_size", "funasr.enc.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
-    { "audio_encoder_conf.sanm_shfit", "funasr.enc.sanm_shfit", 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* FunASR's spelling */
+    { "audio_encoder_conf.sanm_shfit", "funasr.enc.sanm_shfit", 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* spelled as in FunASR */
     { "audio_adaptor_conf.llm_dim", "funasr.adp.llm_dim", 4, 8192, 0, AT(adp.d) },
     { "audio_adaptor_conf.encoder_dim", "funasr.adp.encoder_dim", 4, 8192, 0, AT(adp.d_in) },
     { "audio_adaptor_conf.ffn_dim", "funasr.adp.ffn_dim", 4, 65536, 0, AT(adp.d_ff) },
@@ -54,9 +54,9 @@ void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s)
     funasr_put_settings(g, s, &usual, setting, N_SETTINGS);
 }
 
-/* ---- its places ---------------------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------------------------------- */
 
-/* In a GGUF file the language model's tensors have their usual names; a folder's checkpoint has both networks. */
+/* In a GGUF file the language model's tensors have their usual names. A folder's checkpoint holds both networks. */
 static int name_of(const char *name, char *out, size_t n)
 {
     static const struct { const char *from, *to; } part[] = { { "audio_encoder.", "encoder." }, { "llm.model.", "model." },
@@ -68,7 +68,7 @@ static int name_of(const char *name, char *out, size_t n)
     return 0;
 }
 
-/* The settings name a folder; a path is that of whoever trained it. */
+/* Folder of the language model. The settings name it; a path in them may be one of the training machine. */
 static const char *folder_of(const struct weights *w)
 {
     const char *path = meta_text(&w->meta, "llm_conf.init_param_path", "Qwen3-0.6B"), *slash = strrchr(path, '/');

@@ -1,7 +1,7 @@
 /* steno: Fun-ASR-Nano as one GGUF file. SPDX-License-Identifier: MIT
  *
- * The file of the encoder as FunASR's runtime has it, with the tensors and keys of the language model's in it: whoever looks for the
- * encoder's names finds them. */
+ * Writes the encoder's file of FunASR's runtime, with the tensors and keys of the language model added. Programs that read the encoder's
+ * names find them. */
 #include <stdio.h>
 #include <string.h>
 #include "load/join.h"
@@ -15,7 +15,7 @@ static int file_name(const char *name, char *out, size_t n)
     return lm_gguf_name(name, out, n);
 }
 
-/* A head that is the embedding is not written twice. */
+/* A head that equals the embedding is not written twice. */
 static void leave_head(struct weights *w)
 {
     for (uint32_t i = 0; i < w->n_tensors; i++) {

@@ -1,8 +1,8 @@
 /* steno: Paraformer as data. SPDX-License-Identifier: MIT
  *
- * Gao et al. 2022: a SAN-M encoder; a predictor that gives each frame a weight, by which frames are added up to tokens (continuous
- * integrate-and-fire); a decoder that sees all tokens at once and looks at all frames, and chooses an id for each. Reference: FunASR 1.4,
- * funasr/models/paraformer (CifPredictorV2, ParaformerSANMDecoder). */
+ * Gao et al. 2022: a SAN-M encoder, a predictor and a decoder. The predictor gives each frame a weight, by which frames are summed to
+ * tokens (continuous integrate-and-fire). The decoder sees all tokens at once, attends to all frames, and chooses an id for each token.
+ * Reference: FunASR 1.4, funasr/models/paraformer (CifPredictorV2, ParaformerSANMDecoder). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,16 +21,16 @@
 
 enum {
     WINDOW_ROWS = 1000, /* 60 s of rows every 60 ms */
-    CHUNK_ROWS = 256,   /* of a stream: most rows of a chunk, with those beside it */
-    PAST_ROWS = 1024,   /* and of what is looked back on: 61 s */
-    HEAD_ROWS = 64,     /* tokens whose logits exist at a time */
-    HOT_MOST = 50       /* hot words that are attended to; of more the ones that score best are */
+    CHUNK_ROWS = 256,   /* of a stream: most rows of a chunk, including those around it */
+    PAST_ROWS = 1024,   /* and of the look-back: 61 s */
+    HEAD_ROWS = 64,     /* tokens with logits at a time */
+    HOT_MOST = 50       /* most hot words that are attended to; more words are scored first */
 };
 static float const norm_eps = 1e-12f;
 
 static const char architecture[] = "paraformer";
 
-static char const streaming[] = "pf.streaming"; /* of a GGUF file: there for streams alone */
+static char const streaming[] = "pf.streaming"; /* in GGUF files of streaming models only */
 
 static int paraformer_match(const struct weights *w)
 {
@@ -59,7 +59,7 @@ static const struct funasr_setting setting[] = {
     { "encoder_conf.linear_units", NULL, 1, 65536, 0, AT(enc.d_ff) },
     { "encoder_conf.num_blocks", "pf.enc.num_blocks", 1, 256, 0, AT(enc.layers) },
     { "encoder_conf.kernel_size", "pf.enc.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
-    { "encoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* FunASR's spelling */
+    { "encoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* spelled as in FunASR */
     { "frontend_conf.n_mels", "pf.n_mels", 1, SPECTRUM_BANDS, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.n_mels) },
     { "frontend_conf.lfr_m", "pf.lfr_m", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_m) },
     { "frontend_conf.lfr_n", "pf.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_n) },
@@ -76,14 +76,14 @@ static const struct funasr_setting setting[] = {
 enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct paraformer_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 }, .more_layers = 1, .taps = 11 };
 
-/* The length of a bias, 0: there is none such. */
+/* The length of a bias, 0: there is none. */
 static int32_t length_of(struct weights *w, const char *name, uint64_t max)
 {
     const struct tensor *t = weights_find(w, name);
     return t && t->n_dims == 1 && t->dim[0] <= max ? (int32_t)t->dim[0] : 0;
 }
 
-/* A folder names the classes of its parts. */
+/* Checks the class of a part, which a folder names. */
 static int check_class(const struct weights *w, const char *key, const char *want, steno_error *e)
 {
     const char *is = meta_text(&w->meta, key, want);
@@ -121,7 +121,7 @@ static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error
                    s->d_ff ? "output_layer" : "decoders.0.feed_forward.w_1");
 }
 
-/* Frames, and what the predictor says of each. */
+/* Frames, and the predictor's output for each. */
 static struct predictor_slots build_frames(struct build *b, const struct paraformer_shape *s)
 {
     const uint32_t d = (uint32_t)s->enc.d;
@@ -130,13 +130,13 @@ static struct predictor_slots build_frames(struct build *b, const struct parafor
                          bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, norm_eps));
     if (op) op->flags = OPF_PADDED;
     const struct precision rows = b->p.precision;
-    b->p.precision = (struct precision){ 0 }; /* how many tokens there are hangs on sums of all weights */
+    b->p.precision = (struct precision){ 0 }; /* the number of tokens depends on sums of all weights */
     const struct predictor_slots p = predictor_build(b, frames, d);
     b->p.precision = rows;
     return p;
 }
 
-/* Sums of frames. Of a stream, a state has what was left before: struct cif_token 0 begins with it. */
+/* Sums of frames. In a stream, a state holds the previous remainder, with which struct cif_token 0 begins. */
 static void build_cif(struct build *b, const struct paraformer_shape *s, const char *name, uint16_t x, uint16_t frames, uint16_t width)
 {
     struct op *op = emit(b, OP_CIF, name, x, frames, width);
@@ -147,7 +147,7 @@ static uint16_t build_sums(struct build *b, const struct paraformer_shape *s, ui
 {
     const uint16_t x = build_slot(b, (uint32_t)s->enc.d), first = b->plan.n_ops, width = bind_scale(b, 1, NULL, (uint64_t)s->enc.d);
     build_cif(b, s, "predictor.cif", x, frames, width);
-    if (s->enc.streams) { /* that of the token that is still being made */
+    if (s->enc.streams) { /* the remainder of the current token */
         build_phase(b, "rest");
         const uint16_t rest = build_slot(b, (uint32_t)s->enc.d);
         build_cif(b, s, "predictor.rest", rest, frames, width);
@@ -175,7 +175,7 @@ static void build_tokens(struct build *b, const struct paraformer_shape *s, uint
     static struct sub const memory = { NULL, "norm1", "feed_forward", "self_attn", 0 }, cross = { NULL, "norm3", "src_attn", NULL, 0 };
     struct sub_dims dims = decoder_dims(s);
     const uint16_t x = build_sums(b, s, frames);
-    const int32_t layers = s->layers - (s->hot.kind == CIF_HOT_WITHIN); /* the last one is of another kind there */
+    const int32_t layers = s->layers - (s->hot.kind == CIF_HOT_WITHIN); /* that kind's last layer is different */
     if (s->enc.streams) build_phase(b, "tokens");
     if (s->hot.kind == CIF_HOT_BESIDE) hot_build_sums(b, &dims, frames);
     for (int32_t i = 0; i < layers && !b->status; i++) {
@@ -244,7 +244,7 @@ static int build_plan(steno_model *m, struct weights *w, const struct paraformer
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
-/* What a stream keeps, as much as the usual chunks look back on. */
+/* States of a stream, for the look-back of the usual chunks. */
 static void describe_states(steno_model *m, const struct paraformer_shape *s)
 {
     enum { PAST = 40, CROSS_PAST = 10 };
@@ -289,7 +289,7 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
 }
 
 static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", "bias_embed.weight",
-                                     "seaco_decoder.embed.0.weight", NULL }; /* embeddings are for training, or of hot words */
+                                     "seaco_decoder.embed.0.weight", NULL }; /* embeddings are for training, or for hot words */
 
 static int paraformer_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
@@ -367,7 +367,7 @@ const struct family family_paraformer = {
     .ids_to_bytes = paraformer_ids_to_bytes,
 };
 
-/* The same network, which hears a stream chunk by chunk. Names have at most 15 characters. */
+/* The same network for streams, chunk by chunk. Names have at most 15 characters. */
 const struct family family_paraformer_online = {
     .name = "paraformer-live",
     .front_end = FRONT_FBANK_STREAM,

@@ -1,4 +1,4 @@
-/* steno: words that a caller gives Paraformer. SPDX-License-Identifier: MIT */
+/* steno: token ids of Paraformer's hot words. SPDX-License-Identifier: MIT */
 #include "model/paraformer_dict.h"
 #include <string.h>
 #include "model/funasr.h"

@@ -9,13 +9,13 @@
 #include "plan/lstm.h"
 
 enum {
-    MAX_ROWS = 1000,    /* words with the one for none, and tokens of a clip */
-    HEAD_ROWS = 64,     /* tokens whose logits exist at a time */
-    SCORED_LAYER = 5    /* whose attention says which words are worth attending to */
+    MAX_ROWS = 1000,    /* words with the no-word entry, and tokens of a clip */
+    HEAD_ROWS = 64,     /* tokens with logits at a time */
+    SCORED_LAYER = 5    /* layer whose attention selects the words */
 };
 
 #define AT(field) offsetof(struct hot_shape, field)
-/* Of a decoder beside the model's own. */
+/* Settings of the second decoder. */
 static const struct funasr_setting setting[] = {
     { "seaco_decoder_conf.attention_heads", "pf.seaco.attention_heads", 1, 256, FUNASR_CONFIG, AT(heads) },
     { "seaco_decoder_conf.linear_units", "pf.seaco.linear_units", 1, 65536, FUNASR_CONFIG, AT(d_ff) },
@@ -40,7 +40,7 @@ static enum cif_hot kind_of(struct weights *w)
     return !strcmp(model, "SeacoParaformer") ? CIF_HOT_BESIDE : !strcmp(model, "ContextualParaformer") ? CIF_HOT_WITHIN : CIF_HOT_NONE;
 }
 
-/* A yes or no that may be left out. */
+/* Reads a boolean that may be missing. */
 static int said(const struct weights *w, const char *key, int fallback)
 {
     const struct meta_entry *it = meta_find(&w->meta, key);
@@ -64,9 +64,10 @@ int hot_read(struct hot_shape *h, struct weights *w, steno_error *e)
     if (h->kind == CIF_HOT_NONE) return STENO_OK;
     int rc = check_encoder(w, e);
     struct tensor *t = weights_find(w, "decoder.bias_output.weight");
-    if (t && t->n_dims == 3 && t->dim[2] == 1) t->n_dims = 2; /* a convolution of one tap */
+    if (t && t->n_dims == 3 && t->dim[2] == 1) t->n_dims = 2; /* a convolution with one tap */
     if (h->kind == CIF_HOT_WITHIN) h->shared = said(w, funasr_is_gguf(w) ? shared_gguf : shared_config, 0);
-    if (h->kind == CIF_HOT_BESIDE || h->shared) (void)weights_find(w, "decoder.embed.0.weight"); /* it is used, and written */
+    if (h->kind == CIF_HOT_BESIDE || h->shared) (void)weights_find(w, "decoder.embed.0.weight"); /* marks it as used, so that it is
+                                                                                                  * written */
     if (h->kind == CIF_HOT_WITHIN) return rc;
     const char *class = meta_text(&w->meta, "seaco_decoder", "ParaformerSANMDecoder");
     if (!rc && strcmp(class, "ParaformerSANMDecoder") != 0)
@@ -84,7 +85,7 @@ void hot_put(struct gguf_writer *g, const struct hot_shape *h)
     if (h->kind == CIF_HOT_WITHIN && h->shared) gguf_put_u32(g, shared_gguf, 1);
 }
 
-/* ---- in the model's own plan ---------------------------------------------------------------------------------------------------- */
+/* ---- in the model's main plan --------------------------------------------------------------------------------------------------- */
 
 static struct sub const memory = { NULL, "norm1", "feed_forward", "self_attn", 0 }, cross = { NULL, "norm3", "src_attn", NULL, 0 };
 
@@ -113,9 +114,9 @@ void hot_build_hidden(struct build *b, const struct sub_dims *d, uint16_t last)
     if (op) op->rows = ROWS_TABLE;
 }
 
-/* ---- plans of their own --------------------------------------------------------------------------------------------------------- */
+/* ---- separate plans ------------------------------------------------------------------------------------------------------------- */
 
-/* Tokens of words to the states behind each of them. */
+/* From the tokens of words to the recurrent state after each. */
 static void build_words(struct build *b, const struct hot_shape *h, uint32_t d, uint32_t n_vocab)
 {
     const int within = h->kind == CIF_HOT_WITHIN;
@@ -131,7 +132,7 @@ static void build_words(struct build *b, const struct hot_shape *h, uint32_t d, 
     sub_lstm(b, &(struct lstm_layer){ "bias_encoder", 1, d, d, 0, 0, 0 }, b->plan.output, below, ROWS_TABLE);
 }
 
-/* Rows of the input that the table names, as many as it has. */
+/* The input rows that the table names, one per row of the table. */
 static uint16_t build_given(struct build *b, const char *label, uint32_t d, uint32_t width)
 {
     const uint16_t x = build_slot(b, width), first = b->plan.n_ops;
@@ -140,7 +141,7 @@ static uint16_t build_given(struct build *b, const char *label, uint32_t d, uint
     return x;
 }
 
-/* Ids of rows by a head. some: a slot of max_out rows that holds them */
+/* Runs a head to find the ids of rows. some: a slot of max_out rows */
 static void build_ids(struct build *b, const char *name, uint16_t some, uint32_t d, uint32_t n_vocab, uint16_t norm)
 {
     char w[NAME_MAX_LEN], v[NAME_MAX_LEN];
@@ -155,7 +156,7 @@ static void build_ids(struct build *b, const char *name, uint16_t some, uint32_t
     emit_rows(b, first, ROWS_OUT);
 }
 
-/* The first layers of the decoder beside the model's own. */
+/* The first layers of the second decoder. */
 static void build_layers(struct build *b, const struct sub_dims *d, int32_t n, uint16_t x)
 {
     for (int32_t i = 0; i < n && !b->status; i++) {
@@ -205,7 +206,7 @@ static void build_beside(struct build *b, const struct hot_shape *h, const struc
     b->prefix = "";
 }
 
-/* The rest of a decoder whose last layer attends to words, too. */
+/* The rest of a decoder whose last layer also attends to words. */
 static void build_within(struct build *b, const struct sub_dims *d, uint32_t n_vocab)
 {
     const struct linear_part part = { "decoder.bias_output.weight", NULL, d->d };

@@ -1,32 +1,32 @@
 /* steno: hot words of Paraformer as data. SPDX-License-Identifier: MIT
  *
- * Words that a caller gives become vectors by a recurrent layer over their tokens, and the tokens of a clip attend to those vectors: in
- * SeACo Paraformer (Shi et al. 2023) in a decoder beside the model's own, with a head of its own, which is heeded where it has a hot word
- * to say; in Contextual Paraformer within the last layer of the decoder, where there is always one vector, for no word. Reference: FunASR
- * 1.4, funasr/models/seaco_paraformer, funasr/models/contextual_paraformer. */
+ * A recurrent layer over their tokens turns hot words into vectors, and the tokens of a clip attend to these. In SeACo Paraformer (Shi et
+ * al. 2023) a second decoder with its own head does this, and its output is used where it is a hot word. In Contextual Paraformer the last
+ * layer of the decoder does it, where one vector always stands for no word. Reference: FunASR 1.4, funasr/models/seaco_paraformer,
+ * funasr/models/contextual_paraformer. */
 #ifndef STENO_MODEL_PARAFORMER_HOTWORDS_H
 #define STENO_MODEL_PARAFORMER_HOTWORDS_H
 #include "model/family.h"
 #include "plan/sub.h"
 
-/* Of a decoder beside the model's own. */
+/* Shape of the second decoder. */
 struct hot_shape {
     enum cif_hot kind;
     int32_t heads, d_ff, layers, attending, taps, shift;
-    int32_t no_hotword; /* the id by which its head says that no hot word is spoken */
-    int32_t shared;     /* embeddings of the contextual kind are the decoder's */
+    int32_t no_hotword; /* id by which its head signals that there is no hot word */
+    int32_t shared;     /* the contextual kind uses the decoder's embeddings */
 };
 
-/* What the files say; the model is of a class that has hot words, or of none such. */
+/* Reads the settings. The model's class may have hot words or not. */
 int hot_read(struct hot_shape *h, struct weights *w, steno_error *e);
 void hot_put(struct gguf_writer *g, const struct hot_shape *h);
 
-/* Of a contextual decoder, in the phase of tokens: its last layer, over x. What it made of itself and what it heard are the plan's side
+/* The last layer of a contextual decoder over x, in the phase of tokens. Its own rows and its attention over the frames are the plan's side
  * outputs CIF_OWN and CIF_HEARD. */
 void hot_build_last(struct build *b, const struct sub_dims *d, uint16_t x, uint16_t frames);
-/* What a decoder beside the model's own goes by: tokens before and behind it, its side outputs CIF_OWN and CIF_HEARD. */
+/* Input of the second decoder: tokens before and after the main decoder, its side outputs CIF_OWN and CIF_HEARD. */
 void hot_build_sums(struct build *b, const struct sub_dims *d, uint16_t frames);
 void hot_build_hidden(struct build *b, const struct sub_dims *d, uint16_t last);
-/* Plans of words and of what attends to them; d: the decoder's. */
+/* Builds the plans of words and of the attention to them; d: sizes of the main decoder. */
 int hot_build(steno_model *m, struct weights *w, const struct hot_shape *h, const struct sub_dims *d, steno_error *e);
 #endif

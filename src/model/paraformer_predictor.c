@@ -7,9 +7,9 @@
 #include "plan/linear.h"
 #include "plan/lstm.h"
 
-enum { FINE = 3 }; /* rows for each frame that OPF_SPREAD makes */
+enum { FINE = 3 }; /* rows per frame that OPF_SPREAD makes */
 
-/* Numbers that need not be said: what a folder means then, and a GGUF file, whose exporter says little. */
+/* Optional numbers, with the defaults of a folder and of a GGUF file, whose exporter writes few of them. */
 static const struct { const char *config, *gguf; double lo, hi, value, gguf_value; size_t at; } number[] = {
     { "predictor_conf.tail_threshold", "pf.predictor.tail_threshold", 0, 1, 0.45, 0.45, offsetof(struct predictor, tail) },
     { "predictor_conf.threshold", "pf.predictor.threshold", 1, 1, 1, 1, offsetof(struct predictor, threshold) },
@@ -18,7 +18,8 @@ static const struct { const char *config, *gguf; double lo, hi, value, gguf_valu
     { "predictor_conf.smooth_factor2", "pf.predictor.smooth_factor2", 0, 1, 1, 0.25, offsetof(struct predictor, fine_smooth) },
     { "predictor_conf.noise_threshold2", "pf.predictor.noise_threshold2", 0, 1, 0, 0.01, offsetof(struct predictor, fine_noise) },
 };
-enum { N_NUMBERS = sizeof number / sizeof *number, N_ALWAYS = 2, N_PLAIN = 4 }; /* the first ones the exporter writes; without times */
+enum { N_NUMBERS = sizeof number / sizeof *number, N_ALWAYS = 2, N_PLAIN = 4 }; /* the first ones are written by the exporter; those without
+                                                                                 * times */
 static const char after_conv[] = "pf.predictor.use_cif1_cnn";
 
 static double *number_at(struct predictor *p, size_t i)
@@ -26,12 +27,12 @@ static double *number_at(struct predictor *p, size_t i)
     return (double *)(void *)((char *)p + number[i].at);
 }
 
-/* Of a folder: the kinds have names. */
+/* Kinds have names in a folder. */
 static int read_kind(struct predictor *p, const struct weights *w, steno_error *e)
 {
     const char *kind = meta_text(&w->meta, "predictor", "CifPredictorV2");
     const char *type = meta_text(&w->meta, "predictor_conf.upsample_type", "cnn");
-    int32_t times = 5; /* the class's own, where the configuration is silent */
+    int32_t times = 5; /* the class's default */
     if (!strcmp(kind, "CifPredictorV2")) return STENO_OK;
     if (strcmp(kind, "CifPredictorV3") != 0)
         return err_set(e, STENO_EUNSUPPORTED, "%s: predictor: %.80s is not served, CifPredictorV2 and CifPredictorV3 are", w->name, kind);

@@ -1,9 +1,9 @@
 /* steno: Paraformer's text. SPDX-License-Identifier: MIT
  *
- * Tokens are Chinese characters, English words, and pieces of those: all but the last end in "@@". Chinese characters stand without spaces,
- * English words with one behind them, which a Chinese character takes away; letters that stand alone become a word in capitals. A model
- * with weights of their own for times has a space between all words, Chinese characters too. Reference:
- * FunASR 1.4, funasr/utils/postprocess_utils.py (sentence_postprocess). */
+ * Tokens are Chinese characters, English words, and pieces of these; all pieces but the last end in "@@". Chinese characters have no spaces
+ * between them. An English word is followed by a space, unless a Chinese character follows. Single letters in a row become a word in
+ * capitals. A model with separate weights for times has a space between all words, including Chinese characters. Reference: FunASR 1.4,
+ * funasr/utils/postprocess_utils.py (sentence_postprocess). */
 #include <string.h>
 #include "model/paraformer.h"
 #include "model/paraformer_dict.h"
@@ -11,7 +11,7 @@
 
 enum kind { WHOLE_CHINESE, WHOLE_LETTERS, CHINESE, LETTERS, DROPPED, KINDS };
 
-/* Ids of each kind. The reference asks whole tokens where all are alike, by comparing strings, and their characters elsewhere. */
+/* Ids of each kind. If all tokens are alike, the reference compares whole tokens, otherwise their characters. */
 static const char *const pattern[KINDS] = {
     "[\\x{4e00}-\\x{9ffe}0-8].*|\\x{9fff}|9|@",
     "'|(?![\\x{4e00}-\\x{9ffe}]|\\x{9fff}$)\\p{L}+",
@@ -44,7 +44,7 @@ static int is(const steno_model *m, int32_t id, enum kind k)
     return (int)(t->mask[k][id >> 5] >> (id & 31) & 1);
 }
 
-/* Are all tokens of a kind that there are? */
+/* Are all tokens of kind k? */
 static int all(const steno_model *m, const int32_t *ids, int32_t n, enum kind k)
 {
     int some = 0;
@@ -56,7 +56,7 @@ static int all(const steno_model *m, const int32_t *ids, int32_t n, enum kind k)
     return some;
 }
 
-/* Append the token without "@@". @return 1: there was one, 0: the token is whole */
+/* Appends the token without "@@". @return 1: it had "@@", 0: the token is complete */
 static int piece_add(const struct vocab *v, int32_t id, struct buf *bytes)
 {
     const uint8_t *s = v->bytes[id];
@@ -78,15 +78,15 @@ static size_t n_words(const struct buf *words)
     return words->len / sizeof(struct token_word);
 }
 
-/* Words being made. */
+/* State while words are built. */
 struct making {
     struct buf *bytes, *words;
-    struct buf held;        /* pieces of a word whose end has not come */
-    int32_t first;          /* token of the first of them, -1: there is none */
-    int32_t from, to;       /* first and last of those whose times no word has, from -1: there is none */
+    struct buf held;        /* pieces of an incomplete word */
+    int32_t first;          /* first token of these pieces, -1: none */
+    int32_t from, to;       /* first and last token whose times belong to no word yet; from is -1 if there are none */
 };
 
-/* A word that token i ends. */
+/* Completes a word at token i. */
 static void word_end(struct making *g, int32_t i, const uint8_t *s, uint32_t n, int with_held, int space)
 {
     struct token_word w = { .text = g->bytes->len, .first = i, .n = 1, .from = i, .to = i, .space = space };
@@ -102,8 +102,8 @@ static void word_end(struct making *g, int32_t i, const uint8_t *s, uint32_t n, 
     buf_add(g->words, &w, sizeof w);
 }
 
-/* The last word has the times of pieces before it beside its own, or, as the reference gives them to a character that ends no word,
- * instead. */
+/* Adds the times of earlier pieces to the last word. instead: they replace its own times, as the reference does for a character that does
+ * not end a word. */
 static void time_pieces(struct making *g, int instead)
 {
     if (g->words->err || g->from < 0) return;
@@ -138,8 +138,8 @@ static int is_letter(const struct buf *bytes, const struct token_word *w)
     return w->n_text == 1 && c >= 'a' && c <= 'z';
 }
 
-/* Two and more letters with spaces between them become one word. Their bytes follow each other. @return the first token of letters at the
- * end, which others may follow; n_tokens: there are none */
+/* Joins two or more single letters with spaces between them into a word. Their bytes are adjacent. @return the first token of letters at
+ * the end, which later letters may join; n_tokens: there are none */
 static int32_t join_letters(struct buf *bytes, struct buf *words, int32_t n_tokens)
 {
     int32_t open = n_tokens;
@@ -179,7 +179,7 @@ static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struc
     const int32_t at_end = join_letters(bytes, words, n);
     if (open) *open = g.first >= 0 && g.first < at_end ? g.first : at_end;
     const size_t all = ((const struct cif_model *)m->part)->fine ? n_words(words) : 0;
-    for (size_t i = 0; i < all; i++) words_of(words)[i].space = 1; /* the reference joins words that have times so */
+    for (size_t i = 0; i < all; i++) words_of(words)[i].space = 1; /* the reference joins words with times that way */
     return STENO_OK;
 }
 

@@ -1,7 +1,7 @@
-/* steno: how the rows of a text become one, as files say. SPDX-License-Identifier: MIT
+/* steno: pooling settings of text models. SPDX-License-Identifier: MIT
  *
- * Folders of sentence-transformers have 1_Pooling/config.json, and sentence_bert_config.json, which may want texts shorter than the network
- * would take them. GGUF files have a number. */
+ * Folders of sentence-transformers have 1_Pooling/config.json, and sentence_bert_config.json, which may set a shorter maximum length than
+ * the network supports. GGUF files have a number. */
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"

@@ -1,4 +1,4 @@
-/* steno: the families this library knows. SPDX-License-Identifier: MIT */
+/* steno: the registry of families. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
@@ -13,7 +13,7 @@ static const struct family *const families[] = {
     &family_ct_transformer, &family_nano, &family_llama, &family_qwen3, &family_gemma, &family_gemma3, &family_bert,
 };
 
-/* Small matrices that change those of another model: there is no model in such a file. */
+/* A file of adapter matrices for another model contains no model. */
 static int is_adapter(const struct weights *w)
 {
     if (!strcmp(meta_text(&w->meta, "general.type", ""), "adapter")) return 1;
@@ -30,7 +30,7 @@ const struct family *family_find(const struct weights *w)
     return NULL;
 }
 
-/* Weights that a family would know if their configuration were beside them. */
+/* Weights of a known family without their configuration file. */
 static int is_bare_whisper(struct weights *w)
 {
     return weights_find(w, "encoder.conv1.weight") || weights_find(w, "model.encoder.conv1.weight");
@@ -39,7 +39,7 @@ static int is_bare_whisper(struct weights *w)
 static int is_written(const struct family *f) { return f->to_gguf != NULL; }
 static int has_random_file(const struct family *f) { return f->random_file != NULL; }
 
-/* "whisper, sensevoice"; those that are wanted, NULL: all. */
+/* Lists names: "whisper, sensevoice". is_wanted selects families; NULL selects all. */
 static void names(char out[NAMES_SZ], int (*is_wanted)(const struct family *f))
 {
     size_t at = 0;

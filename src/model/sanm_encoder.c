@@ -6,7 +6,7 @@
 #include "plan/bind.h"
 #include "plan/emit.h"
 
-/* Whom rows attend to: each other, those up to their own, or as many as a table says. */
+/* Which rows a row attends to: all, those up to itself, or the number in a table. */
 enum sight { SEES_ALL, SEES_BEFORE, SEES_TABLE, SIGHTS };
 
 #define LAYER(flags) { { sub_sanm, "norm1", "self_attn", NULL, flags }, \
@@ -38,7 +38,7 @@ struct sub_dims sanm_encoder_dims(const struct sanm_encoder *s)
                               .shift = (uint32_t)s->shift, .eps = s->eps, .past = s->streams ? STATE_PAST + 1 : 0 };
 }
 
-/* The first layer: from the rows' width to the model's, or from x to x where they are the same. */
+/* The first layer, from the rows' width to the model's. If these are equal, it works in place. */
 static uint16_t first_layer(struct build *b, const struct sanm_encoder *s, const struct sub *first, uint16_t placed)
 {
     const struct sub_dims dims = sanm_encoder_dims(s);
@@ -51,7 +51,7 @@ static uint16_t first_layer(struct build *b, const struct sanm_encoder *s, const
     return x;
 }
 
-/* All layers, of rows that are scaled and have their positions. */
+/* All layers, over rows that are scaled and have positions. */
 static uint16_t layers(struct build *b, const struct sanm_encoder *s, uint16_t placed)
 {
     const uint32_t more = (uint32_t)s->layers - 1;
@@ -90,7 +90,7 @@ void sanm_encoder_more(struct build *b, const struct sanm_encoder *s, const char
     sub_stack(b, layer[SEES_ALL], &dims, prefix, n, x);
 }
 
-/* Errors of all matrices of a layer are about the same: no one is better than the rest. */
+/* The matrices of a layer have similar rounding errors, so all get the same type. */
 struct precision sanm_precision(const steno_model *m)
 {
     struct precision p = model_rows_precision(m);

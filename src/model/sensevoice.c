@@ -1,7 +1,7 @@
 /* steno: SenseVoiceSmall as data. SPDX-License-Identifier: MIT
  *
- * An et al. 2024 (FunAudioLLM): four query rows before the filter banks ask for language, event, emotion and spelling of numbers; SAN-M
- * layers in two stacks; a linear head whose most probable ids, repeats and blanks dropped, are the text. Reference: FunASR 1.4,
+ * An et al. 2024 (FunAudioLLM): four query rows before the filter banks request language, event, emotion and number format. SAN-M layers in
+ * two stacks follow, then a linear head. Its most probable ids, without repeats and blanks, are the text. Reference: FunASR 1.4,
  * funasr/models/sense_voice/model.py. */
 #include <stdio.h>
 #include <string.h>
@@ -16,11 +16,11 @@
 #include "plan/emit.h"
 
 enum {
-    WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: what the model was trained on */
-    SEGMENT_ROWS = 1000, /* 60 s: the longest that FSMN-VAD finds, which the reference gives it whole */
+    WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: the training length */
+    SEGMENT_ROWS = 1000, /* 60 s: the longest segment of FSMN-VAD, which the reference does not cut */
     QUERY_ROWS = SENSEVOICE_QUERY_ROWS,
     QUERIES = 16,
-    HEAD_ROWS = 64     /* rows whose logits exist at a time */
+    HEAD_ROWS = 64     /* rows with logits at a time */
 };
 static float const norm_eps = 1e-5f;
 
@@ -41,7 +41,7 @@ static const struct funasr_setting setting[] = {
     { "encoder_conf.num_blocks", "sv.num_blocks", 1, 256, 0, AT(enc.layers) },
     { "encoder_conf.tp_blocks", "sv.tp_blocks", 0, 256, 0, AT(more_layers) },
     { "encoder_conf.kernel_size", "sv.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
-    { "encoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* FunASR's spelling */
+    { "encoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* spelled as in FunASR */
     { "frontend_conf.n_mels", "sv.n_mels", 1, SPECTRUM_BANDS, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.n_mels) },
     { "frontend_conf.lfr_m", "sv.lfr_m", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_m) },
     { "frontend_conf.lfr_n", "sv.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_n) },
@@ -97,7 +97,7 @@ static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno
     return tensor_read_f32(t, q, e);
 }
 
-/* What the file's own program would ask for: language, event, emotion, spelling of numbers. A call asks as its parameters say. */
+/* Default queries of the file: language, event, emotion, number format. Parameters of a call override them. */
 static int read_asked(steno_model *m, const struct weights *w, steno_error *e)
 {
     static const char key[] = "sv.query_tokens";
@@ -115,7 +115,7 @@ static int read_asked(steno_model *m, const struct weights *w, steno_error *e)
     return rc;
 }
 
-/* Pieces have U+2581 for spaces. @return what is left of n bytes */
+/* Replaces U+2581 in pieces by a space. @return the new length */
 static uint32_t spaces_put(char *s, uint32_t n)
 {
     uint32_t len = 0;
@@ -161,7 +161,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     return rc ? rc : read_vocab(m, w, e);
 }
 
-/* As the runtime's own converter writes it, but for mean and variance, which are whole here. */
+/* Writes the file as the runtime's own converter does, except that mean and variance are complete. */
 static int sensevoice_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     static const int32_t ask[QUERY_ROWS] = { 0, 1, 2, 14 }; /* any language, event, emotion, digits and punctuation */

@@ -1,7 +1,6 @@
-/* steno: what SenseVoice is asked, and what its ids say. SPDX-License-Identifier: MIT
+/* steno: SenseVoice's queries, tags and text. SPDX-License-Identifier: MIT
  *
- * Ids are pieces of SentencePiece and tags <|WORD|>, which say something about the audio. Reference: FunASR 1.4,
- * funasr/models/sense_voice/model.py. */
+ * Ids are SentencePiece pieces and tags <|WORD|>, which describe the audio. Reference: FunASR 1.4, funasr/models/sense_voice/model.py. */
 #include <string.h>
 #include "model/sensevoice.h"
 
@@ -18,7 +17,7 @@ static const char *sensevoice_language(int i)
     return known_language[i].code;
 }
 
-/* The query that asks for a language; -1: there is none. */
+/* The query row for a language; -1: there is none. */
 static int32_t language_row(const char *code)
 {
     for (int i = 0; i < N_KNOWN; i++)
@@ -31,7 +30,7 @@ static int sensevoice_query_rows(const steno_model *m, const struct ctc_options 
     (void)m;
     int row = 0;
     if (!language_is_auto(q->language)) {
-        const char *code = language_code(language_find(q->language)); /* NULL: one of no other model, or "nospeech" */
+        const char *code = language_code(language_find(q->language)); /* NULL: a language that only this model has, or "nospeech" */
         row = language_row(code ? code : q->language);
     }
     if (row < 0) return language_refuse(e, q->language, sensevoice_language, N_SPOKEN);
@@ -65,7 +64,7 @@ static int is_tag(const uint8_t *s, uint32_t n)
     return n >= 5 && !memcmp(s, "<|", 2) && !memcmp(s + n - 2, "|>", 2);
 }
 
-/* The first one of a kind counts. */
+/* Only the first tag of a kind counts. */
 static void take_tag(const uint8_t *s, uint32_t n, struct ctc_tags *to)
 {
     const char **const place[] = { &to->language, &to->emotion, &to->event, &to->itn };
@@ -77,13 +76,13 @@ static void take_tag(const uint8_t *s, uint32_t n, struct ctc_tags *to)
 
 /* ---- text ---------------------------------------------------------------------------------------------------------------------- */
 
-/* Pieces that begin and end sentences, and are no text. */
+/* Pieces for the start and end of a sentence are not text. */
 static int is_control(const uint8_t *s, uint32_t n)
 {
     return (n == 3 && !memcmp(s, "<s>", 3)) || (n == 4 && !memcmp(s, "</s>", 4));
 }
 
-/* Pieces side by side. */
+/* Appends the pieces and collects the tags. */
 static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int32_t n, int with_tags, struct buf *text,
                                    struct ctc_tags *told)
 {
@@ -99,8 +98,8 @@ static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int
     }
 }
 
-/* The reference makes pieces of the text once more, and looks for this id where one is a space alone: in the published vocabulary, what a
- * space alone is. */
+/* The reference tokenizes the text again, and aligns this id where a piece is a single space. In the published vocabulary it is the id of a
+ * single space. */
 static int32_t sensevoice_spoken(const steno_model *m, int32_t id)
 {
     enum { SPACE_ALONE = 124 };

@@ -1,9 +1,9 @@
-/* steno: SenseVoice's text as people read it. SPDX-License-Identifier: MIT
+/* steno: SenseVoice's text for display. SPDX-License-Identifier: MIT
  *
- * What FunASR's rich_transcription_postprocess does (funasr/utils/postprocess_utils.py), to the letter. Text is cut where a tag of a
- * language stands. Of each piece all tags are taken out; the emotion that it names most often becomes a sign at its end, every event one
- * at its beginning. A piece that begins with the event of the piece before it loses the sign, and where two pieces in a row end with the
- * same emotion the first one does. */
+ * Reproduces FunASR's rich_transcription_postprocess exactly (funasr/utils/postprocess_utils.py). The text is cut at language tags, and all
+ * tags are removed from each piece. The emotion that a piece names most often becomes a symbol at its end; each event becomes one at its
+ * beginning. A piece that begins with the event of the piece before it loses the symbol. If two consecutive pieces end with the same
+ * emotion, the first one loses its symbol. */
 #include <stdio.h>
 #include <string.h>
 #include "model/sensevoice.h"
@@ -13,7 +13,7 @@
 
 enum { PLAIN, EMOTION, EVENT };
 
-/* In the order in which they are taken out, counted and put in. */
+/* In the order in which they are removed, counted and inserted. */
 static const struct { const char *tag; int kind; const char *sign; } tags[] = {
     { PAIR, PLAIN, "" },
     { "<|zh|>", PLAIN, "" },
@@ -46,11 +46,11 @@ static const struct { const char *tag; int kind; const char *sign; } tags[] = {
     { "<|Event_UNK|>", PLAIN, "" },
 };
 
-enum { N_TAGS = sizeof tags / sizeof *tags, SIGN = 4 /* bytes of every sign but the question mark */ };
+enum { N_TAGS = sizeof tags / sizeof *tags, SIGN = 4 /* bytes of every symbol except the question mark */ };
 
-static const char mask[] = "\xf0\x9f\x98\xb7"; /* another sign of a cough, which the reference knows and does not write */
+static const char mask[] = "\xf0\x9f\x98\xb7"; /* another symbol for a cough, which the reference recognises and never writes */
 
-/* Does a sign of this kind stand at s? */
+/* Is there a symbol of this kind at s? */
 static int is_sign(const char *s, size_t n, int kind)
 {
     if (n < SIGN) return 0;
@@ -60,7 +60,7 @@ static int is_sign(const char *s, size_t n, int kind)
     return 0;
 }
 
-/* Every `what`, found from the left, becomes `to`, which is not longer. @return their number */
+/* Replaces every `what`, from the left, by `to`, which is not longer. @return their number */
 static int replace(struct buf *b, const char *what, const char *to)
 {
     const size_t n = strlen(what), n_to = strlen(to);
@@ -80,7 +80,7 @@ static int replace(struct buf *b, const char *what, const char *to)
     return count;
 }
 
-/* One space goes on each side of a sign. */
+/* Removes one space on each side of a symbol. */
 static void close_up(struct buf *b, const char *sign)
 {
     char before[SIGN + 2], behind[SIGN + 2];
@@ -97,13 +97,13 @@ static int is_first_with_sign(int i)
     return *tags[i].sign != '\0';
 }
 
-/* A piece without its tags, into made. */
+/* Appends a piece without its tags to `made`. */
 static void piece_format(struct buf *piece, struct buf *made)
 {
     int count[N_TAGS], emotion = -1, most = 0;
     for (int i = 0; i < N_TAGS; i++) {
         count[i] = replace(piece, tags[i].tag, "");
-        if (!strcmp(tags[i].tag, "<|NEUTRAL|>")) most = count[i]; /* which it is until another is named more often */
+        if (!strcmp(tags[i].tag, "<|NEUTRAL|>")) most = count[i]; /* the default until another emotion is named more often */
     }
     for (int i = 0; i < N_TAGS; i++) {
         if (tags[i].kind != EMOTION || count[i] <= most) continue;
@@ -121,12 +121,12 @@ static void piece_format(struct buf *piece, struct buf *made)
     close_up(made, mask);
 }
 
-/* What is carried from piece to piece. */
+/* State carried from piece to piece. */
 struct joined {
     struct buf *text;
-    size_t from;      /* where it begins in text */
-    char event[SIGN]; /* that the last piece begins with, zeros: none */
-    int n;            /* pieces so far */
+    size_t from;      /* start of the joined text in `text` */
+    char event[SIGN]; /* event at the start of the last piece, zeros: none */
+    int n;            /* number of pieces so far */
 };
 
 static void piece_join(struct joined *j, struct buf *made)
@@ -135,7 +135,7 @@ static void piece_join(struct joined *j, struct buf *made)
     size_t n = made->len;
     text_strip(&s, &n);
     if (!j->n++) {
-        buf_add(j->text, s, n); /* behind a space, so that no event is seen */
+        buf_add(j->text, s, n); /* after a space, so that no event is recognised */
         return;
     }
     if (n && is_sign(s, n, EVENT) && !memcmp(s, j->event, SIGN)) s += SIGN, n -= SIGN;
@@ -150,7 +150,7 @@ static void piece_join(struct joined *j, struct buf *made)
     buf_add(t, s, n);
 }
 
-/* Bytes of a tag of a language at s; 0: there is none. */
+/* Length of a language tag at s; 0: there is none. */
 static size_t language_at(const char *s, size_t n)
 {
     static const char *const at[] = { "<|zh|>", "<|en|>", "<|yue|>", "<|ja|>", "<|ko|>", "<|nospeech|>", "<|lang|>" };
@@ -182,7 +182,7 @@ void sensevoice_rich_text(const char *raw, size_t n, struct buf *text)
     buf_free(&piece);
     buf_free(&made);
     if (text->err || !text->p) return;
-    struct buf whole = { .p = text->p + j.from, .len = text->len - j.from }; /* a part of it */
+    struct buf whole = { .p = text->p + j.from, .len = text->len - j.from }; /* a view of part of text */
     replace(&whole, "The.", " ");
     const char *s = whole.p;
     size_t len = whole.len;

@@ -1,8 +1,8 @@
 /* steno: Silero VAD as data. SPDX-License-Identifier: MIT
  *
- * Version 5 and 6 for 16 kHz: frames of 512 samples between margins of 64, the magnitudes of four spectra, four convolutions over those,
- * an LSTM from frame to frame, the logit of speech. A convolution over the few columns of one frame is a matrix over all of them, so that
- * frames are rows, and many of them one product. Reference: silero-vad 6.2; whisper.cpp, src/whisper.cpp (its file). */
+ * Versions 5 and 6 for 16 kHz: frames of 512 samples with margins of 64, the magnitudes of four spectra, four convolutions over them, an
+ * LSTM from frame to frame, the logit of speech. A convolution over the few columns of a frame is written as one matrix over all columns.
+ * So frames are rows, and many frames are one product. Reference: silero-vad 6.2; whisper.cpp, src/whisper.cpp (its file). */
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
@@ -12,10 +12,10 @@
 
 enum {
     FRAME = 512, MARGIN = 64, STFT = 256, STFT_HOP = 128, BINS = STFT / 2 + 1, COLUMNS = 4, CELLS = 128, TAPS = 3,
-    PIECE_FRAMES = 160 /* rows of a replay: 5 s */
+    PIECE_FRAMES = 160 /* rows per replay: 5 s */
 };
 
-/* Inputs, outputs and columns of each; the step is how many times fewer columns come out. */
+/* Inputs, outputs and columns of each; the stride is the ratio of the columns. */
 static const struct conv { int in, out, columns, columns_out; } conv[] = {
     { BINS, 128, COLUMNS, 4 }, { 128, 64, 4, 2 }, { 64, 64, 2, 1 }, { 64, CELLS, 1, 1 },
 };
@@ -24,8 +24,8 @@ enum { N_CONVS = sizeof conv / sizeof *conv };
 static const struct hysteresis_params usual = { .rules = HYSTERESIS_LONGEST_PAUSE, .frame = FRAME, .threshold = 0.5, .neg_threshold = 0.35,
                                                 .min_speech = 4000, .min_silence = 1600, .max_speech = INT64_MAX, .pad = 480 };
 
-/* The basis of spectra of 256 samples: every spelling has it, ggml's and ONNX's behind a prefix; but for the published safetensors, whose
- * names are others. */
+/* The basis of spectra of 256 samples. All spellings have it, ggml's and ONNX's with a prefix, except the published safetensors, which use
+ * other names. */
 static const char basis[] = "stft.forward_basis_buffer", head_weight[] = "decoder.decoder.2.weight";
 
 static const struct tensor *basis_of(const struct weights *w)
@@ -78,8 +78,8 @@ static int silero_match(const struct weights *w)
 
 /* ---- names */
 
-/* Tensors are known by those of the published network, which stand behind the prefix that the basis has. Those behind another one are of
- * another network, for 8 kHz. */
+/* Tensors are known by the names of the published network, after the prefix of the basis. Tensors with another prefix belong to the 8 kHz
+ * network. */
 static int strip(struct weights *w, steno_error *e)
 {
     const struct tensor *found = basis_of(w);
@@ -96,7 +96,7 @@ static int strip(struct weights *w, steno_error *e)
     return weights_index(w, e);
 }
 
-/* Silero publishes the network once more, for whole sequences at a time. */
+/* Silero also publishes a network for whole sequences, which is refused. */
 static int check_form(const struct weights *w, steno_error *e)
 {
     for (uint32_t i = 0; i < w->n_tensors; i++)
@@ -106,7 +106,7 @@ static int check_form(const struct weights *w, steno_error *e)
     return STENO_OK;
 }
 
-/* What a header says, where there is one, is what is built. */
+/* A number in the header, if present, must equal the one that is built. */
 static int check_number(const struct weights *w, const char *key, int want, steno_error *e)
 {
     const struct meta_entry *said = meta_find(&w->meta, key);
@@ -137,7 +137,7 @@ static int check_header(const struct weights *w, steno_error *e)
 
 struct made { struct weights *w; steno_error *e; };
 
-/* A tensor that was made: of f32, in memory of the weights'. */
+/* Adds a computed f32 tensor, in the memory of the weights. */
 static int add_made(const struct made *to, const char *name, const float *x, uint64_t rows, uint64_t n)
 {
     struct weights *w = to->w;
@@ -151,7 +151,7 @@ static int add_made(const struct made *to, const char *name, const float *x, uin
     return STENO_OK;
 }
 
-/* Convolution [out, in, TAPS], a column of zeros beside the first and the last, as [columns_out * out, columns * in]. */
+/* Convolution [out, in, TAPS], with a zero column on each side, as a matrix [columns_out * out, columns * in]. */
 static void spread(float *y, const float *x, const struct conv *c)
 {
     const int step = c->columns / c->columns_out;
@@ -196,7 +196,7 @@ static int make_conv(const struct made *to, int i)
 static int make_matrices(struct weights *w, steno_error *e)
 {
     const struct made to = { w, e };
-    struct tensor *head; /* a row, which ggml's file has as a vector */
+    struct tensor *head; /* a row, stored as a vector in ggml's file */
     int rc = weights_get(w, head_weight, (uint64_t[4]){ CELLS, 0, 0, 0 }, &head, e);
     if (!rc) head->n_dims = 2, head->dim[0] = 1, head->dim[1] = CELLS, head->dim[2] = head->dim[3] = 1;
     for (int i = 0; i < N_CONVS && !rc; i++) rc = make_conv(&to, i);
@@ -214,7 +214,7 @@ static uint16_t linear(struct build *b, const struct linear_part *part, uint16_t
     return bind;
 }
 
-/* Four spectra of a frame: the same matrix, each time STFT_HOP samples on. */
+/* Four spectra of a frame: the same matrix, moved by STFT_HOP samples each time. */
 static uint16_t build_spectra(struct build *b, uint16_t in)
 {
     const uint16_t parts = build_slot(b, COLUMNS * 2 * BINS), out = build_slot(b, COLUMNS * BINS);
@@ -282,14 +282,14 @@ static int silero_describe(steno_model *m, struct weights *w, steno_error *e)
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
-/* ---- a file of random weights, as whisper.cpp has it */
+/* ---- a file with random weights in whisper.cpp's form */
 
 static void put_number(uint8_t **p, int32_t v)
 {
     for (int i = 0; i < 4; i++) *(*p)++ = (uint8_t)((uint32_t)v >> 8 * i);
 }
 
-/* dim: fastest first, 0 behind the last. */
+/* dim: fastest first, 0 after the last. */
 static void put_tensor(struct random_file *r, const char *name, enum dtype type, const int32_t dim[4], float spread)
 {
     const size_t len = strlen(name);

@@ -1,9 +1,9 @@
-/* steno: which type each tensor of a language model gets. SPDX-License-Identifier: MIT */
+/* steno: types of the tensors of a quantized language model. SPDX-License-Identifier: MIT */
 #include "model/type_mix.h"
 
 #include <string.h>
 
-enum { BIN_ONLY = 255 /* general.file_type of no GGUF file */ };
+enum { BIN_ONLY = 255 /* no GGUF file has it as general.file_type */ };
 
 static const struct type_mix mixes[] = {
     { "f32", 0, DT_F32, 1, 1 },       { "f16", 1, DT_F16, 1, 1 },       { "bf16", 32, DT_BF16, 1, 0 },    { "q8_0", 7, DT_Q8_0, 1, 1 },
@@ -51,7 +51,7 @@ int mix_may_round(const struct mix_tensor *t)
            strcmp(t->name, "token_types.weight") != 0;
 }
 
-/* The first eighth of the layers, the last one, and every third between. */
+/* The first eighth of the layers, the last eighth, and every third between. */
 static int gets_more(int32_t i, int32_t n)
 {
     return i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2;
@@ -94,7 +94,8 @@ static enum dtype of_down(const struct type_mix *m, const struct mix_tensor *t)
     if (m->file == FILE_Q3_K_M) return t->layer < t->layers / 16 ? DT_Q5_K : DT_Q4_K;
     if (m->file == FILE_Q3_K_L) return DT_Q5_K;
     if (is_iq4(m) && is_early && !t->has_importance) return DT_Q5_K;
-    if (is_early && t->has_importance && (m->base == DT_Q4_0 || m->base == DT_Q5_0)) /* few columns count there, and far too much */
+    if (is_early && t->has_importance && (m->base == DT_Q4_0 || m->base == DT_Q5_0)) /* few columns matter there, and these matter too
+                                                                                      * much */
         return m->base == DT_Q4_0 ? DT_Q4_1 : DT_Q5_1;
     return (enum dtype)m->base;
 }
@@ -104,7 +105,7 @@ static int is_whole(const struct mix_tensor *t, enum dtype type)
     return t->k % (uint64_t)dtype_block(type) == 0;
 }
 
-/* A type of smaller blocks and as many bits. */
+/* A type of smaller blocks with at least as many bits. */
 static enum dtype fall_back(const struct mix_tensor *t, enum dtype type)
 {
     if (is_whole(t, type)) return type;

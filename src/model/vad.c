@@ -1,7 +1,7 @@
 /* steno: FSMN-VAD as data. SPDX-License-Identifier: MIT
  *
- * Zhang et al. 2018 (FSMN): affine layers around memories that look 20 frames back, one probability of silence per 10 ms. The memories'
- * last inputs are state, so that audio of any length flows through in pieces. Reference: FunASR 1.4, funasr/models/fsmn_vad_streaming. */
+ * Zhang et al. 2018 (FSMN): affine layers with memories that look back 20 frames, and one probability of silence per 10 ms. The last inputs
+ * of the memories are state, so audio of any length passes through in pieces. Reference: FunASR 1.4, funasr/models/fsmn_vad_streaming. */
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
@@ -9,7 +9,7 @@
 #include "plan/emit.h"
 #include "plan/linear.h"
 
-enum { PIECE_ROWS = 512 /* rows of a replay: 5 s */ };
+enum { PIECE_ROWS = 512 /* rows per replay: 5 s */ };
 
 static const char architecture[] = "fsmn-vad";
 
@@ -48,7 +48,7 @@ static int read_shape(struct vad_shape *s, struct weights *w, steno_error *e)
     return rc;
 }
 
-/* A linear of its own slot; bias NULL: none. */
+/* A linear layer with its own output slot; has_bias 0: no bias. */
 static uint16_t affine(struct build *b, const char *name, uint16_t in, int32_t n, int32_t k, int has_bias, enum act act)
 {
     char w[128], v[128];
@@ -89,8 +89,7 @@ static void build_net(struct build *b, const struct vad_shape *s)
     b->plan.output = p;
 }
 
-/* What the configuration says about cutting. Its speech_noise_thres counts where the silence is fixed: the reference, too, takes 0.5 with
- * a schedule. */
+/* Settings of the rules. speech_noise_thres applies only with a fixed silence: with a schedule, the reference uses 0.5. */
 #define AT(field) offsetof(struct vad_params, field)
 static const struct funasr_setting rule[] = {
     { "model_conf.max_end_silence_time", "vad.max_end_silence_time", 0, 1 << 30, EITHER, AT(max_end_silence_ms) },
@@ -105,7 +104,7 @@ static const struct funasr_setting rule[] = {
 #undef AT
 enum { N_RULES = sizeof rule / sizeof *rule };
 
-/* A decimal fraction, in a folder and in a GGUF file. */
+/* Keys of a decimal fraction, in a folder and in a GGUF file. */
 static const char *const threshold[] = { "model_conf.speech_noise_thres", "vad.speech_noise_thres" };
 
 static int read_rules(struct vad_params *p, struct weights *w, steno_error *e)
@@ -144,7 +143,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : fbank_bank_init(bank, &m->arena, &front, &m->kern, e);
 }
 
-/* Its rows are of 400, 140 and 250 values: there is little that another type would make smaller, and the runtime reads f32. */
+/* Its rows have 400, 140 and 250 values: another type would save little, and the runtime reads f32. */
 static int vad_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
 {
     struct vad_shape s;

@@ -1,7 +1,7 @@
 /* steno: Whisper as data. SPDX-License-Identifier: MIT
  *
- * Radford et al. 2022: two convolutions over the log-mel, encoder layers of self-attention and GELU, decoder layers with
- * cross-attention in between, logits by the transposed token embedding. Every shape follows from ten numbers. */
+ * Radford et al. 2022: two convolutions over the log-mel; encoder layers of self-attention and a GELU feed-forward network; decoder layers
+ * with cross-attention in addition; logits by the transposed token embedding. Every shape follows from ten numbers. */
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
@@ -18,7 +18,7 @@
 #include "plan/sub.h"
 #include "text/pretokenizer.h"
 
-/* Each by erf and by tanh. */
+/* Each with GELU by erf and by tanh. */
 #define ENCODER_LAYER(gelu) { { sub_attn, "attn_ln", "attn", NULL, 0 }, { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", gelu } }
 #define DECODER_LAYER(gelu) \
     { { sub_attn, "attn_ln", "attn", NULL, SUB_CAUSAL }, { sub_cross, "cross_attn_ln", "cross_attn", NULL, 0 }, \
@@ -80,8 +80,8 @@ static void build_encoder(struct build *b, const struct whisper_dims *w, int by_
     }
 }
 
-/* Which of two close tokens comes first depends more on the decoder's weights than on anything else: numbers are rounded to blocks of int8
- * only where the encoder is in int8, too. What is stored in blocks is multiplied so. */
+/* The order of two close tokens depends on the decoder's weights more than on anything else. So numbers are rounded to int8 blocks only if
+ * the encoder is in int8, too. Weights that are stored in blocks are multiplied as blocks. */
 static struct precision precision_of_decoder(steno_model *m)
 {
     m->decoder_int8 = m->blocks && (m->narrow == PK_I8_QUAD || dtype_block(m->matrix_type) > 1);
@@ -90,8 +90,8 @@ static struct precision precision_of_decoder(steno_model *m)
                                             [LINEAR_OUT] = t } };
 }
 
-/* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and logits.
- * @return the stream's slot */
+/* From token ids to the residual stream after the last layer. tokens: receives the embedding; one copy serves lookup and logits. @return
+ * the stream's slot */
 static uint16_t build_layers(struct build *b, const struct whisper_dims *w, int by_tanh, uint16_t *tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
@@ -126,8 +126,8 @@ static void build_decoder(struct build *b, const steno_model *m, const struct wh
     build_lm_head(b, w, m->blocks, x, tokens);
 }
 
-/* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
- * because a few rows are run at a time. */
+/* The decoder again, with the attention weights of the alignment heads as additional output. Logits for the tokens' probabilities are a
+ * separate phase, because they run a few rows at a time. */
 static void build_align(struct build *b, const struct whisper_dims *w, int by_tanh, const struct align_heads *heads)
 {
     uint16_t tokens;
@@ -135,14 +135,14 @@ static void build_align(struct build *b, const struct whisper_dims *w, int by_ta
     b->heads = (struct heads_wanted){ heads->head, heads->n, (uint32_t)w->n_audio_ctx, NO_SLOT, 0 };
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
-    if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
+    if (!b->status) b->slot[average].first = 0; /* it outlives all other slots, so it is placed below them */
     const uint16_t x = build_layers(b, w, by_tanh, &tokens);
     build_phase(b, "head");
     build_lm_head(b, w, 0, x, tokens);
 }
 
-/* A vocabulary that came from elsewhere must be the model's: all of its text, and the end of text, if it is there, in its place. That
- * tells the English table from the multilingual one, which is longer by an empty string. */
+/* A vocabulary from another file must fit the model: all text ids, and end-of-text, if present, at its id. This distinguishes the English
+ * table from the multilingual one, which has one more empty string. */
 static int check_vocab(const steno_model *m, const struct weights *w, const char *from, steno_error *e)
 {
     static const char end[] = "<|endoftext|>";
@@ -160,11 +160,11 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
 
 #define OPENAI_HAS "openai-whisper's package has it as whisper/assets/"
 
-/* The vocabulary of a model that carries none: looked for before its weights are read, because it may be somewhere else. */
+/* Finds the vocabulary of a model without one before its weights are read, because it may be elsewhere. */
 static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     if (w->vocab) return STENO_OK;
-    w->vocab_first = m->n_vocab == WHISPER_VOCAB_ENGLISH ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
+    w->vocab_first = m->n_vocab == WHISPER_VOCAB_ENGLISH ? "gpt2.tiktoken" : NULL; /* both are often in the same folder */
     w->vocab_where = m->n_vocab == WHISPER_VOCAB_ENGLISH ? OPENAI_HAS "gpt2.tiktoken: put that beside the model" :
                                                            OPENAI_HAS "multilingual.tiktoken: put that beside the model";
     int rc = whisper_tokens_init(&m->tokens, m->n_vocab, e);
@@ -172,7 +172,7 @@ static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : check_vocab(m, w, m->opening->vocab_path, e);
 }
 
-/* Strings of the vocabulary, and the special tokens it leaves out. */
+/* Reads the strings of the vocabulary, and adds the special tokens that it omits. */
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     int rc = whisper_tokens_init(&m->tokens, m->n_vocab, e);
@@ -236,7 +236,7 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 
-/* Positions that follow from a rule are numbers of the model like others. */
+/* Computed positions are weights of the model like others. */
 static int respell(steno_model *m, struct weights *w, const struct whisper_dims *d, steno_error *e)
 {
     const uint32_t n = w->n_tensors;
@@ -259,7 +259,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     if (!rc && !m->is_exact) rc = find_vocab(m, w, e);
     if (!rc && !m->is_exact) rc = respell(m, w, d, e);
     if (rc) return rc;
-    const struct tensor *again = weights_find(w, "proj_out.weight"); /* the token embedding again, which one copy serves */
+    const struct tensor *again = weights_find(w, "proj_out.weight"); /* the token embedding once more; the copy is not used */
     if (again) m->parameters -= (int64_t)(again->dim[0] * again->dim[1]);
     m->name = whisper_shape_name(d);
     m->n_plans = MODEL_PLANS;
@@ -275,7 +275,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
 
     rc = build_plans(m, d, w, e);
-    return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
+    return rc ? rc : read_vocab(m, w, e); /* last, because errors of tensors are more informative for a damaged file */
 }
 
 static int whisper_language(const steno_model *m, const char *name)
@@ -284,14 +284,14 @@ static int whisper_language(const steno_model *m, const char *name)
     return i < m->tokens.n_languages ? i : -1;
 }
 
-/* Timestamps are no text; other special tokens stand for themselves. */
+/* Timestamps are not text; other special tokens are their names. */
 static void whisper_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
 {
     for (int32_t i = 0; i < n; i++)
         if (ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], bytes);
 }
 
-/* MLX's list of heads, where it is no table of whole numbers, which the settings have */
+/* MLX's table of heads, if it is not a table of integers; the settings have such a list */
 static const char *const spare[] = { "alignment_heads", NULL };
 
 const struct family family_whisper = {

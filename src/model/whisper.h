@@ -1,4 +1,4 @@
-/* steno: the parts of the Whisper family. SPDX-License-Identifier: MIT */
+/* steno: functions shared by the files of the Whisper family. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_WHISPER_H
 #define STENO_MODEL_WHISPER_H
 #include "model/family.h"

@@ -1,7 +1,7 @@
 /* steno: Whisper models as whisper.cpp's .bin files. SPDX-License-Identifier: MIT
  *
- * Matrices have the type of the file, filters f16 unless all is f32, the rest is f32: whisper.cpp reads nothing else. Blocks are rounded
- * from f16, whatever the weights were before, as its quantizer does, which takes files of f16 alone. */
+ * Matrices have the type of the file. Filters are f16 unless all is f32, and the rest is f32: whisper.cpp reads nothing else. Blocks are
+ * rounded from f16, whatever the weights were before, because whisper.cpp's quantizer reads f16 files only. */
 #include <string.h>
 #include "audio/mel.h"
 #include "load/ggml_write.h"
@@ -18,7 +18,7 @@ static struct tensor_change change_of(const struct whisper_file *f, const struct
     }
 }
 
-/* Biases of convolutions have two dimensions there. */
+/* Biases of convolutions have two dimensions in these files. */
 static int write_record(struct whisper_file *f, const struct tensor *t, enum dtype type)
 {
     const int is_wide = t->n_dims == 1 && strstr(t->name, "conv") != NULL;

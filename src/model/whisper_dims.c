@@ -1,4 +1,4 @@
-/* steno: the ten numbers every Whisper model follows from. SPDX-License-Identifier: MIT */
+/* steno: the ten numbers that define a Whisper model. SPDX-License-Identifier: MIT */
 #include "model/whisper_dims.h"
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MAX_HEAD = 256, /* what the attention kernels take */
+    MAX_HEAD = 256, /* limit of the attention kernels */
     MAX_LAYERS = 256,
     MAX_STATE = 8192,
     MAX_CTX = 65536,
@@ -14,8 +14,8 @@ enum {
     MAX_MELS = 128
 };
 
-/* Whisper hears 1500 positions (30 s) and writes 448 tokens. Four times as many are more than any known model has; scratch and the time
- * of a window grow with them, and a cancelled call waits for one item of an op, whose time does, too. */
+/* Whisper has 1500 positions (30 s) and 448 tokens. Four times that is more than any known model has. Scratch and the time of a window grow
+ * with these numbers. So does the delay of a cancelled call, which waits for one item of an op. */
 enum { AUDIO_CTX_MAX = 4 * 1500, TEXT_CTX_MAX = 4 * 448 };
 
 #define DIM(name, transformers, max) { #name, transformers, max, offsetof(struct whisper_dims, name) }
@@ -36,7 +36,7 @@ const struct whisper_dim whisper_dim[WHISPER_DIMS] = {
 enum whisper_spelling whisper_spelling_of(const struct weights *w)
 {
     static const char *const plain[] = { "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer" };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) /* if one is missing, its reader tells */
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) /* if one is missing, the reader reports it */
         if (meta_find(&w->meta, plain[i])) return WHISPER_PLAIN;
     if (meta_find(&w->meta, "dims.n_mels")) return WHISPER_OPENAI;
     return strcmp(meta_text(&w->meta, "model_type", ""), "whisper") ? WHISPER_NOWHERE : WHISPER_TRANSFORMERS;
@@ -64,7 +64,7 @@ static int check_widths(const struct whisper_dims *d, const char *where, steno_e
     return rc ? rc : check_heads(where, "text", d->n_text_state, d->n_text_head, e);
 }
 
-/* A configuration may have transformers' words for the same numbers, too. */
+/* A configuration may have the same numbers under transformers' names, too. */
 static int check_twice(const struct whisper_dim *dim, int32_t v, const struct weights *w, steno_error *e)
 {
     const struct meta_entry *it = meta_find(&w->meta, dim->transformers);
@@ -73,7 +73,7 @@ static int check_twice(const struct whisper_dim *dim, int32_t v, const struct we
                    dim->name, (int)v, dim->transformers);
 }
 
-/* What transformers' networks may have otherwise. */
+/* Checks options of transformers that Whisper does not use. */
 static int check_transformers(const struct whisper_dims *d, const struct weights *w, steno_error *e)
 {
     int32_t wide = 4 * d->n_audio_state;

@@ -1,7 +1,7 @@
-/* steno: what lies beside the weights in a folder of transformers. SPDX-License-Identifier: MIT
+/* steno: settings and tokenizer files of a transformers folder. SPDX-License-Identifier: MIT
  *
- * Settings, tokenizer and front end as transformers (WhisperForConditionalGeneration, WhisperTokenizer, WhisperFeatureExtractor) reads
- * them. All of it follows from the ten numbers, the vocabulary and the alignment heads. */
+ * The files are in the form that transformers reads (WhisperForConditionalGeneration, WhisperTokenizer, WhisperFeatureExtractor). Their
+ * content follows from the ten numbers, the vocabulary and the alignment heads. */
 #include "model/whisper_folder.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- texts --------------------------------------------------------------------------------------------------------------------- */
 
-/* A byte's letter in the alphabet that vocabularies of byte pairs are written in, as UTF-8. */
+/* The letter for a byte in the alphabet of byte-pair vocabularies, in UTF-8. */
 static void put_letter(struct buf *out, uint8_t c)
 {
     uint32_t letter = c;
@@ -27,7 +27,7 @@ static void put_token(struct buf *out, const struct whisper_folder *f, int32_t i
 {
     const uint8_t *s = f->vocab->bytes[id];
     for (uint32_t i = 0; i < f->vocab->len[id]; i++) {
-        if (id >= f->roles->n_text) buf_add(out, &s[i], 1); /* special ones are plain text */
+        if (id >= f->roles->n_text) buf_add(out, &s[i], 1); /* special tokens are plain text */
         else {
             if (in_json && (s[i] == '"' || s[i] == '\\')) buf_str(out, "\\");
             put_letter(out, s[i]);
@@ -118,7 +118,7 @@ static void put_front_end(struct buf *out, const struct whisper_folder *f)
 
 /* ---- the tokenizer --------------------------------------------------------------------------------------------------------------- */
 
-/* Text tokens and the end of text, as an object. */
+/* Text tokens and end-of-text, as an object. */
 static void put_entries(struct buf *out, const struct whisper_folder *f)
 {
     buf_str(out, "{");
@@ -160,7 +160,7 @@ static void put_added(struct buf *out, const struct whisper_folder *f)
 
 #define FLAGS "\"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": false, \"special\": "
 
-/* The ids behind the text, as a list or as an object. Timestamps are text that is told. */
+/* The ids after the text ids, as a list or an object. Timestamps are not marked as special. */
 static void put_special_ids(struct buf *out, const struct whisper_folder *f, int is_list)
 {
     for (int32_t id = f->roles->eot; id < f->d->n_vocab; id++) {
@@ -208,7 +208,7 @@ static void put_added_list(struct buf *out, const struct whisper_folder *f)
     buf_str(out, "\n ],\n");
 }
 
-/* What stands around a text: start, no timestamps, end. */
+/* The tokens around a text: start, no timestamps, end. */
 static void put_template(struct buf *out, const struct whisper_folder *f)
 {
     static const char start[] = "{\"SpecialToken\": {\"id\": \"<|startoftranscript|>\", \"type_id\": 0}}, "

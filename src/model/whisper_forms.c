@@ -1,4 +1,4 @@
-/* steno: the forms that a Whisper model is written in. SPDX-License-Identifier: MIT */
+/* steno: file forms of Whisper models for writing. SPDX-License-Identifier: MIT */
 #include "model/whisper_forms.h"
 
 const struct model_form whisper_forms[] = {

@@ -1,4 +1,4 @@
-/* steno: the forms that a Whisper model is written in. SPDX-License-Identifier: MIT */
+/* steno: file forms of Whisper models for writing. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_WHISPER_FORMS_H
 #define STENO_MODEL_WHISPER_FORMS_H
 #include "model/family.h"

@@ -1,7 +1,7 @@
-/* steno: Whisper models as folders of transformers. SPDX-License-Identifier: MIT
+/* steno: Whisper models as transformers folders. SPDX-License-Identifier: MIT
  *
- * Settings and tokenizer are files of some MB and come first; the weights, one file of safetensors, come last, so that a folder that has
- * them is whole. */
+ * Settings and tokenizer files, a few MB, are written first. The weights, one safetensors file, are written last, so a folder with weights
+ * is complete. */
 #include <stdio.h>
 #include <string.h>
 #include "load/safetensors_write.h"
@@ -23,7 +23,7 @@ struct hf {
     struct bpe *bpe;
 };
 
-/* Bytes of all ids; two that have the same ones would be one in the files. */
+/* Bytes of all ids. Two ids with the same bytes would become one in the files. */
 static int fill_vocab(struct hf *h)
 {
     struct weights *w = h->f.w;
@@ -74,7 +74,7 @@ static enum dtype main_type(const struct whisper_file *f)
     return DT_F32;
 }
 
-/* Numbers of f32 are among those of a file that came from elsewhere: readers that are told f16 would round them. */
+/* A file from another program may have single f32 tensors. Readers that are told f16 would round them. */
 static const char *type_said(const struct whisper_file *f)
 {
     const enum dtype type = main_type(f);

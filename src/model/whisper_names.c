@@ -6,7 +6,7 @@
 
 struct name_pair { const char *other, *openai; };
 
-/* Of two rows with one name of openai/whisper's the first is written. */
+/* If two rows have the same openai/whisper name, the first is used for writing. */
 static const struct name_pair part[] = {
     { "self_attn.q_proj.", "attn.query." }, { "self_attn.k_proj.", "attn.key." }, { "self_attn.v_proj.", "attn.value." },
     { "self_attn.out_proj.", "attn.out." }, { "self_attn_layer_norm.", "attn_ln." },
@@ -59,7 +59,7 @@ int whisper_name_to_transformers(const char *name, char *out, size_t n)
 
 /* ---- the list ---------------------------------------------------------------------------------------------------------------- */
 
-/* How far the extents of a tensor follow from the ten numbers: D the width, F four times that. */
+/* How the dimensions of a tensor follow from the ten numbers: D the width, F four times that. */
 enum extent { NONE, D, F, MELS, TAPS, AUDIO, TEXT, VOCAB, EXTENTS };
 
 struct row { const char *name; uint8_t extent[3]; };
@@ -90,7 +90,7 @@ struct lister {
     steno_error *e;
 };
 
-/* Rows of a table, each with the prefix before its name: tensors are marked as used. */
+/* Lists the rows of a table, with a prefix before each name, and marks the tensors as used. */
 static int mark_rows(struct lister *l, const char *prefix, const struct row *row)
 {
     for (; row->name; row++) {

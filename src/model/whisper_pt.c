@@ -1,7 +1,7 @@
 /* steno: Whisper models as OpenAI's .pt files. SPDX-License-Identifier: MIT
  *
- * Two dictionaries: the ten numbers, and the weights by name. There is no place for vocabulary, mel filters and alignment heads: the
- * program that reads such a file has its own. */
+ * Two dictionaries: the ten numbers, and the weights by name. Such a file has no vocabulary, mel filters or alignment heads; the program
+ * that reads it has its own. */
 #include <stddef.h>
 #include <string.h>
 #include "load/torch_write.h"

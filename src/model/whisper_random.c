@@ -22,11 +22,11 @@ struct name { char s[NAME_MAX_LEN]; };
 static struct name join(const char *prefix, const char *part)
 {
     struct name n;
-    if (snprintf(n.s, sizeof n.s, "%s.%s", prefix, part) >= (int)sizeof n.s) n.s[0] = 0; /* never: names are ours */
+    if (snprintf(n.s, sizeof n.s, "%s.%s", prefix, part) >= (int)sizeof n.s) n.s[0] = 0; /* cannot happen: all names are short */
     return n;
 }
 
-/* Dimensions slowest first, as PyTorch; stored the other way round. */
+/* Dimensions are slowest first, as in PyTorch, and are stored in the opposite order. */
 static void add_tensor(struct random_file *r, const char *name, enum dtype type, float mean, float spread, int n_dims,
                        const uint64_t *dim)
 {
@@ -57,7 +57,7 @@ static void add_norm(struct random_file *r, const char *prefix, const char *part
     add_named(r, name.s, "bias", DT_F32, 0, 0.1f, d, 0);
 }
 
-/* spread 1/sqrt(k) keeps the size of activations through the layers */
+/* A spread of 1/sqrt(k) keeps the size of activations through the layers. */
 static void add_linear(struct random_file *r, const char *prefix, const char *part, enum dtype type, int bias, uint64_t n, uint64_t k)
 {
     const struct name name = join(prefix, part);
@@ -98,7 +98,7 @@ static void add_header(struct random_file *r, const struct whisper_dims *d, uint
     const int32_t h[] = { 0x67676d6c, d->n_vocab, d->n_audio_ctx, d->n_audio_state, d->n_audio_head, d->n_audio_layer, d->n_text_ctx,
                           d->n_text_state, d->n_text_head, d->n_text_layer, d->n_mels, ggml_ftype_written(type), d->n_mels, N_BINS };
     for (size_t i = 0; i < sizeof h / sizeof *h; i++) p = put_i32(p, h[i]);
-    for (size_t i = 0; i < filters; i++, p += 4) { /* each filter sees a couple of bins */
+    for (size_t i = 0; i < filters; i++, p += 4) { /* each filter covers two bins */
         const float w = i % N_BINS * (size_t)d->n_mels / N_BINS == i / N_BINS ? 0.02f : 0;
         memcpy(p, &w, 4);
     }
@@ -136,6 +136,6 @@ int whisper_random_file(struct random_file *r, struct file *f, struct arena *a, 
     for (int32_t i = 0; i < d->n_text_layer; i++) add_block(r, "decoder", i, 1, type, s);
     add_norm(r, "decoder", "ln", s);
     add_named(r, "decoder", "token_embedding.weight", type, 0, 0.05f, (uint64_t)d->n_vocab, s);
-    /* The name tells large-v2 from large-v1, which has the same shape. */
+    /* The name distinguishes large-v2 from large-v1, which has the same shape. */
     return random_file_end(r, f, strcmp(whisper_shape_name(d), "large-v2") ? "random model" : "random large-v2", e);
 }

@@ -1,4 +1,4 @@
-/* steno: Whisper models by name. SPDX-License-Identifier: MIT */
+/* steno: named Whisper models. SPDX-License-Identifier: MIT */
 #include "model/whisper_shapes.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ const char *whisper_shape_name(const struct whisper_dims *d)
     return "custom";
 }
 
-/* The version behind "large" at p: 1 or 2; 0: it is another, or none. */
+/* The version after "large" at p: 1 or 2; 0: another one, or none. */
 static int version_at(const char *p)
 {
     static const char large[] = "large";

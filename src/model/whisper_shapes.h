@@ -1,14 +1,14 @@
-/* steno: Whisper models by name. SPDX-License-Identifier: MIT
+/* steno: named Whisper models. SPDX-License-Identifier: MIT
  *
- * The models that were published: their sizes tell them apart. */
+ * The published models, which differ in size. */
 #ifndef STENO_MODEL_WHISPER_SHAPES_H
 #define STENO_MODEL_WHISPER_SHAPES_H
 #include "model/whisper_dims.h"
 
-/* A named shape's dimensions; STENO_EARG lists the names. */
+/* Dimensions of a named shape. STENO_EARG: the message lists the names. */
 int whisper_shape(const char *name, struct whisper_dims *d, steno_error *e);
-const char *whisper_shape_name(const struct whisper_dims *d); /* "custom": it is none of them */
-/* Which of the published models has a list of heads for it: the shape's, but large-v1 and large-v2 have one shape, and only the path can
- * tell which it is ("large-v2.pt", "ggml-large_v1.bin"; the last name in it counts). "custom": it is not known */
+const char *whisper_shape_name(const struct whisper_dims *d); /* "custom": not a published shape */
+/* Name of the published model whose list of alignment heads fits. large-v1 and large-v2 have the same shape, so the path decides between
+ * them ("large-v2.pt", "ggml-large_v1.bin"; the last name in it counts). "custom": not known */
 const char *whisper_official_name(const struct whisper_dims *d, const char *path);
 #endif

@@ -21,7 +21,7 @@ static int whisper_prompt_prefix(const steno_model *m, const struct speech_optio
     return n;
 }
 
-/* What is no text, but says what is asked for. */
+/* Bars control tokens, which are never text. */
 static void bar_control(const steno_model *m, int turns, struct rule_masks *masks)
 {
     const struct token_roles *t = &m->tokens;
@@ -29,7 +29,7 @@ static void bar_control(const steno_model *m, int turns, struct rule_masks *mask
     for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
 }
 
-/* "-1" or "1, 2, 3": ids to bar, blanks around them as the reference takes them. */
+/* "-1" or "1, 2, 3": ids to bar, with the same white space as in the reference. */
 static int bar_list(const steno_model *m, const char *list, int turns, struct rule_masks *masks, steno_error *e)
 {
     int place = 1;
@@ -61,7 +61,7 @@ static int whisper_rules(const steno_model *m, const struct speech_options *q, s
         if (rc) return rc;
     }
     if (!q->without_timestamps) rule_bar(masks, t->no_timestamps);
-    if (q->decoding == STENO_DECODING_GGML) { /* whatever the list says; languages, too */
+    if (q->decoding == STENO_DECODING_GGML) { /* regardless of the list; including language tokens */
         bar_control(m, q->turns, masks);
         for (int32_t i = 0; i < t->n_languages; i++) rule_bar(masks, t->first_language + i);
         rule_bar(masks, t->no_timestamps);
@@ -80,8 +80,8 @@ static int whisper_rules(const steno_model *m, const struct speech_options *q, s
     return STENO_OK;
 }
 
-/* whisper.cpp's cuts: a segment ends at a time, the next begins at the last one before its text. What stands behind the last time is not
- * kept, unless there is none. 0.00 says nothing. */
+/* whisper.cpp's segments: a segment ends at a timestamp, and the next begins at the last timestamp before its text. Text after the last
+ * timestamp is dropped, unless there is no timestamp. 0.00 does not count. */
 static int segments_between_times(const int32_t *tokens, int32_t n, int32_t frames, int32_t ts, struct token_segment *segments,
                                   int32_t *advance)
 {
@@ -93,7 +93,7 @@ static int segments_between_times(const int32_t *tokens, int32_t n, int32_t fram
         last = tokens[i] - ts;
         if (text) segments[n_segments++] = (struct token_segment){ from, i + 1 - from, t0, last };
         while (i + 1 < n && tokens[i + 1] > ts) last = tokens[++i] - ts;
-        from = text && tokens[i - 1] < ts ? i + 1 : i; /* a time that opens is the next one's */
+        from = text && tokens[i - 1] < ts ? i + 1 : i; /* an opening timestamp belongs to the next segment */
         t0 = last;
         text = 0;
     }
@@ -112,7 +112,7 @@ static int whisper_tokens_to_segments(const steno_model *m, const struct speech_
         return segments_between_times(tokens, n, frames, ts, segments, advance);
     int n_segments = 0;
     int32_t from = 0;
-    for (int32_t i = 1; i <= n; i++) { /* cut between two timestamps in a row */
+    for (int32_t i = 1; i <= n; i++) { /* cut between two consecutive timestamps */
         const int pair = i < n && tokens[i] >= ts && tokens[i - 1] >= ts;
         if (!pair && !(i == n && *single_end && n_segments)) continue;
         segments[n_segments++] = (struct token_segment){ from, i - from, tokens[from] - ts, tokens[i - 1] - ts };
@@ -126,7 +126,7 @@ static int whisper_tokens_to_segments(const steno_model *m, const struct speech_
     int32_t last = 0;
     for (int32_t i = 0; i < n; i++)
         if (tokens[i] >= ts) last = tokens[i] - ts;
-    segments[0] = (struct token_segment){ 0, n, 0, last ? last : -1 }; /* -1: to the end of the window */
+    segments[0] = (struct token_segment){ 0, n, 0, last ? last : -1 }; /* -1: up to the end of the window */
     return 1;
 }
 

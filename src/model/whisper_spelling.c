@@ -1,4 +1,4 @@
-/* steno: Whisper models as other programs spell them. SPDX-License-Identifier: MIT */
+/* steno: Whisper models in other programs' forms. SPDX-License-Identifier: MIT */
 #include "model/whisper_spelling.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ struct positions {
     float *frequency; /* [half] */
 };
 
-/* Rounded to f32 step by step, as openai/whisper computes them. */
+/* Rounded to f32 in each step, as in openai/whisper. */
 static float position_value(const struct positions *p, uint64_t i)
 {
     const uint64_t column = i % (2 * p->half);
@@ -24,7 +24,7 @@ static float position_value(const struct positions *p, uint64_t i)
     return (float)(column < p->half ? sin((double)angle) : cos((double)angle));
 }
 
-/* Whole numbers are asked for. */
+/* Only whole numbers are read. */
 static int positions_read(const void *user, uint64_t off, void *dst, size_t n, steno_error *e)
 {
     const struct positions *p = user;
@@ -38,7 +38,7 @@ static int positions_read(const void *user, uint64_t off, void *dst, size_t n, s
     return STENO_OK;
 }
 
-/* In the type of those of the decoder: files of f16 have both in f16. */
+/* Uses the type of the decoder's positions: in f16 files both are f16. */
 static int add_positions(struct weights *w, const struct whisper_dims *d, steno_error *e)
 {
     static const char name[] = "encoder.positional_embedding";
@@ -65,7 +65,7 @@ static int is_mlx(struct weights *w)
     return weights_find(w, "encoder.blocks.0.mlp1.weight") != NULL;
 }
 
-/* Filters that lie tap by tap. */
+/* Transposes filters that are stored tap by tap. */
 static int turn_filter(struct weights *w, const char *name, int32_t channels, steno_error *e)
 {
     enum { TAPS = 3 };
@@ -84,7 +84,7 @@ static int from_mlx(struct weights *w, const struct whisper_dims *d, steno_error
 
 int whisper_respell(struct weights *w, const struct whisper_dims *d, steno_error *e)
 {
-    if (w->has_shape) return STENO_OK; /* files that say it have openai/whisper's names */
+    if (w->has_shape) return STENO_OK; /* files with a stored shape have openai/whisper's names */
     const int rc = is_mlx(w) ? from_mlx(w, d, e) : STENO_OK;
     return rc ? rc : weights_rename(w, whisper_name_from_others, e);
 }

@@ -1,7 +1,7 @@
 /* steno: Whisper's special tokens and non-speech set. SPDX-License-Identifier: MIT
  *
- * Special ids stand at the end of the vocabulary: end of text, start of transcript, the languages, six control tokens and 1501
- * timestamps in steps of 20 ms. Only the number of languages differs. */
+ * Special ids are at the end of the vocabulary: end-of-text, start of transcript, the languages, six control tokens and 1501 timestamps in
+ * steps of 20 ms. Only the number of languages differs. */
 #include "model/whisper_tokens.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ const char *whisper_token_text(const struct token_roles *t, int32_t id, struct a
     return arena_strdup(a, text, *n);
 }
 
-/* Add the first id of `space` + `text` to set, if it is the only one or any will do. A vocabulary without the bytes has nothing to add. */
+/* Adds the first id of `space` + `text` to set, if it is the only id or `any` is set. A vocabulary without these bytes adds nothing. */
 static int add_first(const struct bpe *b, const char *space, const char *text, int any, struct buf *set, struct buf *work, steno_error *e)
 {
     char s[16];
@@ -83,7 +83,8 @@ int whisper_non_speech(const struct bpe *b, struct buf *ids, steno_error *e)
         "「", "」", "『", "』", "<<", ">>", "<<<", ">>>", "--", "---", "-(", "-[", "('", "(\"", "((", "))", "(((", ")))", "[[", "]]",
         "{{", "}}", "♪♪", "♪♪♪",
     };
-    static const char *const music[] = { "♩", "♪", "♫", "♬", "♭", "♮", "♯" }; /* often split: their common first byte goes too */
+    static const char *const music[] = { "♩", "♪", "♫", "♬", "♭", "♮", "♯" }; /* often several tokens: then their common first byte is
+                                                                               * added */
     struct buf set = { 0 }, work = { 0 };
     int rc = add_first(b, " ", "-", 1, &set, &work, e);
     if (!rc) rc = add_first(b, " ", "'", 1, &set, &work, e);

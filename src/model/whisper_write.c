@@ -1,4 +1,4 @@
-/* steno: Whisper models in other forms. SPDX-License-Identifier: MIT */
+/* steno: converts Whisper models to other file forms. SPDX-License-Identifier: MIT */
 #include "model/whisper_write.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "model/whisper_spelling.h"
 #include "model/whisper_tokens.h"
 
-/* whisper.cpp's quantizer takes what has two dimensions, but for these; in its files the bias of a convolution has two. */
+/* whisper.cpp's quantizer rounds all tensors with two dimensions, except these. In its files the bias of a convolution has two. */
 enum whisper_part whisper_part_of(const struct tensor *t)
 {
     if (strstr(t->name, "conv")) return strstr(t->name, ".weight") ? WHISPER_FILTER : WHISPER_OTHER;
@@ -25,7 +25,7 @@ uint64_t whisper_tensor_sz(const struct tensor *t, enum dtype type)
     return t->dim[0] * dtype_row_sz(type, (size_t)(t->dim[1] * t->dim[2] * t->dim[3]));
 }
 
-/* Blocks are numbers that were rounded once. */
+/* Blocks have been rounded once already. */
 static int rounds_again(const struct tensor *t, enum dtype type)
 {
     return dtype_block(type) > 1 && dtype_block(t->type) > 1 && t->type != type;
@@ -45,7 +45,7 @@ static int check_matrix(const struct whisper_file *f, const struct tensor *t)
                    row % QBLOCK ? "" : ": take q8_0, q5_1, q5_0, q4_1 or q4_0");
 }
 
-/* The one type that all matrices have, if no number is changed by it. */
+/* The single type of all matrices, if no number changes by it. */
 static enum dtype stored_type(const struct whisper_file *f)
 {
     enum dtype type = DT_COUNT;
@@ -95,7 +95,7 @@ int whisper_file_vocab(struct whisper_file *f)
     f->w->vocab_first = f->d.n_vocab == WHISPER_VOCAB_ENGLISH ? "gpt2.tiktoken" : NULL;
     const int rc = weights_read_vocab(f->w, f->o->vocab, f->e);
     if (rc) return rc;
-    const uint32_t eot = (uint32_t)f->roles.eot; /* special ids are known by their places */
+    const uint32_t eot = (uint32_t)f->roles.eot; /* special ids are known by position */
     if (f->w->n_vocab_entries > eot) f->w->n_vocab_entries = eot;
     return STENO_OK;
 }
