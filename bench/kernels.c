@@ -1,9 +1,9 @@
 /* steno: kernel benchmark. SPDX-License-Identifier: MIT
  *
- *   bench_kernels [--tsv FILE] [LEVEL]    measure every level this processor has, or one
+ *   bench_kernels [--tsv FILE] [LEVEL]    measure every level of this processor, or only one
  *
- * Printed figures are the best of several runs on one thread, beside the multiply-add peak measured in the same run and the plain C twin;
- * FILE receives them as rows (report.h). What is bound by reading is bench_streams' business. */
+ * Printed figures are the best of several runs on one thread, next to the multiply-add peak of the same run and the plain C twin. FILE
+ * receives them as rows (report.h). bench_streams measures work that is bound by reading. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ struct bench {
     void *scratch;
     char *pool;
     float *x, *y, *res;
-    double peak[PEAKS]; /* 0: that of f32 takes its place */
+    double peak[PEAKS]; /* 0: the peak of f32 is used instead */
     struct report out;
 };
 
@@ -77,7 +77,7 @@ static void bench_linear(const struct bench *b, enum packed_type t, size_t rows,
     linear_once(&j);
     const struct timed t_ns = measure(linear_once, &j, 9);
     j.kern = &b->ref;
-    const size_t part = rows < 8 ? rows : 8; /* the twin is slow: a few rows are enough to tell */
+    const size_t part = rows < 8 ? rows : 8; /* the twin is slow, so a few rows must do */
     j.rows = part;
     const double c_ns = best_ns(linear_once, &j, 2) * (double)rows / (double)part;
     const double ops = 2.0 * (double)(rows * n * k), ns = t_ns.best, gflops = ops / ns;
@@ -167,7 +167,7 @@ static void fill(float *p, size_t n)
     }
 }
 
-/* Encoders: each matrix of a layer is d x d, 4d x d with the GELU, or d x 4d. */
+/* Encoders: each matrix of a layer is d x d, 4d x d with GELU, or d x 4d. */
 static const struct { size_t n, k; enum act act; } shape[] = {
     { 384, 384, ACT_NONE },   { 1536, 384, ACT_GELU_ERF },  { 384, 1536, ACT_NONE },  /* Whisper tiny */
     { 512, 512, ACT_NONE },   { 2048, 512, ACT_GELU_ERF },  { 512, 2048, ACT_NONE },  /* base; SAN-M, with the next two */
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
     b.x = round_memory(slot * 4), b.y = round_memory(slot * 4), b.res = round_memory(slot * 4);
     fill(b.x, slot);
     fill(b.res, slot);
-    for (size_t i = 0; i < POOL; i += 2) { /* small f16 values are harmless as any type */
+    for (size_t i = 0; i < POOL; i += 2) { /* small f16 values are valid in any type */
         const uint16_t h = (uint16_t)(0x2000 + (i * 2654435761u >> 16 & 0x83ff));
         memcpy(b.pool + i, &h, 2);
     }

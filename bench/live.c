@@ -1,14 +1,14 @@
-/* steno: text while somebody speaks, played at real speed. SPDX-License-Identifier: MIT
+/* steno: live transcription at real speed. SPDX-License-Identifier: MIT
  *
  *   bench_live [--tsv FILE] STENO OPTIONS SOUND...
  *
  *   bench_live build/steno "-m base -l en" talk.wav
  *
- * Runs `STENO stream --realtime OPTIONS` on each sound, as if it were spoken now, and tells how late lines were: the latency of their words
- * (how long ago the last one had been spoken) and of what was heard for them (how long ago that had ended). How steady text is: of words
- * that were told as partial the share that had to be taken back, as whoever shows them sees it (normalized erasure, Arivazhagan et al.
- * 2020), and final words that the end of their turn does not have, of which there are none. Then the same without waiting for the clock:
- * time of computing by time of sound, without what opening the model takes. */
+ * Runs `STENO stream --realtime OPTIONS` on each sound, as if it were spoken now. It reports two latencies of a line: the time since its
+ * last word was spoken, and the time since the end of the audio that the line is based on. It also reports how stable the text is: the
+ * share of partial words that were replaced later, as a viewer sees it (normalized erasure, Arivazhagan et al. 2020), and the number of
+ * final words that are missing at the end of their turn, which must be 0. A second run does not wait for the clock: it gives the computing
+ * time per second of sound, without the time to open the model. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct values { double *v; int n, cap; };
 
 struct figures {
     struct values words_ms[KINDS], heard_ms[KINDS];
-    struct words partial, finals, turn; /* what stands; final since then; final of the turn */
+    struct words partial, finals, turn; /* the current text; final words since then; final words of the turn */
     int64_t shown, erased, final, changed;
     double sound_s, busy_s, open_s;
 };
@@ -51,7 +51,7 @@ static void put(struct values *to, double v)
 
 /* ---- lines */
 
-/* A number of the line, NAN where there is none. */
+/* A number of the line, NAN if it is absent. */
 static double number_of(const char *line, const char *key)
 {
     char name[64];
@@ -71,7 +71,7 @@ static void put_utf8(char **to, unsigned c)
     *to = p;
 }
 
-/* Words of the line's text; halves of characters beyond the first plane count as characters. */
+/* Words of the line's text; halves of a surrogate pair count as characters. */
 static void words_of(struct words *to, const char *line)
 {
     static char text[LINE_SZ];
@@ -137,7 +137,7 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* @return seconds; lines go to f, NULL: to nobody */
+/* @return seconds; lines go to f, which may be NULL */
 static double play(struct figures *f, char **steno, const char *how, const char *sound)
 {
     static char line[LINE_SZ];

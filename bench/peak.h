@@ -1,7 +1,7 @@
-/* steno: what a thread can do at most. SPDX-License-Identifier: MIT
+/* steno: the peak rates of a thread. SPDX-License-Identifier: MIT
  *
- * Figures of kernels are compared with the rate of their own instruction in a loop that does nothing else, and with loops that do nothing
- * but read, measured in the same run. */
+ * Kernel rates are compared with the rate of their own instruction in a loop without other work, and with loops that only read, measured in
+ * the same run. */
 #ifndef STENO_BENCH_PEAK_H
 #define STENO_BENCH_PEAK_H
 #include <stddef.h>
@@ -17,7 +17,7 @@
 static inline double now_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* waiting for a processor that others use is not ours */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* excludes time in which other programs use the processor */
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -30,7 +30,7 @@ static inline const char *peak_name(enum peak of)
 }
 
 #if defined(__x86_64__)
-/* Registers begin as zeros: some processors take a hundred times as long over subnormal numbers. */
+/* Registers begin as zeros: some processors are a hundred times slower with subnormal numbers. */
 #define PEAK_ZEROS(xor) ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n " xor "\n .endr\n"
 /* Twelve accumulators hide the latency of any of these instructions. */
 #define PEAK_STEPS(sums, step)                                                                                                       \
@@ -41,8 +41,8 @@ static inline const char *peak_name(enum peak of)
 #define PEAK_LOOP(instruction, reg) PEAK_STEPS("0,1,2,3,4,5,6,7,8,9,10,11", instruction " %%" reg "14,%%" reg "15,%%" reg "\\r")
 #define PEAK_SSE                                                                                                                      \
     "1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n .endr\n dec %0\n jnz 1b"
-/* Products of int16 without VPDPWSSD: a multiplication and an addition are a step. By twos: in turn they reach 177 GOP/s with zmm on
- * Zen 4, less than products do, and so 209. */
+/* Products of int16 without VPDPWSSD: a step is a multiplication and an addition. In pairs they reach 209 GOP/s with zmm on Zen 4.
+ * Alternating they reach 177, less than products do. */
 #define PEAK_MADD(reg)                                                                                                               \
     PEAK_STEPS("0,2,4,6,8,10", "vpmaddwd %%" reg "14,%%" reg "15,%%" reg "12\n vpmaddwd %%" reg "14,%%" reg "15,%%" reg "13\n vpaddd %%"  \
                reg "12,%%" reg "\\r,%%" reg "\\r\n vpaddd %%" reg "13,%%" reg "\\r,%%" reg "\\r")
@@ -66,7 +66,7 @@ static inline void peak_tiles(enum peak of)
 /* Tiles have no int16. */
 static inline int peak_by_tiles(int level, enum peak of) { return level >= CPU_AMX && (of == PEAK_BF16 || of == PEAK_INT8); }
 
-/* Additions and multiplications of one peak_loop with the instruction that a level has for such products; 0: it has none. */
+/* Additions and multiplications in one peak_loop with the level's instruction for such products; 0: it has none. */
 static inline double peak_ops(int level, enum peak of)
 {
     const int lanes = level >= CPU_AVX512 ? 16 : level >= CPU_AVX2 ? 8 : 4;
@@ -96,8 +96,8 @@ static inline void peak_loop(int level, enum peak of)
                            "xmm12", "xmm13", "xmm14", "xmm15");
 }
 #elif defined(__aarch64__)
-/* Four pipes times a latency of four want 16 accumulators; instructions as numbers, because assemblers want to be told of the newer ones:
- * v0..v23 += v30 times v31. */
+/* Four pipes times a latency of four need 16 accumulators. Instructions are given as numbers, because assemblers reject the newer ones
+ * without an option: v0..v23 += v30 times v31. */
 #define PEAK_LOOP(instruction)                                                                                                        \
     __asm__ volatile("1: .irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n .inst " instruction "+\\r\n .endr\n"    \
                      " subs %0,%0,#1\n b.ne 1b"                                                                                      \
@@ -125,8 +125,8 @@ static inline double peak_ops(int level, enum peak of) { return (void)level, (vo
 static inline void peak_loop(int level, enum peak of) { (void)level, (void)of; }
 #endif
 
-/* Read n bytes, a multiple of 1 KiB, as four streams side by side, as the kernels do: one alone is bound by the latency of what is in
- * flight. */
+/* Read n bytes, a multiple of 1 KiB, as four parallel streams, like the kernels: a single stream is bound by the latency of pending
+ * loads. */
 #define PEAK_READ(reg, stride)                                                                                                       \
     __asm__ volatile("1: vmovups (%0),%%" reg "0\n vmovups (%0,%2),%%" reg "1\n vmovups (%0,%2,2),%%" reg "2\n vmovups (%0,%3),%%" reg  \
                      "3\n vmovups " stride "(%0),%%" reg "4\n vmovups " stride "(%0,%2),%%" reg "5\n vmovups " stride "(%0,%2,2),%%" reg  \
@@ -158,10 +158,10 @@ static inline void peak_read(int level, const char *p, size_t n)
                 memcpy(&v, p + g * part + i + j * 8, 8);
                 a[j] ^= v;
             }
-    __asm__ volatile("" ::"r"(a) : "memory"); /* somebody may want them */
+    __asm__ volatile("" ::"r"(a) : "memory"); /* the compiler must assume that the values are used */
 }
 
-/* 10^9 operations a second of one thread at best. */
+/* Peak rate of one thread, in 10^9 operations a second. */
 static inline double peak_gops(int level, enum peak of)
 {
     double best = 1e30;

@@ -1,11 +1,12 @@
-/* steno: what a plan costs. SPDX-License-Identifier: MIT
+/* steno: the cost of a plan. SPDX-License-Identifier: MIT
  *
  *   bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs N] [--threads N]
  *
- * A Whisper model of random weights, from inside: phases against what their operations and bytes take at least (roof.h), chains of several
- * lengths, what the executor itself costs (empty ops, barriers, waking the team), and what the plan would cost without its fusions or
- * without cross keys that are computed once. On one thread and on N (2, or 1 where there is one processor); what is compared runs in turn.
- * FILE receives rows (report.h), whose names end in the number of threads. WORD: auto, f32, bf16, int16 or int8. */
+ * Measures the inside of a Whisper model with random weights. Phases are compared with the lower bound of their operations and bytes
+ * (roof.h). Further figures: chains of several lengths, the executor's own cost (empty ops, barriers, waking the team), and the cost of the
+ * plan without its fusions, or with cross keys computed for every token. Runs on one thread and on N (default 2, or 1 on a single
+ * processor); compared variants alternate. FILE receives rows (report.h), whose names end in the number of threads. WORD: auto, f32, bf16,
+ * int16 or int8. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,24 +16,24 @@
 
 enum { TOKENS = 128, BEAMS = 5, WINDOWS = 8, POOL = 384 << 20, EMPTY_OPS = 1000 };
 
-/* What is held against its bound: a window's encoder and cross keys, a step of one row, of beams, of windows, and a prompt by the row. */
+/* The stages compared with their bounds: encoder and cross keys of a window; a step of one row, of beams, of windows; a prompt per row. */
 enum stage { STAGE_ENCODE, STAGE_CROSS, STAGE_STEP, STAGE_BEAMS, STAGE_WINDOWS, STAGE_PROMPT, STAGES };
 static const char *const stage_name[STAGES] = { "encode", "cross", "step", "step_beam5", "step_batch8", "prompt" };
 
 struct bench {
     struct opts o;
-    steno_model *model[2];       /* as it is; without fusions */
+    steno_model *model[2];       /* with fusions; without */
     struct report out;
-    char *pool;                  /* [POOL] for reading */
-    struct roofs roofs;          /* of the threads at work */
-    double one_f32;              /* the f32 peak of one */
+    char *pool;                  /* [POOL] memory to read */
+    struct roofs roofs;          /* for the current number of threads */
+    double one_f32;              /* the f32 peak of one thread */
     struct work work[STAGES];
     struct bound bound[STAGES];
     struct timed reached[STAGES]; /* ns */
     int threads;
-    steno_team *team;            /* of so many; NULL for one */
+    steno_team *team;            /* of the current number of threads; NULL for one */
     steno_session *session[2];
-    double encode_ns, step_ns;   /* at best */
+    double encode_ns, step_ns;   /* best times */
 };
 
 static void must(const steno_session *s, int64_t status, const char *what)
@@ -47,7 +48,7 @@ static double clock_ns(void)
     return (double)os_now_ns();
 }
 
-/* Encoder and cross keys of a window; ns of each. */
+/* Encoder and cross keys of a window; time of each in ns. */
 static void encode(steno_session *s, double *enc, double *cross)
 {
     const steno_timings before = s->timings;
@@ -56,7 +57,7 @@ static void encode(steno_session *s, double *enc, double *cross)
     *cross = (double)(s->timings.cross_us - before.cross_us) * 1e3;
 }
 
-/* TOKENS tokens from nothing, in chains of so many; ns. ids: what was chosen. */
+/* Decode TOKENS tokens from an empty state, in chains of `length`; ns. ids: receives the chosen tokens. */
 static double chains(steno_session *s, int length, int32_t *ids)
 {
     must(s, inside_bench_lanes(s, TOKENS, 1, 1), "chain");
@@ -99,7 +100,7 @@ static void bench_encode(struct bench *b)
     report_row(&b->out, "wakes", counted(woken), 1, "wakes_encode_and_cross_%dt", b->threads);
 }
 
-/* Shares of the encoder's time by kind of op; the front end's share beside them. */
+/* Shares of the encoder's time by kind of op, and the share of the front end. */
 static void bench_shares(struct bench *b)
 {
     static const struct { const char *name; int kind; } part[] = {
@@ -156,7 +157,7 @@ static void bench_chains(struct bench *b)
                b->threads);
 }
 
-/* A step against the bytes it reads: weights, keys and values, with half of the tokens read. */
+/* Compare a step with the bytes it reads: weights, keys and values, after half of the tokens. */
 static void bench_step(struct bench *b)
 {
     const double bytes = b->work[STAGE_STEP].bytes;
@@ -180,7 +181,7 @@ static void nothing_thread(void *arg, int thread)
     for (int i = 0; i < n->barriers; i++) team_barrier(n->team);
 }
 
-/* ns of a run of the team that meets so often. */
+/* Time in ns of a team run with this number of barriers. */
 static struct timed team_cost(steno_team *team, int barriers, int rounds, int idle_us)
 {
     static double ns[ROUNDS_MAX];
@@ -194,10 +195,10 @@ static struct timed team_cost(steno_team *team, int barriers, int rounds, int id
     return timed_of(ns, rounds);
 }
 
-/* Barriers, waking, and how much of a step is spent inside kernels: time of the ops without the barrier behind each. */
+/* Barriers, waking, and the share of a step spent inside kernels: the time of the ops without their barriers. */
 static void bench_team(struct bench *b)
 {
-    enum { BARRIERS = 2000, IDLE_US = 3000 }; /* workers have gone to sleep after 3 ms */
+    enum { BARRIERS = 2000, IDLE_US = 3000 }; /* workers fall asleep after 3 ms */
     steno_session *s = b->session[0];
     const struct plan *p = inside_plan(s->model, PLAN_DECODER);
     const struct timed barrier = team_cost(b->team, BARRIERS, 50, 0), hot = team_cost(b->team, 0, 300, 0);
@@ -211,7 +212,7 @@ static void bench_team(struct bench *b)
         const double all = chains(s, TOKENS, ids);
         for (int k = 0; k < p->n_ops; k++) ns += (double)inside_times(s, PLAN_DECODER)[k].ns;
         steno_profile_enable(s, 0);
-        inside[i] = -100 * (ns - (double)p->n_ops * TOKENS * barrier.best / BARRIERS) / all; /* less is better in timed_of */
+        inside[i] = -100 * (ns - (double)p->n_ops * TOKENS * barrier.best / BARRIERS) / all; /* lower is better in timed_of */
     }
     struct timed in = timed_of(inside, b->o.runs);
     in.best = -in.best;
@@ -224,7 +225,7 @@ static void bench_team(struct bench *b)
     report_row(&b->out, "%", in, 1, "step_inside_%dt", b->threads);
 }
 
-/* Ops that find no rows: what is left is the walk. */
+/* Ops without rows: only the walk over the list remains. */
 static void bench_empty(struct bench *b)
 {
     static struct op op[EMPTY_OPS];
@@ -254,8 +255,8 @@ static void bench_empty(struct bench *b)
 
 /* ---- without ---- */
 
-/* Tokens of a chain whose cross keys are computed anew for each token, as if there were no state for them. The decoder's slots overwrite
- * the encoder's output, which is put back before; that is not counted. */
+/* Tokens of a chain that computes the cross keys again for each token, as if they had no state. The decoder's slots overwrite the encoder's
+ * output, which is restored before; that time is excluded. */
 static void bench_recross(struct bench *b)
 {
     enum { FEW = 8 };
@@ -293,7 +294,7 @@ static void bench_recross(struct bench *b)
     report_row(&b->out, "ms", t, 1e-6, "step_recomputed_cross_%dt", b->threads);
 }
 
-/* The same network with its fusions and without, in turn. */
+/* The same network with and without fusions, alternating. */
 static void bench_unfused(struct bench *b)
 {
     static const char *const name[] = { "fused", "unfused" };
@@ -325,7 +326,8 @@ static void bench_bounds(struct bench *b)
     const steno_model *m = b->model[0];
     const struct plan *enc = inside_plan(m, PLAN_ENCODER), *dec = inside_plan(m, PLAN_DECODER);
     const struct phase all = { "decode", 0, dec->n_ops };
-    const double audio = inside_audio_ctx(m), half = TOKENS / 2.0; /* of the tokens stand before a step, or a row of the prompt */
+    /* half: average number of tokens before a step, or before a row of the prompt */
+    const double audio = inside_audio_ctx(m), half = TOKENS / 2.0;
     const struct { const struct plan *plan; const struct phase *phase; double units; struct shape shape; } of[STAGES] = {
         [STAGE_ENCODE] = { enc, &enc->phase[PHASE_ENCODE], 1, { .rows = audio } },
         [STAGE_CROSS] = { enc, &enc->phase[PHASE_CROSS], 1, { .rows = audio } },
@@ -344,7 +346,7 @@ static void bench_bounds(struct bench *b)
     }
 }
 
-/* Steps of several rows, and a prompt: a session of their own, because one of a single lane has smaller tables. */
+/* Steps of several rows, and a prompt. They use another session, because a session of a single lane has smaller tables. */
 static void bench_rows(struct bench *b)
 {
     static const struct { enum stage stage; const char *phase; } of[] = {
@@ -365,7 +367,7 @@ static void bench_rows(struct bench *b)
     sp.batch = batch;
     if (steno_session_open(&s, b->model[0], b->team, &sp, &e)) fail("session", e.text);
     encode(s, &enc, &cross);
-    for (int i = -1; i < b->o.runs; i++) /* once unmeasured */
+    for (int i = -1; i < b->o.runs; i++) /* the first run is not measured */
         for (int k = 0; k < KINDS; k++) {
             const int64_t us = steno_bench_phase(s, of[k].phase, TOKENS);
             must(s, us, of[k].phase);

@@ -1,11 +1,11 @@
 /* steno: products of 32, 16 and 8 bits at the shapes of encoders. SPDX-License-Identifier: MIT
  *
- *   bench_products [--tsv FILE] [ROWS [LEVEL]]    1500 rows, and the best level, where nothing is said
+ *   bench_products [--tsv FILE] [ROWS [LEVEL]]    default: 1500 rows, and the best level
  *
  * FILE receives rows of figures (report.h).
- * One thread. Every body of a shape runs in turn, several rounds in one run, and the best time of each counts; rates are beside the peak
- * of their own instruction, where the level has one. Narrowing x is part of the time. Where oneDNN was found it runs the same shapes, on
- * inputs that are narrow already; not beside a lower level, because it takes the best instructions there are. */
+ * Uses one thread. All bodies of a shape alternate for several rounds in one run, and the best time of each counts. Rates are compared with
+ * the peak of their own instruction, if the level has one. The time includes narrowing x. If oneDNN was found, it runs the same shapes with
+ * inputs that are already narrow. It is not compared with a lower level, because it uses the best instructions of the machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void run(const struct kern *k, enum packed_type t, const struct linear *l
     for (size_t m = 0; m < rows; m += slice) k->linear[t](l, m, m + slice < rows ? m + slice : rows, 0, pack_panels(l->n), scratch);
 }
 
-/* ---- oneDNN 2.6: matmul with bias, weights in the layout that it likes best ------------------------------------------------------- */
+/* ---- oneDNN 2.6: matmul with bias, weights in its preferred layout ---------------------------------------------------------------- */
 #if STENO_ONEDNN
 struct peer {
     dnnl_engine_t engine;
@@ -80,7 +80,7 @@ static int failed(dnnl_status_t s)
     return s != dnnl_success;
 }
 
-/* One operand, filled with a byte that is a small number in every type. */
+/* An operand, filled with a byte that is a small number in every type. */
 static int operand(struct peer *p, int i, int arg, const dnnl_memory_desc_t *d)
 {
     const size_t n = dnnl_memory_desc_get_size(d);
@@ -202,7 +202,7 @@ static void bench_shape(const struct bench *b, size_t rows, size_t n, size_t k, 
 int main(int argc, char **argv)
 {
     static const size_t width[] = { 384, 512, 768, 1024, 1280 };
-    if (!getenv("OMP_NUM_THREADS")) { /* its run-time system reads this before main */
+    if (!getenv("OMP_NUM_THREADS")) { /* oneDNN's OpenMP library reads this before main */
         setenv("OMP_NUM_THREADS", "1", 1);
         execv("/proc/self/exe", argv);
     }

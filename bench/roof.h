@@ -1,34 +1,36 @@
-/* steno: what a plan takes at least. SPDX-License-Identifier: MIT
+/* steno: lower bounds of a plan's time. SPDX-License-Identifier: MIT
  *
- * The roofline of Williams et al. 2009, for whole phases: operations, each at the peak of the instruction that makes it, or the bytes that
- * must be read once, at the rate of plain reading; whichever takes longer is the bound. Counted are linears and attention; not norms, exp,
- * GELU, widening, narrowing, the second stage of logits, and rows between ops, read or written. Plain reading is from main memory,
- * so a phase may take less than its bound where the last-level cache still holds bytes from one step to the next. */
+ * The roofline of Williams et al. 2009, for whole phases. Operations run at the peak of their instruction, and bytes that must be read once
+ * at the rate of plain reading; the longer time is the bound. Counted are linears and attention. Not counted are norms, exp, GELU,
+ * widening, narrowing, the second stage of logits, and rows read or written between ops. Plain reading is from main memory, so a phase may
+ * be faster than its bound if the last-level cache still holds bytes of the previous step. */
 #ifndef STENO_BENCH_ROOF_H
 #define STENO_BENCH_ROOF_H
 #include "rounds.h"
 #include "model/family.h"
 
-/* The peaks, and that of products of int8 by vectors where PEAK_INT8 is one of tiles or matrices, which products by blocks do not use. */
+/* The peaks, plus the peak of int8 products by vectors. It differs if PEAK_INT8 is one of tiles or matrices, which products by blocks do
+ * not use. */
 enum { ROOF_VECTORS = PEAKS, ROOFS };
 static inline const char *roof_name(int of) { return of == ROOF_VECTORS ? "int8_vectors" : peak_name((enum peak)of); }
 
 #if defined(__aarch64__)
 enum { ROOF_MATRICES = CPU_I8MM, ROOF_BELOW = CPU_DOTPROD, ROOF_ATTN_PAIRS = 0 };
-static double const q8_as_int16 = 2, q4_as_int16 = 1; /* SMULL and SADALP: bytes, eight in the time of two SMLAL, which make as many */
+static double const q8_as_int16 = 2, q4_as_int16 = 1; /* SMULL and SADALP: bytes, eight in the time of two SMLAL, which compute the same
+                                                       * number */
 #else
 #if defined(__x86_64__)
 enum { ROOF_MATRICES = CPU_AMX, ROOF_BELOW = CPU_AVX512BF16, ROOF_ATTN_PAIRS = 1 };
 #else
 enum { ROOF_MATRICES = CPU_LEVELS, ROOF_BELOW = CPU_C, ROOF_ATTN_PAIRS = 0 };
 #endif
-static double const q8_as_int16 = 1, q4_as_int16 = 0.5; /* VPMADDWD takes x whole; VPMADDUBSW makes four products to a lane, not two */
+static double const q8_as_int16 = 1, q4_as_int16 = 0.5; /* VPMADDWD uses x as it is; VPMADDUBSW computes four products per lane, not two */
 #endif
 
-/* What each is at a level: 10^9 operations or bytes a second of the threads at work, 0: no such instruction. */
+/* The peaks at a level: 10^9 operations or bytes a second of the current threads, 0: no such instruction. */
 struct roofs { double gops[ROOFS], read; };
 
-/* Operations of a round, and its time; 0: the level has no such instruction, or none apart. */
+/* Operations of a round, and its time; 0: the level has no such instruction, or no separate one. */
 static inline double roof_measure(struct timed *t, steno_team *team, int level, int of)
 {
     if (of != ROOF_VECTORS) return round_peak(t, team, level, (enum peak)of);
@@ -37,12 +39,12 @@ static inline double roof_measure(struct timed *t, steno_team *team, int level, 
 
 /* ---- counting ---- */
 
-/* What one product with weights of type t is at a level: `n` products of an instruction. */
+/* A product with weights of type t at a level costs `n` products of an instruction. */
 struct products { int of; double n; };
 
-/* Products that a level has no instruction for are built from those of the next wider kind, see the levels' files in kern. The plain C
- * twins have none of their own at all: they are held against f32. By blocks of q8_0 x has 16 bits, so that products of bytes are two; but
- * beside the copy for approximate logits it has 8. */
+/* Products without an instruction at a level are built from those of the next wider kind; see the levels' files in kern. The plain C twins
+ * have no instructions of their own and are compared with f32. By blocks of q8_0, x has 16 bits, so products of bytes count twice. For the
+ * copy that gives approximate logits, x has 8. */
 static inline struct products products_of(int level, enum packed_type t)
 {
     const int int16 = level > CPU_C && peak_ops(level, PEAK_INT16) > 0, int8 = level > CPU_C && peak_ops(level, PEAK_INT8) > 0;
@@ -55,8 +57,8 @@ static inline struct products products_of(int level, enum packed_type t)
     return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, t == PK_Q4_QUAD ? q4_as_int16 : 1 };
 }
 
-/* Keys and values of f16 are widened; pairs of bf16 are multiplied as such where attention has a body for it, which no level of ARM has;
- * keys of integers are two blocks, values one. */
+/* Keys and values of f16 are widened. Pairs of bf16 are multiplied as such if attention has a body for it, which no level of ARM has.
+ * Integer keys are two blocks, integer values one. */
 static inline struct products attn_of(int level, enum kv_type t)
 {
     const struct products more = products_of(level, PK_Q8_QUAD), less = products_of(level, PK_Q4_QUAD);
@@ -65,12 +67,12 @@ static inline struct products attn_of(int level, enum kv_type t)
     return (struct products){ t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, PK_BF16_PAIR).of : PEAK_F32, 1 };
 }
 
-/* flops: of the network, a multiply-add is two. ops: of the instructions that make them. bytes: weights, keys and values, once each. */
+/* flops: of the network, where a multiply-add is two. ops: of the instructions. bytes: weights, keys and values, once each. */
 struct work { double flops, ops[ROOFS], bytes; };
 
-/* A run: its rows, those whose logits are wanted, the sequences and the windows they are of; keys of its own sequence that a row sees on
- * average, keys that a sequence has in the end, and those of the audio. Beams count as sequences with keys of their own: what they share
- * is read once, and so their bound is a little too high (base, five beams: by at most 3 of 74 MB). */
+/* A run: its rows, the rows with logits, their sequences and windows; the average number of own keys that a row attends to, the final
+ * number of keys of a sequence, and the number of audio keys. Beams count as sequences with separate keys. Shared keys are read only once,
+ * so their bound is slightly too high (base, five beams: by at most 3 of 74 MB). */
 struct shape { double rows, out, sequences, windows, seen, keys, audio; };
 
 static inline void count_products(struct work *w, struct products p, double flops)
@@ -79,7 +81,7 @@ static inline void count_products(struct work *w, struct products p, double flop
     w->ops[p.of] += p.n * flops;
 }
 
-/* Of ops [first, last). */
+/* The work of ops [first, last). */
 static inline struct work work_of(const steno_model *m, const struct plan *p, int first, int last, const struct shape *s)
 {
     struct work w = { 0 };
@@ -87,7 +89,7 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
         const double rows = op->rows == ROWS_TWICE ? 2 * s->rows : op->rows == ROWS_OUT ? s->out : s->rows;
-        if (op->kind == OP_LINEAR && op->flags & OPF_APPROX) continue; /* next to nothing is left of it */
+        if (op->kind == OP_LINEAR && op->flags & OPF_APPROX) continue; /* almost none of it is computed */
         if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) {
             count_products(&w, products_of(m->kern.level, (enum packed_type)c->type), 2.0 * c->n * c->k * rows);
             w.bytes += (double)pack_sz((enum packed_type)c->type, c->n, c->k);
@@ -105,7 +107,7 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
 
 /* ---- bounds ---- */
 
-/* ns; by: "reading", or the instructions that take a tenth of the products' time or more. */
+/* ns; by: "reading", or the instructions that need at least a tenth of the products' time. */
 struct bound { double ns, reading; char by[48]; };
 
 static inline struct bound bound_of(const struct work *w, const struct roofs *r)

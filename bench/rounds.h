@@ -1,8 +1,8 @@
-/* steno: threads that begin together. SPDX-License-Identifier: MIT
+/* steno: rounds of threads that start together. SPDX-License-Identifier: MIT
  *
- * A measurement with several threads is a round: all begin at a barrier, and the round lasts from the first to begin until the last to
- * end. One thread is timed by its own processor time, several by the clock: a second thread that had to wait is part of the answer. Rounds
- * are short and many, so that even on a busy machine some of them have both processors to themselves. */
+ * A measurement with several threads is a round. All threads start at a barrier, and the round lasts from the first start to the last end.
+ * One thread is timed by its processor time, several by the clock, because waiting for the second thread is part of the result. Rounds are
+ * short and many, so that some of them have both processors to themselves even on a busy machine. */
 #ifndef STENO_BENCH_ROUNDS_H
 #define STENO_BENCH_ROUNDS_H
 #include <stdint.h>
@@ -48,13 +48,13 @@ static inline struct timed round_measure(steno_team *team, void (*fn)(void *arg,
     struct round c = { .team = team, .fn = fn, .arg = arg };
     const int64_t start = os_now_ns();
     int n = 0;
-    round_round(&c); /* once unmeasured */
+    round_round(&c); /* one round without measurement */
     do ns[n++] = round_round(&c);
     while (n < rounds && n < ROUNDS_MAX && (double)(os_now_ns() - start) < ms * 1e6);
     return timed_of(ns, n);
 }
 
-/* A team of n threads, NULL for one. */
+/* A team of n threads; NULL for n = 1. */
 static inline steno_team *round_team(int n)
 {
     steno_team *t = NULL;
@@ -72,7 +72,7 @@ static inline void *round_memory(size_t n)
     exit(5);
 }
 
-/* ---- what the machine can do ---- */
+/* ---- peak rates of the machine ---- */
 
 struct peak_job { int level; enum peak of; };
 
@@ -83,7 +83,8 @@ static void peak_thread(void *arg, int thread)
     peak_loop(j->level, j->of);
 }
 
-/* 10^9 operations a second on all threads of the team: ops of a round, and its time. @return 0: the level has no such instruction */
+/* 10^9 operations a second on all threads of the team, from the operations and the time of a round. @return 0: the level has no such
+ * instruction */
 static inline double round_peak(struct timed *t, steno_team *team, int level, enum peak of)
 {
     struct peak_job j = { level, of };
@@ -94,7 +95,7 @@ static inline double round_peak(struct timed *t, steno_team *team, int level, en
 
 struct read_job { const char *memory; size_t size, part, round[ROUND_THREADS_MAX]; int level, repeat, n_threads; };
 
-/* Each thread reads parts of its own share of the memory, another one in each round. */
+/* Each thread reads parts of its own share of the memory, a different part in each round. */
 static void read_thread(void *arg, int thread)
 {
     struct read_job *j = arg;
@@ -103,8 +104,8 @@ static void read_thread(void *arg, int thread)
     for (int i = 0; i < j->repeat; i++) peak_read(j->level, p, j->part);
 }
 
-/* Time to read `part` bytes `repeat` times on each thread. From main memory: parts of a large memory, each once. From a cache: one part as
- * small as the cache. part: a multiple of 1 KiB. @return bytes of a round */
+/* Time to read `part` bytes `repeat` times on each thread. From main memory: parts of a large memory, each once. From a cache: one part
+ * that fits the cache. part: a multiple of 1 KiB. @return bytes of a round */
 static inline double round_read(struct timed *t, steno_team *team, int level, const char *memory, size_t size, size_t part, int repeat)
 {
     const int n = team_threads(team);
@@ -113,7 +114,7 @@ static inline double round_read(struct timed *t, steno_team *team, int level, co
     return (double)part * repeat * n;
 }
 
-/* Bytes of the last-level cache as far as the system says; it may be shared with others. */
+/* Bytes of the last-level cache as the system reports it; it may be shared with other cores. */
 static inline size_t round_cache(int level)
 {
     static const size_t usual[] = { 32 << 10, 1 << 20, 32 << 20 };

@@ -1,11 +1,11 @@
-/* steno: what is bound by reading. SPDX-License-Identifier: MIT
+/* steno: work that is bound by reading. SPDX-License-Identifier: MIT
  *
  *   bench_streams [--tsv FILE] [--pool MIB] [LEVEL]
  *
- * A decoder's step reads each weight once, for one row or a few. Beside plain loops that read from each level of the caches and from main
- * memory stand the linears of a few rows, on one thread and on two, and attention of a few rows to a window's keys. Weights, keys and
- * values are spread over a pool four times as large as the last-level cache is said to be (384 to 2047 MiB), in which each is read once
- * per turn; --pool says otherwise. Then what it costs to put keys and values head-major, which is how attention wants them. */
+ * A decoder's step reads each weight once, for one row or a few. Measured are plain loops that read from each cache level and from main
+ * memory, linears of a few rows on one thread and on two, and attention of a few rows to a window's keys. Weights, keys and values are
+ * spread over a pool of four times the reported size of the last-level cache (384 to 2047 MiB, or --pool). Each is read once per turn. The
+ * last figure is the cost of writing keys and values head-major, the layout of attention. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void bench_read(struct bench *b)
 {
     static const char *const name[] = { "l1", "l2", "l3", "dram" };
     enum { PART = 8 << 20 };
-    const size_t l1 = round_cache(1), l2 = round_cache(2); /* of the third, which is often shared, four times the second is taken */
+    const size_t l1 = round_cache(1), l2 = round_cache(2); /* the third level is often shared: four times the second is used instead */
     const size_t size[] = { l1 / 4 * 3, l2 / 2, 4 * l2, PART };
     for (int t = 0; t < THREADS; t++)
         for (int i = 0; i < 4; i++) {
@@ -54,10 +54,10 @@ struct few_job {
     struct linear l;
     enum packed_type type;
     size_t w_sz, at, copies, rows, tile;
-    _Atomic size_t next;     /* tile to take */
+    _Atomic size_t next;     /* the next tile */
 };
 
-/* As the executor does: whoever is free takes some panels. */
+/* As in the executor: each thread takes panels until none are left. */
 static void few_thread(void *arg, int thread)
 {
     struct few_job *j = arg;
@@ -115,7 +115,7 @@ static void bench_decoders(struct bench *b)
         { 3072, 1024 }, { 151936, 1024 },                                                                          /* Qwen3-0.6B */
     };
     static const size_t rows[] = { 1, 5, 8 };
-    for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) /* types in turn: other work disturbs them alike */
+    for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) /* types alternate, so that other programs disturb them equally */
         for (size_t r = 0; r < 3; r++)
             for (int t = 1; t <= THREADS; t++)
                 for (size_t i = 0; i < (t == 1 ? sizeof type / sizeof *type : 6); i++)
@@ -135,7 +135,7 @@ static void attn_thread(void *arg, int thread)
         struct attn a = j->a;
         char *first = j->b->pool + j->at * HEADS * j->head_sz;
         a.q += h * a.d_head, a.out += h * a.d_head, a.kv.base = first + h * j->head_sz;
-        a.next = a.kv, a.next.base = first + (h + j->n_threads) * j->head_sz; /* as the executor says it */
+        a.next = a.kv, a.next.base = first + (h + j->n_threads) * j->head_sz; /* the executor's hint */
         a.n_next = h + j->n_threads < HEADS ? ATTN_KEYS / KV_BLOCK : 0;
         j->b->kern.attn[KV_F16](&a, j->b->scratch[thread]);
     }
@@ -168,7 +168,7 @@ static void bench_attn(struct bench *b, uint32_t rows, int threads)
 
 struct kv_job { const struct bench *b; struct linear l; size_t rows; int how; };
 
-/* 0: the projection leaves rows; 1: it puts them head-major; 2: rows are put head-major afterwards. */
+/* 0: the projection writes rows; 1: it writes head-major; 2: rows are copied to head-major order afterwards. */
 static void kv_thread(void *arg, int thread)
 {
     const struct kv_job *j = arg;

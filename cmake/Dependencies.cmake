@@ -1,6 +1,6 @@
-# steno: what is used from the system. SPDX-License-Identifier: MIT
+# steno: libraries and tools of the system. SPDX-License-Identifier: MIT
 #
-# Only STENO_LIBRARIES and STENO_MEDIA_LIBRARIES end up in what is installed; the rest serves tests and benchmarks.
+# Only STENO_LIBRARIES and STENO_MEDIA_LIBRARIES are used by installed files; the rest serves tests and benchmarks.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -19,7 +19,7 @@ set(STENO_PKGS zlib libpcre2-8 libutf8proc yaml-0.1)
 pkg_check_modules(STENO_DEPS REQUIRED IMPORTED_TARGET ${STENO_PKGS})
 set(STENO_LIBRARIES PkgConfig::STENO_DEPS Threads::Threads m)
 
-# FFmpeg is loaded on first use, so only its headers are wanted here; they decide which versions are looked for.
+# FFmpeg is loaded on first use, so only its headers are needed here; they determine the versions that are loaded.
 set(STENO_MEDIA_LIBRARIES m ${CMAKE_DL_LIBS})
 if(STENO_MEDIA)
     pkg_check_modules(STENO_MEDIA_DEPS libavformat libavcodec libswresample libavutil)
@@ -28,7 +28,7 @@ if(STENO_MEDIA)
     endif()
 endif()
 
-# libcurl, too, is loaded on first use.
+# libcurl is also loaded on first use.
 if(STENO_HUB)
     pkg_check_modules(STENO_CURL libcurl)
     if(NOT STENO_CURL_FOUND)
@@ -36,7 +36,7 @@ if(STENO_HUB)
     endif()
 endif()
 
-# Where lines of subtitles may end (UAX 14); in the program only, the library does without.
+# Line breaks in subtitles (UAX 14); only the program uses it.
 find_library(STENO_UNISTRING unistring) # it has no .pc file
 find_path(STENO_UNISTRING_INCLUDE unilbrk.h)
 mark_as_advanced(STENO_UNISTRING STENO_UNISTRING_INCLUDE)
@@ -44,11 +44,11 @@ if(NOT STENO_UNISTRING OR NOT STENO_UNISTRING_INCLUDE)
     message(FATAL_ERROR "libunistring's development files are missing: run script/bootstrap")
 endif()
 
-# Where it is missing, lines that are typed cannot be edited, and nothing else is different.
+# Without it, typed lines cannot be edited; nothing else differs.
 pkg_check_modules(STENO_LIBEDIT QUIET IMPORTED_TARGET libedit)
 
 if(STENO_BENCH)
-    find_library(STENO_ONEDNN dnnl) # its CMake package wants OpenCL headers
+    find_library(STENO_ONEDNN dnnl) # its CMake package needs OpenCL headers
     mark_as_advanced(STENO_ONEDNN)
 endif()
 

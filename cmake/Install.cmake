@@ -1,12 +1,12 @@
-# steno: what is installed. SPDX-License-Identifier: MIT
+# steno: installation. SPDX-License-Identifier: MIT
 
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/steno)
 list(JOIN STENO_PKGS " " STENO_PC_REQUIRES)
 
-# Where the .pc files lie says where the rest is, so that an installed tree may be moved (cmake --install --prefix, DESTDIR, a package).
-# Folders that were given as absolute paths stay what they are.
+# Paths in the .pc files are relative to the .pc files, so an installed tree may be moved (cmake --install --prefix, DESTDIR, a package).
+# Folders that were given as absolute paths stay absolute.
 set(STENO_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
     file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
@@ -53,8 +53,7 @@ install(FILES ${PROJECT_BINARY_DIR}/steno-config.cmake ${PROJECT_BINARY_DIR}/ste
 file(GLOB man_pages CONFIGURE_DEPENDS doc/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
-# What the program says of itself: a manual page for each verb, completions for shells. One that is built for another machine cannot say
-# it here.
+# Text that the program generates: a manual page per verb, and completions for shells. A program built for another machine cannot run here.
 if(TARGET steno AND NOT CMAKE_CROSSCOMPILING AND NOT STENO_SANITIZE)
     add_custom_command(TARGET steno POST_BUILD COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:steno> -DOUT=${PROJECT_BINARY_DIR}/said
         -P ${PROJECT_SOURCE_DIR}/cmake/Said.cmake VERBATIM)

@@ -1,4 +1,4 @@
-# Manual pages of verbs and completions for shells, written by the program itself: PROGRAM, into the folder OUT.
+# Runs PROGRAM to write the manual pages of its verbs and its shell completions into the folder OUT.
 
 function(say file)
     execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_FILE ${OUT}/${file} COMMAND_ERROR_IS_FATAL ANY)

@@ -1,4 +1,4 @@
-# steno: how everything is compiled. SPDX-License-Identifier: MIT
+# steno: compiler settings. SPDX-License-Identifier: MIT
 
 get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(NOT CMAKE_BUILD_TYPE AND NOT multi_config)
@@ -22,7 +22,7 @@ else()
     add_compile_definitions(_GNU_SOURCE)
 endif()
 
-# Contraction of a * b + c would make results depend on compiler and level; fused products are asked for by name. Nobody reads errno
+# Contraction of a * b + c would make results depend on compiler and level; fused products are written explicitly. No code reads errno
 # after sqrtf.
 add_compile_options(-ffp-contract=off -fno-math-errno)
 
@@ -34,7 +34,7 @@ elseif(NOT WIN32)
     add_link_options(-Wl,--as-needed -Wl,-z,defs)
 endif()
 
-# Sources directly inside the given folders; a folder may not exist yet. What the operating system provides is in os_*.c.
+# Sources directly inside the given folders; a folder may not exist yet. Functions of the operating system are in os_*.c.
 function(steno_sources out)
     set(all)
     foreach(dir IN LISTS ARGN)
@@ -56,14 +56,14 @@ function(steno_warnings)
     endforeach()
 endfunction()
 
-# The instruction set is a property of the file, which names it. Twins stay at the machine's baseline: they are the definition.
+# The instruction set is a property of the file, which names it. Twins use the machine's baseline: they are the definition.
 function(steno_kernel_flags)
     foreach(source IN LISTS ARGN)
         if(NOT source MATCHES "/src/kern/")
             continue()
         endif()
         set(flags -ffp-contract=off)
-        if(NOT STENO_SANITIZE AND NOT STENO_FUZZ) # of the stack that steno.h promises to be enough, on levels that are not here, too
+        if(NOT STENO_SANITIZE AND NOT STENO_FUZZ) # steno.h promises a stack of 64 KiB, also for levels that this machine lacks
             list(APPEND flags -Wframe-larger-than=36864)
         endif()
         if(STENO_FUZZ)
@@ -71,14 +71,14 @@ function(steno_kernel_flags)
         elseif(NOT STENO_SANITIZE AND NOT source MATCHES "/ref_[^/]*$")
             list(APPEND flags $<$<CONFIG:Release>:-O3>)
         endif()
-        # A level's file says in its head what it is compiled with.
+        # The head of a level's file gives its compiler flags.
         file(READ ${source} head LIMIT 2000)
         if(head MATCHES "\n \\* Compiled with: ([^/]*)")
             string(REGEX MATCHALL "-m[^ \n]+" own "${CMAKE_MATCH_1}")
             list(APPEND flags ${own})
             set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
         endif()
-        if(WIN32 AND source MATCHES "_(avx|amx)[^/]*$") # where the stack is aligned to 16 bytes, and gcc believes 32 and 64
+        if(WIN32 AND source MATCHES "_(avx|amx)[^/]*$") # the stack is aligned to 16 bytes there, but gcc assumes 32 and 64
             list(APPEND flags -Wa,-muse-unaligned-vector-move)
         endif()
         if(source MATCHES "/arm/" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -88,7 +88,7 @@ function(steno_kernel_flags)
     endforeach()
 endfunction()
 
-# Those of the kernels whose instructions this processor has; all of them where the system does not list its features.
+# The kernels whose instructions this processor has; all kernels if the system does not list its features.
 function(steno_kernels_runnable out)
     set(runnable)
     set(features)
@@ -114,11 +114,12 @@ function(steno_kernels_runnable out)
     set(${out} ${runnable} PARENT_SCOPE)
 endfunction()
 
-# Under a sanitizer nine tenths of the time of a whole model would go into the vector instructions of its kernels. So they are compiled
-# twice: as they are installed, for the library, and instrumented, for programs that put steno_kernels_checked before it - the checks of
-# kernels and the tests of plans, which call them with every shape. The twins are always instrumented. Levels that this processor cannot
-# run are compiled once. Without the checks left out here, and with calls in place of inlined ones, it takes seconds instead of minutes.
-function(steno_kernels_twice sources objects) # takes them out of the list `sources`; sets `objects` to the first kind
+# Under a sanitizer, a whole model would spend nine tenths of its time in the vector instructions of its kernels. Kernels are therefore
+# compiled twice: as installed, for the library, and instrumented, for programs that link steno_kernels_checked before it. Those are the
+# checks of kernels and the tests of plans, which call kernels with every shape. The twins are always instrumented. Levels that this
+# processor cannot run are compiled once. Some checks are disabled here, and others are calls instead of inline code, so that compiling
+# takes seconds instead of minutes.
+function(steno_kernels_twice sources objects) # removes them from the list `sources`; sets `objects` to the first kind
     set(kernels ${${sources}})
     list(FILTER kernels INCLUDE REGEX "/src/kern/(x86|arm)/")
     set(others ${${sources}})
@@ -165,8 +166,8 @@ function(steno_library name)
     add_library(steno::${arg_EXPORT_NAME} ALIAS ${name}_shared)
 endfunction()
 
-# A C file with the lines of a text, up to a NULL, as the array `name` that `header` declares; lines that begin with # are left out. The
-# text has neither ; nor brackets, which are CMake's own.
+# A C file with the lines of a text as the array `name` that `header` declares, ending with NULL; lines that begin with # are skipped. The
+# text must not contain ; or brackets, which are special in CMake.
 function(steno_lines_of text name header out)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${text})
     file(STRINGS ${text} lines REGEX "^[^#]")

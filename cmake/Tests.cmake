@@ -1,8 +1,9 @@
 # steno: tests. SPDX-License-Identifier: MIT
 #
-# A test is a file; its folder says how it is built and run. All run in the source folder. Exit status 77 means skipped, and says why.
+# A test is a file; its folder determines how it is built and run. All run in the source folder. Exit status 77 means skipped; the test
+# prints the reason.
 
-# Goldens, models and recordings that are too large for the tree lie in a folder of their own; tests that want them are skipped without it.
+# Goldens, models and recordings that are too large for the tree are in a separate folder; tests that need them are skipped without it.
 set(material ${PROJECT_SOURCE_DIR}/../shared)
 cmake_path(NORMAL_PATH material)
 set(STENO_SHARED ${material} CACHE PATH "Folder that holds the tests' material/; without it they are skipped")
@@ -12,9 +13,9 @@ if(EXISTS ${STENO_SHARED}/material)
     list(APPEND test_env "STENO_SHARED=${STENO_SHARED}")
 endif()
 
-# ---- labels. Beside its group a test carries `long` when it goes over a whole collection under several arithmetics, for minutes; `threads`
-# when it opens a team or a thread itself (golden ones do not: what they compare is computed by the same teams); and `media` when it asks
-# whether there is FFmpeg or a microphone. script/lint finds what is missing here.
+# ---- labels. In addition to its group a test has the label `long` if it processes a whole collection with several arithmetics and takes
+# minutes; `threads` if it opens a team or a thread itself (golden tests do not count, because other tests use the same teams); and `media`
+# if it checks for FFmpeg or a microphone. script/lint finds missing labels.
 
 set(tests_long golden.draft_model golden.narrow golden.verified)
 set(tests_threads
@@ -53,10 +54,10 @@ function(steno_test_program target)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
-# ---- kernels against their twins: one program that needs no library, so that it can be compiled for other processors and emulated
+# ---- kernels compared with their twins: one program without libraries, so that it can be compiled for other processors and emulated
 
 file(GLOB sources CONFIGURE_DEPENDS tests/kernels/*.c)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$") # levels in other instructions than their own
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$") # levels emulated with other instructions
     file(GLOB levels_emulated CONFIGURE_DEPENDS tests/kernels/*_emulated.c) # those of AVX-512 and after it
     if(STENO_SANITIZE)
         set(flags_emulated -O1 -fno-sanitize=null,alignment,object-size,pointer-overflow) # as steno_kernels_checked
@@ -78,7 +79,7 @@ else()
 endif()
 steno_test_program(check_kernels ${sources})
 if(STENO_SANITIZE)
-    steno_test(kernels COMMAND check_kernels --emulated LABELS kernels) # the fewer shapes of the emulated ones, at every level
+    steno_test(kernels COMMAND check_kernels --emulated LABELS kernels) # with the fewer shapes of the emulated levels, at every level
 elseif(NOT CMAKE_CROSSCOMPILING)
     steno_test(kernels COMMAND check_kernels LABELS kernels)
 endif()
@@ -190,7 +191,7 @@ if(TARGET tool_objects)
     add_dependencies(unit_tool_mic fake_alsa)
 endif()
 
-# ---- the program as people use it
+# ---- the program from the command line
 
 set(sanitized 0)
 if(STENO_SANITIZE)
@@ -241,7 +242,7 @@ foreach(script IN LISTS scripts)
     if(TARGET steno AND STENO_PYTHON AND STENO_HUB)
         set(shims)
         if(NOT STENO_SANITIZE)
-            set(shims "STENO_SHIMS=${PROJECT_BINARY_DIR}/tests") # what refuses memory
+            set(shims "STENO_SHIMS=${PROJECT_BINARY_DIR}/tests") # a library that refuses memory
         endif()
         steno_test(hub.${name} COMMAND ${STENO_PYTHON} -B ${script} LABELS hub ENV "STENO=$<TARGET_FILE:steno>;${shims}")
     endif()
@@ -265,7 +266,7 @@ foreach(source IN LISTS sources)
     endif()
 endforeach()
 
-# ---- public headers alone, as every caller's compiler may see them
+# ---- public headers alone, with the compilers and standards that callers may use
 
 find_program(STENO_CXX NAMES clang++-14 clang++ g++)
 mark_as_advanced(STENO_CXX)
@@ -320,7 +321,7 @@ foreach(source IN LISTS sources)
     endif()
 endforeach()
 
-# ---- attacks on the program: here in their short form; the long one goes on for SECONDS [SEED]. shim_NAME.c is preloaded into the program.
+# ---- attacks on the program, in their short form; the long form runs for SECONDS [SEED]. shim_NAME.c is preloaded into the program.
 
 if(TARGET steno)
     file(GLOB sources CONFIGURE_DEPENDS tests/attack/*.c)
@@ -361,10 +362,10 @@ foreach(test IN LISTS tests_threads tests_media tests_long)
     endif()
 endforeach()
 
-# ---- seconds on one core, roughly: where several tests run at a time the longest begin first. Those of 10 and more carry the label `slow`
+# ---- approximate seconds on one core: parallel runs start the longest tests first. Tests of 10 and more have the label `slow`
 #
-# Of these the release build alone runs those labelled `once`: products of options and of files, whose shorter neighbours take the same
-# paths under other compilers and sanitizers. Kernels, plans and attacks run everywhere, whatever they take.
+# Tests with the label `once` run only in the release build: products of options and of files. Shorter tests cover the same paths under
+# other compilers and sanitizers. Kernels, plans and attacks run everywhere, regardless of their time.
 
 set(costs
     golden.draft_model 290 install.readme 200 golden.narrow 190 emulated.kernels.Haswell 80 emulated.kernels.Nehalem 80
@@ -393,6 +394,6 @@ while(costs)
     endif()
 endwhile()
 
-if(TEST unit.tool_every_option) # a program for each value of each option: sanitizers make that many minutes
+if(TEST unit.tool_every_option) # one program run per value of each option: with sanitizers that takes many minutes
     set_tests_properties(unit.tool_every_option PROPERTIES TIMEOUT 1500)
 endif()

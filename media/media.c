@@ -1,7 +1,7 @@
 /* steno-media: from a path or a pipe to a seekable input. SPDX-License-Identifier: MIT
  *
- * Everything is read through one descriptor that this file opened: containers are never given a name they could open, and nothing they
- * mention is opened either. What cannot seek is copied to a temporary file without a name first. */
+ * Everything is read through one descriptor that this file opened. Containers never receive a name that they could open, and files that
+ * they refer to are not opened. An input that cannot seek is first copied to a temporary file without a name. */
 #include "media.h"
 
 #include <errno.h>
@@ -19,14 +19,14 @@ struct steno_media {
     char *name;
     atomic_int stop;
     struct media_wav_head wav_head;
-    int is_begun;                          /* samples were given since it was opened, or since it went back */
+    int is_begun;                          /* 1: samples were read since the last open or rewind */
     int64_t promised_size, promised_begin; /* see media_promised_size */
     steno_error error;
 };
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-/* A pipe is spooled, or given as it comes where that is wanted. */
+/* Spool a pipe, or read it as a stream if the caller asks for that. */
 static int input_pipe(struct steno_media *m, int fd, const steno_media_params *p, steno_error *e)
 {
     return (p->live ? media_live_begin(&m->in, fd, p->spool_dir, p->once, e) : media_spool(&m->in, fd, p->spool_dir, m->backend, e));
@@ -45,7 +45,7 @@ static int input_stdin(struct steno_media *m, const steno_media_params *p, steno
     return STENO_OK;
 }
 
-/* What the caller says that the name stands for. @return a descriptor, or STENO_MEDIA_PATH, STENO_MEDIA_FAILED */
+/* Let the caller open the name. @return a descriptor, or STENO_MEDIA_PATH, STENO_MEDIA_FAILED */
 static int open_other(const struct steno_media *m, const steno_media_params *p, steno_error *e)
 {
     steno_error why = { .status = STENO_EIO };
@@ -60,7 +60,7 @@ static int input_path(struct steno_media *m, const steno_media_params *p, steno_
     int fd = open_other(m, p, &why);
     if (fd <= STENO_MEDIA_FAILED) return media_fail(e, why.status, "%s", why.text);
     while (fd < 0) {
-        fd = open(m->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* O_NONBLOCK: a FIFO nobody writes to must not hang open */
+        fd = open(m->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* O_NONBLOCK: opening a FIFO without a writer must not block */
         if (errno != EINTR) break;
     }
     if (fd < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
@@ -93,7 +93,7 @@ int steno_media_open(steno_media **out, const char *path, int (*stop)(void *user
     return steno_media_open_params(out, path, &p, e);
 }
 
-/* Give a WAV file whose head misleads another one. A pipe is copied to its end then. @return a status */
+/* Replace the header of a WAV file that would mislead FFmpeg. A pipe is then copied to its end. @return a status */
 static int mend_head(struct steno_media *m, steno_error *e)
 {
     if (m->in.head_sz > 0) return STENO_OK;
@@ -108,7 +108,7 @@ static int mend_head(struct steno_media *m, steno_error *e)
     return STENO_OK;
 }
 
-/* What comes from a pipe is decoded as it comes; where it cannot be, when all of it has come. */
+/* A pipe is decoded as its bytes arrive, or, if that is impossible, once it is complete. */
 static int decoder_open(struct steno_media *m, steno_error *e)
 {
     const int mended = mend_head(m, e);
@@ -140,9 +140,9 @@ int steno_media_open_params(steno_media **out, const char *path, const steno_med
     if (status == STENO_OK) status = is_stdin ? input_stdin(m, p, e) : input_path(m, p, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
     if (status == STENO_OK) status = decoder_open(m, e);
-    m->promised_size = -1; /* what only the end tells is not looked for in a pipe that goes on */
+    m->promised_size = -1; /* a size that only the end of a file gives is not available from a stream */
     if (status == STENO_OK && !m->in.live) m->promised_size = media_promised_size(&m->in, &m->promised_begin);
-    m->in.ask = NULL; /* the caller's data may go away; from here on there is steno_media_interrupt */
+    m->in.ask = NULL; /* the caller's data may go away; later reads stop by steno_media_interrupt */
     if (status != STENO_OK) {
         steno_media_close(m);
         return status;
@@ -255,7 +255,7 @@ int steno_media_state_get(const steno_media *m, steno_media_state *s)
 {
     enum { SIZE_SLACK = 64 }; /* some writers count a header among the samples */
     struct media_heard h = { .promised_ms = -1 };
-    const uint32_t first_size = offsetof(steno_media_state, start_ms); /* of its first version */
+    const uint32_t first_size = offsetof(steno_media_state, start_ms); /* size of its first version */
     if (!s || s->size < first_size) return STENO_EARG;
     m->backend->heard(m->decoder, &h);
     const int lacks_bytes = m->promised_size > m->in.size + SIZE_SLACK, lacks_sound = h.promised_ms > h.ms + h.slack_ms;

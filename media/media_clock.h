@@ -1,49 +1,52 @@
 /* steno-media: where sound lies on the clock of its file. SPDX-License-Identifier: MIT
  *
- * A file gives a time with each piece of sound. Pieces that come later than the sound before them ends leave a gap, which is silence; what
- * lies before the file's zero, or under sound that was given, is dropped. Times that differ by less than rounding and jitter move nothing.
- * A jump that the file's length does not allow, or back to where sound was, is damage or a splice: sound goes on behind it at once. */
+ * steno-media: positions of sound on the clock of its file.
+ *
+ * A file gives a time with each piece of sound. If a piece begins later than the end of the previous one, the gap becomes silence. Sound
+ * before the file's zero, and sound that overlaps earlier sound, is dropped. Time differences smaller than rounding and jitter are ignored.
+ * A jump beyond the file's length, or back into earlier sound, is damage or a splice: the sound continues after it without a gap. */
 #ifndef STENO_MEDIA_MEDIA_CLOCK_H
 #define STENO_MEDIA_MEDIA_CLOCK_H
 #include <stdint.h>
 
-#define MEDIA_CLOCK_START 0.04    /* seconds by which the first sound is later or earlier, at most, and is not moved */
-#define MEDIA_CLOCK_JITTER 0.1    /* the same of later sound; aresample's min_hard_comp */
+#define MEDIA_CLOCK_START 0.04    /* seconds: a smaller offset of the first sound is ignored */
+#define MEDIA_CLOCK_JITTER 0.1    /* the same for later sound; aresample's min_hard_comp */
 #define MEDIA_CLOCK_OVERLAP 1.0   /* a longer overlap is a jump */
-#define MEDIA_CLOCK_SPLICE 10.0   /* a longer gap is a jump where clocks begin anew in the middle (MPEG-TS, Ogg) */
-#define MEDIA_CLOCK_UNSAID 600.0  /* a longer gap is a jump where the file does not say how long it is */
-#define MEDIA_CLOCK_UNSAID_ALL 3600.0 /* the gaps of such a file, in all */
-#define MEDIA_CLOCK_SLACK 1.0     /* by which sound may begin behind the length that the file says */
-#define MEDIA_CLOCK_MOST 43200.0  /* the gaps of any file, in all */
+#define MEDIA_CLOCK_SPLICE 10.0   /* a longer gap is a jump in formats whose clock may restart (MPEG-TS, Ogg) */
+#define MEDIA_CLOCK_UNSAID 600.0  /* a longer gap is a jump in files without a declared length */
+#define MEDIA_CLOCK_UNSAID_ALL 3600.0 /* limit for all gaps of such a file */
+#define MEDIA_CLOCK_SLACK 1.0     /* seconds by which sound may begin after the declared length */
+#define MEDIA_CLOCK_MOST 43200.0  /* limit for all gaps of any file */
 
-/* What was moved. */
+/* Corrections that were made. */
 struct media_moved {
-    int64_t start;            /* samples of silence before the first sound, or dropped there: below 0 */
-    int64_t gaps, silence;    /* gaps behind it, and the samples that they took */
-    int64_t dropped;          /* samples under others */
-    int64_t jumps;            /* that were not followed */
+    int64_t start;            /* samples of silence before the first sound; below 0: samples dropped there */
+    int64_t gaps, silence;    /* later gaps, and their silence in samples */
+    int64_t dropped;          /* samples that overlapped others */
+    int64_t jumps;            /* jumps that were not followed */
 };
 
 struct media_clock {
     int is_on;
-    int splices;      /* clocks may begin anew */
-    double longest;   /* seconds of the file, < 0: it does not say */
+    int splices;      /* 1: the clock may restart */
+    double longest;   /* seconds of the file; < 0: not declared */
     int begun;
-    double next;      /* when the sound so far ends, by the clock */
+    double next;      /* time on the clock at which the sound so far ends */
     double filled;    /* seconds of silence in gaps */
-    double shift;     /* by which sound is earlier than the clock says, because of jumps and of what the first sound is off */
+    double shift;     /* seconds by which output is earlier than the clock, from jumps and the offset of the first sound */
     struct media_moved moved;
 };
 
 enum media_step { MEDIA_GOES_ON, MEDIA_MOVES };
 
-/* Does the piece at `t` seconds behind the file's zero go on where the sound before it ends? A jump that is not followed does. */
+/* Whether the piece at `t` seconds after the file's zero directly continues the previous sound. A jump that is not followed counts as
+ * that. */
 enum media_step media_clock_step(const struct media_clock *c, double t);
 
-/* Put the piece at `t`, `lasts` seconds long, behind `made` samples at `rate`.
- * @return samples of silence that come before it, or below 0: as many of its own, and of what follows, are dropped */
+/* Add the piece at `t`, `lasts` seconds long, after `made` samples at `rate`. @return samples of silence to insert before it; below 0: that
+ * number of samples, of this piece and the next ones, must be dropped */
 int64_t media_clock_put(struct media_clock *c, double t, double lasts, int64_t made, int rate);
 
-/* The time of the next piece is not known. */
+/* Add a piece without a time. */
 void media_clock_put_untimed(struct media_clock *c, double lasts);
 #endif

@@ -1,11 +1,10 @@
 /* steno-media: decoding with FFmpeg. SPDX-License-Identifier: MIT
  *
- * The samples are to be those of `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -`, so this file does what that program does:
- * the same choice of stream, packets decoded in file order, damaged ones skipped, one resampler to mono s16 with default options that is
- * made anew (its tail dropped) when the sound changes its form, and flushed once at the end. Timestamps move no samples there; here they
- * do, unless media_input.unclocked is set: silence is put where the file's clock has no sound (media_clock.h), and the resampler is
- * flushed there.
- * Where one channel is wanted the same resampler keeps them all, side by side, and that one is picked: `ffmpeg ... -ac N` and its samples.
+ * The samples must equal those of `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -`, so this file follows that program: the
+ * same choice of stream, packets decoded in file order, damaged ones skipped. One resampler to mono s16 with default options is recreated
+ * (its tail dropped) when the sound changes its format, and flushed once at the end. In that program timestamps move no samples. Here they
+ * do, unless media_input.unclocked is set: gaps in the file's clock become silence (media_clock.h), and the resampler is flushed there.
+ * If one channel is selected, the same resampler keeps all channels interleaved, and that one is picked: the samples of `ffmpeg ... -ac N`.
  * media_ffmpeg_open.c opens the file. */
 #include "media_ffmpeg.h"
 
@@ -19,7 +18,7 @@ enum { RATE_MIN = 100, RATE_MAX = 1 << 22 };
 
 /* ---- decoding ---------------------------------------------------------------------------------------------------------------- */
 
-/* Channels whose places are not known are mixed alike. */
+/* Mix channels without known positions with equal weights. */
 static int mix_alike(struct ffmpeg *f, int channels)
 {
     double matrix[CHANNELS_MOST];
@@ -27,7 +26,7 @@ static int mix_alike(struct ffmpeg *f, int channels)
     return f->av.swr_set_matrix(f->swr, matrix, channels);
 }
 
-/* Make the resampler for frames like f->frame, unless it is there already. What an old one still holds is dropped. */
+/* Create the resampler for frames like f->frame, unless it exists already. Samples left in an old one are dropped. */
 static int swr_fit(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
@@ -70,7 +69,7 @@ static void count_made(struct ffmpeg *f, int64_t n)
     f->moved = f->clock.moved;
 }
 
-/* Resample n samples per channel, or flush with in NULL, into f->out. */
+/* Resample n samples per channel into f->out; in NULL: flush. */
 static int resample(struct ffmpeg *f, const uint8_t **in, int n, steno_error *e)
 {
     f->out_pos = f->out_len = 0;
@@ -95,7 +94,7 @@ static int resample(struct ffmpeg *f, const uint8_t **in, int n, steno_error *e)
     return STENO_OK;
 }
 
-/* Give the decoder the next packet of the stream, or the end. */
+/* Send the next packet of the stream, or the end, to the decoder. */
 static int feed(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
@@ -104,7 +103,7 @@ static int feed(struct ffmpeg *f, steno_error *e)
         const int r = av->av_read_frame(f->format, f->packet);
         if (media_input_stopped(f->in) || f->io_errno || ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EIO, "read error", r);
         if (r == AVERROR(EAGAIN)) continue;
-        if (r < 0) { /* the end, or damage that nothing can be read behind */
+        if (r < 0) { /* the end, or damage that cannot be skipped */
             if (r != AVERROR_EOF) f->damaged++, f->broken = 1;
             av->avcodec_send_packet(f->codec, NULL);
             f->stage = STAGE_DRAIN;
@@ -117,15 +116,15 @@ static int feed(struct ffmpeg *f, steno_error *e)
     errno = 0;
     const int r = av->avcodec_send_packet(f->codec, f->packet);
     if (ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_ENOMEM, "decoding", r);
-    if (r == AVERROR(EAGAIN)) return STENO_OK; /* it has frames to give first; the packet waits */
+    if (r == AVERROR(EAGAIN)) return STENO_OK; /* it has frames to return first; the packet waits */
     if (r < 0 && r != AVERROR_EOF) f->damaged++;
     av->av_packet_unref(f->packet);
     f->packet_waits = 0;
     return STENO_OK;
 }
 
-/* Find the place of the frame on the file's clock. What the resampler holds comes before a gap. @return a status; *wait: there is sound or
- * silence to be given first */
+/* Find the position of the frame on the file's clock. Samples in the resampler come before a gap. @return a status; *wait: sound or silence
+ * must be returned first */
 static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
 {
     const AVFrame *in = f->frame;
@@ -144,7 +143,7 @@ static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
             return status;
         }
         const int64_t n = media_clock_put(&f->clock, t, lasts, f->made - f->drop, MEDIA_RATE), ahead = f->drop - n;
-        f->silence = ahead < 0 ? -ahead : 0; /* what is dropped of a gap is silence */
+        f->silence = ahead < 0 ? -ahead : 0; /* samples dropped from a gap are silence */
         f->drop = ahead > 0 ? ahead : 0;
         count_made(f, f->silence);
     }
@@ -153,7 +152,7 @@ static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
     return STENO_OK;
 }
 
-/* Put the frame in hand and resample it. */
+/* Position the current frame and resample it. */
 static int use_frame(struct ffmpeg *f, steno_error *e)
 {
     const int left_out = ffmpeg_skip_frame(f), n = f->frame->nb_samples - left_out;
@@ -168,7 +167,7 @@ static int use_frame(struct ffmpeg *f, steno_error *e)
     return status;
 }
 
-/* Take one frame from the decoder, if it has one, or go on with the one in hand. */
+/* Process one frame: the current one, or the next one of the decoder. */
 static int take(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
@@ -179,7 +178,7 @@ static int take(struct ffmpeg *f, steno_error *e)
     if (r < 0) {
         if (r != AVERROR(EAGAIN) && r != AVERROR_EOF) {
             f->damaged++;
-            av->av_packet_unref(f->packet); /* not offered again: a decoder that fails on and on must not hold us */
+            av->av_packet_unref(f->packet); /* not sent again: a decoder that always fails must not loop here */
             f->packet_waits = 0;
         }
         if (f->stage == STAGE_DRAIN) f->stage = STAGE_TAIL;
@@ -193,7 +192,7 @@ static int take(struct ffmpeg *f, steno_error *e)
     return STENO_OK;
 }
 
-/* Decode until f->out holds samples, or there is silence, or the sound has ended. */
+/* Decode until f->out holds samples, there is silence, or the sound has ended. */
 static int fill(struct ffmpeg *f, steno_error *e)
 {
     int status = STENO_OK;
@@ -216,7 +215,7 @@ static int fill(struct ffmpeg *f, steno_error *e)
 
 /* ---- the backend ------------------------------------------------------------------------------------------------------------- */
 
-/* Everything but the functions, the input and what is wanted of it, so that decoding can begin again. */
+/* Free everything but the functions, the input and its settings, so that decoding can begin again. */
 static void shut(struct ffmpeg *f)
 {
     struct av *av = &f->av;
@@ -292,11 +291,11 @@ static int ffmpeg_rewind(void *d, steno_error *e)
         f->moved = (struct media_moved){ 0 };
     }
     const int status = begin(f, e);
-    if (status != STENO_OK) shut(f); /* reads fail from here on */
+    if (status != STENO_OK) shut(f); /* later reads fail */
     return status;
 }
 
-/* Decode the sound's first second, whose stamps say how those of later frames are to be read. */
+/* Decode the sound's first second. Its stamps determine how those of later frames are interpreted. */
 static int read_start(struct ffmpeg *f, steno_error *e)
 {
     int status = STENO_OK;
@@ -308,7 +307,7 @@ static int read_start(struct ffmpeg *f, steno_error *e)
     return status;
 }
 
-/* Damage in what is passed over is not looked for; a decoder that begins in the middle calls its first packets damaged. */
+/* Damage in skipped sound is ignored; a decoder that begins in the middle reports its first packets as damaged. */
 static int64_t ffmpeg_skip_to(void *d, int64_t n, steno_error *e)
 {
     struct ffmpeg *f = d;
@@ -371,7 +370,7 @@ static int64_t ffmpeg_duration_ms(const void *d)
     return f->format && f->format->duration > 0 ? f->format->duration / (AV_TIME_BASE / 1000) : -1;
 }
 
-/* Is there nothing beside the sound that may be longer? Pictures of a cover have no length. */
+/* Whether no other stream can be longer than the sound. Cover pictures have no length. */
 static int is_alone(const struct ffmpeg *f)
 {
     for (unsigned i = 0; i < f->format->nb_streams; i++)
@@ -379,16 +378,16 @@ static int is_alone(const struct ffmpeg *f)
     return 1;
 }
 
-/* Length that a header declares, in ms, or -1. Estimates from the bit rate are none, nor are the times at the end of the file as it is. */
+/* The length that a header declares, in ms, or -1. Estimates from the bit rate, and times from the actual end of the file, do not count. */
 static int64_t declared_ms(const struct ffmpeg *f)
 {
     const int64_t zero_ms = f->clock.is_on ? (int64_t)(f->zero * 1000) : 0, start_ms = f->moved.start * 1000 / MEDIA_RATE;
     if (!f->format || f->stream < 0 || f->format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM || !is_alone(f)) return -1;
     const AVStream *s = f->format->streams[f->stream];
     if (s->duration <= 0 && f->format->duration > 0 && !strncmp(f->format->iformat->name, "matroska", 8))
-        return f->format->duration / (AV_TIME_BASE / 1000) - zero_ms; /* which tells the length of all streams at once */
+        return f->format->duration / (AV_TIME_BASE / 1000) - zero_ms; /* the length of all streams together */
     if (s->duration <= 0 || s->time_base.den <= 0 || !strcmp(f->format->iformat->name, "ogg") ||
-        !strcmp(f->format->iformat->name, "avi")) /* the last page as it is; anything where the writer could not go back */
+        !strcmp(f->format->iformat->name, "avi")) /* they give the actual last page, or any value if the writer could not seek */
         return -1;
     const double ms = 1000.0 * (double)s->duration * s->time_base.num / s->time_base.den;
     return ms < 1e15 ? (int64_t)ms + start_ms : -1;
@@ -397,7 +396,7 @@ static int64_t declared_ms(const struct ffmpeg *f)
 static void ffmpeg_heard(const void *d, struct media_heard *h)
 {
     const struct ffmpeg *f = d;
-    enum { LOSSLESS_MS = 20, LOSSY_MS = 250 }; /* rounding; encoders' delays, and frames that are not full */
+    enum { LOSSLESS_MS = 20, LOSSY_MS = 250 }; /* rounding; encoder delays and incomplete frames */
     const AVCodecDescriptor *kind = f->codec ? f->av.avcodec_descriptor_get(f->codec->codec_id) : NULL;
     const int lossless = kind && (kind->props & AV_CODEC_PROP_LOSSLESS) && !(kind->props & AV_CODEC_PROP_LOSSY);
     *h = (struct media_heard){ .ended = f->ended, .broken = f->broken, .ms = f->heard * 1000 / MEDIA_RATE, .promised_ms = declared_ms(f),
@@ -420,5 +419,5 @@ const struct media_backend media_ffmpeg = {
     .heard = ffmpeg_heard,
 };
 #else
-typedef int media_ffmpeg_is_left_out; /* a translation unit wants a declaration */
+typedef int media_ffmpeg_is_left_out; /* a translation unit needs a declaration */
 #endif

@@ -1,6 +1,6 @@
 /* steno-media: what the files about FFmpeg share. SPDX-License-Identifier: MIT
  *
- * media_ffmpeg_load.c binds the libraries, media_ffmpeg_open.c opens a file, media_ffmpeg.c decodes it. */
+ * steno-media: declarations shared by the FFmpeg files. */
 #ifndef STENO_MEDIA_MEDIA_FFMPEG_H
 #define STENO_MEDIA_MEDIA_FFMPEG_H
 #include "media.h"
@@ -27,38 +27,38 @@
     X(avformat_index_get_entries_count) X(avformat_index_get_entry) X(avformat_index_get_entry_from_timestamp)
 #define CALLS_RESAMPLE(X) X(swr_alloc_set_opts2) X(swr_set_matrix) X(swr_init) X(swr_convert) X(swr_get_out_samples) X(swr_free)
 
-/* The libraries' functions under their own names. */
+/* The libraries' functions by their own names. */
 struct av {
 #define MEMBER(f) __typeof__(f) *f;
     CALLS_UTIL(MEMBER) CALLS_CODEC(MEMBER) CALLS_FORMAT(MEMBER) CALLS_RESAMPLE(MEMBER)
 #undef MEMBER
 };
 
-enum { CHANNELS_MOST = 64 /* of the resampler */ };
+enum { CHANNELS_MOST = 64 /* limit of the resampler */ };
 
 enum { FFMPEG_STAMPS = 256 };
 
-/* Stamps of frames that follow each other, compared with the number of samples before each. */
+/* Stamps of consecutive frames, compared with the number of samples before each. */
 struct ffmpeg_stamps {
-    int64_t n;           /* samples so far, of which the first frame had `first` */
+    int64_t n;           /* samples so far; the first frame had `first` */
     int64_t first;
-    int64_t step;        /* divides the number of samples of each frame behind the first */
-    int64_t frames;      /* that were compared: all behind the first */
-    float off[FFMPEG_STAMPS]; /* of the last of them: the stamp, in samples, less the number of samples before it, less `base` */
+    int64_t step;        /* divides the number of samples of each later frame */
+    int64_t frames;      /* frames compared: all after the first */
+    float off[FFMPEG_STAMPS]; /* for the last frames: the stamp in samples, minus the number of samples before it, minus `base` */
     double base;
-    int is_bad;          /* one has no stamp, or is unlike the first */
+    int is_bad;          /* a frame has no stamp, or differs in kind from the first */
 };
 
-/* On the way to a later sample. */
+/* State of a skip to a later sample. */
 struct ffmpeg_skip {
-    int is_on, failed;   /* failed: it cannot be found */
-    int by_stamps;       /* samples are numbered by the stamps of many frames, which are rounded */
-    int64_t packets;     /* time, by the stream's clock, before which packets are not decoded */
+    int is_on, failed;   /* failed: the sample cannot be found */
+    int by_stamps;       /* sample numbers come from the stamps of many frames, because single stamps are rounded */
+    int64_t packets;     /* stream time before which packets are not decoded */
     int64_t last;        /* stamp of the last packet */
-    int64_t sample;      /* of the decoder, before which none is resampled; ticks of the clock in one */
+    int64_t sample;      /* first decoder sample to resample; ticks: clock ticks per sample */
     int64_t ticks;
-    int rate;            /* of the sound at its start */
-    struct ffmpeg_stamps here; /* of what was decoded on the way */
+    int rate;            /* sample rate at the start of the sound */
+    struct ffmpeg_stamps here; /* stamps of frames decoded during the skip */
 };
 
 enum stage { STAGE_PACKETS, STAGE_DRAIN, STAGE_TAIL, STAGE_END };
@@ -66,7 +66,7 @@ enum stage { STAGE_PACKETS, STAGE_DRAIN, STAGE_TAIL, STAGE_END };
 struct ffmpeg {
     struct av av;
     const struct media_input *in;
-    int64_t pos;     /* of the next byte that FFmpeg wants */
+    int64_t pos;     /* offset of FFmpeg's next read */
     int io_errno;    /* of the first read that failed */
     AVIOContext *io;
     AVFormatContext *format;
@@ -74,59 +74,60 @@ struct ffmpeg {
     AVPacket *packet;
     AVFrame *frame;
     SwrContext *swr;
-    int swr_format, swr_rate;     /* what swr takes, with swr_layout */
+    int swr_format, swr_rate;     /* input format of swr, with swr_layout */
     AVChannelLayout swr_layout;
-    int width, pick;              /* channels that swr gives, and which of them is wanted, from 0; -1: silence instead */
-    int errno_tells;              /* of missing memory, and of nothing else */
-    int channels, channel;        /* that the sound began with; that is wanted, or STENO_MEDIA_MIX */
-    int stream, track, tracks;    /* that is heard, of the file's streams and of its sounds (as in media_input); sounds it has */
+    int width, pick;              /* output channels of swr; index of the selected one; -1: silence instead */
+    int errno_tells;              /* 1: errno reports missing memory, and nothing else */
+    int channels, channel;        /* channels at the start of the sound; selected channel, or STENO_MEDIA_MIX */
+    int stream, track, tracks;    /* index among the file's streams, index among its sounds (as in media_input), number of sounds */
     enum stage stage;
-    int packet_waits; /* the decoder did not take `packet` yet */
-    int frame_waits;  /* `frame` is decoded, and not resampled yet */
-    int frame_is_put; /* the clock has its place */
+    int packet_waits; /* 1: the decoder has not accepted `packet` yet */
+    int frame_waits;  /* 1: `frame` is decoded, but not resampled yet */
+    int frame_is_put; /* 1: the clock has its position */
     struct media_clock clock;
-    double zero;      /* the file's, in seconds of its own clock */
+    double zero;      /* the file's zero, in seconds of its clock */
     int64_t first_pts; /* of the first frame, by the stream's clock; AV_NOPTS_VALUE: not known */
-    struct ffmpeg_stamps start; /* of the sound's first second */
+    struct ffmpeg_stamps start; /* stamps of the sound's first second */
     struct ffmpeg_skip skip;
-    int64_t silence, drop; /* samples that come before `frame`; of it and of what follows that are left out */
-    struct media_moved moved; /* of the pass that came furthest */
-    int16_t *out;     /* [.., width] samples, those from out_pos to out_len are not given yet */
+    int64_t silence, drop; /* samples of silence before `frame`; samples to drop from it and later frames */
+    struct media_moved moved; /* of the pass that reached furthest */
+    int16_t *out;     /* [.., width] samples; those from out_pos to out_len are not yet returned */
     size_t out_cap;   /* samples of all channels */
     int out_len, out_pos;
-    int64_t made, damaged; /* samples given; packets skipped */
-    int64_t heard;         /* the most of `made` of all passes */
+    int64_t made, damaged; /* samples returned; packets skipped */
+    int64_t heard;         /* the maximum of `made` over all passes */
     int ended, broken;     /* as in struct media_heard */
 };
 
-/* Bind the functions. The libraries stay loaded: they do not support being unloaded, and the next file wants them again. */
+/* Bind the functions. The libraries stay loaded: they do not support unloading, and the next file needs them again. */
 int ffmpeg_load(struct av *av, steno_error *e);
 
-/* What does FFmpeg take the file for? Opens f->io. */
+/* Find FFmpeg's format for the file. Opens f->io. */
 int ffmpeg_open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *e);
 
 int ffmpeg_open_format(struct ffmpeg *f, steno_error *e);
-int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e); /* of the stream that is heard */
+int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e); /* opens the selected stream */
 
-/* Where the file's clock begins, and how far it goes. */
+/* Set the start of the file's clock, and its length. */
 void ffmpeg_open_clock(struct ffmpeg *f);
 
-/* Be at sample n of what is given, or a little before it, where that can be done exactly. @return where f->made is, and decoding goes on
- * there, or 0: nothing has changed, but what was read may not be read on */
+/* Move to sample n of the output, or to a slightly earlier one, if that can be done exactly. @return the value of f->made, where decoding
+ * continues; 0: nothing has changed, but reading must not continue */
 enum { FFMPEG_MAY_SKIP = 1, FFMPEG_READS_START };
-int ffmpeg_skip_may(const struct ffmpeg *f, int64_t n); /* before anything was read on; 0: there is no way */
+int ffmpeg_skip_may(const struct ffmpeg *f, int64_t n); /* call before any further read; 0: not possible */
 int64_t ffmpeg_skip_begin(struct ffmpeg *f, int64_t n);
-void ffmpeg_skip_count(struct ffmpeg *f);        /* f->frame is new, and not on the way */
-int ffmpeg_skip_packet(struct ffmpeg *f);  /* @return whether f->packet is before the target */
-int ffmpeg_skip_frame(struct ffmpeg *f);         /* @return number of samples at the start of f->frame that do */
-void ffmpeg_skip_planes(const uint8_t **plane, const struct ffmpeg *f, int n); /* [CHANNELS_MOST] f->frame behind its first n samples */
+void ffmpeg_skip_count(struct ffmpeg *f);        /* call for each new f->frame that is not part of a skip */
+int ffmpeg_skip_packet(struct ffmpeg *f);  /* @return 1: f->packet is before the target */
+int ffmpeg_skip_frame(struct ffmpeg *f);         /* @return samples at the start of f->frame before the target */
+/* [CHANNELS_MOST] planes of f->frame after its first n samples */
+void ffmpeg_skip_planes(const uint8_t **plane, const struct ffmpeg *f, int n);
 
-/* FFmpeg hides want of memory behind other errors, behind the end of a file, or behind success with less in it. The C library leaves it
- * in errno, which is 0 before each call. */
+/* FFmpeg hides missing memory behind other errors, behind the end of a file, or behind a success with fewer results. The C library records
+ * it in errno, which is 0 before each call. */
 int ffmpeg_is_starved(const struct ffmpeg *f, int av_status);
 int ffmpeg_errno_tells(void); /* for f->errno_tells */
 
-/* Record why a call of FFmpeg has failed: stopped, the input, want of memory, or `what` and FFmpeg's words. @return a status */
+/* Record why a call of FFmpeg failed: stopped, the input, missing memory, or `what` and FFmpeg's text. @return a status */
 int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what, int av_status);
 #endif
 #endif

@@ -1,6 +1,8 @@
 /* steno-media: FFmpeg's libraries, loaded when they are needed. SPDX-License-Identifier: MIT
  *
- * They are opened at run time, since linking them costs every start of a program 20 ms; their headers give the types. */
+ * steno-media: FFmpeg's libraries, loaded on first use.
+ *
+ * They are opened at run time, because linking them would cost every start of a program 20 ms. Their headers give the types. */
 #include "media_ffmpeg.h"
 
 #if STENO_MEDIA_FFMPEG
@@ -17,7 +19,7 @@ static void *symbol(void *lib, const char *name, const char **missing)
     return p;
 }
 
-/* The loader does not say apart whether a library is missing or there is no memory for it; its words do, where errno does not. */
+/* The loader does not distinguish a missing library from missing memory. Its message does, if errno does not. */
 static int load_failed(int why, steno_error *e)
 {
     static const char *const words[] = { "out of memory", "cannot allocate", "allocate memory", "cannot create shared object",
@@ -31,8 +33,8 @@ static int load_failed(int why, steno_error *e)
     return media_fail(e, STENO_EUNSUPPORTED, "FFmpeg cannot be loaded: %s; install FFmpeg's libraries", text);
 }
 
-/* Is there address space for the libraries and all that they load in turn? One of these (GLib) calls itself without end when memory is
- * refused while it is loaded. So where address space is limited, room is asked for first: FFmpeg 5.1 of Debian 12 takes 184 MB. */
+/* Whether there is address space for the libraries and all their dependencies. One of them (GLib) recurses without end when memory is
+ * refused while it is loaded. If address space is limited, the room is therefore tested first: FFmpeg 5.1 of Debian 12 takes 184 MB. */
 enum { LIBRARIES_ROOM = 192 << 20 };
 
 static int has_room(void)
@@ -85,5 +87,5 @@ int ffmpeg_load(struct av *av, steno_error *e)
     return STENO_OK;
 }
 #else
-typedef int media_ffmpeg_load_is_left_out; /* a translation unit wants a declaration */
+typedef int media_ffmpeg_load_is_left_out; /* a translation unit needs a declaration */
 #endif

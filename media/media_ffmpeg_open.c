@@ -1,7 +1,7 @@
 /* steno-media: opening a file with FFmpeg. SPDX-License-Identifier: MIT
  *
- * FFmpeg reads through the functions here, so that it opens nothing by itself; only containers of sound are taken, and of their streams the
- * one that the program ffmpeg would choose. */
+ * FFmpeg reads through the functions here and opens nothing by itself. Only containers with sound are accepted. The stream is the one that
+ * the program ffmpeg would choose. */
 #include "media_ffmpeg.h"
 
 #if STENO_MEDIA_FFMPEG
@@ -11,7 +11,7 @@
 
 enum { IO_SZ = 1 << 15 };
 
-/* Containers that hold sound or video with sound, and cannot name other files: no playlists, no scripts, no devices. */
+/* Containers that hold sound, or video with sound, and cannot refer to other files: no playlists, no scripts, no devices. */
 static const char FORMATS[] =
     "3gp,aac,ac3,aiff,amr,amrnb,amrwb,ape,asf,asf_o,ast,au,avi,avr,caf,dsf,dts,dtshd,dv,eac3,flac,flv,gsm,gxf,iff,ircam,"
     "live_flv,loas,matroska,mlp,mov,mp3,mp4,mpc,mpc8,mpeg,mpegts,mxf,nistsphere,nut,ogg,oma,paf,pvf,qcp,rm,rso,sds,shn,sln,"
@@ -40,14 +40,15 @@ static int64_t io_seek(void *user, int64_t offset, int whence)
 {
     struct ffmpeg *f = user;
     whence &= ~AVSEEK_FORCE;
-    if (whence == AVSEEK_SIZE) return f->in->live ? 0 : f->in->size; /* 0: not known; a size would be compared with what an MP3 says */
+    /* 0: not known; FFmpeg would compare a size with the one in an MP3 header */
+    if (whence == AVSEEK_SIZE) return f->in->live ? 0 : f->in->size;
     const int64_t base = whence == SEEK_CUR ? f->pos : whence == SEEK_END ? f->in->size : 0;
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) return AVERROR(EINVAL);
     if (offset < -base || offset > INT64_MAX - base) return AVERROR(EINVAL);
     return f->pos = base + offset;
 }
 
-/* Called when a container wants to open another file: never. */
+/* Called when a container tries to open another file: always refused. */
 static int io_refuse(AVFormatContext *s, AVIOContext **pb, const char *url, int flags, AVDictionary **options)
 {
     (void)s;
@@ -58,11 +59,11 @@ static int io_refuse(AVFormatContext *s, AVIOContext **pb, const char *url, int 
     return AVERROR(EPERM);
 }
 
-/* Does errno stay as it is while memory can be had? Where the heap cannot grow in its place the C library finds memory elsewhere and leaves
- * ENOMEM all the same. */
+/* Whether errno stays unchanged while memory is available. If the heap cannot grow in place, the C library finds memory elsewhere and
+ * leaves ENOMEM nevertheless. */
 int ffmpeg_errno_tells(void)
 {
-    enum { N = 32, SZ = 1 << 16 }; /* more than a heap has at hand, each part too small for pages of its own */
+    enum { N = 32, SZ = 1 << 16 }; /* more than a heap has free, each part too small for pages of its own */
     void *volatile part[N];
     errno = 0;
     for (int i = 0; i < N; i++) part[i] = malloc(SZ);
@@ -90,7 +91,7 @@ int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-/* Is one of the comma-separated `names` among FORMATS? */
+/* Whether one of the comma-separated `names` is in FORMATS. */
 static int is_allowed(const char *names)
 {
     while (*names) {
@@ -111,7 +112,7 @@ int ffmpeg_open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *
     errno = 0;
     uint8_t *buffer = av->av_malloc(IO_SZ);
     if (buffer) f->io = av->avio_alloc_context(buffer, IO_SZ, 0, f, io_read, NULL, io_seek);
-    if (f->io && f->in->live) f->io->seekable = 0; /* nobody knows its end */
+    if (f->io && f->in->live) f->io->seekable = 0; /* its end is unknown */
     if (!f->io) av->av_freep(&buffer);
     if (!f->io) return media_nomem(e, IO_SZ, "reading a sound file");
     const AVInputFormat *kind = NULL;
@@ -137,7 +138,7 @@ int ffmpeg_open_format(struct ffmpeg *f, steno_error *e)
     f->format = av->avformat_alloc_context();
     if (!f->format) return media_nomem(e, sizeof *f->format, "reading a sound file");
     f->format->pb = f->io;
-    f->format->flags |= AVFMT_FLAG_CUSTOM_IO; /* closing must leave f->io to us, also when opening failed before it knew */
+    f->format->flags |= AVFMT_FLAG_CUSTOM_IO; /* closing must not free f->io, even if opening fails early */
     f->format->io_open = io_refuse;
     f->format->interrupt_callback = (AVIOInterruptCB){ is_stopped, f };
     AVDictionary *options = NULL;
@@ -152,7 +153,7 @@ int ffmpeg_open_format(struct ffmpeg *f, steno_error *e)
     return STENO_OK;
 }
 
-/* The program prefers streams that gave packets, then those marked as default, then more channels; the first of equals. */
+/* As in the program ffmpeg: prefer streams that gave packets, then those marked as default, then more channels, then the first. */
 static int choose_stream(const AVFormatContext *format)
 {
     int best = -1;
@@ -169,7 +170,7 @@ static int choose_stream(const AVFormatContext *format)
     return best;
 }
 
-/* Stream of the track-th sound, or -1; *n: how many there are. */
+/* The stream of sound number `track`, or -1; *n: the number of sounds. */
 static int find_track(int *n, const AVFormatContext *format, int track)
 {
     int stream = -1;
@@ -202,7 +203,7 @@ int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e)
     int r = av->avcodec_parameters_to_context(f->codec, stream->codecpar);
     if (r < 0) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged: its sound is described wrongly", r);
     f->codec->pkt_timebase = stream->time_base;
-    f->codec->thread_count = 1; /* a library starts no threads of its own */
+    f->codec->thread_count = 1; /* a library starts no threads on its own */
     AVChannelLayout *layout = &f->codec->ch_layout;
     if (layout->order == AV_CHANNEL_ORDER_UNSPEC) av->av_channel_layout_default(layout, layout->nb_channels);
     r = av->avcodec_open2(f->codec, decoder, NULL);
@@ -212,7 +213,7 @@ int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e)
 
 /* ---- the clock --------------------------------------------------------------------------------------------------------------- */
 
-/* Containers that give times of their own; of the others FFmpeg counts samples. */
+/* Containers that store times; for the others FFmpeg counts samples. */
 static int has_clock(const AVInputFormat *format)
 {
     static const char *const names[] = { "matroska", "mov", "mpegts", "mpeg", "flv", "live_flv", "ogg", "asf", "nut", "mxf", "wtv", "avi" };
@@ -222,8 +223,8 @@ static int has_clock(const AVInputFormat *format)
     return 0;
 }
 
-/* A movie's time begins at 0, by its edit lists, unless it comes in fragments, which may be the later ones of a broadcast. Elsewhere the
- * first stream begins at the zero; below 0 there is only what encoders put in front, unless clocks begin anywhere. */
+/* A movie's time begins at 0, by its edit lists, unless it is fragmented: fragments may be the later ones of a broadcast. In other
+ * containers the zero is the start of the first stream. Below 0 there is only encoder padding, unless clocks begin anywhere. */
 static double zero_of(const AVFormatContext *format, const AVStream *stream)
 {
     const int is_movie = !strncmp(format->iformat->name, "mov", 3) && stream->nb_frames > 0;
@@ -242,5 +243,5 @@ void ffmpeg_open_clock(struct ffmpeg *f)
                                      .longest = says ? (double)format->duration / AV_TIME_BASE : -1 };
 }
 #else
-typedef int media_ffmpeg_open_is_left_out; /* a translation unit wants a declaration */
+typedef int media_ffmpeg_open_is_left_out; /* a translation unit needs a declaration */
 #endif

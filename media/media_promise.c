@@ -1,8 +1,10 @@
 /* steno-media: how long a file is by its own account. SPDX-License-Identifier: MIT
  *
- * Containers tell the size of their parts; one that reaches beyond the end of the file was cut. Only parts that hold sound count, and sizes
- * that writers leave open (pipes, live streams) promise nothing. Nothing here is needed to decode a file, so what is not understood is
- * silently taken as whole. */
+ * steno-media: the length that a file declares.
+ *
+ * Containers give the size of their parts; a part that reaches beyond the end of the file was cut. Only parts with sound count. Sizes that
+ * writers leave open (pipes, live streams) are ignored. This data is not needed to decode a file, so a file that is not understood counts
+ * as complete. */
 #include "media.h"
 
 #include <string.h>
@@ -31,7 +33,7 @@ static int64_t end_of(int64_t at, uint64_t size)
 
 int media_size_is_open(uint32_t size)
 {
-    return size == 0 || size >= 0xffff0000u || (size >= 0x7ff00000u && size <= 0x80000000u); /* what writers to pipes put there */
+    return size == 0 || size >= 0xffff0000u || (size >= 0x7ff00000u && size <= 0x80000000u); /* values that writers to pipes use */
 }
 
 /* ---- lists of chunks --------------------------------------------------------------------------------------------------------- */
@@ -110,7 +112,7 @@ static int64_t boxes(const struct media_input *in)
 
 /* ---- others ------------------------------------------------------------------------------------------------------------------ */
 
-/* An EBML size at h: the zeros in front say how long it is; all ones mean that it is open. @return its bytes, 0: none */
+/* An EBML size at h: the leading zeros give its length; all ones mean an open size. @return its bytes, 0: none */
 static int ebml_size(uint64_t *size, const uint8_t *h)
 {
     int n = 1;
@@ -139,7 +141,7 @@ static int64_t matroska(const struct media_input *in)
     return -1;
 }
 
-/* Windows Media: a header of objects, among them the file's properties, then an object of data. */
+/* Windows Media: a header of objects, which include the file's properties, then an object of data. */
 static int64_t asf(const struct media_input *in)
 {
     static const uint8_t properties[16] = { 0xa1, 0xdc, 0xab, 0x8c, 0x47, 0xa9, 0xcf, 0x11, 0x8e, 0xe4, 0, 0xc0, 0x0c, 0x20, 0x53, 0x65 };
@@ -149,7 +151,7 @@ static int64_t asf(const struct media_input *in)
     for (int64_t at = 30; at > 0 && at < end && media_input_exactly(in, at, h, 24); at = end_of(at, le(h + 16, 8))) {
         if (le(h + 16, 8) < 24) return -1;
         if (memcmp(h, properties, 16) || !media_input_exactly(in, at, h, 92)) continue;
-        if (h[88] & 1) return -1; /* a live stream: nothing is known */
+        if (h[88] & 1) return -1; /* a live stream: the length is unknown */
     }
     if (end < 0 || !media_input_exactly(in, end, h, 24) || le(h + 16, 8) < 50) return -1;
     return end_of(end, le(h + 16, 8));
@@ -165,12 +167,12 @@ static int64_t ogg_page(const struct media_input *in, int64_t at)
     return -1;
 }
 
-/* Ogg: the last page is whole, and no packet goes on behind it. Its mark of the end is not asked for: some recorders write none. */
+/* Ogg: the last page is complete, and no packet continues after it. An end-of-stream mark is not required: some recorders write none. */
 static int64_t ogg(const struct media_input *in)
 {
     uint8_t h[27 + 255];
     int64_t at = in->size > TAIL_SZ ? in->size - TAIL_SZ : 0;
-    const int64_t more = in->size + TAIL_SZ; /* nobody knows how much */
+    const int64_t more = in->size + TAIL_SZ; /* an unknown number of bytes */
     int64_t end = in->size; /* of the last page */
     int goes_on = 0;
     while ((at = ogg_page(in, at)) >= 0) {
@@ -184,7 +186,7 @@ static int64_t ogg(const struct media_input *in)
     return goes_on || (end < in->size && in->size - end < 27) ? more : -1;
 }
 
-/* MP3: the first frame may say how many bytes there are, in a header of Xing's or LAME's making. */
+/* MP3: the first frame may have a Xing or LAME header with the number of bytes. */
 static int64_t mp3(const struct media_input *in, int64_t at)
 {
     uint8_t h[64];

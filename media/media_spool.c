@@ -1,7 +1,9 @@
 /* steno-media: pipes are copied to a temporary file without a name. SPDX-License-Identifier: MIT
  *
- * Indexes stand at the end of some containers, and audio is heard twice; a pipe can be read once. Before more than its beginning is
- * copied that must look like a sound file: a pipe of something else may have no end. */
+ * steno-media: pipes copied to a temporary file without a name.
+ *
+ * Some containers have their index at the end, and audio is read twice, but a pipe can be read only once. Its beginning must look like a
+ * sound file before more is copied: a pipe of other data may be endless. */
 #include "media.h"
 
 #include <errno.h>
@@ -15,8 +17,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { CHUNK_SZ = 1 << 16, PROBE_SZ = 1 << 20 }; /* FFmpeg looks at no more to find out what a file is */
-enum { FORGET_SZ = 1 << 20, MEMORY_SZ = 8 << 20, RESERVE_SZ = 32 << 20 }; /* of a pipe that is read once */
+enum { CHUNK_SZ = 1 << 16, PROBE_SZ = 1 << 20 }; /* FFmpeg examines at most this much to identify a file */
+enum { FORGET_SZ = 1 << 20, MEMORY_SZ = 8 << 20, RESERVE_SZ = 32 << 20 }; /* for a pipe that is read once */
 
 /* An empty file without a name, or -1 with errno set. */
 static int spool_open(const char *dir)
@@ -25,7 +27,7 @@ static int spool_open(const char *dir)
 #ifdef O_TMPFILE
     fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 #endif
-    if (fd < 0) { /* the file system has no such files */
+    if (fd < 0) { /* the file system has no files without a name */
         const size_t n = strlen(dir) + sizeof "/steno-XXXXXX";
         char *path = malloc(n);
         if (!path) return -1;
@@ -39,14 +41,14 @@ static int spool_open(const char *dir)
     return fd;
 }
 
-/* Wait until `fd` can be read, asking ten times a second whether to go on. @return 0, or 1 to give up */
+/* Wait until `fd` can be read, and check ten times a second whether to stop. @return 0, or 1 to stop */
 static int wait_readable(int fd, const struct media_input *in)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
     for (;;) {
         if (media_input_stopped(in)) return 1;
         const int r = poll(&p, 1, 100);
-        if (r > 0 || (r < 0 && errno != EINTR)) return 0; /* the read that follows tells what is wrong */
+        if (r > 0 || (r < 0 && errno != EINTR)) return 0; /* the following read reports the error */
     }
 }
 
@@ -62,17 +64,17 @@ static int write_all(int fd, const char *p, size_t n)
     return 0;
 }
 
-/* A pipe on its way to a temporary file. */
+/* A pipe that is being copied to a temporary file. */
 struct media_live {
     struct media_input *in;
-    const char *dir;       /* where the file is */
+    const char *dir;       /* folder of the file */
     int fd, ended, owns;
-    int once;              /* it is read once: it may have no end, and its beginning is kept in memory */
-    int forgets;           /* what was read goes, from now on */
-    int in_memory;         /* the file is none of a disk */
-    int64_t have;          /* bytes that came, of which those before `gone` are there no more */
+    int once;              /* read once: the pipe may be endless, and its beginning is kept in memory */
+    int forgets;           /* 1: bytes that were read are dropped */
+    int in_memory;         /* 1: the file is in memory, not on a disk */
+    int64_t have;          /* bytes received; those before `gone` were dropped */
     int64_t gone;
-    steno_error error;     /* why no more comes */
+    steno_error error;     /* why reading stopped */
     char chunk[CHUNK_SZ];
 };
 
@@ -82,7 +84,7 @@ static int cannot_grow(const struct media_live *l, int why, steno_error *e)
                       "room (TMPDIR), or save the audio in a file and name that", l->in->name, l->have, l->dir, strerror(why));
 }
 
-/* A file in `dir`, else where the system has room. */
+/* A file in `dir`, or else in a folder with room. */
 static int disk_open(const struct media_input *in, const char **dir, steno_error *e)
 {
     int fd = spool_open(*dir ? *dir : P_tmpdir);
@@ -94,7 +96,7 @@ static int disk_open(const struct media_input *in, const char **dir, steno_error
     return fd;
 }
 
-/* From memory to a disk: a container that shows no sound at its beginning may want all of it. */
+/* Move from memory to a disk: a container without sound at its beginning may need the whole pipe. */
 static int move_to_disk(struct media_live *l, steno_error *e)
 {
     const int fd = disk_open(l->in, &l->dir, e), from = l->in->fd;
@@ -115,7 +117,7 @@ static int move_to_disk(struct media_live *l, steno_error *e)
     return STENO_OK;
 }
 
-/* Is there room for a chunk? The disk is not filled by what may have no end. */
+/* Check that there is room for a chunk: an endless pipe must not fill the disk. */
 static int check_room(struct media_live *l, steno_error *e)
 {
     struct statvfs s;
@@ -134,7 +136,7 @@ static int check_room(struct media_live *l, steno_error *e)
                       l->in->name, l->have, l->dir);
 }
 
-/* Drop what lies before `at`. What is behind it is less than a chunk, since no more is taken than is asked for. @return 0, or -1 */
+/* Drop the bytes before `at`. Less than a chunk remains after it, because only requested bytes are received. @return 0, or -1 */
 static int forget(struct media_live *l, int64_t at)
 {
     const int64_t left = l->have - at;
@@ -146,7 +148,7 @@ static int forget(struct media_live *l, int64_t at)
     return 0;
 }
 
-/* Take what the pipe has. @return 1, 0 at its end, or a status */
+/* Receive the available bytes. @return 1, 0 at the end, or a status */
 static int take(struct media_live *l, steno_error *e)
 {
     const struct media_input *in = l->in;
@@ -193,7 +195,7 @@ int media_live_begin(struct media_input *in, int fd, const char *dir, int once, 
     if (in->fd < 0) return e ? e->status : STENO_EIO;
     if (write_all(in->fd, (const char *)in->head, (size_t)in->head_sz) < 0)
         return media_fail(e, STENO_EIO, "%s: the temporary file in %s could not grow: %s", in->name, l->dir, strerror(errno));
-    in->head_sz = 0; /* it is in the file now */
+    in->head_sz = 0; /* the file now contains it */
     in->pull = pull;
     in->size = INT64_MAX / 4;
     return STENO_OK;

@@ -1,10 +1,10 @@
 /* steno-media: WAV at 16 kHz without FFmpeg. SPDX-License-Identifier: MIT
  *
- * Always there for 16-bit mono files, which need no conversion; for the rest where the build has no FFmpeg.
+ * Always used for 16-bit mono files, which need no conversion, and for all WAV files in builds without FFmpeg.
  *
- * RIFF is a list of chunks of which two matter, `fmt ` and `data`; sizes are often wrong (streams write 0 or -1, cut files promise too
- * much), so the data chunk is taken to end with the file at the latest. Samples become 16-bit values first, as the reference has them:
- * one channel equals FFmpeg's conversion bit for bit, several are averaged, or one of them is picked. */
+ * RIFF is a list of chunks, of which only `fmt ` and `data` matter. Sizes are often wrong (streams write 0 or -1, cut files are shorter
+ * than declared), so the data chunk ends with the file at the latest. Samples are first converted to 16 bits, as in the reference. One
+ * channel equals FFmpeg's conversion bit for bit; several are averaged, or one of them is picked. */
 #include "media.h"
 
 #include <math.h>
@@ -15,13 +15,13 @@ enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe, CHANNELS_MAX = 256, 
 
 struct wav {
     const struct media_input *in;
-    int64_t data, end, at; /* byte positions: first sample, past the last whole frame, next */
+    int64_t data, end, at; /* byte offsets: first sample, end of the last whole frame, next sample */
     int is_float, bytes;   /* of one sample */
     int channels, frame_sz;
-    int channel;           /* that is given, or STENO_MEDIA_MIX */
-    int whole;             /* the data chunk's size is given and lies within the file */
-    int64_t promised;      /* bytes of samples that the file says it has, -1: it does not say */
-    int64_t heard;         /* bytes, the most of all passes */
+    int channel;           /* the selected channel, or STENO_MEDIA_MIX */
+    int whole;             /* the data chunk's size is given and fits the file */
+    int64_t promised;      /* bytes of samples that the file declares; -1: not declared */
+    int64_t heard;         /* bytes, the maximum over all passes */
     int ended;
     uint8_t chunk[CHUNK_SZ];
 };
@@ -74,14 +74,14 @@ static int wav_probe(const struct media_input *in, steno_error *e)
     return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a WAV file; this build has no FFmpeg and reads nothing else", in->name);
 }
 
-/* Walk the chunks until the samples are found. */
+/* Walk the chunks up to the samples. */
 static int read_header(struct wav *w, steno_error *e)
 {
     const char *name = w->in->name;
     uint8_t h[16];
     const int known = wav_probe(w->in, e);
     if (known != STENO_OK) return known;
-    uint64_t data_sz64 = 0; /* RF64 keeps the true size in front */
+    uint64_t data_sz64 = 0; /* RF64 stores the true size before the samples */
     int64_t at = 12;
     for (int i = 0; i < CHUNKS_MAX && media_input_exactly(w->in, at, h, 8); i++) {
         const uint32_t size = le32(h + 4);
@@ -122,7 +122,7 @@ static double float_sample(const uint8_t *p, int bytes)
     return d;
 }
 
-/* One sample as a 16-bit value, cut off as FFmpeg does (NaN becomes the lowest). */
+/* One sample as a 16-bit value, clipped like FFmpeg (NaN becomes the lowest). */
 static int sample_s16(const struct wav *w, const uint8_t *p)
 {
     if (w->is_float) {

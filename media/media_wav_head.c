@@ -1,22 +1,24 @@
 /* steno-media: WAV heads that FFmpeg reads wrongly, written again. SPDX-License-Identifier: MIT
  *
- * A recorder that was killed leaves sizes of 0 or -1, in RF64, BW64 and Wave64 too, where FFmpeg takes them as they are and finds no sound;
- * a recorder of 24 bits in 32 gives the number of valid bits, which FFmpeg takes for the size of a sample; and some writers leave out the
- * byte behind an odd chunk. In all of these the samples are there, so a plain head is put in the place of theirs. */
+ * steno-media: replacement for WAV headers that FFmpeg misreads.
+ *
+ * A recorder that was killed leaves sizes of 0 or -1. In RF64, BW64 and Wave64, FFmpeg uses these as they are and finds no sound. A
+ * recorder of 24 bits in 32 stores the number of valid bits, which FFmpeg takes for the size of a sample. Some writers omit the padding
+ * byte after an odd chunk. In all these files the samples are present, so a plain header replaces theirs. */
 #include "media.h"
 
 #include <string.h>
 
 enum { CHUNKS_MAX = 4096, TAG_EXTENSIBLE = 0xfffe, LE_SZ = 8 };
 
-/* What a file's own head says. */
+/* The data of a file's own header. */
 struct found {
     uint8_t format[MEDIA_WAV_FORMAT_MAX]; /* the body of `fmt ` */
     uint32_t format_sz;
-    int64_t data, size; /* where samples begin, and how many bytes they have; -1: to the end */
+    int64_t data, size; /* offset and bytes of the samples; -1: to the end */
     int is_long;        /* RF64, BW64, Wave64 */
-    int is_open;        /* and the size that those have is none */
-    int is_odd;         /* a byte is missing behind an odd chunk */
+    int is_open;        /* 1: and its 64-bit size is not valid */
+    int is_odd;         /* 1: the padding byte after an odd chunk is missing */
 };
 
 static uint64_t le(const uint8_t *p, int n)
@@ -38,7 +40,7 @@ static int take_format(struct found *w, const struct media_input *in, int64_t at
     return 1;
 }
 
-/* The size of the samples, or -1 where what is written cannot be one. */
+/* The size of the samples, or -1 if the stored value is not possible. */
 static int64_t data_size(uint64_t size)
 {
     return size == 0 || size >= (uint64_t)1 << 62 ? -1 : (int64_t)size;
@@ -52,7 +54,7 @@ static int is_name(const uint8_t *h)
     return 0;
 }
 
-/* Where the chunk behind one that ends at `end` begins. */
+/* The offset of the chunk after one that ends at `end`. */
 static int64_t next_chunk(struct found *w, const struct media_input *in, int64_t end)
 {
     uint8_t h[5];
@@ -105,7 +107,7 @@ static int find_wave64(struct found *w, const struct media_input *in)
     return 0;
 }
 
-/* Bytes of a sample by its number of valid bits, which is what FFmpeg goes by, are not those that it has. */
+/* Whether the number of valid bits, which FFmpeg uses, gives another sample size than the real one. */
 static int bits_mislead(const uint8_t *f, uint32_t size)
 {
     const uint64_t channels = le(f + 2, 2), frame = le(f + 12, 2), valid = size >= 20 ? le(f + 18, 2) : 0;
@@ -113,7 +115,7 @@ static int bits_mislead(const uint8_t *f, uint32_t size)
     return (le(f + 24, 2) == 1 || le(f + 24, 2) == 3) && (valid + 7) / 8 != frame / channels;
 }
 
-/* The tags of what the two kinds of file have in common. */
+/* The chunks that both kinds of file have in common. */
 static int look(struct found *w, const struct media_input *in)
 {
     static const uint8_t wave64[16] = { 'r', 'i', 'f', 'f', 0x2e, 0x91, 0xcf, 0x11, 0xa5, 0xd6, 0x28, 0xdb, 4, 0xc1, 0, 0 };

@@ -1,8 +1,8 @@
-# steno: what the scripts share; read with ". script/common.sh" in the project's folder. SPDX-License-Identifier: MIT
+# steno: functions shared by the scripts; use ". script/common.sh" in the project's folder. SPDX-License-Identifier: MIT
 
 jobs_n() { nproc 2>/dev/null || echo 2; }
 
-# build_configure PRESET FOLDER [OPTION...]: an existing folder keeps its generator and the options somebody gave it.
+# build_configure PRESET FOLDER [OPTION...]: an existing folder keeps its generator and its options.
 build_configure()
 {
     local preset=$1 folder=$2
