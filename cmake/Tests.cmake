@@ -284,6 +284,13 @@ foreach(header IN ITEMS include/steno/steno.h media/steno_media.h out/steno_outp
     endforeach()
 endforeach()
 
+find_program(STENO_CC_ARM64 aarch64-linux-gnu-gcc)
+mark_as_advanced(STENO_CC_ARM64)
+if(STENO_CC_ARM64)
+    steno_test(header.layout.arm64 LABELS header COMMAND ${STENO_CC_ARM64} -x c -std=c17 ${strict} -I${PROJECT_SOURCE_DIR}/out
+        -I${PROJECT_SOURCE_DIR}/live ${PROJECT_SOURCE_DIR}/tests/api/layout_holds.h)
+endif()
+
 # ---- fuzzing; without libFuzzer every target still replays its corpus tests/data/fuzz/NAME
 
 file(GLOB sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)

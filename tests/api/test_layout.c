@@ -1,9 +1,6 @@
 /* steno tests: structs of callers that were compiled with another header. SPDX-License-Identifier: MIT */
-#include "layout.h"
+#include "layout_holds.h"
 #include "shipped_bytes.h"
-#include "steno_live.h"
-#include "steno_media.h"
-#include "steno_output.h"
 
 static void test_structs_filled_by_an_older_caller_get_only_their_bytes(void **state)
 {
@@ -77,13 +74,6 @@ struct place { const char *of, *name; size_t at, want; }; /* name: NULL for the 
 #define OF_FIELD(type, field, offset) { #type, #field, offsetof(type, field), offset },
 static const struct place places[] = { EACH_PLACE(OF_STRUCT, OF_FIELD) };
 /* clang-format on */
-
-/* The same when this is compiled, so that every compiler for a 64-bit processor checks it, where the test is not run, too. */
-#if UINTPTR_MAX == UINT64_MAX
-#define HOLDS_SIZE(type, sz) _Static_assert(sizeof(type) == (sz), #type " has another size");
-#define HOLDS_PLACE(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field " is elsewhere");
-EACH_PLACE(HOLDS_SIZE, HOLDS_PLACE)
-#endif
 
 static int is_listed(const char *of, const char *name)
 {
