@@ -71,7 +71,7 @@ static int read_time(int64_t *ms, const char *text)
 
 static int bad_time(const char *spelled, const char *text)
 {
-    return message_usage("%s: \"%s\" is no time; write 1:30, 1:02:03 or 1:02:03.500", spelled, text);
+    return message_usage("%s: \"%s\" is not a time; write 1:30, 1:02:03 or 1:02:03.500", spelled, text);
 }
 
 static int set_int(const struct arg *r, int64_t *to, const char *spelled, const char *text)

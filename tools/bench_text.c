@@ -78,7 +78,7 @@ struct figures { const struct way *way; const steno_model_info *i; const char *n
 static void print_table(const struct figures *f)
 {
     printf("model: %s, weights %s, level %s, %d threads\n", f->name, f->i->weight_type, f->i->cpu_level, f->threads);
-    printf("a text of %d tokens is said behind a prompt of %d\n\n", f->n_answer, f->n_prompt);
+    printf("a text of %d tokens after a prompt of %d\n\n", f->n_answer, f->n_prompt);
     printf("%-8s %8s %10s %9s %9s %11s %10s %7s %7s\n", "guesses", "runs", "tokens/run", "guessed", "right", "ms, median", "tokens/s",
            "gain", "best");
     for (int i = 0; i < N_WAYS; i++) {
@@ -135,7 +135,7 @@ int bench_text(const struct engine *e, const struct bench_text_opts *o, const ch
     if (!way) message("out of memory for %d runs", runs);
     steno_model_info_get(e->model, &i);
     int code = way ? read_both(&prompt, &answer, e, o) : EXIT_MEMORY;
-    if (code == EXIT_OK && answer.n < 2) code = message_usage("--answer: a text of two tokens or more");
+    if (code == EXIT_OK && answer.n < 2) code = message_usage("--answer: the text has fewer than two tokens");
     if (code == EXIT_OK) code = measure(way, e->session, &prompt, &answer, runs);
     if (code == EXIT_OK) {
         const struct figures f = { way, &i, name ? name : i.name, steno_team_threads(e->team), prompt.n, answer.n };

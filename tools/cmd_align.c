@@ -123,7 +123,7 @@ static void note_words(struct notes *n, const steno_session *s)
     int all = 0, lost = 0;
     for (int i = 0; i < steno_segment_count(s); i++)
         for (int k = 0; steno_word_get(s, i, k, &w) == STENO_OK; k++, all++) lost += w.t0_ms < 0;
-    if (lost) notes_add(n, NOTE_DOUBTFUL, "%d of %d word%s have no time: they were not found in the sound", lost, all, all == 1 ? "" : "s");
+    if (lost) notes_add(n, NOTE_DOUBTFUL, "%d of %d word%s have no time: they were not found in the audio", lost, all, all == 1 ? "" : "s");
 }
 
 static int words_print(const steno_session *s, int json, const struct notes *notes)

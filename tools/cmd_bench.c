@@ -422,8 +422,9 @@ static int check_given(const struct opts *o)
     const struct args_given *g = o->engine.given;
     for (int i = 0; i < 2 && o->engine.model; i++)
         if (option_was_given(g, i ? "type" : "shape"))
-            return message_usage("%s is of a random model: it does not go with -m", option_name(name, g, i ? "type" : "shape"));
-    if (o->draft && (o->engine.model || o->text.answer)) return message_usage("--draft is about shapes: -m and --answer do not go with it");
+            return message_usage("%s is for a model of random weights: it and -m exclude each "
+                                 "other", option_name(name, g, i ? "type" : "shape"));
+    if (o->draft && (o->engine.model || o->text.answer)) return message_usage("--draft is for --shape: it excludes -m and --answer");
     if (bench_text_check(&o->text) != EXIT_OK) return EXIT_USAGE;
     if (o->json && option_was_given(g, "output-format") && o->format != BENCH_JSON)
         return message_usage("--json and another %s exclude each other", option_name(name, g, "output-format"));

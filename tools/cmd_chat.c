@@ -122,7 +122,7 @@ static int say(struct chat *c, const int32_t *ids, int n)
     signals_forget();
     const struct notes notes = lm_notes(c->e.model, c->e.session, n);
     for (int i = 0; i < notes.n && rc >= 0; i++)
-        if (notes.note[i].kind == NOTE_CONTEXT_FULL) message("%s, /reset begins anew", notes.note[i].text);
+        if (notes.note[i].kind == NOTE_CONTEXT_FULL) message("%s, /reset starts a new conversation", notes.note[i].text);
         else if (!c->o->engine.quiet) message("%s", notes.note[i].text);
     const int code = keep_answer(c, rc);
     return code == EXIT_OK ? message_flush() : code;
@@ -135,7 +135,8 @@ static int answer(struct chat *c, const char *line)
     if (code != EXIT_OK) return code;
     const int n = lm_prompt(&ids, c->e.model, &c->o->lm, c->talk.turn, c->talk.n, 0, &code);
     if (n >= 0 && n > c->ctx) {
-        message("the context of %d tokens is full: with this the conversation has %d. /reset begins anew, --ctx-size makes room", c->ctx,
+        message("the context of %d tokens is full: with this line the conversation has %d. /reset starts a new one, --ctx-size makes "
+                "room", c->ctx,
                 n);
         talk_cut(&c->talk, c->talk.n - 1);
     } else if (n >= 0) code = say(c, ids, n);
@@ -151,7 +152,7 @@ static int command(struct chat *c, const char *line, int *ends)
     if (line[0] != '/') return 0;
     if (!strcmp(line, "/exit") || !strcmp(line, "/quit")) *ends = 1;
     else if (!strcmp(line, "/reset")) talk_cut(&c->talk, c->talk.n_system);
-    else message("%s is none of /reset and /exit", line);
+    else message("%s: unknown command; the commands are /reset and /exit", line);
     return 1;
 }
 
@@ -184,7 +185,7 @@ static int open_talk(struct chat *c)
     if (code == EXIT_OK) (void)lm_prompt(&ids, c->e.model, &c->o->lm, c->talk.turn, c->talk.n, 0, &code);
     free(ids);
     talk_cut(&c->talk, c->talk.n_system);
-    if (code == EXIT_MODEL) message("--prompt-template says how its turns are written; \"steno generate --raw\" needs none");
+    if (code == EXIT_MODEL) message("--prompt-template sets the form of its turns; \"steno generate --raw\" needs none");
     if (code != EXIT_OK) return code;
     steno_model_info_get(c->e.model, &i);
     c->ctx = i.n_text_ctx;
@@ -199,7 +200,7 @@ int cmd_chat(int argc, char **argv)
     int n;
     int code = args_parse(&chat_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n) return message_usage("chat takes no operands; --system TEXT tells the model something first");
+    if (n) return message_usage("chat takes no operands; --system TEXT sets its instructions");
     code = lm_check_named(&o.engine, "chat");
     if (code == EXIT_OK) code = engine_open(&c.e, &o.engine, 0);
     if (code != EXIT_OK) return code;

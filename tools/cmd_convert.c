@@ -180,7 +180,7 @@ static int look(struct ledger *l, struct origin *from, const struct opts *o, con
         message("out of memory for a path");
         return EXIT_MEMORY;
     }
-    if (o->imatrix && (code = ledger_code_read(l, "the file of importance", o->imatrix)) != EXIT_OK) return code;
+    if (o->imatrix && (code = ledger_code_read(l, "the importance file", o->imatrix)) != EXIT_OK) return code;
     const int status = ledger_plan(l, to);
     if (status == LEDGER_READ) return message_usage("%s is %s and would be overwritten; choose another name", to, l->refused.what);
     if (status != LEDGER_OK) return ledger_code(l, status);
@@ -227,7 +227,7 @@ static int write_file(const struct origin *from, const char *to, const char *typ
     p.user = &out;
     out.shows = !o->engine.quiet && progress_can_redraw();
     if (model_out_open(&out.to, to, is_folder(o, to))) {
-        if (errno == ENOTEMPTY) return cannot_write(to, "the folder has files in it; name a new one");
+        if (errno == ENOTEMPTY) return cannot_write(to, "the folder is not empty; name a new one");
         return message_not_written(to, errno);
     }
     const int rc = steno_model_convert(from->path, &p, &err);
@@ -240,7 +240,7 @@ static int write_file(const struct origin *from, const char *to, const char *typ
     if (model_out_end(&out.to, 1)) return message_not_written(to, errno);
     if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* it came when the model was as good as whole */
     if (!o->engine.quiet && out.others)
-        message("%d of %d tensors have rows that are no whole blocks, and are of another type: %s", out.others, out.tensors, out.other);
+        message("%d of %d tensors have rows that are not whole blocks, and get another type: %s", out.others, out.tensors, out.other);
     if (!o->engine.quiet)
         message("%s: %lld bytes; %s had %lld (%.0f %% of that)%s", to, (long long)out.to.n, from->path, (long long)from->size,
                 from->size ? 100.0 * (double)out.to.n / (double)from->size : 0, left_out(p.form, from));
@@ -284,7 +284,7 @@ int cmd_convert(int argc, char **argv)
     int n;
     const int code = args_parse(&convert_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n != 2) return message_usage("convert takes a model and the name of the file that is made of it, not %d operands", n);
+    if (n != 2) return message_usage("convert takes a model and an output file, not %d operands", n);
     return convert(&o, argv[0], argv[1], o.type == AUTO ? NULL : type_name(type, o.type));
 }
 
@@ -296,11 +296,11 @@ int cmd_quantize(int argc, char **argv)
     int n, i = AUTO + 1;
     const int code = args_parse(&quantize_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n != 3) return message_usage("quantize takes a model, the name of the file that is made of it, and a type, not %d operands", n);
+    if (n != 3) return message_usage("quantize takes a model, an output file and a type, not %d operands", n);
     while (i < N_TYPES && !is_type(argv[2], type_name(type, i))) i++;
     if (i == N_TYPES)
-        return message_usage("%s is no type that is written; f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 are, and of language models "
-                             "q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k, of Whisper models "
+        return message_usage("unknown type %s; types are f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0, for language models also q6_k, "
+                             "q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k, for Whisper models also "
                              "q6_k, q5_k, q4_k, q3_k and q2_k", argv[2]);
     return convert(&o, argv[0], argv[1], type);
 }

@@ -91,9 +91,9 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
         steno_model_info i = { .size = sizeof i };
         steno_model_info_get(e->model, &i);
         if (option_served(e->model, "without_timestamps")) /* as those are that are made in both kinds */
-            return message_usage("this model knows English only; detecting a language needs a multilingual Whisper model");
-        return message_usage("-m: a %s model does not detect a language by itself (one that tags its text tells it with the text: see "
-                             "the language in -f jsonl); give a multilingual Whisper model", i.family);
+            return message_usage("this model knows English only; language detection needs a multilingual Whisper model");
+        return message_usage("-m: a %s model does not detect a language by itself (a model with tags reports it with the text, as "
+                             "\"language\" in -f jsonl); give a multilingual Whisper model", i.family);
     }
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return sound_failed(file, STENO_ENOMEM, "");

@@ -111,10 +111,10 @@ static void report_levels(struct report *r)
     }
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
-    static const char int16[] = "int16 (products of encoders: the level used is faster so than in f32; of the 328 texts of our collection "
-                                "0 change; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 %s; --verify "
-                                "keeps all)";
-    static const char f32[] = "f32 (products of encoders: the level used gains nothing from int16)";
+    static const char int16[] = "int16 (products of encoders: faster than f32 at the level used; changes 0 of the 328 texts of the "
+                                "project's collection; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 %s; "
+                                "--verify keeps all)";
+    static const char f32[] = "f32 (products of encoders: int16 is not faster at the level used)";
     snprintf(value, sizeof value, int16, strcmp(best, "amx") ? "12" : "17");
     line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_INT16 ? value : f32);
 }
@@ -339,11 +339,11 @@ static void place_of(char *out, size_t n, const char *reason)
 static const char *advice_for(int status)
 {
     switch (status) {
-    case STENO_EIO: return "see that the path is right and may be read";
-    case STENO_EFORMAT: return "the file is damaged or was cut: get it again and compare its size with that of the original";
-    case STENO_EUNSUPPORTED: return "this version cannot use it: take another form of the same model";
-    case STENO_ENOVOCAB: return "the model carries no vocabulary: give one with --vocab, or put it beside the model";
-    case STENO_ENOMEM: return "take a smaller model, or one in a smaller type";
+    case STENO_EIO: return "check the path and its permissions";
+    case STENO_EFORMAT: return "the file is damaged or truncated: download it again and compare its size with that of the original";
+    case STENO_EUNSUPPORTED: return "this version cannot use it: use another format of the same model";
+    case STENO_ENOVOCAB: return "the model has no vocabulary: give one with --vocab, or put it beside the model";
+    case STENO_ENOMEM: return "use a smaller model, or one in a smaller type";
     default: return "";
     }
 }
@@ -440,7 +440,7 @@ int cmd_doctor(int argc, char **argv)
     r.json = o.json;
     char *path = n ? models_find(argv[0]) : NULL;
     if (n && !path && errno == ENOMEM) {
-        message("out of memory while model %s is looked for", argv[0]);
+        message("out of memory while looking for model %s", argv[0]);
         return EXIT_MEMORY;
     }
     code = path ? ledger_code_read(NULL, "the model", path) : EXIT_OK;

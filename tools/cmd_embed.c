@@ -101,7 +101,7 @@ static int add_operand(struct texts *t, const char *operand)
     const int from_stdin = !operand || strcmp(operand, "-") == 0;
     const char *name = from_stdin ? "standard input" : operand + 1;
     const int64_t bad = !from_stdin && operand[0] != '@' ? utf8_invalid_at(operand) : -1;
-    if (bad >= 0) return message_usage("text %d is not text in UTF-8 at byte %lld", t->n + 1, (long long)bad);
+    if (bad >= 0) return message_usage("text %d is not valid UTF-8 at byte %lld", t->n + 1, (long long)bad);
     if (!from_stdin && operand[0] != '@') return add(t, operand, NULL, t->n + 1);
     switch (text_file_read(&bytes, from_stdin ? "-" : name, from_stdin, TEXT_MOST, why, sizeof why)) {
     case TEXT_FILE_READ: break;

@@ -112,11 +112,11 @@ static int check(const struct opts *o, int n, char **argv)
         return message_usage("generate needs a prompt: PROMPT, --prompt TEXT, --file FILE or --prompts FILE%s",
                              n || o->prompt || o->file || o->prompts ? ", and only one of them" : "");
     if (!o->prompts && option_was_given(o->engine.given, "batch-size"))
-        return message_usage("--batch-size is of many prompts, and needs --prompts");
+        return message_usage("--batch-size needs --prompts");
     if (n && !*argv[0]) return message_usage("the prompt is empty");
-    if (o->ids && o->json) return message_usage("--json has the ids, too: leave --ids away");
+    if (o->ids && o->json) return message_usage("--json includes the ids: leave out --ids");
     if (o->raw && (o->lm.system || o->lm.prompt_template || !o->lm.think))
-        return message_usage("--raw has no turns: leave --%s away",
+        return message_usage("--raw has no turns: leave out --%s",
                              o->lm.system ? "system" : o->lm.prompt_template ? "prompt-template" : "no-think");
     return EXIT_OK;
 }

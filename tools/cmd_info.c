@@ -113,7 +113,7 @@ static int print_tensors(int json, const struct engine *e)
 {
     struct tensors all = { json, 0 };
     steno_error err;
-    if (!e->path) return message_usage("--tensors is for models of files, and the built-in one is none");
+    if (!e->path) return message_usage("--tensors is for model files: the built-in model is not one");
     if (json) printf(", \"tensors\": [");
     const int rc = steno_tensors_list(e->path, tensor_line, &all, &err);
     if (json) putchar(']');

@@ -141,7 +141,7 @@ static int check_place(const struct linking *l, const char *path, enum place is)
     (void)l;
     if (is == NO_ROOM) return tell_error(path);
     if (is != FOREIGN_THERE) return EXIT_OK;
-    message("%s: it is there and no link to steno: nothing is done (give another folder, or the names that are wanted)", path);
+    message("%s: it exists and is not a link to steno: nothing is done (give another folder, or only the names you need)", path);
     return EXIT_OUTPUT;
 }
 
@@ -152,7 +152,7 @@ static int check_names(const struct linking *l)
         char names[256];
         if (d && !d->refused) continue;
         dialect_names(names, sizeof names);
-        return message_usage("%s is not the name of a program that is known; these are: %s", l->names[i], names);
+        return message_usage("%s is not a known program; known programs: %s", l->names[i], names);
     }
     return EXIT_OK;
 }
@@ -191,7 +191,7 @@ int cmd_install_dialects(int argc, char **argv)
     code = check_names(&l);
     if (code != EXIT_OK) return code;
     if (stat(l.dir, &st) && errno == ENOENT) {
-        message("%s: there is no such folder; make it first: mkdir -p \"%s\"", l.dir, l.dir);
+        message("%s: no such folder; make it first: mkdir -p \"%s\"", l.dir, l.dir);
         return EXIT_OUTPUT;
     }
     if (stat(l.dir, &st)) return tell_error(l.dir);

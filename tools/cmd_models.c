@@ -82,7 +82,7 @@ static char *name_of_page(int *hub, const struct hub_env *env, const char *url, 
     const char *fault = hub_page_read(&spec, hub, env, url);
     address_shown(shown, sizeof shown, url);
     char *name = fault ? NULL : hub_format("%s%s%s%s%s", spec.id, spec.rev[0] ? "@" : "", spec.rev, spec.file[0] ? ":" : "", spec.file);
-    if (fault) hub_fail(e, HUB_EARG, "%s: no name of a model: %s", shown, fault);
+    if (fault) hub_fail(e, HUB_EARG, "%s: not a model name: %s", shown, fault);
     else if (!name) hub_no_memory(e, "a name");
     return name;
 }
@@ -96,7 +96,7 @@ static int read_pages(struct models_call *c, char **made, struct hub_error *e)
         made[i] = name_of_page(&c->hub_of[i], c->env, c->name[i], e);
         if (!made[i]) return e->status;
         if (c->o->hub_given && c->hub_of[i] != c->o->hub)
-            return hub_fail(e, HUB_EARG, "%s: its page is of the other hub than --hub says", made[i]);
+            return hub_fail(e, HUB_EARG, "%s: its page is on another hub than that of --hub", made[i]);
         c->name[i] = made[i];
     }
     return HUB_OK;
@@ -139,6 +139,6 @@ int cmd_models(int argc, char **argv)
         const int refused = check_options(a, &given);
         return refused ? refused : act(a, &o, n - 1, argv + 1);
     }
-    if (is_near) return message_usage("models: \"%s\" is no action; did you mean %s?", argv[0], meant);
-    return message_usage("models: \"%s\" is no action; there are list, search, pull, rm, where and verify", argv[0]);
+    if (is_near) return message_usage("models: unknown action \"%s\"; did you mean %s?", argv[0], meant);
+    return message_usage("models: unknown action \"%s\"; actions are list, search, pull, rm, where and verify", argv[0]);
 }

@@ -77,12 +77,12 @@ static int choose(struct engine_opts *o, char **found)
     *found = o->model ? companion_named(&companion_punctuation, o->model, &no_memory)
                       : companion_find(&companion_punctuation, NULL, &no_memory);
     if (no_memory) {
-        message("out of memory while a model for punctuation is looked for");
+        message("out of memory while looking for a punctuation model");
         return EXIT_MEMORY;
     }
     if (*found) o->model = *found;
     if (o->model) return EXIT_OK;
-    return message_usage("punctuate needs a model for punctuation: -m FOLDER, such as FunASR's ct-punc");
+    return message_usage("punctuate needs a punctuation model: -m FOLDER, such as FunASR's ct-punc");
 }
 
 static int do_files(const struct engine *e, char **files, int n, int quiet)

@@ -136,7 +136,7 @@ static int do_file(struct search *q, const char *name)
     transcript_lines_end(&l);
     if (code == EXIT_OK && l.has_no_memory) code = no_memory();
     if (code == EXIT_OK && l.is_bad) {
-        message("%s: it is no JSON from segment %lld on", q->file, (long long)l.number + 1);
+        message("%s: it is not JSON from segment %lld on", q->file, (long long)l.number + 1);
         code = EXIT_INPUT;
     }
     free(text);
@@ -249,9 +249,9 @@ int cmd_search(int argc, char **argv)
     int n;
     int code = args_parse(&search_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n < 2) return message_usage("search takes what is looked for, and the files to look in");
+    if (n < 2) return message_usage("search takes a query, and the files to search");
     const int64_t bad = utf8_invalid_at(argv[0]);
-    if (bad >= 0) return message_usage("the query is not text in UTF-8 at byte %lld", (long long)bad);
+    if (bad >= 0) return message_usage("the query is not valid UTF-8 at byte %lld", (long long)bad);
     for (int i = 1; i < n; i++)
         if ((code = ledger_code_read(NULL, "an input", argv[i])) != EXIT_OK) return code;
     code = embed_open(&e, &o.engine, "search");

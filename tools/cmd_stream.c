@@ -97,7 +97,7 @@ static int hear(struct live *l, struct stream_text *p, const struct opts *o, con
     const int n_lost = rc ? 0 : stream_sound_lost(sound);
     if (!rc && !o->engine.quiet) stream_sound_notes(sound, file, p->has_text);
     stream_sound_close(sound);
-    if (n_lost) message("some sound of the microphone was lost, %d times: the machine does not keep up", n_lost);
+    if (n_lost) message("audio of the microphone was lost, %d times: the machine does not keep up", n_lost);
     if (!file) file = o->sound.mic ? "default" : "-";
     if (p->code != EXIT_OK) return p->code;
     if (rc == STENO_ENOMEM) {
@@ -105,7 +105,8 @@ static int hear(struct live *l, struct stream_text *p, const struct opts *o, con
         return EXIT_MEMORY;
     }
     const int code = rc ? sound_failed(file, rc, e.text) : EXIT_OK;
-    if (rc == STENO_EUNSUPPORTED && strcmp(file, "-") == 0) message("samples alone, without a file's head, need --raw s16le or the like");
+    if (rc == STENO_EUNSUPPORTED && strcmp(file, "-") == 0) message("raw samples, without a file's header, need --raw s16le or another "
+                                                                    "type");
     if (rc) return code;
     return signals_pending() ? EXIT_SIGNAL + signals_pending() : EXIT_OK;
 }
@@ -149,7 +150,7 @@ static int check_chunks(const struct args_given *given)
     char name[OPTION_TEXT_SZ];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_was_given(given, names[i]))
-            return message_usage("%s is not for this model, which hears chunk by chunk (--chunk-size) and takes nothing back",
+            return message_usage("%s is not for this model, which reads chunk by chunk (--chunk-size) and never changes a word",
                                  option_name(name, given, names[i]));
     return EXIT_OK;
 }
@@ -212,11 +213,11 @@ int cmd_stream(int argc, char **argv)
     int n;
     int code = args_parse(&stream_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n > 1) return message_usage("stream takes one sound, not %d", n);
+    if (n > 1) return message_usage("stream takes one sound file, not %d", n);
     code = stream_sound_check(&o.sound);
     if (code == EXIT_OK && !o.sound.mic && (!n || strcmp(argv[0], "-") == 0) && isatty(STDIN_FILENO))
-        return message_usage("standard input is the terminal: give a file, --mic for a microphone, or send sound through a pipe, as "
-                             "\"arecord -f S16_LE -r 16000 | steno stream\" does");
+        return message_usage("standard input is the terminal: give a file, --mic for a microphone, or pipe audio in, as \"arecord -f "
+                             "S16_LE -r 16000 | steno stream\" does");
     if (code == EXIT_OK) code = decode_opts_check(&d, &o.decode, 0);
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 0), argv, n);
     if (code != EXIT_OK) {

@@ -82,7 +82,7 @@ static int tokenize(const steno_model *m, const char *text, const struct opts *o
     const uint32_t flags = (o->special ? STENO_TOKENIZE_SPECIAL : 0u) | (o->whole ? STENO_TOKENIZE_WHOLE : 0u);
     const int most = steno_tokenize_text(m, text, strlen(text), flags, NULL, 0);
     if (most == STENO_EUNSUPPORTED && flags)
-        return message_usage("--%s is for language models that say how text becomes tokens", o->special ? "special" : "whole");
+        return message_usage("--%s is for language models with a tokenizer", o->special ? "special" : "whole");
     if (most == STENO_EUNSUPPORTED) {
         steno_model_info i = { .size = sizeof i };
         steno_model_info_get(m, &i);
@@ -129,7 +129,7 @@ static int check_ids(const steno_model *m, const char *at)
         if (!got) return EXIT_OK;
         if (got > 0 && id < i.n_vocab) continue;
         const int n = (int)strcspn(from, " \t\r\n,[]");
-        return message_usage("--decode: '%.*s' is no token of this model, whose ids are 0 to %d", n < 40 ? n : 40, from,
+        return message_usage("--decode: '%.*s' is not a token of this model; ids are 0 to %d", n < 40 ? n : 40, from,
                              (int)i.n_vocab - 1);
     }
 }
@@ -198,8 +198,8 @@ int cmd_tokenize(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("tokenize takes one text, @FILE, or - for standard input, not %d", n);
     if (o.decode && (o.ids || o.whole))
-        return message_usage("--%s has nothing to do with --decode, which prints text", o.ids ? "ids" : "whole");
-    if (o.json && o.ids) return message_usage("--json has the ids, too: leave --ids away");
+        return message_usage("--%s and --decode exclude each other: --decode prints text", o.ids ? "ids" : "whole");
+    if (o.json && o.ids) return message_usage("--json includes the ids: leave out --ids");
     code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     code = take_text(&text, argv[0]);

@@ -143,7 +143,7 @@ static int check_channels(struct transcribe_opts *o)
         o->channel = (int)n;
     }
     if (o->diarize && o->channel != JOB_MIX)
-        return message_usage("--diarize transcribes the mix: --channels %s does not go with it", o->channels);
+        return message_usage("--diarize transcribes the mix: it and --channels %s exclude each other", o->channels);
     return EXIT_OK;
 }
 
@@ -233,7 +233,7 @@ static int check(struct transcription *t, struct transcribe_opts *o)
     }
     if (r->n == 0) return message_usage("no input; give a sound file, or - for standard input");
     if (n_stdin > 1) return message_usage("standard input can be read once only");
-    if (o->resume && !n_files) return message_usage("--resume is for files: standard input and addresses begin anew each time");
+    if (o->resume && !n_files) return message_usage("--resume is for files: standard input and URLs start again each time");
     int code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF && !o->vad.join);
     if (code == EXIT_OK) code = check_channels(o);
     if (code == EXIT_OK) code = check_track(o);
@@ -302,7 +302,7 @@ static void print_timings(const struct transcription *t, int64_t wall_us)
     };
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         message("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);
-    if (t->engine.draft) message("drafted %lld tokens, %lld of them were right", (long long)all.n_drafted, (long long)all.n_accepted);
+    if (t->engine.draft) message("drafted %lld tokens, %lld of them accepted", (long long)all.n_drafted, (long long)all.n_accepted);
 }
 
 /* What decides the results, for resume; NULL: no memory. */

@@ -141,12 +141,12 @@ static int cut_weights(char *words, const char *file)
     switch (hotword_weights_cut(words, &line)) {
     case HOTWORDS_PLAIN: return EXIT_OK;
     case HOTWORDS_REFUSED:
-        return message_usage("--hotwords: %s: word %d has no weight above 0; a word is made likelier here, never less so: leave it out",
+        return message_usage("--hotwords: %s: word %d has no weight above 0; hot words become more likely, never less: leave it out",
                              file, line);
     case HOTWORDS_WEIGHTED: break;
     }
-    message("--hotwords: %s: weights behind words are left out, and all words count the same (--hotwords-boost); a number that belongs "
-            "to its word stays with a weight behind it: \"iPhone 15 :1\"", file);
+    message("--hotwords: %s: weights after words are ignored, and all words count the same (--hotwords-boost); a number that belongs to "
+            "its word stays if a weight follows it: \"iPhone 15 :1\"", file);
     return EXIT_OK;
 }
 
@@ -159,7 +159,7 @@ static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
     else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
     if (code != EXIT_OK) return code;
     tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");
-    if (!d->hotwords[0]) return message_usage("--hotwords: there is no word in %s", given[0] == '@' ? given + 1 : "it");
+    if (!d->hotwords[0]) return message_usage("--hotwords: %s has no words", given[0] == '@' ? given + 1 : "it");
     return given[0] == '@' ? cut_weights(d->hotwords, given + 1) : EXIT_OK;
 }
 

@@ -16,7 +16,7 @@
 
 static int is_there(const char *path)
 {
-    message("%s: cannot write: it is there already, and --dump replaces nothing; name another folder", path);
+    message("%s: cannot write: it exists, and --dump replaces nothing; name another folder", path);
     return EXIT_OUTPUT;
 }
 
@@ -175,7 +175,7 @@ int dump_write(struct dump *d, const steno_model *m, const char *input, const ch
     int code = EXIT_OK;
     if (fbank) add_fbank(d, m, input);
     if (!stem || d->failed) {
-        message("out of memory for what is made of %s", input);
+        message("out of memory for the dump of %s", input);
         code = EXIT_MEMORY;
     }
     for (int i = 0; i < d->n && code == EXIT_OK; i++) code = write_one(d, stem, mark, &d->table[i]);

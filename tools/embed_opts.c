@@ -23,7 +23,7 @@ static int open_slots(struct engine *e)
 int embed_open(struct engine *e, const struct engine_opts *o, const char *verb)
 {
     if (!o->model)
-        return message_usage("%s needs a model that makes vectors of texts: -m MODEL, such as a BERT of sentence-transformers", verb);
+        return message_usage("%s needs an embedding model: -m MODEL, such as a BERT of sentence-transformers", verb);
     int code = engine_open(e, o, 0);
     if (code != EXIT_OK) return code;
     code = open_slots(e);

@@ -90,7 +90,7 @@ static int check_given(const struct engine *e, const struct engine_opts *o, cons
     if (!o->given || steno_model_info_get(e->model, &i)) return EXIT_OK;
     const int carries = strncmp(i.format, "whisper.cpp", 11) == 0; /* its own, and nobody looks at another one */
     if (o->vocab && i.n_vocab && (carries || !engine_was_read(e->model, o->vocab)))
-        return message_usage("--vocab is for models that carry no vocabulary; this %s model has its own: leave it out", i.family);
+        return message_usage("--vocab is for models without a vocabulary; this %s model has its own: leave it out", i.family);
     struct args_given given = *o->given;
     if (o->cmvn_apart) option_forget(&given, "cmvn");
     return option_check(&given, e->model, STENO_CALL_OPEN, p);

@@ -16,7 +16,7 @@
 
 #define ON_CPU "" /* where to compute: there is nothing else in this version */
 #define NO_NGRAMS "!a window that repeats itself is decoded again here (--compression-ratio-threshold)"
-#define NO_SPEAKERS "!who speaks is told apart by channels alone (--diarize)"
+#define NO_SPEAKERS "!speakers are distinguished by channels only (--diarize)"
 #define MICROPHONE "!a microphone comes through a pipe: arecord -f S16_LE -r 16000 | steno stream"
 #define EACH_IS_ONE "!each of them is an option: --vad-threshold, --vad-min-silence-ms, --vad-speech-pad-ms, ..."
 #define OTHER_CACHE "!the caches are named by the environment: HF_HUB_CACHE, XDG_CACHE_HOME; -m takes a path, too"

@@ -169,7 +169,7 @@ static int add_one(struct inputs *in, const char *name, int recursive)
 /* Why a list is not read. */
 static int list_failed(const char *list, enum text_file how, const char *why)
 {
-    const char *hint = how == TEXT_FILE_UNREADABLE ? "" : how == TEXT_FILE_TOO_LONG ? ", and no name is" : ": this is no list of names";
+    const char *hint = how == TEXT_FILE_UNREADABLE ? "" : how == TEXT_FILE_TOO_LONG ? ", and no name is" : ": it is not a list of names";
     if (how == TEXT_FILE_NO_MEMORY) return no_memory();
     message("%s: %s%s", sound_name(list), why, hint);
     return EXIT_INPUT;

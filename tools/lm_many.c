@@ -77,7 +77,7 @@ static int add_lines(struct many *w)
 
 static int wrong_json(const struct many *w)
 {
-    message("%s: value %d is no JSON string, and no object with a string \"prompt\"", w->m->file, w->n + 1);
+    message("%s: value %d is neither a JSON string nor an object with a string \"prompt\"", w->m->file, w->n + 1);
     return EXIT_INPUT;
 }
 
@@ -119,7 +119,7 @@ static int read_prompts(struct many *w)
     }
     const int code = dot && !strcmp(dot, ".jsonl") ? add_json(w) : add_lines(w);
     if (code != EXIT_OK || w->n) return code;
-    message("%s: there is no prompt in it", file);
+    message("%s: it has no prompt", file);
     return EXIT_INPUT;
 }
 
@@ -264,7 +264,7 @@ static int check_memory(const struct many *w, const struct engine *e, const sten
     const int64_t need = steno_batch_memory(w->model, e->team, bp);
     const int64_t have = h.memory_limit && (!h.available || h.memory_limit < h.available) ? h.memory_limit : h.available;
     if (need < 0 || !have || need <= have) return EXIT_OK;
-    message("--batch-size %d takes %lld MB, and %lld MB are free: a smaller --ctx-size takes less", (int)bp->max_windows,
+    message("--batch-size %d needs %lld MB, and %lld MB are free: a smaller --ctx-size needs less", (int)bp->max_windows,
             (long long)(need >> 20), (long long)(have >> 20));
     return EXIT_MEMORY;
 }

@@ -105,7 +105,7 @@ void lm_params_close(struct lm_params *p)
 int lm_check_text(const char *what, const char *text)
 {
     const int64_t bad = utf8_invalid_at(text);
-    return bad < 0 ? EXIT_OK : message_usage("%s is not text in UTF-8 at byte %lld", what, (long long)bad);
+    return bad < 0 ? EXIT_OK : message_usage("%s is not valid UTF-8 at byte %lld", what, (long long)bad);
 }
 
 /* ---- prompts ----------------------------------------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static int add_by_template(struct ids *to, const steno_model *m, const char *for
     struct parts p = { 0 };
     int code = EXIT_OK;
     if (!strstr(form, "{prompt}"))
-        return message_usage("--prompt-template: it is none of chatml, llama2, llama3, gemma, and has no {prompt}");
+        return message_usage("--prompt-template: it is not chatml, llama2, llama3 or gemma, and has no {prompt}");
     char *text = without_escapes(form);
     if (!text) return no_memory();
     for (int i = 0; i < n && code == EXIT_OK; i++) {
@@ -270,8 +270,8 @@ int lm_check_turns(const steno_model *m, const struct lm_opts *o)
     steno_model_info i = { .size = sizeof i };
     steno_model_info_get(m, &i);
     if (o->prompt_template || strcmp(i.chat, "unknown") != 0) return EXIT_OK;
-    message("the model's chat template is not one that this version knows: --prompt-template TEXT gives the form of its turns, --raw goes "
-            "on with the text as it is");
+    message("this version does not know the model's chat template: --prompt-template TEXT sets the form of its turns, --raw continues the "
+            "text as it is");
     return EXIT_MODEL;
 }
 
@@ -288,7 +288,7 @@ int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_
     const steno_message turns[] = { { "system", o->system ? o->system : "" }, { "user", text } };
     int code = EXIT_OK;
     if (as_it_is && !raw && o->system)
-        return message_usage("--system: the model does not say how turns are written; --prompt-template does");
+        return message_usage("--system: the model has no chat template; --prompt-template sets one");
     if (as_it_is && !*text) return message_usage("the prompt is empty");
     *n = as_it_is || !o->system ? lm_prompt(ids, m, o, turns + 1, 1, as_it_is, &code) : lm_prompt(ids, m, o, turns, 2, 0, &code);
     return code;

@@ -9,7 +9,7 @@
 
 static int no_room(void)
 {
-    message("out of memory while a model for punctuation is looked for");
+    message("out of memory while looking for a punctuation model");
     return EXIT_MEMORY;
 }
 
@@ -42,17 +42,17 @@ int marks_check(const steno_model *m, const char *path, const char *jieba_dict, 
     steno_model_info i = { .size = sizeof i };
     steno_model_info_get(m, &i);
     if (jieba_dict && !i.jieba)
-        return message_usage("--jieba-dict: %s does not look for words of Chinese (it has no jieba_usr_dict)", path);
+        return message_usage("--jieba-dict: %s does not split Chinese into words (it has no jieba_usr_dict)", path);
     if (!quiet && i.jieba == 2)
-        message("note: %s finds words of Chinese with jieba's dictionary, which is not there: marks can differ from FunASR's; --jieba-dict "
-                "FILE names it (dict.txt of the Python package jieba)", path);
+        message("note: %s splits Chinese into words with jieba's dictionary, which is not installed: marks can differ from FunASR's; "
+                "--jieba-dict FILE names it (dict.txt of the Python package jieba)", path);
     return EXIT_OK;
 }
 
 static int open_at(struct marks *k, const struct marks_opts *o, const char *path, const struct engine *e, const struct engine_opts *eo)
 {
     steno_error err = { 0 };
-    const int code = engine_beside(&k->model, path, "a file of the model for punctuation", e, eo);
+    const int code = engine_beside(&k->model, path, "a file of the punctuation model", e, eo);
     if (code != EXIT_OK) return code;
     const int rc = steno_session_open(&k->session, k->model, e->team, NULL, &err);
     if (rc != STENO_OK) return message_model_error(NULL, rc, err.text);
@@ -77,11 +77,11 @@ int marks_open(struct marks *k, const struct marks_opts *o, const struct engine 
 {
     int no_memory = 0;
     memset(k, 0, sizeof *k);
-    if (o->none && o->jieba_dict) return message_usage("--jieba-dict is about punctuation, and --no-punctuation leaves it away");
+    if (o->none && o->jieba_dict) return message_usage("--jieba-dict and --no-punctuation exclude each other");
     if (o->none) return EXIT_OK;
     char *path = find(o, e, may, &no_memory);
     if (!path && (no_memory || o->model)) return no_room();
-    if (!path && o->jieba_dict) return message_usage("--jieba-dict is for a model of punctuation: --punctuation names one");
+    if (!path && o->jieba_dict) return message_usage("--jieba-dict needs a punctuation model: --punctuation names one");
     if (!path) return EXIT_OK;
     struct engine_opts own;
     char *dict;

@@ -63,8 +63,8 @@ static int alsa_load(struct alsa *a, steno_error *e)
     void *lib = dlopen("libasound.so.2", RTLD_NOW | RTLD_LOCAL), *p;
     const char *missing = NULL;
     if (!lib)
-        return refuse(e, "ALSA's library (%s) is not installed, without which no microphone is heard: install it (Debian, Ubuntu: "
-                         "libasound2; Fedora: alsa-lib), or hear samples of another program: %s",
+        return refuse(e, "ALSA's library (%s) is not installed, and a microphone needs it: install it (Debian, Ubuntu: libasound2; Fedora: "
+                         "alsa-lib), or read samples from another program: %s",
                       "libasound.so.2", "arecord -f S16_LE -r 16000 -t raw | steno stream --raw s16le");
 #define ALSA_BIND(f) \
     p = dlsym(lib, #f); \
@@ -129,14 +129,14 @@ static int mic_begin(struct mic *m, const char *device, steno_error *e)
     rc = m->alsa.snd_pcm_open(&m->pcm, device, PCM_CAPTURE, PCM_NONBLOCK);
     if (rc < 0) {
         m->pcm = NULL;
-        return refuse(e, "this microphone cannot be opened: %s; \"arecord -L\" lists those there are%s", m->alsa.snd_strerror(rc), "");
+        return refuse(e, "this microphone cannot be opened: %s; \"arecord -L\" lists all microphones%s", m->alsa.snd_strerror(rc), "");
     }
     rc = m->alsa.snd_pcm_set_params(m->pcm, PCM_S16_LE, PCM_INTERLEAVED, 1, RATE, 1, LATENCY_US);
     if (rc < 0)
-        return refuse(e, "this microphone does not give 16-bit mono samples at 16 kHz: %s; ALSA converts for the devices default and "
+        return refuse(e, "this microphone does not provide 16-bit mono samples at 16 kHz: %s; ALSA converts for the devices default and "
                          "plughw%s", m->alsa.snd_strerror(rc), "");
     rc = m->alsa.snd_pcm_start(m->pcm);
-    if (rc < 0) return refuse(e, "this microphone cannot be begun: %s%s", m->alsa.snd_strerror(rc), "");
+    if (rc < 0) return refuse(e, "this microphone cannot be started: %s%s", m->alsa.snd_strerror(rc), "");
     m->ring = malloc(RING * sizeof *m->ring);
     m->has_locks = m->ring && !pthread_mutex_init(&m->lock, NULL) && !pthread_cond_init(&m->changed, NULL);
     m->has_thread = m->has_locks && !pthread_create(&m->thread, NULL, take, m);
@@ -192,7 +192,7 @@ int64_t mic_read(struct mic *m, float *pcm, int64_t n, steno_error *e)
     pthread_cond_signal(&m->changed);
     pthread_mutex_unlock(&m->lock);
     if (some || !is_over) return some ? some : MIC_NOTHING_YET;
-    return why ? refuse(e, "the microphone gives no more sound: %s%s", m->alsa.snd_strerror(why), "") : 0;
+    return why ? refuse(e, "the microphone has stopped: %s%s", m->alsa.snd_strerror(why), "") : 0;
 }
 
 int64_t mic_waiting(struct mic *m)
@@ -215,8 +215,8 @@ int mic_open(struct mic **out, const char *device, steno_error *e)
 {
     (void)device;
     *out = NULL;
-    snprintf(e->text, sizeof e->text, "this build hears no microphone (STENO_MIC=OFF); hear samples of another program: "
-                                      "arecord -f S16_LE -r 16000 -t raw | steno stream --raw s16le");
+    snprintf(e->text, sizeof e->text, "this build has no microphone support (STENO_MIC=OFF); read samples from another program: arecord -f "
+                                      "S16_LE -r 16000 -t raw | steno stream --raw s16le");
     return e->status = STENO_EUNSUPPORTED;
 }
 

@@ -195,7 +195,7 @@ static int tell_missing(const char *name)
 {
     struct found f;
     if (errno == ENOMEM) {
-        message("out of memory while model %s is looked for", name);
+        message("out of memory while looking for model %s", name);
         return EXIT_MEMORY;
     }
     scan(&f);
@@ -322,10 +322,10 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     const int rc = models_open_file(out, &at->vocab, path, c->vocab, p, &e);
     at->path = path;
     if (rc == STENO_OK && at->vocab && !c->quiet)
-        message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
+        message("vocabulary: %s (the model has none; --vocab selects another)", at->vocab);
     if (rc == STENO_ENOVOCAB && !c->vocab) {
         const char *where = strstr(e.text, "openai-whisper"); /* of Whisper's models alone */
-        message("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a vocabulary file, a tokenizer "
+        message("%s: the model has no vocabulary, and none on this machine fits; give one with --vocab: a vocabulary file, a tokenizer "
                 "folder or a model that has one%s%s", path, where ? "; " : "", where ? where : "");
         return EXIT_MODEL;
     }
@@ -401,8 +401,8 @@ static void tell_choice(const struct model_found *at)
     const char *path = at->path ? at->path : "";
     char times[64] = "";
     if (at->speed < 10) snprintf(times, sizeof times, ", about %.1f times as fast", at->speed);
-    if (at->speed < 1) message("model: %s (none here keeps up with speech, this is the fastest%s; -m chooses another)", path, times);
-    else message("model: %s (the best one here that fits memory and keeps up with speech%s; -m chooses another)", path, times);
+    if (at->speed < 1) message("model: %s (no local model keeps up with speech, this is the fastest%s; -m selects another)", path, times);
+    else message("model: %s (the best local model that fits memory and keeps up with speech%s; -m selects another)", path, times);
 }
 
 static int open_best(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
@@ -412,15 +412,15 @@ static int open_best(steno_model **out, struct model_found *at, const struct mod
     if (rc == STENO_EARG) return EXIT_USAGE;
     if (rc == STENO_OK) {
         if (!c->quiet) tell_choice(at);
-        if (!c->quiet && at->vocab) message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
+        if (!c->quiet && at->vocab) message("vocabulary: %s (the model has none; --vocab selects another)", at->vocab);
         return EXIT_OK;
     }
     if (rc == STENO_ENOMEM && !t.n) {
-        message("out of memory while models are looked for");
+        message("out of memory while looking for models");
         return EXIT_MEMORY;
     }
     if (t.quiet && t.n) message_file(t.path, t.first.text);
-    message("%s: " MODELS_ADVICE, t.n ? "no model that can be used was found" : "no model was found");
+    message("%s: " MODELS_ADVICE, t.n ? "no usable model was found" : "no model was found");
     return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
 }
 
@@ -437,7 +437,7 @@ int models_open(steno_model **out, struct model_found *at, const struct model_ch
             return message_usage("--demo and -m exclude each other");
         }
         if (!demo && errno == ENOMEM) {
-            message("out of memory while the built-in model is looked for");
+            message("out of memory while looking for the built-in model");
             return EXIT_MEMORY;
         }
         if (!demo) {

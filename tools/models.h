@@ -51,6 +51,6 @@ char *models_folder(int i);
 enum { N_MODEL_FOLDERS = 5 };
 
 #define MODELS_ADVICE \
-    "\"steno models pull base\" gets one (148 MB; \"steno models list --all\" tells of others), or give a file with -m or in " \
-    "STENO_MODEL; \"steno --demo FILE\" runs the small built-in model, which knows spoken digits only"
+    "\"steno models pull base\" gets one (148 MB; \"steno models list --all\" lists others), or give a file with -m or in STENO_MODEL; " \
+    "\"steno --demo FILE\" runs the small built-in model, which knows spoken digits only"
 #endif

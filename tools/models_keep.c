@@ -77,7 +77,7 @@ int models_verify(const struct models_call *c)
     if (rc != HUB_OK) return models_failed(&e);
     if (!c->o->quiet) {
         message("%d files are right, %d are not%s", v->n_right, v->n_wrong, v->n_wrong ? "; models pull fetches them again" : "");
-        if (v->n_unknown) message("of %d files no hash is known", v->n_unknown);
+        if (v->n_unknown) message("no hash is known of %d files", v->n_unknown);
     }
     const int flushed = message_flush();
     return v->n_wrong ? EXIT_MODEL : flushed;
@@ -89,7 +89,7 @@ static int may_remove(const struct models_call *c, const char *name, int n, int6
     char line[16] = "";
     if (c->o->yes) return 1;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        message("%s: %d files, %.1f MB; nothing was removed: say --yes", name, n, (double)bytes / 1e6);
+        message("%s: %d files, %.1f MB; nothing was removed: give --yes", name, n, (double)bytes / 1e6);
         return 0;
     }
     fprintf(stderr, "steno: remove %s, %d files, %.1f MB? [y/N] ", name, n, (double)bytes / 1e6);

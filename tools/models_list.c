@@ -145,11 +145,11 @@ int models_where(const struct models_call *c)
         return message_flush();
     }
     if (errno == ENOMEM) {
-        message("out of memory while model %s is looked for", c->name[0]);
+        message("out of memory while looking for model %s", c->name[0]);
         return EXIT_MEMORY;
     }
     if (models_hub_tell(c->name[0], &size) < 0)
-        message("model %s: no such file or folder, and no model of that name; \"steno models list --all\" shows the names that there "
-                "are, and ORG/NAME names any model of a hub", c->name[0]);
+        message("model %s: no such file or folder, and no model of that name; \"steno models list --all\" lists all names, and ORG/NAME "
+                "names any model of a hub", c->name[0]);
     return EXIT_MODEL;
 }

@@ -71,14 +71,14 @@ static void on_done(void *user, const char *file, const char *path, int64_t byte
     if (s->bar) message_bar(NULL);
     if (!s->c->o->json && !s->c->o->quiet) {
         if (bytes) message("%s: %.1f MB fetched, hash is right", file, (double)bytes / 1e6);
-        else message("%s: is there already", file);
+        else message("%s: exists already", file);
     }
 }
 
 static void on_wait(void *user, double seconds, const char *why)
 {
     const struct show *s = user;
-    if (!s->c->o->quiet && !s->c->o->json) message("%s; another try in %.0f s", why, seconds);
+    if (!s->c->o->quiet && !s->c->o->json) message("%s; retry in %.0f s", why, seconds);
 }
 
 /* What is fetched for a name: of the table, whose files and hashes may be known without asking; or ORG/NAME. */
@@ -103,7 +103,8 @@ static int wish_read(struct wish *w, const struct models_call *c, int which, str
     if (rc != HUB_OK || strchr(name, '/')) return rc;
     hub_known_find(&w->known, name);
     if (c->o->hub_given && w->known.hub != c->o->hub)
-        return hub_fail(e, HUB_EARG, "%s: is fetched from %s; ORG/NAME names what the other hub has", name, c->env->hub[w->known.hub].name);
+        return hub_fail(e, HUB_EARG, "%s: is downloaded from %s; ORG/NAME names a model of the other "
+                                     "hub", name, c->env->hub[w->known.hub].name);
     w->hub = w->known.hub;
     snprintf(w->spec.rev, sizeof w->spec.rev, "%s", w->known.commit);
     if (w->known.file[0] && w->known.size < 0) snprintf(w->spec.file, sizeof w->spec.file, "%s", w->known.file);
@@ -131,7 +132,7 @@ static int pull_one(const struct models_call *c, struct show *show, int which, s
     if (rc == HUB_OK && !c->o->no_path) puts(got.path);
     if (rc != HUB_OK) address_hide(e->text);
     if (rc != HUB_OK) event(show, "error", 0, show->total, e->text);
-    if (rc != HUB_OK && got.partial) message("%s keeps what has come; the same command goes on from there", got.partial);
+    if (rc != HUB_OK && got.partial) message("%s keeps the partial download; the same command continues it", got.partial);
     hub_pulled_free(&got);
     return rc;
 }
@@ -146,9 +147,9 @@ static int pull_offline(const struct models_call *c, const char *name, struct hu
     char *path = rc == HUB_OK ? hub_model_path(&cache, &spec, e) : NULL;
     if (path) puts(path);
     else if (rc == HUB_OK && e->status != HUB_ENOMEM && hub_model_is_absent(&cache, &spec))
-        rc = hub_fail(e, HUB_EABSENT, "%s: the repository has no such file, as was found when it was last asked", name);
+        rc = hub_fail(e, HUB_EABSENT, "%s: the repository has no such file, by an earlier request", name);
     else if (rc == HUB_OK && e->status != HUB_ENOMEM)
-        rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches, and offline nothing is fetched; looked for in %s and %s", name,
+        rc = hub_fail(e, HUB_EABSENT, "%s: is not in the caches, and offline nothing is downloaded; searched %s and %s", name,
                       c->env->hub[HUB_HF].cache ? c->env->hub[HUB_HF].cache : "(no HOME)",
                       c->env->hub[HUB_MS].cache ? c->env->hub[HUB_MS].cache : "(no HOME)");
     else rc = e->status;
@@ -167,7 +168,7 @@ int models_open_http(struct http **out, const struct models_call *c, int which, 
         .tries = (int)c->o->retries, .most = 64 << 20, .stop = signals_stop, .waiting = waiting, .user = user,
     };
     if (c->env->is_plain[which] && !c->o->quiet)
-        message("%s is not encrypted: whoever is in between sees what is fetched; what comes is checked by its hash", hub->endpoint);
+        message("%s does not use TLS: the download can be observed; its hash is still checked", hub->endpoint);
     return http_open(out, &s, e);
 }
 

@@ -28,11 +28,11 @@ int models_search(const struct models_call *c)
     int n = -1;
     signals_defer(1);
     if (!hits) hub_no_memory(&e, "names");
-    else if (c->o->offline) hub_fail(&e, HUB_ENET, "a search asks the hub, and this is offline");
+    else if (c->o->offline) hub_fail(&e, HUB_ENET, "search needs the hub, and network requests are off (HF_HUB_OFFLINE)");
     else if (models_open_http(&http, c, c->o->hub, NULL, NULL, &e) == HUB_OK)
         n = hub_ask_search(hits, (int)c->o->limit, http, c->env, c->o->hub, c->n ? c->name[0] : "", &e);
     for (int i = 0; i < n; i++) print_hit(c, &hits[i]);
-    if (n == 0 && !c->o->quiet) message("nothing is called so");
+    if (n == 0 && !c->o->quiet) message("no model has such a name");
     http_close(http);
     free(hits);
     return n < 0 ? models_failed(&e) : message_flush();

@@ -35,24 +35,24 @@ static const char *read_shape(struct npy *a, const char *p)
     for (p++; *p && *p != ')';) {
         char *end;
         const long long dim = strtoll(p, &end, 10);
-        if (end == p || dim < 0 || dim > NPY_MOST) return "its shape is none";
+        if (end == p || dim < 0 || dim > NPY_MOST) return "its shape is not valid";
         if (a->n_dims == NPY_DIMS) return "it has more than 8 dimensions";
         a->dim[a->n_dims++] = dim;
         if (dim && a->n > (size_t)NPY_MOST / (size_t)dim) return "it is too large";
         a->n *= (size_t)dim;
         p = end + strspn(end, " ,L");
     }
-    return *p == ')' ? NULL : "its shape is cut";
+    return *p == ')' ? NULL : "its shape is truncated";
 }
 
 const char *npy_read(struct npy *a, const uint8_t *bytes, size_t n)
 {
     enum { HEAD_MOST = 1 << 16 };
     *a = (struct npy){ 0 };
-    if (n < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it is no .npy file";
+    if (n < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it is not a .npy file";
     const size_t wide = bytes[6] > 1, at = wide ? 12 : 10;
     const size_t len = bytes[8] + 256u * bytes[9] + (wide ? 65536u * bytes[10] + 16777216u * bytes[11] : 0);
-    if (len > n - at || len > HEAD_MOST) return "its head is cut";
+    if (len > n - at || len > HEAD_MOST) return "its header is truncated";
     char *head = malloc(len + 1);
     if (!head) return "out of memory";
     memcpy(head, bytes + at, len);
@@ -60,10 +60,10 @@ const char *npy_read(struct npy *a, const uint8_t *bytes, size_t n)
     const char *type = value_of(head, "'descr'"), *order = value_of(head, "'fortran_order'"), *bad = NULL;
     const size_t sz = type && strncmp(type, "'<f4'", 5) == 0 ? 4 : type && strncmp(type, "'<f8'", 5) == 0 ? 8 : 0;
     if (!sz) bad = "its numbers are neither <f4 nor <f8";
-    else if (!order || strncmp(order, "False", 5) != 0) bad = "its columns lie behind one another, not its rows";
+    else if (!order || strncmp(order, "False", 5) != 0) bad = "it is stored by columns (fortran_order), not by rows";
     else bad = read_shape(a, value_of(head, "'shape'"));
     free(head);
-    if (!bad && a->n > (n - at - len) / sz) bad = "its numbers are cut";
+    if (!bad && a->n > (n - at - len) / sz) bad = "its numbers are truncated";
     if (!bad && !(a->v = malloc((a->n + 1) * sizeof *a->v))) bad = "out of memory";
     for (size_t i = 0; i < a->n && !bad; i++) {
         const uint8_t *p = bytes + at + len + i * sz;

@@ -41,7 +41,7 @@ int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char
     r->run = r->made = run.p;
     r->slot = calloc((size_t)n_slots, sizeof *r->slot);
     if (f.failed || !r->made || !r->slot) {
-        message("out of memory for what is in hand");
+        message("out of memory for resume data");
         return EXIT_MEMORY;
     }
     r->n_slots = n_slots;
@@ -64,9 +64,9 @@ static void slot_close(struct resume_slot *s, int leave)
 static void tell_given_up(struct resume *r, const struct job_input *in)
 {
     const struct resume_slot *s = &r->slot[in->slot];
-    const char *why = errno == EINVAL ? "it is no plain file; remove it" : errno == EFBIG ? "it is too large" : strerror(errno);
+    const char *why = errno == EINVAL ? "it is not a regular file; remove it" : errno == EFBIG ? "it is too large" : strerror(errno);
     const char *path = s->path ? s->path : sound_name(in->file);
-    if (!r->told && !r->quiet) message("%s: %s. Results are written all the same, but --resume cannot go on with %s", path, why,
+    if (!r->told && !r->quiet) message("%s: %s. Results are still written, but --resume cannot continue %s", path, why,
                                        r->n_inputs > 1 ? "such inputs" : "this input");
     r->told = 1;
 }
@@ -128,12 +128,12 @@ static void tell_found(const struct resume *r, const struct job_input *in, int f
     const struct resume_slot *s = &r->slot[in->slot];
     if (r->quiet) return;
     if (found == JOURNAL_OTHER)
-        message("%s: what is kept is of another run (%s); it begins anew", name, resume_difference(s->key, s->journal.other));
-    if (found == JOURNAL_VERSION) message("%s: what is kept in %s is of another version of steno; it begins anew", name, s->path);
-    if (found == JOURNAL_DAMAGED) message("%s: what is kept in %s is damaged; it begins anew", name, s->path);
+        message("%s: its journal is of another run (%s); it starts again", name, resume_difference(s->key, s->journal.other));
+    if (found == JOURNAL_VERSION) message("%s: its journal %s is of another version of steno; it starts again", name, s->path);
+    if (found == JOURNAL_DAMAGED) message("%s: its journal %s is damaged; it starts again", name, s->path);
     if (found == JOURNAL_BEGUN && s->journal.n)
-        message("%s: going on where it was ended%s", name, s->journal.damaged ? ", as far as what is kept is not damaged" : "");
-    else if (found == JOURNAL_BEGUN && s->journal.damaged) message("%s: what is kept in %s is damaged; it begins anew", name, s->path);
+        message("%s: continues where it ended%s", name, s->journal.damaged ? ", as far as its journal is not damaged" : "");
+    else if (found == JOURNAL_BEGUN && s->journal.damaged) message("%s: its journal %s is damaged; it starts again", name, s->path);
 }
 
 const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
@@ -159,7 +159,7 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
     }
     if (r->wanted) tell_found(r, in, found);
     else if (has && !r->quiet)
-        message("%s: a run that was ended has left what it found; without --resume it begins anew", sound_name(in->file));
+        message("%s: an interrupted run has left a journal; without --resume it starts again", sound_name(in->file));
     if (!has || !r->wanted) {
         journal_close(&s->journal);
         return NULL;
@@ -253,7 +253,7 @@ static void finish(struct resume *r, const struct job_input *in, const struct st
 
 static void tell_kept(const struct resume_slot *s, const char *in_front)
 {
-    message("%s; what was found up to %lld:%02lld:%02lld is kept in %.*s: the same command with --resume goes on there", in_front,
+    message("%s; the text up to %lld:%02lld:%02lld is kept in %.*s: the same command with --resume continues there", in_front,
             (long long)(s->at_ms / 3600000), (long long)(s->at_ms / 60000 % 60), (long long)(s->at_ms / 1000 % 60),
             (int)(strrchr(s->path, '/') - s->path), s->path);
 }
@@ -294,7 +294,7 @@ static void tell_ended(const struct resume *r)
     }
     if (r->n_inputs > 1 && r->n_finished)
         message("stopped; %d of %d inputs are finished: the same command with --resume does the others", r->n_finished, r->n_inputs);
-    else if (!n && !r->n_kept) message("stopped; nothing was found yet that could be kept");
+    else if (!n && !r->n_kept) message("stopped; there is no text yet to keep");
 }
 
 /* Rests of what a killed process was writing go, and the folder, if nothing is in it then. */

@@ -85,7 +85,7 @@ static void tell_again(const struct resume *r, const struct again *a, int n)
     if (a->n[STAMP_CHANGED])
         message("%d of %d inputs have results that were changed or damaged since: they are written again", a->n[STAMP_CHANGED], n);
     if (a->n[STAMP_NONE])
-        message("%d of %d inputs have results that do not say what made them (copies, another program's, an older version's, or a file "
+        message("%d of %d inputs have results without a record of their origin (copies, another program's, an older version's, or a file "
                 "system without extended attributes): they are written again", a->n[STAMP_NONE], n);
 }
 
@@ -97,7 +97,7 @@ int resume_skip(struct resume *r, char **files, int *place, int *n)
     for (int i = 0; i < *n; i++) {
         const int is = is_finished(r, files[i], place[i], &again);
         if (is < 0) {
-            message("out of memory for what is kept of %s", sound_name(files[i]));
+            message("out of memory for resume data of %s", sound_name(files[i]));
             return EXIT_MEMORY;
         }
         if (is) continue;

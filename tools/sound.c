@@ -67,9 +67,9 @@ int sound_tell_missing(int code, char *const *file, int n)
     int n_missing = 0;
     for (int i = 0; code == EXIT_MODEL && i < n; i++) {
         if (!file[i][0] || strcmp(file[i], "-") == 0 || strstr(file[i], "://") || stat(file[i], &st) == 0 || errno != ENOENT) continue;
-        if (n_missing++ < MOST) message("%s: there is no such file", file[i]);
+        if (n_missing++ < MOST) message("%s: no such file", file[i]);
     }
-    if (n_missing > MOST) message("and %d more inputs are not there", n_missing - MOST);
+    if (n_missing > MOST) message("and %d more inputs do not exist", n_missing - MOST);
     return code;
 }
 

@@ -162,7 +162,7 @@ static int compat(const char *name, int argc, char **argv)
     if (d) return dialect_run(d, name, argc, argv);
     dialect_names(names, sizeof names);
     if (!name) return message_usage("--compat needs the name of a program: %s", names);
-    return message_usage("--compat: the options of \"%s\" are not known; known are those of %s", name, names);
+    return message_usage("--compat: unknown program \"%s\"; known programs: %s", name, names);
 }
 
 static int is_one_of(const char *word, const char *a, const char *b, const char *c)

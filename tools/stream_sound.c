@@ -205,9 +205,9 @@ static int raw_open(struct stream_sound *s, const char *file, steno_error *e)
 int stream_sound_check(const struct stream_sound_opts *o)
 {
     const int is_other = o->rate != 16000 || o->channels != 1;
-    if (is_other && o->raw == RAW_NONE) return message_usage("--raw-rate and --raw-channels are about --raw");
+    if (is_other && o->raw == RAW_NONE) return message_usage("--raw-rate and --raw-channels need --raw");
     if (o->mic && o->raw != RAW_NONE) return message_usage("--mic and --raw exclude each other");
-    if (o->mic && o->realtime) return message_usage("--mic has the speed of its sound: --realtime is for files");
+    if (o->mic && o->realtime) return message_usage("--realtime is for files: --mic is live already");
     return EXIT_OK;
 }
 

@@ -20,7 +20,7 @@ static int set_font(struct write_layout *l, const struct subtitle_opts *o)
     const size_t n = strlen(font);
     if (n >= sizeof l->font) return message_usage("--font: the name is longer than %zu bytes", sizeof l->font - 1);
     for (size_t i = 0; i < n; i++)
-        if (font[i] == ',' || (unsigned char)font[i] < 0x20) return message_usage("--font: \"%s\" is the name of no font", font);
+        if (font[i] == ',' || (unsigned char)font[i] < 0x20) return message_usage("--font: \"%s\" is not the name of a font", font);
     if (utf8_invalid_at(font) >= 0) return message_usage("--font: the name is not valid UTF-8");
     memcpy(l->font, font, n + 1);
     return EXIT_OK;

@@ -96,7 +96,7 @@ static struct reach reach_next(const struct reach *was, struct reach left)
 static const char *count_long(struct text_errors *sum, const struct units *said, const struct units *heard)
 {
     const int64_t n = (int64_t)said->n, m = (int64_t)heard->n;
-    if (n > INT32_MAX / 2 || m > INT32_MAX / 2) return "the texts are too long to be compared: compare parts of them";
+    if (n > INT32_MAX / 2 || m > INT32_MAX / 2) return "the texts are too long to compare: compare parts of them";
     struct reach *on = malloc(((size_t)(n + m) + 3) * sizeof *on), *mid = on ? on + n + 1 : NULL; /* diagonal 0 */
     if (!on) return "out of memory";
     for (int64_t k = -n - 1; k <= m + 1; k++) mid[k] = (struct reach){ INT32_MIN / 2, 0 };
@@ -120,7 +120,7 @@ static const char *count_long(struct text_errors *sum, const struct units *said,
     const int is_found = mid[m - n].at == n;
     const int64_t more = mid[m - n].more, less = more - (m - n);
     free(on);
-    if (!is_found) return "the texts are too long, and too much unlike each other, to be compared: compare parts of them";
+    if (!is_found) return "the texts are too long and too different to compare: compare parts of them";
     sum->units += n;
     sum->more += more;
     sum->less += less;

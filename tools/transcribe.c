@@ -84,7 +84,7 @@ static void on_rows(void *user, const struct job_input *in, const steno_rows *r)
 
 static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
 {
-    static const char *const doing[] = { "hearing speakers", "finding speech", "listening" }; /* in the order of enum job_hearing */
+    static const char *const doing[] = { "finding speakers", "finding speech", "listening" }; /* in the order of enum job_hearing */
     struct progress *p = &((struct transcription *)user)->shown[in->slot].progress;
     if (at_end && in->hearing == JOB_HEARS_TEXT) progress_heard(p, heard_ms);
     else progress_hear(p, doing[in->hearing], heard_ms, total_ms);
@@ -281,7 +281,7 @@ static int tell_failed(struct transcription *t, const struct job_input *in, cons
         snprintf(refused, sizeof refused, "--channels %d: the last channel is %d", t->o->channel, in->n_channels - 1);
     if (in->is_refused) reason = refused;
     if (e->status == STENO_EARG) reason = option_reason(told, t->o->engine.given, reason);
-    if (is_other) reason = "what was kept of it cannot be gone on with, and is thrown away; the same command begins it anew";
+    if (is_other) reason = "its journal cannot be continued, and is deleted; the same command starts it again";
     reason = sound_reason(in->file, reason);
     message_file(sound_name(in->file), reason);
     const int code = write_results(t, in, &nothing, reason, NULL);

@@ -81,10 +81,11 @@ static int check_given(const struct vad_opts *o, const struct engine_opts *eo, i
         if (code != EXIT_OK) return code;
     }
     if (heard_through && o->join)
-        return message_usage("--vad-join is for Whisper: FunASR's recognisers hear span by span");
+        return message_usage("--vad-join is for Whisper: FunASR's recognisers read span by span");
     if (!o->join && option_was_given(eo->given, "vad-samples-overlap")) return message_usage("--vad-samples-overlap needs --vad-join");
     if (!heard_through && !isnan(o->merge_s))
-        return message_usage("--vad-merge-s is for FunASR's recognisers; clips of other models hold neighbours as it is: leave it out");
+        return message_usage("--vad-merge-s is for FunASR's recognisers; other models merge neighbouring spans by themselves: leave it "
+                             "out");
     return EXIT_OK;
 }
 
@@ -94,7 +95,7 @@ static int find(char **path, const struct vad_opts *o, const struct engine *e, c
     const int is_silero = o->kind == VAD_SILERO;
     *path = is_silero ? vad_find_silero(e->path) : vad_find(e->path);
     if (!*path && errno == ENOMEM) {
-        message("out of memory while a voice-activity model is looked for");
+        message("out of memory while looking for a voice-activity model");
         return EXIT_MEMORY;
     }
     if (!*path && is_silero)
@@ -104,7 +105,7 @@ static int find(char **path, const struct vad_opts *o, const struct engine *e, c
         return message_usage("--vad fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD; none was found beside the model or in the "
                              "caches (\"steno doctor\" names them). \"steno models pull fsmn-vad\" gets it");
     if (*path && !eo->quiet)
-        message("voice activity: %s (found by itself; --vad-model chooses another, --no-vad does without)", *path);
+        message("voice activity: %s (found automatically; --vad-model selects another, --no-vad turns it off)", *path);
     return EXIT_OK;
 }
 
@@ -117,7 +118,7 @@ static int check_kind(struct vad *v, const struct engine_opts *eo, int heard_thr
     v->is_silero = strncmp(info.family, name[VAD_SILERO], strlen(name[VAD_SILERO])) == 0;
     const int wanted = v->o->kind, is = v->is_silero ? VAD_SILERO : VAD_FSMN;
     if (wanted != VAD_OFF && wanted != is)
-        return message_usage("--vad %s, but --vad-model is a %s model: take --vad %s", name[wanted], info.family, name[is]);
+        return message_usage("--vad %s, but --vad-model is a %s model: use --vad %s", name[wanted], info.family, name[is]);
     if (heard_through && !v->is_silero && v->o->pad_ms && option_was_given(eo->given, "vad-speech-pad-ms"))
         return message_usage("--vad-speech-pad-ms is for Whisper and Silero VAD: spans of FSMN-VAD have margins already");
     return v->is_silero ? EXIT_OK : check_own(eo);

@@ -49,7 +49,7 @@ static int check_model(struct target *t, const char *path, const steno_convert_p
 
 static int refuse_type(const char *type, steno_error *e)
 {
-    return err_set(e, STENO_EARG, "%s is no type that is written; %s are", type, type_mix_names);
+    return err_set(e, STENO_EARG, "%s is not a type that is written; %s are", type, type_mix_names);
 }
 
 static int check_order(const struct convert_order *o, const struct target *t, const char *path, const char *imatrix, steno_error *e)

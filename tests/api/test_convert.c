@@ -144,7 +144,7 @@ static void test_what_is_not_served_is_refused_and_nothing_is_written(void **sta
     struct buf b = { 0 };
     steno_error e = { 0 };
     assert_int_equal(convert_to(&b, d.path, "q4_k", &e), STENO_EARG);
-    assert_non_null(strstr(e.text, "q4_k is no type that is written; f32, f16"));
+    assert_non_null(strstr(e.text, "q4_k is not a type that is written; f32, f16"));
     assert_int_equal(convert_to(&b, d.path, "fp8", &e), STENO_EARG);
     assert_int_equal(convert_to(&b, shipped_model, "f16", &e), STENO_EUNSUPPORTED);
     assert_non_null(strstr(e.text, "a whisper model is not written as GGUF; those of sensevoice, "));

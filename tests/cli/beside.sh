@@ -23,7 +23,7 @@ damaged() {
 
 expect 0 "the folder as it is" -q -m good "$DIGITS"
 
-damaged "no SentencePiece model and no tokens" "the model carries no vocabulary, and none on this machine fits" "rm $SPM tokens.json"
+damaged "no SentencePiece model and no tokens" "the model has no vocabulary, and none on this machine fits" "rm $SPM tokens.json"
 damaged "an empty SentencePiece model" "$SPM: a vocabulary without strings" ": >$SPM"
 damaged "one that was cut" "of the SentencePiece model is damaged" "truncate -s -5 $SPM"
 damaged "one with a length past its end" "$SPM: piece 0 at byte 0 is damaged" \

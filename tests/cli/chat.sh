@@ -19,13 +19,13 @@ if [ -d "$LLM" ]; then
     printf 'Hello\nand again\n' >on.txt
     IN=on.txt expect 0 "a talk that fills the context" chat -m "$Q" -c 40 --ignore-eos
     err_has "the context of 40 tokens is full, and the answer ends here"
-    err_has "the context of 40 tokens is full: with this the conversation has"
+    err_has "the context of 40 tokens is full: with this line the conversation has"
     printf '/what\n' >what.txt
     IN=what.txt expect 0 "what is no command" chat -m "$Q"
-    err_has "/what is none of /reset and /exit"
+    err_has "/what: unknown command; the commands are /reset and /exit"
     L=$LLM/models/llama/gguf/llama-F32.gguf
     IN=once.txt expect 3 "a model that says nothing of turns" chat -m "$L"
-    err_has "--prompt-template says how its turns are written"
+    err_has "--prompt-template sets the form of its turns"
     IN=once.txt expect 0 "it is told" chat -m "$L" -n 4 --prompt-template 'User: {prompt}\nYou:'
     IN=once.txt expect 2 "wrongly" chat -m "$L" --prompt-template 'User:'
     IN=once.txt expect 2 "a system where there is none" chat -m "$LLM/models/gemma/hf" --system x --prompt-template 'no'

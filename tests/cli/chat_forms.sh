@@ -6,7 +6,7 @@ ids() { sed 's/.*"prompt_ids": \(\[[^]]*\]\).*/\1/' "$T/out"; }
 # A template whose form is not known is an error for whatever reads it; --raw and --prompt-template do without it.
 sed 's/<|im_start|>/<|ix_start|>/g' "$LM" >unknown.gguf
 expect 3 "a template that is not known" generate -m unknown.gguf -n 2 hi
-err_has "chat template is not one that this version knows"
+err_has "this version does not know the model's chat template"
 err_has "--prompt-template"
 err_has "--raw"
 expect 3 "nor with a system's text" generate -m unknown.gguf -n 2 --system "Be brief" hi
@@ -49,7 +49,7 @@ for names in default "tool_use default" "default rag" tool_use; do
 done
 rename named.gguf tool_use rag
 expect 3 "none of them is for every use" generate -m named.gguf -n 1 -j hi
-err_has "chat template is not one that this version knows"
+err_has "this version does not know the model's chat template"
 
 # One line end at the end of a file is no part of the prompt; a second one is.
 expect 0 "a prompt" generate -m "$LM" -n 1 -j "hi"

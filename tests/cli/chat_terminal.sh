@@ -37,7 +37,7 @@ printf 'hello\n' >&8
 shows '> ' 2
 tr -cd 'a-z' <shown | grep -qF "hello$answer" || bad "the same answer" "$(od -c shown | head -20)"
 printf '/what\n' >&8
-shows 'is none of /reset and /exit'
+shows 'unknown command; the commands are /reset and /exit'
 printf '/exit\n' >&8
 close_terminal 0
 

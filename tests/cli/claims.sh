@@ -50,7 +50,7 @@ compute=$(sed -n 's/^compute used: \([a-z0-9]*\) .*/\1/p' "$T/out")
 case $compute in
 int16)
     case $(sed -n 's/^level used: \([a-z0-9]*\).*/\1/p' "$T/out") in amx) int8=$amx_int8 ;; esac
-    out_has "of the $all texts of our collection $int16 change" && out_has "changes $bf16, --compute int8 $int8"
+    out_has "changes $int16 of the $all texts of the project's collection" && out_has "changes $bf16, --compute int8 $int8"
     ;;
 f32) out_has "compute used: f32" ;;
 *) bad "doctor tells the arithmetic" "$compute" ;;

@@ -81,7 +81,7 @@ for other in "--offset-ms 0:03 --duration-ms 1000" "--offset-ms 3000 --duration-
 done
 for time in 0:61 1:2:3:4 :30 1: 1:2x 1::2 1:02:3.x; do
     expect 2 "$time is no time" -q -m "$MODEL" -l zh --offset-ms $time "$DIGITS"
-    err_has "--offset-ms: \"$time\" is no time; write 1:30, 1:02:03 or 1:02:03.500"
+    err_has "--offset-ms: \"$time\" is not a time; write 1:30, 1:02:03 or 1:02:03.500"
     expect 2 "nor where a clip begins" -q -m "$MODEL" -l zh --clip-timestamps "$time,70" "$DIGITS"
 done
 finish

@@ -4,7 +4,7 @@
 expect 2 "a program has to be named" --compat
 err_has "--compat needs the name of a program: funasr, llama-funasr-sensevoice"
 expect 2 "one that is not known" --compat other -m x
-err_has "\"other\" are not known; known are those of funasr"
+err_has "unknown program \"other\"; known programs: funasr"
 for how in "--compat funasr" --compat=llama-funasr-sensevoice "--compat llama-funasr-paraformer" "--compat llama-funasr-vad"; do
     name=${how##*[ =]}
     # shellcheck disable=SC2086

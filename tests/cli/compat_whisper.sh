@@ -111,7 +111,7 @@ mistake "--highlight_words requires --word_timestamps True" a.wav --model "$MODE
 mistake "--max_line_count requires --word_timestamps True" a.wav --model "$MODEL" --max_line_width 1 --max_line_count 2
 mistake "argument --length_penalty: length_penalty (alpha) should be a value between 0 and 1" a.wav --model "$MODEL" --length_penalty 2
 mistake "argument --patience: patience requires beam_size to be given" a.wav --model "$MODEL" --beam_size None --patience 1
-mistake "argument --beam_size: there is no search of less than one beam" a.wav --model "$MODEL" --beam_size 0
+mistake "argument --beam_size: a beam search has at least one beam" a.wav --model "$MODEL" --beam_size 0
 expect 2 "a language that there is none of" $W a.wav --language klingon
 err_has "argument --language: invalid choice: 'klingon'"
 expect 2 "names begin with a capital" $W a.wav --language english

@@ -24,7 +24,7 @@ expect 3 "a missing model: by default that of the other program" $W zh.wav
 err_has "models/ggml-base.en.bin"
 # shellcheck disable=SC2086
 expect 1 "a font that is not there" $W -m "$MODEL" -l zh -owts zh.wav
-err_has "-owts needs a font's file"
+err_has "-owts needs a font file"
 # shellcheck disable=SC2086
 expect 3 "voice activity needs its model" $W -m "$MODEL" -l zh --vad -vm none.bin zh.wav
 err_has "none.bin"

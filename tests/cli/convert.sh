@@ -105,11 +105,11 @@ fi
 # ---- mistakes
 cp sense.gguf before
 expect 2 "no output" convert folder
-err_has "takes a model and the name of the file"
+err_has "takes a model and an output file"
 expect 2 "an operand too many" convert folder a.gguf b.gguf
 expect 2 "no type" quantize folder a.gguf
 expect 2 "a type that is not written" quantize folder a.gguf q4_k
-err_has "q4_k is no type that is written; f32, f16, bf16"
+err_has "q4_k is not a type that is written; f32, f16, bf16"
 expect 2 "a type that is none" convert --type q9 folder a.gguf
 expect 2 "the input as the output" quantize sense.gguf sense.gguf q8_0
 err_has "sense.gguf is a file of the model and would be overwritten"

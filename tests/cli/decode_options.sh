@@ -39,10 +39,10 @@ usage "a grammar that is not UTF-8" "--grammar is not valid UTF-8" --grammar $'r
 head -c 1100000 /dev/zero | tr '\0' ' ' >long.gbnf
 usage "a grammar file that is too long" "longer than" --grammar long.gbnf
 usage "hot words from no file" "--hotwords: none.txt: " --hotwords @none.txt
-usage "hot words without a word" "there is no word" --hotwords " , ,"
+usage "hot words without a word" "has no words" --hotwords " , ,"
 usage "hot words that are not UTF-8" "--hotwords is not valid UTF-8 at byte 1" --hotwords $'a\xff'
 : >empty.txt
-usage "a file without a hot word" "there is no word in empty.txt" --hotwords @empty.txt
+usage "a file without a hot word" "empty.txt has no words" --hotwords @empty.txt
 usage "a prefix that is not UTF-8" "--prefix is not valid UTF-8" --prefix $'\xff'
 usage "clips that are no list" "is not a list of seconds" --clip-timestamps 1,x
 usage "clips with an empty place" "is not a list of seconds" --clip-timestamps 1,,2

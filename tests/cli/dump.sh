@@ -19,18 +19,18 @@ is "by one" "$(cat "$T/out")" "b.npy: 2, cosine 0.948683298, relative error 0.44
 expect 4 "another shape" compare a.npy c.npy
 out_has "c.npy: 2 and 1 x 2 cannot be compared"
 expect 4 "a file that is cut" compare a.npy cut.npy
-err_has "cut.npy: its numbers are cut"
+err_has "cut.npy: its numbers are truncated"
 expect 4 "no such file" compare a.npy none.npy
 err_has "none.npy: No such file"
 expect 4 "another kind of file" compare a.npy "$DIGITS"
-err_has "it is no .npy file"
+err_has "it is not a .npy file"
 mkdir one two
 cp a.npy b.npy one
 cp a.npy two
 expect 1 "folders, of which one lacks a file" compare one two
 out_has "a.npy: 2, cosine 1"
 err_has "two/b.npy: No such file"
-expect 4 "folders without such files" compare "$SRC/script" "$SRC/doc"
+expect 4 "folders without such files" compare "$SRC/cmake" "$SRC/doc"
 err_has "has no .npy files"
 expect 2 "one operand" compare a.npy
 
@@ -60,7 +60,7 @@ expect 4 "what is no text" compare said.txt bytes.txt
 err_has "bytes.txt: "
 printf '{"segments": [' >cut.json
 expect 4 "a transcript that is cut" compare said.txt cut.json
-err_has "cut.json: it is no transcript"
+err_has "cut.json: it is not a transcript"
 head -c 60000 /dev/zero | tr '\0' a >long.txt
 { cat long.txt; echo b; } >longer.txt
 expect 0 "long texts" compare long.txt longer.txt
@@ -71,7 +71,7 @@ printf '1\r\n00:00:00,000 --> 00:00:01,000\r\n<i>The quick</i> brown fox\r\n2\r\
 expect 0 "subtitles as people have them" compare said.txt up.SRT
 out_has "up.SRT: CER 0.00 %"
 expect 4 "a text and numbers: the file that is none is named" compare said.txt a.npy
-err_has "said.txt: it is no .npy file"
+err_has "said.txt: it is not a .npy file"
 expect 2 "rows of a model that has none" -m "$MODEL" --dump x "$DIGITS"
 err_has "--dump"
 [ ! -e x ] || bad "nothing is made" "$(ls x)"
@@ -86,7 +86,7 @@ echo MINE >dumped/x.features.npy
 echo other >dumped/y.features.npy
 d() { expect "$1" "$2" -q -m "$P" --no-vad --no-punctuation --dump "${@:3}"; }
 d 6 "a file that is there" dumped in/x.wav
-err_has "dumped/x.features.npy: cannot write: it is there already, and --dump replaces nothing; name another folder"
+err_has "dumped/x.features.npy: cannot write: it exists, and --dump replaces nothing; name another folder"
 out_empty
 is "it stays" "$(cat dumped/x.features.npy)" MINE
 d 2 "two inputs of one name" both in/x.wav in/b/x.wav

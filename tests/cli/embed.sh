@@ -2,11 +2,11 @@
 . "$(dirname "$0")/lib.sh"
 
 expect 2 "embed without a model" embed text
-err_has "embed needs a model that makes vectors of texts: -m MODEL"
+err_has "embed needs an embedding model: -m MODEL"
 expect 2 "a recogniser makes none" embed -m "$MODEL" text
 err_has "-m: a whisper model makes no vectors of texts; it takes BERT or a language model"
 expect 2 "search without files" search -m "$MODEL" query
-err_has "search takes what is looked for, and the files to look in"
+err_has "search takes a query, and the files to search"
 BERT=${STENO_SHARED:-/none}/material/llm/models/bert
 if [ ! -d "$BERT" ]; then
     echo "(not tried: vectors; the collection is not here)"
@@ -90,7 +90,7 @@ err_has "none.srt"
 out_has "talk.srt"
 printf '{"segments": [{"text": "a b"' >cut.json
 expect 4 "a file that is cut" search -m "$BERT/hf" seven cut.json
-err_has "cut.json: it is no JSON from segment 1 on"
+err_has "cut.json: it is not JSON from segment 1 on"
 expect 2 "an empty query" search -m "$BERT/hf" "" talk.srt
 err_has "the query has no tokens"
 finish

@@ -101,7 +101,7 @@ ln -sf "$S" beside/model
 ln -sf "$F/fsmn-vad/pt" cache/hub/models/iic/speech_fsmn_vad_zh-cn-16k-common-pytorch
 ln -sf "$F"/fsmn-vad/pt/* hub/models--funasr--fsmn-vad/snapshots/1
 expect 0 "found beside the model, and named" -m beside/model --vad-min-silence-ms 500 "$V"
-err_has "voice activity: beside/fsmn-vad (found by itself"
+err_has "voice activity: beside/fsmn-vad (found automatically"
 same "$T/out" segments
 MODELSCOPE_CACHE=$PWD/cache expect 0 "found in ModelScope's cache" -q -m "$S" --vad-min-silence-ms 500 "$V"
 err_lines 0

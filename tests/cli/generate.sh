@@ -97,10 +97,10 @@ if [ -d "$LLM" ]; then
     expect 4 "a file that is not there" generate -m "$Q" --prompts nowhere.txt
     printf '{"text": "x"}\n' >wrong.jsonl
     expect 4 "an object without a prompt" generate -m "$Q" --prompts wrong.jsonl
-    err_has 'value 1 is no JSON string, and no object with a string "prompt"'
+    err_has 'value 1 is neither a JSON string nor an object with a string "prompt"'
     expect 2 "two kinds of prompts" generate -m "$Q" --prompts many.txt hello
     expect 2 "many at a time of one" generate -m "$Q" -b 2 hello
-    err_has "--batch-size is of many prompts"
+    err_has "--batch-size needs --prompts"
     expect 2 "none at a time" generate -m "$Q" -b 0 --prompts many.txt
     expect 2 "more than there can be" generate -m "$Q" -b 129 --prompts many.txt
     # What is refused, before anything is computed.

@@ -30,10 +30,10 @@ rm bin/whisper bin/whisper-cli
 echo mine >bin/whisper
 ln -s /bin/true bin/whisper-cli
 expect 6 "what is not ours is not touched" install-dialects bin
-err_has "bin/whisper-cli: it is there and no link to steno: nothing is done"
+err_has "bin/whisper-cli: it exists and is not a link to steno: nothing is done"
 rm bin/whisper-cli bin/whisper-cpp
 expect 6 "nor is anything else done then" install-dialects bin
-err_has "bin/whisper: it is there"
+err_has "bin/whisper: it exists"
 out_empty
 is "the file is what it was" "$(cat bin/whisper)" mine
 [ ! -e bin/whisper-cpp ] || bad "no link is made" "one is"
@@ -67,7 +67,7 @@ expect 2 "a folder is needed" install-dialects
 expect 2 "a file is no folder" install-dialects a.wav
 err_has "a.wav is not a folder"
 expect 6 "a folder that is not there" install-dialects none
-err_has "none: there is no such folder; make it first: mkdir -p \"none\""
+err_has "none: no such folder; make it first: mkdir -p \"none\""
 expect 2 "a program that is not known" install-dialects bin other
-err_has "other is not the name of a program that is known"
+err_has "other is not a known program"
 finish

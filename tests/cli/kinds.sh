@@ -132,7 +132,7 @@ rm "$HOME/.cache/steno/good.bin"
 for q in "" -q; do
     expect 3 "one that is damaged is not none at all $q" $q "$DIGITS"
     err_has "steno: $HOME/.cache/steno/cut.bin: "
-    err_has "no model that can be used was found"
+    err_has "no usable model was found"
 done
 expect 1 "doctor says the same" doctor
 out_has "problem: no model was found"

@@ -76,7 +76,7 @@ done
 expect 2 "frames where nothing counts them" -m none --frame-rate 25 -f srt x.wav
 err_has "--frame-rate needs --style netflix"
 expect 2 "cues for words" -m none --style bbc --highlight-words -f srt x.wav
-err_has "does not go with --style"
+err_has "excludes --style"
 expect 2 "a duration that nobody sees" -m none --max-cue-ms 50 -f srt x.wav
 err_has "less than 100"
 finish

@@ -53,13 +53,13 @@ err_has "zero.txt: is not text in UTF-8 at byte 1, which is zero"
 
 # Texts.
 refused "the prompt is empty" generate -m "$LM" ""
-refused "the prompt is not text in UTF-8 at byte 1" generate -m "$LM" "$BAD"
-refused "--system is not text in UTF-8 at byte 1" generate -m "$LM" --system "$BAD" hi
-refused "text 2 is not text in UTF-8 at byte 1" embed -m "$LM" a "$BAD"
-refused "the query is not text in UTF-8 at byte 1" search -m "$LM" "$BAD" x.srt
+refused "the prompt is not valid UTF-8 at byte 1" generate -m "$LM" "$BAD"
+refused "--system is not valid UTF-8 at byte 1" generate -m "$LM" --system "$BAD" hi
+refused "text 2 is not valid UTF-8 at byte 1" embed -m "$LM" a "$BAD"
+refused "the query is not valid UTF-8 at byte 1" search -m "$LM" "$BAD" x.srt
 printf 'a\xff\nhello\n' >bad_lines.txt
 IN=bad_lines.txt expect 0 "a line that is no text is told, and the talk goes on" chat -q -m "$LM" -n 4
-err_has "the line is not text in UTF-8 at byte 1"
+err_has "the line is not valid UTF-8 at byte 1"
 err_lines 1
 [ -s "$T/out" ] || bad "the next line is answered" "it is not"
 yes 'a long prompt' | head -2000 >huge.txt
@@ -82,7 +82,7 @@ is "the template's" "$(count)" 1
 
 # Templates that are programs are never run: a known one is recognised by its markers, of another nothing is guessed.
 expect 0 "what is no known format" generate -m "$LM" -n 1 --prompt-template '{% for i in range(999999999) %}{prompt}{{ i }}{% endfor %}' hi
-refused "--prompt-template: it is none of chatml, llama2, llama3, gemma, and has no {prompt}" generate -m "$LM" --prompt-template '{{x}}' hi
+refused "--prompt-template: it is not chatml, llama2, llama3 or gemma, and has no {prompt}" generate -m "$LM" --prompt-template '{{x}}' hi
 
 # Characters that are cut over tokens come whole, however they are made: what a pipe gets at once is what a file gets.
 expect 0 "wide characters" generate -m "$LM" -n 200 --ignore-eos --temperature 2 --seed 5 hi

@@ -36,7 +36,7 @@ err_has "no input: the list is empty"
 expect 4 "a folder as a list" -q -m "$MODEL" -l zh @talks
 err_has "steno: talks: Is a directory"
 expect 4 "sound as a list" -q -m "$MODEL" -l zh @talks/b.wav
-err_has "steno: talks/b.wav: line 1 has a NUL byte: this is no list of names"
+err_has "steno: talks/b.wav: line 1 has a NUL byte: it is not a list of names"
 printf 'talks/b.wav\ntalks/a\0.wav\n' >nul
 IN=nul expect 4 "on standard input, too" -q -m "$MODEL" -l zh @-
 err_has "steno: standard input: line 2 has a NUL byte"

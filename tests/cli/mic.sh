@@ -15,10 +15,10 @@ END
 export ALSA_CONFIG_PATH=$PWD/asoundrc
 expect 4 "a microphone that is not there" stream -q -m "$MODEL" --mic other
 if grep -q "STENO_MIC=OFF" "$T/err"; then
-    err_has "other: this build hears no microphone (STENO_MIC=OFF); hear samples of another program: arecord "
+    err_has "other: this build has no microphone support (STENO_MIC=OFF); read samples from another program: arecord "
     out_empty
     expect 4 "the one that is the default" stream -q -m "$MODEL" --mic
-    err_has "default: this build hears no microphone"
+    err_has "default: this build has no microphone support"
     finish
 fi
 if ! sanitized; then # a sanitizer has to be loaded first

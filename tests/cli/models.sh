@@ -56,7 +56,7 @@ truncate -s 40M models/ggml-broken.bin
 truncate -s 60M models/ggml-other.bin
 expect 0 "a larger file that does not open is told and passed over" "$DIGITS"
 err_has "ggml-broken.bin"
-err_has "the best one here that fits memory and keeps up with speech; -m chooses another"
+err_has "the best local model that fits memory and keeps up with speech; -m selects another"
 err_lacks "notes.bin"
 err_lacks "ggml-other.bin"
 # Which of several is taken follows from what was measured once, and from nothing else.
@@ -69,7 +69,7 @@ for figures in "100000 1000 ggml-large-v3.bin" "2 8 ggml-tiny.bin" "100000 1 ggm
     printf '%s\t%s\t%s\n' "$(cut -f 1 "$speeds")" "$1" "$2" >faked
     cp faked "$speeds"
     expect 0 "with figures $1 and $2 it is $3" "$DIGITS"
-    err_has "$3 (the best one here that fits memory and keeps up with speech"
+    err_has "$3 (the best local model that fits memory and keeps up with speech"
     same faked "$speeds"
 done
 expect 0 "another number of threads is another machine" -t 1 "$DIGITS"
@@ -96,7 +96,7 @@ if [ -d "$WHISPER" ]; then
     STENO=$T/alone/steno
     ln -s "$pt" "$T/work/alone.pt"
     expect 3 "a model without a vocabulary says how to give one" -m alone.pt "$DIGITS"
-    err_has "alone.pt: the model carries no vocabulary"
+    err_has "alone.pt: the model has no vocabulary"
     err_has "--vocab"
     err_lines 1
     for v in "$MODEL" "$WHISPER/hf" "$WHISPER/hf/tokenizer.json" "$WHISPER/hf/vocab.json"; do
@@ -118,7 +118,7 @@ if [ -d "$WHISPER" ]; then
     same from_whisper-digits.bin "$T/out"
     rm "$HOME/.cache/whisper.cpp/ggml-tiny.bin"
     expect 3 "where none fits the message says how to give one" -m alone.pt "$DIGITS"
-    err_has "alone.pt: the model carries no vocabulary, and none on this machine fits; give one with --vocab"
+    err_has "alone.pt: the model has no vocabulary, and none on this machine fits; give one with --vocab"
     err_has "openai-whisper's package has it as whisper/assets/multilingual.tiktoken: put that beside the model"
     err_lines 1
     rm -r "$HOME/.cache"
@@ -135,7 +135,7 @@ END
             mkdir -p "$(dirname "$2")"
             cp "${3-words.tiktoken}" "$2"
             expect 0 "a vocabulary $1" -m alone.pt "$DIGITS"
-            err_has "vocabulary: $2 (the model carries none"
+            err_has "vocabulary: $2 (the model has none"
             same from_whisper-digits.bin "$T/out"
             rm "$2"
         }
@@ -190,7 +190,7 @@ END
     done
     rm -r "$HOME/.cache/whisper"
     expect 0 "a snapshot is chosen like any other model" "$DIGITS"
-    err_has "model: $hub/snapshots/4567 (the best one here"
+    err_has "model: $hub/snapshots/4567 (the best local model"
     HF_HOME=$T/none expect 3 "HF_HOME moves that cache" -m digits "$DIGITS"
     HF_HUB_CACHE=$HOME/.cache/huggingface/hub HF_HOME=$T/none expect 0 "HF_HUB_CACHE goes before HF_HOME" info digits
     STENO=$HERE_STENO
@@ -207,7 +207,7 @@ expect 0 "--demo finds the built-in model beside the program" --demo "$DIGITS"
 err_has "digits only"
 if [ -d "$WHISPER" ]; then
     expect 0 "its vocabulary serves a multilingual model that carries none" -m alone.pt "$DIGITS"
-    err_has "vocabulary: $T/tree/share/steno/models/whisper-digits/whisper-digits.bin (the model carries none"
+    err_has "vocabulary: $T/tree/share/steno/models/whisper-digits/whisper-digits.bin (the model has none"
     same from_whisper-digits.bin "$T/out"
 fi
 expect 0 "--demo without a file takes the recording that is installed with it" --demo

@@ -20,11 +20,11 @@ answers 2 'did you mean "steno models pull --hub ms '"'a b'"'"?' pul --hub ms "a
 answers 2 'did you mean "steno models list"?' list
 answers 2 'did you mean "steno models where base"?' where base
 answers 2 'did you mean "steno models pull"?' help pull
-answers 2 'models: "pul" is no action; did you mean "steno models pull base"?' models pul base
+answers 2 'models: unknown action "pul"; did you mean "steno models pull base"?' models pul base
 answers 2 'did you mean "steno models pull base --force"?' models download base --force
 answers 2 'did you mean "steno models list"?' models ls
 answers 2 'did you mean "steno models where base"?' models whre base
-answers 2 'models: "xyzzy" is no action; there are list, search, pull, rm, where and verify' models xyzzy
+answers 2 'models: unknown action "xyzzy"; actions are list, search, pull, rm, where and verify' models xyzzy
 answers 2 "models needs an action: list, search, pull, rm, where or verify" models
 long=$(printf 'x%.0s' $(seq 1000))
 expect 2 "a command that is too long is cut" pull "$long"
@@ -104,23 +104,23 @@ answers 3 "model base: is not on this machine; this gets it (148.0 MB): steno mo
 answers 3 "model some/model: is not on this machine; this gets it: steno models pull some/model" models where some/model
 answers 3 "this gets it (about 134 MB): steno models pull bge-small" search -m bge-small what /dev/null
 answers 3 "did you mean base?" models where baes
-answers 3 '"steno models list --all" shows the names' models where xyzzy
-answers 3 '"steno models list --all" shows the names' models where ./xyzzy
+answers 3 '"steno models list --all" lists all names' models where xyzzy
+answers 3 '"steno models list --all" lists all names' models where ./xyzzy
 for verb in "" translate align detect stream "vad -m base"; do
     text=
     [ "$verb" != align ] || text=text
     # shellcheck disable=SC2086
     expect 3 "${verb:-transcribe}: neither the model nor the file is there" $verb talk.mp3 $text
     err_has "steno models pull base"
-    err_has "steno: talk.mp3: there is no such file"
+    err_has "steno: talk.mp3: no such file"
     err_lines 2
 done
 expect 3 "a file that is there is not told" -m base "$DIGITS"
 err_lines 1
 expect 3 "of many files that are not there three are named" -m base 1.wav 2.wav 3.wav "$DIGITS" 4.wav - https://example.org/a.wav 5.wav
-err_has "3.wav: there is no such file"
+err_has "3.wav: no such file"
 err_lacks "4.wav"
-err_has "and 2 more inputs are not there"
+err_has "and 2 more inputs do not exist"
 err_lines 5
 echo "names of models in the examples of help"
 n=0

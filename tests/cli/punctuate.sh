@@ -35,7 +35,7 @@ cp -r "$WORDS" words
 chmod -R u+w words
 mv words/jieba.c.dict dict.txt
 expect 0 "no dictionary" punctuate -m words zh.txt
-err_has "note: words finds words of Chinese with jieba's dictionary"
+err_has "note: words splits Chinese into words with jieba's dictionary"
 expect 0 "one that is named" punctuate -m words --jieba-dict dict.txt zh.txt
 same words.txt "$T/out"
 mkdir -p venv/lib/python3.9/site-packages/jieba
@@ -50,12 +50,12 @@ printf 'broken\n' >bad_dict.txt
 expect 3 "one that is none" punctuate -m words --jieba-dict bad_dict.txt zh.txt
 err_has "bad_dict.txt: line 1: want a word, a space and how often it was met"
 expect 2 "a model without words" punctuate -m offline --jieba-dict dict.txt zh.txt
-err_has "does not look for words of Chinese"
+err_has "does not split Chinese into words"
 expect 0 "a transcript" -q -m "$MODEL" -l zh --punctuation words --jieba-dict dict.txt "$DIGITS"
 expect 2 "a transcript without punctuation" -q -m "$MODEL" -l zh --jieba-dict dict.txt "$DIGITS"
 err_has "--punctuation names one"
 expect 2 "and where none is wanted" -q -m "$MODEL" -l zh --no-punctuation --jieba-dict dict.txt "$DIGITS"
-err_has "--no-punctuation leaves it away"
+err_has "--jieba-dict and --no-punctuation exclude each other"
 
 printf 'one \377 two\n' >bad.txt
 expect 1 "a line that is no UTF-8" punctuate -q -m offline bad.txt
@@ -65,7 +65,7 @@ err_has "none.txt: No such file or directory"
 expect 2 "a model of another kind" punctuate -q -m "$MODEL" text.txt
 err_has "a whisper model does not punctuate"
 expect 2 "no model" punctuate text.txt
-err_has "punctuate needs a model for punctuation"
+err_has "punctuate needs a punctuation model"
 
 expect 0 "the transcript without" -q -m "$MODEL" -l zh "$DIGITS"
 cp "$T/out" plain.txt

@@ -9,7 +9,7 @@ for type in q8_0 q4_0; do
     expect 0 "$type of a GGUF file" quantize "$LM/llama/gguf/llama-F32.gguf" out.gguf $type
     same out.gguf "$want"
 done
-err_has "1 of 30 tensors have rows that are no whole blocks, and are of another type: output.weight is q8_0, not q6_k"
+err_has "1 of 30 tensors have rows that are not whole blocks, and get another type: output.weight is q8_0, not q6_k"
 err_has "out.gguf: 156320 bytes"
 err_has "llama-F32.gguf had 830240"
 expect 0 "the type in capitals, in threads" quantize -q -t 3 "$LM/llama/gguf/llama-F32.gguf" again.gguf Q4_0
@@ -192,7 +192,7 @@ rm -r big big.gguf
 
 # ---- mistakes
 expect 2 "a type that is none" quantize qwen3.gguf a.gguf q4_k
-err_has "q4_k is no type that is written; f32, f16, bf16"
+err_has "q4_k is not a type that is written; f32, f16, bf16"
 err_has "q4_k_m"
 err_has "q3_k_s and q2_k"
 expect 2 "no mixture where there is none" quantize --pure "$SRC/tests/data/gguf/sensevoice.gguf" a.gguf q8_0

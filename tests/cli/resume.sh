@@ -40,7 +40,7 @@ goes_on() {
     [ ! -e want/.steno_resume ] || bad "nothing is left of a run that was not ended" "$(ls want/.steno_resume)"
     for size in $sizes; do
         ended "${sigs[i % 6 + 1]}" "${sigs[i % 6]}" "$size" "$@"
-        if [ "${sigs[i % 6]}" != KILL ] && is_kept && ! grep -q -- '--resume goes on there' "$T/err"; then
+        if [ "${sigs[i % 6]}" != KILL ] && is_kept && ! grep -q -- '--resume continues there' "$T/err"; then
             bad "it is told how to go on" "$(cat "$T/err")"
         fi
         rm -rf out/.steno-*
@@ -104,7 +104,7 @@ a.wav"
 # ---- journals of something else
 interrupt 1500 -m "$MODEL" -l zh -f json
 expect 0 "other options begin anew" -m "$MODEL" -l zh -f json --beam-size 2 -o out --resume long.wav
-err_has "what is kept is of another run (it was with other options); it begins anew"
+err_has "its journal is of another run (it was with other options); it starts again"
 interrupt 1500 -m "$MODEL" -l zh -f json
 for file in out/.steno_resume/*; do printf x >>"$file"; done
 expect 0 "half a piece at the end" -m "$MODEL" -l zh -f json -o out --resume long.wav
@@ -116,7 +116,7 @@ for file in out/.steno_resume/*; do
     printf '\377\377\377\377' | dd of="$file" bs=1 seek=$((n - 40)) conv=notrunc 2>"$T/dd"
 done
 expect 0 "a damaged piece" -m "$MODEL" -l zh -f json -o out --resume long.wav short.wav
-grep -qE 'long.wav: (going on where it was ended, as far as what is kept is not damaged|what is kept in .* is damaged; it begins anew)' \
+grep -qE 'long.wav: (continues where it ended, as far as its journal is not damaged|its journal .* is damaged; it starts again)' \
     "$T/err" || bad "it is told" "$(cat "$T/err")"
 same out/long.json want/long.json
 

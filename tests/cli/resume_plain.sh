@@ -60,7 +60,7 @@ rm -rf out/.steno_resume
 cp out/one.json out/copy
 mv out/copy out/one.json
 again 1 "a copy" -f txt,json one.wav two.wav
-err_has "1 of 2 inputs have results that do not say what made them"
+err_has "1 of 2 inputs have results without a record of their origin"
 again 2 "then both" -f txt,json one.wav two.wav
 
 plain "both again" -f txt one.wav two.wav

@@ -74,5 +74,5 @@ err_has "2 of 2 inputs were finished before"
 
 # ---- what cannot be gone on with
 IN=$DIGITS expect 2 "standard input" -m "$MODEL" --resume -o out -
-err_has "--resume is for files: standard input and addresses begin anew each time"
+err_has "--resume is for files: standard input and URLs start again each time"
 finish

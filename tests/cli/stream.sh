@@ -51,7 +51,7 @@ cp "$T/out" prompted
 expect 0 "beams" stream -q -m "$MODEL" -l en -f txt --beam-size 5 "$DIGITS"
 out_has "zero nine one eight. two seven."
 expect 2 "no hot word" stream -q -m "$MODEL" --hotwords , "$DIGITS"
-err_has "--hotwords: there is no word in it"
+err_has "--hotwords: it has no words"
 expect 2 "too many beams" stream -q -m "$MODEL" --beam-size 33 "$DIGITS"
 for o in "--vad-threshold 0.4" "--vad-min-silence-ms 300"; do
     expect 2 "a pause without a detector" stream -q -m "$MODEL" $o "$DIGITS"
@@ -113,7 +113,7 @@ if have_ffmpeg "other rates"; then
     for r in 1000 384000; do expect 0 "the least and the highest rate" stream -q -m "$MODEL" --raw s16le --raw-rate $r nothing; done
 fi
 expect 2 "a rate of no samples" stream -q -m "$MODEL" --raw-rate 8000 "$DIGITS"
-err_has "--raw-rate and --raw-channels are about --raw"
+err_has "--raw-rate and --raw-channels need --raw"
 for r in 999 384001; do expect 2 "a rate beyond them" stream -q -m "$MODEL" --raw s16le --raw-rate $r nothing; done
 
 # At the speed of the sound: the same words, that of the whole sound, no sooner than they were said.

@@ -18,13 +18,13 @@ refused() { # refused WORDS ARGUMENT...: exit 2, nothing is read, the message ha
 refused "--highlight-words needs --word-timestamps" --highlight-words
 refused "--max-words-per-line needs --word-timestamps" --max-words-per-line 3
 refused "--max-line-count needs --max-line-width" --max-line-count 2 --word-timestamps
-refused "no effect beside --max-line-count" --max-words-per-line 3 --max-line-width 20 --max-line-count 2 --word-timestamps
+refused "no effect with --max-line-count" --max-words-per-line 3 --max-line-width 20 --max-line-count 2 --word-timestamps
 refused "--split-on-word needs --max-len" --split-on-word
 refused "--font is for" --font Sans -f srt
 refused "out of range" --max-len -1
 refused "it cannot be read" --font ./none.ttf -f wts
 refused "is no TrueType or OpenType font" --font "$DIGITS" -f ass
-refused "is the name of no font" --font "Sans,48" -f ass
+refused "is not the name of a font" --font "Sans,48" -f ass
 
 # ---- lines and pieces
 

@@ -34,13 +34,13 @@ if [ -d "$LLM" ]; then
     is "there and back" "$(cat back.txt)" "Hé, 你好 👍🏽"
     for ids in "39 x" "39 -1" "39 99999999999999999999" "39 4000000000" "39 2000000000" "1.5" "39x"; do
         expect 2 "'$ids' are no ids" tokenize -m "$Q" --decode "$ids"
-        err_has "is no token of this model, whose ids are 0 to"
+        err_has "is not a token of this model; ids are 0 to"
         none "nothing is printed" "$(cat "$T/out")"
     done
     expect 0 "no ids" tokenize -m "$Q" --decode ""
     none "no text" "$(cat "$T/out")"
     expect 2 "ids of ids" tokenize -m "$Q" --decode --ids "39"
-    err_has "nothing to do with --decode"
+    err_has "and --decode exclude each other"
     expect 4 "no such file" tokenize -m "$Q" @nowhere.txt
     err_has "nowhere.txt"
     expect 3 "an unknown pattern" tokenize -m "$SHARED/material/bad/gguf/pre-unknown.gguf" a

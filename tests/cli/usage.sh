@@ -72,7 +72,7 @@ usage "a seed without sampling" "--seed is of sampling" a.wav --seed 1 --tempera
 usage "a penalty without candidates" "--greedy follows one sequence" a.wav --greedy --length-penalty 0.5
 usage "a carried prompt without a prompt" "--carry-initial-prompt needs --initial-prompt" a.wav --carry-initial-prompt
 usage "styles without text" "--print-colors needs text on standard output" a.wav --print-colors -f srt
-usage "a random model beside a real one" "--shape is of a random model" bench -m x --shape tiny
+usage "a random model beside a real one" "--shape is for a model of random weights" bench -m x --shape tiny
 usage "two formats of a bench" "exclude each other" bench --json -f tsv
 IN=$T/work expect 4 "a folder on standard input is told once" -q -m "$MODEL" -
 err_has "steno: standard input is a directory"

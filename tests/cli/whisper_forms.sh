@@ -102,7 +102,7 @@ expect 0 "which says so" info three
 out_has "weights: bf16"
 grep -q '"torch_dtype": "float32"' two/config.json || bad "readers are told not to round" "$(grep dtype two/config.json)"
 expect 6 "a folder that has files in it" convert "$MODEL" two/
-err_has "two/: cannot write: the folder has files in it; name a new one"
+err_has "two/: cannot write: the folder is not empty; name a new one"
 expect 2 "a folder of blocks" quantize "$MODEL" four/ q8_0
 expect 3 "a damaged model as a folder" convert new four/
 [ ! -e four ] || bad "nothing is left of a folder that failed" "$(ls four)"
@@ -153,7 +153,7 @@ err_has "q4_k_m is no type of whisper.cpp's files; f32, f16, q8_0"
 expect 2 "a type that it does not read" quantize "$MODEL" a.bin bf16
 err_has "bf16 is no type of whisper.cpp's files"
 expect 2 "a type that is none" quantize "$MODEL" a.bin q9
-err_has "of Whisper models q6_k, q5_k, q4_k, q3_k and q2_k"
+err_has "for Whisper models also q6_k, q5_k, q4_k, q3_k and q2_k"
 expect 2 "blocks to others" quantize q8_0.bin a.bin q4_0
 err_has "is q8_0 already, and would be rounded again"
 expect 0 "unless that is wanted" quantize -q --allow-requantize q8_0.bin a.bin q4_0

@@ -277,8 +277,8 @@ class Links(Case):
         self.link(self.home + "/mine/vocab.json", "../vocab.json")
         before = self.mode_of(self.home + "/mine/config.json"), self.mode_of(self.home + "/mine/vocab.json")
         err = self.into(0)
-        self.assertIn("config.json: is there already", err)
-        self.assertIn("vocab.json: is there already", err)
+        self.assertIn("config.json: exists already", err)
+        self.assertIn("vocab.json: exists already", err)
         self.assertEqual(before, (self.mode_of(self.home + "/mine/config.json"), self.mode_of(self.home + "/mine/vocab.json")))
 
     def test_what_an_earlier_pull_has_put_there_is_replaced_while_it_is_unchanged(self):

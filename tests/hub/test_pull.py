@@ -44,7 +44,7 @@ class Pull(Case):
         self.hub.log.clear()
         out, err = self.pull(0, TINY)
         self.assertFalse([p for p in self.hub.paths() if "resolve" in p])
-        self.assertIn("is there already", err)
+        self.assertIn("exists already", err)
         out, err = self.pull(0, "--force", TINY)
         self.assertEqual(len([p for p in self.hub.paths() if "resolve" in p]), len(WANTED))
 

@@ -85,7 +85,7 @@ static void test_a_device_that_goes_away_is_told_behind_what_it_gave(void **stat
     struct mic *m = open_mic();
     assert_int_equal(hear_all(m, &last, &e), PIECE + 7);
     assert_int_equal(last, STENO_EIO);
-    assert_string_equal(e.text, "the microphone gives no more sound: no such device");
+    assert_string_equal(e.text, "the microphone has stopped: no such device");
     close_mic(m);
 }
 
@@ -161,8 +161,9 @@ static void test_nothing_yet_is_no_end(void **state)
 static void test_a_microphone_that_cannot_be_had_is_told_and_given_back(void **state)
 {
     (void)state;
-    static const char *const told[] = { "cannot be opened: a fault; \"arecord -L\" lists those there are",
-                                        "does not give 16-bit mono samples at 16 kHz: a fault; ALSA converts", "cannot be begun: a fault" };
+    static const char *const told[] = { "cannot be opened: a fault; \"arecord -L\" lists all microphones",
+                                        "does not provide 16-bit mono samples at 16 kHz: a fault; ALSA converts",
+                                        "cannot be started: a fault" };
     for (int i = 0; i < 3; i++) {
         struct mic *m;
         steno_error e = { 0 };

@@ -85,7 +85,7 @@ static int note(struct dialect_call *c, int k, const char *typed, char *value)
 {
     const struct dialect_option *o = &c->dialect->options[k];
     if (o->takes > DIALECT_TEXT && !is_number(value, o->takes))
-        return dialect_mistake(c, "%s: \"%s\" is no %snumber", typed, value, o->takes == DIALECT_INT ? "whole " : "");
+        return dialect_mistake(c, "%s: \"%s\" is not a %snumber", typed, value, o->takes == DIALECT_INT ? "whole " : "");
     if (o->takes) c->value[k] = value;
     if (o->lists == DIALECT_INPUT) c->input[c->n_inputs++] = value;
     if (o->lists == DIALECT_OUTPUT) c->output[c->n_outputs++] = value;
@@ -100,7 +100,7 @@ static int type_option(struct dialect_call *c, int argc, char **argv, int *i)
     char *value, *typed = argv[*i];
     const int k = find_word(c, typed, &value);
     if (k == -2) return dialect_mistake(c, "%s: several options begin so", typed);
-    if (k < 0) return dialect_mistake(c, "%s is no option of %s", typed, c->dialect->name);
+    if (k < 0) return dialect_mistake(c, "%s is not an option of %s", typed, c->dialect->name);
     const int takes = c->dialect->options[k].takes;
     if (value && !takes) return dialect_mistake(c, "%s takes no value", typed);
     if (takes && !value && *i + 1 == argc) return dialect_mistake(c, "%s needs a value", typed);

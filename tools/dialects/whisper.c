@@ -147,7 +147,7 @@ static int put_search(struct dialect_call *c)
     const int none = is_none(c, "--temperature_increment_on_fallback") || !is_set(c, "--temperature_increment_on_fallback");
     const int beams = t == 0 && !is_none(c, "--beam_size"), draws = t > 0 || !none;
     const char *patience = dialect_value(c, "--patience"), *penalty = dialect_value(c, "--length_penalty");
-    if (beams && number(c, "--beam_size") < 1) return argparse_error(c, "argument --beam_size: there is no search of less than one beam");
+    if (beams && number(c, "--beam_size") < 1) return argparse_error(c, "argument --beam_size: a beam search has at least one beam");
     if (beams) dialect_put_format(c, "--beam-size=%.0f", number(c, "--beam_size"));
     if (patience && t == 0 && !beams) return argparse_error(c, "argument --patience: patience requires beam_size to be given");
     if (patience && beams) put_number(c, "--patience", "--patience");
@@ -212,7 +212,7 @@ static int put_words(struct dialect_call *c)
 static int put_machine(struct dialect_call *c)
 {
     const char *device = dialect_value(c, "--device");
-    if (is_none(c, "--threads")) return argparse_error(c, "argument --threads: None is no number of threads");
+    if (is_none(c, "--threads")) return argparse_error(c, "argument --threads: None is not a number of threads");
     if (number(c, "--threads") > 0) dialect_put_format(c, "--threads=%.0f", number(c, "--threads"));
     if (strcmp(device, "cpu") != 0) message("--device %s: this version computes on the CPU", device);
     if (is_true(c, "--fp16")) message("UserWarning: FP16 is not supported on CPU; using FP32 instead");

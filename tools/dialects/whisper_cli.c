@@ -96,7 +96,7 @@ static int put_dtw(struct dialect_call *c, const char *value)
     while (i < sizeof models / sizeof *models && strcmp(models[i], value) != 0) i++;
     if (!*value) return EXIT_OK;
     if (i == sizeof models / sizeof *models) {
-        message("-dtw: there is no model \"%s\"; base.en, large.v3, ... are some", value);
+        message("-dtw: unknown model \"%s\"; known are base.en, large.v3, ...", value);
         return EXIT_MODEL;
     }
     const int counts = dialect_is_given(c, "--no-flash-attn");

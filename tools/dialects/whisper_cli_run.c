@@ -168,7 +168,7 @@ static void tell_brief(const struct run *r, const struct job_input *in)
     if (in->parts.n && r->n_brief < in->parts.n)
         message("%s: %d of %d parts have no text: they have less than 0.12 s each, and whisper.cpp's rules want more", in->file, r->n_brief,
                 in->parts.n);
-    else message("%s: there is no text: less than 0.12 s are to be decoded, and whisper.cpp's rules want more", in->file);
+    else message("%s: there is no text: less than 0.12 s are to be decoded, and whisper.cpp's rules need more", in->file);
 }
 
 /* The cuts, as there. */
@@ -302,7 +302,7 @@ static int check(const struct dialect_call *c, const struct whisper_cli_result *
     if ((c->given & WCLI_DIARIZE) && (c->given & WCLI_TURNS))
         return dialect_mistake(c, "--diarize and --tinydiarize cannot be had together");
     if ((c->given & WCLI_WTS) && access(r->font, R_OK))
-        return dialect_mistake(c, "-owts needs a font's file, and %s is none: give one with -fp", r->font);
+        return dialect_mistake(c, "-owts needs a font file, and %s is not one: give one with -fp", r->font);
     return check_inputs(c);
 }
 
