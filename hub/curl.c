@@ -14,8 +14,8 @@ int curl_load(struct curl *c, struct hub_error *e)
     for (size_t i = 0; i < sizeof names / sizeof *names && !c->lib; i++) c->lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!c->lib) {
         return hub_fail(e, HUB_ENET,
-                        "libcurl is not installed, without which nothing is fetched: install it (Debian, Ubuntu: libcurl4; Fedora: "
-                        "libcurl), or fetch the files by other means");
+                        "libcurl is not installed, and downloads need it: install it (Debian, Ubuntu: libcurl4; Fedora: libcurl), or "
+                        "download the files by other means");
     }
     void *p;
 #define CURL_BIND(f) \
@@ -25,7 +25,7 @@ int curl_load(struct curl *c, struct hub_error *e)
     CURL_CALLS(CURL_BIND)
 #undef CURL_BIND
     if (missing) return hub_fail(e, HUB_ENET, "the installed libcurl lacks %s: install 7.64 or newer", missing);
-    if (c->curl_global_init(CURL_GLOBAL_DEFAULT)) return hub_fail(e, HUB_ENET, "libcurl cannot be begun");
+    if (c->curl_global_init(CURL_GLOBAL_DEFAULT)) return hub_fail(e, HUB_ENET, "libcurl cannot be initialised");
     return HUB_OK;
 }
 #else

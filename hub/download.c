@@ -27,7 +27,7 @@ static int write_failed(struct work *w, int why)
 {
     w->failed = 1;
     if (why == ENOSPC || why == EDQUOT || why == EFBIG)
-        return hub_fail(&w->e, HUB_EWRITE, "%s: the disk is full (%s); %s keeps what has come so far", w->d->what, strerror(why),
+        return hub_fail(&w->e, HUB_EWRITE, "%s: the disk is full (%s); %s keeps the partial download", w->d->what, strerror(why),
                         w->d->partial);
     return hub_fail(&w->e, hub_write_status(why), "%s: cannot be written: %s", w->d->partial, strerror(why));
 }
@@ -46,7 +46,8 @@ static int start_over(struct work *w)
 static int too_many_bytes(struct work *w)
 {
     w->failed = 1;
-    return hub_fail(&w->e, HUB_EDAMAGED, "%s: more bytes came than the %lld that were promised", w->d->what, (long long)w->d->size);
+    return hub_fail(&w->e, HUB_EDAMAGED, "%s: the server sent more than the %lld bytes that it "
+                                         "promised", w->d->what, (long long)w->d->size);
 }
 
 /* Does the body begin where the partial ends? If not, from the start. */
@@ -56,7 +57,7 @@ static int on_begin(void *user, const struct http_answer *a)
     const struct http_fields *f = &a->fields;
     if (f->is_encoded) {
         w->failed = 1;
-        hub_fail(&w->e, HUB_ENET, "%s: the server packs the file, though it was asked not to", w->d->what);
+        hub_fail(&w->e, HUB_ENET, "%s: the server compresses the file, though it was asked not to", w->d->what);
         return 1;
     }
     if (a->code == 206) {
@@ -66,7 +67,8 @@ static int on_begin(void *user, const struct http_answer *a)
     }
     if (f->length >= 0 && f->length != w->d->size) {
         w->failed = 1;
-        hub_fail(&w->e, HUB_EDAMAGED, "%s: the server has %lld bytes of it, where %lld are promised", w->d->what, (long long)f->length,
+        hub_fail(&w->e, HUB_EDAMAGED, "%s: the server has %lld bytes of it, not the %lld that were "
+                                      "promised", w->d->what, (long long)f->length,
                  (long long)w->d->size);
         return 1;
     }
@@ -106,7 +108,7 @@ static int hash_partial(struct work *w)
         if (s->stop && s->stop(s->user)) {
             free(chunk);
             w->failed = 1;
-            return hub_fail(&w->e, HUB_ESTOPPED, "%s: ended before all had come", w->d->what);
+            return hub_fail(&w->e, HUB_ESTOPPED, "%s: ended before the download was complete", w->d->what);
         }
         if (got < 0) continue;
         digest_push(&w->digest, chunk, (size_t)got);
@@ -153,8 +155,8 @@ static int fetch(struct work *w, struct hub_error *e)
 
 const char *partial_fault(const struct stat *st)
 {
-    if (!S_ISREG(st->st_mode)) return "is no regular file, and no fetch goes on with it";
-    return st->st_nlink > 1 ? "is a file with more than one name (hard links), and no fetch goes on with it" : NULL;
+    if (!S_ISREG(st->st_mode)) return "is not a regular file, so the download cannot continue it";
+    return st->st_nlink > 1 ? "is a file with more than one name (hard links), so the download cannot continue it" : NULL;
 }
 
 static const char *partial_name(const struct download *d)
@@ -219,7 +221,7 @@ int file_verify(const char *path, int64_t size, const char *hash, int (*stop)(vo
     if (fd < 0 || fstat(fd, &st)) {
         const int why = errno;
         if (fd >= 0) close(fd);
-        return hub_fail(e, HUB_EABSENT, "%s: cannot be read: %s", path, why == EINVAL ? "it is no regular file" : strerror(why));
+        return hub_fail(e, HUB_EABSENT, "%s: cannot be read: %s", path, why == EINVAL ? "it is not a regular file" : strerror(why));
     }
     unsigned char *chunk = malloc(CHUNK);
     int rc = chunk ? HUB_OK : hub_no_memory(e, "reading a file");
@@ -228,7 +230,7 @@ int file_verify(const char *path, int64_t size, const char *hash, int (*stop)(vo
     digest_begin(&d, strlen(hash), (int64_t)st.st_size);
     for (ssize_t got = 1; rc == HUB_OK && got;) {
         got = read(fd, chunk, CHUNK);
-        if (stop && stop(user)) rc = hub_fail(e, HUB_ESTOPPED, "%s: ended before all was looked at", path);
+        if (stop && stop(user)) rc = hub_fail(e, HUB_ESTOPPED, "%s: ended before the check was complete", path);
         else if (got < 0 && errno != EINTR) rc = hub_fail(e, HUB_EABSENT, "%s: cannot be read: %s", path, strerror(errno));
         else if (got > 0) digest_push(&d, chunk, (size_t)got);
     }

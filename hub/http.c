@@ -143,7 +143,7 @@ int http_open(struct http **out, const struct http_settings *s, struct hub_error
     if (!h) return hub_no_memory(e, "a connection");
     h->s = *s;
     int rc = s->endpoint && hub_origin(h->origin, s->endpoint)
-        ? hub_fail(e, HUB_EARG, "the hub's address \"%s\" is none of the form https://HOST", s->endpoint) : HUB_OK;
+        ? hub_fail(e, HUB_EARG, "the hub's address \"%s\" is not of the form https://HOST", s->endpoint) : HUB_OK;
     if (rc == HUB_OK) rc = curl_load(&h->curl, e);
     if (rc == HUB_OK && !(h->easy = h->curl.curl_easy_init())) rc = hub_no_memory(e, "a connection");
     const CURLcode set = rc == HUB_OK ? set_always(h) : CURLE_OK;
@@ -188,7 +188,7 @@ static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
 {
     struct http *h = x->h;
     const char *what = x->r->what, *why = *h->reason ? h->reason : h->curl.curl_easy_strerror(rc);
-    if (x->stopped || x->enough) return hub_fail(e, HUB_ESTOPPED, "%s: ended before all had come", what);
+    if (x->stopped || x->enough) return hub_fail(e, HUB_ESTOPPED, "%s: ended before the download was complete", what);
     if (rc == CURLE_OUT_OF_MEMORY) return hub_no_memory(e, what);
     if (x->endless) return hub_fail(e, HUB_ENET, "%s: the header fields of the answer do not end", what);
     const int lasting = rc == CURLE_UNSUPPORTED_PROTOCOL || rc == CURLE_URL_MALFORMAT || rc == CURLE_PEER_FAILED_VERIFICATION ||
@@ -197,7 +197,7 @@ static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
     if (rc == CURLE_PEER_FAILED_VERIFICATION)
         return hub_fail(e, HUB_ENET, "%s: the certificate of the server is not trusted (%s); SSL_CERT_FILE names other ones", what, why);
     if (rc == CURLE_OPERATION_TIMEDOUT)
-        return hub_fail(e, HUB_ENET, "%s: nothing came for %d s", what, x->begun ? h->s.stall_s : h->s.answer_s);
+        return hub_fail(e, HUB_ENET, "%s: no data came for %d s", what, x->begun ? h->s.stall_s : h->s.answer_s);
     return hub_fail(e, HUB_ENET, "%s: %s", what, why);
 }
 
@@ -242,7 +242,8 @@ int http_try(struct http *h, const struct http_request *r, struct http_answer *a
     memset(a, 0, sizeof *a);
     for (int hops = 0; rc == HUB_OK; hops++) {
         if (hub_origin(origin, url)) {
-            rc = hub_fail(e, HUB_ENET, "%s: %s is no http or https address", r->what, hops ? "what the hub redirects to" : "its address");
+            rc = hub_fail(e, HUB_ENET, "%s: %s is not an http or https "
+                                       "address", r->what, hops ? "the target of a redirect" : "its address");
             break;
         }
         if (hops > MOST_REDIRECTS) {

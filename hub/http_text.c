@@ -17,7 +17,7 @@ int http_wait(struct http *h, int n, const struct http_answer *a, const char *wh
     if (s->waiting) s->waiting(s->user, wait, why);
     for (;;) {
         const double left = begun + wait - hub_now_s();
-        if (s->stop && s->stop(s->user)) return hub_fail(e, HUB_ESTOPPED, "ended while waiting for another try");
+        if (s->stop && s->stop(s->user)) return hub_fail(e, HUB_ESTOPPED, "ended while waiting to retry");
         if (left <= 0) return HUB_OK;
         const struct timespec nap = { 0, (long)(1e9 * (left < 0.05 ? left : 0.05)) };
         nanosleep(&nap, NULL);
@@ -38,16 +38,16 @@ int http_refused(const struct http *h, const struct http_request *r, const struc
     const char *reason = f->reason[0] ? f->reason : f->fault;
     if (strcmp(f->fault, "GatedRepo") == 0)
         return hub_fail(e, HUB_EABSENT, "%s: the owner gives it to those who accept the terms on the model's page; do so, and "
-                        "set HF_TOKEN%s", r->what, has_token ? " (the one that is set may not read it)" : "");
+                        "set HF_TOKEN%s", r->what, has_token ? " (the current token has no access)" : "");
     if (strcmp(f->fault, "RevisionNotFound") == 0) return hub_fail(e, HUB_EABSENT, "%s: there is no such revision", r->what);
     if (strcmp(f->fault, "EntryNotFound") == 0) return hub_fail(e, HUB_EABSENT, "%s: there is no such file", r->what);
     if (a->code == 401 || a->code == 403 || strcmp(f->fault, "RepoNotFound") == 0)
         return unserved(hub_fail(e, HUB_EABSENT, "%s: no such repository, or it is private%s", r->what,
-                                 has_token ? " and the token may not read it" : "; private ones need HF_TOKEN"), f, e);
+                                 has_token ? " and the token has no access" : "; private ones need HF_TOKEN"), f, e);
     if (a->code == 404 || a->code == 410)
         return unserved(hub_fail(e, HUB_EABSENT, "%s: not found%s%s%s", r->what, reason[0] ? " (" : "", reason, reason[0] ? ")" : ""),
                         f, e);
-    if (a->code == 429) return hub_fail(e, HUB_ENET, "%s: the hub takes no more requests for now; try later, or set HF_TOKEN", r->what);
+    if (a->code == 429) return hub_fail(e, HUB_ENET, "%s: the hub accepts no more requests for now; try later, or set HF_TOKEN", r->what);
     hub_fail(e, HUB_ENET, "%s: the hub answers %d%s%s%s", r->what, a->code, reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
     return a->code < 500 || a->code == 501 ? unserved(HUB_ENET, f, e) : HUB_ENET;
 }

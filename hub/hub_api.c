@@ -54,7 +54,7 @@ static int list_hf(struct hub_listing *l, struct http *h, const char *endpoint, 
         struct http_fields fields;
         char *text, *next = NULL;
         if (page == MOST_PAGES) {
-            rc = hub_fail(e, HUB_EABSENT, "%s: its list has no end", id);
+            rc = hub_fail(e, HUB_EABSENT, "%s: its list of files does not end", id);
             break;
         }
         rc = ask(h, url, id, &text, &fields, e);
@@ -111,9 +111,9 @@ int hub_ask_file(struct hub_file *f, char commit[HUB_REV_SZ], int *there, struct
     f->size = is->linked_size >= 0 ? is->linked_size : moved ? -1 : a.code == 206 ? is->range_total : is->length;
     if (!commit[0] && hub_is_commit(is->commit)) snprintf(commit, HUB_REV_SZ, "%s", is->commit);
     if (!commit[0])
-        return hub_fail(e, HUB_EABSENT, "%s: the server gives no list of files, and does not say of which commit it is", f->path);
+        return hub_fail(e, HUB_EABSENT, "%s: the server sends no list of files, and no commit", f->path);
     if (f->size < 0 || !(hub_is_hex(hash, 64) || hub_is_hex(hash, 40)))
-        return hub_fail(e, HUB_EABSENT, "%s: the server gives no list of files, and no hash or size of this one", f->path);
+        return hub_fail(e, HUB_EABSENT, "%s: the server sends no list of files, and no hash or size of this one", f->path);
     memcpy(f->hash, hash, strlen(hash) + 1);
     f->is_lfs = strlen(hash) == 64;
     return HUB_OK;

@@ -72,7 +72,7 @@ static int take_entry(struct hub_listing *l, const struct entry *it, const char 
 
 static int not_json(const char *from, struct hub_error *e)
 {
-    return hub_fail(e, HUB_ENET, "%s: the answer is not what a hub answers (a mirror's page, or a proxy's?)", from);
+    return hub_fail(e, HUB_ENET, "%s: the answer is not from a hub (the page of a mirror or a proxy?)", from);
 }
 
 int hub_listing_hf(struct hub_listing *l, char *text, const char *from, struct hub_error *e)

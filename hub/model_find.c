@@ -42,14 +42,14 @@ int hub_spec_read(struct hub_spec *s, const char *name, struct hub_error *e)
     const size_t n_rev = !at ? 0 : colon ? (size_t)(colon - at - 1) : strlen(at + 1);
     memset(s, 0, sizeof *s);
     if (n_id >= sizeof s->id || n_rev >= sizeof s->rev || (colon && strlen(colon + 1) >= sizeof s->file))
-        return hub_fail(e, HUB_EARG, "%s: no name of a model: it is too long", name);
+        return hub_fail(e, HUB_EARG, "%s: not a model name: it is too long", name);
     memcpy(s->id, name, n_id);
     if (at) memcpy(s->rev, at + 1, n_rev);
     if (colon) memcpy(s->file, colon + 1, strlen(colon + 1));
     const char *fault = hub_id_fault(s->id);
     if (!fault && at) fault = hub_revision_fault(s->rev);
     if (!fault && colon) fault = hub_path_fault(s->file);
-    return fault ? hub_fail(e, HUB_EARG, "%s: no name of a model, which is ORG/NAME, ORG/NAME@REVISION or ORG/NAME:FILE: %s", name, fault)
+    return fault ? hub_fail(e, HUB_EARG, "%s: not a model name, which is ORG/NAME, ORG/NAME@REVISION or ORG/NAME:FILE: %s", name, fault)
                  : HUB_OK;
 }
 

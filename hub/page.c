@@ -95,10 +95,10 @@ static const char *read_way(struct hub_spec *s, int hub, char *const *part, int 
         const char *rev = ways[i].has_rev && n >= at ? part[at - 1] : "";
         if (strcmp(rev, hub == HUB_HF ? "main" : "master") != 0 && copy(s->rev, sizeof s->rev, rev)) return "its revision is too long";
         if (n > at && !ways[i].has_file) return "it shows a folder; a model is pulled by its page, and one file by the page of the file";
-        if (join(s->file, sizeof s->file, part, at < n ? at : n, n)) return "its file has too long a name";
+        if (join(s->file, sizeof s->file, part, at < n ? at : n, n)) return "the name of its file is too long";
         return NULL;
     }
-    return n ? "it is no page of a model, of its files (tree) or of one file (blob, resolve)" : NULL;
+    return n ? "it is not the page of a model, of its files (tree) or of one file (blob, resolve)" : NULL;
 }
 
 static const char *read_path(struct hub_spec *s, int hub, char *path)
@@ -107,11 +107,11 @@ static const char *read_path(struct hub_spec *s, int hub, char *path)
     int n = 0;
     for (char *save = NULL, *p = strtok_r(path, "/", &save); p; p = strtok_r(NULL, "/", &save)) {
         if (n == MOST_PARTS) return "it has too many parts";
-        if (unescape(p)) return "it has a % that no two digits follow";
+        if (unescape(p)) return "it has a % without two digits after it";
         part[n++] = p;
     }
     if (n && (strcmp(part[0], "datasets") == 0 || strcmp(part[0], "spaces") == 0 || strcmp(part[0], "studios") == 0))
-        return "it is a page of no model";
+        return "it is not the page of a model";
     const int from = hub == HUB_MS && n && strcmp(part[0], "models") == 0;
     if (n < from + 2) return "it does not name a model, as ORG/NAME";
     if (join(s->id, sizeof s->id, part, from, from + 2)) return "its ORG/NAME is too long";
@@ -127,9 +127,9 @@ static const char *read_query(struct hub_spec *s, const char *query)
         if (strncmp(p, key, sizeof key - 1) != 0) continue;
         const char *from = p + sizeof key - 1;
         const size_t n = strcspn(from, "&#");
-        if (n >= sizeof s->file) return "its file has too long a name";
+        if (n >= sizeof s->file) return "the name of its file is too long";
         snprintf(s->file, sizeof s->file, "%.*s", (int)n, from);
-        return unescape(s->file) ? "it has a % that no two digits follow" : NULL;
+        return unescape(s->file) ? "it has a % without two digits after it" : NULL;
     }
     return NULL;
 }
@@ -139,7 +139,7 @@ const char *hub_page_read(struct hub_spec *s, int *hub, const struct hub_env *en
     const char *from;
     *s = (struct hub_spec){ .id = "" };
     *hub = hub_of(env, url, &from);
-    if (*hub < 0) return "it is no page of Hugging Face's hub or of ModelScope; models are fetched from these";
+    if (*hub < 0) return "it is not a page of Hugging Face's hub or of ModelScope, where models are downloaded";
     char path[MOST_PATH];
     const size_t n = strcspn(from, "?#");
     if (n >= sizeof path) return "it is too long";

@@ -30,8 +30,8 @@ static int look_at_way(const struct hub_pull *p, int at, const char *path, struc
         if (!link && errno == ENOMEM) rc = hub_no_memory(e, "a path");
         else if (link) rc = hub_fail(e, HUB_EWRITE, "%s/%s: is a symbolic link, and files are only put into real folders; remove it, or "
                                      "name another folder with --to", p->to, link);
-        else rc = hub_fail(e, HUB_EWRITE, "%s/%s: cannot be put there: %s; name another folder with --to", p->to, path,
-                           why == ENOTDIR ? "a part of the path is no folder" : strerror(why));
+        else rc = hub_fail(e, HUB_EWRITE, "%s/%s: cannot be written there: %s; name another folder with --to", p->to, path,
+                           why == ENOTDIR ? "a part of the path is not a folder" : strerror(why));
     }
     free(link);
     free(way);
@@ -63,7 +63,7 @@ static int look_at_target(const struct hub_pull *p, int at, const struct hub_fil
     struct stat st;
     if (folder_look(at, f->path, &st)) {
         if (errno == ENOENT) return PLAIN_FREE;
-        return -hub_fail(e, hub_write_status(errno), "%s/%s: cannot be looked at: %s", p->to, f->path, strerror(errno));
+        return -hub_fail(e, hub_write_status(errno), "%s/%s: cannot be read: %s", p->to, f->path, strerror(errno));
     }
     if (S_ISDIR(st.st_mode)) return -hub_fail(e, HUB_EWRITE, "%s/%s: is a folder; name another one with --to", p->to, f->path);
     if (p->force) return PLAIN_REPLACED;
@@ -71,7 +71,7 @@ static int look_at_target(const struct hub_pull *p, int at, const struct hub_fil
     if (is) return is < 0 ? is : PLAIN_THERE;
     is = S_ISREG(st.st_mode) ? is_as_recorded(p, f->path, e) : 0;
     if (is) return is < 0 ? is : PLAIN_REPLACED;
-    return -hub_fail(e, HUB_EWRITE, "%s/%s: is there with other content, and is not replaced; %s", p->to, f->path, remedy);
+    return -hub_fail(e, HUB_EWRITE, "%s/%s: exists with other content, and is not replaced; %s", p->to, f->path, remedy);
 }
 
 /* A file that goes on is one of ours: a regular file with one name. */
@@ -95,7 +95,7 @@ static int look_at_record(const struct hub_pull *p, int at, const struct hub_fil
     const char *name = path + strlen(p->to) + 1;
     int rc = look_at_way(p, at, name, e);
     if (rc == HUB_OK && folder_look(at, name, &st) == 0 && !p->force && (!S_ISREG(st.st_mode) || !hub_plain_hash(hash, p->to, f->path)))
-        rc = hub_fail(e, HUB_EWRITE, "%s: is there with other content, and is not replaced; %s", path, remedy);
+        rc = hub_fail(e, HUB_EWRITE, "%s: exists with other content, and is not replaced; %s", path, remedy);
     free(path);
     return rc;
 }

@@ -242,7 +242,7 @@ static int known_absent(struct work *w, int note, struct hub_error *e)
         if (!path) rc = hub_no_memory(e, "a path");
         else if (note && !hub_listing_find(w->list, p->files[i])) rc = store_text(path, "", e);
         else if (!note && store_has(path, 0))
-            rc = hub_fail(e, HUB_EABSENT, "%s: there is no file %s at commit %.12s, as was found before; --force asks again", p->id,
+            rc = hub_fail(e, HUB_EABSENT, "%s: there is no file %s at commit %.12s, by an earlier request; --force asks again", p->id,
                           p->files[i], w->out->commit);
         free(path);
     }
@@ -286,9 +286,9 @@ int hub_pull(const struct hub_pull *p, struct hub_pulled *out, struct hub_error 
     const char *cache = p->env->hub[p->hub].cache;
     *out = (struct hub_pulled){ 0 };
     const char *fault = hub_id_fault(p->id);
-    if (fault) return hub_fail(e, HUB_EARG, "%s: no name of a repository: %s", p->id, fault);
-    if (p->rev && (fault = hub_revision_fault(p->rev))) return hub_fail(e, HUB_EARG, "%s: no revision: %s", p->rev, fault);
-    if (!cache && !p->to) return hub_fail(e, HUB_EWRITE, "there is no place for a cache: set HOME, HF_HOME or MODELSCOPE_CACHE");
+    if (fault) return hub_fail(e, HUB_EARG, "%s: not a repository name: %s", p->id, fault);
+    if (p->rev && (fault = hub_revision_fault(p->rev))) return hub_fail(e, HUB_EARG, "%s: not a revision: %s", p->rev, fault);
+    if (!cache && !p->to) return hub_fail(e, HUB_EWRITE, "there is no folder for the cache: set HOME, HF_HOME or MODELSCOPE_CACHE");
     int rc = list_files(&w, e);
     if (rc == HUB_OK && p->to) rc = plain_folder_look(p, w.list, w.take, e);
     if (rc == HUB_OK) rc = check_room(&w, e);

@@ -80,8 +80,9 @@ static int take_link(struct work *w, const struct hub_snapshot *s, const char *r
     const int is_own = strlen(root_link) >= strlen(below_root(s, s->repo));
     const int is_asked = !w->spec->file[0] && is_own && (!w->spec->rev[0] || strcmp(root_link, below_root(s, s->folder)) == 0);
     if (!is_asked)
-        return hub_fail(e, HUB_EWRITE, "%.*s/%s is a link, and nothing behind a link is removed%s%s%s", (int)s->n_root, s->repo, root_link,
-                        is_own ? "; \"steno models rm " : "; remove by other means what it points at", is_own ? s->id : "",
+        return hub_fail(e, HUB_EWRITE, "%.*s/%s is a link, and the target of a link is not "
+                                       "removed%s%s%s", (int)s->n_root, s->repo, root_link,
+                        is_own ? "; \"steno models rm " : "; remove its target by other means", is_own ? s->id : "",
                         is_own ? "\" removes the link itself" : "");
     if (names_has(&w->links, root_link)) return HUB_OK;
     w->out->n++;
@@ -240,7 +241,7 @@ static int is_models_own(const struct hub_snapshot *s, struct hub_error *e)
     for (size_t i = 0; i < sizeof notes / sizeof *notes && !is; i++) is = names_has(&files, notes[i]);
     names_free(&files);
     if (rc == HUB_OK && !is && (rc = hub_models_in(&files, s->folder, e)) == HUB_OK) is = files.n > 0, names_free(&files);
-    if (rc == HUB_OK && !is) hub_fail(e, HUB_EWRITE, "%s: nothing in it says that it is a model's, so it stays", s->folder);
+    if (rc == HUB_OK && !is) hub_fail(e, HUB_EWRITE, "%s: nothing in it identifies it as a model's, so it stays", s->folder);
     return is;
 }
 

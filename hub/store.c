@@ -152,7 +152,7 @@ int store_lock(struct store_lock *l, const char *path, int (*stop)(void *user), 
     if (fd < 0) return failed(path, "the lock cannot be made", e);
     if (fstat(fd, &st) || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
         close(fd);
-        return hub_fail(e, HUB_EWRITE, "%s: the lock is no regular file", path);
+        return hub_fail(e, HUB_EWRITE, "%s: the lock is not a regular file", path);
     }
     while (flock(fd, LOCK_EX | LOCK_NB)) {
         const int why = errno;

@@ -47,7 +47,7 @@ static int on_begin(void *user, const struct http_answer *a)
     const struct http_fields *f = &a->fields;
     if (f->is_encoded) {
         w->failed = 1;
-        return hub_fail(&w->e, HUB_ENET, "%s: the server packs the file, though it was asked not to", w->what);
+        return hub_fail(&w->e, HUB_ENET, "%s: the server compresses the file, though it was asked not to", w->what);
     }
     const int goes_on = a->code == 206 && f->range_begin == w->at && w->at && strcmp(f->etag, w->etag) == 0 && f->range_total == w->total;
     if (goes_on) return 0;
@@ -88,8 +88,8 @@ static int on_bytes(void *user, const void *data, size_t n)
 static int refused(const struct work *w, const struct http_answer *a, struct hub_error *e)
 {
     const char *why = "";
-    if (a->code == 404 || a->code == 410) why = " (there is no such file)";
-    if (a->code == 401 || a->code == 403) why = " (it may not be read)";
+    if (a->code == 404 || a->code == 410) why = " (no such file)";
+    if (a->code == 401 || a->code == 403) why = " (no access)";
     return hub_fail(e, HUB_ENET, "%s: the server answers %d%s", w->what, a->code, why);
 }
 
@@ -122,7 +122,7 @@ int url_file(const char *url, const struct url_wish *wish, struct hub_error *e)
     char origin[HUB_ORIGIN_SZ];
     int rc = HUB_OK;
     if (hub_origin(origin, url))
-        rc = hub_fail(e, HUB_EARG, "%s: is no address of the form https://HOST/FILE, without name and password", w.what);
+        rc = hub_fail(e, HUB_EARG, "%s: is not an address of the form https://HOST/FILE, without name and password", w.what);
     else rc = http_open(&h, &wish->http, e);
     if (rc == HUB_OK && (w.fd = anonymous_file(wish->folder)) < 0)
         rc = hub_fail(e, hub_write_status(errno), "%s: no temporary file can be made: %s", w.what, strerror(errno));

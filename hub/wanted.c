@@ -65,7 +65,7 @@ static int take_one(char *take, const struct hub_listing *l, const char *id, str
         if (at < sizeof names - 1) at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", n > 1 ? ", " : "", l->f[i].path);
     }
     if (n == 1) return HUB_OK;
-    if (!n) return hub_fail(e, HUB_EABSENT, "%s: it holds no model that is read here; %s:FILE takes a file by name", id, id);
+    if (!n) return hub_fail(e, HUB_EABSENT, "%s: it has no model that steno reads; %s:FILE selects a file by name", id, id);
     if (at >= sizeof names) memcpy(names + sizeof names - 6, ", ...", 6);
     return hub_fail(e, HUB_EABSENT, "%s: it holds %d models; name one as %s:FILE. There are: %s", id, n, id, names);
 }

@@ -103,7 +103,7 @@ int findings_channel(struct notes *n, steno_media *m, int *channel)
 void findings_language(struct notes *n, const char *language, double probability)
 {
     if (probability >= 0 && probability < 0.5)
-        notes_add(n, NOTE_LANGUAGE_UNSURE, "the language %s is a guess, with a probability of %.2f; --language names it", language,
+        notes_add(n, NOTE_LANGUAGE_UNSURE, "the language %s is uncertain, with a probability of %.2f; --language sets it", language,
                   probability);
 }
 
@@ -175,7 +175,7 @@ void findings_text(struct notes *n, const steno_model *m, const steno_session *s
 void findings_segments(struct notes *n, int n_segments, int repeated, int silent)
 {
     if (repeated + silent > 0)
-        notes_add(n, NOTE_DOUBTFUL, "%d of %d segment%s may not have been said (%d repeat%s, %d lie%s where the model finds no speech)",
+        notes_add(n, NOTE_DOUBTFUL, "%d of %d segment%s may be invented (%d repeat%s, %d lie%s where the model finds no speech)",
                   repeated + silent, n_segments, plural(n_segments), repeated, repeated == 1 ? "s itself" : " themselves", silent,
                   silent == 1 ? "s" : "");
 }

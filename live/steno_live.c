@@ -57,7 +57,7 @@ static int params_check(const steno_model *m, const steno_live_params *p, steno_
         return fail(e, STENO_EARG, "steno_live_open: text was not filled by steno_transcribe_params_init");
     if (p->find && p->find->size != sizeof *p->find)
         return fail(e, STENO_EARG, "steno_live_open: find was not filled by steno_vad_params_init");
-    if (p->find && !p->vad) return fail(e, STENO_EARG, "steno_live_open: find wants vad");
+    if (p->find && !p->vad) return fail(e, STENO_EARG, "steno_live_open: find needs vad");
     return STENO_OK;
 }
 

@@ -38,7 +38,7 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
         return STENO_OK;
     av->swr_free(&f->swr);
     if (in->sample_rate < RATE_MIN || in->sample_rate > RATE_MAX)
-        return media_fail(e, STENO_EFORMAT, "%s: is damaged: it says it is sampled at %d Hz", f->in->name, in->sample_rate);
+        return media_fail(e, STENO_EFORMAT, "%s: is damaged: its sample rate is %d Hz", f->in->name, in->sample_rate);
     if (layout->nb_channels > CHANNELS_MOST)
         return media_fail(e, STENO_EUNSUPPORTED, "%s: has %d channels, and at most %d are read", f->in->name, layout->nb_channels,
                           CHANNELS_MOST);

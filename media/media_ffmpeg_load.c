@@ -58,8 +58,8 @@ int ffmpeg_load(struct av *av, steno_error *e)
     void *lib[4] = { dlopen(names[0], RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) };
     if (!lib[0] && !has_room())
         return media_fail(e, STENO_ENOMEM,
-                          "out of memory while FFmpeg is loaded: its libraries need %d MiB of address space, and the process may not have "
-                          "so much (ulimit -v)",
+                          "out of memory while FFmpeg is loaded: its libraries need %d MiB of address space, and the process is limited to "
+                          "less (ulimit -v)",
                           LIBRARIES_ROOM >> 20);
     for (int i = 0; i < 4; i++) {
         errno = 0;

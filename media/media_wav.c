@@ -58,7 +58,7 @@ static int read_format(struct wav *w, int64_t at, uint32_t size, steno_error *e)
         return media_fail(e, STENO_EUNSUPPORTED, "%s: is sampled at %u Hz; a build without FFmpeg reads 16000 Hz only", name,
                           (unsigned)rate);
     if (channels < 1 || channels > CHANNELS_MAX)
-        return media_fail(e, STENO_EFORMAT, "%s: is damaged: it says it has %u channels", name, (unsigned)channels);
+        return media_fail(e, STENO_EFORMAT, "%s: is damaged: its number of channels is %u", name, (unsigned)channels);
     w->is_float = float_ok;
     w->bytes = (int)bits / 8;
     w->channels = (int)channels;

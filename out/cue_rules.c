@@ -66,7 +66,7 @@ void cue_rules_of(struct cue_rules *r, const struct cue_choice *c, const char *l
 const char *cue_choice_fault(const struct cue_choice *c)
 {
     enum { LEAST_MS = 100 };
-    if (c->max_ms > 0 && c->max_ms < LEAST_MS) return "--max-cue-ms is less than 100: nobody sees that";
+    if (c->max_ms > 0 && c->max_ms < LEAST_MS) return "--max-cue-ms is less than 100: no cue can be read in that time";
     if (c->max_ms > 0 && c->min_ms > c->max_ms) return "--min-cue-ms is more than --max-cue-ms";
     if (c->close_ms > 0 && c->gap_ms > c->close_ms) return "--min-gap-ms is more than --close-gap-ms";
     return NULL;

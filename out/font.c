@@ -102,7 +102,7 @@ const char *font_name(char name[FONT_NAME_SZ], const char *path)
     uint32_t at, n;
     FILE *f = fopen(path, "rb");
     if (!f) return "it cannot be read";
-    const char *fault = find_names(f, &at, &n) ? NULL : "it is no TrueType or OpenType font";
+    const char *fault = find_names(f, &at, &n) ? NULL : "it is not a TrueType or OpenType font";
     unsigned char *p = fault ? NULL : malloc(n);
     if (!fault && !p) fault = "out of memory";
     if (!fault && (!read_at(f, at, p, n) || !choose(name, p, n))) fault = "the font in it has no name";

@@ -59,11 +59,11 @@ static int layout_of(struct write_layout *l, const steno_output_params *p, steno
 {
     const char *negative = limit_below_zero(p);
     if (negative) return fail(e, STENO_EARG, "steno_output_write: %s is below 0", negative);
-    if (p->split_on_word && !p->max_len) return fail(e, STENO_EARG, "steno_output_write: split_on_word wants max_len");
-    if (p->max_len && !p->word_times && !p->model) return fail(e, STENO_EARG, "steno_output_write: max_len wants model or word_times");
-    if (p->max_line_count && !p->max_line_width) return fail(e, STENO_EARG, "steno_output_write: max_line_count wants max_line_width");
+    if (p->split_on_word && !p->max_len) return fail(e, STENO_EARG, "steno_output_write: split_on_word needs max_len");
+    if (p->max_len && !p->word_times && !p->model) return fail(e, STENO_EARG, "steno_output_write: max_len needs model or word_times");
+    if (p->max_line_count && !p->max_line_width) return fail(e, STENO_EARG, "steno_output_write: max_line_count needs max_line_width");
     if (!p->word_times && (p->style || p->max_line_width || p->max_words_per_line || p->highlight_words))
-        return fail(e, STENO_EARG, "steno_output_write: %s wants word_times", p->style ? "style" : p->max_line_width ? "max_line_width" :
+        return fail(e, STENO_EARG, "steno_output_write: %s needs word_times", p->style ? "style" : p->max_line_width ? "max_line_width" :
                     p->max_words_per_line ? "max_words_per_line" : "highlight_words");
     if (p->max_words_per_line && (p->style || p->max_line_width))
         return fail(e, STENO_EARG, "steno_output_write: max_words_per_line excludes %s", p->style ? "style" : "max_line_width");

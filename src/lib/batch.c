@@ -75,7 +75,7 @@ static int text_fill(steno_session *s, struct request_given *g, union request_pa
 {
     if (r->transcribe) return request_refuse(s, "does not transcribe");
     if (r->find_speech) return request_refuse(s, "does not find speech: use a voice-activity model");
-    if (src || r->heard) return request_refuse(s, "hears nothing: it goes on with ids");
+    if (src || r->heard) return request_refuse(s, "takes no audio: it continues ids");
     *g = (struct request_given){ .generate = &own->generate, .ids = r->ids, .n_ids = r->n_ids };
     return generate_params_take(s, &own->generate, r->generate);
 }
@@ -95,8 +95,8 @@ static int submit(steno_session *s, const steno_source *src, const steno_request
         const int rc = text_fill(s, &g, &own, src, &r);
         return rc ? rc : request_submit(s, &g, r.priority);
     }
-    if (r.ids || r.generate) return request_refuse(s, "hears: it has no use for ids and generate in a batch");
-    if (r.heard && !s->model->task->listen) return request_refuse(s, "hears its audio once: it has no use for heard");
+    if (r.ids || r.generate) return request_refuse(s, "takes audio: ids and generate are not for it");
+    if (r.heard && !s->model->task->listen) return request_refuse(s, "reads its audio once: heard is not for it");
     const int rc = request_fill(s, &g, &own, src, r.transcribe, r.find_speech);
     g.heard = r.heard;
     return rc ? rc : request_submit(s, &g, r.priority);

@@ -24,7 +24,7 @@ int64_t steno_bench_text(steno_session *s, const int32_t *prompt, int n_prompt, 
     const struct task *task = s->model->task;
     generated_clear(s);
     const int64_t us = task->bench_text ? task->bench_text(s, &t)
-                                        : err_set(&s->error, STENO_EARG, "a %s model does not go on with a text", s->model->family->name);
+                                        : err_set(&s->error, STENO_EARG, "a %s model does not continue a text", s->model->family->name);
     call_leave(s, 0);
     return us;
 }

@@ -12,7 +12,7 @@ static int not_by_tokens(steno_session *s)
 static int encode(steno_session *s, const float *pcm, int64_t n)
 {
     if (!s->model->task->encode)
-        return s->model->task->generate ? err_set(&s->error, STENO_EARG, "a %s model does not hear", s->model->family->name)
+        return s->model->task->generate ? err_set(&s->error, STENO_EARG, "a %s model does not take audio", s->model->family->name)
                                         : not_by_tokens(s);
     const int rc = pcm_check(s, pcm, n);
     return rc ? rc : s->model->task->encode(s, pcm, n);

@@ -56,8 +56,8 @@ static int kv_type_asked(steno_model *m, int32_t asked, const char *name, steno_
         if (d->kind != STATE_APPEND) continue;
         m->kv_type[i] = types[asked];
         if (asked == STENO_KV_Q8_0 && d->d_head % KV_INT_D != 0)
-            return err_set(e, STENO_EUNSUPPORTED, "%s: kv_type q8_0 wants heads of a multiple of %d numbers, and this model's have %u; f16 "
-                           "and f32 take any", name, KV_INT_D, d->d_head);
+            return err_set(e, STENO_EUNSUPPORTED, "%s: kv_type q8_0 needs heads of a multiple of %d numbers, and this model's have %u; f16 "
+                                                  "and f32 take any", name, KV_INT_D, d->d_head);
     }
     return STENO_OK;
 }

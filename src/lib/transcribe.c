@@ -32,7 +32,7 @@ int request_fill(steno_session *s, struct request_given *g, union request_params
     const int rc = source_check(s, src), finds = s->model->task->call == STENO_CALL_FIND_SPEECH;
     *g = (struct request_given){ .src = src };
     if (rc) return rc;
-    if (!s->model->task->request_take) return request_refuse(s, "hears nothing");
+    if (!s->model->task->request_take) return request_refuse(s, "takes no audio");
     if (p && finds) return request_refuse(s, "does not transcribe");
     if (q && !finds) return request_refuse(s, "does not find speech: use a voice-activity model");
     if (finds) g->find_speech = &own->find_speech;

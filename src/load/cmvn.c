@@ -117,7 +117,7 @@ static int tags_read(struct cmvn_reader *m, int want, float *const list[2])
 int cmvn_read(const struct file *f, struct arena *a, int want, float **shift, float **scale, steno_error *e)
 {
     *shift = *scale = NULL;
-    if (want < 1 || want > MAX_WANT) return err_set(e, STENO_EARG, "%s: %d values are wanted, want 1..%d", f->name, want, MAX_WANT);
+    if (want < 1 || want > MAX_WANT) return err_set(e, STENO_EARG, "%s: %d values are needed, want 1..%d", f->name, want, MAX_WANT);
     if (f->size > MAX_FILE)
         return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d; is this the file of mean and variance?", f->name, f->size,
                        MAX_FILE);

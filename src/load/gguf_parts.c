@@ -74,7 +74,7 @@ static int read_part(struct parts *p, int32_t number)
     if (!rc) rc = meta_int(&meta, f->name, "split.no", 0, UINT16_MAX, 0, &no, p->e);
     if (!rc) rc = meta_int(&meta, f->name, "split.count", 0, UINT16_MAX, 0, &count, p->e);
     if (!rc && (no != number || count != p->count))
-        rc = err_set(p->e, STENO_EFORMAT, "%s: it says that it is file %d of %d, want %d of %d", f->name, (int)no + 1, (int)count,
+        rc = err_set(p->e, STENO_EFORMAT, "%s: its header has file %d of %d, want %d of %d", f->name, (int)no + 1, (int)count,
                      (int)number + 1, (int)p->count);
     if (!rc) p->n += n;
     arena_free(&scrap);

@@ -95,7 +95,7 @@ static int read_older(struct imatrix *m, const struct file *f, steno_error *e)
     rd_bytes(&r, s, (size_t)len);
     m->chunks = chunks > 0 ? (uint32_t)chunks : 0;
     if (len) m->dataset = s;
-    return rd_left(&r) ? damaged(f, "more than it says", r.pos, e) : STENO_OK;
+    return rd_left(&r) ? damaged(f, "more than its count", r.pos, e) : STENO_OK;
 }
 
 /* ---- the GGUF form ----------------------------------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static int take_pair(struct imatrix *m, struct weights *w, const struct tensor *
     const uint64_t n = sums->dim[0] * sums->dim[1] * sums->dim[2] * sums->dim[3];
     const uint64_t n_counts = counts ? counts->dim[0] * counts->dim[1] * counts->dim[2] * counts->dim[3] : 0;
     if (!n_counts || n % n_counts || sums->type != DT_F32 || counts->type != DT_F32)
-        return err_set(e, STENO_EFORMAT, "%s: %s wants %.*s%s beside it, both f32, with a count for each run of its columns", f->name,
+        return err_set(e, STENO_EFORMAT, "%s: %s needs %.*s%s beside it, both f32, with a count for each run of its columns", f->name,
                        sums->name, (int)n_name, sums->name, counts_end);
     char *name = arena_strdup(&m->arena, sums->name, n_name);
     float *v = arena_array(&m->arena, (size_t)n, sizeof *v), *count = arena_array(&m->arena, (size_t)n_counts, sizeof *count);
@@ -171,7 +171,7 @@ static int read_gguf(struct imatrix *m, const struct file *f, steno_error *e)
         const size_t sums = stem(w.tensor[i].name, sums_end), counts = stem(w.tensor[i].name, counts_end);
         if (sums) rc = take_pair(m, &w, &w.tensor[i], sums, f, e);
         else if (!counts || !beside(&w, w.tensor[i].name, counts, sums_end))
-            rc = err_set(e, STENO_EFORMAT, "%s: tensor %s is no part of a file of importance: is it a model?", f->name, w.tensor[i].name);
+            rc = err_set(e, STENO_EFORMAT, "%s: tensor %s is not part of an importance file: is it a model?", f->name, w.tensor[i].name);
     }
     if (!rc) rc = take_settings(m, &w.meta, f, e);
     arena_free(&w.arena);

@@ -66,11 +66,11 @@ static int find_beside(struct file *f, struct weights *w, const char *architectu
     if (w->source.dir && os_folder_each(w->source.dir, look_at, &l) && !l.rc) l.n = 0;
     if (l.rc) return err_nomem(e, sizeof l, "a look at a folder");
     if (l.n > 1)
-        return err_set(e, STENO_EFORMAT, "%s: two GGUF files of the architecture %s lie beside it, %.80s and %.80s: say which one is its "
-                       "language model (llm)", w->name, architecture, l.name[0], l.name[1]);
+        return err_set(e, STENO_EFORMAT, "%s: two GGUF files of the architecture %s lie beside it, %.80s and %.80s: select its language "
+                                         "model (llm)", w->name, architecture, l.name[0], l.name[1]);
     if (!l.n)
-        return err_set(e, STENO_EFORMAT, "%s: its language model is missing: put the GGUF file of the architecture %s beside it, or say "
-                       "where it is (llm)", w->name, architecture);
+        return err_set(e, STENO_EFORMAT, "%s: its language model is missing: put the GGUF file of the architecture %s beside it, or give "
+                                         "its path (llm)", w->name, architecture);
     const int rc = model_source_find(&w->source, l.name[0], &w->arena, f, e);
     return rc < 0 ? rc : rc ? STENO_OK : err_set(e, STENO_EIO, "%s has gone while it was looked at", l.name[0]);
 }

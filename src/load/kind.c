@@ -15,7 +15,7 @@
     "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a FunASR folder with model.pt, or a " \
     "GGUF file of FunASR's runtime"
 static const char take[] = "take the same model in a form that is read: " FORMS;
-static const char sound_advice[] = "it is something to be heard: give a model as the model, and this as the audio";
+static const char sound_advice[] = "it is audio: give a model as the model, and this as the audio";
 static const char unpack[] = "unpack it, and give the model that is in it: " FORMS;
 static const char ggml_advice[] = "it is of another program: take " FORMS;
 

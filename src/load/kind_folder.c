@@ -21,7 +21,7 @@ enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name };
 
 /* The first row that matches a name identifies the folder. A row name that begins with '*' is a suffix. */
 static const struct { const char *name, *what, *advice; } known[] = {
-    { "adapter_config.json", "a LoRA adapter, which is no model by itself",
+    { "adapter_config.json", "a LoRA adapter, which is not a model by itself",
       "merge it into its base model (merge_and_unload of PEFT) and take the folder that comes of that" },
     { "model_index.json", "a diffusion model", "take a model of speech or a language model" },
     { "diffusion_pytorch_model*", "a part of a diffusion model, such as a ControlNet", "take a model of speech or a language model" },

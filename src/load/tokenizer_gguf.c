@@ -67,8 +67,8 @@ static int pattern_find(struct tokenizer_file *t, const struct weights *w, steno
         t->adds_bos = c->adds_bos;
         return STENO_OK;
     }
-    return err_set(e, STENO_EUNSUPPORTED, "%s: text is cut as '%.40s' says (tokenizer.ggml.pre), which this version does not know; it "
-                   "knows %s", w->name, pre, t->names->known);
+    return err_set(e, STENO_EUNSUPPORTED, "%s: text is split by '%.40s' (tokenizer.ggml.pre), which this version does not know; it knows "
+                                          "%s", w->name, pre, t->names->known);
 }
 
 static int read_form(struct tokenizer_file *t, const struct weights *w, steno_error *e)

@@ -227,7 +227,7 @@ static int pattern_find(struct json_words *v)
     const struct tokenizer_names *names = v->t->names;
     const char *const said = v->cuts_digits ? TOKENIZER_DIGITS : v->pattern;
     if (v->unknown_cut)
-        return err_set(v->e, STENO_EUNSUPPORTED, "%s: text is cut as '%.40s' says (pre_tokenizer), which this version does not know",
+        return err_set(v->e, STENO_EUNSUPPORTED, "%s: text is split by '%.40s' (pre_tokenizer), which this version does not know",
                        v->j.name, v->unknown_cut);
     v->t->pattern = v->uses_pattern && !said ? names->cut[0].pattern : NULL;
     for (const struct tokenizer_cut *c = names->cut; c->name && said && v->n_patterns + v->cuts_digits == 1; c++)

@@ -46,7 +46,7 @@ static int unpack(struct unpacking *u, const struct file *f, const struct zip_en
         if (z == Z_MEM_ERROR) return err_nomem(e, 1 << 15, "unpacking");
         if (z != Z_OK && z != Z_STREAM_END) return damaged(f, it, "cannot be unpacked", e);
     }
-    return u->made == n ? STENO_OK : damaged(f, it, "unpacks to fewer bytes than it says", e);
+    return u->made == n ? STENO_OK : damaged(f, it, "unpacks to fewer bytes than its entry has", e);
 }
 
 /* Check that nothing follows the last byte. */
@@ -60,9 +60,9 @@ static int check_end(struct unpacking *u, const struct file *f, const struct zip
         u->z.avail_out = 1;
         const int z = inflate(&u->z, Z_NO_FLUSH);
         ended = z == Z_STREAM_END;
-        if (!u->z.avail_out || (z != Z_OK && !ended)) return damaged(f, it, "unpacks to more bytes than it says, or does not end", e);
+        if (!u->z.avail_out || (z != Z_OK && !ended)) return damaged(f, it, "unpacks to more bytes than its entry has, or does not end", e);
     }
-    return u->z.avail_in || u->read < it->packed ? damaged(f, it, "has bytes behind its end", e) : STENO_OK;
+    return u->z.avail_in || u->read < it->packed ? damaged(f, it, "has bytes after its end", e) : STENO_OK;
 }
 
 static int check_sum(const struct file *f, const struct zip_entry *it, const uint8_t *p, steno_error *e)
@@ -73,7 +73,7 @@ static int check_sum(const struct file *f, const struct zip_entry *it, const uin
         sum = crc32(sum, p + at, n);
         at += n;
     }
-    return sum == it->crc ? STENO_OK : damaged(f, it, "has another sum than it says", e);
+    return sum == it->crc ? STENO_OK : damaged(f, it, "does not match its checksum", e);
 }
 
 int zip_unpack(const struct file *f, const struct zip_entry *it, void *dst, uint64_t n, steno_error *e)

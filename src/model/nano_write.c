@@ -38,7 +38,7 @@ int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct 
     const char *own = weights_speak_of(w, w->joined);
     if (!rc) rc = lm_dims_read(&d, lm_qwen3, w, e);
     if (!rc && (d.scaling.kind != LM_ROPE_PLAIN || d.window || d.has_qkv_bias))
-        rc = err_set(e, STENO_EUNSUPPORTED, "%s: a language model that hears is not written with scaled positions, windows or biases",
+        rc = err_set(e, STENO_EUNSUPPORTED, "%s: an audio language model is not written with scaled positions, windows or biases",
                      w->name);
     weights_speak_of(w, own);
     const int has_ctc = rc ? rc : nano_ctc_find(&c, w, s.enc.d, e);

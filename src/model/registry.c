@@ -68,8 +68,8 @@ int family_refuse(struct weights *w, steno_error *e)
 {
     char known[NAMES_SZ];
     if (is_adapter(w))
-        return err_set(e, STENO_EUNSUPPORTED, "%s: a LoRA adapter, which is no model by itself: merge it into its base model "
-                       "(merge_and_unload of PEFT, llama-export-lora of llama.cpp) and take what comes of that", w->name);
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a LoRA adapter, which is not a model by itself: merge it into its base model "
+                                              "(merge_and_unload of PEFT, llama-export-lora of llama.cpp) and use the result", w->name);
     names(known, NULL);
     const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
     if (architecture)

@@ -21,7 +21,7 @@ static int find_start(struct grammar *g, const char *text, const char *name, ste
 static int compile(struct grammar *g, const char *text, const char *start, steno_error *e)
 {
     const size_t n = strlen(text), good = utf8_valid((const uint8_t *)text, n);
-    if (!text[strspn(text, " \t\r\n")]) return grammar_fail(text, n, e, "the text is empty; without a grammar anything may be said");
+    if (!text[strspn(text, " \t\r\n")]) return grammar_fail(text, n, e, "the text is empty; without a grammar any text is allowed");
     if (n > TEXT_MAX) return grammar_fail(text, TEXT_MAX, e, "a grammar has at most %d bytes", (int)TEXT_MAX);
     if (good < n) return grammar_fail(text, good, e, "byte 0x%02x is not UTF-8", (unsigned)(uint8_t)text[good]);
     int rc = grammar_parse(g, text, n, e);

@@ -174,7 +174,7 @@ static int refuse_silent(struct check *c)
                 if (!c->seen[c->symbol[i].arg]) c->settled[n++] = c->symbol[i].arg;
                 c->seen[c->symbol[i].arg] = 1;
             }
-    return fail_rule(c, c->g->start, "has only the empty text for a sentence: nothing could be said");
+    return fail_rule(c, c->g->start, "has only the empty text for a sentence: no token would be allowed");
 }
 
 static int check_rules(struct check *c)

@@ -29,7 +29,7 @@ static int read_counts(const struct schema_writer *w, uint32_t at, const char *m
     *c = (struct count){ 0 };
     int rc = read_count(w, at, min, &c->min, NULL);
     if (!rc) rc = read_count(w, at, max, &c->max, &c->has_max);
-    if (!rc && c->has_max && c->max < c->min) rc = schema_refuse(w, at, "nothing has so few and so many at once");
+    if (!rc && c->has_max && c->max < c->min) rc = schema_refuse(w, at, "nothing has so low a maximum and so high a minimum");
     return rc;
 }
 
@@ -116,7 +116,7 @@ static int put_object(struct schema_writer *w, uint32_t at)
         return put_properties(w, at, properties);
     }
     if (is_closed) {
-        if (c.min) return schema_refuse(w, at, "it wants properties, and may have none");
+        if (c.min) return schema_refuse(w, at, "it requires properties, and allows none");
         buf_str(w->out, "\"{\" ws \"}\"\n");
         return STENO_OK;
     }

@@ -32,7 +32,7 @@ int draft_model_check(const steno_model *m, const steno_model *draft, steno_erro
     if (draft->task != m->task)
         return err_set(e, STENO_EARG, "a %s model cannot draft for a %s model", draft->family->name, m->family->name);
     if (draft->widths.n_mels != m->widths.n_mels)
-        return err_set(e, STENO_EARG, "the draft model hears %d mel bands and the model %d: take one that hears the same",
+        return err_set(e, STENO_EARG, "the draft model has %d mel bands and the model %d: use one with the same number",
                        (int)draft->widths.n_mels, (int)m->widths.n_mels);
     if (m->audio_ctx && (draft->audio_ctx != m->audio_ctx || draft->text_ctx < m->text_ctx))
         return err_set(e, STENO_EARG, "the draft model has %d positions of audio and %d of text, and the model %d and %d: take one with as "

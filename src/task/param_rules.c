@@ -107,8 +107,8 @@ static const struct rule {
     const char *reason;
     int said;       /* 1: applies only if the parameter was explicitly requested, because it does no harm while it waits for another one */
 } rules[] = {
-    { "language_detection_segments", hears_language, "is for a language that is not known: {language} says which it is", SAID },
-    { "language_detection_threshold", hears_language, "is for a language that is not known: {language} says which it is", SAID },
+    { "language_detection_segments", hears_language, "is for an unknown language, and {language} sets it", SAID },
+    { "language_detection_threshold", hears_language, "is for an unknown language, and {language} sets it", SAID },
     { "language_detection_threshold", hears_twice, "ends a search over several stretches: it needs {language_detection_segments} of 2 "
                                                    "or more", SAID },
     { "best_of", is_hot, "needs a temperature above 0: at 0 there is one most probable text; set {temperature}, or "
@@ -187,7 +187,7 @@ static int check_opening(const struct judge *j)
 {
     const steno_model_params *p = j->p;
     if (p->verify && p->compute == STENO_COMPUTE_F32)
-        return param_refuse(j, "{verify} has nothing to do beside {compute} f32: everything is f32 already");
+        return param_refuse(j, "{verify} has no effect with {compute} f32: everything is f32 already");
     const int level = p->cpu_level ? cpu_level_from_name(p->cpu_level) : 0;
     if (level < 0) return param_refuse(j, "{cpu_level}: processor level '%.80s' is not known", p->cpu_level);
     if (!cpu_level_usable(level)) return param_refuse(j, "{cpu_level}: this machine cannot run processor level '%s'", p->cpu_level);
@@ -198,7 +198,7 @@ static int check_finding(const struct judge *j)
 {
     const steno_vad_params *p = j->p;
     if (p->schedule == STENO_VAD_SCHEDULE_LIVE && p->max_end_silence_ms >= 0)
-        return param_refuse(j, "{schedule} says what silence ends a span, and {max_end_silence_ms} says it, too: give one of them");
+        return param_refuse(j, "{schedule} sets the silence that ends a span, and so does {max_end_silence_ms}: give one of them");
     if (p->schedule == STENO_VAD_SCHEDULE_LIVE && p->chunk_size_ms > VAD_LIVE_CHUNK_MAX)
         return param_refuse(j, "{chunk_size_ms=}, want at most %d with the live {schedule}", VAD_LIVE_CHUNK_MAX);
     if (p->on_event && !p->streaming) return param_refuse(j, "{on_event} needs {streaming}");

@@ -54,27 +54,27 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
 /* An audio language model also decodes token by token. What it does not support belongs to decoders that attend to an encoder. */
 static const char *why_not_audio_lm(const struct param *r)
 {
-    if (r->at == offsetof(steno_transcribe_params, token_timestamps)) return "is for models that know when words are said";
-    if ((r->by & BY_AR) == BY_MANY) return "is for encoder-decoder models that know several languages";
+    if (r->at == offsetof(steno_transcribe_params, token_timestamps)) return "is for models with word times";
+    if ((r->by & BY_AR) == BY_MANY) return "is for multilingual encoder-decoder models";
     return r->by & BY_TAGS ? "is for encoder-decoder models, and for those whose text a CTC head finds" : "is for encoder-decoder models";
 }
 
 const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call)
 {
-    if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about choosing text, and in an alignment the text is known";
+    if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about decoding, and an alignment has a known text";
     if (r->by == BY_FBANK) return "is for models whose filter banks are shifted and scaled";
     if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models whose vocabulary may lie elsewhere";
-    if (r->by == BY_VAD) return "is for models that find speech";
-    if (r->by == BY_VOTES) return "is for models that find speech by a schedule of silences";
-    if (r->by == BY_THRESHOLDS) return "is for models that find speech by two thresholds";
+    if (r->by == BY_VAD) return "is for voice-activity models";
+    if (r->by == BY_VOTES) return "is for voice-activity models with a schedule of silences";
+    if (r->by == BY_THRESHOLDS) return "is for voice-activity models with two thresholds";
     if (r->by == BY_TEXT || call == STENO_CALL_GENERATE) return "is for language models";
-    if (r->by == BY_MARKS) return "is for models that put marks into text";
-    if (r->by == (BY_TEXT | BY_EMBED)) return "is for models that make vectors of texts";
+    if (r->by == BY_MARKS) return "is for punctuation models";
+    if (r->by == (BY_TEXT | BY_EMBED)) return "is for embedding models";
     if (r->by == BY_TAGS) return "is for models with tags";
-    if (r->by == (BY_TIMED | BY_AUDIO_WORDS)) return "is for models that know when words are said";
-    if (r->by == BY_AUDIO_LM) return "is for language models that hear";
-    if (r->by == (BY_TAGS | BY_AUDIO_LM)) return "is for models with tags, and for language models that hear";
-    if (r->by == BY_CLIPS) return "is for models that go clip by clip";
+    if (r->by == (BY_TIMED | BY_AUDIO_WORDS)) return "is for models with word times";
+    if (r->by == BY_AUDIO_LM) return "is for audio language models";
+    if (r->by == (BY_TAGS | BY_AUDIO_LM)) return "is for models with tags, and for audio language models";
+    if (r->by == BY_CLIPS) return "is for models that decode clips";
     if ((r->by & BY_AR) && (who(m, call) & BY_AUDIO_LM) && m) return why_not_audio_lm(r);
     if (r->by & BY_HOT) return "is for models that decode token by token, have a CTC head, or were trained with hot words";
     if ((r->by & BY_TIMED) == (BY_AR | BY_TAGS))

@@ -112,7 +112,7 @@ static void test_generating_without_an_encoded_window_or_with_wrong_ids_is_refus
     refused(steno_encode(session, NULL, 5), "pcm is NULL but n is 5");
     assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
     refused(steno_generate(session, ids, 0, NULL), "want 1 or more ids");
-    refused((int)steno_bench_text(session, ids, 4, ids, 4, 0), "does not go on with a text");
+    refused((int)steno_bench_text(session, ids, 4, ids, 4, 0), "does not continue a text");
     refused(steno_generate_continue(session, ids, 0, NULL), "want 1 or more ids");
     ids[1] = 1 << 20;
     refused(steno_generate(session, ids, 4, NULL), "vocabulary");

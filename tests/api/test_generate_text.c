@@ -159,7 +159,7 @@ static void test_what_cannot_be_is_refused_by_name(void **state)
     REFUSED(samplers, "top_k;top_k", "twice");
     REFUSED(grammar, "", "grammar is empty");
     REFUSED(grammar, "root ::= \"a", "grammar, line 1");
-    REFUSED(grammar, "root ::= \"\"", "nothing could be said");
+    REFUSED(grammar, "root ::= \"\"", "no token would be allowed");
     REFUSED(grammar_rule, "a", "grammar_rule needs grammar");
     REFUSED(json_schema, "{\"not\":1}", "/not");
     REFUSED(n_stop, 1, "stop");

@@ -364,7 +364,7 @@ static void test_what_cannot_be_is_refused_when_it_is_submitted(void **state)
     a.p.min_p = 0;
     steno_request_params_init(&r);
     r.ids = a.ids, r.n_ids = 4;
-    refused(b, a.s, &src, &r, "hears nothing");
+    refused(b, a.s, &src, &r, "takes no audio");
     assert_int_equal(steno_batch_add(b, a.s, &src, NULL), STENO_EARG);
     a.ids[3] = 1 << 20;
     refused(b, a.s, NULL, &r, "not in a vocabulary");

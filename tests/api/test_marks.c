@@ -282,7 +282,7 @@ static void test_a_batch_takes_no_requests_for_marks(void **state)
     const steno_source src = { read_nothing, NULL, NULL };
     assert_int_equal(steno_batch_open(&b, offline, NULL, NULL, NULL), 0);
     steno_session *s = member_new(offline, b);
-    declined(s, steno_batch_add(b, s, &src, NULL), "hears nothing");
+    declined(s, steno_batch_add(b, s, &src, NULL), "takes no audio");
     assert_int_equal(steno_batch_run(b), STENO_OK);
     assert_int_equal(steno_punctuate(s, "one two", NULL), STENO_OK);
     steno_session_close(s);

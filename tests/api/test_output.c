@@ -112,12 +112,12 @@ static void test_what_cannot_act_is_refused(void **state)
         { offsetof(steno_output_params, max_line_width), -1, "max_line_width is below 0" },
         { offsetof(steno_output_params, max_line_count), INT32_MIN, "max_line_count is below 0" },
         { offsetof(steno_output_params, max_words_per_line), -1, "max_words_per_line is below 0" },
-        { offsetof(steno_output_params, split_on_word), 1, "split_on_word wants max_len" },
-        { offsetof(steno_output_params, max_len), 10, "max_len wants model or word_times" },
-        { offsetof(steno_output_params, max_line_count), 1, "max_line_count wants max_line_width" },
-        { offsetof(steno_output_params, max_line_width), 1, "max_line_width wants word_times" },
-        { offsetof(steno_output_params, max_words_per_line), 1, "max_words_per_line wants word_times" },
-        { offsetof(steno_output_params, highlight_words), 1, "highlight_words wants word_times" },
+        { offsetof(steno_output_params, split_on_word), 1, "split_on_word needs max_len" },
+        { offsetof(steno_output_params, max_len), 10, "max_len needs model or word_times" },
+        { offsetof(steno_output_params, max_line_count), 1, "max_line_count needs max_line_width" },
+        { offsetof(steno_output_params, max_line_width), 1, "max_line_width needs word_times" },
+        { offsetof(steno_output_params, max_words_per_line), 1, "max_words_per_line needs word_times" },
+        { offsetof(steno_output_params, highlight_words), 1, "highlight_words needs word_times" },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         p = output_new();

@@ -41,7 +41,7 @@ cut -f 1 "$T/out" | grep -qx 'steno\.repeat_guesses15_tokens' || bad "rows have 
 expect 2 "a prompt without an answer" bench -q -m "$L" --prompt "$SRC/README.md"
 expect 2 "a tokenizer for nothing" bench -q -m "$L" --tokenizer "$L"
 expect 2 "a model that hears" bench -q -m "$MODEL" $SAY --runs 1
-err_has "does not go on with a text"
+err_has "does not continue a text"
 expect 4 "a file that is not there" bench -q -m "$L" --prompt none.txt --answer none.txt
 expect 2 "of models of windows" bench -q --shape sensevoice --draft tiny --runs 1
 expect 2 "of shapes" bench -q -m "$MODEL" --draft tiny

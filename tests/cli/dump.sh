@@ -158,7 +158,7 @@ done
 is "what Fun-ASR-Nano gives" "$(cd nano && echo en_george.*)" \
     "en_george.adaptor.npy en_george.encoder.npy en_george.fbank.npy en_george.features.npy"
 expect 2 "a model that gives nothing" -q -m "$MODEL" --dump none "$DIGITS"
-err_has "--dump is for models that go clip by clip"
+err_has "--dump is for models that decode clips"
 expect 2 "one input after the other" -q -m "$F/models/sensevoice/pt" --dump x -b 2 "${files[@]}"
 err_has "--dump and --batch-size exclude each other"
 expect 6 "where no files can be made" -q -m "$F/models/sensevoice/pt" --dump /dev/null "${files[@]}"

@@ -37,7 +37,7 @@ is "begin with the audio" "$(tr '\n' ';' <"$T/out")" "0 4610;4610 5120;5120 1098
 expect 0 "short ones are left out" vad -m "$F/fsmn-vad/pt" --vad-min-silence-ms 800 --vad-min-speech-ms 1700 "$F/audio/vad/jfk.wav"
 is "two spans" "$(tr '\n' ';' <"$T/out")" "40 2300;5120 10980;"
 expect 2 "two who say what silence ends a span" vad -m "$F/fsmn-vad/pt" --vad-schedule live --vad-min-silence-ms 8 "$F/audio/vad/jfk.wav"
-err_has "--vad-schedule says what silence ends a span, and --vad-min-silence-ms"
+err_has "--vad-schedule sets the silence that ends a span, and so does --vad-min-silence-ms"
 expect 3 "a folder without am.mvn is named" vad -m "$F/fsmn-vad/safetensors" "$F/audio/vad/jfk.wav"
 err_has "am.mvn"
 IN=$F/audio/vad/sample.wav

@@ -59,12 +59,12 @@ mkdir lora state words diffusion
 printf '{"peft_type": "LORA"}' >lora/adapter_config.json
 A='{"base_model.model.x.lora_A.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}'
 { printf "\\$(printf %o ${#A})\0\0\0\0\0\0\0%s" "$A"; head -c 16 /dev/zero; } >lora/adapter_model.safetensors
-kind lora "a LoRA adapter, which is no model by itself"
+kind lora "a LoRA adapter, which is not a model by itself"
 err_has "merge it into its base model"
-kind lora/adapter_model.safetensors "a LoRA adapter, which is no model by itself"
+kind lora/adapter_model.safetensors "a LoRA adapter, which is not a model by itself"
 printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0llama' >lora.gguf
 printf '\14\0\0\0\0\0\0\0general.type\10\0\0\0\7\0\0\0\0\0\0\0adapter' >>lora.gguf
-kind lora.gguf "a LoRA adapter, which is no model by itself"
+kind lora.gguf "a LoRA adapter, which is not a model by itself"
 echo x | tee state/optimizer.pt state/scheduler.pt >state/rng_state.pth
 kind state "the state of a training run, but no weights"
 echo '{}' | tee words/tokenizer.json >words/tokenizer_config.json

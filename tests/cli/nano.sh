@@ -53,12 +53,12 @@ for o in "--beam-size 3" "--temperature 0.4" "--initial-prompt one" "--clip-time
     refused "${o%% *} is for" $o
 done
 refused "--temperature is for encoder-decoder models; this nano model does not serve it" --temperature 0.4
-refused "--task is for encoder-decoder models that know several languages" --task translate
+refused "--task is for multilingual encoder-decoder models" --task translate
 refused "--beam-size is for encoder-decoder models, and for those whose text a CTC head finds" --beam-size 3
 refused "--vocab is for models whose vocabulary may lie elsewhere" --vocab "$NANO/pt"
-refused "--max-len is for models that know when words are said" --max-len 4
+refused "--max-len is for models with word times" --max-len 4
 refused "--no-cmvn is for models whose filter banks are shifted and scaled" --no-cmvn
-refused "--word-timestamps is for models that know when words are said" --word-timestamps
+refused "--word-timestamps is for models with word times" --word-timestamps
 refused "--compression-ratio-threshold judges attempts: it needs --guards" --guards off --compression-ratio-threshold 2
 refused "-l 'xx' is not one that the model is asked for by name" -l xx
 refused "a window of this model is 15000 ms long" --chunk-length 20
@@ -80,5 +80,5 @@ wrong "want a GGUF file of the architecture qwen3" -m "$ENCODER" --llm "$ENCODER
 wrong "no/such.gguf" -m "$ENCODER" --llm no/such.gguf
 head -c 3000 "$LLM" >cut.gguf
 wrong "cut.gguf" -m "$ENCODER" --llm cut.gguf
-wrong "is for language models that hear" -m "$MODEL" --llm "$LLM"
+wrong "is for audio language models" -m "$MODEL" --llm "$LLM"
 finish

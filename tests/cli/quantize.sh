@@ -208,7 +208,7 @@ expect 0 "or numbers" quantize -q out.gguf a.gguf f16
 rm a.gguf
 expect 3 "importance of no file" quantize --imatrix none.dat qwen3.gguf a.gguf q4_0
 expect 3 "importance of a model" quantize --imatrix qwen3.gguf qwen3.gguf a.gguf q4_0
-err_has "is no part of a file of importance"
+err_has "is not part of an importance file"
 expect 2 "the importance as the output" quantize --imatrix want qwen3.gguf want q4_0
 expect 6 "a full disk" quantize qwen3.gguf /dev/full q8_0
 [ ! -e a.gguf ] || bad "nothing is left of what failed" "$(ls -l a.gguf)"

@@ -23,7 +23,7 @@ refused "--split-on-word needs --max-len" --split-on-word
 refused "--font is for" --font Sans -f srt
 refused "out of range" --max-len -1
 refused "it cannot be read" --font ./none.ttf -f wts
-refused "is no TrueType or OpenType font" --font "$DIGITS" -f ass
+refused "is not a TrueType or OpenType font" --font "$DIGITS" -f ass
 refused "is not the name of a font" --font "Sans,48" -f ass
 
 # ---- lines and pieces

@@ -101,7 +101,7 @@ static void test_heads_of_another_width_are_refused_by_name(void **state)
     steno_error e;
     path_of(path, "llama/gguf/llama-F32.gguf");
     assert_null(open_with(path, STENO_KV_Q8_0, STENO_COMPUTE_AUTO, &e));
-    assert_non_null(strstr(e.text, "kv_type q8_0 wants heads of a multiple of 32 numbers"));
+    assert_non_null(strstr(e.text, "kv_type q8_0 needs heads of a multiple of 32 numbers"));
     assert_null(open_with(path, TYPES, STENO_COMPUTE_AUTO, &e));
     assert_non_null(strstr(e.text, "kv_type"));
 }

@@ -78,7 +78,7 @@ static void test_an_encoder_and_the_language_model_of_another_are_refused(void *
     if (is_there(llama.s)) refused(enc.s, llama.s, "want a GGUF file of the architecture qwen3");
     refused(enc.s, vad.s, "want a GGUF file of the architecture qwen3");
     refused(enc.s, sound.s, "want a GGUF file of the architecture qwen3");
-    refused(own.s, enc.s, "is for language models that hear");
+    refused(own.s, enc.s, "is for audio language models");
     refused(enc.s, "/", "/");
 }
 

@@ -86,7 +86,7 @@ class Faults(Case):
         self.assertEqual(self.read(repo, ".no_exist", COMMIT, "sub/none.json"), b"")
         self.hub.log.clear()
         _, err = self.pull(3, "fault/x@%s:sub/none.json" % COMMIT)
-        self.assertIn("as was found before", err)
+        self.assertIn("by an earlier request", err)
         _, err = self.pull(3, "--offline", "fault/x:sub/none.json")
         self.assertIn("has no such file, by an earlier request", err)
         self.assertFalse(self.hub.log)
@@ -135,14 +135,14 @@ class Faults(Case):
     def test_wrong_bytes_are_never_in_place(self):
         self.bad(3, "badbytes", "its bytes are wrong")
         self.assertEqual(self.partials(), [])
-        self.bad(3, "longer", "the server has 2097156 bytes of it, where 2097152 are promised")
+        self.bad(3, "longer", "the server has 2097156 bytes of it, not the 2097152 that were promised")
 
     def test_what_is_refused(self):
-        for code, fault, says in ((7, "packed", "packs the file"), (7, "loop", "redirected more than 20 times"),
-                                  (7, "scheme", "is no http or https address"), (3, "norepo", "no such repository"),
+        for code, fault, says in ((7, "packed", "compresses the file"), (7, "loop", "redirected more than 20 times"),
+                                  (7, "scheme", "is not an http or https address"), (3, "norepo", "no such repository"),
                                   (3, "private", "private ones need HF_TOKEN"), (3, "gated", "accept the terms"),
-                                  (7, "nojson", "not what a hub answers"), (7, "500", "the hub answers 500"),
-                                  (3, "dup", "is listed twice"), (3, "endless", "has no end")):
+                                  (7, "nojson", "the answer is not from a hub"), (7, "500", "the hub answers 500"),
+                                  (3, "dup", "is listed twice"), (3, "endless", "does not end")):
             with self.subTest(fault=fault):
                 self.bad(code, fault, says)
 
@@ -222,7 +222,7 @@ class Faults(Case):
 
     def test_a_stall_ends_and_goes_on(self):
         err = self.good("stall", HF_HUB_DOWNLOAD_TIMEOUT="2")
-        self.assertIn("nothing came for 2 s", err)
+        self.assertIn("no data came for 2 s", err)
 
     def test_a_full_disk(self):
         script = 'ulimit -f 1000; exec "$0" models pull fault/x'  # blocks of 1024 bytes

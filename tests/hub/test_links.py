@@ -83,7 +83,7 @@ class Links(Case):
             if not link:
                 self.write(self.home + "/elsewhere/snapshots/%s/ggml-x.bin" % COMMIT)
             _, err = self.rm(6, ME + ":ggml-x.bin")
-            self.assertIn("is a link, and nothing behind a link is removed", err)
+            self.assertIn("is a link, and the target of a link is not removed", err)
             self.assertIn("\"steno models rm my/model\" removes the link itself", err)
             os.unlink(path)
 
@@ -177,7 +177,7 @@ class Links(Case):
         os.rmdir(self.ms_cache + "/models/my")
         self.link(self.ms_cache + "/models/my")  # my/model is a folder of the user's then
         _, err = self.rm(6, ME)
-        self.assertIn("remove by other means what it points at", err)
+        self.assertIn("remove its target by other means", err)
 
     def test_a_name_with_a_dot_and_the_link_to_it(self):
         old = self.ms_cache + "/models/my"
@@ -190,7 +190,7 @@ class Links(Case):
     def test_a_folder_of_two_is_not_a_model_for_that(self):
         self.write(self.home + "/docs/letters/to-her.txt")
         _, err = self.run_steno(6, "models", "rm", "--yes", "docs/letters", MODELSCOPE_CACHE=self.home)
-        self.assertIn("nothing in it says that it is a model's", err)
+        self.assertIn("nothing in it identifies it as a model's", err)
         self.assertEqual(self.files_below(self.home + "/docs"), ["letters/to-her.txt"])
 
     def test_whispercpps_folder(self):
@@ -228,7 +228,7 @@ class Links(Case):
         self.assertIn("ggml-x.bin", out)
         self.assertNotIn("ggml-y.bin", out)
         out, err = self.run_steno(3, "models", "verify", ME)
-        self.assertIn("it is no regular file", out)
+        self.assertIn("it is not a regular file", out)
         self.assertIn("1 files are right, 1 are not", err)
         os.unlink(self.repo + "/pipe")
         self.rm(0, ME)
@@ -259,7 +259,7 @@ class Links(Case):
                 path = self.home + "/mine/" + name
                 self.write(path, "my own")
                 err = self.into(6)
-                self.assertIn("mine/%s: is there with other content, and is not replaced; name another folder with --to, or replace it with "
+                self.assertIn("mine/%s: exists with other content, and is not replaced; name another folder with --to, or replace it with "
                               "--force" % name, err)
                 self.assertEqual(self.read(path), b"my own")
                 self.write(path, "my own" + "x" * (len(WHISPER[name]) - 6))  # the same length
@@ -327,7 +327,7 @@ class Links(Case):
         self.assertIn("bytes=1048576-", [h.get("Range") for _, p, h in self.hub.log if "model.safetensors" in p])
 
     def test_partial_files_of_the_cache_are_plain_ones(self):
-        for how, says in ((os.mkfifo, "is no regular file"), (lambda p: os.link(self.outside + "/thesis.txt", p), "hard links"),
+        for how, says in ((os.mkfifo, "is not a regular file"), (lambda p: os.link(self.outside + "/thesis.txt", p), "hard links"),
                           (lambda p: os.symlink(self.outside + "/thesis.txt", p), "symbolic link")):
             path = self.snapshot(TINY) + "/../../blobs/" + sha256(WHISPER["model.safetensors"]) + ".steno.incomplete"
             os.makedirs(os.path.dirname(os.path.normpath(path)), exist_ok=True)
@@ -351,7 +351,7 @@ class Links(Case):
                     shutil.rmtree(self.home + "/mine")
         self.write(self.home + "/mine/sub")
         _, err = self.pull(6, "--to", "mine", TINY + ":sub/er/ggml-x.bin")
-        self.assertIn("a part of the path is no folder", err)
+        self.assertIn("a part of the path is not a folder", err)
         os.unlink(self.home + "/mine/sub")
         self.link(self.home + "/link", "mine")  # the folder itself may be one
         self.pull(0, "--to", "link", TINY + ":sub/er/ggml-x.bin")

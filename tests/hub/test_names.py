@@ -312,15 +312,15 @@ class Names(Case):
         self.assertEqual(len(both.splitlines()), 3)
 
     def test_addresses_that_are_no_page_of_a_model(self):
-        for url, says in (("https://example.com/a/b", "no page of Hugging Face's hub or of ModelScope"), ("ftp://huggingface.co/a/b", "no page of Hugging"),
-                          ("https://huggingface.co.evil.com/a/b", "no page of Hugging"), ("https://huggingface.co", "does not name a model"),
-                          ("https://huggingface.co/gpt2", "does not name a model"), ("https://huggingface.co/datasets/a/b", "page of no model"),
-                          ("https://huggingface.co/spaces/a/b", "page of no model"), ("https://huggingface.co/a/b/discussions/1", "no page of a model"),
-                          ("https://huggingface.co/a/b/tree/main/sub", "shows a folder"), ("https://huggingface.co/a/b%00c", "no two digits"),
-                          ("https://huggingface.co/a/b/blob/main/..%2f..%2fx", "a part of it is empty"), ("https://huggingface.co/a/b%2", "no two digits"),
+        for url, says in (("https://example.com/a/b", "not a page of Hugging Face's hub or of ModelScope"), ("ftp://huggingface.co/a/b", "not a page of Hugging"),
+                          ("https://huggingface.co.evil.com/a/b", "not a page of Hugging"), ("https://huggingface.co", "does not name a model"),
+                          ("https://huggingface.co/gpt2", "does not name a model"), ("https://huggingface.co/datasets/a/b", "not the page of a model"),
+                          ("https://huggingface.co/spaces/a/b", "not the page of a model"), ("https://huggingface.co/a/b/discussions/1", "not the page of a model"),
+                          ("https://huggingface.co/a/b/tree/main/sub", "shows a folder"), ("https://huggingface.co/a/b%00c", "without two digits after it"),
+                          ("https://huggingface.co/a/b/blob/main/..%2f..%2fx", "a part of it is empty"), ("https://huggingface.co/a/b%2", "without two digits after it"),
                           ("https://huggingface.co/a/b/blob/main/x%0ay", "control characters"), ("https://huggingface.co/a/" + "b" * 99, "too long"),
-                          ("https://huggingface.co/a/b/blob/main/" + "/".join("d" * 99), "too many parts"), ("https://www.modelscope.cn/datasets/a/b", "no model"),
-                          ("https://user:word@huggingface.co/a/b", "no page of"), ("https://huggingface.co/-a/b", "begins or ends"),
+                          ("https://huggingface.co/a/b/blob/main/" + "/".join("d" * 99), "too many parts"), ("https://www.modelscope.cn/datasets/a/b", "not the page of a model"),
+                          ("https://user:word@huggingface.co/a/b", "not a page of"), ("https://huggingface.co/-a/b", "begins or ends"),
                           ("https://huggingface.co/a/b/blob/main/" + "x" * 300, "too long"), ("https://huggingface.co/a/b/tree/" + "x" * 300, "too long")):
             with self.subTest(url=url):
                 _, err = self.pull(2, url)

@@ -99,7 +99,7 @@ class Pull(Case):
         self.assertIn("there is no file none.bin", err)
         self.hub.repos["a/none"] = {"README.md": b"x"}
         _, err = self.pull(3, "a/none")
-        self.assertIn("holds no model", err)
+        self.assertIn("has no model that steno reads", err)
 
     def test_a_sharded_model(self):
         files = {"config.json": b"{}", "model.safetensors.index.json": b"{}", "model-00001-of-00002.safetensors": b"1",
@@ -132,7 +132,7 @@ class Pull(Case):
         self.assertIn("3 files are right, 1 are not", err)
         self.assertEqual(len(out.splitlines()), 1)
         _, err = self.pull(6, "--to", folder, TINY)  # a change of the user's looks the same
-        self.assertIn("vocab.json: is there with other content, and is not replaced", err)
+        self.assertIn("vocab.json: exists with other content, and is not replaced", err)
         self.pull(0, "--to", folder, "--force", TINY)
         self.run_steno(0, "models", "verify", folder)
         self.run_steno(0, "models", "verify", folder + "/config.json")

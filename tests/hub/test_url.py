@@ -71,9 +71,9 @@ class Url(Case):
 
     def test_what_is_refused(self):
         for url, says in ((self.url("none.wav"), "the server answers 404"), (self.url("talk.bin", "fault/loop"), "more than 20 times"),
-                          (self.url("talk.bin", "fault/scheme"), "no http or https address"), (self.url("empty.wav"), "is empty"),
-                          (self.url("talk.bin", "fault/packed"), "packs the file"), (self.url("page.wav"), "is not a sound"),
-                          ("http://user:word@127.0.0.1/talk.wav", "without name and password"), ("https://", "no address")):
+                          (self.url("talk.bin", "fault/scheme"), "not an http or https address"), (self.url("empty.wav"), "is empty"),
+                          (self.url("talk.bin", "fault/packed"), "compresses the file"), (self.url("page.wav"), "is not a sound"),
+                          ("http://user:word@127.0.0.1/talk.wav", "without name and password"), ("https://", "not an address")):
             with self.subTest(url=url):
                 out, err = self.hear(4, url)
                 self.assertEqual(out, "")

@@ -302,8 +302,8 @@ static void test_parts_that_do_not_fit_are_refused(void **state)
     static const struct { const char *open, *second; uint16_t no, count; int32_t total; const char *tensor, *says; } bad[] = {
         { "m-00002-of-00002.gguf", "m-00002-of-00002.gguf", 1, 2, 2, "b", "name the first one, which ends in -00001-of-00002.gguf" },
         { "m-00001-of-00002.gguf", "x.gguf", 1, 2, 2, "b", "there is no file m-00002-of-00002.gguf beside it" },
-        { "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", 2, 2, 2, "b", "it says that it is file 3 of 2, want 2 of 2" },
-        { "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", 1, 3, 2, "b", "it says that it is file 2 of 3" },
+        { "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", 2, 2, 2, "b", "its header has file 3 of 2, want 2 of 2" },
+        { "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", 1, 3, 2, "b", "its header has file 2 of 3" },
         { "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", 1, 2, 3, "b", "split.tensors.count is 3, but its 2 files have 2 tensors" },
         { "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", 1, 2, 2, "a", "tensor a is stored twice" },
         { "m.gguf", "m-00002-of-00002.gguf", 1, 2, 2, "b", "want a name that ends in -00001-of-00002.gguf" },

@@ -126,10 +126,10 @@ static void test_what_is_damaged_is_named(void **state)
 {
     (void)state;
     static const struct { enum form form; const char *why; } gguf[] = {
-        { NO_COUNTS, "q.weight.in_sum2 wants q.weight.counts beside it" },
-        { NO_SUMS, "tensor q.weight.counts is no part of a file of importance" },
+        { NO_COUNTS, "q.weight.in_sum2 needs q.weight.counts beside it" },
+        { NO_SUMS, "tensor q.weight.counts is not part of an importance file" },
         { UNEVEN, "with a count for each run of its columns" },
-        { OTHER, "tensor q.weight is no part of a file of importance: is it a model?" },
+        { OTHER, "tensor q.weight is not part of an importance file: is it a model?" },
         { NEGATIVE, "value 0 of q.weight is -0.5, want 0 or more" },
     };
     for (size_t i = 0; i < sizeof gguf / sizeof *gguf; i++) {

@@ -102,11 +102,11 @@ static const struct {
     { NOTE_CLIPPED, clipped, "1.0 % of the samples are at full scale: louder sound is cut off there (clipped); record it lower" },
     { NOTE_NO_SPEECH, no_speech, "no speech was found (level -60.0 dBFS, peak -60.0 dBFS)" },
     { NOTE_PROMPT_CUT, prompt, "the prompt has 224 tokens; the last 223 are used, which is as many as the model takes" },
-    { NOTE_LANGUAGE_UNSURE, language, "the language de is a guess, with a probability of 0.37; --language names it" },
+    { NOTE_LANGUAGE_UNSURE, language, "the language de is uncertain, with a probability of 0.37; --language sets it" },
     { NOTE_LANGUAGE_OTHER, other_language,
       "at least 70 s seem to be in zh and not in en: that text is doubtful or left out; "
       "--language-per-segment detects the language of each window" },
-    { NOTE_DOUBTFUL, doubtful, "2 of 7 segments may not have been said (1 repeats itself, 1 lies where the model finds no speech)" },
+    { NOTE_DOUBTFUL, doubtful, "2 of 7 segments may be invented (1 repeats itself, 1 lies where the model finds no speech)" },
     { NOTE_NO_TEXT, no_text, "there is no text in it" },
     { NOTE_NO_MARKS, no_marks, "1 of 1 line got no punctuation" },
     { NOTE_MARKED_BEFORE, marked, "1 of 1 line had punctuation before: marks may stand twice, or in other places" },

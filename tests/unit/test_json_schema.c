@@ -180,7 +180,7 @@ static void test_what_is_not_served_is_refused_with_its_place(void **state)
         { "{'enum':[1],'const':1}", "one at a time" },
         { "{'$ref':'#','properties':{}}", "without properties" },
         { "{'type':'array','uniqueItems':true}", "that items differ" },
-        { "{'minItems':3,'maxItems':2}", "so few and so many" },
+        { "{'minItems':3,'maxItems':2}", "so low a maximum and so high a minimum" },
         { "{'minItems':-1}", "/minItems: it is no number of 0 or more" },
         { "{'maxLength':2001}", "at most 2000" },
         { "{'maxLength':1.5}", "no number of 0" },

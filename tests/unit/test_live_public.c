@@ -122,7 +122,7 @@ static void test_what_cannot_be_is_refused(void **state)
     steno_vad_params_init(&find);
     p = live_new(&log);
     p.find = &find;
-    refused(&p, model, session, "find wants vad");
+    refused(&p, model, session, "find needs vad");
     p = live_new(&log);
     p.vad = model; /* no detector */
     steno_live *l = NULL;

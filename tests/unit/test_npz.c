@@ -306,12 +306,12 @@ static void test_packed_entries_that_lie_are_refused(void **state)
 {
     (void)state;
     static const struct { int64_t size, n, crc; const char *says; } lie[] = {
-        { .size = 1, .says = "unpacks to fewer bytes than it says" },
-        { .size = -1, .says = "unpacks to more bytes than it says" },
-        { .crc = 1, .says = "has another sum than it says" },
+        { .size = 1, .says = "unpacks to fewer bytes than its entry has" },
+        { .size = -1, .says = "unpacks to more bytes than its entry has" },
+        { .crc = 1, .says = "does not match its checksum" },
         { .n = -1, .says = "or does not end" },
         { .n = -20, .says = "cannot be unpacked" },
-        { .size = 50000, .says = "unpacks to fewer bytes than it says" },
+        { .size = 50000, .says = "unpacks to fewer bytes than its entry has" },
         { .size = 2000000, .n = -60, .says = "has a size that its bytes cannot have" },
     };
     struct buf plain = { 0 };
