@@ -1,6 +1,6 @@
 /* steno: command-line options as a table. SPDX-License-Identifier: MIT
  *
- * One row per option says how it is spelled, what it accepts, its default, where the value goes and what the help says. Parsing,
+ * One row per option says how it is spelled, what it accepts, its default, where the value goes and what the help prints. Parsing,
  * defaults, --help and the messages about mistakes all read the same rows, so they cannot disagree. */
 #ifndef STENO_TOOLS_ARGS_H
 #define STENO_TOOLS_ARGS_H
@@ -15,7 +15,7 @@ enum arg_kind {
     ARG_INT,   /* int64_t in [lo, hi] */
     ARG_NUM,   /* double in [lo, hi]; with `none` set also the word none, which gives NAN */
     ARG_MS,    /* ARG_INT of milliseconds, which may be written as a time, too: 1:30, 1:02:03.5 */
-    ARG_S,     /* ARG_NUM of seconds, likewise */
+    ARG_S,     /* ARG_NUM of seconds, also as a time */
     ARG_TEXT,  /* const char *, not empty unless `none` is set */
     ARG_WORD,  /* int: index into the words of `value`, which are separated by | */
     ARG_LIST   /* unsigned: bit set over the words of `value`; several are separated by commas; the word all means the
@@ -59,13 +59,13 @@ struct args_given {
     struct { char how; const char *text; } row[ARGS_MOST]; /* how: 0 not at all, '-' --NAME, '!' --no-NAME, else the letter */
 };
 
-/* The row with what the library's table says of its field filled in; `dflt` holds its default then. */
+/* The row, completed from the library's table of parameters; `dflt` then holds its default. */
 enum { ARG_DFLT_SZ = 64 };
 struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ]);
 
 /* Parse argv[0..argc) into *opts, which is first filled with the defaults, and note in *given (may be NULL) what there was.
  *
- * Operands are moved to the front of argv, *n_operands says how many; text values point into argv.
+ * Operands are moved to the front of argv, *n_operands is their number; text values point into argv.
  * @return ARGS_RUN, or the exit code to end with (help was printed, or a message about a mistake) */
 int args_parse(const struct args *a, void *opts, struct args_given *given, int argc, char **argv, int *n_operands);
 

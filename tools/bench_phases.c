@@ -13,10 +13,10 @@ static const struct phase window_phases[N_WINDOW_PHASES] = {
     { "decode", "decode_ms_per_token", "step", N_TOKENS, N_TOKENS, NULL },
     { "beam5", "beam5_ms_per_step", "step_beam5", N_TOKENS, N_TOKENS, NULL },
     { "batch", "batch8_ms_per_step", "step_batch8", N_TOKENS, N_TOKENS, NULL },
-    { "total", "total_ms", "total", 1, TOTAL_TOKENS, NULL }, /* of a window: speech has about so many */
+    { "total", "total_ms", "total", 1, TOTAL_TOKENS, NULL }, /* of a window: speech has about this number */
 };
 
-/* Of models that hear clips, with a CTC head or with all tokens decoded at once; those are decoded over 30 s. */
+/* Of models that decode clips, with a CTC head or with all tokens decoded at once; those are decoded over 30 s. */
 #define LOAD_ROW { "load", "load_ms", "load", 1, 1, NULL }
 #define SECONDS_ROW(name, s, sum) { name, name "_" #s "s_ms", name "_" #s "s", 1, s, sum }
 #define CTC_ROWS(s) \
@@ -45,7 +45,7 @@ static const struct phase vector_phases[] = {
     { "batch", "batch8_32_ms_per_text", "batch8_32", WINDOWS, TEXT_STEPS, NULL },
 };
 
-/* Of language models that hear: a window of 15 s, whose prompt has an eighth of its rows among 23 ids. */
+/* Of audio language models: a window of 15 s, whose prompt has an eighth of its rows among 23 ids. */
 static const struct phase audio_lm_phases[] = {
     LOAD_ROW,
     SECONDS_ROW("features", 15, NULL),

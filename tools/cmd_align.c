@@ -1,4 +1,4 @@
-/* steno: the verb align: when the words of a known text are said. SPDX-License-Identifier: MIT */
+/* steno: the verb align: the times of the words of a known text. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "cue_opts.h"
 #include "cue_results.h"

@@ -94,7 +94,7 @@ static double decoder_weight_sz(const steno_model_info *i)
  *   encoder layer  4 d^2 (q k v o) + 8 d^2 (mlp) weights on T rows, attention 2 * T * T * d multiply-adds
  *   decoder row    4 d^2 + 2 d^2 (cross q o) + 8 d^2 weights, attention over c earlier rows and T encoder rows, V * d logits
  *
- * The prompt wants logits of its last row only. Where keys and values are in f16 logits come in two stages, of int8 first; the second
+ * The prompt needs logits of its last row only. Where keys and values are in f16 logits come in two stages, of int8 first; the second
  * reads next to nothing. */
 static void count_work(struct result *r, const struct phases *all, const steno_model_info *i)
 {
@@ -139,8 +139,8 @@ static void count_texts(struct result *r, const struct phases *phases, const ste
     r[TEXT_BATCH8].bytes = v * all + WINDOWS * cache;
 }
 
-/* Of models that hear clips: their encoder, whose rows are 60 ms long. A layer has 12 d^2 weights, attention over the rows of a clip, and a
- * filter of 11 taps. */
+/* Of models that decode clips: their encoder, whose rows are 60 ms long. A layer has 12 d^2 weights, attention over the rows of a clip, and
+ * a filter of 11 taps. */
 static void count_clips(struct result *r, const struct phases *all, const steno_model_info *i)
 {
     enum { ROW_MS = 60, TAPS = 11 };
@@ -168,7 +168,7 @@ static void summarise(struct result *r, double *ms, int n)
     r->known = 1;
 }
 
-/* Why a phase has no figures; what holds for several is told once. */
+/* Why a phase has no figures; a reason that several share is printed once. */
 static void tell_unknown(const char *phase, const char *reason, char told[1024])
 {
     if (strcmp(told, reason) == 0) return;
@@ -203,7 +203,7 @@ static int measure(struct result *r, const struct phases *all, const struct opts
 
 /* ---- printing ---------------------------------------------------------------------------------------------------------------- */
 
-/* What all the ways to print are told. */
+/* The figures that every format prints. */
 struct figures {
     struct phases phases;
     const struct result *r; /* of each of them */
@@ -270,7 +270,7 @@ static struct timed timed_result(const struct result *r, int n)
     return (struct timed){ r->min, r->median, n };
 }
 
-/* Tokens of so many lanes a second, operations, bytes, where a phase has them. */
+/* Tokens per second of all lanes, operations, bytes, where a phase has them. */
 static void report_rates(const struct report *out, const struct figures *f)
 {
     static const struct { enum window_phase phase; int tokens; const char *name; } spoken[] = {

@@ -1,7 +1,7 @@
 /* steno: the verb chat: a conversation with a language model. SPDX-License-Identifier: MIT
  *
- * Each line of the user is a turn, and the whole conversation is the prompt of each answer. Ctrl-C ends an answer and keeps what was said;
- * while nothing is answered it ends the program. */
+ * Each line of the user is a turn, and the whole conversation is the prompt of each answer. Ctrl-C ends an answer and keeps the
+ * conversation; at the prompt it ends the program. */
 #include "cmd.h"
 #include "engine.h"
 #include "lm_many.h"
@@ -35,7 +35,7 @@ const struct args chat_args = { "chat", "[OPTION]... -m MODEL",
                                 "Chat with a language model: each line gets an answer. /reset starts a new\n"
                                 "conversation, /exit or the end of input ends the program. Ctrl-C ends an answer.", rows };
 
-/* ---- what was said ----------------------------------------------------------------------------------------------------------- */
+/* ---- the conversation ------------------------------------------------------------------------------------------------------- */
 
 struct talk {
     steno_message *turn; /* contents in malloc'd memory */
@@ -72,7 +72,7 @@ static void talk_cut(struct talk *t, int n)
     }
 }
 
-/* What a model has thought before it answered is no part of what was said. */
+/* The reasoning before an answer is not part of the conversation. */
 static const char *without_thoughts(const char *text)
 {
     static const char end[] = "</think>";

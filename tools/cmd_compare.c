@@ -106,7 +106,7 @@ static int is_npy(const char *path)
     return n == sizeof head && !memcmp(head, "\x93NUMPY", sizeof head);
 }
 
-/* What a transcript says, in malloc'd memory. NULL after a message */
+/* The text of a transcript, in malloc'd memory. NULL after a message */
 static char *text_of(const char *path)
 {
     enum { MOST = 1 << 26 };

@@ -126,7 +126,7 @@ static int cannot_write(const char *path, const char *reason)
     return EXIT_OUTPUT;
 }
 
-/* The form that is wished for, or that a name says. */
+/* The form that --to selects, or that of a name. */
 static const char *form_of(const struct opts *o, const char *to)
 {
     static const char *const form[] = { "gguf", "gguf", "bin", "pt", "hf" };

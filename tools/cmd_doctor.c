@@ -1,7 +1,7 @@
 /* steno: the verb doctor: what this machine offers, and what is wrong. SPDX-License-Identifier: MIT
  *
  * Every fact is a line "key: value" and what is wrong is repeated at the end. With a model as its operand the verb is about that file:
- * it takes the way that every verb takes to a model, and says how far it came. */
+ * it takes the way that every verb takes to a model, and reports how far it came. */
 #include "cmd.h"
 #include "engine.h"
 #include "host.h"
@@ -167,7 +167,7 @@ static void report_libraries(struct report *r)
     }
 }
 
-/* Open something that is no sound: without its libraries the reader says so before it looks at the bytes. */
+/* Open something that is not audio: a reader without its libraries reports that before it reads the bytes. */
 static void report_decoding(struct report *r)
 {
     steno_media *m = NULL;

@@ -145,7 +145,7 @@ static void print_vector(const char *text, const steno_embedding *v)
     if (v) printf("]}\n");
 }
 
-/* A row of the array; v: NULL of a line that has no text, whose row is zeros. The first vector says how wide they are. */
+/* A row of the array; v: NULL for a line without text, whose row is zeros. The first vector gives the width. */
 static void print_row(struct texts *t, const steno_embedding *v)
 {
     static const float zero;

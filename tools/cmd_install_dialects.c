@@ -157,7 +157,7 @@ static int check_names(const struct linking *l)
     return EXIT_OK;
 }
 
-/* Whoever types a name gets the first one in PATH. */
+/* A shell runs the first program of that name in PATH. */
 static void tell_path(const struct linking *l)
 {
     const char *path = getenv("PATH");

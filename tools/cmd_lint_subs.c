@@ -40,7 +40,7 @@ const struct args lint_subs_args = { "lint-subs", "[OPTION]... FILE...",
                                      "RULE: MEASURED, ALLOWED; - is standard input. Without a style or a limit among\n"
                                      "the options only general faults count. Exit code 1: there are faults.", rows };
 
-/* A file in hand. */
+/* The file that is checked. */
 struct lint {
     const char *name;
     int json, n;

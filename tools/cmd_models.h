@@ -33,6 +33,6 @@ int models_verify(const struct models_call *c);
 /* What a name stands for, of the table or as it is typed, for those who look into the caches. */
 int models_spec(struct hub_spec *spec, const char *name, struct hub_error *e);
 
-/* Tell what went wrong. @return the exit code that it means */
+/* Print the error. @return its exit code */
 int models_failed(const struct hub_error *e);
 #endif

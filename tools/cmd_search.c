@@ -143,7 +143,7 @@ static int do_file(struct search *q, const char *name)
     return code;
 }
 
-/* Files that cannot be read are told, and the others searched. */
+/* Files that cannot be read are reported, and the others searched. */
 static int do_files(struct search *q, char **files, int n)
 {
     int failed = 0;

@@ -1,4 +1,4 @@
-/* steno: the verb stream: text while somebody speaks. SPDX-License-Identifier: MIT */
+/* steno: the verb stream: text while audio arrives. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "decode_opts.h"
 #include "engine.h"
@@ -82,7 +82,7 @@ static int hear_all(struct live *l, const struct stream_text *p, struct stream_s
     return p->code == EXIT_OK ? live_end(l, e) : STENO_OK;
 }
 
-/* Hear FILE to its end, or until somebody ends it; what was heard is final. */
+/* Read FILE to its end or to a signal; all words up to there are final. */
 static int hear(struct live *l, struct stream_text *p, const struct opts *o, const char *file)
 {
     steno_error e = { 0 };
@@ -155,7 +155,7 @@ static int check_chunks(const struct args_given *given)
     return EXIT_OK;
 }
 
-/* What is said and how, from the options. @return EXIT_OK or EXIT_USAGE, after a message */
+/* The form of the output, from the options. @return EXIT_OK or EXIT_USAGE, after a message */
 static int params_fill(struct live_params *lp, steno_vad_params *find, const struct opts *o, const struct decode_data *d,
                        const steno_model *m)
 {

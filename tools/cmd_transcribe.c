@@ -164,7 +164,7 @@ static int has_token_times(const steno_model *m)
     return option_served(m, "token_timestamps");
 }
 
-/* Whether the model's file asks for digits and punctuation; 2: it is a model that is asked for them unless somebody says otherwise. */
+/* Whether the model's file asks for digits and punctuation; 2: a model that writes them unless --no-itn is given. */
 static int asks_itn(const steno_model *m)
 {
     steno_model_info i = { .size = sizeof i };
@@ -178,7 +178,7 @@ static int no_window(void *user, int64_t at_ms)
     return 0;
 }
 
-/* That somebody asks; the job has its own. */
+/* A placeholder for rows; the job has its own. */
 static void no_rows(void *user, const steno_rows *r)
 {
     (void)user, (void)r;
@@ -216,7 +216,7 @@ static int set_params(struct transcription *t, const steno_model *m)
         if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
     }
     if (m && !option_served(m, "condition_on_previous_text") && !option_was_given(&given, "condition-on-previous-text"))
-        p->condition_on_previous_text = 1; /* as it is where nobody asks */
+        p->condition_on_previous_text = 1; /* the default */
     p->vad_model = heard_through ? t->vad.model : NULL;
     p->vad = p->vad_model ? &t->vad.params : NULL;
     if (!p->token_timestamps) option_forget(&given, "max-len"); /* words serve it */
@@ -383,7 +383,7 @@ static enum marks_find marks_wanted(const struct transcribe_opts *o)
     return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
 }
 
-/* What {model} says: the name that was typed, or that of the file or folder. */
+/* The value of {model}: the name that was typed, or that of the file or folder. */
 static char *model_name(const char *typed, const char *path)
 {
     struct stat st;

@@ -1,4 +1,4 @@
-/* steno: the verb vad: where somebody speaks. SPDX-License-Identifier: MIT */
+/* steno: the verb vad: spans of speech. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "cue_results.h"
 #include "engine.h"
@@ -65,7 +65,7 @@ const struct args vad_args = { "vad", "[OPTION]... -m MODEL FILE",
                                       "model, such as FunASR's FSMN-VAD folder or Silero VAD.", rows };
 
 struct finding {
-    struct cue_results *cues; /* NULL: none are wanted */
+    struct cue_results *cues; /* NULL disables them */
     int json, streaming, stop_code;
     struct sink_memory events; /* for an object */
     struct sink sink;
@@ -160,7 +160,7 @@ static int find(struct finding *j, const struct opts *o, const struct engine *e,
     p.should_abort = should_abort;
     steno_model_info info = { .size = sizeof info };
     steno_model_info_get(e->model, &info);
-    const int finds = strstr(info.family, "vad") || strstr(info.family, "silero"); /* others are told so by the call */
+    const int finds = strstr(info.family, "vad") || strstr(info.family, "silero"); /* the call refuses others */
     int code = option_check(o->engine.given, finds ? e->model : NULL, STENO_CALL_FIND_SPEECH, &p);
     if (code != EXIT_OK) return code;
     int rc = sound_open(&m, file, &err);

@@ -15,7 +15,7 @@ struct console {
     int32_t first_timestamp;    /* id of the token that means 0.00 s, -1: none */
     int colors, confidence;     /* at most one of the two */
     int special;                /* show special tokens */
-    const int32_t *speaker;     /* of the next segment, as in struct transcript; NULL: nobody asked */
+    const int32_t *speaker;     /* of the next segment, as in struct transcript; NULL: no speakers */
 };
 
 /* Whether escape sequences may go to `f`: `when` is an index into CONSOLE_COLOR_NAMES; auto means a terminal that is not dumb, without

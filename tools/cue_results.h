@@ -21,7 +21,7 @@ struct cue_results {
     struct results results;
     struct ledger ledger;
     char *input;
-    int on; /* 0: lines are wanted */
+    int on; /* 0: print lines */
 };
 
 /* Refuse what makes no sense, before there is work. json: another option asks for an object. Stays where it is until it is closed.

@@ -215,7 +215,7 @@ int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
     return code;
 }
 
-/* Is anything drawn? As the library says it of a ladder of temperatures. */
+/* Whether an attempt samples, by the library's rule for a ladder of temperatures. */
 static int draws(const struct decode_opts *o)
 {
     const double step = o->temperature_increment;

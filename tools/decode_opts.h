@@ -33,7 +33,7 @@ struct decode_opts {
 /* The search of openai-whisper, faster-whisper and whisper-cli where their users give no width: five beams, the best of five draws. */
 #define DECODE_WIDTH "5"
 
-/* Of streams that are heard chunk by chunk; the last three are fields of T. */
+/* Of streams that are read chunk by chunk; the last three are fields of T. */
 #define DECODE_CHUNK_ROWS(T, size, encoder, decoder) \
     { .name = "chunk-size", .kind = ARG_TEXT, .at = offsetof(T, size), .value = "B,C,A", .dflt = ARG_OF_PARAM, \
       .help = "chunks of C rows of 60 ms, read with B rows before and A rows after them (streaming Paraformer)" }, \

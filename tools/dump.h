@@ -18,7 +18,7 @@ struct dump {
     const char *dir;          /* NULL: nothing is written */
     char *const *inputs;      /* [n_inputs] of the run */
     int n_inputs;
-    struct dump_table *table; /* [n] of the input in hand */
+    struct dump_table *table; /* [n] of the current input */
     int n;
     int failed;               /* out of memory */
 };

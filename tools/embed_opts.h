@@ -21,7 +21,7 @@ struct embed_opts { int pooling, normalize, truncate; };
 int embed_open(struct engine *e, const struct engine_opts *o, const char *verb);
 void embed_params(steno_embed_params *p, const struct embed_opts *o);
 /* Vectors of texts, which steno_embedding_get shows then. *bad: the text that is refused, -1: none is, the run failed otherwise. @return
- * EXIT_OK, or an exit code, EXIT_SOME for a text; the reason is not told yet: embed_reason */
+ * EXIT_OK, or an exit code, EXIT_SOME for a text; the reason is not printed yet: embed_reason */
 int embed_run(const struct engine *e, const char *const *texts, int n, const steno_embed_params *p, int *bad);
 const char *embed_reason(const struct engine *e); /* without the number of the text */
 #endif

@@ -88,7 +88,7 @@ static int check_given(const struct engine *e, const struct engine_opts *o, cons
 {
     steno_model_info i = { .size = sizeof i };
     if (!o->given || steno_model_info_get(e->model, &i)) return EXIT_OK;
-    const int carries = strncmp(i.format, "whisper.cpp", 11) == 0; /* its own, and nobody looks at another one */
+    const int carries = strncmp(i.format, "whisper.cpp", 11) == 0; /* its own, and no other one is read */
     if (o->vocab && i.n_vocab && (carries || !engine_was_read(e->model, o->vocab)))
         return message_usage("--vocab is for models without a vocabulary; this %s model has its own: leave it out", i.family);
     struct args_given given = *o->given;

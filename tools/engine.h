@@ -27,7 +27,7 @@ struct engine {
     steno_batch *batch; /* NULL: the session has its own */
     steno_session *session;
     char *path;  /* of the model */
-    char *vocab; /* where a vocabulary was found for it, NULL: with the model, or where --vocab says */
+    char *vocab; /* where a vocabulary was found for it, NULL: with the model, or at the path of --vocab */
 };
 
 /* Rows that a verb has when they mean something to it. */

@@ -159,7 +159,7 @@ static int takes(const struct foreign_word *w, const char *next)
     return strcmp(v, "%") == 0 || strcmp(v, next) == 0;
 }
 
-/* An option of that name is ours, and the row says nothing of its value. */
+/* An option of that name is ours, and the row has no rule for its value. */
 static int is_ours(const struct foreign *f, const struct foreign_word *w)
 {
     char name[NAME_SZ];

@@ -72,7 +72,7 @@ struct seen {
 static int enter(struct seen *s, const char *folder)
 {
     struct stat st;
-    if (stat(folder, &st)) return 1; /* which is told where it is opened */
+    if (stat(folder, &st)) return 1; /* reported where it is opened */
     for (int i = 0; i < s->n; i++)
         if (s->folder[i].dev == st.st_dev && s->folder[i].ino == st.st_ino) return 0;
     if (s->n == s->cap) {

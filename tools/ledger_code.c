@@ -1,4 +1,4 @@
-/* steno: what the program says where a file is read and written in one run. SPDX-License-Identifier: MIT */
+/* steno: messages about a file that is read and written in one run. SPDX-License-Identifier: MIT */
 #include "ledger_code.h"
 #include "message.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* steno: what the program says where a file is read and written in one run. SPDX-License-Identifier: MIT */
+/* steno: messages about a file that is read and written in one run. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_LEDGER_CODE_H
 #define STENO_TOOLS_LEDGER_CODE_H
 #include "ledger.h"

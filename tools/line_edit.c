@@ -1,4 +1,4 @@
-/* steno: lines that somebody types. SPDX-License-Identifier: MIT */
+/* steno: lines typed at a terminal. SPDX-License-Identifier: MIT */
 #include "line_edit.h"
 #include "message.h"
 #include "signals.h"
@@ -12,7 +12,7 @@
 #include <locale.h>
 #endif
 
-/* The library takes what is typed apart as the locale says; here all text is UTF-8. */
+/* The library splits typed text by the locale; here all text is UTF-8. */
 static void characters_are_utf8(void)
 {
 #if STENO_LIBEDIT

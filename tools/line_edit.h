@@ -1,4 +1,4 @@
-/* steno: lines that somebody types. SPDX-License-Identifier: MIT
+/* steno: lines typed at a terminal. SPDX-License-Identifier: MIT
  *
  * From a terminal with libedit where the program is built with it: lines can be edited and called back. Else as they come. */
 #ifndef STENO_TOOLS_LINE_EDIT_H

@@ -112,7 +112,7 @@ int lm_check_text(const char *what, const char *text)
 
 struct ids { int32_t *at; int n, cap; };
 
-/* What a function writes into ids[n], which says how many there are. @return EXIT_OK, or EXIT_MEMORY after a message */
+/* Call a function that writes into ids[n] and returns their number. @return EXIT_OK, or EXIT_MEMORY after a message */
 static int ids_room(struct ids *to, int n)
 {
     if (n <= to->cap - to->n) return EXIT_OK;
@@ -184,7 +184,7 @@ static int add_part(struct parts *to, const char *text, size_t n, uint32_t flags
     return EXIT_OK;
 }
 
-/* Each turn of the user is the template with the prompt in its place; what the assistant said stands behind it. */
+/* Each turn of the user is the template with the prompt in its place; the assistant's answer follows it. */
 static int add_turn(struct parts *to, const char *form, const char *system, const char *prompt)
 {
     int code = EXIT_OK;
@@ -275,7 +275,7 @@ int lm_check_turns(const steno_model *m, const struct lm_opts *o)
     return EXIT_MODEL;
 }
 
-/* Does the model know turns, or is it told how they are written? */
+/* Whether the model has a chat template, or --prompt-template gives one. */
 static int has_turns(const steno_model *m, const struct lm_opts *o)
 {
     steno_model_info i = { .size = sizeof i };

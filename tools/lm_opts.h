@@ -104,7 +104,7 @@ int lm_check_model(const steno_model *m);
 /* Text that was typed. @return EXIT_OK, or EXIT_USAGE after a message: it is no UTF-8 */
 int lm_check_text(const char *what, const char *text);
 
-/* A failure of steno_generate, told with the names of options. @return the exit code */
+/* A failure of steno_generate, reported with the names of options. @return the exit code */
 int lm_failed(const steno_session *s, const struct args_given *given, int rc);
 /* "stop", "length" or "canceled" */
 const char *lm_finish(const steno_session *s);

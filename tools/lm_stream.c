@@ -1,4 +1,4 @@
-/* steno: what a language model says, as it comes. SPDX-License-Identifier: MIT */
+/* steno: the text of a language model while it is generated. SPDX-License-Identifier: MIT */
 #include "lm_stream.h"
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ int lm_stream_token(void *user, const steno_token *tok, const char *text, size_t
     if (!n || out->is_silent) return 0;
     fwrite(text, 1, n, stdout);
     out->ends_line = text[n - 1] == '\n';
-    return fflush(stdout) != 0; /* nobody hears it: it ends, and whoever flushes next is told why */
+    return fflush(stdout) != 0; /* no reader is left: the text ends, and the next flush returns the reason */
 }
 
 void lm_stream_end(const struct lm_stream *out)

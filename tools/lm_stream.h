@@ -1,4 +1,4 @@
-/* steno: what a language model says, as it comes. SPDX-License-Identifier: MIT */
+/* steno: the text of a language model while it is generated. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_LM_STREAM_H
 #define STENO_TOOLS_LM_STREAM_H
 #include <steno/steno.h>

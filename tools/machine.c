@@ -46,7 +46,7 @@ void machine_name(char *out, size_t n)
     if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s", u.machine);
 }
 
-/* What getrusage says begins with what the program that started this one had held. */
+/* The figure of getrusage begins with the memory of the program that started this one. */
 int64_t machine_peak_rss(void)
 {
     char line[256];

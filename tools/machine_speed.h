@@ -1,6 +1,6 @@
 /* steno: how fast this machine runs a model. SPDX-License-Identifier: MIT
  *
- * The smallest Whisper, with random weights, encodes a window and says a few tokens: a second or two. What was measured is kept in
+ * The smallest Whisper, with random weights, encodes a window and decodes a few tokens: a second or two. What was measured is kept in
  * ~/.cache/steno/speed.tsv, a line for each processor, level and number of threads, so that it is done once. */
 #ifndef STENO_TOOLS_MACHINE_SPEED_H
 #define STENO_TOOLS_MACHINE_SPEED_H
@@ -14,6 +14,6 @@ struct machine_speed {
 /* For models that are opened with `p`; kept in `folder`. @return 1, or 0: it cannot be measured, or not be kept */
 int machine_speed_get(struct machine_speed *s, const char *folder, const steno_model_params *p);
 
-/* What a line of the file says of `key`, which has no tabs. @return 1, or 0: it is of another one, or damaged */
+/* The value of `key`, which has no tabs, in a line of the file. @return 1, or 0: it is of another one, or damaged */
 int machine_speed_line(struct machine_speed *s, const char *line, const char *key);
 #endif

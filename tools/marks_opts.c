@@ -24,7 +24,7 @@ static char *find(const struct marks_opts *o, const struct engine *e, enum marks
     }
     if (stat(o->model, &st) == 0) return strdup(o->model);
     char *path = companion_named(&companion_punctuation, o->model, no_memory);
-    return path || *no_memory ? path : strdup(o->model); /* how it is missing is told by who opens it */
+    return path || *no_memory ? path : strdup(o->model); /* the opening reports why it is missing */
 }
 
 int marks_engine(struct engine_opts *to, const struct engine_opts *o, const char *jieba_dict, char **found)
@@ -60,7 +60,7 @@ static int open_at(struct marks *k, const struct marks_opts *o, const char *path
     return message_usage("--punctuation: %s: %s; it takes a model such as FunASR's ct-punc", path, steno_last_error(k->session));
 }
 
-/* One that nobody asked for, and that cannot be used, is no reason to write nothing. */
+/* A model that was found automatically and cannot be used is no reason to write nothing. */
 static int open_found(struct marks *k, const struct marks_opts *o, const char *path, const struct engine *e, const struct engine_opts *eo)
 {
     const int code = open_at(k, o, path, e, eo);

@@ -1,7 +1,7 @@
 /* steno: what people read on standard error. SPDX-License-Identifier: MIT
  *
  * The only state is about the two streams, of which a process has one each: whether a bar is on the screen, and whether the failure of
- * standard output has been told. */
+ * standard output was reported. */
 #include "message.h"
 #include "address.h"
 #include "text_rules.h"

@@ -26,7 +26,7 @@ enum exit_code {
 
 void message(const char *fmt, ...) MESSAGE_FORMAT(1, 2);           /* "steno: …\n" */
 int message_usage(const char *fmt, ...) MESSAGE_FORMAT(1, 2);      /* the same; @return EXIT_USAGE */
-void message_file(const char *file, const char *reason);       /* "steno: FILE: reason"; FILE is not said twice */
+void message_file(const char *file, const char *reason);       /* "steno: FILE: reason"; FILE is not printed twice */
 void message_bar(const char *line);                            /* draw, or with NULL wipe, the progress bar */
 
 /* Exit code for a failing library call that has to do with a model. */
@@ -35,6 +35,6 @@ int message_model_error(const char *file, int status, const char *reason);
 /* "steno: PATH: cannot write: reason", of an errno. @return EXIT_MEMORY in want of memory, else EXIT_OUTPUT */
 int message_not_written(const char *path, int why);
 
-/* Flush standard output. @return EXIT_OK, or as message_not_written (only the first failure is told) */
+/* Flush standard output. @return EXIT_OK, or as message_not_written (only the first failure is reported) */
 int message_flush(void);
 #endif

@@ -51,7 +51,7 @@ static int refuse(steno_error *e, const char *fmt, const char *a, const char *b)
     return e->status = STENO_EIO;
 }
 
-/* What it would print is told by its numbers, too. */
+/* Its numbers have all that it would print. */
 static void say_nothing(const char *file, int line, const char *function, int why, const char *fmt, ...)
 {
     (void)file, (void)line, (void)function, (void)why, (void)fmt;
@@ -96,7 +96,7 @@ static long device_read(struct mic *m, int16_t *to)
     return -EAGAIN;
 }
 
-/* Waits for room: what is lost meanwhile the device tells. @return whether to go on */
+/* Waits for room: the device reports the samples lost meanwhile. @return whether to go on */
 static int ring_put(struct mic *m, const int16_t *pcm, long n)
 {
     pthread_mutex_lock(&m->lock);

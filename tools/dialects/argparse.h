@@ -11,7 +11,7 @@
  * does. @return EXIT_OK, or the code to end with */
 int argparse_type(struct dialect_call *c, int argc, char **argv);
 
-/* Tell a mistake: usage, then "PROGRAM: error: ...". @return the dialect's exit code for mistakes */
+/* Report a mistake: usage, then "PROGRAM: error: ...". @return the dialect's exit code for mistakes */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif

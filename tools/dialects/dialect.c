@@ -152,7 +152,7 @@ const char *dialect_value(const struct dialect_call *c, const char *name)
 
 /* ---- what it becomes --------------------------------------------------------------------------------------------------------- */
 
-struct made { /* a word that nobody typed */
+struct made { /* a word that was not typed */
     struct made *next;
     char text[];
 };

@@ -76,7 +76,7 @@ struct dialect_call {
     char **word;         /* [n_words] ours */
     int n_words;
     int room;            /* of `word` */
-    void *made;          /* words that nobody typed */
+    void *made;          /* words that were not typed */
     int failed;          /* 1: there is no memory for words */
 };
 
@@ -97,7 +97,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void dialect_put_format(struct dialect_call *c, const char *fmt, ...);
 
-/* Tell a mistake in what was typed. @return the dialect's exit code for mistakes */
+/* Report a mistake in what was typed. @return the dialect's exit code for mistakes */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif

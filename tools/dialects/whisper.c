@@ -1,7 +1,7 @@
 /* steno: the command line of openai-whisper. SPDX-License-Identifier: MIT
  *
  * Lines with times on standard output as segments come, and NAME.txt, .vtt, .srt, .tsv and .json in the folder that --output_dir says. It
- * is computed in f32, as there on a CPU. What becomes of each option, and what differs, is told in doc/compat.md. */
+ * is computed in f32, as there on a CPU. What becomes of each option, and what differs, is listed in doc/compat.md. */
 #include "argparse.h"
 #include "dialects.h"
 #include "message.h"

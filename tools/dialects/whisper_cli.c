@@ -1,6 +1,6 @@
 /* steno: the command line of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
- * Its options, and what each becomes of ours. What differs is told in doc/compat.md. */
+ * Its options, and what each becomes of ours. doc/compat.md lists the differences. */
 #include "dialects.h"
 #include "message.h"
 #include "whisper_cli_run.h"

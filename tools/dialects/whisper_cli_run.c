@@ -280,7 +280,7 @@ static void segment(void *user, const steno_session *s, const steno_segment *seg
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
-/* Files that are not there are told first; if none is left there is nothing to do. */
+/* Missing files are reported first; if none is left there is nothing to do. */
 static int check_inputs(const struct dialect_call *c)
 {
     int n = 0;

@@ -15,7 +15,7 @@ struct whisper_cli_sound {
     size_t n, cap;
 };
 
-/* Hear samples [at, at + n) of the input. @return 0, or -1 in want of memory */
+/* Read samples [at, at + n) of the input. @return 0, or -1 in want of memory */
 int whisper_cli_hear(struct whisper_cli_sound *s, int64_t at, const float *pcm, int64_t n);
 int whisper_cli_levels(struct whisper_cli_sound *s); /* @return as above */
 void whisper_cli_sound_free(struct whisper_cli_sound *s);

@@ -37,9 +37,9 @@ extern const struct whisper_cli_writer whisper_cli_writers[]; /* ends with a NUL
 enum { WCLI_TOKEN_SZ = TOKEN_TEXT_SZ };
 const char *whisper_cli_token(char out[WCLI_TOKEN_SZ], const steno_model *m, int32_t id);
 
-/* Who speaks. @return "" where nobody asked */
+/* The speaker. @return "" if speakers are off */
 const char *whisper_cli_speaker(const int32_t *who); /* "(speaker 0)" */
-char whisper_cli_speaker_letter(const struct transcript *t, int seg); /* '0'; somebody has asked */
+char whisper_cli_speaker_letter(const struct transcript *t, int seg); /* '0'; speakers are on */
 
 void whisper_cli_json(struct sink *f, const struct whisper_cli_result *r);
 void whisper_cli_wts(struct sink *f, const struct whisper_cli_result *r);
