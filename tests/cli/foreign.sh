@@ -275,7 +275,7 @@ rm words
 echo "what there is nothing for"
 for row in "--model_dir d|takes the path of the file" "--no_repeat_ngram_size 3|--compression-ratio-threshold" \
     "--cache_directory d|HF_HUB_CACHE" "--download_root d|HF_HUB_CACHE" "++merge_vad=true|settings are options" \
-    "--hf_token X|by channels alone" "--speaker_num 2|by channels alone" \
+    "--hf_token X|by channels only" "--speaker_num 2|by channels only" \
     "--live_transcribe True|steno stream" "--live_input_device 1|steno stream" \
     "--vad_parameters x|--vad-min-silence-ms"; do
     # shellcheck disable=SC2086
