@@ -13,7 +13,7 @@ done
 err_has "language"
 # shellcheck disable=SC2086
 expect 1 "a value that is no number is told by its option" $W -m "$MODEL" -bs five zh.wav
-err_has '-bs: "five" is no whole number; "whisper-cli --help" lists the options'
+err_has '-bs: "five" is not a whole number; "whisper-cli --help" lists the options'
 # shellcheck disable=SC2086
 expect 2 "no input" $W -m "$MODEL"
 # shellcheck disable=SC2086

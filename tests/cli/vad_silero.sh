@@ -44,7 +44,7 @@ expect 0 "by integrate-and-fire" -m "$F/models/paraformer/pt" --vad silero --vad
 out_has $'1282\t4542\tfive six six five nine'
 expect 0 "a language model that hears" -m "$F/models/nano/pt" --vad silero --vad-model "$V" -f tsv "$F/audio/en_george.wav"
 expect 2 "the wrong kind" -m "$S" --vad fsmn --vad-model "$V" silence.wav
-err_has "take --vad silero"
+err_has "use --vad silero"
 mkdir -p beside hub/models--ggml-org--whisper-vad/snapshots/abc hub/models--ggml-org--whisper-vad/refs
 ln -sf "$S" beside/model
 ln -sf "$V" beside/ggml-silero-v6.2.0.bin
