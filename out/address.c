@@ -1,4 +1,4 @@
-/* steno: addresses of the network in names and messages. SPDX-License-Identifier: MIT */
+/* steno: URLs in names and messages. SPDX-License-Identifier: MIT */
 #include "address.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ int address_is(const char *text)
     return scheme_of(text) > 0;
 }
 
-/* The first byte behind the colon of [host, stop) that no port has; NULL: it has a port or none. */
+/* The first byte after the colon in [host, stop) that cannot be part of a port. NULL: there is a port, or no colon. */
 static const char *past_port(const char *host, const char *stop)
 {
     const char *bracket = memchr(host, ']', (size_t)(stop - host)), *begin = bracket ? bracket : host;
@@ -29,8 +29,8 @@ static const char *past_port(const char *host, const char *stop)
     return NULL;
 }
 
-/* The host that begins at `from`, behind a name and a password. What follows a colon and is no port is a password, and may have any
- * character up to the last @; without one behind it nothing is a host. */
+/* The host that begins at `from`, after a name and a password. Text after a colon that is not a port is a password. It may contain any
+ * character up to the last @. Without an @ after it, there is no host. */
 static const char *host_of(const char *from, const char *end)
 {
     for (;;) {
@@ -61,7 +61,7 @@ void address_shown(char *out, size_t n, const char *address)
     snprintf(out, n, "%.*s%.*s", (int)p.n_scheme, address, (int)(p.end - p.host), p.host);
 }
 
-/* Where a word ends that stands in a sentence: quotes and stops behind it are the sentence's. */
+/* End of a word in a sentence, without the quotes and punctuation of the sentence after it. */
 static char *word_end(char *from)
 {
     char *end = from;

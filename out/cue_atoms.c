@@ -1,7 +1,7 @@
-/* steno: what cues are made of. SPDX-License-Identifier: MIT
+/* steno: splits a transcript into the atoms of cues. SPDX-License-Identifier: MIT
  *
- * The text of the whole transcript is put into one buffer, white space as single spaces; words are spans of it with times. What one speaker
- * says without a break is a paragraph, and is cut into pieces as lines of a text are. */
+ * The text of the whole transcript is put into one buffer, with white space as single spaces. Words are spans of it with times. What one
+ * speaker says without a break is a paragraph. It is split where lines of text may end. */
 #include "cue_atoms.h"
 #include "text_shape.h"
 #include "utf8.h"
@@ -13,9 +13,9 @@ struct span {
     size_t from, to; /* bytes of the buffer */
     int64_t t0_ms, t1_ms;
     int32_t seg;
-    size_t label;    /* bytes of who speaks, at its beginning */
-    char said;       /* it says something, so its times count */
-    char begins;     /* a paragraph */
+    size_t label;    /* bytes of the speaker label at its start */
+    char said;       /* it has readable text, so its times count */
+    char begins;     /* it begins a paragraph */
 };
 
 struct taker {
@@ -25,7 +25,7 @@ struct taker {
     struct span *span;  /* [n_spans] */
     size_t n_spans;
     char *may;          /* [n] */
-    int64_t t0_ms, t1_ms; /* of the span before */
+    int64_t t0_ms, t1_ms; /* of the last span */
 };
 
 /* ---- text and times ---------------------------------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static size_t text_room(const struct transcript *t, int labels, size_t *n_spans)
     return room;
 }
 
-/* Add text; white space becomes one space, none at the beginning of a paragraph. */
+/* Appends text. White space becomes one space; a paragraph does not begin with a space. */
 static void put_text(struct taker *k, const char *s, size_t paragraph)
 {
     const size_t len = strlen(s);
@@ -59,7 +59,7 @@ static void put_text(struct taker *k, const char *s, size_t paragraph)
     }
 }
 
-/* Add a word, with times that go on: those that are not known are the neighbours'. */
+/* Appends a word. Times never decrease; an unknown time is that of a neighbour. */
 static void put_span(struct taker *k, const char *s, int64_t t0_ms, int64_t t1_ms, int32_t seg, size_t paragraph)
 {
     struct span *p = &k->span[k->n_spans];
@@ -81,7 +81,7 @@ static void put_span(struct taker *k, const char *s, int64_t t0_ms, int64_t t1_m
     k->n_spans++;
 }
 
-/* Writing with spaces has one between segments. */
+/* Inserts a space between segments, in scripts that use spaces. */
 static void part_segments(struct taker *k, const char *next, size_t paragraph)
 {
     size_t used, from = k->n;
@@ -110,7 +110,7 @@ static int same_speaker(const struct transcript *t, int i)
     return !t->segs[i].speaker_turn && (!t->speakers || t->speakers[i] == t->speakers[i + 1]);
 }
 
-/* Paragraphs of which nothing can be read are forgotten. */
+/* Appends the paragraphs, except those without readable text. */
 static void take_paragraphs(struct taker *k, int labels)
 {
     const struct transcript *t = k->t;
@@ -131,7 +131,7 @@ static void take_paragraphs(struct taker *k, int labels)
             continue;
         }
         k->span[first].begins = 1;
-        k->span[first].from = paragraph; /* a label is said with the first word */
+        k->span[first].from = paragraph; /* a label belongs to the first word */
         k->span[first].label = begun - paragraph;
         if (k->out->text[k->n - 1] != ' ') k->out->text[k->n++] = ' ';
     }
@@ -139,7 +139,7 @@ static void take_paragraphs(struct taker *k, int labels)
 
 /* ---- atoms ------------------------------------------------------------------------------------------------------------------- */
 
-/* Where lines may end in all paragraphs. A label stays with what follows it. @return pieces, at most */
+/* Finds where lines may end in all paragraphs. A label stays with the text after it. @return number of pieces, at most */
 static size_t find_breaks(struct taker *k)
 {
     size_t n = 0;
@@ -164,7 +164,7 @@ static int64_t time_at(const struct span *s, size_t at)
     return s->t0_ms + (int64_t)((double)(s->t1_ms - s->t0_ms) * (double)(at - s->from) / (double)(s->to - s->from));
 }
 
-/* The times of what is said in [p->from, p->to); *i: the first span that does not end before it. */
+/* Sets the times of the text in [p->from, p->to). *i: the first span that does not end before it. */
 static void set_times(struct cue_atom *a, const struct taker *k, const struct text_piece *p, size_t *i)
 {
     int known = 0;

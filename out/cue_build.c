@@ -1,7 +1,7 @@
-/* steno: cues that people would publish. SPDX-License-Identifier: MIT
+/* steno: builds cues of publishing quality. SPDX-License-Identifier: MIT
  *
- * First where cues end: the way with the least cost through all places between atoms, where the cost of a cue depends on its own atoms and
- * on when the next begins. Then its lines. Then when it is shown, from the first cue to the last. */
+ * The first step chooses where cues end: the path of least cost through all positions between atoms, where the cost of a cue depends on its
+ * own atoms and on the start of the next cue. The second step sets lines. The third sets times, from the first cue to the last. */
 #include "cue_build.h"
 #include "cue_lines.h"
 #include "text_shape.h"
@@ -10,20 +10,20 @@
 
 /* ---- where cues end ---------------------------------------------------------------------------------------------------------- */
 
-/* A cue that grows by atoms, and what is wrong inside it. */
+/* A cue that grows by atoms, and its cost so far. */
 struct growing {
-    const struct cue_atom *atom; /* all of them */
-    size_t n, first, last;       /* how many there are; of the cue */
+    const struct cue_atom *atom; /* all atoms */
+    size_t n, first, last;       /* their number; the cue's range */
     struct cue_fill fill;
     struct text_size size;
     int64_t inside;              /* cost */
 };
 
-/* What is worth how much: a sentence that ends inside a cue is a little worse than one cue more, and so on. */
+/* Weights of the costs. For example, the end of a sentence inside a cue costs a little more than another cue. */
 enum { COST_CUE = 30, COST_LINE = 3, COST_PHRASE = 20, COST_SEGMENT = 25, COST_ELSEWHERE = 60, COST_SMALL = 20, COST_ROUGH = 300,
        COST_SENTENCE_INSIDE = 40, COST_ORPHAN = 150, COST_UNREADABLE = 200, PAUSE_SEEN_MS = 500 };
 
-/* One more atom. @return 0: the cue cannot have it */
+/* Adds an atom. @return 0: it does not fit */
 static int grow(struct growing *g, const struct cue_rules *r)
 {
     const struct cue_atom *a = &g->atom[g->last + 1];
@@ -53,7 +53,7 @@ static int64_t end_cost(const struct growing *g)
     return a->rough ? cost + COST_ROUGH : cost;
 }
 
-/* A single word that goes on with a sentence of the cue before, or begins one that goes on in the next. */
+/* Is the cue a single word that continues the previous cue's sentence, or begins one that continues in the next? */
 static int is_orphan(const struct growing *g)
 {
     const struct cue_atom *a = &g->atom[g->first];
@@ -71,7 +71,7 @@ static int64_t cue_cost(const struct growing *g, const struct cue_rules *r)
     return have < need ? cost + COST_UNREADABLE + (need - have) / 2 : cost;
 }
 
-/* The cheapest cues of all atoms, last[i] being the first atom of the cue that ends before atom i + 1. */
+/* Finds the cheapest cues for all atoms. last[i]: the first atom of the cue that ends before atom i + 1. */
 static void choose_ends(size_t *first, int64_t *best, const struct cue_atoms *a, const struct cue_rules *r)
 {
     for (size_t i = 1; i <= a->n; i++) best[i] = INT64_MAX;
@@ -112,7 +112,7 @@ static int make_cues(struct cue_build *b, const struct cue_rules *r)
     return bad ? -1 : 0;
 }
 
-/* ---- when they are shown ----------------------------------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------------------------------------------------- */
 
 static int64_t grid_down(int64_t ms)
 {
@@ -152,7 +152,7 @@ static int64_t need_of(const struct cue_build *b, size_t i, const struct cue_rul
     return cue_rules_need_ms(r, &size);
 }
 
-/* Show cues while they are said, and long enough to be read; free: when the one before, and its gap, are over. */
+/* Sets the times of cues: while they are spoken, and long enough to read. free: end of the previous cue and its gap. */
 static void set_times(struct cue_build *b, const struct cue_rules *r)
 {
     enum { EARLY_MS = 120, LATE_MS = 240, SEEN_MS = 40 };
@@ -171,7 +171,7 @@ static void set_times(struct cue_build *b, const struct cue_rules *r)
     }
 }
 
-/* A gap that only flickers is closed, or opened where the cue before it would be too long. */
+/* Closes gaps that are too short to see, or widens them if the previous cue would be too long. */
 static void close_gaps(struct cue_build *b, const struct cue_rules *r)
 {
     const int64_t gap = grid_up(r->gap_ms), close = grid_up(r->close_ms);

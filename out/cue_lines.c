@@ -1,7 +1,7 @@
 /* steno: the lines of a cue. SPDX-License-Identifier: MIT
  *
- * The way with the least cost through the places where a line may end: what a line costs depends on where it begins and ends alone. Fewer
- * lines go before everything else. */
+ * Finds the path of least cost through the places where a line may end. The cost of a line depends only on where it begins and ends. Fewer
+ * lines take precedence over everything else. */
 #include "cue_lines.h"
 
 static int64_t width_with(int64_t line, const struct cue_atom *a)
@@ -21,7 +21,7 @@ int cue_fill_add(struct cue_fill *f, const struct cue_atom *a, const struct cue_
     return 1;
 }
 
-/* A line of atoms [from, to) of n, which is `cells` wide where `wanted` is the mean. */
+/* Cost of a line of atoms [from, to) of n. cells: its width; wanted: the mean width. */
 static int64_t line_cost(const struct cue_atom *atom, size_t from, size_t to, size_t n, int64_t cells, int64_t wanted)
 {
     enum { ELSEWHERE = 160, SEGMENT = 100, PHRASE = 20, SMALL = 60, ROUGH = 4000, ORPHAN = 100000, FAR = 10000 };

@@ -5,20 +5,20 @@
 #include "cue_rules.h"
 #include "text_shape.h"
 
-enum { CUE_ATOMS_MOST = 512 }; /* of a cue */
+enum { CUE_ATOMS_MOST = 512 }; /* maximum per cue */
 
-/* How far atoms fill the lines of a cue, one after the other. */
+/* How far atoms fill the lines of a cue, in order. */
 struct cue_fill {
-    int64_t line, lines; /* cells of the last line; lines so far, 0: nothing stands there */
+    int64_t line, lines; /* cells of the last line; number of lines, 0: empty */
 };
 
-/* Put an atom behind those that are there. @return 1, or 0 where it has no room; an atom wider than a line has one for itself */
+/* Adds an atom. @return 1, or 0 if it does not fit; an atom wider than a line gets a line of its own */
 int cue_fill_add(struct cue_fill *f, const struct cue_atom *a, const struct cue_rules *r);
 
-/* Say which atoms begin lines: as few lines as can be, all about as wide, ending where a sentence or a part of one ends rather than
- * elsewhere, and none with a single word beside longer ones. atom[n], n at most CUE_ATOMS_MOST. */
+/* Chooses the atoms that begin lines: as few lines as possible, of similar width. Lines preferably end with a sentence or a phrase, and
+ * none has a single word beside longer lines. atom[n], n at most CUE_ATOMS_MOST. */
 void cue_lines_set(struct cue_atom *atom, size_t n, const struct cue_rules *r);
 
-/* What is measured of the cue then. */
+/* Measures the cue with these lines. */
 struct text_size cue_lines_measure(const struct cue_atom *atom, size_t n);
 #endif

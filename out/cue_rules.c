@@ -1,4 +1,4 @@
-/* steno: what subtitles have to keep to. SPDX-License-Identifier: MIT
+/* steno: rules of subtitles. SPDX-License-Identifier: MIT
  *
  * Figures that a guideline does not give are those of the plain style. */
 #include "cue_rules.h"
@@ -9,7 +9,7 @@
 
 static const struct style {
     struct cue_rules rules;
-    double gap_frames; /* in place of gap_ms */
+    double gap_frames; /* replaces gap_ms */
 } styles[N_CUE_STYLES] = {
     [CUE_STYLE_PLAIN] = { { .line_cells = 42, .lines = 2, .min_ms = 833, .max_ms = 7000, .gap_ms = 80, .close_ms = 500, .cells_per_s = 20,
                             .cells_per_character = 1 }, 0 },
@@ -21,7 +21,7 @@ static const struct style {
                                 .ms_per_word = 60000.0 / 225, .cells_per_character = 1 }, 0 },
 };
 
-/* What a style says of some languages in particular, in characters as it counts them. */
+/* Figures of a style for single languages, in characters as the style counts them. */
 static const struct {
     int style;
     const char *language;
@@ -39,9 +39,9 @@ static int64_t choose(int64_t given, int64_t style)
 void cue_rules_of(struct cue_rules *r, const struct cue_choice *c, const char *language)
 {
     const struct style *s = &styles[c->style];
-    if (!language || !*language) language = "en"; /* whoever does not know is not refused what English may do */
+    if (!language || !*language) language = "en"; /* an unknown language has the rules of English */
     *r = s->rules;
-    if (s->gap_frames > 0) r->gap_ms = (int64_t)(s->gap_frames * 1000 / c->frame_rate); /* where cues are built it is rounded up */
+    if (s->gap_frames > 0) r->gap_ms = (int64_t)(s->gap_frames * 1000 / c->frame_rate); /* rounded up when cues are built */
     for (size_t i = 0; i < sizeof of_language / sizeof *of_language; i++) {
         if (of_language[i].style != c->style || !language || strcmp(of_language[i].language, language) != 0) continue;
         r->cells_per_character = of_language[i].cells_per_character;
@@ -58,7 +58,7 @@ void cue_rules_of(struct cue_rules *r, const struct cue_choice *c, const char *l
     r->max_ms = choose(c->max_ms, r->max_ms);
     r->gap_ms = choose(c->gap_ms, r->gap_ms);
     r->close_ms = choose(c->close_ms, r->close_ms);
-    if (c->max_ms == CUE_UNSET && r->max_ms && r->max_ms < r->min_ms) r->max_ms = r->min_ms; /* what was given counts */
+    if (c->max_ms == CUE_UNSET && r->max_ms && r->max_ms < r->min_ms) r->max_ms = r->min_ms; /* the explicit option takes precedence */
     if (c->min_ms == CUE_UNSET && r->max_ms && r->min_ms > r->max_ms) r->min_ms = r->max_ms;
     if (r->close_ms < r->gap_ms) r->close_ms = r->gap_ms;
 }

@@ -1,4 +1,4 @@
-/* steno: who speaks, by the loudness of two channels. SPDX-License-Identifier: MIT */
+/* steno: identifies speakers by the loudness of two channels. SPDX-License-Identifier: MIT */
 #include "diarize.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ void diarize_free(struct diarize *d)
     memset(d, 0, sizeof *d);
 }
 
-/* Put the sum of block `i`. */
+/* Stores the sum of block `i`. */
 static int put(struct diarize *d, size_t i, int channel, double sum)
 {
     if (i >= d->cap) {

@@ -1,7 +1,7 @@
-/* steno: what a font file is called. SPDX-License-Identifier: MIT
+/* steno: the name of a font in its file. SPDX-License-Identifier: MIT
  *
- * Subtitles ask for fonts by name, so a file is of no use without it. Names are in the table "name" of the file (OpenType
- * specification); the full name in Microsoft's encoding (UTF-16, big-endian) is the one that renderers compare. */
+ * Subtitles refer to fonts by name, so the name must be read from the file. Names are in its table "name" (OpenType specification).
+ * Renderers compare the full name in Microsoft's encoding (UTF-16, big-endian). */
 #include "font.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int read_at(FILE *f, uint32_t at, unsigned char *to, size_t n)
     return fseek(f, (long)at, SEEK_SET) == 0 && fread(to, 1, n, f) == n;
 }
 
-/* Where the table "name" lies. @return 1, or 0 when this is no font or has none */
+/* Finds the table "name". @return 1, or 0 if the file is not a font or has no such table */
 static int find_names(FILE *f, uint32_t *at, uint32_t *n)
 {
     unsigned char head[16];
@@ -55,7 +55,8 @@ static int find_names(FILE *f, uint32_t *at, uint32_t *n)
     return 0;
 }
 
-/* Text of one record: s[n] in UTF-16, or one byte a character. What would break a line of subtitles is left out. @return length */
+/* Decodes the text of one record: s[n] in UTF-16, or one byte per character. Characters that would break a line of subtitles are left out.
+ * @return length */
 static size_t decode(char name[FONT_NAME_SZ], const unsigned char *s, size_t n, int wide)
 {
     size_t k = 0;
@@ -77,7 +78,7 @@ static size_t decode(char name[FONT_NAME_SZ], const unsigned char *s, size_t n, 
     return k;
 }
 
-/* The best record of a table of n bytes: the full name before the family's, Microsoft's before others, English before others. */
+/* Chooses the best record of a table of n bytes: full name before family name, Microsoft's before others, English before others. */
 static int choose(char name[FONT_NAME_SZ], const unsigned char *p, size_t n)
 {
     enum { MICROSOFT = 3, MACINTOSH = 1, FAMILY = 1, FULL = 4, ENGLISH = 0x409 };

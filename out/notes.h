@@ -1,12 +1,12 @@
 /* steno: notes on a result. SPDX-License-Identifier: MIT
  *
- * Why a result is empty or doubtful, and what was done with its sound: a kind, which programs read, and one line of text. The text names no
- * file. A result has one note of a kind at most. */
+ * A note states why a result is empty or doubtful, or what was done to its audio. It has a kind, which programs read, and one line of text,
+ * which names no file. A result has at most one note of each kind. */
 #ifndef STENO_OUT_NOTES_H
 #define STENO_OUT_NOTES_H
 #include "sink.h"
 
-/* Name in JSON. The first ones are about the sound, and are the same for all results of it. */
+/* Names in JSON. The first ones describe the audio, and are the same for all results of it. */
 #define NOTE_KINDS(X) \
     X(CUT_SHORT, "cut-short") X(DAMAGED, "damaged") X(SOUND_LATE, "sound-late") X(SOUND_EARLY, "sound-early") X(GAPS, "gaps") \
     X(OVERLAP, "overlap") X(CLOCK_JUMP, "clock-jump") X(CHANNELS_CANCEL, "channels-cancel") X(CLIPPED, "clipped") \
@@ -31,7 +31,7 @@ struct notes {
     int n;
 };
 
-/* Add one, unless there is one of its kind. */
+/* Adds a note, unless there is one of its kind. */
 void notes_add(struct notes *n, enum note_kind kind, const char *fmt, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
@@ -41,6 +41,7 @@ void notes_add(struct notes *n, enum note_kind kind, const char *fmt, ...)
 const char *note_name(enum note_kind kind);
 int note_is_of_sound(enum note_kind kind);
 
-/* `, "notes": [{"kind": ..., "text": ...}]`; where there is none, or n is NULL, nothing, or with `always` an empty list. */
+/* Writes `, "notes": [{"kind": ..., "text": ...}]`. If there are no notes, or n is NULL, it writes nothing, or an empty list with
+ * `always`. */
 void write_json_notes(struct sink *f, const struct notes *n, int always);
 #endif

@@ -1,8 +1,8 @@
 /* steno: numbers as Python writes them. SPDX-License-Identifier: MIT
  *
- * Results are compared byte for byte with the reference's JSON, so the digits must be the fewest that round-trip, and the switch to
- * exponents must fall where Python's does: fixed notation for decimal exponents -4..15. What is no number is null: JSON has no NaN, and
- * Python's, which writes one, is alone with it. */
+ * Results are compared byte for byte with the reference's JSON. So the digits must be the fewest that round-trip, and the switch to
+ * exponents must be the same as in Python: fixed notation for decimal exponents -4..15. NaN and infinity become null, because JSON has no
+ * NaN; only Python writes one. */
 #include "num.h"
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ const char *num_repr(char *out, double v)
     int n = 0;
     for (const char *p = sci; p < e; p++)
         if (*p != '.' && n < 18) digits[n++] = *p;
-    while (n > 1 && digits[n - 1] == '0') n--; /* "1.0e+01" never happens, but costs nothing to be sure */
+    while (n > 1 && digits[n - 1] == '0') n--; /* "1.0e+01" should not occur; this makes sure */
     digits[n] = '\0';
     const char *sign = signbit(v) ? "-" : "";
     if (exp10 < -4 || exp10 > 15)

@@ -1,4 +1,4 @@
-/* steno: what output files are called. SPDX-License-Identifier: MIT */
+/* steno: names of output files. SPDX-License-Identifier: MIT */
 #include "out_name.h"
 #include "address.h"
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct { const char *word; size_t at; } words[] = {
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
-/* Which word stands at p, or -1. */
+/* Index of the word at p, or -1. */
 static int word_at(const char *p)
 {
     for (int i = 0; *p == '{' && i < N_WORDS; i++)
@@ -20,7 +20,7 @@ static int word_at(const char *p)
     return -1;
 }
 
-/* The last part of an input's name, and how long it is without its extension. */
+/* The last part of an input's name, and its length without the extension. */
 static const char *own_name(const char *input, size_t *n)
 {
     const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input;
@@ -47,9 +47,9 @@ const char *out_ext(const char *input)
     return name + n + (name[n] == '.');
 }
 
-/* ---- what the words say ------------------------------------------------------------------------------------------------------ */
+/* ---- values of the words ----------------------------------------------------------------------------------------------------- */
 
-/* Where the names of a path begin: behind "https://". */
+/* Start of the names of a path: after "https://". */
 static const char *path_of(const char *input)
 {
     const char *host = strstr(input, "://");
@@ -126,7 +126,7 @@ char *out_folder(const char *dir, const char *input)
 
 /* ---- templates --------------------------------------------------------------------------------------------------------------- */
 
-/* What stands for the text at *p, which moves on behind it. */
+/* Value of the text at *p, which is advanced. */
 static const char *value_at(const char **p, size_t *n, const struct out_words *said)
 {
     const int w = word_at(*p);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Name of an input without folder and extension, with the mark of the result in hand. */
+/* Name of an input without folder and extension, followed by the mark of the current result. */
 static char *marked_stem(const char *input, const char *mark)
 {
     char *stem = out_stem(input);

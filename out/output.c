@@ -1,4 +1,4 @@
-/* steno: a session's result in a format, for other programs. SPDX-License-Identifier: MIT */
+/* steno: a session's result in any format, for other programs. SPDX-License-Identifier: MIT */
 #include "steno_output.h"
 #include "writers.h"
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static const struct writer *writer_named(const char *name)
     return NULL;
 }
 
-/* The number of a name in a list with bars between them, -1: it is not there. */
+/* Index of a name in a list separated by bars, -1: unknown. */
 static int style_named(const char *name)
 {
     static const char *const names = CUE_STYLE_NAMES;
@@ -54,7 +54,7 @@ static const char *limit_below_zero(const steno_output_params *p)
            p->max_words_per_line < 0 ? "max_words_per_line" : NULL;
 }
 
-/* Every limit acts, or is refused. @return a status */
+/* Checks the limits: each one has an effect, or is refused. @return a status */
 static int layout_of(struct write_layout *l, const steno_output_params *p, steno_error *e)
 {
     const char *negative = limit_below_zero(p);

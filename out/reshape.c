@@ -1,9 +1,9 @@
-/* steno: segments cut into shorter ones. SPDX-License-Identifier: MIT
+/* steno: splits segments into shorter ones. SPDX-License-Identifier: MIT
  *
- * A segment is seen as places where it may be cut, each with the bytes and code points before it and, where it is known, its time. Pieces
- * are taken from the front, each as long as it may be. Words and tokens are found again in the text by what they say; where they say
- * something else the text stays in one piece. Rule: whisper.cpp's max_len, which counts like this but lets a word that is several tokens
- * run over. */
+ * A segment is a list of places where it may be split. Each place has the number of bytes and code points before it, and its time, if
+ * known. Pieces are taken from the start, each as long as allowed. Words and tokens are located in the text by their own text; if they
+ * differ from it, the text is not split. The rule is whisper.cpp's max_len, which counts in the same way but lets a word of several tokens
+ * exceed the limit. */
 #include "reshape.h"
 #include "token_text.h"
 #include "utf8.h"
@@ -15,32 +15,32 @@ struct place {
     size_t at;     /* bytes of the segment's text before it */
     size_t length; /* code points before it */
     int64_t t_ms;  /* -1: not known */
-    int word;      /* a word begins here, as far as can be told */
-    int turn;      /* and somebody else says it */
+    int word;      /* a word begins here, as far as known */
+    int turn;      /* and another speaker says it */
 };
 
 struct piece {
     steno_segment seg;
-    size_t text; /* where its text is in the new store's */
+    size_t text; /* offset of its text in the new store's text */
     int32_t first_word, first_token, speaker;
 };
 
 struct reshaper {
     const struct transcript *t;
     const struct reshape_rules *rules;
-    int32_t end;           /* first id that is no text, -1: none */
-    struct place *place;   /* [n_places] of the segment at hand; room for all its tokens or words, and one more */
+    int32_t end;           /* first id that is not text, -1: none */
+    struct place *place;   /* [n_places] of the current segment; room for all its tokens or words, and one more */
     size_t n_places;
-    size_t *token_at;      /* bytes of the text before each of its tokens; room as above */
+    size_t *token_at;      /* offset of each token in the text; room as above */
     struct piece *piece;   /* [n] of all segments so far */
     size_t n, cap;
-    char *text;            /* [text_n] of all pieces so far, each ended by a NUL */
+    char *text;            /* [text_n] of all pieces so far, each with a NUL */
     size_t text_n, text_cap;
 };
 
 /* ---- places ------------------------------------------------------------------------------------------------------------------ */
 
-/* Whether what begins so begins a word: behind a space, and in writing that has none (ideographs, kana) everywhere. */
+/* Does text that begins like this begin a word? True after a space, and everywhere in scripts without spaces (ideographs, kana). */
 static int begins_word(const char *text)
 {
     enum { FIRST_IDEOGRAPH = 0x2e80 };
@@ -48,7 +48,7 @@ static int begins_word(const char *text)
     return text[0] == ' ' || utf8_decode(text, strlen(text), &used) >= FIRST_IDEOGRAPH;
 }
 
-/* A cut may be made at byte `at`, which lies behind the places so far; at 0 there is nothing to cut. */
+/* Adds a place at byte `at`, after the last place. Place 0 is ignored, because there is nothing to split. */
 static void place_add(struct reshaper *r, const char *text, size_t at, int64_t t_ms, int word)
 {
     const struct place last = r->n_places ? r->place[r->n_places - 1] : (struct place){ 0 };
@@ -57,17 +57,17 @@ static void place_add(struct reshaper *r, const char *text, size_t at, int64_t t
                                                   .word = word };
 }
 
-/* Whether a piece may begin with this text. */
+/* May a piece begin with this text? */
 static int may_begin(const struct reshaper *r, const char *text)
 {
     return !r->rules->by_words || text[0] == ' ';
 }
 
-/* Find the places where somebody else goes on. Who speaks in a stretch between two words goes on where nobody can be told. */
+/* Finds the places where the speaker changes. If the speaker between two words is not known, the current one continues. */
 static void find_turns(struct reshaper *r, const steno_segment *seg)
 {
     int64_t t0 = seg->t0_ms;
-    struct place *begin = NULL; /* of the stretch; NULL: the segment */
+    struct place *begin = NULL; /* start of the stretch; NULL: start of the segment */
     int now = WRITE_SPEAKER_UNKNOWN;
     for (size_t k = 0; r->rules->speaker && k <= r->n_places; k++) {
         struct place *next = k < r->n_places ? &r->place[k] : NULL;
@@ -81,7 +81,7 @@ static void find_turns(struct reshaper *r, const steno_segment *seg)
     }
 }
 
-/* Places before words. @return 1, or 0 when words and text do not agree */
+/* Adds the places before words. @return 1, or 0 if words and text differ */
 static int places_of_words(struct reshaper *r, int i)
 {
     const steno_segment *seg = &r->t->segs[i];
@@ -98,8 +98,8 @@ static int places_of_words(struct reshaper *r, int i)
     return at == len;
 }
 
-/* Where the tokens of a segment stand in its text, and with `add` the places before them. Behind what is not in the text nothing is.
- * @return 0, or -1 in want of memory */
+/* Finds the offsets of a segment's tokens in its text, and adds places before them if `add` is set. It stops at a token that is not in the
+ * text. @return 0, or -1 if memory runs out */
 static int find_tokens(struct reshaper *r, int i, int add)
 {
     const steno_segment *seg = &r->t->segs[i];
@@ -129,7 +129,7 @@ static int find_tokens(struct reshaper *r, int i, int add)
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------------------ */
 
-/* Room for one more of `sz` bytes, or many of one. @return 0, or -1 in want of memory */
+/* Makes room for another item of `sz` bytes, or for a text of `sz` bytes. @return 0, or -1 if memory runs out */
 static int grow(void **p, size_t *cap, size_t n, size_t sz)
 {
     if (n <= *cap) return 0;
@@ -157,7 +157,7 @@ static int piece_push(struct reshaper *r, const struct piece *p, const char *tex
     return 0;
 }
 
-/* When place k is reached, at which a piece begins that goes on from `from`. */
+/* Time of place k, for a piece that begins at `from`. */
 static int64_t time_of(const struct reshaper *r, const steno_segment *seg, size_t k, struct place from, size_t total)
 {
     struct place next = { .length = total, .t_ms = seg->t1_ms };
@@ -172,7 +172,7 @@ static int64_t time_of(const struct reshaper *r, const steno_segment *seg, size_
     return t < from.t_ms ? from.t_ms : t;
 }
 
-/* The first word of segment i, of those from `first` on, that does not begin before byte `at`; *done: bytes of the words before it. */
+/* The first word of segment i, starting with `first`, that does not begin before byte `at`. *done: bytes of the words before it. */
 static int32_t words_before(const struct transcript *t, int i, int32_t first, size_t *done, size_t at)
 {
     int32_t k = first;
@@ -180,8 +180,8 @@ static int32_t words_before(const struct transcript *t, int i, int32_t first, si
     return k;
 }
 
-/* The place where a piece that begins at `from` ends, of those from k on: where another speaker begins, or before that the last that keeps
- * to the length, else the first. @return n_places: the end of the segment */
+/* End of a piece that begins at `from`, among the places from k on: the next change of speaker, or before it the last place within the
+ * length, else the first place. @return n_places: the end of the segment */
 static size_t choose(const struct reshaper *r, size_t k, struct place from, size_t total)
 {
     const size_t most = r->rules->max_len ? from.length + (size_t)r->rules->max_len : SIZE_MAX;
@@ -189,7 +189,7 @@ static size_t choose(const struct reshaper *r, size_t k, struct place from, size
     return k;
 }
 
-/* The pieces of segment i, whose places are known. */
+/* Splits segment i at its places. */
 static int cut_segment(struct reshaper *r, int i)
 {
     const struct transcript *t = r->t;
@@ -221,7 +221,7 @@ static int cut_segment(struct reshaper *r, int i)
         p.seg.end = last ? end : (double)to.t_ms / 1000.0;
         p.seg.speaker_turn = last && seg->speaker_turn;
         p.speaker = of_all;
-        if (r->rules->speaker && (k < r->n_places || from.at)) { /* a whole segment is the caller's */
+        if (r->rules->speaker && (k < r->n_places || from.at)) { /* whole segments keep the caller's speaker */
             const int who = from.t_ms >= 0 && to.t_ms >= 0 ? r->rules->speaker(r->rules->user, from.t_ms, to.t_ms) : WRITE_SPEAKER_UNKNOWN;
             if (who >= 0) p.speaker = who;
         }
@@ -253,7 +253,7 @@ static int begin(struct reshaper *r)
     return r->place && r->token_at ? 0 : -1;
 }
 
-/* Put the pieces into t and its store. */
+/* Stores the pieces in t and its store. */
 static int finish(struct reshaper *r, struct transcript *t, struct transcript_store *store)
 {
     struct transcript_store fresh = { .segs = calloc(r->n + 1, sizeof *fresh.segs) };

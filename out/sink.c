@@ -1,4 +1,4 @@
-/* steno: where text goes. SPDX-License-Identifier: MIT */
+/* steno: output of writers. SPDX-License-Identifier: MIT */
 #include "sink.h"
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,16 +1,16 @@
-/* steno: where text goes. SPDX-License-Identifier: MIT
+/* steno: output of writers. SPDX-License-Identifier: MIT
  *
- * Writers do not know what they write to: a file, a socket, memory. A sink that has refused bytes once is asked no more, so a writer looks
- * at nothing; whoever owns the sink sees afterwards that it has failed. */
+ * A writer does not know its target: a file, a socket, or memory. After a sink has refused bytes once, it is not called again. So writers
+ * check nothing, and the owner of the sink reads its failed flag afterwards. */
 #ifndef STENO_OUT_SINK_H
 #define STENO_OUT_SINK_H
 #include <stddef.h>
 #include <stdio.h>
 
 struct sink {
-    int (*write)(void *user, const char *bytes, size_t n); /* 0, or anything else: it can take no more */
+    int (*write)(void *user, const char *bytes, size_t n); /* 0, or non-zero: no more bytes are accepted */
     void *user;
-    int failed; /* 1: not all that was written has arrived */
+    int failed; /* 1: some bytes were lost */
 };
 
 #if defined(__GNUC__)
@@ -24,13 +24,13 @@ void sink_text(struct sink *s, const char *text); /* up to its NUL */
 void sink_char(struct sink *s, int c);
 void sink_format(struct sink *s, const char *fmt, ...) SINK_FORMAT(2, 3);
 
-struct sink sink_to_stream(FILE *f); /* errors are those of the stream, too */
+struct sink sink_to_stream(FILE *f); /* also sets the stream's error flag */
 
 /* Text that grows in memory. */
 struct sink_memory {
-    char *p; /* [n], then a NUL; malloc'd, the caller's to free; NULL: nothing was written */
+    char *p; /* [n], then a NUL; malloc'd, the caller frees it; NULL: nothing was written */
     size_t n, cap;
 };
 
-struct sink sink_to_memory(struct sink_memory *m); /* m stays where it is, and is empty: {0} */
+struct sink sink_to_memory(struct sink_memory *m); /* m must stay in place, and be empty: {0} */
 #endif

@@ -1,4 +1,4 @@
-/* steno: what is wrong with subtitles. SPDX-License-Identifier: MIT */
+/* steno: checks subtitles. SPDX-License-Identifier: MIT */
 #include "sub_check.h"
 #include "text_shape.h"
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct check {
     void (*tell)(void *user, const struct sub_fault *fault);
     void *user;
     char *may;             /* for the longest text */
-    const struct sub_cue *cue; /* the one at hand */
+    const struct sub_cue *cue; /* the current cue */
     size_t number;
 };
 
@@ -41,11 +41,11 @@ static void tell(const struct check *c, enum sub_rule rule, double measured, dou
 
 /* ---- times ------------------------------------------------------------------------------------------------------------------- */
 
-/* The cue at hand and the one before it, NULL: it is the first with times. */
+/* Checks the current cue against the previous one, which is NULL for the first cue with times. */
 static void check_neighbours(const struct check *c, const struct sub_cue *before)
 {
     const struct cue_rules *r = c->r;
-    if (!before || (c->f->form == SUB_LRC && c->cue->t0_ms >= before->t0_ms)) return; /* lyrics end where others begin */
+    if (!before || (c->f->form == SUB_LRC && c->cue->t0_ms >= before->t0_ms)) return; /* a lyrics line ends when another begins */
     const int64_t gap = c->cue->t0_ms - before->t1_ms;
     if (c->cue->t0_ms < before->t0_ms) tell(c, SUB_ORDER, (double)c->cue->t0_ms, (double)before->t0_ms, "ms");
     else if (gap < 0) tell(c, SUB_OVERLAP, (double)-gap, 0, "ms");
@@ -77,8 +77,8 @@ static void check_duration(const struct check *c, const struct text_size *size)
 struct line {
     const char *s;
     int64_t cells;
-    size_t n, pieces, first_n, last_from; /* bytes; where its last piece begins */
-    int labelled;                         /* it says who speaks, and is no single word */
+    size_t n, pieces, first_n, last_from; /* bytes; start of its last piece */
+    int labelled;                         /* it begins with a speaker label, and is more than one word */
 };
 
 static int is_dialogue(const struct line *l)
@@ -86,7 +86,7 @@ static int is_dialogue(const struct line *l)
     return l->n && (l->s[0] == '-' || !strncmp(l->s, "\xe2\x80\x93", 3) || !strncmp(l->s, "\xe2\x80\x94", 3));
 }
 
-/* Whether a word of line b, beside it, could be moved to the single word of a. */
+/* Could a word of line b, next to line a, move to the single word of a? */
 static int could_take(const struct line *a, const struct line *b, int b_is_next, int64_t width)
 {
     enum { LONG = 3 };
@@ -95,7 +95,7 @@ static int could_take(const struct line *a, const struct line *b, int b_is_next,
     return a->cells + 1 + moved <= width;
 }
 
-/* Who speaks, "Ann:" or "(speaker 0)", is one piece with the word behind it. */
+/* A speaker label, "Ann:" or "(speaker 0)", and the word after it are one piece. */
 static struct line take_line(const struct check *c, const char *s, size_t n)
 {
     enum { LABEL_MOST = 4 };
@@ -150,7 +150,7 @@ static void check_text(const struct check *c, const struct text_size *size)
     }
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------------------- */
+/* ---- all checks -------------------------------------------------------------------------------------------------------------- */
 
 static void check_cue(struct check *c, const struct sub_cue **before)
 {

@@ -1,4 +1,4 @@
-/* steno: what is wrong with subtitles. SPDX-License-Identifier: MIT */
+/* steno: checks subtitles. SPDX-License-Identifier: MIT */
 #ifndef STENO_OUT_SUB_CHECK_H
 #define STENO_OUT_SUB_CHECK_H
 #include "cue_rules.h"
@@ -12,12 +12,12 @@ struct sub_fault {
     int64_t line;  /* of the file */
     size_t cue;    /* from 1; 0: before the first */
     double measured, allowed;
-    const char *unit; /* "ms", "characters", ...; "": nothing is measured */
+    const char *unit; /* "ms", "characters", ...; "": no measure */
 };
 
 const char *sub_rule_name(enum sub_rule rule); /* "too short" */
 
-/* Tell every fault to `tell`, cue by cue. rules NULL: only what no subtitles may have, which is no matter of style.
- * @return 0, or -1 in want of memory */
+/* Reports every fault to `tell`, cue by cue. rules may be NULL: then only errors independent of style are reported. @return 0, or -1 if
+ * memory runs out */
 int sub_check(const struct sub_file *f, const struct cue_rules *rules, void (*tell)(void *user, const struct sub_fault *fault), void *user);
 #endif

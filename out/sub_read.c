@@ -1,4 +1,4 @@
-/* steno: subtitle files, read back. SPDX-License-Identifier: MIT */
+/* steno: reads subtitle files. SPDX-License-Identifier: MIT */
 #include "sub_read.h"
 #include "sub_text.h"
 #include "utf8.h"
@@ -10,18 +10,18 @@ struct reader {
     struct sub_file *f;
     const char *s;      /* [n] */
     size_t n, at;
-    int64_t number;     /* of the line at hand */
-    const char *line;   /* [line_n] without its end */
+    int64_t number;     /* of the current line */
+    const char *line;   /* [line_n] without its line end */
     size_t line_n;
-    int again;          /* the line at hand is the next one, too */
-    int has_text;       /* the cue at hand has a line */
-    int64_t number_before; /* srt: the line before the one at hand is this number, and stands behind a cue without a blank line; else -1 */
+    int again;          /* the current line is returned once more */
+    int has_text;       /* the current cue has a line */
+    int64_t number_before; /* srt: this number is on the previous line, which follows a cue without a blank line; else -1 */
     int nomem;
 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
-/* Room for one more of `sz` bytes. */
+/* Makes room for another item of `sz` bytes. */
 static int grow(struct reader *r, void **p, size_t *cap, size_t n, size_t sz)
 {
     if (n < *cap) return 1;
@@ -73,7 +73,7 @@ static int next_line(struct reader *r)
     return 1;
 }
 
-/* What parts blocks; in vtt that is a line without anything. */
+/* Does the line separate blocks? In vtt only an empty line does. */
 static int is_blank(const struct reader *r)
 {
     if (r->f->form == SUB_VTT) return r->line_n == 0;
@@ -96,14 +96,14 @@ static int begins(const struct reader *r, const char *word)
     return r->line_n >= n && !memcmp(r->line, word, n);
 }
 
-/* Whether the line is a word that begins a block of vtt, with or without more behind it; "NOTES" is the name of a cue. */
+/* Does the line begin a vtt block with this word, alone or followed by other text? "NOTES" is the name of a cue. */
 static int begins_block(const struct reader *r, const char *word)
 {
     const size_t n = strlen(word);
     return begins(r, word) && (r->line_n == n || r->line[n] == ' ' || r->line[n] == '\t');
 }
 
-/* In vtt a line of times begins a cue wherever it stands. */
+/* Skips a block. In vtt a line of times begins a cue anywhere. */
 static void skip_block(struct reader *r)
 {
     while (next_line(r) && !is_blank(r)) {
@@ -114,7 +114,7 @@ static void skip_block(struct reader *r)
 
 /* ---- times ------------------------------------------------------------------------------------------------------------------- */
 
-/* Digits from s[*at], `least` to `most` of them. @return their number, -1: they are not there */
+/* Reads `least` to `most` digits from s[*at]. @return their value, -1: not there */
 static int64_t digits(const char *s, size_t n, size_t *at, size_t least, size_t most)
 {
     int64_t v = 0;
@@ -126,13 +126,13 @@ static int64_t digits(const char *s, size_t n, size_t *at, size_t least, size_t 
     return k < least || (*at < n && s[*at] >= '0' && s[*at] <= '9') ? -1 : v;
 }
 
-/* How a form writes its times: digits of the first number at least, numbers, what stands before the fraction, its digits. */
+/* Times of each form: minimum digits of the first number, numbers, the character before the fraction, its digits. */
 static const struct clock { int first, least, most; char point; size_t from, to; } clocks[N_SUB_FORMS] = {
     [SUB_SRT] = { 1, 3, 3, ',', 3, 3 }, [SUB_VTT] = { 2, 2, 3, '.', 3, 3 }, [SUB_ASS] = { 1, 3, 3, '.', 2, 2 },
     [SUB_SBV] = { 1, 3, 3, '.', 3, 3 }, [SUB_LRC] = { 1, 2, 3, '.', 1, 3 },
 };
 
-/* A time as the form has it: 00:00:00,000 of srt, [00:]00:00.000 of vtt, 0:00:00.00 of ass. @return milliseconds, -1: it is none */
+/* Reads a time: 00:00:00,000 in srt, [00:]00:00.000 in vtt, 0:00:00.00 in ass. @return milliseconds, -1: not a time */
 static int64_t take_time(enum sub_form form, const char *s, size_t n, size_t *at)
 {
     const struct clock *c = &clocks[form];
@@ -157,7 +157,7 @@ static int64_t take_time(enum sub_form form, const char *s, size_t n, size_t *at
     return fraction < 0 ? -1 : whole + fraction * scale;
 }
 
-/* "TIME --> TIME", and of vtt settings, of srt a place; "TIME,TIME" of sbv. */
+/* Reads "TIME --> TIME", followed by settings in vtt or a position in srt; "TIME,TIME" in sbv. */
 static void take_span(struct sub_cue *c, const struct reader *r)
 {
     const char *arrow = r->f->form == SUB_SBV ? "," : "-->";
@@ -179,7 +179,7 @@ static void take_span(struct sub_cue *c, const struct reader *r)
 
 /* ---- cues -------------------------------------------------------------------------------------------------------------------- */
 
-/* The text of a cue is complete. There is room for the NUL: what stood around it was longer. */
+/* Ends the text of a cue. There is room for the NUL, because the mark-up around the text was longer. */
 static void end_cue(struct reader *r, struct sub_cue *c)
 {
     c->n = r->f->text_n - c->text;
@@ -207,7 +207,7 @@ static int64_t number_of(const struct reader *r)
     return at == n ? v : -1;
 }
 
-/* Whether the line at hand is that of a cue's times. */
+/* Is the current line a line of times? */
 static int is_span(const struct reader *r)
 {
     if (r->f->form != SUB_SBV) return has(r, "-->");
@@ -215,7 +215,7 @@ static int is_span(const struct reader *r)
     return take_time(SUB_SBV, r->line, r->line_n, &at) >= 0 && at < r->line_n && r->line[at] == ',';
 }
 
-/* The cue whose times are the line at hand, and its text up to an empty line. */
+/* Reads the cue whose times are on the current line, and its text up to an empty line. */
 static void take_cue(struct reader *r, int64_t number)
 {
     struct sub_cue *c = add_cue(r);
@@ -228,7 +228,7 @@ static void take_cue(struct reader *r, int64_t number)
         if (is_span(r)) {
             r->again = 1;
             if (r->f->form != SUB_SRT || r->number_before < 0) break;
-            r->f->text_n = last; /* that line was no text, but the next cue's number */
+            r->f->text_n = last; /* that line was not text, but the next cue's number */
             stray_at(r, SUB_NO_BLANK, r->number - 1);
             end_cue(r, c);
             return;
@@ -243,7 +243,7 @@ static void take_cue(struct reader *r, int64_t number)
     end_cue(r, c);
 }
 
-/* Cues between empty lines; in vtt also other things. */
+/* Reads cues between empty lines; vtt has other blocks, too. */
 static void read_blocks(struct reader *r)
 {
     while (next_line(r)) {
@@ -285,7 +285,7 @@ static void read_vtt(struct reader *r)
 
 enum { ASS_FIELDS = 32 };
 
-/* Fields of "Format: a, b" or "Dialogue: a,b", the last of which may have commas in it. @return how many */
+/* Fields of "Format: a, b" or "Dialogue: a,b". The last field may contain commas. @return their number */
 static int fields_of(const char **field, size_t *len, const char *s, size_t n, int most)
 {
     int k = 0;
@@ -357,7 +357,8 @@ static void read_ass(struct reader *r)
     }
 }
 
-/* "[00:12.00][00:40.00]text": a cue for each line that has a time, with the first one; "[ar:x]" is none. A cue ends where one begins. */
+/* "[00:12.00][00:40.00]text": one cue per line with a time, using the first time; "[ar:x]" is not a cue. A cue ends where the next
+ * begins. */
 static void read_lrc(struct reader *r)
 {
     while (next_line(r)) {
@@ -379,7 +380,7 @@ static void read_lrc(struct reader *r)
     }
 }
 
-/* ---- which form ---------------------------------------------------------------------------------------------------------------- */
+/* ---- detection of the form ----------------------------------------------------------------------------------------------------- */
 
 enum sub_form sub_form_named(const char *name)
 {
@@ -393,7 +394,7 @@ enum sub_form sub_form_named(const char *name)
     return SUB_NONE;
 }
 
-/* What the line at hand begins; first: nothing stands before it but empty lines. */
+/* The form that the current line indicates. first: only empty lines precede it. */
 static enum sub_form form_of_line(struct reader *r, int first)
 {
     size_t at = 1;
@@ -408,7 +409,7 @@ static enum sub_form form_of_line(struct reader *r, int first)
 
 enum sub_form sub_form_seen(const char *bytes, size_t n)
 {
-    enum { LOOK_AT = 60, TAGS_MOST = 20 }; /* lines: a script of wts has some before the subtitles, lyrics have tags */
+    enum { LOOK_AT = 60, TAGS_MOST = 20 }; /* lines: a wts script has some before the subtitles, and lyrics have tags */
     struct sub_file f = { .form = SUB_SRT };
     struct reader r = { .f = &f, .s = bytes, .n = n, .number_before = -1 };
     enum sub_form form = SUB_NONE;

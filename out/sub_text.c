@@ -1,4 +1,4 @@
-/* steno: text of subtitles without its mark-up. SPDX-License-Identifier: MIT */
+/* steno: text of subtitles without mark-up. SPDX-License-Identifier: MIT */
 #include "sub_text.h"
 #include "utf8.h"
 #include <string.h>
@@ -16,7 +16,7 @@ void sub_text_put(struct sub_file *f, const char *s, size_t n)
     }
 }
 
-/* The bytes of a time in a tag, "<00:12.00>", 0: there is none. */
+/* Length of a time in a tag, "<00:12.00>", or 0. */
 static size_t word_time_length(const char *s, size_t n)
 {
     size_t at = 1, colons = 0;
@@ -25,7 +25,7 @@ static size_t word_time_length(const char *s, size_t n)
     return colons && at < n && s[at] == '>' ? at + 1 : 0;
 }
 
-/* The bytes of a tag of html that s begins with, 0: it is none. */
+/* Length of the HTML tag at s, or 0. */
 static size_t tag_length(const char *s, size_t n, int any)
 {
     static const char *const known[] = { "b", "i", "u", "s", "font", "c", "v", "ruby", "rt", "lang" };
@@ -39,7 +39,7 @@ static size_t tag_length(const char *s, size_t n, int any)
     return end ? (size_t)(end - s) + 1 : word_time_length(s, n);
 }
 
-/* "&#39;" or "&#x27;", of a character that can be seen. */
+/* "&#39;" or "&#x27;" of a visible character. */
 static size_t number_length(const char *s, size_t n, char text[5])
 {
     enum { MOST = 12 };
@@ -79,14 +79,14 @@ static size_t entity_length(const char *s, size_t n, const char **text, char num
     return 0;
 }
 
-/* The bytes of an override that s begins with, 0: it is none; any: whatever stands in it. */
+/* Length of the override at s, or 0. any: any content is accepted. */
 static size_t override_length(const char *s, size_t n, int any)
 {
     const char *end = s[0] == '{' && (any || (n > 1 && s[1] == '\\')) ? memchr(s, '}', n) : NULL;
     return end ? (size_t)(end - s) + 1 : 0;
 }
 
-/* The same of an escape. */
+/* Length of the escape at s, or 0. */
 static size_t escape_length(const char *s, size_t n, const char **text)
 {
     if (s[0] != '\\' || n < 2) return 0;
@@ -94,7 +94,7 @@ static size_t escape_length(const char *s, size_t n, const char **text)
     return *text ? 2 : 0;
 }
 
-/* Bytes up to the last `c`, so that nobody looks for one that is not there again and again. */
+/* Number of bytes up to the last `c`, so that a missing character is searched only once. */
 static size_t up_to_last(const char *s, size_t n, char c)
 {
     while (n && s[n - 1] != c) n--;

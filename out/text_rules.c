@@ -1,29 +1,29 @@
-/* steno: what a text may contain in each format. SPDX-License-Identifier: MIT */
+/* steno: characters of a text in each format. SPDX-License-Identifier: MIT */
 #include "text_rules.h"
 #include "utf8.h"
 #include <string.h>
 
-/* Kinds of characters that no format takes for granted. */
+/* Kinds of characters that are special in some format. */
 enum kind {
     PLAIN,
-    BREAK,     /* ends a line, for some reader: LF, VT, FF, CR, NEL, U+2028, U+2029 */
+    BREAK,     /* ends a line for some readers: LF, VT, FF, CR, NEL, U+2028, U+2029 */
     TAB,
-    CONTROL,   /* C0, DEL and C1 besides: a terminal obeys them */
-    DIRECTION, /* turns the order of what follows around */
+    CONTROL,   /* other C0, DEL and C1: terminals interpret them */
+    DIRECTION, /* changes the direction of the text after it */
     BAD,       /* a byte that is not UTF-8 */
     N_KINDS
 };
 
-#define UNSEEN "\xef\xbf\xbd" /* U+FFFD stands where a character was */
+#define UNSEEN "\xef\xbf\xbd" /* U+FFFD replaces a character */
 #define JOINER "\xe2\x81\xa0" /* U+2060 has no width */
 
 enum flag {
-    IS_CELL = 1,      /* a program for tables must not take it for a formula */
+    IS_CELL = 1,      /* spreadsheets must not take it for a formula */
     HAS_TIMES = 2,    /* "[00:" or "<00:" would be a time */
-    IS_CODED = 4,     /* a character that ends a line or that a terminal obeys has a number: \u001b */
+    IS_CODED = 4,     /* a line end or a control character becomes a number: \u001b */
 };
 
-/* What becomes of a kind: NULL, it stays as it is. Of some characters beside these: what is written in their place. */
+/* Replacement of each kind; NULL: unchanged. Some single characters have replacements of their own. */
 static const struct text_rules {
     const char *kind[N_KINDS];
     struct { char c; const char *as; } special[8];
@@ -65,8 +65,7 @@ static enum kind kind_of(int32_t c)
     return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ? DIRECTION : PLAIN;
 }
 
-/* Whether s[n] begins as a formula does: '=' or '@', and '+' or '-' where something is called behind it. "- Yes." and "-5 (five)" are
- * text. */
+/* Does s[n] begin like a formula? True for '=' or '@', and for '+' or '-' if a call follows. "- Yes." and "-5 (five)" are text. */
 static int is_formula(const char *s, size_t n)
 {
     while (n && memchr(" \t\r\n", *s, 4)) s++, n--;
@@ -74,7 +73,7 @@ static int is_formula(const char *s, size_t n)
     return *s == '=' || *s == '@' || memchr(s, '|', n) || memchr(s, '!', n);
 }
 
-/* Whether s begins with "[12:" or "<1:". */
+/* Does s begin with "[12:" or "<1:"? */
 static int is_time(const char *s, size_t n)
 {
     size_t i = 1;
@@ -93,7 +92,7 @@ static const char *special_of(const struct text_rules *r, char c)
 void text_put(struct sink *f, enum text_form form, const char *s, size_t n)
 {
     const struct text_rules *r = &rules[form];
-    size_t from = 0, used; /* what has not been written yet begins there */
+    size_t from = 0, used; /* start of the text that is not written yet */
     if (r->flags & IS_CELL && is_formula(s, n)) sink_text(f, "'");
     for (size_t i = 0; i < n; i += used) {
         const int32_t c = utf8_decode(s + i, n - i, &used);
@@ -123,7 +122,7 @@ void text_put_shell(struct sink *f, const char *s)
     for (size_t i = 0; i < n; i += used) {
         const enum kind kind = kind_of(utf8_decode(s + i, n - i, &used));
         if (s[i] == '\'') sink_text(f, "'\\''");
-        else if (kind == PLAIN || kind == TAB || s[i] == '\n') sink_bytes(f, s + i, used); /* $( ) would lose a newline */
+        else if (kind == PLAIN || kind == TAB || s[i] == '\n') sink_bytes(f, s + i, used); /* $( ) would remove a newline */
         else for (size_t k = 0; k < used; k++) sink_format(f, "'\"$(printf '\\%03o')\"'", (unsigned)(unsigned char)s[i + k]);
     }
     sink_char(f, '\'');

@@ -1,4 +1,4 @@
-/* steno: how text is seen: how wide it is, and where a line of it may end. SPDX-License-Identifier: MIT */
+/* steno: display width of text, and places where lines may end. SPDX-License-Identifier: MIT */
 #include "text_shape.h"
 #include "utf8.h"
 #include <string.h>
@@ -13,7 +13,7 @@ int text_is_space(int32_t c)
 
 /* ---- characters -------------------------------------------------------------------------------------------------------------- */
 
-/* A character of s[n]: its bytes, and in *first its first code point; *cells: its width. */
+/* Reads a character of s[n]. Returns its bytes; *first: its first code point, *cells: its width. */
 static size_t take_character(const char *s, size_t n, int32_t *first, int *cells)
 {
     enum { EMOJI_FORM = 0xFE0F };
@@ -72,7 +72,7 @@ static int is_mark(utf8proc_category_t k)
     return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
 }
 
-/* Whether a code point can be read by itself. */
+/* Is a code point readable text by itself? */
 static int says(int32_t c)
 {
     const utf8proc_category_t k = utf8proc_category(c);
@@ -88,7 +88,7 @@ int text_says_something(const char *s, size_t n)
     return 0;
 }
 
-/* Marks that a word is begun with: opening brackets and quotes, and the turned signs of Spanish. */
+/* Punctuation that begins a word: opening brackets and quotes, and the inverted marks of Spanish. */
 static int opens(const char *s, size_t n)
 {
     size_t used;
@@ -97,7 +97,7 @@ static int opens(const char *s, size_t n)
     return c == 0xA1 || c == 0xBF || k == UTF8PROC_CATEGORY_PS || k == UTF8PROC_CATEGORY_PI;
 }
 
-/* Writing in which words are not divided and signs are not words. */
+/* Scripts without spaces in which single characters are not words. */
 static int needs_dictionary(int32_t c)
 {
     return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) || (c >= 0x1780 && c <= 0x17FF) || (c >= 0x1950 && c <= 0x19DF) ||
@@ -114,7 +114,7 @@ static int32_t last_code_point(const char *s, size_t n, size_t *from)
     return utf8_decode(s + *from, n - *from, &used);
 }
 
-/* A short word that begins with a capital letter, before a full stop at n: "Dr", "J". */
+/* Is there a short word with a capital letter before a full stop at n: "Dr", "J"? */
 static int is_abbreviation(const char *s, size_t n)
 {
     enum { LONGEST = 3 };
@@ -181,7 +181,7 @@ int text_piece_next(struct text_piece *p, const char *s, size_t n, const char *m
     return 1;
 }
 
-/* Characters stay whole; where only a dictionary knows words, each may end a line. */
+/* Keeps characters whole. In scripts that need a dictionary, a line may end after each character. */
 static void keep_characters(char *may, const char *s, size_t n)
 {
     int cells;
@@ -196,7 +196,7 @@ static void keep_characters(char *may, const char *s, size_t n)
     }
 }
 
-/* Marks that stand alone go with the word before them, or with the one behind where they open or begin the text. */
+/* Punctuation that stands alone belongs to the word before it. It belongs to the word after it if it is opening or begins the text. */
 static void keep_marks(char *may, const char *s, size_t n)
 {
     struct text_piece last = { 0 }, p, before = { 0 };
@@ -219,7 +219,7 @@ static void keep_marks(char *may, const char *s, size_t n)
 void text_breaks(char *may, const char *s, size_t n)
 {
     if (!n) return;
-    u8_possible_linebreaks((const uint8_t *)s, n, "UTF-8", may); /* before bytes */
+    u8_possible_linebreaks((const uint8_t *)s, n, "UTF-8", may); /* sets places before bytes */
     for (size_t i = 0; i + 1 < n; i++) may[i] = may[i + 1] == UC_BREAK_POSSIBLE || may[i] == UC_BREAK_MANDATORY;
     may[n - 1] = 0;
     keep_characters(may, s, n);

@@ -1,13 +1,13 @@
-/* steno: what tokens say, in whole characters. SPDX-License-Identifier: MIT
+/* steno: texts of tokens, in whole characters. SPDX-License-Identifier: MIT
  *
- * A token may end inside a character, and its bytes alone are no valid UTF-8 then. */
+ * A token may end inside a character. Its bytes alone are then not valid UTF-8. */
 #include "token_text.h"
 #include <string.h>
 
 /* A character has at most four bytes, and a token at least one. */
 enum { MAX_JOINED = 4 };
 
-/* Text of ids[n]. @return 1, 0 when it ends inside a character, or a negative status */
+/* Text of ids[n]. @return 1, 0 if it ends inside a character, or a negative status */
 static int spell(char text[TOKEN_TEXT_SZ], const steno_model *m, const int32_t *ids, int n)
 {
     static const char replacement[] = "\xef\xbf\xbd";

@@ -1,11 +1,11 @@
-/* steno: a transcript as writers see it, taken out of a session. SPDX-License-Identifier: MIT */
+/* steno: copies a transcript from a session for writers. SPDX-License-Identifier: MIT */
 #include "transcript.h"
 #include "utf8.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where words and tokens of the segments begin. *blank: whether no segment says anything. */
+/* Finds the first word and token of each segment. *blank: 1 if no segment has text. */
 static int take_segments(struct transcript_store *store, const steno_session *s, int n, size_t *n_words, size_t *n_tokens, int *blank)
 {
     store->segs = calloc((size_t)n + 1, sizeof *store->segs);
@@ -29,7 +29,7 @@ static int take_segments(struct transcript_store *store, const steno_session *s,
     return 0;
 }
 
-/* @return 0, or -1 in want of memory */
+/* @return 0, or -1 if memory runs out */
 static int take_hypotheses(struct transcript *t, struct transcript_store *store, const steno_session *s)
 {
     t->n_hypotheses = steno_hypothesis_count(s);
@@ -42,7 +42,7 @@ static int take_hypotheses(struct transcript *t, struct transcript_store *store,
     return store->hypotheses ? 0 : -1;
 }
 
-/* @return 0, or -1 in want of memory */
+/* @return 0, or -1 if memory runs out */
 static int take_left_out(struct transcript *t, struct transcript_store *store, const steno_session *s)
 {
     t->n_left_out = steno_left_out_count(s);
@@ -55,7 +55,7 @@ static int take_left_out(struct transcript *t, struct transcript_store *store, c
     return store->left_out ? 0 : -1;
 }
 
-/* @return 0 where the language was given */
+/* @return 0 if the language was given */
 static double probability_of(const steno_model *m, const steno_session *s)
 {
     const char *code;

@@ -1,6 +1,6 @@
 /* steno: UTF-8 for writers and messages. SPDX-License-Identifier: MIT
  *
- * Decoding is strict (no overlong forms, no surrogates, nothing above U+10FFFF); what fails is shown as \xNN in messages and becomes
+ * Decoding is strict (no overlong forms, no surrogates, nothing above U+10FFFF). Invalid bytes are shown as \xNN in messages and become
  * U+FFFD in JSON. */
 #include "utf8.h"
 #include <stdio.h>
@@ -58,7 +58,7 @@ size_t utf8_length(const char *s, size_t n)
     return count;
 }
 
-/* What a terminal obeys, what turns the order of text around, and what has no width: a name with it looks like another one. */
+/* Characters that control a terminal, change the direction of text, or have no width: a name that contains them looks like another name. */
 static int is_unseen(int32_t c)
 {
     return (c >= 0x80 && c < 0xA0) || c == 0x61C || (c >= 0x200B && c <= 0x200F && c != 0x200C && c != 0x200D) ||

@@ -1,4 +1,4 @@
-/* steno: what the writers share. SPDX-License-Identifier: MIT */
+/* steno: functions that writers share. SPDX-License-Identifier: MIT */
 #include "write.h"
 #include "text_rules.h"
 #include "utf8.h"
@@ -71,19 +71,19 @@ void write_speaker_column(struct sink *f, const struct transcript *t, int seg, c
     sink_char(f, sep);
 }
 
-/* Whether a time in seconds is the one in milliseconds, unrounded; NAN is not. */
+/* Is the time in seconds the unrounded form of the time in milliseconds? False for NAN. */
 static int is_time(double s, int64_t ms)
 {
     return fabs(s * 1000.0 - (double)ms) <= 0.51;
 }
 
-/* The reference adds offsets in binary floating point and does not round, so 4.6 s may read 4.6000000000000005. Where a segment does not
- * carry such numbers they are made again: a timestamp token stands for k * 0.02 s after the start of its window; a segment without one
- * ends with its window, counted in frames of 0.01 s. */
+/* The reference adds offsets in binary floating point without rounding, so 4.6 s may be 4.6000000000000005. If a segment lacks these
+ * doubles, they are computed again: a timestamp token is k * 0.02 s after the start of its window. A segment without one ends with its
+ * window, counted in frames of 0.01 s. */
 void write_seconds(const steno_segment *s, int32_t first_timestamp, double *start, double *end)
 {
     const int has_start = is_time(s->start, s->t0_ms), has_end = is_time(s->end, s->t1_ms);
-    *start = has_start ? s->start : (double)s->t0_ms / 1000.0; /* times are what they are */
+    *start = has_start ? s->start : (double)s->t0_ms / 1000.0; /* use the milliseconds as they are */
     *end = has_end ? s->end : (double)s->t1_ms / 1000.0;
     if (first_timestamp < 0) return;
     const double offset = (double)(s->seek_frames * 160) / 16000.0;

@@ -1,14 +1,14 @@
-/* steno: karaoke: subtitles in which each word lights up when it is said (Advanced SubStation Alpha). SPDX-License-Identifier: MIT
+/* steno: karaoke subtitles that highlight each word when it is spoken (Advanced SubStation Alpha). SPDX-License-Identifier: MIT
  *
- * A word is a syllable: {\k} says for how many hundredths of a second it goes on, and a syllable without text stands for a pause.
- * Hundredths are differences of rounded times, so that rounding never adds up. Cues without words are plain lines. In the text a brace
- * would begin a command and a backslash might: braces are escaped, and a word joiner (U+2060, seen by nobody) follows a backslash. */
+ * A word is a syllable: {\k} has its duration in hundredths of a second, and a syllable without text is a pause. Hundredths are differences
+ * of rounded times, so rounding errors do not add up. Cues without words are plain lines. In text, a brace would begin a command, and a
+ * backslash might. So braces are escaped, and an invisible word joiner (U+2060) follows each backslash. */
 #include "write_cues.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A style by name and colour (alpha, blue, green, red) of text that has been reached. */
+/* Writes a style: name and colour (alpha, blue, green, red) of text that has been reached. */
 static void style(struct sink *f, const char *name, const char *font, const char *colour)
 {
     sink_format(f, "Style: %s,", name);
@@ -17,7 +17,7 @@ static void style(struct sink *f, const char *name, const char *font, const char
     sink_format(f, ",48,%s,&H00FFFFFF,&H00000000,&H80000000,0,0,0,0,100,100,0,0,1,2,1,2,40,40,40,1\n", colour);
 }
 
-/* Styles of speakers 0, 1, ..., in the colours of write_vtt.c. */
+/* Writes the styles of speakers 0, 1, ..., in the colours of write_vtt.c. */
 static void speaker_styles(struct sink *f, const char *font, int32_t speakers)
 {
     static const char *const colours[] = { "&H00FFFFFF", "&H0000FFFF", "&H00FFFF00", "&H0000FF00" };
@@ -54,8 +54,8 @@ static void put_time(struct sink *f, int64_t ms)
 
 struct line {
     struct sink *f;
-    int64_t at; /* hundredths: when the syllables so far are over */
-    int timed;  /* words have times of their own */
+    int64_t at; /* hundredths: end of the syllables so far */
+    int timed;  /* words have their own times */
 };
 
 static void put_part(void *user, const struct cue_part *p)
@@ -114,7 +114,7 @@ void write_ass(struct sink *f, const struct transcript *t)
     struct write_layout layout = { 0 };
     struct transcript plain = *t;
     if (t->layout) layout = *t->layout;
-    layout.highlight_words = 0; /* the syllables do that */
+    layout.highlight_words = 0; /* the syllables replace it */
     plain.layout = &layout;
     head(f, layout.font, layout.speaker_colors ? write_speaker_count(t) : 0);
     write_cues(f, &plain, put, 1);

@@ -1,6 +1,6 @@
-/* steno: comma-separated values as whisper.cpp lays them out, times in milliseconds. SPDX-License-Identifier: MIT
+/* steno: comma-separated values in whisper.cpp's layout, times in milliseconds. SPDX-License-Identifier: MIT
  *
- * Where somebody asked who speaks there is a column for it. */
+ * If speakers were requested, they have a column. */
 #include "write.h"
 #include <inttypes.h>
 #include <string.h>

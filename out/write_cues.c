@@ -1,15 +1,14 @@
 /* steno: subtitles as cues. SPDX-License-Identifier: MIT
  *
- * With words, cues follow the reference's rules (openai-whisper, SubtitlesWriter): a cue per segment, or lines of a width that run on
- * from segment to segment until a cue has its number of lines. Where lines break depends on the words of the cue alone, so a cue is a
- * range of words and its lines are found again when it is written; nothing is kept.
+ * With words, cues follow the reference's rules (openai-whisper, SubtitlesWriter). There is one cue per segment; or lines of a given width
+ * continue across segments until a cue has its number of lines. Line breaks depend only on the words of the cue. So a cue is a range of
+ * words, and its lines are computed again when it is written.
  *
- * The reference looks whether the first segment lists words, and fails when that one was emptied and no other has any; here word_times
- * decides: without it an emptied segment is a cue without text, where empty_cues asks for those, with it none. A change of speaker begins
- * a cue.
+ * The reference checks if the first segment lists words, and fails if that segment was emptied and no other has any. Here word_times
+ * decides. Without it an emptied segment is a cue without text, if empty_cues is set; with it there is no cue. A change of speaker begins a
+ * cue.
  *
- * Without words there are only the segments' times: lines break at spaces, and cues that a segment is cut into share its time by their
- * lengths. */
+ * Without words only the times of segments are known. Lines break at spaces, and the cues of a segment divide its time by their lengths. */
 #include "write_cues.h"
 #include "cue_build.h"
 #include "utf8.h"
@@ -26,7 +25,7 @@ static const struct write_layout *layout_of(const struct transcript *t)
 struct cues {
     struct sink *f;
     void (*put)(struct sink *f, const struct cue *c);
-    struct cue cue; /* the one at hand */
+    struct cue cue; /* the current one */
 };
 
 static void note_text(void *user, const struct cue_part *p)
@@ -50,16 +49,16 @@ static void emit(struct cues *q, int64_t t0_ms, int64_t t1_ms, int32_t lit)
 
 /* ---- lines of words ---------------------------------------------------------------------------------------------------------- */
 
-enum place { APPEND, BEGIN, NEW_LINE, NEW_CUE }; /* all but APPEND are written without white space around them */
+enum place { APPEND, BEGIN, NEW_LINE, NEW_CUE }; /* all except APPEND are written without surrounding white space */
 
-/* Where the next word goes. */
+/* State that decides where the next word goes. */
 struct shaper {
     size_t width;
-    int32_t max_lines, lines; /* 0: no limit; in the cue so far */
+    int32_t max_lines, lines; /* 0: no limit; lines in the cue so far */
     int keep_segments;        /* cues end with segments */
     int n;                    /* words in the cue so far */
     size_t line;              /* code points in the line so far */
-    double last;              /* start of the word before */
+    double last;              /* start of the previous word */
 };
 
 static struct shaper shaper_begin(const struct write_layout *l)
@@ -69,7 +68,7 @@ static struct shaper shaper_begin(const struct write_layout *l)
                             .keep_segments = !l->max_line_width || !l->max_line_count };
 }
 
-/* breaks: a segment, or as many words of it as a cue may have, begins here; other: somebody else speaks. */
+/* breaks: a segment begins here, or the cue has its maximum number of words; other: the speaker changes. */
 static enum place shaper_step(struct shaper *s, const steno_word *w, int breaks, int other)
 {
     const double long_pause = 3.0;
@@ -121,7 +120,7 @@ static void parts_of_words(const struct cue *c, void (*put)(void *user, const st
 
 /* ---- cues of words ----------------------------------------------------------------------------------------------------------- */
 
-/* A cue with each of its words underlined in turn; between words that leave a pause none is. */
+/* Writes a cue once per word, with that word underlined. In a pause between words none is. */
 static void emit_lit(struct cues *q, int64_t t0_ms)
 {
     const struct cue *c = &q->cue;
@@ -135,7 +134,7 @@ static void emit_lit(struct cues *q, int64_t t0_ms)
     }
 }
 
-/* The cue at hand is complete. Words that were not found leave the times to their neighbours, then to the segment. */
+/* Writes the current cue. Words that were not found take their times from their neighbours, then from the segment. */
 static void emit_words(struct cues *q)
 {
     const struct cue *c = &q->cue;
@@ -173,7 +172,8 @@ static void cues_of_words(struct cues *q)
 
 /* ---- text without words ------------------------------------------------------------------------------------------------------ */
 
-/* End of the first line of s[n], broken at a space to keep to the width; a longer word is a line. *next: where the second begins. */
+/* End of the first line of s[n], broken at a space to keep the width; a longer word is a line of its own. *next: start of the second
+ * line. */
 static size_t line_end(const char *s, size_t n, size_t width, size_t *next)
 {
     size_t end = 0, at = 0;
@@ -286,7 +286,7 @@ void cue_parts(const struct cue *c, void (*put)(void *user, const struct cue_par
 
 /* ---- text of a cue ----------------------------------------------------------------------------------------------------------- */
 
-/* A stream of text in which "-->" loses a dash: a cue's text must not look like its times. */
+/* A stream of text in which "-->" becomes "->", because a cue's text must not look like its times. */
 struct plain {
     struct sink *f;
     enum text_form form;
@@ -332,7 +332,7 @@ static void put_part(void *user, const struct cue_part *part)
 {
     struct plain *p = user;
     if (part->new_line) put_markup(p, "\n");
-    if (part->lit) { /* a whole word, which ends with a zero */
+    if (part->lit) { /* a whole word, which ends with a NUL */
         size_t n;
         const size_t lead = (size_t)(utf8_strip(part->text, &n) - part->text);
         put_text(p, part->text, lead);

@@ -1,8 +1,8 @@
-/* steno: what FunASR's AutoModel.generate() returns for a file, on one line: a list with one object. SPDX-License-Identifier: MIT
+/* steno: the result of FunASR's AutoModel.generate() for a file, on one line: a list with one object. SPDX-License-Identifier: MIT
  *
- * Times are whole milliseconds within the clip, cut and not rounded as there (2.01 s reads 2009), plus the clip's beginning. A text with
- * tags keeps them, and a word that the model begins with a space behind them has U+2581, as its piece has. Words stand beside times but
- * where the text itself is made of them. */
+ * Times are whole milliseconds within the clip, truncated as in FunASR (2.01 s becomes 2009), plus the start of the clip. A text with tags
+ * keeps them. If the model begins a word with a space after the tags, the word has U+2581, as its piece has. Words are listed beside times,
+ * except where the text itself is made of them. */
 #include "out_name.h"
 #include "utf8.h"
 #include "write.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name of the sound without folder and ending. */
+/* Writes the name of the audio without folder and extension. */
 static void put_key(struct sink *f, const struct transcript *t)
 {
     char *stem = out_stem(t->source ? t->source->input : "-");
@@ -20,11 +20,10 @@ static void put_key(struct sink *f, const struct transcript *t)
     free(stem);
 }
 
-/* How times of a clip come about: where it begins, and, of integrate-and-fire, the seconds of which they are quarters; 0: of no such
- * thing. */
+/* How times of a clip are computed: its start, and for integrate-and-fire the seconds of which times are quarters, else 0. */
 struct clip_times { int64_t begin_ms; double unit; };
 
-/* Frames of integrate-and-fire are 60 ms, or 20 where a model has weights for times alone: are all times quarters of 60? */
+/* Frames of integrate-and-fire are 60 ms, or 20 ms in a model with separate weights for times: are all times quarters of 60? */
 static double unit_of(const struct transcript *t)
 {
     for (int i = 0; i < t->n; i++) {
@@ -38,8 +37,8 @@ static double unit_of(const struct transcript *t)
     return 0.06;
 }
 
-/* A time of a clip: s seconds, which are `ms` when they are rounded. Behind the first clip the seconds within are made again as the
- * reference makes them, because what it cuts are their last bits. */
+/* Writes a time of a clip: s seconds, or `ms` rounded. After the first clip, the seconds within the clip are computed as in the reference,
+ * because truncation depends on their last bits. */
 static void put_ms(struct sink *f, double s, int64_t ms, const struct clip_times *c)
 {
     double within = (double)(ms - c->begin_ms) / 1000;
@@ -68,7 +67,7 @@ static void put_times(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
-/* Whether the text begins with a space behind its tags. */
+/* Does the text begin with a space after its tags? */
 static int has_space(const char *text)
 {
     int is_behind = 0;
@@ -92,7 +91,7 @@ static void put_word(struct sink *f, const char *text, int with_space)
     free(word.p);
 }
 
-/* Models whose words come with the times alone: there the text is these words, with a space between any two. */
+/* For models whose words exist only with times: there the text consists of these words, with a space between any two. */
 static int is_of_words(const struct transcript *t)
 {
     for (int i = 0; i < t->n; i++)
@@ -121,7 +120,7 @@ static int is_chinese(const char *s, size_t n)
     return n >= 3 && strncmp(s, "\xe3\x90\x80", 3) >= 0 && strncmp(s, "\xe9\xbf\xbf", 3) <= 0;
 }
 
-/* Where the last one before a mark begins. */
+/* Start of the last character before a mark. */
 static size_t last_character(const char *s, size_t n)
 {
     static const char *const mark[] = { "，", "。", "？", "、" };
@@ -149,14 +148,14 @@ static void put_untagged(struct sink *f, const struct transcript *t)
     free(text.p);
 }
 
-/* One that was written anew keeps the space that it begins with. */
+/* A rewritten text keeps its leading space. */
 static void put_marked_text(struct sink *f, const struct transcript *t)
 {
     if (strstr(t->text, "<|")) put_untagged(f, t);
     else utf8_json(f, t->text);
 }
 
-/* Punctuation is in the text alone. */
+/* Punctuation is in the text only. */
 static const char *spoken(const steno_word *w) { return w->spoken ? w->spoken : w->text; }
 
 static void put_words(struct sink *f, const struct transcript *t)
@@ -173,7 +172,7 @@ static void put_words(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
-/* times: a list, begun and ended by the first and the last one. */
+/* times: a list, whose first start and last end are those of the sentence. */
 static void put_sentence(struct sink *f, const steno_sentence *s, const char *times, int i)
 {
     const char *last = strrchr(times, '[');
@@ -187,7 +186,7 @@ static void put_sentence(struct sink *f, const steno_sentence *s, const char *ti
     sink_text(f, "]}");
 }
 
-/* FunASR's sentence_info. Of words that are the transcript's, times are cut as theirs are. */
+/* FunASR's sentence_info. Times of the transcript's own words are truncated in the same way. */
 static void put_sentences(struct sink *f, const struct transcript *t)
 {
     const double unit = unit_of(t);
@@ -218,7 +217,7 @@ static void put_sentences(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
-/* Whether there are times: none is one, where nothing was said at all. */
+/* Are there times? A result without words has none. */
 static int has_times(const struct transcript *t)
 {
     for (int i = 0; t->word_times && i < t->n; i++)

@@ -1,6 +1,6 @@
-/* steno: the reference's JSON object on one line, without a newline at its end. SPDX-License-Identifier: MIT
+/* steno: the reference's JSON object on one line, without a final newline. SPDX-License-Identifier: MIT
  *
- * The list of segments is shared with the API's object and the lines of jsonl, which know no NaN. */
+ * The list of segments is also used in the API's object and in jsonl, which allow no NaN. */
 #include "num.h"
 #include "utf8.h"
 #include "write.h"
@@ -12,7 +12,7 @@
 void write_json_number(struct sink *f, double value)
 {
     char num[NUM_SZ];
-    sink_text(f, num_repr(num, value)); /* null for what is none */
+    sink_text(f, num_repr(num, value)); /* null for NAN and infinity */
 }
 
 void write_json_stripped(struct sink *f, const char *text)
@@ -28,7 +28,7 @@ static void member(struct sink *f, const char *key, double value)
     write_json_number(f, value);
 }
 
-/* The reference lists words only when it was asked for them, and marks the segments that it emptied with an empty list in any case. */
+/* The reference lists words only if they were requested. Segments that it emptied always have an empty list. */
 static void write_words(struct sink *f, const struct transcript *t, int seg)
 {
     const steno_segment *s = &t->segs[seg];
@@ -46,7 +46,7 @@ static void write_words(struct sink *f, const struct transcript *t, int seg)
     sink_char(f, ']');
 }
 
-/* Of the tokens, in the order of their list. */
+/* In the order of the list of tokens. */
 static void write_token_times(struct sink *f, const struct transcript *t, int seg)
 {
     sink_text(f, ", \"token_times\": [");
@@ -87,7 +87,8 @@ static void write_words_of(struct sink *f, uint32_t bits, const char *const *wor
 
 static void write_flags(struct sink *f, uint32_t bits)
 {
-    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of steno_flag's bits */
+    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of the bits of
+                                                                                                    * steno_flag */
     write_words_of(f, bits, flags, sizeof flags / sizeof *flags, 0);
 }
 
@@ -108,7 +109,7 @@ static void write_hypothesis(struct sink *f, const struct transcript *t, const s
     sink_text(f, t->token_logprobs ? "]}" : "}");
 }
 
-/* Texts that a search has found, window by window, the best of each first. */
+/* Writes the n best texts of each window, best first. */
 void write_json_hypotheses(struct sink *f, const struct transcript *t)
 {
     if (!t->n_hypotheses) return;
@@ -163,7 +164,7 @@ void write_json_lost(struct sink *f, const struct transcript *t, int always)
     write_words_of(f, t->lost, lost, sizeof lost / sizeof *lost, always);
 }
 
-/* Keys that the reference does not have; they are written only where there is something to say. */
+/* Writes keys that the reference does not have, and only if they have a value. */
 static void write_findings(struct sink *f, const steno_segment *s, const int32_t *speaker)
 {
     write_flags(f, s->flags);
@@ -220,7 +221,7 @@ void write_json_segments(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
-/* Of a text with punctuation. */
+/* For a text with punctuation. */
 static void write_sentences(struct sink *f, const struct transcript *t)
 {
     sink_text(f, ", \"sentences\": [");

@@ -1,7 +1,7 @@
-/* steno: all that is known of segments and their tokens, by whisper.cpp's names ("--output-json-full"). SPDX-License-Identifier: MIT
+/* steno: all data of segments and their tokens, under whisper.cpp's names ("--output-json-full"). SPDX-License-Identifier: MIT
  *
- * What differs from whisper.cpp's: tokens are those of the text, and their texts one after the other are the segment's: a token that ends
- * inside a character has the whole character, and those that complete it are empty. A time that is not known is null. */
+ * Differences from whisper.cpp: tokens are those of the text, and their concatenated texts are the segment's text. A token that ends inside
+ * a character has the whole character, and the tokens that complete it are empty. A time that is not known is null. */
 #include "token_text.h"
 #include "utf8.h"
 #include "write.h"
@@ -25,7 +25,7 @@ static void put_ms(struct sink *f, int64_t ms)
     else sink_format(f, "%" PRId64, ms);
 }
 
-/* Start and end, as people write them and in milliseconds. */
+/* Writes start and end, formatted and in milliseconds. */
 static void put_times(struct sink *f, int64_t t0_ms, int64_t t1_ms)
 {
     sink_text(f, "\"timestamps\": {\"from\": ");
@@ -39,7 +39,7 @@ static void put_times(struct sink *f, int64_t t0_ms, int64_t t1_ms)
     sink_char(f, '}');
 }
 
-/* t_dtw counts hundredths, as whisper.cpp's does. */
+/* t_dtw is in hundredths, as in whisper.cpp. */
 static void put_token(struct sink *f, const char *text, int32_t id, const steno_token *tok)
 {
     sink_text(f, "{\"text\": ");
@@ -59,7 +59,7 @@ static void put_tokens(struct sink *f, const struct transcript *t, int i)
     const steno_segment *s = &t->segs[i];
     const int32_t end = t->model ? steno_token_id(t->model, STENO_TOKEN_END) : t->first_timestamp;
     char text[TOKEN_TEXT_SZ] = "";
-    int empty = 0; /* tokens to come whose text stands before them */
+    int empty = 0; /* number of following tokens whose text is already written */
     const char *sep = "";
     for (int32_t k = 0; k < s->n_tokens; k++) {
         if (end >= 0 && s->tokens[k] >= end) continue;
@@ -85,7 +85,7 @@ static void put_model(struct sink *f, const steno_model *m)
     sink_text(f, "}, ");
 }
 
-/* By which the text was judged; not among whisper.cpp's keys. */
+/* Writes the measures of the text, which whisper.cpp does not have. */
 static void put_numbers(struct sink *f, const steno_segment *s)
 {
     const struct { const char *key; double value; } number[] = {

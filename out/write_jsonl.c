@@ -1,8 +1,8 @@
-/* steno: a record in each line, of a job, of each input, of the sums. SPDX-License-Identifier: MIT
+/* steno: one JSON record per line: the job, each input, the totals. SPDX-License-Identifier: MIT
  *
- * `type` is the kind of the record: "job" stands first and has what holds for all inputs; then comes a "transcript" for each input (of
- * channels, tracks or tasks apart: for each of them), also of an input that failed; a job over several inputs ends with a "summary".
- * Every record of a kind has every key; what is not known is null. `schema_version` rises when a key changes its meaning or goes away. */
+ * `type` is the kind of the record. "job" comes first and has what all inputs share. A "transcript" follows for each input, or for each of
+ * its channels, tracks or tasks, and also for a failed input. A job with several inputs ends with a "summary". Every record of a kind has
+ * all its keys; null means not known. `schema_version` increases when a key changes its meaning or is removed. */
 #include "utf8.h"
 #include "write.h"
 #include <math.h>
@@ -21,7 +21,7 @@ static void begin(struct sink *f, const char *type)
     sink_format(f, "{\"type\": \"%s\", \"schema_version\": %d", type, SCHEMA_VERSION);
 }
 
-/* Seconds, and how many of the audio in one of them; audio_ms -1: it is not known. */
+/* Writes the seconds spent, and the seconds of audio per second; audio_ms -1: not known. */
 static void write_spent(struct sink *f, int64_t spent_us, int64_t audio_ms)
 {
     const int is_known = spent_us != WRITE_TIME_UNKNOWN;

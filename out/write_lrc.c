@@ -1,13 +1,13 @@
-/* steno: lyrics with a time tag per line, as whisper.cpp lays them out. SPDX-License-Identifier: MIT
+/* steno: lyrics with a time tag per line, in whisper.cpp's layout. SPDX-License-Identifier: MIT
  *
- * Its first line, which names it, is written by the whisper-cli dialect alone. A segment without text is no line. Minutes go on counting
- * beyond an hour; hundredths are cut, not rounded. */
+ * Only the whisper-cli dialect writes its first line, which names the program. A segment without text has no line. Minutes continue beyond
+ * an hour; hundredths are truncated, not rounded. */
 #include "utf8.h"
 #include "write.h"
 #include <inttypes.h>
 #include <string.h>
 
-/* "(speaker 0) text", whether the text begins with a space or not. */
+/* Writes "(speaker 0) text", whether the text begins with a space or not. */
 static void put_text(struct sink *f, const struct transcript *t, int i)
 {
     const char *text = t->segs[i].text;

@@ -1,7 +1,7 @@
-/* steno: a line per token: what it says, a tab, how probable it was. SPDX-License-Identifier: MIT
+/* steno: one line per token: its text, a tab, its probability. SPDX-License-Identifier: MIT
  *
- * Timestamps are written as <|1.23|>. A token that ends inside a character says U+FFFD; control characters are spelled \xNN, so that a
- * token is a line whatever it says. */
+ * Timestamps are written as <|1.23|>. A token that ends inside a character is U+FFFD. Control characters are written as \xNN, so a token is
+ * always one line. */
 #include "utf8.h"
 #include "write.h"
 #include <stdio.h>

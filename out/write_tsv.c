@@ -1,6 +1,6 @@
 /* steno: tab-separated values, times in milliseconds. SPDX-License-Identifier: MIT
  *
- * Where somebody asked who speaks there is a column for it. */
+ * If speakers were requested, they have a column. */
 #include "write.h"
 #include <inttypes.h>
 

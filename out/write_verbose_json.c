@@ -1,6 +1,6 @@
 /* steno: the OpenAI API's object (response_format=verbose_json) on one line. SPDX-License-Identifier: MIT
  *
- * The language is spelled out; the text and each word of the list of words have no white space at their ends, as the API answers. */
+ * The language is its full name. As in the API, the text and the words in the list have no surrounding white space. */
 #include "utf8.h"
 #include "write.h"
 

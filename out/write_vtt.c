@@ -2,7 +2,7 @@
 #include "write_cues.h"
 #include <inttypes.h>
 
-/* The name of a speaker, without mark-up. "--" at its end and the tag's '>' would look like a time. */
+/* Writes the name of a speaker, without mark-up. "--" at its end and the tag's '>' would look like the arrow between times. */
 static void put_name(struct sink *f, const struct transcript *t, int32_t speaker)
 {
     size_t n;
@@ -30,7 +30,7 @@ static void put(struct sink *f, const struct cue *c)
     sink_text(f, "\n\n");
 }
 
-/* The selector of what a speaker says. */
+/* Writes the selector for the text of a speaker. */
 static void put_voice(struct sink *f, const struct transcript *t, int32_t speaker)
 {
     size_t n;
@@ -41,7 +41,7 @@ static void put_voice(struct sink *f, const struct transcript *t, int32_t speake
     sink_text(f, "\"])");
 }
 
-/* Colours that speakers of television have. */
+/* Writes the colours that television uses for speakers. */
 static void put_styles(struct sink *f, const struct transcript *t, int32_t speakers)
 {
     static const char *const colors[] = { "white", "yellow", "cyan", "lime" };
@@ -55,7 +55,7 @@ static void put_styles(struct sink *f, const struct transcript *t, int32_t speak
     sink_char(f, '\n');
 }
 
-/* Speakers beside each other at the foot of the picture, from left to right. */
+/* Writes regions for speakers, side by side at the bottom of the picture. */
 static void put_regions(struct sink *f, int32_t speakers)
 {
     enum { WHOLE = 90, EDGE = 5, LINES = 3 };

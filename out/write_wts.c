@@ -1,7 +1,7 @@
-/* steno: a shell script that burns words into the picture of its input while they are said. SPDX-License-Identifier: MIT
+/* steno: a shell script that burns words into the video of its input while they are spoken. SPDX-License-Identifier: MIT
  *
- * The script holds the subtitles of write_ass.c and has FFmpeg draw them. Names are quoted so that the shell takes them for what they are;
- * relative ones are those of the folder that the script is run in, and become absolute, so that a dash or colon in them means nothing. */
+ * The script contains the subtitles of write_ass.c and runs FFmpeg to draw them. Names are quoted for the shell. Relative names refer to
+ * the folder in which the script runs, and become absolute, so that a dash or colon in them has no special meaning. */
 #include "write.h"
 #include <string.h>
 
@@ -41,7 +41,7 @@ void write_wts(struct sink *f, const struct transcript *t)
     put_names(f, t);
     sink_text(f, "folder=$(mktemp -d)\ntrap 'rm -rf \"$folder\"' EXIT\ntrap 'exit 1' HUP INT TERM\n"
                  "cat >\"$folder/words.ass\" <<'END_OF_SUBTITLES'\n");
-    write_ass(f, t); /* each of its lines begins with a word of its own */
+    write_ass(f, t); /* each of its lines begins with a keyword */
     sink_text(f, "END_OF_SUBTITLES\n");
     if (has_file) sink_text(f, "mkdir \"$folder/fonts\"\ncp \"$font\" \"$folder/fonts\"\n");
     sink_text(f, "cd \"$folder\"\n"

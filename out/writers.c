@@ -1,4 +1,4 @@
-/* steno: the formats. SPDX-License-Identifier: MIT */
+/* steno: the list of formats. SPDX-License-Identifier: MIT */
 #include "writers.h"
 #include "write.h"
 

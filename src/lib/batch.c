@@ -69,7 +69,7 @@ void steno_request_params_fill(steno_request_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
-/* A text that is gone on with. */
+/* Fills a request that continues a text. */
 static int text_fill(steno_session *s, struct request_given *g, union request_params *own, const steno_source *src,
                      const steno_request_params *r)
 {

@@ -1,4 +1,4 @@
-/* steno: parts of the speech path one at a time, for measuring. SPDX-License-Identifier: MIT */
+/* steno: benchmarks of single phases: the public call. SPDX-License-Identifier: MIT */
 #include "lib/call.h"
 #include "lib/entry.h"
 

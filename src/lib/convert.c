@@ -1,4 +1,4 @@
-/* steno: models in another form. SPDX-License-Identifier: MIT */
+/* steno: converts models to other file forms: the public call. SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <string.h>
 #include "base/cpu.h"
@@ -11,7 +11,7 @@ void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
-/* What a model becomes. */
+/* The form that a model is converted to. */
 struct target {
     const struct family *family;
     int (*write)(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
@@ -31,7 +31,7 @@ static int find_writer(struct target *t, const steno_convert_params *own, const 
     return t->write ? STENO_OK : family_refuse_form(t->family, t->is_gguf ? "gguf" : form, path, e);
 }
 
-/* The model can be used as it is: the file that is made of it can be, too. */
+/* Opens the model to check that it is usable, so that the file made of it is usable, too. */
 static int check_model(struct target *t, const char *path, const steno_convert_params *own, steno_error *e)
 {
     steno_model *m;
@@ -67,7 +67,7 @@ static int check_order(const struct convert_order *o, const struct target *t, co
     return STENO_OK;
 }
 
-/* What the caller takes, behind what the writer gives. */
+/* The caller's callbacks, which receive what the writer outputs. */
 struct caller { const steno_convert_params *p; };
 
 static int give_bytes(void *user, const void *data, size_t n)

@@ -1,4 +1,4 @@
-/* steno: ids to text, as they come: the public calls. SPDX-License-Identifier: MIT */
+/* steno: streaming detokenizer: the public calls. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include "model/family.h"
 #include "text/tokenizer.h"

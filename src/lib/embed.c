@@ -1,4 +1,4 @@
-/* steno: texts as vectors: the public calls. SPDX-License-Identifier: MIT */
+/* steno: text embeddings: the public calls. SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "lib/call.h"
 #include "lib/entry.h"

@@ -1,11 +1,11 @@
-/* steno: what may be called, and when. SPDX-License-Identifier: MIT
+/* steno: which calls are allowed at which time. SPDX-License-Identifier: MIT
  *
- * Callbacks run in the middle of a call, on its thread, and may call back. Two marks tell where that would change what is in use: one on
- * the batch, that a call is at work on what computes, and one on the session that was called, which its caller will look at again. Every
- * public call that changes a session or a batch asks here first; what only reads results finds them whole at every moment. */
+ * Callbacks run during a call, on its thread, and may call the library. Two marks show when that would change data in use. The mark on the
+ * batch shows that a call is computing. The mark on the session shows that its caller is inside a call. Every public call that changes a
+ * session or a batch checks these marks first. Calls that only read results find them complete at any time. */
 #include "lib/entry.h"
 
-/* While on_done runs no call is in the middle of anything: the queue may change. */
+/* While on_done runs, no call is in the middle of its work, so the queue may change. */
 static int at_work(const struct steno_batch *b)
 {
     return b->at_work && !b->telling;

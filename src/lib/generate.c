@@ -1,4 +1,4 @@
-/* steno: ids in, ids out: the public calls. SPDX-License-Identifier: MIT */
+/* steno: text generation: the public calls. SPDX-License-Identifier: MIT */
 #include "lib/call.h"
 #include "lib/entry.h"
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* steno: what the library says about itself. SPDX-License-Identifier: MIT */
+/* steno: information about the library. SPDX-License-Identifier: MIT */
 #include "base/cpu.h"
 #include "base/team.h"
 

@@ -1,9 +1,9 @@
-/* steno: the log-mel that a model would hear. SPDX-License-Identifier: MIT */
+/* steno: the log-mel input of a model: the public calls. SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "model/family.h"
 #include "task/mel_stream.h"
 
-/* Frames of all windows, one window after the other; what does not fit is not made. */
+/* Writes the frames of all windows, one window at a time, up to n_frames. */
 static int mel_windows(struct mel_stream *f, float *out, int64_t n_frames, float *window)
 {
     int rc = STENO_OK;
@@ -33,7 +33,7 @@ static int64_t log_mel(const steno_model *m, const float *pcm, int64_t n, float 
     return rc ? rc : made;
 }
 
-/* Frames as they are before they are stacked: rows of one frame each. */
+/* Writes the frames before they are stacked: rows of one frame each. */
 static int64_t filter_banks(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
 {
     const int n_mels = fbank_bank_of(m)->n_mels;

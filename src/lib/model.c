@@ -23,7 +23,7 @@ static const struct { enum packed_type type; const char *name; } arithmetic[] = 
     [STENO_COMPUTE_INT16] = { PK_I16_PAIR, "int16" },
 };
 
-/* What products are made in; 0: f32. */
+/* Packed type for products; 0: f32. */
 static enum packed_type narrow_of(int32_t compute, int level)
 {
     return arithmetic[compute == STENO_COMPUTE_AUTO ? steno_compute_auto(level) : compute].type;
@@ -47,7 +47,7 @@ static void choose_kernels(steno_model *m, const steno_model_params *p)
     m->index_only = m->store.dry = p->index_only;
 }
 
-/* What was asked for of keys and values that grow. */
+/* Sets the requested type of keys and values that grow. */
 static int kv_type_asked(steno_model *m, int32_t asked, const char *name, steno_error *e)
 {
     static enum kv_type const types[] = { [STENO_KV_F32] = KV_F32, [STENO_KV_F16] = KV_F16, [STENO_KV_Q8_0] = KV_Q8 };
@@ -62,7 +62,7 @@ static int kv_type_asked(steno_model *m, int32_t asked, const char *name, steno_
     return STENO_OK;
 }
 
-/* Beside narrow products keys and values have fewer bits, too; those that are written once and read at every step the fewest, where bytes
+/* With narrow products, keys and values use fewer bits, too. Those that are written once and read at every step use the fewest, if bytes
  * are multiplied as fast as they are read. */
 static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
 {
@@ -70,7 +70,7 @@ static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
     return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && executor_gains(m->executor, PK_Q8_QUAD_A8) ? KV_INT : KV_F16;
 }
 
-/* The same network again, as it is stored and in f32, beside the fast one; what both need alike is there once. */
+/* Loads the same network in f32, as stored, next to the fast one. Weights that both use in the same form are loaded once. */
 static int load_exact(steno_model *m, struct weights *w, steno_error *e)
 {
     steno_model *x = m->exact = calloc(1, sizeof *x);
@@ -94,7 +94,7 @@ static int load_exact(steno_model *m, struct weights *w, steno_error *e)
     return rc;
 }
 
-/* Whoever finds a model wrong need not know where it came from: here the message gets its name, unless it has it. */
+/* Code that finds an error in a model need not know its path. Here the path is added to the message, if it is missing. */
 static int refused(const struct model_source *place, int rc, steno_error *e)
 {
     const int is_about_the_model = rc == STENO_EFORMAT || rc == STENO_EUNSUPPORTED || rc == STENO_ENOVOCAB;
@@ -129,7 +129,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
         const struct judge judge = { m, STENO_CALL_OPEN, p, NULL, e };
         rc = m->task ? params_judge(&judge) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
     }
-    const int verify = p->verify && (m->narrow || m->blocks); /* auto may stand for f32 */
+    const int verify = p->verify && (m->narrow || m->blocks); /* "auto" may already mean f32 */
     if (!rc && !m->index_only) rc = weights_settle(&w, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc && verify) rc = load_exact(m, &w, e);
@@ -143,7 +143,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     return rc || m->index_only ? rc : weight_store_each(&m->store, weights_give, &give);
 }
 
-/* Only where weights lie in the memory of both alike, and are packed for the same instructions. */
+/* Shares weights only if both models need them in the same form, packed for the same instructions. */
 static void share_with(steno_model *m, const steno_model *other)
 {
     if (!other || other->index_only || m->index_only) return;
@@ -294,7 +294,7 @@ void steno_model_close(steno_model *m)
     if (m) model_release(m);
 }
 
-/* What the products of the encoder's attention are in: integers where its plan has any such layer. */
+/* Arithmetic of the encoder's attention: integer if its plan has such a layer. */
 static const char *attention_name(const steno_model *m)
 {
     const struct plan *p = &m->plan[PLAN_ENCODER];

@@ -46,7 +46,7 @@ void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
-/* The parameters of a call in full. */
+/* Complete parameters of any call. */
 union any_params {
     steno_transcribe_params speech;
     steno_vad_params vad;
@@ -91,7 +91,7 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
     if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
     steno_error unwanted;
     const struct judge j = { m, call, &own, names ? &full : NULL, e ? e : &unwanted };
-    if (m) model_hold(m); /* names may close it */
+    if (m) model_hold(m); /* a name callback may close the model */
     const int rc = params_judge(&j);
     if (m) model_release(m);
     return rc;

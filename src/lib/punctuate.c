@@ -45,7 +45,7 @@ int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punc
     session_begin(s);
     if (!of || !session_may_change(of))
         return call_leave(s, err_set(&s->error, STENO_EARG, "there is no other session, or a call is at work on it"));
-    of->entered = 1; /* its results are at work */
+    of->entered = 1; /* its results are in use */
     const int status = punctuate_result(s, of, p);
     of->entered = 0;
     return call_leave(s, status);

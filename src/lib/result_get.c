@@ -1,4 +1,4 @@
-/* steno: reading results. SPDX-License-Identifier: MIT */
+/* steno: functions that read results. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
 #include "lib/entry.h"

@@ -24,7 +24,7 @@ static uint32_t lanes_of(const steno_model *m, const steno_session_params *p)
     return (uint32_t)p->max_lanes < m->task->max_lanes ? (uint32_t)p->max_lanes : m->task->max_lanes;
 }
 
-/* Of a session by itself. */
+/* For a session with its own batch. */
 static uint32_t windows_of(const steno_model *m)
 {
     return m->task->own_windows ? m->task->own_windows : 1;
@@ -34,7 +34,7 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
 {
     steno_session_params own;
     if (!m || params_of(&own, p)) return STENO_EARG;
-    if (!m->n_plans) return 0; /* it has no sessions */
+    if (!m->n_plans) return 0; /* such a model has no sessions */
     size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, windows_of(m), lanes_of(m, &own)));
     if (own.draft_model) {
         if (draft_model_check(m, own.draft_model, NULL)) return STENO_EARG;
@@ -84,7 +84,7 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
     return STENO_OK;
 }
 
-/* What the batch knows of the session; afterwards it may be gone. */
+/* Removes the session from its batch, which may be freed. */
 static void leave_batch(steno_session *s)
 {
     struct steno_batch *b = s->batch;
@@ -125,7 +125,7 @@ void steno_cancel(steno_session *s)
     queue_wake(s->batch);
 }
 
-/* ---- self-knowledge ---- */
+/* ---- information ---- */
 
 int steno_timings_get(const steno_session *s, steno_timings *t)
 {

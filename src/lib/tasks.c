@@ -1,4 +1,4 @@
-/* steno: the ways of decoding this library knows. SPDX-License-Identifier: MIT */
+/* steno: the list of tasks. SPDX-License-Identifier: MIT */
 #include "lib/tasks.h"
 #include <string.h>
 #include "task/ar/ar_task.h"

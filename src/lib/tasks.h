@@ -1,7 +1,7 @@
-/* steno: the ways of decoding this library knows. SPDX-License-Identifier: MIT */
+/* steno: the list of tasks. SPDX-License-Identifier: MIT */
 #ifndef STENO_LIB_TASKS_H
 #define STENO_LIB_TASKS_H
 #include "task/task.h"
 
-const struct task *task_find(const char *name); /* NULL: there is none */
+const struct task *task_find(const char *name); /* NULL: unknown name */
 #endif

@@ -1,6 +1,6 @@
-/* steno: what tensors a model's files hold: the public call. SPDX-License-Identifier: MIT
+/* steno: lists the tensors of a model file: the public call. SPDX-License-Identifier: MIT
  *
- * Any file or folder whose form is known is listed: no family has to recognise the network. */
+ * Any file or folder of a known form can be listed. No family needs to recognise the network. */
 #include <string.h>
 #include "base/err.h"
 #include "load/model_source.h"

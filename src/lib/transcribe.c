@@ -1,6 +1,6 @@
-/* steno: transcribing, aligning, finding speech and languages: the public calls. SPDX-License-Identifier: MIT
+/* steno: transcription, alignment, speech and language detection: the public calls. SPDX-License-Identifier: MIT
  *
- * Each asks whether it may begin (entry.h), takes its caller's parameters, and goes down to the model's task. What a task cannot do is
+ * Each call checks if it may begin (entry.h), takes its caller's parameters, and calls the model's task. What a task does not support is
  * refused here. */
 #include <stddef.h>
 #include "lib/call.h"
@@ -40,7 +40,7 @@ int request_fill(steno_session *s, struct request_given *g, union request_params
     return finds ? copy_vad_params(s, &own->find_speech, q) : copy_params(s, &own->transcribe, p);
 }
 
-/* A request that its caller waits for. */
+/* A request for which the caller waits. */
 static int request_here(steno_session *s, enum steno_call call, const steno_source *src, const steno_transcribe_params *p,
                         const steno_vad_params *q)
 {

@@ -31,7 +31,7 @@ int32_t steno_token_id(const steno_model *m, enum steno_special which)
     return -1;
 }
 
-/* Ids of any text, by whichever tokenizer the model has. */
+/* Tokenizes any text with the model's tokenizer. */
 static int encode(const steno_model *m, const char *text, size_t n, unsigned flags, struct buf *ids)
 {
     if (m->tokenizer) return tokenizer_encode(m->tokenizer, text, n, flags, ids, NULL);
@@ -126,7 +126,7 @@ int steno_token_ends(const steno_model *m, int32_t id)
 int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *out, size_t n)
 {
     if (!m || n_ids < 0 || (n_ids && !ids) || (n && !out)) return STENO_EARG;
-    char near[2][1024]; /* a few tokens need no memory that may be missing */
+    char near[2][1024]; /* a few tokens need no allocation, which could fail */
     struct buf bytes = { .p = near[0], .cap = sizeof near[0], .lent = 1 }, text = { .p = near[1], .cap = sizeof near[1], .lent = 1 };
     int rc = STENO_OK;
     for (int i = 0; i < n_ids && !rc; i++)

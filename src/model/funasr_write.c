@@ -2,7 +2,8 @@
  *
  * Tensor names are kept, memory filters are transposed so that taps come first, and mean and variance are included. Matrices that are
  * multiplied get the requested type if their rows are whole blocks of it. Everything else is f32: biases, norms, filters, mean and
- * variance, matrices with other row lengths, and the query rows, whose bytes the runtime reads as f32 whatever the file says. */
+ * variance, and matrices with other row lengths. The query rows are f32, too, because the runtime reads their bytes as f32 regardless of
+ * the type in the file. */
 #include "model/family.h"
 #include "model/funasr.h"
 

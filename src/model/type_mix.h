@@ -27,7 +27,7 @@ struct mix_tensor {
     int32_t layer, layers;
     int is_head;         /* computes logits, whatever its name */
     int has_importance;  /* the file has importance for at least one tensor */
-    int shares_values;   /* so many heads share values that these are a small part of the file: llama.cpp's 70B */
+    int shares_values;   /* many heads share values, so these are a small part of the file: llama.cpp's 70B */
     int is_pure;         /* the base type for all, regardless of loss */
     int heads_share;     /* at least four heads share values */
 };

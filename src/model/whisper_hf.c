@@ -74,7 +74,7 @@ static enum dtype main_type(const struct whisper_file *f)
     return DT_F32;
 }
 
-/* A file from another program may have single f32 tensors. Readers that are told f16 would round them. */
+/* A file from another program may have single f32 tensors. A reader that expects f16 would round them. */
 static const char *type_said(const struct whisper_file *f)
 {
     const enum dtype type = main_type(f);
