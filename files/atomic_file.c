@@ -1,4 +1,4 @@
-/* steno: output files that are whole or absent. SPDX-License-Identifier: MIT */
+/* steno: output files that are complete or absent. SPDX-License-Identifier: MIT */
 #include "atomic_file.h"
 #include "path.h"
 #include <dirent.h>
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 static const char temp_prefix[] = ".steno-";
-enum { N_RANDOM = 6 }; /* letters and digits behind it */
+enum { N_RANDOM = 6 }; /* letters and digits at its end */
 
-/* The mode of a file that is being written: sticky, and nobody may read it. It has it from the moment that it exists until it is whole, and
- * no file that anybody made for himself has it: so a name alone never makes a file ours. */
+/* Mode of an unfinished file: sticky, and not readable. A file has it from its creation until it is complete, and users do not create files
+ * with it. So a name alone never marks a file as ours. */
 enum { MARK = S_ISVTX | S_IWUSR, MODE_BITS = 07777 };
 
 static void (*watch)(const char *temp, int is_there);
@@ -32,7 +32,7 @@ static void tell_watch(const char *temp, int is_there)
     errno = keep;
 }
 
-/* "DIR/.steno-XXXXXX" beside `path`; short, so that a name of full length has room. */
+/* Makes "DIR/.steno-XXXXXX" beside `path`. The name is short, so that it fits beside a name of maximum length. */
 static char *temp_name(const char *path)
 {
     static const char pattern[] = ".steno-XXXXXX";
@@ -59,7 +59,7 @@ static void release(struct atomic_file *o, int remove_file)
     errno = keep;
 }
 
-/* mkdir -p for what stands before the last slash of `path`; with `all` for the whole. */
+/* mkdir -p for the part of `path` before its last slash, or for all of it with `all`. */
 static int make_dirs(const char *path, int all)
 {
     char *s = strdup(path);
@@ -76,7 +76,7 @@ static int make_dirs(const char *path, int all)
     return bad;
 }
 
-/* Letters and digits that nobody else is using now; O_EXCL sees to the rest. */
+/* Fills in letters and digits that are probably unused; O_EXCL detects collisions. */
 static void fill_random(char *x)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -89,17 +89,17 @@ static void fill_random(char *x)
     for (int i = 0; i < N_RANDOM; i++) x[i] = digits[r[i] % (sizeof digits - 1)];
 }
 
-/* A new, empty, marked and locked file under o->tmp, which is a pattern at first. A sweeper that came between making and locking has
- * removed it; then another one is made. A file system without locks or without modes is no failure: there nothing is swept either.
- * The watch has the name first, since a signal may end the process as soon as open() has made the file.
- * @return descriptor, or -1 */
+/* Creates an empty, marked and locked file under o->tmp, which is a pattern at first. If another process sweeps the file between creation
+ * and lock, another file is created. A file system without locks or modes is not an error, because nothing is swept there either. The watch
+ * receives the name before open(), because a signal may end the process right after open() has created the file. @return descriptor, or
+ * -1 */
 static int temp_create(struct atomic_file *o)
 {
     char *x = o->tmp + strlen(o->tmp) - N_RANDOM;
     for (int tries = 0; tries < 64; tries++) {
         struct stat st;
         fill_random(x);
-        if (lstat(o->tmp, &st) == 0) continue; /* the file of another process, which a signal here must not remove */
+        if (lstat(o->tmp, &st) == 0) continue; /* a file of another process, which a signal here must not remove */
         tell_watch(o->tmp, 1);
         const int fd = open(o->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MARK);
         if (fd < 0) {
@@ -109,7 +109,7 @@ static int temp_create(struct atomic_file *o)
         }
         if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
             if (fstat(fd, &st) == 0 && st.st_nlink > 0) {
-                if ((st.st_mode & MODE_BITS) != MARK && fchmod(fd, MARK)) errno = 0; /* an odd umask */
+                if ((st.st_mode & MODE_BITS) != MARK && fchmod(fd, MARK)) errno = 0; /* an unusual umask */
                 return fd;
             }
         }
@@ -132,7 +132,7 @@ const char *atomic_file_fault(const char *path)
     }
 }
 
-/* A FIFO or a character device is written as it is: there is nothing that a new file could take the place of. */
+/* Opens a FIFO or a character device directly, because it cannot be replaced by a new file. */
 static int open_stream(struct atomic_file *o)
 {
     const int fd = open(o->path, O_WRONLY | O_NOCTTY | O_CLOEXEC); /* waits for the reader of a FIFO */
@@ -145,7 +145,7 @@ static int open_stream(struct atomic_file *o)
     return -1;
 }
 
-/* A new file beside its destination, which takes its place in the end. */
+/* Creates a new file beside the destination, which it replaces in the end. */
 static int open_temp(struct atomic_file *o, int make_folders)
 {
     o->tmp = temp_name(o->path);
@@ -158,7 +158,7 @@ static int open_temp(struct atomic_file *o, int make_folders)
     if (fd < 0 && errno == ENOENT && make_folders && make_dirs(o->path, 0) == 0) fd = temp_create(o);
     if (fd < 0) {
         const int why = errno;
-        free(o->tmp); /* there is no such file */
+        free(o->tmp); /* the file does not exist */
         o->tmp = NULL;
         release(o, 0);
         errno = why;
@@ -187,8 +187,8 @@ int atomic_file_open(struct atomic_file *o, const char *path)
     return -1;
 }
 
-/* Give the file its owner, group and mode: those of the one it replaces, as far as may be, else what any new file gets. A group that is not
- * that of before may do what everybody may, and a file of somebody else never runs with his rights. */
+/* Sets owner, group and mode: those of the replaced file as far as possible, else those of any new file. A different group gets only what
+ * all users may do, and a file of another owner never becomes set-uid. */
 static int finish_mode(const struct atomic_file *o)
 {
     struct stat old, st;
@@ -207,7 +207,7 @@ static int finish_mode(const struct atomic_file *o)
     return fchmod(o->lock, mode);
 }
 
-/* Make the rename itself durable; a file system that cannot sync a directory is no failure. */
+/* Makes the rename durable. A file system that cannot sync a directory is not an error. */
 static void sync_dir_of(const char *path)
 {
     char *dir = temp_name(path);
@@ -222,10 +222,10 @@ static void sync_dir_of(const char *path)
     free(dir);
 }
 
-/* Flush and close the stream. */
+/* Flushes and closes the stream. */
 static int close_stream(struct atomic_file *o)
 {
-    const int before = ferror(o->f) ? EIO : 0; /* a write that failed earlier may have left no errno */
+    const int before = ferror(o->f) ? EIO : 0; /* an earlier failed write may have left no errno */
     int bad = fflush(o->f) || before;
     if (before && !errno) errno = before;
     if (!bad && o->tmp && fsync(fileno(o->f)) && errno != EINVAL && errno != EROFS) bad = 1;
@@ -260,7 +260,7 @@ static int is_temp_name(const char *name)
     return 1;
 }
 
-/* Whether it is a file that a process of this user has begun and not finished. */
+/* Is it an unfinished file of this user? */
 static int is_temp(const struct stat *st)
 {
     return S_ISREG(st->st_mode) && (st->st_mode & MODE_BITS) == MARK && st->st_uid == geteuid() && st->st_nlink == 1;

@@ -1,6 +1,6 @@
 /* steno: hashes of files and names. SPDX-License-Identifier: MIT
  *
- * FNV-1a of 64 bits. What it gives stands in journals and stamps, so it stays as it is. */
+ * 64-bit FNV-1a. Journals and stamps contain its values, so it must not change. */
 #ifndef STENO_FILES_FNV_H
 #define STENO_FILES_FNV_H
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #define FNV_BASIS UINT64_C(14695981039346656037)
 
-/* Go on from h, at first FNV_BASIS, over n bytes. */
+/* Continues from h, initially FNV_BASIS, over n bytes. */
 static inline uint64_t fnv(uint64_t h, const void *data, size_t n)
 {
     const unsigned char *p = data;

@@ -1,4 +1,4 @@
-/* steno: what is known of a file that is in hand. SPDX-License-Identifier: MIT */
+/* steno: journals of unfinished results. SPDX-License-Identifier: MIT */
 #include "journal.h"
 #include "atomic_file.h"
 #include <errno.h>
@@ -12,9 +12,9 @@
 enum { SYNC_S = 2 };
 static const char magic[] = "steno journal ", version[] = "2\n";
 enum { MAGIC_SZ = sizeof magic - 1, BEGIN_SZ = MAGIC_SZ + sizeof version - 1 };
-static const uint32_t done = UINT32_MAX; /* in place of a part's length: nothing follows */
+static const uint32_t done = UINT32_MAX; /* in place of a part's length: end of the journal */
 
-/* Before the key, and before each piece. */
+/* Precedes the key and each piece. */
 struct part {
     uint32_t len, sum;
     int64_t spent_us;
@@ -42,11 +42,11 @@ static struct part part_of(const void *data, size_t n, int64_t spent_us)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------------- */
 
-/* All of a file. @return 0, or -1 with errno set */
+/* Reads a whole file. @return 0, or -1 with errno set */
 static int read_all(char **data, size_t *n, const char *path)
 {
     struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* which a FIFO would wait for */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* avoids waiting for a FIFO */
     *data = NULL;
     *n = 0;
     if (fd < 0) {
@@ -72,7 +72,7 @@ static int read_all(char **data, size_t *n, const char *path)
 
 enum took { TOOK, TOOK_END, CUT, BROKEN };
 
-/* The next part of file[n], from *at on. */
+/* Reads the next part of file[n], from *at on. */
 static enum took take_part(struct part *p, const char *file, size_t n, size_t *at)
 {
     if (n - *at < sizeof *p) return CUT;
@@ -83,7 +83,7 @@ static enum took take_part(struct part *p, const char *file, size_t n, size_t *a
     return p->len == done ? TOOK_END : TOOK;
 }
 
-/* Pieces of a file, moved to its front. @return enum journal_found */
+/* Moves the pieces of a file to its front. @return enum journal_found */
 static int take_pieces(struct journal *j, char *file, size_t n, size_t at)
 {
     struct part p;
@@ -112,7 +112,7 @@ int journal_take(struct journal *j, char *file, size_t n, const char *key)
     if (found == JOURNAL_OTHER && p.len == strlen(key) && memcmp(file + at, key, p.len) == 0) return take_pieces(j, file, n, at + p.len);
     if (found == JOURNAL_OTHER) {
         memmove(file, file + at, p.len);
-        file[p.len] = '\0'; /* there was a beginning before it */
+        file[p.len] = '\0'; /* the header is before it */
         j->other = file;
     } else free(file);
     return found;
@@ -148,7 +148,7 @@ static int put_part(FILE *f, const void *data, size_t n, int64_t spent_us)
     return fwrite(&p, sizeof p, 1, f) != 1 || (n && fwrite(data, 1, n, f) != n);
 }
 
-/* A new file that takes the place of `path` when it is committed, with its beginning. */
+/* Begins a new file that replaces `path` when it is committed. */
 static int begin(struct atomic_file *f, const char *path, const char *key)
 {
     struct stat st;
@@ -163,7 +163,7 @@ static int begin(struct atomic_file *f, const char *path, const char *key)
     return -1;
 }
 
-/* One piece of all that there was: so what a killed process left half is gone. */
+/* Writes all earlier pieces as one, which drops a piece that a killed process left incomplete. */
 int journal_open(struct journal *j, const char *path, const char *key, int begun)
 {
     struct atomic_file f;
@@ -199,7 +199,7 @@ int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us)
     j->size += (int64_t)size;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (now.tv_sec - j->synced_s >= SYNC_S) {
-        fdatasync(j->fd); /* of what a machine loses that stops at once: seconds */
+        fdatasync(j->fd); /* a power failure loses only seconds of work */
         j->synced_s = now.tv_sec;
     }
     return 0;

@@ -1,46 +1,47 @@
-/* steno: what is known of a file that is in hand. SPDX-License-Identifier: MIT
+/* steno: journals of unfinished results. SPDX-License-Identifier: MIT
  *
- * A journal is a key, which says what it is about, and pieces of bytes behind it, each written at once, with its checksum. Whoever is
- * killed leaves whole pieces and perhaps the beginning of one, which does not count; behind a damaged piece nothing counts. At last a
- * journal may say that all is done. */
+ * A journal has a key, which identifies its subject, followed by pieces of bytes. Each piece is written at once, with a checksum. A killed
+ * process leaves complete pieces and perhaps an incomplete one, which is ignored. Everything after a damaged piece is ignored. Finally a
+ * journal may be marked as complete. */
 #ifndef STENO_FILES_JOURNAL_H
 #define STENO_FILES_JOURNAL_H
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JOURNAL_MOST = 256 << 20 /* bytes of one; more are neither written nor read */ };
+enum { JOURNAL_MOST = 256 << 20 /* maximum size; larger ones are neither written nor read */ };
 
 enum journal_found {
     JOURNAL_NONE,
-    JOURNAL_OTHER,   /* of another key */
-    JOURNAL_VERSION, /* of another version of this form */
-    JOURNAL_DAMAGED, /* its beginning is: it is no journal any more, or never was */
+    JOURNAL_OTHER,   /* has another key */
+    JOURNAL_VERSION, /* has another version of this format */
+    JOURNAL_DAMAGED, /* its start is damaged, or it is not a journal */
     JOURNAL_BEGUN,
     JOURNAL_DONE
 };
 
 struct journal {
-    int fd;           /* -1: it is not open */
-    char *data;       /* [n] the pieces that it had, one behind the other */
+    int fd;           /* -1: not open */
+    char *data;       /* [n] its pieces, concatenated */
     size_t n;
-    char *other;      /* JOURNAL_OTHER: its key; malloc'd, as data is */
-    int damaged;      /* JOURNAL_BEGUN: there was more, and it is damaged */
-    int64_t spent_us; /* on what the pieces have, as whoever added the last one said */
-    int64_t size;     /* of the file that is open */
-    int64_t synced_s; /* when it was last made to stay */
+    char *other;      /* JOURNAL_OTHER: its key; malloc'd, like data */
+    int damaged;      /* JOURNAL_BEGUN: there was more data, which is damaged */
+    int64_t spent_us; /* time spent on the pieces, as stated with the last one */
+    int64_t size;     /* of the open file */
+    int64_t synced_s; /* time of the last sync */
 };
 
-/* What there is at `path`; JOURNAL_BEGUN, JOURNAL_DONE: with the pieces. Nothing is changed. EINVAL: it is no plain file, EFBIG: there is
- * more than JOURNAL_MOST. @return enum journal_found, or -1 with errno set; journal_close in any case */
+/* Reads the journal at `path`; JOURNAL_BEGUN and JOURNAL_DONE: with its pieces. Nothing is changed. EINVAL: not a plain file, EFBIG: larger
+ * than JOURNAL_MOST. @return enum journal_found, or -1 with errno set; call journal_close in any case */
 int journal_read(struct journal *j, const char *path, const char *key);
-int journal_take(struct journal *j, char *file, size_t n, const char *key); /* the same of n bytes, malloc'd, which are j's or freed */
+int journal_take(struct journal *j, char *file, size_t n, const char *key); /* the same for n malloc'd bytes, which j takes over or frees */
 
-/* Open it to add pieces: behind those that journal_read found, or, begun 0, behind none. Folders are made. Nothing but a plain file is
+/* Opens it to add pieces: after those that journal_read found, or after none with begun 0. Folders are created. Only plain files are
  * written. @return 0, or -1 with errno set */
 int journal_open(struct journal *j, const char *path, const char *key, int begun);
-int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us); /* the same; EFBIG: it would be more than JOURNAL_MOST */
-void journal_close(struct journal *j); /* and free what was read */
+int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us); /* @return as above; EFBIG: it would exceed
+                                                                                   * JOURNAL_MOST */
+void journal_close(struct journal *j); /* also frees what was read */
 
-/* All is done: so it says from now on, with one piece, data[n]. Closed before. As journal_add; what was there stays then */
+/* Marks a closed journal as complete, with one piece, data[n]. @return as journal_add; on failure the old journal stays */
 int journal_finish(const char *path, const char *key, const void *data, size_t n);
 #endif

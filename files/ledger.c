@@ -1,4 +1,4 @@
-/* steno: what a run reads and what it writes. SPDX-License-Identifier: MIT */
+/* steno: the files that a run reads and writes. SPDX-License-Identifier: MIT */
 #include "ledger.h"
 #include "path.h"
 #include <errno.h>
@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* READ, PLANNED and WRITTEN are about files that exist; NAMED is a name in a folder, whether there is such a file or not. */
+/* READ, PLANNED and WRITTEN are existing files. NAMED is a name in a folder, with or without a file. */
 enum role { NONE, READ, PLANNED, WRITTEN, NAMED };
 
 struct ledger_entry {
     enum role role;    /* NONE: the place is free */
-    uint64_t dev, ino; /* of the file; of the folder when NAMED, 0 when that is not there yet */
-    char *name;        /* NAMED only: in the folder, or the whole path */
-    char *path;        /* as it was named, for messages */
+    uint64_t dev, ino; /* of the file; NAMED: of the folder, 0 if it does not exist */
+    char *name;        /* NAMED only: name in the folder, or the whole path */
+    char *path;        /* as named by the user, for messages */
     const char *what;  /* READ only */
 };
 
@@ -45,7 +45,7 @@ static int is_same(const struct ledger_entry *a, const struct ledger_entry *b)
            (a->role != NAMED || strcmp(a->name, b->name) == 0);
 }
 
-/* The place of `key`: where it is, or the free one where it would be. The table has room. */
+/* The place of `key`: its entry, or the free place for it. The table has room. */
 static struct ledger_entry *place_of(struct ledger *l, const struct ledger_entry *key)
 {
     size_t i = hash_of(key) & (l->cap - 1);
@@ -62,7 +62,7 @@ static const struct ledger_entry *find(struct ledger *l, enum role role, const s
     return e && e->role ? e : NULL;
 }
 
-/* Room for one more, half of the places staying free. */
+/* Makes room for another entry; half of the places stay free. */
 static int grow(struct ledger *l)
 {
     if (2 * (l->n + 1) <= l->cap) return 0;
@@ -84,7 +84,7 @@ static void entry_free(struct ledger_entry *e)
     free(e->path);
 }
 
-/* Enter what is not there yet; name and path are copied. */
+/* Adds an entry unless it exists; name and path are copied. */
 static int add(struct ledger *l, struct ledger_entry key)
 {
     const char *name = key.name;
@@ -114,9 +114,9 @@ void ledger_free(struct ledger *l)
     memset(l, 0, sizeof *l);
 }
 
-/* ---- what is read ------------------------------------------------------------------------------------------------------------ */
+/* ---- files that are read ----------------------------------------------------------------------------------------------------- */
 
-/* Nothing is lost in a device such as /dev/null. */
+/* Writing to a device such as /dev/null destroys nothing. */
 static int can_be_lost(const struct stat *st)
 {
     return !S_ISCHR(st->st_mode);
@@ -131,9 +131,9 @@ int ledger_read(struct ledger *l, const char *what, const char *path)
     return planned ? refuse(l, LEDGER_READ, planned->path, what, NULL) : add_file(l, READ, &st, what, path);
 }
 
-/* ---- what is written --------------------------------------------------------------------------------------------------------- */
+/* ---- files that are written -------------------------------------------------------------------------------------------------- */
 
-/* Find out which folder it is that `target` begins with. Neighbours come one after the other, so the last one is kept. */
+/* Identifies the folder of `target`. The last one is cached, because consecutive outputs often share it. */
 static int find_folder(struct ledger *l, const char *target, size_t n)
 {
     struct stat st;
@@ -148,7 +148,7 @@ static int find_folder(struct ledger *l, const char *target, size_t n)
     return LEDGER_OK;
 }
 
-/* Enter an output by folder and name, links followed: `target` is what will be written. */
+/* Adds an output by folder and name, with links resolved: `target` is the file that will be written. */
 static int add_name(struct ledger *l, const char *path, const char *target)
 {
     const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
@@ -165,7 +165,7 @@ int ledger_plan(struct ledger *l, const char *path)
 {
     struct stat st;
     char *target = path_target(path);
-    if (!target) return errno == ENOMEM ? LEDGER_NO_MEMORY : LEDGER_OK; /* a circle of links: told when it is opened */
+    if (!target) return errno == ENOMEM ? LEDGER_NO_MEMORY : LEDGER_OK; /* circular links are reported when the file is opened */
     l->n_looks++;
     const int exists = stat(target, &st) == 0;
     const struct ledger_entry *read = exists ? find(l, READ, &st) : NULL;

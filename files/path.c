@@ -1,4 +1,4 @@
-/* steno: names of files. SPDX-License-Identifier: MIT */
+/* steno: paths of files. SPDX-License-Identifier: MIT */
 #include "path.h"
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* steno: results in files of an output folder. SPDX-License-Identifier: MIT */
+/* steno: results as files in an output folder. SPDX-License-Identifier: MIT */
 #include "result_files.h"
 #include "atomic_file.h"
 #include "out_name.h"
@@ -29,7 +29,7 @@ static int fail(struct result_files *r)
     return r->why == ENOMEM ? RESULT_FILES_NO_MEMORY : RESULT_FILES_FAILED;
 }
 
-/* An output may be nothing that this run reads or writes otherwise, and something that can be written. */
+/* Checks that an output is not read or written elsewhere in this run, and that it can be written. */
 static int plan_one(struct result_files *r, const char *path)
 {
     int code = set_path(r, strdup(path));
@@ -45,7 +45,7 @@ int result_files_plan(struct result_files *r, const struct out_names *names)
     return code;
 }
 
-/* The folder of an input is not made: where there is none there is no input either. */
+/* The folder of an input is not created: without the folder there is no input. */
 static int can_prepare(const struct result_files *r, const char *input)
 {
     struct stat st;
@@ -71,7 +71,7 @@ int result_files_prepare(struct result_files *r, char *const *inputs, int n)
     return code;
 }
 
-/* Folders that a template names are first seen here. The output folder itself was swept when names were planned. */
+/* Folders that a template names are first used here. The output folder itself was swept when names were planned. */
 static void sweep_folder(struct result_files *r)
 {
     const char *template = r->naming.template;
@@ -91,7 +91,7 @@ static int write_path(struct result_files *r, const struct transcript *t, int fo
     struct sink to = sink_to_stream(out.f);
     if (writers[format].begin) writers[format].begin(&to, t->source);
     writers[format].write(&to, t);
-    if (to.failed && !ferror(out.f)) { /* the writer had no memory */
+    if (to.failed && !ferror(out.f)) { /* the writer ran out of memory */
         atomic_file_abort(&out);
         errno = ENOMEM;
         return fail(r);
@@ -102,7 +102,7 @@ static int write_path(struct result_files *r, const struct transcript *t, int fo
 int result_files_write(struct result_files *r, const char *input, const struct transcript *t, int format)
 {
     int code = set_path(r, out_names_one(NULL, &r->naming, input, format, t->language));
-    if (code == RESULT_FILES_OK) code = by_ledger(ledger_check(r->ledger, r->path)); /* what the language decides is known only now */
+    if (code == RESULT_FILES_OK) code = by_ledger(ledger_check(r->ledger, r->path)); /* names with the language are only known now */
     return code == RESULT_FILES_OK ? write_path(r, t, format) : code;
 }
 

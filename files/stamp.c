@@ -1,4 +1,4 @@
-/* steno: what made a result. SPDX-License-Identifier: MIT */
+/* steno: stamps: what a result was made of. SPDX-License-Identifier: MIT */
 #include "stamp.h"
 #include "fnv.h"
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include <sys/xattr.h>
 #endif
 
-/* "2 LENGTH HASH", then " WORD=HASH" for each part of the key in its order. */
+/* "2 LENGTH HASH", then " WORD=HASH" for each part of the key in order. */
 enum { TEXT_SZ = 1024, PIECE_SZ = 1 << 14 };
 
-/* "2 LENGTH HASH" of a file. @return its length, or 0: it cannot be read */
+/* Writes "2 LENGTH HASH" of a file. @return its length, or 0: not readable */
 static size_t put_bytes(char text[TEXT_SZ], int fd)
 {
     char piece[PIECE_SZ];
@@ -30,14 +30,14 @@ static size_t put_bytes(char text[TEXT_SZ], int fd)
     return n < 0 ? 0 : (size_t)snprintf(text, TEXT_SZ, "2 %" PRId64 " %016" PRIx64, all, h);
 }
 
-/* The parts of the key behind `at` bytes of text. @return 0, or -1: there is no room */
+/* Appends the parts of the key after `at` bytes of text. @return 0, or -1: no room */
 static int put_parts(char text[TEXT_SZ], size_t at, const char *key)
 {
     for (const char *line = key; *line;) {
         const size_t n_word = strcspn(line, " \n");
         uint64_t h = FNV_BASIS;
         const char *part = line;
-        do { /* lines of one word are one part */
+        do { /* consecutive lines with the same word are one part */
             const size_t n = strcspn(line, "\n");
             h = fnv(fnv(h, line, n), "\n", 1);
             line += n + (line[n] == '\n');
@@ -48,7 +48,7 @@ static int put_parts(char text[TEXT_SZ], size_t at, const char *key)
     return 0;
 }
 
-/* The file, which is a plain one, and its stamp as it is now with this key. @return a descriptor, or -1 with errno set */
+/* Opens a plain file and computes its current stamp with this key. @return a descriptor, or -1 with errno set */
 static int open_made(char text[TEXT_SZ], const char *path, const char *key)
 {
     struct stat st;
@@ -84,13 +84,13 @@ static ssize_t read_stamp(int fd, char text[TEXT_SZ])
 #endif
 }
 
-/* The length of what two stamps have alike, up to the beginning of a part. */
+/* Length of the common start of two stamps, up to the beginning of a part. */
 static size_t alike(const char *a, const char *b)
 {
     size_t part = 0, i = 0;
     for (; a[i] && a[i] == b[i]; i++)
         if (a[i] == ' ') part = i;
-    if (!a[i] || !b[i]) return !a[i] && !b[i] ? i : a[i] == ' ' || b[i] == ' ' ? i : part; /* one has parts more */
+    if (!a[i] || !b[i]) return !a[i] && !b[i] ? i : a[i] == ' ' || b[i] == ' ' ? i : part; /* one has more parts */
     return part;
 }
 
@@ -108,7 +108,7 @@ enum stamp_found stamp_look(const char *path, const char *key, char word[STAMP_W
     const size_t same = alike(was, now);
     if (!now[same] && !was[same]) return STAMP_SAME;
     for (size_t i = 0; i < same; i++) spaces += now[i] == ' ';
-    if (!same) return STAMP_NONE; /* of another version of this form */
+    if (!same) return STAMP_NONE; /* another version of this format */
     if (spaces < 2) return STAMP_CHANGED;
     const char *other = now[same] ? now + same + 1 : was + same + 1;
     snprintf(word, STAMP_WORD_SZ, "%.*s", (int)strcspn(other, "= "), other);

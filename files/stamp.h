@@ -1,7 +1,8 @@
-/* steno: what made a result. SPDX-License-Identifier: MIT
+/* steno: stamps: what a result was made of. SPDX-License-Identifier: MIT
  *
- * A file of a result carries what it was made of and by: its own length and hash, and a hash of each part of a key, in an extended
- * attribute, so that nothing lies beside it. File systems without such attributes, copies, and programs that write a file anew lose it. */
+ * A result file has a stamp in an extended attribute, so no additional file is needed. The stamp has the file's length and hash, and a hash
+ * of each part of a key, which describes input, model and options. File systems without extended attributes, copies, and programs that
+ * rewrite a file lose it. */
 #ifndef STENO_FILES_STAMP_H
 #define STENO_FILES_STAMP_H
 #include <stddef.h>
@@ -9,17 +10,18 @@
 #define STAMP_ATTRIBUTE "user.steno.made"
 
 enum stamp_found {
-    STAMP_SAME,    /* its bytes are those that were stamped, and the key is the same */
-    STAMP_OTHER,   /* of another key */
-    STAMP_CHANGED, /* its bytes are others */
-    STAMP_NONE,    /* there is none that can be read */
-    STAMP_MISSING  /* there is no file */
+    STAMP_SAME,    /* content and key are the stamped ones */
+    STAMP_OTHER,   /* the key differs */
+    STAMP_CHANGED, /* the content differs */
+    STAMP_NONE,    /* there is no readable stamp */
+    STAMP_MISSING  /* the file does not exist */
 };
 
-/* A key is lines of text; the first word of a line names its part. Nothing is said where it cannot be stamped: it is then as any file. */
+/* A key consists of lines of text; the first word of a line names its part. A file that cannot be stamped is no error, and stays without a
+ * stamp. */
 void stamp_put(const char *path, const char *key);
 
-/* word: receives the name of the part that differs, where the key is another, else ""; cut where it is longer */
+/* word: receives the name of the part that differs if the key differs, else ""; truncated if longer */
 enum { STAMP_WORD_SZ = 32 };
 enum stamp_found stamp_look(const char *path, const char *key, char word[STAMP_WORD_SZ]);
 #endif

@@ -1,7 +1,7 @@
-/* steno: several inputs at a time. SPDX-License-Identifier: MIT
+/* steno: transcribes several inputs in parallel. SPDX-License-Identifier: MIT
  *
- * Each input in hand has a session of the batch; when its request has ended its transcripts are given away and the next input takes the
- * session. Transcripts come in the order in which they are done. */
+ * Each current input uses a session of the batch. When its request ends, its transcripts are delivered and the session takes the next
+ * input. Transcripts come in the order in which they are finished. */
 #include "input.h"
 #include <stdlib.h>
 
@@ -11,10 +11,10 @@ struct queue {
     struct job_input *slot;
     int n_slots;
     char **files;
-    int n, next; /* files, and the first that nobody has taken */
+    int n, next; /* number of files, and the first that has not been taken */
 };
 
-/* Another input for the slot. @return 1, 0: there is none, or the run ends */
+/* Takes another input for the slot. @return 1, 0: there is none, or the run ends */
 static int enter(struct queue *q, struct job_input *in)
 {
     while (q->next < q->n && !job_stops(q->job)) {
@@ -25,7 +25,7 @@ static int enter(struct queue *q, struct job_input *in)
     return 0;
 }
 
-/* Put the channel in hand in line, or the next one, or another input. */
+/* Submits the current channel, the next one, or another input. */
 static void go_on(struct queue *q, struct job_input *in)
 {
     while (in->index >= 0 || enter(q, in)) {
@@ -65,7 +65,7 @@ static int slots_open(struct queue *q, steno_team *team, steno_error *e)
     return rc;
 }
 
-/* Each session tells what ran for it; the model was loaded once. */
+/* Adds the timings of all sessions; the model was loaded once. */
 static void add_timings(steno_timings *all, const struct queue *q)
 {
     all->size = sizeof *all;

@@ -1,4 +1,4 @@
-/* steno: from spans of speech to clips that are transcribed one by one. SPDX-License-Identifier: MIT */
+/* steno: converts spans of speech to clips that are transcribed one by one. SPDX-License-Identifier: MIT */
 #include "clips.h"
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static int64_t up(int64_t ms)
     return down(ms + GRID_MS - 1);
 }
 
-/* The spans that count, within the limits. @return how many */
+/* Selects the spans within the limits. @return their number */
 static int64_t take(struct stretch *out, const steno_span *spans, int64_t n, const struct clip_rules *r)
 {
     const int64_t begin = up(r->begin_ms), end = down(r->end_ms);
@@ -55,7 +55,7 @@ static void put(double *clips, int64_t at, int64_t t0, int64_t t1)
     clips[2 * at + 1] = (double)t1 / 1000.0;
 }
 
-/* Write the clips, or with NULL only count them. */
+/* Writes the clips, or only counts them if clips is NULL. */
 static int64_t gather(double *clips, const struct stretch *s, int64_t n, const struct clip_rules *r)
 {
     const int64_t longest = down(r->longest_ms);

@@ -1,4 +1,4 @@
-/* steno: a sound file that a session hears. SPDX-License-Identifier: MIT */
+/* steno: an audio file as the source of a session. SPDX-License-Identifier: MIT */
 #include "file_source.h"
 
 int file_source_open(steno_media **m, const char *file, const steno_media_params *p, steno_error *e)

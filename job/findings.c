@@ -1,4 +1,4 @@
-/* steno: what there is to note about a result. SPDX-License-Identifier: MIT */
+/* steno: finds reasons for notes on a result. SPDX-License-Identifier: MIT */
 #include "findings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char *plural(int64_t n)
     return n == 1 ? "" : "s";
 }
 
-/* ---- sound ------------------------------------------------------------------------------------------------------------------- */
+/* ---- audio ------------------------------------------------------------------------------------------------------------------- */
 
 void findings_media(struct notes *n, const steno_media *m)
 {
@@ -43,7 +43,7 @@ void findings_state(struct notes *n, steno_media_state s)
 
 void findings_level(struct notes *n, const struct level *l)
 {
-    enum { SHARE = 100 }; /* one sample in so many */
+    enum { SHARE = 100 }; /* a note needs at least one sample of this number */
     if (!l->n || l->n_full < l->n / SHARE || l->n_full < SHARE) return;
     notes_add(n, NOTE_CLIPPED, "%.1f %% of the samples are at full scale: louder sound is cut off there (clipped); record it lower",
               100.0 * (double)l->n_full / (double)l->n);
@@ -57,12 +57,12 @@ void findings_no_speech(struct notes *n, const struct level *l)
         notes_add(n, NOTE_NO_SPEECH, "no speech was found (level %.1f dBFS, peak %.1f dBFS)", level_db(l), level_peak_db(l));
 }
 
-/* ---- channels that cancel each other ------------------------------------------------------------------------------------------- */
+/* ---- channels that cancel out -------------------------------------------------------------------------------------------------- */
 
 enum { LOOK_S = 30, PIECE = 4096, CHANNELS = 8 };
-static const double AUDIBLE = 1e-3, LEFT = 1e-3; /* peaks: of a sound; of a mix, to that of a channel */
+static const double AUDIBLE = 1e-3, LEFT = 1e-3; /* peaks: of an audible sound; of a mix, relative to that of a channel */
 
-/* The loudest sample of the first 30 s, up to one that is loud enough. @return a status */
+/* Peak of the first 30 s; reading stops at a peak that is high enough. @return a status */
 static int look(double *peak, steno_media *m)
 {
     float pcm[PIECE];
@@ -116,14 +116,14 @@ void findings_other_language(struct notes *n, const char *language, const char *
 
 enum { MOST_LANGUAGES = 128 };
 
-/* Time that seems to be in a language other than the text's counts for it. */
+/* Adds time that seems to be in another language than the text. */
 static void time_add(int64_t ms[MOST_LANGUAGES], const steno_model *m, const char *own, const char *code, int64_t t0_ms, int64_t t1_ms)
 {
     const int id = code && strcmp(code, own) != 0 ? steno_language_id(m, code) : -1;
     if (id >= 0 && id < MOST_LANGUAGES) ms[id] += t1_ms - t0_ms;
 }
 
-/* The other language that has the most time, in segments and in text that was left out. */
+/* Notes the other language with the most time, in segments and in text that was left out. */
 static void look_at_languages(struct notes *n, const steno_model *m, const steno_session *s)
 {
     const char *own = steno_language(s);
@@ -180,21 +180,21 @@ void findings_segments(struct notes *n, int n_segments, int repeated, int silent
                   silent == 1 ? "s" : "");
 }
 
-/* ---- of texts that are read ---------------------------------------------------------------------------------------------------- */
+/* ---- text commands ------------------------------------------------------------------------------------------------------------- */
 
 static int is_blank(const char *text)
 {
     return !text[strspn(text, " \t\r\n")];
 }
 
-/* Marks that end a clause, as models for punctuation place them. */
+/* Does the text have marks that end a clause, as punctuation models insert them? */
 static int has_marks(const char *text)
 {
     static const char *const marks[] = { ",", ".", "?", "!", ";", ":", "，", "。", "？", "！", "；", "：", "、" };
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         for (const char *p = text; (p = strstr(p, marks[i])) != NULL; p += strlen(marks[i])) {
             const char behind = p[strlen(marks[i])];
-            if ((marks[i][0] & 0x80) || !behind || behind == ' ') return 1; /* "3.5" has none */
+            if ((marks[i][0] & 0x80) || !behind || behind == ' ') return 1; /* the point of "3.5" does not count */
         }
     return 0;
 }

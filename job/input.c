@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is heard of a run -------------------------------------------------------------------------------------------------- */
+/* ---- callbacks of a run ------------------------------------------------------------------------------------------------------ */
 
 int job_stops(const struct job *j)
 {
@@ -26,7 +26,7 @@ static void on_segment(void *user, const steno_segment *seg)
     if (!in->stop) in->stop = code;
 }
 
-/* Its times are the sound's own. */
+/* Converts the times of a segment of joined speech to those of the audio. */
 static void on_joined_segment(void *user, const steno_segment *seg)
 {
     const struct job_input *in = user;
@@ -90,7 +90,7 @@ steno_transcribe_params input_params_of_nothing(const struct job *j)
     steno_transcribe_params p = j->params;
     steno_model_info_get(j->model, &info);
     if (!p.language && info.is_multilingual) p.language = steno_model_language(j->model, 0);
-    p.clip_timestamps = NULL; /* which need audio around them */
+    p.clip_timestamps = NULL; /* it needs audio around the clips */
     p.n_clip_timestamps = 0;
     p.on_segment = NULL;
     p.on_attempt = NULL;
@@ -104,11 +104,11 @@ steno_transcribe_params input_params(const struct job_input *in)
     return in->is_silent ? input_params_of_nothing(in->job) : in->params;
 }
 
-/* Of sound that is this much earlier than what is transcribed nothing is decoded. A model of Whisper's hears what is nearer, as its
- * spectrogram is clamped against the loudest bin of all that it hears. */
+/* Audio that ends more than this before the transcribed range is not decoded. Whisper models still read closer audio, because their
+ * spectrogram is clamped against the loudest bin of all audio that is read. */
 enum { LISTEN_BEFORE_MS = 300000 };
 
-/* Go on to where the input is heard. The other programs hear it all. @return a status */
+/* Skips to the start of the range that is read. The compat programs read everything. @return a status */
 static int pass_over(struct job_input *in)
 {
     const struct job *j = in->job;
@@ -127,14 +127,14 @@ static int64_t give_silence(float *pcm, int64_t n, int64_t left)
     return n;
 }
 
-/* Speech is joined, and the joined sound is cut. */
+/* Is the speech joined, and the joined audio divided into parts? */
 static int has_joined_parts(const struct job_input *in)
 {
     return in->job->parts > 1 && in->job->speech.session && in->job->speech.join;
 }
 
-/* The audio of the input in hand, whoever asks for it. A call to the library says nothing before it has text, and the time until then may
- * be long: what is read is told. */
+/* Reads the audio of the current input, for any reader. A call of the library reports nothing before the first text, which may take long,
+ * so progress in reading is reported here. */
 static int64_t hear(void *user, float *pcm, int64_t n)
 {
     struct job_input *in = user;
@@ -163,7 +163,7 @@ static int hear_again(void *user)
     return in->media_src.rewind(in->media_src.user);
 }
 
-/* A part of joined speech; its samples count from its own beginning. */
+/* Reads a part of joined speech. Samples count from the start of the part. */
 static int64_t hear_part(void *user, float *pcm, int64_t n)
 {
     struct job_input *in = user;
@@ -189,7 +189,7 @@ steno_source input_source(struct job_input *in)
     return in->src;
 }
 
-/* Hear the two channels for their loudness. */
+/* Reads the two channels for their loudness. */
 static int hear_speakers(struct job_input *in)
 {
     diarize_reset(&in->diarize);
@@ -202,8 +202,8 @@ static int hear_speakers(struct job_input *in)
     return rc == STENO_OK ? steno_media_select(in->media, in->channel) : rc;
 }
 
-/* The channel that is asked for, or the mix; where that is silent because channels cancel each other, one of them. The other programs read
- * the mix all the same. */
+/* Selects the requested channel or the mix. If the mix is silent because channels cancel out, one channel is used instead, except in compat
+ * modes. */
 static int choose_channel(struct job_input *in)
 {
     const struct job *j = in->job;
@@ -212,7 +212,7 @@ static int choose_channel(struct job_input *in)
     return j->diarize || j->media.live || j->media.unclocked ? STENO_OK : findings_channel(&in->notes, in->media, &channel);
 }
 
-/* Let voice activity join speech to one sound. */
+/* Joins the speech found by voice activity detection to one audio. */
 static int join_speech(struct job_input *in)
 {
     const struct speech_rules *r = &in->job->speech;
@@ -225,7 +225,7 @@ static int join_speech(struct job_input *in)
     return rc;
 }
 
-/* Let voice activity choose the clips. */
+/* Makes clips of the speech found by voice activity detection. */
 static int choose_clips(struct job_input *in)
 {
     const struct speech_rules *r = &in->job->speech;
@@ -240,11 +240,11 @@ static int choose_clips(struct job_input *in)
     return rc;
 }
 
-/* ---- sound that begins later than its file ------------------------------------------------------------------------------------ */
+/* ---- audio that begins later than its file ----------------------------------------------------------------------------------- */
 
 enum { GRID_MS = 10 };
 
-/* Clips begin with the sound, where they began before it. @return a status */
+/* Moves clip starts that lie before the audio to its start. @return a status */
 static int clip_starts(struct job_input *in, double start)
 {
     const steno_transcribe_params *p = &in->job->params;
@@ -260,7 +260,7 @@ static int clip_starts(struct job_input *in, double start)
     return STENO_OK;
 }
 
-/* A model reads from where the sound begins: silence that stands there for the file's clock alone would change its text. */
+/* The model reads from the start of the audio. The silence before it, which only represents the file's clock, would change the text. */
 static int skip_start(struct job_input *in)
 {
     const steno_transcribe_params *p = &in->job->params;
@@ -277,9 +277,9 @@ static int skip_start(struct job_input *in)
     return STENO_OK;
 }
 
-/* ---- a sound in parts ---------------------------------------------------------------------------------------------------------- */
+/* ---- audio in parts ------------------------------------------------------------------------------------------------------------ */
 
-/* Learn how long the sound is, and stand before its first part. @return a status */
+/* Measures the length of the audio, and rewinds to its first part. @return a status */
 static int cut(struct job_input *in)
 {
     const steno_source all = in->join.n ? join_source(&in->join) : in->media_src;
@@ -297,7 +297,7 @@ static void enter_part(struct job_input *in)
     if (in->parts.at > 0) in->params.offset_ms = 0;
 }
 
-/* ---- from begin to end ------------------------------------------------------------------------------------------------------- */
+/* ---- from open to done ------------------------------------------------------------------------------------------------------- */
 
 void input_init(struct job_input *in, struct job *j, steno_session *s, int slot)
 {
@@ -319,7 +319,7 @@ void input_free(struct job_input *in)
     join_free(&in->join);
 }
 
-/* Which sound is transcribed, and which stretches of it. @return a status */
+/* Chooses the audio and the ranges of it that are transcribed. @return a status */
 static int choose(struct job_input *in)
 {
     const struct job *j = in->job;
@@ -387,7 +387,7 @@ int input_end(struct job_input *in, int status)
     return !code;
 }
 
-/* A file has not the channels that are asked for; others may. */
+/* The file lacks the requested channels; other files may have them. */
 static void refuse(struct job_input *in)
 {
     char reason[80];
@@ -397,7 +397,7 @@ static void refuse(struct job_input *in)
     tell_end(in, &(struct job_end){ .status = STENO_EUNSUPPORTED, .reason = reason });
 }
 
-/* A track is open: which of its channels comes first? @return 1, or 0: it has not those that are asked for, which was told */
+/* Selects the first channel of an open track. @return 1, or 0: the track lacks the requested channels, which was reported */
 static int enter_track(struct job_input *in)
 {
     const struct job *j = in->job;

@@ -1,4 +1,4 @@
-/* steno: what an input gives. SPDX-License-Identifier: MIT */
+/* steno: results of an input. SPDX-License-Identifier: MIT */
 #include "input_results.h"
 #include "reshape.h"
 #include <stdio.h>
@@ -10,7 +10,7 @@ static int speaker_between(const void *user, int64_t t0_ms, int64_t t1_ms)
     return diarize_speaker(user, t0_ms, t1_ms);
 }
 
-/* Who speaks in each segment. @return a status */
+/* Finds the speaker of each segment. @return a status */
 static int get_speakers(struct transcript *t, struct transcript_store *store, const struct job_input *in)
 {
     const int n = steno_segment_count(in->session);
@@ -26,7 +26,7 @@ static int get_speakers(struct transcript *t, struct transcript_store *store, co
     return STENO_OK;
 }
 
-/* Take the transcript out of the session, and cut it where it is to be cut. @return a status */
+/* Copies the transcript from the session, and splits segments as requested. @return a status */
 static int take(struct transcript *t, struct transcript_store *store, const struct job_input *in)
 {
     const struct job *j = in->job;
@@ -49,7 +49,7 @@ static int should_abort(void *user)
     return input_stops(user);
 }
 
-/* Marks for what the session holds. @return a status */
+/* Adds punctuation to the session's result. @return a status */
 static int punctuate(struct job_input *in)
 {
     steno_punctuate_params p;
@@ -59,7 +59,7 @@ static int punctuate(struct job_input *in)
     return steno_punctuate_result(in->job->punctuation, in->session, &p);
 }
 
-/* A transcript of which nothing is known yet. */
+/* A transcript without content. */
 static struct transcript empty(const struct job_input *in, int task)
 {
     const struct job *j = in->job;
@@ -73,7 +73,7 @@ static int is_blank(const char *text)
     return !text[strspn(text, " \n")];
 }
 
-/* Why it is empty or doubtful. */
+/* Adds notes on an empty or doubtful result. */
 static void note(struct notes *n, const struct job_input *in, const struct transcript *t)
 {
     const struct level *l = in->level.n > in->measured.n ? &in->level : &in->measured;
@@ -84,7 +84,7 @@ static void note(struct notes *n, const struct job_input *in, const struct trans
     findings_text(n, in->job->model, in->session, &in->params);
 }
 
-/* Give what the session holds. @return 0, or what ends the run */
+/* Delivers the session's result. @return 0, or the value that ends the run */
 static int put_result(struct job_input *in, int task)
 {
     const struct job *j = in->job;

@@ -1,4 +1,4 @@
-/* steno: stretches of speech joined to one sound. SPDX-License-Identifier: MIT */
+/* steno: joins spans of speech to one audio. SPDX-License-Identifier: MIT */
 #include "join.h"
 #include <math.h>
 #include <stdlib.h>
@@ -6,13 +6,13 @@
 
 enum { RATE = 16000, PER_CS = RATE / 100, SILENCE = RATE / 10, LEAST_CS = 10, SKIP = 4096 };
 
-static int64_t cs_of(int64_t samples) { return (2 * samples + PER_CS) / (2 * PER_CS); } /* to the nearest */
+static int64_t cs_of(int64_t samples) { return (2 * samples + PER_CS) / (2 * PER_CS); } /* rounded to the nearest */
 
-/* ---- where what lies */
+/* ---- mapping of times */
 
 static void points_add(struct join *j, int64_t joined, int64_t own)
 {
-    if (j->n_points && j->point[j->n_points - 1].joined >= joined) return; /* the first of equals stays */
+    if (j->n_points && j->point[j->n_points - 1].joined >= joined) return; /* the first of equal points stays */
     j->point[j->n_points++] = (struct join_point){ joined, own };
 }
 
@@ -70,9 +70,9 @@ void join_free(struct join *j)
     *j = (struct join){ 0 };
 }
 
-/* ---- the joined sound */
+/* ---- the joined audio */
 
-/* From the source, n samples at most; the last ones are held. */
+/* Reads at most n samples from the source and keeps the last ones. */
 static int64_t take(struct join *j, float *pcm, int64_t n)
 {
     const int64_t got = j->from.read(j->from.user, pcm, n);
@@ -87,7 +87,7 @@ static int64_t take(struct join *j, float *pcm, int64_t n)
     return got;
 }
 
-/* A part of the span at hand. @return samples, 0: the source has ended, or < 0 */
+/* Reads a part of the current span. @return samples, 0: the source has ended, or < 0 */
 static int64_t read_span(struct join *j, float *pcm, int64_t n)
 {
     const int64_t left = j->edge[2 * j->k + 1] - j->next, most = left < n ? left : n;
@@ -98,7 +98,7 @@ static int64_t read_span(struct join *j, float *pcm, int64_t n)
     }
     const int64_t back = j->at - j->next;
     if (!back) return take(j, pcm, most);
-    const int64_t again = back < most ? back : most; /* what went along with the span before */
+    const int64_t again = back < most ? back : most; /* samples that the previous span also used */
     memcpy(pcm, j->held + (j->overlap - back), (size_t)again * sizeof *pcm);
     return again;
 }

@@ -1,4 +1,4 @@
-/* steno: how loud a sound is. SPDX-License-Identifier: MIT */
+/* steno: loudness of audio. SPDX-License-Identifier: MIT */
 #include "level.h"
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* steno: a sound in equal parts. SPDX-License-Identifier: MIT */
+/* steno: divides audio into equal parts. SPDX-License-Identifier: MIT */
 #include "parts.h"
 
 enum { SOME = 4096 };
@@ -43,7 +43,7 @@ void parts_enter(struct parts *p, int k)
     p->next = parts_start(p);
 }
 
-/* Bring `from` to the sample that comes next. @return > 0, 0: it has ended before that, or < 0 */
+/* Skips `from` to the next sample needed. @return > 0, 0: it ended before that, or < 0 */
 static int64_t go_there(struct parts *p)
 {
     if (p->pos > p->next) {

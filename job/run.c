@@ -1,4 +1,4 @@
-/* steno: inputs one after the other. SPDX-License-Identifier: MIT */
+/* steno: transcribes inputs one at a time. SPDX-License-Identifier: MIT */
 #include "input.h"
 
 static int run_file(struct job_input *in, const char *file, int index)

@@ -1,4 +1,4 @@
-/* steno: clips chosen by voice activity. SPDX-License-Identifier: MIT */
+/* steno: clips from voice activity detection. SPDX-License-Identifier: MIT */
 #include "speech.h"
 #include "clips.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static steno_span *spans_of(const steno_session *s)
     return spans;
 }
 
-/* They as clips. */
+/* Converts them to clips. */
 static int choose(double **clips, int64_t *n_clips, const steno_session *s, const struct clip_rules *r)
 {
     const int n = steno_span_count(s);

@@ -22,7 +22,7 @@ void agreement_forget(struct agreement *a)
     a->cut = 0;
 }
 
-/* The number of final words up to the last one that has a time. */
+/* Number of final words up to the last one with a time. */
 static size_t timed(const struct agreement *a)
 {
     size_t n = a->known.n;

@@ -1,4 +1,4 @@
-/* steno: models that hear a stream chunk by chunk. SPDX-License-Identifier: MIT */
+/* steno: live text from models that decode a stream chunk by chunk. SPDX-License-Identifier: MIT */
 #include "chunks.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* steno: where somebody speaks, while sound comes. SPDX-License-Identifier: MIT */
+/* steno: live voice activity detection. SPDX-License-Identifier: MIT */
 #include "finder.h"
 #include <stdio.h>
 #include <stdlib.h>

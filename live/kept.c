@@ -1,4 +1,4 @@
-/* steno: sound that is kept as long as somebody needs it. SPDX-License-Identifier: MIT */
+/* steno: keeps audio as long as it is needed. SPDX-License-Identifier: MIT */
 #include "kept.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ const float *kept_from(const struct kept *k, int64_t at)
 
 void kept_drop(struct kept *k, int64_t before)
 {
-    if (before - k->at < RATE) return; /* not for every piece */
+    if (before - k->at < RATE) return; /* saves moving memory for every piece */
     k->n -= before - k->at;
     memmove(k->pcm, k->pcm + (before - k->at), (size_t)k->n * sizeof *k->pcm);
     k->at = before;
@@ -57,7 +57,7 @@ int64_t kept_quietest(const struct kept *k, int64_t from, int64_t end)
     return best;
 }
 
-/* Speech differs from hum and rumble in what lies above them: each sample less most of the one before. */
+/* Each sample minus most of the one before: this weakens hum and rumble, which have only low frequencies, against speech. */
 double kept_loudest(const struct kept *k, int64_t from, int64_t end)
 {
     enum { FRAME = 2 * HOP };

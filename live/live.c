@@ -1,4 +1,4 @@
-/* steno: text while somebody speaks. SPDX-License-Identifier: MIT */
+/* steno: live transcription. SPDX-License-Identifier: MIT */
 #include "live.h"
 #include "agreement.h"
 #include "chunks.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MOST = 400, HELD_MS = 2000, QUIET_MS = 2000,
-       LANGUAGE_MS = 2000 /* of a turn with words decide its language */, REST_MS = 10000 /* most between passes over steady noise */ };
+       LANGUAGE_MS = 2000 /* with words, before the language is decided */, REST_MS = 10000 /* most between passes over noise */ };
 
 struct live {
     struct live_params p;
@@ -17,18 +17,18 @@ struct live {
     struct finder finder;
     struct chunks chunks;
     int64_t late_ms;
-    /* The turn. */
+    /* The current turn. */
     int turn, open;
     int64_t begin;  /* its first sample */
-    int64_t cut;    /* sample from which the recogniser hears it */
-    int64_t heard;  /* sample up to which it did so last */
-    int64_t update; /* sample at which it does so next */
-    int64_t sure;   /* sample that final words without a time lie before */
-    int64_t close;  /* the sample behind its last one, -1: nobody knows yet */
+    int64_t cut;    /* first sample that the recogniser decodes */
+    int64_t heard;  /* end of the last pass */
+    int64_t update; /* sample at which the next pass is due */
+    int64_t sure;   /* final words without a time lie before this sample */
+    int64_t close;  /* the sample after its last one, -1: not known yet */
     struct agreement words;
-    size_t first;   /* of its final words among those */
-    double loudest; /* of the sound in which the last pass found nothing at all, -1: it found something */
-    char *shown;    /* the partial that stands; NULL: none does */
+    size_t first;   /* index of its first word among the final words */
+    double loudest; /* power of the audio in which the last pass found no words, -1: it found words */
+    char *shown;    /* the current partial; NULL: none */
     char *prompt;
     char language[16]; /* of the turn, "": not decided yet */
     steno_error *e;
@@ -65,7 +65,7 @@ static void tell_text(struct live *l, enum live_kind kind, const struct words *w
     l->p.tell(l->p.user, &e);
 }
 
-/* Words from `from` on. */
+/* Reports words from `from` on. */
 static void tell(struct live *l, enum live_kind kind, const struct words *w, size_t from)
 {
     char *text = live_words_text(w, from, w->n);
@@ -76,7 +76,7 @@ static void tell(struct live *l, enum live_kind kind, const struct words *w, siz
     l->shown = NULL;
 }
 
-/* What may change, where it is not what stands there. */
+/* Reports the words that may change as a partial, unless it equals the last one. */
 static void tell_heard(struct live *l)
 {
     const struct words *w = &l->words.heard;
@@ -109,7 +109,7 @@ static int part_rewind(void *user)
     return STENO_OK;
 }
 
-/* Words of the session's result, less what the guards speak against. */
+/* Copies the words of the session's result, except those that the guards reject. */
 static int words_take(struct live *l, struct words *to)
 {
     const steno_session *s = l->p.session;
@@ -130,7 +130,7 @@ static int words_take(struct live *l, struct words *to)
     return rc ? no_memory(l) : STENO_OK;
 }
 
-/* To detect a language is to encode the sound once more: with words in it, it is decided once a turn. */
+/* Language detection encodes the audio again, so the language of a turn is decided once, when it has words. */
 static void language_decide(struct live *l, int64_t end, const struct words *w)
 {
     const int is_asked = !l->p.text.language && l->p.has_prompt && !l->language[0];
@@ -138,14 +138,14 @@ static void language_decide(struct live *l, int64_t end, const struct words *w)
         snprintf(l->language, sizeof l->language, "%s", steno_language(l->p.session));
 }
 
-/* The last pass found nothing, and no louder sound has come since: another pass would find nothing, too. */
+/* Did the last pass find no words, and is the new audio no louder? Then another pass would find none either. */
 static int is_as_quiet(const struct live *l, int64_t end)
 {
     enum { MARGIN = 125 /* % of a power: 1 dB */ };
     return l->loudest >= 0 && kept_loudest(&l->sound, l->heard > l->cut ? l->heard : l->cut, end) <= l->loudest * MARGIN / 100;
 }
 
-/* Hear the turn up to sample `end`. */
+/* Decodes the turn up to sample `end`. */
 static int hear(struct live *l, int64_t end, int is_last, struct words *to)
 {
     steno_transcribe_params p = l->p.text;
@@ -153,7 +153,8 @@ static int hear(struct live *l, int64_t end, int is_last, struct words *to)
     struct part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
     const steno_source src = { part_read, part_rewind, &part };
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
-    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) p.temperature_increment_on_fallback = 0; /* the ladder is the last pass's */
+    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) p.temperature_increment_on_fallback = 0; /* only the last pass of a turn uses
+                                                                                                        * temperature fallback */
     if (l->language[0]) p.language = l->language;
     int rc = steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
@@ -162,7 +163,7 @@ static int hear(struct live *l, int64_t end, int is_last, struct words *to)
     return rc;
 }
 
-/* So much was heard that nobody can go back: what is final becomes a prompt. */
+/* Cuts off audio that is not needed any more: its final words become the prompt. */
 static void turn_cut(struct live *l, int64_t now)
 {
     if (now - l->cut < CUT_MS * PER_MS) return;
@@ -175,7 +176,7 @@ static void turn_cut(struct live *l, int64_t now)
     }
     const size_t n = strlen(text);
     const char *from = n > PROMPT_MOST ? text + n - PROMPT_MOST : text;
-    while ((*from & 0xc0) == 0x80) from++; /* within a character */
+    while ((*from & 0xc0) == 0x80) from++; /* inside a character */
     if (n > PROMPT_MOST && strchr(from, ' ')) from = strchr(from, ' ');
     free(l->prompt);
     l->prompt = strdup(from);
@@ -184,7 +185,7 @@ static void turn_cut(struct live *l, int64_t now)
     l->cut = end < now ? end : now;
 }
 
-/* One pass, and what it makes final. */
+/* Runs one pass, and reports the words that become final. */
 static void turn_hear(struct live *l, int64_t end, int is_last)
 {
     struct words w = { 0 };
@@ -232,7 +233,7 @@ static void turn_open(struct live *l, int64_t at)
     if (rc) fail(l, rc, steno_last_error(l->chunks.session));
 }
 
-/* A turn that lasts no time was none: nothing is reported of it. */
+/* A turn without duration is dropped and not reported. */
 static int turn_is_none(struct live *l, int64_t at)
 {
     if (at - l->begin >= PER_MS) return 0;
@@ -241,7 +242,7 @@ static int turn_is_none(struct live *l, int64_t at)
     return 1;
 }
 
-/* Its last pass completes the text. */
+/* The last pass completes the text. */
 static void turn_close(struct live *l, int64_t at)
 {
     if (turn_is_none(l, at)) return;
@@ -251,7 +252,7 @@ static void turn_close(struct live *l, int64_t at)
     l->open = 0;
 }
 
-/* Where a turn that has to end by then does: at the quietest place behind all that is final. */
+/* Where to end a turn that must end by `end`: the quietest place after all final words. */
 static int64_t turn_quietest(const struct live *l, int64_t end)
 {
     const int64_t half = l->p.turn_most_ms / 2, known = agreement_end_ms(&l->words) * PER_MS;
@@ -261,8 +262,8 @@ static int64_t turn_quietest(const struct live *l, int64_t end)
     return kept_quietest(&l->sound, from > l->cut ? from : l->cut, end);
 }
 
-/* The turn ends with its last final word. What is behind it belongs to the next one, which is decoded with the words before it, so that no
- * word is cut or comes twice. */
+/* Ends the turn after its last final word. The rest belongs to the next turn. It is decoded together with the words before it, so that no
+ * word is cut or repeated. */
 static void turn_carry(struct live *l, int64_t at)
 {
     const int64_t close = l->close;
@@ -276,7 +277,7 @@ static void turn_carry(struct live *l, int64_t at)
     l->language[0] = '\0';
 }
 
-/* The turn goes on in another one, which hears again what lies behind the place. */
+/* Continues the turn as another one, which decodes the audio after the break again. */
 static void turn_break(struct live *l, int64_t end)
 {
     const int64_t close = l->close, known = agreement_end_ms(&l->words) * PER_MS;
@@ -291,7 +292,7 @@ static void turn_break(struct live *l, int64_t end)
     l->close = close;
 }
 
-/* The same of models that take nothing back: what they say is final. */
+/* The same for models that decode chunk by chunk: their words are final. */
 static void chunks_go(struct live *l, int64_t now)
 {
     const size_t first = l->words.known.n;
@@ -307,7 +308,7 @@ static void chunks_go(struct live *l, int64_t now)
     l->open = 0;
 }
 
-/* Sound up to sample `now` was heard by who finds turns. */
+/* Handles turns; voice activity detection has processed the audio up to sample `now`. */
 static void turns_go(struct live *l, int64_t now)
 {
     if (l->p.chunks && l->open && !l->rc) chunks_go(l, now);
@@ -325,7 +326,7 @@ static void turns_go(struct live *l, int64_t now)
     }
 }
 
-/* ---- the sound */
+/* ---- audio */
 
 static int finder_told(struct live *l, int is_over)
 {
@@ -383,7 +384,7 @@ void live_close(struct live *l)
     free(l);
 }
 
-/* What no turn needs any more is dropped. */
+/* Drops audio that no turn needs. */
 static void sound_drop(struct live *l)
 {
     int64_t from = l->open ? (l->p.chunks ? l->chunks.given : l->cut) : kept_end(&l->sound) - HELD_MS * PER_MS;
@@ -391,7 +392,7 @@ static void sound_drop(struct live *l)
     kept_drop(&l->sound, from);
 }
 
-/* What was pushed is looked at. */
+/* Processes the audio pushed so far. */
 static void look(struct live *l)
 {
     if (!l->p.vad && !l->turn) turn_open(l, 0);
@@ -400,7 +401,7 @@ static void look(struct live *l)
     sound_drop(l);
 }
 
-enum { STEP = 512 }; /* samples: sound is looked at in these, whatever the pieces */
+enum { STEP = 512 }; /* samples: audio is processed in steps of this size, however it is pushed */
 
 int live_push(struct live *l, const float *pcm, int64_t n, int64_t late_ms, steno_error *e)
 {

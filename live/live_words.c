@@ -6,7 +6,7 @@
 
 /* ---- characters */
 
-enum kind { SPACE, OPENS /* a bracket, a quotation mark */, MARK, LETTER, ALONE /* of a script without spaces between words */ };
+enum kind { SPACE, OPENS /* opening bracket or quotation mark */, MARK, LETTER, ALONE /* of a script without spaces between words */ };
 
 static int is_alone(utf8proc_int32_t c)
 {
@@ -30,7 +30,7 @@ static enum kind kind_of(utf8proc_int32_t c)
     return is_alone(c) ? ALONE : LETTER;
 }
 
-/* The character at s; bytes that are none are letters by themselves. @return its bytes, 0 at the end */
+/* Reads the character at s; invalid bytes count as letters. @return its bytes, 0 at the end */
 static size_t char_at(const char *s, utf8proc_int32_t *c)
 {
     if (!*s) return 0;
@@ -42,7 +42,7 @@ static size_t char_at(const char *s, utf8proc_int32_t *c)
 
 /* ---- words */
 
-/* The folded text without what is around it; its own bytes where it cannot be folded. malloc'd */
+/* The normalised text without surrounding punctuation, or its own bytes if it cannot be normalised. malloc'd */
 static char *key_of(const char *text)
 {
     utf8proc_uint8_t *folded = NULL;
@@ -84,10 +84,10 @@ int live_words_add(struct words *to, const char *text, int64_t t0_ms, int64_t t1
     return own ? STENO_OK : STENO_ENOMEM;
 }
 
-/* Bytes of the first unit of s: up to the next place where a word may begin, once there is something to read. */
+/* Length of the first unit of s: up to the next place where a word may begin, with at least one readable character. */
 static size_t unit_length(const char *s)
 {
-    enum kind body = SPACE; /* of the last letter */
+    enum kind body = SPACE; /* kind of the last letter */
     utf8proc_int32_t c, before = 0, state = 0;
     size_t at = 0, n;
     for (; (n = char_at(s + at, &c)) > 0; at += n, before = c) {
@@ -114,7 +114,7 @@ int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int6
     int rc = copy ? STENO_OK : STENO_ENOMEM;
     while (!rc && *s) {
         size_t n = unit_length(s);
-        if (!has_letters(s + n, strlen(s + n))) n = strlen(s); /* marks alone go with what is before them */
+        if (!has_letters(s + n, strlen(s + n))) n = strlen(s); /* punctuation alone belongs to the unit before it */
         const char kept = s[n];
         s[n] = '\0';
         rc = live_words_add(to, s, s == copy ? t0_ms : -1, kept ? -1 : t1_ms);
@@ -187,7 +187,8 @@ int live_words_behind(size_t *at, const struct words *heard, const struct words 
 {
     *at = known->n ? 0 : behind_time(heard, after_ms);
     if (!known->n || !heard->n) return STENO_OK;
-    size_t *len = calloc(known->n + 1, sizeof *len), best = 0; /* of beginnings of known with that of heard at hand */
+    size_t *len = calloc(known->n + 1, sizeof *len), best = 0; /* longest common subsequences of each prefix of known with the current
+                                                                * prefix of heard */
     if (!len) return STENO_ENOMEM;
     for (size_t j = 0; j < heard->n; j++) {
         size_t corner = 0;

@@ -1,34 +1,34 @@
-/* steno: words of passes over the same sound. SPDX-License-Identifier: MIT
+/* steno: words of passes over the same audio. SPDX-License-Identifier: MIT
  *
- * The unit of agreement: a word between spaces, and a character where words have no spaces between them (Chinese, Japanese, Thai, ...).
- * Two of them are the same when they are so in compatible form (NFKC), without case and without the punctuation around them. */
+ * The unit of agreement: a word between spaces, or a character in scripts without spaces between words (Chinese, Japanese, Thai, ...). Two
+ * units are equal if they are equal in compatibility form (NFKC), ignoring case and surrounding punctuation. */
 #ifndef STENO_LIVE_LIVE_WORDS_H
 #define STENO_LIVE_LIVE_WORDS_H
 #include <stddef.h>
 #include <steno/steno.h>
 
 struct word {
-    char *text;            /* as it came, the space before it included */
-    const char *key;       /* what is compared: behind the text, in the same block */
+    char *text;            /* as decoded, including the space before it */
+    const char *key;       /* comparison key, after the text in the same block */
     int64_t t0_ms, t1_ms;  /* -1: not known */
 };
 struct words { struct word *w; size_t n, cap; };
 
-/* One more. Copies. @return STENO_OK, STENO_ENOMEM */
+/* Appends a copy of a word. @return STENO_OK, STENO_ENOMEM */
 int live_words_add(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
-/* The units of a text that lies between these times: the first has its beginning and the last its end. @return as above */
+/* Appends the units of a text. The first unit has the start time, the last has the end time. @return as above */
 int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
-/* The same of a text of its own, before which a space is put where both scripts have some. @return as above */
+/* The same for a separate text. A space is added before it if both scripts use spaces. @return as above */
 int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
-/* Words [from, end) of w. @return as above */
+/* Appends words [from, end) of w. @return as above */
 int live_words_add_range(struct words *to, const struct words *w, size_t from, size_t end);
-void live_words_drop(struct words *w, size_t n); /* the first n of them */
+void live_words_drop(struct words *w, size_t n); /* drops the first n words */
 void live_words_clear(struct words *w);
 void live_words_free(struct words *w);
 int live_word_same(const struct word *a, const struct word *b);
 
-/* Where heard goes on behind what is known: the end of the shortest beginning that has the longest common subsequence with `known`; what
- * begins `after` or later, where they have nothing in common. @return STENO_OK, STENO_ENOMEM */
+/* Finds where heard continues after known: the end of the shortest prefix of heard with the longest common subsequence with known. If they
+ * have nothing in common, the first word that begins at after_ms or later. @return STENO_OK, STENO_ENOMEM */
 int live_words_behind(size_t *at, const struct words *heard, const struct words *known, int64_t after_ms);
 
 /* Words [from, end) as one text without spaces at its ends, malloc'd; NULL: no memory. */

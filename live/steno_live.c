@@ -1,4 +1,4 @@
-/* steno: live text for other programs. SPDX-License-Identifier: MIT */
+/* steno: live transcription for other programs. SPDX-License-Identifier: MIT */
 #include "steno_live.h"
 #include "live.h"
 #include <stdarg.h>
