@@ -1,4 +1,4 @@
-/* steno-hub: what is in the caches of both hubs. SPDX-License-Identifier: MIT */
+/* steno-hub: snapshots in the caches of both hubs. SPDX-License-Identifier: MIT */
 #include "cached.h"
 #include "folder.h"
 #include <stdio.h>
@@ -15,7 +15,7 @@ int hub_ref_read(char commit[HUB_REV_SZ], const char *repo, const char *ref)
     const size_t n = fread(commit, 1, HUB_REV_SZ - 1, f);
     fclose(f);
     commit[n] = '\0';
-    commit[strcspn(commit, "\r\n \t")] = '\0'; /* some have written a line */
+    commit[strcspn(commit, "\r\n \t")] = '\0'; /* some clients write a line */
     return commit[0] && !strchr(commit, '/') && commit[0] != '.';
 }
 
@@ -26,7 +26,7 @@ int hub_is_revision(const struct hub_snapshot *s, const char *rev)
     return hub_ref_read(commit, s->repo, rev) && strcmp(s->commit, commit) == 0;
 }
 
-/* `folder` NULL: as its commit says. */
+/* `folder` NULL: derived from its commit. */
 static int add_snapshot(struct hub_cache *c, const struct hub_snapshot *s, const char *folder, struct hub_error *e)
 {
     struct stat st;
@@ -73,7 +73,7 @@ static int add_repo(struct hub_cache *c, int hub, const char *id, char *repo, st
     return rc;
 }
 
-/* "ORG--NAME" as "ORG/NAME". @return 0: it is none */
+/* Converts "ORG--NAME" to "ORG/NAME". @return 0: it has another form */
 static int id_of(char id[HUB_ID_SZ], const char *name)
 {
     const char *dashes = strstr(name, "--");
@@ -82,7 +82,7 @@ static int id_of(char id[HUB_ID_SZ], const char *name)
     return !hub_id_fault(id);
 }
 
-/* ModelScope's clients before 1.38: ORG/NAME as two folders, with ___ for each dot, and the files in it. */
+/* ModelScope clients before 1.38: ORG/NAME as two folders, with ___ for each dot, and the files inside. */
 static int add_old(struct hub_cache *c, const char *dir, struct hub_error *e)
 {
     struct names orgs;
@@ -90,7 +90,7 @@ static int add_old(struct hub_cache *c, const char *dir, struct hub_error *e)
     for (size_t i = 0; i < orgs.n && rc == HUB_OK; i++) {
         struct names repos;
         if (orgs.name[i][0] == '.' || strstr(orgs.name[i], "--")) continue;
-        if (strcmp(orgs.name[i], "models") == 0 || strcmp(orgs.name[i], "hub") == 0) continue; /* which are looked into by themselves */
+        if (strcmp(orgs.name[i], "models") == 0 || strcmp(orgs.name[i], "hub") == 0) continue; /* handled separately */
         char *org = hub_format("%s/%s", dir, orgs.name[i]);
         if (!org) {
             rc = hub_no_memory(e, "a path");

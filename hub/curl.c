@@ -1,11 +1,11 @@
-/* steno-hub: libcurl, opened when it is needed. SPDX-License-Identifier: MIT */
+/* steno-hub: loads libcurl when it is needed. SPDX-License-Identifier: MIT */
 #include "curl.h"
 
 #if STENO_HUB_CURL
 #include <dlfcn.h>
 #include <string.h>
 
-/* Which flavour of TLS it has is all the same. It stays open until the program ends: libraries below it do not like to go. */
+/* Any TLS variant of the library works. It stays open until the program ends, because the libraries below it do not unload cleanly. */
 int curl_load(struct curl *c, struct hub_error *e)
 {
     static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4" };
@@ -29,5 +29,5 @@ int curl_load(struct curl *c, struct hub_error *e)
     return HUB_OK;
 }
 #else
-typedef int curl_is_left_out; /* a translation unit wants a declaration */
+typedef int curl_is_left_out; /* a translation unit must contain a declaration */
 #endif

@@ -1,14 +1,14 @@
-/* steno-hub: libcurl, opened when it is needed. SPDX-License-Identifier: MIT
+/* steno-hub: loads libcurl when it is needed. SPDX-License-Identifier: MIT
  *
- * Linking it would cost every start of the program 8 ms; its headers give the types. */
+ * Linking it would add 8 ms to every start of the program. Its headers provide the types. */
 #ifndef STENO_HUB_CURL_H
 #define STENO_HUB_CURL_H
 #include "hub_error.h"
 
 #if STENO_HUB_CURL
-#define CURL_DISABLE_DEPRECATION /* the library that is found may be older than the headers */
+#define CURL_DISABLE_DEPRECATION /* the installed library may be older than the headers */
 #include <curl/curl.h>
-#undef curl_easy_setopt /* the checks of types that its macros make are of calls by name */
+#undef curl_easy_setopt /* the type checks of its macros work only for calls by name */
 #undef curl_easy_getinfo
 
 #define CURL_CALLS(X) \

@@ -1,12 +1,12 @@
-/* steno-hub: hashes that name files. SPDX-License-Identifier: MIT */
+/* steno-hub: hashes of files. SPDX-License-Identifier: MIT */
 #include "digest.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- OpenSSL's, by its stable names -------------------------------------------------------------------------------------------- */
+/* ---- OpenSSL, by its stable names ---------------------------------------------------------------------------------------------- */
 
-/* The library stays open: it does not like to go. Where anything is missing, the portable bodies serve. */
+/* The library stays open, because it does not unload cleanly. If anything is missing, the portable code is used. */
 static void take_openssl(struct digest *d)
 {
     static const char *const names[] = { "libcrypto.so.3", "libcrypto.so.1.1" };

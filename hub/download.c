@@ -1,4 +1,4 @@
-/* steno-hub: a file from an address, whole and right or not at all. SPDX-License-Identifier: MIT */
+/* steno-hub: downloads a file, complete and verified or not at all. SPDX-License-Identifier: MIT */
 #include "download.h"
 #include "digest.h"
 #include "folder.h"
@@ -9,15 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 18, WORTH_ANEW = 1 << 20 /* so many bytes more, and tries are counted from the start again */ };
+enum { CHUNK = 1 << 18, WORTH_ANEW = 1 << 20 /* this number of new bytes resets the count of tries */ };
 
 struct work {
     const struct download *d;
     struct http *h;
     int fd;
-    int64_t at;            /* bytes in the partial, all of them hashed */
-    int from_start;        /* the server does not go on where we ended: no ranges */
-    int lost;              /* bytes that were there came again in this try */
+    int64_t at;            /* bytes in the partial file, all of them hashed */
+    int from_start;        /* the server does not support ranges */
+    int lost;              /* in this try, bytes were sent again */
     int failed;            /* e has the reason, which is not the connection */
     struct digest digest;
     struct hub_error e;
@@ -32,7 +32,7 @@ static int write_failed(struct work *w, int why)
     return hub_fail(&w->e, hub_write_status(why), "%s: cannot be written: %s", w->d->partial, strerror(why));
 }
 
-/* Forget what is there. */
+/* Discards the partial file. */
 static int start_over(struct work *w)
 {
     digest_drop(&w->digest);
@@ -50,7 +50,7 @@ static int too_many_bytes(struct work *w)
                                          "promised", w->d->what, (long long)w->d->size);
 }
 
-/* Does the body begin where the partial ends? If not, from the start. */
+/* Does the body begin where the partial file ends? If not, starts over. */
 static int on_begin(void *user, const struct http_answer *a)
 {
     struct work *w = user;
@@ -62,7 +62,7 @@ static int on_begin(void *user, const struct http_answer *a)
     }
     if (a->code == 206) {
         if (f->range_begin == w->at && (f->range_total < 0 || f->range_total == w->d->size)) return 0;
-        w->from_start = 1; /* bytes from elsewhere */
+        w->from_start = 1; /* bytes of another position */
         return 1;
     }
     if (f->length >= 0 && f->length != w->d->size) {
@@ -93,7 +93,7 @@ static int on_bytes(void *user, const void *data, size_t n)
     return 0;
 }
 
-/* Take what a run before has left. Bytes past the size are no beginning of this file. */
+/* Hashes what an earlier run has left. A partial file larger than the size does not belong to this file. */
 static int hash_partial(struct work *w)
 {
     const struct http_settings *s = http_settings_of(w->h);
@@ -118,12 +118,12 @@ static int hash_partial(struct work *w)
     return got < 0 || w->at > w->d->size ? start_over(w) : HUB_OK;
 }
 
-/* Bytes until all are there. */
+/* Fetches until all bytes are there. */
 static int fetch(struct work *w, struct hub_error *e)
 {
     const struct http_settings *s = http_settings_of(w->h);
     struct http_answer a;
-    int64_t best = w->at; /* of all tries: what a server without ranges sends again is no progress */
+    int64_t best = w->at; /* over all tries: bytes that a server without ranges sends again are no progress */
     for (int n = 0, odd = 0;; n++) {
         const struct http_request r = { .url = w->d->url, .what = w->d->what, .from = w->from_start ? 0 : w->at,
                                         .begin = on_begin, .bytes = on_bytes, .user = w };
@@ -136,11 +136,11 @@ static int fetch(struct work *w, struct hub_error *e)
         if (w->at == w->d->size) return HUB_OK;
         if (rc == HUB_ESTOPPED && w->from_start && !refused_range && odd++ < 2) continue;
         if (rc == HUB_ESTOPPED) return rc;
-        if (rc == HUB_OK && a.code == 416 && w->at && odd++ < 2) { /* nothing is behind what we have: it is not this file's beginning */
+        if (rc == HUB_OK && a.code == 416 && w->at && odd++ < 2) { /* nothing follows our bytes: they are not the start of this file */
             w->from_start = 1;
             continue;
         }
-        if (rc == HUB_OK && a.code == 403 && odd++ < 2) continue; /* a signed address that is over: the hub makes another */
+        if (rc == HUB_OK && a.code == 403 && odd++ < 2) continue; /* a signed URL has expired: the hub makes another */
         if (rc == HUB_OK && (a.code < 200 || a.code > 299)) rc = http_refused(w->h, &r, &a, e);
         else if (rc == HUB_OK)
             rc = hub_fail(e, HUB_ENET, "%s: the answer ended at byte %lld of %lld", w->d->what, (long long)w->at, (long long)w->d->size),
@@ -165,7 +165,7 @@ static const char *partial_name(const struct download *d)
     return slash ? slash + 1 : d->partial;
 }
 
-/* A pipe or a device is opened without waiting and found out then. */
+/* A pipe or a device is opened without blocking and then rejected. */
 static int partial_open(const struct download *d, struct hub_error *e)
 {
     struct stat st;
@@ -208,7 +208,7 @@ int download(struct http *h, const struct download *d, struct hub_error *e)
     }
     digest_drop(&w.digest);
     if (close(w.fd) && rc == HUB_OK) rc = hub_fail(e, hub_write_status(errno), "%s: cannot be written: %s", d->partial, strerror(errno));
-    if (rc == HUB_EDAMAGED) unlinkat(d->at, partial_name(d), 0); /* nothing to go on with */
+    if (rc == HUB_EDAMAGED) unlinkat(d->at, partial_name(d), 0); /* cannot be resumed */
     return rc;
 }
 

@@ -1,4 +1,4 @@
-/* steno-hub: what may be opened in a cache. SPDX-License-Identifier: MIT */
+/* steno-hub: safe access to files in a cache. SPDX-License-Identifier: MIT */
 #include "folder.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static int enter_part(int at, const char *part, int make)
     return mkdirat(at, part, 0777) && errno != EEXIST ? -1 : openat(at, part, HOW);
 }
 
-/* The folder that the last part of `path` lies in, and that part. `make`: what is missing is made */
+/* Opens the folder that contains the last part of `path`. *last: that part. `make`: missing folders are created */
 static int enter_parent(int at, const char *path, const char **last, int make)
 {
     int fd = fcntl(at, F_DUPFD_CLOEXEC, 3);

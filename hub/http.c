@@ -1,4 +1,4 @@
-/* steno-hub: one request, by libcurl. SPDX-License-Identifier: MIT */
+/* steno-hub: one HTTP request with libcurl. SPDX-License-Identifier: MIT */
 #include "http.h"
 #include "curl.h"
 #include "hub_clock.h"
@@ -10,24 +10,24 @@
 
 #if STENO_HUB_CURL
 enum { MOST_REDIRECTS = 20, CHUNK = 1 << 16 };
-enum { MOST_HEADER = 1 << 18, MOST_PAGE = 1 << 18 }; /* bytes of all header fields, and of a page that says why there is nothing */
+enum { MOST_HEADER = 1 << 18, MOST_PAGE = 1 << 18 }; /* maximum bytes of all header fields, and of the body of an error response */
 
 struct http {
     struct http_settings s;
     struct curl curl;
     CURL *easy;
     char origin[HUB_ORIGIN_SZ]; /* of the endpoint */
-    char reason[CURL_ERROR_SIZE]; /* of the last exchange that failed, in libcurl's words; "": none */
+    char reason[CURL_ERROR_SIZE]; /* libcurl's text for the last failed exchange; "": none */
 };
 
-/* A request at work. */
+/* A request in progress. */
 struct exchange {
     struct http *h;
     const struct http_request *r;
     struct http_answer *a;
     int begun, enough, stopped;
-    int endless;           /* header fields do not end */
-    int dropped;           /* the page of a failure was long or slow; its code counts */
+    int endless;           /* the header fields exceed the limit */
+    int dropped;           /* the body of an error response was long or slow, and is ignored */
     size_t n_header, n_page;
     double started_s, begun_s;
 };
@@ -96,7 +96,8 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 
 #define SET(option, value) rc = rc ? rc : h->curl.curl_easy_setopt(h->easy, option, value)
 
-/* What is the same in all requests. It is set once, since a library whose exchange has failed refuses some of it (CURLOPT_BUFFERSIZE). */
+/* Sets options that all requests share. They are set once, because after a failed exchange the library refuses some of them
+ * (CURLOPT_BUFFERSIZE). */
 static CURLcode set_always(struct http *h)
 {
     CURLcode rc = CURLE_OK;
@@ -120,7 +121,7 @@ static CURLcode set_always(struct http *h)
     return rc;
 }
 
-/* What a request has of its own. The token goes with those alone whose origin is the endpoint's. */
+/* Sets options of one request. The token is sent only if the origin is the endpoint's. */
 static CURLcode set_up(struct http *h, struct exchange *x, const char *url, struct curl_slist *fields)
 {
     CURLcode rc = CURLE_OK;
@@ -183,7 +184,7 @@ static struct curl_slist *fields_of(struct http *h, const struct http_request *r
     return list;
 }
 
-/* libcurl's reason as a status; what a reset, a stall or a cut is may be well at another try. */
+/* Converts libcurl's error to a status. A reset, a stall or a cut connection may succeed at another try. */
 static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
 {
     struct http *h = x->h;
@@ -201,7 +202,7 @@ static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
     return hub_fail(e, HUB_ENET, "%s: %s", what, why);
 }
 
-/* One request to one address. */
+/* One request to one URL. */
 static int exchange(struct exchange *x, const char *url, char **next, struct hub_error *e)
 {
     struct http *h = x->h;

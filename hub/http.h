@@ -1,8 +1,8 @@
-/* steno-hub: requests. SPDX-License-Identifier: MIT
+/* steno-hub: HTTP requests. SPDX-License-Identifier: MIT
  *
- * One request at a time, over connections that are kept. Redirects are followed here, not by the library: https never leads to http, and
- * the token goes to the endpoint's own scheme, host and port alone. Addresses that a redirect leads to may be signed, so none of them is
- * ever printed or kept. */
+ * One request at a time, over persistent connections. Redirects are followed here, not by the library: https never redirects to http, and
+ * the token is sent only to the endpoint's own scheme, host and port. A redirect may lead to a signed URL, so these URLs are never printed
+ * or stored. */
 #ifndef STENO_HUB_HTTP_H
 #define STENO_HUB_HTTP_H
 #include "http_fields.h"
@@ -12,62 +12,63 @@
 struct http;
 
 struct http_settings {
-    const char *endpoint; /* whose origin may see the token; NULL: nobody */
-    const char *token;    /* NULL: none */
-    const char *cookie;   /* sent with the token, NULL: none */
+    const char *endpoint; /* only its origin receives the token; NULL: no origin does */
+    const char *token;    /* may be NULL */
+    const char *cookie;   /* sent with the token; may be NULL */
     const char *agent;    /* "steno/1.0" */
-    const char *proof;    /* file of certificates, NULL: the system's */
-    int answer_s, stall_s; /* how long an answer may take to begin, and a body to go on */
+    const char *proof;    /* file of certificates; NULL: the system's */
+    int answer_s, stall_s; /* maximum time until a response begins, and between parts of a body */
     int tries;            /* after the first one */
-    int64_t most;         /* of a body in memory */
-    int (*stop)(void *user); /* asked often; not 0: give up */
-    void (*waiting)(void *user, double seconds, const char *why); /* before another try; NULL: nobody wants to know */
+    int64_t most;         /* maximum size of a body in memory */
+    int (*stop)(void *user); /* called often; non-zero cancels */
+    void (*waiting)(void *user, double seconds, const char *why); /* called before another try; may be NULL */
     void *user;
 };
 
-/* Version of the library that requests are made with, or why there is none. @return HUB_OK or HUB_ENET, with *e */
+/* Version of the HTTP library, or why there is none. @return HUB_OK or HUB_ENET, with *e */
 int http_library(char *version, size_t n, struct hub_error *e);
 
-/* Of `s` everything is copied but its texts, which stay the caller's. */
+/* Copies `s`, except its texts, which must stay valid. */
 int http_open(struct http **out, const struct http_settings *s, struct hub_error *e);
 void http_close(struct http *h);
 const struct http_settings *http_settings_of(const struct http *h);
 
 struct http_answer {
-    int code;        /* 0: there was none */
-    int again;       /* another try may help */
+    int code;        /* 0: no response */
+    int again;       /* another try may succeed */
     struct http_fields fields;
 };
 
 struct http_request {
-    const char *url, *what; /* what it is called in messages */
+    const char *url, *what; /* its name in messages */
     const char *accept;     /* NULL: anything */
-    int64_t from;           /* > 0: from this byte on */
-    int head;               /* no body is wanted */
-    int first;              /* of a body only the first byte, for servers that refuse what `head` asks */
-    int stay;               /* a redirect to another origin is the answer */
-    /* A body with a code of 200 to 299: first begin, then bytes. Not 0: enough, with the reason kept by the caller. */
+    int64_t from;           /* > 0: first byte of the requested range */
+    int head;               /* HEAD request, without a body */
+    int first;              /* GET of the first byte only, for servers that refuse HEAD */
+    int stay;               /* a redirect to another origin is the final response */
+    /* A body with a code of 200 to 299: begin is called first, then bytes. A non-zero return ends the transfer; the caller keeps the
+     * reason. */
     int (*begin)(void *user, const struct http_answer *a);
     int (*bytes)(void *user, const void *data, size_t n);
     void *user;
 };
 
-/* One try. @return HUB_OK when there was an answer of whatever code, and all of its body where one was wanted; HUB_ESTOPPED also when
- * begin or bytes had enough. a->fields are those of where the last redirect leads. */
+/* Makes one try. @return HUB_OK if there was a response with any code, and its complete body if requested; HUB_ESTOPPED also if begin or
+ * bytes ended it. a->fields are those of the last redirect's target. */
 int http_try(struct http *h, const struct http_request *r, struct http_answer *a, struct hub_error *e);
 
-/* Wait before try number `n` (from 1), as the answer asks for or else 1, 2, 4, 8, 8, ... seconds. `why`: not of *e.
- * @return HUB_OK; HUB_ENET: it asks for more than five minutes; HUB_ESTOPPED */
+/* Waits before try number `n` (from 1): as long as the response requests, or else 1, 2, 4, 8, 8, ... seconds. `why` must not point into *e.
+ * @return HUB_OK; HUB_ENET: more than five minutes were requested; HUB_ESTOPPED */
 int http_wait(struct http *h, int n, const struct http_answer *a, const char *why, struct hub_error *e);
 
-/* What an answer whose code is not 2xx means. */
+/* Error for a response whose code is not 2xx. */
 int http_refused(const struct http *h, const struct http_request *r, const struct http_answer *a, struct hub_error *e);
 
-/* The header fields of an address, with all tries, by HEAD or, where a server refuses that, by the first byte. Those of the origin itself
- * count: where it redirects to another one a->code is the redirect's. `a` is valid after a failure, too; its code is 0 then where there was
- * no answer. */
+/* Reads the header fields of a URL, with retries. It uses HEAD, or a request for the first byte if the server refuses HEAD. Only the origin
+ * itself counts: if it redirects to another origin, a->code is that of the redirect. `a` is valid after a failure, too; its code is then 0
+ * if there was no response. */
 int http_meta(struct http *h, const char *url, const char *what, struct http_answer *a, struct hub_error *e);
 
-/* A text, with all tries. *text is malloc'd and ends in a NUL. */
+/* Reads a text, with retries. *text is malloc'd and ends with a NUL. */
 int http_text(struct http *h, const char *url, const char *what, char **text, struct http_fields *fields, struct hub_error *e);
 #endif

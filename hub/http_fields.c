@@ -1,4 +1,4 @@
-/* steno-hub: the header fields of an answer that count. SPDX-License-Identifier: MIT */
+/* steno-hub: relevant header fields of a response. SPDX-License-Identifier: MIT */
 #include "http_fields.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void http_fields_begin(struct http_fields *f)
     f->retry_s = -1;
 }
 
-/* Digits alone, up to 18 of them; else -1. */
+/* Parses a number of at most 18 digits and nothing else; otherwise -1. */
 static int64_t whole(const char *s, size_t n)
 {
     int64_t v = 0;
@@ -45,7 +45,7 @@ static void copy_tag(char *to, size_t size, const char *text)
     to[strcspn(to, "\"")] = '\0';
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT" as seconds; -1: it is none. */
+/* Parses "Sun, 06 Nov 1994 08:49:37 GMT" to seconds; -1: not a date. */
 static double date_of(const char *s)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -60,7 +60,7 @@ static double date_of(const char *s)
     return (double)timegm(&t);
 }
 
-/* Seconds, or a date, which is of the server's clock. What is neither is as if it were not there. */
+/* Seconds, or a date of the server's clock. Anything else is ignored. */
 static void take_retry(struct http_fields *f)
 {
     const size_t n = strspn(f->retry, "0123456789");
@@ -74,7 +74,7 @@ static void take_retry(struct http_fields *f)
     if (f->retry_s < 0) f->retry_s = 0;
 }
 
-/* "bytes 5-9/10", "bytes 5-9/" and a star, "bytes " with a star and "/10". What is wrong in any part is as if it were not there. */
+/* "bytes 5-9/10", "bytes 5-9/" and a star, "bytes " with a star and "/10". A field with any error is ignored. */
 static void take_range(struct http_fields *f, const char *s)
 {
     if (strncasecmp(s, "bytes", 5) != 0 || (s[5] != ' ' && s[5] != '=')) return;
@@ -84,7 +84,7 @@ static void take_range(struct http_fields *f, const char *s)
     if (!slash) return;
     const int64_t total = strcmp(slash + 1, "*") == 0 ? -1 : whole_text(slash + 1);
     if (total < 0 && strcmp(slash + 1, "*") != 0) return;
-    if (s[0] == '*' && slash == s + 1) { /* instead of any that came before */
+    if (s[0] == '*' && slash == s + 1) { /* replaces an earlier field */
         f->range_begin = -1;
         f->range_total = total;
         return;
@@ -114,7 +114,7 @@ static void take_link(struct http_fields *f, const char *s)
     }
 }
 
-/* "resolvers";r=0;t=55: nothing is left for 55 seconds */
+/* "resolvers";r=0;t=55: no requests are left for 55 seconds */
 static void take_limit(struct http_fields *f, const char *s)
 {
     const char *r = strstr(s, "r="), *t = strstr(s, "t=");

@@ -1,4 +1,4 @@
-/* steno-hub: tries, waits between them, and answers in memory. SPDX-License-Identifier: MIT */
+/* steno-hub: retries, waits between them, and responses in memory. SPDX-License-Identifier: MIT */
 #include "hub_clock.h"
 #include "http.h"
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 int http_wait(struct http *h, int n, const struct http_answer *a, const char *why, struct hub_error *e)
 {
     static const int usual[] = { 1, 2, 4, 8 };
-    enum { LONGEST = 310 }; /* limits are per five minutes */
+    enum { LONGEST = 310 }; /* rate limits are per five minutes */
     const struct http_settings *s = http_settings_of(h);
     const double begun = hub_now_s(), jitter = 0.25 * (begun - (double)(long long)begun);
     const double wait = a->fields.retry_s >= 0 ? a->fields.retry_s : usual[n > 4 ? 3 : n - 1] + jitter;
@@ -24,7 +24,7 @@ int http_wait(struct http *h, int n, const struct http_answer *a, const char *wh
     }
 }
 
-/* A refusal without a hub's reason may be a mirror's, which does not know of such requests. */
+/* A refusal without a hub's error code may come from a mirror that does not support the request. */
 static int unserved(int status, const struct http_fields *f, struct hub_error *e)
 {
     e->unserved = !f->fault[0];
@@ -91,7 +91,7 @@ static int begin(void *user, const struct http_answer *a)
     return take(m, "", 0);
 }
 
-/* Tries until there is an answer with a code of 200 to `last`; `m` is what takes its body, or NULL. */
+/* Retries until there is a response with a code of 200 to `last`. `m` receives its body; may be NULL. */
 static int try_all(struct http *h, const struct http_request *r, int last, struct http_answer *a, const struct memory *m,
                    struct hub_error *e)
 {
@@ -99,7 +99,7 @@ static int try_all(struct http *h, const struct http_request *r, int last, struc
     for (int n = 0;; n++) {
         int rc = http_try(h, r, a, e);
         if (m && m->failed) return *e = m->e, e->status;
-        if (rc == HUB_ESTOPPED && r->first && a->code) rc = HUB_OK; /* the body was not wanted */
+        if (rc == HUB_ESTOPPED && r->first && a->code) rc = HUB_OK; /* the body is not needed */
         if (rc == HUB_OK && (a->code < 200 || a->code > last)) rc = http_refused(h, r, a, e);
         if (rc == HUB_OK && m && !m->p) rc = hub_fail(e, HUB_ENET, "%s: the answer is empty", r->what);
         if (rc == HUB_OK && m && strlen(m->p) != m->n) rc = hub_fail(e, HUB_ENET, "%s: the answer is not text", r->what);

@@ -1,10 +1,10 @@
-/* steno-hub: what is asked of the hubs. SPDX-License-Identifier: MIT */
+/* steno-hub: requests to the hubs' APIs. SPDX-License-Identifier: MIT */
 #include "hub_api.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The answer to a question; all three are freed. */
+/* Makes a request, and frees its three texts. */
 static int ask(struct http *h, char *url, const char *what, char **text, struct http_fields *fields, struct hub_error *e)
 {
     *text = NULL;
@@ -13,7 +13,7 @@ static int ask(struct http *h, char *url, const char *what, char **text, struct 
     return rc;
 }
 
-/* What Hugging Face's hub says of a revision. */
+/* Requests Hugging Face's data of a revision. */
 static int ask_revision(struct http *h, const struct hub_env *env, const char *id, const char *rev, char **text, struct hub_error *e)
 {
     struct http_fields fields;
@@ -37,7 +37,7 @@ int hub_ask_commit(char commit[HUB_REV_SZ], struct http *h, const struct hub_env
     return rc;
 }
 
-/* The next page is taken from our endpoint, whatever host the link names: of a mirror it may be the hub's own. */
+/* The next page is read from our endpoint, whatever host the link names: a mirror may return links to the hub itself. */
 static char *next_page(const char *base, const char *link)
 {
     const char *query = strchr(link, '?');
@@ -106,7 +106,7 @@ int hub_ask_file(struct hub_file *f, char commit[HUB_REV_SZ], int *there, struct
     free(url);
     *there = !(rc == HUB_EABSENT && a.code == 404 && (!is->fault[0] || strcmp(is->fault, "EntryNotFound") == 0));
     if (rc != HUB_OK) return rc;
-    const int moved = a.code >= 300; /* the length is that of the redirect, and so may be the hash */
+    const int moved = a.code >= 300; /* length, and possibly hash, are those of the redirect */
     const char *hash = is->linked_etag[0] ? is->linked_etag : moved ? "" : is->etag;
     f->size = is->linked_size >= 0 ? is->linked_size : moved ? -1 : a.code == 206 ? is->range_total : is->length;
     if (!commit[0] && hub_is_commit(is->commit)) snprintf(commit, HUB_REV_SZ, "%s", is->commit);

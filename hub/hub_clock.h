@@ -2,5 +2,5 @@
 #ifndef STENO_HUB_HUB_CLOCK_H
 #define STENO_HUB_HUB_CLOCK_H
 
-double hub_now_s(void); /* seconds since some moment */
+double hub_now_s(void); /* seconds since an arbitrary moment */
 #endif

@@ -1,4 +1,4 @@
-/* steno-hub: what the environment says of hubs and caches. SPDX-License-Identifier: MIT */
+/* steno-hub: settings of hubs and caches from the environment. SPDX-License-Identifier: MIT */
 #include "hub_env.h"
 #include "folder.h"
 #include "hub_name.h"
@@ -30,7 +30,7 @@ static int seconds(const char *name, int usual)
     return s > 0 && s <= 86400 ? (int)s : usual;
 }
 
-/* `text` with ~ at its beginning and $NAME, ${NAME} replaced, as Python's expanduser and expandvars do; unknown names stay. */
+/* `text` with a leading ~ and $NAME, ${NAME} replaced, as in Python's expanduser and expandvars; unknown names stay. */
 static char *expanded(const char *text)
 {
     const char *home = var("HOME");
@@ -59,7 +59,7 @@ static char *expanded(const char *text)
     return out;
 }
 
-/* dir/sub, where `dir` is a variable's text. */
+/* dir/sub, where `dir` is the text of a variable. */
 static char *below(const char *dir, const char *sub)
 {
     char *at = expanded(dir), *path = at && sub[0] ? hub_format("%s/%s", at, sub) : NULL;
@@ -68,7 +68,7 @@ static char *below(const char *dir, const char *sub)
     return path;
 }
 
-/* The user's folder for caches + sub. *none becomes 1 where there is no such folder. */
+/* The user's cache folder + sub. *none becomes 1 if there is no such folder. */
 static char *user_cache(const char *sub, int *none)
 {
     const char *xdg = var("XDG_CACHE_HOME"), *home = var("HOME");
@@ -98,7 +98,7 @@ static char *ms_cache(int *none)
 {
     const char *dir = var("MODELSCOPE_CACHE"), *home = var("HOME");
     if (dir) return below(dir, "");
-    if (home) return hub_format("%s/.cache/modelscope", home); /* XDG_CACHE_HOME is not asked there */
+    if (home) return hub_format("%s/.cache/modelscope", home); /* XDG_CACHE_HOME is not used there */
     *none = 1;
     return NULL;
 }
@@ -111,7 +111,7 @@ static char *trimmed(const char *text)
     return hub_format("%.*s", (int)n, text);
 }
 
-/* A token is one word of visible characters; else it would be another header field. */
+/* A token is one word of visible characters; otherwise it could contain another header field. */
 static char *token_of(char *text)
 {
     for (const char *p = text; p && *p; p++)
@@ -140,7 +140,7 @@ static char *token_file(void)
     return token_of(trimmed(text));
 }
 
-/* The address without slashes at its end. */
+/* The URL without trailing slashes. */
 static char *endpoint(const char *const *names, const char *usual)
 {
     const char *v = NULL;

@@ -1,4 +1,4 @@
-/* steno-hub: what goes wrong, in words and as a number. SPDX-License-Identifier: MIT */
+/* steno-hub: errors as text and status. SPDX-License-Identifier: MIT */
 #include "hub_error.h"
 #include <errno.h>
 #include <stdarg.h>

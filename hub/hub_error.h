@@ -1,21 +1,21 @@
-/* steno-hub: what goes wrong, in words and as a number. SPDX-License-Identifier: MIT */
+/* steno-hub: errors as text and status. SPDX-License-Identifier: MIT */
 #ifndef STENO_HUB_HUB_ERROR_H
 #define STENO_HUB_HUB_ERROR_H
 
 enum hub_status {
     HUB_OK,
-    HUB_EARG,     /* what was asked for is no name, address or path */
-    HUB_EABSENT,  /* the hub, or offline the cache, has no such thing, or does not give it away */
-    HUB_EDAMAGED, /* its bytes are not those that were promised, at the second try, too */
-    HUB_EWRITE,   /* the disk is full, or may not be written */
-    HUB_ENET,     /* no answer, or none that helps, after all tries; no library to ask with */
+    HUB_EARG,     /* the request is not a valid name, URL or path */
+    HUB_EABSENT,  /* the hub, or offline the cache, does not have it or denies access */
+    HUB_EDAMAGED, /* its bytes do not match the expected hash, even at the second try */
+    HUB_EWRITE,   /* the disk is full or not writable */
+    HUB_ENET,     /* no useful response after all retries, or no HTTP library */
     HUB_ENOMEM,
-    HUB_ESTOPPED  /* the caller wanted an end */
+    HUB_ESTOPPED  /* the caller cancelled */
 };
 
 struct hub_error {
     int status; /* enum hub_status */
-    int unserved; /* a server refused a request of this kind without saying that there is nothing: another kind may help */
+    int unserved; /* a server refused this kind of request without saying that the file is missing: another kind may work */
     char text[1024];
 };
 
@@ -25,11 +25,11 @@ struct hub_error {
 #define HUB_FORMAT(f, a)
 #endif
 
-/* Records and returns `status`. */
+/* Stores and returns `status`. */
 int hub_fail(struct hub_error *e, int status, const char *fmt, ...) HUB_FORMAT(3, 4);
-int hub_write_status(int why); /* of an errno: HUB_ENOMEM or HUB_EWRITE */
-int hub_no_memory(struct hub_error *e, const char *what); /* what it was for */
+int hub_write_status(int why); /* for an errno: HUB_ENOMEM or HUB_EWRITE */
+int hub_no_memory(struct hub_error *e, const char *what); /* what: purpose of the memory */
 
-/* Text of any length. @return malloc'd text, or NULL */
+/* Formats text of any length. @return malloc'd text, or NULL */
 char *hub_format(const char *fmt, ...) HUB_FORMAT(1, 2);
 #endif

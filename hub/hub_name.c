@@ -1,4 +1,4 @@
-/* steno-hub: names that come from outside, and addresses made of them. SPDX-License-Identifier: MIT */
+/* steno-hub: checks names from outside, and builds URLs from them. SPDX-License-Identifier: MIT */
 #include "hub_name.h"
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -92,7 +92,7 @@ int hub_is_https(const char *url)
     return strncasecmp(url, "https://", 8) == 0;
 }
 
-enum { HOST_MOST = 250, PORT_SZ = 6 /* with its colon */ };
+enum { HOST_MOST = 250, PORT_SZ = 6 /* including the colon */ };
 
 int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
 {

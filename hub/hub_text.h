@@ -7,9 +7,9 @@
 struct hub_text {
     char *p; /* [n], then a NUL; malloc'd; NULL: nothing was added */
     size_t n, cap;
-    int failed; /* 1: there was no memory for all of it */
+    int failed; /* 1: memory ran out */
 };
 
 void hub_text_add(struct hub_text *t, const char *fmt, ...) HUB_FORMAT(2, 3);
-void hub_text_json(struct hub_text *t, const char *text); /* a string with quotes */
+void hub_text_json(struct hub_text *t, const char *text); /* appends a string with quotes */
 #endif

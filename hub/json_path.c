@@ -1,4 +1,4 @@
-/* steno-hub: JSON, value by value, each with where it stands. SPDX-License-Identifier: MIT */
+/* steno-hub: JSON, value by value, each with its path. SPDX-License-Identifier: MIT */
 #include "json_path.h"
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void cut(struct json_path *j, size_t n)
     j->at[n] = '\0';
 }
 
-/* What stands before a value: its level's path, and [] in a list, or the key that has just been read. */
+/* Sets the path of a value: that of its level, followed by [] in a list, or by the last key. */
 static void stand(struct json_path *j, int depth, const char *key)
 {
     cut(j, j->level[depth]);

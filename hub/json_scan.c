@@ -39,7 +39,7 @@ static char *put_utf8(char *to, uint32_t cp)
     return to;
 }
 
-/* \uXXXX at s + 2, or a pair of them; what stands for nothing is U+FFFD. @return behind it, NULL: it is none */
+/* Decodes \uXXXX at s + 2, or a surrogate pair; an invalid code point becomes U+FFFD. @return the end of it, NULL: malformed */
 static char *take_unicode(char **to, char *s)
 {
     uint32_t cp, low;
@@ -54,14 +54,14 @@ static char *take_unicode(char **to, char *s)
     return s;
 }
 
-/* The string at p, which begins with a quote, into place. 0: it is none */
+/* Decodes the string at p, which begins with a quote, in place. 0: malformed */
 static int take_string(struct json_scan *j)
 {
     static const char name[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
     char *s = j->p + 1, *to = s;
     j->s = s;
     while (*s != '"') {
-        if ((unsigned char)*s < ' ') return 0; /* a NUL is the end of all */
+        if ((unsigned char)*s < ' ') return 0; /* a NUL ends the text */
         if (*s != '\\') {
             *to++ = *s++;
             continue;

@@ -1,4 +1,4 @@
-/* steno-hub: models that have a name. SPDX-License-Identifier: MIT */
+/* steno-hub: the table of named models. SPDX-License-Identifier: MIT */
 #include "known.h"
 #include "hub_env.h"
 #include <stdio.h>

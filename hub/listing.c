@@ -1,4 +1,4 @@
-/* steno-hub: the files of a repository, as a hub lists them. SPDX-License-Identifier: MIT */
+/* steno-hub: the files of a repository, from a hub's response. SPDX-License-Identifier: MIT */
 #include "listing.h"
 #include "json_path.h"
 #include <stdio.h>
@@ -38,7 +38,7 @@ void hub_listing_free(struct hub_listing *l)
     *l = (struct hub_listing){ 0 };
 }
 
-/* One entry while it is read; texts lie in the answer. */
+/* One entry while it is read; its texts are in the response. */
 struct entry {
     const char *type, *path, *oid, *lfs, *xet;
     int64_t size, lfs_size;
@@ -99,7 +99,7 @@ int hub_listing_hf(struct hub_listing *l, char *text, const char *from, struct h
     return j.piece == JSON_PIECE_BAD || !is_list ? not_json(from, e) : HUB_OK;
 }
 
-/* ModelScope says what went wrong inside an answer that looks well. */
+/* ModelScope reports errors inside a response with a success code. */
 static int told_by_ms(int64_t code, const char *why, const char *from, struct hub_error *e)
 {
     if (code < 0) return not_json(from, e);
@@ -150,7 +150,7 @@ int hub_commit_hf(char commit[41], char *text, const char *from, struct hub_erro
     return hub_names_hf(NULL, commit, text, from, e);
 }
 
-/* Hits are written in the order of the answer; a name that is none is left out, since nothing is made of it here. */
+/* Adds a hit in the order of the response. Invalid names are left out, because nothing is created from them here. */
 static int add_hit(struct hub_hit *h, int n, int most, const char *id, const struct hub_hit *it)
 {
     if (n >= most || !id || hub_id_fault(id)) return n;
@@ -159,7 +159,7 @@ static int add_hit(struct hub_hit *h, int n, int most, const char *id, const str
     return n + 1;
 }
 
-/* Where an answer has its hits; older: a second name of the id, which counts where the first is missing. NULL: there is none. */
+/* Paths of hits in a response. older: alternative path of the id, if the first is missing; may be NULL. */
 struct hits_at { const char *list, *hit, *id, *older, *downloads, *likes; };
 
 static int hits_read(const struct hits_at *at, struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e)

@@ -1,4 +1,4 @@
-/* steno-hub: the files of a repository, as a hub lists them. SPDX-License-Identifier: MIT */
+/* steno-hub: the files of a repository, from a hub's response. SPDX-License-Identifier: MIT */
 #ifndef STENO_HUB_LISTING_H
 #define STENO_HUB_LISTING_H
 #include "hub_error.h"
@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct hub_file {
-    char *path;              /* inside the repository; hub_path_fault finds nothing */
+    char *path;              /* inside the repository; checked with hub_path_fault */
     int64_t size;
     char hash[HUB_HASH_SZ];  /* 64 digits: sha256 of the content; 40: git's sha1 of it */
-    char blob[41];           /* git's own name of it, "": not known; of a large file that of what stands for it */
-    char xet[HUB_HASH_SZ];   /* another name, which others write down */
+    char blob[41];           /* git's name of the file, "": not known; of a large file, that of its pointer */
+    char xet[HUB_HASH_SZ];   /* an additional name, which other clients record */
     int is_lfs;
 };
 
@@ -20,27 +20,27 @@ struct hub_listing {
     size_t n, cap;
 };
 
-/* What a caller may give to a repository: more files are no model. */
+/* Maximum number of files in a repository; no model has more. */
 enum { HUB_MOST_FILES = 20000 };
 
 int hub_listing_add(struct hub_listing *l, const char *path, int64_t size, const char *hash, struct hub_error *e);
 const struct hub_file *hub_listing_find(const struct hub_listing *l, const char *path);
 void hub_listing_free(struct hub_listing *l);
 
-/* Add what an answer lists; `text` is used up. `from` is whose answer it is, for messages.
- * Files whose names could lead out of a folder are an error, not left out: such a repository is not to be trusted. */
+/* Adds the files of a response; `text` is overwritten. `from`: the sender, for messages. A file name that could lead out of a folder is an
+ * error, because such a repository cannot be trusted. */
 int hub_listing_hf(struct hub_listing *l, char *text, const char *from, struct hub_error *e);
 int hub_listing_ms(struct hub_listing *l, char *text, const char *from, struct hub_error *e);
 
-/* The commit in Hugging Face's answer about a revision. */
+/* The commit in Hugging Face's data of a revision. */
 int hub_commit_hf(char commit[41], char *text, const char *from, struct hub_error *e);
 
-/* The commit and the names of all files in that answer; sizes are -1, hashes "". */
+/* The commit and the names of all files in these data; sizes are -1, hashes "". */
 int hub_names_hf(struct hub_listing *l, char commit[41], char *text, const char *from, struct hub_error *e);
 
-/* Names of repositories in the answer to a search. */
+/* Names of repositories in a search response. */
 struct hub_hit { char id[HUB_ID_SZ]; int64_t downloads, likes; };
-/* @return how many, at most `most`; -1 with an error */
+/* @return their number, at most `most`; -1 with an error */
 int hub_hits_hf(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e);
 int hub_hits_ms(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e);
 #endif

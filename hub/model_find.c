@@ -1,4 +1,4 @@
-/* steno-hub: models in the caches of both hubs, by name. SPDX-License-Identifier: MIT */
+/* steno-hub: finds models in the caches of both hubs by name. SPDX-License-Identifier: MIT */
 #include "model_find.h"
 #include "place.h"
 #include "wanted.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whatever has the ending of weights counts, also what no loader here reads: who opens it is told why not. */
+/* Any file with an extension of weights counts, even if no loader here supports it. Opening it then gives the reason. */
 static int has_weights(const struct names *n)
 {
     static const char *const end[] = { ".safetensors", ".pt", ".bin", ".npz" };
@@ -37,7 +37,7 @@ int hub_models_in(struct names *out, const char *folder, struct hub_error *e)
 int hub_spec_read(struct hub_spec *s, const char *name, struct hub_error *e)
 {
     const char *at = strchr(name, '@'), *colon = strchr(name, ':');
-    if (at && colon && at > colon) at = NULL; /* of the file's name */
+    if (at && colon && at > colon) at = NULL; /* part of the file's name */
     const size_t n_id = at ? (size_t)(at - name) : colon ? (size_t)(colon - name) : strlen(name);
     const size_t n_rev = !at ? 0 : colon ? (size_t)(colon - at - 1) : strlen(at + 1);
     memset(s, 0, sizeof *s);
@@ -53,7 +53,7 @@ int hub_spec_read(struct hub_spec *s, const char *name, struct hub_error *e)
                  : HUB_OK;
 }
 
-/* The model in a snapshot: the file of that name, else the folder, else the only file that is a model. */
+/* The model in a snapshot: the file of that name, else the folder, else the only model file. */
 static char *model_in(const struct hub_snapshot *s, const char *file, struct hub_error *e)
 {
     struct names models;

@@ -30,7 +30,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Takes the stream over. */
+/* Takes ownership of the stream. */
 static int names_of_stream(struct names *out, DIR *d, struct hub_error *e)
 {
     int rc = HUB_OK;
@@ -78,11 +78,11 @@ static int depth_of(const char *path)
     return n;
 }
 
-/* One name of a folder: of a folder, which is looked into later, or of anything else. */
+/* Sorts one name of a folder: a folder is visited later, anything else is listed. */
 static int sort_out(const struct walk *w, int fd, const char *folder, const char *name)
 {
     struct stat st;
-    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW)) return HUB_OK; /* it has just gone */
+    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW)) return HUB_OK; /* removed meanwhile */
     char *path = hub_format("%s%s%s", folder, folder[0] ? "/" : "", name);
     if (!path) return hub_no_memory(w->e, "a path");
     int rc = HUB_OK;

@@ -1,4 +1,4 @@
-/* steno-hub: addresses of a hub's pages as names of models. SPDX-License-Identifier: MIT */
+/* steno-hub: URLs of a hub's web pages as names of models. SPDX-License-Identifier: MIT */
 #include "page.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const struct { const char *host; int hub; } hosts[] = {
     { "modelscope.cn", HUB_MS },  { "www.modelscope.cn", HUB_MS },  { "modelscope.ai", HUB_MS }, { "www.modelscope.ai", HUB_MS },
 };
 
-/* What leads from a model's page to a revision or a file. */
+/* Parts of a URL between a model's page and a revision or a file. */
 static const struct { int hub; const char *way; int has_rev, has_file; } ways[] = {
     { HUB_HF, "tree", 1, 0 },   { HUB_HF, "commit", 1, 0 }, { HUB_HF, "commits", 1, 0 },   { HUB_HF, "blob", 1, 1 },
     { HUB_HF, "resolve", 1, 1 }, { HUB_HF, "raw", 1, 1 },   { HUB_MS, "summary", 0, 0 },   { HUB_MS, "quickstart", 0, 0 },
@@ -25,7 +25,7 @@ static int hex(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* %XX as the bytes they stand for, in place. @return 0, or -1: there is a NUL, or no such digits */
+/* Decodes %XX in place. @return 0, or -1: a NUL, or invalid digits */
 static int unescape(char *text)
 {
     char *to = text;
@@ -43,7 +43,7 @@ static int unescape(char *text)
     return 0;
 }
 
-/* Which hub's, and where its path begins. @return hub, or -1 */
+/* Finds the hub, and the start of the path. @return hub, or -1 */
 static int hub_of(const struct hub_env *env, const char *url, const char **path)
 {
     char origin[HUB_ORIGIN_SZ], other[HUB_ORIGIN_SZ], host[HUB_ORIGIN_SZ];
@@ -59,13 +59,13 @@ static int hub_of(const struct hub_env *env, const char *url, const char **path)
         const char *end = env->hub[hub].endpoint;
         const size_t n = strlen(end);
         if (hub_origin(other, end) || strcmp(origin, other) != 0) continue;
-        if (strncmp(url, end, n) == 0 && strchr("/?#", url[n])) *path = url + n; /* it may have a path of its own */
+        if (strncmp(url, end, n) == 0 && strchr("/?#", url[n])) *path = url + n; /* the endpoint may have a path of its own */
         return hub == HUB_HF && strncmp(*path, "/models/", 8) == 0 ? HUB_MS : hub;
     }
     return -1;
 }
 
-/* part[from] and those behind it, with slashes. @return 0, or -1: it is too long */
+/* Joins part[from] and the parts after it with slashes. @return 0, or -1: too long */
 static int join(char *out, size_t size, char *const *part, int from, int n)
 {
     size_t at = 0;
@@ -84,7 +84,7 @@ static int copy(char *out, size_t size, const char *text)
     return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
-/* What stands behind ORG/NAME. */
+/* Parses the part after ORG/NAME. */
 static const char *read_way(struct hub_spec *s, int hub, char *const *part, int n)
 {
     const int is_view = n > 1 && strcmp(part[0], "file") == 0 && strcmp(part[1], "view") == 0;
@@ -118,7 +118,7 @@ static const char *read_path(struct hub_spec *s, int hub, char *path)
     return read_way(s, hub, part + from + 2, n - from - 2);
 }
 
-/* fileName=model.pt of what stands behind the question mark. */
+/* Finds fileName=model.pt in the query. */
 static const char *read_query(struct hub_spec *s, const char *query)
 {
     static const char key[] = "fileName=";

@@ -1,10 +1,10 @@
-/* steno-hub: where a file of a repository lies. SPDX-License-Identifier: MIT */
+/* steno-hub: paths of a repository's files in a cache. SPDX-License-Identifier: MIT */
 #include "place.h"
 #include "sha.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* "ORG/NAME" as "ORG--NAME". */
+/* Converts "ORG/NAME" to "ORG--NAME". */
 static char *folder_name(const char *id)
 {
     const char *slash = strchr(id, '/');
@@ -40,7 +40,7 @@ static char *link_target(const char *path, const char *hash)
     return target;
 }
 
-/* What is known of a file whose name does not say it: a text with its hash and size, beside the snapshots. */
+/* Path of the record of a file whose name is not its hash: a text with hash and size, beside the snapshots. */
 char *hub_record_path(const char *repo, const char *commit, const char *path)
 {
     return hub_format("%s/.steno/%s/%s", repo, commit, path);
@@ -70,7 +70,7 @@ static void place_hf(struct hub_place *at, const struct hub_pull *p, const char 
     free(name);
 }
 
-/* ModelScope's client hashes what is locked, parts with a NUL between them. */
+/* ModelScope's client uses a hash of the locked parts, separated by NULs. */
 static char *ms_lock(const char *cache, const char *id, const char *path)
 {
     char digest[SHA_HEX_SZ];
@@ -94,7 +94,7 @@ static void place_ms(struct hub_place *at, const struct hub_pull *p, const char 
     free(repo);
 }
 
-/* The folder is locked itself, so that no lock stays in it. */
+/* The folder itself is locked, so no lock file remains in it. */
 static void place_folder(struct hub_place *at, const struct hub_pull *p, const struct hub_file *f)
 {
     at->content = hub_format("%s/%s", p->to, f->path);

@@ -1,4 +1,4 @@
-/* steno-hub: where a file of a repository lies. SPDX-License-Identifier: MIT */
+/* steno-hub: paths of a repository's files in a cache. SPDX-License-Identifier: MIT */
 #ifndef STENO_HUB_PLACE_H
 #define STENO_HUB_PLACE_H
 #include "pull.h"
@@ -7,17 +7,17 @@
 char *hub_repo_folder(const struct hub_env *env, int hub, const char *id);
 char *hub_snapshot_folder(const struct hub_env *env, int hub, const char *id, const char *commit);
 
-/* An empty file: the repository has no file of that path, which other clients write down, too. */
+/* Path of an empty file that marks a file as absent from the repository, as other clients do. */
 char *hub_absent_path(const char *repo, const char *commit, const char *path);
-/* What is known of a file in a folder of no cache, where Hugging Face's client looks for it, too. */
+/* Path of the record of a file in a folder outside the caches, where Hugging Face's client looks for it, too. */
 char *hub_plain_record_path(const char *folder, const char *path);
 char *hub_record_path(const char *repo, const char *commit, const char *path);
 
 struct hub_place {
-    char *content; /* what has the bytes */
-    char *partial; /* what becomes it */
-    char *lock;    /* a file, or a folder that is there */
-    char *file;    /* the name that is looked for: a link with `target`, or, where that is NULL, the same as content */
+    char *content; /* file with the bytes */
+    char *partial; /* its partial file */
+    char *lock;    /* a file, or an existing folder */
+    char *file;    /* the name that programs open: a link to `target`, or equal to content if that is NULL */
     char *target;
 };
 

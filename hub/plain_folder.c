@@ -1,4 +1,4 @@
-/* steno-hub: files of a repository in a folder of the caller's. SPDX-License-Identifier: MIT */
+/* steno-hub: a repository's files in the user's folder. SPDX-License-Identifier: MIT */
 #include "plain_folder.h"
 #include "download.h"
 #include "folder.h"
@@ -14,9 +14,9 @@
 
 static const char remedy[] = "name another folder with --to, or replace it with --force";
 
-/* ---- what may be replaced ----------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------------------- */
 
-/* No part of the folders that `path` lies in may be a link or a file. */
+/* Checks that none of the folders above `path` is a link or a file. */
 static int look_at_way(const struct hub_pull *p, int at, const char *path, struct hub_error *e)
 {
     struct stat st;
@@ -38,8 +38,8 @@ static int look_at_way(const struct hub_pull *p, int at, const char *path, struc
     return rc;
 }
 
-/* Has the file hash and size (-1: any)? A link at the name itself is followed, since nothing is written here.
- * @return 1 or 0; less: a status with its sign changed */
+/* Has the file this hash and size (-1: any)? A link at the name itself is followed, because nothing is written here. @return 1 or 0;
+ * negative: a negated status */
 static int has_bytes(const struct hub_pull *p, const char *file, int64_t size, const char *hash, struct hub_error *e)
 {
     struct hub_error why;
@@ -50,14 +50,14 @@ static int has_bytes(const struct hub_pull *p, const char *file, int64_t size, c
     return rc == HUB_OK ? 1 : rc == HUB_ESTOPPED || rc == HUB_ENOMEM ? -rc : 0;
 }
 
-/* Did a client put it there, and is it unchanged since? @return as has_bytes */
+/* Did a client put it there, and is it unchanged? @return as has_bytes */
 static int is_as_recorded(const struct hub_pull *p, const char *file, struct hub_error *e)
 {
     char hash[HUB_HASH_SZ];
     return hub_plain_hash(hash, p->to, file) ? has_bytes(p, file, -1, hash, e) : 0;
 }
 
-/* @return enum plain_state; less than 0: a status with its sign changed */
+/* @return enum plain_state; negative: a negated status */
 static int look_at_target(const struct hub_pull *p, int at, const struct hub_file *f, struct hub_error *e)
 {
     struct stat st;
@@ -74,7 +74,7 @@ static int look_at_target(const struct hub_pull *p, int at, const struct hub_fil
     return -hub_fail(e, HUB_EWRITE, "%s/%s: exists with other content, and is not replaced; %s", p->to, f->path, remedy);
 }
 
-/* A file that goes on is one of ours: a regular file with one name. */
+/* A partial file can be resumed if it is a regular file with a single name. */
 static int look_at_partial(const struct hub_pull *p, int at, const struct hub_file *f, struct hub_error *e)
 {
     struct stat st;
@@ -123,9 +123,9 @@ int plain_folder_look(const struct hub_pull *p, const struct hub_listing *list, 
     return rc;
 }
 
-/* ---- what is written ---------------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------------------------------------ */
 
-/* The folder that `path`, a path below p->to, lies in. */
+/* Opens the folder of `path`, a path below p->to. */
 static int enter(const struct hub_pull *p, const char *path, struct hub_error *e)
 {
     const int at = folder_open(p->to);
@@ -158,8 +158,8 @@ int plain_folder_enter(const struct hub_pull *p, const struct hub_file *f, int s
     return -1;
 }
 
-/* Rename what takes no name that is in use. File systems without such a rename have links, or neither and then a moment in between.
- * @return 0, or -1: errno EEXIST where the name is taken */
+/* Renames a file without replacing another. File systems without such a rename use a link, or else a check followed by a rename. @return 0,
+ * or -1: errno is EEXIST if the name exists */
 static int rename_free(int at, const char *from, const char *to)
 {
     struct stat st;
@@ -180,7 +180,7 @@ int plain_folder_put(const struct hub_pull *p, int at, const char *partial, cons
         if (may_replace < 0) return -may_replace;
     }
     if ((may_replace ? renameat(at, from, at, to) : rename_free(at, from, to)) == 0) {
-        fsync(at); /* not every file system has it for folders */
+        fsync(at); /* some file systems do not support it for folders */
         return HUB_OK;
     }
     if (errno == EEXIST) return taken(p, f, e);

@@ -1,4 +1,4 @@
-/* steno-hub: a repository's files into a cache, or into a folder. SPDX-License-Identifier: MIT */
+/* steno-hub: downloads a repository's files to a cache or a folder. SPDX-License-Identifier: MIT */
 #include "pull.h"
 #include "cached.h"
 #include "download.h"
@@ -21,14 +21,14 @@ struct work {
     const struct hub_pull *p;
     struct hub_pulled *out;
     struct hub_listing own;
-    const struct hub_listing *list; /* own, or what was known */
-    char *take;                     /* [list->n]; in a folder of the caller's enum plain_state */
-    int is_whole;                   /* own has all files of the repository */
+    const struct hub_listing *list; /* own, or the known one */
+    char *take;                     /* [list->n]; in the user's folder, enum plain_state */
+    int is_whole;                   /* own lists all files of the repository */
 };
 
 /* ---- one file ----------------------------------------------------------------------------------------------------------------- */
 
-/* Is the content there already? Its bytes are looked at, since a name and a size prove nothing. */
+/* Does the content exist already? Its bytes are checked, because name and size prove nothing. */
 static int is_there(const struct hub_pull *p, const struct hub_place *at, const struct hub_file *f)
 {
     struct hub_error why;
@@ -50,7 +50,7 @@ static int fetch(struct work *w, const struct hub_place *at, const struct hub_fi
     return rc;
 }
 
-/* Into a folder of the caller's, `state` says what stood there when it was looked at; into a cache a content takes the name of another. */
+/* In the user's folder, `state` is that of the earlier check. In a cache, the new content replaces another. */
 static int fetch_to_place(struct work *w, const struct hub_place *at, const struct hub_file *f, int state, struct hub_error *e)
 {
     const int folder = w->p->to ? plain_folder_enter(w->p, f, state, e) : AT_FDCWD;
@@ -63,17 +63,17 @@ static int fetch_to_place(struct work *w, const struct hub_place *at, const stru
     return rc;
 }
 
-/* The name that others look for, where it is not the content's own: a link, or on file systems without links the content itself. */
+/* Creates the name that programs open, if it is not the content's own: a link, or the content itself on file systems without links. */
 static int name_it(const struct hub_pull *p, const struct hub_place *at, struct hub_error *e)
 {
     int rc = HUB_EARG;
     if (!at->target) return HUB_OK;
-    if (!store_has(at->content, -1)) return HUB_OK; /* it lies under its name since it was fetched */
+    if (!store_has(at->content, -1)) return HUB_OK; /* it was moved to its name earlier */
     if (!p->env->no_links) rc = store_link(at->file, at->target, e);
     return rc == HUB_EARG ? store_rename(at->content, at->file, e) : rc;
 }
 
-/* Where the file system has no locks, another run has another partial file. */
+/* On a file system without locks, each run has its own partial file. */
 static int own_partial(struct hub_place *at, struct hub_error *e)
 {
     char host[65] = "host", *name;
@@ -86,7 +86,7 @@ static int own_partial(struct hub_place *at, struct hub_error *e)
     return HUB_OK;
 }
 
-/* The hash of a file that lies in a cache under its own name, for those who verify it later. */
+/* Records the hash of a file that is in a cache under its own name, for later verification. */
 static int record(const struct hub_pull *p, const char *commit, const struct hub_file *f, struct hub_error *e)
 {
     char *repo = hub_repo_folder(p->env, p->hub, p->id), *path = repo ? hub_record_path(repo, commit, f->path) : NULL;
@@ -126,9 +126,9 @@ static int pull_file(struct work *w, const struct hub_file *f, int state, struct
     return rc;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------------------------- */
+/* ---- all files ---------------------------------------------------------------------------------------------------------------- */
 
-/* Room for what is missing, seen before the first byte is fetched. */
+/* Checks the free space for missing files before the first byte is fetched. */
 static int check_room(struct work *w, struct hub_error *e)
 {
     const char *where = w->p->to ? w->p->to : w->p->env->hub[w->p->hub].cache;
@@ -149,7 +149,7 @@ static int check_room(struct work *w, struct hub_error *e)
                     where, (double)need / 1e6, (double)room / 1e6);
 }
 
-/* What a loader takes: the one file that is a model by itself, or their folder. */
+/* Sets the path for a loader: the single model file, or the folder. */
 static int say_path(struct work *w, struct hub_error *e)
 {
     const struct hub_pull *p = w->p;
@@ -163,7 +163,7 @@ static int say_path(struct work *w, struct hub_error *e)
     return w->out->path ? HUB_OK : hub_no_memory(e, "a path");
 }
 
-/* A list of the whole repository is only for who has all of it: others take a folder for complete by it. */
+/* The list of all files is written only if all have been fetched, because other clients then take the folder for complete. */
 static int write_tree(struct work *w, const char *repo, struct hub_error *e)
 {
     struct hub_text t = { 0 };
@@ -196,7 +196,7 @@ static int write_ref(const char *repo, const char *ref, const char *commit, stru
     return rc;
 }
 
-/* Last of all. A commit that was asked for by its number is main's only if main is that commit now. */
+/* Called last. A commit that was requested by number becomes main's only if it is the current commit of main. */
 static int publish(struct work *w, struct hub_error *e)
 {
     const struct hub_pull *p = w->p;
@@ -217,7 +217,7 @@ static int publish(struct work *w, struct hub_error *e)
     return rc;
 }
 
-/* So that programs which save everything leave caches out; who has made the cache writes it. */
+/* Excludes the cache from backups. The program that creates a cache writes this file. */
 static int tag_cache(const char *cache, struct hub_error *e)
 {
     char *path = hub_format("%s/CACHEDIR.TAG", cache);
@@ -228,8 +228,8 @@ static int tag_cache(const char *cache, struct hub_error *e)
     return rc;
 }
 
-/* Whether files of Hugging Face's hub that were asked for by name are not in a commit is written down as its clients do: read it, or with
- * `note` write it. @return HUB_OK; HUB_EABSENT: one of them is known not to be there */
+/* Records which requested files are not in a commit, as Hugging Face's clients do. `note` 0: only reads the records. @return HUB_OK;
+ * HUB_EABSENT: one file is recorded as absent */
 static int known_absent(struct work *w, int note, struct hub_error *e)
 {
     const struct hub_pull *p = w->p;

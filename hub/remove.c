@@ -1,4 +1,4 @@
-/* steno-hub: models out of a cache. SPDX-License-Identifier: MIT */
+/* steno-hub: removes models from a cache. SPDX-License-Identifier: MIT */
 #include "remove.h"
 #include "blob_link.h"
 #include "folder.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Paths with `root` in their name are below that folder, the one that lists models; others are whole. */
+/* Paths with `root` in their name are below that folder, which lists models; others are absolute. */
 struct work {
     const struct hub_env *env;
     const struct hub_spec *spec;
     int dry, root;
     struct hub_removed *out;
-    struct names blobs; /* that names which are gone stood for */
-    struct names links; /* to folders, that are gone or would be */
+    struct names blobs; /* contents of removed names */
+    struct names links; /* links to folders that are, or would be, removed */
     int (*stop)(void *user);
     void *user;
 };
@@ -48,7 +48,7 @@ static int take_file(struct work *w, const struct hub_snapshot *s, const char *p
     return gone(w, root_path, e);
 }
 
-/* Folders that have become empty, the innermost first. */
+/* Removes folders that have become empty, innermost first. */
 static void drop_folders(const struct work *w, const char *root_path, const struct names *folders)
 {
     for (size_t i = folders->n; i-- > 0 && !w->dry;) {
@@ -58,7 +58,7 @@ static void drop_folders(const struct work *w, const char *root_path, const stru
     }
 }
 
-/* A folder of notes about a snapshot, with all that is in it. */
+/* Removes a folder of records about a snapshot, with its content. */
 static int drop_notes(const struct work *w, const char *root_path, struct hub_error *e)
 {
     struct names files, folders;
@@ -74,7 +74,7 @@ static int drop_notes(const struct work *w, const char *root_path, struct hub_er
     return rc;
 }
 
-/* A link that stands where a folder of the model is wanted goes alone, where it is no more than what was asked for. */
+/* If a folder of the model is a link, only the link is removed, and only if no more than the request covers. */
 static int take_link(struct work *w, const struct hub_snapshot *s, const char *root_link, struct hub_error *e)
 {
     const int is_own = strlen(root_link) >= strlen(below_root(s, s->repo));
@@ -119,8 +119,8 @@ static int take_snapshot(struct work *w, const struct hub_snapshot *s, struct hu
     const int before = w->out->n;
     if (rc == HUB_OK) rc = link ? take_link(w, s, link, e) : take_files(w, s, e);
     if (rc == HUB_OK && !w->dry && w->out->n > before) {
-        record[strlen(record) - 1] = absent[strlen(absent) - 1] = '\0'; /* their slashes */
-        folder_unlink(w->root, below_root(s, tree)); /* it speaks of a whole snapshot */
+        record[strlen(record) - 1] = absent[strlen(absent) - 1] = '\0'; /* remove the trailing slashes */
+        folder_unlink(w->root, below_root(s, tree)); /* it lists a whole snapshot */
         if (!w->spec->file[0]) rc = drop_notes(w, below_root(s, absent), e);
         if (rc == HUB_OK && !w->spec->file[0]) rc = drop_notes(w, below_root(s, record), e);
     }
@@ -131,7 +131,7 @@ static int take_snapshot(struct work *w, const struct hub_snapshot *s, struct hu
     return rc;
 }
 
-/* References to snapshots that are there no more. */
+/* Removes references to snapshots that no longer exist. */
 static int drop_refs(const struct work *w, const struct hub_snapshot *s, struct hub_error *e)
 {
     struct names refs, folders;
@@ -159,7 +159,7 @@ static int drop_refs(const struct work *w, const struct hub_snapshot *s, struct 
     return rc;
 }
 
-/* The blobs that a snapshot, but for the files that go, still names; a snapshot behind a link names some, too. */
+/* Collects the blobs that a snapshot still uses, without the files being removed. A snapshot behind a link also counts. */
 static int used_by(const struct work *w, struct names *used, const struct hub_snapshot *s, struct hub_error *e)
 {
     struct names files, folders;
@@ -230,7 +230,7 @@ static int take_blobs(struct work *w, const struct hub_snapshot *s, struct hub_e
     return rc;
 }
 
-/* ModelScope's older clients name a folder after the owner and one in it after the model, and so is many a folder that is no model's. */
+/* ModelScope's older clients use one folder per owner, and one in it per model. Other folders can look the same. */
 static int is_models_own(const struct hub_snapshot *s, struct hub_error *e)
 {
     static const char *const notes[] = { ".msc", ".mdl", ".mv", "configuration.json" };
@@ -263,7 +263,7 @@ int hub_remove(struct hub_removed *out, const struct hub_env *env, const struct 
     const struct hub_snapshot *blobs = NULL;
     int rc = HUB_OK;
     *out = (struct hub_removed){ 0 };
-    for (int hub = N_HUBS - 1; hub >= 0; hub--) /* w.root is that of the blobs at last */
+    for (int hub = N_HUBS - 1; hub >= 0; hub--) /* w.root must be that of the blobs at the end */
         for (size_t i = 0; i < c->n && rc == HUB_OK; i++) {
             if (c->s[i].hub != hub || strcmp(c->s[i].id, s->id) != 0 || !hub_is_revision(&c->s[i], s->rev)) continue;
             if (hub == HUB_HF) blobs = &c->s[i];

@@ -75,7 +75,7 @@ void sha_init(struct sha *s, enum sha_kind kind)
 {
     static const uint32_t first[2][8] = {
         { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 },
-        /* fractions of the square roots of the first eight primes */
+        /* Fractions of the square roots of the first eight primes. */
         { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 },
     };
     memcpy(s->h, first[kind], sizeof s->h);
@@ -120,7 +120,7 @@ int sha256_file(char out[SHA_HEX_SZ], const char *path, int (*stop)(void *user),
     sha_init(&s, SHA_256);
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!is_stdin || lseek(fd, 0, SEEK_CUR) == 0)) {
         while ((got = pread(fd, chunk, sizeof chunk, at)) > 0 || (got < 0 && errno == EINTR)) {
-            if (stop && stop(user)) break; /* got is not 0 */
+            if (stop && stop(user)) break; /* got is not 0, which reports it */
             if (got < 0) continue;
             sha_push(&s, chunk, (size_t)got);
             at += got;

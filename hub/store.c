@@ -1,4 +1,4 @@
-/* steno-hub: files of a cache, written so that others never see half of one. SPDX-License-Identifier: MIT */
+/* steno-hub: writes cache files so that others never see an incomplete one. SPDX-License-Identifier: MIT */
 #include "store.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ int store_folders(const char *path, struct hub_error *e)
         if (mkdir(p, 0777) && errno != EEXIST) {
             struct stat st;
             const int why = errno;
-            if (stat(p, &st)) errno = why, rc = failed(p, "the folder cannot be made", e); /* there, and we may not write above it */
+            if (stat(p, &st)) errno = why, rc = failed(p, "the folder cannot be made", e); /* it exists, and its parent is not writable */
         }
         *s = '/';
     }
@@ -52,7 +52,7 @@ static int sync_folder(const char *path)
     const int fd = slash ? open(p[0] ? p : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     free(p);
     if (fd < 0) return -1;
-    fsync(fd); /* not every file system has it for folders */
+    fsync(fd); /* some file systems do not support it for folders */
     return close(fd);
 }
 
@@ -156,7 +156,7 @@ int store_lock(struct store_lock *l, const char *path, int (*stop)(void *user), 
     }
     while (flock(fd, LOCK_EX | LOCK_NB)) {
         const int why = errno;
-        if (why != EWOULDBLOCK && why != EINTR) { /* some file systems have none */
+        if (why != EWOULDBLOCK && why != EINTR) { /* some file systems have no locks */
             close(fd);
             return HUB_OK;
         }
@@ -172,6 +172,6 @@ int store_lock(struct store_lock *l, const char *path, int (*stop)(void *user), 
 
 void store_unlock(struct store_lock *l)
 {
-    if (l->fd >= 0) close(l->fd); /* which unlocks */
+    if (l->fd >= 0) close(l->fd); /* also unlocks */
     l->fd = -1;
 }

@@ -1,10 +1,10 @@
-/* steno-hub: the files of a repository where nobody lists them. SPDX-License-Identifier: MIT */
+/* steno-hub: the files of a repository without a listing. SPDX-License-Identifier: MIT */
 #include "unlisted.h"
 #include "hub_api.h"
 #include "wanted.h"
 #include <stdlib.h>
 
-/* Size and hash of one; what is not there is left out. */
+/* Requests size and hash of one file; an absent file is left out. */
 static int ask_one(struct hub_listing *l, struct hub_file *f, char commit[HUB_REV_SZ], const struct hub_pull *p, const char *rev,
                    struct hub_error *e)
 {

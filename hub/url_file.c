@@ -1,4 +1,4 @@
-/* steno-hub: an address as a file. SPDX-License-Identifier: MIT */
+/* steno-hub: downloads a URL to a temporary file. SPDX-License-Identifier: MIT */
 #include "url_file.h"
 #include "hub_name.h"
 #include <errno.h>
@@ -12,7 +12,7 @@
 struct work {
     const struct url_wish *w;
     const char *what;
-    char etag[128];   /* of the content that is being fetched, "": it cannot be told apart from another */
+    char etag[128];   /* of the content being fetched; "": a change of the content cannot be detected */
     int fd, failed;   /* failed: e has the reason, which is not the connection */
     int64_t at, total;
     struct hub_error e;
@@ -51,7 +51,7 @@ static int on_begin(void *user, const struct http_answer *a)
     }
     const int goes_on = a->code == 206 && f->range_begin == w->at && w->at && strcmp(f->etag, w->etag) == 0 && f->range_total == w->total;
     if (goes_on) return 0;
-    if (a->code == 206 && f->range_begin != 0) { /* of another content, or of elsewhere */
+    if (a->code == 206 && f->range_begin != 0) { /* of other content, or of another position */
         w->at = 0;
         w->etag[0] = '\0';
         return 1;

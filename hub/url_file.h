@@ -1,7 +1,7 @@
-/* steno-hub: an address as a file. SPDX-License-Identifier: MIT
+/* steno-hub: downloads a URL to a temporary file. SPDX-License-Identifier: MIT
  *
- * What stands at an http or https address is fetched into a file without a name, so that it can be read more than once and from anywhere.
- * A connection that fails goes on where it ended, where the server says that it is the same content still. */
+ * An http or https URL is fetched into an unnamed file, so that it can be read repeatedly and at any position. A failed connection is
+ * resumed if the server confirms that the content is the same. */
 #ifndef STENO_HUB_URL_FILE_H
 #define STENO_HUB_URL_FILE_H
 #include "http.h"
@@ -10,11 +10,11 @@
 int url_is(const char *name); /* begins with http:// or https:// */
 
 struct url_wish {
-    const char *what;    /* the address in messages, without what may be secret */
-    const char *folder;  /* for the file, NULL: /tmp */
-    int64_t most;        /* bytes */
+    const char *what;    /* the URL in messages, without possible secrets */
+    const char *folder;  /* for the file; NULL: /tmp */
+    int64_t most;        /* maximum bytes */
     struct http_settings http;
-    void (*progress)(void *user, const char *what, int64_t n, int64_t total); /* total -1: not known; NULL: nobody wants to know */
+    void (*progress)(void *user, const char *what, int64_t n, int64_t total); /* total -1: not known; may be NULL */
     void *user;
 };
 

@@ -1,4 +1,4 @@
-/* steno-hub: are the bytes in a cache those that the hub promised? SPDX-License-Identifier: MIT */
+/* steno-hub: verifies the hashes of cached files. SPDX-License-Identifier: MIT */
 #include "verify.h"
 #include "blob_link.h"
 #include "download.h"
@@ -25,7 +25,7 @@ static int hash_of_record(char hash[HUB_HASH_SZ], int64_t *size, const struct hu
     return got == 2 && (hub_is_hex(hash, 64) || hub_is_hex(hash, 40)) && n >= 0;
 }
 
-/* Another client has written a list of the whole repository. */
+/* Reads a hash from another client's list of the whole repository. */
 static int hash_of_tree(char hash[HUB_HASH_SZ], const struct hub_snapshot *s, const char *file)
 {
     enum { MOST = 8 << 20 };
@@ -88,7 +88,7 @@ int hub_verify(struct hub_verified *v, const struct hub_snapshot *s, const char 
     return rc;
 }
 
-/* A file by its path in a folder, which may be all that is known of it. */
+/* Verifies a file by its path in a folder, which may be all that is known of it. */
 static int verify_in(struct hub_verified *v, const char *folder, const char *file, const struct hub_judge *j, struct hub_error *e)
 {
     char hash[HUB_HASH_SZ], *path = hub_format("%s/%s", folder, file);
@@ -106,7 +106,7 @@ static int verify_folder(struct hub_verified *v, const char *path, const struct 
     struct names files;
     int rc = names_below(&files, path, e);
     for (size_t i = 0; i < files.n && rc == HUB_OK; i++)
-        if (strncmp(files.name[i], ".cache/", 7) != 0) rc = verify_in(v, path, files.name[i], j, e); /* the records themselves */
+        if (strncmp(files.name[i], ".cache/", 7) != 0) rc = verify_in(v, path, files.name[i], j, e); /* skip the records themselves */
     names_free(&files);
     return rc;
 }

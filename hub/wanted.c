@@ -1,9 +1,9 @@
-/* steno-hub: which files of a repository are wanted. SPDX-License-Identifier: MIT */
+/* steno-hub: selects the files of a repository to download. SPDX-License-Identifier: MIT */
 #include "wanted.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Beside the weights. */
+/* Files beside the weights. */
 static const char *const settings[] = {
     "config.json", "generation_config.json", "vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json", "preprocessor_config.json",
     "normalizer.json", "special_tokens_map.json", "tokenizer_config.json", "vocab.txt", "modules.json", "1_Pooling/config.json",
@@ -31,7 +31,7 @@ static int take_named(char *take, const struct hub_listing *l, const char *name)
     return f != NULL;
 }
 
-/* model-00001-of-00003.safetensors: the index names them all, and is among the files that are checked. */
+/* model-00001-of-00003.safetensors: the index lists all parts, and is itself one of the files. */
 static int take_pieces(char *take, const struct hub_listing *l)
 {
     int n = 0;
