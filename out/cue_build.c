@@ -1,7 +1,7 @@
 /* steno: builds cues of publishing quality. SPDX-License-Identifier: MIT
  *
- * The first step chooses where cues end: the path of least cost through all positions between atoms, where the cost of a cue depends on its
- * own atoms and on the start of the next cue. The second step sets lines. The third sets times, from the first cue to the last. */
+ * The first step chooses where cues end: the path of least cost through all positions between atoms. The cost of a cue depends on its own
+ * atoms and on the start of the next cue. The second step sets lines. The third sets times, from the first cue to the last. */
 #include "cue_build.h"
 #include "cue_lines.h"
 #include "text_shape.h"

@@ -1,8 +1,8 @@
 /* steno: the clips of the audio to decode. SPDX-License-Identifier: MIT
  *
- * A request decodes all of the audio, a range (offset and duration), clips that the caller lists (openai-whisper 20250625, transcribe.py,
- * clip_timestamps), or chunks that are cut in quiet places. The reference loops forever on a clip that extends past the end, so here clips
- * end with the audio. */
+ * A request decodes all of the audio, or a range (offset and duration), or clips that the caller lists, or chunks that are cut in quiet
+ * places. Reference for listed clips: openai-whisper 20250625, transcribe.py, clip_timestamps. The reference loops forever on a clip that
+ * extends past the end, so here clips end with the audio. */
 #include <math.h>
 #include "task/ar/clips.h"
 #include "task/level.h"

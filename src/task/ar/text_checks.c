@@ -212,7 +212,7 @@ static int are_found(const struct draft *d)
     return d->n_words && d->end - d->start >= LEAST_S * d->n_words;
 }
 
-/* Uses word times if there are any, else the timestamps of the model. A segment behind the sound counts as silence. */
+/* Uses word times if there are any, else the timestamps of the model. A segment after the last sound counts as silence. */
 void drafts_judge(struct window_decoder *w, int n)
 {
     if (w->request->p.guards == STENO_GUARDS_OFF) return;

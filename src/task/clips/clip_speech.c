@@ -103,7 +103,7 @@ static int pcm_room(struct clip_speech *c)
     return STENO_OK;
 }
 
-/* Processes one more piece of audio. May return STREAM_WAITS */
+/* Reads a piece of a second after those read so far, or the part of it that arrives quickly. May return STREAM_WAITS */
 static int read_piece(struct clip_speech *c)
 {
     int64_t n = 0;
@@ -120,7 +120,8 @@ static int read_piece(struct clip_speech *c)
     return rc;
 }
 
-/* a span was completed early */
+/* Reads pieces ahead, as many as threads can share, and computes their features. Does not wait for a slow source. May return
+ * STREAM_WAITS */
 static int read_ahead(struct clip_speech *c)
 {
     int rc = c->failed, had = -1;
@@ -130,19 +131,19 @@ static int read_ahead(struct clip_speech *c)
         rc = read_piece(c);
     }
     if (rc == STENO_ECANCELED || !c->pieces) return rc;
-    c->failed = rc == STREAM_WAITS ? STENO_OK : rc; /* the pieces go first */
+    c->failed = rc == STREAM_WAITS ? STENO_OK : rc; /* the pieces are processed first */
     const int64_t t = os_now_ns();
     vad_finder_front(c->finder, c->pcm + c->n, c->piece, c->pieces);
     c->session->timings.vad_us += (os_now_ns() - t) / 1000;
     return STENO_OK;
 }
 
-/* Takes the next span. @return 0: there is none */
+/* Processes the next piece of audio. May return STREAM_WAITS */
 static int listen(struct clip_speech *c)
 {
     steno_error *e = &c->session->error;
     pcm_drop(c);
-    if (c->taken < c->found.len) return STENO_OK; /* the span began in a pause that was too long to keep */
+    if (c->taken < c->found.len) return STENO_OK; /* a span was completed early */
     int rc = c->piece_at < c->pieces ? STENO_OK : read_ahead(c);
     if (rc) return rc;
     const int64_t got = c->piece_at < c->pieces ? c->piece[c->piece_at++] : 0;
@@ -157,9 +158,9 @@ static int listen(struct clip_speech *c)
     return rc;
 }
 
-/* Takes the next clip of the span, at most as long as fits. @return 0: the span is finished */
+/* ---- clips ---- */
 
-/* The next span. @return 0: there is none */
+/* Takes the next span. @return 0: there is none */
 static int span_take(struct clip_speech *c)
 {
     if (c->taken == c->found.len) return 0;
@@ -167,14 +168,14 @@ static int span_take(struct clip_speech *c)
     c->taken += sizeof *v;
     c->begin = c->end = v->t0_ms * PER_MS;
     c->rest = v->t1_ms * PER_MS < c->at + c->n ? v->t1_ms * PER_MS : c->at + c->n;
-    if (c->begin < c->at) c->begin = c->end = c->rest; /* a pause that was too long to be held */
+    if (c->begin < c->at) c->begin = c->end = c->rest; /* the span began in a pause that was too long to keep */
     if (c->taken < c->found.len) return 1;
     buf_clear(&c->found);
     c->taken = 0;
     return 1;
 }
 
-/* Of the span, what is left, or as much as fits. @return 0: nothing is */
+/* Takes the next clip of the span, at most as long as fits. @return 0: the span is finished */
 static int clip_take(struct clip_speech *c)
 {
     const int64_t n = c->rest - c->end, most = longest(c);

@@ -16,22 +16,22 @@ struct clip_speech {
     struct fbank_stream *from; /* the request's audio */
     steno_session *session;
     float *pcm, *level;        /* [cap], [rows of a level each 10 ms of the longest clip] */
-    int64_t cap, n, at;        /* held: [at, at + n) */
-    struct buf found;          /* samples in memory: [at, at + n) */
-    size_t taken;              /* of them */
+    int64_t cap, n, at;        /* samples in memory: [at, at + n) */
+    struct buf found;          /* struct vad_span */
+    size_t taken;              /* bytes of `found` that have been taken */
     int64_t begin, end, rest;  /* the current clip, empty if begin == end; its span ends at `rest` */
-    int64_t piece[VAD_FINDER_PIECES]; /* all audio has been processed */
-    int pieces, piece_at;      /* Takes the parameters of a request. STENO_EARG, with the reason in *e */
-    int64_t ahead;             /* Begins with the first sample. STENO_ENOMEM or a status of the VAD model */
-    int failed;                /* why nothing was read behind them */
-    int ended;                 /* writes the current clip, as fbank_stream_clip */
+    int64_t piece[VAD_FINDER_PIECES]; /* samples of each piece that was read ahead */
+    int pieces, piece_at;      /* number of pieces, index of the next one */
+    int64_t ahead;             /* samples that were read but not searched yet, after those of [at, at + n) */
+    int failed;                /* status of the read after these pieces */
+    int ended;                 /* all audio has been processed */
 };
 
-/* What a request asks for. STENO_EARG, with a reason in *e */
+/* Takes the parameters of a request. STENO_EARG, with the reason in *e */
 int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, steno_error *e);
-/* Its first sample is next. STENO_ENOMEM and the like */
+/* Begins with the first sample. STENO_ENOMEM or another status of vad_finder_open */
 int clip_speech_begin(struct clip_speech *c, steno_session *s, struct fbank_stream *from);
 int clip_speech_hear(struct clip_speech *c, int *has); /* as fbank_stream_hear */
-void clip_speech_fill(struct clip_speech *c, float *out, size_t ld); /* the clip at hand, as fbank_stream_clip */
+void clip_speech_fill(struct clip_speech *c, float *out, size_t ld); /* writes the current clip, as fbank_stream_clip */
 void clip_speech_close(struct clip_speech *c);
 #endif
