@@ -11,7 +11,8 @@ static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
     return m->n_plans;
 }
 
-/* Number of lanes of a state: cross keys one per window; shift states one, or one per window of a run. */
+/* Number of lanes of a state. Append states have all lanes, and cross keys one per window. Shift states have one, or one per window if
+ * streams share runs. */
 static uint32_t state_lanes(const steno_model *m, int state, uint32_t n_windows, uint32_t n_lanes)
 {
     switch (m->state[state].kind) {

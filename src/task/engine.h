@@ -32,7 +32,7 @@ struct steno_batch {
     void *part;                 /* the task's part, for example struct ar_batch; may be NULL */
     struct request_queue queue; /* requests that the running thread has not taken yet */
     steno_session *first;       /* waiting and running requests, in order of arrival */
-    steno_session *solo;        /* the call that runs outside the queue; NULL if there is none */
+    steno_session *solo;        /* session of the call that runs outside the queue; may be NULL */
     struct stream_lane *streaming; /* [n_streaming] */
     uint32_t n_streaming;
     uint64_t n_runs;            /* number of runs, each of which may take new lanes */

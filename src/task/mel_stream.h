@@ -36,7 +36,7 @@ size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_te
 int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);
 void mel_stream_close(struct mel_stream *f);
 /* First pass over the source: its length and its loudest bin. STENO_ESOURCE, STENO_ECANCELED. It works in slices of `max` samples or a
- * little more, until f->ended; STREAM_WAITS. mel_stream_heard sets the results of an earlier pass instead. */
+ * little more, until f->ended; STREAM_WAITS. mel_stream_listen_given takes the results of an earlier pass instead. */
 void mel_stream_listen_begin(struct mel_stream *f, const steno_source *src);
 int mel_stream_listen_on(struct mel_stream *f, int64_t max, steno_error *e);
 void mel_stream_listen_given(struct mel_stream *f, const steno_source *src, int64_t samples, float max);

@@ -14,7 +14,7 @@ struct embed_call; /* task/embedding.h */
 /* Benchmarks: a text that follows a prompt, whatever the model would choose. */
 struct bench_text { const int32_t *prompt, *text; int n_prompt, n_text; int32_t draft_max; };
 
-/* Parameters of a request, with all fields set. Only the pointer for the task's call is set; the other is NULL. */
+/* Parameters of a request, with all fields set. Only the pointer for the task's call is set; the others are NULL. */
 struct request_given {
     const steno_source *src;
     const steno_transcribe_params *transcribe;
