@@ -38,8 +38,8 @@ int journal_take(struct journal *j, char *file, size_t n, const char *key); /* t
 /* Opens it to add pieces: after those that journal_read found, or after none with begun 0. Folders are created. Only plain files are
  * written. @return 0, or -1 with errno set */
 int journal_open(struct journal *j, const char *path, const char *key, int begun);
-int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us); /* @return as above; EFBIG: it would exceed
-                                                                                   * JOURNAL_MOST */
+/* @return as above; EFBIG: it would exceed JOURNAL_MOST */
+int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us);
 void journal_close(struct journal *j); /* also frees what was read */
 
 /* Marks a closed journal as complete, with one piece, data[n]. @return as journal_add; on failure the old journal stays */

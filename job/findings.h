@@ -20,8 +20,8 @@ void findings_no_speech(struct notes *n, const struct level *l);
 /* Segments that may not be speech, an uncertain language, a prompt that is too long. */
 void findings_text(struct notes *n, const steno_model *m, const steno_session *s, const steno_transcribe_params *p);
 
-void findings_segments(struct notes *n, int n_segments, int repeated, int silent); /* number that repeat themselves; number that lie where
-                                                                                    * there is no speech */
+/* repeated: number of segments that repeat themselves; silent: number that lie where there is no speech */
+void findings_segments(struct notes *n, int n_segments, int repeated, int silent);
 void findings_prompt(struct notes *n, int count, int32_t most);                    /* tokens of the prompt, and tokens that fit */
 
 /* Length of the audio that seems to be in another language than the text. */

@@ -69,18 +69,17 @@ struct job_events {
     int (*stop)(void *user);          /* called often: return non-zero to end the run without an error */
     void (*busy)(void *user, int on); /* 1: at least one input is being processed; 0: none is */
     void (*begin)(void *user, const struct job_input *in); /* a channel begins */
-    void (*watch)(void *user, const struct job_input *in, steno_session *s, steno_media *m); /* objects that a cancellation must reach now;
-                                                                                              * may be NULL */
-    void (*hear)(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end); /* progress of reading for
-                                                                                                           * in->hearing, before there is
-                                                                                                           * text */
-    void (*samples)(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n); /* samples read; `at`: index of the
-                                                                                                       * first */
+    /* objects that a cancellation must reach now; may be NULL */
+    void (*watch)(void *user, const struct job_input *in, steno_session *s, steno_media *m);
+    /* progress of reading for in->hearing, before there is text */
+    void (*hear)(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end);
+    /* samples read; `at`: index of the first */
+    void (*samples)(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n);
     void (*progress)(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms);
     int (*segment)(void *user, const struct job_input *in, const steno_segment *seg);
     void (*attempt)(void *user, const struct job_input *in, const steno_attempt *a);
-    void (*rows)(void *user, const struct job_input *in, const steno_rows *r); /* params.on_rows must be set to any function to request
-                                                                                * it */
+    /* params.on_rows must be set to any function to request it */
+    void (*rows)(void *user, const struct job_input *in, const steno_rows *r);
     /* Returns saved data of an earlier run to resume from, [*n] bytes that stay valid until the input is done, or NULL; then receives new
      * data to save after it (steno_transcribe_params.resume). Only for models that support it */
     const void *(*resume)(void *user, const struct job_input *in, size_t *n);
@@ -88,8 +87,8 @@ struct job_events {
     void (*let_go)(void *user, const struct job_input *in); /* the channel that began is over, whatever its result */
     int (*end)(void *user, const struct job_input *in, const struct job_end *e); /* its result; not called when the run ends */
     int (*output)(void *user, const struct job_input *in, struct transcript *t); /* a transcript; the callee sets layout and source */
-    int (*output_failed)(void *user, const struct job_input *in, int status, const char *reason); /* no transcript can be copied from the
-                                                                                                   * session */
+    /* no transcript can be copied from the session */
+    int (*output_failed)(void *user, const struct job_input *in, int status, const char *reason);
     int (*done)(void *user, const struct job_input *in); /* all its tracks and channels are over, or it failed */
 };
 

@@ -153,8 +153,8 @@ static int hear(struct live *l, int64_t end, int is_last, struct words *to)
     struct part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
     const steno_source src = { part_read, part_rewind, &part };
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
-    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) p.temperature_increment_on_fallback = 0; /* only the last pass of a turn uses
-                                                                                                        * temperature fallback */
+    /* only the last pass of a turn uses temperature fallback */
+    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) p.temperature_increment_on_fallback = 0;
     if (l->language[0]) p.language = l->language;
     int rc = steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);

@@ -39,8 +39,8 @@ const int32_t *write_speaker_of(const struct transcript *t, int seg); /* @return
 
 /* Writes the segments as a JSON list. NAN, and times that are not known, become null. */
 void write_json_segments(struct sink *f, const struct transcript *t);
-void write_json_lost(struct sink *f, const struct transcript *t, int always); /* audio that is missing; always: write it even if nothing is
-                                                                               * missing */
+/* audio that is missing; always: write it even if nothing is missing */
+void write_json_lost(struct sink *f, const struct transcript *t, int always);
 void write_json_hypotheses(struct sink *f, const struct transcript *t); /* ", n_best", if there are any */
 void write_json_left_out(struct sink *f, const struct transcript *t);   /* ", left_out", if there are any */
 void write_json_post(struct sink *f, const struct transcript *t); /* , "post": TEXT, if there is one */

@@ -87,8 +87,8 @@ static void write_words_of(struct sink *f, uint32_t bits, const char *const *wor
 
 static void write_flags(struct sink *f, uint32_t bits)
 {
-    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of the bits of
-                                                                                                    * steno_flag */
+    /* in the order of the bits of steno_flag */
+    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" };
     write_words_of(f, bits, flags, sizeof flags / sizeof *flags, 0);
 }
 

@@ -66,8 +66,8 @@ int hot_read(struct hot_shape *h, struct weights *w, steno_error *e)
     struct tensor *t = weights_find(w, "decoder.bias_output.weight");
     if (t && t->n_dims == 3 && t->dim[2] == 1) t->n_dims = 2; /* a convolution with one tap */
     if (h->kind == CIF_HOT_WITHIN) h->shared = said(w, funasr_is_gguf(w) ? shared_gguf : shared_config, 0);
-    if (h->kind == CIF_HOT_BESIDE || h->shared) (void)weights_find(w, "decoder.embed.0.weight"); /* marks it as used, so that it is
-                                                                                                  * written */
+    /* marks it as used, so that it is written */
+    if (h->kind == CIF_HOT_BESIDE || h->shared) (void)weights_find(w, "decoder.embed.0.weight");
     if (h->kind == CIF_HOT_WITHIN) return rc;
     const char *class = meta_text(&w->meta, "seaco_decoder", "ParaformerSANMDecoder");
     if (!rc && strcmp(class, "ParaformerSANMDecoder") != 0)

@@ -18,8 +18,8 @@ static const struct { const char *config, *gguf; double lo, hi, value, gguf_valu
     { "predictor_conf.smooth_factor2", "pf.predictor.smooth_factor2", 0, 1, 1, 0.25, offsetof(struct predictor, fine_smooth) },
     { "predictor_conf.noise_threshold2", "pf.predictor.noise_threshold2", 0, 1, 0, 0.01, offsetof(struct predictor, fine_noise) },
 };
-enum { N_NUMBERS = sizeof number / sizeof *number, N_ALWAYS = 2, N_PLAIN = 4 }; /* the first ones are written by the exporter; those without
-                                                                                 * times */
+/* the first ones are written by the exporter; those without times */
+enum { N_NUMBERS = sizeof number / sizeof *number, N_ALWAYS = 2, N_PLAIN = 4 };
 static const char after_conv[] = "pf.predictor.use_cif1_cnn";
 
 static double *number_at(struct predictor *p, size_t i)

@@ -94,8 +94,8 @@ static enum dtype of_down(const struct type_mix *m, const struct mix_tensor *t)
     if (m->file == FILE_Q3_K_M) return t->layer < t->layers / 16 ? DT_Q5_K : DT_Q4_K;
     if (m->file == FILE_Q3_K_L) return DT_Q5_K;
     if (is_iq4(m) && is_early && !t->has_importance) return DT_Q5_K;
-    if (is_early && t->has_importance && (m->base == DT_Q4_0 || m->base == DT_Q5_0)) /* few columns matter there, and these matter too
-                                                                                      * much */
+    /* few columns matter there, and these matter too much */
+    if (is_early && t->has_importance && (m->base == DT_Q4_0 || m->base == DT_Q5_0))
         return m->base == DT_Q4_0 ? DT_Q4_1 : DT_Q5_1;
     return (enum dtype)m->base;
 }

@@ -83,8 +83,8 @@ int whisper_non_speech(const struct bpe *b, struct buf *ids, steno_error *e)
         "「", "」", "『", "』", "<<", ">>", "<<<", ">>>", "--", "---", "-(", "-[", "('", "(\"", "((", "))", "(((", ")))", "[[", "]]",
         "{{", "}}", "♪♪", "♪♪♪",
     };
-    static const char *const music[] = { "♩", "♪", "♫", "♬", "♭", "♮", "♯" }; /* often several tokens: then their common first byte is
-                                                                               * added */
+    /* often several tokens: then their common first byte is added */
+    static const char *const music[] = { "♩", "♪", "♫", "♬", "♭", "♮", "♯" };
     struct buf set = { 0 }, work = { 0 };
     int rc = add_first(b, " ", "-", 1, &set, &work, e);
     if (!rc) rc = add_first(b, " ", "'", 1, &set, &work, e);

@@ -91,8 +91,8 @@ int param_rules_check(const struct judge *j);
 int params_judge(const struct judge *j);
 int params_check(steno_session *s, enum steno_call call, const void *p);
 
-int param_served(const struct param *r, const steno_model *m, enum steno_call call); /* does the model support it? m NULL: does any
-                                                                                      * model? */
+/* does the model support it? m NULL: does any model? */
+int param_served(const struct param *r, const steno_model *m, enum steno_call call);
 const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call);
 double param_min(const struct param *r, const steno_model *m); /* ends of its range */
 double param_max(const struct param *r, const steno_model *m);

@@ -89,8 +89,8 @@ static int state_of(struct window_decoder *w, struct lane *l)
         const int32_t id = l->sampler.out[l->processors.grammar_n].id;
         if (id >= w->s->model->tokens.n_text) continue;
         const int32_t next = matcher_next(m, l->processors.grammar_state, id);
-        if (next == MATCH_REJECTED && !isinf(w->request->p.grammar_penalty)) continue; /* a token chosen despite its penalty does not
-                                                                                        * advance the grammar */
+        /* a token chosen despite its penalty does not advance the grammar */
+        if (next == MATCH_REJECTED && !isinf(w->request->p.grammar_penalty)) continue;
         l->processors.grammar_state = next;
     }
     return l->processors.grammar_state;

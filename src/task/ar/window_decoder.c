@@ -333,8 +333,8 @@ static int window_finish(struct window_decoder *w)
     int32_t advance = w->frames;
     int rc = STENO_OK;
     int64_t seek = w->seek + w->frames;
-    const int was_read = w->kept.with_previous && !p->carry_initial_prompt && p->max_context != 1; /* with max_context 1 the prompt has only
-                                                                                                    * the start-of-previous token */
+    /* with max_context 1 the prompt has only the start-of-previous token */
+    const int was_read = w->kept.with_previous && !p->carry_initial_prompt && p->max_context != 1;
     if (is_loose(w) && !was_read) history_forget(w); /* earlier text that was not in the prompt is forgotten */
     if (!is_silence(w)) {
         const struct speech *speech = s->model->family->speech;

@@ -49,8 +49,8 @@ int clip_request_end(steno_session *s, int status)
     const struct clip_batch *b = clip_batch_of(s->batch);
     const steno_transcribe_params *p = &c->request.p;
     const int64_t heard_ms = (c->fbank.samples - c->request.from) / 16;
-    if (!status && c->speech.model && p->on_progress && heard_ms >= 0) p->on_progress(p->user, heard_ms, heard_ms); /* the audio may end
-                                                                                                                     * with silence */
+    /* the audio may end with silence */
+    if (!status && c->speech.model && p->on_progress && heard_ms >= 0) p->on_progress(p->user, heard_ms, heard_ms);
     for (uint32_t i = 0; i < b->n; i++)
         if (b->window[i].s == s) b->window[i].s = NULL;
     if (s->request_state != REQUEST_WAITING) s->result.duration_ms = c->fbank.samples / 16;

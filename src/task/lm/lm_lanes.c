@@ -87,8 +87,8 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
         const int32_t now = lane_reach(b, i, blocks < there ? blocks : there);
         if (blocks > g->parted && blocks <= there) g->parted = blocks;
         if (now > best) best = now, from = i;
-        if (is_older && blocks > soon && (blocks > there || now == blocks)) soon = blocks; /* otherwise that lane has already passed this
-                                                                                            * point */
+        /* otherwise that lane has already passed this point */
+        if (is_older && blocks > soon && (blocks > there || now == blocks)) soon = blocks;
     }
     if (soon > best) return 1;
     if (from == g->lane) return 0;

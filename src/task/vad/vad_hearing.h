@@ -21,8 +21,8 @@ struct vad_hearing {
 void vad_hearing_take(struct vad_hearing *h, const steno_model *m, const steno_vad_params *p);
 /* put: receives each span, during the calls below. */
 void vad_hearing_begin(struct vad_hearing *h, void (*put)(void *user, const struct vad_span *s), void *user);
-void vad_hearing_rows(struct vad_hearing *h, const float *out, size_t ld, int n); /* the next n rows of the network's output, ld floats
-                                                                                   * apart */
+/* the next n rows of the network's output, ld floats apart */
+void vad_hearing_rows(struct vad_hearing *h, const float *out, size_t ld, int n);
 void vad_hearing_heard(struct vad_hearing *h, int64_t samples); /* call when all rows of the first `samples` samples have been passed, and
                                                                  * more follow */
 void vad_hearing_end(struct vad_hearing *h, int64_t samples);   /* call after the last row */
