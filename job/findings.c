@@ -43,7 +43,7 @@ void findings_state(struct notes *n, steno_media_state s)
 
 void findings_level(struct notes *n, const struct level *l)
 {
-    enum { SHARE = 100 }; /* a note needs at least one sample of this number */
+    enum { SHARE = 100 }; /* a note needs this number of full-scale samples, and at least one in this number of samples */
     if (!l->n || l->n_full < l->n / SHARE || l->n_full < SHARE) return;
     notes_add(n, NOTE_CLIPPED, "%.1f %% of the samples are at full scale: louder sound is cut off there (clipped); record it lower",
               100.0 * (double)l->n_full / (double)l->n);

@@ -71,7 +71,7 @@ static int64_t cue_cost(const struct growing *g, const struct cue_rules *r)
     return have < need ? cost + COST_UNREADABLE + (need - have) / 2 : cost;
 }
 
-/* Finds the cheapest cues for all atoms. last[i]: the first atom of the cue that ends before atom i + 1. */
+/* Finds the cheapest cues for all atoms. first[i]: the first atom of the cue that ends with atom i. */
 static void choose_ends(size_t *first, int64_t *best, const struct cue_atoms *a, const struct cue_rules *r)
 {
     for (size_t i = 1; i <= a->n; i++) best[i] = INT64_MAX;

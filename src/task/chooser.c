@@ -147,7 +147,7 @@ static void take(struct chooser *c, struct sampled_token *t)
     if (s->held.err || s->generated.err || s->chosen.err || s->generated_text.err) {
         c->status = err_nomem(&s->error, s->held.len, "new ids");
         const size_t whole = s->chosen.len / sizeof *t * sizeof t->id;
-        if (s->generated.len > whole) s->generated.len = whole; /* drop the part of an id that was not stored completely */
+        if (s->generated.len > whole) s->generated.len = whole; /* an id counts only if all its data is stored */
         c->lane->sampler.done = 1;
         return;
     }
