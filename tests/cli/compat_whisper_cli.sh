@@ -78,7 +78,7 @@ expect 1 "and is not served without it" $L zh.wav -of - -otxt -dtw base.en -nfa
 err_has "--word-timestamps"
 # shellcheck disable=SC2086
 expect 3 "a model that is none, as there" $L zh.wav -of - -otxt -dtw base.de
-err_has 'no model "base.de"'
+err_has 'unknown model "base.de"'
 printf '%s\n' -m "$MODEL" -l zh -np -f zh.wav -of "a b" -otxt >args
 # shellcheck disable=SC2086
 expect 0 "arguments of a file" $W @args
