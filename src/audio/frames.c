@@ -1,4 +1,4 @@
-/* steno: frames of samples with what stands beside them. SPDX-License-Identifier: MIT */
+/* steno: frames of samples with margins. SPDX-License-Identifier: MIT */
 #include "audio/frames.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ int64_t frames_rows_for(const struct sample_frames *f, int64_t n, int end)
     return (f->held + n + (end ? f->n - 1 : 0)) / f->n;
 }
 
-/* The frame at hand into a row; its end stands before the next one. */
+/* Write the current frame as a row, and keep its end as the margin of the next one. */
 static void row_write(float *out, struct sample_frames *f)
 {
     const int m = f->margin, n = f->n;

@@ -1,12 +1,13 @@
 /* steno: arenas. SPDX-License-Identifier: MIT
  *
- * A chunk comes zeroed from calloc, which costs nothing for large ones; only rewinding has to zero again what was used. */
+ * Chunks come zeroed from calloc, which costs nothing for large ones. Only arena_rewind must zero the used bytes again. */
 #include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, CHUNK_MIN = 16 << 10, CHUNK_MAX = 64 << 10, OWN_PART = 8 /* of a chunk: what is larger has its own: no gaps */ };
+/* of a chunk: a larger request gets its own chunk, so that chunks have no gaps */
+enum { ALIGN = 64, CHUNK_MIN = 16 << 10, CHUNK_MAX = 64 << 10, OWN_PART = 8 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -37,7 +38,7 @@ static void chunk_free(struct arena *a, struct arena_chunk *c)
     free(c);
 }
 
-/* A new chunk. Small requests share chunks as large as all before together; the head is the one that still has room. */
+/* A new chunk. Small requests get a chunk as large as all earlier ones together. The head is the chunk that still has room. */
 static struct arena_chunk *chunk_for(struct arena *a, size_t n)
 {
     struct arena_chunk *head = a->head;
@@ -57,7 +58,7 @@ static struct arena_chunk *chunk_for(struct arena *a, size_t n)
     return c;
 }
 
-/* n bytes from the first place that is a multiple of `align`. */
+/* n bytes at the first multiple of `align`. */
 static void *take(struct arena *a, size_t n, size_t align)
 {
     struct arena_chunk *c = a->head;
@@ -92,7 +93,7 @@ void *arena_take(struct arena_take *t, size_t n, size_t elem_sz)
 
 char *arena_strdup(struct arena *a, const char *s, size_t n)
 {
-    char *p = n < SIZE_MAX - ALIGN ? take(a, n + 1, 1) : NULL; /* side by side: a vocabulary is tens of thousands */
+    char *p = n < SIZE_MAX - ALIGN ? take(a, n + 1, 1) : NULL; /* without alignment: a vocabulary has tens of thousands of strings */
     if (p && n) memcpy(p, s, n);
     return p;
 }

@@ -1,6 +1,6 @@
 /* steno: growing byte buffer with a sticky error. SPDX-License-Identifier: MIT
  *
- * Capacity doubles, so that n bytes cost O(n) however they arrive. */
+ * Capacity doubles, so that n bytes cost O(n) in any pieces. */
 #include "base/buf.h"
 
 #include <stdarg.h>

@@ -5,15 +5,15 @@
 #include "base/err.h"
 
 struct buf {
-    char *p;     /* [len + 1], NUL-terminated when not NULL; malloc'd */
+    char *p;     /* [len + 1], NUL-terminated if not NULL; malloc'd */
     size_t len, cap;
     int err;     /* 1 after an allocation failed; later calls do nothing */
-    int lent;    /* 1: p is the caller's still, [cap] and not malloc'd; what does not fit there moves */
+    int lent;    /* 1: p still is the caller's memory, [cap] and not malloc'd; a larger content moves to the heap */
 };
 
 void buf_add(struct buf *b, const void *data, size_t n);
 void buf_str(struct buf *b, const char *s);
 void buf_fmt(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void buf_clear(struct buf *b); /* length 0, memory kept, error forgotten */
+void buf_clear(struct buf *b); /* length 0, memory kept, error cleared */
 void buf_free(struct buf *b);
 #endif

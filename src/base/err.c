@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/utf8.h"
 
-/* Length of the printable character at s[n], 0 when there is none. */
+/* Length of the printable character at s[n], 0 if there is none. */
 static size_t char_len(const char *s, size_t n)
 {
     uint32_t cp;
@@ -23,7 +23,7 @@ static void clean(char *text, int was_cut)
     while (s < end) {
         const size_t n = char_len(s, (size_t)(end - s));
         if (n == 0 && was_cut && end - s < 4 && ((uint8_t)*s & 0xc0) == 0xc0) {
-            *s = 0; /* the cut went through this character */
+            *s = 0; /* the limit cut this character */
             return;
         }
         if (n == 0) *s = '?';

@@ -6,7 +6,7 @@
 #define STENO_BASE_ERR_H
 #include <steno/steno.h>
 
-#if defined(__MINGW32__) /* whose "printf" means Microsoft's */
+#if defined(__MINGW32__) /* its "printf" format means Microsoft's */
 #define PRINTF_LIKE(f, a) __attribute__((format(gnu_printf, f, a)))
 #elif defined(__GNUC__)
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
@@ -14,7 +14,7 @@
 #define PRINTF_LIKE(f, a)
 #endif
 
-/* Record status and text in *e (NULL: nothing is recorded) and return status. Control characters become '?', the text is cut to fit. */
+/* Record status and text in *e and return status. e may be NULL. Control characters become '?', the text is cut to fit. */
 int err_set(steno_error *e, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* The common case: "out of memory: NEED bytes for WHAT". */
@@ -22,5 +22,5 @@ int err_nomem(steno_error *e, size_t need, const char *what);
 
 void err_clear(steno_error *e);
 
-const char *err_status_text(int status); /* what a status means, in a few words */
+const char *err_status_text(int status); /* the meaning of a status, in a few words */
 #endif

@@ -1,6 +1,6 @@
 /* steno: hashes of names. SPDX-License-Identifier: MIT
  *
- * FNV-1a, mixed afterwards so that the low bits, which tables use, depend on all. */
+ * FNV-1a with a final mix, so that the low bits, which tables use, depend on all bits. */
 #ifndef STENO_BASE_HASH_H
 #define STENO_BASE_HASH_H
 #include <stddef.h>
@@ -21,7 +21,7 @@ static inline uint32_t hash_text(const char *s)
     return hash_bytes(s, strlen(s));
 }
 
-/* For where a hash stands for what was hashed. */
+/* For uses where the hash replaces the hashed bytes. */
 static inline uint64_t hash_bytes_64(const void *s, size_t n)
 {
     const uint8_t *p = s;

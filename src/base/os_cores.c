@@ -1,8 +1,8 @@
-/* steno: how many processors may be used, and their caches. SPDX-License-Identifier: MIT
+/* steno: usable processors, and their caches. SPDX-License-Identifier: MIT
  *
- * Two threads on the two halves of one core share its vector units, so the default counts physical cores: of each group of siblings
- * only the lowest-numbered one that the affinity mask allows. A container's quota then limits both counts, at every level of the cgroup
- * tree; a fraction of a processor is rounded down, because a team moves at the speed of its slowest thread. */
+ * Two threads on the two halves of one core share its vector units, so the default counts physical cores: of each group of siblings only
+ * the lowest-numbered one that the affinity mask allows. A container's quota limits both counts, at every level of the cgroup tree. A
+ * fraction of a processor is rounded down, because a team is as slow as its slowest thread. */
 #include "base/os.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static int cpus_get(struct cpus *c)
     return 0;
 }
 
-/* The beginning of a small text file, NUL-terminated; 0 when it cannot be read. */
+/* Read the beginning of a small text file, NUL-terminated; 0 if it cannot be read. */
 static int text_read(const char *path, char *buf, size_t n)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -51,7 +51,7 @@ static int cpu_text(int cpu, const char *name, char *buf, size_t n)
     return text_read(path, buf, n);
 }
 
-/* The next range of a list such as "0,64" or "0-1,4"; NULL behind the last one. */
+/* The next range of a list such as "0,64" or "0-1,4"; NULL after the last one. */
 static const char *list_next(const char *s, long *first, long *last)
 {
     char *end;
@@ -61,7 +61,7 @@ static const char *list_next(const char *s, long *first, long *last)
     return *end == ',' ? end + 1 : "";
 }
 
-/* Is there a usable sibling below `cpu`? */
+/* Whether a usable sibling has a lower number than `cpu`. */
 static int has_lower_sibling(const struct cpus *c, int cpu)
 {
     char list[256];
@@ -73,7 +73,7 @@ static int has_lower_sibling(const struct cpus *c, int cpu)
     return 0;
 }
 
-/* How many processors a list of a processor names, at least itself. */
+/* The number of processors in a list of a processor, at least 1. */
 static long list_count(int cpu, const char *name)
 {
     char list[1024];
@@ -83,7 +83,8 @@ static long list_count(int cpu, const char *name)
     return n > 0 ? n : 1;
 }
 
-/* A cache that several cores have is divided among them. The two halves of one core have all of theirs: a team has a thread per core. */
+/* The share of a cache per core. A cache shared by several cores is divided among them. The two halves of one core count as one: a team has
+ * one thread per core. */
 static size_t cache_of(int cpu, int level)
 {
     for (int i = 0; i < 10; i++) {
@@ -103,7 +104,7 @@ static size_t cache_of(int cpu, int level)
     return 0;
 }
 
-/* Whole processors that a quota allows; a large number when there is none. */
+/* Whole processors that a quota allows; a large number if there is no quota. */
 static long quota_of(const char *dir, int v2)
 {
     const long none = MAX_CPUS;
@@ -124,7 +125,7 @@ static long quota_of(const char *dir, int v2)
     return quota / period > 0 ? quota / period : 1;
 }
 
-/* Smallest quota from a group up to the root. Inside a container the path may be the host's; then only the root answers. */
+/* The smallest quota from a group up to the root. Inside a container the path may be the host's; then only the root has data. */
 static long quota_up(const char *root, const char *group, int v2)
 {
     long best = MAX_CPUS;
@@ -188,7 +189,7 @@ static int count(int physical)
     return n > 0 ? (int)n : 1;
 }
 
-/* Where cores are of two kinds, they are numbered one kind after the other: the smaller of what the first and the last one have. */
+/* With two kinds of cores, each kind has consecutive numbers: the minimum of the first and the last core. */
 size_t os_cache(int level)
 {
     struct cpus c;
@@ -213,7 +214,7 @@ static int count(int physical)
 
 size_t os_cache(int level)
 {
-    (void)level; /* other systems are not asked */
+    (void)level; /* not implemented on other systems */
     return 0;
 }
 

@@ -71,7 +71,7 @@ static int bits_set(KAFFINITY mask)
     return n;
 }
 
-/* Processors the process may use; all bits where it spans several groups, because a mask describes one of them only. */
+/* Processors that the process may use; all bits if it spans several groups, because a mask describes only one of them. */
 static KAFFINITY affinity_get(void)
 {
     DWORD_PTR mine = 0, all = 0;
@@ -104,7 +104,7 @@ int os_cores(void)
     return n > 0 ? n : os_cpus();
 }
 
-/* The smallest, where cores are of several kinds. */
+/* The minimum over the kinds of cores. */
 size_t os_cache(int level)
 {
     DWORD sz = 0;
@@ -114,7 +114,7 @@ size_t os_cache(int level)
     if (all && GetLogicalProcessorInformationEx(RelationCache, (void *)all, &sz))
         for (DWORD at = 0; at < sz;) {
             const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX *e = (const void *)(all + at);
-            const int cores = bits_set(e->Cache.GroupMask.Mask) / 2; /* as if each had two halves */
+            const int cores = bits_set(e->Cache.GroupMask.Mask) / 2; /* assumes that each core has two halves */
             const size_t share = e->Cache.CacheSize / (size_t)(cores > 1 ? cores : 1);
             if (e->Cache.Level == level && e->Cache.Type != CacheInstruction && (!smallest || share < smallest)) smallest = share;
             at += e->Size;
@@ -160,7 +160,7 @@ enum os_kind os_path_kind(const char *path)
 
 int os_file_open(const char *path)
 {
-    if (os_path_kind(path) == OS_FOLDER) { /* opening one would say that permission is denied */
+    if (os_path_kind(path) == OS_FOLDER) { /* opening a folder would fail with "permission denied" */
         errno = EISDIR;
         return -1;
     }
@@ -190,7 +190,7 @@ int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n)
     while (done < n) {
         const DWORD want = n - done < (size_t)1 << 30 ? (DWORD)(n - done) : (DWORD)1 << 30;
         const uint64_t at = off + done;
-        OVERLAPPED place = { .Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32) }; /* read there, wherever others read */
+        OVERLAPPED place = { .Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32) }; /* reads at that offset, independent of other reads */
         DWORD got = 0;
         if (!ReadFile(file, (char *)dst + done, want, &got, &place) && GetLastError() != ERROR_HANDLE_EOF) {
             errno = EIO;

@@ -1,12 +1,12 @@
 /* steno: a team of threads that walk one list together. SPDX-License-Identifier: MIT
  *
- * Everything waits at gates. A gate is a number that only grows; a thread that saw number g waits until it is no longer g. Waiting spins
- * first, because the next op of a plan is microseconds away, and then parks. How long a gate spins is learnt: a wait that ended in
- * parking shortens the next spin, one that did not lengthens it. So barriers stay hot inside a run, while idle teams and teams larger
- * than the machine sleep at once.
+ * All waiting happens at gates. A gate is a number that only grows; a thread that read number g waits until it differs from g. Waiting
+ * first spins, because the next op of a plan is microseconds away, and then parks. The spin time adapts: a wait that ended in parking
+ * shortens the next spin, another lengthens it. Barriers therefore stay fast inside a run, while idle teams, and teams larger than the
+ * machine, sleep at once.
  *
- * Sleepers are counted before the number is looked at for the last time, and the opener changes the number before it looks at the count,
- * both in the single order of sequentially consistent operations: one of the two sees the other. */
+ * A sleeper increments the count before its last read of the number. The opener changes the number before it reads the count. Both use
+ * sequentially consistent operations, so at least one of the two sees the other. */
 #include "base/team.h"
 
 #include <pthread.h>
@@ -33,10 +33,10 @@ struct steno_team {
     struct gate start, meet, done;
     _Alignas(64) atomic_uint arrived; /* at the barrier */
     atomic_uint running;              /* workers that have not finished the run */
-    pthread_mutex_t turn;             /* one run at a time, */
-    _Atomic pthread_t owner;          /* of this thread, where `owned` */
+    pthread_mutex_t turn;             /* held by the current run */
+    _Atomic pthread_t owner;          /* the thread that holds `turn`, if `owned` */
     atomic_int owned;
-    atomic_int users;                 /* who hold it, the owner included */
+    atomic_int users;                 /* number of holders, including the owner */
     void (*fn)(void *arg, int thread);
     void *arg;
     int n_threads, spin_max_ns, stop;
@@ -68,7 +68,7 @@ static inline void relax(void)
 #endif
 }
 
-/* 1 when the gate opened in time. */
+/* @return 1: the gate opened in time */
 static int gate_spin(struct gate *g, unsigned seen, int64_t ns)
 {
     const int64_t begin = os_now_ns();
@@ -86,7 +86,7 @@ static void gate_wait(struct gate *g, unsigned seen, int spin_max_ns)
     if (atomic_load_explicit(&g->number, memory_order_acquire) != seen) return;
     const int spin = atomic_load_explicit(&g->spin_ns, memory_order_relaxed);
     const int opened = gate_spin(g, seen, spin);
-    int next = opened ? spin + spin / 8 : spin - spin / 8; /* several waiters may write; any of their values will do */
+    int next = opened ? spin + spin / 8 : spin - spin / 8; /* several waiters may write; any of their values is acceptable */
     if (next > spin_max_ns) next = spin_max_ns;
     if (next < SPIN_MIN_NS) next = SPIN_MIN_NS;
     if (next != spin) atomic_store_explicit(&g->spin_ns, next, memory_order_relaxed);
@@ -111,7 +111,7 @@ static void *worker_main(void *arg)
     }
 }
 
-/* @return how many threads there are now, the caller's included */
+/* @return the number of threads now, including the caller's */
 static int workers_start(steno_team *t)
 {
     int n = 1;

@@ -1,7 +1,8 @@
 /* steno: a team of threads that walk one list together. SPDX-License-Identifier: MIT
  *
- * team_run wakes every worker once; all threads, the caller's as number 0, run `fn` and meet at barriers inside it. Waiting spins for
- * a bounded time and then parks on a futex (condition variable elsewhere), so an idle or over-subscribed team costs nothing. */
+ * team_run wakes every worker once. All threads, including the caller's as number 0, run `fn` and meet at barriers inside it. Waiting
+ * spins for a bounded time and then parks on a futex (on other systems a condition variable), so an idle or over-subscribed team costs
+ * nothing. */
 #ifndef STENO_BASE_TEAM_H
 #define STENO_BASE_TEAM_H
 #include <stdatomic.h>
@@ -12,21 +13,21 @@ enum { TEAM_MAX = 256 };
 
 int team_default_threads(void);                                /* physical cores within affinity and cgroup quota, at least 1 */
 int team_open(steno_team **out, int n_threads, steno_error *e); /* n_threads 0: the default */
-/* Those who use a team hold it; it goes when the last one has let go of it, its owner (team_open) included. NULL is allowed. */
+/* A user of a team holds it. The team is freed when the last holder, including its owner (team_open), has released it. t may be NULL. */
 void team_hold(steno_team *t);
 void team_close(steno_team *t);
 int team_threads(const steno_team *t);                         /* NULL counts as a team of one */
 
-/* t, or NULL where the calling thread is in the middle of a run of t, as number 0: it would wait for itself, and computes alone. */
+/* t, or NULL if the calling thread is number 0 of a current run of t: it would wait for itself, so it computes alone. */
 steno_team *team_here(steno_team *t);
 
-/* Run fn(arg, thread) on every thread and return when all have finished. team NULL: only the caller. Calls from several threads take
- * turns; inside a run there is no other, see team_here. */
+/* Run fn(arg, thread) on every thread and return when all have finished. t NULL: only the caller. Calls from several threads take turns;
+ * calls inside a run: see team_here. */
 void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg);
 
-/* Wait until every thread of the running team_run has arrived; what was written before is visible after. */
+/* Wait until every thread of the running team_run has arrived. Earlier writes are visible afterwards. */
 void team_barrier(steno_team *t);
 
-/* for i in [0, n): fn(arg, i, thread), i handed out dynamically; alone inside a run. */
+/* for i in [0, n): fn(arg, i, thread), with i assigned dynamically; inside a run, on the calling thread only. */
 void team_for(steno_team *t, int64_t n, void (*fn)(void *arg, int64_t i, int thread), void *arg);
 #endif

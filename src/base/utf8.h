@@ -1,26 +1,26 @@
 /* steno: UTF-8. SPDX-License-Identifier: MIT
  *
- * The one home of reading, writing and checking characters (Unicode 15, section 3.9, table 3-7: no overlong forms, no surrogates, nothing
- * past U+10FFFF). */
+ * All reading, writing and checking of characters (Unicode 15, section 3.9, table 3-7: no overlong forms, no surrogates, nothing past
+ * U+10FFFF). */
 #ifndef STENO_BASE_UTF8_H
 #define STENO_BASE_UTF8_H
 #include <stdint.h>
 #include "base/buf.h"
 
-/* Is c a byte inside a character, not its first? */
+/* Whether c is a byte inside a character, not its first. */
 static inline int utf8_is_inside(uint8_t c)
 {
     return (c & 0xc0) == 0x80;
 }
 
-/* Bytes of a character that begins with c; 0: none does. */
+/* Length of a character whose first byte is c; 0: c is not a first byte. */
 static inline uint32_t utf8_len(uint8_t c)
 {
     return c < 0x80 ? 1 : c < 0xc2 || c > 0xf4 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 }
 
-/* Take one more byte into a character of which *left bytes are missing (0: one begins). *bits: its number so far. @return 0: the byte
- * makes it ill-formed, and nothing has changed */
+/* Add a byte to a character with *left missing bytes (0: a character begins). *bits: its code point so far. @return 0: the byte is
+ * ill-formed there, and nothing has changed */
 static inline int utf8_take(uint32_t *bits, uint32_t *left, uint8_t c)
 {
     if (!*left) {
@@ -38,7 +38,7 @@ static inline int utf8_take(uint32_t *bits, uint32_t *left, uint8_t c)
     return 1;
 }
 
-/* Length of the well-formed character at s, 0 when there is none. *cp: its number. */
+/* Length of the well-formed character at s, 0 if there is none. *cp: its code point. */
 size_t utf8_next(const char *s, size_t n, uint32_t *cp);
 /* Write a character. @return its length, at most 4 */
 size_t utf8_put(char *s, uint32_t cp);
@@ -46,8 +46,8 @@ size_t utf8_put(char *s, uint32_t cp);
 size_t utf8_valid(const uint8_t *s, size_t n);
 /* Length of the longest prefix that does not end inside a well-formed but incomplete character. */
 size_t utf8_complete(const uint8_t *s, size_t n);
-/* Append s with each maximal ill-formed subsequence replaced by U+FFFD (what Python's errors="replace" does). */
+/* Append s with each maximal ill-formed subsequence replaced by U+FFFD, like Python's errors="replace". */
 void utf8_append(struct buf *out, const uint8_t *s, size_t n);
-/* Narrow text[n] to what Python's str.strip() leaves; text is UTF-8. */
+/* Narrow text[n] to the result of Python's str.strip(); text is UTF-8. */
 void text_strip(const char **text, size_t *n);
 #endif

@@ -1,4 +1,4 @@
-/* steno: arrays of formats that know no models. SPDX-License-Identifier: MIT */
+/* steno: arrays of formats that hold no model metadata. SPDX-License-Identifier: MIT */
 #include "load/array.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static const struct array_type types[] = {
     { "F32", "f4", 4, ARRAY_KEPT, DT_F32, 0 },  { "F16", "f2", 2, ARRAY_KEPT, DT_F16, 0 },
-    { "BF16", "V2", 2, ARRAY_KEPT, DT_BF16, 0 }, /* NumPy has no such type; MLX writes it so */
+    { "BF16", "V2", 2, ARRAY_KEPT, DT_BF16, 0 }, /* NumPy has no bf16; MLX writes it under this name */
     { "BOOL", "b1", 1, ARRAY_NUMBERS, 0, META_LIST_BOOL },
     { "U8", "u1", 1, ARRAY_NUMBERS, 0, META_LIST_U8 },   { "I8", "i1", 1, ARRAY_NUMBERS, 0, META_LIST_I8 },
     { "U16", "u2", 2, ARRAY_NUMBERS, 0, META_LIST_U16 }, { "I16", "i2", 2, ARRAY_NUMBERS, 0, META_LIST_I16 },
@@ -59,7 +59,7 @@ static int add_numbers(struct weights *w, const struct array *a, steno_error *e)
     return meta_add_list(&w->meta, &list, e);
 }
 
-/* Column by column. */
+/* The array is stored by columns. */
 static int set_order(struct tensor *t, struct weights *w, steno_error *e)
 {
     uint64_t dim[4], stride[4] = { 1 };

@@ -1,13 +1,14 @@
 /* steno: the alphabet of byte-level pairs. SPDX-License-Identifier: MIT
  *
- * GPT-2's vocabulary is written in characters that stand for bytes, so that every byte is a printable character. */
+ * GPT-2's vocabulary is written in an alphabet of 256 printable characters, one per byte. */
 #ifndef STENO_LOAD_BYTE_ALPHABET_H
 #define STENO_LOAD_BYTE_ALPHABET_H
 #include <stddef.h>
 #include <stdint.h>
 #include "base/utf8.h"
 
-/* Byte that a character of the alphabet stands for, -1: none. Printable Latin-1 stands for itself, U+0100.. for the others in order. */
+/* The byte of a character of the alphabet, -1: not in it. Printable Latin-1 characters are their own bytes; U+0100.. are the others in
+ * order. */
 static inline int byte_of_letter(uint32_t c)
 {
     if ((c >= 0x21 && c <= 0x7e) || (c >= 0xa1 && c <= 0xff && c != 0xad)) return (int)c;
@@ -16,7 +17,7 @@ static inline int byte_of_letter(uint32_t c)
     return c == 0x143 ? 0xad : -1;
 }
 
-/* Bytes of a string in the alphabet, decoded where it lies. @return their number; -1: *bad stands for none, or the string is no UTF-8 */
+/* Decode a string in the alphabet in place. @return the number of bytes; -1: *bad is not in the alphabet, or the string is not UTF-8 */
 static inline int64_t bytes_of_letters(char *s, size_t len, uint32_t *bad)
 {
     int64_t n = 0;

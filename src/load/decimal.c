@@ -1,6 +1,6 @@
 /* steno: decimal numbers of settings. SPDX-License-Identifier: MIT
  *
- * strtod asks the process's locale what a decimal point is, and the locale belongs to the caller. */
+ * strtod uses the decimal point of the process's locale, and the locale belongs to the caller. */
 #include "load/decimal.h"
 
 #include <float.h>
@@ -59,7 +59,7 @@ int decimal_whole(const char *s, size_t n, int64_t *out)
     return 1;
 }
 
-/* The digits as an integer, at most 19 of them, and what the exponent must be for it. */
+/* The digits as an integer, at most 19 of them, and the exponent for it. */
 static uint64_t mantissa(const char *s, size_t n, int *exp10)
 {
     uint64_t m = 0;

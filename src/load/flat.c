@@ -29,7 +29,7 @@ int flat_wants_key(const struct flat *f)
     return f->depth && f->level[f->depth - 1].want_key;
 }
 
-/* Replace the last part of the key, the one of the innermost level. */
+/* Replace the last part of the key, that of the innermost level. */
 static int key_part(struct flat *f, const char *s, size_t n, steno_error *e)
 {
     const size_t base = top(f)->key_len, dot = base > 0;
@@ -61,10 +61,10 @@ static int seen_grow(struct flat *f, steno_error *e)
     return STENO_OK;
 }
 
-/* A key may come once. 64 bits of a hash stand for it: who makes two keys collide on purpose has a file refused. */
+/* Check that the key is new. A 64-bit hash represents it: a file with a deliberate collision is refused. */
 static int check_once(struct flat *f, steno_error *e)
 {
-    const uint64_t h = hash_bytes_64(f->key, f->key_len) | 1; /* 0 is a free place */
+    const uint64_t h = hash_bytes_64(f->key, f->key_len) | 1; /* 0 marks a free entry */
     const int rc = seen_grow(f, e);
     if (rc) return rc;
     uint32_t at = (uint32_t)h & (f->seen_cap - 1);
@@ -78,7 +78,7 @@ static int check_once(struct flat *f, steno_error *e)
 
 /* ---- long lists ---- */
 
-/* A list of whole numbers goes on with others. */
+/* Convert a list of whole numbers to one of other numbers. */
 static void widen_values(struct flat *f)
 {
     for (uint64_t i = 0; i < f->n_values; i++) {
@@ -113,7 +113,7 @@ static void list_add(struct flat *f, const struct meta_entry *v)
     f->n_values++;
 }
 
-/* The innermost list is too long for settings: the members that were taken as such become its first values. */
+/* The innermost list is too long for settings: its entries become the first values of a long list. */
 static void list_begin(struct flat *f)
 {
     const struct flat_level *l = top(f);
@@ -122,7 +122,7 @@ static void list_begin(struct flat *f)
     f->is_long_list = l->is_list && f->m->n - l->mark == FLAT_LONG;
     for (uint32_t i = l->mark; i < f->m->n && f->is_long_list; i++) {
         const struct meta_entry *member = &f->m->entry[i];
-        if (strchr(member->key + l->key_len + 1, '.')) f->is_long_list = 0; /* of a list or map inside */
+        if (strchr(member->key + l->key_len + 1, '.')) f->is_long_list = 0; /* a member of an inner list or map */
         else list_add(f, member);
     }
 }
@@ -138,7 +138,7 @@ static int list_end(struct flat *f, steno_error *e)
     return meta_add_list(f->m, &l, e);
 }
 
-/* One more member of the innermost level. */
+/* Count another member of the innermost level. */
 static int count_member(struct flat *f, steno_error *e)
 {
     struct flat_level *l = top(f);
@@ -166,7 +166,7 @@ int flat_key(struct flat *f, const char *s, size_t n, steno_error *e)
     return rc ? rc : count_member(f, e);
 }
 
-/* Before a value: in a map its key has been counted, in a list the value itself is. */
+/* Before a value. A map has counted its key; a list counts the value here. */
 static int begin_value(struct flat *f, steno_error *e)
 {
     struct flat_level *l = top(f);
@@ -179,7 +179,7 @@ int flat_open(struct flat *f, int is_list, steno_error *e)
 {
     const int rc = begin_value(f, e);
     if (rc) return rc;
-    if (f->hidden == f->depth) f->is_long_list = 0; /* it holds more than values */
+    if (f->hidden == f->depth) f->is_long_list = 0; /* it contains more than values */
     if (f->depth == META_DEPTH_MAX)
         return err_set(e, STENO_EFORMAT, "%s: line %u: settings are nested more than %d deep", f->name, (unsigned)f->line, META_DEPTH_MAX);
     f->level[f->depth++] = (struct flat_level){ .mark = f->m->n, .key_len = f->key_len, .is_list = is_list != 0, .want_key = !is_list };

@@ -36,7 +36,7 @@ static int check_type(struct ggml *g, struct tensor *t, int32_t code)
     return STENO_OK;
 }
 
-/* Name of a record: its bytes must be printable, because they go into messages. */
+/* Read the name of a record. Its bytes must be printable, because they are used in messages. */
 static int read_name(struct ggml *g, struct tensor *t, uint32_t index, size_t n)
 {
     char name[MAX_NAME];
@@ -65,7 +65,7 @@ static int read_record(struct ggml *g, struct tensor *t, uint32_t index)
     t->n_dims = n_dims ? n_dims : 1;
     for (int i = 0; i < 4; i++) t->dim[i] = 1;
     uint64_t n = 1;
-    for (int i = n_dims - 1; i >= 0; i--) { /* the file begins with the fastest */
+    for (int i = n_dims - 1; i >= 0; i--) { /* the file stores the fastest first */
         const int32_t extent = rd_i32(r);
         if (!r->err && (extent < 1 || (uint64_t)extent > TENSOR_MAX / n))
             return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu32 " at byte %" PRIu64 ": extent %d is out of range", g->path, index, at,

@@ -1,6 +1,6 @@
-/* steno: the numbers by which ggml's files name types. SPDX-License-Identifier: MIT
+/* steno: type numbers in ggml's files. SPDX-License-Identifier: MIT
  *
- * A tensor and a file use different numbers for the same type, and ours are others again: this table is the only place that knows. */
+ * ggml numbers the types of tensors and of files differently, and both differ from enum dtype. Only this table maps them. */
 #include "load/ggml_type.h"
 
 enum { IQ4_NL = 20 };

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "load/ggml_type.h"
 
-enum { MAGIC = 0x67676d6c, N_BINS = 201, BLOCK_LAYOUTS = 2000 /* version 2 of the layouts of blocks, in thousands of ftype */ };
+enum { MAGIC = 0x67676d6c, N_BINS = 201, BLOCK_LAYOUTS = 2000 /* version 2 of the block layouts, in thousands of ftype */ };
 
 int32_t ggml_ftype_written(enum dtype t)
 {

@@ -1,6 +1,6 @@
 /* steno: writing whisper.cpp .bin files. SPDX-License-Identifier: MIT
  *
- * The header, then each tensor: a record, and its bytes by bytes_write_tensor. Nothing is aligned, and no count of tensors is kept. */
+ * The header, then for each tensor a record and its bytes (bytes_write_tensor). Nothing is aligned, and the file has no tensor count. */
 #ifndef STENO_LOAD_GGML_WRITE_H
 #define STENO_LOAD_GGML_WRITE_H
 #include "load/tensor_write.h"
@@ -15,8 +15,8 @@ struct ggml_head {
     uint32_t n_entries;
 };
 
-int32_t ggml_ftype_written(enum dtype t); /* as files say it, with the version of the layouts of blocks; -1: there are no such files */
+int32_t ggml_ftype_written(enum dtype t); /* the number in a file, including the version of the block layouts; -1: no such files */
 int ggml_write_head(struct byte_writer *b, const struct ggml_head *h);
-/* dim: slowest first, n_dims of them */
+/* dim: n_dims extents, slowest first */
 int ggml_write_record(struct byte_writer *b, const char *name, enum dtype type, const uint64_t *dim, int n_dims);
 #endif

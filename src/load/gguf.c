@@ -1,6 +1,6 @@
 /* steno: reader of GGUF files. SPDX-License-Identifier: MIT
  *
- * What is in them is all there is to a model: settings, vocabulary and weights. Nothing is looked for beside them. */
+ * A GGUF file contains the whole model: settings, vocabulary and weights. No neighbouring files are read. */
 #include "load/gguf.h"
 #include "load/formats.h"
 

@@ -1,7 +1,7 @@
-/* steno: keys of a GGUF file in another one. SPDX-License-Identifier: MIT
+/* steno: copying keys of a GGUF file. SPDX-License-Identifier: MIT
  *
- * Tables of settings know a whole number, not the width that it is stored in, so keys are copied as they lie. The file was read before, and
- * is read here with the same care: it may have changed. */
+ * The table of settings does not keep the width of a stored number, so keys are copied from the file. The file was read before, but it may
+ * have changed, so it is read with the same care. */
 #include <string.h>
 #include "load/gguf.h"
 #include "load/gguf_write.h"
@@ -21,7 +21,7 @@ static void copy_bytes(struct buf *to, struct rd *r, uint64_t n)
     }
 }
 
-/* Little-endian, like all the file. */
+/* Little-endian, like the whole file. */
 static uint64_t copy_number(struct buf *to, struct rd *r, int size)
 {
     const uint64_t v = size == 8 ? rd_u64(r) : rd_u32(r);

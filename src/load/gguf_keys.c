@@ -1,7 +1,7 @@
 /* steno: keys and values of GGUF files. SPDX-License-Identifier: MIT
  *
- * Nothing is believed: a length is checked against what is left of the file before memory is taken for it. Long lists stay where they
- * are; only their extent is made sure of here. */
+ * No length is trusted: it is checked against the rest of the file before memory is allocated for it. Long lists stay in the file; only
+ * their extent is checked here. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int read_text(struct gguf *g, struct meta_entry *v)
     return rc;
 }
 
-/* Past the list, which is entered as it lies. */
+/* Skip a list and register its place in the file. */
 static int read_list(struct gguf *g, const char *key)
 {
     struct rd *r = &g->r;
@@ -101,7 +101,7 @@ static int read_list(struct gguf *g, const char *key)
     return meta_add_list(g->meta, &l, g->e);
 }
 
-/* Values are of many widths, and writers are not of one mind about which: the table has whole numbers, others, and truth values. */
+/* Writers store the same key in different widths, so the table has only whole numbers, other numbers, and truth values. */
 static void read_number(struct rd *r, uint32_t type, struct meta_entry *v)
 {
     v->kind = META_INT;

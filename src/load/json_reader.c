@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "load/decimal.h"
 
-enum { WANT_VALUE, WANT_FIRST, WANT_KEY, WANT_COMMA, WANT_END }; /* FIRST: key, value or the end of what was just opened */
+enum { WANT_VALUE, WANT_FIRST, WANT_KEY, WANT_COMMA, WANT_END }; /* FIRST: key, value or the end of the object or array just opened */
 
 int json_open(struct json_reader *j, const struct file *f, uint64_t off, uint64_t n, struct arena *a, steno_error *e)
 {
@@ -50,7 +50,7 @@ static int hex4(const char *s, uint32_t *out)
     return 1;
 }
 
-/* The character of \uXXXX, or of two that make a pair; j->at stands behind the u. 0: the escape is wrong. */
+/* The character of \uXXXX, or of a surrogate pair; j->at is after the u. 0: invalid. */
 static uint32_t unicode_escape(struct json_reader *j)
 {
     uint32_t c, low;
@@ -64,7 +64,7 @@ static uint32_t unicode_escape(struct json_reader *j)
     return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* An escape; j->at stands behind the backslash. @return bytes written to out, 0: wrong */
+/* Decode an escape; j->at is after the backslash. @return bytes written to out, 0: invalid */
 static size_t escape(struct json_reader *j, char *out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -80,7 +80,7 @@ static size_t escape(struct json_reader *j, char *out)
     return 1;
 }
 
-/* j->at stands behind the first quote. */
+/* j->at is after the opening quote. */
 static int read_string(struct json_reader *j)
 {
     char *out = j->s = j->text + j->at;
@@ -104,7 +104,7 @@ static int read_string(struct json_reader *j)
         out += n;
     }
     j->at++;
-    *out = 0; /* at the latest where the quote stood */
+    *out = 0; /* at the latest in place of the closing quote */
     j->len = (size_t)(out - j->s);
     return 1;
 }

@@ -5,7 +5,7 @@
 
 enum { KEY_MOST = 256 };
 
-/* A node for each opening and each value: text of n bytes has at most n of them. */
+/* A node for each opening and each value: a text of n bytes has at most n nodes. */
 static uint32_t count_most(const char *text, size_t n)
 {
     uint32_t most = 1;
@@ -20,7 +20,7 @@ static int has_key(const struct json_tree *t, uint32_t object, uint32_t last, co
     return 0;
 }
 
-/* One more node behind those there are. */
+/* Append a node. */
 static void add(struct json_tree *t, struct json_reader *j, uint32_t in, uint32_t last[JSON_DEPTH + 1], int depth, enum json_event kind,
                 const char *key)
 {

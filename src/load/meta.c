@@ -1,4 +1,4 @@
-/* steno: what a model's files say besides weights. SPDX-License-Identifier: MIT */
+/* steno: the settings in a model's files. SPDX-License-Identifier: MIT */
 #include "load/meta.h"
 
 #include <string.h>

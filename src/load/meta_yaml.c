@@ -1,7 +1,7 @@
 /* steno: settings from YAML. SPDX-License-Identifier: MIT
  *
- * The part of YAML that configurations use: maps, lists and scalars, plain ones typed by the core schema of YAML 1.2 (null, true, 12,
- * 0x1f, 1e-5, .5). What would make a file mean more than it shows - anchors, aliases, tags, several documents - is refused. */
+ * The part of YAML that configurations use: maps, lists and scalars; plain scalars are typed by the core schema of YAML 1.2 (null, true,
+ * 12, 0x1f, 1e-5, .5). Features that give a file a hidden meaning (anchors, aliases, tags, several documents) are refused. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

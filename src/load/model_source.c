@@ -1,4 +1,4 @@
-/* steno: where a model lives. SPDX-License-Identifier: MIT */
+/* steno: the location of a model. SPDX-License-Identifier: MIT */
 #include "load/model_source.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ static int is_separator(char c)
     return c == '/' || c == '\\';
 }
 
-/* The folder part of a path, or the whole of it for a folder; ends in a separator. */
+/* The folder part of a path, or the whole path of a folder; ends in a separator. */
 static char *dir_of(const char *path, int is_folder)
 {
     size_t n = strlen(path);
@@ -26,7 +26,7 @@ static char *dir_of(const char *path, int is_folder)
     return dir;
 }
 
-/* Say that a file was opened. */
+/* Record that a file was opened. */
 static int note_opened(const struct model_source *p, const char *path, steno_error *e)
 {
     if (p->opened) buf_add(p->opened, path, strlen(path) + 1);
@@ -58,7 +58,7 @@ void model_source_close(struct model_source *p)
     *p = (struct model_source){ .file = { .fd = -1 } };
 }
 
-/* A folder below may be named, too. */
+/* The name may contain a folder below the source. */
 static int stays_inside(const char *name)
 {
     int folders = 0, begins = 1;
@@ -71,7 +71,7 @@ static int stays_inside(const char *name)
     return !begins;
 }
 
-/* DIR/NAME, or DIR/INNER/NAME. *path NULL: there is no such file */
+/* DIR/NAME, or DIR/INNER/NAME. *path NULL: no such file */
 static int path_find(const struct model_source *p, const char *inner, const char *name, struct arena *a, char **path, steno_error *e)
 {
     const size_t n = strlen(p->dir) + strlen(inner) + strlen(name) + 2;

@@ -1,10 +1,10 @@
-/* steno: reader of the weights in ONNX files. SPDX-License-Identifier: MIT
+/* steno: weights of ONNX files. SPDX-License-Identifier: MIT
  *
- * A message of protobuf holds a graph, a graph nodes and named tensors, a node attributes, and an attribute may be a tensor or a graph
- * again. What the nodes compute is not read: a network is known by its tensors, and only those that a family here knows by theirs (its
- * spectra's basis) are taken. Tensors are those that a graph names, and the constants, which have the name of what their node gives; of
- * f32 and f16, with a dot in their names, as parameters have it. Every length lies within its message, messages do not nest deeper than
- * DEPTH, and every byte is looked at once. */
+ * A protobuf message holds a graph, a graph holds nodes and named tensors, a node holds attributes, and an attribute may be a tensor or
+ * again a graph. The computation of nodes is not read. A network is recognised by its tensors, and only networks that a family here
+ * recognises (by the basis of their spectra) are accepted. Tensors are those that a graph names, and constants, which get the name of their
+ * node's output. Only f32 and f16 tensors whose names contain a dot, as parameter names do, are kept. Every length must fit its message,
+ * messages nest at most DEPTH deep, and every byte is read once. */
 #include "load/formats.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_BYTES = 2, WIRE_4 = 5 };
 enum { TYPE_F32 = 1, TYPE_F16 = 10 };
 enum message { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, MESSAGES };
 
-/* What stands in what: a message's fields that are messages. */
+/* Nesting: the fields of a message that are messages. */
 static const struct { enum message in; uint32_t field; enum message is; } nested[] = {
     { MODEL, 7, GRAPH },    { GRAPH, 1, NODE },        { GRAPH, 5, TENSOR },
     { NODE, 5, ATTRIBUTE }, { ATTRIBUTE, 5, TENSOR }, { ATTRIBUTE, 6, GRAPH },
@@ -31,10 +31,10 @@ struct onnx {
     struct rd r;
     struct level { enum message is; uint64_t end; } level[DEPTH];
     int depth;
-    struct name node; /* what the node at hand gives first */
+    struct name node; /* the first output of the current node */
 };
 
-struct field { uint32_t number, wire; uint64_t value; }; /* value: of a number, or bytes that follow */
+struct field { uint32_t number, wire; uint64_t value; }; /* value: a number, or the size of the bytes that follow */
 
 static int bad(struct onnx *o, const char *what)
 {
@@ -75,7 +75,7 @@ static void field_skip(struct onnx *o, const struct field *f)
     if (f->wire != WIRE_VARINT) rd_skip(&o->r, f->value);
 }
 
-/* A name; one that is too long, or not printable, is none. */
+/* Read a name. A name that is too long or not printable counts as absent. */
 static void name_read(struct onnx *o, const struct field *f, struct name *name)
 {
     *name = (struct name){ "" };
@@ -90,7 +90,7 @@ static void name_read(struct onnx *o, const struct field *f, struct name *name)
 
 /* ---- tensors */
 
-/* raw: its numbers, which a list of f32 has as raw bytes have them. */
+/* raw: place of its numbers; a list of f32 has the same layout as raw bytes. */
 struct found { struct name name; uint64_t dim[MAX_DIMS], type, raw, raw_sz; int n_dims, has_raw, is_list, elsewhere; };
 
 static void dim_add(struct found *t, uint64_t d)
@@ -99,7 +99,7 @@ static void dim_add(struct found *t, uint64_t d)
     t->n_dims++;
 }
 
-/* One number, or several in bytes. */
+/* A number, or several in bytes. */
 static void dims_read(struct onnx *o, const struct field *f, struct found *t)
 {
     const uint64_t end = o->r.pos + f->value;
@@ -130,7 +130,7 @@ static int tensor_fields(struct onnx *o, struct found *t, uint64_t end)
     return STENO_OK;
 }
 
-/* Into the index, where it is a parameter. */
+/* Add the tensor to the index if it is a parameter. */
 static int tensor_keep(struct onnx *o, const struct found *found)
 {
     const char *name = o->level[o->depth - 1].is == ATTRIBUTE ? o->node.s : found->name.s;
@@ -189,7 +189,7 @@ static int step(struct onnx *o, const struct level *at)
     return o->r.err ? bad(o, "the file ends inside a message") : STENO_OK;
 }
 
-/* Other networks have to be asked for in another form. */
+/* Other networks are refused with the form to use instead. */
 static int check_known(const struct onnx *o)
 {
     struct kind k;
@@ -211,7 +211,7 @@ static int onnx_read(struct weights *w, const struct file *f, steno_error *e)
     int rc = STENO_OK;
     rd_init(&o.r, f, 0, f->size);
     o.level[0] = (struct level){ MODEL, f->size };
-    w->has_shape = 1; /* settings beside it are none of its */
+    w->has_shape = 1; /* settings in its folder belong to another network */
     while (o.depth && !rc) {
         if (o.r.pos >= o.level[o.depth - 1].end) o.depth--;
         else rc = step(&o, &o.level[o.depth - 1]);

@@ -1,13 +1,13 @@
 /* steno: opening a model's weights. SPDX-License-Identifier: MIT
  *
- * From a file or folder to the index: what it is (kind.c), who reads it (formats.c), and the settings beside it. */
+ * From a file or folder to the index: its kind (kind.c), its reader (formats.c), and the settings in its folder. */
 #include <inttypes.h>
 #include <string.h>
 #include "load/formats.h"
 #include "load/mlx.h"
 #include "load/weights.h"
 
-/* The type that most weights are stored in. */
+/* The type with the most weights. */
 static void take_main_type(struct weights *w)
 {
     uint64_t n[DT_COUNT] = { 0 }, n_of_form[DT_COUNT][TENSOR_FORMS] = { { 0 } };
@@ -46,7 +46,7 @@ int weights_read_settings(struct meta *m, const struct model_source *p, steno_er
     return STENO_OK;
 }
 
-/* The file of the place by the reader of its format. */
+/* Read the source's file with the reader of its format. */
 static int read_as(struct weights *w, const struct kind *k, steno_error *e)
 {
     const struct file *f = &w->source.file;
@@ -56,7 +56,7 @@ static int read_as(struct weights *w, const struct kind *k, steno_error *e)
     return format->read(w, f, e);
 }
 
-/* A file, or the weights of a folder. */
+/* Read a file, or the weights of a folder. */
 static int read_place(struct weights *w, steno_error *e)
 {
     struct kind k;
@@ -68,18 +68,18 @@ static int read_place(struct weights *w, steno_error *e)
     rc = model_source_find(&w->source, k.file, &w->arena, &f, e);
     if (rc < 0) return rc;
     if (!rc) return err_set(e, STENO_EIO, "%s: %s has gone while it was looked at", w->name, k.file);
-    w->source.file = f; /* closed by weights_close: the place at hand is a folder, and has none */
+    w->source.file = f; /* closed by weights_close: the source is a folder and has no file of its own */
     return read_as(w, &k, e);
 }
 
-/* A tensor may be stored once and stand under two names (an embedding that is the head, too), but a file of which every tensor views the
- * same bytes would take memory without end. */
+/* A tensor may be stored once under two names (an embedding that is also the head). But a file whose tensors all refer to the same bytes
+ * could exhaust memory. */
 static int check_sum(const struct weights *w, steno_error *e)
 {
     uint64_t stored = w->source.file.size + w->n_unpacked, sum = 0;
     for (uint32_t i = 0; i < w->n_shards; i++) stored += w->shard[i].size;
     for (uint32_t i = 0; i < w->n_tensors; i++) {
-        sum += w->tensor[i].size; /* each at most its file's */
+        sum += w->tensor[i].size; /* each at most as large as its file */
         if (sum / 2 > stored)
             return err_set(e, STENO_EFORMAT, "%s: tensors up to %s (%" PRIu32 " of %" PRIu32 ") want %" PRIu64 " bytes, but %" PRIu64
                            " are stored: many of them share the same bytes; save a copy of each", w->name, w->tensor[i].name, i + 1,

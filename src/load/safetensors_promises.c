@@ -1,4 +1,4 @@
-/* steno: the tensors that a sharded model's index promises. SPDX-License-Identifier: MIT */
+/* steno: the tensor list of a sharded model's index. SPDX-License-Identifier: MIT */
 #include "load/safetensors.h"
 
 #include <string.h>

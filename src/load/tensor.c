@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { CHUNK = 2048, /* weights widened at once, a multiple of QBLOCK and of every group of MLX */
+enum { CHUNK = 2048, /* weights widened at once, a multiple of QBLOCK and of every group size of MLX */
        GROUPS = CHUNK / QBLOCK };
 
 static int refuse_value(const struct tensor *t, uint64_t i, steno_error *e)
@@ -26,7 +26,7 @@ static int read_scales(float out[2][GROUPS], const struct tensor *t, uint64_t at
     return STENO_OK;
 }
 
-/* Weights [at, at + n) of one of MLX's forms, seen as one row; `at` begins a group. */
+/* Read weights [at, at + n) of an MLX form, seen as one row; `at` begins a group. */
 static int read_groups(const struct tensor *t, uint64_t at, size_t n, void *dst, steno_error *e)
 {
     const size_t len = t->groups->len, bits = (size_t)form_bits(t->form);
@@ -42,7 +42,7 @@ static int read_groups(const struct tensor *t, uint64_t at, size_t n, void *dst,
     return STENO_OK;
 }
 
-/* Where f16 has all scales and offsets, those of weights that are used, the form becomes a type with these; else one with f32. */
+/* If f16 can represent all scales and offsets in use, the form becomes a type with f16 scales, else one with f32 scales. */
 static int settle_groups(struct tensor *t, steno_error *e)
 {
     const size_t len = t->groups->len, bytes = len * (size_t)form_bits(t->form) / 8;
@@ -66,7 +66,7 @@ static int settle_groups(struct tensor *t, steno_error *e)
     return STENO_OK;
 }
 
-/* Weights [at, at + n), whole blocks, of a tensor seen as one row. */
+/* Read weights [at, at + n), in whole blocks, of a tensor seen as one row. */
 static int read_flat(const struct tensor *t, uint64_t at, size_t n, void *dst, steno_error *e)
 {
     if (t->groups) return read_groups(t, at, n, dst, e);
@@ -105,7 +105,7 @@ int tensor_settle(struct tensor *t, steno_error *e)
 int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e)
 {
     uint8_t stored[CHUNK * sizeof(float)];
-    const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3]; /* the reader made sure that this does not wrap */
+    const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3]; /* the reader has checked that this does not wrap */
     for (uint64_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? (size_t)(n - i) : CHUNK;
         const int rc = read_flat(t, i, m, stored, e);

@@ -1,7 +1,7 @@
 /* steno: bytes and tensors of model files that are written. SPDX-License-Identifier: MIT
  *
- * Rows of a tensor in any form are read a piece at a time, changed and rounded, on all threads of a team, and written in order: memory does
- * not depend on the size of the tensor, nor the bytes on the number of threads. */
+ * Rows of a tensor in any form are read a piece at a time, converted on all threads of a team, and written in order. Memory does not depend
+ * on the size of the tensor, and the bytes do not depend on the number of threads. */
 #include "load/tensor_write.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include "kern/narrow.h"
 
-enum { PIECE = 1 << 19 /* numbers read and written at once, unless a row, or a run of rows that change places, has more */ };
+enum { PIECE = 1 << 19 /* numbers read and written at once; more if a row, or a run of interleaved rows, has more */ };
 
 int bytes_write(struct byte_writer *b, const void *data, size_t n)
 {
@@ -27,25 +27,25 @@ int bytes_write_file(struct byte_writer *b, const char *name)
     return err_set(b->e, STENO_ECANCELED, "the file %s was not taken", name);
 }
 
-/* Rows on their way. */
+/* A piece of rows. */
 struct piece {
     const struct tensor *t;
     const struct tensor_change *c;
     uint64_t at;            /* of the first row */
     size_t rows, k;
-    uint8_t *in, *out;      /* [rows] as read, as written */
+    uint8_t *in, *out;      /* [rows] as read, converted */
     float *x;               /* [rows, k] */
-    uint8_t *bad;           /* [rows] a number is not finite in the type */
+    uint8_t *bad;           /* [rows] 1: a number is not finite in the new type */
 };
 
-/* The row of a piece that is written as number i. */
+/* The source row of output row i of a piece. */
 static size_t row_from(const struct piece *p, size_t i)
 {
     const size_t run = p->c->turn, in_run = run ? i % run : 0;
     return run ? i - in_run + in_run % 2 * (run / 2) + in_run / 2 : i;
 }
 
-/* To a type that has no blocks. */
+/* Round to a type without blocks. */
 static void round_row(float *x, enum dtype t, size_t k)
 {
     float rounded[KBLOCK];
@@ -64,7 +64,7 @@ static void change_row(void *arg, int64_t i, int thread)
     uint8_t *out = p->out + (size_t)i * out_sz;
     (void)thread;
     p->bad[i] = 0;
-    if (p->t->type == p->c->type && p->c->add == 0) { /* blocks are not rounded again, wherever they stand */
+    if (p->t->type == p->c->type && p->c->add == 0) { /* stored blocks are never rounded again */
         memcpy(out, p->in + row_from(p, (size_t)i) * in_sz, in_sz);
         return;
     }

@@ -1,9 +1,9 @@
-/* steno: tokenizers of language models, as their files say them. SPDX-License-Identifier: MIT */
+/* steno: tokenizers of language models, as stored in their files. SPDX-License-Identifier: MIT */
 #include "load/tokenizer.h"
 #include <stdio.h>
 #include <string.h>
 
-/* The first of the files beside the model that there is. @return as model_source_find */
+/* Open the first existing tokenizer file in the model's folder. @return as model_source_find */
 static int find_file(struct file *f, int *is_list, const struct weights *w, struct arena *scrap, steno_error *e)
 {
     int rc = model_source_find(&w->source, "tokenizer.json", scrap, f, e);
@@ -24,7 +24,7 @@ int tokenizer_is_there(const struct weights *w, steno_error *e)
     return found;
 }
 
-/* Of settings: the template, or of a list of named ones that which is called default, or the only one. */
+/* The chat template in settings; from a list of named templates the one called default, or the only one. */
 static const char *template_of(const struct meta *m)
 {
     const char *only = NULL;
@@ -37,10 +37,10 @@ static const char *template_of(const struct meta *m)
         if (!strcmp(meta_text(m, key, ""), "default")) return text;
         only = text;
     }
-    return meta_text(m, "chat_template", n == 1 ? only : n ? "" : NULL); /* several, of which none is for every use: an unknown one */
+    return meta_text(m, "chat_template", n == 1 ? only : n ? "" : NULL); /* several, but no default: an unknown template */
 }
 
-/* A template among the settings of a file beside the model. */
+/* Read the template from a settings file in the model's folder. */
 static int read_settings(struct tokenizer_file *t, struct weights *w, const char *name, steno_error *e)
 {
     struct arena scrap;
@@ -60,7 +60,7 @@ static int read_settings(struct tokenizer_file *t, struct weights *w, const char
     return rc;
 }
 
-/* What writes chat prompts, beside a tokenizer.json: in a file of its own, or among the settings. */
+/* Read the chat template that belongs to a tokenizer.json: a separate file, or a setting. */
 static int read_template(struct tokenizer_file *t, struct weights *w, steno_error *e)
 {
     static const char *const places[] = { "tokenizer_config.json", "chat_template.json" };

@@ -1,4 +1,4 @@
-/* steno: tokens and pairs as files write them. SPDX-License-Identifier: MIT */
+/* steno: tokens and pairs in the spelling of files. SPDX-License-Identifier: MIT */
 #include "load/tokenizer_text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int64_t byte_token(char *s, size_t n)
     return 1;
 }
 
-/* GGUF files have the sign of a space before pieces that begin a word. */
+/* GGUF files have the space sign before pieces that begin a word. */
 static int64_t words_bytes(char *s, size_t n)
 {
     if (n < 3 || memcmp(s, "\xe2\x96\x81", 3) != 0) return (int64_t)n;

@@ -6,7 +6,7 @@
 
 enum { NAME_SZ = 96 };
 
-/* Of the second protocol, which torch.save uses. */
+/* Of protocol 2, which torch.save uses. */
 enum opcode {
     MARK = '(', STOP = '.', BINUNICODE = 'X', BININT = 'J', LONG1 = 0x8a, EMPTY_DICT = '}', SETITEMS = 'u', TUPLE = 't', EMPTY_TUPLE = ')',
     REDUCE = 'R', GLOBAL = 'c', BINPERSID = 'Q', NEWFALSE = 0x89, PROTO = 0x80
@@ -84,7 +84,7 @@ void torch_put_number(struct torch_writer *t, const char *key, int32_t v)
     put_int(t, (uint32_t)v);
 }
 
-/* ('storage', type, key, 'cpu', elements), as what is outside of the pickle */
+/* ('storage', type, key, 'cpu', elements), as a persistent id */
 static void put_storage(struct torch_writer *t, enum dtype type, uint64_t elements)
 {
     char key[16];

@@ -1,7 +1,7 @@
 /* steno: writing PyTorch files. SPDX-License-Identifier: MIT
  *
- * What torch.save writes and torch.load reads with weights_only: a zip archive of one pickle, which is a dictionary of dictionaries of
- * numbers and tensors, and an entry for the bytes of each tensor. The pickle is described first; then come the tensors in that order. */
+ * The format of torch.save, which torch.load reads with weights_only: a zip archive of one pickle, which is a dictionary of dictionaries of
+ * numbers and tensors, and an entry for the bytes of each tensor. Describe the pickle first; then write the tensors in the same order. */
 #ifndef STENO_LOAD_TORCH_WRITE_H
 #define STENO_LOAD_TORCH_WRITE_H
 #include "load/zip_write.h"
@@ -10,7 +10,7 @@ struct torch_writer {
     struct zip_writer zip;
     const char *name;      /* of the folder in the archive */
     struct buf pickle;
-    uint32_t n, at;        /* tensors that were put, and that were written */
+    uint32_t n, at;        /* tensors described, tensors written */
 };
 
 void torch_write_start(struct torch_writer *t, struct byte_writer *b, const char *name);
@@ -21,9 +21,9 @@ void torch_put_dict_end(struct torch_writer *t);
 void torch_put_number(struct torch_writer *t, const char *key, int32_t v);
 void torch_put_tensor(struct torch_writer *t, const char *key, enum dtype type, const uint64_t *dim, int n_dims); /* f32, f16 or bf16 */
 
-int torch_write_pickle(struct torch_writer *t); /* what was put */
-/* The bytes of the next tensor, `size` of them: begin, bytes_write_tensor, end. */
+int torch_write_pickle(struct torch_writer *t); /* writes the described pickle */
+/* Write the bytes of the next tensor, `size` of them: call torch_write_tensor, bytes_write_tensor, torch_write_tensor_end. */
 int torch_write_tensor(struct torch_writer *t, uint64_t size);
 int torch_write_tensor_end(struct torch_writer *t);
-int torch_write_end(struct torch_writer *t);    /* of the file */
+int torch_write_end(struct torch_writer *t);    /* end of the file */
 #endif

@@ -1,4 +1,4 @@
-/* steno: vocabularies that live in files of their own. SPDX-License-Identifier: MIT */
+/* steno: vocabularies in separate files. SPDX-License-Identifier: MIT */
 #include "load/vocab_file.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ static int check_size(const struct file *f, steno_error *e)
     return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for a vocabulary", f->name, f->size, VOCAB_FILE);
 }
 
-/* added_tokens.json beside a vocab.json: some tokenizers keep ids there that the other leaves out. */
+/* Read added_tokens.json in the folder of a vocab.json: some tokenizers store ids there that vocab.json omits. */
 static int read_added_beside(struct vocab_list *extra, const struct model_source *p, struct arena *scrap, steno_error *e)
 {
     struct file f;
@@ -31,7 +31,7 @@ static int is_json(const uint8_t *head, size_t n)
     return i < n && (head[i] == '{' || head[i] == '[');
 }
 
-/* Characters that no line of text has. */
+/* Whether the bytes contain characters that text lines never have. */
 static int is_binary(const uint8_t *head, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -54,7 +54,7 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
     return is_json(head, n) ? vocab_read_json(l, extra, f, e) : vocab_read_tiktoken(l, f, e);
 }
 
-/* One file that is a vocabulary; p: its neighbours. */
+/* Read a vocabulary file; p: its folder. */
 static int read_file(struct weights *w, const struct file *f, const struct model_source *p, steno_error *e)
 {
     struct vocab_list list = { .name = f->name }, extra = { .name = f->name };
@@ -70,7 +70,7 @@ static int read_file(struct weights *w, const struct file *f, const struct model
     return rc;
 }
 
-/* Open the first vocabulary of a folder. @return as source_find */
+/* Open the first vocabulary of a folder. @return as model_source_find */
 static int find_beside(const struct weights *w, const struct model_source *p, const struct meta *m, struct arena *a, struct file *f,
                        steno_error *e)
 {
@@ -102,7 +102,7 @@ static int read_beside(struct weights *w, const struct model_source *p, const st
     return rc;
 }
 
-/* Copy the vocabulary of another model, which has it inside or beside it. */
+/* Copy the vocabulary of another model, in its file or its folder. */
 static int read_model(struct weights *w, const struct model_source *p, steno_error *e)
 {
     struct weights other;

@@ -1,8 +1,8 @@
 /* steno: vocabularies in JSON. SPDX-License-Identifier: MIT
  *
- * Three files: vocab.json, {"string": id}; tokenizer.json, which has such an object inside its model; tokens.json, a list of strings.
- * The strings of the first two are written in the alphabet of GPT-2's byte-level pairs, in which every byte is a printable character;
- * they are turned back into bytes. Those of the third, and added tokens, stand for themselves. */
+ * Three files: vocab.json, {"string": id}; tokenizer.json, with such an object inside its model; tokens.json, a list of strings. The
+ * strings of the first two use the alphabet of GPT-2's byte-level pairs, in which every byte is a printable character, and are converted to
+ * bytes. Those of the third, and added tokens, are plain text. */
 #include "load/vocab_list.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct json_vocab {
     int has_model, is_bpe, is_byte_level, has_others;
 };
 
-/* An entry "string": id, the string in the byte alphabet; decoded where it lies. */
+/* Add an entry "string": id, with the string in the byte alphabet, decoded in place. */
 static int add_entry(struct json_vocab *v, char *s, size_t len, int64_t id)
 {
     uint32_t bad;
@@ -62,7 +62,7 @@ static int read_model(struct json_vocab *v)
     return STENO_OK;
 }
 
-/* One of tokenizer.json's added tokens: {"id": 5, "content": "<|x|>", …}. */
+/* Read an added token of tokenizer.json: {"id": 5, "content": "<|x|>", …}. */
 static int read_added_token(struct json_vocab *v)
 {
     struct json_reader *j = &v->j;
@@ -96,7 +96,7 @@ static int read_added_tokens(struct json_vocab *v)
     return STENO_OK;
 }
 
-/* Whether a part of tokenizer.json, however deep, has the type ByteLevel. */
+/* Whether a part of tokenizer.json has the type ByteLevel at any depth. */
 static void look_for_byte_level(struct json_vocab *v)
 {
     struct json_reader *j = &v->j;
@@ -108,7 +108,7 @@ static void look_for_byte_level(struct json_vocab *v)
     }
 }
 
-/* One key of the outermost object and its value. Numbers are ids of vocab.json, whatever the key. */
+/* Read a key of the outermost object and its value. Numbers are ids of vocab.json. */
 static int read_member(struct json_vocab *v)
 {
     struct json_reader *j = &v->j;

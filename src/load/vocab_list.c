@@ -1,4 +1,4 @@
-/* steno: a vocabulary on its way from a file to the table. SPDX-License-Identifier: MIT */
+/* steno: a vocabulary under construction. SPDX-License-Identifier: MIT */
 #include "load/vocab_list.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ int vocab_list_override(struct vocab_list *l, const struct vocab_list *extra, st
     const struct item *it = items(l, &n), *more = items(extra, &n_extra);
     struct arena scrap;
     arena_init(&scrap);
-    uint32_t *place = arena_array(&scrap, VOCAB_IDS, sizeof *place); /* number + 1 of the item of an id */
+    uint32_t *place = arena_array(&scrap, VOCAB_IDS, sizeof *place); /* index + 1 of the item of an id */
     int rc = place ? STENO_OK : err_nomem(e, VOCAB_IDS * sizeof *place, "a vocabulary");
     for (uint32_t i = 0; i < n && !rc; i++) place[it[i].id] = i + 1;
     for (uint32_t i = 0; i < n_extra && !rc; i++) {
@@ -84,7 +84,7 @@ int vocab_list_override(struct vocab_list *l, const struct vocab_list *extra, st
     return rc;
 }
 
-/* Ids without gaps are a permutation of 0..n-1; then a full table has neither gap nor repetition. */
+/* Without gaps, ids are a permutation of 0..n-1. A table that is full then has neither gaps nor duplicates. */
 static int by_id(struct vocab_entry *v, const struct vocab_list *l, const uint8_t *bytes, steno_error *e)
 {
     uint32_t n, past = 0;

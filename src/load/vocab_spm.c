@@ -1,8 +1,8 @@
 /* steno: vocabularies in SentencePiece models and in tiktoken files. SPDX-License-Identifier: MIT
  *
- * A SentencePiece model is a protobuf message; its field 1, once per id, is a message {1: piece, 2: score, 3: type}. Everything else in
- * it is passed over by its wire type. Pieces stay as they are, U+2581 for spaces included. A tiktoken file is lines of a string in
- * base64, a space and its rank, which is its id. */
+ * A SentencePiece model is a protobuf message. Its field 1, once per id, is a message {1: piece, 2: score, 3: type}. Other fields are
+ * skipped by their wire type. Pieces stay unchanged, including U+2581 for spaces. A tiktoken file has lines of a base64 string, a space and
+ * its rank, which is its id. */
 #include "load/vocab_list.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 enum { VARINT, FIXED64, BYTES, FIXED32 = 5 }; /* wire types that are in use */
 
-/* The whole of a file, with a NUL behind it. */
+/* Read a whole file, followed by a NUL. */
 static int read_all(const struct file *f, struct arena *a, const uint8_t **out, steno_error *e)
 {
     uint8_t *p = f->size < SIZE_MAX ? arena_alloc(a, (size_t)f->size + 1) : NULL;
@@ -128,7 +128,7 @@ static int base64_digit(uint8_t c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decode n characters to out, [VOCAB_STRING + 3]. A lone '=' stands for the empty string in one of the files there are. @return 0: bad */
+/* Decode n characters to out, [VOCAB_STRING + 3]. In one existing file, a lone '=' represents the empty string. @return 0: invalid */
 static int base64(uint8_t *out, size_t *len, const uint8_t *s, size_t n)
 {
     *len = 0;
@@ -146,7 +146,7 @@ static int base64(uint8_t *out, size_t *len, const uint8_t *s, size_t n)
         bits = 0;
     }
     for (size_t i = 0; i < pad; i++)
-        if (out[--*len]) return 0; /* bits that belong to no byte */
+        if (out[--*len]) return 0; /* bits that do not form a byte */
     return 1;
 }
 

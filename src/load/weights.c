@@ -1,8 +1,7 @@
 /* steno: the index over the tensors of a model file. SPDX-License-Identifier: MIT
  *
- * A reader lists the tensors; this file looks names up by hashing, and compares shapes. Extents of 1
- * carry no meaning (whisper.cpp stores the bias of a convolution as [d, 1]), so shapes are compared without them: the order of the
- * numbers in the file is the same either way. */
+ * A reader lists the tensors. This file finds names by hashing, and compares shapes. Extents of 1 have no meaning (whisper.cpp stores the
+ * bias of a convolution as [d, 1]), so shapes are compared without them: the order of the numbers in the file is the same either way. */
 #include "load/weights.h"
 
 #include <inttypes.h>
@@ -13,7 +12,7 @@
 
 enum { NAME_SZ = 256, SHAPE_TEXT = 100 };
 
-/* Slot that holds the name, or the free one where it belongs. At most half of the slots are taken. */
+/* The slot of the name, or the free slot for it. At most half of the slots are used. */
 static uint32_t *slot_of(const struct weights *w, const char *name)
 {
     for (uint32_t i = hash_text(name) & w->hash_mask;; i = (i + 1) & w->hash_mask)
@@ -79,7 +78,7 @@ struct tensor *weights_find(struct weights *w, const char *name)
     return &w->tensor[i - 1];
 }
 
-/* Extents other than 1, in order. @return their number */
+/* Extents other than 1, in order. @return the number of them */
 static int squeeze(uint64_t out[4], const uint64_t dim[4])
 {
     int n = 0;
@@ -123,7 +122,7 @@ int weights_settle(struct weights *w, steno_error *e)
     return rc;
 }
 
-/* '*' stands for any text; the last one that was met is tried again further on. */
+/* '*' matches any text; on a mismatch the last one is extended. */
 static int name_fits(const char *name, const char *pattern)
 {
     const char *star = NULL, *again = NULL;

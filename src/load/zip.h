@@ -1,8 +1,8 @@
-/* steno: where the entries of a zip archive lie. SPDX-License-Identifier: MIT
+/* steno: the directory of a zip archive. SPDX-License-Identifier: MIT
  *
- * Archives of weights are stored, as a rule, so that an entry is a range of the file and reading one needs no unpacking; a caller may take
- * deflated entries, too (numpy.savez_compressed), and unpacks them. Anything else that a zip file may hold - other compression, encryption,
- * several disks, names that lead elsewhere, entries over each other - is refused. */
+ * Archives of weights are usually stored, so an entry is a range of the file and needs no unpacking. A caller may accept deflated entries
+ * (numpy.savez_compressed), too, and unpack them. All other features of zip files (other compression, encryption, several disks, names that
+ * lead elsewhere, overlapping entries) are refused. */
 #ifndef STENO_LOAD_ZIP_H
 #define STENO_LOAD_ZIP_H
 #include "base/arena.h"
@@ -10,10 +10,10 @@
 
 struct zip_entry {
     const char *name;
-    uint64_t offset, size; /* of its bytes in the file; is_packed: size is what they unpack to */
-    uint64_t packed;       /* their number in the file */
-    uint64_t header;       /* place of the header before them */
-    uint32_t crc;          /* of what they unpack to */
+    uint64_t offset, size; /* byte offset and size in the file; is_packed: size is the unpacked size */
+    uint64_t packed;       /* packed size in the file */
+    uint64_t header;       /* offset of the header before the bytes */
+    uint32_t crc;          /* of the unpacked bytes */
     uint32_t is_packed;
 };
 
@@ -25,9 +25,9 @@ struct zip {
 enum { ZIP_ENTRIES_MAX = 1 << 16, ZIP_NAME_MAX = 511 };
 enum zip_packing { ZIP_STORED, ZIP_DEFLATED /* or stored */ };
 
-/* Read the directory of a file; memory from the arena, in proportion to the directory. STENO_EFORMAT names file, entry and cause. */
+/* Read the directory of a file. Memory comes from the arena, in proportion to the directory. STENO_EFORMAT names file, entry and cause. */
 int zip_open(struct zip *z, const struct file *f, enum zip_packing most, struct arena *a, steno_error *e);
-/* The first n bytes of a packed entry, at most its size. All of them are compared with their sum. */
+/* Unpack the first n bytes of a packed entry, at most its size. If n is its size, the checksum is verified. */
 int zip_unpack(const struct file *f, const struct zip_entry *it, void *dst, uint64_t n, steno_error *e);
 const struct zip_entry *zip_find(const struct zip *z, const char *name); /* NULL: none */
 #endif

@@ -7,9 +7,9 @@
 enum {
     SIG_LOCAL = 0x04034b50, SIG_RECORD = 0x02014b50, SIG_BEHIND = 0x08074b50, SIG_END = 0x06054b50, SIG_END64 = 0x06064b50,
     SIG_LOCATOR = 0x07064b50, LOCAL_SZ = 30, EXTRA_HEAD = 4, END64_SZ = 56,
-    FLAGS = 1 << 3 | 1 << 11, /* the sum stands behind the bytes; names are UTF-8 */
-    ALIGN = 64, EXTRA_PAD = 0x4246 /* "FB", as torch.save has it */, EXTRA_ZIP64 = 1, VERSION_64 = 45,
-    DATE = 0x21 /* the first of January 1980: the same model makes the same file */
+    FLAGS = 1 << 3 | 1 << 11, /* the checksum follows the bytes; names are UTF-8 */
+    ALIGN = 64, EXTRA_PAD = 0x4246 /* "FB", as in torch.save */, EXTRA_ZIP64 = 1, VERSION_64 = 45,
+    DATE = 0x21 /* 1 January 1980, so that the same model gives the same file */
 };
 #define FULL16 UINT64_C(0xffff)
 #define FULL32 UINT64_C(0xffffffff)
@@ -44,7 +44,7 @@ void zip_write_free(struct zip_writer *z)
     buf_free(&z->name);
 }
 
-/* What both headers of an entry say. */
+/* The part that both headers of an entry share. */
 static void put_common(struct buf *h, uint32_t sum, uint64_t size, size_t n_name)
 {
     put(h, VERSION_64, 2);

@@ -108,7 +108,7 @@ uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n,
     return id;
 }
 
-/* Output (j, o) is stored as column (o, j): the matrix is read whole, turned, and packed as f32. */
+/* Output (j, o) is stored as column (o, j): the matrix is read as a whole, transposed, and packed as f32. */
 static void *pack_turned(struct build *b, const struct tensor *t, uint64_t n, uint64_t channels, uint32_t times)
 {
     const size_t outputs = (size_t)(n * times), sz = outputs * (size_t)channels * sizeof(float);
@@ -172,7 +172,7 @@ uint16_t bind_norm_heads(struct build *b, const char *weight, uint32_t heads, ui
     return id;
 }
 
-/* Angles in double: products of a large position and a small frequency. */
+/* Angles are computed in double, because they are products of a large position and a small frequency. */
 uint16_t bind_rope(struct build *b, const struct rope *r, uint32_t heads, uint32_t d_head)
 {
     if (!b->status && (r->n % 2 || r->n > d_head || heads > UINT16_MAX))
@@ -200,7 +200,7 @@ uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64
     return id;
 }
 
-/* Filters are stored channel by channel or tap by tap, and used tap by tap: the kernel walks channels side by side. */
+/* Filters are stored by channels or by taps, and used by taps: the kernel processes adjacent channels together. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads)
 {
     if (!b->status && (taps < 1 || taps > FSMN_TAPS || left >= taps || n % heads))

@@ -1,4 +1,4 @@
-/* steno: the plan builder, its first and its last steps. SPDX-License-Identifier: MIT */
+/* steno: beginning and end of building a plan. SPDX-License-Identifier: MIT */
 #include "plan/build.h"
 #include <string.h>
 #include "plan/layout.h"

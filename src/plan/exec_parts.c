@@ -1,7 +1,7 @@
-/* steno: parts of row-wise ops on the CPU, by themselves or with a linear (exec_join.c). SPDX-License-Identifier: MIT */
+/* steno: row-wise ops on the CPU, alone or joined with a linear (exec_join.c). SPDX-License-Identifier: MIT */
 #include "plan/replay.h"
 
-/* Heads of rows, in place, one by one: norms, or turns. */
+/* Process heads of rows in place, one by one: norms, or rotations. */
 static void heads_run(const struct replay *rp, const struct op *op, struct area a)
 {
     const struct bind *c = &rp->p->bind[op->bind];

@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "plan/replay.h"
 
-/* Each stream's rows by themselves: one may need more than others. */
+/* Each stream has its own rows, because one may need more than others. */
 static int shift_open(struct state_mem *m, const struct kv_state *s, steno_error *e)
 {
     m->n_lanes = s->lanes;
@@ -20,7 +20,7 @@ int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e
     const struct state_desc *d = &s->desc;
     const size_t block = kv_block_sz(s->type, d->d_head);
     if (d->kind == STATE_SHIFT) return shift_open(m, s, e);
-    if (d->kind == STATE_APPEND) { /* block after block, each of all layers: what is in use stands together, in few huge pages */
+    if (d->kind == STATE_APPEND) { /* block after block, each with all layers: blocks in use are adjacent, in few huge pages */
         m->head_sz = block;
         m->layer_sz = block * d->heads;
         m->block_stride = m->layer_sz * d->layers;
@@ -35,7 +35,7 @@ int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e
     return m->at ? STENO_OK : err_nomem(e, m->sz, d->name);
 }
 
-/* A shift state for more positions: what it held are the newest. */
+/* Grow a shift state; its contents are the newest positions. */
 int state_mem_grow(struct shift_mem *m, const struct state_desc *d, uint32_t positions, steno_error *e)
 {
     if (positions <= m->positions) return STENO_OK;
@@ -71,8 +71,8 @@ float *state_rows(const struct shift_mem *m, uint32_t layer)
     return (float *)(void *)(m->at + layer * m->layer_sz);
 }
 
-/* Keys of a position are no run of bytes, values are; of KV_BF16 two positions are one. Of integers the whole block is copied: what stands
- * behind those positions is written before it is seen. */
+/* The keys of a position are not contiguous bytes, its values are; with KV_BF16 two positions form a unit. Integer blocks are copied whole:
+ * later positions are written before they are read. */
 void state_copy_layer(const struct state_mem *m, const struct kv_state *s, uint32_t copy, uint32_t layer)
 {
     const struct kv_copy c = s->copy[copy];

@@ -1,4 +1,4 @@
-/* steno: where the slots of a plan lie. SPDX-License-Identifier: MIT */
+/* steno: placement of a plan's slots. SPDX-License-Identifier: MIT */
 #include "plan/layout.h"
 #include "plan/build.h"
 
@@ -9,8 +9,8 @@ static void slot_use(struct slot *slot, uint16_t s, uint16_t at)
     if (at > slot[s].last) slot[s].last = at;
 }
 
-/* Rows of logits, and of what belongs to them, are as many as there are lanes, which each session knows for itself. So these slots are
- * columns of one block: of the scratch of a plan that is laid out for the most lanes, few lanes reach into the beginning. The block. */
+/* The number of rows of logits, and of slots for the same rows, depends on the lanes of a session. These slots are therefore columns of one
+ * block. Scratch is laid out for the most lanes; a session with few lanes uses only the beginning of the block. @return the block */
 static struct slot out_columns(const struct plan *p, struct slot *slot)
 {
     struct slot all = { .first = UINT16_MAX };
@@ -27,7 +27,7 @@ static struct slot out_columns(const struct plan *p, struct slot *slot)
     return all;
 }
 
-/* Where a slot lies lowest beside those that are placed and alive with it. */
+/* The lowest offset for a slot that does not overlap placed slots that are live at the same time. */
 static size_t lowest_gap(const struct slot *slot, const struct slot *me, const uint16_t *placed, uint16_t n)
 {
     size_t at = 0;
@@ -43,7 +43,7 @@ static size_t lowest_gap(const struct slot *slot, const struct slot *me, const u
     return at;
 }
 
-/* The columns of the block `all` at `at`. */
+/* Place the columns of the block `all` at `at`. */
 static void columns_place(const struct plan *p, struct slot *slot, const struct slot *all, size_t at)
 {
     for (uint16_t i = 0; i < p->n_slots; i++) {

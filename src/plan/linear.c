@@ -4,7 +4,7 @@
 #include "plan/emit.h"
 #include "plan/packing.h"
 
-/* Biases under each other as their weights are; NULL: no part has one. */
+/* Concatenated biases, in the order of the weights; NULL: no part has one. */
 static const float *bias_of(struct build *b, const struct linear_desc *l)
 {
     struct stored what = { .n_parts = (uint32_t)l->n_parts, .as = STORED_F32 };
@@ -20,7 +20,7 @@ static const float *bias_of(struct build *b, const struct linear_desc *l)
     if (!any || b->status) return NULL;
     what.data = weight_store_find(b->p.store, &what);
     if (what.data) return what.data;
-    float *all = packed_take(b, (size_t)what.n * sizeof *all); /* zeroed: a missing bias is zeros */
+    float *all = packed_take(b, (size_t)what.n * sizeof *all); /* zeroed, so a missing bias is zeros */
     what.data = all;
     for (int i = 0; i < l->n_parts && !b->status && !b->p.store->dry; all += with_room(l->part[i++].n, l->out_head)) {
         if (tensor[i]) b->status = tensor_read_f32(tensor[i], all, b->e);
@@ -30,7 +30,7 @@ static const float *bias_of(struct build *b, const struct linear_desc *l)
     return what.data;
 }
 
-/* Rows of matrices, stored alike, packed as lower (0: as stored), as one binding. */
+/* Bind rows of matrices of one stored type, packed as lower (0: as stored). */
 static uint16_t bind_rows(struct build *b, const struct matrices *m, enum packed_type lower, const float *bias)
 {
     const enum packed_type stored = m->column_head ? PK_F32 : packed_as_stored(m->tensor[0]->type), type = lower ? lower : stored;
@@ -50,8 +50,8 @@ static void add_rows(struct build *b, struct linear_binds *binds, const struct m
     binds->width += (uint32_t)matrices_rows(m);
 }
 
-/* Part `from` and those behind it that are stored alike; values apart where they are packed as something else. @return the first part that
- * is left */
+/* Bind part `from` and the following parts of the same stored type. Values are bound separately if they are packed as another type. @return
+ * the first remaining part */
 static int add_parts(struct build *b, struct linear_binds *binds, const struct linear_desc *l, const struct linear_input *in,
                      const struct matrices *all, int from, uint64_t n_values, const float *bias)
 {
@@ -131,7 +131,7 @@ enum kv_type linear_kv_type_of_run(const struct build *b, const struct linear_bi
     return linear_kv_type(b, l);
 }
 
-/* How many of outputs [at, at + n) lie in [from, to). */
+/* The number of outputs in both [at, at + n) and [from, to). */
 static uint32_t overlap(uint32_t at, uint32_t n, uint32_t from, uint32_t to)
 {
     const uint32_t a = at > from ? at : from, b = at + n < to ? at + n : to;

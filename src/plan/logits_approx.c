@@ -2,8 +2,8 @@
 #include "plan/logits_approx.h"
 #include <math.h>
 
-/* Sums of k products in f32, in whatever order, lie within k 2^-23 of the sum of magnitudes, which is at most |w| |x|: twice, for both
- * kinds of logits. */
+/* Sums of k products in f32, in any order, are within k 2^-23 of the sum of magnitudes, which is at most |w| |x|. This counts twice, for
+ * both kinds of logits. */
 static double const sum_error = 0x1p-22;
 static double const slack = 1.0001; /* for norms that are themselves rounded */
 
@@ -21,8 +21,8 @@ struct approx_x approx_x_of(enum packed_type t, const float *x, size_t k)
     return (struct approx_x){ (float)(sqrt(loss.norm) * slack), (float)(sqrt(loss.error) * slack) };
 }
 
-/* Of low-precision types: steps of x and of weights, of the largest of each, which is no more than their norm; an eighth of a sum of
- * I16_GROUP magnitudes is at most 1.42 norms. */
+/* Rounding of low-precision types: steps of x and of weights, relative to the largest of each, which is at most their norm. An eighth of a
+ * sum of I16_GROUP magnitudes is at most 1.42 norms. */
 static double rounding_of(enum packed_type t, size_t k)
 {
     if (t == PK_BF16_PAIR) return 0x1p-7 + 0x1p-14;
@@ -30,14 +30,14 @@ static double rounding_of(enum packed_type t, size_t k)
     return t < PK_LOWP ? 0 : INFINITY;
 }
 
-/* |x| |w - w'| + |x - x'| |w'|, and what t rounds: |w| is at most |w'| + |w - w'|. */
+/* |x| |w - w'| + |x - x'| |w'|, plus the rounding of t: |w| is at most |w'| + |w - w'|. */
 struct approx_reach approx_reach_of(struct approx_x x, enum packed_type t, size_t k)
 {
     const double norm = (double)x.norm, own = rounding_of(t, k) * norm;
     return (struct approx_reach){ (float)((norm + own) * slack), (float)(((double)x.error + own) * slack) };
 }
 
-/* Bits of the ids of panel p that lie in [from, to). */
+/* Bits of the ids of panel p in [from, to). */
 static uint32_t ids_in(size_t p, int32_t from, int32_t to)
 {
     const int64_t base = (int64_t)p * PANEL, a = from > base ? from - base : 0, b = to - base < PANEL ? to - base : PANEL;
@@ -53,7 +53,7 @@ static float panel_max_of(const float *y, uint32_t ids)
     return max;
 }
 
-/* One more number among the n largest, which fall. */
+/* Insert a number into the n largest, in descending order. */
 static void take(float *top, int n, float v)
 {
     if (!(v > top[n - 1])) return;
@@ -67,7 +67,7 @@ void approx_bounds(float *max, float *lower, const struct approx_logits *l, size
     const struct logit_range *g = l->range;
     const float *y = l->y;
     const size_t from = ((size_t)g->text_from + PANEL - 1) / PANEL, to = (size_t)g->text_to / PANEL;
-    const size_t a = from > p0 ? from : p0, b = to < p1 ? to : p1; /* panels of text alone */
+    const size_t a = from > p0 ? from : p0, b = to < p1 ? to : p1; /* panels with text only */
     if (a < b) kern->panel_max(max + a, y + a * PANEL, b - a);
     for (int i = 0; i < l->n; i++) lower[i] = -INFINITY;
     for (size_t p = p0; p < p1; p++) {

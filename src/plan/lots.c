@@ -1,4 +1,4 @@
-/* steno: tokens by lot, as whisper.cpp draws them. SPDX-License-Identifier: MIT */
+/* steno: sampling as in whisper.cpp. SPDX-License-Identifier: MIT */
 #include "plan/lots.h"
 #include <math.h>
 
@@ -11,7 +11,7 @@ void lots_seed(struct lots *l, uint32_t seed)
     l->next = LOTS_WORDS;
 }
 
-/* The next 624 words: each of the upper bit of one and the lower bits of its neighbour, twisted into the one 397 places on. */
+/* Generate the next 624 words. Each combines the upper bit of one word and the lower bits of its neighbour with the word 397 places on. */
 static void words_make(struct lots *l)
 {
     enum { FAR = 397 };
@@ -38,11 +38,11 @@ double lots_draw(struct lots *l)
     return x < 1 ? x : 1 - 0x1p-53;
 }
 
-/* ---- what is drawn from ---- */
+/* ---- the distribution ---- */
 
 enum { BLOCKS = 64 };
 
-/* Ids [from, to), and what their weights come to: in blocks, so that a draw looks at the ids of one. */
+/* Ids [from, to) and the sums of their weights, in blocks, so that a draw examines the ids of one block. */
 struct stretch { int32_t from, to, step; double sum, block[BLOCKS]; };
 
 struct urn {
@@ -51,7 +51,7 @@ struct urn {
     float divisor, max;
     struct stretch part[2]; /* texts; times */
     int use_text, use_ts;
-    double lse;             /* log-probabilities are shares of all, where only times may be chosen, too */
+    double lse;             /* log-probabilities are shares of all ids, even where only timestamps are allowed */
 };
 
 static float tempered(const struct urn *u, float x)
@@ -90,7 +90,7 @@ static struct urn urn_fill(const struct sampler *s, const struct logit_partial *
     return u;
 }
 
-/* The first id whose sum reaches `at`, what is left of which is behind the stretches before. */
+/* The first id whose cumulative sum reaches `at`, counted from the beginning of the stretch. */
 static int32_t stretch_find(const struct urn *u, const struct stretch *p, double at)
 {
     int32_t id = p->from, last = p->from;
@@ -115,7 +115,7 @@ static int32_t urn_draw(const struct urn *u, struct lots *l)
     return u->use_text && (at <= before || !u->use_ts) ? stretch_find(u, &u->part[0], at) : stretch_find(u, &u->part[1], at - before);
 }
 
-/* A draw as it is recorded. */
+/* The record of a draw. */
 static struct sampled_token token_draw(const struct sampler *s, const struct urn *u, const struct logit_partial *ts)
 {
     struct sampled_token p = { s->rules->eot, -1, 0, -INFINITY, 0, 0 };
@@ -124,7 +124,7 @@ static struct sampled_token token_draw(const struct sampler *s, const struct urn
         p.ts_prob = (float)(weight(u, ts->arg) / u->part[1].sum);
         p.ts_prob_sum = (float)exp(log(u->part[1].sum) + (double)u->max - u->lse);
     }
-    if (!u->use_text && !u->use_ts) return p; /* nothing may follow */
+    if (!u->use_text && !u->use_ts) return p; /* no id is allowed */
     p.id = urn_draw(u, s->lots);
     p.logprob = (float)((double)tempered(u, u->logits[p.id]) - u->lse);
     p.p = expf(p.logprob);

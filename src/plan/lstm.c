@@ -6,7 +6,7 @@
 #include "plan/linear.h"
 #include "plan/packing.h"
 
-/* "NAME.WHAT_lLAYER", and "_reverse" the other way. */
+/* "NAME.WHAT_lLAYER", with "_reverse" for the other direction. */
 struct lstm_name { char s[NAME_MAX_LEN]; };
 static struct lstm_name name_of(const struct lstm_layer *l, const char *what, int back)
 {
@@ -16,7 +16,7 @@ static struct lstm_name name_of(const struct lstm_layer *l, const char *what, in
     return name;
 }
 
-/* What the gates get beside rows: both biases in one. */
+/* The constant input of the gates: both biases in one. */
 static const float *gate_bias(struct build *b, const struct lstm_layer *l, int ways)
 {
     const uint32_t n = 4 * l->n;
@@ -29,7 +29,7 @@ static const float *gate_bias(struct build *b, const struct lstm_layer *l, int w
     return sum;
 }
 
-/* For the state before, matrices of both ways under each other. */
+/* For the previous state: the matrices of both directions, stacked. */
 static struct linear_binds state_weights(struct build *b, const struct lstm_layer *l, int ways)
 {
     const struct lstm_name forth = name_of(l, "weight_hh", 0), back = name_of(l, "weight_hh", 1);

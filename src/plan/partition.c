@@ -1,11 +1,11 @@
-/* steno: partitions: how a linear and an attention are cut into items. SPDX-License-Identifier: MIT */
+/* steno: partitions of a linear and an attention into items. SPDX-License-Identifier: MIT */
 #include "plan/partition.h"
 
 enum {
-    AROUND = 4,      /* what an item costs beside its rows, in rows: weights come from further away */
-    HELD = 16,       /* 1 / HELD of an item is added for a thread that is held up */
-    LOWER = 64,      /* 1 / LOWER is added where not all tiles are of the highest */
-    PANELS_FEW = 32  /* of an item of few rows at most */
+    AROUND = 4,      /* cost of an item in addition to its rows, in rows: weights come from further away */
+    HELD = 16,       /* 1 / HELD of an item is added for a delayed thread */
+    LOWER = 64,      /* 1 / LOWER is added if not all tiles have the full height */
+    PANELS_FEW = 32  /* limit of an item of few rows */
 };
 
 static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
@@ -18,8 +18,8 @@ struct partition partition_few(size_t rows, size_t panels, int threads, size_t s
     return (struct partition){ rows, n < step ? step : less(n, PANELS_FEW / step * step) };
 }
 
-/* What the busiest thread does, and a part of an item for a thread that is held up: where items are few and long, all wait for it.
- * Threads take items in turn, those of the last rows at the end. */
+/* The work of the busiest thread, plus a part of an item for a delayed thread: with few long items, all threads wait for it. Threads take
+ * items in turn, those of the last rows at the end. */
 static size_t cost(struct partition c, size_t rows, size_t panels, size_t threads, size_t anew)
 {
     const size_t across = parts(panels, c.panels), down = parts(rows, c.rows), items = across * down;

@@ -1,7 +1,7 @@
 /* steno: run tables, and choosing a token. SPDX-License-Identifier: MIT
  *
- * The choice follows openai-whisper 20250625, whisper/decoding.py: barred ids, then the timestamp rules, then the most probable id (or
- * one drawn at a temperature). Because text and timestamps are scanned apart, the rule "all timestamps together outweigh the best text"
+ * The choice follows openai-whisper 20250625, whisper/decoding.py: suppressed ids, then the timestamp rules, then the most probable id (or
+ * one sampled at a temperature). Text and timestamps are reduced separately, so the rule "all timestamps together outweigh the best text"
  * needs no second pass over the logits. */
 #include "plan/run.h"
 #include <math.h>
@@ -60,7 +60,7 @@ struct room run_left(const struct run *r, struct room max)
     return (struct room){ max.rows > r->n_rows ? max.rows - r->n_rows : 0, max.out > out ? max.out - out : 0 };
 }
 
-/* Extend the last group when it may hold this row too, else begin one. */
+/* Extend the last group if this row fits, else begin a new group. */
 static void group_add(struct group *g, uint32_t *n, uint32_t row, uint16_t lane, int same)
 {
     if (same)
@@ -131,8 +131,8 @@ struct logit_range logit_range_of(const struct sampler *s)
     const int before = s->n < 2 ? !q->begun : s->out[s->n - 2].id >= q->ts_begin;
     const int32_t last_ts = q->begun && s->last_ts < q->ts_begin ? q->ts_begin : s->last_ts;
     if (last && before) g.ts_to = g.ts_from;   /* a pair is complete: text follows */
-    if (last && !before) g.text_from = q->eot; /* a segment ended: its successor's time or the end follows */
-    if (last_ts >= 0 && !(q->loose && last_ts == q->ts_begin)) { /* time does not go back, and stands still only to reopen */
+    if (last && !before) g.text_from = q->eot; /* a segment ended: the next one's timestamp or the end follows */
+    if (last_ts >= 0 && !(q->loose && last_ts == q->ts_begin)) { /* timestamps do not decrease, and repeat only to begin a segment */
         const int32_t from = last_ts + ((last && !before) || q->loose ? 0 : 1);
         if (from > g.ts_from) g.ts_from = from;
     }
@@ -187,7 +187,7 @@ static uint64_t mix(uint64_t z)
 
 static uint64_t const golden = 0x9e3779b97f4a7c15u; /* odd and far from any pattern */
 
-/* Counter-based generator: a key for each position of each stream of each seed, from which any id's draw follows alone, on any thread. */
+/* Counter-based generator: a key for each position of each stream of each seed. The draw of any id follows from it alone, on any thread. */
 static uint64_t draw_key(uint64_t seed, uint64_t stream, int32_t n)
 {
     return mix(mix(mix(seed + golden) + stream * golden) + (uint64_t)(n + 1) * golden);
@@ -198,7 +198,8 @@ static double gumbel(uint64_t z)
     return -log(-log(((double)(z >> 11) + 0.5) * 0x1p-53));
 }
 
-/* Can noise from z reach gap? Gumbel(u) >= gap needs 1 - u <= exp(-gap): that many leading ones of z. Spares most logarithms. */
+/* Whether noise from z can reach gap. Gumbel(u) >= gap needs 1 - u <= exp(-gap): that number of leading ones in z. Avoids most
+ * logarithms. */
 static int may_reach(uint64_t z, double gap)
 {
     const double bits = gap * 1.4426950408889634; /* to base 2 */
@@ -206,7 +207,7 @@ static int may_reach(uint64_t z, double gap)
     return bits < 54 && ~z >> (64 - (int)bits) == 0;
 }
 
-/* Gumbel-max: argmax of logit / T + noise is a draw from softmax(logit / T). */
+/* Gumbel-max: argmax of logit / T + noise is a sample from softmax(logit / T). */
 static int32_t draw(const struct sampler *s, const struct logit_range *g, const float *x, int text, int ts)
 {
     const uint64_t key = draw_key(s->rules->seed, s->rng_stream, s->n);
@@ -259,7 +260,7 @@ void lane_copy(struct lane *dst, const struct lane *src)
     memcpy(dst->sampler.out, src->sampler.out, (size_t)src->sampler.n * sizeof *dst->sampler.out);
 }
 
-/* What the timestamp rule leaves, and the logarithm of the sum that probabilities are of. */
+/* The ids that the timestamp rule allows, and the logarithm of the sum that normalises probabilities. */
 struct allowed { int use_text, use_ts; double lse, lse_ts; };
 static struct allowed allow(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts)
 {
@@ -278,7 +279,7 @@ static struct allowed allow(struct sampler *s, const struct logit_partial *text,
     return w;
 }
 
-/* A token as it would be recorded, without its own id and probability. */
+/* The record of a token, without its own id and probability. */
 static struct sampled_token blank_token(const struct sampler *s, const struct allowed *w, const struct logit_partial *ts)
 {
     struct sampled_token p = { s->rules->eot, w->use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
@@ -289,10 +290,10 @@ static struct sampled_token blank_token(const struct sampler *s, const struct al
     return p;
 }
 
-/* The best so far, by falling logit, which logprob holds. */
+/* The best ids so far, by descending logit, stored in logprob. */
 struct top { struct sampled_token *best; int32_t n, max; };
 
-/* One more. Ids come in rising order, so what is equal stays behind. */
+/* Insert an id. Ids arrive in ascending order, so of equal logits the lower id comes first. */
 static void top_take(struct top *t, int32_t id, float x)
 {
     int32_t at = t->n < t->max ? t->n++ : t->n - 1;
@@ -301,7 +302,7 @@ static void top_take(struct top *t, int32_t id, float x)
     t->best[at].logprob = x;
 }
 
-/* The ids of [from, to) that belong to the best. Of whole panels without one only the largest logit is looked at. */
+/* Insert the ids of [from, to) that are among the best. For whole panels, the largest logit is checked first. */
 static void top_range(struct top *t, const float *x, const uint32_t *mask, int32_t from, int32_t to, const struct kern *kern)
 {
     enum { STEP = 16 * PANEL };
@@ -318,7 +319,7 @@ static void top_range(struct top *t, const float *x, const uint32_t *mask, int32
     }
 }
 
-/* How far ahead of the second best logit the choice is. */
+/* Update the margin: the distance between the chosen logit and the second best. */
 static void margin_keep(struct sampler *s, const struct allowed *w, const float *logits, const struct kern *kern)
 {
     const struct logit_range g = logit_range_of(s);

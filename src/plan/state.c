@@ -6,14 +6,14 @@ static size_t rows_sz(const struct state_desc *d)
     return (size_t)d->positions * d->heads * d->d_head * sizeof(float);
 }
 
-/* Those that the rows of a run see and write, wherever it begins. */
+/* Blocks that the rows of a run attend to and write, for any start position. */
 static uint32_t held_blocks(const struct state_desc *d)
 {
     const uint32_t all = kv_blocks(d->positions), seen = kv_blocks(d->window + d->ahead) + 1;
     return d->window && seen < all ? seen : all;
 }
 
-/* Of a lane, with those that a row at its mark sees. */
+/* Blocks of a lane, including those that a row at its mark attends to. */
 static uint32_t lane_pool(const struct state_desc *d)
 {
     const uint32_t all = kv_blocks(d->positions), some = held_blocks(d) + kv_blocks(d->window) + 1;
@@ -89,12 +89,12 @@ static void block_drop(struct kv_state *s, uint16_t b)
 
 static uint16_t block_take(struct kv_state *s)
 {
-    const uint16_t b = s->free[--s->n_free]; /* the pool holds a full table for every lane, so it never runs dry */
+    const uint16_t b = s->free[--s->n_free]; /* the pool holds a full table for every lane, so it is never empty */
     s->refs[b] = 1;
     return b;
 }
 
-/* Block `at` of lane l, which others share, becomes its own. What has to be copied for that. */
+/* Replace block `at` of lane l, which is shared, by its own. @return the copy that is needed */
 static struct kv_copy block_own(struct kv_state *s, uint32_t l, uint32_t at, uint32_t positions)
 {
     uint16_t *t = state_table(s, l);
@@ -104,13 +104,13 @@ static struct kv_copy block_own(struct kv_state *s, uint32_t l, uint32_t at, uin
     return c;
 }
 
-/* The first block that the row of position `pos` sees. */
+/* The first block that the row of position `pos` attends to. */
 static uint32_t first_seen(const struct kv_state *s, uint32_t pos)
 {
     return s->desc.window && pos >= s->desc.window ? (pos + 1 - s->desc.window) / KV_BLOCK : 0;
 }
 
-/* Blocks [first, end) of a lane that what a row at its mark sees lies in. */
+/* Blocks [first, end) that a row at the lane's mark attends to. */
 struct span { uint32_t first, end; };
 
 static struct span marked(const struct kv_state *s, uint32_t l)
@@ -121,7 +121,7 @@ static struct span marked(const struct kv_state *s, uint32_t l)
 
 static int is_in(struct span m, uint32_t i) { return i >= m.first && i < m.end; }
 
-/* The block from which on all are there. */
+/* The first block from which on all are present. */
 static uint32_t first_there(const struct kv_state *s, uint32_t l)
 {
     const struct span m = marked(s, l);
@@ -135,7 +135,7 @@ static void mark_drop(struct kv_state *s, uint32_t l)
     s->mark[l] = 0;
 }
 
-/* Room for blocks of lane l up to `need`: the oldest go. @return 0, or -1: they are more than it holds at a time */
+/* Make room for blocks of lane l up to `need` by dropping the oldest. @return 0, or -1: `need` exceeds the blocks of a lane */
 static int ring_turn(struct kv_state *s, uint32_t l, uint32_t need)
 {
     const uint16_t *t = state_table(s, l);
@@ -145,7 +145,7 @@ static int ring_turn(struct kv_state *s, uint32_t l, uint32_t need)
     return s->gone[l] + s->held_blocks < need ? -1 : 0;
 }
 
-/* Attention reads ATTN_KEYS keys together: for those among them that are gone, and weigh nothing, it reads the first that is there. */
+/* Attention reads ATTN_KEYS keys together. For dropped blocks among them, whose keys have no weight, it reads the first present block. */
 static void ring_close(struct kv_state *s, uint32_t l)
 {
     enum { TOGETHER = ATTN_KEYS / KV_BLOCK };
@@ -190,7 +190,7 @@ void state_truncate(struct kv_state *s, uint32_t l, uint32_t len)
     if (s->mark[l] > len) mark_drop(s, l);
     while (s->used[l] > n && s->used[l] > s->gone[l]) block_drop(s, t[--s->used[l]]);
     if (s->used[l] > n) {
-        if (marked(s, l).end < n) mark_drop(s, l); /* nothing is left: only a new beginning can follow */
+        if (marked(s, l).end < n) mark_drop(s, l); /* nothing is left: only a new text can follow */
         s->used[l] = s->gone[l] = n;
     }
     s->gone[l] = (uint16_t)first_there(s, l);

@@ -1,4 +1,4 @@
-/* steno: where packed weights go. SPDX-License-Identifier: MIT */
+/* steno: memory for packed weights. SPDX-License-Identifier: MIT */
 #include "plan/store.h"
 #include <stdint.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 enum { ALIGN = 64, PIECE_MIN = 4 << 20 };
 
-/* At the beginning of its pages. */
+/* Header at the beginning of a piece's pages. */
 struct weight_piece {
     struct weight_piece *next;
     size_t size, used; /* bytes from here on */
@@ -18,7 +18,7 @@ static size_t aligned(size_t n)
     return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
 
-/* Give back the pages behind what is used of a piece. */
+/* Give back the unused pages of a piece. */
 static void piece_trim(struct weight_store *s, struct weight_piece *p)
 {
     os_pages_trim(p, p->size, p->used);
@@ -26,7 +26,7 @@ static void piece_trim(struct weight_store *s, struct weight_piece *p)
     p->size = p->used;
 }
 
-/* A piece with room for n bytes. One that holds much else than those is where the next ones go, too. */
+/* Allocate a piece with room for n bytes. If it has much room left, later requests use it, too. */
 static struct weight_piece *piece_add(struct weight_store *s, size_t n)
 {
     size_t size = s->held < PIECE_MIN ? PIECE_MIN : s->held < STORE_PIECE_MAX ? s->held : STORE_PIECE_MAX;

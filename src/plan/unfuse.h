@@ -3,7 +3,6 @@
 #define STENO_PLAN_UNFUSE_H
 #include "plan/build.h"
 
-/* The same plan without fusions: Q, K and V apart, bias with activation and residual as ops of their own. Bit for bit it computes the
- * same. */
+/* The same plan without fusions: Q, K and V separate, bias with activation and residual as ops. The results are bit for bit the same. */
 void build_unfuse(struct build *b);
 #endif
