@@ -1,4 +1,6 @@
-/* steno-media: where sound lies on the clock of its file. SPDX-License-Identifier: MIT */
+/* steno-media: where sound lies on the clock of its file. SPDX-License-Identifier: MIT
+ *
+ * steno-media: positions of sound on the clock of its file. */
 #include "media_clock.h"
 
 #include <math.h>
@@ -23,7 +25,7 @@ enum media_step media_clock_step(const struct media_clock *c, double t)
     return kind == GAP || kind == UNDER ? MEDIA_MOVES : MEDIA_GOES_ON;
 }
 
-/* Count a move. */
+/* Count a correction. */
 static void count(struct media_clock *c, int64_t n)
 {
     if (!c->begun) c->moved.start = n;
@@ -45,7 +47,7 @@ int64_t media_clock_put(struct media_clock *c, double t, double lasts, int64_t m
         n = llround(c->next * rate) - made;
         if (n) count(c, n);
     }
-    if (!c->begun && c->is_on && kind == GOES_ON && isfinite(t)) c->shift = t; /* the little that it is off stays, behind gaps, too */
+    if (!c->begun && c->is_on && kind == GOES_ON && isfinite(t)) c->shift = t; /* the small offset is kept, also after gaps */
     c->begun = 1;
     c->next += lasts;
     return n;

@@ -1,14 +1,14 @@
 /* steno-media: recording an error. SPDX-License-Identifier: MIT
  *
- * libsteno has the same inside, but this library uses its public header only. File names are bytes; what is not UTF-8 or would drive a
- * terminal becomes '?'. */
+ * libsteno has the same function, but this library uses only its public header. File names are bytes: those that are not UTF-8, or that
+ * could control a terminal, become '?'. */
 #include "media.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the printable character at s, which ends with a NUL; 0 when there is none. */
+/* Length of the printable character at s, which ends with a NUL; 0 if there is none. */
 static int char_len(const unsigned char *s)
 {
     if (s[0] < 0x80) return s[0] >= 0x20 && s[0] != 0x7f;

@@ -1,16 +1,6 @@
 /* steno-media: going on to a later sample with FFmpeg. SPDX-License-Identifier: MIT
  *
- * The samples after a skip are those of a decoder that has read everything.
- *
- * If times count samples (PCM, FLAC), a time is the number of a sample. Packets of MP3 and of AAC without a container are read and not
- * decoded, because their index is an estimate.
- *
- * In other containers times are rounded, and files have gaps. The stamps of the first second and those of the second before the target are
- * compared with the number of samples in the frames. Frames have a fixed size, so the stamps give the number of a frame's first sample. If
- * they disagree, everything is decoded. Only containers are taken whose index, or whose stamps at many places, show one even clock.
- *
- * The resampler is at the same phase at each whole second of audio. It begins a second before the target, and its output of that second is
- * dropped, because its filter lacks the samples before. The decoder begins a second or two before that. */
+ * steno-media: skipping to a later sample with FFmpeg. */
 #include "media_ffmpeg.h"
 
 #if STENO_MEDIA_FFMPEG
@@ -19,11 +9,11 @@
 #include <string.h>
 
 enum { PHASES_MOST = 1 << 10 /* of swr with exact ratios */, FILTER_S = 1, DECODER_S = 1, STAMPS_S = 2, SECONDS_MOST = 1 << 30,
-       OGG_S = 5 /* FFmpeg guesses the times of the first page behind a seek */ };
+       OGG_S = 5 /* FFmpeg estimates the times of the first page after a seek */ };
 
-/* How far a stamp may lie from the middle of those of a second, and that from another second's: ticks, and samples beside them. */
+/* Tolerance of a stamp from the middle of a second's stamps, and of that from another second's: in ticks, and additional samples. */
 static const double STAMP_OFF = 1.1, SECOND_OFF = 0.3, SAMPLES_OFF = 0.5;
-static const double GAP_S = 0.05; /* a frame that is this much off lies behind a gap */
+static const double GAP_S = 0.05; /* a frame with this offset follows a gap */
 
 static int is_pcm(enum AVCodecID id)
 {
@@ -82,7 +72,7 @@ static double tick_of(const struct ffmpeg *f)
     return (double)unit.num * f->swr_rate / unit.den;
 }
 
-/* Where the frame's stamp puts it, in samples behind the first one. */
+/* The position of the frame by its stamp, in samples after the first one. */
 static double place_of(const struct ffmpeg *f)
 {
     return (double)(stamp_of(f->frame) - f->first_pts) * tick_of(f);
@@ -109,8 +99,8 @@ static int in_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How far the stamps of a second lie behind the number of samples: the mean of those that agree. In Ogg some do not, beside blocks of
- * another size. @return whether most of them agree */
+/* The offset of a second's stamps from the number of samples: the mean of those that agree. In Ogg some do not, next to blocks of another
+ * size. @return 1: most of them agree */
 static int stamps_mean(double *mean, const struct ffmpeg_stamps *s, const struct ffmpeg *f)
 {
     float off[FFMPEG_STAMPS];
@@ -128,8 +118,8 @@ static int stamps_mean(double *mean, const struct ffmpeg_stamps *s, const struct
     return 1;
 }
 
-/* Number of the sample that `here` begins with, or -1. The first frame may be short; all others have a number of samples that `step`
- * divides, and the stamps have to say which of them it is. */
+/* The index of the first sample of `here`, or -1. The first frame may be short. All others have a number of samples that is a multiple of
+ * `step`, and the stamps must determine which one. */
 static int64_t stamps_place(const struct ffmpeg *f)
 {
     const struct ffmpeg_stamps *start = &f->start, *here = &f->skip.here;
@@ -153,14 +143,14 @@ void ffmpeg_skip_count(struct ffmpeg *f)
 
 /* ---- where to -------------------------------------------------------------------------------------------------------------------- */
 
-/* Ticks of the stream's clock in a sample, 0: they are no whole number. */
+/* Ticks of the stream's clock per sample, 0: not a whole number. */
 static int64_t ticks_of(const struct ffmpeg *f)
 {
     const AVRational unit = f->codec->pkt_timebase;
     return unit.num == 1 && unit.den > 0 && f->swr_rate > 0 && unit.den % f->swr_rate == 0 ? unit.den / f->swr_rate : 0;
 }
 
-/* The whole second of sound from which on sample n of what is given is made. */
+/* The whole second of sound from which output sample n is computed. */
 static int64_t second_of(const struct ffmpeg *f, int64_t n)
 {
     return (n - f->clock.moved.start) / MEDIA_RATE;
@@ -178,7 +168,7 @@ int ffmpeg_skip_may(const struct ffmpeg *f, int64_t n)
     return way == WAY_STAMPS ? FFMPEG_READS_START : ticks_of(f) && !f->clock.is_on ? FFMPEG_MAY_SKIP : 0;
 }
 
-/* Times of the index grow from place to place, as they do where the clock of the file runs from its start to its end. */
+/* Times of the index increase from entry to entry, as with one clock from the start to the end of the file. */
 static int is_index_in_order(const struct ffmpeg *f, AVStream *stream)
 {
     const int n = f->av.avformat_index_get_entries_count(stream);
@@ -187,7 +177,7 @@ static int is_index_in_order(const struct ffmpeg *f, AVStream *stream)
     return 1;
 }
 
-/* All samples of a movie that come before `from` are as long as the first one, so that there is no gap; those of PCM differ. */
+/* All samples of a movie before `from` are as long as the first one, so there is no gap; samples of PCM differ. */
 static int is_movie_even(const struct ffmpeg *f, AVStream *stream, int64_t from)
 {
     const int n = f->av.avformat_index_get_entries_count(stream);
@@ -201,7 +191,7 @@ static int is_movie_even(const struct ffmpeg *f, AVStream *stream, int64_t from)
     return 1;
 }
 
-/* Matroska has its index by the stream of pictures, where there is one. */
+/* In Matroska the index refers to the video stream, if there is one. */
 static int seek_matroska(struct ffmpeg *f, int64_t from)
 {
     for (int pictures = 1; pictures >= 0; pictures--)
@@ -218,7 +208,7 @@ static int seek_matroska(struct ffmpeg *f, int64_t from)
     return 0;
 }
 
-/* Be at a packet at `from`, or before it. @return whether that is done */
+/* Seek to a packet at or before `from`. @return 1: done */
 static int seek(struct ffmpeg *f, int64_t from)
 {
     const AVInputFormat *format = f->format->iformat;
@@ -231,7 +221,7 @@ static int seek(struct ffmpeg *f, int64_t from)
     return f->av.av_seek_frame(f->format, f->stream, from - before, AVSEEK_FLAG_BACKWARD) >= 0;
 }
 
-/* Is the clock so far that of the first frame alone, and does the file say that it goes on to `second`? */
+/* Whether the clock so far is that of the first frame alone, and the file extends to `second`. */
 static int is_clock_plain(const struct ffmpeg *f, double second)
 {
     const struct media_moved *m = &f->clock.moved;
@@ -278,7 +268,7 @@ int ffmpeg_skip_packet(struct ffmpeg *f)
     return p->pts != AV_NOPTS_VALUE && p->pts < s->packets - p->duration;
 }
 
-/* @return number of the frame's first sample, or -1 */
+/* @return index of the frame's first sample, or -1 */
 static int64_t number_of(struct ffmpeg *f)
 {
     const struct ffmpeg_skip *s = &f->skip;
@@ -300,7 +290,7 @@ static int64_t number_by_stamps(struct ffmpeg *f)
     return place + before;
 }
 
-/* Sound goes on at sample `at` of all as if the clock had been there before. */
+/* Continue at sample `at` of the output as if the clock had been running until there. */
 static void set_clock(struct ffmpeg *f, int64_t at)
 {
     const AVRational unit = f->codec->pkt_timebase;

@@ -1,4 +1,6 @@
-/* steno-media: bytes at any place. SPDX-License-Identifier: MIT */
+/* steno-media: bytes at any place. SPDX-License-Identifier: MIT
+ *
+ * steno-media: bytes with random access. */
 #include "media.h"
 
 #include <errno.h>
@@ -26,7 +28,7 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
         return (int64_t)n;
     }
     const int64_t own = at - in->head_sz + in->skip;
-    if (own < 0) return -ESPIPE; /* it was read, and is kept no more */
+    if (own < 0) return -ESPIPE; /* the bytes were read before and have been dropped */
     if (in->mem) {
         memcpy(dst, in->mem + own, n);
         return (int64_t)n;

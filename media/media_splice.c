@@ -1,7 +1,9 @@
 /* steno-media: does one clock run through the whole file? SPDX-License-Identifier: MIT
  *
- * Ogg files and transport streams may be joined at any place: times begin anew there. In such a file a time is no place. A few bytes of the
- * file show that it is none; where they do not, the answer is no, and the file is decoded from its start. */
+ * steno-media: checks for one clock in a whole file.
+ *
+ * Ogg files and transport streams may be joined at any place, where times restart. In such a file a time is not a position. A sample of the
+ * file's bytes shows whether it is joined. If in doubt, the answer is no, and the file is decoded from its start. */
 #include "media.h"
 
 #include <string.h>
@@ -12,7 +14,7 @@ enum { OGG_HEAD_SZ = 27, OGG_STREAMS_MOST = 16, OGG_PLACES = 64, OGG_SEARCH_SZ =
 
 struct ogg_stream {
     uint8_t serial[4];
-    int64_t last; /* the largest time that a page of it gave so far */
+    int64_t last; /* the largest time of its pages so far */
 };
 
 struct ogg {
@@ -20,7 +22,7 @@ struct ogg {
     int n;
 };
 
-/* Pages that begin a stream stand together at the start. @return 0: there are too many, or none */
+/* Pages that begin a stream are together at the start. @return 0: too many, or none */
 static int ogg_read_streams(struct ogg *o, const struct media_input *in)
 {
     uint8_t h[OGG_HEAD_SZ + 255];
@@ -34,7 +36,7 @@ static int ogg_read_streams(struct ogg *o, const struct media_input *in)
     return o->n > 0;
 }
 
-/* Does the page go on where those before it were? */
+/* Whether the page continues the previous ones. */
 static int ogg_goes_on(struct ogg *o, const uint8_t h[OGG_HEAD_SZ])
 {
     int64_t time = 0;
@@ -48,7 +50,7 @@ static int ogg_goes_on(struct ogg *o, const uint8_t h[OGG_HEAD_SZ])
     return 1;
 }
 
-/* Look at the next pages from *at on; *at: behind them. @return 0 where one does not go on */
+/* Check the next pages from *at on; *at: the offset after them. @return 0: a page does not continue */
 static int ogg_look(struct ogg *o, const struct media_input *in, int64_t *at)
 {
     uint8_t window[4096];
@@ -67,7 +69,7 @@ static int ogg_look(struct ogg *o, const struct media_input *in, int64_t *at)
     return pages > 0;
 }
 
-/* Pages from many places have the streams of the first pages, and times that grow. */
+/* Pages from many places have the streams of the first pages, and increasing times. */
 int media_ogg_is_one(const struct media_input *in)
 {
     struct ogg o = { .n = 0 };
@@ -87,8 +89,8 @@ enum { TS_SZ = 188, TS_SYNC = 0x47, TS_WINDOW = 20, TS_SEARCH_SZ = 4 << 20, TS_S
 
 struct ts {
     const struct media_input *in;
-    int64_t phase; /* where its first packet is */
-    int sz;        /* of a packet, with what stands between two */
+    int64_t phase; /* offset of the first packet */
+    int sz;        /* of a packet, including the bytes between packets */
     int pid;       /* of the sound */
 };
 
@@ -109,7 +111,7 @@ static int ts_find(struct ts *t)
     return 0;
 }
 
-/* The stamp that a packet of the sound begins with, or -1. */
+/* The stamp at the start of a packet of the sound, or -1. */
 static int64_t ts_stamp(const uint8_t p[TS_SZ], int pid)
 {
     const int has_more = p[3] >> 5 & 1, has_data = p[3] >> 4 & 1, at = 4 + (has_more ? 1 + p[4] : 0);
@@ -119,7 +121,7 @@ static int64_t ts_stamp(const uint8_t p[TS_SZ], int pid)
     return (int64_t)(h[9] >> 1 & 7) << 30 | (int64_t)h[10] << 22 | (int64_t)(h[11] >> 1) << 15 | (int64_t)h[12] << 7 | h[13] >> 1;
 }
 
-/* The first stamp of the sound in the packet at *at, or behind it; *at: where it is. -1: there is none near, or damage */
+/* The first stamp of the sound in the packet at *at, or after it; *at: its position. -1: none near, or damage */
 static int64_t ts_next(const struct ts *t, int64_t *at)
 {
     uint8_t window[204 * TS_WINDOW];
@@ -136,7 +138,7 @@ static int64_t ts_next(const struct ts *t, int64_t *at)
     return -1;
 }
 
-/* Is the sound's clock seen to go forward, by less than a splice makes it jump, from place to place up to the end? */
+/* Whether the sound's clock increases, by less than a splice would, from place to place up to the end. */
 int media_ts_is_one(const struct media_input *in, int pid)
 {
     enum { HZ = 90000, CLOCK_BITS = 33 };
@@ -150,7 +152,7 @@ int media_ts_is_one(const struct media_input *in, int pid)
         const int64_t stamp = next < in->size && !media_input_stopped(in) ? ts_next(&t, &next) : -1;
         if (stamp < 0 && step <= TS_STEP_LEAST) return next >= in->size - TS_SEARCH_SZ;
         const int64_t forward = stamp < 0 ? 0 : (stamp - last) & (((int64_t)1 << CLOCK_BITS) - 1);
-        if (forward >> (CLOCK_BITS - 1)) return 0; /* it goes back */
+        if (forward >> (CLOCK_BITS - 1)) return 0; /* it decreases */
         const double s = (double)forward / HZ;
         if (stamp < 0 || s > most_s) {
             if (step <= TS_STEP_LEAST) return 0;

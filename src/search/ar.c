@@ -7,7 +7,7 @@
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot)
 {
     struct sampled_token *best = a->beams.best;
-    const int32_t n = p->verdict.draws ? p->n_lanes : 1; /* sequences behind the prompt */
+    const int32_t n = p->verdict.draws ? p->n_lanes : 1; /* sequences after the prompt */
     *a = (struct ar){ .p = *p, .prompt = prompt, .n_prompt = n_prompt, .sot = sot, .lane0 = lane0, .result = lane0,
                       .forked = p->n_lanes == 1 || (p->beams && n == 1) };
     a->beams.best = best;
@@ -15,13 +15,13 @@ void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int
     for (int32_t i = 0; i < n; i++) a->beams.lane[i] = (uint16_t)(lane0 + i);
 }
 
-/* What the last row of the prompt, and every row after it, is for. */
+/* The purpose of the last row of the prompt, and of every later row. */
 static uint16_t choice(const struct ar *a)
 {
     return a->p.beams ? ROW_TOPK : ROW_SAMPLE;
 }
 
-/* Tokens that each beam may go on with. */
+/* Number of tokens that each beam may continue with. */
 static int32_t offers(const struct ar *a)
 {
     return a->p.verdict.draws ? a->p.verdict.draws : a->p.n_lanes + 1;
@@ -34,7 +34,7 @@ static void row_add(const struct ar *a, struct run *r, int32_t token, uint16_t l
     run_add(r, token, l->kv.len, lane, flags);
 }
 
-/* The candidates, or beams, go on from the same keys and values. */
+/* Let the candidates, or beams, continue from the same keys and values. */
 static void lanes_fork(struct ar *a, struct run *r, struct kv_state *state)
 {
     const struct lane *first = &r->lane[a->lane0];
@@ -55,13 +55,13 @@ static uint16_t lane_at(const struct ar *a, int32_t i)
     return a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);
 }
 
-/* Is there room for a step of all lanes? */
+/* Whether there is room for a step of all lanes. */
 static int fits_all(const struct ar *a, struct room left)
 {
     return left.rows >= (uint32_t)a->p.n_lanes && left.out >= (uint32_t)a->p.n_lanes;
 }
 
-/* Rows of the prompt that are left. Several candidates share all of them but the last, which each runs for itself. */
+/* Add the remaining rows of the prompt. Candidates share all of them but the last, which each computes separately. */
 static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, struct room max)
 {
     const int32_t shared = a->forked ? a->n_prompt : a->n_prompt - 1;
@@ -80,7 +80,7 @@ static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, str
         row_add(a, r, a->prompt[a->n_prompt - 1], (uint16_t)(a->lane0 + i), choice(a) | (i ? 0 : prob));
 }
 
-/* The step of a lane that is guessed for. */
+/* Add the step of a lane with draft tokens. */
 static void guesses_want(struct ar *a, struct run *r, struct room left)
 {
     const struct lane *l = &r->lane[a->lane0];
@@ -107,7 +107,7 @@ uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct roo
     return r->n_rows - before;
 }
 
-/* Every lane has come to its end: the first of the best that have not failed. */
+/* All lanes have ended: choose the first of the best that have not failed. */
 static void verdicts_rank(struct ar *a, const struct run *r)
 {
     double best = -INFINITY;
@@ -123,7 +123,8 @@ static void verdicts_rank(struct ar *a, const struct run *r)
     a->result = lane_at(a, a->chosen);
 }
 
-/* Every lane has come to its end: the first of the best by rank. One that nothing could follow ranks last, as among beams. */
+/* All lanes have ended: choose the first of the best by rank. A candidate that ended because no id was allowed ranks last, as a beam
+ * would. */
 static void candidates_rank(struct ar *a, const struct run *r)
 {
     for (int32_t i = 0; i < a->p.n_lanes; i++) {

@@ -1,4 +1,4 @@
-/* steno: what finished sequences are ranked by. SPDX-License-Identifier: MIT */
+/* steno: the rank of finished sequences. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "search/ar.h"
 

@@ -3,7 +3,7 @@
 #define STENO_SEARCH_BEAM_H
 #include "search/ar.h"
 
-/* Lanes of a's beams hold their best continuations (lane.top): choose over all of them, finish those that end, and let the others go on,
- * each in a lane with the keys and values of where it came from. Ends the search when enough are finished, or the limit is reached. */
+/* The lanes of a's beams hold their best continuations (lane.top). Choose among all of them, finish those that end, and let the others
+ * continue, each in a lane with the keys and values of its parent. Ends the search when enough are finished, or the limit is reached. */
 void beams_step(struct ar *a, struct run *r, struct kv_state *state);
 #endif

@@ -5,12 +5,12 @@
 float cif_alpha(float x, float smooth, float noise)
 {
     const float alpha = (float)(1 / (1 + exp(-(double)x))) * smooth - noise;
-    return alpha > 0 ? alpha : 0; /* also what is no number */
+    return alpha > 0 ? alpha : 0; /* also for NaN */
 }
 
 int32_t cif_tokens(struct cif_token *token, float *weight, int32_t max, const float *alpha, int32_t n)
 {
-    double sum = 0, rest = 0; /* rest: of the frame that ended the token before */
+    double sum = 0, rest = 0; /* rest: weight left by the frame that ended the previous token */
     int32_t n_tokens = 0, first = 0, at = 0;
     for (int32_t t = 0; t < n && n_tokens < max; t++) {
         const double before = floor(sum);

@@ -69,7 +69,7 @@ int32_t cif_times(double (*span)[2], int32_t n, const struct cif_frames *f, floa
     }
     if (!k) return 0;
     const double last = at + shift, rest = f->n - last;
-    const int has_gap = span[k - 1][1] < last * f->frame_s; /* a token cut short: the silence behind it grows instead */
+    const int has_gap = span[k - 1][1] < last * f->frame_s; /* a shortened token: the silence after it grows instead */
     if (!has_gap) span[k - 1][1] = (rest > silence ? (f->n + last) * 0.5 : f->n) * f->frame_s;
     return k;
 }

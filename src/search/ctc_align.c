@@ -1,12 +1,12 @@
-/* steno: where labels lie in the rows of a CTC head. SPDX-License-Identifier: MIT
+/* steno: alignment of labels to the rows of a CTC head. SPDX-License-Identifier: MIT
  *
- * State 2 i + 1 is label i, the even ones are blanks. Of each row and state it is kept how many states back the path came from; where two
- * ways are equal the shorter step counts. Scores are sums in f32, as the reference's. */
+ * State 2 i + 1 is label i, even states are blanks. For each row and state, the number of states to the predecessor on the best path is
+ * kept; of equal paths the shorter step is taken. Scores are sums in f32, as in the reference. */
 #include "search/ctc_align.h"
 #include <math.h>
 #include <string.h>
 
-/* The lattice: states of one row, and the steps that led to those of all rows. */
+/* The lattice: the states of one row, and the steps to the states of all rows. */
 struct lattice {
     const int32_t *label;
     int32_t n_states;
@@ -14,13 +14,13 @@ struct lattice {
     uint8_t *back;  /* [rows, n_states] */
 };
 
-/* May a path pass from label to label without the blank between them? */
+/* Whether a path may pass from label to label without the blank between them. */
 static int may_skip(const struct lattice *l, int32_t state)
 {
     return state % 2 && state > 1 && l->label[state / 2] != l->label[state / 2 - 1];
 }
 
-/* From one row to the next, states from the last one down, as each looks at those before it. */
+/* Advance by a row, from the last state down, because each state reads those before it. */
 static void row_step(struct lattice *l, const float *logp, uint8_t *back)
 {
     for (int32_t s = l->n_states - 1; s >= 0; s--) {

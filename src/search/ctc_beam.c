@@ -1,32 +1,32 @@
 /* steno: prefix beam search over the rows of a CTC head. SPDX-License-Identifier: MIT
  *
- * Texts are nodes of a tree; a table finds the child of a node by its id, so that one text is one node, also when it was given up and
- * came back. Of a live text two sums are kept: of the ways that end with a blank, and of those that end with its last id. A row first gives
- * every live text what it has by staying and by growing out of another live one; then new texts compete for what room is left. */
+ * Texts are nodes of a tree. A table finds the child of a node by its id, so a text is always the same node, even if it was dropped and
+ * returns. An active text has two sums: over the alignments that end with a blank, and over those that end with its last id. A row first
+ * updates every active text, from itself and from other active texts that extend to it. Then new texts compete for the remaining room. */
 #include "search/ctc_beam.h"
 #include <math.h>
 #include <string.h>
 #include "base/hash.h"
 
-struct node { uint32_t parent; int32_t id; float peak; }; /* peak: log-probability of id where it was likeliest to begin */
+struct node { uint32_t parent; int32_t id; float peak; }; /* peak: log-probability of id in the row where it most likely began */
 
-/* A live text. The sums are log-probabilities; scale, too: what the bias takes from everything after it, where it ends with a blank, and
- * where it ends with its last id, which is not pushed there. */
+/* An active text. The sums are log-probabilities. So are the scales, the bias's normalisation of later ids: blank_scale if the text ends
+ * with a blank, label_scale if it ends with its last id, which is not pushed there. */
 struct prefix { uint32_t node; int32_t last; double blank, label, blank_scale, label_scale; };
 
-/* What may be live after a row: a text that was (id -1), or one that grows by an id. */
+/* A candidate for the next row: an existing text (id -1), or one extended by an id. */
 struct grown { int from; int32_t id; double blank, label; };
 
 struct ctc_beam {
     struct node *node;
-    uint32_t *table, mask;      /* number of a node, 0: free */
+    uint32_t *table, mask;      /* index of a node, 0: free */
     uint32_t n_nodes;
     int width, n_live, n_next;
     int32_t rows, blank;
     struct ctc_bias bias;
     struct prefix live[RUN_BEAMS];
     struct grown next[RUN_BEAMS];
-    int32_t top[RUN_BEAMS + 2]; /* likeliest ids of the row, best first */
+    int32_t top[RUN_BEAMS + 2]; /* most probable ids of the row, best first */
     int n_top;
 };
 
@@ -51,7 +51,7 @@ static uint32_t child_of(struct ctc_beam *b, uint32_t parent, int32_t id)
     return *slot;
 }
 
-/* The last ids of a text. @return their number */
+/* The last ids of a text. @return the number of ids */
 static int32_t context_of(const struct ctc_beam *b, uint32_t node, int32_t ids[CTC_CONTEXT])
 {
     int32_t back[CTC_CONTEXT], n = 0;
@@ -95,7 +95,7 @@ void ctc_beam_set(struct ctc_beam *b, int width, const struct ctc_bias *bias)
 {
     b->width = width;
     b->bias = bias ? *bias : (struct ctc_bias){ 0 };
-    b->mask = table_for(nodes_for(b->rows, width)) - 1; /* what is cleared for each clip */
+    b->mask = table_for(nodes_for(b->rows, width)) - 1; /* the part that is cleared for each clip */
 }
 
 void ctc_beam_begin(struct ctc_beam *b, int32_t last)
@@ -134,7 +134,7 @@ static void find_top(struct ctc_beam *b, const struct ctc_logits *row)
     }
 }
 
-/* What growth of one live text is looked at with. */
+/* Arguments for the extensions of an active text. */
 struct growth { struct ctc_beam *b; const struct ctc_logits *row; int from; };
 
 static void scale_add(void *to, int32_t id, float by)
@@ -147,7 +147,7 @@ static void scale_add(void *to, int32_t id, float by)
     if (id != p->last) p->label_scale += more;
 }
 
-/* What pushes take from everything. */
+/* Compute the normalisation of pushes. */
 static void find_scales(struct ctc_beam *b, const struct ctc_logits *row)
 {
     int32_t ids[CTC_CONTEXT];
@@ -161,7 +161,7 @@ static void find_scales(struct ctc_beam *b, const struct ctc_logits *row)
     }
 }
 
-/* Log-probability of the ways through a live text that go on with id as something new. */
+/* Log-probability of the alignments that extend an active text by id as a new token. */
 static double growth_of(const struct growth *g, int32_t id, double push)
 {
     const struct prefix *p = &g->b->live[g->from];
@@ -180,7 +180,7 @@ static void peak_raise(struct ctc_beam *b, uint32_t node, double p)
     if ((float)p > b->node[node].peak) b->node[node].peak = (float)p;
 }
 
-/* A text for the next row, in order; equal ones stay in the order in which they come. */
+/* Insert a text for the next row, in order; equal ones keep the order of insertion. */
 static void next_put(struct ctc_beam *b, const struct grown *x)
 {
     const double total = log_add(x->blank, x->label);
@@ -191,7 +191,7 @@ static void next_put(struct ctc_beam *b, const struct grown *x)
     b->next[at] = *x;
 }
 
-/* Is there a live text that is live[from] and id? */
+/* Whether the text of live[from] extended by id is active. */
 static int is_live(const struct ctc_beam *b, int from, int32_t id)
 {
     const uint32_t parent = b->live[from].node;
@@ -202,7 +202,7 @@ static int is_live(const struct ctc_beam *b, int from, int32_t id)
     return 0;
 }
 
-/* Live texts that stay, with what comes to them from other live ones. */
+/* Keep active texts, including probability from other active texts. */
 static void stay(struct ctc_beam *b, const struct ctc_logits *row)
 {
     for (int i = 0; i < b->n_live; i++) {
@@ -256,7 +256,7 @@ void ctc_beam_row(struct ctc_beam *b, const struct ctc_logits *row)
             if (!(push_of(b, &b->live[i], b->top[k]) > 0)) grow(&g, b->top[k], 0);
         if (b->bias.each) b->bias.each(b->bias.user, ids, context_of(b, b->live[i].node, ids), grow, &g);
     }
-    if (b->n_next) settle(b, row); /* else nothing was a number, and the row is passed over */
+    if (b->n_next) settle(b, row); /* otherwise no logit was a number, and the row is skipped */
 }
 
 int32_t ctc_beam_end(const struct ctc_beam *b, int place, struct sampled_token *out, double *logprob)

@@ -1,8 +1,8 @@
 /* steno: dynamic time warping. SPDX-License-Identifier: MIT
  *
- * Two rows of costs are held at a time and one byte of direction per cell; the order in which cells are filled does not matter. Costs are
- * doubles, as they are in the reference: it asks for floats, but numba widens them when it multiplies by infinity, and float sums of
- * hundreds of frames would decide between paths that differ by less than their rounding. */
+ * Two rows of costs are kept at a time, and one byte of direction per cell. The order in which cells are filled does not matter. Costs are
+ * doubles, as in the reference: it requests floats, but numba widens them when it multiplies by infinity. Float sums of hundreds of frames
+ * would decide between paths that differ by less than their rounding. */
 #include "search/dtw.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum { BOTH,
        DOWN,
        RIGHT };
 
-/* One row of cells: cost[0 .. m] from those above, whose directions go to step[0 .. m]. */
+/* One row of cells: cost[0 .. m] from the costs above; directions go to step[0 .. m]. */
 static void row_fill(double *cost, uint8_t *step, const double *above, const float *x, int32_t m)
 {
     cost[0] = INFINITY;
@@ -27,7 +27,7 @@ static void row_fill(double *cost, uint8_t *step, const double *above, const flo
     }
 }
 
-/* From the last corner back; on the edges there is one way only. */
+/* Trace back from the last corner; at the edges there is only one direction. */
 static void path_trace(int32_t *jump, const uint8_t *step, int32_t n, int32_t m)
 {
     const size_t width = (size_t)m + 1;

@@ -1,7 +1,7 @@
 /* steno: dynamic time warping. SPDX-License-Identifier: MIT
  *
- * The cheapest way through a matrix from its first corner to its last, a step down, to the right, or both at a time: which frames belong
- * to which row, when both go on in order. Reference: openai-whisper 20250625, whisper/timing.py (dtw_cpu, backtrace). */
+ * The cheapest path through a matrix from its first corner to its last. A step goes down, right, or both. The path assigns frames to rows
+ * when both advance in order. Reference: openai-whisper 20250625, whisper/timing.py (dtw_cpu, backtrace). */
 #ifndef STENO_SEARCH_DTW_H
 #define STENO_SEARCH_DTW_H
 #include <stddef.h>

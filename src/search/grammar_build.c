@@ -1,7 +1,7 @@
 /* steno: a grammar's rules from its elements. SPDX-License-Identifier: MIT
  *
- * Repetitions become rules as soon as they are read: e* is r ::= e r | (nothing), e? is r ::= e | (nothing), e{2,4} is e e r2 with
- * r2 ::= e r1 | (nothing) and r1 ::= e | (nothing). */
+ * Repetitions become rules when they are read: e* is r ::= e r | (nothing), e? is r ::= e | (nothing), e{2,4} is e e r2 with r2 ::= e r1 |
+ * (nothing) and r1 ::= e | (nothing). */
 #include "search/grammar_rules.h"
 
 int build_failed(const struct rule_build *b)
@@ -60,7 +60,7 @@ void build_alternative(struct rule_build *b, uint32_t rule, uint32_t first)
     b->pending.len = first * sizeof(struct symbol);
 }
 
-/* The symbols that wait from `first` on as one: themselves, or a rule made of them. */
+/* The pending symbols from `first` on as one symbol: the symbol itself, or a rule made of them. */
 static struct symbol one_symbol(struct rule_build *b, uint32_t first)
 {
     struct symbol symbol;

@@ -1,9 +1,9 @@
-/* steno: a grammar at work: stacks, states, steps. SPDX-License-Identifier: MIT
+/* steno: stacks, states and steps of a grammar matcher. SPDX-License-Identifier: MIT
  *
- * A step takes the stacks whose top matches a character to the place behind it and closes the set: a rule on top is replaced by its
- * alternatives above the place behind the rule. Every stack is looked at once a step, so what may be empty ends, and what can be read in
- * many ways costs as many stacks as there are places to be in, not as there are ways. Between the bytes of a character the set stays as
- * it is, but for stacks that no completion of the character matches. */
+ * A step advances the stacks whose top matches a character, and closes the set: a rule on top is replaced by its alternatives, above the
+ * position after the rule. Every stack is processed once per step. Parts that may be empty therefore terminate. The cost of an ambiguous
+ * text is the number of positions, not the number of parses. Between the bytes of a character the set stays the same, except for stacks
+ * that no completion of the character matches. */
 #include "search/grammar_match.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static uint32_t mix(uint32_t h, uint32_t x)
     return h ^ h >> 13;
 }
 
-/* Room for one thing more. Arrays beside it grow by the same steps: 64, then doubled. @return 0: no memory */
+/* Make room for one more entry. Parallel arrays grow by the same steps: 64, then doubled. @return 0: out of memory */
 static int lookup_reserve(struct lookup *l)
 {
     if (l->n < l->cap) return 1;
@@ -58,7 +58,7 @@ static void lookup_add(struct lookup *l, uint32_t hash)
     l->slot[i & l->mask] = l->n;
 }
 
-/* Take out the last ones. Going backward each finds its slot as it was filled: the last of its chain. */
+/* Remove the newest entries. In reverse order, each finds its slot as it was filled: the last of its chain. */
 static void lookup_cut(struct lookup *l, uint32_t n)
 {
     while (l->n > n) {
@@ -102,7 +102,7 @@ static int32_t put_stack(struct matcher *m, uint32_t place, uint32_t below)
     return (int32_t)l->n - 1;
 }
 
-/* See that stack k is looked at in this step. */
+/* Schedule stack k for this step, unless it was already scheduled. */
 static int meet(struct matcher *m, int32_t k)
 {
     if (k < 0) return 0;
@@ -112,7 +112,7 @@ static int meet(struct matcher *m, int32_t k)
     return 1;
 }
 
-/* The rule on top of stack k is replaced by its alternatives. */
+/* Replace the rule on top of stack k by its alternatives. */
 static int enter_rule(struct matcher *m, uint32_t k)
 {
     const struct stack s = m->stack[k];
@@ -123,7 +123,7 @@ static int enter_rule(struct matcher *m, uint32_t k)
     return 1;
 }
 
-/* From the stacks to do to those of the next state. */
+/* Close the scheduled stacks, which gives the stacks of the next state. */
 static int close_stacks(struct matcher *m)
 {
     while (m->n_todo) {
@@ -209,7 +209,7 @@ static int32_t put_state(struct matcher *m, uint32_t bits, uint32_t left)
 int32_t state_first(struct matcher *m)
 {
     if (!reserve_stack(m)) return MATCH_NOMEM;
-    m->stack[0] = (struct stack){ 0, 0, 0 }; /* the empty one; its place is never looked at */
+    m->stack[0] = (struct stack){ 0, 0, 0 }; /* the empty stack; its place is never read */
     lookup_add(&m->stacks, 0);
     begin_step(m);
     for (uint32_t a = m->rule[m->g->start].first; a != NONE; a = m->alt[a].next)
@@ -219,7 +219,7 @@ int32_t state_first(struct matcher *m)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------------- */
 
-/* Does the top of stack k match some character in low..high? */
+/* Whether the top of stack k matches a character in low..high. */
 static int matches(const struct matcher *m, uint32_t k, uint32_t low, uint32_t high)
 {
     if (!k) return 0;
@@ -235,7 +235,7 @@ static int matches(const struct matcher *m, uint32_t k, uint32_t low, uint32_t h
     return from < s.n && m->range[s.range + from].low <= high;
 }
 
-/* Inside a character: keep the stacks that one of its completions matches. */
+/* Inside a character: keep the stacks that a completion matches. */
 static int32_t step_inside(struct matcher *m, const struct state *s, uint32_t bits, uint32_t left)
 {
     const uint32_t more = (1u << (6 * left)) - 1;

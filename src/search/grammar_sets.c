@@ -1,4 +1,4 @@
-/* steno: grammars: sets of characters, messages. SPDX-License-Identifier: MIT */
+/* steno: character sets and messages of grammars. SPDX-License-Identifier: MIT */
 #include "search/grammar_rules.h"
 
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static int by_low(const void *x, const void *y)
     return (a->low > b->low) - (a->low < b->low);
 }
 
-/* low..high without surrogates, which no text holds */
+/* low..high without surrogates, which text never contains */
 static void add_range(struct grammar *g, uint32_t low, uint32_t high)
 {
     const struct range part[] = { { low, high < 0xd7ff ? high : 0xd7ff }, { low > 0xe000 ? low : 0xe000, high } };
@@ -38,7 +38,7 @@ uint32_t grammar_add_set(struct grammar *g, struct range *range, size_t n_ranges
 {
     if (n_ranges) qsort(range, n_ranges, sizeof *range, by_low);
     const size_t first = g->ranges.len / sizeof *range;
-    uint32_t low = 0, next = 0; /* [low, next) is covered, [0, low) is done */
+    uint32_t low = 0, next = 0; /* [low, next) is covered, [0, low) is finished */
     for (size_t i = 0; i < n_ranges; i++) {
         if (range[i].low > next) {
             if (negated) add_range(g, next, range[i].low - 1);

@@ -1,8 +1,8 @@
-/* steno: from probabilities of speech to spans, by two thresholds. SPDX-License-Identifier: MIT */
+/* steno: spans from probabilities of speech, by two thresholds. SPDX-License-Identifier: MIT */
 #include "search/hysteresis.h"
 
 enum {
-    LEAST_PAUSE = 1568, /* 98 ms: where a long span may be cut */
+    LEAST_PAUSE = 1568, /* 98 ms: shortest pause at which a long span may be cut */
     GAP_CLOSED = 3200   /* whisper.cpp: 200 ms */
 };
 
@@ -11,11 +11,11 @@ void hysteresis_begin(struct hysteresis *h, const struct hysteresis_params *p, s
     *h = (struct hysteresis){ .p = *p, .to = to, .samples = INT64_MAX };
 }
 
-/* ---- what was found */
+/* ---- spans found */
 
 static int64_t at_least_0(int64_t t) { return t > 0 ? t : 0; }
 
-/* s is the next one: margins of it and of the one before it are known. */
+/* Add the next span s: its margin to the previous span is now known. */
 static void pad_add(struct hysteresis *h, struct stretch s)
 {
     const int64_t gap = s.t0 - h->padded.t1, half = gap < 2 * h->p.pad ? gap / 2 : h->p.pad;
@@ -48,7 +48,7 @@ static void found(struct hysteresis *h, int64_t t0, int64_t t1)
     }
 }
 
-/* Nothing to come begins before t, margins aside: what does that settle? */
+/* No later span begins before t, apart from margins: report the spans that this settles. */
 static void settle(struct hysteresis *h, int64_t t)
 {
     if (h->has_merged && t - h->merged.t1 >= GAP_CLOSED) merged_flush(h);
@@ -95,7 +95,7 @@ static void span_close(struct hysteresis *h, int64_t end, int is_kept)
     h->on = 0;
 }
 
-/* It is too long: it ends where it paused, and the next one begins where it went on; or else here. */
+/* Cut a span that is too long: it ends at its pause, and the next one begins after it. Without a pause the cut is here. */
 static void span_cut(struct hysteresis *h, int64_t t)
 {
     const int64_t again = h->after_cut;
@@ -104,7 +104,7 @@ static void span_cut(struct hysteresis *h, int64_t t)
     if (goes_on) span_open(h, again);
 }
 
-/* A pause ends, where speech goes on. */
+/* Speech continues, so a pause ends. */
 static void pause_end(struct hysteresis *h, int64_t t)
 {
     const int64_t pause = t - h->silence;

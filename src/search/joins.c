@@ -1,10 +1,10 @@
-/* steno: where a word may begin. SPDX-License-Identifier: MIT */
+/* steno: possible beginnings of words. SPDX-License-Identifier: MIT */
 #include "search/joins.h"
 
 int char_joins(uint32_t cp)
 {
     static const struct { uint32_t low, high; } apart[] = {
-        { 0x80, 0xa9 }, { 0xab, 0xb4 }, { 0xb6, 0xb9 }, { 0xbb, 0xbf }, /* Latin-1's signs */
+        { 0x80, 0xa9 }, { 0xab, 0xb4 }, { 0xb6, 0xb9 }, { 0xbb, 0xbf }, /* signs of Latin-1 */
         { 0xe00, 0xfff }, { 0x1000, 0x109f }, { 0x1780, 0x17ff },       /* Thai, Lao, Tibetan; Burmese; Khmer */
         { 0x2000, 0x2bff }, { 0x2e80, 0xa4cf },                         /* signs; Chinese, Japanese, Yi */
         { 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff0f }, { 0xff61, 0xff9f }, { 0x1f000, 0x3ffff },
@@ -15,7 +15,7 @@ int char_joins(uint32_t cp)
     return 1;
 }
 
-/* The lowest character that begins with s[n], which is not more than it has. */
+/* The lowest character whose bytes begin with s[n], where n is at most its length. */
 static uint32_t lowest(const uint8_t *s, uint32_t n)
 {
     static const uint32_t first[] = { 0, 0, 0x80, 0x800, 0x10000 };

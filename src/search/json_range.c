@@ -1,10 +1,10 @@
-/* steno: whole numbers of a range, as rules. SPDX-License-Identifier: MIT
+/* steno: grammar rules for ranges of whole numbers. SPDX-License-Identifier: MIT
  *
- * A range falls into pieces in which some first digits are the same, one digit lies between two, and all behind it are free: 8 to 123 is
- * 8-9, 10-99, 100-119, 120-123. There are at most two pieces for each digit. */
+ * A range is split into pieces. In a piece, the first digits are fixed, one digit is between two limits, and all later digits are free: 8
+ * to 123 is 8-9, 10-99, 100-119, 120-123. There are at most two pieces per digit. */
 #include "search/json_range.h"
 
-enum { DIGITS_MOST = 18 }; /* of a number that has a bound */
+enum { DIGITS_MOST = 18 }; /* digits of a number with a bound */
 
 /* 10 to the n. */
 static uint64_t ten(int n)
@@ -21,7 +21,7 @@ static int digits_of(uint64_t v)
     return n;
 }
 
-/* Of equal length, digit by digit: the same, one of several, any. */
+/* Numbers of equal length, digit by digit: fixed, a range, or any digit. */
 static void write_piece(struct buf *out, uint64_t lo, uint64_t hi)
 {
     const int n = digits_of(hi);
@@ -35,11 +35,11 @@ static void write_piece(struct buf *out, uint64_t lo, uint64_t hi)
     if (free_digits) buf_fmt(out, "[0-9]{%d} ", free_digits);
 }
 
-/* The end of the longest piece that begins with lo and does not pass hi. */
+/* The end of the longest piece that begins with lo and does not exceed hi. */
 static uint64_t piece_end(uint64_t lo, uint64_t hi)
 {
     uint64_t end = lo;
-    for (int k = 0; k <= DIGITS_MOST; k++) { /* k digits are free, the one before them goes up to 9 */
+    for (int k = 0; k <= DIGITS_MOST; k++) { /* k digits are free, the digit before them goes up to 9 */
         const uint64_t step = ten(k);
         if (lo % step) break;
         const uint64_t last = lo / (step * 10) * (step * 10) + 9 * step + (step - 1);
@@ -63,7 +63,7 @@ static void write_whole(struct buf *out, uint64_t lo, uint64_t hi, int *any, con
     }
 }
 
-/* Numbers from lo on, without end. */
+/* Numbers from lo on, without an upper bound. */
 static void write_from(struct buf *out, uint64_t lo, int *any, const char *sign)
 {
     const int n = digits_of(lo);
@@ -75,7 +75,7 @@ void json_range_write(struct buf *out, int64_t lo, int64_t hi)
 {
     int any = 0;
     const int has_lo = lo != INT64_MIN, has_hi = hi != INT64_MAX;
-    if (!has_lo || lo < 0) { /* below zero: from the other end */
+    if (!has_lo || lo < 0) { /* negative numbers: with limits exchanged */
         const uint64_t from = has_hi && hi < 0 ? (uint64_t)-hi : 1;
         if (has_lo) write_whole(out, from, (uint64_t)-lo, &any, "\"-\" ");
         else write_from(out, from, &any, "\"-\" ");

@@ -1,4 +1,4 @@
-/* steno: rules of JSON schemas, written. SPDX-License-Identifier: MIT */
+/* steno: grammar rules of JSON schemas. SPDX-License-Identifier: MIT */
 #include "search/schema_writer.h"
 #include <string.h>
 
@@ -9,7 +9,7 @@ int schema_refuse(const struct schema_writer *w, uint32_t at, const char *why)
     return err_set(w->e, STENO_EARG, "json_schema, %s: %s", *path ? path : "the whole", why);
 }
 
-/* Bytes as a literal of the grammar. */
+/* Write bytes as a literal of the grammar. */
 static void put_literal(struct buf *out, const char *s, size_t n)
 {
     buf_str(out, "\"");
@@ -22,7 +22,7 @@ static void put_literal(struct buf *out, const char *s, size_t n)
     buf_str(out, "\" ");
 }
 
-/* A text as JSON has it, as such a literal. */
+/* Write a text in JSON spelling as a literal. */
 int schema_put_text(struct schema_writer *w, const char *s, size_t n)
 {
     struct buf json = { 0 };
@@ -40,7 +40,7 @@ int schema_put_text(struct schema_writer *w, const char *s, size_t n)
     return rc;
 }
 
-/* A value of the schema's as it was written, without blanks between its parts. */
+/* Write a value of the schema as it was written, without blanks between its parts. */
 int schema_put_value(struct schema_writer *w, uint32_t at)
 {
     const struct json_node *v = schema_node(w, at);
@@ -59,7 +59,7 @@ int schema_put_value(struct schema_writer *w, uint32_t at)
     return rc;
 }
 
-/* The name of a schema's rule, which is written sooner or later. */
+/* Write the name of a schema's rule; queue the schema if it is not yet written. */
 void schema_put_name(struct schema_writer *w, uint32_t at)
 {
     if (!w->is_named[at]) {

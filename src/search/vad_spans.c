@@ -1,4 +1,4 @@
-/* steno: what is made of spans of speech. SPDX-License-Identifier: MIT */
+/* steno: filtering and merging of speech spans. SPDX-License-Identifier: MIT */
 #include "search/vad_spans.h"
 
 void vad_spans_begin(struct vad_spans *s, int64_t min_ms, int64_t merge_ms, void (*put)(void *user, const struct vad_span *s), void *user)

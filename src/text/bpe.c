@@ -1,9 +1,9 @@
 /* steno: byte-pair encoding. SPDX-License-Identifier: MIT
  *
- * A piece is a list of symbols, at first its bytes, or its characters. Every adjacent pair that may be joined waits in a heap ordered by
- * rank, then place: its place in the vocabulary's list of merges or, where there is none, the id of the joined bytes. Merging one makes at
- * most two new pairs. A pair that has changed since it was pushed is recognised by its length and dropped. So a piece of n bytes costs
- * O(n log n), also when it is one letter a million times. */
+ * A piece is a list of symbols: at first its bytes, or its characters. Every adjacent pair that may be joined waits in a heap ordered by
+ * rank, then position. The rank is the pair's index in the vocabulary's list of merges, or the id of the joined bytes if there is no list.
+ * A merge adds at most two new pairs. A pair that has changed since it was pushed is detected by its length and dropped. A piece of n bytes
+ * therefore costs O(n log n), even if it is one letter a million times. */
 #include "text/bpe.h"
 
 #include <stdlib.h>
@@ -18,15 +18,15 @@ enum { NONE = -1, MAX_TEXT = 1 << 26, MAX_PROBE = 1024 };
 struct bpe {
     pcre2_code *code;     /* NULL: text is not cut */
     const struct vocab *v;
-    int32_t byte_id[256]; /* -1: the byte alone is no token */
-    uint32_t *merge;      /* [merge_mask + 1] number + 1 of a merge by its pair, 0: free; NULL: ids are ranks */
+    int32_t byte_id[256]; /* -1: the byte alone is not a token */
+    uint32_t *merge;      /* [merge_mask + 1] index + 1 of a merge by its pair, 0: free; NULL: ids are ranks */
     uint32_t merge_mask;
 };
 
 struct bpe_symbol { int32_t id, prev, next; uint32_t len; }; /* len 0: merged into its left neighbour */
-struct bpe_pair { int32_t rank, at, id; uint32_t len; };    /* symbols at `at` and after it, together len bytes; id: what they become */
+struct bpe_pair { int32_t rank, at, id; uint32_t len; };    /* symbols at `at` and after it, together len bytes; id: of the joined token */
 
-/* What one bpe_encode needs; grows with the longest piece. */
+/* The memory of one bpe_encode; grows with the longest piece. */
 struct bpe_work {
     const struct bpe *b;
     struct buf *ids;
@@ -35,7 +35,7 @@ struct bpe_work {
     uint32_t sym_cap, n_heap;
 };
 
-/* Slot that holds the pair, or the free one where it belongs; NULL after too many probes. */
+/* The slot of the pair, or the free slot for it; NULL after too many probes. */
 static uint32_t *merge_slot(const struct bpe *b, int32_t left, int32_t right)
 {
     uint32_t h = hash_bytes((const int32_t[2]){ left, right }, 2 * sizeof left);
@@ -74,7 +74,7 @@ static int pattern_compile(struct bpe *b, steno_error *e)
     const char *pattern = b->v->pattern ? b->v->pattern : pretokenizer_pattern("gpt2");
     b->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &at, NULL);
     if (!b->code) return err_set(e, STENO_ENOMEM, "out of memory for the tokenizer's pattern (pcre2 error %d)", code);
-    (void)pcre2_jit_compile(b->code, PCRE2_JIT_COMPLETE); /* where there is no JIT, matching is slower and the same */
+    (void)pcre2_jit_compile(b->code, PCRE2_JIT_COMPLETE); /* without a JIT, matching is slower but the same */
     return STENO_OK;
 }
 
@@ -164,7 +164,7 @@ static int reserve(struct bpe_work *w, size_t n, steno_error *e)
     return STENO_OK;
 }
 
-/* Join symbol p.at with the one after it, unless one of the two has changed since the pair was pushed. */
+/* Join symbol p.at with the next one, unless one of them has changed since the pair was pushed. */
 static void merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
 {
     struct bpe_symbol *a = &w->sym[p.at];
@@ -179,7 +179,7 @@ static void merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
     pair_push(w, s, p.at);
 }
 
-/* What joining begins with. */
+/* Create the initial symbols. */
 static void symbols_make(struct bpe_work *w, const uint8_t *s, int32_t n)
 {
     const struct vocab *v = w->b->v;
@@ -197,7 +197,7 @@ static int not_there(const struct bpe_work *w, const uint8_t *s, int32_t i, sten
     return err_set(e, STENO_EARG, "\"%.*s\" is not in the vocabulary", (int)w->sym[i].len, (const char *)s + i);
 }
 
-/* A symbol that is no token, as its bytes. */
+/* Emit a symbol that is not a token as bytes. */
 static int fall_back(const struct bpe_work *w, const uint8_t *s, int32_t i, steno_error *e)
 {
     const int32_t *id = w->b->v->fallback;
@@ -254,7 +254,7 @@ int bpe_encode(const struct bpe *b, const char *text, size_t n, struct buf *ids,
     pcre2_match_data *md = b->code ? pcre2_match_data_create_from_pattern(b->code, NULL) : NULL;
     int rc = md || !b->code ? STENO_OK : err_nomem(e, 0, "matching text");
     while (n && !rc) {
-        const size_t good = utf8_valid(s, n), m = good ? good : 1; /* else one byte that begins no character */
+        const size_t good = utf8_valid(s, n), m = good ? good : 1; /* otherwise one byte that does not begin a character */
         rc = good && md ? encode_text(&w, s, m, md, e) : encode_piece(&w, s, m, e);
         s += m;
         n -= m;

@@ -16,12 +16,12 @@ static void put_code(struct buf *b, enum chat_code code)
 enum piece { PIECE_END, PIECE_TEXT, PIECE_WORD, PIECE_SIGN };
 struct scan {
     const char *p, *end;
-    enum piece kind, before; /* this piece, and the one before it */
-    const char *s;           /* its bytes: of a text those between the quotes */
+    enum piece kind, before; /* this piece, and the previous one */
+    const char *s;           /* its bytes; for a text those between the quotes */
     size_t n;
 };
 
-/* Is the piece this word or sign? */
+/* Whether the piece is this word or sign. */
 static int is(const struct scan *c, const char *what)
 {
     return c->kind != PIECE_TEXT && c->n == strlen(what) && !memcmp(c->s, what, c->n);
@@ -54,7 +54,7 @@ static void next(struct scan *c)
     c->kind = PIECE_WORD;
 }
 
-/* Up to the bracket that closes the one that was read. */
+/* Skip to the bracket that closes the current one. */
 static void skip_brackets(struct scan *c)
 {
     for (int depth = 1; depth && c->kind != PIECE_END;) {
@@ -81,14 +81,14 @@ static void put_literal(struct buf *b, const char *s, size_t n)
 static void put_word(struct buf *b, const struct scan *c, char sign)
 {
     const int trims = is(c, "trim") || is(c, "strip");
-    if (sign == '.' || sign == '|') { /* of the value before it */
+    if (sign == '.' || sign == '|') { /* of the previous value */
         if (trims && b->len && b->p[b->len - 1] == CHAT_VALUE) b->p[b->len - 1] = CHAT_TRIMMED;
         return;
     }
     put_code(b, is(c, "bos_token") ? CHAT_BOS : is(c, "eos_token") ? CHAT_EOS : CHAT_VALUE);
 }
 
-/* What an expression is made of: texts as they are, each value as a code. Of "A if B else C" A and C. */
+/* The parts of an expression: texts unchanged, and a code for each value. For "A if B else C": A and C. */
 static void put_expression(struct buf *b, const char *p, const char *end)
 {
     struct scan c = { .p = p, .end = end };
@@ -143,7 +143,7 @@ static void take_statement(struct chat_skeleton *b, const char *p, const char *e
     put_code(&b->text, CHAT_STEP);
 }
 
-/* The end of the block whose inside begins at p: of what is between its marks. */
+/* The end of the block whose contents begin at p, which is the closing mark. */
 static const char *block_end(const char *p, char kind)
 {
     const char *const close = kind == '{' ? "}}" : kind == '%' ? "%}" : "#}";
@@ -157,8 +157,8 @@ static const char *block_end(const char *p, char kind)
     return p;
 }
 
-/* Text outside of blocks, between one of the kind before (0: none) and one of the kind behind; '-' is one that takes white space. As
- * transformers has Jinja do it, the line end behind a statement goes, and so does what indents one. */
+/* Text outside of blocks, between a block of kind before (0: none) and one of kind behind; '-' marks a block that strips white space. As in
+ * transformers' use of Jinja, the line end after a statement and the indentation before it are removed. */
 static void put_outside(struct buf *b, const char *s, size_t n, char before, char behind)
 {
     while (before == '-' && n && is_white(*s)) s++, n--;

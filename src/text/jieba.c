@@ -1,4 +1,4 @@
-/* steno: text without spaces, cut into words. SPDX-License-Identifier: MIT */
+/* steno: word segmentation of text without spaces. SPDX-License-Identifier: MIT */
 #include "text/jieba.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static uint32_t hash_more(uint32_t h, const char *s, size_t n)
 
 #define HASH_BEGIN 2166136261u
 
-/* The place of a word of this hash, or where it would be. */
+/* The slot of a word with this hash, or the free slot for it. */
 static const struct jieba_word *place_of(const struct jieba *d, uint32_t h, const char *s, size_t n)
 {
     for (;; h++) {
@@ -32,7 +32,7 @@ static int32_t count_of(const struct jieba *d, const char *s, size_t n, int32_t 
 
 /* ---- cutting ------------------------------------------------------------------------------------------------------------------- */
 
-/* The best way from a place on. */
+/* The best route from a position. */
 struct route { double score; uint32_t next; };
 
 static int is_alnum(char c)
@@ -40,14 +40,14 @@ static int is_alnum(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Characters that words are made of; any other is a word by itself. */
+/* Characters that form words; any other character is a word of its own. */
 static int is_han(uint32_t cp)
 {
     if (cp < 0x80) return is_alnum((char)cp) || (cp && strchr("+#&._%-", (int)cp));
     return cp >= 0x4e00 && cp <= 0x9fd5;
 }
 
-/* From the end: route[i] is known for all places behind. */
+/* Computed from the end: route[i] is known for all later positions. */
 static void find_route(const struct jieba *d, const char *s, size_t n, struct route *route)
 {
     const double log_total = log((double)d->total);
@@ -73,7 +73,7 @@ static void find_route(const struct jieba *d, const char *s, size_t n, struct ro
     }
 }
 
-/* The words of a run of such characters. Single letters and digits side by side are one. */
+/* Cut a run of such characters into words. Consecutive single letters and digits form one word. */
 static int cut_run(const struct jieba *d, const char *text, size_t at, size_t n, struct buf *routes, struct buf *ends)
 {
     struct route *route;
@@ -115,7 +115,7 @@ int jieba_cut(const struct jieba *d, const char *text, size_t n, struct buf *end
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------------- */
 
-/* A dictionary that grows. */
+/* A dictionary under construction. */
 struct reader { struct jieba d; struct buf text, ends; struct jieba_word *word; uint32_t n_words; steno_error *e; };
 
 static int grow(struct reader *r)
@@ -133,7 +133,7 @@ static int grow(struct reader *r)
     return STENO_OK;
 }
 
-/* A word whose bytes lie at `at` of the text, and all that it begins with. */
+/* Add a word at `at` of the text, and all its prefixes. */
 static int put_word(struct reader *r, uint32_t at, uint32_t n, int32_t count)
 {
     const char *s = r->d.text + at;
@@ -171,7 +171,7 @@ static int next_line(struct line *l, const struct jieba_lines *from, size_t *at)
     return 1;
 }
 
-/* A number of s[n], digits alone. @return -1: it is none, or too large */
+/* The number s[n], digits only. @return -1: not a number, or too large */
 static int32_t number_of(const char *s, size_t n)
 {
     int64_t v = 0;
@@ -199,7 +199,7 @@ static int take_word(struct reader *r, const struct jieba_lines *from, const str
     return STENO_OK;
 }
 
-/* Not less frequent than the words that it would be cut into are together. */
+/* A count that keeps the word whole: at least the combined frequency of the words that it would be cut into. */
 static int32_t suggest_count(const struct jieba *d, const char *s, size_t n, struct buf *ends)
 {
     double share = 1;
@@ -228,7 +228,7 @@ static int read_all(struct reader *r, const struct jieba_lines *from)
     return STENO_OK;
 }
 
-/* Cut " x" from the end of s[n], where x are such characters and something stands before it. @return where x begins, 0: there is none */
+/* Cut " x" from the end of s[n], where x consists of characters from..to and is not at the beginning. @return start of x, 0: none */
 static size_t last_field(const char *s, size_t n, char from, char to)
 {
     size_t i = n;
@@ -260,7 +260,7 @@ static int check_text(const struct jieba_lines *l, steno_error *e)
     return good < l->n ? err_set(e, STENO_EFORMAT, "%s: not UTF-8 at byte %zu", l->where, good) : STENO_OK;
 }
 
-/* What was read, in its place. */
+/* Store the dictionary in its final place. */
 static int settle(struct jieba *d, struct arena *a, const struct reader *r)
 {
     const size_t n = (size_t)r->d.mask + 1;

@@ -1,6 +1,6 @@
-/* steno: texts one behind the other. SPDX-License-Identifier: MIT
+/* steno: concatenation of texts. SPDX-License-Identifier: MIT
  *
- * FunASR joins texts of segments so before it gives them punctuation. */
+ * FunASR joins the texts of segments this way before it adds punctuation. */
 #include "text/join.h"
 #include "base/utf8.h"
 

@@ -1,8 +1,8 @@
-/* steno: texts one behind the other. SPDX-License-Identifier: MIT */
+/* steno: concatenation of texts. SPDX-License-Identifier: MIT */
 #ifndef STENO_TEXT_JOIN_H
 #define STENO_TEXT_JOIN_H
 #include "base/buf.h"
 
-/* Put text[n] behind what is there: a space lies between them, but not between two Chinese characters. Nothing is put for no text. */
+/* Append text[n], separated by a space unless both neighbours are Chinese characters. An empty text adds nothing. */
 void text_join(struct buf *to, const char *text, size_t n);
 #endif

@@ -18,8 +18,8 @@ static size_t run_of(const char *s, enum kind kind)
     return n;
 }
 
-/* The bytes of the piece that s begins with: an English ending, what is of one kind with a space before it, or white space, of which the
- * last one belongs to what follows. */
+/* The bytes of the piece at the start of s: an English ending, a run of one kind with an optional space, or white space, whose last
+ * character belongs to the next piece. */
 static size_t piece_of(const char *s)
 {
     static const char *const endings[] = { "'s", "'t", "'re", "'ve", "'m", "'ll", "'d" };

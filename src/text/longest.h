@@ -1,7 +1,7 @@
 /* steno: tokens of text by the longest match. SPDX-License-Identifier: MIT
  *
- * As whisper.cpp cuts prompts: pieces by GPT-2's pattern, for which letters and digits are those of ASCII; of each piece the longest token
- * that it begins with, again and again. Bytes that no token begins with are left out. */
+ * whisper.cpp cuts prompts this way: pieces by GPT-2's pattern, in which only ASCII letters and digits count. From each piece the longest
+ * matching token is taken repeatedly. Bytes that begin no token are dropped. */
 #ifndef STENO_TEXT_LONGEST_H
 #define STENO_TEXT_LONGEST_H
 #include "text/vocab.h"

@@ -3,7 +3,7 @@
 
 enum { TOKEN_MAX = 512 };
 
-/* Ends of the parts that s[n] is joined to by ids below `id`, the lowest first, leftmost on ties. @return their number */
+/* The ends of the parts that s[n] is joined to by ids below `id`, lowest first, leftmost on ties. @return the number of parts */
 static uint32_t join_below(const struct vocab *v, int32_t id, uint16_t *end)
 {
     const uint8_t *s = v->bytes[id];

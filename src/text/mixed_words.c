@@ -1,6 +1,6 @@
 /* steno: words of text in several scripts. SPDX-License-Identifier: MIT
  *
- * As FunASR cuts text that is to get punctuation (funasr/models/ct_transformer/utils.py, split_words). */
+ * As FunASR cuts text before it adds punctuation (funasr/models/ct_transformer/utils.py, split_words). */
 #include "text/mixed_words.h"
 #include <string.h>
 #include "base/utf8.h"
@@ -12,7 +12,7 @@ static int is_space(uint32_t cp)
            cp == 0x205f || cp == 0x3000;
 }
 
-/* Length of the character at s; what is no UTF-8 counts as characters of a byte. */
+/* Length of the character at s; bytes that are not UTF-8 count as characters. */
 static size_t take(const char *s, size_t n, uint32_t *cp)
 {
     const size_t len = utf8_next(s, n, cp);
@@ -20,7 +20,7 @@ static size_t take(const char *s, size_t n, uint32_t *cp)
     return len ? len : 1;
 }
 
-/* Length of the tag at s, 0: there is none. */
+/* Length of the tag at s, 0: no tag. */
 static size_t tag_len(const char *s, size_t n)
 {
     if (n < 4 || s[0] != '<' || s[1] != '|') return 0;

@@ -1,15 +1,15 @@
-/* steno: the patterns that cut text into pieces before tokens are made. SPDX-License-Identifier: MIT */
+/* steno: patterns that cut text into pieces before tokenization. SPDX-License-Identifier: MIT */
 #include "text/pretokenizer.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Unicode's White_Space written out: pcre2's \s also holds U+180E. */
+/* Unicode's White_Space written out: pcre2's \s also contains U+180E. */
 #define SPACES "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
 #define LAST_SPACES "[" SPACES "]+(?![^" SPACES "])|[" SPACES "]+" /* white space leaves its last character to a following word */
 
-/* Contractions, letters, numbers, the rest, white space. Of GPT-2's pieces each has one space in front; later ones let any character that
- * is no letter stand before letters, and keep line ends with the marks before them. */
+/* Contractions, letters, numbers, the rest, white space. GPT-2's pieces may begin with one space. Newer patterns allow any character that
+ * is not a letter before letters, and keep line ends with the preceding marks. */
 #define WORDS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
 #define OTHERS "| ?[^" SPACES "\\p{L}\\p{N}]+[\\r\\n]*|[" SPACES "]*[\\r\\n]+|" LAST_SPACES
 

@@ -2,14 +2,14 @@
 #include "text/seg_dict.h"
 #include <string.h>
 
-/* What Python's str.split takes for white space. */
+/* White space as defined by Python's str.split. */
 static int is_space(uint32_t c)
 {
     return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/* Capitals of Latin, Greek and Cyrillic, and wide ones; other scripts have none, or are not what a dictionary of speech has. */
+/* Lower case of Latin, Greek, Cyrillic and full-width letters; other scripts have no case, or do not occur in a speech dictionary. */
 static uint32_t lower(uint32_t c)
 {
     if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7)) return c + 32;
@@ -19,7 +19,7 @@ static uint32_t lower(uint32_t c)
     return ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e)) && c % 2 ? c + 1 : c;
 }
 
-/* The next word of s[n], well-formed; moves both. @return its length, 0: there is none */
+/* The next word of s[n], which is well-formed; advances both. @return its length, 0: no more words */
 static size_t next_word(const char **s, size_t *n, const char **word)
 {
     size_t len = 0;
@@ -52,7 +52,7 @@ const char *seg_dict_line(const struct seg_dict *d, uint32_t i, uint32_t *n)
     return s;
 }
 
-/* The word that line i is about. */
+/* The word of line i. */
 static size_t word_of(const struct seg_dict *d, uint32_t i, const char **word)
 {
     uint32_t n;
@@ -61,7 +61,7 @@ static size_t word_of(const struct seg_dict *d, uint32_t i, const char **word)
     return next_word(&s, &left, word);
 }
 
-/* The place of a word in the table, or where it would be; lines count from 1 there. */
+/* The slot of a word, or the free slot for it; lines count from 1 there. */
 static uint32_t *place_of(const struct seg_dict *d, const char *s, size_t n)
 {
     for (uint32_t h = hash_of(s, n);; h++) {
@@ -71,7 +71,7 @@ static uint32_t *place_of(const struct seg_dict *d, const char *s, size_t n)
     }
 }
 
-/* Lines that have a word; line NULL: they are counted. */
+/* Find the lines with a word; line NULL: only count them. */
 static uint32_t find_lines(const char *text, size_t n, uint32_t *line)
 {
     uint32_t n_lines = 0;
@@ -105,7 +105,7 @@ int seg_dict_init(struct seg_dict *d, struct arena *a, const char *where, const 
     for (uint32_t i = 0; i < d->n_lines; i++) {
         const char *word = NULL;
         const size_t len = word_of(d, i, &word);
-        *place_of(d, word, len) = i + 1; /* the last line of a word counts */
+        *place_of(d, word, len) = i + 1; /* the last line of a word wins */
     }
     return STENO_OK;
 }
@@ -116,7 +116,7 @@ static void add_id(struct buf *ids, const struct vocab *v, int32_t unknown, cons
     buf_add(ids, &id, sizeof id);
 }
 
-/* Pieces of a word. @return 0: the dictionary lacks it */
+/* Append the pieces of a word. @return 0: not in the dictionary */
 static int add_pieces(const struct seg_dict *d, const struct vocab *v, int32_t unknown, const char *word, size_t n, struct buf *ids)
 {
     const uint32_t at = *place_of(d, word, n);

@@ -1,8 +1,8 @@
 /* steno: a vocabulary as a tree of bytes. SPDX-License-Identifier: MIT
  *
- * Built level by level. A node that is still to be done owns a stretch of the list of ids: those whose first bytes lead to it. Those that
- * end there go to the front, the others are sorted by their next byte, and each byte's stretch becomes a child. Sorting is stable, so
- * equal strings stay in the order of their ids. */
+ * Built level by level. An unfinished node owns a stretch of the list of ids: those whose first bytes lead to it. Ids that end there move
+ * to the front, the others are sorted by their next byte, and each byte's stretch becomes a child. Sorting is stable, so equal strings stay
+ * in the order of their ids. */
 #include "text/trie.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int key_of(const struct trie_build *b, int32_t id, uint32_t depth)
     return b->v->len[id] == depth ? 0 : 1 + b->v->bytes[id][depth];
 }
 
-/* Stable sort of ids[n] by their byte at `depth`, those that end there first. */
+/* Stable sort of ids[n] by their byte at `depth`; those that end there come first. */
 static void sort_by_byte(struct trie_build *b, int32_t *ids, uint32_t n, uint32_t depth)
 {
     if (n <= FEW) {
@@ -41,7 +41,7 @@ static void sort_by_byte(struct trie_build *b, int32_t *ids, uint32_t n, uint32_
     memcpy(ids, b->other, n * sizeof *ids);
 }
 
-/* A node whose ids are [from, from + n); until it is done, child and n hold these two. */
+/* Add a node with ids [from, from + n); child and n hold these values until it is finished. */
 static int add_node(struct trie_build *b, uint8_t byte, uint32_t from, uint32_t n)
 {
     struct trie *t = b->t;
@@ -56,7 +56,7 @@ static int add_node(struct trie_build *b, uint8_t byte, uint32_t from, uint32_t 
     return 1;
 }
 
-/* Give node k, whose strings have `depth` bytes up to there, its id and its children. @return 0: no memory */
+/* Set the id and the children of node k, whose strings share `depth` bytes. @return 0: out of memory */
 static int finish_node(struct trie_build *b, uint32_t k, uint32_t depth)
 {
     struct trie *t = b->t;

@@ -1,6 +1,6 @@
 /* steno: vocabularies. SPDX-License-Identifier: MIT
  *
- * Look-up is open addressing at half load. A probe never walks further than MAX_PROBE slots: a real vocabulary stays far below, and one
+ * Look-up is open addressing at half load. A probe never visits more than MAX_PROBE slots. Real vocabularies stay far below; a vocabulary
  * made to collide is refused instead of taking quadratic time. */
 #include "text/vocab.h"
 
@@ -28,7 +28,7 @@ void vocab_set(struct vocab *v, int32_t id, const uint8_t *s, uint32_t n)
     v->len[id] = n;
 }
 
-/* Slot that holds the bytes or the free one where they belong; NULL after too many probes. */
+/* The slot of the bytes, or the free slot for them; NULL after too many probes. */
 static uint32_t *slot_of(const struct vocab *v, const uint8_t *s, size_t n)
 {
     uint32_t i = hash_bytes(s, n);

@@ -3,13 +3,13 @@
 #include <string.h>
 #include "text/unicode.h"
 
-/* The word at hand: a space, then its characters. */
+/* The current word: a space, then its characters. */
 struct word {
     const struct wordpiece *w;
     struct buf *ids;
     struct buf text;
     uint32_t chars;
-    int failed; /* a word had no room */
+    int failed; /* 1: out of memory for a word */
 };
 
 static int is_han(uint32_t cp)
@@ -27,7 +27,7 @@ static int is_ascii_mark(uint32_t cp)
     return (cp > ' ' && cp < '0') || (cp > '9' && cp < 'A') || (cp > 'Z' && cp < 'a') || (cp > 'z' && cp < 0x7f);
 }
 
-/* Of the word's text at `from` the longest piece; a piece within the word has no space. @return its id, -1: none. *len: its bytes */
+/* The longest piece of the word at `from`; a piece inside the word has no space. @return its id, -1: none. *len: its bytes */
 static int32_t longest_piece(const struct word *q, size_t from, size_t *len)
 {
     const uint8_t *s = (const uint8_t *)q->text.p + from;
@@ -42,7 +42,7 @@ static int32_t longest_piece(const struct word *q, size_t from, size_t *len)
     return -1;
 }
 
-/* The word as ids, whole or not at all. The next one begins. */
+/* Append the ids of the word, all or none, and begin the next word. */
 static void word_end(struct word *q)
 {
     const size_t begin = q->ids->len;
@@ -61,7 +61,7 @@ static void word_end(struct word *q)
     q->chars = 0;
 }
 
-/* A character as the vocabulary has it. */
+/* Add a character in the vocabulary's spelling. */
 static void word_add(struct word *q, uint32_t cp)
 {
     char s[4];
@@ -72,7 +72,7 @@ static void word_add(struct word *q, uint32_t cp)
     const int alone = is_ascii_mark(cp) || unicode_is_punctuation(cp);
     if (alone) word_end(q);
     if (!q->chars) buf_add(&q->text, " ", 1);
-    if (q->chars <= q->w->most_chars) buf_add(&q->text, s, utf8_put(s, cp)); /* of longer ones nothing more is looked at */
+    if (q->chars <= q->w->most_chars) buf_add(&q->text, s, utf8_put(s, cp)); /* the rest of a longer word is not needed */
     q->chars++;
     if (alone) word_end(q);
 }
@@ -85,7 +85,7 @@ static void add_lower(struct word *q, uint32_t cp)
     for (int i = 0; i < n; i++) word_add(q, (uint32_t)to[i]);
 }
 
-/* A character of the text. */
+/* Process a character of the text. */
 static void take(struct word *q, uint32_t cp)
 {
     int32_t part[UNICODE_PARTS];

@@ -1,9 +1,9 @@
-/* steno: from tokens to words. SPDX-License-Identifier: MIT */
+/* steno: words from tokens. SPDX-License-Identifier: MIT */
 #include "text/words.h"
 
 #include <string.h>
 
-static const char marks[] = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"; /* Python's string.punctuation, whose order counts */
+static const char marks[] = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"; /* Python's string.punctuation, in its order */
 static const char replacement[] = "\xef\xbf\xbd";
 
 void split_free(struct split *s)
@@ -22,7 +22,7 @@ int language_has_spaces(const char *code)
     return 1;
 }
 
-/* First place of what[n_what] in s[n], n: none. */
+/* The first position of what[n_what] in s[n], n: none. */
 static size_t bytes_find(const char *s, size_t n, const char *what, size_t n_what)
 {
     for (size_t i = 0; n_what <= n && i <= n - n_what; i++)
@@ -38,7 +38,7 @@ int text_within(const char *text, size_t n, const char *set)
 
 /* ---- characters ---- */
 
-/* Where a walk over the text of all tokens stands: the place of the unit at hand. */
+/* The position of a walk over the text of all tokens: the start of the current unit. */
 struct char_walk {
     const char *at, *end;
 };
@@ -57,8 +57,8 @@ static const char *chars_on(const char *p, const char *end, const char *text, si
     return p;
 }
 
-/* May the unit at hand - bytes[n], which read unit[n_unit] - end here? Yes when it is whole characters, or when what it breaks is broken
- * in the whole text as well, or when no further byte can mend it. */
+/* Whether the current unit, bytes[n] decoded as unit[n_unit], may end here: if it is whole characters, or if its broken part is broken in
+ * the whole text as well, or if no further byte can complete it. */
 static int unit_ends(const struct char_walk *w, const struct buf *bytes, const struct buf *unit)
 {
     const size_t broken = bytes_find(unit->p, unit->len, replacement, 3);
@@ -73,7 +73,7 @@ static int unit_ends(const struct char_walk *w, const struct buf *bytes, const s
 static void unit_read(struct buf *unit, const struct buf *bytes)
 {
     buf_clear(unit);
-    buf_add(unit, "", 0); /* has an address */
+    buf_add(unit, "", 0); /* gives it an address */
     utf8_append(unit, (const uint8_t *)bytes->p, bytes->len);
 }
 
@@ -86,7 +86,7 @@ static int begins_word(const char *text, size_t n)
     return text_within(text, n, marks);
 }
 
-/* Tokens [first, first + n), which read s->unit, are a unit. */
+/* Tokens [first, first + n), with the text s->unit, become a unit. */
 static void unit_add(struct split *s, int32_t first, int32_t n, int special, int spaces)
 {
     const struct split_word w = { s->text.len, s->unit.len, first, n };

@@ -1,13 +1,13 @@
-/* steno: from tokens to words. SPDX-License-Identifier: MIT
+/* steno: words from tokens. SPDX-License-Identifier: MIT
  *
- * Tokens are joined until they are whole characters, and characters until a space or a punctuation mark begins something new; languages
- * that write without spaces stop at the characters. Punctuation is given to the word it belongs to afterwards, once each mark has had
- * a time of its own. Reference: openai-whisper 20250625, whisper/tokenizer.py (split_to_word_tokens), whisper/timing.py. */
+ * Tokens are joined until they are whole characters, and characters until a space or a punctuation mark begins a new word. In languages
+ * without spaces, characters are words. Punctuation is then given to its word, after each mark has received its own time. Reference:
+ * openai-whisper 20250625, whisper/tokenizer.py (split_to_word_tokens), whisper/timing.py. */
 #ifndef STENO_TEXT_WORDS_H
 #define STENO_TEXT_WORDS_H
 #include "text/vocab.h"
 
-/* The reference's sets; a word belongs to one when it is a substring of it. */
+/* The reference's sets; a word belongs to a set if it is a substring of it. */
 #define WORDS_PREPEND "\"'“¿([{-"
 #define WORDS_APPEND "\"'.。,，!！?？:：”)]}、"
 
@@ -33,7 +33,7 @@ static inline struct split_word *split_at(const struct split *s, size_t i)
     return (struct split_word *)(void *)s->word.p + i;
 }
 
-/* Does this language (code; NULL: not known) put spaces between words? */
+/* Whether a language, given by code, puts spaces between words. code may be NULL: not known. */
 int language_has_spaces(const char *code);
 
 /* Cut ids[n] into words, in place of what s held.
@@ -46,11 +46,11 @@ int language_has_spaces(const char *code);
  * everything from such a place on, the token becomes a word. */
 int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int32_t n, int32_t n_text, int spaces);
 
-/* Give punctuation to its words: what begins with a space and is otherwise a substring of prepend to the word behind it, what is a
- * substring of append to the word before it, unless that ends in a space. Words that are given away stay in their place with no tokens
- * and no text; the first `n` words take part. */
+/* Merge punctuation into words. A word that begins with a space and is otherwise a substring of prepend joins the next word. A substring of
+ * append joins the previous word, unless that ends in a space. Merged words keep their place with no tokens and no text. Only the first `n`
+ * words take part. */
 void split_merge(struct split *s, size_t n, const char *prepend, const char *append);
 
-/* Is text[n] a substring of set? No text is one. */
+/* Whether text[n] is a substring of set. An empty text is. */
 int text_within(const char *text, size_t n, const char *set);
 #endif
