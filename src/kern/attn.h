@@ -1,7 +1,7 @@
 /* steno: attention over vectors. SPDX-License-Identifier: MIT
  *
- * Keys and values of f32 and f16. A block of keys is stored like a panel of weights, so scores are the register tile of gemm.h; so is the
- * product with values, whose "k" runs over keys. */
+ * Keys and values of f32 and f16. A block of keys is stored like a panel of weights, so scores use the register tile of gemm.h. So does the
+ * product with values, whose "k" is the key. */
 #ifndef STENO_KERN_ATTN_H
 #define STENO_KERN_ATTN_H
 #include "kern/attn_group.h"
@@ -10,8 +10,8 @@
 INLINE enum packed_type plain_type(enum kv_type t) { return t == KV_F16 ? PK_F16 : PK_F32; }
 
 /* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------
- * Vectors of keys and values are widened where they are multiplied, and what is read next is brought nearer meanwhile. Where accumulators
- * leave room for it a tile is two halves wide: a conversion takes longer than a multiply-add, and hides behind many. */
+ * Vectors of keys and values are widened when they are multiplied, and the next ones are prefetched. If accumulators leave room, a tile is
+ * two halves wide: a conversion takes longer than a multiply-add, and overlaps with many of them. */
 enum { FEW_TILE = 6, FEW_ROWS_MAX = 2 * FEW_TILE, HALVES = TILE_ROWS == 12 ? 2 : 1 };
 
 typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
@@ -35,7 +35,7 @@ static few_fn *const few_of[HALVES][FEW_TILE + 1] = {
 #endif
 };
 
-/* One tile, or two: 7 rows are 4 and 3. The first has seen to what comes next. */
+/* One tile, or two: 7 rows become 4 and 3. Only the first prefetches. */
 static void few_tiles(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
                       const void *const *ahead, size_t rows, size_t halves)
 {
@@ -44,7 +44,7 @@ static void few_tiles(float *acc, size_t ld_acc, const float *x, size_t ld_x, co
     if (first < rows) few_of[halves - 1][rows - first](acc + first * ld_acc, ld_acc, x + first * ld_x, ld_x, w, ld_w, run, n, NULL);
 }
 
-/* Halves of a tile where n columns are left. */
+/* Halves of a tile when n columns are left. */
 INLINE size_t halves_of(size_t n) { return n >= HALVES * TILE_W ? HALVES : 1; }
 
 static void score_few(struct attn_scratch *s, const struct key_block *b, const float *q, size_t ld_q)
@@ -64,7 +64,7 @@ static void score_few(struct attn_scratch *s, const struct key_block *b, const f
     }
 }
 
-/* Columns of values up to wide_d, for the first keys, which all rows see. */
+/* Columns of values up to wide_d, for the first keys, which all rows attend to. */
 static void weigh_few(struct attn_scratch *s, const struct key_block *b, size_t wide_d, size_t n_keys)
 {
     for (size_t d = 0, halves; d < wide_d; d += halves * TILE_W) {
@@ -80,17 +80,17 @@ static void weigh_few(struct attn_scratch *s, const struct key_block *b, size_t 
     }
 }
 
-/* f16 only. n is rounded up to whole vectors, which still lie within the block of keys and values. */
+/* f16 only. n is rounded up to whole vectors, which are still inside the block of keys and values. */
 INLINE void widen_plain(float *to, const void *from, size_t n)
 {
     for (size_t i = 0; i < n; i += VF_N) vf_store(to + i, vf_load_f16((const uint16_t *)from + i));
 }
 
 /* ---- scores --------------------------------------------------------------------------------------------------------------------- */
-/* One row: four blocks of keys side by side. */
+/* One row: four blocks of keys in parallel. */
 INLINE void score_row(float *score, enum kv_type t, const struct key_block *b, const float *q)
 {
-    const size_t n_blocks = (b->max + KV_BLOCK - 1) / KV_BLOCK, ahead = KV_BLOCK * b->d_head * kv_elem_sz(t); /* to the values */
+    const size_t n_blocks = (b->max + KV_BLOCK - 1) / KV_BLOCK, ahead = KV_BLOCK * b->d_head * kv_elem_sz(t); /* distance to the values */
     for (size_t i = 0; i < n_blocks;) {
         const int streams = n_blocks - i >= FEW_PANELS(1) ? FEW_PANELS(1) : 1;
         if (streams > 1) few(score + i * KV_BLOCK, plain_type(t), q, 0, b->kv + i, b->d_head, ahead, 2, 1, FEW_PANELS(1));
@@ -230,7 +230,7 @@ TYPED(f32, KV_F32)
 TYPED(f16, KV_F16)
 #undef TYPED
 
-/* A position of f16. Its keys stand a line apart. */
+/* A position of f16. Its keys are a line apart. */
 static void kv_put_f16(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
 {
     const size_t slot = pos % KV_BLOCK;

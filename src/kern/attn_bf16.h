@@ -1,14 +1,14 @@
 /* steno: attention with products of bf16 over vectors. SPDX-License-Identifier: MIT
  *
- * Both products are the register tile of lowp.h: a block of keys is a panel of pairs of d, and values are pairs of keys by d. A row that
- * ends inside a pair takes that pair alone, from a copy without the key it does not see. */
+ * Both products use the register tile of lowp.h: a block of keys is a panel of pairs of d, and values are pairs of keys by d. A row that
+ * ends inside a pair processes that pair separately, from a copy without the key past its length. */
 #ifndef STENO_KERN_ATTN_BF16_H
 #define STENO_KERN_ATTN_BF16_H
 #include "kern/attn_pairs.h"
 #include "kern/lowp.h"
 
 /* ---- scores --------------------------------------------------------------------------------------------------------------------- */
-/* One row, some blocks side by side. */
+/* One row, several blocks in parallel. */
 INLINE void score_streams(float *score, const uint32_t *q, const struct key_block *b, size_t block, const int streams)
 {
     vf a[4][PV];
@@ -53,8 +53,8 @@ static void scores_bf16(struct attn_scratch *s, const struct key_block *b, const
 }
 
 /* ---- weights times values ------------------------------------------------------------------------------------------------------- */
-/* out[vectors] += w[p0, p1) v for one row, columns from d; lanes < VF_N only for the last vector of a head. last: what stands for the last
- * pair of values, NULL: they themselves. */
+/* out[vectors] += w[p0, p1) v for one row, columns from d; lanes < VF_N only for the last vector of a head. last: replaces the last pair of
+ * values; NULL: no replacement. */
 INLINE void weigh_words(float *out, const struct key_block *b, const uint32_t *w, size_t p0, size_t p1, const uint32_t *last, size_t d,
                         const int vectors, size_t lanes)
 {

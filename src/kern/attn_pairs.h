@@ -1,8 +1,8 @@
 /* steno: attention's words of two bf16. SPDX-License-Identifier: MIT
  *
- * Keys and values of KV_BF16. Queries are rounded once per group of rows and weights as they are made, so both products are of words as
- * they lie. Shared by the bodies over vectors (attn_bf16.h) and over tiles (x86/attn_tiles.h); a file has row_to_pairs (lowp_rows.h)
- * and vf_dot_pairs (lowp.h) before it includes this. */
+ * Keys and values of KV_BF16. Queries are rounded once per group of rows, and weights when they are computed, so both products use words as
+ * stored. Shared by the bodies over vectors (attn_bf16.h) and over tiles (x86/attn_tiles.h). Before it includes this header, a file defines
+ * row_to_pairs (lowp_rows.h) and vf_dot_pairs (lowp.h). */
 #ifndef STENO_KERN_ATTN_PAIRS_H
 #define STENO_KERN_ATTN_PAIRS_H
 #include "kern/attn_group.h"
@@ -19,7 +19,7 @@ static void queries_bf16(struct attn_scratch *s, const struct attn *a, size_t r0
     for (size_t r = 0; r < rows; r++) row_to_pairs(s->q + r * Q_LD, a->q + (r0 + r) * a->ld_q, a->d_head);
 }
 
-/* Two vectors at a time become one of words, which their sum is taken of. Where n ends, zeros follow up to a whole vector. */
+/* Two vectors at a time become one of words, and the sum is that of the words. After n, zeros fill the last vector. */
 static vf exps_bf16(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
 {
     const float *score = s->score + r * SCORE_LD;

@@ -1,19 +1,19 @@
 /* steno: attention over the keys of a run, in integers. SPDX-License-Identifier: MIT
  *
- * Both products are the register tile of lowp.h: keys and values are panels of weights. A tile's rows walk all keys at once: their scores
- * lie side by side in the cache, and weights take the place of their scores. What is of one type is in attn_i8.h and attn_i16.h. */
+ * Both products use the register tile of lowp.h: keys and values are panels of weights. The rows of a tile walk all keys at once. Their
+ * scores are adjacent in the cache, and weights overwrite the scores. The parts of each type are in attn_i8.h and attn_i16.h. */
 #ifndef STENO_KERN_ATTN_RUN_H
 #define STENO_KERN_ATTN_RUN_H
 #include "kern/attn_group.h"
 #include "kern/lowp.h"
 
 struct attn_run_scratch {
-    float unit[TILE_ROWS], share[TILE_ROWS]; /* of each row: what makes a score a power of two; 1 / the sum of its weights */
-    float top[RUN_KEYS_MAX / RUN_GROUP];     /* of a row of int16: the highest score of each group of keys */
+    float unit[TILE_ROWS], share[TILE_ROWS]; /* per row: the factor from score to exponent of 2; 1 / the sum of its weights */
+    float top[RUN_KEYS_MAX / RUN_GROUP];     /* for a row of int16: the highest score of each group of keys */
     float acc[TILE_ROWS * PANEL];
-    int32_t ints[TILE_ROWS * PANEL];         /* of int16: sums of a group */
+    int32_t ints[TILE_ROWS * PANEL];         /* for int16: sums of a group */
     uint32_t q[TILE_ROWS * RUN_Q_LD];
-    uint32_t score[];                        /* rows of run_score_ld words, of which run_head come before the scores */
+    uint32_t score[];                        /* rows of run_score_ld words: run_head words, then the scores */
 };
 
 INLINE const char *run_keys_at(const struct attn_run *a, enum packed_type t, size_t panel)
@@ -21,7 +21,7 @@ INLINE const char *run_keys_at(const struct attn_run *a, enum packed_type t, siz
     return (const char *)a->keys + panel * panel_sz(t, a->d_head);
 }
 
-/* Scores as sums of integers, of rows whose q are in scratch. */
+/* Compute scores as sums of integers, for rows whose q are in scratch. */
 INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enum packed_type t, size_t rows, size_t ld)
 {
     const size_t words = lowp_words(t, a->d_head);
@@ -41,7 +41,7 @@ INLINE vf run_score_at(const uint32_t *score, const struct attn_run *a, enum pac
     return vf_mul(vf_of_ints(vs_load((const int32_t *)score + i)), vf_load(scale));
 }
 
-/* No key's scale is NaN. */
+/* Whether no key's scale is NaN. */
 INLINE int run_keys_are_numbers(const struct attn_run *a, enum packed_type t)
 {
     vf all = vf_zero();
@@ -50,10 +50,10 @@ INLINE int run_keys_are_numbers(const struct attn_run *a, enum packed_type t)
     return !isnan(vf_sum(all));
 }
 
-/* What differs between types. */
+/* The functions of a type. */
 struct run_body {
     float (*query)(uint32_t *to, const float *q, size_t d_head); /* returns its scale */
-    /* Of scores. Returns 1 / their sum. */
+    /* Turn scores into weights. Returns 1 / their sum. */
     float (*weights)(struct attn_run_scratch *s, uint32_t *row, const struct attn_run *a, float unit);
     void (*outputs)(struct attn_run_scratch *s, const struct attn_run *a, size_t r0, size_t rows, size_t ld);
 };

@@ -1,7 +1,7 @@
 /* steno: stored types of weights. SPDX-License-Identifier: MIT
  *
- * What the bytes of a stored row mean. This is the definition that packing and every kernel must agree with: a block's value is its
- * scale times a small integer (exact in f32), plus the minimum for the types that have one (rounded once). */
+ * The meaning of a stored row's bytes. Packing and every kernel must agree with this definition: a block's value is its scale times a small
+ * integer (exact in f32), plus the minimum for the types that have one (rounded once). */
 #include "kern/ref.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ const char *packed_name(enum packed_type t)
     return (unsigned)t < PK_COUNT ? lowp_name[t - PK_LOWP] : "?";
 }
 
-/* Subnormals are integers times 2^-24 (converted so, because arithmetic on a subnormal f32 is slow); the others need their exponent
+/* Subnormals are integers times 2^-24, and are converted so because arithmetic on a subnormal f32 is slow. The others need their exponent
  * moved to f32's bias. */
 float f16_to_f32(uint16_t h)
 {

@@ -1,8 +1,8 @@
-/* steno: stored blocks of the K types, taken apart. SPDX-License-Identifier: MIT
+/* steno: unpacking stored blocks of the K types. SPDX-License-Identifier: MIT
  *
- * 256 weights of a row are cut into runs of 16 or 32 that have a small integer scale each (some a small minimum, too). Two- and
- * three-bit quants lie as planes over 32 bytes, four-bit ones as halves of 32 bytes, six-bit ones as nibbles and two more bits. This is
- * the one place that knows; widening and packing start from what it gives. */
+ * 256 weights of a row are split into runs of 16 or 32 with a small integer scale each (in some types also a small minimum). Two- and
+ * three-bit quants are stored as planes over 32 bytes, four-bit ones as halves of 32 bytes, six-bit ones as nibbles and two more bits. Only
+ * this file knows the layout; widening and packing use its result. */
 #include "kern/ref.h"
 
 int8_t const iq4_value[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
@@ -22,7 +22,7 @@ static void split_q2(struct k_block *b, const uint8_t *p)
     b->dmin = load_u16(p + 82);
 }
 
-/* u8 hmask[32] (a clear bit takes 4 off), qs[64], scales[12] (sixteen of 6 bits, 32 too high), f16 d */
+/* u8 hmask[32] (a clear bit subtracts 4), qs[64], scales[12] (sixteen of 6 bits, offset by 32), f16 d */
 static void split_q3(struct k_block *b, const uint8_t *p)
 {
     const uint8_t *s = p + 96;
@@ -67,7 +67,7 @@ static void split_q5(struct k_block *b, const uint8_t *p)
     for (size_t e = 0; e < KBLOCK; e++) b->q[e] = (int8_t)(nibble(p + 48, e) | (p[16 + e % 32] >> e / 32 & 1) << 4);
 }
 
-/* u8 ql[128] (of each 64 bytes the low nibbles, then the high ones), qh[64], i8 scales[16], f16 d; quants are 32 too high */
+/* u8 ql[128] (of each 64 bytes the low nibbles, then the high ones), qh[64], i8 scales[16], f16 d; quants are offset by 32 */
 static void split_q6(struct k_block *b, const uint8_t *p)
 {
     memcpy(b->scale, p + 192, 16);
@@ -78,8 +78,8 @@ static void split_q6(struct k_block *b, const uint8_t *p)
     b->d = load_u16(p + 208);
 }
 
-/* f16 d, u16 of the upper two bits of eight scales, u8[4] of their lower four, then of each 32 the low nibbles of 16 bytes and the high
- * ones; scales are 32 too high, a nibble is a place in the table */
+/* f16 d, u16 of the upper two bits of eight scales, u8[4] of their lower four, then for each 32 the low nibbles of 16 bytes and the high
+ * ones; scales are offset by 32, a nibble is an index in the table */
 static void split_iq4_xs(struct k_block *b, const uint8_t *p)
 {
     const int high = load_u16(p + 2);

@@ -1,8 +1,8 @@
-/* steno: numbers become stored types. SPDX-License-Identifier: MIT
+/* steno: conversion of numbers to stored types. SPDX-License-Identifier: MIT
  *
- * The inverse of dtype_widen_row, with the rounding of the program that these types come from: a block's scale is taken from its largest
- * value, quants are rounded by the scale before that is rounded to f16. Where it is known how much an error in a column counts, and in the
- * K types, scales are searched for. */
+ * The inverse of dtype_widen_row, with the rounding of ggml, the origin of these types. A block's scale comes from its largest value, and
+ * quants are rounded by the scale before it is rounded to f16. With known importance of columns, and in the K types, scales are searched
+ * for. */
 #include <math.h>
 #include "kern/fit.h"
 #include "kern/narrow.h"
@@ -13,7 +13,7 @@ int dtype_is_narrowed(enum dtype t)
     return t <= DT_IQ4_XS || t == DT_IQ4_NL;
 }
 
-/* Quants as halves of bytes, and the fifth bits, where the type has them, in four bytes of their own. */
+/* Quants as halves of bytes, and the fifth bits, if the type has them, in four separate bytes. */
 static void store_quants(uint8_t *p, const uint8_t *q, int has_fifth)
 {
     uint32_t fifth = 0;
@@ -25,13 +25,14 @@ static void store_quants(uint8_t *p, const uint8_t *q, int has_fifth)
     for (int i = 0; has_fifth && i < 4; i++) p[i] = (uint8_t)(fifth >> 8 * i);
 }
 
-/* Towards zero; 0 for what no integer is, where the inverse of a scale was infinite: the scale is 0 in f16 then. */
+/* Round towards zero; 0 for values that no integer represents, which occur if the inverse of a scale is infinite: the scale is then 0 in
+ * f16. */
 static int whole(float x)
 {
     return x > -0x1p31f && x < 0x1p31f ? (int)x : 0;
 }
 
-/* q4_0, q5_0: the value of the largest magnitude, with its sign, becomes the lowest quant. */
+/* q4_0, q5_0: the value of largest magnitude, with its sign, becomes the lowest quant. */
 static void narrow_signed(uint8_t *p, const float *x, int lowest)
 {
     uint8_t q[QBLOCK];
@@ -76,7 +77,7 @@ static void narrow_q8(uint8_t *p, const float *x)
     for (int i = 0; i < QBLOCK; i++) p[2 + i] = (uint8_t)whole(roundf(x[i] * inverse));
 }
 
-/* A block, its scale the one by which errors cost least. */
+/* Convert a block with the scale that minimises the weighted error. */
 static void narrow_weighed(uint8_t *p, enum dtype t, const float *x, const float *weight)
 {
     static struct fit_steps const steps = { -0.9f, 0.05f, 36, 0 };

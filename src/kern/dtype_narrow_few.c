@@ -1,7 +1,7 @@
-/* steno: numbers become blocks of two, three, and four bits that are places in a table. SPDX-License-Identifier: MIT
+/* steno: conversion of numbers to blocks of two and three bits, and of four-bit indices. SPDX-License-Identifier: MIT
  *
- * Of each run of 16 or 32 numbers a scale is searched for, these become integers times one more scale, and every number is rounded again by
- * what is stored (dtype_narrow_k.c). */
+ * For each run of 16 or 32 numbers a scale is searched for. The scales become integers times one more scale, and every number is then
+ * rounded again with the stored scales (dtype_narrow_k.c). */
 #include <math.h>
 #include <string.h>
 #include "kern/fit.h"
@@ -14,7 +14,7 @@ static int between(int v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* How much errors of a run count where importance is known. @return their sum */
+/* The weights of a run's errors if importance is known. @return their sum */
 static float weigh(float *weight, const float *x, const float *importance, int n, float spread)
 {
     float sum = 0;
@@ -74,7 +74,7 @@ static void store_codes(uint8_t *s, const uint8_t *code)
     }
 }
 
-/* Codes of scales that may be negative, by the largest of them. */
+/* Codes of scales that may be negative, relative to the largest of them. */
 static float codes_by_most(uint8_t *code, const float *scale)
 {
     float most = 0;
@@ -117,7 +117,7 @@ static void store_nibbles(uint8_t *out, const uint8_t *q)
     for (int i = 0; i < RUN4 / 2; i++) out[i] = (uint8_t)(q[i] | q[i + RUN4 / 2] << 4);
 }
 
-/* Numbers times the inverse of a scale, as places. */
+/* Numbers times the inverse of a scale, as indices. */
 static void place_run(uint8_t *out, const float *x, float inverse)
 {
     uint8_t q[RUN4];

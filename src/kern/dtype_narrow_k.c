@@ -1,7 +1,7 @@
-/* steno: numbers become blocks of the K types. SPDX-License-Identifier: MIT
+/* steno: conversion of numbers to blocks of the K types. SPDX-License-Identifier: MIT
  *
- * Of each run of 16 or 32 numbers a scale (and a minimum) is searched for; these become integers times one more scale, and then every
- * number is rounded again by what is stored. Where it is known how much an error in a column counts, the search weighs it by that. */
+ * For each run of 16 or 32 numbers a scale (and a minimum) is searched for. These become integers times one more scale, and every number is
+ * then rounded again with the stored values. If the importance of columns is known, the search is weighted by it. */
 #include <math.h>
 #include <string.h>
 #include "kern/fit.h"
@@ -10,7 +10,7 @@
 enum { RUN = 32, RUNS = KBLOCK / RUN, RUN6 = 16, RUNS6 = KBLOCK / RUN6,
        CODE_MAX = 63 };
 
-/* What a block is made of. */
+/* The parts of a block. */
 struct parts { uint16_t d, dmin; uint8_t scale[RUNS], min[RUNS], q[KBLOCK]; };
 
 /* A scale and a minimum for each run, as codes. */

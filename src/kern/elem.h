@@ -7,7 +7,7 @@
 
 enum { FSMN_USUAL = 11 /* taps of every published SAN-M network */ };
 
-/* Mean, then variance about it: two passes over a row that lies in the first-level cache, four sums side by side. */
+/* Mean, then variance about it: two passes over a row in the first-level cache, with four parallel sums. */
 static void norm_layer(float *y, const float *x, const float *g, const float *b, float eps, size_t n)
 {
     vf s[4] = { vf_zero(), vf_zero(), vf_zero(), vf_zero() };
@@ -48,7 +48,7 @@ static void norm_layer(float *y, const float *x, const float *g, const float *b,
     }
 }
 
-/* Four sums side by side; lanes past the end are zeros and add nothing. */
+/* Four parallel sums; lanes past the end are zeros and add nothing. */
 static void norm_rms(float *y, const float *x, const float *g, float eps, size_t n)
 {
     vf q[4] = { vf_zero(), vf_zero(), vf_zero(), vf_zero() };
@@ -95,7 +95,8 @@ static void act_silu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_
 static void act_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_TANH); }
 static void act_relu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_RELU); }
 
-/* Multiply and add are rounded apart here and in the next, so that every level gives the twin's bits: memory sets the pace. */
+/* Multiply and add are rounded separately here and in the next function, so that every level gives the twin's bits: memory limits the
+ * speed. */
 static void scale_row(float *y, const float *x, float scale, const float *add_to, size_t n)
 {
     const vf s = vf_set1(scale);
@@ -105,7 +106,7 @@ static void scale_row(float *y, const float *x, float scale, const float *add_to
         vf_store_n(y + i, vf_add(vf_mul(vf_load_n(x + i, n - i), s), add_to ? vf_load_n(add_to + i, n - i) : vf_zero()), n - i);
 }
 
-/* Halves are vectors; neighbours are turned one pair after the other. */
+/* Halves are rotated as vectors, neighbours one pair after another. */
 static void rope(float *x, const float *turn, size_t n, int neighbours)
 {
     const size_t half = n / 2;
@@ -125,7 +126,7 @@ static void rope(float *x, const float *turn, size_t n, int neighbours)
     }
 }
 
-/* Of constants the first of both is left. */
+/* With a constant, only one of the two loads remains. */
 INLINE vf load_lanes(const float *x, size_t lanes) { return lanes == VF_N ? vf_load(x) : vf_load_n(x, lanes); }
 INLINE void store_lanes(float *y, vf v, size_t lanes)
 {
@@ -169,7 +170,7 @@ static void fsmn(const struct fsmn *f)
     else fsmn_taps(f, f->taps);
 }
 
-/* For the compiler to make wide. */
+/* The compiler vectorises this. */
 static void unpair(float *restrict even, float *restrict odd, const uint32_t *restrict words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -179,7 +180,7 @@ static void unpair(float *restrict even, float *restrict odd, const uint32_t *re
     }
 }
 
-/* Columns side by side, for the compiler to make wide. Sums are double: what follows from the result are choices between frames that are
+/* Columns are processed in parallel; the compiler vectorises this. Sums are double, because later steps choose between frames that are
  * nearly equal. */
 static void zscore(float *x, size_t ld, size_t rows, size_t n)
 {
@@ -216,7 +217,7 @@ INLINE void put_in_order(vf *a, vf *b)
     *a = low;
 }
 
-/* The fourth of seven: what Batcher's odd-even merge does to eight, less what the eighth and the outer places would need. */
+/* The fourth of seven: Batcher's odd-even merge of eight, without the steps for the eighth and the outer places. */
 INLINE vf median_of(vf v[MEDIAN_WIDTH])
 {
     put_in_order(&v[0], &v[1]), put_in_order(&v[2], &v[3]), put_in_order(&v[4], &v[5]);
@@ -275,7 +276,7 @@ INLINE vf load_logits(const float *x, const uint32_t *mask, size_t id, size_t n)
     return mask ? vf_drop(v, mask_bits(mask, id, size_min(n, VF_N))) : v;
 }
 
-/* The maximum first, then exp relative to it and where it stands: the second pass finds the slice in the first-level cache. */
+/* Find the maximum and its position first, then exp relative to it: the second pass reads the slice from the first-level cache. */
 static void logits_reduce(struct logit_partial *partial, const float *x, const uint32_t *mask, int32_t first, size_t n)
 {
     const size_t id = (size_t)first;

@@ -1,21 +1,21 @@
-/* steno: what happens to the sums of a linear. SPDX-License-Identifier: MIT
+/* steno: processing of a linear's sums. SPDX-License-Identifier: MIT
  *
- * epilogue() takes the sums of some rows of one panel from scratch, adds bias, activation and residual and stores, or hands outputs to keys
- * and values. Shared by the products of f32 (gemm.h) and of fewer bits (lowp.h). */
+ * epilogue() takes the sums of some rows of one panel from scratch, adds bias, activation and residual, and stores the result, or writes
+ * outputs to keys and values. Shared by f32 products (gemm.h) and low-precision products (lowp.h). */
 #ifndef STENO_KERN_EPILOGUE_H
 #define STENO_KERN_EPILOGUE_H
 #include "kern/vec.h"
 
 enum {
     TILE_W = 2 * VF_N,    /* outputs of a register tile */
-    AHEAD = 2048          /* bytes that software prefetch runs ahead of a stream of weights */
+    AHEAD = 2048          /* prefetch distance in a stream of weights, in bytes */
 };
 
-/* Sums of some rows of a panel, rows of PANEL: f32; of PK_I16_PAIR f32 that each output's scale is missing from; of PK_I8_QUAD int32, which
- * want that and the scale of each row. */
+/* Sums of some rows of a panel, rows of PANEL. f32; for PK_I16_PAIR f32 without the output's scale; for PK_I8_QUAD int32 without the
+ * output's and the row's scale. */
 struct sums { float *acc; const float *scale_w, *scale_x; };
 
-/* Output c of the panel on, of row r. */
+/* Sums of row r, from output c of the panel on. */
 INLINE vf sums_at(const struct sums *s, size_t r, size_t c, enum packed_type t)
 {
     const float *at = s->acc + r * PANEL + c;
@@ -47,7 +47,7 @@ INLINE void epilogue_y(const struct linear *l, size_t m, size_t rows, size_t n0,
     }
 }
 
-/* KV_INT_D numbers become integers, the largest magnitude `of`. @return the scale as it is stored */
+/* Convert KV_INT_D numbers to integers, the largest magnitude to `of`. @return the scale as stored */
 INLINE uint16_t kv_ints(int16_t q[KV_INT_D], const vf v[KV_INT_D / VF_N], int of)
 {
     uint32_t words[KV_INT_D / 2];
@@ -62,7 +62,7 @@ INLINE uint16_t kv_ints(int16_t q[KV_INT_D], const vf v[KV_INT_D / VF_N], int of
     return kv_stored_scale(s.scale);
 }
 
-/* Outputs of a panel from n0 on to integers: bias, then integers with a scale for each row, then moves. */
+/* Convert outputs of a panel from n0 on to integers: bias, then integers with a scale per row, then copies. */
 static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
 {
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
@@ -86,10 +86,10 @@ static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t 
     }
 }
 
-/* Where whole panels are keys or values of one head. */
+/* Whether whole panels are keys or values of one head. */
 INLINE int panels_are_of_heads(const struct linear *l) { return !(l->d_head % PANEL || l->n_y % PANEL || l->n_kv % PANEL); }
 
-/* A panel of such outputs to KV_BF16: words of two neighbours of keys, words of two positions of values. */
+/* Write such a panel to KV_BF16: words of two neighbours for keys, words of two positions for values. */
 static void epilogue_pairs(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
 {
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
@@ -120,7 +120,7 @@ static void epilogue_pairs(const struct linear *l, size_t m, size_t rows, size_t
     }
 }
 
-/* Outputs [n0, n1) to keys and values: bias, conversion in place, then plain moves. acc: output n0 first. */
+/* Write outputs [n0, n1) to keys and values: bias, conversion in place, then copies. acc: output n0 first. */
 static void epilogue_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, float *acc)
 {
     uint16_t half[TILE_ROWS * PANEL];
@@ -148,7 +148,7 @@ static void epilogue_kv(const struct linear *l, size_t m, size_t rows, size_t n0
     kern_put_kv(l, m, rows, n0, n1, l->kv_type == KV_F32 ? acc : (const void *)half, PANEL);
 }
 
-/* rows <= TILE_ROWS rows from m of panel p, sums of products of type t. */
+/* Process rows <= TILE_ROWS rows from m of panel p, sums of products of type t. */
 INLINE void epilogue_of(const struct linear *l, size_t m, size_t rows, size_t p, const struct sums *s, enum packed_type t)
 {
     const size_t n0 = p * PANEL, n1 = size_min(l->n, n0 + PANEL), y_end = n0 < l->n_y ? size_min(n1, l->n_y) : n0;

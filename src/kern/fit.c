@@ -1,4 +1,4 @@
-/* steno: scales that are searched for. SPDX-License-Identifier: MIT */
+/* steno: search for scales. SPDX-License-Identifier: MIT */
 #include "kern/fit.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static void signed_store(uint8_t *q, const float *x, int n, int levels, float in
 
 float fit_signed(uint8_t *q, const float *x, const float *weight, int n, int levels)
 {
-    enum { TRIES = 9 }; /* to either side, a tenth of a level apart */
+    enum { TRIES = 9 }; /* on either side, a tenth of a level apart */
     float most = 0;
     for (int i = 0; i < n; i++)
         if (fabsf(x[i]) > fabsf(most)) most = x[i];
@@ -142,7 +142,7 @@ float fit_table(const float *x, const float *weight, int n, const int8_t value[1
 
 struct line { float scale, min; };
 
-/* What lines are put through. */
+/* The points of a line fit. */
 struct points { const float *x, *weight; int n, top; float sum_w, sum_x; };
 
 static void line_round(uint8_t *q, const struct points *p, float inverse, float min)
@@ -160,7 +160,7 @@ static float line_error(const uint8_t *q, const struct points *p, struct line l,
     return sum;
 }
 
-/* By weighted least squares. @return 0: there is none */
+/* Weighted least squares. @return 0: no solution */
 static int line_fit(struct line *l, const uint8_t *q, const struct points *p)
 {
     float sl = 0, sl2 = 0, sxl = 0;
@@ -211,12 +211,12 @@ float fit_ranged(uint8_t *q, float *min, const float *x, const float *weight, in
 
 /* ---- scales of scales ------------------------------------------------------------------------------------------------------------- */
 
-/* The inverse whose integers, multiplied back by it, are nearest. */
+/* The inverse scale with the smallest error. */
 static float scales_inverse(const float *x, const float *weight, int n, int top, float most)
 {
     enum { TRIES = 4 };
     float best = (float)top / most, least = 0;
-    for (int t = 0; t <= 2 * TRIES; t++) { /* in the middle, then from below */
+    for (int t = 0; t <= 2 * TRIES; t++) { /* the middle first, then from below */
         const int at = t ? t - TRIES - (t <= TRIES) : 0;
         const float inverse = t ? (0.1f * (float)at + (float)top) / most : best, scale = 1 / inverse;
         float error = 0;
@@ -232,7 +232,7 @@ static float scales_inverse(const float *x, const float *weight, int n, int top,
     return best;
 }
 
-/* One integer after the other becomes what is best beside the others. @return is any another one? */
+/* Optimise the integers one by one, given the others. @return 1: one has changed */
 static int scales_polish(uint8_t *q, const float *x, const float *weight, int n, int top, struct sums *s)
 {
     int changed = 0;

@@ -1,28 +1,28 @@
 /* steno: linear over vectors. SPDX-License-Identifier: MIT
  *
- * y = act(x w^T + bias) + res with one accumulator per output, walked in rising k, in two shapes that give the same bits:
+ * y = act(x w^T + bias) + res with one accumulator per output, walked in ascending k, in two shapes that give the same bits:
  *
- *   few rows   weights are widened in registers and streamed once for all rows; for one or two rows several panels run side by side,
+ *   few rows   weights are widened in registers and streamed once for all rows; for one or two rows several panels run in parallel,
  *              because one panel has too few accumulators to hide the latency of a multiply-add;
  *   many rows  one panel's block of k is widened into scratch, and register tiles of TILE_ROWS rows by two vectors run over it.
- *              Accumulators wait in scratch between blocks of k (a store and a load of f32 change nothing), never in y, because y may
- *              be the residual.
+ *              Accumulators are kept in scratch between blocks of k (a store and a load of f32 change nothing), never in y, because y
+ *              may be the residual.
  *
- * Both leave sums in scratch; epilogue() adds bias, activation and residual and stores, or hands outputs to keys and values. */
+ * Both leave sums in scratch; epilogue() adds bias, activation and residual and stores, or writes outputs to keys and values. */
 #ifndef STENO_KERN_GEMM_H
 #define STENO_KERN_GEMM_H
 #include "kern/epilogue.h"
 
 enum {
-    ROWS_FEW = 16,        /* up to here weights are a stream to keep flowing: k in small blocks, panels one by one */
+    ROWS_FEW = 16,        /* up to this number, weights are streamed: k in small blocks, panels one by one */
     K_FEW = 64            /* k widened at once for them */
 };
 
 /* ---- the register tile ------------------------------------------------------------------------------------------------------------
- * acc[rows, halves * TILE_W] (+)= x[rows, n] w[n, halves * TILE_W]; w comes in runs of `run` k, run i of half h beginning at
- * w[i * halves + h], ld_w elements between k. Rows are reached from one pointer per three rows, so that few registers hold them all. w of
- * f16 is widened on the way. ahead: NULL, or from ahead[i * halves + h] on as many bytes as that run reads are brought to the second-level
- * cache, a line at a time so that they never queue. */
+ * acc[rows, halves * TILE_W] (+)= x[rows, n] w[n, halves * TILE_W]. w comes in runs of `run` k; run i of half h begins at w[i * halves +
+ * h], with ld_w elements between k. Rows are addressed from one pointer per three rows, so that few registers are enough. w of f16 is
+ * widened on loading. ahead may be NULL; otherwise, from ahead[i * halves + h] on, the number of bytes that the run reads is prefetched to
+ * the second-level cache, a line at a time so that prefetches never queue. */
 INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
                  int fresh, const void *const *ahead, enum packed_type t, const int rows, const int halves)
 {
@@ -86,7 +86,7 @@ static tile_fn *const tile_of[TILE_ROWS + 1] = {
 /* ---- weights, widened in registers ---------------------------------------------------------------------------------------------- */
 struct panel_scales { vf d[PV], m[PV]; };
 
-/* Read the scales of the run that begins at k and return what follows them. value = fma(d, q, m) with q unsigned: for the symmetric
+/* Read the scales of the run that begins at k and return the position after them. value = fma(d, q, m) with q unsigned: for the symmetric
  * types m is -4 d, -8 d or -16 d, and the sum is exact. */
 INLINE const uint8_t *run_scales(struct panel_scales *s, enum packed_type t, const uint8_t *panel, size_t k)
 {
@@ -138,7 +138,7 @@ INLINE void block_pair(vf w[2], const struct panel_scales *s, enum packed_type t
     }
 }
 
-/* k in [k0, k0 + kc) of a panel as f32 [kc][PANEL]; f32 panels are used where they lie. */
+/* k in [k0, k0 + kc) of a panel as f32 [kc][PANEL]; f32 panels are used in place. */
 INLINE const float *widen_panel(float *wide, enum packed_type t, const uint8_t *panel, size_t k0, size_t kc)
 {
     if (t == PK_F32) return (const float *)(const void *)panel + k0 * PANEL;
@@ -229,8 +229,8 @@ INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum packed_type t, const
     }
 }
 
-/* acc[streams][rows][PANEL] = x times the panels that begin at w[0 .. streams). ahead, level: how far and where to
- * prefetch brings plain types. */
+/* acc[streams][rows][PANEL] = x times the panels that begin at w[0 .. streams). ahead, level: prefetch distance and cache level for plain
+ * types. */
 INLINE void few(float *acc, enum packed_type t, const float *x, size_t ld_x, const char *const w[], size_t n, size_t ahead, const int level,
                 const int rows, const int streams)
 {
@@ -252,7 +252,7 @@ INLINE void few(float *acc, enum packed_type t, const float *x, size_t ld_x, con
 }
 
 /* ---- the two shapes ------------------------------------------------------------------------------------------------------------- */
-/* All of a panel's k for rows [m, m + rows), rows a constant; returns the first panel not done. */
+/* All of a panel's k for rows [m, m + rows), with a constant number of rows. Returns the first panel not computed. */
 INLINE size_t few_rows(const struct linear *l, enum packed_type t, size_t m, size_t p0, size_t p1, float *acc, const int rows,
                        const int streams)
 {
@@ -273,12 +273,12 @@ INLINE void few_rows_all(const struct linear *l, enum packed_type t, size_t m, s
     if (FEW_PANELS(rows) > 1) few_rows(l, t, m, p0, p1, acc, rows, 1);
 }
 
-/* One panel's k-block for all rows of a chunk. acc: [rows][PANEL]. Between tiles the weights needed next, [next, next + next_sz), are
- * brought to the second-level cache, a few lines at a time so that they never queue. */
+/* One panel's k-block for all rows of a chunk. acc: [rows][PANEL]. Between tiles the next weights, [next, next + next_sz), are prefetched
+ * to the second-level cache, a few lines at a time so that they never queue. */
 static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide, size_t kc, size_t rows, int fresh, const char *next,
                       size_t next_sz)
 {
-    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, height = (rows + tiles - 1) / tiles; /* 13 rows are 7 and 6, not 12 and 1 */
+    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, height = (rows + tiles - 1) / tiles; /* 13 rows become 7 and 6, not 12 and 1 */
     const size_t share = (next_sz / tiles + 64) & ~(size_t)63;
     for (size_t r = 0, at = 0; r < rows; r += height) {
         for (const size_t end = size_min(next_sz, at + share); at < end; at += 64) __builtin_prefetch(next + at, 0, 2);

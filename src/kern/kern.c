@@ -1,12 +1,13 @@
 /* steno: filling the kernel table. SPDX-License-Identifier: MIT
  *
- * The plain C twins first, then the levels that the one asked for includes, and it, override what they do better. */
+ * The plain C twins are set first. Then the levels that the requested level includes, and the level itself, override the kernels that they
+ * do better. */
 #include "base/os.h"
 #include "kern/ref.h"
 
 enum {
-    CACHE_USUAL = 512 << 10, /* where the system does not say */
-    LOWP_ROWS = 96         /* of a slice of rounded rows; more do not make it faster, and fewer slices are shared less evenly */
+    CACHE_USUAL = 512 << 10, /* used if the system does not report it */
+    LOWP_ROWS = 96         /* of a slice of rounded rows; more are not faster, and fewer slices are shared less evenly */
 };
 
 void kern_init(struct kern *k, int level)
@@ -34,7 +35,8 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
     const int lowp = packed_is_lowp(t);
     const int tiles = lowp && has_tiles(k->level);
     const size_t tile = tiles ? 32 : 12, step = lowp && !tiles ? 2 : tile, max = lowp ? LOWP_ROWS : GEMM_ROWS, min = 2 * tile;
-    const size_t by_blocks = (x_ld(x_words(t, n_k, 1)) - 16) * sizeof(uint32_t); /* all bytes of a row; of others those that count: */
+    /* by blocks, all bytes of a row; for other types the bytes that count: */
+    const size_t by_blocks = (x_ld(x_words(t, n_k, 1)) - 16) * sizeof(uint32_t);
     const size_t row = !lowp ? K_BLOCK * sizeof(float) : packed_by_blocks(t) ? by_blocks : t == PK_I8_QUAD ? n_k : 2 * n_k;
     const size_t rows = size_min(k->cache / 2, LOWP_WORDS * sizeof(uint32_t)) / (row + 64);
     return (struct slices){ tile, step, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
@@ -62,7 +64,7 @@ int kern_gains(int level, enum packed_type t)
     return packed_by_blocks(t) && gains_of[level] & GAIN_BLOCKS;
 }
 
-/* Is what computes t the plain C twin? Of low-precision types it has one row at a time. */
+/* Whether t is computed by the plain C twin. Of low-precision types it processes one row at a time. */
 static int is_twin(const struct kern *k, enum packed_type t)
 {
     struct kern c;
@@ -71,7 +73,7 @@ static int is_twin(const struct kern *k, enum packed_type t)
     return k->linear[t] == c.linear[t];
 }
 
-/* Rows of x that a call has in scratch at a time at most; tiles read whole ones, pairs of rows stand beside each other. */
+/* The most rows of x that a call has in scratch at a time. Tiles read whole tiles, and pairs of rows are interleaved. */
 static size_t x_rows(const struct kern *k, enum packed_type t, size_t rows)
 {
     const size_t step = has_tiles(k->level) ? TILE_ROWS_MAX : 2;
@@ -112,7 +114,7 @@ size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
 {
     struct kern c;
     kern_init_attn_c(&c);
-    if (k->attn[t] == c.attn[t]) return offsetof(struct attn_scratch, score); /* the plain C twin makes partials alone */
+    if (k->attn[t] == c.attn[t]) return offsetof(struct attn_scratch, score); /* the plain C twin uses only partials */
     if (t == KV_F32) return offsetof(struct attn_scratch, k_wide);
     if (t == KV_F16) return offsetof(struct attn_scratch, v_wide) + ATTN_KEYS * d_head * sizeof(float);
     return kv_is_ints(t) ? offsetof(struct attn_scratch, q_int) + sizeof(uint32_t[ATTN_ROWS * Q_INT_LD])

@@ -1,6 +1,6 @@
-/* steno: inside a block of keys and values. SPDX-License-Identifier: MIT
+/* steno: layout of a block of keys and values. SPDX-License-Identifier: MIT
  *
- * Where a position's numbers lie, and how KV_INT stores them as integers (kern.h has the layout). */
+ * The places of a position's numbers, and how KV_INT stores them as integers (kern.h has the layout). */
 #ifndef STENO_KERN_KV_H
 #define STENO_KERN_KV_H
 #include "kern/quantize.h"
@@ -10,7 +10,7 @@ static inline char *kv_block_at(const struct kv_view *v, size_t block)
     return (char *)v->base + (v->table ? v->table[block] : block) * v->block_stride;
 }
 
-/* Where in a block key resp. value d of position `slot` lies, in elements. */
+/* The index in a block, in elements, of key or value d of position `slot`. */
 static inline size_t kv_key_at(enum kv_type t, size_t slot, size_t d)
 {
     return t == KV_BF16 ? (d / 2 * KV_BLOCK + slot) * 2 + d % 2 : d * KV_BLOCK + slot;
@@ -21,7 +21,7 @@ static inline size_t kv_value_at(enum kv_type t, size_t slot, size_t d, size_t d
     return KV_BLOCK * d_head + (t == KV_BF16 ? (slot / 2 * d_head + d) * 2 + slot % 2 : slot * d_head + d);
 }
 
-/* ---- KV_INT and KV_Q8: the parts of a block, KV_INT_D d of keys resp. values each, and where in them the integers begin. */
+/* ---- KV_INT and KV_Q8: the parts of a block, KV_INT_D d of keys or values each, and the place of their integers. */
 enum {
     KEY_MAX = 127 * 16 + 7,
     KEY_HIGH = 2 * KV_BLOCK, KEY_LOW = KEY_HIGH + KV_BLOCK * KV_INT_D, KEY_GROUP_SZ = KEY_LOW + KV_BLOCK * KV_INT_D / 2,
@@ -33,10 +33,10 @@ static inline size_t value_group_at(enum kv_type t, size_t d, size_t d_head)
 {
     return d_head / KV_INT_D * key_group_sz(t) + d / KV_INT_D * VALUE_GROUP_SZ;
 }
-/* What stands for the largest magnitude of keys resp. values. */
+/* The integer for the largest magnitude of keys or values. */
 static inline int kv_int_max(enum kv_type t, int is_key) { return is_key && t == KV_INT ? KEY_MAX : I8_MAX; }
 
-/* Of KV_INT_D numbers, from the bits of their largest magnitude. of: KEY_MAX or I8_MAX. */
+/* The scale of KV_INT_D numbers, from the bits of their largest magnitude. of: KEY_MAX or I8_MAX. */
 static inline struct int_scale kv_scale_of(uint32_t max, int of)
 {
     const float m = load_f32(&max);
@@ -66,7 +66,7 @@ static inline int key_high(const char *group, size_t slot, size_t d) { return in
 static inline int key_low(const char *group, size_t slot, size_t d) { return int_in(PK_Q4_QUAD, group + KEY_LOW, d, slot); }
 static inline int value_int(const char *group, size_t slot, size_t d) { return int_in(PK_Q8_QUAD, group + VALUE_INTS, slot, d); }
 
-/* Where KV_INT_D outputs from n0 on go in the block of their position, all heads counted. */
+/* The place of KV_INT_D outputs from n0 on in the block of their position, counted over all heads. */
 static inline size_t int_group_at(const struct linear *l, size_t n0)
 {
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;

@@ -1,6 +1,6 @@
 /* steno: the first lanes of a vector, through memory. SPDX-License-Identifier: MIT
  *
- * For instruction sets whose loads and stores have no masks. A file has PRIM, vf_load and vf_store before it includes this. */
+ * For instruction sets without masked loads and stores. Before it includes this header, a file defines PRIM, vf_load and vf_store. */
 #ifndef STENO_KERN_LANES_H
 #define STENO_KERN_LANES_H
 #include "kern/quantize.h"

@@ -1,12 +1,13 @@
 /* steno: rows of x for products of 16 and 8 bits. SPDX-License-Identifier: MIT
  *
- * An item rounds its rows of x once, into words of 32 bits, and all panels meet them; as many rows are rounded at a time as the
- * second-level cache keeps. Shared by the bodies over vectors (lowp.h) and over tiles (x86/lowp_tiles.h), which define lowp_panels.
+ * An item rounds its rows of x once, into words of 32 bits, and multiplies them with all its panels. The number of rows rounded at a time
+ * is limited by the second-level cache. Shared by the bodies over vectors (lowp.h) and over tiles (x86/lowp_tiles.h), which define
+ * lowp_panels.
  *
- * Beside the primitives of vec.h a file has, before it includes this:
+ * Before it includes this header, a file defines the primitives of vec.h, and:
  *   row_to_pairs(to, x, k)   a row of x as bf16
  *   row_to_quads(to, x, k)   a row of x as int8; returns the row's scale
- * Both may write whole vectors; what counts is a row's words. The knobs of this are in knobs.h. */
+ * Both may write whole vectors; only a row's words are used. The knobs are in knobs.h. */
 #ifndef STENO_KERN_LOWP_ROWS_H
 #define STENO_KERN_LOWP_ROWS_H
 #include "kern/epilogue.h"
@@ -15,14 +16,14 @@
 INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1,
                         struct lowp_scratch *s);
 
-/* Words of a rounded row, and from row to row. What is left of a row's last line is zeros (not where rows lie by twos). */
+/* Words of a rounded row, and between rows. The rest of a row's last line is zeros (not if rows are interleaved in pairs). */
 INLINE size_t row_words(enum packed_type t, size_t k) { return x_words(t, k, QUAD_STEPS); }
 INLINE size_t lowp_ld(enum packed_type t, size_t k) { return x_ld(row_words(t, k)); }
 
-/* Where row r begins. Tiles begin at even rows where rows lie by twos. */
+/* The beginning of row r. Tiles begin at even rows if rows are interleaved in pairs. */
 INLINE uint32_t *lowp_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
 
-/* A group of n k as quantize_group of quantize.h makes it, in whole vectors. */
+/* A group of n k as in quantize_group of quantize.h, in whole vectors. */
 INLINE void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n)
 {
     vi max = vi_set1(0);
@@ -55,7 +56,7 @@ INLINE void lowp_rows(const struct linear *l, enum packed_type t, size_t m, size
     }
 }
 
-/* Outputs are written once, a few lines of many rows: their lines come while the tile is computed, and so does the residual. */
+/* Outputs are written once, a few lines of many rows. Their lines, and those of the residual, are prefetched while the tile is computed. */
 INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size_t p)
 {
     if (p * PANEL >= l->n_y) return;
@@ -68,8 +69,8 @@ INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size
     }
 }
 
-/* acc: the sums of rows [r, r + rows) of scratch and of panel p; m is the row that stands first in scratch. Integers are scaled here and
- * not in the tile, where compilers would run out of registers. */
+/* acc: the sums of rows [r, r + rows) of scratch and of panel p; m is the first row in scratch. Integers are scaled here and not in the
+ * tile, where compilers would run out of registers. */
 INLINE void lowp_epilogue(const struct linear *l, enum packed_type t, size_t m, size_t r, size_t rows, size_t p, float *acc,
                           struct lowp_scratch *s)
 {

@@ -1,9 +1,9 @@
-/* steno: numbers become stored types. SPDX-License-Identifier: MIT */
+/* steno: conversion of numbers to stored types. SPDX-License-Identifier: MIT */
 #ifndef STENO_KERN_NARROW_H
 #define STENO_KERN_NARROW_H
 #include "kern/kern.h"
 
-/* dtype_narrow_row where it is known how much the square of an error in a column counts: importance [k], none below 0; NULL: it is not
- * known. Either has the bits of the program that these types come from (llama.cpp, built so that products are not fused). */
+/* dtype_narrow_row with weights of squared errors by column: importance [k], none negative; NULL: not known. Both have the bits of
+ * llama.cpp (compiled without fused products), the origin of these types. */
 void dtype_narrow_weighed(void *row, enum dtype t, const float *x, const float *importance, size_t k);
 #endif

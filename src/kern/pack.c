@@ -1,8 +1,8 @@
 /* steno: packing weights. SPDX-License-Identifier: MIT
  *
- * Rows of a matrix become panels of 32 interleaved outputs, so that a kernel reads one short stream and needs no horizontal sums.
- * Block types keep their bits: packing moves quants and scales, it never changes a value. For low-precision products numbers are rounded.
- * This is the definition, and what happens to types that nothing rounds; pack.h is faster at the others. */
+ * Rows of a matrix become panels of 32 interleaved outputs, so that a kernel reads one short stream and needs no horizontal sums. Block
+ * types keep their bits: packing moves quants and scales, it never changes a value. For low-precision products numbers are rounded. This
+ * file is the definition, and also the implementation for types without rounding; pack.h is faster for the others. */
 #include "kern/finite.h"
 #include "kern/ref.h"
 
@@ -36,7 +36,7 @@ static void pack_halves(uint16_t *out, const void *const rows[PANEL], size_t k)
     }
 }
 
-/* Bit j of word i becomes bit i of word j: halves, quarters, … change places across the diagonal. */
+/* Bit j of word i becomes bit i of word j: halves, quarters, … are exchanged across the diagonal. */
 static void transpose_bits(uint32_t a[32])
 {
     uint32_t mask = 0x0000ffffu;
@@ -48,7 +48,7 @@ static void transpose_bits(uint32_t a[32])
         }
 }
 
-/* One output's stored block into its column of the packed block; its fifth bits go to *fifth. */
+/* Copy one output's stored block into its column of the packed block; its fifth bits go to *fifth. */
 static void pack_block(uint8_t *out, uint32_t *fifth, enum packed_type t, const uint8_t *p, size_t i)
 {
     const size_t wide = packed_has_wide(t) ? 4 : 2; /* bytes of a scale, and of a minimum */
@@ -72,7 +72,7 @@ static void pack_block(uint8_t *out, uint32_t *fifth, enum packed_type t, const 
     }
 }
 
-/* The same of a K type; fifth: [runs][PANEL]. */
+/* The same for a K type; fifth: [runs][PANEL]. */
 static void pack_k_block(uint8_t *out, uint32_t (*fifth)[PANEL], enum packed_type t, const uint8_t *stored, size_t i)
 {
     struct k_block b;
@@ -150,7 +150,7 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
         }
         const struct int_scale s = i8_scale_of(max);
         scale[i] = s.scale;
-        for (size_t k0 = 0; k0 < k && s.inverse > 0; k0 += QBLOCK) { /* else zeros, or a row that is NaN whatever its q */
+        for (size_t k0 = 0; k0 < k && s.inverse > 0; k0 += QBLOCK) { /* otherwise zeros, or a row that is NaN for any q */
             const size_t n = size_min(QBLOCK, k - k0);
             widen_some(v, from, rows[i], k0, n);
             for (size_t j = 0; j < n; j++) {
@@ -164,7 +164,7 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
     memcpy(panel + sizeof scale, start, sizeof start);
 }
 
-/* What a row's largest value of PK_I16_PAIR stands for. */
+/* The number that the largest integer of a PK_I16_PAIR row represents. */
 static float i16_row_max(enum dtype from, const void *row, size_t k)
 {
     uint32_t max = 0, max_sum = 0; /* bits, see i8_scale_of */
@@ -199,7 +199,7 @@ static void pack_ints(uint8_t *panel, enum dtype from, const void *const rows[PA
     memcpy(panel, scale, sizeof scale);
 }
 
-/* One block of n numbers into its column, which holds zeros; what is lost is added. */
+/* Pack a block of n numbers into its column, which holds zeros, and add its loss. */
 static void pack_block_q8(uint8_t *out, struct q8_loss *loss, const float *x, size_t n, size_t i)
 {
     const struct q8_scale s = q8_scale_of(x, n);
@@ -243,7 +243,8 @@ static void pack_block_q8_0(uint8_t *out, const uint8_t *p, size_t i)
     }
 }
 
-/* Stored, k and k + 16 share a byte; packed, k and k + 4: of two words of the file, both low nibbles and both high ones are a word. */
+/* In the file, k and k + 16 share a byte; packed, k and k + 4 do. From two words of the file, both low nibbles form a word, and both high
+ * ones. */
 static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
 {
     memcpy(out + 2 * i, p, 2);
@@ -303,8 +304,8 @@ void pack_panel(void *panel, enum packed_type t, enum dtype from, const void *co
     pack_lossy(panel, NULL, t, from, rows, k);
 }
 
-/* A whole block of x in steps of its scale: the squares of all its numbers, and of what is left of them when they are rounded. Sums go
- * side by side, so that compilers make vectors of them. */
+/* A whole block of x in steps of its scale: the squares of its numbers, and of their rounding errors. Sums are computed in parallel, so
+ * that compilers vectorise them. */
 static struct q8_loss block_steps(const float *x, float inverse)
 {
     enum { SUMS = 8 };
@@ -319,12 +320,14 @@ static struct q8_loss block_steps(const float *x, float inverse)
     return (struct q8_loss){ (double)left[0], (double)all[0] };
 }
 
-/* Of a block with the scale s and the inverse v: u = x * v as linear rounds it, and q, the integer next to u. u - q is exact. s, v and u
- * are each off by 2^-24 of themselves, so x = s u (1 + e), |e| <= 3 * 2^-24 and next to nothing, and x - s q = s (u - q) + e s u. Of whole
- * rows: |x - x'| is at most the root of the sum of all (s (u - q))^2, and 3 * 2^-24 |x| more; which is more than sums of f32 lose, too. */
+/* For a block with scale s and inverse v: u = x * v as linear rounds it, and q, the integer nearest to u. u - q is exact. s, v and u
+ * each have a relative error of 2^-24, so x = s u (1 + e) with |e| at most slightly more than 3 * 2^-24, and x - s q = s (u - q) + e s
+ * u. For whole rows: |x - x'| is at most the root of the sum of all (s (u - q))^2, plus 3 * 2^-24 |x|. That also exceeds the rounding of
+ * f32 sums. */
 struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k)
 {
-    static double const smallest = 0x1p-80; /* below this largest magnitude scales of a block may be flushed to zero: it counts as lost */
+    static double const smallest = 0x1p-80; /* if the largest magnitude is smaller, scales of a block may be flushed to zero: the block
+                                             * counts as lost */
     static double const rounding = 0x3.0001p-24;
     struct q8_loss loss = { 0 };
     const uint32_t row = t == PK_I8_QUAD ? max_abs_bits(x, k) : 0;
@@ -346,7 +349,7 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k)
     return loss;
 }
 
-/* Output i of a panel, whose row is of type `from`. */
+/* The loss of output i of a panel, whose row has type `from`. */
 static struct q8_loss i8_loss_of_row(const uint8_t *panel, size_t i, enum dtype from, const uint8_t *row, size_t k)
 {
     enum { PART = 256 };

@@ -1,9 +1,8 @@
 /* steno: packing weights, over vectors. SPDX-License-Identifier: MIT
  *
- * 32 k of a panel's rows are turned over into a tile, in which the 32 outputs of a k lie side by side. From there on an output is a lane:
- * what is compared or summed goes from k to k, in pack.c's order, and plain loops over outputs, of which compilers make vectors, round as
- * pack.c does. So the bits are the same. What needs no rounding and is no number (blocks), and rows whose last block is not whole, are
- * pack.c's. */
+ * 32 k of a panel's rows are transposed into a tile, in which the 32 outputs of a k are adjacent. An output is then a lane. Comparisons and
+ * sums proceed from k to k, in pack.c's order, with plain loops over outputs that compilers vectorise. They round as pack.c does, so the
+ * bits are the same. pack.c handles types without rounding, blocks, and rows with an incomplete last block. */
 #ifndef STENO_KERN_PACK_H
 #define STENO_KERN_PACK_H
 #include "kern/finite.h"
@@ -35,7 +34,7 @@ static void pack_f32_panel(float *out, const void *const rows[PANEL], size_t k)
     for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += QBLOCK * PANEL) turn((float(*)[PANEL])(void *)out, DT_F32, rows, k0, QBLOCK);
 }
 
-/* Two k are turned over as one word. */
+/* Two k are transposed as one word. */
 static void pack_half_panel(uint16_t *out, const void *const rows[PANEL], size_t k)
 {
     for (size_t k0 = 0; k0 < k / 2; k0 += QBLOCK / 2) {
@@ -67,7 +66,7 @@ INLINE void tile_max_abs(uint32_t max[PANEL], float tile[QBLOCK][PANEL])
         }
 }
 
-/* Four k of each output as bytes with 128 added; where inverse is 0 they count as zeros. */
+/* Four k of each output as bytes with 128 added; outputs with inverse 0 count as zeros. */
 INLINE void tile_quads(uint32_t word[PANEL], float (*tile)[PANEL], const float inverse[PANEL])
 {
     for (size_t i = 0; i < PANEL; i++) {
@@ -110,7 +109,7 @@ static void pack_quad_panel(uint8_t *panel, enum dtype from, const void *const r
     memcpy(panel + sizeof scale, sum, sizeof sum);
 }
 
-/* Sums of magnitudes of each output, over the tile and those before it in a group. */
+/* Sums of magnitudes of each output, over the tile and the previous ones of a group. */
 INLINE void tile_magnitudes(float sum[PANEL], float tile[QBLOCK][PANEL])
 {
     for (size_t j = 0; j < QBLOCK; j++)
@@ -126,7 +125,7 @@ static void pack_int_panel(uint8_t *panel, enum dtype from, const void *const ro
         turn(tile, from, rows, k0, QBLOCK);
         tile_max_abs(max, tile);
         tile_magnitudes(sum, tile);
-        for (size_t i = 0; i < PANEL; i++) { /* sums only grow, so that those within a group may be compared as well */
+        for (size_t i = 0; i < PANEL; i++) { /* sums only grow, so partial sums of a group may be compared as well */
             const uint32_t bits = bits_of_f32(sum[i]);
             max_sum[i] = bits > max_sum[i] ? bits : max_sum[i];
         }
@@ -147,7 +146,7 @@ static void pack_int_panel(uint8_t *panel, enum dtype from, const void *const ro
     }
 }
 
-/* q8_scale_of, of each output's block. */
+/* q8_scale_of for each output's block. */
 struct q8_scales { _Alignas(64) float d[PANEL], inverse[PANEL]; uint16_t half[PANEL]; };
 
 INLINE void tile_scales(struct q8_scales *s, float tile[QBLOCK][PANEL])
@@ -159,10 +158,10 @@ INLINE void tile_scales(struct q8_scales *s, float tile[QBLOCK][PANEL])
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store_f16(s->half + i, vf_load(exact + i));
     for (size_t i = 0; i < PANEL; i++) s->half[i] = (s->half[i] & 0x7fffu) >= 0x7c00u ? 0x7e00u : s->half[i];
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store(s->d + i, vf_load_f16(s->half + i));
-    for (size_t i = 0; i < PANEL; i++) s->inverse[i] = s->d[i] > 0 ? 1 / exact[i] : 0; /* not above 0: nothing, or NaN */
+    for (size_t i = 0; i < PANEL; i++) s->inverse[i] = s->d[i] > 0 ? 1 / exact[i] : 0; /* otherwise 0 or NaN */
 }
 
-/* The sums over a block are f32, as pack.c's. */
+/* The sums over a block are f32, as in pack.c. */
 INLINE void tile_loss(struct q8_loss of[PANEL], float tile[QBLOCK][PANEL], const struct q8_scales *s)
 {
     float error[PANEL] = { 0 }, norm[PANEL] = { 0 };

@@ -1,18 +1,18 @@
-/* steno: a packed panel, read plainly. SPDX-License-Identifier: MIT
+/* steno: plain access to packed panels. SPDX-License-Identifier: MIT
  *
- * Where in a panel of packed weights each thing lies, and what a weight is worth: the plain C reading of the layouts that kern.h describes
- * and pack.c makes. Types are constants where these functions are used, so all of it folds away. */
+ * The places of the parts of a packed panel, and the value of a weight: plain C access to the layouts that kern.h describes and pack.c
+ * writes. Types are constants at all uses of these functions, so the compiler folds them. */
 #ifndef STENO_KERN_PANEL_H
 #define STENO_KERN_PANEL_H
 #include "kern/bits.h"
 
-/* DO(name, type) for each packed type that keeps what is stored: one function per type, so that the type is a constant inside. */
+/* DO(name, type) for each packed type that keeps the stored bits: one function per type, so that the type is a constant inside. */
 #define EACH_STORED(DO)                                                                                                               \
     DO(f32, PK_F32) DO(f16, PK_F16) DO(bf16, PK_BF16)                                                                                 \
     DO(q4_0, PK_Q4_0) DO(q4_1, PK_Q4_1) DO(q5_0, PK_Q5_0) DO(q5_1, PK_Q5_1) DO(q8_0, PK_Q8_0)                                         \
     DO(q2_k, PK_Q2_K) DO(q3_k, PK_Q3_K) DO(q4_k, PK_Q4_K) DO(q5_k, PK_Q5_K) DO(q6_k, PK_Q6_K)    \
     DO(iq4_xs, PK_IQ4_XS) DO(q4_1f, PK_Q4_1F) DO(q8_1f, PK_Q8_1F)
-/* The same of the low-precision types. */
+/* The same for the low-precision types. */
 #define EACH_LOWP(DO)                                                                                                                 \
     DO(pair, PK_BF16_PAIR) DO(ints, PK_I16_PAIR) DO(quad, PK_I8_QUAD)                                                                 \
     DO(q8_quad, PK_Q8_QUAD) DO(q8_quad_a8, PK_Q8_QUAD_A8) DO(q4_quad, PK_Q4_QUAD)
@@ -26,7 +26,7 @@ static inline int packed_has_min(enum packed_type t)
 }
 static inline int packed_has_fifth(enum packed_type t) { return t == PK_Q5_0 || t == PK_Q5_1 || t == PK_Q5_K; }
 static inline int packed_is_byte(enum packed_type t) { return t == PK_Q8_0 || t == PK_Q6_K || t == PK_IQ4_XS || t == PK_Q8_1F; }
-/* What packed quants are greater by than the quants meant. */
+/* The offset of packed quants. */
 static inline int packed_offset(enum packed_type t) { return t == PK_Q4_0 ? 8 : t == PK_Q5_0 ? 16 : t == PK_Q3_K ? 4 : 0; }
 
 static inline size_t block_len(enum packed_type t) { return packed_is_k(t) ? KBLOCK : QBLOCK; }
@@ -44,30 +44,30 @@ static inline size_t panel_block_sz(enum packed_type t)
     return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
 static inline int packed_by_rows(enum packed_type t) { return t == PK_BF16_PAIR || t == PK_I16_PAIR || t == PK_I8_QUAD; }
-/* Low-precision products by blocks: are weights bytes or nibbles, bytes per 32 k of a panel, and what is added to a weight to make it
+/* Low-precision products by blocks: whether weights are bytes or nibbles, bytes per 32 k of a panel, and the offset that makes a weight
  * unsigned. */
 static inline int quad_is_bytes(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q8_QUAD_A8; }
 static inline int packed_by_blocks(enum packed_type t) { return quad_is_bytes(t) || t == PK_Q4_QUAD; }
 static inline size_t quad_block_sz(enum packed_type t) { return PANEL * (quad_is_bytes(t) ? 2 + QBLOCK : 2 + QBLOCK / 2); }
 static inline int quad_offset(enum packed_type t) { return quad_is_bytes(t) ? 128 : 8; }
 static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
-/* Where weight k of output i stands behind the scales of a block. */
-enum { QUAD_W = 16 }; /* outputs that a line has four k of */
+/* The place of weight k of output i after the scales of a block. */
+enum { QUAD_W = 16 }; /* outputs per line of four k */
 static inline size_t quad_at(enum packed_type t, size_t k, size_t i)
 {
     const size_t per_line = quad_is_bytes(t) ? 4 : 8, line = i / QUAD_W * (QBLOCK / per_line) + k / per_line;
     return (line * QUAD_W + i % QUAD_W) * 4 + k % 4;
 }
-/* Weight k of a block, offset added; block: behind the scales. */
+/* Weight k of a block, including the offset; block: after the scales. */
 static inline int quad_weight(enum packed_type t, const uint8_t *block, size_t k, size_t i)
 {
     const uint8_t byte = block[quad_at(t, k, i)];
     return quad_is_bytes(t) ? byte : byte >> (k % 8 < 4 ? 0 : 4) & 15;
 }
-/* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
+/* Words of 32 bits for a row of k, and bytes before a panel's weights. */
 static inline size_t lowp_words(enum packed_type t, size_t k) { return t == PK_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
 static inline size_t lowp_head_sz(enum packed_type t) { return t == PK_I8_QUAD ? PANEL * 8 : t == PK_I16_PAIR ? PANEL * 4 : 0; }
-/* Bytes of a panel of k weights; inside a block of a K type in proportion, which is good enough for prefetching. */
+/* Bytes of a panel of k weights. Inside a block of a K type the value is proportional, which is accurate enough for prefetching. */
 static inline size_t panel_sz(enum packed_type t, size_t k)
 {
     if (packed_by_rows(t)) return lowp_head_sz(t) + lowp_words(t, k) * PANEL * 4;

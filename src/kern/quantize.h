@@ -1,12 +1,12 @@
-/* steno: numbers become bf16, int16 and int8. SPDX-License-Identifier: MIT
+/* steno: rounding of numbers to bf16, int16 and int8. SPDX-License-Identifier: MIT
  *
  * The plain C that defines how weights and rows of x are rounded for low-precision products (kern.h has the contract). Levels do the same
- * in vectors, with the same bits. Compilers turn the branches here into masks: the loops run over whole rows of x. */
+ * in vectors, with the same bits. Compilers turn the branches here into masks, because the loops run over whole rows of x. */
 #ifndef STENO_KERN_QUANTIZE_H
 #define STENO_KERN_QUANTIZE_H
 #include "kern/panel.h"
 
-/* bf16 as the vector instructions make it: to nearest even, subnormals to zero. */
+/* bf16 as in the vector instructions: to nearest even, subnormals to zero. */
 static inline uint16_t bf16_rounded(float x)
 {
     const uint32_t u = bits_of_f32(x), mag = u & 0x7fffffffu;
@@ -14,10 +14,10 @@ static inline uint16_t bf16_rounded(float x)
     return (uint16_t)(mag < 0x00800000u ? zero : mag > 0x7f800000u ? nan : round);
 }
 
-/* How integers are scaled: q = x * inverse, x = q * scale. */
+/* The scale of integers: q = x * inverse, x = q * scale. */
 struct int_scale { float scale, inverse; };
 
-/* max: bits of the row's largest magnitude; as integers magnitudes, infinity and NaN are in order. */
+/* max: bits of the row's largest magnitude; compared as integers, magnitudes, infinity and NaN are in order. */
 static inline struct int_scale i8_scale_of(uint32_t max)
 {
     const float m = load_f32(&max);
@@ -40,24 +40,24 @@ static inline uint32_t max_abs_bits(const float *x, size_t k)
 #define I8_MAGIC 12583040.0f
 static inline uint8_t i8_rounded(float x, float inverse) { return (uint8_t)bits_of_f32(x * inverse + I8_MAGIC); }
 
-/* PK_I16_PAIR. of: what stands for the largest magnitude m: I16_W_MAX of weights, I16_X_MAX of x. Where m is smaller than 2^-111 the scale
+/* PK_I16_PAIR. of: the integer for the largest magnitude m: I16_W_MAX for weights, I16_X_MAX for x. If m is smaller than 2^-111, the scale
  * would be subnormal, and its inverse infinite. */
 enum { I16_W_MAX = 32750 };
-#define I16_MAGIC 12582912.0f /* 1.5 * 2^23: what is added to it is rounded to nearest even, and left in the low 16 bits */
+#define I16_MAGIC 12582912.0f /* 1.5 * 2^23: a number added to it is rounded to nearest even, and left in the low 16 bits */
 static inline struct int_scale i16_scale_of(float m, int of)
 {
     if (!(m < INFINITY)) return (struct int_scale) { NAN, 0 };
     if (m < 0x1p-111f) return (struct int_scale) { 0, 0 };
     return (struct int_scale) { m / (float)of, (float)of / m };
 }
-/* What I16_W_MAX of an output's weights stands for, from bits: its largest magnitude, and the largest sum of magnitudes of a group over
- * `of`. */
+/* The number that I16_W_MAX represents for an output's weights, from bits: its largest magnitude, or the largest sum of magnitudes of a
+ * group divided by `of`. */
 static inline float i16_weight_max(uint32_t max, uint32_t max_sum, float of)
 {
     const float m = load_f32(&max), share = load_f32(&max_sum) / of;
-    return share <= m ? m : share; /* NaN where one is: a sum is NaN, too, then */
+    return share <= m ? m : share; /* NaN if one is: a sum is then NaN, too */
 }
-/* That of attention's values, whose groups are RUN_GROUP keys, of weights up to 16383: their sums are below 2^17, too. */
+/* The divisor for attention's values, whose groups are RUN_GROUP keys with weights up to 16383: their sums are also below 2^17. */
 enum { I16_SUM = 8, RUN_SUM = 4 };
 static inline uint16_t i16_rounded(float x, float inverse) { return (uint16_t)bits_of_f32(x * inverse + I16_MAGIC); }
 
@@ -75,7 +75,7 @@ static inline void quantize_group(uint32_t *to, uint32_t *scale, const float *x,
     if (n % 2) to[n / 2] = i16_rounded(x[n - 1], s.inverse);
 }
 
-/* Rows of x as words of 32 bits, the even k (the first of four) in the lowest bits; what is missing in the last word is zero. */
+/* Rows of x as words of 32 bits, with the even k (the first of four) in the lowest bits; missing numbers of the last word are zero. */
 static inline void round_pairs(uint32_t *to, const float *x, size_t k)
 {
     for (size_t i = 0; i < k / 2; i++) to[i] = (uint32_t)bf16_rounded(x[2 * i + 1]) << 16 | bf16_rounded(x[2 * i]);
@@ -96,7 +96,7 @@ static inline float quantize_quads(uint32_t *to, const float *x, size_t k)
     return s.scale;
 }
 
-/* What q8_0 makes of a block of f32: its scale, rounded to f16, and what weights are multiplied with. */
+/* The scale of q8_0 for a block of f32: rounded to f16, and the inverse that weights are multiplied with. */
 struct q8_scale { uint16_t half; float d, inverse; };
 
 static inline struct q8_scale q8_scale_of(const float *x, size_t n)
@@ -104,11 +104,11 @@ static inline struct q8_scale q8_scale_of(const float *x, size_t n)
     const uint32_t max = max_abs_bits(x, n);
     const float d = load_f32(&max) / I8_MAX;
     uint16_t half = f16_from_f32(d);
-    if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
+    if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, in f32 or in f16 */
     return (struct q8_scale){ half, f16_to_f32(half), !half || half == 0x7e00u ? 0 : 1 / d };
 }
 
-/* The largest error and the largest norm; NaN where one is. */
+/* The largest error and the largest norm; NaN if one is NaN. */
 static inline struct q8_loss q8_loss_max(const struct q8_loss of[PANEL])
 {
     struct q8_loss max = { 0 };
@@ -119,17 +119,18 @@ static inline struct q8_loss q8_loss_max(const struct q8_loss of[PANEL])
     return max;
 }
 
-/* A block of x for products by blocks: 32 integers, in one part, as bytes, or in two (PK_Q8_QUAD), as their high bytes, then their low
- * ones, which are signed like the others (q = 256 * high + low), what sums with unsigned weights begin with, and a scale. The words before
- * the last two are the level's own: beside bytes there is room for 16 bits of each integer, for levels whose products have as many. */
+/* A block of x for products by blocks: 32 integers, the start value of sums with unsigned weights, and a scale. The integers have one
+ * part, bytes, or two (PK_Q8_QUAD): their high bytes, then their low ones, which are signed, too (q = 256 * high + low). A level may use
+ * the words before the last two in its own way: besides bytes there is room for 16 bits of each integer, for levels with products of 16
+ * bits. */
 enum { BLOCK_MAX = I8_MAX * 256 + I8_MAX };
 static inline int quad_x_parts(enum packed_type t) { return t == PK_Q8_QUAD ? 2 : 1; }
 static inline size_t block_words(enum packed_type t) { return quad_is_bytes(t) ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
 static inline size_t block_start_at(enum packed_type t) { return block_words(t) - 2; }
 static inline size_t block_scale_at(enum packed_type t) { return block_words(t) - 1; }
 
-/* Words of a rounded row of x; quad_steps: those of four k of int8. And from row to row: whole lines, and never a power of two of them, so
- * that rows do not share cache sets. */
+/* Words of a rounded row of x (quad_steps: words of four k of int8), and words between rows. The latter are whole lines and never a power
+ * of two of them, so that rows do not share cache sets. */
 static inline size_t x_words(enum packed_type t, size_t k, size_t quad_steps)
 {
     if (packed_by_blocks(t)) return quad_blocks(k) * block_words(t);
@@ -137,7 +138,7 @@ static inline size_t x_words(enum packed_type t, size_t k, size_t quad_steps)
 }
 static inline size_t x_ld(size_t words) { return ((words + 15) & ~(size_t)15) + 16; }
 
-/* How a block of x is scaled, from the bits of its largest magnitude; see i8_scale_of. */
+/* The scale of a block of x, from the bits of its largest magnitude; see i8_scale_of. */
 static inline struct int_scale block_scale_of(enum packed_type t, uint32_t max)
 {
     const float m = load_f32(&max);
@@ -147,8 +148,8 @@ static inline struct int_scale block_scale_of(enum packed_type t, uint32_t max)
     return (struct int_scale) { m / BLOCK_MAX, BLOCK_MAX / m };
 }
 
-/* Integers of a block; returns their sum. n: k of the block, at most QBLOCK; the others are zeros. With I8_MAGIC q + 128 is left in the
- * low bits: q's high byte, as rounded to the nearest 256, and above it the low one with 128 added. */
+/* Compute the integers of a block; returns their sum. n: k of the block, at most QBLOCK; the others are zeros. I8_MAGIC leaves q + 128 in
+ * the low bits: q's high byte, as rounded to the nearest 256, and above it the low one with 128 added. */
 static inline int32_t quantize_block_ints(uint32_t *to, enum packed_type t, const float *x, size_t n, float inverse)
 {
     const int two = quad_x_parts(t) == 2;
@@ -176,8 +177,8 @@ static inline void quantize_blocks(uint32_t *to, enum packed_type t, const float
     for (size_t i = 0; i < k; i += QBLOCK, to += block_words(t)) quantize_block(to, t, x + i, size_min(QBLOCK, k - i));
 }
 
-/* ---- weights of a partial of KV_INT, [n], n <= ATTN_KEYS, times scales of values: integers as PK_Q8_QUAD's x, but all with one scale.
- * Blocks of INT_WORDS words, of missing numbers zeros; in row[INT_START] what sums with unsigned values begin with, then the scale. */
+/* ---- weights of a partial of KV_INT, [n], n <= ATTN_KEYS, times scales of values: integers as x in PK_Q8_QUAD, but all with one scale.
+ * Blocks of INT_WORDS words, missing numbers are zeros; row[INT_START] has the start value of sums with unsigned values, then the scale. */
 enum { INT_WORDS = QBLOCK / 2, INT_START = ATTN_KEYS / QBLOCK * INT_WORDS, INT_SCALE };
 
 static inline void quantize_attn_weights(uint32_t *row, const float *x, size_t n)

@@ -1,13 +1,13 @@
-/* steno: what the plain C files share. SPDX-License-Identifier: MIT
+/* steno: declarations shared by the plain C files. SPDX-License-Identifier: MIT
  *
- * The parts of kern_init_c, and functions that more than one of the files of the twins (ref_*.c), packing and stored types needs. */
+ * The parts of kern_init_c, and functions that several files of the twins (ref_*.c), packing and stored types need. */
 #ifndef STENO_KERN_REF_H
 #define STENO_KERN_REF_H
 #include "kern/kv.h"
 #include "kern/scratch.h"
 
-/* Outputs [n0, n1) of `rows` rows from row m go to keys and values. src holds them in the cache's type already: [rows] of ld elements,
- * output n0 first. */
+/* Write outputs [n0, n1) of `rows` rows from row m to keys and values. src holds them in the cache's type: [rows] of ld elements, output n0
+ * first. */
 void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const void *src, size_t ld);
 
 /* Bias, activation, residual and store of one row's part of a panel, outputs [n0, n1), in plain C. */
@@ -17,12 +17,12 @@ void linear_epilogue_c(const struct linear *l, size_t m, size_t n0, size_t n1, c
 void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
 int panel_finite_c(enum packed_type t, const void *panel, size_t k);
 
-/* Of attention over a run: of e, and of the largest weights, 254 and 16380. */
+/* For attention over a run: logarithms to base 2 of e, and of the largest weights, 254 and 16380. */
 #define RUN_LOG2_E 1.44269504f
 #define RUN_LOG2_I8 7.98868469f
 #define RUN_LOG2_I16 13.9996477f
 
-/* Numbers from `least` to `most` as int8: (x - middle) * inverse rounded, worth middle + scale * q. NaN where one is not finite. */
+/* Numbers from `least` to `most` as int8: (x - middle) * inverse rounded, with the value middle + scale * q. NaN if one is not finite. */
 struct i8_range { float middle, scale, inverse; };
 static inline struct i8_range i8_range_of(float least, float most)
 {
@@ -44,7 +44,7 @@ void act_relu_c(float *y, const float *x, size_t n);
 void act_silu_c(float *y, const float *x, size_t n);
 void act_tanh_c(float *y, const float *x, size_t n);
 
-/* The twins of linear and embed of one type. A file has linear_c before it uses this. */
+/* The twins of linear and embed of one type. A file defines linear_c first. */
 #define LINEAR_C(name, t)                                                                                           \
     static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
     {                                                                                                               \
@@ -57,15 +57,15 @@ void act_tanh_c(float *y, const float *x, size_t n);
     }
 #define SET_LINEAR_C(name, t) k->linear[t] = linear_##name, k->embed[t] = embed_##name;
 
-/* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */
+/* ---- an unpacked block of a K type (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */
 struct k_block {
     uint16_t d, dmin;                                /* f16 */
-    int8_t scale[KBLOCK / 16], min[KBLOCK / 16];     /* min and dmin are zeros where the type has no minimum */
+    int8_t scale[KBLOCK / 16], min[KBLOCK / 16];     /* min and dmin are zeros if the type has no minimum */
     int8_t q[KBLOCK];
 };
 void k_block_split(struct k_block *b, enum dtype t, const uint8_t *stored);
 
-/* Place in a row of n that stands for place i - before past its ends, the ends themselves not repeated; n > before. */
+/* The index in a row of n that replaces index i - before past its ends, mirrored without repeating the ends; n > before. */
 static inline size_t mirrored(size_t i, size_t before, size_t n)
 {
     const size_t at = i < before ? before - i : i - before;

@@ -1,8 +1,8 @@
 /* steno: attention in plain C, the definition. SPDX-License-Identifier: MIT
  *
- * One query row at a time: scores of up to ATTN_KEYS keys, their maximum, then exp and the weighted sum of values; that is a partial,
- * merged into what earlier keys gave. Keys past a row's length are never looked at, so what lies there does not matter. Queries and
- * weights of KV_BF16 are rounded, and their products added in pairs, the odd one first; of KV_INT they become integers. */
+ * One query row at a time: scores of up to ATTN_KEYS keys, their maximum, then exp and the weighted sum of values. That is a partial, which
+ * is merged into the result of earlier keys. Keys past a row's length are never read, so their contents do not matter. With KV_BF16,
+ * queries and weights are rounded, and their products added in pairs, the odd one first; with KV_INT they become integers. */
 #include "kern/ref.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static inline float kv_value(enum kv_type t, const char *p, size_t i)
 }
 
 static inline float rounded(enum kv_type t, float x) { return t == KV_BF16 ? bf16_to_f32(bf16_rounded(x)) : x; }
-/* In the order of sums: i, or in pairs the odd one first; n is even. */
+/* The order of sums: i, or in pairs the odd one first; n is even. */
 static inline size_t in_order(enum kv_type t, size_t i) { return t == KV_BF16 ? i ^ 1u : i; }
 
 static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
@@ -30,7 +30,7 @@ static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const 
 }
 
 /* ---- KV_INT, KV_Q8 */
-/* Integer i of a block of x that has one part, or two. */
+/* Integer i of a block of x with one part, or with two. */
 static inline int byte_of(const uint32_t *block, size_t i) { return ((const int8_t *)block)[i]; }
 static inline int int_of(const uint32_t *block, size_t i) { return 256 * byte_of(block, i) + byte_of(block, i + QBLOCK); }
 
@@ -82,7 +82,7 @@ static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, c
     else score_block(s, t, k, q, d_head, scale);
 }
 
-/* The partial of n keys from key0 on; those before `first` of all weigh nothing. */
+/* The partial of n keys from key0 on; keys before `first` have no weight. */
 static void partial_c(float *partial, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n, size_t first)
 {
     const size_t d_head = a->d_head;

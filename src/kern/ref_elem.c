@@ -1,6 +1,6 @@
 /* steno: element-wise kernels in plain C, the definition. SPDX-License-Identifier: MIT
  *
- * Sums and special functions in double, so that the faster bodies are judged against something better than themselves. */
+ * Sums and special functions are double, so that the faster bodies are compared with something more exact. */
 #include "kern/ref.h"
 
 #include <float.h>
@@ -118,7 +118,7 @@ static void zscore_c(float *x, size_t ld, size_t rows, size_t n)
 static float median_at(const float *x, size_t i, size_t n)
 {
     float v[MEDIAN_WIDTH];
-    for (size_t j = 0; j < MEDIAN_WIDTH; j++) { /* each into its place among those before it */
+    for (size_t j = 0; j < MEDIAN_WIDTH; j++) { /* insertion sort */
         const float new = x[mirrored(i + j, MEDIAN_WIDTH / 2, n)];
         size_t at = j;
         for (; at && v[at - 1] > new; at--) v[at] = v[at - 1];

@@ -1,7 +1,7 @@
 /* steno: linear in plain C, the definition. SPDX-License-Identifier: MIT
  *
- * Each output is one f32 accumulator that starts at 0 and takes x[k] * w[k] in rising k, multiply and add rounded apart. The loops run
- * over the 32 outputs of a panel so that any compiler can vectorise them; blocking never changes an accumulator's order. */
+ * Each output is one f32 accumulator that starts at 0 and adds x[k] * w[k] in ascending k, with multiply and add rounded separately. The
+ * loops run over the 32 outputs of a panel, so that any compiler can vectorise them; blocking never changes an accumulator's order. */
 #include "kern/ref.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static void widen_panel(float *wide, enum packed_type t, const uint8_t *panel, s
 
 static void accumulate(float acc[PANEL], const float *x, const float *wide, size_t kc)
 {
-    enum { PART = 16 }; /* what baseline registers hold */
+    enum { PART = 16 }; /* fits the baseline registers */
     for (size_t h = 0; h < PANEL; h += PART) {
         float a[PART];
         memcpy(a, acc + h, sizeof a);
@@ -50,7 +50,7 @@ static void put_position(char *block, enum kv_type t, int is_key, size_t slot, s
     }
 }
 
-/* Values in bf16 of a position and the next one, whose rows lie ld elements apart: whole words. */
+/* Values in bf16 of a position and the next one, whose rows are ld elements apart: whole words. */
 static void put_pairs(char *block, size_t slot, size_t d, size_t d_head, const char *from, size_t ld, size_t n)
 {
     char *to = block + kv_value_at(KV_BF16, slot, d, d_head) * 2;

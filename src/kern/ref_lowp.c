@@ -1,11 +1,11 @@
 /* steno: linear with products of 16 and 8 bits in plain C, the definition. SPDX-License-Identifier: MIT
  *
- * A row of x is rounded as the weights were, then every output is one accumulator: f32 for pairs of bf16, where the odd k of a pair comes
- * first, and int32 for int8, where no order matters. The sums of int8 stand for q with 128 added, as unsigned bytes; accumulators begin
- * with what that adds too much.
+ * A row of x is rounded as the weights were. Every output is then one accumulator: f32 for pairs of bf16, where the odd k of a pair comes
+ * first, and int32 for int8, where the order does not matter. The sums of int8 use q with 128 added, as unsigned bytes; accumulators begin
+ * with the correction.
  *
  * Products by blocks have such an integer for each 32 k, those of int16 for each I16_GROUP. One fused multiply-add scales it and adds it to
- * an accumulator of f32, as in vectors, so that the twin has their bits. */
+ * an f32 accumulator, as in vectors, so that the twin has their bits. */
 #include "kern/ref.h"
 
 static void sum_pairs(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)
@@ -30,7 +30,7 @@ static void sum_ints(float sum[PANEL], const uint32_t *x, const uint8_t *panel, 
     memset(sum, 0, PANEL * sizeof *sum);
     for (size_t g = 0; g < i16_groups(k); g++) {
         const size_t end = size_min(lowp_words(PK_I16_PAIR, k), (g + 1) * I16_GROUP / 2);
-        uint32_t acc[PANEL] = { 0 }; /* where x is no number its words are anything, and so is their sum */
+        uint32_t acc[PANEL] = { 0 }; /* if x is NaN its words are undefined, and so is their sum */
         for (size_t pair = g * I16_GROUP / 2; pair < end; pair++) {
             const int32_t even = (int16_t)words[pair], odd = (int16_t)(words[pair] >> 16);
             const uint8_t *w = panel + lowp_head_sz(PK_I16_PAIR) + pair * PANEL * 4;

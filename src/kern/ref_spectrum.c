@@ -1,8 +1,8 @@
 /* steno: spectra in plain C. SPDX-License-Identifier: MIT
  *
- * The template's own body over four numbers, which compilers put into whatever registers the processor has: a transform that adds up
- * the definition would take a hundred times as long, on processors where no other level helps. The definition, in double, is what the
- * checks of every level compare with, this one included. */
+ * The template's own body over four numbers, which compilers map to the registers of any processor. A transform by the definition would
+ * take a hundred times as long, on processors without a faster level. The checks compare every level, including this one, with the
+ * definition in double. */
 #include "kern/ref.h"
 
 enum { VF_N = 4 };

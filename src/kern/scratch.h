@@ -1,6 +1,7 @@
 /* steno: the scratch of kernels. SPDX-License-Identifier: MIT
  *
- * What a call of a kernel may write beside its outputs. The caller gives the memory (kern_linear_scratch and the like), one per thread. */
+ * The memory that a kernel call may write in addition to its outputs. The caller provides it (kern_linear_scratch and similar), one per
+ * thread. */
 #ifndef STENO_KERN_SCRATCH_H
 #define STENO_KERN_SCRATCH_H
 #include "kern/quantize.h"
@@ -15,25 +16,25 @@ static inline int any_nan(const float *x, size_t n)
 enum {
     K_BLOCK = 256,         /* most k widened at once: 32 KiB of weights */
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
-    LOWP_WORDS = 131072, /* rounded x that there is room for: 512 KiB */
-    X_SLACK = 32,          /* words that whole vectors may write behind it */
-    TILE_ROWS_MAX = 32,    /* rows whose sums low-precision products have at a time, at most */
+    LOWP_WORDS = 131072, /* room for rounded x: 512 KiB */
+    X_SLACK = 32,          /* words that whole vectors may write after it */
+    TILE_ROWS_MAX = 32,    /* most rows whose sums low-precision products hold at a time */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
-    OUT_LD = HEAD_MAX + 32,       /* attn_partial_len at most */
+    OUT_LD = HEAD_MAX + 32,       /* upper bound of attn_partial_len */
     Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
-    Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as PK_Q8_QUAD takes it, and as PK_Q4_QUAD does */
+    Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x for PK_Q8_QUAD, and one for PK_Q4_QUAD */
     Q_INT_LD = HEAD_MAX / KV_INT_D * Q_INT_WORDS + 16,
-    RUN_Q_LD = HEAD_MAX / 4 + 16, /* words of four int8, of two int16 where heads are half as wide */
-    WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
+    RUN_Q_LD = HEAD_MAX / 4 + 16, /* words of four int8, or of two int16 if heads are half as wide */
+    WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT with their scale and start value */
 };
 
-/* Scratch of linear, in floats: accumulators [PANEL_GROUP][rows][PANEL] for the rows that a call takes at a time; behind them, so that few
- * rows take few pages, one panel's k-block as f32, which PK_F32 does without. */
+/* Scratch of linear, in floats: accumulators [PANEL_GROUP][rows][PANEL] for the rows that a call processes at a time. After them, so that
+ * few rows use few pages, follows one panel's k-block as f32, which PK_F32 does not need. */
 static inline size_t linear_acc_floats(size_t rows) { return PANEL_GROUP * PANEL * size_min(rows, GEMM_ROWS); }
 static inline size_t linear_wide_floats(enum packed_type t, size_t k) { return t == PK_F32 ? 0 : PANEL * size_min(k, K_BLOCK); }
 
-/* Of the plain C twins: a block of rows, a block of k widened at once. */
+/* For the plain C twins: rows of a block, k widened at once. */
 enum { ROWS_C = 32, K_C = 64 };
 struct linear_c_scratch {
     float acc[ROWS_C * PANEL];
@@ -46,10 +47,10 @@ struct lowp_scratch {
     float acc[TILE_ROWS_MAX * PANEL];
     int32_t ints[TILE_ROWS_MAX * PANEL];
     float scale[(GEMM_ROWS + 15) / 16 * 16];
-    uint32_t x[LOWP_WORDS + X_SLACK]; /* last: as many as the rows take; at least two rows of the longest k */
+    uint32_t x[LOWP_WORDS + X_SLACK]; /* last member: sized by the rows; at least two rows of the longest k */
 };
 
-/* Products of int16 over tiles, behind the rows of x: a block of a panel's weights cut into bytes, sums of all rows, sums of one group. */
+/* Products of int16 over tiles, after the rows of x: a block of a panel's weights split into bytes, sums of all rows, sums of one group. */
 enum { CUT_WORDS = 4 * I16_GROUP / 2, INT_TILE_ROWS = 16 };
 struct ints_sums { int32_t high[INT_TILE_ROWS * PANEL], mid[INT_TILE_ROWS * PANEL], low[INT_TILE_ROWS * PANEL]; };
 struct ints_panel {
@@ -58,19 +59,19 @@ struct ints_panel {
     struct ints_sums sums;
 };
 
-/* Words from lowp_scratch.x to that: whole lines. */
+/* Words from lowp_scratch.x to that scratch: whole lines. */
 static inline size_t ints_panel_at(size_t x_words_n) { return (x_words_n + X_SLACK + 15) / 16 * 16; }
 
-/* Weights of low-precision products as a tile walks them. */
+/* Weights of low-precision products in the order of a tile. */
 struct weight_words {
     const uint32_t *const *run;  /* runs of run_len steps each */
-    size_t ld, run_len, n;       /* words between steps; steps in all */
-    const char *ahead;           /* a panel to bring to the second-level cache meanwhile */
+    size_t ld, run_len, n;       /* words between steps; number of steps */
+    const char *ahead;           /* a panel to prefetch to the second-level cache */
 };
 
-/* Scratch of attention: partials of a group of rows, of one block and of all blocks so far, and scores (then weights), which is all that
- * KV_F32 needs and more than the plain C twins do; keys and values widened where they are f16; for KV_BF16 weights and queries as words of
- * two bf16, for KV_INT as blocks of integers. */
+/* Scratch of attention: partials of a group of rows, of one block and of all blocks so far, and scores, which become weights. KV_F32 needs
+ * no more, and the plain C twins need less. Then keys and values widened from f16; or for KV_BF16 weights and queries as words of two bf16;
+ * or for KV_INT blocks of integers. */
 struct attn_scratch {
     float out[ATTN_ROWS * OUT_LD];
     float merged[ATTN_ROWS * OUT_LD];
@@ -78,7 +79,7 @@ struct attn_scratch {
     union {
         struct {
             float k_wide[KV_BLOCK * HEAD_MAX];
-            float v_wide[ATTN_KEYS * HEAD_MAX]; /* last: as many as heads are wide */
+            float v_wide[ATTN_KEYS * HEAD_MAX]; /* last member: sized by the width of heads */
         };
         struct {
             uint32_t weight[ATTN_ROWS * WEIGHT_LD];
@@ -90,8 +91,8 @@ struct attn_scratch {
     };
 };
 
-/* Of attention over a run: words before a row's scores, which are the scales of what becomes of them, and words from row to row: scores of
- * n keys in whole panels, and never an even number of lines. */
+/* For attention over a run: words before a row's scores, which are the scales of their weights; and words between rows: scores of n keys in
+ * whole panels, and never an even number of lines. */
 static inline size_t run_groups(size_t n_keys) { return (n_keys + RUN_GROUP - 1) / RUN_GROUP; }
 static inline size_t run_head(enum packed_type t, size_t n_keys) { return t == PK_I16_PAIR ? scales_room(run_groups(n_keys)) : 0; }
 static inline size_t run_score_ld(enum packed_type t, size_t n_keys)
@@ -99,13 +100,13 @@ static inline size_t run_score_ld(enum packed_type t, size_t n_keys)
     return (run_head(t, n_keys) + (n_keys + PANEL - 1) / PANEL * PANEL) | 16;
 }
 
-/* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows
- * of complex numbers, in whose place the bands go. */
+/* Scratch of spectra, for the widest vectors: the points of one frame per lane, later overwritten by the powers; then rows of complex
+ * numbers, later overwritten by the bands. */
 enum { SPECTRA_LANES = 16, SPECTRA_RADIX = 16, SPECTRA_ROWS = SPECTRA_RADIX / 2 + 1 };
-static inline uint32_t spectra_inner(uint32_t m) { return m == 25 ? 5 : 8; } /* a row of m = 25 or 32 is some number of these */
-static inline size_t spectra_row(size_t m) { return 2 * m + 2; } /* vectors from row to row: 2^n would meet in one cache set */
+static inline uint32_t spectra_inner(uint32_t m) { return m == 25 ? 5 : 8; } /* a row of m = 25 or 32 consists of these */
+static inline size_t spectra_row(size_t m) { return 2 * m + 2; } /* vectors between rows: 2^n would share a cache set */
 
-/* Where in a partial of attention the sum and the maximum stand. */
+/* The places of the sum and the maximum in a partial of attention. */
 static inline size_t partial_sum_at(size_t d_head) { return attn_partial_len(d_head) - 32; }
 static inline size_t partial_max_at(size_t d_head) { return attn_partial_len(d_head) - 16; }
 #endif

@@ -1,6 +1,6 @@
 /* steno: softmax of a row of vectors. SPDX-License-Identifier: MIT
  *
- * Apart from the other element-wise kernels, because attention needs it too, at levels that leave those as they are. */
+ * Separate from the other element-wise kernels, because attention needs it at levels that do not override those. */
 #ifndef STENO_KERN_SOFTMAX_H
 #define STENO_KERN_SOFTMAX_H
 #include "kern/vec.h"
@@ -11,8 +11,8 @@ INLINE vf load_or_absent(const float *x, size_t n)
     return n >= VF_N ? vf_load(x) : vf_drop(vf_load_n(x, n), ~0u << n);
 }
 
-/* y = exp(x - max) and the sum, of four side by side: a long row's single one would round too often. max is finite and at least the largest
- * x. y may equal x. */
+/* y = exp(x - max) and the sum, from four parallel sums: a single sum of a long row would accumulate too many rounding errors. max is
+ * finite and at least the largest x. y may equal x. */
 INLINE float exp_row(float *y, const float *x, float max, size_t n)
 {
     const vf m = vf_set1(max);

@@ -1,20 +1,20 @@
-/* steno: logarithms of bands of spectra, several frames at once. SPDX-License-Identifier: MIT
+/* steno: logarithms of bands of spectra, for several frames in parallel. SPDX-License-Identifier: MIT
  *
- * A lane is a frame: every step is a run of whole vectors, and no frame can feel what the others hold. N real points (400, 512) are 16
- * times M. With n = M n1 + n2 and k = k1 + 16 k2, and w_m = exp(-2 pi i / m) (Cooley and Tukey 1965),
+ * A lane is a frame: every step is a run of whole vectors, and no frame affects another. N real points (400, 512) are 16 times M. With n =
+ * M n1 + n2 and k = k1 + 16 k2, and w_m = exp(-2 pi i / m) (Cooley and Tukey 1965),
  *
  *   X[k1 + 16 k2] = sum over n2 of w_M^(n2 k2) y[k1, n2],   y[k1, n2] = w_N^(n2 k1) * sum over n1 of w_16^(n1 k1) x[M n1 + n2]
  *
- * The sums over n1 are real transforms of 16 points. Of these k1 = 0..8 suffice: row 16 - k1 holds the conjugates of row k1, so rows
- * 1..7 have one of each pair of bins, rows 0 and 8 both. A row is a complex transform of M = 5 * 5 or 4 * 8 points by the same rule, in
- * place. Primitives are vec.h's; plain C (ref_spectrum.c) has those that are used here. */
+ * The sums over n1 are real transforms of 16 points. Rows k1 = 0..8 of these suffice: row 16 - k1 is the conjugate of row k1, so rows 1..7
+ * have one of each pair of bins, rows 0 and 8 both. A row is a complex transform of M = 5 * 5 or 4 * 8 points by the same rule, in place.
+ * Primitives are those of vec.h; plain C (ref_spectrum.c) has the ones used here. */
 #ifndef STENO_KERN_SPECTRUM_H
 #define STENO_KERN_SPECTRUM_H
 #include "kern/scratch.h"
 
 struct cf { vf re, im; };
 
-#define COS_8TH 0.923879533f /* of a 16th of a turn, as the next */
+#define COS_8TH 0.923879533f /* of a sixteenth of a turn, as the next one */
 #define SIN_8TH 0.382683432f
 #define HALF_ROOT 0.707106781f
 
@@ -114,7 +114,7 @@ INLINE void dft_16_real(struct cf y[SPECTRA_ROWS], const vf x[SPECTRA_RADIX])
 
 /* ---- the steps --------------------------------------------------------------------------------------------------------------- */
 
-/* points[n, VF_N]: the windowed samples of `frames` frames, a lane each; lanes without a frame are zero. */
+/* points[n, VF_N]: the windowed samples of `frames` frames, one per lane; lanes without a frame are zero. */
 INLINE void points_fill(float *points, const float *x, size_t hop, size_t frames, const struct spectrum *s)
 {
     for (size_t i = 0; i < s->n; i += VF_N) {

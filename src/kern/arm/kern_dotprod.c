@@ -1,7 +1,7 @@
 /* steno: int8 products for 64-bit ARM with dot products. SPDX-License-Identifier: MIT
  *
- * SDOT takes four products of signed bytes per lane in the time of one f32 multiply-add, and one word of x, the same for all lanes, from
- * any lane of a register. Everything else stays as the level before has it.
+ * SDOT computes four products of signed bytes per lane in the time of one f32 multiply-add. The word of x, the same for all lanes, may be
+ * in any lane of a register. All other kernels are those of the previous level.
  *
  * Compiled with: -march=armv8.2-a+dotprod */
 #define TILE_ROWS 6

@@ -1,7 +1,7 @@
 /* steno: int8 products for 64-bit ARM with matrix products. SPDX-License-Identifier: MIT
  *
- * USMMLA multiplies two rows of eight unsigned bytes by two columns of eight signed ones: twice the products of SDOT in the same time.
- * By blocks USDOT does as SDOT, and takes weights as they are packed. Everything else stays as the level before has it.
+ * USMMLA multiplies two rows of eight unsigned bytes by two columns of eight signed ones: twice the products of SDOT in the same time. By
+ * blocks USDOT replaces SDOT and uses weights as they are packed. All other kernels are those of the previous level.
  *
  * Compiled with: -march=armv8.2-a+dotprod+i8mm */
 #define TILE_ROWS 12

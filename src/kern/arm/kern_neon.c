@@ -1,9 +1,9 @@
 /* steno: kernels for the vectors of 64-bit ARM. SPDX-License-Identifier: MIT
  *
- * What every AArch64 processor has: everything is in the templates. A tile is 6 rows by two vectors of two registers.
+ * The level of every AArch64 processor, made entirely of the templates. A tile is 6 rows by two vectors of two registers.
  *
- * Products of fewer bits save memory here, not time: widening bf16 costs nearly a third of what the multiply-adds do, and 16 products
- * of int8 or int16 take four instructions, as 16 of f32 do. */
+ * Low-precision products save memory here, not time: widening bf16 costs nearly a third of the multiply-adds, and 16 products of int8 or
+ * int16 take four instructions, like 16 of f32. */
 #define TILE_ROWS 6 /* by two vectors of two registers */
 #define QUADS_SIGNED 1
 
@@ -19,7 +19,8 @@ PRIM int32x4_t dot_quad(int32x4_t acc, vi x, uint32x4_t w)
 
 #include "kern/arm/signed_quads.h"
 
-/* By blocks products may be -128 * -128, two of which do not fit: they are added as 32 bits, in registers of two outputs each. */
+/* By blocks products may be -128 * -128, and two of those do not fit 16 bits: they are added in 32 bits, in registers of two outputs
+ * each. */
 PRIM void add_quads(int32x4_t sum[2], int8x16_t x, int8x16_t w)
 {
     sum[0] = vpadalq_s16(sum[0], vmull_s8(vget_low_s8(w), vget_low_s8(x)));

@@ -1,10 +1,10 @@
 /* steno: products of int8 by signed bytes for ARM. SPDX-License-Identifier: MIT
  *
- * For levels whose instructions multiply signed bytes by signed bytes. Rows of x are signed, and by blocks weights that are bytes are made
- * so as well, so that nothing is to be taken off.
+ * For levels whose instructions multiply signed bytes by signed bytes. Rows of x are signed, and by blocks byte weights are converted to
+ * signed, so no correction is needed.
  *
- * A file has, before it includes this: dot_quad(acc, x, w), acc + four products in each lane of one register, x being a word as vi_set1
- * makes it; and after it quad_dots(sum, b, x), sum + the products of a block of weights and eight words of x, in each lane. */
+ * Before it includes this header, a file defines dot_quad(acc, x, w): acc + four products in each lane of one register, with x a word from
+ * vi_set1. After it, the file defines quad_dots(sum, b, x): sum + the products of a block of weights and eight words of x, in each lane. */
 #ifndef STENO_KERN_SIGNED_QUADS_H
 #define STENO_KERN_SIGNED_QUADS_H
 #include "kern/arm/vec128.h"
@@ -16,7 +16,7 @@
 PRIM vs vs_dot_quads(vs acc, vi x, vi w) { return (vs) { dot_quad(acc.lo, x, w.lo), dot_quad(acc.hi, x, w.hi) }; }
 
 PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x);
-PRIM void quad_bytes(vi *b, const void *w) /* 128 taken off */
+PRIM void quad_bytes(vi *b, const void *w) /* minus 128 */
 {
     const vi v = vi_load(w);
     const uint32x4_t sign = vdupq_n_u32(0x80808080u);

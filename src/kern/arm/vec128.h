@@ -1,10 +1,10 @@
 /* steno: vectors of 64-bit ARM. SPDX-License-Identifier: MIT
  *
- * The vector type and its primitives, for every level. Every AArch64 processor has these instructions, the conversions of f16 included.
+ * The vector type and its primitives, for every level. Every AArch64 processor has these instructions, including the conversions of f16.
  *
- * A vector is a pair of registers: then a tile of 6 rows by two vectors has 24 accumulators, four registers of weights and some
- * broadcasts, which fill the 32 registers and load less per product than 12 rows by half the width would; and sums have the lanes, and
- * so the rounding, of AVX2. */
+ * A vector is a pair of registers. A tile of 6 rows by two vectors then has 24 accumulators, four registers of weights and some broadcasts.
+ * These fill the 32 registers and load less per product than 12 rows by half the width would. Sums have the lanes of AVX2, and so its
+ * rounding. */
 #ifndef STENO_KERN_VEC128_H
 #define STENO_KERN_VEC128_H
 #include <arm_neon.h>
@@ -32,7 +32,7 @@ PRIM uint32x4_t lane_bits(void)
     return vld1q_u32(bit);
 }
 PRIM uint32x4_t lanes_of(unsigned bits) { return vtstq_u32(vdupq_n_u32(bits), lane_bits()); }
-PRIM float32x4_t smaller(float32x4_t a, float32x4_t b) { return vbslq_f32(vcltq_f32(a, b), a, b); } /* vmin would hand on a NaN */
+PRIM float32x4_t smaller(float32x4_t a, float32x4_t b) { return vbslq_f32(vcltq_f32(a, b), a, b); } /* vmin would return NaN */
 PRIM float32x4_t larger(float32x4_t a, float32x4_t b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 PRIM float32x4_t with_sign(float32x4_t a, float32x4_t s) { return vbslq_f32(vdupq_n_u32(0x80000000u), s, a); }
 PRIM float32x4_t masked(uint32x4_t keep, float32x4_t a) { return floats_of(vandq_u32(keep, bits_of(a))); }
@@ -120,7 +120,7 @@ PRIM vf vf_drop(vf v, unsigned bits)
     return (vf) { vbslq_f32(lanes_of(bits), absent, v.lo), vbslq_f32(lanes_of(bits >> 4), absent, v.hi) };
 }
 PRIM vf vf_exponent(vf x, vf *m) { return (vf) { exponent(x.lo, &m->lo), exponent(x.hi, &m->hi) }; }
-PRIM void vf_transpose(vf v[VF_N]) /* quarters of the square turn, and two of them change places */
+PRIM void vf_transpose(vf v[VF_N]) /* transpose quarters of the square, and exchange two of them */
 {
     for (int i = 0; i < VF_N; i += 4) {
         transpose_4(&v[i].lo, &v[i + 1].lo, &v[i + 2].lo, &v[i + 3].lo);
@@ -154,7 +154,7 @@ PRIM vi vi_load(const void *p)
     const uint32_t *w = p;
     return (vi) { vld1q_u32(w), vld1q_u32(w + 4) };
 }
-/* Products take w from lane 0 of a register, which a load from memory fills without more work; hi has it in every lane. */
+/* Products use w from lane 0 of a register, which a load fills without extra work; hi has it in every lane. */
 PRIM vi vi_set1(uint32_t w) { return (vi) { vcombine_u32(vcreate_u32(w), vcreate_u32(w)), vdupq_n_u32(w) }; }
 PRIM vs vs_set1(int32_t x) { return (vs) { vdupq_n_s32(x), vdupq_n_s32(x) }; }
 PRIM vs vs_zero(void) { return vs_set1(0); }
@@ -167,7 +167,7 @@ PRIM void vs_store(int32_t *p, vs v)
 PRIM vs vs_add(vs a, vs b) { return (vs) { vaddq_s32(a.lo, b.lo), vaddq_s32(a.hi, b.hi) }; }
 PRIM vs vs_times_256(vs a) { return (vs) { vshlq_n_s32(a.lo, 8), vshlq_n_s32(a.hi, 8) }; }
 PRIM vf vf_of_ints(vs a) { return (vf) { vcvtq_f32_s32(a.lo), vcvtq_f32_s32(a.hi) }; }
-/* bf16, in the order and so with the bits of the twin. both: the even k, the odd k. */
+/* bf16, in the order of the twin and so with its bits. both: the even k, the odd k. */
 PRIM float32x4_t low_half(uint32x4_t a) { return floats_of(vshlq_n_u32(a, 16)); }
 PRIM float32x4_t high_half(uint32x4_t a) { return floats_of(vandq_u32(a, vdupq_n_u32(0xffff0000u))); }
 PRIM float32x4_t dot_pair(float32x4_t acc, float32x4_t both, uint32x4_t w)
@@ -179,7 +179,8 @@ PRIM vf vf_dot_pairs(vf acc, vi x, vi w)
     const float32x4_t both = floats_of(vshll_n_u16(vreinterpret_u16_u32(vget_low_u32(x.lo)), 16));
     return (vf) { dot_pair(acc.lo, both, w.lo), dot_pair(acc.hi, both, w.hi) };
 }
-/* int16: even and odd k of the outputs come apart once for all rows of a tile; then 16 products take four instructions, as 16 of f32 do. */
+/* int16: even and odd k of the outputs are separated once for all rows of a tile; 16 products then take four instructions, like 16 of
+ * f32. */
 PRIM vs vs_dot_ints(vs acc, vi x, vi w)
 {
     const int16x4_t both = vreinterpret_s16_u32(vget_low_u32(x.lo));

@@ -1,11 +1,12 @@
 /* steno: attention with products of bf16 over tiles. SPDX-License-Identifier: MIT
  *
- * Keys and values of KV_BF16 lie as tiles want them (lowp_tiles.h): a block of keys is a panel of pairs of d, and a block of values has
- * 16 pairs of positions, one tile's, by d. So the steps are those of linear, two tiles of rows by two of keys, resp. of d.
+ * Keys and values of KV_BF16 are stored in the layout of tiles (lowp_tiles.h): a block of keys is a panel of pairs of d, and a block of
+ * values has 16 pairs of positions, those of one tile, by d. The steps are therefore those of linear: two tiles of rows by two of keys, or
+ * of d.
  *
- * Any number of rows takes tiles. A step takes all positions of a block: where a row's keys end within one, weights past the end are
- * zeros, and the values are a copy in which they are zeros as well, because what lies there may be infinite. Rows that do not see the same
- * keys stay together for the blocks that all of them see; then each goes on alone, as all rows of a tile at once. */
+ * Any number of rows uses tiles. A step processes all positions of a block. If a row's keys end within one, weights past the end are zeros,
+ * and the values are a copy with zeros there as well, because the stored ones may be infinite. Rows with different keys stay together for
+ * the blocks that all of them attend to. Then each continues alone, as all rows of a tile at once. */
 #ifndef STENO_KERN_ATTN_TILES_H
 #define STENO_KERN_ATTN_TILES_H
 #include "kern/attn_pairs.h"
@@ -36,7 +37,7 @@ static void scores_tiles(struct attn_scratch *s, const struct key_block *b, cons
     }
 }
 
-/* Where n ends, zeros follow up to a whole block. */
+/* After n, zeros fill the last block. */
 static vf exps_tiles(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
 {
     const vf sum = exps_bf16(s, r, unit, max, n);
@@ -44,8 +45,8 @@ static vf exps_tiles(struct attn_scratch *s, size_t r, float unit, float max, si
     return sum;
 }
 
-/* The first n positions of a block of values, columns [d, d + PANEL), as two tiles, ld words from pair to pair: themselves, or a copy
- * completed with zeros. */
+/* The first n positions of a block of values, columns [d, d + PANEL), as two tiles, ld words between pairs: the stored ones, or a copy
+ * padded with zeros. */
 INLINE const uint32_t *value_tiles(uint32_t copy[STEP * PANEL], size_t *ld, const struct key_block *b, size_t block, size_t n, size_t d)
 {
     const uint32_t *v = value_words(b, block * STEP) + d;
@@ -65,7 +66,7 @@ INLINE void weigh_keys(float *out, size_t ld_out, const uint32_t *w, size_t ld_w
                        size_t k1, const int high)
 {
     _Alignas(64) uint32_t copy[STEP * PANEL];
-    _Alignas(64) float last[2 * LOWP_TILE_ROWS * PANEL]; /* columns of two tiles where a head has fewer: behind it stand a partial's sums */
+    _Alignas(64) float last[2 * LOWP_TILE_ROWS * PANEL]; /* used if a head has fewer columns than two tiles: a partial's sums follow it */
     const size_t rows = ld_out ? (high ? 2 : 1) * height : 1;
     for (size_t d = 0; d < b->d_head && k0 < k1; d += PANEL) {
         const size_t columns = size_min(PANEL, b->d_head - d), ld_sums = columns == PANEL ? ld_out : ld_out ? PANEL : 0;

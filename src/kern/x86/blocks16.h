@@ -1,9 +1,8 @@
 /* steno: sums of products by blocks in numbers of 16 bits. SPDX-License-Identifier: MIT
  *
- * For levels without VPDPBUSD. Weights that are bytes become numbers of 16 bits, unsigned as they are, and so does x beside them, even if
- * it keeps 8: sums of VPMADDWD fit 32 bits, two products of VPMADDUBSW would not fit 16. Beside nibbles VPMADDUBSW does: sixteen products,
- * and their sum, fit 16 bits: 16 * 15 * 127.
- */
+ * For levels without VPDPBUSD. Byte weights become numbers of 16 bits, unsigned as they are, and so does x for them, even with 8 bits: sums
+ * of VPMADDWD fit 32 bits, while two products of VPMADDUBSW would not fit 16. For nibbles VPMADDUBSW is used: sixteen products and their
+ * sum fit 16 bits: 16 * 15 * 127. */
 #ifndef STENO_KERN_BLOCKS16_H
 #define STENO_KERN_BLOCKS16_H
 #include "kern/quantize.h"

@@ -1,6 +1,6 @@
 /* steno: products of int16 and int8 with vectors of 512 bits. SPDX-License-Identifier: MIT
  *
- * For the levels that have AVX512-VNNI. In the time of one f32 multiply-add VPDPWSSD takes two products of int16, VPDPBUSD four of a byte
+ * For the levels with AVX512-VNNI. In the time of one f32 multiply-add, VPDPWSSD computes two products of int16, VPDPBUSD four of a byte
  * and a signed byte. */
 #ifndef STENO_KERN_INTS512_H
 #define STENO_KERN_INTS512_H
@@ -13,7 +13,7 @@ PRIM vs vs_dot_quads(vs acc, vi x, vi w) { return _mm512_dpbusd_epi32(acc, x, w)
 PRIM vi vf_as_words(vf v) { return _mm512_castps_si512(v); }
 PRIM vi vi_flip(vi v) { return _mm512_xor_si512(v, _mm512_set1_epi8(INT8_MIN)); }
 PRIM void vf_store_bytes(uint8_t *to, vf v) { _mm_storeu_si128((__m128i *)to, _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(v))); }
-/* 0xca: where the first has ones bits of the second, else of the third. */
+/* 0xca: bits of the second operand where the first has ones, else of the third. */
 PRIM vi vi_word(vi a, vi b, vi c, vi d)
 {
     const vi byte = _mm512_set1_epi32(255);

@@ -1,13 +1,13 @@
 /* steno: linear with products of int16 over tiles of bytes. SPDX-License-Identifier: MIT
  *
- * An integer is 256 times its high byte, which is signed, and its low byte, which is not. So a product is four products of bytes:
- * 2^16 high high + 2^8 (high low + low high) + low low. Tiles sum each kind exactly, and the sums of a group make the same integer as
- * products of int16 do: the bits are those of every level.
+ * An integer is 256 times its high byte, which is signed, plus its low byte, which is unsigned. A product is therefore four products of
+ * bytes: 2^16 high high + 2^8 (high low + low high) + low low. Tiles sum each kind exactly, and the sums of a group give the same integer
+ * as products of int16: the bits are those of every level.
  *
- * A step is 64 k: STEP words of low bytes and as many of high ones. Word j of them holds the bytes of words j and j + STEP of pairs, in
- * weights as in x, so that two shifts and two masks are all that it takes. A row of x is cut where it lies. Weights are cut into a block
- * that all rows of a chunk meet; sums of the rows wait meanwhile. Both lie in scratch (struct ints_panel): they are larger than the stack
- * that the library promises to be content with. */
+ * A step is 64 k: STEP words of low bytes and STEP words of high ones. Word j of them holds the bytes of words j and j + STEP of pairs, in
+ * weights and in x, so that two shifts and two masks suffice. A row of x is split in place. Weights are split into a block that all rows of
+ * a chunk use, while the sums of the rows are kept. Both are in scratch (struct ints_panel): they are larger than the stack that the
+ * library promises to need. */
 #ifndef STENO_KERN_INTS_TILES_H
 #define STENO_KERN_INTS_TILES_H
 #include "kern/x86/lowp_tiles.h"
@@ -18,7 +18,7 @@ enum {
     HIGH_0 = 0, HIGH_1, MID_0, MID_1, LOW_0, LOW_1, X_BYTES, W_BYTES /* the tiles */
 };
 
-/* Of words a and b: low bytes become low, high ones high. */
+/* Split words a and b: low bytes go to low, high ones to high. */
 INLINE void cut_words(uint32_t *low, uint32_t *high, const uint32_t *a, const uint32_t *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -28,7 +28,7 @@ INLINE void cut_words(uint32_t *low, uint32_t *high, const uint32_t *a, const ui
     }
 }
 
-/* A row of x, its scales before it; it is completed with zeros to whole steps. */
+/* Split a row of x, preceded by its scales, padded with zeros to whole steps. */
 INLINE void cut_row(uint32_t *x, size_t k)
 {
     const size_t words = lowp_words(PK_I16_PAIR, k);
@@ -42,7 +42,7 @@ INLINE void cut_row(uint32_t *x, size_t k)
     }
 }
 
-/* n words of k of a panel, at most CUT_WORDS, become whole steps: STEP rows of low bytes, then of high ones. */
+/* Split n words of k of a panel, at most CUT_WORDS, into whole steps: STEP rows of low bytes, then of high ones. */
 INLINE void cut_panel(uint32_t *to, const uint32_t *w, size_t n)
 {
     _Alignas(64) uint32_t last[CUT * PANEL];
@@ -117,7 +117,7 @@ INLINE void ints_add(float *acc, const struct ints_sums *s, const uint32_t *scal
     }
 }
 
-/* acc[n, PANEL] (+)= rows of x, cut, times words [from, from + words) of a panel, cut in to->w; from: a multiple of CUT_WORDS. */
+/* acc[n, PANEL] (+)= rows of split x times words [from, from + words) of a panel, split in to->w; from: a multiple of CUT_WORDS. */
 INLINE void ints_block(struct ints_panel *to, float *acc, const uint32_t *x, size_t ld, size_t n, size_t from, size_t words, size_t head)
 {
     for (size_t at = 0; at < words;) {

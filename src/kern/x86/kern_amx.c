@@ -1,7 +1,7 @@
 /* steno: low-precision products for AMX with BF16 and INT8. SPDX-License-Identifier: MIT
  *
- * TDPBF16PS and TDPBUSD with its kin multiply whole tiles; the bodies are in lowp_tiles.h, ints_tiles.h and attn_tiles.h. Everything else
- * stays as the level before has it.
+ * TDPBF16PS, TDPBUSD and its variants multiply whole tiles; the bodies are in lowp_tiles.h, ints_tiles.h and attn_tiles.h. All other
+ * kernels are those of the previous level.
  *
  * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512
  * -mamx-tile -mamx-bf16 -mamx-int8 */

@@ -10,8 +10,8 @@
 
 #include "kern/x86/vec512.h"
 
-/* Four k of int8 take two steps: the even and the odd ones, as numbers of 16 bits whose products VPMADDWD adds in pairs: exact, where
- * VPMADDUBSW would saturate. x is stored so, the bytes of a panel are widened on the way. */
+/* Four k of int8 take two steps, the even and the odd ones, as numbers of 16 bits whose products VPMADDWD adds in pairs. That is exact,
+ * while VPMADDUBSW would saturate. x is stored in this form; the bytes of a panel are widened when they are read. */
 PRIM vi vi_quads(const void *w, int odd)
 {
     const vi b = vi_load(w);
@@ -20,7 +20,7 @@ PRIM vi vi_quads(const void *w, int odd)
 PRIM vs vs_dot_quads(vs acc, vi x, vi w)
 {
     vs sum = _mm512_add_epi32(acc, _mm512_madd_epi16(x, w));
-    __asm__("" : "+v"(sum)); /* compilers would add the products of both steps first, and run out of registers */
+    __asm__("" : "+v"(sum)); /* otherwise compilers add the products of both steps first, and run out of registers */
     return sum;
 }
 PRIM vs vs_dot_ints(vs acc, vi x, vi w) { return _mm512_add_epi32(acc, _mm512_madd_epi16(x, w)); }

@@ -1,7 +1,7 @@
 /* steno: products of 8 bits and of int16 for AVX-VNNI. SPDX-License-Identifier: MIT
  *
- * VPDPBUSD on 256 bits: four products of a byte and a signed byte in the time of one f32 multiply-add, VPDPWSSD two of int16, on processors
- * without AVX-512. Everything else stays as AVX2 has it.
+ * On 256 bits, in the time of one f32 multiply-add, VPDPBUSD computes four products of a byte and a signed byte, and VPDPWSSD two of int16,
+ * on processors without AVX-512. All other kernels are those of AVX2.
  *
  * Compiled with: -mavx2 -mfma -mf16c -mavxvnni */
 #define TILE_ROWS 6
@@ -48,7 +48,7 @@ PRIM vi vi_flip(vi v) { return _mm256_xor_si256(v, _mm256_set1_epi8(INT8_MIN)); 
 PRIM void vf_store_bytes(uint8_t *to, vf v)
 {
     const __m256i i = _mm256_cvtps_epi32(_mm256_min_ps(v, vf_set1(255)));
-    const __m256i words = _mm256_packus_epi32(i, i), bytes = _mm256_packus_epi16(words, words); /* 0 to 3 and 4 to 7, several times */
+    const __m256i words = _mm256_packus_epi32(i, i), bytes = _mm256_packus_epi16(words, words); /* 0 to 3 and 4 to 7, repeated */
     _mm_storel_epi64((__m128i *)to, _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
 }
 PRIM vi vi_word(vi a, vi b, vi c, vi d)

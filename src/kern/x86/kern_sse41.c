@@ -1,8 +1,8 @@
 /* steno: kernels for SSE4.1. SPDX-License-Identifier: MIT
  *
- * For x86 processors without AVX2: those before 2013, and small ones after. Vectors have four floats. A tile is 6 rows by two vectors.
- * There is no multiply-add that rounds once, so vf_fma rounds twice, and where integers are scaled and added, which every level does with
- * the same bits, vf_fma_once computes in double. Nor are there conversions of f16, masked loads, and a third operand.
+ * For x86 processors without AVX2: those before 2013, and small later ones. Vectors have four floats. A tile is 6 rows by two vectors.
+ * There is no multiply-add that rounds once, so vf_fma rounds twice. Where integers are scaled and added, which every level does with the
+ * same bits, vf_fma_once computes in double. f16 conversions, masked loads and a third operand are missing, too.
  *
  * Compiled with: -msse4.1 */
 #define TILE_ROWS 6
@@ -39,7 +39,7 @@ PRIM void vf_store(float *p, vf v) { _mm_storeu_ps(p, v); }
 #include "kern/lanes.h"
 PRIM vi load_4(const void *p) { return _mm_cvtsi32_si128((int)load_u32(p)); }
 
-/* f16: the exponent of what stands 13 bits further left is 112 too low, and multiplying mends subnormals, too. */
+/* f16: shifted left by 13 bits, its exponent is 112 too low; multiplying corrects that, also for subnormals. */
 PRIM vf vf_load_f16(const uint16_t *p)
 {
     const vi h = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)), mag = _mm_and_si128(h, _mm_set1_epi32(0x7fff));
@@ -54,7 +54,7 @@ PRIM vf vf_load_bf16(const uint16_t *p)
 }
 PRIM vf vf_load_i8(const int8_t *p) { return _mm_cvtepi32_ps(_mm_cvtepi8_epi32(load_4(p))); }
 
-/* To the nearest even: what is normal as f16 by adding to its bits, what is not by adding a number whose last bit is f16's last. */
+/* Round to nearest even: numbers that are normal as f16 by adding to their bits, others by adding a number whose last bit is f16's last. */
 PRIM void vf_store_f16(uint16_t *p, vf v)
 {
     const vi mag = _mm_and_si128(bits_of(v), _mm_set1_epi32(0x7fffffff)), sign = _mm_xor_si128(bits_of(v), mag);
@@ -83,16 +83,16 @@ PRIM vf vf_sign(vf a, vf s) { return _mm_or_ps(vf_abs(a), _mm_and_ps(vf_set1(-0.
 PRIM vf vf_where_ge(vf x, vf lo, vf v) { return _mm_and_ps(_mm_cmpge_ps(x, lo), v); }
 PRIM vf vf_shl23(vf a) { return floats_of(_mm_slli_epi32(bits_of(a), 23)); }
 
-/* a * b + c rounded once. Products are exact in double. Their sum with c is rounded there, and again to f32: that is wrong only where the
- * first result lies half-way between two floats, whose last 28 bits are zeros. Then the sum's error, which is exact, decides: the
- * last bit becomes 1 where something was lost (rounding to odd), and the second rounding sees it. */
+/* a * b + c rounded once. Products are exact in double. Their sum with c is rounded there, and again to f32. That is wrong only if the
+ * first result is half-way between two floats, so that its last 28 bits are zeros. The sum's error, which is exact, then decides: the last
+ * bit becomes 1 if there was an error (rounding to odd), and the second rounding includes it. */
 PRIM __m128d odd_where_lost(__m128d s, __m128d p, __m128d c)
 {
     const __m128d of_c = _mm_sub_pd(s, p), lost = _mm_add_pd(_mm_sub_pd(p, _mm_sub_pd(s, of_c)), _mm_sub_pd(c, of_c));
     const __m128i one = _mm_set1_epi64x(1), bits = _mm_castpd_si128(s);
     const __m128i inexact = _mm_castpd_si128(_mm_cmpgt_pd(_mm_andnot_pd(_mm_set1_pd(-0.0), lost), _mm_setzero_pd()));
     const __m128i even = _mm_cmpeq_epi64(_mm_and_si128(bits, one), _mm_setzero_si128());
-    const __m128i apart = _mm_srai_epi32(_mm_xor_si128(bits, _mm_castpd_si128(lost)), 31); /* -1: the lost part makes s smaller */
+    const __m128i apart = _mm_srai_epi32(_mm_xor_si128(bits, _mm_castpd_si128(lost)), 31); /* -1: the error makes s smaller */
     const __m128i step = _mm_or_si128(_mm_shuffle_epi32(apart, 0xf5), one);
     return _mm_castsi128_pd(_mm_add_epi64(bits, _mm_and_si128(step, _mm_and_si128(inexact, even))));
 }
@@ -151,7 +151,7 @@ PRIM vs vs_load(const int32_t *p) { return _mm_loadu_si128((const __m128i *)p); 
 PRIM void vs_store(int32_t *p, vs v) { _mm_storeu_si128((__m128i *)p, v); }
 PRIM vf vf_of_ints(vs a) { return _mm_cvtepi32_ps(a); }
 
-/* ---- low-precision products: all by PMADDWD, so bytes are widened to 16 bits, the even and the odd ones of four */
+/* ---- low-precision products: all by PMADDWD, so bytes are widened to 16 bits, the even and the odd ones of four separately */
 PRIM vi vi_quads(const void *w, int odd)
 {
     const vi b = vi_load(w);
@@ -184,7 +184,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     return s.scale;
 }
 
-/* Integers of a block beside bytes, as quantize.h leaves them, become numbers of 16 bits; of each four the even ones come first. */
+/* Integers of a block for byte weights, from quantize.h, become numbers of 16 bits; of each four the even ones come first. */
 PRIM void block_widened(uint32_t *to, enum packed_type t)
 {
     int8_t high[QBLOCK], low[QBLOCK];

@@ -1,7 +1,7 @@
 /* steno: products of bf16 with vectors of 512 bits. SPDX-License-Identifier: MIT
  *
- * For the levels that have AVX512-BF16. VDPBF16PS takes two products in the time of one f32 multiply-add; VCVTNE2PS2BF16 rounds to nearest
- * even and takes subnormals for zeros. */
+ * For the levels with AVX512-BF16. VDPBF16PS computes two products in the time of one f32 multiply-add; VCVTNE2PS2BF16 rounds to nearest
+ * even and treats subnormals as zeros. */
 #ifndef STENO_KERN_PAIRS512_H
 #define STENO_KERN_PAIRS512_H
 #include "kern/x86/vec512.h"

@@ -1,6 +1,6 @@
 /* steno: vectors of 256 bits. SPDX-License-Identifier: MIT
  *
- * The vector type and its primitives with AVX2, FMA and F16C, for every level whose vectors are these. */
+ * The vector type and its primitives with AVX2, FMA and F16C, for every level with such vectors. */
 #ifndef STENO_KERN_VEC256_H
 #define STENO_KERN_VEC256_H
 #include <immintrin.h>
@@ -81,7 +81,7 @@ PRIM vf vf_drop(vf v, unsigned bits)
 
 PRIM vf pair_lo(vf a, vf b) { return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))); }
 PRIM vf pair_hi(vf a, vf b) { return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))); }
-PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in halves of the vectors, then halves change places */
+PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in halves of the vectors, then halves are exchanged */
 {
     vf t[VF_N];
     for (int i = 0; i < VF_N; i += 4) {
@@ -114,7 +114,7 @@ PRIM vs vs_add(vs a, vs b) { return _mm256_add_epi32(a, b); }
 PRIM vs vs_times_256(vs a) { return _mm256_slli_epi32(a, 8); }
 PRIM vf vf_of_ints(vs a) { return _mm256_cvtepi32_ps(a); }
 
-/* Low-precision products. The first n floats at p, at most eight, times inverse as bytes with 128 added (quantize.h), one in each lane. */
+/* Low-precision products. The first n floats at p, at most eight, times inverse as bytes with 128 added (quantize.h), one per lane. */
 PRIM vi vi_bytes(const float *p, size_t n, float inverse)
 {
     const vf q = vf_add(vf_mul(load_some(p, n), vf_set1(inverse)), vf_set1(I8_MAGIC));
@@ -143,7 +143,7 @@ PRIM uint32_t block_max_abs(const vf v[4]) /* the 32 magnitudes are compared by 
     const vi a = _mm256_castps_si256(vf_abs(v[0])), b = _mm256_castps_si256(vf_abs(v[2]));
     return vi_hmax(_mm256_max_epu32(vi_max_abs(a, v[1]), vi_max_abs(b, v[3])));
 }
-PRIM vi in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); } /* what was packed in halves */
+PRIM vi in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); } /* restores the order after packing in halves */
 PRIM vi two_bytes(vf v) { return _mm256_and_si256(_mm256_castps_si256(vf_add(v, vf_set1(I8_MAGIC))), _mm256_set1_epi32(0xffff)); }
 PRIM vi block_bytes(const vi q[2], int high)
 {
@@ -152,8 +152,8 @@ PRIM vi block_bytes(const vi q[2], int high)
     else a = _mm256_and_si256(a, _mm256_set1_epi16(255)), b = _mm256_and_si256(b, _mm256_set1_epi16(255));
     return in_order(_mm256_packus_epi16(a, b));
 }
-/* 32 k times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes. pairs: beside bytes
- * integers stay so, and of each four the even ones come first. */
+/* 32 k times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes. pairs: for byte weights
+ * integers stay in 16 bits, and of each four the even ones come first. */
 PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v[4], vf inverse, const int pairs)
 {
     const int two = quad_x_parts(t) == 2;
@@ -185,7 +185,7 @@ PRIM void block_put(uint32_t *to, enum packed_type t, vf v[4], const int pairs)
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
     to[block_scale_at(t)] = bits_of_f32(s.scale);
 }
-/* 32 numbers from `at` on, of n. */
+/* Load 32 of n numbers from `at` on. */
 PRIM void block_load(vf v[4], const float *x, size_t at, size_t n)
 {
     for (size_t i = 0; i < 4; i++, at += VF_N) v[i] = at < n ? load_some(x + at, n - at) : vf_zero();
@@ -198,7 +198,7 @@ PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k,
         block_put(to, t, v, pairs);
     }
 }
-/* As quantize_attn_weights makes it; pairs: as blocks have them. */
+/* As quantize_attn_weights; pairs: as in block_ints. */
 PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
     vi max = vi_set1(0), sums = vi_set1(0);

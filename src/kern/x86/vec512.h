@@ -44,7 +44,7 @@ PRIM vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 PRIM vf vf_abs(vf a) { return _mm512_abs_ps(a); }
 PRIM vf vf_sign(vf a, vf s)
 {
-    const vi bit = _mm512_set1_epi32(INT32_MIN); /* 0xca: where the bit is set take s, else a */
+    const vi bit = _mm512_set1_epi32(INT32_MIN); /* 0xca: s where the bit is set, else a */
     return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(bit, _mm512_castps_si512(s), _mm512_castps_si512(a), 0xca));
 }
 PRIM vf vf_where_ge(vf x, vf lo, vf v) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, lo, _CMP_GE_OQ), v); }
@@ -63,7 +63,7 @@ PRIM vf vf_drop(vf v, unsigned bits) { return _mm512_mask_mov_ps(v, (__mmask16)b
 
 PRIM vf pair_lo(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
 PRIM vf pair_hi(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
-PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then quarters change places twice */
+PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then quarters are exchanged twice */
 {
     vf t[VF_N];
     for (int i = 0; i < VF_N; i += 4) {
@@ -80,7 +80,7 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
 }
 
 PRIM vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
-/* A permutation looks only at the low four bits of an index, so a table of 0..15 converts a nibble. */
+/* A permutation uses only the low four bits of an index, so a table of 0..15 converts a nibble. */
 PRIM vf nibble_table(vi i)
 {
     return _mm512_permutexvar_ps(i, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
@@ -110,8 +110,8 @@ PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)t
 
 /* ---- low-precision products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
-/* 32 k, v0 and v1, times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes.
- * pairs: beside bytes integers stay so, and of each four the even ones come first. */
+/* 32 k, v0 and v1, times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes. pairs: for
+ * byte weights integers stay in 16 bits, and of each four the even ones come first. */
 PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v0, vf v1, vf inverse, const int pairs)
 {
     const int two = quad_x_parts(t) == 2;
@@ -128,7 +128,7 @@ PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v0, vf v1, vf inverse, c
     }
     return _mm512_madd_epi16(q, _mm512_set1_epi16(1));
 }
-/* A block. The magnitudes are compared by halves, as integers, until one is left. */
+/* Store a block. The magnitudes are compared by halves, as integers, until one is left. */
 PRIM void block_put(uint32_t *to, enum packed_type t, vf v0, vf v1, const int pairs)
 {
     const struct int_scale s = block_scale_of(t, vi_hmax(vi_max_abs(_mm512_castps_si512(vf_abs(v0)), v1)));
@@ -141,7 +141,7 @@ PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k,
     for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += block_words(t)) block_put(to, t, vf_load(x), vf_load(x + VF_N), pairs);
     if (k) block_put(to, t, vf_load_n(x, size_min(k, VF_N)), k > VF_N ? vf_load_n(x + VF_N, k - VF_N) : vf_zero(), pairs);
 }
-/* As quantize_attn_weights makes it; pairs: as blocks have them. */
+/* As quantize_attn_weights; pairs: as in block_ints. */
 PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
     vi max = vi_set1(0), sums = vi_set1(0);
