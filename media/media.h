@@ -1,6 +1,6 @@
-/* steno-media: what the parts of this folder share. SPDX-License-Identifier: MIT
+/* steno-media: declarations shared by the files of this folder. SPDX-License-Identifier: MIT
  *
- * steno-media: declarations shared by the files of this folder. */
+ * media.c turns a path or a pipe into a seekable input; a backend turns the input into samples. */
 #ifndef STENO_MEDIA_MEDIA_H
 #define STENO_MEDIA_MEDIA_H
 #include <stdatomic.h>

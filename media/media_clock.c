@@ -1,6 +1,4 @@
-/* steno-media: where sound lies on the clock of its file. SPDX-License-Identifier: MIT
- *
- * steno-media: positions of sound on the clock of its file. */
+/* steno-media: positions of sound on the clock of its file. SPDX-License-Identifier: MIT */
 #include "media_clock.h"
 
 #include <math.h>

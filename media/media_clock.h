@@ -1,6 +1,4 @@
-/* steno-media: where sound lies on the clock of its file. SPDX-License-Identifier: MIT
- *
- * steno-media: positions of sound on the clock of its file.
+/* steno-media: positions of sound on the clock of its file. SPDX-License-Identifier: MIT
  *
  * A file gives a time with each piece of sound. If a piece begins later than the end of the previous one, the gap becomes silence. Sound
  * before the file's zero, and sound that overlaps earlier sound, is dropped. Time differences smaller than rounding and jitter are ignored.

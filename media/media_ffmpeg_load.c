@@ -1,6 +1,4 @@
-/* steno-media: FFmpeg's libraries, loaded when they are needed. SPDX-License-Identifier: MIT
- *
- * steno-media: FFmpeg's libraries, loaded on first use.
+/* steno-media: FFmpeg's libraries, loaded on first use. SPDX-License-Identifier: MIT
  *
  * They are opened at run time, because linking them would cost every start of a program 20 ms. Their headers give the types. */
 #include "media_ffmpeg.h"

@@ -1,6 +1,16 @@
-/* steno-media: going on to a later sample with FFmpeg. SPDX-License-Identifier: MIT
+/* steno-media: skipping to a later sample with FFmpeg. SPDX-License-Identifier: MIT
  *
- * steno-media: skipping to a later sample with FFmpeg. */
+ * The samples after a skip are those of a decoder that has read everything.
+ *
+ * If times count samples (PCM, FLAC), a time is the number of a sample. Packets of MP3 and of AAC without a container are read and not
+ * decoded, because their index is an estimate.
+ *
+ * In other containers times are rounded, and files have gaps. The stamps of the first second and those of the second before the target are
+ * compared with the number of samples in the frames. Frames have a fixed size, so the stamps give the number of a frame's first sample. If
+ * they disagree, everything is decoded. Only containers are accepted whose index, or whose stamps at many places, show one even clock.
+ *
+ * The resampler is at the same phase at each whole second of audio. It begins a second before the target, and its output of that second is
+ * dropped, because its filter lacks the samples before. The decoder begins a second or two before that. */
 #include "media_ffmpeg.h"
 
 #if STENO_MEDIA_FFMPEG

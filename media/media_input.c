@@ -1,6 +1,4 @@
-/* steno-media: bytes at any place. SPDX-License-Identifier: MIT
- *
- * steno-media: bytes with random access. */
+/* steno-media: bytes with random access. SPDX-License-Identifier: MIT */
 #include "media.h"
 
 #include <errno.h>

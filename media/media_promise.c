@@ -1,6 +1,4 @@
-/* steno-media: how long a file is by its own account. SPDX-License-Identifier: MIT
- *
- * steno-media: the length that a file declares.
+/* steno-media: the length that a file declares. SPDX-License-Identifier: MIT
  *
  * Containers give the size of their parts; a part that reaches beyond the end of the file was cut. Only parts with sound count. Sizes that
  * writers leave open (pipes, live streams) are ignored. This data is not needed to decode a file, so a file that is not understood counts

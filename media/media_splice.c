@@ -1,6 +1,4 @@
-/* steno-media: does one clock run through the whole file? SPDX-License-Identifier: MIT
- *
- * steno-media: checks for one clock in a whole file.
+/* steno-media: checks for one clock in a whole file. SPDX-License-Identifier: MIT
  *
  * Ogg files and transport streams may be joined at any place, where times restart. In such a file a time is not a position. A sample of the
  * file's bytes shows whether it is joined. If in doubt, the answer is no, and the file is decoded from its start. */

@@ -1,6 +1,4 @@
-/* steno-media: pipes are copied to a temporary file without a name. SPDX-License-Identifier: MIT
- *
- * steno-media: pipes copied to a temporary file without a name.
+/* steno-media: pipes copied to a temporary file without a name. SPDX-License-Identifier: MIT
  *
  * Some containers have their index at the end, and audio is read twice, but a pipe can be read only once. Its beginning must look like a
  * sound file before more is copied: a pipe of other data may be endless. */

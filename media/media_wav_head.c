@@ -1,6 +1,4 @@
-/* steno-media: WAV heads that FFmpeg reads wrongly, written again. SPDX-License-Identifier: MIT
- *
- * steno-media: replacement for WAV headers that FFmpeg misreads.
+/* steno-media: replacement for WAV headers that FFmpeg misreads. SPDX-License-Identifier: MIT
  *
  * A recorder that was killed leaves sizes of 0 or -1. In RF64, BW64 and Wave64, FFmpeg uses these as they are and finds no sound. A
  * recorder of 24 bits in 32 stores the number of valid bits, which FFmpeg takes for the size of a sample. Some writers omit the padding
