@@ -1,4 +1,4 @@
-/* steno: the options of bench_plan, and the model of random weights that they ask for. SPDX-License-Identifier: MIT */
+/* steno: the options of bench_plan, and its model of random weights. SPDX-License-Identifier: MIT */
 #ifndef STENO_BENCH_PLAN_MODEL_H
 #define STENO_BENCH_PLAN_MODEL_H
 #include <stdio.h>

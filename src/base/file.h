@@ -21,7 +21,7 @@ struct file {
 /* Open a regular file for reading. Directories, missing files and files without permission are STENO_EIO with the system's reason. */
 int file_open(struct file *f, const char *path, steno_error *e);
 void file_from_memory(struct file *f, const char *name, const void *data, size_t n);
-/* Read exactly n bytes at off into dst; STENO_EFORMAT when the range lies past the end, STENO_EIO when the system fails. Thread-safe. */
+/* Read exactly n bytes at off into dst; STENO_EFORMAT if the range exceeds the file, STENO_EIO if the system fails. Thread-safe. */
 int file_read(const struct file *f, uint64_t off, void *dst, size_t n, steno_error *e);
 int file_exists(const char *path);    /* 1: a file or folder of this name exists */
 int file_is_folder(const char *path);

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed pages aligned to 2 MiB with huge pages advised, for weights, scratch and states; what is never touched costs nothing. NULL: no
- * memory. */
+/* Zeroed pages aligned to 2 MiB with huge pages advised, for weights, scratch and states. Pages that are never touched cost nothing. NULL:
+ * out of memory. */
 void *os_pages_alloc(size_t n);
-void os_pages_trim(void *p, size_t n, size_t keep); /* give back what lies past `keep` bytes: the block is os_pages_alloc(keep) now */
+void os_pages_trim(void *p, size_t n, size_t keep); /* give back everything past `keep` bytes: the block then equals os_pages_alloc(keep) */
 void os_pages_free(void *p, size_t n);
 
 /* Write to each page of p[n], which is all zeros. Memory of a thread is then resident from the start, whether or not the thread ever gets

@@ -108,35 +108,35 @@ static inline enum dtype packed_source(enum packed_type t)
  * Block types, for each 32 k:
  *   f16 d[PANEL]; (q4_1, q5_1: f16 m[PANEL];) then quants:
  *   q8_0:        for each k: int8 q[PANEL]                               value = d * q
- *   q4_0, q4_1:  for each pair (k, k+1): u8 [PANEL], low nibble k        value = d * (q - 8)   resp.  fma(d, q, m)
- *   q5_0, q5_1:  for each k: u32 of fifth bits (bit i: output i); then nibbles as q4:  d * (q - 16) resp. fma(d, q, m)
- *   q4_1f, q8_1f: f32 d[PANEL], m[PANEL]; quants as q4_1's, resp. for each k: u8 q[PANEL]     value = d * q + m, rounded twice
+ *   q4_0, q4_1:  for each pair (k, k+1): u8 [PANEL], low nibble k        value = d * (q - 8)   or  fma(d, q, m)
+ *   q5_0, q5_1:  for each k: u32 of fifth bits (bit i: output i); then nibbles as q4:  d * (q - 16) or fma(d, q, m)
+ *   q4_1f, q8_1f: f32 d[PANEL], m[PANEL]; quants as in q4_1, or for each k: u8 q[PANEL]     value = d * q + m, rounded twice
  * K types, for each 256 k:
- *   f16 d[PANEL]; (q2_k, q4_k, q5_k: f16 m[PANEL], the stored minimum's scale with its sign turned;) then runs, each of 16 k (q2_k,
- *   q3_k, q6_k) or 32 k (q4_k, q5_k, iq4_xs): i8 s[PANEL]; (where there is m: i8 t[PANEL];) then quants:
+ *   f16 d[PANEL]; (q2_k, q4_k, q5_k: f16 m[PANEL], the negated scale of the stored minimum;) then runs, each of 16 k (q2_k,
+ *   q3_k, q6_k) or 32 k (q4_k, q5_k, iq4_xs): i8 s[PANEL]; (with m: i8 t[PANEL];) then quants:
  *   q2_k, q4_k:  as q4_1       value = fma(d * s, q, m * t)      5.125 and 4.625 bits a weight (stored: 2.625 and 4.5)
  *   q3_k:        as q4_0       value = d * s * (q - 4)           4.5625 (3.4375)
  *   q5_k:        as q5_1       value = fma(d * s, q, m * t)      5.625 (5.5)
  *   q6_k:        as q8_0       value = d * s * q                 8.5625 (6.5625)
- *   iq4_xs:      as q6_k, with what the table has for each stored number    8.3125 (4.25)
+ *   iq4_xs:      as q6_k, with the table value of each stored number    8.3125 (4.25)
  * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact).
  *
  * Types of low-precision products; k missing at the end are zeros. From rows of f32, f16 or bf16:
  *   PK_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
  *   PK_I16_PAIR:  f32 scale[PANEL] = m / 32750, where m is the largest magnitude of the output's weights or an eighth of the largest sum of
- *                 magnitudes of I16_GROUP of them (f32, in rising k), if that is more; 0: m is below 2^-111; NaN: it is not finite. Then
+ *                 magnitudes of I16_GROUP of them (f32, in ascending k), if that is more; 0: m is below 2^-111; NaN: m is not finite. Then
  *                 for each pair of k: int16 q[PANEL][2], q = x * (32750 / m) rounded to nearest even
  *                                                                           value = scale * q, |error| <= 0.51 scale
  *                 So the magnitudes of a group's q sum to less than 2^18, and their products with x's, at most 8191, to less than 2^31.
  *   PK_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
  *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
  *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2
- * By blocks, for each 32 k: f16 d[PANEL], then for each 16 outputs, so that a vector of them is read as it lies:
- *   PK_Q8_QUAD, PK_Q8_QUAD_A8 (which differ in what becomes of x):
+ * By blocks, for each 32 k: f16 d[PANEL], then for each 16 outputs, so that a load gives a vector of them:
+ *   PK_Q8_QUAD, PK_Q8_QUAD_A8 (which differ in the rounding of x):
  *                 for each four k: u8 [16][4] = q + 128                      value = d * q       34 bytes per 32 weights
- *                 From numbers as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
- *                 then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; q may be
- *                 -128 there, and counts as that.
+ *                 From numbers as for q8_0: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
+ *                 then d rounded to f16 (0: q are zeros; NaN: a weight, or d as f16, is not finite). From rows of q8_0 bit for bit; q may
+ *                 be -128 there, and keeps that value.
  *   PK_Q4_QUAD:   for each eight k: u8 [16][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
  *                 [-8, 7]                                                    value = d * q       18 bytes per 32 weights
  *                 From rows of q4_0 only, bit for bit. */

@@ -67,7 +67,7 @@ static int cut(struct cmvn_reader *m, const char *tag)
     return err_set(m->e, STENO_EFORMAT, "%s: line %d: the file ends inside %s; is the copy complete?", m->path, m->line, tag);
 }
 
-/* Read the list of a tag. Sizes and a learning rate stand before its bracket. */
+/* Read the list of a tag. Its sizes and a learning rate precede the bracket. */
 static int list_read(struct cmvn_reader *m, const char *tag, float *out, int want)
 {
     const int tag_line = m->line;

@@ -48,8 +48,8 @@ enum { PICKLE_MAX = 1 << 20 /* limit of values on the stack, in the memo or of o
  *
  * @param data   [n] bytes; texts of the result point into them
  * @param where  "FILE: ENTRY", for messages
- * @param names  [n_names] what the pickle may refer to
- * @return STENO_OK, STENO_EFORMAT (names the byte, the instruction, and the object asked for), STENO_ENOMEM */
+ * @param names  [n_names] names that the pickle may refer to
+ * @return STENO_OK, STENO_EFORMAT (names the byte, the instruction, and the requested object), STENO_ENOMEM */
 int pickle_read(struct pickle_value *out, const uint8_t *data, size_t n, const char *where, const struct pickle_name *names,
                 uint32_t n_names, struct arena *a, steno_error *e);
 

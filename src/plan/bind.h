@@ -20,8 +20,8 @@ void sinusoids_row(float *y, uint32_t width, int64_t position); /* one of those 
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
 /* Transposed convolution [channels, n, times] with stride `times`, as a linear with times * n outputs. */
 uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t times);
-/* As bind_matrix without a bias, but in int8 by blocks whatever the stored type, with the bounds of the loss (logits_approx.h). The matrix
- * is also bound in full. NO_BIND if the copy would not be much smaller. */
+/* As bind_matrix without a bias, but in int8 by blocks for any stored type, with the bounds of the loss (logits_approx.h). The matrix is
+ * also bound in full. NO_BIND if the copy would not be much smaller. */
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
 /* The same in int8 by rows, for the most probable ids of many rows (OP_LOGITS_BEST), of a matrix that is bound as LINEAR_LM_HEAD. NO_BIND
  * if that matrix is itself in int8, or if int8 products are not fast. */

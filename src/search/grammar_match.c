@@ -265,7 +265,7 @@ int32_t state_step(struct matcher *m, int32_t state, uint8_t byte)
     return close_stacks(m) ? put_state(m, 0, 0) : MATCH_NOMEM;
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------------------------------------ */
+/* ---- storage ----------------------------------------------------------------------------------------------------------------- */
 
 struct mark matcher_mark(const struct matcher *m)
 {
