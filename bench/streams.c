@@ -3,9 +3,9 @@
  *   bench_streams [--tsv FILE] [--pool MIB] [LEVEL]
  *
  * A decoder's step reads each weight once, for one row or a few. Measured are plain loops that read from each cache level and from main
- * memory, linears of a few rows on one thread and on two, and attention of a few rows to a window's keys. Weights, keys and values are
- * spread over a pool of four times the reported size of the last-level cache (384 to 2047 MiB, or --pool). Each is read once per turn. The
- * last figure is the cost of writing keys and values head-major, the layout of attention. */
+ * memory, and linears of a few rows on one thread and on two. Attention of a few rows to a window's keys is measured, too. Weights, keys
+ * and values are spread over a pool of four times the reported size of the last-level cache (384 to 2047 MiB, or --pool). Each is read
+ * once per turn. The last figure is the cost of writing keys and values head-major, the layout of attention. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

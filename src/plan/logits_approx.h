@@ -2,9 +2,9 @@
  *
  * Computing logits reads the largest matrix of a decoder as a whole, for one token or a few. If only the most probable ids are needed, all
  * logits are first computed from a copy of the matrix in int8 by blocks, which has half the bytes. The distance of each panel from the
- * stored weights bounds the error. Then the panels that can hold one of the best ids are computed from the stored weights, and so are all
- * timestamps, whose probabilities are compared with the best text. The ids and their logits are therefore exactly those of the stored
- * weights. Only the sum of exponentials in log-probabilities uses approximate logits.
+ * stored weights bounds the error. Then the panels that can hold one of the best ids are computed from the stored weights. So are all
+ * timestamps, because their probabilities are compared with the best text. The ids and their logits are therefore exactly those of the
+ * stored weights. Only the sum of exponentials in log-probabilities uses approximate logits.
  *
  * With w' and x' for the int8 forms of w and x:  |w x - w' x'| <= |w - w'| |x| + |w'| |x - x'|  (Cauchy and Schwarz), plus the rounding of
  * sums. */

@@ -1,10 +1,10 @@
 /* steno: sampling as in whisper.cpp. SPDX-License-Identifier: MIT
  *
  * Each of its sequences has a separate generator, mt19937 (Matsumoto and Nishimura 1998), seeded with the sequence's number. It draws from
- * the probabilities of all ids with std::discrete_distribution. The standard does not define the algorithm. libstdc++ adds shares from the
- * first id on, makes a number of two outputs of the generator, with the first one as its lower half, and takes the first id whose sum
- * reaches it. Equal probabilities therefore give equal tokens. Other results also follow from logits divided by the temperature: the
- * allowed timestamps, and the log-probabilities that are kept. */
+ * the probabilities of all ids with std::discrete_distribution. The standard does not define the algorithm. libstdc++ makes a number of
+ * two outputs of the generator, the first one as its lower half. It adds shares from the first id on, and takes the first id whose sum
+ * reaches the number. Equal probabilities therefore give equal tokens. Other results also follow from logits divided by the temperature:
+ * the allowed timestamps, and the log-probabilities that are kept. */
 #ifndef STENO_PLAN_LOTS_H
 #define STENO_PLAN_LOTS_H
 #include "plan/run.h"

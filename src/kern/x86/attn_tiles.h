@@ -4,9 +4,9 @@
  * values has 16 pairs of positions, those of one tile, by d. The steps are therefore those of linear: two tiles of rows by two of keys, or
  * of d.
  *
- * Any number of rows uses tiles. A step processes all positions of a block. If a row's keys end within one, weights past the end are zeros,
- * and the values are a copy with zeros there as well, because the stored ones may be infinite. Rows with different keys stay together for
- * the blocks that all of them attend to. Then each continues alone, as all rows of a tile at once. */
+ * Any number of rows uses tiles. A step processes all positions of a block. If a row's keys end within one, weights past the end are
+ * zeros. The values are then a copy with zeros there, too, because the stored ones may be infinite. Rows with different keys stay together
+ * for the blocks that all of them attend to. Then each continues alone, as all rows of a tile at once. */
 #ifndef STENO_KERN_ATTN_TILES_H
 #define STENO_KERN_ATTN_TILES_H
 #include "kern/attn_pairs.h"

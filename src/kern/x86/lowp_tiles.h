@@ -5,9 +5,9 @@
  * a loaded tile serves two products. Any number of rows uses tiles; few rows use lower tiles with the same steps. A row's sums are
  * independent of the other rows, and their order is that of the tile wherever the row is.
  *
- * If the number of words is not a multiple of 16, the last words of the weights are copied and padded with zeros, like rows of x,
- * because other weights, or nothing, follow a panel. Rows that fill up the last tile are whatever scratch contains, and their sums are
- * not stored. */
+ * If the number of words is not a multiple of 16, the last words of the weights are copied and padded with zeros, like rows of x. They
+ * cannot be read in place, because other weights, or nothing, follow a panel. Rows that fill up the last tile are whatever scratch
+ * contains, and their sums are not stored. */
 #ifndef STENO_KERN_LOWP_TILES_H
 #define STENO_KERN_LOWP_TILES_H
 #include "kern/lowp_rows.h"
