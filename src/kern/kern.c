@@ -35,7 +35,7 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
     const int lowp = packed_is_lowp(t);
     const int tiles = lowp && has_tiles(k->level);
     const size_t tile = tiles ? 32 : 12, step = lowp && !tiles ? 2 : tile, max = lowp ? LOWP_ROWS : GEMM_ROWS, min = 2 * tile;
-    /* by blocks, all bytes of a row; for other types the bytes that count: */
+    /* bytes of a rounded row: by blocks the whole row, otherwise only its numbers */
     const size_t by_blocks = (x_ld(x_words(t, n_k, 1)) - 16) * sizeof(uint32_t);
     const size_t row = !lowp ? K_BLOCK * sizeof(float) : packed_by_blocks(t) ? by_blocks : t == PK_I8_QUAD ? n_k : 2 * n_k;
     const size_t rows = size_min(k->cache / 2, LOWP_WORDS * sizeof(uint32_t)) / (row + 64);
