@@ -9,12 +9,12 @@ enum text_phase { TEXT_PROMPT = 1, TEXT_PROMPT_LONG, TEXT_DECODE, TEXT_BATCH8, N
 enum { TEXT_SHORT = 128, TEXT_LONG = 512, TEXT_STEPS = 32, TEXT_BEFORE = 64 };
 
 struct phase {
-    const char *name, *key, *row; /* for steno_bench_phase; for table and JSON; for the rows of figures */
-    int n, told;                  /* units of work per run, and what steno_bench_phase is told */
-    const char *sum;              /* row to which it adds, NULL: none. Phases of a row stand beside each other */
+    const char *name, *key, *row; /* name in steno_bench_phase; in table and JSON; in measurement rows */
+    int n, told;                  /* units of work per run, and the argument of steno_bench_phase */
+    const char *sum;              /* row that also includes this phase's time, may be NULL. Phases of one row are adjacent */
 };
 
-/* What is counted, too: operations and bytes of windows, of texts, or of the encoders of clips. */
+/* Which operations and bytes are also counted: those of windows, of texts, or of clip encoders. */
 enum bench_kind { BENCH_OTHER, BENCH_WINDOWS, BENCH_TEXTS, BENCH_CLIPS };
 
 struct phases { const struct phase *phase; int n; enum bench_kind kind; };

@@ -1,8 +1,8 @@
-/* steno: what guesses spare where an answer repeats its prompt. SPDX-License-Identifier: MIT
+/* steno: the gain of draft tokens if an answer repeats its prompt. SPDX-License-Identifier: MIT
  *
- * Whoever corrects a transcript says most of it again. Here a model, which may have random weights, is made to say a text that is given
- * behind another one: what it would choose is computed, and then put aside. So the figures hold for that pair of texts and a model of that
- * shape. With and without guesses is measured in turn, so that both meet the same machine. */
+ * The corrected form of a transcript repeats most of its words. Here a model, possibly with random weights, is forced to produce a given
+ * text after another given text: its own choices are computed and then discarded. So the figures hold for this pair of texts and a model
+ * of this shape. Runs with and without draft tokens alternate, so that both see the same machine state. */
 #include "bench_text.h"
 #include "machine.h"
 #include "print.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { FILE_MOST = 1 << 22, RUNS_MOST = 1000, N_WAYS = 4 };
-static const int32_t ways[N_WAYS] = { 0, 4, 8, 15 }; /* guesses at most */
+static const int32_t ways[N_WAYS] = { 0, 4, 8, 15 }; /* maximum number of draft tokens */
 
 struct ids { int32_t *at; int n; };
 struct way { double ms[RUNS_MOST]; struct timed t; double runs, drafted, accepted; };
@@ -33,7 +33,7 @@ static int read_ids(struct ids *to, const steno_model *m, const char *file)
     return to->n > 0 ? EXIT_MEMORY : EXIT_INPUT;
 }
 
-/* Tokens of both files, by the model's own tokenizer or that of another. */
+/* Tokenize both files with the model's own tokenizer or another model's. */
 static int read_both(struct ids *prompt, struct ids *answer, const struct engine *e, const struct bench_text_opts *o)
 {
     steno_model *m = NULL;
@@ -51,7 +51,7 @@ static int read_both(struct ids *prompt, struct ids *answer, const struct engine
 
 static int measure(struct way *all, steno_session *s, const struct ids *prompt, const struct ids *answer, int runs)
 {
-    for (int k = -1; k < runs; k++) /* once unmeasured */
+    for (int k = -1; k < runs; k++) /* the first run is a warm-up */
         for (int i = 0; i < N_WAYS; i++) {
             steno_timings t = { .size = sizeof t };
             steno_timings_reset(s);

@@ -76,7 +76,7 @@ static void print_languages(int json, const steno_model *m)
 static void plan_line(void *user, const char *line)
 {
     int *n = user;
-    if (*n < 0) { /* -1 - k: lines of text; k lines so far otherwise */
+    if (*n < 0) { /* below 0: print text lines; else the number of JSON lines so far */
         puts(line);
         return;
     }
@@ -122,7 +122,7 @@ static int print_tensors(int json, const struct engine *e)
     return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
 }
 
-/* given: --vocab */
+/* given: the argument of --vocab */
 static void print_facts(int json, const struct engine *e, const char *given)
 {
     steno_model_info i = { .size = sizeof i };
@@ -149,7 +149,7 @@ static void print_facts(int json, const struct engine *e, const char *given)
     fact_text(json, "device", i.device);
     fact_text(json, "cpu_level", i.cpu_level);
     if (i.chat[0]) fact_text(json, "chat_template", i.chat);
-    /* what is heard, token by token, in a language that is asked for */
+    /* whether the model generates text token by token, in a language that can be requested */
     const int decodes = i.n_text_ctx > 0 && option_served(e->model, "prompt_tokens");
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k].value || decodes) fact_int(json, number[k].key, number[k].value);
@@ -171,7 +171,7 @@ int cmd_info(int argc, char **argv)
     if (n > 1) return message_usage("info takes one model, not %d", n);
     if (n == 1 && o.engine.model) return message_usage("the model is given twice: %s and %s", o.engine.model, argv[0]);
     if (n == 1) o.engine.model = argv[0];
-    o.engine.index_only = !o.plan; /* which matrices bear fewer bits is seen in the weights */
+    o.engine.index_only = !o.plan; /* the plan depends on the weights, because it uses fewer bits for some matrices */
     code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     int lines = o.json ? 0 : -1;

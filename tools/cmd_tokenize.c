@@ -1,4 +1,4 @@
-/* steno: the verb tokenize: the tokens of a text, and the text of tokens. SPDX-License-Identifier: MIT */
+/* steno: the verb tokenize: text to tokens and tokens to text. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
 #include "print.h"
@@ -47,7 +47,7 @@ static int no_memory(void)
     return EXIT_MEMORY;
 }
 
-/* A piece as JSON: a string, or a list of bytes where it is a part of a character. */
+/* Print a piece as JSON: a string, or a list of bytes if it is part of a character. */
 static void print_piece(const steno_model *m, int32_t id)
 {
     char s[PIECE_MOST + 1];
@@ -102,7 +102,7 @@ static int tokenize(const steno_model *m, const char *text, const struct opts *o
 
 /* ---- ids to text ------------------------------------------------------------------------------------------------------------- */
 
-/* The next id of "1 2, 3" or "[1, 2]" at *at. @return 1, 0 behind the last, or -1 for what is none: *at is there */
+/* Read the next id of "1 2, 3" or "[1, 2]" at *at. @return 1, 0 at the end, or -1 at a word that is not an id, with *at pointing to it */
 static int next_id(const char **at, int32_t *id)
 {
     *at += strspn(*at, " \t\r\n,[]");
@@ -116,7 +116,7 @@ static int next_id(const char **at, int32_t *id)
     return 1;
 }
 
-/* Are they all tokens of the model? @return EXIT_OK, or EXIT_USAGE after a message */
+/* Check that all ids are tokens of the model. @return EXIT_OK, or EXIT_USAGE after a message */
 static int check_ids(const steno_model *m, const char *at)
 {
     int32_t id;
@@ -169,7 +169,7 @@ static int decode(const steno_model *m, const char *ids, const struct opts *o)
     return code == EXIT_OK ? message_flush() : code;
 }
 
-/* The text that an operand stands for, in malloc'd memory. @return EXIT_OK, or the exit code to end with */
+/* Read the text of an operand into malloc'd memory. @return EXIT_OK, or the exit code to end with */
 static int take_text(char **text, const char *operand)
 {
     char why[TEXT_FILE_WHY];

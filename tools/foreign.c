@@ -1,7 +1,8 @@
-/* steno: words of other programs on steno's own command line. SPDX-License-Identifier: MIT
+/* steno: options of other programs on steno's own command line. SPDX-License-Identifier: MIT
  *
- * The words are walked as the parser will walk them, so that a value is not taken for an option, and written again as they are typed here.
- * Formats are gathered, because here they are one option; results that another program writes beside the sound go to its folder. */
+ * The words are walked in the parser's order, so a value is not mistaken for an option, and are rewritten as steno options. Output
+ * formats are collected, because steno has one option for all of them. If the other program writes its results beside the sound file,
+ * the rewritten command names the folder of that file. */
 #include "foreign.h"
 #include "dialects.h"
 #include "message.h"
@@ -13,21 +14,22 @@
 #include <sys/stat.h>
 
 enum { NAME_SZ = 64, NAMES_SZ = 160, FORMATS_SZ = 96 };
-enum { VALUES = N_FOREIGN_PROGRAMS, NOBODY }; /* beside the programs: an option of ours with Python's value; a word with a dash too few */
+/* beside the programs: a steno option with a Python value; a steno option with a missing dash */
+enum { VALUES = N_FOREIGN_PROGRAMS, NOBODY };
 
 struct foreign {
     const struct args *args;
     int argc;
     char **argv;
-    struct sink_memory text;    /* the command, as it is typed here */
-    struct sink line;           /* into it */
-    char names[NAMES_SZ];       /* the words that are not ours */
-    char formats[FORMATS_SZ];   /* of ours and of theirs, separated by commas */
-    const char *as, *input;     /* name of the results; the first sound */
-    const char *verb, *reason;  /* that it should have been; why there is nothing here for a word */
+    struct sink_memory text;    /* the command in steno's options */
+    struct sink line;           /* writes to `text` */
+    char names[NAMES_SZ];       /* the words that are not steno's */
+    char formats[FORMATS_SZ];   /* separated by commas, from both kinds of options */
+    const char *as, *input;     /* base name of the results; the first sound file */
+    const char *verb, *reason;  /* the verb to use instead; why steno has no equivalent for a word */
     char reason_of[NAME_SZ], nothing[NAME_SZ];
-    unsigned programs;          /* bits of enum foreign_program, and of VALUES */
-    int n, writes_files, has_dir; /* words that are not ours; whether they write files; a folder is named */
+    unsigned programs;          /* bits of enum foreign_program and VALUES */
+    int n, writes_files, has_dir; /* number of words that are not steno's; 1: they write files; 1: a folder is named */
 };
 
 static const struct { const char *name, *dialect; } programs[N_FOREIGN_PROGRAMS] = {
@@ -37,7 +39,7 @@ static const struct { const char *name, *dialect; } programs[N_FOREIGN_PROGRAMS]
     [FOREIGN_FUNASR] = { "FunASR", "funasr" },
 };
 
-/* ---- the command as it is typed here ----------------------------------------------------------------------------------------- */
+/* ---- the command in steno's options ------------------------------------------------------------------------------------------ */
 
 static void put_word(struct foreign *f, const char *word)
 {
@@ -51,7 +53,7 @@ static void add_format(struct foreign *f, const char *name)
     snprintf(f->formats + n, FORMATS_SZ - n, "%s%s", n ? "," : "", name);
 }
 
-/* The words of `here`, with the value where % stands in them. */
+/* Write the words of `here`; % is replaced by the value. */
 static void put_words(struct foreign *f, const char *here, const char *value)
 {
     char word[4096];
@@ -61,13 +63,13 @@ static void put_words(struct foreign *f, const char *here, const char *value)
         if (n == 3 && !memcmp(p, "%ms", 3)) snprintf(word, sizeof word, "%g", strtod(value, NULL) / 1000);
         else if (mark) snprintf(word, sizeof word, "%.*s%s", (int)(mark - p), p, value);
         else snprintf(word, sizeof word, "%.*s", (int)n, p);
-        if (mark && mark == p && !f->input && n == 1 && p == here) f->input = value; /* a sound */
+        if (mark && mark == p && !f->input && n == 1 && p == here) f->input = value; /* the value is a sound file */
         put_word(f, word);
         p += n + strspn(p + n, " ");
     }
 }
 
-/* The folder of a path, as put_word takes it: "." where it has none. */
+/* The folder of a path as put_word quotes it; "." if the path has none. */
 static void put_folder(struct foreign *f, const char *path)
 {
     char dir[4096];
@@ -94,7 +96,7 @@ static void put_results(struct foreign *f)
     put_word(f, template);
 }
 
-/* ---- what words are ---------------------------------------------------------------------------------------------------------- */
+/* ---- classification of words ------------------------------------------------------------------------------------------------- */
 
 static void note(struct foreign *f, const char *word, int of)
 {
@@ -115,7 +117,7 @@ static int is_file(const char *word)
     return stat(word, &st) == 0;
 }
 
-/* "--Fp16_x=5" is "--fp16-x" in `name`, and its value. @return the value, NULL: none is joined to it */
+/* Split "--Fp16_x=5": `name` receives "--fp16-x". @return the value after "=", or NULL */
 static const char *split(char name[NAME_SZ], const char *word)
 {
     const char *eq = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
@@ -136,7 +138,7 @@ static int is_number(const char *word)
     return end != word && !*end;
 }
 
-/* A file of weights, or what has no ending: a folder. */
+/* A model is a file of weights, or a name without an ending, which is a folder. */
 static int looks_like_model(const char *word)
 {
     static const char *const ends[] = { ".gguf", ".bin", ".onnx", ".pt", ".safetensors" };
@@ -146,7 +148,7 @@ static int looks_like_model(const char *word)
     return !dot && slash;
 }
 
-/* Whether a value is the row's; `next` is NULL where none follows. */
+/* Does the value match the row? `next` is NULL at the last word. */
 static int takes(const struct foreign_word *w, const char *next)
 {
     const char *v = w->value;
@@ -159,7 +161,7 @@ static int takes(const struct foreign_word *w, const char *next)
     return strcmp(v, "%") == 0 || strcmp(v, next) == 0;
 }
 
-/* An option of that name is ours, and the row has no rule for its value. */
+/* Is it a steno option's name, and has the row no rule for its value? */
 static int is_ours(const struct foreign *f, const struct foreign_word *w)
 {
     char name[NAME_SZ];
@@ -182,7 +184,7 @@ static int named(const struct foreign_word *w, const char *word, int exact)
     return strcmp(a, b) == 0;
 }
 
-/* The row of a word, NULL: it has none. `value` receives its value, `used` the words that it takes. */
+/* Find the row of a word. `value` receives its value, `used` the number of words. @return NULL if no row matches */
 static const struct foreign_word *find_word(const struct foreign *f, int i, const char **value, int *used)
 {
     char name[NAME_SZ];
@@ -203,7 +205,7 @@ static const struct foreign_word *find_word(const struct foreign *f, int i, cons
     return NULL;
 }
 
-/* ---- what they are of the verb ----------------------------------------------------------------------------------------------- */
+/* ---- equivalents that depend on the verb ------------------------------------------------------------------------------------- */
 
 static int is_said_by_verb(const struct foreign *f, const char *here)
 {
@@ -222,7 +224,7 @@ static int transcribes(const struct foreign *f)
     return strcmp(f->args->verb, "transcribe") == 0 || strcmp(f->args->verb, "translate") == 0;
 }
 
-/* Has the verb every option of the words? */
+/* Does the verb have every option in `here`? */
 static int has_options(const struct foreign *f, const char *here)
 {
     char word[NAME_SZ];
@@ -235,7 +237,7 @@ static int has_options(const struct foreign *f, const char *here)
     return 1;
 }
 
-/* A format: the verb's own, or an object in place of lines. */
+/* A format: the verb's own, or --json if the verb has that instead. */
 static const char *format_here(const struct foreign *f, const char *here)
 {
     char word[ARG_WORD_SZ];
@@ -245,7 +247,7 @@ static const char *format_here(const struct foreign *f, const char *here)
     return strncmp(here, ":json", 5) == 0 && find_ours(f, "json") ? "--json" : NULL;
 }
 
-/* Where a verb has other words for what is the same. */
+/* Verbs with other options for the same thing. */
 static const struct { const char *verb, *there, *here; } of_verbs[] = {
     { "vad", "--vad silero", "" },
     { "vad", "--vad-model %", "-m %" },
@@ -254,7 +256,7 @@ static const struct { const char *verb, *there, *here; } of_verbs[] = {
     { "align", "--word-timestamps --alignment-heads %", "--alignment-heads %" },
 };
 
-/* What stands for a row's words behind the verb, NULL: it has nothing of the kind. */
+/* The words of a row for this verb; NULL if the verb has no equivalent. */
 static const char *words_of_verb(const struct foreign *f, const char *here)
 {
     if (!*here || here[0] == '!') return here;
@@ -296,9 +298,9 @@ static void take_word(struct foreign *f, const struct foreign_word *w, const cha
     else put_words(f, here, value);
 }
 
-/* ---- words of ours with values of theirs ------------------------------------------------------------------------------------- */
+/* ---- steno options with foreign values --------------------------------------------------------------------------------------- */
 
-/* 1: true, 0: false, -1: neither, or a file of that name */
+/* 1: true, 0: false, -1: neither, or a file with that name */
 static int truth(const char *word)
 {
     const int yes = word && (strcmp(word, "True") == 0 || strcmp(word, "true") == 0);
@@ -313,7 +315,7 @@ static void note_value(struct foreign *f, const char *option, const char *value)
     note(f, both, VALUES);
 }
 
-/* A flag. @return words taken */
+/* Handle a flag. @return the number of words used */
 static int take_flag(struct foreign *f, const struct arg *r, int on, const char *option, const char *joined, const char *next)
 {
     char word[NAME_SZ + 8];
@@ -328,7 +330,7 @@ static int take_flag(struct foreign *f, const struct arg *r, int on, const char 
     return joined ? 1 : 2;
 }
 
-/* An option with a value. @return words taken */
+/* Handle an option with a value. @return the number of words used */
 static int take_option(struct foreign *f, const struct arg *r, const char *option, const char *joined, const char *next)
 {
     const char *value = joined ? joined : next;
@@ -348,7 +350,7 @@ static int take_option(struct foreign *f, const struct arg *r, const char *optio
     return joined || !value ? 1 : 2;
 }
 
-/* "--name" or "--name=value". @return words taken */
+/* Handle "--name" or "--name=value". @return the number of words used */
 static int walk_long(struct foreign *f, const char *word, const char *next)
 {
     char name[NAME_SZ];
@@ -361,7 +363,7 @@ static int walk_long(struct foreign *f, const char *word, const char *next)
     return 1;
 }
 
-/* The option that "-output" and the like were meant as, NULL: it is letters. */
+/* The long option meant by "-output" and similar; NULL if the word is a group of letters. */
 static const struct arg *meant_long(const struct foreign *f, const char *word)
 {
     char name[NAME_SZ];
@@ -373,7 +375,7 @@ static const struct arg *meant_long(const struct foreign *f, const char *word)
     return NULL;
 }
 
-/* "-x", "-xvalue", "-x value" or "-xyz". @return words taken */
+/* Handle "-x", "-xvalue", "-x value" or "-xyz". @return the number of words used */
 static int walk_short(struct foreign *f, const char *word, const char *next)
 {
     char name[NAME_SZ + 2];
@@ -419,7 +421,7 @@ static void walk(struct foreign *f)
     }
 }
 
-/* ---- the answer -------------------------------------------------------------------------------------------------------------- */
+/* ---- the reply --------------------------------------------------------------------------------------------------------------- */
 
 static int answer(struct foreign *f)
 {

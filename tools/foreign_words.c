@@ -1,7 +1,7 @@
-/* steno: options of other programs, and what they are here. SPDX-License-Identifier: MIT
+/* steno: options of other programs and their steno equivalents. SPDX-License-Identifier: MIT
  *
- * A long option that is called the same here ("--beam-size") is ours, whatever its row says, unless the row names a value that it does not
- * take here. True, False and None behind options of ours need no row (foreign.c). */
+ * A long option that steno has under the same name ("--beam-size") counts as steno's option, unless its row names a value that steno
+ * does not accept. True, False and None after a steno option need no row (foreign.c). */
 #include "foreign.h"
 
 #define CPP(there, value, here) { there, value, here, FOREIGN_WHISPER_CPP }
@@ -9,12 +9,12 @@
 #define FAST(there, value, here) { there, value, here, FOREIGN_FASTER }
 #define FUN(there, value, here) { there, value, here, FOREIGN_FUNASR }
 
-/* Both spellings of an option of whisper.cpp. */
+/* An option of whisper.cpp with two spellings. */
 #define CPP2(letters, name, value, here) CPP(letters, value, here), CPP(name, value, here)
-/* An option of Python that is on or off. */
+/* A Python option that is on or off. */
 #define SWITCH(F, there, on, off) F(there, "True", on), F(there, "False", off), F(there, "true", on), F(there, "false", off)
 
-#define ON_CPU "" /* where to compute: there is nothing else in this version */
+#define ON_CPU "" /* selects a device: steno computes on the CPU only */
 #define NO_NGRAMS "!a window that repeats itself is decoded again here (--compression-ratio-threshold)"
 #define NO_SPEAKERS "!speakers are distinguished by channels only (--diarize)"
 #define MICROPHONE "!a microphone comes through a pipe: arecord -f S16_LE -r 16000 | steno stream"
@@ -22,7 +22,8 @@
 #define OTHER_CACHE "!the caches are named by the environment: HF_HUB_CACHE, XDG_CACHE_HOME; -m takes a path, too"
 
 const struct foreign_word foreign_words[] = {
-    /* whisper.cpp: what is written. Letters that mean something here ("-lpt": Portuguese) are its own where a number follows */
+    /* whisper.cpp: output formats. Letters that also mean something in steno ("-lpt": Portuguese) count as whisper.cpp's if a number
+     * follows */
     CPP2("-otxt", "--output-txt", 0, ":txt"),
     CPP2("-osrt", "--output-srt", 0, ":srt"),
     CPP2("-ovtt", "--output-vtt", 0, ":vtt"),
@@ -35,10 +36,10 @@ const struct foreign_word foreign_words[] = {
     CPP2("-f", "--file", FOREIGN_PATH, "%"),
     CPP("--file", "%", "%"),
     CPP2("-fp", "--font-path", "%", "--font %"),
-    CPP2("-nt", "--no-timestamps", 0, ""), /* text has none here */
+    CPP2("-nt", "--no-timestamps", 0, ""), /* steno's text has no timestamps */
     CPP2("-ls", "--log-score", 0, "--log-scores"),
     CPP2("-on", "--offset-n", FOREIGN_NUMBER, "--offset-n %"),
-    /* how long, how many */
+    /* lengths and counts */
     CPP2("-ml", "--max-len", FOREIGN_NUMBER, "--max-len %"),
     CPP2("-sow", "--split-on-word", 0, "--split-on-word"),
     CPP2("-bs", "--beam-size", "%", "--beam-size %"),
@@ -55,7 +56,7 @@ const struct foreign_word foreign_words[] = {
     CPP2("-tp", "--temperature", "%", "--temperature %"),
     CPP2("-tpi", "--temperature-inc", "%", "--temperature-increment-on-fallback %"),
     CPP2("-nf", "--no-fallback", 0, "--temperature-increment-on-fallback 0"),
-    /* what is done */
+    /* tasks */
     CPP2("-tr", "--translate", 0, "--task translate"),
     CPP2("-di", "--diarize", 0, "--diarize"),
     CPP2("-tdrz", "--tinydiarize", 0, "--tinydiarize"),
@@ -63,13 +64,13 @@ const struct foreign_word foreign_words[] = {
     CPP("--prompt", "%", "--initial-prompt %"),
     CPP2("-sns", "--suppress-nst", 0, "--suppress-non-speech"),
     CPP2("-dtw", "--dtw", "%", "--word-timestamps --alignment-heads %"),
-    /* what is shown */
+    /* console output */
     CPP2("-np", "--no-prints", 0, "-q"),
     CPP2("-ps", "--print-special", 0, "--print-special"),
     CPP2("-pc", "--print-colors", 0, "--print-colors"),
     CPP2("-pp", "--print-progress", 0, "--progress lines"),
     CPP2("-debug", "--debug-mode", 0, "-v"),
-    /* where it is computed */
+    /* device */
     CPP2("-ng", "--no-gpu", 0, ON_CPU),
     CPP("-dev", "%", ON_CPU),
     CPP("--device", "0", ON_CPU),
@@ -91,13 +92,13 @@ const struct foreign_word foreign_words[] = {
     /* openai-whisper */
     SWITCH(OAI, "--fp16", "", "--compute f32"),
     OAI("--model_dir", "%", "!-m takes the path of the file itself, or a name in the caches, ~/.cache/whisper among them"),
-    OAI("-output", "%", "-o %"), /* what is shorter than --output_dir */
+    OAI("-output", "%", "-o %"), /* abbreviation of --output_dir */
     OAI("-out", "%", "-o %"),
     OAI("--device", "cuda", ON_CPU),
     OAI("--device", "cuda:0", ON_CPU),
     OAI("--device", "mps", ON_CPU),
 
-    /* whisper-ctranslate2, faster-whisper-xxl and their like */
+    /* whisper-ctranslate2, faster-whisper-xxl and similar programs */
     FAST("--model_directory", "%", "-m %"),
     FAST("--compute_type", "int8", "--compute int8"),
     FAST("--compute_type", "int8_float32", "--compute int8"),
@@ -145,7 +146,7 @@ const struct foreign_word foreign_words[] = {
     FAST("--live_input_device_sample_rate", "%", MICROPHONE),
     FAST("--standard", 0, "--word-timestamps --max-line-width 42 --max-line-count 2"),
 
-    /* FunASR: its runtime's programs, and its command line of settings */
+    /* FunASR: the programs of its runtime, and its command line of settings */
     FUN("-a", "%", "%"),
     FUN("--srt", 0, ":srt"),
     FUN("--vad", FOREIGN_PATH, "--vad fsmn --vad-model %"),

@@ -1,30 +1,31 @@
-/* steno: which model is taken when none is named. SPDX-License-Identifier: MIT
+/* steno: automatic choice of a model. SPDX-License-Identifier: MIT
  *
- * The best one that fits memory and is not slower than speech here. How good a model is says its size's name; what it computes and reads
- * for a window of 30 s is a table, too. How much of that this machine does in a second is measured once (machine_speed.h); where that
- * cannot be, it is what "steno bench" says of processors of its level. So the same machine always takes the same model. */
+ * Chooses the best model that fits into memory and runs at least in real time on this machine. Quality follows from the model's size
+ * name. A table holds its operations and bytes per 30 s window. The machine's speed is measured once (machine_speed.h); if that is
+ * impossible, the figures of "steno bench" for processors of its level are used. The choice is therefore always the same on one machine. */
 #ifndef STENO_TOOLS_MODEL_CHOICE_H
 #define STENO_TOOLS_MODEL_CHOICE_H
 #include <stdint.h>
 
 struct choice_host {
-    double gflops, gbytes; /* in a second, on all threads */
-    int64_t memory;        /* that this process may have, 0: not known */
+    double gflops, gbytes; /* per second, on all threads */
+    int64_t memory;        /* memory available to this process, 0: unknown */
 };
-void choice_host_get(struct choice_host *h); /* by the level */
+void choice_host_get(struct choice_host *h); /* Fill in the figures of the CPU level. */
 
 struct choice {
-    int quality;     /* more is better */
-    double speed;    /* seconds of speech in a second */
-    int64_t memory;  /* bytes, about */
+    int quality;     /* higher is better */
+    double speed;    /* seconds of speech per second */
+    int64_t memory;  /* approximate number of bytes */
     int fits;
-    int64_t size;    /* of the file */
+    int64_t size;    /* file size in bytes */
     const char *path;
 };
 
-/* Judge the Whisper model at `path` by its name and size. */
+/* Rate the Whisper model at `path` by its name and size. */
 void choice_judge(struct choice *c, const char *path, int64_t size, const struct choice_host *h);
 
-/* Which goes first: for qsort over struct choice. Those that fit and keep up go by quality, then those that do not keep up by speed. */
+/* Comparison function for qsort over struct choice. Models that fit and reach real time come first, by quality; slower models follow by
+ * speed. */
 int choice_order(const void *a, const void *b);
 #endif

@@ -1,4 +1,4 @@
-/* steno: a model that is written: one file, or a folder of files. SPDX-License-Identifier: MIT */
+/* steno: output of a model: one file, or a folder of files. SPDX-License-Identifier: MIT */
 #include "model_out.h"
 #include "path.h"
 #include "signals.h"
@@ -11,7 +11,7 @@
 
 struct model_out_part { char *path, *data; size_t n, cap; };
 
-/* What a process that was killed has left beside the file. */
+/* Remove temporary files that a killed process left beside the file. */
 static void sweep_beside(const char *to)
 {
     const char *slash = strrchr(to, '/');
@@ -63,7 +63,7 @@ static struct model_out_part *last_part(const struct model_out *o)
     return o->n_parts ? &o->part[o->n_parts - 1] : NULL;
 }
 
-/* The file in hand turns out to be the last, or large: its bytes go to disk from here on. */
+/* The current file is the last one, or large: write its bytes to disk from here on. */
 static int spill(struct model_out *o)
 {
     struct model_out_part *p = last_part(o);
@@ -132,15 +132,15 @@ static int put_part(const struct model_out_part *p)
     return atomic_file_commit(&file);
 }
 
-/* From here on the model is there as a whole, and a signal removes none of it. */
+/* The model is now complete, so a signal removes none of its files. */
 static void keep_names(const struct model_out *o)
 {
     for (int i = 0; i < o->n_parts; i++) signals_remove(o->part[i].path, 0);
     if (o->is_folder) signals_remove(o->to, 0);
 }
 
-/* The last file makes a folder whole: between that and keep_names a signal only asks. What is written is on the disk before, since the
- * disk may take long. */
+/* The last file completes a folder. Between that and keep_names a signal only sets a flag. All bytes are synced before, because a sync
+ * may take long. */
 static int put_folder(struct model_out *o)
 {
     for (int i = 0; i < o->n_parts - 1; i++)

@@ -1,9 +1,8 @@
-/* steno: finding a model. SPDX-License-Identifier: MIT
+/* steno: find and open a model. SPDX-License-Identifier: MIT
  *
- * Order: -m (a path, or a name in the caches), STENO_MODEL (likewise), then the best one in the caches that fits this machine
- * (model_choice.h) and opens. The caches are those of this program and of its relatives, so that a model that is on the machine is found.
- * The built-in model is never chosen silently: it knows digits only. Its vocabulary is whole, though, and serves multilingual models that
- * carry none. */
+ * Order: -m (a path, or a name in the caches), STENO_MODEL (in the same form), then the best model in the caches that fits this machine
+ * (model_choice.h) and can be opened. The caches searched are those of steno and of related programs. The built-in model recognises
+ * digits only, so it is never chosen silently. Its vocabulary is complete and serves multilingual models that carry none. */
 #include "models.h"
 #include "option_names.h"
 #include "hub_env.h"
@@ -36,14 +35,14 @@ struct candidate {
 struct found {
     struct candidate *c;
     size_t n, cap;
-    int no_memory; /* something may be missing */
+    int no_memory; /* 1: memory ran out, models may be missing */
 };
 
 /* ---- folders ----------------------------------------------------------------------------------------------------------------- */
 
-enum { HERE = 3, HUB, N_CACHES = HUB }; /* ./models, where only ggml-*.bin counts; Hugging Face's cache, which has its own order */
+enum { HERE = 3, HUB, N_CACHES = HUB }; /* ./models, where only ggml-*.bin counts; Hugging Face's cache has its own order */
 
-/* Folder `i`, or NULL when the environment names none, or with errno ENOMEM. */
+/* Folder `i`; NULL if the environment names none, or with errno ENOMEM. */
 static char *cache_dir(int i)
 {
     static const char *const sub[N_MODEL_FOLDERS] = { "steno", "whisper.cpp", "whisper" };
@@ -74,7 +73,7 @@ static int is_model_name(const char *name, int only_ggml)
     return ends_in(name, ".bin") || ends_in(name, ".pt");
 }
 
-/* Its content tells a model from whatever else ends so. */
+/* Checks the content, because other files have the same endings. */
 static int is_model(const char *path, int *no_memory)
 {
     steno_kind k = { .size = sizeof k };
@@ -108,7 +107,7 @@ static void add_file(struct found *f, char *path)
     else free(path);
 }
 
-/* Largest first; by name where sizes are equal, so that the choice does not depend on the order of a directory. */
+/* Largest first. Equal sizes are sorted by name, so the choice does not depend on directory order. */
 static int by_size(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -145,7 +144,7 @@ static int exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* ggml-NAME.bin, NAME.bin, NAME.pt, NAME.gguf or NAME in folder `i`. @return malloc'd path, or NULL */
+/* Find ggml-NAME.bin, NAME.bin, NAME.pt, NAME.gguf or NAME in folder `i`. @return malloc'd path, or NULL */
 static char *find_in(int i, const char *name, int *no_memory)
 {
     static const struct { const char *begin, *end; } form[] = {
@@ -166,12 +165,12 @@ static char *find_in(int i, const char *name, int *no_memory)
     return path;
 }
 
-/* "base" is a file of that name in ./models or the program's own folder, then in the caches of the hubs' clients, where openai/whisper-base
- * has this name, too, then in those of other programs. @return malloc'd path, or NULL */
+/* Search order for "base": a file of that name in ./models and in steno's own folder; the hub clients' caches, where it also means
+ * openai/whisper-base; the folders of other programs. @return malloc'd path, or NULL */
 static char *find_name(const char *name, int *no_memory)
 {
     static const int first[] = { HERE, 0 }, last[] = { 1, 2 };
-    struct models_alias also; /* "turbo" is ggml-large-v3-turbo.bin, too */
+    struct models_alias also; /* "turbo" also means ggml-large-v3-turbo.bin */
     char *path = NULL;
     models_hub_alias(&also, name);
     const char *const called[] = { name, also.name, also.file };
@@ -190,7 +189,7 @@ char *models_find(const char *name)
     return path;
 }
 
-/* models_find has just returned NULL. @return the exit code to end with, or EXIT_OK: it is there now */
+/* Call after models_find returned NULL. @return the exit code to end with, or EXIT_OK if the model was downloaded */
 static int tell_missing(const char *name)
 {
     struct found f;
@@ -224,7 +223,7 @@ static int tell_missing(const char *name)
 
 /* ---- the built-in model ------------------------------------------------------------------------------------------------------ */
 
-/* "<parent of the program's folder, repeatedly>/name" for the first that exists: a build folder inside the source tree, or bin/. */
+/* Search "name" in each parent of the program's folder. This works for a build folder inside the source tree, and for bin/. */
 static char *find_upward(const char *name)
 {
     char exe[PATH_MAX];
@@ -240,7 +239,7 @@ static char *find_upward(const char *name)
     return NULL;
 }
 
-/* @return malloc'd path, or NULL: there is none, or errno is ENOMEM */
+/* @return malloc'd path, or NULL if there is none or errno is ENOMEM */
 static char *find_data(const char *installed, const char *in_tree)
 {
     errno = 0;
@@ -266,8 +265,8 @@ char *models_demo_audio(void)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-/* Places where a vocabulary may be when a model carries none and none lies beside it: vocabularies alone, model folders, then files, small
- * ones first; at the end the built-in model. */
+/* Collect possible vocabularies for a model that neither carries one nor has one beside it. Order: vocabulary files, model folders,
+ * model files with small ones first, the built-in model. */
 static void vocabularies(struct found *f)
 {
     struct found alone = { .n = 0 };
@@ -307,7 +306,7 @@ int models_open_file(steno_model **out, char **vocab, const char *path, const ch
         p.vocab = f.c[i].path;
         rc = steno_model_open(out, path, &p, &reason);
         if (rc == STENO_OK && vocab) *vocab = strdup(f.c[i].path);
-        if (rc != STENO_OK && !strstr(reason.text, f.c[i].path)) { /* the model's own fault, not the vocabulary's */
+        if (rc != STENO_OK && !strstr(reason.text, f.c[i].path)) { /* the model is faulty, not the vocabulary */
             *e = reason;
             break;
         }
@@ -324,17 +323,17 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     if (rc == STENO_OK && at->vocab && !c->quiet)
         message("vocabulary: %s (the model has none; --vocab selects another)", at->vocab);
     if (rc == STENO_ENOVOCAB && !c->vocab) {
-        const char *where = strstr(e.text, "openai-whisper"); /* of Whisper's models alone */
+        const char *where = strstr(e.text, "openai-whisper"); /* applies to Whisper models only */
         message("%s: the model has no vocabulary, and none on this machine fits; give one with --vocab: a vocabulary file, a tokenizer "
                 "folder or a model that has one%s%s", path, where ? "; " : "", where ? where : "");
         return EXIT_MODEL;
     }
     char reason[OPTION_TEXT_SZ];
     if (rc == STENO_EARG) return message_model_error(NULL, rc, option_reason(reason, c->given, e.text));
-    return rc == STENO_OK ? EXIT_OK : message_model_error(path, rc, e.text); /* which may begin with a word that is an option's, too */
+    return rc == STENO_OK ? EXIT_OK : message_model_error(path, rc, e.text); /* the path may begin with a word that is also an option */
 }
 
-/* All that were found, in the order in which they are tried. @return malloc'd list, or NULL */
+/* All candidates, in the order in which they are tried. @return malloc'd list, or NULL */
 static struct choice *in_order(const struct found *f, const steno_model_params *p)
 {
     struct machine_speed is;
@@ -342,7 +341,7 @@ static struct choice *in_order(const struct found *f, const steno_model_params *
     struct choice *c = calloc(f->n + 1, sizeof *c);
     if (!c) return NULL;
     choice_host_get(&host);
-    char *own = f->n > 1 ? cache_dir(0) : NULL; /* where there is one model, nothing is to be chosen */
+    char *own = f->n > 1 ? cache_dir(0) : NULL; /* with a single model there is no choice to make */
     if (own && machine_speed_get(&is, own, p)) host.gflops = is.gflops, host.gbytes = is.gbytes;
     free(own);
     for (size_t i = 0; i < f->n; i++) choice_judge(&c[i], f->c[i].path, f->c[i].size, &host);
@@ -381,7 +380,7 @@ int models_open_best(steno_model **out, struct model_found *at, const char *voca
 
 struct passed { int quiet, n; steno_error first; char path[PATH_MAX]; const struct args_given *given; };
 
-/* A file that does not open is told at once; of quiet ones the first is kept, for the case that none opens. */
+/* A file that cannot be opened is reported at once. In quiet mode only the first reason is kept, and printed if no model opens. */
 static void tell_passed(void *user, const char *path, int status, const char *reason)
 {
     struct passed *t = user;
@@ -395,7 +394,7 @@ static void tell_passed(void *user, const char *path, int status, const char *re
     t->n++;
 }
 
-/* Small ones keep up many times over, which tells nobody anything. */
+/* Small models are many times faster than speech, so their speed is not printed. */
 static void tell_choice(const struct model_found *at)
 {
     const char *path = at->path ? at->path : "";

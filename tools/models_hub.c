@@ -1,4 +1,4 @@
-/* steno: models in the caches of the hubs, for those who look for one. SPDX-License-Identifier: MIT */
+/* steno: look up models in the caches of the hubs. SPDX-License-Identifier: MIT */
 #include "models_hub.h"
 #include "cmd_models.h"
 #include "folder.h"
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ggml-NAME.bin, NAME.gguf or NAME itself in any snapshot. */
+/* Find ggml-NAME.bin, NAME.gguf or NAME in any snapshot. */
 static char *find_file(const struct hub_cache *c, const char *name, struct hub_error *e)
 {
     static const struct { const char *begin, *end; } form[] = { { "ggml-", ".bin" }, { "", ".bin" }, { "", ".gguf" }, { "", "" } };
@@ -31,7 +31,7 @@ static char *find_file(const struct hub_cache *c, const char *name, struct hub_e
     return NULL;
 }
 
-/* NAME of ORG/NAME, of whatever ORG: both hubs have the same models under other ones (iic, FunAudioLLM). */
+/* Find ORG/NAME for any ORG, because the two hubs have the same models under different organisations (iic, FunAudioLLM). */
 static char *find_name(const struct hub_cache *c, const char *name, struct hub_error *e)
 {
     char *path = NULL;
@@ -70,7 +70,7 @@ static char *find_in(const struct hub_cache *c, const char *name, struct hub_err
     return path;
 }
 
-/* Both caches; 0 after want of memory, which is noted. */
+/* Read both caches. @return 0 after out of memory, which *no_memory records */
 static int read_caches(struct hub_cache *c, int *no_memory)
 {
     struct hub_env env;
@@ -102,7 +102,7 @@ void models_hub_alias(struct models_alias *out, const char *name)
     if (hub_is_single(k.file)) snprintf(out->file, sizeof out->file, "%s", k.file);
 }
 
-/* Models of other tasks have names of their own. */
+/* Models of other tasks have other names. */
 static int may_be_whisper(const char *file)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
@@ -139,7 +139,7 @@ char *models_hub_cache(int hub)
     return dir;
 }
 
-/* Of a folder with Hugging Face's settings, or MLX's: the first bytes of them say of which family it is. */
+/* Does the folder hold a Whisper model? The first bytes of its Hugging Face or MLX settings name the family. */
 static int is_whisper(const char *folder, int *no_memory)
 {
     char text[1 << 14], *path = hub_format("%s/config.json", folder);
@@ -159,7 +159,7 @@ static int is_whisper(const char *folder, int *no_memory)
     return is;
 }
 
-/* Bytes of the weights that a loader reads. */
+/* Size of the weights that a loader reads, in bytes. */
 static int64_t weights_size(const char *folder, int *no_memory)
 {
     struct names files;
@@ -169,7 +169,7 @@ static int64_t weights_size(const char *folder, int *no_memory)
     for (size_t i = 0; i < files.n; i++) {
         struct stat st;
         const size_t n = strlen(files.name[i]);
-        if (strncmp(files.name[i], "model.fp32", 10) == 0) continue; /* a second copy */
+        if (strncmp(files.name[i], "model.fp32", 10) == 0) continue; /* a second copy of the same weights */
         const int is_mlx = strcmp(files.name[i], "weights.safetensors") == 0 || strcmp(files.name[i], "weights.npz") == 0;
         if (!is_mlx && (strncmp(files.name[i], "model", 5) != 0 || n < 12 || strcmp(files.name[i] + n - 12, ".safetensors") != 0)) continue;
         char *path = hub_format("%s/%s", folder, files.name[i]);
@@ -181,7 +181,7 @@ static int64_t weights_size(const char *folder, int *no_memory)
     return size;
 }
 
-/* A model of a snapshot, where it is Whisper's: a ggml file, or the folder with "" as its name. */
+/* Pass on a Whisper model of a snapshot: a ggml file, or the folder, with "" as its name. */
 static void tell_whisper(const struct hub_snapshot *s, const char *file, void (*each)(void *user, char *path, int64_t size), void *user,
                          int *no_memory)
 {
@@ -238,7 +238,7 @@ static int fetch(const char *name)
     return code;
 }
 
-/* Bytes of all its files that the table knows. */
+/* Size of all files that the table has for the model, in bytes. */
 static int64_t size_of(const struct hub_known *k)
 {
     struct hub_known row;
@@ -247,7 +247,7 @@ static int64_t size_of(const struct hub_known *k)
     return size;
 }
 
-/* The name of the table that a mistyped one is most like. @return 1, or 0: there is none */
+/* Find the table's name that is most similar to a mistyped one. @return 1, or 0 if there is none */
 static int find_near(struct hub_known *near, const char *name)
 {
     struct hub_known known;
@@ -261,7 +261,7 @@ static int find_near(struct hub_known *near, const char *name)
     return best >= 0;
 }
 
-/* A name that is a file's: the length of it without its ending, 0: it has none of these. */
+/* If the name is a file name, its length without the ending; else 0. */
 static int stem_length(const char *file)
 {
     static const char *const end[] = { ".bin", ".pt", ".gguf", ".onnx", ".safetensors" };
@@ -271,7 +271,7 @@ static int stem_length(const char *file)
     return 0;
 }
 
-/* "models/ggml-base.en.bin", where another program keeps it: the model of the table that such a file is. @return 1, or 0: none of it */
+/* For a file that another program stores, such as "models/ggml-base.en.bin": find the table's model. @return 1, or 0 if there is none */
 static int find_of_file(struct hub_known *k, const char *path)
 {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;

@@ -17,12 +17,12 @@ static void print_wrong(void *user, const char *why)
     puts(why);
 }
 
-/* What is to be looked at. */
+/* What to verify or remove. */
 struct look {
-    const char *name; /* NULL: all */
+    const char *name; /* NULL: all models */
     struct hub_verified v;
     struct hub_judge judge;
-    int n; /* models that were found */
+    int n; /* number of models found */
 };
 
 static int verify_plain(void *user, const char *path, const char *file, struct hub_error *e)
@@ -45,7 +45,7 @@ static int verify_snapshots(struct look *l, const struct hub_cache *cache, const
     return rc;
 }
 
-/* A path, or a name wherever it is found. */
+/* Verify a path, or a name in every place where it is found. */
 static int verify_one(struct look *l, const struct hub_cache *cache, struct hub_error *e)
 {
     struct hub_spec spec = { .id = "" };
@@ -83,7 +83,7 @@ int models_verify(const struct models_call *c)
     return v->n_wrong ? EXIT_MODEL : flushed;
 }
 
-/* A terminal is asked; elsewhere --yes says it. */
+/* Ask if there is a terminal; otherwise --yes is required. */
 static int may_remove(const struct models_call *c, const char *name, int n, int64_t bytes)
 {
     char line[16] = "";

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is shown while a file comes. */
+/* Progress of a download. */
 struct show {
     const struct models_call *c;
     const char *repo, *commit;
-    char file[256]; /* the one in hand; "": none. Its owner may be gone when an error is told */
+    char file[256]; /* current file, "": none. A copy, because its owner may be freed when an error is reported */
     int64_t total, begun_at, begun_us, drawn_us;
     int bar;
 };
@@ -45,7 +45,7 @@ static void on_start(void *user, const char *file, int64_t total)
     event(s, "start", 0, total, NULL);
 }
 
-/* "model.safetensors 37% of 151.1 MB, 10.2 MB/s", ten times a second. */
+/* Print "model.safetensors 37% of 151.1 MB, 10.2 MB/s", at most ten times a second. */
 static void on_progress(void *user, int64_t bytes)
 {
     struct show *s = user;
@@ -81,15 +81,15 @@ static void on_wait(void *user, double seconds, const char *why)
     if (!s->c->o->quiet && !s->c->o->json) message("%s; retry in %.0f s", why, seconds);
 }
 
-/* What is fetched for a name: of the table, whose files and hashes may be known without asking; or ORG/NAME. */
+/* What to download for a name: a table entry, whose files and hashes may be built in, or ORG/NAME. */
 struct wish {
     struct hub_spec spec;
     struct hub_known known;
-    struct hub_listing files; /* of known hashes; empty: the hub is asked */
+    struct hub_listing files; /* with built-in hashes; empty: ask the hub */
     int hub;
 };
 
-/* The hub that a name is asked of, where the table does not know it. */
+/* The hub to ask for a name that is not in the table. */
 static int hub_of(const struct models_call *c, int which)
 {
     return c->hub_of[which] >= 0 ? c->hub_of[which] : c->o->hub;
@@ -137,7 +137,7 @@ static int pull_one(const struct models_call *c, struct show *show, int which, s
     return rc;
 }
 
-/* Without a socket: what is in the cache, or where it was looked for. */
+/* Without network access: report what is in the cache, or where it was searched. */
 static int pull_offline(const struct models_call *c, const char *name, struct hub_error *e)
 {
     struct hub_spec spec;
@@ -172,7 +172,7 @@ int models_open_http(struct http **out, const struct models_call *c, int which, 
     return http_open(out, &s, e);
 }
 
-/* The hub of a name, connected to when it is first asked. */
+/* Connects to the name's hub at its first use. */
 static int pull_from_hub(const struct models_call *c, struct show *show, int i, struct http **http, struct hub_error *e)
 {
     struct hub_known known;

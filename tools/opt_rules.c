@@ -1,7 +1,7 @@
-/* steno: what options of transcribe and translate need and exclude, where the library has no part in it. SPDX-License-Identifier: MIT
+/* steno: requirements and conflicts of options of transcribe and translate that the library does not check. SPDX-License-Identifier: MIT
  *
- * As in the library's table a row says when an option that was typed makes sense, and else why it does not: one that would do nothing is
- * refused. */
+ * As in the library's table, each row has the condition under which a typed option has an effect, and the reason if it has none. An
+ * option without effect is refused. */
 #include "opt_rules.h"
 #include "option_names.h"
 #include "reshape.h"

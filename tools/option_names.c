@@ -1,10 +1,10 @@
-/* steno: options as they were typed. SPDX-License-Identifier: MIT */
+/* steno: option names in messages. SPDX-License-Identifier: MIT */
 #include "option_names.h"
 #include "message.h"
 #include <stdio.h>
 #include <string.h>
 
-/* A row of the verb, -1: it has no such option. */
+/* The row of an option, -1 if the verb does not have it. */
 static int row_of(const struct args_given *g, const char *name)
 {
     for (int i = 0; g && g->args->rows[i].kind != ARG_END; i++)
@@ -17,7 +17,7 @@ static int is_given(const struct args_given *g, int i)
     return i >= 0 && i < ARGS_MOST && g->row[i].how;
 }
 
-/* The row that sets a field: one that was typed, else that of its name, else any; -1: none does. */
+/* The row that sets a field: a typed one, else the one with the field's name, else any; -1 if there is none. */
 static int row_of_field(const struct args_given *g, const char *field, size_t n)
 {
     char param[64];
@@ -28,7 +28,7 @@ static int row_of_field(const struct args_given *g, const char *field, size_t n)
         arg_param(param, sizeof param, g->args->rows[i].name, &unit);
         if (strncmp(param, field, n) != 0 || param[n]) continue;
         if (is_given(g, i)) return i;
-        if (first < 0 || strlen(g->args->rows[i].name) == n) first = i; /* best the one of its name */
+        if (first < 0 || strlen(g->args->rows[i].name) == n) first = i; /* preferably the row with the field's name */
     }
     return first;
 }
@@ -60,14 +60,14 @@ const char *option_name(char out[OPTION_TEXT_SZ], const struct args_given *g, co
     return out;
 }
 
-/* ---- what the library says --------------------------------------------------------------------------------------------------- */
+/* ---- the library's reasons --------------------------------------------------------------------------------------------------- */
 
 static int is_part_of_name(char c)
 {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Names with _ in them are fields' wherever they stand; others are words of the language but at the beginning. */
+/* A word with _ is a field name in any place. A word without _ is a field name only at the start. */
 const char *option_reason(char out[OPTION_TEXT_SZ], const struct args_given *g, const char *reason)
 {
     char name[OPTION_TEXT_SZ];
@@ -86,15 +86,15 @@ const char *option_reason(char out[OPTION_TEXT_SZ], const struct args_given *g, 
     return out;
 }
 
-/* ---- letting it judge -------------------------------------------------------------------------------------------------------- */
+/* ---- the library's check ----------------------------------------------------------------------------------------------------- */
 
 struct names {
     const struct args_given *given;
-    char text[2][OPTION_TEXT_SZ]; /* of the last two names: one may still be in use */
+    char text[2][OPTION_TEXT_SZ]; /* of the last two names, because the caller may still use one */
     int turn;
 };
 
-/* A format that was typed and needs a field, NULL: none. */
+/* A typed output format that needs the field, or NULL. */
 static const char *format_that_asks(const struct args_given *g, const char *field)
 {
     static const struct { const char *field, *format; } all[] = {

@@ -1,10 +1,10 @@
-/* steno: audio that was asked for and that there is not. SPDX-License-Identifier: MIT
+/* steno: options that ask for audio past the end. SPDX-License-Identifier: MIT
  *
- * No text is what the reference gives for audio past the end, and a clip that reaches past it ends there; but whoever asked is told. */
+ * As in the reference, audio past the end gives no text, and a clip that reaches past the end is cut there. A message reports both. */
 #include "past_end.h"
 #include "message.h"
 
-enum { GRID_MS = 10 /* clips begin and end with frames */ };
+enum { GRID_MS = 10 /* clips are aligned to frames */ };
 
 void past_end_tell(const char *file, int64_t audio_ms, int64_t offset_ms, const double *clips, int32_t n)
 {

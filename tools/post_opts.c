@@ -1,8 +1,8 @@
-/* steno: what a language model makes of a transcript, and the options that say which and what. SPDX-License-Identifier: MIT
+/* steno: post-processing of a transcript by a language model, and its options. SPDX-License-Identifier: MIT
  *
- * The text is cut where a sentence ends, into parts that fit the model's context together with their answers; parts know nothing of each
- * other, so several are answered beside each other. What is asked of all of them is computed once. Nothing is drawn: the same text gives
- * the same answer. */
+ * The text is split at sentence ends into parts that fit the model's context together with their answers. Parts are independent, so
+ * several are answered in parallel. The prompt that all parts share is computed once. Decoding is greedy: the same text gives the same
+ * answer. */
 #include "post_opts.h"
 #include "host.h"
 #include "signals.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASSES = 4,     /* a summary of summaries, at most so often */
-       DRAFT = 15,     /* an answer that says the text again is guessed from it */
-       ROOM = 64,      /* of an answer, beside twice its text */
-       PART_LEAST = 16 /* tokens, below which nothing fits */ };
+enum { PASSES = 4,     /* maximum number of passes, for summaries of summaries */
+       DRAFT = 15,     /* draft tokens from the prompt, if the answer repeats the text */
+       ROOM = 64,      /* answer tokens, in addition to twice its text */
+       PART_LEAST = 16 /* tokens; smaller parts are useless */ };
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static int no_memory(void)
     return EXIT_MEMORY;
 }
 
-/* As many slots as take a quarter of the memory there is, at most; one in any case. */
+/* The number of slots that fit into a quarter of memory, at least one. */
 static int slots_of(const struct post *p, const steno_team *team)
 {
     struct host h;
@@ -120,7 +120,7 @@ static int tokens_of(const struct post *p, const char *text, size_t n)
     return steno_tokenize_text(p->model, text, n, 0, NULL, 0);
 }
 
-/* Ids of what is asked about text[n] in malloc'd memory. @return their number, or a status */
+/* Tokenize the prompt for text[n] into malloc'd memory. @return the number of ids, or a status */
 static int prompt_of(int32_t **ids, const struct post *p, const char *text, size_t n)
 {
     const size_t len = strlen(p->prompt);
@@ -140,7 +140,7 @@ static int prompt_of(int32_t **ids, const struct post *p, const char *text, size
     return count;
 }
 
-/* A part that is being answered. */
+/* A part being answered. */
 struct part { const char *text; size_t n; int32_t *ids; int n_ids; steno_generate_params g; };
 
 /* @return EXIT_OK, or the exit code after a message */
@@ -169,7 +169,7 @@ static int ask_part(struct part *a, const struct post *p, steno_session *s, int 
     return rc ? part_failed(s, rc) : EXIT_OK;
 }
 
-/* What was made of a part, without what was thought before. */
+/* Take the answer to a part, without the model's reasoning. */
 static int take_answer(struct sink *out, const struct post *p, int slot)
 {
     static const char thought[] = "</think>";
@@ -182,7 +182,7 @@ static int take_answer(struct sink *out, const struct post *p, int slot)
     return EXIT_OK;
 }
 
-/* Answers to n parts, each behind the one before; lead: something stands before the first. */
+/* Append the answers to n parts in order. lead: there is text before the first answer. */
 static int answer_parts(struct sink *out, const struct post *p, struct part *part, int n, int lead, int (*stop)(void *))
 {
     int code = EXIT_OK, asked = 0;
@@ -199,9 +199,9 @@ static int answer_parts(struct sink *out, const struct post *p, struct part *par
     return code;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole text ---------------------------------------------------------------------------------------------------------- */
 
-/* Bytes behind which text[n] may be cut: where a sentence ends, else a word, else a character. */
+/* Number of bytes after which text[n] may be cut: at a sentence end, else at a word, else at a character. */
 static size_t cut_before(const char *text, size_t n)
 {
     static const char *const ends[] = { ". ", "! ", "? ", "\xe3\x80\x82", "\xef\xbc\x81", "\xef\xbc\x9f", "\n" };
@@ -217,7 +217,7 @@ static size_t cut_before(const char *text, size_t n)
     return word ? word : n;
 }
 
-/* The first bytes of text[n] that have at most so many tokens. */
+/* The longest start of text[n] that has at most `most` tokens. */
 static size_t part_of(const struct post *p, const char *text, size_t n, int most)
 {
     for (size_t k = n;;) {
@@ -228,7 +228,7 @@ static size_t part_of(const struct post *p, const char *text, size_t n, int most
     }
 }
 
-/* Each part's answer, one behind the other. *parts: how many there were. */
+/* Append the answers to all parts. *parts receives their number. */
 static int answer_all(struct sink *out, const struct post *p, const char *text, int (*stop)(void *), int *parts)
 {
     int32_t *ids;

@@ -1,9 +1,9 @@
-/* steno: how far a run is. SPDX-License-Identifier: MIT
+/* steno: progress of a run. SPDX-License-Identifier: MIT
  *
- * On a terminal one line is redrawn at most ten times a second: of one input its position, of several how many are done; speed factor and
- * time left. What does not fit into the terminal's width is left out, since a line that wraps cannot be wiped. Lines, as text or as JSON
- * objects for programs that draw their own bar, come when another five percent are done, so that they do not depend on the length of the
- * file. */
+ * On a terminal one line is redrawn at most ten times a second. It shows the position in a single input, or the number of finished
+ * inputs, with the speed factor and the remaining time. Parts that do not fit the width are left out, because a wrapped line cannot be
+ * wiped. With text lines or JSON lines (for programs that draw their own bar), a line is written every five percent, so their number
+ * does not depend on the length of the file. */
 #include "progress.h"
 #include "address.h"
 #include "print.h"
@@ -66,7 +66,7 @@ static double share_of(const struct progress *p)
     return p->n_parts > 1 ? (p->part + share) / p->n_parts : share;
 }
 
-/* The part of the whole run that is done, and the audio that was. */
+/* The completed share of the whole run, and the audio processed so far. */
 static double share_of_all(const struct progress_bar *b, int64_t *done_ms)
 {
     double share = b->n_done;
@@ -78,7 +78,7 @@ static double share_of_all(const struct progress_bar *b, int64_t *done_ms)
     return b->n_files > 0 ? share / b->n_files : 0;
 }
 
-/* Put the bar in front of the first text that leaves room for one; where none does, the first that fits stands alone. */
+/* Combine the bar with the first text that leaves room for it. If none does, use the first text that fits, without a bar. */
 static void put_together(char out[TEXT_SZ], char text[][TEXT_SZ], int n, int room, double share)
 {
     const int frame = 3; /* brackets and a space */
@@ -105,7 +105,7 @@ void progress_text(char out[256], const struct progress_bar *b, int columns, int
     double share = share_of_all(b, &done_ms);
     const double ran_ms = (double)(now_us - (b->n_files == 1 && p ? p->begun_us : b->begun_us)) / 1000.0;
     const double speed = ran_ms > 0 ? (double)done_ms / ran_ms : 0;
-    const int room = columns > TEXT_SZ ? TEXT_SZ - 1 : columns > 1 ? columns - 1 : 0; /* the last column belongs to the cursor */
+    const int room = columns > TEXT_SZ ? TEXT_SZ - 1 : columns > 1 ? columns - 1 : 0; /* the last column is kept for the cursor */
     if (b->n_files > 1) snprintf(files, sizeof files, "%d/%d files", b->n_done, b->n_files);
     if (alone) {
         clock_text(at, sizeof at, alone->done_ms);
@@ -144,16 +144,17 @@ static void draw(struct progress_bar *b)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
-/* A line when the progress has reached another multiple of five percent. */
+/* Print a line when the progress reaches another multiple of five percent. */
 static void tell(struct progress *p, double ran_ms)
 {
     const int known = p->total_ms > 0 ? (int)(p->done_ms * (100 / PERCENT_STEP) / p->total_ms) * PERCENT_STEP : 100;
-    const int percent = p->total_ms <= 0 && p->done_ms > 0 ? 0 : known; /* a source that is heard once says its length at its end */
+    /* the length of a source that is read once is only known at its end */
+    const int percent = p->total_ms <= 0 && p->done_ms > 0 ? 0 : known;
     if (percent <= p->percent) return;
     p->percent = percent;
     char cut[2048];
     const char *shown = p->file;
-    if (address_is(p->file)) address_shown(cut, sizeof cut, p->file), shown = cut; /* what may be secret is not printed */
+    if (address_is(p->file)) address_shown(cut, sizeof cut, p->file), shown = cut; /* hide the parts that may be secret */
     if (p->bar->kind == PROGRESS_LINES) {
         message("%s: %d %%", strcmp(p->file, "-") == 0 ? "standard input" : shown, percent);
         return;

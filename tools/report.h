@@ -1,11 +1,11 @@
-/* steno: figures as rows. SPDX-License-Identifier: MIT
+/* steno: measurements as table rows. SPDX-License-Identifier: MIT
  *
- * Every program that measures writes the same table, so that runs can be kept, compared and held against goals:
+ * All measuring programs write the same table, so runs can be stored, compared and checked against goals:
  *
- *   # key: value                               what the figures hold for: program, machine, level, threads, compiler, date
- *   PROGRAM.WHAT  unit  best  median  n        separated by tabs; n: how many rounds best and median are of
+ * # key: value                               conditions: program, machine, level, threads, compiler, date
+ * PROGRAM.WHAT  unit  best  median  n        separated by tabs; n: number of rounds
  *
- * A unit that ends in /s or /ns is a rate, of which more is better; of times less is. */
+ * Units that end in /s or /ns are rates: higher is better. Other units are times: lower is better. */
 #ifndef STENO_TOOLS_REPORT_H
 #define STENO_TOOLS_REPORT_H
 #include <stdarg.h>
@@ -14,12 +14,12 @@
 #include <time.h>
 
 struct report {
-    FILE *file;          /* NULL: nobody wants rows */
-    const char *program; /* before the dot */
-    char suffix[32];     /* behind every name: "@avx2" where the level is not the best one */
+    FILE *file;          /* NULL: no rows are written */
+    const char *program; /* part of the name before the dot */
+    char suffix[32];     /* appended to every name: "@avx2" if the level is not the best one */
 };
 
-/* Rounds of one measurement, in any unit in which less is better. */
+/* Results of one measurement; in its unit lower is better. */
 struct timed { double best, median; int n; };
 
 static inline int report_by_value(const void *a, const void *b)
@@ -35,7 +35,7 @@ static inline struct timed timed_of(double *v, int n)
     return (struct timed){ v[0], n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2, n };
 }
 
-/* path NULL: no rows are wanted. @return 0, or -1 after a message */
+/* path may be NULL: no rows are written. @return 0, or -1 after a message */
 static inline int report_open(struct report *r, const char *path, const char *program)
 {
     *r = (struct report){ .program = program, .file = path ? fopen(path, "w") : NULL };
@@ -84,7 +84,7 @@ static inline void report_row_v(const struct report *r, const char *unit, struct
     fprintf(r->file, "%s\t%s\t%.6g\t%.6g\t%d\n", r->suffix, unit, t.best, t.median, t.n);
 }
 
-/* scale: what a figure is multiplied with to be in `unit`. */
+/* scale: factor that converts a figure to `unit`. */
 __attribute__((format(printf, 5, 6))) static inline void report_row(const struct report *r, const char *unit, struct timed t, double scale,
                                                                     const char *name, ...)
 {
@@ -94,7 +94,7 @@ __attribute__((format(printf, 5, 6))) static inline void report_row(const struct
     va_end(args);
 }
 
-/* work done in the time, per unit of it: operations and ns give "GOP/s". */
+/* work: amount of work done in the measured time. Operations and ns give "GOP/s". */
 __attribute__((format(printf, 5, 6))) static inline void report_rate(const struct report *r, const char *unit, struct timed t, double work,
                                                                      const char *name, ...)
 {
@@ -104,7 +104,7 @@ __attribute__((format(printf, 5, 6))) static inline void report_rate(const struc
     va_end(args);
 }
 
-/* A figure that was counted, not timed. */
+/* A count instead of a time. */
 static inline struct timed counted(double v)
 {
     return (struct timed){ v, v, 1 };

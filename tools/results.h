@@ -1,40 +1,40 @@
-/* steno: where the results of a run go. SPDX-License-Identifier: MIT
+/* steno: output of results. SPDX-License-Identifier: MIT
  *
- * Into files of an output folder (result_files.h), or, in one format, to standard output. Here what is refused and what fails becomes
- * messages and exit codes. */
+ * Results go to files of an output folder (result_files.h), or in a single format to standard output. This code turns refusals and
+ * failures into messages and exit codes. */
 #ifndef STENO_TOOLS_RESULTS_H
 #define STENO_TOOLS_RESULTS_H
 #include "result_files.h"
 #include "transcribe_as.h"
 
 struct results {
-    struct result_files files; /* dir NULL: standard output; at results_check the mark is one of those to come */
+    struct result_files files; /* dir NULL: standard output; in results_check, `mark` is one of the later marks */
     char **inputs;        /* [n] */
     int n;
-    int marked;           /* whether inputs have several results */
-    const struct transcribe_as *as; /* whose `write` stands in place of a format on standard output; NULL: the format does */
-    struct sink *out;     /* where results go that are not files, NULL: standard output, where it fails at once */
-    struct sink *names;   /* where names of files go that were written, each with its NUL; NULL: nobody wants them */
-    int quiet;            /* 1: what was written is not told */
-    const char *headed;   /* the input whose name was written last before its text */
-    int (*make_room)(void *user); /* on a full disk: remove what counts less than a result; @return whether it did. NULL: none */
+    int marked;           /* 1: inputs have several results */
+    const struct transcribe_as *as; /* its `write` replaces a format on standard output; NULL: the format writes */
+    struct sink *out;     /* receives results that are not files; NULL: standard output, where the first error ends the run */
+    struct sink *names;   /* receives the names of written files, each ends with NUL; may be NULL */
+    int quiet;            /* 1: do not report written files */
+    const char *headed;   /* the last input whose name was written before its text */
+    int (*make_room)(void *user); /* called if the disk is full: removes less important data; @return 1 if it did; may be NULL */
     void *room_user;
-    int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */
+    int hold_text;        /* 1: plain text is printed when an input ends, not as segments arrive */
 };
 
-/* Enter inputs and outputs in the ledger, judge names and make the folder.
+/* Enter inputs and outputs in the ledger, check names and create the folder.
  * @return EXIT_OK, or the exit code to end with, after a message */
 int results_check(struct results *r);
 
-/* Write the transcript of `input` in those formats that are in `mask`; one that cannot be written does not keep the others back.
- * @return EXIT_OK, or of the first that failed EXIT_OUTPUT, EXIT_MEMORY or EXIT_USAGE, after a message */
+/* Write the transcript of `input` in the formats of `mask`. A format that cannot be written does not stop the others.
+ * @return EXIT_OK, or the first failure's EXIT_OUTPUT, EXIT_MEMORY or EXIT_USAGE, after a message */
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask);
 
-/* Before the first text of the index-th input on standard output its name, "==> a.wav <==" as head writes it: where several inputs give
- * plain text there, without --quiet. */
+/* If several inputs write plain text to standard output without --quiet, print a header such as head's "==> a.wav <==" before the first
+ * text of the index-th input. */
 void results_head(struct results *r, struct sink *to, const char *input, int index);
 
-/* Whether plain text goes to standard output, segment by segment, and not through results_write. */
+/* Does plain text go to standard output segment by segment, and not through results_write? */
 int results_stream_text(const struct results *r);
 
 void results_free(struct results *r);

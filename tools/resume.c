@@ -19,7 +19,8 @@
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
-/* Files of the model, with sizes and times, and what computes: a line each, whose first word says what it is about. */
+/* Write the run's part of a key: version, model files with size and time, processor and options. The first word of a line names its
+ * subject. */
 static void put_run(struct sink *f, const steno_model *m, const char *options)
 {
     const char *file;
@@ -49,7 +50,7 @@ int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char
     return EXIT_OK;
 }
 
-/* ---- inputs in hand ---------------------------------------------------------------------------------------------------------- */
+/* ---- running inputs ---------------------------------------------------------------------------------------------------------- */
 
 static void slot_close(struct resume_slot *s, int leave)
 {
@@ -60,7 +61,7 @@ static void slot_close(struct resume_slot *s, int leave)
     s->path = s->key = NULL;
 }
 
-/* Say, once in a run, that nothing is kept, because of errno. */
+/* Report, once per run, that no journal can be kept; errno has the reason. */
 static void tell_given_up(struct resume *r, const struct job_input *in)
 {
     const struct resume_slot *s = &r->slot[in->slot];
@@ -71,14 +72,14 @@ static void tell_given_up(struct resume *r, const struct job_input *in)
     r->told = 1;
 }
 
-/* Nothing more is kept of the input in hand, because of errno; what was kept stays as it is. */
+/* Stop keeping the journal of this input; errno has the reason. Data that was kept before stays. */
 static void give_up(struct resume *r, const struct job_input *in)
 {
     tell_given_up(r, in);
     slot_close(&r->slot[in->slot], 1);
 }
 
-/* The library may still read what was kept before. @return whether there was a journal */
+/* Remove the slot's journal file. Its data stays in memory, because the library may still read it. @return 1 if there was a file, else 0 */
 static int slot_drop(struct resume_slot *s)
 {
     const int was = s->path && unlink(s->path) == 0;
@@ -90,7 +91,7 @@ static int slot_drop(struct resume_slot *s)
     return was;
 }
 
-/* What is kept of its tracks and channels. @return the number of files that were removed */
+/* Remove the journals of the input's tracks and channels. @return the number of removed files */
 static int remove_parts(const struct resume *r, const struct job_input *in)
 {
     const int last_track = in->track > 1 ? in->track : 1, n = in->channel == JOB_MIX ? 0 : in->most_channels;
@@ -121,7 +122,7 @@ int resume_make_room(struct resume *r, const struct job_input *in)
     return n > 0;
 }
 
-/* Say what there is that nobody can go on with, or that is gone on with. */
+/* Report a journal that cannot be used, or that the run continues from. */
 static void tell_found(const struct resume *r, const struct job_input *in, int found)
 {
     const char *name = sound_name(in->file);
@@ -169,7 +170,7 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
     return s->journal.data;
 }
 
-/* Where the folder cannot be written nothing is kept; results are what counts. */
+/* If the folder cannot be written, no journal is kept and the run continues: results matter more. */
 void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n, int64_t spent_us)
 {
     struct resume_slot *s = &r->slot[in->slot];
@@ -199,7 +200,7 @@ void resume_failed(struct resume *r, const struct job_input *in, int useless)
     r->slot[in->slot].useless |= useless;
 }
 
-/* Names of results stand below the output folder, which may be moved: what is in front of them is taken away. */
+/* Result names are stored relative to the output folder, because that folder may be moved. This cuts the folder's part. */
 static void cut_names(struct sink_memory *names, const char *dir)
 {
     const size_t n_dir = strlen(dir);
@@ -215,7 +216,7 @@ static void cut_names(struct sink_memory *names, const char *dir)
     names->n = to;
 }
 
-/* The slot's path is taken; in want of memory the journal is only not removed for a result. */
+/* Takes over the slot's path. Without memory the only effect is that the journal is not removed later. */
 static void remember_finished(struct resume *r, struct resume_slot *s)
 {
     char **more = realloc(r->finished, ((size_t)r->n_written + 1) * sizeof *more);
@@ -225,7 +226,7 @@ static void remember_finished(struct resume *r, struct resume_slot *s)
     s->path = NULL;
 }
 
-/* Each of its results says what made it. */
+/* Store the key in each result of the input. */
 static void stamp_results(const struct resume *r, const struct job_input *in, const struct stat *st)
 {
     const struct sink_memory *names = &r->slot[in->slot].written;
@@ -234,7 +235,7 @@ static void stamp_results(const struct resume *r, const struct job_input *in, co
     free(key);
 }
 
-/* Say in its journal that it is finished. */
+/* Record in the input's journal that it is finished. */
 static void finish(struct resume *r, const struct job_input *in, const struct stat *st)
 {
     struct resume_slot *s = &r->slot[in->slot];
@@ -297,14 +298,14 @@ static void tell_ended(const struct resume *r)
     else if (!n && !r->n_kept) message("stopped; there is no text yet to keep");
 }
 
-/* Rests of what a killed process was writing go, and the folder, if nothing is in it then. */
+/* Remove temporary files of a killed process, and the folder if it is then empty. */
 static void clear_folder(const char *folder)
 {
     atomic_file_sweep(folder);
     rmdir(folder);
 }
 
-/* The run was not ended: what is kept of its inputs is needed no more. */
+/* The run completed: remove the journals of its inputs. */
 static void remove_finished(const struct resume *r, char **files, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -1,11 +1,14 @@
-/* steno: runs that go on where they were ended. SPDX-License-Identifier: MIT
+/* steno: runs that go on after they were ended. SPDX-License-Identifier: MIT
  *
- * Of each input in hand a journal (journal.h) lies in a folder of the output folder: what the library could go on from, window by window.
- * It goes when the input's results are there. A run that was ended, in whatever way, leaves the journals of the inputs that it had in hand,
- * and says which ones were finished, with the names of their results: the same command with --resume leaves those out and goes on with the
- * others. Files of results carry the same key themselves (stamp.h), so that they are known behind a run without --resume, too. A journal
- * is of one input, model and set of options, which its key tells; one of others is begun anew. One that cannot be read stays as it is;
- * where none can be written the run goes on, and says so once. */
+ * Each running input has a journal (journal.h) in a folder of the output folder. The journal holds the state from which the library can
+ * continue, window by window, and is removed when the input's results are complete.
+ *
+ * A run that ended early, in whatever way, leaves the journals of its unfinished inputs. It also records which inputs were finished,
+ * with the names of their results. The same command with --resume skips the finished inputs and continues the others. Result files carry
+ * the same key (stamp.h), so they are recognised even after a run without --resume.
+ *
+ * A journal belongs to one input, one model and one set of options; its key records them. A journal with another key is started anew. A
+ * journal that cannot be read stays unchanged. If no journal can be written, the run continues and reports this once. */
 #ifndef STENO_TOOLS_RESUME_H
 #define STENO_TOOLS_RESUME_H
 #include "job.h"
@@ -15,52 +18,54 @@
 
 struct resume_slot {
     struct journal journal;
-    char *path, *key;    /* NULL: nothing is kept of the input in hand */
+    char *path, *key;    /* NULL: no journal is kept for this input */
     int64_t at_ms;       /* decoded up to here */
-    int64_t spent_us;    /* on it, in runs before */
-    struct sink_memory written; /* names of its results below the output folder, each with its NUL */
-    struct sink names;   /* which writes that */
-    int failed, useless; /* useless: nobody can go on with what is kept */
+    int64_t spent_us;    /* time spent on this input in earlier runs */
+    struct sink_memory written; /* names of its results below the output folder, each ends with NUL */
+    struct sink names;   /* sink that writes to `written` */
+    int failed, useless; /* useless: the kept data cannot be used to continue */
 };
 
 struct resume {
-    /* yours to fill */
-    const char *dir;     /* the output folder, as of out_folder; NULL: nothing is kept */
-    const struct out_naming *naming; /* with the same folder */
+    /* filled by the caller */
+    const char *dir;     /* the output folder, as returned by out_folder; NULL: no journals */
+    const struct out_naming *naming; /* uses the same folder */
     int wanted, quiet;   /* --resume, -q */
-    int n_inputs;        /* of the run */
+    int n_inputs;        /* inputs of the run */
 
-    const char *run;     /* what is decoded by what */
-    char *made;          /* the same, malloc'd */
+    const char *run;     /* the run's part of each key: version, model, processor, options */
+    char *made;          /* malloc'd memory of `run` */
     struct resume_slot *slot; /* [n_slots] */
     int n_slots;
-    int n_finished;      /* inputs, with those of runs before */
-    int n_kept;          /* inputs that failed, and of which something is kept */
-    int told;            /* that something cannot be kept */
+    int n_finished;      /* finished inputs, including earlier runs */
+    int n_kept;          /* failed inputs that have a journal */
+    int told;            /* 1: a message that journals cannot be kept was printed */
     char **finished;     /* [n_written] journals of finished inputs that this run has written */
     int n_written;
-    int no_room;         /* the disk is full: nothing more is kept */
+    int no_room;         /* the disk is full: no journal is written any more */
 };
 
-/* Begin a run of n_slots inputs at a time. run: model and options, in any words. @return EXIT_OK, or EXIT_MEMORY after a message */
+/* Begin a run that processes n_slots inputs at a time. run: text that identifies the model and the options.
+ * @return EXIT_OK, or EXIT_MEMORY after a message */
 int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char *options);
-/* Leave those of files[*n] out that are finished, where that is wished for. files, place: receive the others, in order; place[i]: which of
- * all inputs it is. @return EXIT_OK, or EXIT_MEMORY after a message */
+/* With --resume, remove the finished inputs from files[*n]. files and place receive the others in order; place[i] is the position among
+ * all inputs. @return EXIT_OK, or EXIT_MEMORY after a message */
 int resume_skip(struct resume *r, char **files, int *place, int *n);
 
-/* Of job_events. spent_us: on the input, in this run. */
+/* Callbacks of job_events. spent_us: time spent on the input in this run. */
 const void *resume_data(struct resume *r, const struct job_input *in, size_t *n);
 void resume_point(struct resume *r, const struct job_input *in, const void *data, size_t n, int64_t spent_us);
-void resume_failed(struct resume *r, const struct job_input *in, int useless); /* useless: what is kept of it can go */
+void resume_failed(struct resume *r, const struct job_input *in, int useless); /* useless: its kept data can be removed */
 void resume_done(struct resume *r, const struct job_input *in);
 
-/* The disk has no room for a result: remove what is kept of that input, and, called again, of all inputs; nothing more is kept then.
- * @return whether something was removed */
+/* The disk has no room for a result: remove the journal of that input. A second call removes the journals of all inputs, and no more are
+ * kept. @return 1 if something was removed, else 0 */
 int resume_make_room(struct resume *r, const struct job_input *in);
 
-int64_t resume_spent(const struct resume *r, const struct job_input *in); /* on the input, in runs before */
-struct sink *resume_names(struct resume *r, const struct job_input *in);  /* where names of its results go; NULL: nobody wants them */
+int64_t resume_spent(const struct resume *r, const struct job_input *in); /* time spent on the input in earlier runs */
+/* receives the names of its results; NULL if no journal is kept */
+struct sink *resume_names(struct resume *r, const struct job_input *in);
 
-/* The run is over; ended: before all inputs were done, by a signal or a failure. files[n]: all of its inputs */
+/* End of the run. ended: a signal or a failure stopped it before all inputs were done. files[n]: all inputs of the run */
 void resume_end(struct resume *r, char **files, int n, int ended);
 #endif

@@ -1,4 +1,4 @@
-/* steno: inputs whose results are there. SPDX-License-Identifier: MIT */
+/* steno: skip inputs that already have results. SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "out_name.h"
 #include "path.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The worse of two, and of the worst the part that differs; frees `path`. @return enum stamp_found, -1: no memory */
+/* Check one result file; frees `path`. @return the worse of `worst` and its own enum stamp_found, -1 if out of memory. `word` receives
+ * the differing part of the worst */
 static int look_at(int worst, char *path, const char *key, char word[STAMP_WORD_SZ])
 {
     char other[STAMP_WORD_SZ];
@@ -21,19 +22,19 @@ static int look_at(int worst, char *path, const char *key, char word[STAMP_WORD_
     return found > worst ? found : worst;
 }
 
-/* The files whose names a journal has. @return as look_at */
+/* Check the files that a journal names. @return as for look_at */
 static int look_at_names(const struct resume *r, const char *file, const struct journal *j, const char *key, char word[STAMP_WORD_SZ])
 {
     char *dir = out_folder(r->dir, file);
     int worst = dir ? STAMP_SAME : -1;
-    if (!j->n || j->data[j->n - 1]) worst = STAMP_MISSING; /* names end with a NUL */
+    if (!j->n || j->data[j->n - 1]) worst = STAMP_MISSING; /* every name must end with NUL */
     for (size_t at = 0; worst != STAMP_MISSING && worst >= 0 && at < j->n; at += strlen(j->data + at) + 1)
         worst = look_at(worst, path_join(dir, j->data + at), key, word);
     free(dir);
     return worst;
 }
 
-/* The results of an input, where they would be written, if that is known before; else where they were. @return as look_at */
+/* Check the results of an input at the names they would get, if these can be known; else at the names they had. @return as for look_at */
 static int look_at_results(const struct resume *r, const char *file, int place, const struct journal *j, const char *key,
                            char word[STAMP_WORD_SZ])
 {
@@ -48,14 +49,14 @@ static int look_at_results(const struct resume *r, const char *file, int place, 
     return worst;
 }
 
-/* Why results that are there are written again. */
+/* Why existing results are written again. */
 struct again {
-    int n[STAMP_MISSING + 1]; /* inputs, by what was found */
-    char word[STAMP_WORD_SZ]; /* of the first that is STAMP_OTHER, the part that differs */
+    int n[STAMP_MISSING + 1]; /* number of inputs by enum stamp_found */
+    char word[STAMP_WORD_SZ]; /* the differing part of the first input with STAMP_OTHER */
 };
 
-/* Results are finished where they say so themselves, also behind a run without --resume; and where a journal does, and they do not say that
- * they are others. @return 1, 0, or -1 in want of memory */
+/* An input is finished if its results carry the key, also after a run without --resume. It is also finished if a journal records that
+ * and no result carries another key. @return 1, 0, or -1 if out of memory */
 static int is_finished(const struct resume *r, const char *file, int place, struct again *again)
 {
     struct stat st;

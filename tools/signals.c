@@ -1,6 +1,6 @@
 /* steno: Ctrl-C and SIGTERM. SPDX-License-Identifier: MIT
  *
- * Signals belong to the process, hence the static state. Everything the handler calls is safe in a handler. */
+ * Signals belong to the process, so the state is static. The handler calls only async-signal-safe functions. */
 #include "signals.h"
 #include "atomic_file.h"
 #include "message.h"
@@ -15,11 +15,11 @@ static volatile sig_atomic_t pending, deferred, open_line;
 static steno_session *_Atomic session;
 static steno_media *_Atomic media;
 
-/* A name that goes with the program; a thread that enters one takes the place first. */
+/* A path that is removed when a signal ends the program. A thread first reserves the place, then sets the name. */
 enum { FREE, TAKEN, SET, N_NAMES = 64 };
 static struct { atomic_int state; char path[PATH_MAX]; } doomed[N_NAMES];
 
-/* Files first: then folders are empty. */
+/* Files come first, so that folders are empty. */
 static void remove_doomed(void)
 {
     for (int i = 0; i < N_NAMES; i++)
@@ -50,14 +50,15 @@ void signals_install(void)
     struct sigaction sa, old;
     atomic_file_watch(signals_remove);
     memset(&sa, 0, sizeof sa);
-    sa.sa_handler = SIG_IGN; /* a reader that goes away is an error of write(), told in words */
+    sa.sa_handler = SIG_IGN; /* a closed reader becomes an error of write(), which is reported */
     sigaction(SIGPIPE, &sa, NULL);
-    sigaction(SIGXFSZ, &sa, NULL); /* so is a full quota */
-    sa.sa_handler = on_signal; /* no SA_RESTART: a blocked read has to come back */
+    sigaction(SIGXFSZ, &sa, NULL); /* a full quota becomes an error, too */
+    sa.sa_handler = on_signal; /* no SA_RESTART: a blocked read must return */
     sigemptyset(&sa.sa_mask);
     for (size_t i = 0; i < sizeof stop / sizeof *stop; i++) sigaddset(&sa.sa_mask, stop[i]);
     for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)
-        if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(stop[i], &sa, NULL); /* nohup stays nohup */
+        /* keep the ignored signals of nohup */
+        if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(stop[i], &sa, NULL);
 }
 
 void signals_watch(steno_session *s, steno_media *m)

@@ -1,4 +1,4 @@
-/* steno: the sound file that a verb hears. SPDX-License-Identifier: MIT */
+/* steno: the input file of a verb. SPDX-License-Identifier: MIT */
 #include "sound.h"
 #include "address.h"
 #include "file_source.h"
@@ -57,7 +57,7 @@ int sound_call_failed(const char *file, const steno_media *m, const steno_sessio
 {
     const char *reason;
     const int why = file_source_status(&reason, m, s, status), code = sound_failed(file, why, reason);
-    return status == STENO_EFORMAT && code == EXIT_INPUT ? EXIT_MODEL : code; /* the session found its model to be of no use */
+    return status == STENO_EFORMAT && code == EXIT_INPUT ? EXIT_MODEL : code; /* the session found that its model cannot be used */
 }
 
 int sound_tell_missing(int code, char *const *file, int n)

@@ -1,41 +1,41 @@
-/* steno: the sound file that a verb hears. SPDX-License-Identifier: MIT */
+/* steno: the input file of a verb. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_SOUND_H
 #define STENO_TOOLS_SOUND_H
 #include "notes.h"
 #include "steno_media.h"
 #include <stdio.h>
 
-/* How it is opened: pipes are spooled in TMPDIR, a signal gives up. */
+/* Set the parameters that all inputs use: pipes are spooled in TMPDIR, and a signal interrupts reading. */
 void sound_params(steno_media_params *p);
 
-/* Open it; pipes are spooled in TMPDIR. @return a status, with the reason in *e; see signals_pending when it is STENO_ECANCELED */
+/* Open an input; pipes are spooled in TMPDIR. @return a status, with the reason in *e; see signals_pending for STENO_ECANCELED */
 int sound_open(steno_media **m, const char *file, steno_error *e);
 
-/* What is printed or written of its name: of an address what cannot be secret. Good until the thread's next call with an address. */
+/* The printable name of an input: for a URL, only parts that cannot be secret. Valid until the thread's next call with a URL. */
 const char *sound_shown(const char *file);
 
-/* A reason that may begin with the whole address, without it. */
+/* The reason, with a leading URL replaced by its printable form. */
 const char *sound_reason(const char *file, const char *reason);
 
-/* What a message calls it: the same, or "standard input". */
+/* The name for messages: as sound_shown, or "standard input". */
 const char *sound_name(const char *file);
 
-/* Tell that a verb's one input failed: could not be opened, or, below, a call that heard it. @return the exit code to end with */
+/* Report that a verb's only input failed, when opened or in a library call. @return the exit code to end with */
 int sound_failed(const char *file, int status, const char *reason);
 int sound_call_failed(const char *file, const steno_media *m, const steno_session *s, int status);
 
-/* Behind a model that could not be opened (code is EXIT_MODEL): tell which of file[n] are not there, so that both can be mended.
+/* Call after a model could not be opened (code is EXIT_MODEL): also report which of file[n] are missing, so the user can fix both.
  * @return code */
 int sound_tell_missing(int code, char *const *file, int n);
 
-/* Print what of the file could not be read. */
+/* Report the parts of the file that could not be read. */
 void sound_lost(const steno_media *m, const char *file);
 
-/* Print notes on a result, but those that sound_lost prints. NULL is allowed */
+/* Print the notes on a result, except those that sound_lost prints. n may be NULL. */
 void sound_notes(const char *file, const struct notes *n);
 
-void sound_notes_print(const struct notes *n); /* all of them, of what is no file */
+void sound_notes_print(const struct notes *n); /* prints all notes, for results without a file */
 
-/* The same as a member of an object in JSON, behind others; nothing where there are none. */
+/* Print the notes as a member of a JSON object, after other members; prints nothing if there are none. */
 void sound_notes_json(FILE *f, const struct notes *n);
 #endif

@@ -1,6 +1,6 @@
-/* steno: the program. SPDX-License-Identifier: MIT
+/* steno: the main program. SPDX-License-Identifier: MIT
  *
- * The first argument is a verb; without one the arguments are files to transcribe. */
+ * The first argument is a verb; without a verb the arguments are files to transcribe. */
 #include "cmd.h"
 #include "dialects.h"
 #include "message.h"
@@ -17,7 +17,7 @@
 
 struct verb {
     const char *name;
-    int (*run)(int argc, char **argv); /* NULL: planned, not in this version */
+    int (*run)(int argc, char **argv); /* NULL: not in this version */
     const char *what;
 };
 
@@ -72,7 +72,7 @@ static void print_help(FILE *f)
           "5 memory, 6 output not written, 7 download failed, 130 and 143 by a signal.\n", f);
 }
 
-/* The verb that a mistyped word is most like, NULL: there is none. */
+/* The most similar verb to a mistyped word, or NULL. */
 static const struct verb *near_verb(const char *word)
 {
     const struct verb *best = NULL;
@@ -86,7 +86,7 @@ static const struct verb *near_verb(const char *word)
     return best;
 }
 
-/* Other words for a verb. @return the verb, or NULL */
+/* Synonyms of verbs. @return the verb, or NULL */
 static const char *said_otherwise(const char *word)
 {
     static const struct { const char *word, *verb; } said[] = {
@@ -99,8 +99,9 @@ static const char *said_otherwise(const char *word)
     return NULL;
 }
 
-/* What a first word that is no verb was meant to be: a verb, or an action of models without its verb. A file is a file.
- * @return 1, or 0: it is like nothing */
+/* What the user meant by a first word that is not a verb: a verb, or an action of `models` without that verb. An existing file is taken
+ * as a file.
+ * @return 1, or 0 if nothing is similar */
 static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
 {
     struct stat st;
@@ -112,7 +113,7 @@ static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
     return said || near || models_meant_alone(text, argc, argv, 0);
 }
 
-/* @return NULL: there is no such verb */
+/* @return NULL if there is no such verb */
 static const struct verb *find_verb(const char *word)
 {
     for (int i = 0; i < N_VERBS; i++)
@@ -133,7 +134,7 @@ static int unknown_verb(int argc, char **argv)
     return message_usage("unknown verb \"%s\"; \"steno --help\" lists the verbs", argv[0]);
 }
 
-/* "help" and "--help", alone or before a verb: as "VERB --help". */
+/* "help" and "--help", alone or before a verb, act as "VERB --help". */
 static int help(int argc, char **argv)
 {
     static char option[] = "--help";
@@ -154,7 +155,7 @@ static int version(int argc)
     return message_flush();
 }
 
-/* "--compat NAME" and what follows. */
+/* Run "--compat NAME" with the words after it. */
 static int compat(const char *name, int argc, char **argv)
 {
     char names[256];
@@ -189,25 +190,25 @@ static int run(int argc, char **argv)
     return meant(text, argc - 1, argv + 1) ? unknown_verb(argc - 1, argv + 1) : cmd_transcribe(argc - 1, argv + 1);
 }
 
-/* A closed standard stream would give its number to the next file that is opened; what stands in for it fails when it is used. */
+/* The number of a closed standard stream would be given to the next opened file. It is replaced by a stream that fails when used. */
 static void hold_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) != -1) continue;
         const int held = open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY);
-        (void)held; /* the lowest free number is fd itself */
+        (void)held; /* open returns the lowest free number, which is fd */
     }
 }
 
-/* A buffer that the C library would make at the first write, where want of memory would look like a full disk. */
+/* Allocate the buffer now. The C library would do so at the first write, and report lack of memory as a full disk. */
 static void buffer_standard_output(void)
 {
     static char buffer[1 << 14];
     setvbuf(stdout, buffer, terminal_is(stdout) ? _IOLBF : _IOFBF, sizeof buffer);
 }
 
-/* Where the address space is limited, a stack that wants to grow when all is taken ends the program without a word. So it grows while
- * there is room: deeper than any work on this thread reaches. */
+/* With limited address space, a stack that must grow when memory is used up ends the program without a message. So it grows now, deeper
+ * than any work of this thread needs. */
 __attribute__((noinline)) static void grow_stack(void)
 {
     enum { DEPTH = 512 << 10, PAGE = 4096 };

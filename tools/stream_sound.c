@@ -1,4 +1,4 @@
-/* steno: the sound that somebody hears while it comes. SPDX-License-Identifier: MIT */
+/* steno: live sound input. SPDX-License-Identifier: MIT */
 #include "stream_sound.h"
 #include "message.h"
 #include "mic.h"
@@ -15,26 +15,26 @@
 #include <unistd.h>
 
 enum { WAV_HEAD = 44 };
-enum { PER_MS = 16, ASK_MS = 100, STEP = 512 /* samples of a piece that comes at its own speed */,
+enum { PER_MS = 16, ASK_MS = 100, STEP = 512 /* samples of a piece, if input comes at its own speed */,
        ARRIVALS = 1024, ARRIVAL_STEP = 800 /* samples */, WAITED_US = 2000 };
 
-/* When samples came: up to sample end[i] at us[i], the newest at place (n - 1) % ARRIVALS. */
+/* Arrival times of samples: the sample before end[i] arrived at us[i]. The newest entry is (n - 1) % ARRIVALS. */
 struct arrivals { int64_t end[ARRIVALS], us[ARRIVALS]; size_t n; };
 
 struct stream_sound {
     struct stream_sound_opts o;
-    steno_media *media; /* NULL: samples alone */
+    steno_media *media; /* NULL: raw samples */
     steno_source source;
     struct mic *mic;
     int has_clock, is_pipe;
     struct arrivals arrivals; /* of a pipe */
-    FILE *raw;             /* mono samples at 16 kHz */
-    unsigned char head[WAV_HEAD]; /* of other samples: what a sound file would begin with */
-    unsigned char held[4]; /* a sample that is not whole yet */
+    FILE *raw;             /* mono raw samples at 16 kHz */
+    unsigned char head[WAV_HEAD]; /* for other raw samples: the head that a WAV file would have */
+    unsigned char held[4]; /* bytes of an incomplete sample */
     size_t n_held;
-    int64_t at;      /* samples read */
+    int64_t at;      /* number of samples read */
     struct level level;
-    int64_t begin_us; /* when the first one was spoken */
+    int64_t begin_us; /* time when the first sample was spoken */
 };
 
 /* ---- the clock */
@@ -46,7 +46,7 @@ static int64_t now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Until sample `at` has been spoken, or a signal comes. */
+/* Wait until sample `at` has been spoken or a signal arrives. */
 static void wait_for(const struct stream_sound *s, int64_t at)
 {
     for (;;) {
@@ -57,7 +57,7 @@ static void wait_for(const struct stream_sound *s, int64_t at)
     }
 }
 
-/* What has come was spoken before; so the clock of a microphone that is a little faster counts. */
+/* Samples were spoken before they arrive. So the earliest estimate is kept, which also follows a microphone clock that is slightly fast. */
 static void clock_set(struct stream_sound *s, int64_t got)
 {
     const int64_t begin_us = now_us() - (s->at + got) * 1000 / PER_MS;
@@ -65,8 +65,8 @@ static void clock_set(struct stream_sound *s, int64_t got)
     s->at += got;
 }
 
-/* Samples up to s->at have come, asked for at asked_us. Who had to wait for them got them as they came; else they had been waiting, and
- * came no later than at the speed of sound behind those before them. */
+/* Record that samples up to s->at have arrived; the read began at asked_us. If the read had to wait, they arrived now. Otherwise they
+ * were already queued, and arrived no later than real time after the previous samples. */
 static void arrivals_add(struct stream_sound *s, int64_t asked_us)
 {
     struct arrivals *a = &s->arrivals;
@@ -102,9 +102,9 @@ int64_t stream_sound_late_ms(const struct stream_sound *s)
     return late > 0 ? late : 0;
 }
 
-/* ---- samples alone */
+/* ---- raw samples ---- */
 
-/* @return their number */
+/* @return the number of samples */
 static int64_t samples_of(float *pcm, const unsigned char *b, size_t n, int raw)
 {
     const size_t sz = raw == RAW_S16LE ? 2 : 4;
@@ -124,7 +124,7 @@ static int64_t raw_read(struct stream_sound *s, float *pcm, int64_t n, steno_err
     memcpy(b, s->held, s->n_held);
     while (!signals_pending()) {
         struct pollfd p = { .fd = fileno(s->raw), .events = POLLIN };
-        if (poll(&p, 1, ASK_MS) <= 0) continue; /* a signal that came just before is seen, too */
+        if (poll(&p, 1, ASK_MS) <= 0) continue; /* check also for a signal that arrived just before */
         const ssize_t got = read(fileno(s->raw), b + s->n_held, sz * (size_t)n - s->n_held);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
@@ -156,7 +156,7 @@ static void put_le(unsigned char **to, int64_t v, int n)
     for (int i = 0; i < n; i++) *(*to)++ = (unsigned char)(v >> 8 * i & 255);
 }
 
-/* The head of a WAV file that goes on. */
+/* Write the head of a WAV file without a known length. */
 static void head_write(unsigned char head[WAV_HEAD], const struct stream_sound_opts *o)
 {
     static const struct { int tag, bytes; } form[] = {
@@ -200,7 +200,7 @@ static int raw_open(struct stream_sound *s, const char *file, steno_error *e)
     return e->status = STENO_EIO;
 }
 
-/* ---- all of them */
+/* ---- all kinds of input ---- */
 
 int stream_sound_check(const struct stream_sound_opts *o)
 {
@@ -211,7 +211,7 @@ int stream_sound_check(const struct stream_sound_opts *o)
     return EXIT_OK;
 }
 
-/* Neither a file nor an address, whose sound is there before it is asked for. */
+/* Neither a file nor a URL: the sound of those exists before it is requested. */
 static int comes_through_a_pipe(const char *path)
 {
     struct stat st;

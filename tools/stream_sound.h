@@ -1,6 +1,7 @@
-/* steno: the sound that somebody hears while it comes. SPDX-License-Identifier: MIT
+/* steno: live sound input. SPDX-License-Identifier: MIT
  *
- * A sound file, samples of another program, at the speed they can be had or at their own; a microphone. */
+ * Sources are a sound file, raw samples of another program, and a microphone. Files and samples are read as fast as possible or in real
+ * time. */
 #ifndef STENO_TOOLS_STREAM_SOUND_H
 #define STENO_TOOLS_STREAM_SOUND_H
 #include "args.h"
@@ -23,29 +24,30 @@ struct stream_sound_opts { int raw, realtime, mic; int64_t rate, channels; };
     { .name = "mic", .kind = ARG_FLAG, .at = offsetof(T, sound.mic), \
       .help = "read a microphone until Ctrl-C: FILE is the name of the ALSA device, by default \"default\"" }
 
-enum { STREAM_PIECE = 1600 }; /* samples: most of a piece */
+enum { STREAM_PIECE = 1600 }; /* maximum number of samples of a piece */
 
 struct stream_sound;
 
-/* What does not go together. @return EXIT_OK or EXIT_USAGE, after a message */
+/* Check for options that exclude each other. @return EXIT_OK or EXIT_USAGE, after a message */
 int stream_sound_check(const struct stream_sound_opts *o);
 
-/* file: NULL for standard input, or the microphone that is the default. @return a status, with the reason in *e */
+/* file: NULL selects standard input, or the default microphone. @return a status, with the reason in *e */
 int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts *o, const char *file, steno_error *e);
-void stream_sound_close(struct stream_sound *s); /* NULL is allowed */
+void stream_sound_close(struct stream_sound *s); /* may be NULL */
 
-/* The next piece, waiting for it. @return its samples, 0 at the end or after a signal, a status < 0 with the reason in *e */
+/* Read the next piece; waits for it. @return the number of samples, 0 at the end or after a signal, or a status < 0 with the reason in
+ * *e */
 int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno_error *e);
 
-/* How long what was read last has been waiting. */
+/* How long the last piece had been waiting, in milliseconds. */
 int64_t stream_sound_late_ms(const struct stream_sound *s);
 
-int stream_sound_lost(const struct stream_sound *s); /* how often a microphone had to drop some */
+int stream_sound_lost(const struct stream_sound *s); /* how often a microphone dropped samples */
 
-/* Print the notes on it: where the clock of its file moved it, and how loud it is where there is no text. */
+/* Print the notes on the sound: where the clock of its file shifted it, and its loudness if there is no text. */
 void stream_sound_notes(const struct stream_sound *s, const char *file, int has_text);
 
-/* How long ago the sound at t1_ms was spoken: by the clock, where the sound has its speed by itself (a microphone, --realtime) or comes
- * through a pipe, where it counts as spoken when it came; else in time of the sound, of which now_ms was read. */
+/* Time since the sound at t1_ms was spoken. Sources in real time (a microphone, --realtime) and pipes use the clock; the sound of a pipe
+ * counts as spoken on arrival. For other sources it is a duration of sound, of which now_ms was read. */
 int64_t stream_sound_latency_ms(const struct stream_sound *s, int64_t t1_ms, int64_t now_ms);
 #endif

@@ -1,6 +1,6 @@
-/* steno: how many characters and words of a text are wrong. SPDX-License-Identifier: MIT
+/* steno: error rates of characters and words. SPDX-License-Identifier: MIT
  *
- * The least number of units to put in, leave out and change (Levenshtein 1966), of characters and of words. */
+ * The smallest number of insertions, deletions and substitutions (Levenshtein 1966), for characters and for words. */
 #include "text_errors.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "text_anchors.h"
 #include "utf8.h"
 
-static const uint64_t CELLS_MOST = 500000000;      /* of the table of all pairs of units */
-static const int64_t STEPS_MOST = 4000000000;       /* of ways over diagonals: a minute or so */
+static const uint64_t CELLS_MOST = 500000000;      /* maximum size of the table of all pairs of units */
+static const int64_t STEPS_MOST = 4000000000;       /* maximum steps of the diagonal search: about a minute */
 
 /* Units of a text as numbers: characters, or hashes of words. */
 struct units { uint64_t *v; size_t n; };
@@ -22,7 +22,7 @@ static int stands_alone(uint32_t c)
 
 static int is_letter(uint32_t c)
 {
-    static const struct { uint32_t lo, hi; } other[] = { /* punctuation, signs and pictures */
+    static const struct { uint32_t lo, hi; } other[] = { /* punctuation, symbols and pictographs */
         { 0x80, 0xa9 }, { 0xab, 0xb1 }, { 0xb4, 0xb4 }, { 0xb6, 0xb8 }, { 0xbb, 0xbf }, { 0xd7, 0xd7 }, { 0xf7, 0xf7 }, { 0x2000, 0x206f },
         { 0x2190, 0x2bff }, { 0x2e00, 0x2e7f }, { 0x3000, 0x3004 }, { 0x3008, 0x3020 }, { 0x3030, 0x3030 }, { 0x303d, 0x303f },
         { 0x30fb, 0x30fb }, { 0xfe10, 0xfe6f }, { 0xff01, 0xff0f }, { 0xff1a, 0xff20 }, { 0xff3b, 0xff40 }, { 0xff5b, 0xff65 },
@@ -34,7 +34,7 @@ static int is_letter(uint32_t c)
     return 1;
 }
 
-/* Without case, of the scripts of Europe; full width is half. */
+/* Fold case of European scripts, and full width to half width. */
 static uint32_t folded(uint32_t c)
 {
     if (c >= 0xff01 && c <= 0xff5e) c -= 0xfee0;
@@ -42,7 +42,7 @@ static uint32_t folded(uint32_t c)
     return c >= 0x400 && c <= 0x40f ? c + 80 : c;
 }
 
-/* What comes next of a text that is UTF-8; 0: nothing. Tags are passed over, and a space stands for them. */
+/* The next character of a UTF-8 text; 0 at the end. Tags are replaced by a space. */
 static uint32_t next_char(const char **p)
 {
     const char *end = strncmp(*p, "<|", 2) == 0 ? strstr(*p, "|>") : NULL;
@@ -76,13 +76,14 @@ static struct units words_of(const char *text, size_t most)
     return u;
 }
 
-/* Of the best way to a cell: its cost, and what it is made of. */
+/* The best path to a cell: its cost, with insertions and deletions. */
 struct cell { uint32_t cost, more, less; };
 
-/* Where a way with so many errors is at, on a diagonal: units of what was said, and how many of the errors are units more. */
+/* The furthest reach of a path on a diagonal: position `at` in the reference, and the number of its errors that are insertions. */
 struct reach { int32_t at; uint32_t more; };
 
-/* The furthest way with one error more to a diagonal, from those beside it. Of ways that reach as far: another unit, one less, one more. */
+/* The furthest path on a diagonal with one more error, from the diagonals beside it. At equal reach: substitution, then deletion, then
+ * insertion. */
 static struct reach reach_next(const struct reach *was, struct reach left)
 {
     struct reach best = { was[0].at + 1, was[0].more };
@@ -91,8 +92,8 @@ static struct reach reach_next(const struct reach *was, struct reach left)
     return best;
 }
 
-/* Texts that are long and much alike: ways with 0, 1, 2, ... errors until one is at the end (Ukkonen 1985, Myers 1986). Time goes with the
- * square of the errors, and not with the lengths. */
+/* For long and similar texts: extend paths with 0, 1, 2, ... errors until one reaches the end (Ukkonen 1985, Myers 1986). Time grows
+ * with the square of the errors, not with the lengths. */
 static const char *count_long(struct text_errors *sum, const struct units *said, const struct units *heard)
 {
     const int64_t n = (int64_t)said->n, m = (int64_t)heard->n;
@@ -105,7 +106,7 @@ static const char *count_long(struct text_errors *sum, const struct units *said,
     for (;; errors++) {
         const int64_t lo = errors < n ? -errors : -n, hi = errors < m ? errors : m;
         struct reach left = { INT32_MIN / 2, 0 };
-        for (int64_t k = lo; k <= hi; k++) { /* heard is k further than said */
+        for (int64_t k = lo; k <= hi; k++) { /* k: position in `heard` minus position in `said` */
             const struct reach was = mid[k];
             struct reach r = reach_next(&mid[k], left);
             left = was;
@@ -160,8 +161,8 @@ static const char *count_part(struct text_errors *sum, const struct units *said,
     return said->n && heard->n > cells_most / said->n ? count_long(sum, said, heard) : count_all(sum, said, heard);
 }
 
-/* Texts for which the table of all pairs would be too large are cut inside windows that are the same, and stand once in each: no better
- * way leads past them but in texts made for it. */
+/* If the table of all pairs would be too large, the texts are cut inside equal windows that occur once in each text. Except in
+ * constructed texts, no better path avoids these windows. */
 static const char *count(struct text_errors *sum, const struct units *said, const struct units *heard, uint64_t cells_most)
 {
     enum { WINDOW = 24, PART = 1000 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is heard of a run -------------------------------------------------------------------------------------------------- */
+/* ---- progress of a run ------------------------------------------------------------------------------------------------------- */
 
 static void show_segment(FILE *f, struct transcription *t, const struct job_input *in, int styled, const steno_segment *seg)
 {
@@ -48,7 +48,7 @@ static int on_segment(void *user, const struct job_input *in, const steno_segmen
     return in->stop ? EXIT_OK : message_flush();
 }
 
-/* " candidates -0.41 (-0.35) -0.52": what they were ranked by, the chosen one in brackets. */
+/* " candidates -0.41 (-0.35) -0.52": the ranking scores; the chosen candidate is in parentheses. */
 static void candidates_text(char *out, size_t n, const steno_attempt *a)
 {
     size_t at = 0;
@@ -84,7 +84,7 @@ static void on_rows(void *user, const struct job_input *in, const steno_rows *r)
 
 static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
 {
-    static const char *const doing[] = { "finding speakers", "finding speech", "listening" }; /* in the order of enum job_hearing */
+    static const char *const doing[] = { "finding speakers", "finding speech", "listening" }; /* indexed by enum job_hearing */
     struct progress *p = &((struct transcription *)user)->shown[in->slot].progress;
     if (at_end && in->hearing == JOB_HEARS_TEXT) progress_heard(p, heard_ms);
     else progress_hear(p, doing[in->hearing], heard_ms, total_ms);
@@ -117,7 +117,7 @@ static void on_watch(void *user, const struct job_input *in, steno_session *s, s
 
 /* ---- results ----------------------------------------------------------------------------------------------------------------- */
 
-/* Which of its results an input has in hand, in the names of files; task NULL: it has one. */
+/* The mark that file names of this result get: track, channel or task. Empty if the input has a single result (task NULL). */
 static void mark_text(char mark[48], const struct transcription *t, const struct job_input *in, const char *task)
 {
     char *p = mark;
@@ -127,7 +127,7 @@ static void mark_text(char mark[48], const struct transcription *t, const struct
     if (task) snprintf(p, (size_t)(mark + 48 - p), ".%s", task);
 }
 
-/* On the input in hand, in this run and in those that it goes on from. */
+/* Time spent on the current input, in this run and in the earlier runs that it continues. */
 static int64_t spent_us(const struct transcription *t, const struct job_input *in)
 {
     const int64_t begun = t->shown[in->slot].begun_us;
@@ -142,7 +142,7 @@ static int make_room(void *user)
     return resume_make_room(room->resume, room->in);
 }
 
-/* Write the transcript in every format, or of a failed input the line that tells it in those that have one. */
+/* Write the transcript in every format. A failed input gets an error line in the formats that have one. */
 static int write_results(struct transcription *t, const struct job_input *in, struct transcript *what, const char *error, const char *task)
 {
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
@@ -153,7 +153,7 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     struct results *r = t->results;
     if (!(r->files.naming.formats & mask)) return EXIT_OK;
     if (r->files.naming.formats >> WRITER_JSONL & 1 && sha256_file(sha256, in->file, signals_stop, NULL) == 0) source.sha256 = sha256;
-    if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* no line about a file that nobody waits for */
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* the run is being stopped: do not print a line for this file */
     what->index_offset = (int32_t)t->o->offset_n;
     what->layout = &t->layout;
     what->token_logprobs = t->o->token_logprobs;
@@ -173,7 +173,7 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     return code;
 }
 
-/* A result that lacks text says so. */
+/* A result that lacks text gets a note about it. */
 static void tell_left_out(const struct transcription *t, const struct job_input *in, const struct transcript *what)
 {
     int64_t ms = 0;
@@ -184,7 +184,7 @@ static void tell_left_out(const struct transcription *t, const struct job_input 
             what->n_left_out == 1 ? "it" : "them");
 }
 
-/* Print the notes on it; those on the sound once, where there are two texts of it. */
+/* Print the notes on a result. With two texts of one sound, notes on the sound are printed once. */
 static void show_notes(const struct transcription *t, const struct job_input *in, const struct transcript *what)
 {
     struct notes some = { .n = 0 };
@@ -266,14 +266,14 @@ static void on_let_go(void *user, const struct job_input *in)
     progress_end(&t->shown[in->slot].progress);
 }
 
-/* An input gives nothing: tell it. The run goes on with the next unless that is no use. */
+/* Report an input that failed. The run continues with the next input unless that cannot succeed either. */
 static int tell_failed(struct transcription *t, const struct job_input *in, const struct job_end *e)
 {
     char told[OPTION_TEXT_SZ], refused[160];
     struct transcript nothing = { .text = "", .language = "unknown", .first_timestamp = t->console.first_timestamp, .duration_ms = -1,
                                   .task = t->o->task, .model = t->engine.model };
     const char *reason = e->reason[0] ? e->reason : steno_status_text(e->status);
-    const int is_other = e->status == STENO_EARG && in->params.n_resume > 0; /* what was kept goes */
+    const int is_other = e->status == STENO_EARG && in->params.n_resume > 0; /* the kept data does not fit this run: remove it */
     resume_failed(&t->resume, in, is_other);
     if (in->is_refused && t->o->diarize)
         snprintf(refused, sizeof refused, "--diarize needs two channels, with a speaker on each, and this has %d", in->n_channels);
@@ -304,7 +304,7 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     return EXIT_OK;
 }
 
-/* Texts whose turn it is. */
+/* Print the held texts that are next in input order. */
 static int tell_held(struct held *h)
 {
     for (; h->told < h->n && h->done[h->told]; h->told++) {
@@ -336,7 +336,7 @@ static int on_done(void *user, const struct job_input *in)
     }
     s->begun_us = 0;
     if (!in->is_ok) resume_failed(&t->resume, in, 0);
-    if (in->is_ok || !signals_pending()) resume_done(&t->resume, in); /* also where a signal came behind its results */
+    if (in->is_ok || !signals_pending()) resume_done(&t->resume, in); /* also if a signal came after its results were written */
     progress_bar_done(t->bar, t->n_before + t->job.n_done);
     const int told = h->text ? tell_held(h) : EXIT_OK;
     return code == EXIT_OK ? told : code;

@@ -1,6 +1,6 @@
-/* steno: what transcribe and translate show and write of their job. SPDX-License-Identifier: MIT
+/* steno: output of transcribe and translate. SPDX-License-Identifier: MIT
  *
- * The job itself (job.h) says nothing: here its events become text, files, messages, progress and the exit code. */
+ * The job (job.h) prints nothing. This code turns its events into text, files, messages, progress and the exit code. */
 #ifndef STENO_TOOLS_TRANSCRIBE_H
 #define STENO_TOOLS_TRANSCRIBE_H
 #include "console.h"
@@ -25,68 +25,68 @@ struct transcribe_opts {
     struct post_opts post;
     const char *language, *channels, *audio_track, *out_dir, *out_template, *dump;
     int strict, resume, recursive;
-    int64_t url_limit; /* MB of an input that is an address, 0: as usual */
-    int task, track, channel, diarize; /* track, channel: what `audio_track` and `channels` say */
+    int64_t url_limit; /* maximum size of an http(s) input in MB, 0: default */
+    int task, track, channel, diarize; /* track, channel: values of `audio_track` and `channels` */
     int token_logprobs, progress, print_timings, print_colors, print_confidence, print_special, color;
     unsigned formats;
     int64_t offset_ms, duration_ms, offset_n, batch_size;
     double verify_margin;
-    const struct transcribe_as *as; /* of another program's command line; NULL: ours */
+    const struct transcribe_as *as; /* another program's command line; NULL: steno's own */
 };
 
-/* What is shown of an input in hand. */
+/* Output state of a running input. */
 struct shown {
     struct progress progress;
-    int64_t begun_us;        /* when it was */
-    struct sink_memory text; /* of a batch, what goes to standard output, by way of */
+    int64_t begun_us;        /* start of the input, a time of progress_now_us */
+    struct sink_memory text; /* in a batch: text for standard output, written through */
     struct sink sink;
 };
 
-/* Texts of inputs that are done before others whose text comes first. */
+/* Texts of inputs that finished before earlier inputs; they are printed in input order. */
 struct held {
-    char **text;  /* [n] NULL: none; itself NULL: text goes out at once */
+    char **text;  /* [n] NULL: none; if `text` is NULL, texts are printed at once */
     size_t *size; /* [n] */
     char *done;   /* [n] */
-    int n, told;  /* inputs, and those whose text is out */
+    int n, told;  /* number of inputs, and of those that are printed */
 };
 
 struct transcription {
     const struct transcribe_opts *o;
     struct engine engine;
     struct job job;
-    struct decode_data data; /* what its parameters point at */
+    struct decode_data data; /* memory that its parameters point to */
     struct vad vad;
     struct marks marks;
     struct post post;
     struct results *results;
     struct write_layout layout;
     struct console console;
-    int64_t url_most;         /* bytes of an input that is an address */
-    int style_out, style_err; /* whether escape sequences may go there */
-    int streams_meet;         /* standard output and standard error are one file or terminal */
-    void (*options)(struct sink *f, const void *o); /* writes o as an object, for jsonl */
+    int64_t url_most;         /* maximum size of an http(s) input in bytes */
+    int style_out, style_err; /* whether escape sequences may be written to it */
+    int streams_meet;         /* standard output and standard error are the same file or terminal */
+    void (*options)(struct sink *f, const void *o); /* writes o as a JSON object, for jsonl */
     struct progress_bar *bar; /* of the whole run */
-    struct shown *shown;      /* one for each input in hand */
+    struct shown *shown;      /* one for each running input */
     struct held held;
     struct dump dump;
     struct resume resume;
-    const int *place;         /* [n] of the inputs that are left: which of the run's they are */
-    int n_before;             /* inputs that an earlier run finished, and this run leaves out */
+    const int *place;         /* [n] position of each remaining input among all inputs of the run */
+    int n_before;             /* inputs that an earlier run finished and this run skips */
 };
 
-/* Transcribe the files, one after the other or, with --batch-size, several at a time. Engine, parameters, results and console are ready.
+/* Transcribe the files in sequence, or with --batch-size several at a time. Engine, parameters, results and console must be ready.
  * @return the exit code */
 int transcription_run(struct transcription *t, char **files, int n);
 int transcription_run_batch(struct transcription *t, char **files, int n);
 
-/* What stands on standard output before the first result. @return the exit code */
+/* Print what precedes the first result on standard output. @return the exit code */
 int transcription_begin(const struct transcription *t);
-/* The sums of a job over several inputs, which has come to its end. @return the exit code */
+/* Print the sums of a finished job with several inputs. @return the exit code */
 int transcription_end(const struct transcription *t, int n_inputs);
 enum { SUMS_TEXT_SZ = 256 };
-void transcription_sums_text(char text[SUMS_TEXT_SZ], const struct transcript_sums *s); /* a line without its end */
+void transcription_sums_text(char text[SUMS_TEXT_SZ], const struct transcript_sums *s); /* a line without line end */
 
-/* Events of the job become what is seen; the exit code after n files. */
+/* Connect the job's events to the output. @return the exit code after n files */
 void transcription_watch(struct transcription *t);
 int transcription_code(const struct transcription *t, int n);
 #endif

@@ -1,13 +1,13 @@
-/* steno: several inputs at a time, as transcribe and translate show them. SPDX-License-Identifier: MIT
+/* steno: batches of inputs for transcribe and translate. SPDX-License-Identifier: MIT
  *
- * Files are written as they are done. What goes to standard output is held until everything before it is out, so the order is that of the
- * command line. */
+ * Files are written when their input is done. Text for standard output is held until the text of all earlier inputs is printed, so it
+ * comes in the order of the command line. */
 #include "host.h"
 #include "option_names.h"
 #include "transcribe.h"
 #include <stdlib.h>
 
-/* Would it fit? What the machine says it has; where it says nothing it does. */
+/* Does the batch fit into memory? If the machine does not report its memory, assume that it does. */
 static int check_memory(const struct transcription *t, const steno_batch_params *bp, int n)
 {
     struct host h;
@@ -23,7 +23,7 @@ static int check_memory(const struct transcription *t, const steno_batch_params 
     return EXIT_MEMORY;
 }
 
-/* @return 0, or -1 in want of memory */
+/* @return 0, or -1 if out of memory */
 static int shown_open(struct transcription *t, int n_slots, int n)
 {
     t->shown = calloc((size_t)n_slots, sizeof *t->shown);
@@ -51,10 +51,11 @@ static int run(struct transcription *t, steno_batch_params *bp, char **files, in
     return rc == STENO_OK ? transcription_code(t, n) : message_model_error(NULL, rc, e.text);
 }
 
-/* Windows that decode together. Without a width on the command line --batch-size is lowered to what the library's sequences allow. */
+/* The number of windows that decode together. If the command line gives no width, --batch-size is lowered to the library's limit of
+ * sequences. */
 static int windows_of(const struct transcribe_opts *o, int lanes)
 {
-    enum { SEQUENCES = 256 }; /* of a batch */
+    enum { SEQUENCES = 256 }; /* maximum of a batch */
     const int windows = (int)o->batch_size, fit = SEQUENCES / lanes;
     const int is_wish = option_was_given(o->engine.given, "beam-size") || option_was_given(o->engine.given, "best-of");
     if (is_wish || windows <= fit) return windows;
@@ -70,11 +71,11 @@ int transcription_run_batch(struct transcription *t, char **files, int n)
     steno_batch_params_init(&bp);
     bp.max_lanes = decode_opts_lanes(&t->o->decode);
     bp.max_windows = windows_of(t->o, bp.max_lanes);
-    bp.steps_between_encodes = 0; /* nobody reads along */
+    bp.steps_between_encodes = 0; /* text is not read live */
     bp.draft_model = t->engine.draft;
     const int n_slots = job_slots(&bp, n);
     int code = check_memory(t, &bp, n_slots);
-    steno_session_close(t->engine.session); /* it has judged the parameters; the slots have their own */
+    steno_session_close(t->engine.session); /* it only validated the parameters; each slot has its own session */
     t->engine.session = NULL;
     if (code == EXIT_OK && shown_open(t, n_slots, n)) {
         message("out of memory for %d inputs", n);

@@ -1,12 +1,12 @@
-/* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT
+/* steno: clips from voice activity, and the options for it. SPDX-License-Identifier: MIT
  *
- * The options become the rules of speech.h, and the second model is opened. */
+ * Turns the options into the rules of speech.h and opens the voice-activity model. */
 #ifndef STENO_TOOLS_VAD_OPTS_H
 #define STENO_TOOLS_VAD_OPTS_H
 #include "engine.h"
 #include "speech.h"
 
-enum vad_kind { VAD_OFF, VAD_SILERO, VAD_FSMN }; /* in the order of the words of --vad */
+enum vad_kind { VAD_OFF, VAD_SILERO, VAD_FSMN }; /* in the order of the values of --vad */
 
 struct vad_opts {
     int kind; /* enum vad_kind */
@@ -18,7 +18,7 @@ struct vad_opts {
     double overlap_s;
 };
 
-/* What opens and closes a span. */
+/* Thresholds that begin and end a span. */
 #define VAD_THRESHOLD_ROW(T) \
     { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
       .help = "a frame is speech if P(speech) - P(silence) is at least D (Silero: if P(speech) is); none: the model's own (0.5)" }
@@ -58,19 +58,19 @@ struct vad_opts {
 struct vad {
     const struct vad_opts *o;
     steno_model *model;      /* NULL: --vad off */
-    steno_session *session;  /* that chooses clips before a model hears them; NULL: it does so itself */
+    steno_session *session;  /* chooses clips before the model reads them; NULL: the model does so itself */
     steno_vad_params params;
-    int is_silero;           /* whose spans have their margins, and are long enough */
+    int is_silero;           /* its spans include margins and have a minimum length */
 };
 
-/* Whether the model hears audio through a voice-activity model itself. */
+/* Does the model read audio only through a voice-activity model of its own? */
 int vad_is_heard_through(const steno_model *m);
 
-/* Open the model, if there is to be one, on the team of `e`; may_find: it may be used unasked, too.
+/* Open the model, if the options ask for one, on the team of `e`. may_find: a model may also be used without being requested.
  * @return EXIT_OK, or the exit code to end with, after a message */
 int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find);
 void vad_close(struct vad *v);
 
-/* The job's rules of which clips are transcribed: what lies before begin_ms is left out, and what lies duration_ms later; 0: nothing. */
+/* The job's rules for clips. Audio before begin_ms is skipped, as is audio more than duration_ms later; 0: no limit. */
 void vad_rules(struct speech_rules *r, const struct vad *v, int64_t begin_ms, int64_t duration_ms);
 #endif

@@ -48,7 +48,7 @@ static int is_name(const struct dialect_option *o, const char *name, size_t n)
     return (strncmp(o->name, name, n) == 0 && !o->name[n]) || (o->alias && strncmp(o->alias, name, n) == 0 && !o->alias[n]);
 }
 
-/* @return the row of a name of n bytes, -1: none, -2: several begin so */
+/* Find an option by a name of n bytes. @return its row, -1: none, -2: ambiguous */
 static int find_option(const struct dialect_call *c, const char *name, size_t n)
 {
     const struct dialect_option *o = c->dialect->options;
@@ -61,7 +61,7 @@ static int find_option(const struct dialect_call *c, const char *name, size_t n)
     return found;
 }
 
-/* The row of a word, and the value in it: behind "=", or behind one letter. *value is NULL where there is none. */
+/* Find the row of a word. *value receives a value after "=" or after one letter, or NULL. */
 static int find_word(const struct dialect_call *c, char *word, char **value)
 {
     char *equals = c->dialect->manner & DIALECT_EQUALS && strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
@@ -150,9 +150,9 @@ const char *dialect_value(const struct dialect_call *c, const char *name)
     return k >= 0 ? value_of(c, k) : NULL;
 }
 
-/* ---- what it becomes --------------------------------------------------------------------------------------------------------- */
+/* ---- translation ------------------------------------------------------------------------------------------------------------- */
 
-struct made { /* a word that was not typed */
+struct made { /* a generated word */
     struct made *next;
     char text[];
 };
@@ -169,10 +169,10 @@ void dialect_put_word(struct dialect_call *c, const char *word)
         c->word = more;
         c->room = room;
     }
-    memcpy(&c->word[c->n_words++], &word, sizeof word); /* args_parse moves words and leaves their letters */
+    memcpy(&c->word[c->n_words++], &word, sizeof word); /* args_parse moves words but does not change their letters */
 }
 
-/* @return room for a word of n bytes, that is put already; NULL in want of memory */
+/* Add an empty word of n bytes. @return its memory, or NULL if out of memory */
 static char *put_room(struct dialect_call *c, size_t n)
 {
     struct made *m = malloc(sizeof *m + n + 1);
@@ -199,7 +199,7 @@ void dialect_put_format(struct dialect_call *c, const char *fmt, ...)
     va_end(ap);
 }
 
-/* `value` stands for % */
+/* % is replaced by `value` */
 static void put_words(struct dialect_call *c, const char *words, const char *value)
 {
     for (const char *p = words; *p;) {
@@ -243,9 +243,9 @@ void dialect_help(FILE *f, const struct dialect_call *c)
     }
 }
 
-/* ---- from words to deeds ----------------------------------------------------------------------------------------------------- */
+/* ---- running a dialect ------------------------------------------------------------------------------------------------------- */
 
-/* The lines of a file as words. @return their number, or -1 after a message; *text and *words are malloc'd */
+/* Use the lines of a file as words. @return their number, or -1 after a message; *text and *words are malloc'd */
 static int words_of_file(char **text, char ***words, const char *path)
 {
     char why[TEXT_FILE_WHY];

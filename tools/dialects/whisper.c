@@ -1,7 +1,7 @@
 /* steno: the command line of openai-whisper. SPDX-License-Identifier: MIT
  *
- * Lines with times on standard output as segments come, and NAME.txt, .vtt, .srt, .tsv and .json in the folder that --output_dir says. It
- * is computed in f32, as there on a CPU. What becomes of each option, and what differs, is listed in doc/compat.md. */
+ * Prints lines with times on standard output as segments arrive, and writes NAME.txt, .vtt, .srt, .tsv and .json into the folder of
+ * --output_dir. It computes in f32, as openai-whisper does on a CPU. doc/compat.md lists each option and the differences. */
 #include "argparse.h"
 #include "dialects.h"
 #include "message.h"
@@ -19,8 +19,8 @@
 enum { OPENAI_HELP = 1 };
 
 struct run {
-    const char *language; /* as it was typed, NULL: to be detected */
-    int verbose, told;    /* told: the language of the input in hand */
+    const char *language; /* as typed; NULL: detect */
+    int verbose, told;    /* told: the language of the current input was printed */
 };
 
 /* ---- what was typed ---------------------------------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static int is_none(const struct dialect_call *c, const char *name)
     return !value || strcmp(value, "None") == 0;
 }
 
-/* Of an option that is not None; `takes` was checked. */
+/* The value of an option that is not None; the parser has checked its type. */
 static double number(const struct dialect_call *c, const char *name)
 {
     char text[ARGPARSE_NUMBER_SZ];
@@ -67,7 +67,7 @@ static int is_english(const char *language)
 
 /* ---- the model --------------------------------------------------------------------------------------------------------------- */
 
-/* The names that it downloads, and their files. */
+/* Names that openai-whisper downloads, and their files. */
 static const struct { const char *name, *file; } known[] = {
     { "tiny.en", "tiny.en.pt" }, { "tiny", "tiny.pt" }, { "base.en", "base.en.pt" }, { "base", "base.pt" }, { "small.en", "small.en.pt" },
     { "small", "small.pt" }, { "medium.en", "medium.en.pt" }, { "medium", "medium.pt" }, { "large-v1", "large-v1.pt" },
@@ -75,7 +75,7 @@ static const struct { const char *name, *file; } known[] = {
     { "turbo", "large-v3-turbo.pt" },
 };
 
-/* The file of a known name in --model_dir. @return malloc'd path, NULL: it is not there, or errno is ENOMEM */
+/* The file of a known name in --model_dir. @return malloc'd path, or NULL if it is missing or errno is ENOMEM */
 static char *in_model_dir(const struct dialect_call *c, const char *file)
 {
     const char *dir = dialect_value(c, "--model_dir");
@@ -86,7 +86,7 @@ static char *in_model_dir(const struct dialect_call *c, const char *file)
     return NULL;
 }
 
-/* A path, a known name, or one in the caches. */
+/* The model is a path, a known name, or a name in the caches. */
 static int put_model(struct dialect_call *c)
 {
     const char *name = dialect_value(c, "--model");
@@ -101,21 +101,21 @@ static int put_model(struct dialect_call *c)
     if (!path && k < n_known && errno != ENOMEM) {
         char stem[32];
         snprintf(stem, sizeof stem, "%.*s", (int)(strlen(known[k].file) - strlen(".pt")), known[k].file);
-        path = models_find(stem); /* what "turbo" and "large" are short for */
+        path = models_find(stem); /* resolves the short names "turbo" and "large" */
     }
     if (!path && errno == ENOMEM) {
         c->failed = 1;
-        return EXIT_OK; /* whoever called tells it */
+        return EXIT_OK; /* the caller reports it */
     }
     if (!path && k == n_known) return argparse_error(c, "argument --model: invalid valid_model_name value: '%s'", name);
-    dialect_put_format(c, "--model=%s", path ? path : name); /* which is told to be missing, and how to get it */
+    dialect_put_format(c, "--model=%s", path ? path : name); /* it is then reported as missing, with the command that downloads it */
     free(path);
     return EXIT_OK;
 }
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
-/* A language is a code, or an English name that begins with a capital; which names there are the library knows. */
+/* A language is a code, or an English name with a capital first letter. The library has the list of names. */
 static int put_language(struct dialect_call *c)
 {
     const char *value = dialect_value(c, "--language");
@@ -140,7 +140,7 @@ static void put_number(struct dialect_call *c, const char *name, const char *our
     else if (argparse_number(text, dialect_value(c, name), DIALECT_NUM)) dialect_put_format(c, "%s=%s", ours, text);
 }
 
-/* Beams are of temperature 0, draws of the others; ranks are of both. */
+/* Beams apply at temperature 0, draws at higher temperatures, and ranking at both. */
 static int put_search(struct dialect_call *c)
 {
     const double t = number(c, "--temperature");
@@ -165,7 +165,7 @@ static int put_search(struct dialect_call *c)
 static void put_text(struct dialect_call *c)
 {
     const char *prompt = dialect_value(c, "--initial_prompt");
-    if (is_set(c, "--temperature_increment_on_fallback") && number(c, "--temperature") < 1) /* else there is no other attempt */
+    if (is_set(c, "--temperature_increment_on_fallback") && number(c, "--temperature") < 1) /* otherwise there is only one attempt */
         put_number(c, "--compression_ratio_threshold", "--compression-ratio-threshold");
     put_number(c, "--logprob_threshold", "--logprob-threshold");
     put_number(c, "--no_speech_threshold", "--no-speech-threshold");
@@ -195,7 +195,8 @@ static int put_words(struct dialect_call *c)
     }
     if (!words) return EXIT_OK;
     dialect_put(c, "--word-timestamps");
-    if (is_file(dialect_value(c, "--model"))) dialect_put(c, "--alignment-heads half"); /* official lists go with names there */
+    /* openai-whisper uses the official heads only for models chosen by name */
+    if (is_file(dialect_value(c, "--model"))) dialect_put(c, "--alignment-heads half");
     dialect_put_format(c, "--prepend-punctuations=%s", dialect_value(c, "--prepend_punctuations"));
     dialect_put_format(c, "--append-punctuations=%s", dialect_value(c, "--append_punctuations"));
     if (!is_none(c, "--hallucination_silence_threshold"))
@@ -233,12 +234,12 @@ static int put_all(struct dialect_call *c, const char *unused)
     dialect_put_format(c, "--task=%s", dialect_value(c, "--task"));
     dialect_put_format(c, "--output-format=%s", dialect_value(c, "--output_format"));
     const char *dir = dialect_value(c, "--output_dir");
-    dialect_put_format(c, "--output-dir=%s%s", dir[0] == '@' ? "./" : "", dir); /* which is a folder like any other there */
+    dialect_put_format(c, "--output-dir=%s%s", dir[0] == '@' ? "./" : "", dir); /* openai-whisper treats it as a plain folder name */
     dialect_put(c, "-q --guards off --compute f32");
     return EXIT_OK;
 }
 
-/* ---- what is seen ------------------------------------------------------------------------------------------------------------ */
+/* ---- output ------------------------------------------------------------------------------------------------------------------ */
 
 static void begin(void *user, const struct job_input *in)
 {
@@ -247,7 +248,7 @@ static void begin(void *user, const struct job_input *in)
     if (!r->told && r->verbose) puts("Detecting language using up to the first 30 seconds. Use `--language` to specify the language");
 }
 
-/* "Haitian Creole": as Python's title(). */
+/* "Haitian Creole": capitals as Python's title() sets them. */
 static void tell_language(struct run *r, const char *code)
 {
     const char *name = steno_language_name(code);
@@ -274,13 +275,13 @@ static void segment(void *user, const steno_session *s, const steno_segment *seg
     sink_char(&f, '\n');
 }
 
-/* A language that was typed is written as it was. */
+/* A language from the command line is written as it was typed. */
 static void before_writing(void *user, struct transcript *t)
 {
     struct run *r = user;
     tell_language(r, t->language);
     if (r->language) t->language = r->language;
-    t->language_prob = 0; /* its JSON has none */
+    t->language_prob = 0; /* openai-whisper's JSON has no probability */
     t->empty_cues = 1;
 }
 

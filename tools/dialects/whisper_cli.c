@@ -1,6 +1,6 @@
 /* steno: the command line of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
- * Its options, and what each becomes of ours. doc/compat.md lists the differences. */
+ * A table of its options and their steno equivalents. doc/compat.md lists the differences. */
 #include "dialects.h"
 #include "message.h"
 #include "whisper_cli_run.h"
@@ -10,8 +10,8 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
-/* A negative number is none there, and a language is found in a whole window. What is above the model's context ends the run when the
- * model is there. */
+/* A negative number counts as unset, as in whisper-cli, and the language is detected in a whole window. Values above the model's context
+ * are refused after the model is loaded. */
 static int put_audio_ctx(struct dialect_call *c, const char *value)
 {
     enum { MOST = 1048576 };
@@ -20,10 +20,10 @@ static int put_audio_ctx(struct dialect_call *c, const char *value)
     return EXIT_OK;
 }
 
-/* A negative width is none there. */
+/* A negative width counts as unset, as in whisper-cli. */
 static int put_beam(struct dialect_call *c, const char *value)
 {
-    const uint64_t grammar = WCLI_GRAMMAR | WCLI_RULE; /* asks for beams in any case */
+    const uint64_t grammar = WCLI_GRAMMAR | WCLI_RULE; /* grammar search always uses beams */
     const long n = strtol(value, NULL, 10);
     if (n > 1 || (c->given & grammar) == grammar) dialect_put_format(c, "--beam-size=%ld", n > 1 ? n : 5);
     return EXIT_OK;
@@ -31,14 +31,14 @@ static int put_beam(struct dialect_call *c, const char *value)
 
 static int put_grammar(struct dialect_call *c, const char *value)
 {
-    if (!(c->given & WCLI_RULE) || !*value) return EXIT_OK; /* nothing comes of one without the other */
+    if (!(c->given & WCLI_RULE) || !*value) return EXIT_OK; /* each of the two options has no effect without the other */
     dialect_put_format(c, "--grammar=%s", value);
     dialect_put_format(c, "--grammar-rule=%s", dialect_value(c, "--grammar-rule"));
     dialect_put_format(c, "--grammar-penalty=%s", dialect_value(c, "--grammar-penalty"));
     return EXIT_OK;
 }
 
-/* Whether a window may be decoded again, hotter. */
+/* Can a window be decoded again at a higher temperature? */
 static int falls_back(const struct dialect_call *c)
 {
     const double step = strtod(dialect_value(c, "--temperature-inc"), NULL), t = strtod(dialect_value(c, "--temperature"), NULL);
@@ -64,7 +64,7 @@ static int put_entropy(struct dialect_call *c, const char *value)
     return EXIT_OK;
 }
 
-/* It does what its name says where it is given; an empty text is none. */
+/* A text option whose steno equivalent has a text value; an empty text counts as unset. */
 static int put_text(struct dialect_call *c, const char *name, const char *value)
 {
     if (*value) dialect_put_format(c, "%s=%s", name, value);
@@ -87,7 +87,7 @@ static int put_carry(struct dialect_call *c, const char *value)
     return EXIT_OK;
 }
 
-/* Nothing comes of it there unless -nfa is given, too, but what is no model is told. */
+/* The option has no effect without -nfa, but an unknown model name is an error in any case. */
 static int put_dtw(struct dialect_call *c, const char *value)
 {
     static const char *const models[] = { "tiny", "tiny.en", "base", "base.en", "small", "small.en", "medium", "medium.en",
@@ -104,7 +104,7 @@ static int put_dtw(struct dialect_call *c, const char *value)
     return counts ? c->dialect->mistake : EXIT_OK;
 }
 
-/* A graphics processor is asked for by its number, and by the word of OpenVINO. */
+/* A GPU is requested by number with -dev, and by name with -oved (OpenVINO). */
 static int tell_device(const struct dialect_call *c, const char *option, const char *value)
 {
     if (*value && strcmp(value, "CPU") != 0 && !dialect_is_given(c, "--no-gpu"))
@@ -125,7 +125,7 @@ static int put_encoder_device(struct dialect_call *c, const char *value)
 #define FLAG(a, n, ...) { .name = "--" n, .alias = "-" a, __VA_ARGS__ }
 #define VALUE(a, n, kind, d, ...) { .name = "--" n, .alias = "-" a, .takes = DIALECT_##kind, .dflt = d, __VA_ARGS__ }
 #define NOTHING "nothing: it is about graphics processors, and this version computes on the CPU"
-#define VAD(a, n, kind, d, words) VALUE(a, n, kind, d, .to = words, .needs = WCLI_VAD) /* nothing comes of it without --vad */
+#define VAD(a, n, kind, d, words) VALUE(a, n, kind, d, .to = words, .needs = WCLI_VAD) /* the option has no effect without --vad */
 
 /* clang-format off */
 static const struct dialect_option options[] = {

@@ -1,7 +1,7 @@
-/* steno: what whisper.cpp's whisper-cli shows on standard output. SPDX-License-Identifier: MIT
+/* steno: standard output of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
- * An empty line, then a line for each segment: its times, and its text as the model has it. Without times texts stand one behind the other,
- * but where speakers are told. Colours are there wherever standard output goes, as its users ask for them by name. */
+ * Prints an empty line, then one line per segment with its times and the model's text. Without times the texts are joined, unless
+ * speakers are shown. If colours are requested, they are also written to pipes and files. */
 #include "whisper_cli_console.h"
 #include "whisper_cli_write.h"
 #include "terminal.h"
@@ -28,7 +28,7 @@ static void put_style(uint64_t given, double p)
     terminal_style(stdout, sequence);
 }
 
-/* Where the probabilities of a segment's tokens are: in the session that it comes from, or in a view. */
+/* Source of the token probabilities of a segment: its session, or a view. */
 struct styled {
     const steno_session *session;
     const steno_token *tokens;

@@ -1,7 +1,7 @@
-/* steno: what whisper.cpp's whisper-cli does with its inputs. SPDX-License-Identifier: MIT
+/* steno: how whisper.cpp's whisper-cli processes its inputs. SPDX-License-Identifier: MIT
  *
- * Lines with times on standard output as they come, and files beside the input, NAME.wav.txt, or where -of says. Of a sound in parts (-p)
- * lines come when all parts are done. */
+ * Prints lines with times as segments arrive, and writes files beside the input, NAME.wav.txt, or where -of asks for. If the sound is
+ * split into parts (-p), lines are printed when all parts are done. */
 #include "atomic_file.h"
 #include "ledger_code.h"
 #include "message.h"
@@ -18,25 +18,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As there. */
+/* The exit code of whisper-cli. */
 #define ENDS_WITHOUT_INPUT 2
 #define ENDS_WITHOUT_DECODING 10
 
 struct run {
     const struct dialect_call *call;
     struct ledger *ledger;
-    struct whisper_cli_result result; /* what was typed of it */
+    struct whisper_cli_result result; /* the options typed, for writing results */
     struct whisper_cli_rules rules;
     struct whisper_cli_console console;
     struct whisper_cli_sound sound;   /* of the current part */
-    struct whisper_cli_parts parts;   /* those that are done, of several */
-    int n_brief;                      /* number of them that were too short for a text */
-    int lost; /* 1: there was no memory for the sound */
+    struct whisper_cli_parts parts;   /* parts that are done, if there are several */
+    int n_brief;                      /* number of parts that were too short to decode */
+    int lost; /* 1: out of memory for the sound */
 };
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
-/* Which of the inputs: they are the very words that were typed. */
+/* Index of an input. Inputs are compared as pointers, because they are the words typed. */
 static int index_of(const struct dialect_call *c, const char *input)
 {
     for (int i = 0; i < c->n_inputs; i++)
@@ -97,7 +97,7 @@ static int write_file(const struct run *r, const struct whisper_cli_result *resu
     struct sink f = sink_to_stream(file.f);
     w->write(&f, result);
     const int refused = ledger_check(r->ledger, name);
-    const int why = !f.failed ? 0 : ferror(file.f) ? errno : ENOMEM; /* the writer had none, or the stream failed */
+    const int why = !f.failed ? 0 : ferror(file.f) ? errno : ENOMEM; /* the writer ran out of memory, or the stream failed */
     if (refused || f.failed) atomic_file_abort(&file);
     if (refused) return ledger_code(r->ledger, refused);
     if (f.failed) return message_not_written(name, why);
@@ -118,7 +118,7 @@ static int write_stdout(const struct whisper_cli_result *result, const struct wh
     return message_flush();
 }
 
-/* Speakers of pieces: a segment that is cut may have several. */
+/* Set speakers of cut segments, because the pieces of one segment can have different speakers. */
 static void name_speakers(struct whisper_cli_view *v, const struct job_input *in)
 {
     for (int i = 0; v->t.speakers && i < v->t.n; i++)
@@ -151,7 +151,7 @@ static long long number_of(const struct dialect_call *c, const char *option)
     return strtoll(dialect_value(c, option), NULL, 10);
 }
 
-/* As there, a sound, or what -ot and -d leave of it, is not decoded where it has no more than ten frames. So is a part of it. */
+/* As whisper-cli does, skip a sound of at most ten frames, measured after -ot and -d. The same holds for a part of it. */
 static int is_brief(const struct run *r, const struct job_input *in, const struct transcript *t)
 {
     enum { FRAME_MS = 10, FRAME = 160, HALF_A_WINDOW = 200, BRIEF_FRAMES = 10 };
@@ -171,7 +171,7 @@ static void tell_brief(const struct run *r, const struct job_input *in)
     else message("%s: there is no text: less than 0.12 s are to be decoded, and whisper.cpp's rules need more", in->file);
 }
 
-/* The cuts, as there. */
+/* Report where the sound was cut, as whisper-cli does. */
 static void tell_cuts(const struct run *r, const struct job_input *in)
 {
     enum { LISTED = 10 };
@@ -191,7 +191,7 @@ static void tell_cuts(const struct run *r, const struct job_input *in)
     free(text.p);
 }
 
-/* What becomes of a transcript: lines and files. */
+/* Print the lines and write the files of a transcript. */
 static int put_all(struct run *r, const struct job_input *in, struct whisper_cli_view *v)
 {
     name_speakers(v, in);
@@ -207,7 +207,7 @@ static int tell_no_memory(const struct job_input *in)
     return EXIT_MEMORY;
 }
 
-/* Keep a part, and with the last one give them all. Times of joined speech are put back then, as there. */
+/* Keep a part. The last part triggers the output of all, and times in joined speech are then mapped back, as in whisper-cli. */
 static int put_part(struct run *r, const struct job_input *in, const struct whisper_cli_view *part)
 {
     const struct parts *p = &in->parts;
@@ -280,7 +280,7 @@ static void segment(void *user, const steno_session *s, const steno_segment *seg
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
-/* Missing files are reported first; if none is left there is nothing to do. */
+/* Report missing files first. If no input is left, there is nothing to run. */
 static int check_inputs(const struct dialect_call *c)
 {
     int n = 0;
@@ -291,7 +291,7 @@ static int check_inputs(const struct dialect_call *c)
     return ENDS_WITHOUT_INPUT;
 }
 
-/* There 0 and less end with a signal, and each part takes memory. */
+/* whisper-cli crashes with 0 or a negative number. The maximum exists because each part needs memory. */
 enum { MOST_PARTS = 1024 };
 
 static int check(const struct dialect_call *c, const struct whisper_cli_result *r)
@@ -306,7 +306,7 @@ static int check(const struct dialect_call *c, const struct whisper_cli_result *
     return check_inputs(c);
 }
 
-/* Karaoke has short lines. */
+/* Karaoke output needs short lines. */
 static int32_t max_len_of(const struct dialect_call *c)
 {
     const long n = strtol(dialect_value(c, "--max-len"), NULL, 10);

@@ -1,20 +1,20 @@
-/* steno: a transcript as whisper.cpp has it. SPDX-License-Identifier: MIT
+/* steno: a transcript in whisper.cpp's form. SPDX-License-Identifier: MIT
  *
- * The same segments, with three differences in their tokens: the time that a segment begins with is not listed, but for 0.00; the end of a
- * text without times is listed; and times are estimated as there (whisper_cli_times.h). With special tokens in texts the time that a
- * segment begins with is a segment of its own, or of a later one the first word. Where segments are to be shorter they are cut before a
- * token, when that one begins. */
+ * The segments are the same. Their tokens differ in three ways: the start timestamp of a segment is not listed, except 0.00; the end
+ * token of a text without times is listed; and times are estimated as in whisper.cpp (whisper_cli_times.h). With special tokens in
+ * texts, the start timestamp is a segment of its own, or the first word of a later segment. Segments above the maximum length are cut
+ * before a token, at that token's start time. */
 #ifndef STENO_TOOLS_WHISPER_CLI_VIEW_H
 #define STENO_TOOLS_WHISPER_CLI_VIEW_H
 #include "transcript.h"
 #include "whisper_cli_times.h"
 
 struct whisper_cli_rules {
-    const struct whisper_cli_sound *sound; /* with levels; NULL: tokens have no times */
+    const struct whisper_cli_sound *sound; /* levels must be computed; NULL: tokens have no times */
     double threshold;
-    int32_t max_len;   /* most characters of a segment; 0: any number */
-    int special;       /* 1: special tokens stand in texts, where these are not cut */
-    int by_words;      /* it is cut before what begins with a space */
+    int32_t max_len;   /* maximum characters of a segment; 0: no limit */
+    int special;       /* 1: special tokens are part of texts, unless segments are cut */
+    int by_words;      /* 1: cut only before tokens that begin with a space */
 };
 
 struct whisper_cli_view {
@@ -25,7 +25,7 @@ struct whisper_cli_view {
     char *text;
 };
 
-/* @return 0, or -1 in want of memory; to be freed in any case. Texts that are not cut stay those of `t` */
+/* @return 0, or -1 if out of memory; free the view in both cases. Uncut texts still belong to `t` */
 int whisper_cli_view(struct whisper_cli_view *v, const struct transcript *t, const struct whisper_cli_rules *rules);
 void whisper_cli_view_free(struct whisper_cli_view *v);
 #endif
