@@ -52,7 +52,7 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
         if (*p == '-') *p = '_';
 }
 
-/* @return 1, or 0 when no call has such a field */
+/* @return 1, or 0 if no call has such a field */
 static int param_of(steno_param *p, const char *name)
 {
     static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH, STENO_CALL_OPEN, STENO_CALL_GENERATE,

@@ -1,7 +1,7 @@
 /* steno: command-line options as a table. SPDX-License-Identifier: MIT
  *
- * Long options accept _ for -, --name=value and --name value; short ones -x value, -xvalue, and flags may be joined (-qv). A value is
- * taken as it stands even when it begins with a dash ("--logprob-threshold -1"). -- ends the options. */
+ * Long options accept _ for -, --name=value and --name value. Short options accept -x value and -xvalue, and flags may be joined (-qv).
+ * A value may begin with a dash ("--logprob-threshold -1"). -- ends the options. */
 #include "args.h"
 #include "num.h"
 #include "message.h"
@@ -20,7 +20,7 @@ enum { NAME_MAX_LEN = 64 };
 
 /* ---- words ------------------------------------------------------------------------------------------------------------------- */
 
-/* Index of `word` among "a|b|c", or -1; then `nearest` receives the most similar one, or "". */
+/* Index of `word` in "a|b|c", or -1; then `nearest` receives the most similar word, or "". */
 static int word_find(const char *words, const char *word, char *nearest)
 {
     char w[NAME_MAX_LEN];
@@ -170,7 +170,7 @@ const struct arg *args_find_short(const struct args *a, char letter)
     return NULL;
 }
 
-/* What other programs call an option that the verb has, NULL: nothing known. */
+/* The verb's equivalent of another program's option, or NULL. */
 static const char *known_elsewhere(const struct args *a, const char *name)
 {
     static const struct { const char *there, *here; } names[] = {
@@ -203,7 +203,7 @@ static int unknown_long(const struct args *a, const char *name)
     return message_usage("unknown option --%s; \"steno %s --help\" lists them", name, a->verb);
 }
 
-/* Where the words go. */
+/* Where parsed values are stored. */
 struct target {
     const struct args *args;
     char *opts;
@@ -232,7 +232,7 @@ static int print_help(const struct args *a, const struct arg *r)
     return message_flush();
 }
 
-/* One "--name", "--name=value" or "--name value". */
+/* Parse one "--name", "--name=value" or "--name value". */
 static int parse_long(const struct target *t, int argc, char **argv, int *i)
 {
     const struct args *a = t->args;
@@ -254,7 +254,7 @@ static int parse_long(const struct target *t, int argc, char **argv, int *i)
     return take(t, r, spelled, '-', text ? text + 1 : argv[++*i]);
 }
 
-/* One "-x", "-xvalue", "-x value" or "-xyz". */
+/* Parse one "-x", "-xvalue", "-x value" or "-xyz". */
 static int parse_short(const struct target *t, int argc, char **argv, int *i)
 {
     const struct args *a = t->args;

@@ -7,7 +7,7 @@
 
 const struct arg args_help_row = { .name = "help", .letter = 'h', .kind = ARG_FLAG, .help = "print this help" };
 const struct arg args_help_all_row = { .name = "help-all", .kind = ARG_FLAG, .help = "print it with all options" };
-const struct arg args_help_man_row = { .name = "help-man", .kind = ARG_FLAG, .help = "" }; /* for the build */
+const struct arg args_help_man_row = { .name = "help-man", .kind = ARG_FLAG, .help = "" }; /* used by the build */
 
 enum { HELP_LEFT = 28, HELP_WIDTH = 80 };
 
@@ -27,7 +27,8 @@ static void help_wrap(const char *text, size_t column)
     putchar('\n');
 }
 
-/* What an option is called and takes; a list of words that is too long goes on below. @return whether there is room beside it */
+/* Print an option's name and value; a list of words that is too long continues on the next line. @return 1 if the help text fits beside
+ * it */
 static int help_left(const char *left)
 {
     const size_t room = HELP_WIDTH - 2;
@@ -73,7 +74,7 @@ static void help_examples(const struct help_page *page)
     for (int i = 0; i < HELP_EXAMPLES; i++) printf("  %s\n      %s\n", page->example[i].command, page->example[i].what);
 }
 
-/* @return how many were left out */
+/* @return the number of options left out */
 static int help_rows(const struct args *a, const struct help_page *page)
 {
     const struct arg *heading = NULL;
@@ -110,7 +111,7 @@ void args_help(const struct args *a, int all)
 
 /* ---- a manual page ------------------------------------------------------------------------------------------------------------- */
 
-/* Text of roff: what it would read as a request or an escape is none. */
+/* Text of roff: escaped, so that no part of it is read as a request or an escape. */
 static void man_text(const char *s)
 {
     if (*s == '.' || *s == '\'') fputs("\\&", stdout);

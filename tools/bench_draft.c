@@ -1,7 +1,7 @@
-/* steno: what a draft model would spare, by how often it is right. SPDX-License-Identifier: MIT
+/* steno: the speed gain of a draft model, by acceptance rate. SPDX-License-Identifier: MIT
  *
- * A run of k guesses behind the newest token gives 1 + a + a^2 + ... + a^k tokens, where each guess is right with probability a when all
- * before it are (Leviathan et al. 2023). It costs k steps of the draft model and a run of k + 1 rows; both are timed here. */
+ * A run with k draft tokens gives 1 + a + a^2 + ... + a^k tokens, if each draft token is correct with probability a after correct ones
+ * (Leviathan et al. 2023). It costs k steps of the draft model and one run of k + 1 rows. Both are timed here. */
 #include "bench_draft.h"
 #include "machine.h"
 #include "report.h"
@@ -16,11 +16,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median of a phase, ms; *code: EXIT_OK, or why there is none. */
+/* Median time of a phase in ms; *code: EXIT_OK, or the reason of a failure. */
 static double phase_ms(steno_session *s, const char *phase, int n, int runs, int *code)
 {
     double ms[1000] = { 0 };
-    for (int k = -1; k < runs && *code == EXIT_OK; k++) { /* once unmeasured */
+    for (int k = -1; k < runs && *code == EXIT_OK; k++) { /* the first run is a warm-up */
         const int64_t us = steno_bench_phase(s, phase, n);
         if (us < 0) *code = us == STENO_ENOMEM ? EXIT_MEMORY : EXIT_USAGE;
         if (us < 0) message("--draft: %s", steno_last_error(s));
@@ -30,7 +30,7 @@ static double phase_ms(steno_session *s, const char *phase, int n, int runs, int
     return ms[runs / 2];
 }
 
-/* At an acceptance: how many guesses are best, and what a token takes then. */
+/* For one acceptance rate: the best number of draft tokens, tokens per run, and the time per token. */
 struct gain { double acceptance, ms, ids; int guesses; };
 enum { GAINS = 11 };
 

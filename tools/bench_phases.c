@@ -3,7 +3,7 @@
 
 enum { CLIP_TOKENS = 180 };
 
-/* Of models that decode windows token by token. */
+/* Models that decode windows token by token. */
 static const struct phase window_phases[N_WINDOW_PHASES] = {
     { "load", "load_ms", "load", 1, 1, NULL },
     { "mel", "mel_ms", "mel", 1, 1, NULL },
@@ -13,10 +13,10 @@ static const struct phase window_phases[N_WINDOW_PHASES] = {
     { "decode", "decode_ms_per_token", "step", N_TOKENS, N_TOKENS, NULL },
     { "beam5", "beam5_ms_per_step", "step_beam5", N_TOKENS, N_TOKENS, NULL },
     { "batch", "batch8_ms_per_step", "step_batch8", N_TOKENS, N_TOKENS, NULL },
-    { "total", "total_ms", "total", 1, TOTAL_TOKENS, NULL }, /* of a window: speech has about this number */
+    { "total", "total_ms", "total", 1, TOTAL_TOKENS, NULL }, /* speech has about this number of tokens in a window */
 };
 
-/* Of models that decode clips, with a CTC head or with all tokens decoded at once; those are decoded over 30 s. */
+/* Models that decode clips with a CTC head, or all tokens at once; clips of 30 s are timed. */
 #define LOAD_ROW { "load", "load_ms", "load", 1, 1, NULL }
 #define SECONDS_ROW(name, s, sum) { name, name "_" #s "s_ms", name "_" #s "s", 1, s, sum }
 #define CTC_ROWS(s) \
@@ -28,7 +28,7 @@ static const struct phase cif_phases[] = {
     { "decode", "decode_180_tokens_ms", "decode_180_tokens", 1, CLIP_TOKENS, "recognise_30s" },
 };
 
-/* Of language models. */
+/* Language models. */
 static const struct phase text_phases[N_TEXT_PHASES] = {
     LOAD_ROW,
     { "prompt", "prompt128_ms_per_token", "prompt128", TEXT_SHORT, TEXT_SHORT, NULL },
@@ -37,7 +37,7 @@ static const struct phase text_phases[N_TEXT_PHASES] = {
     { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
 };
 
-/* Of models that make vectors of texts: a text alone, and eight short ones together. */
+/* Embedding models: one text, and eight short texts together. */
 static const struct phase vector_phases[] = {
     LOAD_ROW,
     { "encode", "encode128_ms_per_token", "encode128", TEXT_SHORT, TEXT_SHORT, NULL },
@@ -45,7 +45,7 @@ static const struct phase vector_phases[] = {
     { "batch", "batch8_32_ms_per_text", "batch8_32", WINDOWS, TEXT_STEPS, NULL },
 };
 
-/* Of audio language models: a window of 15 s, whose prompt has an eighth of its rows among 23 ids. */
+/* Audio language models: a window of 15 s, whose prompt puts an eighth of its rows between 23 ids. */
 static const struct phase audio_lm_phases[] = {
     LOAD_ROW,
     SECONDS_ROW("features", 15, NULL),
@@ -56,10 +56,10 @@ static const struct phase audio_lm_phases[] = {
     { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
 };
 
-/* Of models that find speech, in a minute of sound. */
+/* Voice-activity models, on one minute of sound. */
 static const struct phase vad_phases[] = { LOAD_ROW, SECONDS_ROW("features", 60, "find_60s"), SECONDS_ROW("encode", 60, "find_60s") };
 
-/* Of models that put marks into text: a block of 20 words, as texts are read, and as many as a run may have. */
+/* Punctuation models: a block of 20 words, the size that texts are split into, and the largest block of a run. */
 static const struct phase mark_phases[] = {
     LOAD_ROW,
     { "mark", "mark20_ms_per_word", "mark20", 20, 20, NULL },

@@ -1,4 +1,4 @@
-/* steno: what guesses spare where an answer repeats its prompt. SPDX-License-Identifier: MIT */
+/* steno: the gain of draft tokens if an answer repeats its prompt. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_BENCH_TEXT_H
 #define STENO_TOOLS_BENCH_TEXT_H
 #include "engine.h"
@@ -19,7 +19,8 @@ struct bench_text_opts { const char *prompt, *answer, *tokenizer; };
       .help = "model that tokenizes both texts; without it -m (a --shape has no tokenizer)" }
 
 int bench_text_check(const struct bench_text_opts *o);
-/* Have the engine's model say a file behind another one, with and without guesses, in turn. name: of the shape, NULL: the model knows.
+/* Make the engine's model produce one file after another file, with and without draft tokens in alternation. name: name of the shape,
+ * NULL: the model has a name.
  * @return as main */
 int bench_text(const struct engine *e, const struct bench_text_opts *o, const char *name, int runs, enum bench_format format);
 #endif

@@ -1,6 +1,6 @@
 /* steno: the verbs. SPDX-License-Identifier: MIT
  *
- * A verb gets its own arguments (the verb's name is not among them) and returns the program's exit code. */
+ * A verb receives its own arguments, without its name, and returns the program's exit code. */
 #ifndef STENO_TOOLS_CMD_H
 #define STENO_TOOLS_CMD_H
 
@@ -27,7 +27,7 @@ int cmd_lint_subs(int argc, char **argv);
 int cmd_completions(int argc, char **argv);
 int cmd_install_dialects(int argc, char **argv);
 
-/* What each of them takes. */
+/* The options of each verb. */
 struct args;
 extern const struct args transcribe_args, translate_args, align_args, detect_args, vad_args, tokenize_args, punctuate_args, chat_args,
     generate_args, embed_args, search_args, convert_args, quantize_args, models_args, info_args, bench_args, compare_args, doctor_args,

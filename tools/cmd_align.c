@@ -1,4 +1,4 @@
-/* steno: the verb align: the times of the words of a known text. SPDX-License-Identifier: MIT */
+/* steno: the verb align: times of the words of a known text. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "cue_opts.h"
 #include "cue_results.h"
@@ -26,7 +26,7 @@ struct opts {
     int json;
 };
 
-enum { TEXT_MOST = 1 << 24 }; /* bytes: a fortnight of speech */
+enum { TEXT_MOST = 1 << 24 }; /* bytes: two weeks of speech */
 
 #define AT(field) offsetof(struct opts, field)
 
@@ -68,7 +68,7 @@ static int fail(const char *file, int rc, const char *reason)
 
 /* ---- the text ---- */
 
-/* TEXT as it is, from a file or from standard input. @return EXIT_OK, or an exit code after a message */
+/* Read TEXT from the operand, a file or standard input. @return EXIT_OK, or an exit code after a message */
 static int text_read(char **text, const char *operand)
 {
     const int from_stdin = strcmp(operand, "-") == 0, inline_text = !from_stdin && operand[0] != '@';
@@ -116,7 +116,7 @@ static void word_print(const steno_word *w, int json, int first)
     putchar('\n');
 }
 
-/* Words without a time were not found. */
+/* Words without a time were not found in the sound. */
 static void note_words(struct notes *n, const steno_session *s)
 {
     steno_word w = { .size = sizeof w };
@@ -148,7 +148,7 @@ static int words_print(const steno_session *s, int json, const struct notes *not
     return message_flush();
 }
 
-/* The words as cues, by the rules of a style. */
+/* Write the words as cues, by the rules of a style. */
 static int cues_write(struct cue_results *out, const struct write_layout *l, const steno_session *s)
 {
     struct transcript_store store = { 0 };
@@ -202,7 +202,7 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
     return code;
 }
 
-/* Rules of cues are for subtitles; without any they are those of the plain style. */
+/* Cue rules apply to subtitles only; the default is the plain style. */
 static int check_cues(struct write_layout *l, const struct opts *o)
 {
     const struct args_given *g = o->engine.given;

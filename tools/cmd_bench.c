@@ -1,7 +1,7 @@
-/* steno: the verb bench: where the time of a transcription goes. SPDX-License-Identifier: MIT
+/* steno: the verb bench: time per phase of a transcription. SPDX-License-Identifier: MIT
  *
- * A model of a known shape with random weights is timed phase by phase; the time does not depend on what the weights say. Operations and
- * bytes follow from the shape, and are compared with the machine's peaks, measured in the same run. */
+ * Times a model of a known shape with random weights, phase by phase; the time does not depend on the weights. Operations and bytes
+ * follow from the shape. They are compared with the machine's peaks, which are measured in the same run. */
 #include "cmd.h"
 #include "bench_draft.h"
 #include "bench_phases.h"
@@ -58,7 +58,7 @@ const struct args bench_args = {
     "60 s. Punctuation models: texts of 20 and 200 words.", rows
 };
 
-/* ---- what is measured -------------------------------------------------------------------------------------------------------- */
+/* ---- measurement ------------------------------------------------------------------------------------------------------------- */
 
 enum { SEED = 1, LANES = 5 };
 
@@ -68,7 +68,7 @@ struct result {
     int known;
 };
 
-/* As packed: K types take a little more room than in the file. */
+/* Packed size; K types take slightly more memory than in the file. */
 static double bytes_per_weight(const char *type)
 {
     static const struct { const char *type; double bytes; } size[] = {
@@ -81,21 +81,21 @@ static double bytes_per_weight(const char *type)
     return 4;
 }
 
-/* Of the decoder's layers, or of a language model. */
+/* Weights of the decoder's layers, or of a language model's layers, in bytes. */
 static double decoder_weight_sz(const steno_model_info *i)
 {
     const double w = bytes_per_weight(i->weight_type), q8 = bytes_per_weight("q8_0");
     return strcmp(i->decoder_weights, "int8") == 0 && w > q8 ? q8 : w;
 }
 
-/* Of models that decode windows: operations (a multiply-add is two) and bytes of weights and caches that one unit of each phase must do
+/* For models that decode windows: operations (a multiply-add is two) and bytes of weights and caches that one unit of each phase must do
  * and read.
  *
  *   encoder layer  4 d^2 (q k v o) + 8 d^2 (mlp) weights on T rows, attention 2 * T * T * d multiply-adds
  *   decoder row    4 d^2 + 2 d^2 (cross q o) + 8 d^2 weights, attention over c earlier rows and T encoder rows, V * d logits
  *
- * The prompt needs logits of its last row only. Where keys and values are in f16 logits come in two stages, of int8 first; the second
- * reads next to nothing. */
+ * The prompt needs the logits of its last row only. If keys and values are in f16, logits are computed in two stages, the first in int8.
+ * The second stage reads very little. */
 static void count_work(struct result *r, const struct phases *all, const steno_model_info *i)
 {
     const double T = i->n_audio_ctx, d = i->n_audio_state, D = i->n_text_state, L = i->n_text_layer, V = i->n_vocab;
@@ -115,15 +115,15 @@ static void count_work(struct result *r, const struct phases *all, const steno_m
     r[DECODE].flops = 2 * (dec_weights + row_attn + V * D);
     r[DECODE].bytes = (v * dec_weights + head * V * D) + row_cache;
     r[BEAM5].flops = 5 * r[DECODE].flops;
-    r[BEAM5].bytes = (v * dec_weights + head * V * D) + L * 2 * (5 * c + T) * D * kv; /* beams of a window share the encoder's rows */
+    r[BEAM5].bytes = (v * dec_weights + head * V * D) + L * 2 * (5 * c + T) * D * kv; /* beams of a window share the rows of the encoder */
     r[BATCH8].flops = WINDOWS * r[DECODE].flops;
     r[BATCH8].bytes = (v * dec_weights + head * V * D) + WINDOWS * row_cache;
     r[TOTAL].flops = r[ENCODE].flops + r[CROSS].flops + TOTAL_TOKENS * r[DECODE].flops;
     r[TOTAL].bytes = r[ENCODE].bytes + r[CROSS].bytes + TOTAL_TOKENS * r[DECODE].bytes;
 }
 
-/* Of language models whose embedding is the last matrix, too: each weight is one multiply-add of a row, and read once for all rows of a
- * run. A step sees the tokens before it. */
+/* For language models that also use their embedding as the last matrix. Each weight is one multiply-add per row and is read once for all
+ * rows of a run. A step attends to all earlier tokens. */
 static void count_texts(struct result *r, const struct phases *phases, const steno_model_info *i)
 {
     const double all = (double)i->parameters, head = (double)i->n_vocab * i->n_text_state, v = decoder_weight_sz(i);
@@ -139,8 +139,8 @@ static void count_texts(struct result *r, const struct phases *phases, const ste
     r[TEXT_BATCH8].bytes = v * all + WINDOWS * cache;
 }
 
-/* Of models that decode clips: their encoder, whose rows are 60 ms long. A layer has 12 d^2 weights, attention over the rows of a clip, and
- * a filter of 11 taps. */
+/* For the encoder of models that decode clips; a row is 60 ms long. A layer has 12 d^2 weights, attention over the rows of a clip, and a
+ * filter of 11 taps. */
 static void count_clips(struct result *r, const struct phases *all, const steno_model_info *i)
 {
     enum { ROW_MS = 60, TAPS = 11 };
@@ -168,16 +168,16 @@ static void summarise(struct result *r, double *ms, int n)
     r->known = 1;
 }
 
-/* Why a phase has no figures; a reason that several share is printed once. */
+/* Report why a phase has no figures. A reason that several phases share is printed once. */
 static void tell_unknown(const char *phase, const char *reason, char told[1024])
 {
     if (strcmp(told, reason) == 0) return;
-    if (strncmp(reason, "the phases", 10) == 0) message("%s", reason); /* it is about all of them */
+    if (strncmp(reason, "the phases", 10) == 0) message("%s", reason); /* the reason applies to all phases */
     else message_file(phase, reason);
     snprintf(told, 1024, "%s", reason);
 }
 
-/* @return EXIT_OK; a phase that this model cannot run stays unknown */
+/* @return EXIT_OK; a phase that this model cannot run has no figures */
 static int measure(struct result *r, const struct phases *all, const struct opts *o, steno_session *s)
 {
     const int runs = (int)o->runs;
@@ -187,7 +187,7 @@ static int measure(struct result *r, const struct phases *all, const struct opts
     if (!ms) message("out of memory for %d runs", runs);
     for (int i = LOAD + 1; i < all->n && code == EXIT_OK; i++) {
         const struct phase *p = &all->phase[i];
-        int64_t us = steno_bench_phase(s, p->name, p->told); /* once unmeasured: caches and pages get warm */
+        int64_t us = steno_bench_phase(s, p->name, p->told); /* a warm-up for caches and pages */
         for (int k = 0; k < runs && us >= 0; k++) {
             us = steno_bench_phase(s, p->name, p->told);
             ms[k] = (double)us / 1000.0 / p->n;
@@ -203,10 +203,10 @@ static int measure(struct result *r, const struct phases *all, const struct opts
 
 /* ---- printing ---------------------------------------------------------------------------------------------------------------- */
 
-/* The figures that every format prints. */
+/* Results that every format prints. */
 struct figures {
     struct phases phases;
-    const struct result *r; /* of each of them */
+    const struct result *r; /* of each phase */
     const steno_model_info *i;
     const char *machine;
     int threads, runs;
@@ -270,7 +270,7 @@ static struct timed timed_result(const struct result *r, int n)
     return (struct timed){ r->min, r->median, n };
 }
 
-/* Tokens per second of all lanes, operations, bytes, where a phase has them. */
+/* Tokens per second of all lanes, operations and bytes, for phases that have them. */
 static void report_rates(const struct report *out, const struct figures *f)
 {
     static const struct { enum window_phase phase; int tokens; const char *name; } spoken[] = {
@@ -289,7 +289,7 @@ static void report_rates(const struct report *out, const struct figures *f)
     }
 }
 
-/* What models that decode windows are held to besides. */
+/* Further goals of models that decode windows. */
 static void report_windows(const struct report *out, const struct figures *f)
 {
     const struct result *e = &f->r[ENCODE], *c = &f->r[CROSS], *t = &f->r[TOTAL];
@@ -309,7 +309,7 @@ static void report_texts(const struct report *out, const struct figures *f)
     report_row(out, "bytes", counted((double)f->i->kv_bytes), 1, "kv_of_a_text");
 }
 
-/* Phases that follow each other in a transcription. */
+/* Sums of phases that follow each other in a transcription. */
 static void report_sums(const struct report *out, const struct figures *f)
 {
     const struct phase *p = f->phases.phase;
@@ -344,7 +344,7 @@ static void print_tsv(const struct figures *f)
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------------------- */
 
-/* Room for a batch where the model decodes in batches. */
+/* With batch memory if the model decodes in batches. */
 static int open_session(struct engine *e)
 {
     steno_model_info i = { .size = sizeof i };
@@ -401,7 +401,7 @@ static int bench(const struct opts *o)
     else if (code == EXIT_OK) code = measure(r, &all, o, e.session);
     if (code == EXIT_OK && !o->draft && !o->text.answer) {
         struct figures f = { .phases = all, .r = r, .i = &i, .machine = machine, .threads = steno_team_threads(e.team),
-                             .runs = (int)o->runs, .rss = machine_peak_rss() /* before the peaks take memory of their own */ };
+                             .runs = (int)o->runs, .rss = machine_peak_rss() /* read before the peaks allocate memory */ };
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
         summarise(&r[LOAD], &load_ms, 1);
         count_work(r, &all, &i);

@@ -1,7 +1,7 @@
 /* steno: the verb chat: a conversation with a language model. SPDX-License-Identifier: MIT
  *
- * Each line of the user is a turn, and the whole conversation is the prompt of each answer. Ctrl-C ends an answer and keeps the
- * conversation; at the prompt it ends the program. */
+ * Each line of the user is a turn, and the whole conversation is the prompt of the next answer. Ctrl-C during an answer stops the answer
+ * and keeps the conversation; at the prompt it ends the program. */
 #include "cmd.h"
 #include "engine.h"
 #include "lm_many.h"
@@ -72,7 +72,7 @@ static void talk_cut(struct talk *t, int n)
     }
 }
 
-/* The reasoning before an answer is not part of the conversation. */
+/* The model's reasoning is not part of the conversation. */
 static const char *without_thoughts(const char *text)
 {
     static const char end[] = "</think>";
@@ -87,10 +87,10 @@ struct chat {
     const struct opts *o;
     struct lm_params lm;
     struct talk talk;
-    int ctx; /* positions of the context */
+    int ctx; /* context size in positions */
 };
 
-/* What was made of an answer becomes part of the talk; of none, the question goes, too. */
+/* Add the answer, even if it is incomplete, to the conversation. Without an answer, remove the question. */
 static int keep_answer(struct chat *c, int rc)
 {
     const char *text = without_thoughts(steno_generated_text(c->e.session));
@@ -146,7 +146,7 @@ static int answer(struct chat *c, const char *line)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
-/* 1: the line was a command; *ends: that which ends. */
+/* @return 1 if the line was a command; *ends: that command ends the conversation. */
 static int command(struct chat *c, const char *line, int *ends)
 {
     if (line[0] != '/') return 0;
@@ -181,7 +181,7 @@ static int open_talk(struct chat *c)
     if (code == EXIT_OK && system) code = talk_add(&c->talk, "system", system, strlen(system));
     if (code != EXIT_OK) return code;
     c->talk.n_system = c->talk.n;
-    code = talk_add(&c->talk, "user", "hello", 5); /* can such a prompt be made? */
+    code = talk_add(&c->talk, "user", "hello", 5); /* check that the model can make such a prompt */
     if (code == EXIT_OK) (void)lm_prompt(&ids, c->e.model, &c->o->lm, c->talk.turn, c->talk.n, 0, &code);
     free(ids);
     talk_cut(&c->talk, c->talk.n_system);

@@ -1,6 +1,6 @@
-/* steno: the verb compare: how far tables of numbers, or texts, are apart. SPDX-License-Identifier: MIT
+/* steno: the verb compare: differences of arrays or of texts. SPDX-License-Identifier: MIT
  *
- * Two .npy files, two texts or transcripts, or two folders: then those that have one name. */
+ * Compares two .npy files, two texts or transcripts, or the files with equal names of two folders. */
 #include "args.h"
 #include "cmd.h"
 #include "message.h"
@@ -84,7 +84,7 @@ static int is_called(const char *name, const char *end)
     return n > m && strcasecmp(name + n - m, end) == 0;
 }
 
-/* Of the files of a folder. */
+/* For the files of a folder. */
 static int is_transcript(const char *name)
 {
     static const char *const ends[] = { ".txt", ".tsv", ".csv", ".json", ".jsonl" };
@@ -93,7 +93,7 @@ static int is_transcript(const char *name)
     return sub_form_named(name) != SUB_NONE;
 }
 
-/* By its name, else by its first bytes: what is no table of numbers is text. */
+/* Decide by the name, else by the first bytes: a file that is not an array is text. */
 static int is_npy(const char *path)
 {
     char head[6] = "";
@@ -106,7 +106,7 @@ static int is_npy(const char *path)
     return n == sizeof head && !memcmp(head, "\x93NUMPY", sizeof head);
 }
 
-/* The text of a transcript, in malloc'd memory. NULL after a message */
+/* The text of a transcript, in malloc'd memory; NULL after a message. */
 static char *text_of(const char *path)
 {
     enum { MOST = 1 << 26 };
@@ -122,7 +122,7 @@ static char *text_of(const char *path)
         return NULL;
     }
     transcript_lines_begin(&lines, path, file);
-    sink_text(&to, "\n"); /* there is something */
+    sink_text(&to, "\n"); /* makes the text non-NULL */
     while (transcript_line_next(&lines, &line)) {
         sink_text(&to, line.text);
         sink_text(&to, "\n");
@@ -152,7 +152,7 @@ static void put_rates(const char *name, const struct text_errors e[TEXT_ERRORS])
     putchar('\n');
 }
 
-/* Errors are added to all[TEXT_ERRORS]. */
+/* Add the errors to all[TEXT_ERRORS]. */
 static int compare_texts(const char *name, const char *path_a, const char *path_b, struct text_errors *all)
 {
     struct text_errors e[TEXT_ERRORS] = { { 0 } };
@@ -171,9 +171,9 @@ static int compare_texts(const char *name, const char *path_a, const char *path_
     return !why;
 }
 
-/* ---- either --------------------------------------------------------------------------------------------------------------------- */
+/* ---- both kinds ----------------------------------------------------------------------------------------------------------------- */
 
-/* @return 1: they are compared */
+/* @return 1 if they were compared */
 static int compare(const char *name, const char *path_a, const char *path_b, struct text_errors *all)
 {
     if (!is_npy(path_a) && !is_npy(path_b)) return compare_texts(name, path_a, path_b, all);
@@ -198,7 +198,7 @@ static int is_either(const struct dirent *e)
     return is_called(e->d_name, ".npy") || is_transcript(e->d_name);
 }
 
-/* *n_bad: those that are not in both, or cannot be compared. @return how many are compared, -1: a folder cannot be read */
+/* *n_bad: files that are in one folder only, or cannot be compared. @return the number of files compared, -1 if a folder cannot be read */
 static int compare_folders(const char *dir_a, const char *dir_b, int *n_bad)
 {
     struct dirent **list;

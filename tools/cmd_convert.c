@@ -1,6 +1,6 @@
-/* steno: the verbs convert and quantize: a model in another form. SPDX-License-Identifier: MIT
+/* steno: the verbs convert and quantize: change the form of a model. SPDX-License-Identifier: MIT
  *
- * Both are the same work; one is asked for a form, the other for a type. */
+ * Both verbs use the same code; convert selects a form, quantize a type. */
 #include "cmd.h"
 #include "engine.h"
 #include "ledger_code.h"
@@ -90,12 +90,12 @@ const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT TYPE",
                                     "file.",
                                     quantize_rows };
 
-/* The file on its way. */
+/* The output being written. */
 struct out {
     struct model_out to;
-    int shows;           /* each tensor, on a terminal */
-    int others, tensors; /* those whose rows are no whole blocks of what they should be; all */
-    char other[160];     /* the first of them */
+    int shows;           /* 1: print each tensor, on a terminal */
+    int others, tensors; /* others: tensors whose rows are not a whole number of blocks of the type; tensors: all */
+    char other[160];     /* name of the first of them */
 };
 
 static int out_write(void *user, const void *data, size_t n)
@@ -126,7 +126,7 @@ static int cannot_write(const char *path, const char *reason)
     return EXIT_OUTPUT;
 }
 
-/* The form that --to selects, or that of a name. */
+/* The form selected by --to, or by the ending of a name. */
 static const char *form_of(const struct opts *o, const char *to)
 {
     static const char *const form[] = { "gguf", "gguf", "bin", "pt", "hf" };
@@ -140,11 +140,11 @@ static int is_folder(const struct opts *o, const char *to)
     return !strcmp(form_of(o, to), "hf");
 }
 
-/* What a model is made of. */
+/* The input model. */
 struct origin {
     char *path, *vocab;
     char format[32];
-    int64_t size; /* of its files, but for a vocabulary from elsewhere */
+    int64_t size; /* total size of its files, without an external vocabulary */
 };
 
 static void origin_free(struct origin *from)
@@ -153,7 +153,7 @@ static void origin_free(struct origin *from)
     free(from->vocab);
 }
 
-/* The model is opened to see that it is one, and what it is read from: none of that may be the output. */
+/* Open the model to check it, and to register the files it is read from, because no output may replace them. */
 static int look(struct ledger *l, struct origin *from, const struct opts *o, const char *model, const char *to)
 {
     struct engine_opts how = o->engine;
@@ -187,7 +187,7 @@ static int look(struct ledger *l, struct origin *from, const struct opts *o, con
     return !is_folder(o, to) && (fault = atomic_file_fault(to)) ? cannot_write(to, fault) : EXIT_OK;
 }
 
-/* What the form has no place for, of what the model has. */
+/* Names parts of the model that the form cannot store. */
 static const char *left_out(const char *form, const struct origin *from)
 {
     if (!strcmp(form, "pt")) return "; vocabulary, mel filters and alignment heads are not in it: a .pt file has no place for them";
@@ -238,7 +238,7 @@ static int write_file(const struct origin *from, const char *to, const char *typ
         return refused(o, from->path, type, rc, &err);
     }
     if (model_out_end(&out.to, 1)) return message_not_written(to, errno);
-    if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* it came when the model was as good as whole */
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* the signal arrived when the model was almost complete */
     if (!o->engine.quiet && out.others)
         message("%d of %d tensors have rows that are not whole blocks, and get another type: %s", out.others, out.tensors, out.other);
     if (!o->engine.quiet)
@@ -268,7 +268,7 @@ static const char *type_name(char out[8], int i)
     return out;
 }
 
-/* In capitals, too, as llama-quantize has them. */
+/* Capitals are accepted, too, as in llama-quantize. */
 static int is_type(const char *typed, const char *name)
 {
     for (; *typed && *name; typed++, name++)

@@ -1,4 +1,4 @@
-/* steno: the verb detect: which language is spoken. SPDX-License-Identifier: MIT */
+/* steno: the verb detect: the spoken language. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
 #include "foreign.h"
@@ -90,7 +90,7 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     if (n == 0) {
         steno_model_info i = { .size = sizeof i };
         steno_model_info_get(e->model, &i);
-        if (option_served(e->model, "without_timestamps")) /* as those are that are made in both kinds */
+        if (option_served(e->model, "without_timestamps")) /* a Whisper model has this parameter */
             return message_usage("this model knows English only; language detection needs a multilingual Whisper model");
         return message_usage("-m: a %s model does not detect a language by itself (a model with tags reports it with the text, as "
                              "\"language\" in -f jsonl); give a multilingual Whisper model", i.family);
@@ -100,7 +100,7 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     steno_media_params how;
     struct level_source measured;
     sound_params(&how);
-    how.unclocked = 1; /* silence before a late sound has no language */
+    how.unclocked = 1; /* leading silence before a late sound has no language */
     int code, rc = file_source_open(&m, file, &how, &err);
     if (rc != STENO_OK) {
         code = sound_failed(file, rc, err.text);

@@ -1,7 +1,7 @@
-/* steno: the verb doctor: what this machine offers, and what is wrong. SPDX-License-Identifier: MIT
+/* steno: the verb doctor: capabilities of this machine, and problems. SPDX-License-Identifier: MIT
  *
- * Every fact is a line "key: value" and what is wrong is repeated at the end. With a model as its operand the verb is about that file:
- * it takes the way that every verb takes to a model, and reports how far it came. */
+ * Every fact is a line "key: value", and problems are repeated at the end. With a model as operand the verb examines that file: it
+ * performs the steps by which every verb opens a model, and reports the step that failed. */
 #include "cmd.h"
 #include "engine.h"
 #include "host.h"
@@ -43,7 +43,7 @@ const struct args doctor_args = {
 
 struct report {
     int json, n_lines, n_problems;
-    char problems[8][2048]; /* fixed: a reason is at most a steno_error's text */
+    char problems[8][2048]; /* fixed size, because a reason is at most the text of a steno_error */
 };
 
 static void line(struct report *r, const char *key, const char *value)
@@ -66,7 +66,7 @@ static void problem(struct report *r, const char *what, const char *reason)
         snprintf(r->problems[r->n_problems++], sizeof r->problems[0], "%s%s%s", what, reason[0] ? ": " : "", reason);
 }
 
-/* Bytes as people read them. */
+/* Print a size in readable units. */
 static void size_text(char *out, size_t n, int64_t bytes)
 {
     if (bytes >= 1 << 30) snprintf(out, n, "%.1f GiB", (double)bytes / (1 << 30));
@@ -76,7 +76,7 @@ static void size_text(char *out, size_t n, int64_t bytes)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------------------- */
 
-/* What the kernel calls the instructions of a level, to say what a machine lacks. */
+/* The kernel's names of the instructions that a level needs, to report missing ones. */
 static const char *flags_of(const char *level)
 {
     static const struct { const char *level, *flags; } table[] = {
@@ -152,7 +152,7 @@ static void report_memory(struct report *r, const struct host *h)
     line(r, "huge pages", value);
 }
 
-/* Libraries that the program was linked with; FFmpeg's are loaded later, and tried by report_decoding. */
+/* Libraries linked at build time. FFmpeg is loaded later and is tested by report_decoding. */
 static void report_libraries(struct report *r)
 {
     char path[1024], key[128];
@@ -167,7 +167,7 @@ static void report_libraries(struct report *r)
     }
 }
 
-/* Open something that is not audio: a reader without its libraries reports that before it reads the bytes. */
+/* Open a file that is not audio: a reader without its libraries fails before it reads the bytes. */
 static void report_decoding(struct report *r)
 {
     steno_media *m = NULL;
@@ -207,7 +207,7 @@ static void report_refused(struct report *r, const char *key, const char *path, 
     problem(r, key, reason);
 }
 
-/* Open a model only to see that it opens, as the other verbs do. */
+/* Open a model, as the other verbs do, to see whether it opens. */
 static void report_model(struct report *r, const char *key, const char *path)
 {
     steno_model *m = NULL;
@@ -226,7 +226,7 @@ static void report_passed(void *user, const char *path, int status, const char *
     report_refused(user, "model passed over", path, reason);
 }
 
-/* What is taken where neither -m nor STENO_MODEL names one. */
+/* Report the model that is used if neither -m nor STENO_MODEL names one. */
 static void report_largest(struct report *r)
 {
     steno_model *m = NULL;
@@ -244,7 +244,7 @@ static void report_largest(struct report *r)
     free(at.vocab);
 }
 
-/* n folders, and which of them are missing, behind what they are looked into before. */
+/* Report n folders and which of them are missing; `before` is searched earlier. */
 static void report_folders(struct report *r, const char *what, const char *before, char *(*folder)(int i), int n)
 {
     char value[2048];
@@ -276,7 +276,7 @@ static void report_models(struct report *r)
     free(found);
 }
 
-/* Sound from a pipe is spooled there. */
+/* Check the folder in which sound from pipes is spooled. */
 static void report_temp(struct report *r)
 {
     const char *env = getenv("TMPDIR"), *dir = env && env[0] ? env : "/tmp";
@@ -310,7 +310,7 @@ static void report_problems(struct report *r)
 
 /* ---- one model file ---------------------------------------------------------------------------------------------------------- */
 
-/* What the library takes a path for. @return 1 when it is something that it reads */
+/* Report the format that the library recognises. @return 1 if it can be read */
 static int format_of(const char *path, char *text, size_t n, steno_kind *k)
 {
     struct stat st;
@@ -322,7 +322,7 @@ static int format_of(const char *path, char *text, size_t n, steno_kind *k)
     return rc == STENO_OK && k->readable;
 }
 
-/* Where in the file the trouble is, from the reason's own first words: "tensor NAME is ...", "header: ...". */
+/* The faulty place in the file, from the first words of the reason: "tensor NAME is ...", "header: ...". */
 static void place_of(char *out, size_t n, const char *reason)
 {
     static const char *const words[] = { "tensor", "header", "vocabulary", "config.json", "config.yaml", "am.mvn", "tokens" };
@@ -348,7 +348,7 @@ static const char *advice_for(int status)
     }
 }
 
-/* advice: what the file's kind advises, or "" */
+/* advice: a hint for this kind of file, or "" */
 static void report_broken(struct report *r, const char *path, int status, const char *reason, const char *advice)
 {
     const size_t n = strlen(path);

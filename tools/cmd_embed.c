@@ -44,13 +44,13 @@ const struct args embed_args = { "embed", "[OPTION]... -m MODEL [TEXT|@FILE|-]..
 /* All texts of a run. */
 struct texts {
     const char **text; /* [n] */
-    const char **from; /* [n] the file that it is a line of, NULL: it was typed */
+    const char **from; /* [n] file of which the text is a line, NULL: typed */
     int *line;         /* [n] */
     int n, cap;
-    char **file;       /* [n_files] what the files hold */
+    char **file;       /* [n_files] contents of the files */
     int n_files;
-    int64_t n_cut, n_empty; /* texts of which the beginning was read, lines without a vector */
-    int width, n_waiting;   /* of a vector, 0: none has come; rows of an array that wait for it */
+    int64_t n_cut, n_empty; /* truncated texts, and lines without a vector */
+    int width, n_waiting;   /* width of a vector, 0: not yet known; number of array rows that wait for it */
 };
 
 static int no_memory(void)
@@ -134,7 +134,7 @@ static int text_fails(const struct texts *t, int i, const char *reason)
     return EXIT_SOME;
 }
 
-/* v: NULL of a line that has no text */
+/* v: NULL for a line without text */
 static void print_vector(const char *text, const steno_embedding *v)
 {
     printf("{\"text\": ");
@@ -145,7 +145,7 @@ static void print_vector(const char *text, const steno_embedding *v)
     if (v) printf("]}\n");
 }
 
-/* A row of the array; v: NULL for a line without text, whose row is zeros. The first vector gives the width. */
+/* Print a row of the array. v: NULL for a line without text, whose row is zeros. The first vector determines the width. */
 static void print_row(struct texts *t, const steno_embedding *v)
 {
     static const float zero;
@@ -163,7 +163,7 @@ static void print_row(struct texts *t, const steno_embedding *v)
     for (int i = 0; i < t->width; i++) fwrite(v ? &v->vector[i] : &zero, sizeof zero, 1, stdout);
 }
 
-/* A line of a file keeps its place, whether it has text or not. */
+/* An empty line of a file keeps its place in the output. */
 static int is_empty(const struct texts *t, int i)
 {
     size_t n;
@@ -184,7 +184,7 @@ static int print_vectors(const struct engine *e, struct texts *t, int at, int n,
     return message_flush();
 }
 
-/* Texts [at, at + n). */
+/* Embed texts [at, at + n). */
 static int do_some(const struct engine *e, struct texts *t, int at, int n, const struct opts *o, const steno_embed_params *p)
 {
     const char *text[EMBED_TOGETHER];

@@ -1,4 +1,4 @@
-/* steno: the verb generate: a language model goes on with a text. SPDX-License-Identifier: MIT */
+/* steno: the verb generate: a language model continues a text. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
 #include "lm_many.h"
@@ -75,9 +75,9 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
     return signals_pending() ? EXIT_SIGNAL + signals_pending() : code;
 }
 
-/* ---- what it is asked -------------------------------------------------------------------------------------------------------- */
+/* ---- the prompt -------------------------------------------------------------------------------------------------------------- */
 
-/* The line end that an editor puts behind the last line is no part of a prompt. */
+/* The line end that editors append to the last line is not part of a prompt. */
 static void cut_line_end(char *text)
 {
     size_t n = strlen(text);
@@ -85,7 +85,7 @@ static void cut_line_end(char *text)
     if (n && text[n - 1] == '\r') text[n - 1] = '\0';
 }
 
-/* The prompt in malloc'd memory. @return EXIT_OK, or the exit code to end with */
+/* Read the prompt into malloc'd memory. @return EXIT_OK, or the exit code to end with */
 static int take_prompt(char **text, const struct opts *o, const char *operand)
 {
     char why[TEXT_FILE_WHY];

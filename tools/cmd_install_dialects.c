@@ -1,6 +1,7 @@
-/* steno: the verb install-dialects: links by whose names other programs' command lines are understood. SPDX-License-Identifier: MIT
+/* steno: the verb install-dialects: links that run steno under other programs' names. SPDX-License-Identifier: MIT
  *
- * A link to steno is ours, wherever that steno is; what else has one of the names is never touched: where there is one, no link is made. */
+ * A link to a file called steno, in any folder, counts as steno's own. Any other file with one of the names is never changed, and no
+ * link is made in its place. */
 #include "args.h"
 #include "cmd.h"
 #include "dialects.h"
@@ -40,11 +41,11 @@ struct linking {
     const struct opts *o;
     const char *dir;
     char exe[PATH_MAX]; /* this program */
-    char *const *names; /* [n] that were asked for; n 0: all */
+    char *const *names; /* [n] requested names; n 0: all */
     int n;
 };
 
-/* Names that say nothing of the program are linked only where they are asked for. */
+/* Generic names are linked only if the user asks for them. */
 static int is_linked(const char *name)
 {
     return strcmp(name, "main") != 0 && strcmp(name, "funasr") != 0;
@@ -63,7 +64,7 @@ static int is_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* What has the name: a link that leads here, or to another program called as this one, is ours. */
+/* What has the name at present. A link to this program, or to another program of the same name, is steno's own. */
 static enum place look(const struct linking *l, const char *path)
 {
     struct stat st;
@@ -77,7 +78,7 @@ static enum place look(const struct linking *l, const char *path)
     return strcmp(slash ? slash + 1 : to, own ? own + 1 : l->exe) == 0 ? OURS : FOREIGN_THERE;
 }
 
-/* Where a link in DIR leads: beside the program by its name alone, so that the folder can be moved. */
+/* Target of a link in DIR: the bare name if the program is in the same folder, so that the folder can be moved. */
 static const char *target(const struct linking *l)
 {
     char own[PATH_MAX];
@@ -117,7 +118,7 @@ static int take_away(const struct linking *l, const char *path, enum place is)
     return EXIT_OK;
 }
 
-/* Do `what` for every name. @return EXIT_OK, or the exit code to end with, after a message */
+/* Call `what` for every name. @return EXIT_OK, or the exit code to end with, after a message */
 static int each(const struct linking *l, int (*what)(const struct linking *l, const char *path, enum place is))
 {
     int code = EXIT_OK;
@@ -135,7 +136,7 @@ static int each(const struct linking *l, int (*what)(const struct linking *l, co
     return code;
 }
 
-/* All names are looked at before the first link is made. */
+/* All names are checked before the first link is made. */
 static int check_place(const struct linking *l, const char *path, enum place is)
 {
     (void)l;
@@ -157,7 +158,7 @@ static int check_names(const struct linking *l)
     return EXIT_OK;
 }
 
-/* A shell runs the first program of that name in PATH. */
+/* Warn if PATH has another program of that name first. */
 static void tell_path(const struct linking *l)
 {
     const char *path = getenv("PATH");

@@ -1,4 +1,4 @@
-/* steno: the verb lint-subs: what is wrong with subtitles. SPDX-License-Identifier: MIT */
+/* steno: the verb lint-subs: check subtitles. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "cue_opts.h"
 #include "message.h"
@@ -40,13 +40,13 @@ const struct args lint_subs_args = { "lint-subs", "[OPTION]... FILE...",
                                      "RULE: MEASURED, ALLOWED; - is standard input. Without a style or a limit among\n"
                                      "the options only general faults count. Exit code 1: there are faults.", rows };
 
-/* The file that is checked. */
+/* The file being checked. */
 struct lint {
     const char *name;
     int json, n;
 };
 
-/* 833, 17.35, 12: no more places than say something. */
+/* 833, 17.35, 12: without trailing zeros. */
 static void put_number(double v)
 {
     char text[64];
@@ -115,7 +115,7 @@ static int check_bytes(struct lint *l, const struct opts *o, const struct cue_ch
     return EXIT_MEMORY;
 }
 
-/* *n_bad: files in which something is wrong. @return EXIT_OK, EXIT_INPUT or EXIT_MEMORY, after a message */
+/* *n_bad: number of files with faults. @return EXIT_OK, EXIT_INPUT or EXIT_MEMORY, after a message */
 static int check_file(const char *name, const struct opts *o, const struct cue_choice *choice, int *n_bad)
 {
     struct lint l = { .name = strcmp(name, "-") == 0 ? "standard input" : name, .json = o->json };

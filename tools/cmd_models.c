@@ -1,4 +1,4 @@
-/* steno: the verb models: get models, and see which are there. SPDX-License-Identifier: MIT */
+/* steno: the verb models: download and list models. SPDX-License-Identifier: MIT */
 #include "cmd_models.h"
 #include "address.h"
 #include "cmd.h"
@@ -50,9 +50,9 @@ const struct args models_args = {
 static const struct action {
     const char *name;
     int (*run)(const struct models_call *c);
-    int least, most; /* operands */
-    const char *options; /* that mean something to it, with blanks around */
-    int takes_names;     /* of models, or addresses of their pages */
+    int least, most; /* number of operands */
+    const char *options; /* options that apply to it, with blanks around */
+    int takes_names;     /* operands are names of models, or URLs of their pages */
 } actions[] = {
     { "list", models_list, 0, 0, " all json quiet ", 0 },
     { "search", models_search, 0, 1, " hub limit retries json quiet ", 0 },
@@ -62,7 +62,7 @@ static const struct action {
     { "verify", models_verify, 0, 1000, " all quiet ", 1 },
 };
 
-/* What would do nothing is refused. */
+/* Refuse options that have no effect. */
 static int check_options(const struct action *a, const struct args_given *given)
 {
     for (const struct arg *r = rows; r->kind; r++) {
@@ -74,7 +74,7 @@ static int check_options(const struct action *a, const struct args_given *given)
     return EXIT_OK;
 }
 
-/* The name of what a page of a hub shows; malloc'd, NULL: *e has the reason */
+/* The model's name on a hub's page. @return malloc'd text, or NULL with the reason in *e */
 static char *name_of_page(int *hub, const struct hub_env *env, const char *url, struct hub_error *e)
 {
     struct hub_spec spec;
@@ -87,7 +87,7 @@ static char *name_of_page(int *hub, const struct hub_env *env, const char *url, 
     return name;
 }
 
-/* All names, with those of pages in place of their addresses; malloc'd in made[n], which is freed by the caller. */
+/* All names, with URLs of pages replaced by names. made[n] holds malloc'd names that the caller frees. */
 static int read_pages(struct models_call *c, char **made, struct hub_error *e)
 {
     for (int i = 0; i < c->n; i++) {
@@ -126,7 +126,7 @@ int cmd_models(int argc, char **argv)
     struct args_given given;
     char meant[MODELS_MEANT_SZ];
     int n;
-    const int is_near = models_meant(meant, argc, argv); /* before the options are taken out of argv */
+    const int is_near = models_meant(meant, argc, argv); /* must come before options are removed from argv */
     const int code = args_parse(&models_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (!n) return message_usage("models needs an action: list, search, pull, rm, where or verify");

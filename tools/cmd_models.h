@@ -1,4 +1,4 @@
-/* steno: the verb models, in parts. SPDX-License-Identifier: MIT */
+/* steno: parts of the verb models. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_CMD_MODELS_H
 #define STENO_TOOLS_CMD_MODELS_H
 #include "args.h"
@@ -11,7 +11,7 @@ struct models_opts {
     const char *to;
     int64_t limit, retries;
     int hub, hub_given, all, json, offline, force, dry_run, yes, quiet;
-    int no_path; /* pull: the path is not printed */
+    int no_path; /* pull: do not print the path */
 };
 
 struct models_call {
@@ -19,10 +19,10 @@ struct models_call {
     struct hub_env *env;
     int n;
     char **name; /* [n] */
-    int *hub_of; /* [n] enum hub_kind of those that were pages of a hub, else -1 */
+    int *hub_of; /* [n] enum hub_kind of names given as hub pages, else -1 */
 };
 
-/* Each is an action; @return the exit code. */
+/* One function per action. @return the exit code */
 int models_list(const struct models_call *c);
 int models_where(const struct models_call *c);
 int models_pull(const struct models_call *c);
@@ -30,7 +30,7 @@ int models_search(const struct models_call *c);
 int models_rm(const struct models_call *c);
 int models_verify(const struct models_call *c);
 
-/* What a name stands for, of the table or as it is typed, for those who look into the caches. */
+/* The table entry or typed repository of a name, for a search in the caches. */
 int models_spec(struct hub_spec *spec, const char *name, struct hub_error *e);
 
 /* Print the error. @return its exit code */

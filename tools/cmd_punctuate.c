@@ -1,6 +1,6 @@
-/* steno: the verb punctuate: marks for texts. SPDX-License-Identifier: MIT
+/* steno: the verb punctuate: punctuation for texts. SPDX-License-Identifier: MIT
  *
- * A line is a text of its own, whatever its length; of a model that marks text as it comes, lines go on from one to the next. */
+ * Each line is a separate text of any length. With a streaming model, the text continues from line to line. */
 #include "cmd.h"
 #include "engine.h"
 #include "companion.h"
@@ -70,7 +70,7 @@ static int do_file(const struct engine *e, const char *file, int goes_on, int qu
     return code_of[how];
 }
 
-/* Which model: that of -m, by path or name, or the one that is found. */
+/* Choose the model: -m, by path or name, or one that is found. */
 static int choose(struct engine_opts *o, char **found)
 {
     int no_memory = 0;

@@ -1,7 +1,7 @@
-/* steno: the verb search: lines of transcripts that mean what is asked for. SPDX-License-Identifier: MIT
+/* steno: the verb search: semantic search in transcripts. SPDX-License-Identifier: MIT
  *
- * A line's score is the cosine of its vector with the query's. Lines become vectors a few at a time, and the best ones alone are kept, so
- * memory depends on the largest file and not on their number. */
+ * The score of a line is the cosine of its vector and the query's vector. Lines are embedded a few at a time and only the best are kept,
+ * so memory depends on the largest file and not on the number of files. */
 #include "cmd.h"
 #include "embed_opts.h"
 #include "findings.h"
@@ -51,12 +51,12 @@ struct search {
     steno_embed_params p;
     float *query;         /* [width] */
     int width;
-    struct hit *hit;      /* [n] best first; of equal ones the first comes first */
+    struct hit *hit;      /* [n] best first; equal scores in input order */
     int n, most;
-    struct transcript_line line[EMBED_TOGETHER]; /* [n_lines] without vectors as yet */
+    struct transcript_line line[EMBED_TOGETHER]; /* [n_lines] not yet embedded */
     int n_lines;
-    const char *file;     /* of theirs */
-    int64_t n_cut, n_empty; /* lines of which the beginning was read, and that have no tokens */
+    const char *file;     /* file of those lines */
+    int64_t n_cut, n_empty; /* truncated lines, and lines without tokens */
 };
 
 static int no_memory(void)
@@ -78,7 +78,7 @@ static double score_of(const struct search *q, const steno_embedding *v)
     return sum;
 }
 
-/* Among the best, where it is one. */
+/* Insert the line if its score is among the best. */
 static int keep(struct search *q, double score, const struct transcript_line *line)
 {
     int at = q->n;
@@ -93,7 +93,7 @@ static int keep(struct search *q, double score, const struct transcript_line *li
     return EXIT_OK;
 }
 
-/* The lines that wait; one without tokens has no meaning, and is left out. */
+/* Embed the waiting lines; a line without tokens is left out. */
 static int lines_run(struct search *q)
 {
     const char *texts[EMBED_TOGETHER];
@@ -143,7 +143,7 @@ static int do_file(struct search *q, const char *name)
     return code;
 }
 
-/* Files that cannot be read are reported, and the others searched. */
+/* Files that cannot be read are reported, and the search continues. */
 static int do_files(struct search *q, char **files, int n)
 {
     int failed = 0;

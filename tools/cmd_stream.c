@@ -19,8 +19,8 @@
 struct opts {
     struct engine_opts engine;
     struct stream_sound_opts sound;
-    struct decode_opts decode; /* of which there are the rows below */
-    struct vad_opts vad;       /* and here */
+    struct decode_opts decode; /* set by the rows below */
+    struct vad_opts vad;       /* set by the rows below */
     const char *language;
     int form, task;
     double step_s, turn_s;
@@ -82,7 +82,7 @@ static int hear_all(struct live *l, const struct stream_text *p, struct stream_s
     return p->code == EXIT_OK ? live_end(l, e) : STENO_OK;
 }
 
-/* Read FILE to its end or to a signal; all words up to there are final. */
+/* Read FILE until its end or a signal. All words up to there become final. */
 static int hear(struct live *l, struct stream_text *p, const struct opts *o, const char *file)
 {
     steno_error e = { 0 };
@@ -113,7 +113,7 @@ static int hear(struct live *l, struct stream_text *p, const struct opts *o, con
 
 /* ---- models */
 
-/* What is about voice activity does nothing without it. */
+/* Without voice activity, refuse its options. */
 static int check_no_vad(const struct args_given *given)
 {
     static const char *const names[] = { "vad-model", "vad-threshold", "vad-min-silence-ms" };
@@ -143,7 +143,7 @@ static int find_vad(steno_model **vad, const struct opts *o, const struct engine
     return code;
 }
 
-/* What is about updates is not for models that need none. */
+/* Refuse options about updates for models that need none. */
 static int check_chunks(const struct args_given *given)
 {
     static const char *const names[] = { "step", "max-turn" };
@@ -155,7 +155,7 @@ static int check_chunks(const struct args_given *given)
     return EXIT_OK;
 }
 
-/* The form of the output, from the options. @return EXIT_OK or EXIT_USAGE, after a message */
+/* Fill the parameters from the options. @return EXIT_OK or EXIT_USAGE, after a message */
 static int params_fill(struct live_params *lp, steno_vad_params *find, const struct opts *o, const struct decode_data *d,
                        const steno_model *m)
 {
@@ -175,7 +175,7 @@ static int params_fill(struct live_params *lp, steno_vad_params *find, const str
     find->threshold = o->vad.threshold;
     find->max_end_silence_ms = o->vad.min_silence_ms;
     lp->find = find;
-    option_forget(&given, "vad"); /* which names fields of others */
+    option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
     option_forget(&given, "vad-model");
     return option_check(&given, m, STENO_CALL_TRANSCRIBE, p);
 }

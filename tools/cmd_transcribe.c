@@ -1,7 +1,7 @@
 /* steno: the verbs transcribe and translate. SPDX-License-Identifier: MIT
  *
- * Everything that can be refused is refused before the first sample is decoded: options, names of outputs, the output folder, the
- * models. Then the job (job.h) takes the inputs. */
+ * All checks are made before the first sample is decoded: options, names of outputs, the output folder, the models. Then the job (job.h)
+ * processes the inputs. */
 #include "cmd.h"
 #include "foreign.h"
 #include "inputs.h"
@@ -22,7 +22,7 @@
 
 #define AT(field) offsetof(struct transcribe_opts, field)
 
-enum { ROWS_OF_TASK = 2 }; /* the rows that `translate` does not have */
+enum { ROWS_OF_TASK = 2 }; /* rows that `translate` does not have */
 
 /* clang-format off */
 static const struct arg rows[] = {
@@ -123,7 +123,7 @@ const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Tran
 const struct args translate_args = { "translate", "[OPTION]... FILE...",
                                      "Translate speech to English text.\n" ABOUT, rows + ROWS_OF_TASK };
 
-/* Options that decide what the text is, for jsonl. */
+/* Options that affect the text, for jsonl. */
 static void options_json(struct sink *f, const void *opts)
 {
     args_json(f, rows, opts, "Output|Messages");
@@ -164,27 +164,27 @@ static int has_token_times(const steno_model *m)
     return option_served(m, "token_timestamps");
 }
 
-/* Whether the model's file asks for digits and punctuation; 2: a model that writes them unless --no-itn is given. */
+/* 1: the model's file asks for digits and punctuation; 2: the model writes them unless --no-itn is given. */
 static int asks_itn(const steno_model *m)
 {
     steno_model_info i = { .size = sizeof i };
     return steno_model_info_get(m, &i) == STENO_OK ? i.itn : 0;
 }
 
-/* What is asked before a window: do not decode it. */
+/* Callback before a window: do not decode it. */
 static int no_window(void *user, int64_t at_ms)
 {
     (void)user, (void)at_ms;
     return 0;
 }
 
-/* A placeholder for rows; the job has its own. */
+/* A placeholder that makes the check see a callback for rows; the job sets its own. */
 static void no_rows(void *user, const steno_rows *r)
 {
     (void)user, (void)r;
 }
 
-/* Fill the parameters; the library judges them, before there is a model and with it. */
+/* Fill the parameters. The library checks them before the model is opened and again with the model. */
 static int set_params(struct transcription *t, const steno_model *m)
 {
     const struct transcribe_opts *o = t->o;
@@ -203,23 +203,23 @@ static int set_params(struct transcription *t, const steno_model *m)
     subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
     const int as_file_asks = o->as && o->as->as_file_asks;
     const int wants_tags = as_file_asks || t->results->files.naming.formats >> WRITER_FUNASR & 1;
-    const int needs_none = t->marks.session && !p->word_timestamps; /* FunASR drops them then */
+    const int needs_none = t->marks.session && !p->word_timestamps; /* in this case FunASR drops the tags */
     if (m && wants_tags && !needs_none && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
     if (m && (as_file_asks || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
     if (o->dump) p->on_rows = no_rows;
     if (o->as && o->as->language_only) p->on_window = no_window;
-    if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
+    if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* needed to cut segments between speakers */
     struct args_given given = *o->engine.given;
     option_forget(&given, "vad-model");
     if (heard_through) {
-        option_forget(&given, "vad"); /* which names another field of others */
+        option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
         if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
     }
     if (m && !option_served(m, "condition_on_previous_text") && !option_was_given(&given, "condition-on-previous-text"))
-        p->condition_on_previous_text = 1; /* the default */
+        p->condition_on_previous_text = 1; /* the default, so that the check accepts it */
     p->vad_model = heard_through ? t->vad.model : NULL;
     p->vad = p->vad_model ? &t->vad.params : NULL;
-    if (!p->token_timestamps) option_forget(&given, "max-len"); /* words serve it */
+    if (!p->token_timestamps) option_forget(&given, "max-len"); /* the word times are used instead */
     return code == EXIT_OK ? option_check(&given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
 
@@ -267,10 +267,10 @@ static void set_job(struct transcription *t)
     t->job.punctuation = t->marks.session;
     if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
-    t->job.media.unclocked = o->as != NULL; /* the other programs' times count from the first sound */
+    t->job.media.unclocked = o->as != NULL; /* other programs count times from the first sample */
     t->url_most = o->url_limit * 1000000;
     if (o->url_limit) t->job.media.user = &t->url_most;
-    t->job.media.live = option_served(t->engine.model, "chunk_size"); /* text comes while the pipe goes on */
+    t->job.media.live = option_served(t->engine.model, "chunk_size"); /* print text while the pipe is still open */
     t->job.channel = o->channel;
     t->job.track = o->track;
     t->job.diarize = o->diarize;
@@ -280,7 +280,7 @@ static void set_job(struct transcription *t)
     t->job.by_words = o->subtitles.split_on_word;
 }
 
-/* Let the library judge the parameters, so that a mistake costs no decoding. */
+/* Let the library check the parameters, so that an error is found before decoding. */
 static int try_params(struct transcription *t)
 {
     char reason[OPTION_TEXT_SZ];
@@ -292,7 +292,7 @@ static int try_params(struct transcription *t)
 static void print_timings(const struct transcription *t, int64_t wall_us)
 {
     const steno_timings all = t->job.timings;
-    if (!all.size) return; /* nothing was begun */
+    if (!all.size) return; /* no input was started */
     const struct { const char *name; int64_t us, n; } line[] = {
         { "load", all.load_us, 1 }, { "source", all.source_us, all.n_windows }, { "mel", all.mel_us, all.n_windows },
         { "vad", all.vad_us, all.n_vad },
@@ -305,14 +305,14 @@ static void print_timings(const struct transcription *t, int64_t wall_us)
     if (t->engine.draft) message("drafted %lld tokens, %lld of them accepted", (long long)all.n_drafted, (long long)all.n_accepted);
 }
 
-/* What decides the results, for resume; NULL: no memory. */
+/* Options that affect the results, for the resume key. @return malloc'd text, or NULL if out of memory */
 static char *options_text(const struct transcription *t)
 {
     struct sink_memory memory = { 0 };
     struct sink f = sink_to_memory(&memory);
     char more[160];
     const struct transcribe_opts *o = t->o;
-    args_json(&f, rows, o, "Output|Messages|Machine"); /* the text does not depend on threads and on how large a batch is */
+    args_json(&f, rows, o, "Output|Messages|Machine"); /* the text does not depend on the number of threads or the batch size */
     snprintf(more, sizeof more, " formats %x task %d track %d channel %d vad %d verify %d %.17g batch %d", o->formats, o->task, o->track,
              o->channel, (int)o->vad.kind, o->engine.verify, o->verify_margin, o->batch_size > 1);
     sink_text(&f, more);
@@ -321,7 +321,7 @@ static char *options_text(const struct transcription *t)
     return NULL;
 }
 
-/* Inputs that are left to do, with what is kept of them. */
+/* Run the remaining inputs, with their journals. */
 static int run_inputs(struct transcription *t, char **files, int n)
 {
     const struct transcribe_opts *o = t->o;
@@ -339,7 +339,7 @@ static int run_inputs(struct transcription *t, char **files, int n)
     if (code == EXIT_OK) code = transcription_begin(t);
     if (code == EXIT_OK && n_left)
         code = o->batch_size > 1 ? transcription_run_batch(t, left, n_left) : transcription_run(t, left, n_left);
-    if (code == EXIT_INPUT && n_left < n) code = EXIT_SOME; /* the others were finished before */
+    if (code == EXIT_INPUT && n_left < n) code = EXIT_SOME; /* the others were finished in an earlier run */
     resume_end(&t->resume, files, n, signals_pending() || t->job.stop != EXIT_OK || code == EXIT_MEMORY);
     t->place = NULL;
     if (!signals_pending() && t->job.stop == EXIT_OK) {
@@ -352,7 +352,7 @@ static int run_inputs(struct transcription *t, char **files, int n)
     return code;
 }
 
-/* With everything open. */
+/* Run the job; everything is open. */
 static int run_job(struct transcription *t, char **files, int n)
 {
     const struct transcribe_opts *o = t->o;
@@ -376,14 +376,15 @@ static int run_job(struct transcription *t, char **files, int n)
     return run_inputs(t, files, n);
 }
 
-/* Tags are what a text is asked for that a model for punctuation would not keep. */
+/* Tags, rich text and --itn come from the recogniser, and a punctuation model could destroy them. So a model is then used only for
+ * recognisers whose text never has punctuation. */
 static enum marks_find marks_wanted(const struct transcribe_opts *o)
 {
     if (o->as) return MARKS_FOR_NONE;
     return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
 }
 
-/* The value of {model}: the name that was typed, or that of the file or folder. */
+/* The value of {model}: the typed name, or the name of the file or folder. */
 static char *model_name(const char *typed, const char *path)
 {
     struct stat st;
@@ -425,7 +426,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
         results.inputs = files = &demo;
         results.n = results.files.naming.n_inputs = n = 1;
     }
-    const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* of segments as they come, uncut */
+    const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* these need uncut segments, printed on arrival */
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
     o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
     o->subtitles.given = o->engine.given;
@@ -458,7 +459,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     return code;
 }
 
-/* Folders, lists and patterns are ours alone: another program's operand is a file. */
+/* Only steno's own operands may be folders, lists and patterns; another program's operand is a file. */
 static int run(struct transcribe_opts *o, char **operands, int n)
 {
     struct inputs in;

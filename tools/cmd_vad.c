@@ -67,12 +67,12 @@ const struct args vad_args = { "vad", "[OPTION]... -m MODEL FILE",
 struct finding {
     struct cue_results *cues; /* NULL disables them */
     int json, streaming, stop_code;
-    struct sink_memory events; /* for an object */
+    struct sink_memory events; /* JSON of the spans, for an object */
     struct sink sink;
     struct notes notes;
 };
 
-/* Lines are printed as they come; an object only when it is known to be whole. */
+/* Lines are printed as spans arrive. An object is printed at the end, when it is complete. */
 static void print_span(void *user, const steno_span *s)
 {
     struct finding *j = user;
@@ -102,7 +102,7 @@ static void print_spans_json(const struct finding *j, const steno_session *s)
     printf("}\n");
 }
 
-/* A cue for each span. */
+/* Write a cue for each span. */
 static int write_spans(const struct finding *j, const steno_session *s)
 {
     const int n = steno_span_count(s);
@@ -160,7 +160,7 @@ static int find(struct finding *j, const struct opts *o, const struct engine *e,
     p.should_abort = should_abort;
     steno_model_info info = { .size = sizeof info };
     steno_model_info_get(e->model, &info);
-    const int finds = strstr(info.family, "vad") || strstr(info.family, "silero"); /* the call refuses others */
+    const int finds = strstr(info.family, "vad") || strstr(info.family, "silero"); /* other families are refused by the call */
     int code = option_check(o->engine.given, finds ? e->model : NULL, STENO_CALL_FIND_SPEECH, &p);
     if (code != EXIT_OK) return code;
     int rc = sound_open(&m, file, &err);

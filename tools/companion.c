@@ -1,4 +1,4 @@
-/* steno: models that go with another one. SPDX-License-Identifier: MIT */
+/* steno: models that accompany another model. SPDX-License-Identifier: MIT */
 #include "companion.h"
 #include "models.h"
 #include "models_hub.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct companion_name const punctuation[] = { /* in both hubs */
+static struct companion_name const punctuation[] = { /* same names in both hubs */
     { "iic/punc_ct-transformer_cn-en-common-vocab471067-large", "ct-punc" }, { "funasr/ct-punc", "ct-punc" },
     { "iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch", "ct-punc-c" }, { 0 },
 };
@@ -28,7 +28,7 @@ static const char *base_of(const char *name)
     return slash ? slash + 1 : name;
 }
 
-/* dir/name, or dir/name.gguf, where it is a model that can be read. */
+/* Find dir/name or dir/name.gguf, if it is a readable model. */
 static char *model_in(const char *dir, const char *name, int *no_memory)
 {
     static const char *const end[] = { "", ".gguf" };
@@ -45,7 +45,7 @@ static char *model_in(const char *dir, const char *name, int *no_memory)
     return NULL;
 }
 
-/* Beside a model: in its folder, where it is one, and in the folder that it lies in. */
+/* Search beside a model: inside it if it is a folder, and in its parent folder. */
 static char *find_beside(const char *model, const char *name, int *no_memory)
 {
     struct stat st;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The option behind r, NULL: there is none; --help and --help-all come last. */
+/* The option after r; --help and --help-all are the last, then NULL. */
 static const struct arg *option_after(const struct arg *r)
 {
     if (r == &args_help_row) return &args_help_all_row;
@@ -32,13 +32,13 @@ static void put_words(const struct arg *r)
     for (int i = 0; arg_word(word, r->value, i); i++) printf("%s%s", i ? " " : "", word);
 }
 
-/* What the value is: a file or a folder, of which shells know by themselves. */
+/* Is the value a file or a folder? Shells complete those themselves. */
 static int takes_path(const struct arg *r)
 {
     return r->kind == ARG_TEXT && (strstr(r->value, "FILE") || strstr(r->value, "PATH") || strstr(r->value, "DIR"));
 }
 
-/* A model: a path, or one of the names that are known. */
+/* Is the value a model: a path, or a known name? */
 static int takes_model(const struct arg *r)
 {
     return r->kind == ARG_TEXT && strcmp(r->value, "PATH|NAME") == 0;
@@ -61,7 +61,7 @@ static void put_verbs(const struct args *const *all, size_t n, const char *betwe
     for (size_t i = 0; i < n; i++) printf("%s%s", i ? between : "", all[i]->verb);
 }
 
-/* What a verb does: its first sentence. @return bytes */
+/* The first sentence of a verb's description. @return its length in bytes */
 static size_t sentence(const char *about)
 {
     const char *end = strchr(about, '.');
@@ -69,7 +69,7 @@ static size_t sentence(const char *about)
     return end ? (size_t)(end - about) : strlen(about);
 }
 
-/* Words that come first behind the verb, as its usage has them: "list|pull|where ...". @return bytes, 0: there are none */
+/* First words after the verb, from its usage: "list|pull|where ...". @return length in bytes, 0: none */
 static size_t operands(const struct args *a)
 {
     const size_t n = strspn(a->usage, "abcdefghijklmnopqrstuvwxyz|-");
@@ -160,7 +160,7 @@ void completions_bash(const struct args *const *all, size_t n)
 
 /* ---- zsh ----------------------------------------------------------------------------------------------------------------------- */
 
-/* Text between single quotes and brackets. */
+/* Escape text for single quotes and brackets. */
 static void zsh_text(const char *s, size_t n)
 {
     for (; *s && n; s++, n--) {

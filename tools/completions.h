@@ -3,7 +3,7 @@
 #define STENO_TOOLS_COMPLETIONS_H
 #include "args.h"
 
-/* Print a script that completes the verbs of all[n], their options and the words that these take. */
+/* Print a script that completes the verbs of all[n], their options and option values. */
 void completions_bash(const struct args *const *all, size_t n);
 void completions_zsh(const struct args *const *all, size_t n);
 void completions_fish(const struct args *const *all, size_t n);

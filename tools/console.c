@@ -1,7 +1,7 @@
-/* steno: segments as people see them on a screen. SPDX-License-Identifier: MIT
+/* steno: segments on a screen. SPDX-License-Identifier: MIT
  *
- * A token may end inside a character; such tokens are taken together and shown by the probability of the first, so that what is sent is
- * always valid UTF-8 and no escape sequence stands inside a character. */
+ * A token may end inside a character. Such tokens are combined and shown with the probability of the first, so the output is always
+ * valid UTF-8 and no escape sequence is inside a character. */
 #include "console.h"
 #include "print.h"
 #include "terminal.h"
@@ -29,7 +29,7 @@ int console_streams_meet(void)
 
 enum { N_COLORS = 7 };
 
-/* From red to green in the terminal's palette of 256. */
+/* Red to green in the 256-color palette of terminals. */
 static const short palette[N_COLORS] = { 160, 202, 208, 214, 184, 148, 34 };
 
 static void style_begin(FILE *f, const struct console *c, double p)
@@ -47,7 +47,7 @@ static int is_timestamp(const struct console *c, int32_t id)
     return c->first_timestamp >= 0 && id >= c->first_timestamp;
 }
 
-/* Text of the tokens from `at` on that make whole characters. @return how many tokens it takes */
+/* Text of the tokens from `at` on, up to a complete character. @return the number of tokens used */
 static int piece_get(char buf[TOKEN_TEXT_SZ], const struct console *c, const steno_segment *seg, int at)
 {
     if (!is_timestamp(c, seg->tokens[at])) {
@@ -59,13 +59,13 @@ static int piece_get(char buf[TOKEN_TEXT_SZ], const struct console *c, const ste
     return 1;
 }
 
-/* A segment is a line; standard error is for people. */
+/* On standard output a segment is one line; standard error is for the screen only. */
 static enum text_form form_of(FILE *f)
 {
     return f == stderr ? TEXT_SCREEN : TEXT_LINE;
 }
 
-/* Leading white space of the whole text is dropped, that at the end is held back until something follows. */
+/* White space at the start of the whole text is dropped. White space at the end is held back until more text follows. */
 static void piece_put(FILE *f, const struct console *c, int styled, const char *text, double p, int *begun, char held[TOKEN_TEXT_SZ])
 {
     size_t n;

@@ -1,4 +1,4 @@
-/* steno: options about the rules of published subtitles. SPDX-License-Identifier: MIT */
+/* steno: options for the rules of published subtitles. SPDX-License-Identifier: MIT */
 #include "cue_opts.h"
 #include "message.h"
 #include "option_names.h"

@@ -1,4 +1,4 @@
-/* steno: options about the rules of published subtitles. SPDX-License-Identifier: MIT */
+/* steno: options for the rules of published subtitles. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_CUE_OPTS_H
 #define STENO_TOOLS_CUE_OPTS_H
 #include "args.h"
@@ -26,7 +26,7 @@ struct cue_opts {
     { .name = "frame-rate", .kind = ARG_NUM, .at = offsetof(T, field.frame_rate), .value = "N", .dflt = "24", .lo = 1, .hi = 1000, \
       .help = "frames per second of the film, for a style that counts gaps in frames" }
 
-/* The rules that were asked for; `on` where one of the options was given. line_width, lines: where they are given as well, else CUE_UNSET.
+/* Fill the rules from the options; `on` is set if one was given. line_width, lines: values of those options if given, else CUE_UNSET.
  * @return EXIT_OK or EXIT_USAGE, after a message */
 int cue_opts_choice(struct cue_choice *c, const struct cue_opts *o, const struct args_given *g, int64_t line_width, int64_t lines);
 #endif

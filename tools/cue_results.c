@@ -1,4 +1,4 @@
-/* steno: subtitles of verbs that write lines otherwise. SPDX-License-Identifier: MIT */
+/* steno: subtitle output of verbs that print lines by default. SPDX-License-Identifier: MIT */
 #include "cue_results.h"
 #include "message.h"
 

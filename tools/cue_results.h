@@ -1,4 +1,4 @@
-/* steno: subtitles of verbs that write lines otherwise. SPDX-License-Identifier: MIT */
+/* steno: subtitle output of verbs that print lines by default. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_CUE_RESULTS_H
 #define STENO_TOOLS_CUE_RESULTS_H
 #include "args.h"
@@ -24,8 +24,8 @@ struct cue_results {
     int on; /* 0: print lines */
 };
 
-/* Refuse what makes no sense, before there is work. json: another option asks for an object. Stays where it is until it is closed.
- * @return EXIT_OK, or the exit code to end with, after a message; cue_results_close in any case */
+/* Check the options before work begins. json: another option asks for an object. *c must not be moved until it is closed.
+ * @return EXIT_OK, or the exit code to end with, after a message; call cue_results_close in both cases */
 int cue_results_open(struct cue_results *c, const struct cue_results_opts *o, char *input, int json, int quiet);
 int cue_results_write(struct cue_results *c, const struct transcript *t); /* @return an exit code, after a message */
 void cue_results_close(struct cue_results *c);

@@ -1,4 +1,4 @@
-/* steno: options of transcribe and translate that say what is decoded, and how. SPDX-License-Identifier: MIT */
+/* steno: decoding options of transcribe and translate. SPDX-License-Identifier: MIT */
 #include "decode_opts.h"
 #include "hotword_lines.h"
 #include "ledger_code.h"
@@ -89,7 +89,7 @@ static int read_clips(struct decode_data *d, const char *list)
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
-/* The text of a file in malloc'd memory. */
+/* Read the text of a file into malloc'd memory. */
 static int read_file(char **text, const struct decode_opts *o, const char *option, const char *path)
 {
     char why[TEXT_FILE_WHY];
@@ -116,7 +116,7 @@ static int read_grammar(struct decode_data *d, const struct decode_opts *o)
     return code;
 }
 
-/* Words between `separators`, one a line, without blanks around them and without empty ones. Works in place. */
+/* Put each word between `separators` on its own line, without surrounding blanks and empty lines. Works in place. */
 static void tidy_lines(char *text, const char *separators)
 {
     char *to = text;
@@ -134,7 +134,7 @@ static void tidy_lines(char *text, const char *separators)
     *to = '\0';
 }
 
-/* Of a file: a weight is no part of its word. */
+/* Remove the weights from the words of a file. */
 static int cut_weights(char *words, const char *file)
 {
     int line;
@@ -163,9 +163,9 @@ static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
     return given[0] == '@' ? cut_weights(d->hotwords, given + 1) : EXIT_OK;
 }
 
-/* ---- tokens that are never chosen -------------------------------------------------------------------------------------------- */
+/* ---- suppressed tokens ------------------------------------------------------------------------------------------------------- */
 
-/* Copy a list of ids without its "-1". @return whether that was in it; `to` may be NULL */
+/* Copy a list of ids without its "-1". @return 1 if it had "-1"; `to` may be NULL */
 static int list_without_set(char *to, const char *list)
 {
     int found = 0;
@@ -173,7 +173,7 @@ static int list_without_set(char *to, const char *list)
     for (const char *p = list;; p++) {
         const size_t n = strcspn(p, ",");
         char *end;
-        const int is_set = strtol(p, &end, 10) == -1 && end + strspn(end, " \t") == p + n; /* what is no id the library refuses */
+        const int is_set = strtol(p, &end, 10) == -1 && end + strspn(end, " \t") == p + n; /* the library refuses words that are not ids */
         found |= is_set;
         if (to && !is_set) sprintf(to + strlen(to), "%s%.*s", *to ? "," : "", (int)n, p);
         p += n;
@@ -181,15 +181,15 @@ static int list_without_set(char *to, const char *list)
     }
 }
 
-/* The list that the library gets. Without the non-speech set there still is a list, since an empty one would let special tokens through:
- * the start token is never chosen anyway. */
+/* The list passed to the library. Without the non-speech set the list must not be empty, because an empty list would allow special
+ * tokens. It then holds the start token, which is never chosen anyway. */
 static int fill_suppress(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
 {
     const char *given = o->suppress_tokens;
     const int has_set = list_without_set(NULL, given);
     p->suppress_tokens = given;
     if (has_set == o->suppress_non_speech) return EXIT_OK;
-    free(d->suppress); /* of the time before the model was known */
+    free(d->suppress); /* allocated by the call before the model was known */
     d->suppress = malloc(strlen(given) + 16);
     if (!d->suppress) return no_memory("--suppress-tokens");
     if (o->suppress_non_speech) sprintf(d->suppress, "%s%s-1", given, given[0] ? "," : "");
@@ -200,7 +200,7 @@ static int fill_suppress(steno_transcribe_params *p, struct decode_data *d, cons
     return EXIT_OK;
 }
 
-/* ---- altogether -------------------------------------------------------------------------------------------------------------- */
+/* ---- all options ------------------------------------------------------------------------------------------------------------- */
 
 int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
 {
@@ -215,14 +215,14 @@ int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
     return code;
 }
 
-/* Whether an attempt samples, by the library's rule for a ladder of temperatures. */
+/* Does an attempt sample? As the library decides for a ladder of temperatures. */
 static int draws(const struct decode_opts *o)
 {
     const double step = o->temperature_increment;
     return o->temperature > 0 || (step > 0 && o->temperature + step <= 1 + 1e-6);
 }
 
-/* What is not given, of a model that may not be known yet: then it is taken for Whisper. */
+/* Set widths that were not given. A model that is not known yet is assumed to be Whisper. */
 void decode_opts_settle(struct decode_opts *o, const steno_model *m)
 {
     const int width = (int)strtol(DECODE_WIDTH, NULL, 10);

@@ -1,6 +1,6 @@
-/* steno: options of transcribe and translate that say what is decoded, and how. SPDX-License-Identifier: MIT
+/* steno: decoding options of transcribe and translate. SPDX-License-Identifier: MIT
  *
- * They are the library's steno_transcribe_params in words; what the library judges (ids, patterns, grammars) is left to it. */
+ * They are the command-line form of the library's steno_transcribe_params. Ids, patterns and grammars are checked by the library. */
 #ifndef STENO_TOOLS_DECODE_OPTS_H
 #define STENO_TOOLS_DECODE_OPTS_H
 #include "args.h"
@@ -12,28 +12,28 @@
 struct decode_opts {
     const char *clip_timestamps, *initial_prompt, *prompt_tokens, *prefix, *hotwords;
     const char *suppress_tokens, *suppress_regex, *grammar, *grammar_rule, *prepend_punctuations, *append_punctuations;
-    int condition, suppress_non_speech; /* -1: not given, until decode_opts_check */
-    int greedy, drafted, bare;  /* drafted: a draft model guesses; bare: options that are not given are as in the library */
+    int condition, suppress_non_speech; /* -1: not given; decode_opts_check sets them */
+    int greedy, drafted, bare;  /* drafted: a draft model is used; bare: options not given have the library's defaults */
     int itn, keep_tags, rich_text, ban_unknown_emotion;
     int decoding, carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
     int language_per_segment;
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
     int64_t draft_max, max_context, audio_ctx, detection_segments, n_best, sample_length, seed;
-    int64_t beam_size, best_of; /* -1: not given, until decode_opts_settle */
+    int64_t beam_size, best_of; /* -1: not given; decode_opts_settle sets them */
     double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, repetition_penalty, grammar_penalty;
     double hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
     double no_speech_threshold, logprob_threshold, compression_ratio_threshold, entropy_threshold;
-    struct ledger *ledger; /* files that options name are entered there */
+    struct ledger *ledger; /* registers files that options name */
 };
 
 #define DECODE_OPTS_UNSET { .condition = -1, .suppress_non_speech = -1, .beam_size = -1, .best_of = -1 }
 
-/* The search of openai-whisper, faster-whisper and whisper-cli where their users give no width: five beams, the best of five draws. */
+/* The default search width of openai-whisper, faster-whisper and whisper-cli: five beams, best of five samples. */
 #define DECODE_WIDTH "5"
 
-/* Of streams that are read chunk by chunk; the last three are fields of T. */
+/* For streaming models that read chunk by chunk; the last three arguments are fields of T. */
 #define DECODE_CHUNK_ROWS(T, size, encoder, decoder) \
     { .name = "chunk-size", .kind = ARG_TEXT, .at = offsetof(T, size), .value = "B,C,A", .dflt = ARG_OF_PARAM, \
       .help = "chunks of C rows of 60 ms, read with B rows before and A rows after them (streaming Paraformer)" }, \
@@ -42,7 +42,7 @@ struct decode_opts {
     { .name = "decoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decoder), .value = "N", \
       .dflt = ARG_OF_PARAM, .help = "number of earlier chunks that the decoder reads (streaming Paraformer)" }
 
-/* Of text that helps a model along. */
+/* Text that guides the model. */
 #define DECODE_PROMPT_ROW(T) \
     { .name = "initial-prompt", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.initial_prompt), .value = "TEXT", \
       .help = "text put before the first window" }
@@ -53,7 +53,7 @@ struct decode_opts {
     { .name = "hotwords-boost", .kind = ARG_NUM, .at = offsetof(T, decode.hotwords_boost), .value = "X", .dflt = ARG_OF_PARAM, \
       .help = "strength of --hotwords, 0 to 100: odds times e^X (not for SeACo and Contextual Paraformer)" }
 
-/* Further rows of the group "Input". */
+/* More rows of the group "Input". */
 #define DECODE_INPUT_ROWS(T) \
     { .name = "language-detection-segments", .kind = ARG_INT, .at = offsetof(T, decode.detection_segments), \
       .value = "N", .dflt = ARG_OF_PARAM, \
@@ -174,30 +174,30 @@ struct decode_opts {
     { .name = "logprob-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.logprob_threshold), \
       .value = "L|none", .dflt = ARG_OF_PARAM, .help = "a window fails if its mean log-probability is lower" }
 
-/* What such options stand for, where that is more than a number. Text that is not malloc'd points into argv. */
+/* Parsed values of options. Text that is not malloc'd points into argv. */
 struct decode_data {
     int32_t *prompt_ids; /* [n_prompt_ids] */
     double *clips;       /* [n_clips] seconds */
     int32_t n_prompt_ids, n_clips;
-    char *grammar_file;   /* its text, malloc'd */
-    const char *grammar;  /* that, or the text of the option */
+    char *grammar_file;   /* text of the file, malloc'd */
+    const char *grammar;  /* grammar_file, or the text of the option */
     char *hotwords;       /* one a line, malloc'd */
-    char *suppress;       /* the list of ids that is passed on, malloc'd */
+    char *suppress;       /* list of ids for the library, malloc'd */
 };
 
-/* Judge the options and read lists and files, before a model is opened; --condition-on-previous-text and --suppress-non-speech are settled.
+/* Check the options and read lists and files, before a model is opened. Sets --condition-on-previous-text and --suppress-non-speech.
  *
- * @param has_vad  whether voice activity will choose the clips
+ * @param has_vad  1: voice activity will choose the clips
  * @return EXIT_OK, EXIT_USAGE or EXIT_MEMORY, after a message */
 int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad);
 
-/* Put them into *p, which has its defaults; *d and *o must outlive it. @return EXIT_OK or EXIT_MEMORY, after a message */
+/* Copy the options into *p, which must hold its defaults; *d and *o must outlive it. @return EXIT_OK or EXIT_MEMORY, after a message */
 int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m);
 
-/* What --beam-size and --best-of are where they are not given: with Whisper as in the other programs, else greedy. */
+/* Set --beam-size and --best-of if they were not given: with Whisper to the other programs' default, else to greedy search. */
 void decode_opts_settle(struct decode_opts *o, const steno_model *m);
 
-/* Sequences of a window that will decode together; before decode_opts_settle as many as there may be. */
+/* The number of sequences per window that decode together; before decode_opts_settle the maximum possible. */
 int decode_opts_lanes(const struct decode_opts *o);
 
 void decode_data_free(struct decode_data *d);

@@ -1,4 +1,4 @@
-/* steno: what a network makes of an input, in files. SPDX-License-Identifier: MIT */
+/* steno: intermediate results of a network, in files. SPDX-License-Identifier: MIT */
 #include "dump.h"
 #include "atomic_file.h"
 #include "npy_file.h"
@@ -25,7 +25,7 @@ static int by_stem(const void *key, const void *entry)
     return strcmp(key, ((const struct out_names_entry *)entry)->path);
 }
 
-/* Whether a file in the folder is called as one of an input would be: STEM., and .npy at its end. */
+/* Does the file's name look like a dump of one of the inputs: STEM. ... .npy? */
 static int is_dumped(const struct out_names *stems, const char *name)
 {
     char stem[NAME_MAX + 1];
@@ -73,7 +73,7 @@ int dump_open(struct dump *d)
     return why == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
 
-/* The table of such rows, a new one where there is none. NULL: out of memory */
+/* Find or add the table of such rows. @return NULL if out of memory */
 static struct dump_table *table_of(struct dump *d, const steno_rows *r)
 {
     for (int i = 0; i < d->n; i++)
@@ -99,7 +99,7 @@ void dump_add(struct dump *d, const steno_rows *r)
     d->failed |= to.failed;
 }
 
-/* A width of one is a list. */
+/* Rows of width 1 are written as a list. */
 static int write_one(const struct dump *d, const char *stem, const char *mark, const struct dump_table *t)
 {
     char name[700], head[NPY_HEAD], at[32] = "";
@@ -125,7 +125,7 @@ static int write_one(const struct dump *d, const char *stem, const char *mark, c
     return code;
 }
 
-/* All samples of a sound; malloc'd. NULL: it cannot be read, or is too long for memory */
+/* Read all samples of a sound into malloc'd memory. @return NULL if it cannot be read, or is too long for memory */
 static float *read_all(const char *input, int64_t *n)
 {
     steno_media *m = NULL;
@@ -145,7 +145,7 @@ static float *read_all(const char *input, int64_t *n)
     return pcm;
 }
 
-/* Filter banks of the whole sound, as one table more. */
+/* Add the filter banks of the whole sound as a table. */
 static void add_fbank(struct dump *d, const steno_model *m, const char *input)
 {
     steno_model_info info = { .size = sizeof info };

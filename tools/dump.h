@@ -1,8 +1,8 @@
-/* steno: what a network makes of an input, in files. SPDX-License-Identifier: MIT
+/* steno: intermediate results of a network, in files. SPDX-License-Identifier: MIT
  *
- * DIR/STEM.NAME.npy for each kind of rows (steno_rows), STEM.MS.NAME.npy of clips that begin later than the sound; DIR/STEM.fbank.npy is
- * what the front end makes of the whole sound. STEM has the track and the channel behind it where an input has
- * several. No file is replaced. */
+ * Writes DIR/STEM.NAME.npy for each kind of rows (steno_rows), and STEM.MS.NAME.npy for clips that begin later in the sound.
+ * DIR/STEM.fbank.npy holds the filter banks of the whole sound. If an input has several tracks or channels, STEM includes their numbers.
+ * Existing files are never replaced. */
 #ifndef STENO_TOOLS_DUMP_H
 #define STENO_TOOLS_DUMP_H
 #include "engine.h"
@@ -15,21 +15,21 @@ struct dump_table {
 };
 
 struct dump {
-    const char *dir;          /* NULL: nothing is written */
-    char *const *inputs;      /* [n_inputs] of the run */
+    const char *dir;          /* NULL disables it */
+    char *const *inputs;      /* [n_inputs] inputs of the run */
     int n_inputs;
     struct dump_table *table; /* [n] of the current input */
     int n;
     int failed;               /* out of memory */
 };
 
-/* See that files can be made there, and that none is there already or would be made twice. @return an exit code, after a message */
+/* Check that files can be created, that none exists, and that no name occurs twice. @return an exit code, after a message */
 int dump_open(struct dump *d);
 
 void dump_add(struct dump *d, const steno_rows *r);
 
-/* Write what came, and forget it; with `fbank` the sound's filter banks, too. mark: what stands behind the stem. @return an exit code,
- * after a message */
+/* Write and free the current tables; with `fbank` also the sound's filter banks. mark: appended to the stem. @return an exit code, after
+ * a message */
 int dump_write(struct dump *d, const steno_model *m, const char *input, const char *mark, int fbank);
 void dump_free(struct dump *d);
 #endif

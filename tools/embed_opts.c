@@ -1,14 +1,14 @@
-/* steno: what the verbs embed and search have in common. SPDX-License-Identifier: MIT */
+/* steno: common code of the verbs embed and search. SPDX-License-Identifier: MIT */
 #include "embed_opts.h"
 #include "signals.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Language models read as many texts together as they have decode slots, each with room for a whole context. */
+/* Language models embed one text per decode slot at a time; each slot has memory for a whole context. */
 static int open_slots(struct engine *e)
 {
     enum { MOST = 16 };
-    static const int64_t room = (int64_t)2 << 30; /* bytes, of which those are touched that texts need */
+    static const int64_t room = (int64_t)2 << 30; /* bytes of address space; only the parts that texts use are touched */
     steno_model_info i = { .size = sizeof i };
     steno_param p = { .size = sizeof p };
     steno_batch_params bp;
@@ -43,7 +43,7 @@ void embed_params(steno_embed_params *p, const struct embed_opts *o)
     p->should_abort = signals_stop;
 }
 
-/* "text 3 has …": its number, from 0; -1: the reason is another one. */
+/* The number of the text in "text 3 has …", from 0; -1 for other reasons. */
 static int number_of(const char *reason)
 {
     int n = 0;

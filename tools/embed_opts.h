@@ -1,9 +1,9 @@
-/* steno: what the verbs embed and search have in common. SPDX-License-Identifier: MIT */
+/* steno: common code of the verbs embed and search. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_EMBED_OPTS_H
 #define STENO_TOOLS_EMBED_OPTS_H
 #include "engine.h"
 
-enum { EMBED_TOGETHER = 64 /* texts of a call */ };
+enum { EMBED_TOGETHER = 64 /* maximum number of texts of a call */ };
 
 struct embed_opts { int pooling, normalize, truncate; };
 
@@ -20,8 +20,8 @@ struct embed_opts { int pooling, normalize, truncate; };
 /* Open the model and a session. @return EXIT_OK, or the exit code to end with, after a message */
 int embed_open(struct engine *e, const struct engine_opts *o, const char *verb);
 void embed_params(steno_embed_params *p, const struct embed_opts *o);
-/* Vectors of texts, which steno_embedding_get shows then. *bad: the text that is refused, -1: none is, the run failed otherwise. @return
- * EXIT_OK, or an exit code, EXIT_SOME for a text; the reason is not printed yet: embed_reason */
+/* Embed texts; read the vectors with steno_embedding_get. *bad: index of a refused text, -1 if the run failed for another reason.
+ * @return EXIT_OK, or an exit code, EXIT_SOME for a refused text. The reason is not printed yet: see embed_reason */
 int embed_run(const struct engine *e, const char *const *texts, int n, const steno_embed_params *p, int *bad);
-const char *embed_reason(const struct engine *e); /* without the number of the text */
+const char *embed_reason(const struct engine *e); /* the reason without the number of the text */
 #endif

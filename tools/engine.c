@@ -1,4 +1,4 @@
-/* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
+/* steno: opening of team, model and session. SPDX-License-Identifier: MIT */
 #include "engine.h"
 #include "ledger_code.h"
 #include "option_names.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICE_GPU = 2 }; /* of --device, in the order of its words */
+enum { DEVICE_GPU = 2 }; /* value of --device */
 
 static int check_cpu(const char *level)
 {
@@ -83,12 +83,12 @@ int engine_was_read(const steno_model *m, const char *path)
     return 0;
 }
 
-/* Options about what the model has not. @return EXIT_OK, or EXIT_USAGE after a message */
+/* Check for options that need something the model does not have. @return EXIT_OK, or EXIT_USAGE after a message */
 static int check_given(const struct engine *e, const struct engine_opts *o, const steno_model_params *p)
 {
     steno_model_info i = { .size = sizeof i };
     if (!o->given || steno_model_info_get(e->model, &i)) return EXIT_OK;
-    const int carries = strncmp(i.format, "whisper.cpp", 11) == 0; /* its own, and no other one is read */
+    const int carries = strncmp(i.format, "whisper.cpp", 11) == 0; /* it has its own vocabulary, and --vocab is not read */
     if (o->vocab && i.n_vocab && (carries || !engine_was_read(e->model, o->vocab)))
         return message_usage("--vocab is for models without a vocabulary; this %s model has its own: leave it out", i.family);
     struct args_given given = *o->given;
@@ -104,7 +104,7 @@ int engine_enter(struct ledger *l, const char *what, const steno_model *m)
     return code;
 }
 
-/* In the arithmetic of the large one: an encoder that both have is then the same. */
+/* Uses the main model's arithmetic, so that both models can share an encoder. */
 static int open_draft(struct engine *e, const struct engine_opts *o, const steno_model_params *like)
 {
     steno_model_params p = *like;

@@ -1,4 +1,4 @@
-/* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
+/* steno: opening of team, model and session. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_ENGINE_H
 #define STENO_TOOLS_ENGINE_H
 #include "args.h"
@@ -7,30 +7,30 @@
 #include "message.h"
 #include <stdint.h>
 
-enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */
+enum { ENGINE_F32 = 1 }; /* index among the values of --compute */
 
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu, *llm, *draft, *jieba_dict;
     int demo, cmvn, device, compute, kv_type, gelu, quiet, verbose;
     int verify;
-    int index_only; /* set by a verb that only describes the model */
-    int cmvn_apart; /* 1: --cmvn is about another model */
-    const struct args_given *given; /* NULL: nothing was typed */
-    int64_t threads, ctx_size; /* ctx_size: of a language model, 0: as usual */
-    struct ledger *ledger; /* models that are opened are entered there; NULL: as ledger_code_read takes it */
+    int index_only; /* set by verbs that only describe the model */
+    int cmvn_apart; /* 1: --cmvn applies to another model */
+    const struct args_given *given; /* options as typed; NULL: none */
+    int64_t threads, ctx_size; /* ctx_size: context of a language model, 0: default */
+    struct ledger *ledger; /* registers the files of opened models; NULL: as in ledger_code_read */
 };
 
 struct engine {
     steno_team *team;
     steno_model *model;
-    steno_model *draft;   /* --draft; NULL: there is none */
-    steno_batch *batch; /* NULL: the session has its own */
+    steno_model *draft;   /* --draft, may be NULL */
+    steno_batch *batch; /* NULL: the session is not part of a batch */
     steno_session *session;
     char *path;  /* of the model */
-    char *vocab; /* where a vocabulary was found for it, NULL: with the model, or at the path of --vocab */
+    char *vocab; /* path of an external vocabulary; NULL: it is in the model, or --vocab names it */
 };
 
-/* Rows that a verb has when they mean something to it. */
+/* Rows for verbs that use these options. */
 #define ENGINE_MODEL_ROW(T) \
     ARG_HEADING("Model"), \
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
@@ -92,23 +92,23 @@ struct engine {
 /* Open team, model and a session of `lanes` sequences (0: no session). @return EXIT_OK, or the exit code to end with, after a message */
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes);
 int engine_session(struct engine *e, int lanes);
-int engine_batch(struct engine *e, const steno_batch_params *p); /* a batch, before its sessions */
+int engine_batch(struct engine *e, const steno_batch_params *p); /* open a batch, before its sessions */
 void engine_close(struct engine *e);
 
-/* A second model beside the first, on its team; what else was asked for is about the first one. @return EXIT_OK, or the exit code to end
- * with, after a message */
+/* Open a second model on the team of the first. Options that apply to the first model only are ignored. @return EXIT_OK, or the exit
+ * code to end with, after a message */
 int engine_beside(steno_model **out, const char *path, const char *what, const struct engine *e, const struct engine_opts *o);
 
-/* Whether the model was read from the file `path`, or from one in the folder `path`, among others: a vocabulary that was given is not read
- * where the model has one inside. */
+/* Was the model read from the file `path`, or from a file in the folder `path`? A vocabulary file is not read if the model has one
+ * inside. */
 int engine_was_read(const steno_model *m, const char *path);
 
-/* Say that the files of an opened model are read. @return as ledger_code_read */
+/* Register the files of an opened model as read. @return as ledger_code_read */
 int engine_enter(struct ledger *l, const char *what, const steno_model *m);
 
 /* Check --cpu and --compute, fill model parameters. @return EXIT_OK or EXIT_USAGE */
 int engine_model_params(steno_model_params *p, const struct engine_opts *o);
 
-/* Team alone. @return EXIT_OK, or the exit code to end with */
+/* Open the team only. @return EXIT_OK, or the exit code to end with */
 int engine_team(steno_team **team, int64_t threads);
 #endif

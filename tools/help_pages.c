@@ -1,4 +1,4 @@
-/* steno: what the help of a verb shows beside its table of options. SPDX-License-Identifier: MIT */
+/* steno: common options and examples in the help of a verb. SPDX-License-Identifier: MIT */
 #include "help_pages.h"
 #include <stddef.h>
 #include <string.h>

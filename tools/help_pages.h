@@ -1,4 +1,4 @@
-/* steno: what the help of a verb shows beside its table of options. SPDX-License-Identifier: MIT */
+/* steno: common options and examples in the help of a verb. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_HELP_PAGES_H
 #define STENO_TOOLS_HELP_PAGES_H
 
@@ -6,10 +6,10 @@ enum { HELP_EXAMPLES = 3 };
 
 struct help_page {
     const char *verb;
-    const char *common; /* names of the options that --help shows, with blanks around; NULL: all, as there are not many */
+    const char *common; /* names of the options that --help shows, with blanks around; NULL: all, because there are few */
     struct { const char *command, *what; } example[HELP_EXAMPLES];
 };
 
-/* NULL: there is none of that verb */
+/* NULL if the verb has none */
 const struct help_page *help_page_of(const char *verb);
 #endif

@@ -1,4 +1,4 @@
-/* steno: what this process may use of its machine. SPDX-License-Identifier: MIT */
+/* steno: resources available to this process. SPDX-License-Identifier: MIT */
 #include "host.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static int text_read(const char *path, char *out, size_t n)
     return got > 0;
 }
 
-/* The number behind "KEY" at the start of a line of `text`, or 0. */
+/* The number after "KEY" at the start of a line of `text`, or 0. */
 static int64_t number_after(const char *text, const char *key)
 {
     for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
@@ -39,10 +39,11 @@ struct limits {
 static void lower(struct limits *l, double quota, int64_t memory)
 {
     if (quota > 0 && (l->quota == 0 || quota < l->quota)) l->quota = quota;
-    if (memory > 0 && memory < INT64_MAX >> 4 && (l->memory == 0 || memory < l->memory)) l->memory = memory; /* version 1 has no "max" */
+    /* version 1 has no "max"; a huge number means no limit */
+    if (memory > 0 && memory < INT64_MAX >> 4 && (l->memory == 0 || memory < l->memory)) l->memory = memory;
 }
 
-/* Limits that stand in one folder; cpu.max reads "QUOTA PERIOD", and max means none. */
+/* Read the limits of one folder. cpu.max has the form "QUOTA PERIOD", and max means no limit. */
 static void limits_of(struct limits *l, const char *dir, int v2)
 {
     char path[PATH_MAX], text[64], *end;
@@ -59,10 +60,10 @@ static void limits_of(struct limits *l, const char *dir, int v2)
     if (text_read(path, text, sizeof text)) lower(l, 0, strtoll(text, NULL, 10));
 }
 
-/* The group's own folder and those above it; every level may limit. */
+/* The limits of the group's folder and of all its parents apply. */
 static void limits_up(struct limits *l, const char *root, const char *group, int v2)
 {
-    char dir[PATH_MAX - 32]; /* room for a file's name */
+    char dir[PATH_MAX - 32]; /* leaves space for a file's name */
     const size_t n_root = strlen(root);
     if ((size_t)snprintf(dir, sizeof dir, "%s%s", root, group) >= sizeof dir) dir[n_root] = '\0';
     for (;;) {
@@ -73,7 +74,7 @@ static void limits_up(struct limits *l, const char *root, const char *group, int
     }
 }
 
-/* Lines of /proc/self/cgroup read "ID:CONTROLLERS:/GROUP"; version 2 names no controllers. */
+/* Lines of /proc/self/cgroup have the form "ID:CONTROLLERS:/GROUP"; version 2 has no controllers. */
 static void cgroup_get(struct host *h)
 {
     char text[4096];
@@ -100,7 +101,7 @@ static void cgroup_get(struct host *h)
 
 /* ---- machine ----------------------------------------------------------------------------------------------------------------- */
 
-/* Processors of the affinity mask, whatever number the kernel was built for. */
+/* The number of processors in the affinity mask, for any mask size of the kernel. */
 static int allowed_cpus(void)
 {
     int n = 0;
@@ -123,7 +124,7 @@ static void huge_pages_get(char *out, size_t n)
     if (to) snprintf(out, n, "%.*s", (int)(to - from - 1), from + 1);
 }
 
-/* A file about a cache of the first processor, without its line end. */
+/* Read a file about a cache of the first processor, without its line end. */
 static int cache_text(int i, const char *name, char *out, size_t n)
 {
     char path[96];
@@ -163,7 +164,7 @@ void host_get(struct host *h)
     caches_get(h->caches, sizeof h->caches);
 }
 
-/* Whether `word` of length n stands in `line` between blanks. */
+/* Is `word` of length n a word of `line`? */
 static int has_word(const char *line, const char *word, size_t n)
 {
     for (const char *p = line; *p; p += strcspn(p, " \t\n")) {
@@ -203,7 +204,8 @@ static int library_visit(struct dl_phdr_info *info, size_t size, void *user)
     struct library_search *s = user;
     char path[PATH_MAX];
     (void)size;
-    if (!info->dlpi_name || info->dlpi_name[0] != '/' || s->left-- > 0) return 0; /* the program itself and the kernel's have no path */
+    /* the program itself and the kernel's library have no path */
+    if (!info->dlpi_name || info->dlpi_name[0] != '/' || s->left-- > 0) return 0;
     snprintf(s->out, s->n, "%s", realpath(info->dlpi_name, path) ? path : info->dlpi_name);
     return 1;
 }

@@ -1,15 +1,15 @@
-/* steno: weights behind hot words, as other programs' files have them. SPDX-License-Identifier: MIT */
+/* steno: weights in hot-word files of other programs. SPDX-License-Identifier: MIT */
 #include "hotword_lines.h"
 #include <string.h>
 
 struct weight {
-    size_t word; /* bytes of the line before it, without blanks */
+    size_t word; /* length of the word in bytes, without blanks */
     int is_there, is_low;
 };
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* A number is s[n], without a fraction where that is not allowed. *low: it is 0 or less */
+/* Is s[n] a number? fraction: a fraction is allowed. *low: it is 0 or less */
 static int is_number(const char *s, size_t n, int fraction, int *low)
 {
     size_t i = n && (*s == '-' || *s == '+'), digits = 0;
@@ -23,7 +23,7 @@ static int is_number(const char *s, size_t n, int fraction, int *low)
     return digits && i == n;
 }
 
-/* The weight behind line[n], by a colon or, bare, without. */
+/* The weight at the end of line[n], after a colon, or with `bare` without one. */
 static struct weight weight_of(const char *line, size_t n, int bare)
 {
     struct weight w = { n, 0, 0 };

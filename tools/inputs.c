@@ -1,4 +1,4 @@
-/* steno: what inputs an operand stands for. SPDX-License-Identifier: MIT */
+/* steno: expansion of operands to inputs. SPDX-License-Identifier: MIT */
 #include "inputs.h"
 #include "message.h"
 #include "path.h"
@@ -15,12 +15,12 @@
 
 enum {
     DEPTH_MAX = 32,
-    NAME_MOST = 1 << 16,       /* bytes of a line of a list: no path and no address is as long */
-    INPUTS_MOST = 1 << 21,     /* of a run: their names take some 200 MB */
-    LINES_MOST = (1 << 23) + 1 /* of a list, with those that say nothing */
+    NAME_MOST = 1 << 16,       /* bytes of a list's line; no path or URL is as long */
+    INPUTS_MOST = 1 << 21,     /* inputs of a run; their names take about 200 MB */
+    LINES_MOST = (1 << 23) + 1 /* lines of a list, including empty lines and comments */
 };
 
-/* Of files in a folder that are taken for sound: what people keep there besides is no input. */
+/* Endings of sound files; other files in a folder are skipped. */
 static const char *const endings[] = { "wav", "mp3", "flac", "m4a", "ogg", "opus", "oga", "aac", "wma", "aiff", "aif", "amr", "ac3", "caf",
                                        "mka", "w64", "mp4", "mkv", "mov", "webm", "avi", "m4v", "mpg", "mpeg", "ts", "3gp", "wmv", "flv",
                                        "m4b", "mp2", "au" };
@@ -62,17 +62,17 @@ static int is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Folders that were looked into: a link may lead back to one. */
+/* Folders that were visited, because links may form loops. */
 struct seen {
     struct { dev_t dev; ino_t ino; } *folder; /* [n] */
     int n, cap;
 };
 
-/* @return 1: it is new, 0: it was looked into, -1: no memory */
+/* @return 1: new, 0: already visited, -1: out of memory */
 static int enter(struct seen *s, const char *folder)
 {
     struct stat st;
-    if (stat(folder, &st)) return 1; /* reported where it is opened */
+    if (stat(folder, &st)) return 1; /* the error is reported when the input is opened */
     for (int i = 0; i < s->n; i++)
         if (s->folder[i].dev == st.st_dev && s->folder[i].ino == st.st_ino) return 0;
     if (s->n == s->cap) {
@@ -87,7 +87,7 @@ static int enter(struct seen *s, const char *folder)
     return 1;
 }
 
-/* The sound files of a folder; folders in it go to *below. */
+/* Add the sound files of a folder; its subfolders go to *below. */
 static int add_folder(struct inputs *in, struct inputs *below, const char *folder)
 {
     struct dirent **entry;
@@ -110,7 +110,7 @@ static int add_folder(struct inputs *in, struct inputs *below, const char *folde
     return code;
 }
 
-/* The sound files of the folders of a level; those that are in them go to *below. */
+/* Add the sound files of all folders of one level; their subfolders go to *below. */
 static int add_level(struct inputs *in, struct inputs *below, const struct inputs *level, struct seen *seen)
 {
     int code = EXIT_OK;
@@ -121,7 +121,7 @@ static int add_level(struct inputs *in, struct inputs *below, const struct input
     return code;
 }
 
-/* A folder, and those in it, level by level. */
+/* Add a folder and, with `recursive`, all folders below it, level by level. */
 static int add_tree(struct inputs *in, const char *folder, int recursive)
 {
     struct inputs level = { 0 };
@@ -140,7 +140,7 @@ static int add_tree(struct inputs *in, const char *folder, int recursive)
     }
     inputs_free(&level);
     free(seen.folder);
-    if (code == EXIT_OK && in->n == before) return add(in, folder); /* which fails as a folder */
+    if (code == EXIT_OK && in->n == before) return add(in, folder); /* the error is then reported for the folder */
     return code;
 }
 
@@ -151,7 +151,7 @@ static int add_pattern(struct inputs *in, const char *pattern)
     const int none = glob(pattern, 0, NULL, &found);
     if (none == GLOB_NOSPACE) globfree(&found);
     if (none && (none == GLOB_NOSPACE || errno == ENOMEM)) return no_memory();
-    if (none) return add(in, pattern); /* which fails as a file that is not there */
+    if (none) return add(in, pattern); /* the error is then reported for a missing file */
     int code = EXIT_OK;
     for (size_t i = 0; i < found.gl_pathc && code == EXIT_OK; i++) code = add(in, found.gl_pathv[i]);
     globfree(&found);
@@ -166,7 +166,7 @@ static int add_one(struct inputs *in, const char *name, int recursive)
     return add(in, name);
 }
 
-/* Why a list is not read. */
+/* Report why a list cannot be read. */
 static int list_failed(const char *list, enum text_file how, const char *why)
 {
     const char *hint = how == TEXT_FILE_UNREADABLE ? "" : how == TEXT_FILE_TOO_LONG ? ", and no name is" : ": it is not a list of names";
@@ -175,7 +175,7 @@ static int list_failed(const char *list, enum text_file how, const char *why)
     return EXIT_INPUT;
 }
 
-/* Blanks at the end of a line are the file's name only where there is such a file. */
+/* Trailing blanks of a line belong to the name only if such a file exists. */
 static void cut_blanks(char *line, size_t n)
 {
     struct stat st;
@@ -183,7 +183,7 @@ static void cut_blanks(char *line, size_t n)
         while (n && strchr(" \t", line[n - 1])) line[--n] = '\0';
 }
 
-/* Lines of a file; empty ones and those that begin with # say nothing. */
+/* Add the lines of a file; empty lines and lines that begin with # are skipped. */
 static int add_list(struct inputs *in, const char *list, int recursive)
 {
     struct text_lines lines;

@@ -1,7 +1,7 @@
-/* steno: what inputs an operand stands for. SPDX-License-Identifier: MIT
+/* steno: expansion of operands to inputs. SPDX-License-Identifier: MIT
  *
- * A folder stands for the sound files in it, "@FILE" for the names in a file, a line each, and a name that no file has for the files that
- * fit it as a pattern. All else, addresses too, stands for itself. */
+ * A folder expands to its sound files. "@FILE" expands to the names in that file, one per line. A name without a file is used as a
+ * pattern. Everything else, including a URL, is an input itself. */
 #ifndef STENO_TOOLS_INPUTS_H
 #define STENO_TOOLS_INPUTS_H
 
@@ -10,9 +10,9 @@ struct inputs {
     int n, cap;
 };
 
-/* The inputs that operands stand for; those of a folder or a pattern in the order of their names.
- * @param recursive  1: folders in folders, too
- * @return EXIT_OK, or the exit code to end with, after a message; inputs_free in any case */
+/* Expand the operands; inputs of a folder or a pattern are sorted by name.
+ * @param recursive  1: also subfolders
+ * @return EXIT_OK, or the exit code to end with, after a message; call inputs_free in both cases */
 int inputs_expand(struct inputs *in, char **operands, int n, int recursive);
 void inputs_free(struct inputs *in);
 #endif

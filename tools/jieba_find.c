@@ -1,4 +1,4 @@
-/* steno: where jieba's dictionary is. SPDX-License-Identifier: MIT */
+/* steno: search for jieba's dictionary. SPDX-License-Identifier: MIT */
 #include "jieba_find.h"
 #include "path.h"
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *root, *below; } const place[] = { /* root: a variable of the environment, NULL: none */
+static struct { const char *root, *below; } const place[] = { /* root: an environment variable, may be NULL */
     { "VIRTUAL_ENV", "lib/python3*/site-packages/jieba/dict.txt" },
     { "CONDA_PREFIX", "lib/python3*/site-packages/jieba/dict.txt" },
     { "HOME", ".local/lib/python3*/site-packages/jieba/dict.txt" },
@@ -15,7 +15,7 @@ static struct { const char *root, *below; } const place[] = { /* root: a variabl
     { NULL, "/usr/share/cppjieba/dict/jieba.dict.utf8" },
 };
 
-/* The newest version of Python comes last. */
+/* The newest Python version is last in order. */
 static char *last_of(const char *pattern, int *no_memory)
 {
     glob_t g;

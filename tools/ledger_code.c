@@ -1,10 +1,10 @@
-/* steno: messages about a file that is read and written in one run. SPDX-License-Identifier: MIT */
+/* steno: messages about files that are both read and written. SPDX-License-Identifier: MIT */
 #include "ledger_code.h"
 #include "message.h"
 #include <string.h>
 #include <unistd.h>
 
-static const char standard_output[] = "standard output"; /* as a path in messages */
+static const char standard_output[] = "standard output"; /* a path in messages */
 
 int ledger_code(const struct ledger *l, int status)
 {

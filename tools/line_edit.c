@@ -1,4 +1,4 @@
-/* steno: lines typed at a terminal. SPDX-License-Identifier: MIT */
+/* steno: line input from a terminal. SPDX-License-Identifier: MIT */
 #include "line_edit.h"
 #include "message.h"
 #include "signals.h"
@@ -12,7 +12,7 @@
 #include <locale.h>
 #endif
 
-/* The library splits typed text by the locale; here all text is UTF-8. */
+/* libedit splits text by the locale; here all text is UTF-8. */
 static void characters_are_utf8(void)
 {
 #if STENO_LIBEDIT
@@ -32,7 +32,7 @@ int line_edit_open(struct line_edit *in)
 static char *edit(struct line_edit *in, const char *prompt)
 {
     free(in->line);
-    rl_outstream = stderr; /* answers alone go to standard output */
+    rl_outstream = stderr; /* keeps prompts off standard output, which has the answers */
     in->line = readline(prompt);
     if (in->line && *in->line) add_history(in->line);
     return in->line;

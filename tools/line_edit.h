@@ -1,21 +1,22 @@
-/* steno: lines typed at a terminal. SPDX-License-Identifier: MIT
+/* steno: line input from a terminal. SPDX-License-Identifier: MIT
  *
- * From a terminal with libedit where the program is built with it: lines can be edited and called back. Else as they come. */
+ * At a terminal, a build with libedit offers line editing and history. Otherwise lines are read as they arrive. */
 #ifndef STENO_TOOLS_LINE_EDIT_H
 #define STENO_TOOLS_LINE_EDIT_H
 #include "text_lines.h"
 
 struct line_edit {
-    char *line;              /* of a terminal */
-    struct text_lines lines; /* of what is none */
+    char *line;              /* for a terminal */
+    struct text_lines lines; /* for other input */
     int is_terminal;
     enum text_file how;
     char why[TEXT_FILE_WHY];
 };
 
 int line_edit_open(struct line_edit *in); /* @return EXIT_OK, or the exit code after a message */
-/* The next line, without its end, until the next call. prompt: what a terminal shows before it. NULL: there is none */
+/* The next line without its end, valid until the next call; NULL at the end. prompt: shown on a terminal. */
 char *line_edit_next(struct line_edit *in, const char *prompt);
-int line_edit_failed(const struct line_edit *in); /* EXIT_OK, or the exit code after a message: the last line was the end, or no line */
+/* @return EXIT_OK at the end of input, or the exit code of a read error, after a message */
+int line_edit_failed(const struct line_edit *in);
 void line_edit_close(struct line_edit *in);
 #endif

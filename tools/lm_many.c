@@ -1,4 +1,4 @@
-/* steno: many prompts, several of them at a time. SPDX-License-Identifier: MIT */
+/* steno: parallel processing of prompts. SPDX-License-Identifier: MIT */
 #include "lm_many.h"
 #include "engine.h"
 #include "findings.h"
@@ -15,10 +15,10 @@
 enum { FILE_MOST = 1 << 28, PROMPTS_MOST = 1 << 20 };
 
 struct prompt {
-    const char *text;       /* in the file */
+    const char *text;       /* points into the file's text */
     int32_t *ids;
     int n, code, done;
-    char *line;             /* what is made of it, as it is printed */
+    char *line;             /* the printed form of its answer */
     size_t n_line;
 };
 
@@ -26,12 +26,12 @@ struct many {
     const struct lm_many *m;
     const steno_model *model;
     steno_batch *batch;
-    char *text;             /* of the file */
+    char *text;             /* text of the file */
     struct prompt *prompt;
     int n, cap;
-    int next, out;          /* the first one that has not begun, that is not out */
+    int next, out;          /* first prompt that was not started; first prompt that was not printed */
     steno_session **slot;   /* [n_slots] */
-    int *at;                /* [n_slots] prompt of each, -1: none */
+    int *at;                /* [n_slots] prompt of each slot, -1: none */
     int n_slots, code;
     steno_generate_params p;
 };
@@ -61,7 +61,7 @@ static int add(struct many *w, const char *text)
     return EXIT_OK;
 }
 
-/* Lines that are not empty, in place. */
+/* Add the lines that are not empty, in place. */
 static int add_lines(struct many *w)
 {
     int code = EXIT_OK;
@@ -81,7 +81,7 @@ static int wrong_json(const struct many *w)
     return EXIT_INPUT;
 }
 
-/* The string called "prompt" of an object that has begun. */
+/* Read the string "prompt" of an object that has begun. */
 static int add_object(struct many *w, struct json_scan *j)
 {
     const char *prompt = NULL;
@@ -123,7 +123,7 @@ static int read_prompts(struct many *w)
     return EXIT_INPUT;
 }
 
-/* ---- what is made of them ---------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------------------- */
 
 void lm_print_ids(FILE *f, const steno_session *s)
 {
@@ -180,7 +180,7 @@ void lm_print_object(FILE *f, const steno_model *m, const steno_session *s, cons
     fputs("}\n", f);
 }
 
-/* The line of a prompt that is done. status: as steno_generate's; why: of a failure */
+/* Make the output line of a finished prompt. status: as returned by steno_generate; why: the reason of a failure */
 static void make_line(struct many *w, int at, const steno_session *s, int status, const char *why)
 {
     struct prompt *p = &w->prompt[at];
@@ -207,7 +207,7 @@ static void make_line(struct many *w, int at, const steno_session *s, int status
     if (fclose(f)) w->code = no_memory();
 }
 
-/* Lines before which none is missing. */
+/* Print finished lines, up to the first unfinished prompt. */
 static void put_lines(struct many *w)
 {
     for (; w->out < w->n && w->prompt[w->out].done; w->out++) {
@@ -221,7 +221,7 @@ static void put_lines(struct many *w)
     if (fflush(stdout) && w->code == EXIT_OK) w->code = message_flush();
 }
 
-/* The next prompt that can be asked, into slot k. */
+/* Submit the next valid prompt to slot k. */
 static void submit_next(struct many *w, int k)
 {
     steno_session *s = w->slot[k];
@@ -254,9 +254,9 @@ static void done(void *user, steno_session *s, int status)
     put_lines(w);
 }
 
-/* ---- altogether -------------------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
-/* Would it fit? */
+/* Does the batch fit into memory? */
 static int check_memory(const struct many *w, const struct engine *e, const steno_batch_params *bp)
 {
     struct host h;

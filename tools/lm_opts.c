@@ -1,4 +1,4 @@
-/* steno: options of the verbs that have a language model say something. SPDX-License-Identifier: MIT */
+/* steno: options of the verbs that generate text with a language model. SPDX-License-Identifier: MIT */
 #include "lm_opts.h"
 #include "message.h"
 #include "option_names.h"
@@ -19,7 +19,7 @@ static int no_memory(void)
 
 /* ---- parameters -------------------------------------------------------------------------------------------------------------- */
 
-/* Texts of --stop, in place. */
+/* Read the texts of --stop, in place. */
 static int read_stops(struct lm_params *out, const char *text)
 {
     char *to = out->stops = strdup(text);
@@ -51,7 +51,7 @@ static int read_file(struct lm_params *out, const char *option, const char *path
     }
 }
 
-/* The grammar or the schema, of which there is one at most. */
+/* Read the grammar or the schema; at most one of them is given. */
 static int read_rules(struct lm_params *out, const struct lm_opts *o)
 {
     const int n = (o->grammar != NULL) + (o->grammar_file != NULL) + (o->json_schema != NULL) + (o->json_schema_file != NULL);
@@ -112,7 +112,7 @@ int lm_check_text(const char *what, const char *text)
 
 struct ids { int32_t *at; int n, cap; };
 
-/* Call a function that writes into ids[n] and returns their number. @return EXIT_OK, or EXIT_MEMORY after a message */
+/* Make room for n more ids. @return EXIT_OK, or EXIT_MEMORY after a message */
 static int ids_room(struct ids *to, int n)
 {
     if (n <= to->cap - to->n) return EXIT_OK;
@@ -140,7 +140,7 @@ static int add_text(struct ids *to, const steno_model *m, const char *text, size
     return code;
 }
 
-/* The flag of a format's name, 0: it is none. */
+/* The flag of a format name, 0 if unknown. */
 static uint32_t format_of(const char *name)
 {
     static const struct { const char *name; uint32_t flag; } all[] = {
@@ -167,7 +167,7 @@ static int add_conversation(struct ids *to, const steno_model *m, const struct l
     return code;
 }
 
-/* A prompt by a template of the user's own: its pieces, whose markers are read, and what goes between them, where none is. */
+/* A prompt made with the user's own template. Markers are parsed in the template's pieces, but not in the texts between them. */
 struct parts { steno_text_part *at; int n, cap; };
 
 static int add_part(struct parts *to, const char *text, size_t n, uint32_t flags)
@@ -184,7 +184,7 @@ static int add_part(struct parts *to, const char *text, size_t n, uint32_t flags
     return EXIT_OK;
 }
 
-/* Each turn of the user is the template with the prompt in its place; the assistant's answer follows it. */
+/* Each user turn is the template with the prompt in place; the assistant's answer follows it. */
 static int add_turn(struct parts *to, const char *form, const char *system, const char *prompt)
 {
     int code = EXIT_OK;
@@ -200,7 +200,7 @@ static int add_turn(struct parts *to, const char *form, const char *system, cons
     return code;
 }
 
-/* The template with its new lines. */
+/* Copy the template with escapes replaced by line ends. */
 static char *without_escapes(const char *form)
 {
     char *text = strdup(form), *to = text;
@@ -213,7 +213,7 @@ static char *without_escapes(const char *form)
     return text;
 }
 
-/* What the model puts before a whole text is not put there twice. */
+/* The tokens that the model puts before a text are not added if the template already begins with them. */
 static uint32_t whole_flag(const steno_model *m, const char *form)
 {
     int32_t empty[2], begun[2];
@@ -275,7 +275,7 @@ int lm_check_turns(const steno_model *m, const struct lm_opts *o)
     return EXIT_MODEL;
 }
 
-/* Whether the model has a chat template, or --prompt-template gives one. */
+/* Does the model have a chat template, or does --prompt-template give one? */
 static int has_turns(const steno_model *m, const struct lm_opts *o)
 {
     steno_model_info i = { .size = sizeof i };
@@ -311,9 +311,9 @@ int lm_check_model(const steno_model *m)
     return message_usage("-m: a %s model; it takes a language model (Llama, Qwen, Gemma) with its tokenizer", i.family);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------------------- */
 
-/* The option that gave the grammar or the schema, which is a grammar to the library in the end; NULL: none */
+/* The option that gave the grammar or the schema, which the library treats as a grammar; may be NULL. */
 static const char *rules_option(const struct args_given *given)
 {
     static const char *const all[] = { "grammar", "grammar-file", "json-schema", "json-schema-file" };

@@ -1,6 +1,6 @@
-/* steno: options of the verbs that have a language model say something. SPDX-License-Identifier: MIT
+/* steno: options of the verbs that generate text with a language model. SPDX-License-Identifier: MIT
  *
- * Named as llama.cpp names them. Ranges, defaults and what excludes what are the library's. */
+ * Options have llama.cpp's names. Ranges, defaults and conflicts are the library's. */
 #ifndef STENO_TOOLS_LM_OPTS_H
 #define STENO_TOOLS_LM_OPTS_H
 #include "args.h"
@@ -68,26 +68,26 @@ struct lm_opts {
       .help = "maximum number of draft tokens per run, 0 to 15, from repetitions in the text or from --draft; the text does not " \
               "change; -1: automatic with --draft, else none" }
 
-/* The parameters, and what they point at. */
+/* The parameters and the memory they point to. */
 struct lm_params {
     steno_generate_params p;
-    char *text;                 /* of a file */
-    char *stops;                /* texts of stop, one behind the other */
+    char *text;                 /* text of a file */
+    char *stops;                /* stop texts, one after another */
     const char *stop[16];
 };
-/* @return EXIT_OK, or the exit code to end with, after a message. Afterwards lm_params_close, in any case */
+/* @return EXIT_OK, or the exit code to end with, after a message. Call lm_params_close in both cases */
 int lm_params_open(struct lm_params *out, const struct lm_opts *o, const struct args_given *given, const steno_model *m);
 void lm_params_close(struct lm_params *p);
 
-/* Ids of a conversation as the options want it written, the assistant's turn begun; raw: of the first message's text alone. In malloc'd
- * memory. @return their number, or -1 after a message, with *code the exit code */
+/* Tokenize a conversation in the form that the options select, with the assistant's turn begun; raw: only the first message's text. The
+ * ids are malloc'd. @return their number, or -1 after a message, with the exit code in *code */
 int lm_prompt(int32_t **ids, const steno_model *m, const struct lm_opts *o, const steno_message *msg, int n, int raw, int *code);
 
-/* Are the model's turns known, if it has a template of them? @return EXIT_OK, or EXIT_MODEL after a message */
+/* If the model has a chat template, is its format known? @return EXIT_OK, or EXIT_MODEL after a message */
 int lm_check_turns(const steno_model *m, const struct lm_opts *o);
 
-/* The same of one text of a user, with the options' system text, where the model knows turns and raw is not asked for. @return EXIT_OK, or
- * the exit code after a message */
+/* Tokenize one user text, with the options' system text if the model has a chat template and raw is not set. @return EXIT_OK, or the
+ * exit code after a message */
 int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_opts *o, int raw, const char *text);
 
 #define LM_MODEL_ROW(T) \
@@ -95,16 +95,16 @@ int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
       .help = "language model (Llama, Qwen, Gemma): a GGUF file or a folder, or its name in the caches; without it STENO_MODEL" }
 
-/* Before anything is opened: a language model is named. @return EXIT_OK, or EXIT_USAGE after a message */
+/* Check that a language model is named, before anything is opened. @return EXIT_OK, or EXIT_USAGE after a message */
 int lm_check_named(const struct engine_opts *o, const char *verb);
 
-/* Is it a language model? @return EXIT_OK, or EXIT_USAGE after a message */
+/* Check that it is a language model. @return EXIT_OK, or EXIT_USAGE after a message */
 int lm_check_model(const steno_model *m);
 
-/* Text that was typed. @return EXIT_OK, or EXIT_USAGE after a message: it is no UTF-8 */
+/* Check that typed text is UTF-8. @return EXIT_OK, or EXIT_USAGE after a message */
 int lm_check_text(const char *what, const char *text);
 
-/* A failure of steno_generate, reported with the names of options. @return the exit code */
+/* Report a failure of steno_generate with the names of options. @return the exit code */
 int lm_failed(const steno_session *s, const struct args_given *given, int rc);
 /* "stop", "length" or "canceled" */
 const char *lm_finish(const steno_session *s);

@@ -14,7 +14,7 @@ int lm_stream_token(void *user, const steno_token *tok, const char *text, size_t
     if (!n || out->is_silent) return 0;
     fwrite(text, 1, n, stdout);
     out->ends_line = text[n - 1] == '\n';
-    return fflush(stdout) != 0; /* no reader is left: the text ends, and the next flush returns the reason */
+    return fflush(stdout) != 0; /* the reader is gone: stop generating; the next flush returns the reason */
 }
 
 void lm_stream_end(const struct lm_stream *out)

@@ -1,7 +1,7 @@
 /* steno: facts about this machine. SPDX-License-Identifier: MIT
  *
- * The two peaks are what a bench is compared with, so they are measured in the same run: the load of a shared machine changes from minute
- * to minute. Plain vector code compiled for several processor levels comes within a few percent of what the machine can do. */
+ * A benchmark is compared with two peaks. They are measured in the same run, because the load of a shared machine changes within
+ * minutes. Plain vector code, compiled for several processor levels, comes within a few percent of the machine's limit. */
 #include "machine.h"
 #include "progress.h"
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
-/* The library is built without contraction; here a product and a sum have to become one instruction. */
+/* The library is built without contraction; this file needs fused multiply-adds. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define FUSED __attribute__((optimize("O3", "fp-contract=fast")))
 #define FUSED_HERE
@@ -46,7 +46,7 @@ void machine_name(char *out, size_t n)
     if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s", u.machine);
 }
 
-/* The figure of getrusage begins with the memory of the program that started this one. */
+/* getrusage's figure begins with the memory of the parent program. */
 int64_t machine_peak_rss(void)
 {
     char line[256];
@@ -60,8 +60,8 @@ int64_t machine_peak_rss(void)
     return (int64_t)kb * 1024;
 }
 
-/* CHAINS independent accumulators hide the latency of a multiply-add. Written out by a macro, so that they stay in registers: a vector is
- * one register wide, and all of them fit the 16 that the smallest instruction set has. *flops: what was done. */
+/* CHAINS independent accumulators hide the latency of a multiply-add. The macro writes them out, so that they stay in registers: a vector
+ * is one register wide, and all fit the 16 registers of the smallest instruction set. *flops: the operations done. */
 #define FMA_BODY(vec)                                                                                                \
     FUSED_HERE                                                                                                       \
     vec a[CHAINS];                                                                                                   \
@@ -79,7 +79,7 @@ int64_t machine_peak_rss(void)
     *flops = 2.0 * lanes * CHAINS * (double)n;                                                                       \
     return sum
 
-/* Four streams a quarter of the memory apart keep more reads under way than one. */
+/* Four streams, each a quarter of the memory apart, keep more reads in flight than one. */
 #define READ_BODY                                                                                                    \
     const size_t n = READ_BYTES / sizeof *p / 4;                                                                     \
     word_vec s = { 0 }, t = s, u = s, v = s;                                                                         \
@@ -149,7 +149,7 @@ enum { FMA_STEPS = 2000000 };
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    memset(w->memory, 1, READ_BYTES); /* by this thread: pages lie near it */
+    memset(w->memory, 1, READ_BYTES); /* touched by this thread, so that the pages are near it */
     for (int r = 0; r < ROUNDS; r++) {
         pthread_barrier_wait(w->barrier);
         int64_t t = progress_now_us();
@@ -163,7 +163,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* The best round; in a round the slowest thread counts. */
+/* Keep the best round; the slowest thread determines the time of a round. */
 static void collect(struct machine_peaks *p, const struct worker *w, int n)
 {
     memset(p, 0, sizeof *p);
@@ -193,7 +193,7 @@ int machine_measure(struct machine_peaks *p, int n_threads)
     if (!bad) bad = pthread_barrier_init(&barrier, NULL, (unsigned)n) != 0;
     if (!bad) {
         while (started < n && pthread_create(&w[started].thread, NULL, work, &w[started]) == 0) started++;
-        if (started < n) return -1; /* the others wait at the barrier for ever; the program ends soon, their memory with it */
+        if (started < n) return -1; /* the started threads wait at the barrier; the program ends soon and frees their memory */
         for (int i = 0; i < n; i++) pthread_join(w[i].thread, NULL);
         pthread_barrier_destroy(&barrier);
         collect(p, w, n);

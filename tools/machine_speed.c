@@ -1,4 +1,4 @@
-/* steno: how fast this machine runs a model. SPDX-License-Identifier: MIT */
+/* steno: speed of this machine with a model. SPDX-License-Identifier: MIT */
 #include "machine_speed.h"
 #include "atomic_file.h"
 #include "machine.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LINE_SZ = 512, MOST_LINES = 64, ROUNDS = 3, STEPS = 24 };
-static const double tiny_gflop = 36, tiny_mb = 30; /* of a window's encoder, of a step: as model_choice.c counts them */
+static const double tiny_gflop = 36, tiny_mb = 30; /* work of a window's encoder and of a decoder step, as in model_choice.c */
 
 int machine_speed_line(struct machine_speed *s, const char *line, const char *key)
 {
@@ -19,7 +19,7 @@ int machine_speed_line(struct machine_speed *s, const char *line, const char *ke
     return s->gflops > 0.01 && s->gflops < 1e6 && s->gbytes > 0.01 && s->gbytes < 1e5;
 }
 
-/* Version, processor, level and threads: what the figures depend on. */
+/* Version, processor, level and threads identify the figures. */
 static void key_of(char key[LINE_SZ], const steno_model_params *p, int n_threads)
 {
     char name[256];
@@ -43,7 +43,7 @@ static int find_kept(struct machine_speed *s, const char *path, const char *key)
     return found;
 }
 
-/* Other machines that share the folder keep their lines. @return 1, or 0: it cannot be written */
+/* Lines of other machines that share the folder are kept. @return 1, or 0 if it cannot be written */
 static int keep(const char *path, const char *key, const struct machine_speed *s)
 {
     struct atomic_file out;
@@ -58,10 +58,10 @@ static int keep(const char *path, const char *key, const struct machine_speed *s
     return atomic_file_commit(&out) == 0;
 }
 
-/* The best of a few rounds: what else the machine does only slows it down. @return microseconds, or a negative status */
+/* The best of a few rounds, because other load only slows a round down. @return microseconds, or a negative status */
 static int64_t best_of(steno_session *s, const char *phase, int n)
 {
-    int64_t best = steno_bench_phase(s, phase, n); /* which also warms the caches */
+    int64_t best = steno_bench_phase(s, phase, n); /* the first round also warms the caches */
     for (int i = 1; i < ROUNDS && best >= 0; i++) {
         const int64_t us = steno_bench_phase(s, phase, n);
         if (us < best) best = us;

@@ -1,4 +1,4 @@
-/* steno: punctuation, and the options that say with which model. SPDX-License-Identifier: MIT */
+/* steno: punctuation, and its options. SPDX-License-Identifier: MIT */
 #include "marks_opts.h"
 #include "companion.h"
 #include "jieba_find.h"
@@ -13,7 +13,8 @@ static int no_room(void)
     return EXIT_MEMORY;
 }
 
-/* A path, or a name in the caches; without one what goes with the recogniser, where its text has no marks. NULL: there is none. */
+/* The model is a path or a name in the caches. Without either, search a companion model if the recogniser's text has no punctuation.
+ * @return malloc'd path, or NULL */
 static char *find(const struct marks_opts *o, const struct engine *e, enum marks_find may, int *no_memory)
 {
     steno_model_info i = { .size = sizeof i };
@@ -24,7 +25,7 @@ static char *find(const struct marks_opts *o, const struct engine *e, enum marks
     }
     if (stat(o->model, &st) == 0) return strdup(o->model);
     char *path = companion_named(&companion_punctuation, o->model, no_memory);
-    return path || *no_memory ? path : strdup(o->model); /* the opening reports why it is missing */
+    return path || *no_memory ? path : strdup(o->model); /* opening it reports that it is missing */
 }
 
 int marks_engine(struct engine_opts *to, const struct engine_opts *o, const char *jieba_dict, char **found)
@@ -60,7 +61,7 @@ static int open_at(struct marks *k, const struct marks_opts *o, const char *path
     return message_usage("--punctuation: %s: %s; it takes a model such as FunASR's ct-punc", path, steno_last_error(k->session));
 }
 
-/* A model that was found automatically and cannot be used is no reason to write nothing. */
+/* If a model that was found automatically cannot be used, the text is written without it. */
 static int open_found(struct marks *k, const struct marks_opts *o, const char *path, const struct engine *e, const struct engine_opts *eo)
 {
     const int code = open_at(k, o, path, e, eo);

@@ -1,4 +1,4 @@
-/* steno: punctuation, and the options that say with which model. SPDX-License-Identifier: MIT */
+/* steno: punctuation, and its options. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_MARKS_OPTS_H
 #define STENO_TOOLS_MARKS_OPTS_H
 #include "engine.h"
@@ -23,21 +23,21 @@ struct marks_opts {
     MARKS_JIEBA_ROW(T, marks.jieba_dict)
 
 struct marks {
-    steno_model *model; /* NULL: there is none */
+    steno_model *model; /* may be NULL */
     steno_session *session;
 };
 
-/* For which recognisers a model may be looked for: none; those whose text never has marks; those, too, that write them when they are asked
- * (steno_model_info.bare_text). */
+/* Recognisers for which a punctuation model may be searched: none; those whose text never has punctuation; also those that write
+ * punctuation on request (steno_model_info.bare_text). */
 enum marks_find { MARKS_FOR_NONE, MARKS_FOR_BARE, MARKS_FOR_SPOKEN };
 
-/* What an engine of punctuation is opened with: o, and where jieba's dictionary is, as given or found. *found: to be freed behind it.
+/* Options for the engine of a punctuation model: `o`, with jieba's dictionary as given or found. *found: freed by the caller.
  * @return EXIT_OK or EXIT_MEMORY */
 int marks_engine(struct engine_opts *to, const struct engine_opts *o, const char *jieba_dict, char **found);
-/* Say so, where a model misses the dictionary. @return EXIT_OK; EXIT_USAGE: it was given, but is not for this model */
+/* Report a missing dictionary if the model needs one. @return EXIT_OK; EXIT_USAGE if a dictionary was given that this model does not use */
 int marks_check(const steno_model *m, const char *path, const char *jieba_dict, int quiet);
 
-/* Open the model, if there is to be one, on the team of `e`. @return EXIT_OK, or the exit code to end with, after a message */
+/* Open the model, if one is needed, on the team of `e`. @return EXIT_OK, or the exit code to end with, after a message */
 int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, enum marks_find may);
 void marks_close(struct marks *k);
 #endif

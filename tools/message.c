@@ -1,7 +1,7 @@
-/* steno: what people read on standard error. SPDX-License-Identifier: MIT
+/* steno: messages on standard error. SPDX-License-Identifier: MIT
  *
- * The only state is about the two streams, of which a process has one each: whether a bar is on the screen, and whether the failure of
- * standard output was reported. */
+ * The only state concerns the two standard streams: whether a bar is on the screen, and whether a failure of standard output was
+ * reported. */
 #include "message.h"
 #include "address.h"
 #include "text_rules.h"
@@ -44,7 +44,7 @@ int message_usage(const char *fmt, ...)
 void message_file(const char *file, const char *reason)
 {
     const size_t n = strlen(file);
-    const int begins = strncmp(reason, file, n) == 0 && strchr(": /", reason[n]) && reason[n]; /* '/': of a file in it */
+    const int begins = strncmp(reason, file, n) == 0 && strchr(": /", reason[n]) && reason[n]; /* '/': a file inside that folder */
     if (!n) message("\"\": %s", reason + (begins ? strspn(reason, ": ") : 0)); /* a name may be empty */
     else if (begins) message("%s", reason);
     else message("%s: %s", file, reason);

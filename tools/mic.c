@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What is used of ALSA: its binary interface is fixed, so that its headers are not needed. */
+/* Declarations of the ALSA functions used. ALSA's binary interface is stable, so its headers are not needed. */
 typedef struct snd_pcm snd_pcm_t;
 enum { PCM_CAPTURE = 1, PCM_NONBLOCK = 1, PCM_S16_LE = 2, PCM_INTERLEAVED = 3 };
 struct alsa {
@@ -39,10 +39,10 @@ struct mic {
     int has_thread, has_locks;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* Below the lock. */
+    /* Protected by the lock. */
     int16_t *ring;    /* [RING] */
     int64_t put, taken;
-    int stop, is_over, why, n_lost; /* why: ALSA's number of what ended it, 0: it has no more */
+    int stop, is_over, why, n_lost; /* why: ALSA's error that ended the input, 0: end of input */
 };
 
 static int refuse(steno_error *e, const char *fmt, const char *a, const char *b)
@@ -51,13 +51,13 @@ static int refuse(steno_error *e, const char *fmt, const char *a, const char *b)
     return e->status = STENO_EIO;
 }
 
-/* Its numbers have all that it would print. */
+/* ALSA prints to standard error unless a handler is set; its error numbers say the same. */
 static void say_nothing(const char *file, int line, const char *function, int why, const char *fmt, ...)
 {
     (void)file, (void)line, (void)function, (void)why, (void)fmt;
 }
 
-/* It stays open until the program ends. */
+/* The library stays loaded until the program ends. */
 static int alsa_load(struct alsa *a, steno_error *e)
 {
     void *lib = dlopen("libasound.so.2", RTLD_NOW | RTLD_LOCAL), *p;
@@ -77,13 +77,13 @@ static int alsa_load(struct alsa *a, steno_error *e)
     return STENO_OK;
 }
 
-/* ---- the thread that takes what the device has */
+/* ---- the thread that reads the device -------- */
 
-/* @return samples, or ALSA's number < 0; 0: the device has ended */
+/* @return the number of samples, or ALSA's error < 0; 0 if the device has ended */
 static long device_read(struct mic *m, int16_t *to)
 {
     const struct alsa *a = &m->alsa;
-    memset(to, 0, PIECE * sizeof *to); /* ALSA's file plugin leaves it as it is behind the end */
+    memset(to, 0, PIECE * sizeof *to); /* ALSA's file plugin does not fill the buffer past its end */
     const int ready = a->snd_pcm_wait(m->pcm, ASK_MS);
     const long got = ready > 0 ? a->snd_pcm_readi(m->pcm, to, PIECE) : ready ? ready : -EAGAIN;
     if (got >= 0 || got == -EAGAIN) return got;
@@ -96,7 +96,7 @@ static long device_read(struct mic *m, int16_t *to)
     return -EAGAIN;
 }
 
-/* Waits for room: the device reports the samples lost meanwhile. @return whether to go on */
+/* Waits for space; the device counts the samples it drops meanwhile. @return 1 to continue */
 static int ring_put(struct mic *m, const int16_t *pcm, long n)
 {
     pthread_mutex_lock(&m->lock);

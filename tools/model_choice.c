@@ -1,4 +1,4 @@
-/* steno: which model is taken when none is named. SPDX-License-Identifier: MIT */
+/* steno: automatic choice of a model. SPDX-License-Identifier: MIT */
 #include "model_choice.h"
 #include "host.h"
 #include <ctype.h>
@@ -7,11 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { TOKENS = 100 /* of a window of quick speech */, WINDOW_S = 30 };
+enum { TOKENS = 100 /* tokens in a window of fast speech */, WINDOW_S = 30 };
 
-/* For a window: operations of the encoder, in 10^9; bytes that a token reads, and memory for all, in 10^6; size of the file in f16. In the
- * order in which names are looked for. Quality goes by published error rates: large-v3, large-v2, turbo, large-v1, distilled, medium and
- * so on. */
+/* Per window: encoder operations in 10^9; bytes read per token and total memory, in 10^6; file size in f16. Names are searched in this
+ * order. Quality follows published error rates: large-v3, large-v2, turbo, large-v1, distilled models, medium and so on. */
 static const struct size {
     const char *word;
     int quality, gflop, mb_token, mb_memory, mb_file;
@@ -23,7 +22,7 @@ static const struct size {
 };
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
-/* 10^9 operations that a thread does in a second in the encoder of base, by the level's name. */
+/* 10^9 operations per second of one thread in the encoder of base, by the first letters of the level's name. */
 static const struct { const char *level; int gflops; } levels[] = {
     { "amx", 200 }, { "avx512bf16", 150 }, { "avx512vnni", 110 }, { "avx512", 90 },
     { "avx", 55 },  { "sse", 15 },         { "neon", 30 },        { "c", 2 },
@@ -45,11 +44,11 @@ void choice_host_get(struct choice_host *h)
     if (is.allowed > threads) threads = is.allowed;
     if (is.quota > 0 && is.quota < threads) threads = is.quota < 1 ? 1 : (int)is.quota;
     h->gflops = (double)gflops * threads;
-    h->gbytes = threads < 4 ? 8.0 * threads : 24.0; /* memory gives no more, however many ask */
+    h->gbytes = threads < 4 ? 8.0 * threads : 24.0; /* memory bandwidth does not grow with more threads */
     h->memory = is.memory_limit && (!is.memory || is.memory_limit < is.memory) ? is.memory_limit : is.memory;
 }
 
-/* The file's own name; of a folder in Hugging Face's cache that of its repository. */
+/* The file's name; for a folder in Hugging Face's cache, the name of its repository. */
 static void name_of(char out[256], const char *path)
 {
     const char *end = path + strlen(path), *begin = end;
@@ -67,7 +66,7 @@ static int has_word(const char *name, const char *word)
     return 0;
 }
 
-/* By its name, or else by the size of its file, as if it were in f16. */
+/* Choose by name, else by file size, assuming f16. */
 static const struct size *size_of(const char *name, int64_t size)
 {
     for (int i = 0; i < N_SIZES; i++)
@@ -82,7 +81,7 @@ void choice_judge(struct choice *c, const char *path, int64_t size, const struct
     char name[256];
     name_of(name, path);
     const struct size *s = size_of(name, size);
-    const int english = has_word(name, "en"); /* base.en: of one language */
+    const int english = has_word(name, "en"); /* base.en: English only */
     const double window_s = s->gflop / h->gflops + TOKENS * s->mb_token / 1000.0 / h->gbytes;
     *c = (struct choice){ .quality = 2 * s->quality - english, .speed = WINDOW_S / window_s, .size = size, .path = path };
     c->memory = (int64_t)s->mb_memory * 1000000;

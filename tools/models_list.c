@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 struct row { const char *name, *path; int64_t size; };
-struct list { const struct models_call *c; size_t n; }; /* models that were printed */
+struct list { const struct models_call *c; size_t n; }; /* number of models printed */
 
 static void print_row(struct list *l, const struct row *r)
 {
@@ -44,7 +44,7 @@ static void print_row(struct list *l, const struct row *r)
     putchar('\n');
 }
 
-/* Bytes of all that a folder holds: what its owner could have back. */
+/* Size of a folder's files in bytes: the space that its removal frees. */
 static int64_t size_of(const char *path)
 {
     struct stat st;
@@ -90,7 +90,7 @@ static int list_plain(void *user, const char *path, const char *file, struct hub
     return HUB_OK;
 }
 
-/* The table's models that are not here. */
+/* Print the table's models that are not on this machine. */
 static int list_known(const struct models_call *c)
 {
     struct hub_known k;

@@ -1,4 +1,4 @@
-/* steno: commands of the verb models that were typed in another way. SPDX-License-Identifier: MIT */
+/* steno: suggestions for mistyped commands of the verb models. SPDX-License-Identifier: MIT */
 #include "models_meant.h"
 #include "shell_word.h"
 #include "word_near.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words that say an action here or in other programs; `alone`: also where "models" does not stand before it. */
+/* Words that mean an action here or in other programs; alone: also valid without "models" before it. */
 static const struct { const char *word, *action; int alone; } words[] = {
     { "pull", "pull", 1 },     { "list", "list", 1 },    { "where", "where", 1 },   { "verify", "verify", 1 }, { "rm", "rm", 1 },
     { "search", "search", 0 }, { "download", "pull", 1 }, { "fetch", "pull", 1 },    { "get", "pull", 1 },      { "install", "pull", 1 },
@@ -22,7 +22,7 @@ static const char *find_exact(const char *word, int alone)
     return NULL;
 }
 
-/* One letter too many, too few or wrong, or the beginning of the word. Two letters say too little. */
+/* Accepts one extra, missing or wrong letter, or the beginning of the word. Words of two letters are too short. */
 static const char *find_near(const char *word, int alone)
 {
     const char *best = NULL;
@@ -36,7 +36,7 @@ static const char *find_near(const char *word, int alone)
     return best;
 }
 
-/* "steno models ACTION" and what stood behind it, between quotes. */
+/* Write "steno models ACTION" with its operands, between quotes. */
 static int write_command(char text[MODELS_MEANT_SZ], const char *action, int n, char **operand)
 {
     struct sink_memory memory = { 0 };

@@ -1,4 +1,4 @@
-/* steno: models that lie as files in the folders of programs, in no hub's cache. SPDX-License-Identifier: MIT */
+/* steno: model files in the folders of programs. SPDX-License-Identifier: MIT */
 #include "models_plain.h"
 #include "cached.h"
 #include "known.h"
@@ -26,7 +26,7 @@ static int in_folder(const char *folder, int only_ggml, int (*each)(void *user, 
 int models_plain_each(int (*each)(void *user, const char *path, const char *file, struct hub_error *e), void *user, struct hub_error *e)
 {
     int rc = HUB_OK;
-    for (int i = 0; i < N_MODEL_FOLDERS - 1 && rc == HUB_OK; i++) { /* the last is the hub's */
+    for (int i = 0; i < N_MODEL_FOLDERS - 1 && rc == HUB_OK; i++) { /* the last folder is the hub's cache */
         char *folder = models_folder(i);
         if (folder) rc = in_folder(folder, strcmp(folder, "models") == 0, each, user, e);
         free(folder);

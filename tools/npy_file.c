@@ -1,6 +1,6 @@
-/* steno: tables of numbers as NumPy keeps them (.npy). SPDX-License-Identifier: MIT
+/* steno: arrays in NumPy's .npy format. SPDX-License-Identifier: MIT
  *
- * A magic word, a version, the length of a head, the head - a dictionary as Python prints it - and the numbers. */
+ * A file has a magic word, a version, the length of a header, the header (a dictionary as Python prints it), and the numbers. */
 #include "npy_file.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ void npy_head(char head[NPY_HEAD], int64_t rows, int64_t width)
     head[NPY_HEAD - 1] = '\n';
 }
 
-/* What stands behind a key of the head, NULL: it is not there. */
+/* The text after a key of the header; NULL if the key is missing. */
 static const char *value_of(const char *head, const char *key)
 {
     const char *p = strstr(head, key);

@@ -1,4 +1,4 @@
-/* steno: tables of numbers as NumPy keeps them (.npy). SPDX-License-Identifier: MIT */
+/* steno: arrays in NumPy's .npy format. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_NPY_FILE_H
 #define STENO_TOOLS_NPY_FILE_H
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 enum { NPY_HEAD = 128 };
 
-/* The bytes before [rows, width] little-endian f32; width 0: they are a list. */
+/* Write the header for [rows, width] little-endian f32; width 0: a list. */
 void npy_head(char head[NPY_HEAD], int64_t rows, int64_t width);
 
 enum { NPY_DIMS = 8, NPY_MOST = 1 << 28 };
@@ -18,6 +18,6 @@ struct npy {
     int64_t dim[NPY_DIMS];
 };
 
-/* Read a file's bytes, f32 or f64, slowest dimension first. @return NULL, or why it is none that is read; static */
+/* Parse a file's bytes; f32 or f64, slowest dimension first. @return NULL, or a static text that says why the file is not supported */
 const char *npy_read(struct npy *a, const uint8_t *bytes, size_t n);
 #endif

@@ -1,11 +1,11 @@
-/* steno: what options of transcribe and translate need and exclude, where the library has no part in it. SPDX-License-Identifier: MIT */
+/* steno: requirements and conflicts of options of transcribe and translate that the library does not check. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_OPT_RULES_H
 #define STENO_TOOLS_OPT_RULES_H
 #include "transcribe.h"
 
 struct opt_scene {
     const struct transcribe_opts *o;
-    unsigned formats; /* with those that options add */
+    unsigned formats; /* includes formats that options add */
 };
 
 /* @return EXIT_OK or EXIT_USAGE, after a message */

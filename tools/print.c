@@ -1,4 +1,4 @@
-/* steno: what the writers write, to a stream of the C library. SPDX-License-Identifier: MIT */
+/* steno: functions of the writers for C streams. SPDX-License-Identifier: MIT */
 #include "print.h"
 #include "sink.h"
 #include "utf8.h"

@@ -1,4 +1,4 @@
-/* steno: where the results of a run go. SPDX-License-Identifier: MIT */
+/* steno: output of results. SPDX-License-Identifier: MIT */
 #include "results.h"
 #include "ledger_code.h"
 #include "message.h"
@@ -18,7 +18,7 @@ int results_stream_text(const struct results *r)
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
 
-/* Two inputs have one result, and what keeps them apart. */
+/* Report that two inputs have the same result name, and which option separates them. */
 static int two_inputs(const struct results *r, const char *path, const char *first, const char *second)
 {
     const char *a = sound_name(first), *b = sound_name(second), *template = "{n}-{stem}.{format}";
@@ -64,7 +64,7 @@ static int check_names(struct results *r)
     return code;
 }
 
-/* Beside an input there is a folder where it is a file. */
+/* An output folder beside the input requires an input that is a file. */
 static int check_beside(const struct results *r)
 {
     const char *dir = r->files.naming.dir;
@@ -75,7 +75,7 @@ static int check_beside(const struct results *r)
     return EXIT_OK;
 }
 
-/* A folder that is called as a file would be was meant to be one. */
+/* A folder with a file format's ending was probably meant as a file. */
 static int check_folder(const struct results *r)
 {
     struct stat st;
@@ -115,7 +115,7 @@ int results_check(struct results *r)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------------- */
 
-/* The names of files that were written for an input, for one line. */
+/* Names of the files written for an input, printed on one line. */
 struct told {
     char text[2048];
     size_t n;
@@ -158,7 +158,7 @@ static int write_stdout(struct results *r, const char *input, const struct trans
 {
     struct sink out = sink_to_stream(stdout), *to = r->out ? r->out : &out;
     results_head(r, to, input, r->files.naming.index);
-    if (results_stream_text(r)) return message_flush(); /* went out as it came */
+    if (results_stream_text(r)) return message_flush(); /* already printed on arrival */
     if (r->as && r->as->write) r->as->write(to, t, r->as->given);
     else writers[format].write(to, t);
     if (!writers[format].ends_line) sink_char(to, '\n');

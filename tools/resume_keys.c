@@ -1,4 +1,4 @@
-/* steno: what an input is known by. SPDX-License-Identifier: MIT */
+/* steno: keys of inputs. SPDX-License-Identifier: MIT */
 #include "resume_keys.h"
 #include "fnv.h"
 #include "out_name.h"
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 static const char kept[] = ".steno_resume"; /* in the output folder */
-enum { ENDS = 1 << 14 /* bytes at each end of an input that are looked at */ };
+enum { ENDS = 1 << 14 /* bytes that are hashed at each end of an input */ };
 
-/* Both ends of a file, as a number. */
+/* A hash of both ends of a file. */
 static uint64_t hash_ends(const char *file, off_t size)
 {
     char bytes[ENDS];
@@ -44,7 +44,7 @@ char *resume_folder_of(const struct resume *r, const char *file)
 char *resume_path_of(const struct resume *r, const char *file, int track, int channel)
 {
     char name[64], of_track[16] = "", *whole = realpath(file, NULL);
-    if (!whole && errno == ENOMEM) return NULL; /* it would have another name */
+    if (!whole && errno == ENOMEM) return NULL; /* without memory the name would differ */
     char *folder = resume_folder_of(r, file);
     const char *said = whole ? whole : file;
     if (track > 1) snprintf(of_track, sizeof of_track, ".t%d", track);

@@ -1,4 +1,4 @@
-/* steno: a word as a shell reads it. SPDX-License-Identifier: MIT */
+/* steno: quoting of words for the shell. SPDX-License-Identifier: MIT */
 #include "shell_word.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* steno: a word as a shell reads it. SPDX-License-Identifier: MIT */
+/* steno: quoting of words for the shell. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_SHELL_WORD_H
 #define STENO_TOOLS_SHELL_WORD_H
 #include "sink.h"
 
-/* Write `word` so that a shell reads it as one word: between quotes where it has to be. */
+/* Write `word` as one word of the shell, quoted if necessary. */
 void shell_word(struct sink *f, const char *word);
 #endif

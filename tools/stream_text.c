@@ -1,4 +1,4 @@
-/* steno: how the verb stream prints its events. SPDX-License-Identifier: MIT */
+/* steno: output of the verb stream. SPDX-License-Identifier: MIT */
 #include "stream_text.h"
 #include "live_words.h"
 #include "message.h"
@@ -33,7 +33,7 @@ static void put_jsonl(struct stream_text *t, struct sink *s, const struct live_e
     else sink_format(s, ",\"latency_ms\":%lld}\n", (long long)stream_sound_latency_ms(t->sound, e->t1_ms, e->now_ms));
 }
 
-/* Words stand behind each other with the spaces that they come with. */
+/* Words are printed one after another, with their own spaces. */
 static void put_txt(struct stream_text *t, struct sink *s, const struct live_event *e)
 {
     for (size_t i = 0; e->kind == LIVE_FINAL && i < e->n_words; i++) {
@@ -49,7 +49,7 @@ static void put_txt(struct stream_text *t, struct sink *s, const struct live_eve
 
 /* ---- cues */
 
-/* A word whose time is not known lies between its neighbours. */
+/* A word without a time is placed between its neighbours. */
 static void words_time(steno_word *to, const struct live_event *e)
 {
     int64_t at = e->t0_ms;
@@ -85,7 +85,7 @@ static void put_turn(struct stream_text *t, struct sink *s, const struct live_ev
     struct sink to = sink_to_memory(&m);
     const int is_vtt = t->form == STREAM_VTT;
     writers[is_vtt ? WRITER_VTT : WRITER_SRT].write(&to, &all);
-    const size_t head = is_vtt ? strlen("WEBVTT\n\n") : 0; /* stands before the first turn */
+    const size_t head = is_vtt ? strlen("WEBVTT\n\n") : 0; /* it precedes the first turn */
     s->failed |= to.failed;
     if (!to.failed && m.n > head) {
         sink_bytes(s, m.p + head, m.n - head);
@@ -108,7 +108,7 @@ static void put_cues(struct stream_text *t, struct sink *s, const struct live_ev
 
 /* ---- events */
 
-/* What is printed is whole or not there. */
+/* The output is complete or absent. */
 static void print_all(struct stream_text *t, const struct sink *s, const struct sink_memory *m)
 {
     if (s->failed) {

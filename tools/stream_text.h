@@ -1,13 +1,13 @@
-/* steno: how the verb stream prints its events. SPDX-License-Identifier: MIT
+/* steno: output of the verb stream. SPDX-License-Identifier: MIT
  *
- * jsonl: a line for each event. txt: final words as they come, a line for each turn. srt, vtt: the cues of a turn when it ends. */
+ * jsonl: one line per event. txt: final words on arrival, one line per turn. srt, vtt: the cues of a turn at its end. */
 #ifndef STENO_TOOLS_STREAM_TEXT_H
 #define STENO_TOOLS_STREAM_TEXT_H
 #include "live.h"
 #include "stream_sound.h"
 #include <stddef.h>
 
-enum stream_form { STREAM_JSONL, STREAM_TXT, STREAM_SRT, STREAM_VTT }; /* in the order of the words of --output-format */
+enum stream_form { STREAM_JSONL, STREAM_TXT, STREAM_SRT, STREAM_VTT }; /* in the order of the values of --output-format */
 #define STREAM_FORMS "jsonl|txt|srt|vtt"
 
 struct stream_text {
@@ -18,5 +18,5 @@ struct stream_text {
 };
 
 void stream_text_begin(struct stream_text *t);
-void stream_text_event(void *user, const struct live_event *e); /* user: a struct stream_text */
+void stream_text_event(void *user, const struct live_event *e); /* user: struct stream_text */
 #endif

@@ -1,4 +1,4 @@
-/* steno: options about words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
+/* steno: options for words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
 #include "subtitle_opts.h"
 #include "ledger_code.h"
 #include "writers.h"
@@ -26,7 +26,7 @@ static int set_font(struct write_layout *l, const struct subtitle_opts *o)
     return EXIT_OK;
 }
 
-/* Names stand in lines and in tags. */
+/* Check the names, because they are written into lines and tags. */
 static int check_names(const char *names)
 {
     enum { NAME_MOST = 100 };
@@ -76,9 +76,9 @@ int subtitle_opts_channel(int32_t **speakers, struct transcript *t, const struct
 void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats, const steno_model *m)
 {
     const int before_words = o->max_len > 0 && m && !option_served(m, "token_timestamps") && option_served(m, "word_timestamps");
-    p->word_timestamps |= (formats & (1u << WRITER_WTS | 1u << WRITER_ASS)) != 0; /* karaoke is made of words */
+    p->word_timestamps |= (formats & (1u << WRITER_WTS | 1u << WRITER_ASS)) != 0; /* karaoke formats need words */
     p->word_timestamps |= before_words;
-    p->word_timestamps |= o->ruled && (formats & CUES) && m && option_served(m, "word_timestamps"); /* cues are built of them */
+    p->word_timestamps |= o->ruled && (formats & CUES) && m && option_served(m, "word_timestamps"); /* cues are built from words */
     p->token_timestamps |= (o->max_len > 0 && !before_words) || (formats & 1u << WRITER_JSON_FULL) != 0;
 }
 

@@ -1,4 +1,4 @@
-/* steno: options about words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
+/* steno: options for words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_SUBTITLE_OPTS_H
 #define STENO_TOOLS_SUBTITLE_OPTS_H
 #include "args.h"
@@ -14,9 +14,9 @@ struct subtitle_opts {
     const char *speaker_names;
     int speaker_colors, vtt_regions;
     const struct args_given *given;
-    int ruled; /* cues are built by rules: what subtitle_opts_layout has found */
+    int ruled; /* 1: cues are built by rules; set by subtitle_opts_layout */
     const char *font;
-    struct ledger *ledger; /* a font's file is entered there */
+    struct ledger *ledger; /* registers the font file */
 };
 
 #define SUBTITLE_ROWS(T) \
@@ -47,18 +47,16 @@ struct subtitle_opts {
     { .name = "log-scores", .kind = ARG_FLAG, .at = offsetof(T, subtitles.log_scores), \
       .help = "same as adding score to --output-format" }
 
-/* Refuse what makes no sense, fill the layout and add to the formats what options ask for. @return EXIT_OK or EXIT_USAGE, after a
- * message */
+/* Check the options, fill the layout and add the formats that options require. @return EXIT_OK or EXIT_USAGE, after a message */
 int subtitle_opts_layout(struct write_layout *l, unsigned *formats, struct subtitle_opts *o);
 
-/* Ask the library for the times that options and formats need: segments are cut before words where the model, NULL: any, has no times of
- * tokens. */
+/* Request the times that options and formats need. Segments are cut at words if the model has no token times; model NULL means any. */
 void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats, const steno_model *m);
 
-/* A transcript of channel `channel` (below 0: of all) that speaks under a name or in a colour has a speaker; *speakers: to be freed after
- * use. @return EXIT_OK or EXIT_MEMORY, after a message */
+/* If speakers have names or colours, set the speaker of the transcript of channel `channel` (below 0: all channels). *speakers: freed by
+ * the caller. @return EXIT_OK or EXIT_MEMORY, after a message */
 int subtitle_opts_channel(int32_t **speakers, struct transcript *t, const struct subtitle_opts *o, int channel);
 
-/* Whether segments are cut, so that none can be shown as it comes. */
+/* Are segments cut, so that they cannot be shown on arrival? */
 int subtitle_opts_cut(const struct subtitle_opts *o);
 #endif

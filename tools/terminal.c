@@ -1,7 +1,7 @@
-/* steno: what a terminal gets to see. SPDX-License-Identifier: MIT
+/* steno: output to a terminal. SPDX-License-Identifier: MIT
  *
- * The only state is about the two streams, of which a process has one each. A stream of one's own is the C library's fopencookie; where
- * standard output cannot be replaced by one (no glibc), it stays as it is. */
+ * The only state concerns the two standard streams. The replacement stream is made with the C library's fopencookie. Without fopencookie
+ * (no glibc), standard output stays unchanged. */
 #include "terminal.h"
 #include "text_rules.h"
 #include <errno.h>
@@ -11,7 +11,7 @@
 enum { CHARACTER = 4 };
 
 static int is_filtered;
-static char held[CHARACTER]; /* the beginning of a character whose end has not come */
+static char held[CHARACTER]; /* the first bytes of an incomplete character */
 static size_t n_held;
 
 static int write_all(void *user, const char *bytes, size_t n)
@@ -28,7 +28,7 @@ static int write_all(void *user, const char *bytes, size_t n)
 }
 
 #ifdef __GLIBC__
-/* Bytes at the end of s[n] that begin a character and do not end it. */
+/* Number of bytes at the end of s[n] that begin a character but do not complete it. */
 static size_t unfinished(const char *s, size_t n)
 {
     for (size_t k = 1; k < CHARACTER && k <= n; k++) {
@@ -44,7 +44,7 @@ static ssize_t filtered_write(void *user, const char *bytes, size_t n)
 {
     struct sink out = { .write = write_all, .user = user };
     size_t at = 0;
-    while (n_held && at < n && n_held < CHARACTER) { /* its end */
+    while (n_held && at < n && n_held < CHARACTER) { /* the rest of the held character */
         held[n_held++] = bytes[at++];
         if (unfinished(held, n_held) && n_held < CHARACTER) continue;
         text_put(&out, TEXT_TERMINAL, held, n_held);

@@ -1,7 +1,7 @@
-/* steno: where two long texts are surely the same. SPDX-License-Identifier: MIT
+/* steno: positions where two long texts are certainly equal. SPDX-License-Identifier: MIT
  *
- * Hashes of all windows of both texts are sorted; those that stand once in each are pairs. Of these the longest run that goes forward in
- * both is taken (patience sorting). */
+ * Hashes of all windows of both texts are sorted. Hashes that occur once in each text form pairs. The longest sequence of pairs that is
+ * increasing in both texts is selected (patience sorting). */
 #include "text_anchors.h"
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static int by_place(const void *x, const void *y)
     return a->a < b->a ? -1 : a->a > b->a;
 }
 
-/* All windows by their hashes, which roll. */
+/* All windows with their rolling hashes. */
 static struct seen *windows_of(const uint64_t *v, size_t n, size_t window)
 {
     static const uint64_t base = UINT64_C(0x9E3779B97F4A7C15);
@@ -56,7 +56,7 @@ static size_t pairs_of(struct text_anchor *pair, const struct seen *a, size_t n,
     return k;
 }
 
-/* The longest run of pairs whose b goes forward, in place. before[n], end[n]: room. */
+/* Select in place the longest sequence of pairs with increasing b. before[n], end[n]: scratch. */
 static size_t forward(struct text_anchor *pair, size_t n, size_t *before, size_t *end)
 {
     size_t length = 0;

@@ -1,4 +1,4 @@
-/* steno: text files that options and operands name. SPDX-License-Identifier: MIT */
+/* steno: text files named by options and operands. SPDX-License-Identifier: MIT */
 #include "text_file.h"
 #include "utf8.h"
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST = 1 << 16, TRIES = 20, TRY_MS = 100 /* how long a FIFO's writer may take to come */ };
+enum { FIRST = 1 << 16, TRIES = 20, TRY_MS = 100 /* how long to wait for the writer of a FIFO */ };
 
 const char text_file_no_writer[] = "no process writes to this FIFO";
 const char text_file_utf16[] = ": it seems to be UTF-16; save it as UTF-8";
@@ -55,7 +55,7 @@ static enum text_file fail(enum text_file how, char *why, size_t n, const char *
     return how;
 }
 
-/* The bytes of fd into *text, which is freed by the caller whatever comes of it. */
+/* Read all bytes of fd into *text; the caller frees it in any case. */
 static enum text_file bytes_read(char **text, size_t *len, int fd, int is_fifo, size_t most, char *why, size_t n)
 {
     size_t cap = 0;

@@ -1,4 +1,4 @@
-/* steno: lines of a text, read one by one. SPDX-License-Identifier: MIT */
+/* steno: line-by-line reading of a text. SPDX-License-Identifier: MIT */
 #include "text_lines.h"
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum text_file text_lines_open(struct text_lines *l, const char *path, int dash,
     return TEXT_FILE_UNREADABLE;
 }
 
-/* Room behind what is there: what was given goes, and only then is there more memory. */
+/* Make room for more bytes: remove lines that were returned, and grow the buffer only if that is not enough. */
 static int make_room(struct text_lines *l)
 {
     if (l->at) {
@@ -34,7 +34,7 @@ static int make_room(struct text_lines *l)
     return 0;
 }
 
-/* Read more. */
+/* Read more bytes. */
 static enum text_file read_more(struct text_lines *l, char *why, size_t n)
 {
     if (make_room(l)) {
@@ -52,7 +52,7 @@ static enum text_file read_more(struct text_lines *l, char *why, size_t n)
     return TEXT_FILE_READ;
 }
 
-/* Is there a fault in the line that begins at `at` and has `len` bytes so far, of which those behind `seen` are new? */
+/* Check the line that begins at `at` and has `len` bytes so far; bytes after `seen` are new. */
 static enum text_file look(const struct text_lines *l, size_t len, char *why, size_t n)
 {
     if (len > l->seen && memchr(l->bytes + l->at + l->seen, 0, len - l->seen)) {

@@ -1,4 +1,4 @@
-/* steno: times as people write them. SPDX-License-Identifier: MIT */
+/* steno: times in text form. SPDX-License-Identifier: MIT */
 #include "time_text.h"
 #include <stddef.h>
 

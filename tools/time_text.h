@@ -1,9 +1,9 @@
-/* steno: times as people write them. SPDX-License-Identifier: MIT */
+/* steno: times in text form. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_TIME_TEXT_H
 #define STENO_TOOLS_TIME_TEXT_H
 #include <stdint.h>
 
-/* "MM:SS" or "HH:MM:SS", both perhaps with ".mmm" behind them, to the end of the text or a comma; only the first number may be 60 and more.
- * @return the end, or NULL: it is no such time */
+/* Read "MM:SS" or "HH:MM:SS", optionally followed by ".mmm", up to the end of the text or a comma. Only the first number may exceed 59.
+ * @return the end, or NULL if it is not such a time */
 const char *time_read(const char *text, int64_t *ms);
 #endif

@@ -1,4 +1,4 @@
-/* steno: numbers that look like seconds beside times. SPDX-License-Identifier: MIT */
+/* steno: milliseconds that look like seconds. SPDX-License-Identifier: MIT */
 #include "time_units.h"
 #include "message.h"
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { SECOND_MS = 1000 };
 
-/* What was typed behind --NAME, or NULL. */
+/* The value typed for --NAME, or NULL. */
 static const char *typed(const struct args_given *g, const char *name)
 {
     const struct arg *rows = g->args->rows;

@@ -1,12 +1,12 @@
-/* steno: what stands before and behind the results of all inputs. SPDX-License-Identifier: MIT
+/* steno: output before and after the results of all inputs. SPDX-License-Identifier: MIT
  *
- * Before them on standard output the record of the job, in formats that have one. Behind them, where a job has several inputs, its sums: a
- * record there, and a line on standard error. The job counts (job.h); here the counts are shown. */
+ * Before the results, formats that have one get the job's record on standard output. After them, a job with several inputs prints its
+ * sums: a record there, and a line on standard error. The job counts (job.h); this code prints. */
 #include "transcribe.h"
 #include "results.h"
 #include <stdio.h>
 
-/* The writer of standard output; NULL: results go elsewhere. */
+/* The writer of standard output; NULL if results go elsewhere. */
 static const struct writer *stdout_writer(const struct transcription *t)
 {
     const struct out_naming *naming = &t->results->files.naming;

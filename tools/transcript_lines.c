@@ -1,4 +1,4 @@
-/* steno: the lines of a transcript, read back. SPDX-License-Identifier: MIT */
+/* steno: reader for transcripts. SPDX-License-Identifier: MIT */
 #include "transcript_lines.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static char *strip(char *text)
     return s;
 }
 
-/* The next line of the file; NULL: there is none. */
+/* The next line of the file; NULL at the end. */
 static char *take_line(struct transcript_lines *l)
 {
     char *line = l->p;
@@ -58,9 +58,9 @@ static char *take_line(struct transcript_lines *l)
     return line;
 }
 
-/* ---- the forms ----------------------------------------------------------------------------------------------------------------- */
+/* ---- formats ------------------------------------------------------------------------------------------------------------------- */
 
-/* Several lines of a cue are one. */
+/* Lines of a cue are joined. */
 static int next_cue(struct transcript_lines *l, struct transcript_line *line)
 {
     if (l->has_no_memory || (size_t)l->number >= l->cues.n) return 0;
@@ -73,7 +73,7 @@ static int next_cue(struct transcript_lines *l, struct transcript_line *line)
     return 1;
 }
 
-/* Two whole numbers of milliseconds, who speaks where the head has that, then the text. The first line is a head. */
+/* A row has two whole numbers of milliseconds, the speaker if the header has that column, and the text. The first line is a header. */
 static int next_row(struct transcript_lines *l, struct transcript_line *line, char between)
 {
     for (char *s; (s = take_line(l));) {
@@ -92,14 +92,14 @@ static int next_row(struct transcript_lines *l, struct transcript_line *line, ch
     return 0;
 }
 
-/* "text" with quotes in it written twice; line ends may be in it. */
+/* Remove the quotes of "text", in which quotes are doubled and line ends may occur. */
 static void unquote(struct transcript_lines *l, struct transcript_line *line)
 {
     char *s = line->text, *to = s;
     if (*s++ != '"') return;
     for (;; s++) {
         if (*s == '"' && *++s != '"') break;
-        if (!*s && *l->p && (s + 1 == l->p || (!s[1] && s + 2 == l->p))) { /* the line goes on behind its end */
+        if (!*s && *l->p && (s + 1 == l->p || (!s[1] && s + 2 == l->p))) { /* the quoted text continues on the next line */
             s = l->p - 1;
             take_line(l);
             *to++ = ' ';
@@ -119,7 +119,7 @@ static int64_t time_of(double x, int ms)
     return t >= 0 && t < 1e15 ? (int64_t)floor(t + 0.5) : -1;
 }
 
-/* An object of the list: its "text", "start" and "end", and "from" and "to" of its "offsets". */
+/* Read an object of the list: its "text", "start" and "end", and "from" and "to" of its "offsets". */
 static enum json_piece take_segment(struct transcript_lines *l, struct transcript_line *line)
 {
     struct json_scan *j = &l->json;
@@ -156,7 +156,7 @@ static int next_segment(struct transcript_lines *l, struct transcript_line *line
             line->number = ++l->number;
             return 1;
         }
-        if (j->depth == 1 && j->is_list[0]) l->in_segments = l->ms = 1; /* FunASR's, of texts */
+        if (j->depth == 1 && j->is_list[0]) l->in_segments = l->ms = 1; /* FunASR's list of texts */
         for (size_t i = 0; !l->in_segments && j->is_list[j->depth - 1] && i < sizeof lists / sizeof *lists; i++)
             if (!strcmp(key, lists[i].key)) l->in_segments = j->depth, l->ms = lists[i].ms;
         key = "";
@@ -164,7 +164,7 @@ static int next_segment(struct transcript_lines *l, struct transcript_line *line
     return 0;
 }
 
-/* ---- any of them --------------------------------------------------------------------------------------------------------------- */
+/* ---- all formats --------------------------------------------------------------------------------------------------------------- */
 
 static int next_any(struct transcript_lines *l, struct transcript_line *line)
 {

@@ -1,4 +1,4 @@
-/* steno: an address as an input. SPDX-License-Identifier: MIT */
+/* steno: URLs as inputs. SPDX-License-Identifier: MIT */
 #include "url_input.h"
 #include "address.h"
 #include "hub_env.h"

@@ -1,4 +1,4 @@
-/* steno: an address as an input. SPDX-License-Identifier: MIT */
+/* steno: URLs as inputs. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_URL_INPUT_H
 #define STENO_TOOLS_URL_INPUT_H
 #include <steno/steno.h>
@@ -6,7 +6,7 @@
 
 enum { URL_LIMIT_MB = 4096 };
 
-/* As steno_media_params.open wants it: an address is fetched, everything else is a path.
- * @param user  an int64_t, most bytes of an input; NULL: URL_LIMIT_MB */
+/* The function for steno_media_params.open: a URL is downloaded, everything else is a path.
+ * @param user  an int64_t, the maximum size of an input in bytes; NULL selects URL_LIMIT_MB */
 int url_input_open(void *user, const char *path, steno_error *e);
 #endif

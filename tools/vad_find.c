@@ -1,4 +1,4 @@
-/* steno: finding a voice-activity model. SPDX-License-Identifier: MIT */
+/* steno: search for a voice-activity model. SPDX-License-Identifier: MIT */
 #include "vad_find.h"
 #include "hub_env.h"
 #include "models.h"
@@ -17,7 +17,7 @@ static int is_there(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* dir/name, where it is there. @return malloc'd text, or NULL */
+/* dir/name, if it exists. @return malloc'd text, or NULL */
 static char *there(const char *dir, const char *name)
 {
     char *path = path_join(dir, name);
@@ -27,7 +27,7 @@ static char *there(const char *dir, const char *name)
     return NULL;
 }
 
-/* What a model is called, best first. */
+/* Names of a model, best first. */
 struct called { const char *const *name; size_t n; };
 static const char *const fsmn_name[] = { "fsmn-vad", LONG_NAME, "fsmn-vad.gguf" };
 static const char *const silero_name[] = { "ggml-silero-v6.2.0.bin", "ggml-silero-v5.1.2.bin", "silero_vad_16k_op15.onnx",
@@ -45,7 +45,7 @@ static char *in_folder(const char *dir, struct called c)
     return path;
 }
 
-/* The folder that holds path, as malloc'd text. */
+/* The folder that contains path, as malloc'd text. */
 static char *parent_of(const char *path)
 {
     size_t n = strlen(path);
@@ -55,7 +55,7 @@ static char *parent_of(const char *path)
     return n ? strndup(path, n) : strdup(".");
 }
 
-/* In a model's folder, and in the one that holds the folder, or the file. */
+/* Search in a model's folder, and in the folder that contains the folder or file. */
 static char *beside(const char *model, struct called c)
 {
     char *path = in_folder(model, c), *parent = path || errno == ENOMEM ? NULL : parent_of(model);
@@ -69,7 +69,8 @@ char *vad_place(int i)
     return i == 0 ? models_hub_cache(HUB_MS) : i == 1 ? models_hub_cache(HUB_HF) : NULL;
 }
 
-/* In the caches of both hubs, wherever versions of their clients keep it. @return malloc'd path, or NULL, with errno ENOMEM or ENOENT */
+/* Search the caches of both hubs, in the places that all versions of their clients use. @return malloc'd path, or NULL, with errno
+ * ENOMEM or ENOENT */
 static char *in_hubs(const char *name)
 {
     int no_memory = 0;

@@ -1,4 +1,4 @@
-/* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT */
+/* steno: clips from voice activity, and the options for it. SPDX-License-Identifier: MIT */
 #include "vad_opts.h"
 #include "option_names.h"
 #include "vad_find.h"
@@ -35,7 +35,7 @@ static int64_t read_nothing(void *user, float *pcm, int64_t n)
     return 0;
 }
 
-/* Let the library judge model and options on no audio at all. */
+/* Let the library check model and options with empty audio. */
 static int try_params(struct vad *v, const struct engine_opts *eo)
 {
     char reason[OPTION_TEXT_SZ];
@@ -45,7 +45,7 @@ static int try_params(struct vad *v, const struct engine_opts *eo)
     return message_usage("--vad-model: %s", option_reason(reason, eo->given, steno_last_error(v->session)));
 }
 
-/* Options that other detectors do not have. */
+/* Check for options that other detectors do not have. */
 static int check_own(const struct engine_opts *eo)
 {
     static const char *const own[] = { "vad-neg-threshold", "vad-rules" };
@@ -56,7 +56,7 @@ static int check_own(const struct engine_opts *eo)
     return EXIT_OK;
 }
 
-/* The options without a model do nothing. @return EXIT_OK: none was given */
+/* Without a model these options have no effect. @return EXIT_OK if none was given */
 static int check_none_given(const struct engine_opts *eo, const char *need)
 {
     static const char *const about[] = { "vad-model", "vad-threshold", "vad-neg-threshold", "vad-min-speech-ms",
@@ -68,7 +68,7 @@ static int check_none_given(const struct engine_opts *eo, const char *need)
     return EXIT_OK;
 }
 
-/* Options that do nothing with this model, or without voice activity. */
+/* Check for options that have no effect with this model, or without voice activity. */
 static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int heard_through)
 {
     const int off = o->none || (o->kind == VAD_OFF && (!heard_through || option_was_given(eo->given, "vad")));
@@ -89,7 +89,7 @@ static int check_given(const struct vad_opts *o, const struct engine_opts *eo, i
     return EXIT_OK;
 }
 
-/* Where the model is that nobody has named. *path NULL: nowhere */
+/* Find a model if none was named. *path is NULL if there is none */
 static int find(char **path, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo)
 {
     const int is_silero = o->kind == VAD_SILERO;
@@ -109,7 +109,7 @@ static int find(char **path, const struct vad_opts *o, const struct engine *e, c
     return EXIT_OK;
 }
 
-/* Is it the model that was asked for, and what is asked of it its own? */
+/* Is it the requested kind of model, and does it have the requested options? */
 static int check_kind(struct vad *v, const struct engine_opts *eo, int heard_through)
 {
     static const char *const name[] = { "off", "silero", "fsmn" };
@@ -131,7 +131,7 @@ static int open_model(struct vad *v, const char *path, const struct engine *e, c
     const struct model_choice choice = { .name = path, .quiet = 1 };
     int code = engine_model_params(&p, eo);
     p.team = e->team;
-    p.compute = STENO_COMPUTE_AUTO; /* --compute, --alignment-heads, --verify and --gelu are about the other model */
+    p.compute = STENO_COMPUTE_AUTO; /* --compute, --alignment-heads, --verify and --gelu apply to the recogniser */
     p.verify = p.gelu = 0;
     p.alignment_heads = NULL;
     if (heard_through && !eo->cmvn_apart) p.no_cmvn = 0;

@@ -1,4 +1,4 @@
-/* steno: where people have vocabularies of Whisper models. SPDX-License-Identifier: MIT */
+/* steno: places of vocabularies for Whisper models. SPDX-License-Identifier: MIT */
 #include "vocab_places.h"
 #include "models_hub.h"
 #include "path.h"
@@ -16,7 +16,7 @@ struct places {
     int n_folders;
 };
 
-/* A path that may be a file; it is freed where it is none. */
+/* Pass on a path if it is a file, otherwise free it. */
 static void offer(const struct places *p, char *path)
 {
     struct stat st;
@@ -36,7 +36,7 @@ static void in_model_folders(const struct places *p)
     }
 }
 
-/* The text before the pattern is a folder as it is: none of its characters is a pattern. */
+/* The text before the pattern is a literal folder, even if it has characters of a pattern. */
 static void match(const struct places *p, const char *root, const char *pattern)
 {
     glob_t found = { 0 };
@@ -79,7 +79,7 @@ static void in_packages(const struct places *p)
     }
 }
 
-/* A model that was not fetched whole may have its vocabulary there. */
+/* An incompletely downloaded model may still have its vocabulary. */
 static void in_hub(const struct places *p)
 {
     static const char *const files[] = { "vocab.json", "tokenizer.json" };

@@ -1,4 +1,4 @@
-/* steno: what a mistyped word is meant to be. SPDX-License-Identifier: MIT */
+/* steno: the intended form of a mistyped word. SPDX-License-Identifier: MIT */
 #include "word_near.h"
 #include <string.h>
 
@@ -13,7 +13,7 @@ static int least(int a, int b, int c)
 int word_distance(const char *a, const char *b)
 {
     const int na = (int)strnlen(a, WORD_MAX + 1), nb = (int)strnlen(b, WORD_MAX + 1);
-    int row[3][WORD_MAX + 1]; /* rows i-2, i-1, i of the table, in turn */
+    int row[3][WORD_MAX + 1]; /* rows i-2, i-1, i of the table, in rotation */
     if (na > WORD_MAX || nb > WORD_MAX) return WORD_MAX;
     for (int j = 0; j <= nb; j++) row[0][j] = j;
     for (int i = 1; i <= na; i++) {

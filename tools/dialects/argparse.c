@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNKNOWN = -1, POSITIONAL = -2, AMBIGUOUS = -3 }; /* what a word is that is no row */
+enum { UNKNOWN = -1, POSITIONAL = -2, AMBIGUOUS = -3 }; /* words that are not an option's row */
 
-/* A word: its row, or one of the above, and the value in it. */
+/* A word: its row, or one of the codes above, and its value. */
 struct word {
     int row;
-    char *value; /* NULL: none is joined to it */
+    char *value; /* value in the same word, or NULL */
 };
 
 const char *argparse_program(const struct dialect_call *c)
@@ -41,7 +41,7 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits, signs, a point and an exponent alone: C reads more. */
+/* Only digits, signs, a point and an exponent, because C's functions accept more. */
 static int is_plain(const char *text, int takes)
 {
     const int real = takes == DIALECT_NUM || takes == DIALECT_NUM_NONE;
@@ -72,7 +72,7 @@ int argparse_number(char out[ARGPARSE_NUMBER_SZ], const char *text, int takes)
     return !*end;
 }
 
-/* ---- what a word is ---------------------------------------------------------------------------------------------------------- */
+/* ---- classification of a word ------------------------------------------------------------------------------------------------ */
 
 static int is_negative_number(const char *word)
 {
@@ -92,7 +92,7 @@ static int find_exact(const struct dialect_call *c, const char *word, size_t n)
     return UNKNOWN;
 }
 
-/* Names that begin with the n bytes of a word. @return how many; *row is the last one, `names` receives them */
+/* Find names that begin with the n bytes of a word. @return their number; *row is the last one, `names` receives all */
 static int find_prefix(const struct dialect_call *c, const char *word, size_t n, int *row, char names[512])
 {
     const struct dialect_option *o = c->dialect->options;
@@ -192,14 +192,14 @@ static int check_value(const struct dialect_call *c, const struct dialect_option
     return argparse_error(c, "argument %s: invalid choice: '%s' (choose from %s)", spelled(name, o), value, list);
 }
 
-/* ---- from left to right ------------------------------------------------------------------------------------------------------ */
+/* ---- parsing ----------------------------------------------------------------------------------------------------------------- */
 
 struct reader {
     struct dialect_call *c;
     char **argv;
     struct word *word; /* [argc] */
     int argc, at, ended; /* ended: --help was read */
-    char extras[1024]; /* what nothing takes, for one message */
+    char extras[1024]; /* unrecognized arguments, reported in one message */
 };
 
 static void add_extra(struct reader *r, const char *word)
@@ -208,7 +208,7 @@ static void add_extra(struct reader *r, const char *word)
     snprintf(r->extras + n, sizeof r->extras - n, " %s", word);
 }
 
-/* The run of positional words that begins here: inputs, unless there have been some. */
+/* Take the positional words that begin here. They are inputs, unless an earlier run of words was. */
 static void take_positionals(struct reader *r)
 {
     struct dialect_call *c = r->c;

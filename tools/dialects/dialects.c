@@ -1,4 +1,4 @@
-/* steno: which programs' command lines are known. SPDX-License-Identifier: MIT */
+/* steno: list of the dialects. SPDX-License-Identifier: MIT */
 #include "dialects.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* steno: the command lines of FunASR's runtime (llama-funasr-sensevoice and its like). SPDX-License-Identifier: MIT
+/* steno: the command lines of FunASR's runtime (llama-funasr-sensevoice and similar). SPDX-License-Identifier: MIT
  *
- * Their standard output, the same bytes in the tests: texts of spans with nothing between them, and a newline; subtitles without one; ids
- * with a space behind each. A recogniser without tags writes its words without spaces. */
+ * Standard output has the same bytes as theirs, as the tests check: the texts of spans without separators, then a newline; subtitles
+ * without a final newline; ids followed by a space each. If a recogniser has no tags, its words are written without spaces. */
 #include "cmd.h"
 #include "dialects.h"
 #include "message.h"
@@ -14,7 +14,7 @@
 
 enum { MODEL = 1, SOUND = 2, SPANS = 4, SRT = 8, IDS = 16, TAGS = 32, LLM = 64 };
 
-/* A text comes with its tags, where the model has any; without them its words run together. */
+/* A text has its tags if the model has any. Without tags its words are joined. */
 static void spell(struct sink *to, const struct transcript *t, const char *text, unsigned given)
 {
     const int has_tags = option_served(t->model, "tags"), has_spaces = has_tags || option_served(t->model, "repetition_penalty");
@@ -25,13 +25,13 @@ static void spell(struct sink *to, const struct transcript *t, const char *text,
     }
 }
 
-/* What segments [begin, end) say; all of them, where there are no spans. Malloc'd, NULL: out of memory */
+/* The text of segments [begin, end), or of all segments if there are no spans. @return malloc'd text, or NULL if out of memory */
 static char *said(const struct transcript *t, int begin, int end, unsigned given)
 {
     struct sink_memory text = { 0 };
     struct sink to = sink_to_memory(&text);
     size_t n;
-    sink_text(&to, given & IDS ? "" : " "); /* there is something */
+    sink_text(&to, given & IDS ? "" : " "); /* makes the text non-NULL */
     if (!(given & (IDS | SPANS))) spell(&to, t, t->text, given);
     for (int i = begin; given & (IDS | SPANS) && i < end; i++) {
         if (!(given & IDS)) spell(&to, t, t->segs[i].text, given);
@@ -84,7 +84,7 @@ static int find_speech(struct dialect_call *c)
     return dialect_code(c, cmd_vad(c->n_words, c->word));
 }
 
-/* Milliseconds as seconds; as C's atoi reads them, and what is not more than 0 is a minute. */
+/* Convert milliseconds to seconds. The number is read as C's atoi does; a value of 0 or less means 60 s. */
 static int put_longest(struct dialect_call *c, const char *value)
 {
     const long ms = strtol(value, NULL, 10);
@@ -96,7 +96,7 @@ static int put_longest(struct dialect_call *c, const char *value)
 /* ---- options ------------------------------------------------------------------------------------------------------------------ */
 
 #define MODEL_ROW { .name = "-m", .to = "-m %", .takes = DIALECT_TEXT, .sets = MODEL }
-#define SOUND_ROW { .name = "-a", .to = "-- %", .takes = DIALECT_TEXT, .sets = SOUND } /* the last: no option follows */
+#define SOUND_ROW { .name = "-a", .to = "-- %", .takes = DIALECT_TEXT, .sets = SOUND } /* the last row: no option follows */
 #define SPANS_ROWS \
     { .name = "--vad", .to = "--vad fsmn --vad-model %", .takes = DIALECT_TEXT, .sets = SPANS }, \
     { .to = "--vad-min-speech-ms 0 --vad-speech-pad-ms 0", .needs = SPANS }, \

@@ -1,8 +1,8 @@
 /* steno: the JSON of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
- * A member a line, indented by tabs; of texts only quotes, backslashes and control characters are escaped. "systeminfo" is what is true
- * here: a processor level of steno's. A token that ends inside a character has the whole character, and those that complete it are not
- * listed. */
+ * One member per line, indented by tabs. In texts only quotes, backslashes and control characters are escaped. "systeminfo" holds
+ * steno's processor level. A token that ends inside a character is written with the complete character, and the tokens that complete it
+ * are not listed. */
 #include "whisper_cli_write.h"
 #include "write.h"
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static void put_shape(struct json *j, const char *name, const int32_t shape[4])
     close_(j, '}', 0);
 }
 
-/* Numbers of the file's own list of types. */
+/* Numbers of the types in the ggml file format. */
 static int type_of(const char *name)
 {
     static const struct { const char *name; int number; } types[] = {
@@ -102,7 +102,7 @@ static int type_of(const char *name)
     return 1;
 }
 
-/* It goes by the number of the encoder's layers. */
+/* The size follows from the number of encoder layers. */
 static const char *size_of(int layers)
 {
     static const struct { int layers; const char *name; } sizes[] = { { 4, "tiny" }, { 6, "base" }, { 12, "small" }, { 24, "medium" },
@@ -138,7 +138,8 @@ static void put_head(struct json *j, const struct whisper_cli_result *r)
     close_(j, '}', 0);
 }
 
-/* One token, or several that make a character: number, probability and begin are the first one's, the end is the last one's. */
+/* Write one token, or several that form one character: number, probability and start are those of the first, the end is that of the
+ * last. */
 static void put_token(struct json *j, const steno_token *tok, int n, const char *text, int last)
 {
     int64_t t1 = tok->t1_ms;

@@ -1,17 +1,17 @@
-/* steno: the parts of a sound as whisper.cpp puts them together. SPDX-License-Identifier: MIT */
+/* steno: joins the parts of a sound as whisper.cpp does. SPDX-License-Identifier: MIT */
 #include "whisper_cli_parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 160 /* of a hundredth of a second */ };
+enum { SAMPLES = 160 /* samples in a hundredth of a second */ };
 
 int64_t whisper_cli_part_ms(int64_t samples, int64_t offset_ms)
 {
     return 10 * (samples / SAMPLES + offset_ms / 10);
 }
 
-/* Room for all that n views hold. */
+/* Allocate memory for the contents of n views. */
 static int make_room(struct whisper_cli_view *to, const struct whisper_cli_view *from, int n)
 {
     size_t segs = 0, tokens = 0, bytes = 0;
@@ -31,7 +31,7 @@ static int make_room(struct whisper_cli_view *to, const struct whisper_cli_view 
     return to->segs && to->tokens && to->ids && to->first_token && to->speakers && to->text ? 0 : -1;
 }
 
-/* The first to->t.n segments stand there already, with that many tokens and bytes of text. */
+/* `to` already holds the first to->t.n segments, with the given number of tokens and bytes of text. */
 static void append(struct whisper_cli_view *to, const struct whisper_cli_view *from, size_t *tokens, size_t *bytes)
 {
     for (int k = 0; k < from->t.n; k++) {
@@ -50,7 +50,7 @@ static void append(struct whisper_cli_view *to, const struct whisper_cli_view *f
     }
 }
 
-/* n views, at least one, as one that owns all it points at, but for the language. */
+/* Join n views, at least one. The result owns all its memory except the language. */
 static int gather(struct whisper_cli_view *to, const struct whisper_cli_view *from, int n)
 {
     size_t tokens = 0, bytes = 0;

@@ -1,8 +1,8 @@
-/* steno: the parts of a sound as whisper.cpp puts them together. SPDX-License-Identifier: MIT
+/* steno: joins the parts of a sound as whisper.cpp does. SPDX-License-Identifier: MIT
  *
- * What whisper_full_parallel makes of -p: each part has segments whose times count from its beginning. They are moved to where the part
- * begins, and no segment begins before the one in front of it ends; where that one ends late, a segment may end before it begins. Times of
- * tokens are not moved there, nor here. */
+ * Does what whisper_full_parallel does for -p. Each part has segments whose times count from its start; they are shifted by that start.
+ * A segment never begins before the previous one ends; if the previous one ends late, a segment may end before it begins. Token times
+ * are not shifted, as in whisper.cpp. */
 #ifndef STENO_TOOLS_WHISPER_CLI_PARTS_H
 #define STENO_TOOLS_WHISPER_CLI_PARTS_H
 #include "whisper_cli_view.h"
@@ -10,15 +10,15 @@
 struct whisper_cli_parts {
     struct whisper_cli_view *part; /* [n] */
     int n;
-    char language[16];             /* of the first part */
+    char language[16];             /* language of the first part */
 };
 
-/* Keep a copy of the next part. @return 0, or -1: out of memory */
+/* Add a copy of the next part. @return 0, or -1 if out of memory */
 int whisper_cli_parts_add(struct whisper_cli_parts *p, const struct whisper_cli_view *v, int64_t start_ms);
-/* All that were added, as one. @return as above; whisper_cli_view_free in any case */
+/* Join all added parts. @return 0, or -1 if out of memory; call whisper_cli_view_free in both cases */
 int whisper_cli_parts_view(struct whisper_cli_view *v, const struct whisper_cli_parts *p);
 void whisper_cli_parts_free(struct whisper_cli_parts *p); /* {0} is allowed */
 
-/* By how much the times of a part are moved: it begins `samples` behind the offset. In ms, a multiple of 10 */
+/* The time shift of a part that begins `samples` after the offset, in ms, a multiple of 10. */
 int64_t whisper_cli_part_ms(int64_t samples, int64_t offset_ms);
 #endif

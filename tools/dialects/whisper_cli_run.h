@@ -1,4 +1,4 @@
-/* steno: what whisper.cpp's whisper-cli does with its inputs. SPDX-License-Identifier: MIT */
+/* steno: how whisper.cpp's whisper-cli processes its inputs. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_WHISPER_CLI_RUN_H
 #define STENO_TOOLS_WHISPER_CLI_RUN_H
 #include "dialect.h"

@@ -1,4 +1,4 @@
-/* steno: how whisper.cpp's whisper-cli spells tokens and speakers. SPDX-License-Identifier: MIT */
+/* steno: text of tokens and speakers in whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT */
 #include "whisper_cli_write.h"
 #include <inttypes.h>
 #include <stdio.h>

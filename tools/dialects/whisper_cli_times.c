@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALF = 32, AROUND = 2000, SAMPLES = 160 /* of a hundredth of a second */ };
+enum { HALF = 32, AROUND = 2000, SAMPLES = 160 /* SAMPLES: samples in a hundredth of a second */ };
 
 /* ---- the sound --------------------------------------------------------------------------------------------------------------- */
 
 int whisper_cli_hear(struct whisper_cli_sound *s, int64_t at, const float *pcm, int64_t n)
 {
-    if (at != (int64_t)s->n || at >= WCLI_HEARD_MOST) return 0; /* read already, or not needed */
+    if (at != (int64_t)s->n || at >= WCLI_HEARD_MOST) return 0; /* already read, or not needed */
     const size_t more = n < WCLI_HEARD_MOST - at ? (size_t)n : (size_t)(WCLI_HEARD_MOST - at);
     if (s->n + more > s->cap) {
         const size_t cap = s->n + more > 2 * s->cap ? s->n + more : 2 * s->cap;
@@ -46,7 +46,7 @@ void whisper_cli_sound_free(struct whisper_cli_sound *s)
     *s = (struct whisper_cli_sound){ 0 };
 }
 
-/* ---- how long a text takes to say -------------------------------------------------------------------------------------------- */
+/* ---- estimated speaking time of a text --------------------------------------------------------------------------------------- */
 
 static double units_of(uint32_t c)
 {
@@ -60,7 +60,7 @@ static double units_of(uint32_t c)
     return (c >= '0' && c <= '9') || (c >= 0xff10 && c <= 0xff19) ? 3 : 1;
 }
 
-/* A byte of what is no character is worth as much as a letter. */
+/* A byte that is not part of a valid character counts as a letter. */
 double whisper_cli_voice_length(const char *text)
 {
     float sum = 0;
@@ -75,7 +75,7 @@ double whisper_cli_voice_length(const char *text)
 
 /* ---- times ------------------------------------------------------------------------------------------------------------------- */
 
-/* Where a timestamp was likely, a token begins and the one before it ends. */
+/* At a likely timestamp a token begins and the previous one ends. */
 static void set_anchors(struct whisper_cli_token *tok, int n, int64_t t1, struct whisper_cli_clock *c, int32_t first, double threshold)
 {
     for (int i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ static void set_anchors(struct whisper_cli_token *tok, int n, int64_t t1, struct
     }
 }
 
-/* Tokens between known times share what is between them. */
+/* Distribute the time between known times over the tokens between them. */
 static void share_times(struct whisper_cli_token *tok, int n)
 {
     for (int from = 0, to = 0; to < n; from = ++to) {
@@ -115,7 +115,7 @@ static int sample_of(int64_t t, int64_t t0, int n)
     return at < 0 ? 0 : at >= n ? n - 1 : (int)at;
 }
 
-/* A token's edges move outwards while it is loud there and inwards while it is quiet, up to its neighbours. */
+/* Move a token's edges outwards while the sound is loud there, and inwards while it is quiet, at most to its neighbours. */
 static void fit_to_sound(struct whisper_cli_token *tok, int n, int i, int64_t t0, const struct whisper_cli_sound *sound)
 {
     const int last = (int)sound->n - 1;

@@ -1,16 +1,16 @@
-/* steno: a transcript as whisper.cpp has it. SPDX-License-Identifier: MIT */
+/* steno: a transcript in whisper.cpp's form. SPDX-License-Identifier: MIT */
 #include "whisper_cli_view.h"
 #include "whisper_cli_write.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a view is made with: a segment of the transcript after the other, each of one or more of the view. */
+/* State while a view is made: each segment of the transcript becomes one or more segments of the view. */
 struct maker {
     struct whisper_cli_view *v;
     const struct transcript *from;
     const struct whisper_cli_rules *rules;
-    struct whisper_cli_token *tok; /* [n] of the segment at hand */
+    struct whisper_cli_token *tok; /* [n] of the current segment */
     int n;
     int32_t end, first_timestamp;
     struct whisper_cli_clock clock;
@@ -23,15 +23,15 @@ static const char *text_of(char text[WCLI_TOKEN_SZ], const struct maker *k, int 
     return whisper_cli_token(text, k->from->model, k->tok[i].of.id);
 }
 
-/* Whether a segment begins with a time other than 0.00. */
+/* Does a segment begin with a timestamp other than 0.00? */
 static int begins_with_time(const struct maker *k, int i)
 {
     const steno_segment *seg = &k->from->segs[i];
     return seg->n_tokens > 0 && seg->tokens[0] > k->first_timestamp;
 }
 
-/* A text that no time ends is ended by the end of text, which is listed there. It is no token of the transcript, but its probability counts
- * in the average, unless the text was cut at its limit. @return whether there is one */
+/* A text without an end timestamp is followed by the end-of-text token, which whisper.cpp lists. The transcript does not contain this
+ * token. Its probability counts in the average, unless the text was cut at its limit. @return 1 if there is such a token */
 static int ends_with_eot(const struct maker *k, int i, steno_token *eot)
 {
     const steno_segment *seg = &k->from->segs[i];
@@ -57,7 +57,7 @@ static void take_token(struct maker *k, const steno_token *of)
     tok->vlen = whisper_cli_voice_length(text_of(text, k, k->n++));
 }
 
-/* Tokens [first, n) of segment i with their times. */
+/* Copy tokens [first, n) of segment i with their times. */
 static void take_tokens(struct maker *k, int i, int32_t first, int32_t n, int64_t t1_ms)
 {
     const struct transcript *t = k->from;
@@ -70,7 +70,7 @@ static void take_tokens(struct maker *k, int i, int32_t first, int32_t n, int64_
                           k->rules->sound);
 }
 
-/* How many characters begin in a text. */
+/* The number of characters that begin in a text. */
 static int32_t count_of(const char *text)
 {
     int32_t n = 0;
@@ -78,7 +78,7 @@ static int32_t count_of(const char *text)
     return n;
 }
 
-/* Where the piece that begins with token `from` ends. Never inside a character. */
+/* The end of the piece that begins with token `from`; never inside a character. */
 static int piece_end(const struct maker *k, int from)
 {
     char text[WCLI_TOKEN_SZ];
@@ -101,7 +101,7 @@ static void add_text(struct maker *k, const char *text)
     k->n_text += n;
 }
 
-/* Tokens [from, to) of segment `seg` as one of the view, `before` in front of its text. */
+/* Write tokens [from, to) of segment `seg` as one segment of the view, with `before` in front of its text. */
 static void put_piece(struct maker *k, int seg, int from, int to, const char *before)
 {
     struct whisper_cli_view *v = k->v;
@@ -127,7 +127,7 @@ static void put_piece(struct maker *k, int seg, int from, int to, const char *be
         v->ids[k->n_tokens++] = tok->id;
         if (special || (cuts && k->tok[i].is_text)) add_text(k, text_of(text, k, i));
     }
-    k->n_text++; /* its NUL is there already */
+    k->n_text++; /* the NUL is already written */
     k->n_segs++;
 }
 
@@ -136,7 +136,7 @@ static void put_segment(struct maker *k, int i)
     char before[WCLI_TOKEN_SZ] = "";
     const struct transcript *t = k->from;
     const int timed = begins_with_time(k, i), first = !i || t->segs[i - 1].seek_frames != t->segs[i].seek_frames;
-    if (timed && k->rules->special && first) { /* it stands alone, and has no length */
+    if (timed && k->rules->special && first) { /* a segment of its own, without length */
         take_tokens(k, i, 0, 1, t->segs[i].t0_ms);
         put_piece(k, i, 0, 1, "");
         k->v->segs[k->n_segs - 1].t1_ms = t->segs[i].t0_ms;
@@ -151,14 +151,14 @@ static void put_segment(struct maker *k, int i)
     }
 }
 
-/* Whether anything of segment i is shown: of special tokens also the end of a text that is none. */
+/* Is any token of segment i shown? With special tokens, an end of text alone is shown, too. */
 static int is_shown(const struct maker *k, int i)
 {
     steno_token eot;
     return k->from->segs[i].text[0] || (k->rules->special && !k->rules->max_len && !k->from->segs[i].n_tokens && ends_with_eot(k, i, &eot));
 }
 
-/* Room for as many segments as there can be: a token each, and an end of text. */
+/* Allocate memory for the maximum number of segments: one per token, plus an end of text. */
 static int begin(struct maker *k, size_t *most)
 {
     const struct transcript *t = k->from;

@@ -1,4 +1,4 @@
-/* steno: what whisper.cpp's whisper-cli writes. SPDX-License-Identifier: MIT */
+/* steno: the output files of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT */
 #include "whisper_cli_write.h"
 #include "write_cues.h"
 #include <inttypes.h>

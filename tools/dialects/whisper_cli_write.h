@@ -1,7 +1,7 @@
-/* steno: what whisper.cpp's whisper-cli writes. SPDX-License-Identifier: MIT
+/* steno: the output files of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
- * Its files, byte for byte in the cases of tests/data/compat: texts as the model has them, the space before them included; times with
- * hours. The writers of out/ are for people who do not come from there. */
+ * The files are byte for byte the same in the cases of tests/data/compat: texts are the model's, with leading spaces; times have hours.
+ * Everyone else uses the writers of out/. */
 #ifndef STENO_TOOLS_WHISPER_CLI_WRITE_H
 #define STENO_TOOLS_WHISPER_CLI_WRITE_H
 #include "token_text.h"
@@ -16,30 +16,30 @@ enum whisper_cli_bits {
     WCLI_GRAMMAR = 1 << 19, WCLI_RULE = 1 << 20, WCLI_HELP = 1 << 21, WCLI_VERSION = 1 << 22, WCLI_VAD = 1 << 23,
 };
 
-/* A transcript, and what was typed. */
+/* A transcript and the command line. */
 struct whisper_cli_result {
     const struct transcript *t; /* of a view (whisper_cli_view.h) */
     uint64_t given;       /* enum whisper_cli_bits */
-    const char *input, *model, *language, *font; /* as they were typed */
-    int64_t n_samples;    /* of the sound */
+    const char *input, *model, *language, *font; /* as typed */
+    int64_t n_samples;    /* length of the sound */
     int32_t offset_n;
 };
 
 struct whisper_cli_writer {
     unsigned bit;
-    const char *extension; /* it is put behind the name, which keeps its own */
+    const char *extension; /* appended to the name, which keeps its own ending */
     void (*write)(struct sink *f, const struct whisper_cli_result *r);
 };
 
 extern const struct whisper_cli_writer whisper_cli_writers[]; /* ends with a NULL extension */
 
-/* What a token is called: its text, or a name in brackets. @return out */
+/* Name of a token: its text, or a name in brackets. @return out */
 enum { WCLI_TOKEN_SZ = TOKEN_TEXT_SZ };
 const char *whisper_cli_token(char out[WCLI_TOKEN_SZ], const steno_model *m, int32_t id);
 
 /* The speaker. @return "" if speakers are off */
 const char *whisper_cli_speaker(const int32_t *who); /* "(speaker 0)" */
-char whisper_cli_speaker_letter(const struct transcript *t, int seg); /* '0'; speakers are on */
+char whisper_cli_speaker_letter(const struct transcript *t, int seg); /* '0'; call only if speakers are on */
 
 void whisper_cli_json(struct sink *f, const struct whisper_cli_result *r);
 void whisper_cli_wts(struct sink *f, const struct whisper_cli_result *r);

@@ -1,8 +1,8 @@
-/* steno: the script for a video of words that whisper.cpp's whisper-cli writes. SPDX-License-Identifier: MIT
+/* steno: whisper-cli's script for a karaoke video. SPDX-License-Identifier: MIT
  *
- * One call of FFmpeg with a text in grey for each segment, and two in green for each of its tokens: its word where it stands, and a line
- * below it. Blanks hold the places of other words, one for each byte. A name or a text in which the shell or a filter would find a command
- * is quoted; others are written as there. */
+ * The script calls FFmpeg once. Each segment has a grey text, and each of its tokens has two green texts: its word in place, and a line
+ * below it. Blanks stand for the other words, one per byte. A name or text with characters that the shell or a filter would interpret is
+ * quoted; others are written as in whisper.cpp. */
 #include "text_rules.h"
 #include "whisper_cli_write.h"
 #include <string.h>
@@ -10,7 +10,7 @@
 struct script {
     struct sink *f;
     const struct whisper_cli_result *r;
-    int32_t end; /* first id that is no text */
+    int32_t end; /* first id that is not text */
 };
 
 static void put_blanks(struct sink *f, size_t n)
@@ -18,7 +18,7 @@ static void put_blanks(struct sink *f, size_t n)
     for (size_t i = 0; i < n; i++) sink_text(f, "\\ ");
 }
 
-/* A filter up to its text, and what stands behind it. */
+/* Write a filter up to its text; text_end writes the rest. */
 static void text_begin(const struct script *s, const char *color, const char *shift)
 {
     sink_text(s->f, "drawtext=fontfile='");
@@ -32,7 +32,7 @@ static void text_end(const struct script *s, int64_t t0_ms, int64_t t1_ms)
     sink_format(s->f, "':enable='between(t,%g,%g)'", t0, t1);
 }
 
-enum what { ALL, ONE, LINE }; /* what is written of the words: all, the one at hand, or a line below it */
+enum what { ALL, ONE, LINE }; /* which words are written: all, the current one, or a line below it */
 
 static void put_words(const struct script *s, int i, int32_t at, enum what what)
 {
@@ -82,14 +82,14 @@ static void put_segment(const struct script *s, int i)
     }
 }
 
-/* Whether the shell takes the name of a file for itself, and programs do not take it for an option. */
+/* Is the name of a file safe to write without quotes, for the shell and for programs that parse options? */
 static int is_plain(const char *name)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,=@%";
     return name[strspn(name, safe)] == '\0' && name[0] != '-';
 }
 
-/* The name of a file as one word of the shell that no program takes for an option or an address: as it was typed where it may be. */
+/* Write the name of a file as one shell word that no program takes for an option or a URL; unchanged if possible. */
 static void put_name(struct sink *f, const char *name, const char *behind)
 {
     if (is_plain(name)) {
@@ -101,7 +101,7 @@ static void put_name(struct sink *f, const char *name, const char *behind)
     sink_text(f, behind);
 }
 
-/* A line of the shell that prints a text and the name behind it. */
+/* Write a shell command that prints a text and the name after it. */
 static void put_echo(struct sink *f, const char *text, const char *name)
 {
     sink_format(f, "echo \"%s", text);
