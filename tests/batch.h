@@ -1,10 +1,10 @@
-/* steno tests: sessions of a batch, and calls that are told to stop. SPDX-License-Identifier: MIT */
+/* steno tests: sessions of a batch, and calls that are canceled. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_BATCH_H
 #define STENO_TESTS_BATCH_H
 #include "harness.h"
 #include <steno/steno.h>
 
-/* Whose requests tell on_done when they have ended; NULL: nobody. */
+/* A batch whose requests call on_done when they have ended; on_done may be NULL. */
 static inline steno_batch *batch_telling(const steno_model *m, steno_team *t, int windows, void *user,
                                          void (*on_done)(void *user, steno_session *s, int status))
 {
@@ -34,7 +34,7 @@ static inline steno_session *member_new(const steno_model *m, steno_batch *b)
     return s;
 }
 
-/* For should_abort: how often it was asked, and from which time on it says yes. */
+/* State of a should_abort callback: the number of calls, and the call from which on it returns 1. */
 struct stopping { int calls, at; };
 
 static inline int stop_at(void *user)

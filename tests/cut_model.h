@@ -1,6 +1,7 @@
-/* steno tests: a Whisper model with fewer layers in its decoder. SPDX-License-Identifier: MIT
+/* steno tests: a Whisper model with fewer decoder layers. SPDX-License-Identifier: MIT
  *
- * Layers are left out of a whisper.cpp file: what is left speaks worse, hears the same, and has the same vocabulary. */
+ * Layers are removed from a whisper.cpp file. The resulting model recognises the same audio with lower accuracy, and its vocabulary is
+ * unchanged. */
 #ifndef STENO_TESTS_CUT_MODEL_H
 #define STENO_TESTS_CUT_MODEL_H
 #include <stdint.h>
@@ -18,7 +19,7 @@ static inline int32_t cut_int(const uint8_t *p)
     return v;
 }
 
-/* Where the record of the tensor at `at` ends. */
+/* End of the record of the tensor at `at`. */
 static inline size_t cut_record(const uint8_t *p, size_t at, char name[128])
 {
     const int32_t n_dims = cut_int(p + at), n_name = cut_int(p + at + 4), type = cut_int(p + at + 8);
@@ -31,7 +32,7 @@ static inline size_t cut_record(const uint8_t *p, size_t at, char name[128])
     return at + (size_t)n_name + n * (type ? 2 : 4);
 }
 
-/* Of an f16 or f32 file the first `layers` of the decoder; malloc'd. */
+/* The first `layers` decoder layers of an f16 or f32 file; malloc'd. */
 static inline struct cut_file cut_model(const char *path, int layers)
 {
     enum { TEXT_LAYERS = 9, N_HEAD = 12 };

@@ -1,4 +1,4 @@
-/* steno tests: folders that live as long as a test. SPDX-License-Identifier: MIT */
+/* steno tests: temporary folders. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_FOLDER_H
 #define STENO_TESTS_FOLDER_H
 #include <dirent.h>

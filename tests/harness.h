@@ -1,7 +1,7 @@
-/* steno tests: what every cmocka program needs. SPDX-License-Identifier: MIT
+/* steno tests: common code of all cmocka programs. SPDX-License-Identifier: MIT
  *
- * cmocka with the headers it wants before it, and whether a sanitizer is at work: tests that count allocations or take long under one
- * ask SANITIZED. Where the collection of models and goldens is. */
+ * Includes cmocka and the headers that it needs. SANITIZED is 1 under a sanitizer, for tests that count allocations or that are slow
+ * there. shared_dir is the folder of models and goldens. */
 #ifndef STENO_TESTS_HARNESS_H
 #define STENO_TESTS_HARNESS_H
 #include <setjmp.h>
@@ -19,14 +19,15 @@ static inline const char *shared_dir(void)
     return dir ? dir : "/none";
 }
 
-/* script/test --long: products are tried in full. */
+/* With script/test --long, all combinations are tested. */
 static inline int in_full(void)
 {
     const char *say = getenv("STENO_LONG");
     return say && !strcmp(say, "1");
 }
 
-/* Everything has an empty text in it, and nothing differs in no bytes: a test that looks for that, or compares that, claims nothing. */
+/* Every text contains the empty text, and zero bytes are always equal. A test that searches or compares them proves nothing, so they are
+ * refused. */
 static inline char *needle_in(const char *text, const char *needle)
 {
     assert_true(*needle);

@@ -1,7 +1,7 @@
-/* steno tests: the one way from a session to what computes in it. SPDX-License-Identifier: MIT
+/* steno tests: the only access from a session to its internals. SPDX-License-Identifier: MIT
  *
- * Tests and benchmarks of plans, replays and whole windows stand on a model and a session that the public header opened, and reach what is
- * inside through these functions alone. When the inside moves, this file moves with it; script/lint proves that nobody goes around it. */
+ * Tests and benchmarks of plans, replays and whole windows use a model and a session opened with the public header. They reach internals
+ * only through these functions. If the internals move, only this file changes; script/lint checks that no test bypasses it. */
 #ifndef STENO_TESTS_INTERNAL_H
 #define STENO_TESTS_INTERNAL_H
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 /* ---- a model ---- */
 
-/* Does the draft model of a session hear with the model's encoder, so that it runs once? */
+/* Do the model and the draft model of a session share an encoder, so that it runs once? */
 static inline int inside_hears_once(const steno_session *s) { return s->batch->draft && s->batch->draft->has_heard; }
 
 static inline const struct plan *inside_plan(const steno_model *m, int plan) { return &m->plan[plan]; }
@@ -24,7 +24,7 @@ static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }
 static inline const struct token_roles *inside_tokens(const steno_model *m) { return &m->tokens; }
 static inline const struct vocab *inside_vocab(const steno_model *m) { return &m->vocab; }
 static inline const struct family *inside_family(const steno_model *m) { return m->family; }
-/* What the executor takes for the first n plans of a model, on one thread, beside states. */
+/* Memory of the executor for the first n plans of a model, on one thread, without states. */
 static inline size_t inside_exec_memory(const steno_model *m, int n, uint32_t max_out)
 {
     const struct plan *plan[MODEL_PLANS];
@@ -35,7 +35,7 @@ static inline size_t inside_exec_memory(const steno_model *m, int n, uint32_t ma
     return exec_memory(m->executor, &p);
 }
 static inline const struct state_desc *inside_state_desc(const steno_model *m, int state) { return &m->state[state]; }
-/* Layers that look back a window keep all of a text, as others do, or what their windows want: for sessions from then on. */
+/* For sessions opened later: layers with a window keep all rows of a text, as other layers do, or only those of their windows. */
 static inline void inside_windows(steno_model *m, int holds_all)
 {
     for (int i = 0; i < m->n_states && holds_all; i++) m->state[i].window = 0;
@@ -43,23 +43,23 @@ static inline void inside_windows(steno_model *m, int holds_all)
 static inline const struct kern *inside_kern(const steno_model *m) { return &m->kern; }
 static inline int32_t inside_n_vocab(const steno_model *m) { return m->n_vocab; }
 static inline int32_t inside_text_ctx(const steno_model *m) { return m->text_ctx; }
-static inline int32_t inside_audio_ctx(const steno_model *m) { return m->audio_ctx; } /* positions of the encoder, of 2 frames each */
+static inline int32_t inside_audio_ctx(const steno_model *m) { return m->audio_ctx; } /* positions of the encoder; each covers 2 frames */
 static inline int32_t inside_n_mels(const steno_model *m) { return m->widths.n_mels; }
 static inline size_t inside_mel_n(const steno_model *m) { return 2 * (size_t)m->audio_ctx * (size_t)m->widths.n_mels; }
-/* The cache that products are cut for; a test may say another. */
+/* The cache size that products are blocked for; a test may set another. */
 static inline void inside_set_cache(steno_model *m, size_t sz) { m->kern.cache = sz; }
 static inline size_t inside_packed_sz(const steno_model *m) { return m->store.used; }
 
-/* A model from the bytes of one file; unfused: with plans whose fusions are taken apart. */
+/* Open a model from the bytes of one file; unfused: split the fused ops of its plans. */
 static inline int inside_open(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e)
 {
     const struct model_variant v = { .unfused = unfused };
     return model_open_file(out, f, p, &v, e);
 }
 
-/* ---- what a session hears ---- */
+/* ---- audio of a session ---- ---- */
 
-static inline void inside_begin(steno_session *s) { session_begin(s); } /* as a call does: no results, no error, no lanes at work */
+static inline void inside_begin(steno_session *s) { session_begin(s); } /* as a call begins: no results, no error, no active lanes */
 static inline int inside_listen(steno_session *s, const steno_source *src, steno_error *e)
 {
     return mel_stream_listen(mel_of(s), src, e);
@@ -67,19 +67,19 @@ static inline int inside_listen(steno_session *s, const steno_source *src, steno
 static inline struct mel_stream *inside_stream(const steno_session *s) { return mel_of(s); }
 static inline int64_t inside_frames(const steno_session *s) { return mel_of(s)->frames; }
 
-/* Log-mel of frames [from, from + n) of what it has listened to: out[n, n_mels]. */
+/* Log-mel of frames [from, from + n) of the session's audio: out[n, n_mels]. */
 static inline int inside_window(steno_session *s, int64_t from, int n, float *out)
 {
     return mel_stream_window(mel_of(s), from, n, 0, out, NULL);
 }
 
-/* Where the encoder reads log-mel: [2 audio_ctx, n_mels]. */
+/* The encoder's log-mel input: [2 audio_ctx, n_mels]. */
 static inline float *inside_mel(const steno_session *s) { return window_mel(s); }
-/* That, encoded; cross keys go to decoding slot `window`. */
+/* Encode that input; cross keys go to decoding slot `window`. */
 static inline int inside_encode_for(steno_session *s, uint32_t window, int32_t n_ctx) { return window_encode(s, window, n_ctx); }
 static inline int inside_encode(steno_session *s) { return window_encode(s, 0, s->model->audio_ctx); }
 
-/* Runs of plans so far, of the session's batch. */
+/* The number of plan runs so far of the session's batch. */
 static inline int64_t inside_runs(const steno_session *s) { return s->batch->exec->n_wakes; }
 
 /* ---- rows and lanes of the next replay ---- */
@@ -88,7 +88,7 @@ static inline struct run *inside_run(const steno_session *s) { return &s->batch-
 static inline struct lane *inside_lane(const steno_session *s, int lane) { return &inside_run(s)->lane[lane]; }
 static inline void inside_lane_reset(steno_session *s, int lane) { lane_reset(s, (uint16_t)lane); }
 
-/* A lane begins anew: `limit` tokens by these rules. */
+/* Begin a lane: at most `limit` tokens under these rules. */
 static inline struct lane *inside_lane_begin(steno_session *s, int lane, const struct logit_rules *rules, int32_t limit)
 {
     inside_lane_reset(s, lane);
@@ -107,9 +107,9 @@ static inline void inside_add(steno_session *s, int32_t token, int32_t pos, int 
 static inline uint32_t inside_n_rows(const steno_session *s) { return inside_run(s)->n_rows; }
 static inline void inside_advance(steno_session *s) { run_advance(inside_run(s)); } /* rows for the tokens just chosen */
 
-/* The rows, then single steps until all lanes are done or `steps` replays ran; STENO_OK, or why not. */
+/* Run the rows, then single steps until all lanes are done or `steps` replays ran. @return STENO_OK or an error */
 static inline int inside_replay(steno_session *s, int steps) { return steps_run(s, PLAN_DECODER, steps); }
-/* Phases [first, end) of a plan, of n_rows rows; tables: these are the rows that were added. */
+/* Run phases [first, end) of a plan on n_rows rows; tables: these are the rows that were added. */
 static inline int inside_phases(steno_session *s, const struct plan *p, int first, int end, int tables, uint32_t n_rows)
 {
     struct run_time spent;
@@ -117,12 +117,12 @@ static inline int inside_phases(steno_session *s, const struct plan *p, int firs
     return exec_phases(s->batch->exec, p, &what, NULL, &spent);
 }
 
-/* Lanes for measuring: nothing ends before n tokens. */
+/* Lanes for benchmarks: none ends before n tokens. */
 static inline int inside_bench_lanes(steno_session *s, int n, int windows, int lanes) { return bench_lanes(s, n, windows, lanes); }
 
-/* ---- what a replay left ---- */
+/* ---- results of a replay ---- ---- */
 
-static inline const float *inside_logits(const steno_session *s, uint32_t i) /* [n_vocab] of the i-th row that asked for them */
+static inline const float *inside_logits(const steno_session *s, uint32_t i) /* [n_vocab] of the i-th row that requested logits */
 {
     return exec_logits(s->batch->exec, inside_plan(s->model, PLAN_DECODER), i);
 }
@@ -137,7 +137,7 @@ static inline float *inside_slot(const steno_session *s, const struct plan *p, i
     size_t ld;
     return (float *)(uintptr_t)exec_output(s->batch->exec, p, (uint16_t)slot, 0, 1, &ld); /* in place, on the CPU */
 }
-static inline float *inside_encoded(const steno_session *s) /* the encoder's output, rows of inside_encoded_ld */
+static inline float *inside_encoded(const steno_session *s) /* the encoder's output; rows of length inside_encoded_ld */
 {
     const struct plan *p = inside_plan(s->model, PLAN_ENCODER);
     return inside_slot(s, p, p->output);
@@ -149,7 +149,7 @@ static inline size_t inside_encoded_ld(const steno_model *m)
 }
 
 static inline struct kv_state *inside_state(const steno_session *s, int state) { return &s->batch->state[state]; }
-/* The bytes of a state: their number, and a copy of them, to be freed. */
+/* The size of a state in bytes, and a copy of it that the caller frees. */
 static inline size_t inside_state_sz(const steno_session *s, int state) { return exec_state_sz(s->batch->exec, state, 0, 0); }
 static inline void *inside_state_copy(const steno_session *s, int state)
 {
@@ -179,21 +179,21 @@ static inline int inside_align(steno_session *s, int lane, const int32_t *ids, i
 
 static inline struct exec *inside_exec(const steno_session *s) { return s->batch->exec; }
 static inline struct cpu_exec *inside_cpu(const steno_session *s) { return (struct cpu_exec *)(void *)s->batch->exec; }
-static inline int64_t inside_wakes(const steno_session *s) { return inside_exec(s)->n_wakes; } /* of the team so far */
-/* [ops] of a plan, for what runs for this session alone; NULL: profiling is off */
+static inline int64_t inside_wakes(const steno_session *s) { return inside_exec(s)->n_wakes; } /* wake-ups of the team so far */
+/* [ops] times of a plan, for runs of this session only; NULL if profiling is off */
 static inline struct op_time *inside_times(const steno_session *s, int plan) { return session_time(s, plan); }
 static inline void inside_abort(steno_session *s, int (*should_abort)(void *user)) { s->should_abort = should_abort; }
 
 /* ---- a transcription ---- */
 
-/* What stood before the tokens of the last window. */
+/* The prompt of the last window. */
 struct prompted { const int32_t *id; int32_t n, sot; };
 static inline struct prompted inside_prompt(const steno_session *s)
 {
     const struct window_decoder *w = &ar_of(s)->decoder[0];
     return (struct prompted){ w->ar.prompt, w->ar.n_prompt, w->ar.sot };
 }
-static inline const int32_t *inside_ids(const steno_session *s) { return ar_of(s)->decoder[0].ids; } /* of its last attempt */
+static inline const int32_t *inside_ids(const steno_session *s) { return ar_of(s)->decoder[0].ids; } /* ids of its last attempt */
 static inline uint32_t inside_grammar_states(const steno_session *s) { return request_of(s)->matcher->states.n; }
 
 /* Masks and rules of a request, as a call makes them. */

@@ -8,11 +8,11 @@
 
 enum { LEVELS_MAX = 16 };
 
-/* The level that tests of whole models are to run at, where they do not name one: the best, or what the environment names (the emulated
- * levels of tests/emulated). NULL: the best. */
+/* The default level of tests of whole models. NULL selects the best level. The environment can name another (the emulated levels of
+ * tests/emulated). */
 static inline const char *level_tested(void) { return getenv("STENO_TEST_LEVEL"); }
 
-/* Names of the levels in rising order, ended by NULL. @return their number */
+/* Names of the usable levels in rising order, ended by NULL. @return their number */
 static inline int levels_usable(const char *name[LEVELS_MAX])
 {
     int n = 0;
@@ -22,9 +22,9 @@ static inline int levels_usable(const char *name[LEVELS_MAX])
     return n;
 }
 
-/* The same for tests that run whole models, which take their time. avx512vnni is left out where there is a better one: all that it does not
- * share with its neighbours are products of integers, whose bits tests/kernels finds equal to the twin's. Under a sanitizer the best level
- * alone: what each level reads and writes is checked there by tests/kernels, and with models small enough by the tests of plans. */
+/* Levels for tests that run whole models, which are slow. avx512vnni is left out if a better level is usable: it differs from its
+ * neighbours only in integer products, which tests/kernels compares bit by bit with the twin. Under a sanitizer only the best level is
+ * used, because tests/kernels and the tests of plans check the memory accesses of each level. */
 static inline int levels_for_models(const char *name[LEVELS_MAX])
 {
     const int all = levels_usable(name);

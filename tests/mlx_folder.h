@@ -1,7 +1,7 @@
-/* steno tests: a Whisper model as MLX keeps it. SPDX-License-Identifier: MIT
+/* steno tests: a Whisper model in MLX's form. SPDX-License-Identifier: MIT
  *
- * Writes what a whisper.cpp file holds as a folder of config.json and arrays, in safetensors or npz. Names, layout and the rounding of
- * groups are written down here a second time, from the other side. */
+ * Writes the content of a whisper.cpp file as a folder of config.json and arrays, in safetensors or npz. Names, layout and the rounding
+ * of groups are implemented a second time here, for the writer's side. */
 #ifndef STENO_TESTS_MLX_FOLDER_H
 #define STENO_TESTS_MLX_FOLDER_H
 #include <math.h>
@@ -11,9 +11,9 @@
 struct mlx_how {
     int type;            /* DT_F32, DT_F16 or DT_BF16 */
     int bits, group;     /* 0: matrices are not quantised */
-    int dequantised;     /* matrices are rounded to groups, and stored as the numbers that these mean */
+    int dequantised;     /* 1: matrices are rounded to groups, and stored as the rounded numbers */
     int npz;             /* 1: stored, 2: deflated */
-    const char *leave;   /* an array that is left out */
+    const char *leave;   /* name of an array that is left out */
 };
 
 struct mlx_arrays { struct buf head, data, npz; struct put_entry entry[256]; size_t n; int is_npz; };
@@ -58,7 +58,7 @@ static inline void mlx_numbers(struct buf *to, const float *x, uint64_t n, int t
     }
 }
 
-/* What a number becomes when it is stored so. */
+/* The value of a number after it is stored in a type. */
 static inline float mlx_stored(float x, int type)
 {
     return type == DT_F32 ? x : type == DT_BF16 ? bf16_to_f32(bf16_from_f32(x)) : f16_to_f32(f16_from_f32(x));
@@ -69,7 +69,7 @@ static inline const char *mlx_type(int type)
     return type == DT_F32 ? "F32" : type == DT_BF16 ? "BF16" : "F16";
 }
 
-/* Numbers of a group become places between its least and its greatest. x: receives what they mean then */
+/* Quantize the numbers of a group between its minimum and maximum. x: receives the values they then represent */
 static inline void mlx_round(float *x, const struct mlx_how *h, float *scale, float *offset, uint32_t *q)
 {
     float lo = x[0], hi = x[0];
@@ -120,7 +120,7 @@ static inline void mlx_matrix(struct mlx_arrays *m, const char *name, float *x, 
     buf_free(&offsets);
 }
 
-/* [n, channels, taps] as [n, taps, channels]. */
+/* Copy [n, channels, taps] as [n, taps, channels]. */
 static inline void mlx_turn(float *to, const float *from, const uint64_t dim[3])
 {
     for (uint64_t r = 0; r < dim[0]; r++)
@@ -180,7 +180,7 @@ static inline void mlx_file(const struct folder *d, struct mlx_arrays *m)
         for (size_t i = 0; i < m->n && m->is_npz == 2; i++) {
             struct buf packed = { 0 };
             void *plain = (void *)(uintptr_t)m->entry[i].data;
-            put_deflated(&m->entry[i], &packed); /* which is the entry's from here on */
+            put_deflated(&m->entry[i], &packed); /* the entry owns it from here on */
             free(plain);
         }
         put_zip(&file, m->entry, m->n, NULL);
@@ -201,7 +201,7 @@ static inline void mlx_file(const struct folder *d, struct mlx_arrays *m)
     buf_free(&m->data);
 }
 
-/* heads: [n_heads] pairs of layer and head, or none. */
+/* heads: [n_heads] pairs of layer and head, may be empty. */
 static inline void mlx_model(const struct folder *d, const struct weights *w, const struct mlx_how *h, const int64_t (*heads)[2],
                              uint64_t n_heads)
 {

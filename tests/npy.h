@@ -1,7 +1,7 @@
-/* steno tests: arrays that NumPy wrote. SPDX-License-Identifier: MIT
+/* steno tests: reader for NumPy arrays. SPDX-License-Identifier: MIT
  *
- * Little-endian float32 in C order, at most three extents; anything else fails the test. The files of the shared collection are used where
- * STENO_SHARED names its folder. */
+ * Reads little-endian float32 in C order with at most three dimensions; anything else fails the test. Files of the shared collection are
+ * used if STENO_SHARED names its folder. */
 #ifndef STENO_TESTS_NPY_H
 #define STENO_TESTS_NPY_H
 #include <stdio.h>
@@ -21,7 +21,7 @@ static inline FILE *shared_open(const char *name)
     return f;
 }
 
-/* A file of the collection; free(a.v). v is NULL where the collection is not on this machine. */
+/* A file of the collection; call free(a.v). v is NULL if the collection is not on this machine. */
 static inline struct npy npy_read(const char *name)
 {
     struct npy a = { .n = 1 };

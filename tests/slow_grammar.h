@@ -1,8 +1,8 @@
-/* steno tests: sentences of a grammar, found slowly. SPDX-License-Identifier: MIT
+/* steno tests: slow recognition of a grammar's sentences. SPDX-License-Identifier: MIT
  *
- * A reader and a recogniser of GBNF that share nothing with the engine's. A grammar is a tree of nodes; which stretches of a text each of
- * its rules matches is a table that is filled until nothing changes any more, whatever the rules call. Elements that stand for tokens are
- * not read. */
+ * A reader and a recogniser of GBNF that share no code with the engine. A grammar is a tree of nodes. A table holds the stretches of a
+ * text that each rule matches; it is filled until it no longer changes, for any recursion of rules. Elements for tokens are not
+ * supported. */
 #ifndef STENO_TESTS_SLOW_GRAMMAR_H
 #define STENO_TESTS_SLOW_GRAMMAR_H
 #include <stdint.h>
@@ -12,18 +12,18 @@
 enum { SLOW_NODES = 4000, SLOW_RULES = 60, SLOW_RANGES = 2000, SLOW_TEXT = 639, SLOW_WORDS = (SLOW_TEXT + 64) / 64 };
 
 enum slow_kind { SLOW_EMPTY, SLOW_SET, SLOW_THEN, SLOW_OR, SLOW_REPEAT, SLOW_RULE };
-struct slow_node { enum slow_kind kind; int a, b, extra; }; /* children; ranges [a, b), extra: the others; extra: least repetitions */
+struct slow_node { enum slow_kind kind; int a, b, extra; }; /* children; ranges [a, b), extra: negated; extra: minimum of repetitions */
 struct slow_places { uint64_t bit[SLOW_WORDS]; };
 
 struct slow_grammar {
     struct slow_node node[SLOW_NODES];
-    int more[SLOW_NODES]; /* SLOW_REPEAT: most times, -1: any */
+    int more[SLOW_NODES]; /* SLOW_REPEAT: maximum of repetitions, -1: none */
     int n_nodes;
     struct { char name[48]; int top; } rule[SLOW_RULES]; /* top -1: not defined */
     int n_rules;
     struct { uint32_t low, high; } range[SLOW_RANGES];
     int n_ranges;
-    const char *at; /* while it is read */
+    const char *at; /* position while reading */
     int bad, depth;
     uint32_t text[SLOW_TEXT];
     int n_text, changed;
@@ -186,7 +186,7 @@ static int slow_sequence(struct slow_grammar *g, int inside)
 
 static int slow_either(struct slow_grammar *g, int inside)
 {
-    slow_blank(g, 1); /* behind ::=, | and ( lines may end */
+    slow_blank(g, 1); /* lines may end after ::=, | and ( */
     int all = slow_sequence(g, inside);
     while (!g->bad && (slow_blank(g, inside), *g->at == '|')) {
         g->at++;
@@ -196,7 +196,7 @@ static int slow_either(struct slow_grammar *g, int inside)
     return all;
 }
 
-/* @return 1, or 0: it is not read. */
+/* @return 1, or 0 if it cannot be read. */
 static int slow_read(struct slow_grammar *g, const char *text)
 {
     memset(g, 0, sizeof *g);
@@ -233,7 +233,7 @@ static int slow_more(struct slow_places *all, const struct slow_places *some)
     return more;
 }
 
-/* Where node k can end that begins at the places `from`, as far as the table knows. */
+/* The positions where node k can end if it begins at the positions `from`, by the table's present state. */
 static struct slow_places slow_ends(struct slow_grammar *g, int k, struct slow_places from)
 {
     const struct slow_node *e = &g->node[k];
@@ -248,7 +248,7 @@ static struct slow_places slow_ends(struct slow_grammar *g, int k, struct slow_p
         return to;
     case SLOW_REPEAT:
         for (int i = 0; g->more[k] < 0 || i <= g->more[k]; i++) {
-            if (i >= e->extra && !slow_more(&to, &from)) return to; /* what is empty, or comes round */
+            if (i >= e->extra && !slow_more(&to, &from)) return to; /* an empty match or a cycle */
             if (i != g->more[k]) from = slow_ends(g, e->a, from);
         }
         return to;
@@ -263,7 +263,7 @@ static struct slow_places slow_ends(struct slow_grammar *g, int k, struct slow_p
     return to;
 }
 
-/* Is text a sentence of the rule? -1: it is too long to say */
+/* Is text a sentence of the rule? -1 if it is too long to decide */
 static int slow_sentence(struct slow_grammar *g, const char *rule, const char *text)
 {
     int start = 0;

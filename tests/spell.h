@@ -1,7 +1,7 @@
-/* steno tests: a Whisper model in transformers' spelling. SPDX-License-Identifier: MIT
+/* steno tests: a Whisper model in transformers' form. SPDX-License-Identifier: MIT
  *
- * Writes what a whisper.cpp file holds as a folder of config.json, vocab.json and safetensors. Names, alphabet and layout are written
- * down here a second time, from the other side, so that the library is not asked what the library should read. */
+ * Writes the content of a whisper.cpp file as a folder of config.json, vocab.json and safetensors. Names, alphabet and layout are
+ * implemented a second time here, for the writer's side, so that the test does not depend on the library's tables. */
 #ifndef STENO_TESTS_SPELL_H
 #define STENO_TESTS_SPELL_H
 #include "base/buf.h"
@@ -18,7 +18,7 @@ static inline void spell_replace(char *name, size_t size, const char *from, cons
     snprintf(at, size - (size_t)(at - name), "%s%s", to, rest);
 }
 
-/* openai/whisper's name of a tensor to transformers'. */
+/* Convert openai/whisper's name of a tensor to transformers' name. */
 static inline void spell_name(char *out, size_t size, const char *name)
 {
     static const char *const pair[][2] = {
@@ -63,8 +63,8 @@ static inline const char *spell_shard(char name[64], int shard, int shards)
     return name;
 }
 
-/* Tensors go round the shards in turn; the entries of `index` are added for each. tied: the embedding stands in it a second time, as what
- * makes logits. */
+/* Tensors are distributed over the shards in rotation, and their entries are added to `index`. tied: the embedding is also stored as the
+ * output matrix. */
 static inline void spell_file(const struct folder *d, const struct weights *w, int type, int shard, int shards, int tied, struct buf *index)
 {
     struct buf head = { 0 }, data = { 0 }, file = { 0 };
@@ -78,7 +78,7 @@ static inline void spell_file(const struct folder *d, const struct weights *w, i
         spell_name(name, sizeof name, t->name);
         spell_tensor(&data, t, type);
         buf_fmt(&head, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", name, st_name[type == AS_STORED ? (int)t->type : type]);
-        const int rank = strstr(t->name, ".bias") ? 1 : t->n_dims; /* whisper.cpp stores a convolution's as [n, 1] */
+        const int rank = strstr(t->name, ".bias") ? 1 : t->n_dims; /* whisper.cpp stores the bias of a convolution as [n, 1] */
         for (int k = 0; k < rank; k++) buf_fmt(&head, k ? ",%llu" : "%llu", (unsigned long long)t->dim[k]);
         buf_fmt(&head, "],\"data_offsets\":[%zu,%zu]}", begin, data.len);
         buf_fmt(index, "%s\"%s\":\"%s\"", index->len ? "," : "", name, to);
@@ -128,7 +128,7 @@ static inline void spell_config(const struct folder *d, const struct weights *w)
     buf_free(&b);
 }
 
-/* The characters of GPT-2's byte alphabet: what prints stands for itself, the other bytes take U+0100 and up in turn. */
+/* GPT-2's byte alphabet: printable bytes stand for themselves, other bytes become U+0100 and up in order. */
 static inline void spell_alphabet(uint32_t of[256])
 {
     uint32_t next = 0x100;
@@ -165,7 +165,7 @@ static inline void spell_vocab(const struct folder *d, const struct weights *w)
     buf_free(&b);
 }
 
-/* One file, in which the embedding stands twice. */
+/* Write a single file that holds the embedding twice. */
 static inline void spell_tied(const struct folder *d, const struct weights *w, int type)
 {
     struct buf map = { 0 };

@@ -1,4 +1,4 @@
-/* steno tests: the dimensions of a Whisper model that a file holds. SPDX-License-Identifier: MIT */
+/* steno tests: the dimensions of a Whisper model in a file. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_STORED_DIMS_H
 #define STENO_TESTS_STORED_DIMS_H
 #include "harness.h"

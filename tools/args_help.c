@@ -11,7 +11,7 @@ const struct arg args_help_man_row = { .name = "help-man", .kind = ARG_FLAG, .he
 
 enum { HELP_LEFT = 28, HELP_WIDTH = 80 };
 
-/* `text` in words from column HELP_LEFT + 4 on; `column` is where the cursor stands. */
+/* Print `text`, wrapped at words, from column HELP_LEFT + 4 on. `column` is the cursor's present column. */
 static void help_wrap(const char *text, size_t column)
 {
     for (const char *p = text; *p;) {

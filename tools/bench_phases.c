@@ -45,7 +45,7 @@ static const struct phase vector_phases[] = {
     { "batch", "batch8_32_ms_per_text", "batch8_32", WINDOWS, TEXT_STEPS, NULL },
 };
 
-/* Audio language models: a window of 15 s, whose prompt puts an eighth of its rows between 23 ids. */
+/* Audio language models: a window of 15 s. The prompt has 23 ids and an eighth of the window's rows. */
 static const struct phase audio_lm_phases[] = {
     LOAD_ROW,
     SECONDS_ROW("features", 15, NULL),

@@ -1,4 +1,4 @@
-/* steno: the verb info: what a model file holds. SPDX-License-Identifier: MIT
+/* steno: the verb info: contents of a model file. SPDX-License-Identifier: MIT
  *
  * One list of facts is printed either as "key: value" lines or as an object. */
 #include "cmd.h"

@@ -1,7 +1,7 @@
 /* steno: the verb search: semantic search in transcripts. SPDX-License-Identifier: MIT
  *
- * The score of a line is the cosine of its vector and the query's vector. Lines are embedded a few at a time and only the best are kept,
- * so memory depends on the largest file and not on the number of files. */
+ * The score of a line is the cosine of its vector and the query's vector. Lines are embedded a few at a time and only the best are kept.
+ * So memory depends on the largest file and not on the number of files. */
 #include "cmd.h"
 #include "embed_opts.h"
 #include "findings.h"

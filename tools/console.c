@@ -1,7 +1,7 @@
 /* steno: segments on a screen. SPDX-License-Identifier: MIT
  *
- * A token may end inside a character. Such tokens are combined and shown with the probability of the first, so the output is always
- * valid UTF-8 and no escape sequence is inside a character. */
+ * A token may end inside a character. Such tokens are combined and shown with the probability of the first. So the output is always
+ * valid UTF-8, without escape sequences inside characters. */
 #include "console.h"
 #include "print.h"
 #include "terminal.h"

@@ -1,7 +1,7 @@
 /* steno: options of other programs and their steno equivalents. SPDX-License-Identifier: MIT
  *
- * A long option that steno has under the same name ("--beam-size") counts as steno's option, unless its row names a value that steno
- * does not accept. True, False and None after a steno option need no row (foreign.c). */
+ * A long option that steno has under the same name ("--beam-size") counts as steno's option. The exception is a row with a value that
+ * steno does not accept. True, False and None after a steno option need no row (foreign.c). */
 #include "foreign.h"
 
 #define CPP(there, value, here) { there, value, here, FOREIGN_WHISPER_CPP }

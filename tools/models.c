@@ -1,8 +1,9 @@
 /* steno: find and open a model. SPDX-License-Identifier: MIT
  *
- * Order: -m (a path, or a name in the caches), STENO_MODEL (in the same form), then the best model in the caches that fits this machine
- * (model_choice.h) and can be opened. The caches searched are those of steno and of related programs. The built-in model recognises
- * digits only, so it is never chosen silently. Its vocabulary is complete and serves multilingual models that carry none. */
+ * Order: -m (a path, or a name in the caches), then STENO_MODEL (in the same form), then a model of the caches. That is the best one
+ * that fits this machine (model_choice.h) and can be opened. The caches searched are those of steno and of related programs. The
+ * built-in model recognises digits only, so it is never chosen silently. Its vocabulary is complete and serves multilingual models that
+ * carry none. */
 #include "models.h"
 #include "option_names.h"
 #include "hub_env.h"

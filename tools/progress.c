@@ -2,7 +2,7 @@
  *
  * On a terminal one line is redrawn at most ten times a second. It shows the position in a single input, or the number of finished
  * inputs, with the speed factor and the remaining time. Parts that do not fit the width are left out, because a wrapped line cannot be
- * wiped. With text lines or JSON lines (for programs that draw their own bar), a line is written every five percent, so their number
+ * wiped. Programs that draw their own bar read text lines or JSON lines. A line is written every five percent, so the number of lines
  * does not depend on the length of the file. */
 #include "progress.h"
 #include "address.h"

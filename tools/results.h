@@ -30,8 +30,8 @@ int results_check(struct results *r);
  * @return EXIT_OK, or the first failure's EXIT_OUTPUT, EXIT_MEMORY or EXIT_USAGE, after a message */
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask);
 
-/* If several inputs write plain text to standard output without --quiet, print a header such as head's "==> a.wav <==" before the first
- * text of the index-th input. */
+/* Print a header such as head's "==> a.wav <==" before the first text of the index-th input. Applies if several inputs write plain text
+ * to standard output without --quiet. */
 void results_head(struct results *r, struct sink *to, const char *input, int index);
 
 /* Does plain text go to standard output segment by segment, and not through results_write? */

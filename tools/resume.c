@@ -1,4 +1,4 @@
-/* steno: runs that go on where they were ended. SPDX-License-Identifier: MIT */
+/* steno: runs that go on after they were ended. SPDX-License-Identifier: MIT */
 #include "resume.h"
 #include "resume_keys.h"
 #include "atomic_file.h"

@@ -58,12 +58,12 @@ struct vad_opts {
 struct vad {
     const struct vad_opts *o;
     steno_model *model;      /* NULL: --vad off */
-    steno_session *session;  /* chooses clips before the model reads them; NULL: the model does so itself */
+    steno_session *session;  /* finds the clips; NULL: the library finds them during transcription */
     steno_vad_params params;
     int is_silero;           /* its spans include margins and have a minimum length */
 };
 
-/* Does the model read audio only through a voice-activity model of its own? */
+/* Can the model transcribe with a voice-activity model as its parameter (steno_transcribe_params.vad_model)? */
 int vad_is_heard_through(const steno_model *m);
 
 /* Open the model, if the options ask for one, on the team of `e`. may_find: a model may also be used without being requested.

@@ -1,4 +1,4 @@
-/* steno tests: a network of made-up tensors. SPDX-License-Identifier: MIT */
+/* steno tests: a network of synthetic tensors. SPDX-License-Identifier: MIT */
 #include "executor/net.h"
 
 static uint32_t net_seed = 1;
@@ -178,7 +178,7 @@ void net_each_level(void (*check)(int level, int threads))
         for (int threads = 1; threads <= 2 && cpu_level_usable(level); threads++) check(level, threads);
 }
 
-/* ---- parts of networks, slowly; rows lie one behind the other */
+/* ---- reference parts of networks; rows are contiguous ------- */
 
 void slow_norm(double *y, const double *x, const float *g, const float *b, double eps, int rows, int n)
 {

@@ -1,4 +1,4 @@
-/* steno tests: how the plain executor chooses tokens. SPDX-License-Identifier: MIT */
+/* steno tests: token choice in the plain executor. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_PLAIN_CHOOSE_H
 #define STENO_TESTS_PLAIN_CHOOSE_H
 #include "executor/plain_ops.h"
@@ -48,7 +48,7 @@ static inline void plain_choose(const struct plain_op *o, uint32_t out)
     else sample_topk(&l->sampler, &text, &ts, x, o->kern);
 }
 
-/* The logits of each row by itself; whoever merges them has nothing left to do. */
+/* Reduces each row's logits completely, so a merge of several parts has nothing left to do. */
 static inline void plain_best(const struct plain_op *o)
 {
     const struct bind *c = o->bind;

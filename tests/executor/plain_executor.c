@@ -68,7 +68,7 @@ static int plain_phases(struct exec *exec, const struct plan *p, const struct ph
     return plain_run(&o, p->phase[what->first].first, p->phase[what->end - 1].last);
 }
 
-/* Room for the rows in all states that grow with them. */
+/* Allocate memory for new rows in all states that grow with them. */
 static int plain_prepare(struct plain_exec *x, const struct run *run)
 {
     for (int k = 0; k < x->n_states; k++) {
@@ -118,13 +118,13 @@ static int plain_exec_choose(struct exec *exec, const struct plan *p, struct run
     return STENO_OK;
 }
 
-/* ---- opening and the rest */
+/* ---- opening and other calls ---- */
 
-static void *plain_pages(struct arena *a, size_t n, size_t *total) /* 64-aligned; total alone where there is no arena */
+static void *plain_pages(struct arena *a, size_t n, size_t *total) /* 64-aligned; without an arena only *total is counted */
 {
     *total += n + 64;
     uint8_t *p = a ? arena_alloc(a, n + 64) : NULL;
-    if (p) memset(p, 0xff, n + 64); /* NaN: nobody may count on what it was not told */
+    if (p) memset(p, 0xff, n + 64); /* NaN: memory has no defined content until it is written */
     return p ? (void *)(p + (64 - (uintptr_t)p % 64)) : NULL;
 }
 
@@ -135,7 +135,7 @@ static size_t plain_state_bytes(const struct kv_state *s)
     return kv_block_sz(s->type, d->d_head) * d->heads * d->layers * (d->kind == STATE_APPEND ? s->n_blocks : s->lane_blocks * s->lanes);
 }
 
-/* All memory; x NULL: only how much. */
+/* Allocate all memory; x NULL: only count it. */
 static size_t plain_take(struct plain_exec *x, struct arena *a, const struct exec_params *p)
 {
     size_t n = 0;
@@ -197,7 +197,7 @@ static float *plain_given(struct exec *x, const struct plan *p, uint16_t slot)
     return plain_plan_of(plain_of(x), p)->slot[slot];
 }
 
-/* A copy, whose rows lie farther apart than the plan says. */
+/* Returns a copy, with a larger distance between rows than in the plan. */
 static const float *plain_output(struct exec *exec, const struct plan *p, uint16_t slot, uint32_t row, uint32_t n, size_t *ld)
 {
     struct plain_exec *x = plain_of(exec);
@@ -227,7 +227,7 @@ static size_t plain_state_sz(const struct exec *x, int state, uint32_t lane, uin
     return (size_t)d->layers * (newest ? newest : p->positions[state]) * d->heads * d->d_head * sizeof(float);
 }
 
-/* All lanes grow. */
+/* Grows all lanes. */
 static int plain_state_grow(struct exec *exec, int state, uint32_t lane, uint32_t positions)
 {
     struct plain_exec *x = plain_of(exec);
@@ -246,7 +246,7 @@ static int plain_state_grow(struct exec *exec, int state, uint32_t lane, uint32_
     return STENO_OK;
 }
 
-/* Of a lane: its first layer, bytes of a layer, and of the newest rows of it; a state of another kind is one layer. */
+/* Layers of a lane: its first layer, bytes per layer, and bytes of the newest rows of a layer; other kinds of states count as one layer. */
 struct plain_layers { uint8_t *at; size_t layer, n, layers; };
 static struct plain_layers plain_state_layers(struct exec *x, int state, uint32_t lane, uint32_t newest)
 {

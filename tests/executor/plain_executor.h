@@ -1,8 +1,8 @@
 /* steno tests: a second executor. SPDX-License-Identifier: MIT
  *
- * It stands behind the same seam as the CPU's and has nothing in common with it but the C twins of the kernels: one thread, one op after
- * the other, one row after the other, and memory that nobody else can see. Weights are copies of what it was given; slots have rows of
- * other lengths; blocks of states lie in another order; logits have one stage. So whatever a session gets from it went through the seam. */
+ * It implements the same interface as the CPU's executor and shares only the C twins of the kernels with it. It uses one thread, runs
+ * one op and one row at a time, and has private memory. It copies weights; its slots have other row lengths; blocks of states are stored
+ * in another order; logits have one stage. So everything that a session receives from it came through the interface. */
 #ifndef STENO_TESTS_PLAIN_EXECUTOR_H
 #define STENO_TESTS_PLAIN_EXECUTOR_H
 #include "plan/executor.h"
@@ -16,12 +16,12 @@ struct plain_executor {
     struct kern kern;
     struct plain_span span[PLAIN_SPANS];
     int n_spans;
-    int n_runs, fails_at; /* test: so many runs so far; number of the run that fails, 0: none */
+    int n_runs, fails_at; /* for tests: number of runs so far; number of the run that fails, 0: none */
 };
 
 void plain_executor_open(struct plain_executor *x);
 void plain_executor_close(struct plain_executor *x);
 
-/* Nothing that the host holds of the weights is of use from now on. */
+/* From here on the host's copy of the weights cannot be used. */
 void plain_forget_host(struct plain_executor *x);
 #endif

@@ -12,7 +12,7 @@
 
 enum { PLAIN_GAP = 7, PLAIN_PLANS = 4, PLAIN_STATES = 4 }; /* gap: floats between rows of a slot */
 
-struct plain_plan { const struct plan *p; float **slot; /* [n_slots] row 0 of each; keys and values: their first byte */ };
+struct plain_plan { const struct plan *p; float **slot; /* [n_slots] row 0 of each slot; for keys and values the first byte */ };
 
 struct plain_exec {
     struct exec base;
@@ -22,13 +22,13 @@ struct plain_exec {
     uint32_t max_out;
     struct kv_state *state;
     uint8_t *mem[PLAIN_STATES], *grown[PLAIN_STATES];
-    uint32_t positions[PLAIN_STATES]; /* of shift states */
-    float *staging; /* what was asked for last */
+    uint32_t positions[PLAIN_STATES]; /* positions of shift states */
+    float *staging; /* buffer of the last output request */
     void *scratch;
     uint16_t window;
 };
 
-/* An op at work. */
+/* An op that is being executed. */
 struct plain_op {
     struct plain_exec *x;
     const struct plain_plan *plan;
@@ -55,7 +55,7 @@ static inline int plain_weights(struct executor *executor, const void *at, size_
     return STENO_OK;
 }
 
-/* The executor's own copy of what a plan calls `name`. */
+/* The executor's copy of the weights that a plan calls `name`. */
 static inline const void *plain_at(const struct plain_op *o, const void *name)
 {
     const uint8_t *p = name;
@@ -70,7 +70,7 @@ static inline const void *plain_at(const struct plain_op *o, const void *name)
 
 /* ---- slots and states */
 
-/* Inputs lie as the plan says, padded rows have no gaps. */
+/* Inputs have the row length of the plan; padded rows have no gaps. */
 static inline size_t plain_ld(const struct plan *p, uint16_t slot)
 {
     return slot == p->input || p->slot[slot].front ? p->slot[slot].ld : p->slot[slot].width + PLAIN_GAP;
@@ -89,7 +89,8 @@ static inline float *plain_row(const struct plain_op *o, uint16_t slot, size_t r
     return o->plan->slot[slot] + row * plain_ld(o->plan->p, slot);
 }
 
-/* Blocks of a state: lanes or blocks of the pool, then heads, then layers: the CPU has them the other way round. */
+/* Blocks of a state are ordered by lane or pool block, then head, then layer; the CPU's executor has heads and layers in the other
+ * order. */
 static inline struct kv_view plain_state(const struct plain_exec *x, int state, uint32_t layer, uint32_t head, uint32_t lane,
                                          size_t *head_sz)
 {
@@ -141,7 +142,7 @@ static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
     return (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1) * o->n_rows;
 }
 
-/* Sequence i of rows of a kind; all of them, where those are not told apart. */
+/* Sequence i of a kind of rows; a single sequence of all rows if they are not divided. */
 static inline struct sequence plain_sequence_at(const struct plain_op *o, uint8_t rows, uint32_t i)
 {
     const struct phases *w = o->what;
@@ -157,7 +158,7 @@ static inline struct sequence plain_sequence_at(const struct plain_op *o, uint8_
     return s;
 }
 
-/* The number of the sequence that row r is of. */
+/* Index of the sequence of row r. */
 static inline uint32_t plain_number(const struct plain_op *o, uint8_t rows, uint32_t r)
 {
     for (uint32_t i = 0; o->what && i < o->what->n_sequences; i++) {
@@ -167,7 +168,7 @@ static inline uint32_t plain_number(const struct plain_op *o, uint8_t rows, uint
     return 0;
 }
 
-/* The sequence that row r of the op is of; and what of rows of another kind belongs to it. */
+/* The sequence of row r of the op, and the rows of another kind that belong to it. */
 static inline struct sequence plain_sequence(const struct plain_op *o, uint32_t r)
 {
     return plain_sequence_at(o, o->op->rows, plain_number(o, o->op->rows, r));
@@ -199,7 +200,7 @@ static inline void plain_embed(const struct plain_op *o)
     }
 }
 
-/* Norms, scales, activations, sums and softmaxes: a row to a row. */
+/* Norms, scales, activations, sums and softmaxes: one row in, one row out. */
 static inline void plain_rows(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
@@ -226,7 +227,7 @@ static inline void plain_rows(const struct plain_op *o)
     if (o->op->flags & OPF_PADDED) plain_pad(o, o->op->out, o->rows);
 }
 
-/* Heads of a row: norms and rotations, in place, a pair after the other. */
+/* Norms and rotations of a row's heads, in place, pair by pair. */
 static inline void plain_heads(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
@@ -272,7 +273,7 @@ static inline void plain_norm(const struct plain_op *o)
     else plain_rows(o);
 }
 
-/* What row r of a convolution reads: zeros where its sequence has no rows. */
+/* The input of a convolution for row r: zeros outside its sequence. */
 static inline float *plain_patch(const struct plain_op *o, uint32_t r)
 {
     const struct bind *c = o->bind;
@@ -406,7 +407,7 @@ static inline void plain_fsmn(const struct plain_op *o)
     free(wide);
 }
 
-/* A way after the other, with a state and gates beside. */
+/* One direction at a time, with separate state and gates. */
 static inline void plain_lstm(const struct plain_op *o)
 {
     const struct bind *c = o->bind;

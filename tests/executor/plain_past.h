@@ -1,4 +1,4 @@
-/* steno tests: the ops of the plain executor that know earlier runs. SPDX-License-Identifier: MIT */
+/* steno tests: the ops of the plain executor that use earlier runs. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_PLAIN_PAST_H
 #define STENO_TESTS_PLAIN_PAST_H
 #include "executor/plain_ops.h"
@@ -41,7 +41,7 @@ static inline void plain_shift(const struct plain_op *o)
     }
 }
 
-/* Row by row: what is seen is put behind the others, then what is kept goes in, and the rest moves up. */
+/* Row by row: append the new input to the window, store what must be kept, and shift the rest. */
 static inline void plain_look_back_in(const struct plain_op *o, const struct plain_op *at_slot, struct sequence s)
 {
     const struct run_past past = o->run->past[s.lane][o->op->state];
@@ -75,7 +75,7 @@ static inline void plain_look_back(const struct plain_op *o)
         plain_look_back_in(o, &at_slot, plain_sequence_at(o, o->op->rows, i));
 }
 
-/* Keys and values of each sequence, whole. */
+/* Keys and values of each sequence at once. */
 static inline void plain_kv_pack(const struct plain_op *o)
 {
     const struct bind *c = o->bind;

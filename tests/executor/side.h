@@ -1,8 +1,8 @@
-/* steno tests: a model and a session, on the CPU's executor or on the plain one. SPDX-License-Identifier: MIT
+/* steno tests: a model and a session, on the CPU's executor or the plain executor. SPDX-License-Identifier: MIT
  *
- * Both are at level "c", so both compute with the twins. A row of a product or of attention has the same bits however rows are grouped
- * (the row contract of kern.h), and logits are merged in slices that nobody chooses. So whatever comes out has the same bits: what the
- * two sides make is compared without any tolerance. */
+ * Both use level "c", so both compute with the C twins. A row of a product or of attention has the same bits for any grouping of rows
+ * (the row contract of kern.h). The division of logits into slices does not change the result, either. So all results must have equal
+ * bits, and are compared without tolerance. */
 #ifndef STENO_TESTS_SIDE_H
 #define STENO_TESTS_SIDE_H
 #include "executor/plain_executor.h"
@@ -10,7 +10,7 @@
 
 struct side { steno_model *model; steno_session *session; struct plain_executor plain; };
 
-/* f: the file of the model; NULL: what stands at the path. */
+/* f: the model's file; NULL: read the file at the path. */
 static inline void side_open(struct side *g, const struct file *f, const char *path, int on_plain, int lanes, int unfused)
 {
     steno_model_params p;
@@ -36,7 +36,7 @@ static inline void side_close(struct side *g)
     plain_executor_close(&g->plain);
 }
 
-/* Segments, tokens and texts are the same. @return tokens */
+/* Check that segments, tokens and texts are equal. @return the number of tokens */
 static inline int sides_agree(const struct side g[2])
 {
     const int n = steno_segment_count(g[0].session);

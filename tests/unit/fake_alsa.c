@@ -1,4 +1,4 @@
-/* steno tests: a microphone that does as it is told. SPDX-License-Identifier: MIT */
+/* steno tests: a simulated microphone. SPDX-License-Identifier: MIT */
 #include "fake_alsa.h"
 #include <stddef.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ int snd_pcm_start(void *pcm)
     return fake.start_rc;
 }
 
-/* In place of a tenth of a second a millisecond. */
+/* Waits a millisecond instead of a tenth of a second. */
 int snd_pcm_wait(void *pcm, int timeout_ms)
 {
     (void)pcm, (void)timeout_ms;

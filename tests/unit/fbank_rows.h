@@ -9,7 +9,7 @@
 static const double PI = 3.14159265358979323846;
 static const float FLOOR = -15.942385f; /* ln FLT_EPSILON */
 enum { N_BINS = FBANK_FFT / 2 + 1, LD_GAP = 16 };
-static struct kern kern; /* of the level that main is at */
+static struct kern kern; /* kernels of the level that main tests */
 
 struct rows {
     float *v; /* [n, width] */
@@ -17,7 +17,7 @@ struct rows {
     size_t width;
 };
 
-/* Move got[n, ld] together into the rows; what lies between rows must still be as it was. */
+/* Append got[n, ld] to the rows without gaps, and check that the memory between rows is unchanged. */
 static inline void rows_add(struct rows *r, float *got, int64_t n, size_t ld)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ static inline struct rows run_on(const struct fbank_bank *bank, const float *x, 
     assert_int_equal(fbank_end(f, got, ld), said);
     rows_add(&r, got, said, ld);
     assert_int_equal(r.n, all);
-    assert_int_equal(a.total, taken); /* nothing was allocated on the way */
+    assert_int_equal(a.total, taken); /* no further memory was allocated */
     fbank_close(f);
     arena_free(&a);
     team_close(team);
@@ -79,7 +79,7 @@ static inline struct rows run(const float *x, int64_t n, int64_t piece, int m, i
     return r;
 }
 
-/* out[80] of frame t by the definition */
+/* compute out[80] of frame t by the definition */
 static inline void frame_by_definition(double *out, const float *x, int64_t t)
 {
     double y[400], mean = 0, power[N_BINS];

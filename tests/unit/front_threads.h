@@ -1,7 +1,7 @@
 /* steno tests: front ends on several threads. SPDX-License-Identifier: MIT
  *
- * What is made of a sound is the same to the bit for any number of threads, for lengths on both sides of every step and limit, whatever
- * pieces a source gives, where it has nothing yet, and where it fails. The memory does not depend on the length. */
+ * Features of a sound have equal bits for any number of threads. The tests use lengths on both sides of every step and limit. Sources
+ * return pieces of any size, have no data yet, or fail. Memory does not depend on the length. */
 #ifndef STENO_TESTS_FRONT_THREADS_H
 #define STENO_TESTS_FRONT_THREADS_H
 #include "fbank_rows.h"
@@ -15,7 +15,7 @@ enum { TEAMS = sizeof threads / sizeof *threads };
 static steno_team *team[TEAMS];
 static float *sound;
 
-static void assert_same(const float *a, const float *b, size_t bytes) /* of nothing, too */
+static void assert_same(const float *a, const float *b, size_t bytes) /* also for zero bytes */
 {
     assert_true(!bytes || !memcmp(a, b, bytes));
 }
@@ -45,9 +45,9 @@ static int teams_close(void **state)
     return 0;
 }
 
-/* ---- what is pushed at once ---- */
+/* ---- features of pushed samples ---- ---- */
 
-/* Samples of so many frames, and one fewer and one more. */
+/* Samples of n frames, and one sample fewer and more. */
 static void test_pushes_around_every_limit(void **state)
 {
     (void)state;
@@ -94,9 +94,9 @@ static void test_pushes_around_every_limit(void **state)
         }
 }
 
-/* ---- what a source gives ---- */
+/* ---- features of a source ---- ---- */
 
-/* It gives pieces of any size, at times nothing yet, and fails behind `fails` samples where that is not negative. */
+/* A source that returns pieces of any size and sometimes no data yet. It fails after `fails` samples unless that is negative. */
 struct source { int64_t n, at, fails; uint32_t seed; int whole; };
 
 static int64_t source_read(void *user, float *pcm, int64_t n)
@@ -172,7 +172,7 @@ static void test_windows_of_log_mel(void **state)
                 window_of(&g, from[k], n, floor, got);
                 assert_same(want, got, sizeof(float) * WINDOW * MELS);
             }
-            assert_int_equal(arena.total, taken); /* nothing grows with the audio */
+            assert_int_equal(arena.total, taken); /* memory does not grow with the audio */
             mel_stream_close(&f);
             mel_stream_close(&g);
             arena_free(&arena);
@@ -181,7 +181,7 @@ static void test_windows_of_log_mel(void **state)
     free(got);
 }
 
-/* All rows of a stream, at most `max` at a time. @return how it ended */
+/* Read all rows of a stream, at most `max` at a time. @return the final status */
 static int stream_rows(struct fbank_stream *r, const steno_source *src, int max, int waits, struct rows *all)
 {
     steno_error e;
@@ -228,7 +228,7 @@ static void test_rows_of_a_stream(void **state)
                 assert_int_equal(got.n, whole.n);
                 assert_same(got.v, whole.v, (size_t)got.n * got.width * sizeof(float));
                 s.at = 0;
-                s.fails = lengths[l]; /* all rows but those that only the end gives come first */
+                s.fails = lengths[l]; /* all rows come before the error, except those that only the end completes */
                 s.whole = 1;
                 assert_int_equal(stream_rows(&r, &src, most[k], 0, &got), STENO_ESOURCE);
                 assert_int_equal(got.n, whole.n > 2 ? whole.n - 2 : 0);
@@ -245,7 +245,7 @@ static void test_rows_of_a_stream(void **state)
     arena_free(&bank_arena);
 }
 
-/* At the best level alone: which threads make frames is no matter of kernels. @return how many failed */
+/* Uses the best level only, because the division into threads does not depend on kernels. @return the number of failures */
 static inline int front_threads_run(void)
 {
     const struct CMUnitTest tests[] = {

@@ -1,6 +1,6 @@
-/* steno tests: a small whisper.cpp model, and opening it with something changed. SPDX-License-Identifier: MIT
+/* steno tests: a small whisper.cpp model, opened with modifications. SPDX-License-Identifier: MIT
  *
- * base.bin is a whole model of 50 small tensors. */
+ * base.bin is a complete model of 50 small tensors. */
 #ifndef STENO_TESTS_GGML_BASE_H
 #define STENO_TESTS_GGML_BASE_H
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "stored_dims.h"
 #include "whisper_file.h"
 
-/* Places in base.bin. Its last 12.5 KB are tensors; the record of the encoder's query begins at QUERY. */
+/* Byte offsets in base.bin. Its last 12.5 KB are tensors; the record of the encoder's query begins at QUERY. */
 enum {
     AT_FILTERS = 48, AT_FILTER_VALUES = 56, AT_VOCAB = AT_FILTER_VALUES + 80 * 201 * 4, AT_TENSORS = 64480,
     QUERY = 72302, QUERY_EXTENTS = QUERY + 12, QUERY_NAME = QUERY + 20, LAST = 76992, BASE_SZ = 77076
@@ -45,7 +45,7 @@ static inline void bind_one(void *user, const char *name, const uint64_t dim[4])
     if (!b->rc) b->rc = weights_get(b->w, name, dim, &t, b->e);
 }
 
-/* The dimensions are a model's, and every tensor of it is there in its shape, and no other. */
+/* Check the dimensions, and that the file has exactly the model's tensors in their shapes. */
 static inline int bind(struct weights *w, steno_error *e)
 {
     struct whisper_dims d;

@@ -42,7 +42,7 @@ static inline void put_word(struct buf *b, const char *key, const char *v)
     put_text(b, v);
 }
 
-/* dims: fastest first, 0 behind the last of fewer than four */
+/* dims: fastest first, 0 after the last of fewer than four */
 static inline void put_tensor(struct buf *b, const char *name, const uint64_t dims[4], uint32_t type, uint64_t offset)
 {
     uint32_t n = 0;

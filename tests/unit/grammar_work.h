@@ -1,4 +1,4 @@
-/* steno tests: a grammar at work over a toy vocabulary. SPDX-License-Identifier: MIT */
+/* steno tests: a grammar applied to a toy vocabulary. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_GRAMMAR_WORK_H
 #define STENO_TESTS_GRAMMAR_WORK_H
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* steno tests: texts that want to be more than text. SPDX-License-Identifier: MIT */
+/* steno tests: texts with control characters and markup. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_HOSTILE_TEXTS_H
 #define STENO_TESTS_HOSTILE_TEXTS_H
 
-/* Each would end a line, a cue, a quote or a string, run a command, or steer a terminal, where it were written as it is. */
+/* Without escapes, each text would end a line, a cue, a quote or a string, run a command, or control a terminal. */
 static const char *const hostile_texts[] = {
     " one\n\n7\n00:00:09,000 --> 00:00:10,000\nhidden", " one\r\n\r\nNOTE hidden", "\n", " a\rb", " a\vb\fc",
     " a\xc2\x85" "b\xe2\x80\xa8" "c\xe2\x80\xa9" "d", " 0\t1\tx", " \"quoted\", \"\"twice", " \"\n5,6,\"row", " a\\", " \\\" \\n \\u0000",

@@ -1,7 +1,7 @@
-/* steno tests: random probabilities and what silero-vad 6.2.3 and whisper.cpp 1.9.3 make of them. SPDX-License-Identifier: MIT
+/* steno tests: random probabilities and the spans of silero-vad 6.2.3 and whisper.cpp 1.9.3 for them. SPDX-License-Identifier: MIT
  *
- * A digit per frame, A is 1; a millionth is added. Samples, threshold, least speech and silence, margin and longest span in ms (-1: none),
- * spans of the first in samples, of the second in centiseconds; that one takes each frame for whole. */
+ * A digit per frame, A is 1; a millionth is added. Then samples, threshold, minimum speech and silence, margin and maximum span in ms
+ * (-1: none), silero-vad's spans in samples, and whisper.cpp's in centiseconds; whisper.cpp counts every frame as complete. */
 #ifndef STENO_TESTS_HYSTERESIS_CASES_H
 #define STENO_TESTS_HYSTERESIS_CASES_H
 #include <stdint.h>

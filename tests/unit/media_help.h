@@ -1,6 +1,6 @@
-/* steno tests: what the tests of sound files share. SPDX-License-Identifier: MIT
+/* steno tests: helpers for tests of sound files. SPDX-License-Identifier: MIT
  *
- * A source read to its end, files made for a moment, and WAV files byte by byte. */
+ * Reads a source to its end, makes temporary files, and builds WAV files byte by byte. */
 #ifndef STENO_TESTS_MEDIA_HELP_H
 #define STENO_TESTS_MEDIA_HELP_H
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 struct sound {
     int16_t *v; /* [n] */
     int64_t n;
-    int64_t status; /* of the last read: 0 at the end */
+    int64_t status; /* status of the last read: 0 at the end */
 };
 
 static inline void need_ffmpeg(void)
@@ -116,12 +116,12 @@ static inline void put_le(struct bytes *b, uint64_t v, int bytes)
     for (int i = 0; i < bytes; i++) put(b, &(uint8_t){ (uint8_t)(v >> 8 * i) }, 1);
 }
 
-/* A WAV header for `tag` samples, up to the body of a data chunk that says it has data_sz bytes. */
+/* A WAV header for samples of kind `tag`, up to the body of a data chunk whose size field is data_sz bytes. */
 static inline void put_header(struct bytes *b, int tag, int bits, int channels, int rate, int extensible, uint32_t data_sz)
 {
     put(b, "RIFF", 4);
     put_le(b, 36 + (uint64_t)data_sz, 4);
-    put(b, "WAVELIST\5\0\0\0INFO?\0", 18); /* an odd chunk with its padding, before what matters */
+    put(b, "WAVELIST\5\0\0\0INFO?\0", 18); /* an odd chunk with its padding, before the format */
     put(b, "fmt ", 4);
     put_le(b, extensible ? 40 : 16, 4);
     put_le(b, (uint64_t)(extensible ? 0xfffe : tag), 2);

@@ -1,6 +1,6 @@
-/* steno tests: log-mel frames of a sound, and by their definition. SPDX-License-Identifier: MIT
+/* steno tests: log-mel frames of a sound, and frames by their definition. SPDX-License-Identifier: MIT
  *
- * In double precision: pad as the reference pads, window, a direct Fourier sum per bin. */
+ * The definition is computed in double precision: the reference's padding, a window, and a direct Fourier sum per bin. */
 #ifndef STENO_TESTS_MEL_FRAMES_H
 #define STENO_TESTS_MEL_FRAMES_H
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "audio/mel.h"
 
 static const double PI = 3.14159265358979323846;
-static struct kern kern; /* of the level that main is at */
+static struct kern kern; /* kernels of the level that main tests */
 static uint32_t rng_state = 1;
 
 static inline float noise(void)
@@ -86,7 +86,7 @@ static inline double padded(const float *x, int64_t n, int64_t i)
     return i < n ? (double)x[i] : 0.0;
 }
 
-/* power[MEL_BINS] of frame t by the definition */
+/* compute power[MEL_BINS] of frame t by the definition */
 static inline void power_by_definition(double *power, const float *x, int64_t n, int64_t t)
 {
     double frame[MEL_FFT];

@@ -1,6 +1,6 @@
 /* steno tests: small Matroska files, byte by byte. SPDX-License-Identifier: MIT
  *
- * Up to four tracks of PCM at 16 kHz, mono; a block has a time in ms and samples of one value. */
+ * Up to four tracks of PCM at 16 kHz, mono. A block has a time in ms and samples of a single value. */
 #ifndef STENO_TESTS_MKV_HELP_H
 #define STENO_TESTS_MKV_HELP_H
 #include <stdint.h>
@@ -35,7 +35,7 @@ static inline void mkv_be(struct mkv *b, uint64_t v, int bytes)
     while (bytes-- > 0) mkv_put(b, &(uint8_t){ (uint8_t)(v >> 8 * bytes) }, 1);
 }
 
-/* An element's name, as it is written, and its size in 8 bytes. */
+/* The id of an element as it is stored, and its size in 8 bytes. */
 static inline void mkv_head(struct mkv *b, uint32_t id, uint64_t size)
 {
     mkv_be(b, id, id > 0xffffff ? 4 : id > 0xffff ? 3 : id > 0xff ? 2 : 1);
@@ -88,7 +88,7 @@ static inline void mkv_tracks(struct mkv *b, int n)
     mkv_wrap(b, 0x1654ae6b, &all);
 }
 
-/* The file; *n: its bytes. duration_ms < 0: it does not say. Each block has a cluster of its own. */
+/* Make a file; *n: its size in bytes. duration_ms < 0: the file has no duration. Each block has its own cluster. */
 static inline uint8_t *mkv_make(size_t *n, int tracks, double duration_ms, const struct mkv_block *block, size_t n_blocks)
 {
     struct mkv b = { 0 }, ebml = { 0 }, segment = { 0 }, info = { 0 };

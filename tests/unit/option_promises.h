@@ -1,45 +1,47 @@
-/* steno tests: what each option of the program promises to change. SPDX-License-Identifier: MIT
+/* steno tests: the effect that each option of the program must have. SPDX-License-Identifier: MIT
  *
- * A row per option and verb, or several of different families, for test_tool_every_option.c: the families that serve it, a value that is
- * not its default, what it needs beside it, and where the change is shown when it does not show in what comes out. */
+ * Rows for test_tool_every_option.c: one per option and verb, or several for different families. A row has the families that serve the
+ * option, a value that is not the default, and other options it needs. If the output does not show the effect, the row names the test
+ * that does. */
 #ifndef STENO_TESTS_OPTION_PROMISES_H
 #define STENO_TESTS_OPTION_PROMISES_H
 #include <stddef.h>
 
 enum { MANY = 1, ENGLISH_ONLY = 2, TAGS = 4, VAD = 8, LM = 16, VECTORS = 32, NANO = 64, N_FAMILIES = 7 };
-enum { DECODES = MANY | ENGLISH_ONLY, TIMED = DECODES | TAGS /* they know when words are said */, SPEECH = TIMED | NANO,
+enum { DECODES = MANY | ENGLISH_ONLY, TIMED = DECODES | TAGS /* families that know when words are spoken */, SPEECH = TIMED | NANO,
        TEXTS = LM | VECTORS, ALL = SPEECH | VAD | TEXTS };
 
 struct promise {
     const char *option;
-    unsigned on;        /* the families that serve it */
+    unsigned on;        /* families that serve it */
     const char *words;  /* the option with a value that is not its default */
-    const char *beside; /* what it needs */
-    const char *shown;  /* why what comes out may stay the same: the test that shows what changes; NULL: it changes here;
-                           "": it does, and its default is served by all */
+    const char *beside; /* other options that it needs */
+    /* the test that shows the effect if the output does not change; NULL: the output changes here; "": it changes, and all families
+     * serve the default */
+    const char *shown;
 };
 
-/* Windows that begin where they would anyway, each once: text passes from one to the next, whatever a random model says. */
+/* Windows begin at their usual places and are decoded once. Text is passed from one to the next, for any output of a random model. */
 #define COLD "--temperature-increment-on-fallback 0"
 #define WINDOWS "--without-timestamps " COLD
 #define VAD_ON "--vad fsmn --vad-model %v"
 
 #define SPEED "it is about speed"
 
-/* transcribe -m MODEL ... SPEECH; the output is JSON unless `beside` says otherwise */
+/* transcribe -m MODEL ... SPEECH; the output is JSON unless `beside` selects another format */
 static const struct promise transcribe[] = {
     { "model", SPEECH, "", "", "everything here" },
-    { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* others have their own */
-    { "llm", 0, "--llm %m", "", "golden/test_nano.c" }, /* a folder has its own */
+    { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* other families have their own vocabulary */
+    { "llm", 0, "--llm %m", "", "golden/test_nano.c" }, /* the folder contains a language model */
     { "draft", DECODES, "--draft %m", "", "golden/test_draft_model.c, cli/draft.sh" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
     { "cmvn", TAGS, "--no-cmvn", "", NULL },
     { "gelu", DECODES, "--gelu tanh", "", NULL },
-    { "demo", 0, "--demo", "", NULL }, /* beside -m */
+    { "demo", 0, "--demo", "", NULL }, /* not together with -m */
     { "language", SPEECH, "-l en", "", "api/test_options.c" },
     { "offset-ms", SPEECH, "--offset-ms 700", "", NULL },
     { "duration-ms", SPEECH, "--duration-ms 700", "", NULL },
-    { "audio-track", SPEECH, "", "", "cli/channels.sh" }, /* a WAV file has one */
+    { "audio-track", SPEECH, "", "", "cli/channels.sh" }, /* a WAV file has a single track */
     { "channels", SPEECH, "--channels 1", "%2", NULL },
     { "diarize", SPEECH, "--diarize", "%2", NULL },
     { "language-detection-segments", MANY, "--language-detection-segments 3", "-l auto", "api/test_languages.c" },
@@ -165,7 +167,7 @@ static const struct promise transcribe[] = {
     { "print-special", DECODES, "--print-special", "-f txt", NULL },
     { "color", SPEECH, "--color always", "-f txt --print-colors", NULL },
     { "print-timings", SPEECH, "--print-timings", "", NULL },
-    { "task", MANY, "--task translate", "", NULL }, /* the last: translate has not got it */
+    { "task", MANY, "--task translate", "", NULL }, /* the last row: not in translate */
 };
 
 /* align -m MODEL ... SPEECH TEXT */
@@ -241,7 +243,7 @@ static const struct promise listen[] = {
     { "raw-rate", SPEECH, "--raw-rate 8000", "--raw s16le", NULL },
     { "raw-channels", SPEECH, "--raw-channels 2", "--raw s16le", NULL },
     { "realtime", SPEECH, "--realtime", "", "cli/stream.sh" },
-    { "mic", SPEECH, "", "", "cli/stream.sh" }, /* FILE is a device beside it */
+    { "mic", SPEECH, "", "", "cli/stream.sh" }, /* FILE and a device exclude each other */
     { "language", SPEECH, "-l en", "", "api/test_options.c" },
     { "output-format", SPEECH, "-f txt", "", NULL },
     { "task", MANY, "--task translate", "", "cli/stream.sh" },
@@ -292,15 +294,15 @@ static const struct promise convert[] = {
     { "threads", ALL, "-t 2", "", SPEED },
     { "quiet", ALL, "-q", "", NULL },
     { "to", ALL, "--to gguf", "", "cli/whisper_forms.sh" },
-    { "type", TAGS | NANO, "--type f16", "", "" }, /* its default is all models'. The last: quantize has not got it */
+    { "type", TAGS | NANO, "--type f16", "", "" }, /* all models serve its default. The last row: not in quantize */
 };
 
 /* bench -m MODEL ... */
 static const struct promise bench[] = {
-    { "shape", 0, "--shape tiny", "", NULL }, /* beside -m */
+    { "shape", 0, "--shape tiny", "", NULL }, /* not together with -m */
     { "type", 0, "--type f32", "", NULL },
     { "draft", 0, "--draft tiny", "", "cli/bench.sh" },
-    { "prompt", 0, "--prompt README.md", "", "cli/bench.sh" }, /* they go together */
+    { "prompt", 0, "--prompt README.md", "", "cli/bench.sh" }, /* the two options need each other */
     { "answer", 0, "--answer README.md", "", "cli/bench.sh" },
     { "tokenizer", 0, "--tokenizer %m", "", "cli/bench.sh" },
     { "model", ALL, "", "", "everything here" },
@@ -349,10 +351,10 @@ static const struct promise bench[] = {
     { "quiet", LM, "-q", "", "cli/verbs.sh" }
 static const struct promise chat[] = { LM_OPTIONS };
 static const struct promise generate[] = {
-    { "prompt", LM, "", "", "cli/generate.sh" }, /* beside PROMPT */
+    { "prompt", LM, "", "", "cli/generate.sh" }, /* not together with PROMPT */
     { "file", LM, "", "", "cli/generate.sh" },
     { "prompts", LM, "", "", "cli/generate.sh" },
-    { "batch-size", LM, "", "", "cli/generate.sh" }, /* beside --prompts */
+    { "batch-size", LM, "", "", "cli/generate.sh" }, /* needs --prompts */
     { "raw", LM, "--raw", "", NULL },
     { "ids", LM, "--ids", "", NULL },
     { "json", LM, "--json", "", NULL },
@@ -370,7 +372,7 @@ static const struct promise generate[] = {
     { "quiet", TEXTS, "-q", "", "cli/verbs.sh" }
 static const struct promise embed[] = {
     { "normalize", TEXTS, "--no-normalize", "", NULL },
-    { "truncate", TEXTS, "--truncate", "%l", NULL }, /* else the text is refused */
+    { "truncate", TEXTS, "--truncate", "%l", NULL }, /* without it the text is refused */
     { "output-format", TEXTS, "-f npy", "", NULL },
     EMBED_OPTIONS,
 };
@@ -383,10 +385,10 @@ static const struct promise search[] = {
 /* tokenize -m MODEL ... TEXT */
 static const struct promise tokenize[] = {
     { "model", TEXTS | DECODES, "", "", "everything here" },
-    { "vocab", 0, "--vocab %m", "", "cli/models.sh" }, /* these have their own */
+    { "vocab", 0, "--vocab %m", "", "cli/models.sh" }, /* these families have their own vocabulary */
     { "special", TEXTS, "--special", "", NULL },
     { "whole", TEXTS, "--whole", "", NULL },
-    { "decode", TEXTS | DECODES, "", "", "cli/tokenize.sh" }, /* its operand is no text */
+    { "decode", TEXTS | DECODES, "", "", "cli/tokenize.sh" }, /* its operand is not text */
     { "ids", TEXTS | DECODES, "--ids", "", NULL },
     { "json", TEXTS | DECODES, "--json", "", NULL },
     { "quiet", TEXTS | DECODES, "-q", "", "cli/verbs.sh" },

@@ -1,4 +1,4 @@
-/* steno tests: plans of a few made-up tensors, run at every processor level with one and three threads. SPDX-License-Identifier: MIT */
+/* steno tests: plans of a few synthetic tensors, run at every processor level with one and three threads. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_PLAN_RIG_H
 #define STENO_TESTS_PLAN_RIG_H
 #include <math.h>
@@ -14,7 +14,7 @@
 enum { D = 256, HEADS = 4, KV_HEADS = 2, D_HEAD = 32, Q = HEADS * D_HEAD, KV = KV_HEADS * D_HEAD, D_FF = 64, IDS = 50, ROWS = 600 };
 static struct sub_dims const grouped = { .d = D, .n_heads = HEADS, .n_kv_heads = KV_HEADS, .d_head = D_HEAD, .d_ff = D_FF, .eps = 1e-5f };
 
-/* Keys and values of "r" are those of "g" again for every head of queries; "m" has its three stored as three types. */
+/* Keys and values of "r" repeat those of "g" for every query head; "m" has its three matrices stored as three types. */
 static struct { const char *name; uint64_t rows, columns; enum dtype type; } const shapes[] = {
     { "tokens.weight", IDS, D, DT_F32 },
     { "0.norm.weight", D, 0, DT_F32 }, { "0.norm.bias", D, 0, DT_F32 },
@@ -41,7 +41,7 @@ static inline float noise(uint32_t *seed)
     return (float)(int32_t)*seed * 0x1p-31f;
 }
 
-/* One stored row: numbers, or blocks of any bits whose scales are small. */
+/* One stored row: numbers, or blocks of random bits with small scales. */
 static inline void row_fill(uint8_t *row, enum dtype type, size_t n, uint32_t *seed)
 {
     const uint16_t scale = 0x1000; /* f16: 2^-11 */
@@ -53,7 +53,7 @@ static inline void row_fill(uint8_t *row, enum dtype type, size_t n, uint32_t *s
     }
     for (size_t i = 0; i < n && type == DT_F16; i++) row[2 * i + 1] = (uint8_t)(0x28 | (row[2 * i + 1] & 0x83)); /* at most 1/8 */
     for (size_t at = 0; at < sz && (type == DT_Q4_K || type == DT_Q6_K); at += block)
-        for (int k = 0; k < 2; k++) /* q4_k: d and dmin at its beginning; q6_k: d at its end */
+        for (int k = 0; k < 2; k++) /* q4_k: d and dmin at the start; q6_k: d at the end */
             if (type == DT_Q4_K) memcpy(row + at + 2 * k, &scale, sizeof scale);
             else memcpy(row + at + 208, &scale, sizeof scale);
 }
@@ -67,7 +67,7 @@ static inline uint8_t *made_find(struct made *m, const char *name)
     return m->bytes + t->offset;
 }
 
-/* Heads of keys (and values) once for each head of queries. */
+/* Repeat heads of keys (and values) for each query head. */
 static inline void repeat(struct made *m, const char *part, size_t row_sz)
 {
     char from[64], to[64];
@@ -154,7 +154,7 @@ static inline int rig_build(struct rig *r, int level, int threads, fill_fn *fill
     return build_end(&b, &r->plan);
 }
 
-/* n_kv_heads: of the state of keys and values. */
+/* n_kv_heads: heads of the key/value state. */
 static inline void rig_open(struct rig *r, int level, int threads, fill_fn *fill, uint32_t n_kv_heads)
 {
     steno_error e;
@@ -182,7 +182,7 @@ static inline void rig_close(struct rig *r)
     free(r->made.bytes);
 }
 
-/* What the input holds: [ROWS, D], the first IDS rows those of the table of tokens. */
+/* The input: [ROWS, D]; its first IDS rows equal the table of tokens. */
 static inline const float *inputs(struct rig *r)
 {
     static float x[ROWS * D];
@@ -199,7 +199,7 @@ static inline void write_input(struct rig *r)
     for (size_t i = 0; i < ROWS; i++) memcpy(to + i * r->plan.slot[r->plan.input].ld, x + i * D, D * sizeof *x);
 }
 
-/* Rows of the output behind those of out[at, ...); run NULL: the plan looks at no tables. */
+/* Append rows of the output to out[at, ...); run NULL: the plan reads no tables. */
 static inline void rig_run(struct rig *r, float *out, size_t at, uint32_t n, struct run *run)
 {
     const size_t width = r->plan.slot[r->plan.output].width;

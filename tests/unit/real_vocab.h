@@ -1,6 +1,7 @@
 /* steno tests: Whisper's multilingual vocabulary. SPDX-License-Identifier: MIT
  *
- * The built-in model's file holds the 50257 strings of openai-whisper's multilingual.tiktoken. Tests that need them skip without it. */
+ * The built-in model's file holds the 50257 strings of openai-whisper's multilingual.tiktoken. Tests that need them are skipped without
+ * it. */
 #ifndef STENO_TESTS_REAL_VOCAB_H
 #define STENO_TESTS_REAL_VOCAB_H
 #include "load/weights.h"
@@ -13,7 +14,7 @@ struct real_vocab {
     struct bpe *bpe;
 };
 
-/* NULL: the model is not there or cannot be used. */
+/* @return NULL if the model is missing or cannot be used. */
 static struct real_vocab *real_vocab_open(void)
 {
     struct real_vocab *r = calloc(1, sizeof *r);

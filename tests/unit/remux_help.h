@@ -1,27 +1,27 @@
 /* steno tests: files of any container, from packets of small ones. SPDX-License-Identifier: MIT
  *
- * The packets of up to two files are written over and over, with times of the caller's making. */
+ * The packets of up to two files are written repeatedly, with times that the caller chooses. */
 #ifndef STENO_TESTS_REMUX_HELP_H
 #define STENO_TESTS_REMUX_HELP_H
 #include <libavformat/avformat.h>
 #include "harness.h"
 
 struct part {
-    const char *from;      /* a file; NULL: there is none */
-    enum AVMediaType type; /* of its stream that is taken */
-    double start;          /* seconds by which it is later */
+    const char *from;      /* a file, may be NULL */
+    enum AVMediaType type; /* kind of the stream to copy */
+    double start;          /* delay in seconds */
 };
 
-/* What becomes of the time of a packet of the sound, in seconds; below 0: it is left out. n: how many came before it */
+/* Map the time of a sound packet, in seconds; below 0: leave the packet out. n: number of packets before it */
 typedef double (*remux_time)(double t, int64_t n);
 
 struct remux_stream {
     AVFormatContext *in;
-    int from;          /* stream of it */
+    int from;          /* index of the stream */
     AVPacket *p[2000]; /* [n] */
     int n, at;
     int64_t loops, all;
-    double unit, lasts, start; /* seconds: a tick, all packets, by which it is later */
+    double unit, lasts, start; /* in seconds: one tick, the duration of all packets, the delay */
 };
 
 static inline void remux_load(struct remux_stream *s, const struct part *part)
@@ -43,7 +43,7 @@ static inline void remux_load(struct remux_stream *s, const struct part *part)
     }
     av_packet_free(&p);
     assert_true(s->n > 2);
-    if (part->type == AVMEDIA_TYPE_AUDIO) av_packet_free(&s->p[--s->n]); /* it may be shorter than all others */
+    if (part->type == AVMEDIA_TYPE_AUDIO) av_packet_free(&s->p[--s->n]); /* it may be shorter than the others */
     const AVPacket *last = s->p[s->n - 1];
     s->lasts = (double)(last->dts + (last->duration ? last->duration : last->dts - s->p[s->n - 2]->dts) - s->p[0]->dts) * s->unit;
 }
@@ -71,7 +71,7 @@ static inline void remux_write(AVFormatContext *out, struct remux_stream *s, int
     s->loops++;
 }
 
-/* Write such a file of so many seconds; the last part is the sound, whose times go through `time`, unless that is NULL. */
+/* Write such a file of `seconds`; the last part is the sound. Its times are mapped by `time`, unless that is NULL. */
 static inline void remux(const char *path, const char *muxer, const struct part part[2], double seconds, remux_time time)
 {
     static struct remux_stream s[2];

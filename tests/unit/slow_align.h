@@ -1,7 +1,7 @@
-/* steno tests: alignment the slow way. SPDX-License-Identifier: MIT
+/* steno tests: slow reference for alignment. SPDX-License-Identifier: MIT
  *
- * From weights of cross-attention to the averaged matrix, in double precision and one head after the other, written from the description
- * of openai-whisper's find_alignment: softmax over the frames, standardised over the tokens, median of seven frames, mean over heads. */
+ * Computes the averaged matrix from cross-attention weights, in double precision and head by head. It follows the description of
+ * openai-whisper's find_alignment: softmax over frames, standardisation over tokens, median of seven frames, mean over heads. */
 #ifndef STENO_TESTS_SLOW_ALIGN_H
 #define STENO_TESTS_SLOW_ALIGN_H
 #include "slow_whisper.h"
@@ -12,7 +12,7 @@ static inline int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* x[rows, n] of scores becomes weights over n; then each column loses its mean and is divided by its spread, 0 where it has none. */
+/* Softmax of the scores x[rows, n]; then each column is reduced by its mean and divided by its standard deviation, 0 if that is 0. */
 static inline void slow_standardise(double *x, size_t rows, size_t n)
 {
     for (size_t r = 0; r < rows; r++) {
@@ -32,7 +32,7 @@ static inline void slow_standardise(double *x, size_t rows, size_t n)
     }
 }
 
-/* sum += median over seven neighbours, mirrored at the ends; rows of three and less as they are. */
+/* sum += median of seven neighbours, mirrored at the ends; rows of at most three values are unchanged. */
 static inline void slow_median(double *sum, const double *x, size_t rows, size_t n)
 {
     for (size_t r = 0; r < rows; r++)

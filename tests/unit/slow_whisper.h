@@ -1,7 +1,7 @@
-/* steno tests: Whisper the slow way. SPDX-License-Identifier: MIT
+/* steno tests: slow reference for Whisper. SPDX-License-Identifier: MIT
  *
- * The whole network in double precision, written from Radford et al. 2022 and Vaswani et al. 2017: every sequence is computed from its
- * beginning, nothing is cached, nothing is fused. Weights are read from the file by name. */
+ * The whole network in double precision, written from Radford et al. 2022 and Vaswani et al. 2017. Every sequence is computed from its
+ * start, without caches and fused operations. Weights are read from the file by name. */
 #ifndef STENO_TESTS_SLOW_WHISPER_H
 #define STENO_TESTS_SLOW_WHISPER_H
 #include "api/random_model.h"
@@ -13,7 +13,7 @@ struct slow {
     struct arena mem;
     struct whisper_dims dims;
     const struct whisper_dims *d;
-    int by_tanh; /* the activation */
+    int by_tanh; /* 1: GELU by tanh */
 };
 
 static inline void slow_open(struct slow *s, struct bytes b)
@@ -98,7 +98,7 @@ static inline double *slow_norm(struct slow *s, const char *block, const char *n
 
 struct slow_shape { size_t rows, keys, d, heads; int causal; };
 
-/* Each row of q attends to keys 0..its own index (causal) or to all of them; heads side by side. */
+/* Each row of q attends to keys 0..its own index (causal) or to all keys; heads are side by side. */
 static inline double *slow_softmax_attention(struct slow *s, const double *q, const double *k, const double *v, const struct slow_shape *a)
 {
     const size_t rows = a->rows, keys = a->keys, d = a->d, heads = a->heads, dh = d / heads;
@@ -121,7 +121,7 @@ static inline double *slow_softmax_attention(struct slow *s, const double *q, co
 
 struct slow_rows { const double *x; size_t n; };
 
-/* x += attention(norm(x), from) where from NULL means norm(x) itself. */
+/* x += attention(norm(x), from); from NULL means norm(x) itself. */
 static inline void slow_attention(struct slow *s, const char *block, const char *attn, double *x, size_t rows, const struct slow_rows *from,
                                   size_t heads, int causal)
 {
@@ -149,7 +149,7 @@ static inline void slow_mlp(struct slow *s, const char *block, double *x, size_t
     for (size_t i = 0; i < rows * d; i++) x[i] += y[i];
 }
 
-/* GELU of a convolution of width 3, zeros at both ends: x[frames, channels] -> [frames / stride, n] */
+/* GELU of a convolution of width 3, zero-padded at both ends: x[frames, channels] -> [frames / stride, n] */
 static inline double *slow_conv(struct slow *s, const char *name, const double *x, size_t frames, size_t channels, size_t n, size_t stride)
 {
     char part[64];
@@ -162,7 +162,7 @@ static inline double *slow_conv(struct slow *s, const char *name, const double *
         for (size_t o = 0; o < n; o++) {
             double sum = b[o];
             for (size_t t = 0; t < 3; t++) {
-                const size_t f = r * stride + t; /* one on from the frame read */
+                const size_t f = r * stride + t; /* one more than the frame read */
                 for (size_t c = 0; f >= 1 && f <= frames && c < channels; c++)
                     sum += x[(f - 1) * channels + c] * w[(o * channels + c) * 3 + t];
             }
@@ -171,7 +171,7 @@ static inline double *slow_conv(struct slow *s, const char *name, const double *
     return y;
 }
 
-/* What the encoder holds on its way, for mel[2 ctx, n_mels]. */
+/* Intermediate results of the encoder for mel[2 ctx, n_mels]. */
 struct slow_encoder { double *conv1, *conv2, *layer[4], *out; };
 
 static inline struct slow_encoder slow_encode(struct slow *s, const float *mel)
@@ -196,7 +196,7 @@ static inline struct slow_encoder slow_encode(struct slow *s, const float *mel)
     return e;
 }
 
-/* Sum of the token's and the position's row. */
+/* Sum of the token's row and the position's row. */
 static inline double *slow_embed(struct slow *s, const int32_t *tokens, size_t n)
 {
     const size_t d = (size_t)s->d->n_text_state;

@@ -1,7 +1,7 @@
 /* steno tests: PyTorch files byte by byte. SPDX-License-Identifier: MIT
  *
- * A zip archive is put together from entries and an end, each of which can tell lies; a pickle from the instructions that torch.save
- * writes. */
+ * A zip archive is built from entries and an end record, each of which may have false numbers. A pickle is built from the instructions
+ * that torch.save writes. */
 #ifndef STENO_TESTS_TORCH_FILE_H
 #define STENO_TESTS_TORCH_FILE_H
 #include <stdlib.h>
@@ -19,27 +19,27 @@ static inline void put_le(struct buf *b, uint64_t v, unsigned n)
 
 /* ---- zip ----------------------------------------------------------------------------------------------------------------------- */
 
-/* An entry, and what its headers say where that is not the truth. */
+/* An entry, and the false numbers of its headers. */
 struct put_entry {
     const char *name;
     const void *data;
     size_t n;
     uint32_t flags, method;
-    const char *local_name;              /* NULL: name */
-    uint64_t size_lie, local_size_lie;   /* added */
-    int64_t header_lie;                  /* added to the header's place */
-    int zip64;                           /* 1: numbers of the directory in a zip64 field; 2: the field is left out */
+    const char *local_name;              /* NULL: as `name` */
+    uint64_t size_lie, local_size_lie;   /* added to the true size */
+    int64_t header_lie;                  /* added to the header's offset */
+    int zip64;                           /* 1: the directory's numbers are in a zip64 field; 2: that field is missing */
     uint32_t n_comment;                  /* bytes of the comment in the directory */
-    uint64_t unpacked;                   /* what the data unpack to, where they are deflated (method 8); 0: they are stored */
+    uint64_t unpacked;                   /* unpacked size of deflated data (method 8); 0: the data is stored */
     uint32_t crc;
 };
 
 struct put_end {
     int zip64;            /* 1: with zip64 end records */
-    int full;             /* 1: the old record says 0xffff… */
-    uint64_t n_lie, size_lie, offset_lie, end64_lie; /* added */
+    int full;             /* 1: the old end record has 0xffff… */
+    uint64_t n_lie, size_lie, offset_lie, end64_lie; /* added to the true numbers */
     uint32_t disk;
-    const char *comment;  /* NULL: none */
+    const char *comment;  /* may be NULL */
 };
 
 static inline void put_header(struct buf *b, const struct put_entry *t, int local, uint64_t at)
@@ -146,7 +146,7 @@ static inline void put_ints(struct buf *b, const int64_t *v, size_t n)
     buf_str(b, "t");
 }
 
-/* A tensor, as torch.save writes it. */
+/* A tensor in the form of torch.save. */
 struct put_tensor {
     const char *name, *storage, *key; /* storage: "FloatStorage" */
     int64_t n_stored, offset, size[6], stride[6];

@@ -1,6 +1,6 @@
 /* steno tests: a vocabulary for one test. SPDX-License-Identifier: MIT
  *
- * Ids 0..255 are the bytes; strings follow, and one empty entry, which ends text. */
+ * Ids 0..255 are the bytes. Strings follow, and one empty entry, which ends text. */
 #ifndef STENO_TESTS_TOY_VOCAB_H
 #define STENO_TESTS_TOY_VOCAB_H
 #include <stdlib.h>

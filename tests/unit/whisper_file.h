@@ -1,7 +1,7 @@
-/* steno tests: whisper.cpp .bin files made to measure. SPDX-License-Identifier: MIT
+/* steno tests: custom whisper.cpp .bin files. SPDX-License-Identifier: MIT
  *
- * The list of a model's tensors stands here a second time, written from openai/whisper's modules, so that a test does not ask the
- * library what the library should find. */
+ * The list of a model's tensors is written a second time here, from openai/whisper's modules. So the test does not depend on the
+ * library's list. */
 #ifndef STENO_TESTS_WHISPER_FILE_H
 #define STENO_TESTS_WHISPER_FILE_H
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void shape_block(shape_fn *fn, void *user, const char *side, int layer, u
     shape_give(fn, user, block, "mlp_ln.bias", d, 0, 0);
 }
 
-/* Every tensor of a Whisper model of these dimensions, shapes as PyTorch prints them. */
+/* Call fn for every tensor of a Whisper model of these dimensions, with shapes as PyTorch prints them. */
 static void shape_each(shape_fn *fn, void *user, const struct whisper_dims *m)
 {
     const uint64_t d = (uint64_t)m->n_audio_state;
@@ -69,7 +69,7 @@ static void shape_each(shape_fn *fn, void *user, const struct whisper_dims *m)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------------- */
 
-/* Numbers of the types in the header and in a record, and the bytes of a block. */
+/* Type numbers in the header and in a record, and the size of a block. */
 static const struct { int32_t ftype, record; uint32_t block, block_sz; } stored_type[DT_COUNT] = {
     [DT_F32] = { 0, 0, 1, 4 },        [DT_F16] = { 1, 1, 1, 2 },        [DT_BF16] = { -1, 30, 1, 2 },
     [DT_Q4_0] = { 2002, 2, 32, 18 },  [DT_Q4_1] = { 2003, 3, 32, 20 },  [DT_Q5_0] = { 2008, 6, 32, 22 },
@@ -85,7 +85,7 @@ static void put_i32(struct buf *b, int64_t v)
     buf_add(b, (const uint8_t[4]) { (uint8_t)u, (uint8_t)(u >> 8), (uint8_t)(u >> 16), (uint8_t)(u >> 24) }, 4);
 }
 
-/* One record: extents fastest first, then n weights, all 0.5 (scales and minima 0.5, quants 0x11, for block types; K types anything). */
+/* One record: extents fastest first, then n weights, all 0.5 (block types: scales and minima 0.5, quants 0x11; K types: any bits). */
 static void put_tensor(struct buf *b, const char *name, enum dtype t, const uint64_t *dim, int n_dims)
 {
     uint64_t n = 1;

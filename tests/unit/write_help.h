@@ -1,4 +1,4 @@
-/* steno tests: what the tests of writers share. SPDX-License-Identifier: MIT */
+/* steno tests: helpers for tests of writers. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_WRITE_HELP_H
 #define STENO_TESTS_WRITE_HELP_H
 #include <math.h>
@@ -8,12 +8,12 @@
 #include "writers.h"
 #include "write.h"
 
-/* A word from and to milliseconds; -1 is a time that is not known. */
+/* A word with its times in milliseconds; -1: unknown. */
 #define WORD(string, from, to) \
     { .text = string, .start = (from) < 0 ? (double)NAN : (from) / 1000.0, .end = (to) < 0 ? (double)NAN : (to) / 1000.0, \
       .t0_ms = from, .t1_ms = to, .probability = 0.5 }
 
-/* What a writer makes of a transcript; free it. */
+/* The output of a writer for a transcript; freed by the caller. */
 static inline char *written(int format, const struct transcript *t)
 {
     struct sink_memory text = { 0 };
