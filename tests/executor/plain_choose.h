@@ -48,7 +48,7 @@ static inline void plain_choose(const struct plain_op *o, uint32_t out)
     else sample_topk(&l->sampler, &text, &ts, x, o->kern);
 }
 
-/* Reduces each row's logits completely, so a merge of several parts has nothing left to do. */
+/* Computes and reduces all logits of a row at once, so there are no partial results to merge. */
 static inline void plain_best(const struct plain_op *o)
 {
     const struct bind *c = o->bind;

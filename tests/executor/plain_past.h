@@ -41,7 +41,8 @@ static inline void plain_shift(const struct plain_op *o)
     }
 }
 
-/* Row by row: append the new input to the window, store what must be kept, and shift the rest. */
+/* Append the state's held rows to the keys and values of the sequence. Then store each kept row at the end of the state, after the
+ * earlier rows have moved up. */
 static inline void plain_look_back_in(const struct plain_op *o, const struct plain_op *at_slot, struct sequence s)
 {
     const struct run_past past = o->run->past[s.lane][o->op->state];
