@@ -33,7 +33,7 @@ static int read_number(const struct join *j, const char *what, int64_t usual, in
     const struct meta_entry *it = setting(j, what);
     *out = it ? it->i : usual;
     if (!it || it->kind == META_INT) return STENO_OK;
-    return err_set(j->e, STENO_EFORMAT, "%s: quantization of %s: %s is no whole number", it->source, j->module, what);
+    return err_set(j->e, STENO_EFORMAT, "%s: quantization of %s: %s is not a whole number", it->source, j->module, what);
 }
 
 static int read_settings(const struct join *j, enum tensor_form *form, int64_t *len)

@@ -67,7 +67,7 @@ static int take_word(struct npz *z, const char *word)
 static int read_type(struct npz *z)
 {
     char code[MAX_CODE];
-    if (!take_text(z, code, sizeof code)) return bad(z, "its type is no plain one ('<f4')");
+    if (!take_text(z, code, sizeof code)) return bad(z, "its type is not a plain one ('<f4')");
     z->a.type = *code && strchr("<|", *code) ? array_type_npy(code + 1) : NULL;
     if (z->a.type && z->a.type->use != ARRAY_REFUSED) return STENO_OK;
     return err_set(z->e, STENO_EUNSUPPORTED, "%s: %s has the type '%s'; <f4, <f2 and MLX's bf16 (<V2) are read", z->f->name, z->entry->name,
@@ -96,10 +96,10 @@ static int check_order(struct npz *z)
 static int read_shape(struct npz *z)
 {
     enum { DIGITS = 15 };
-    if (!take(z, '(')) return bad(z, "its shape is no tuple");
+    if (!take(z, '(')) return bad(z, "its shape is not a tuple");
     while (!take(z, ')')) {
         const size_t n = strspn(z->p, "0123456789");
-        if (!n || n > DIGITS) return bad(z, "its shape has a member that is no size");
+        if (!n || n > DIGITS) return bad(z, "its shape has a member that is not a size");
         if (z->a.n_dims == ARRAY_DIMS) return bad(z, "its shape has more than 4 members");
         z->a.dim[z->a.n_dims++] = strtoull(z->p, NULL, 10);
         z->p += n;
@@ -111,7 +111,7 @@ static int read_shape(struct npz *z)
 static int read_field(struct npz *z)
 {
     char key[16];
-    if (!take_text(z, key, sizeof key) || !take(z, ':')) return bad(z, "its head is no dictionary of descr, fortran_order and shape");
+    if (!take_text(z, key, sizeof key) || !take(z, ':')) return bad(z, "its head is not a dictionary of descr, fortran_order and shape");
     if (!strcmp(key, "descr") && !z->n_descr++) return read_type(z);
     if (!strcmp(key, "fortran_order") && !z->n_order++) return read_order(z);
     if (!strcmp(key, "shape") && !z->n_shape++) return read_shape(z);
@@ -120,7 +120,7 @@ static int read_field(struct npz *z)
 
 static int read_head(struct npz *z)
 {
-    int rc = take(z, '{') ? STENO_OK : bad(z, "its head is no dictionary");
+    int rc = take(z, '{') ? STENO_OK : bad(z, "its head is not a dictionary");
     while (!rc && !take(z, '}')) {
         rc = read_field(z);
         if (!rc && !take(z, ',') && *z->p != '}') rc = bad(z, "its head does not end");

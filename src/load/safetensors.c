@@ -57,7 +57,8 @@ static int read_list(struct st *st, const struct entry *t, const char *what, uin
     if (json_next(j) != JSON_ARRAY) return json_fail(j, st->e, "tensor %s: %s is not a list", t->name, what);
     enum json_event kind;
     for (*n = 0; (kind = json_next(j)) != JSON_CLOSE; ++*n) {
-        if (kind != JSON_INT || j->i < 0) return json_fail(j, st->e, "tensor %s: %s has a member that is no whole number", t->name, what);
+        if (kind != JSON_INT || j->i < 0)
+            return json_fail(j, st->e, "tensor %s: %s has a member that is not a whole number", t->name, what);
         if (*n == max) return json_fail(j, st->e, "tensor %s: %s has more than %d members", t->name, what, max);
         out[*n] = (uint64_t)j->i;
     }

@@ -42,7 +42,8 @@ static int read_index(struct json_reader *j, struct buf *list, steno_error *e)
         else rc = read_map(j, list, e);
     }
     if (!rc && json_next(j) != JSON_EOF) rc = json_fail(j, e, "text follows the index");
-    if (!rc && !n_maps) rc = json_fail(j, e, "no weight_map: this is no index of a sharded model; name the model's folder or its weights");
+    if (!rc && !n_maps)
+        rc = json_fail(j, e, "no weight_map: this is not the index of a sharded model; name the model's folder or its weights");
     return rc;
 }
 

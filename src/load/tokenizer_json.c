@@ -67,7 +67,7 @@ static int read_merges(struct json_words *v)
     for (int64_t i = 0; (kind = json_next(j)) != JSON_CLOSE; i++) {
         struct tokenizer_text pair[2];
         const int good = kind == JSON_TEXT ? merge_of_text(j, pair) : kind == JSON_ARRAY && merge_of_list(j, pair);
-        if (!good) return json_fail(j, v->e, "merge %" PRId64 " is no pair of texts", i);
+        if (!good) return json_fail(j, v->e, "merge %" PRId64 " is not a pair of texts", i);
         if (pair[0].n > VOCAB_STRING || pair[1].n > VOCAB_STRING) return json_fail(j, v->e, "merge %" PRId64 " is too long", i);
         buf_add(&v->merges, pair, sizeof pair);
     }

@@ -50,7 +50,8 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
     if (sentencepiece_match(head, n)) return vocab_read_sentencepiece(l, f, e);
     if (is_binary(head, n))
         return err_set(e, STENO_EFORMAT,
-                       "%s: this is no vocabulary: want JSON, a SentencePiece model, or lines of base64 and ranks (tiktoken)", f->name);
+                       "%s: this is not a vocabulary: expected JSON, a SentencePiece model, or lines of base64 and ranks (tiktoken)",
+                       f->name);
     return is_json(head, n) ? vocab_read_json(l, extra, f, e) : vocab_read_tiktoken(l, f, e);
 }
 

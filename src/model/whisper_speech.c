@@ -40,7 +40,7 @@ static int bar_list(const steno_model *m, const char *list, int turns, struct ru
         const long id = strtol(p, &end, 10);
         const int is_id = end > p && end <= p + n && !errno && id >= -1 && id < m->n_vocab;
         if (!is_id || end + strspn(end, " \t") != p + n)
-            return err_set(e, STENO_EARG, "suppress_tokens: '%.*s' at place %d is no token id below %d, and not -1 for the non-speech set",
+            return err_set(e, STENO_EARG, "suppress_tokens: '%.*s' at place %d is not a token id below %d, nor -1 for the non-speech set",
                            n < 40 ? (int)n : 40, p, place, (int)m->n_vocab);
         const int32_t *set = (const int32_t *)(const void *)m->non_speech.p;
         for (size_t i = 0; id == -1 && i < m->non_speech.len / sizeof *set; i++) rule_bar(masks, set[i]);

@@ -40,7 +40,7 @@ static int check_matrix(const struct whisper_file *f, const struct tensor *t)
                        t->name, form_name(t->form, t->type), name);
     const uint64_t row = t->dim[1], block = (uint64_t)dtype_block(f->type);
     if (row % block == 0) return STENO_OK;
-    return err_set(f->e, STENO_EARG, "%s: tensor %s has rows of %" PRIu64 ", which are no whole blocks of %s, of %" PRIu64
+    return err_set(f->e, STENO_EARG, "%s: tensor %s has rows of %" PRIu64 ", which are not whole blocks of %s, of %" PRIu64
                    " numbers each; whisper.cpp reads no file of several types%s", f->w->name, t->name, row, name, block,
                    row % QBLOCK ? "" : ": take q8_0, q5_1, q5_0, q4_1 or q4_0");
 }
@@ -67,7 +67,7 @@ static int choose_type(struct whisper_file *f, int is_bin)
     f->type = f->keeps ? stored_type(f) : (enum dtype)f->o->mix->base;
     if (f->keeps) return STENO_OK;
     if (is_bin && !f->o->mix->in_bin)
-        return err_set(f->e, STENO_EARG, "%s: %s is no type of whisper.cpp's files; %s are", f->w->name, name, type_mix_bin_names);
+        return err_set(f->e, STENO_EARG, "%s: %s is not a type of whisper.cpp's files; %s are", f->w->name, name, type_mix_bin_names);
     if (!is_bin && dtype_block(f->type) > 1)
         return err_set(f->e, STENO_EARG, "%s: %s is written to a .bin file alone; f32, f16 and bf16 are written to others", f->w->name,
                        name);

@@ -84,7 +84,7 @@ static int put_ref(struct schema_writer *w, uint32_t at)
 
 static int put_alternatives(struct schema_writer *w, uint32_t list)
 {
-    if (schema_node(w, list)->kind != JSON_ARRAY || !schema_node(w, list)->n) return schema_refuse(w, list, "it is no list of schemas");
+    if (schema_node(w, list)->kind != JSON_ARRAY || !schema_node(w, list)->n) return schema_refuse(w, list, "it is not a list of schemas");
     for (uint32_t i = schema_node(w, list)->child; i; i = schema_node(w, i)->next) {
         schema_put_name(w, i);
         buf_str(w->out, schema_node(w, i)->next ? "| " : "\n");
@@ -95,7 +95,7 @@ static int put_alternatives(struct schema_writer *w, uint32_t list)
 static int put_enum(struct schema_writer *w, uint32_t list)
 {
     int rc = STENO_OK;
-    if (schema_node(w, list)->kind != JSON_ARRAY || !schema_node(w, list)->n) return schema_refuse(w, list, "it is no list of values");
+    if (schema_node(w, list)->kind != JSON_ARRAY || !schema_node(w, list)->n) return schema_refuse(w, list, "it is not a list of values");
     for (uint32_t i = schema_node(w, list)->child; i && !rc; i = schema_node(w, i)->next) {
         rc = schema_put_value(w, i);
         buf_str(w->out, schema_node(w, i)->next ? "| " : "\n");
@@ -108,7 +108,7 @@ static int put_types(struct schema_writer *w, uint32_t at, uint32_t list)
 {
     int rc = schema_node(w, list)->n ? STENO_OK : schema_refuse(w, list, "it has no type");
     for (uint32_t i = schema_node(w, list)->child; i && !rc; i = schema_node(w, i)->next) {
-        if (schema_node(w, i)->kind != JSON_TEXT) return schema_refuse(w, i, "it is no type");
+        if (schema_node(w, i)->kind != JSON_TEXT) return schema_refuse(w, i, "it is not a type");
         buf_fmt(w->out, "s%" PRIu32 "-t%" PRIu32 " %s", at, i, schema_node(w, i)->next ? "| " : "\n");
     }
     for (uint32_t i = schema_node(w, list)->child; i && !rc; i = schema_node(w, i)->next) {
@@ -167,7 +167,7 @@ static int put_schema(struct schema_writer *w, uint32_t at)
         buf_str(w->out, "any\n");
         return STENO_OK;
     }
-    if (v->kind != JSON_OBJECT) return schema_refuse(w, at, v->kind == JSON_BOOL ? "nothing holds to it" : "it is no schema");
+    if (v->kind != JSON_OBJECT) return schema_refuse(w, at, v->kind == JSON_BOOL ? "no value satisfies it" : "it is not a schema");
     int rc = check_keywords(w, at);
     if (!rc) rc = check_alone(w, at, whole, 6);
     for (int i = 0; i < 6 && !rc; i++) {
@@ -184,7 +184,7 @@ static int put_schema(struct schema_writer *w, uint32_t at)
     if (rc) return rc;
     const uint32_t type = schema_find(w, at, "type");
     if (type && schema_node(w, type)->kind == JSON_ARRAY) return put_types(w, at, type);
-    if (type && schema_node(w, type)->kind != JSON_TEXT) return schema_refuse(w, type, "it is no type");
+    if (type && schema_node(w, type)->kind != JSON_TEXT) return schema_refuse(w, type, "it is not a type");
     const char *meant = type ? schema_node(w, type)->s : type_meant(w, at);
     if (meant) return schema_put_type(w, at, type ? type : at, meant);
     buf_str(w->out, "any\n");

@@ -17,7 +17,7 @@ static int read_count(const struct schema_writer *w, uint32_t at, const char *ke
 {
     const uint32_t k = schema_find(w, at, key);
     if (!k) return STENO_OK;
-    if (schema_node(w, k)->kind != JSON_INT || schema_node(w, k)->i < 0) return schema_refuse(w, k, "it is no number of 0 or more");
+    if (schema_node(w, k)->kind != JSON_INT || schema_node(w, k)->i < 0) return schema_refuse(w, k, "it is not a number of 0 or more");
     if (schema_node(w, k)->i > COUNT_MOST) return schema_refuse(w, k, "at most 2000 are served");
     *to = (uint32_t)schema_node(w, k)->i;
     if (has) *has = 1;
@@ -61,9 +61,9 @@ static int is_required(const struct schema_writer *w, uint32_t at, const char *n
 static int check_required(const struct schema_writer *w, uint32_t at, uint32_t properties)
 {
     const uint32_t list = schema_find(w, at, "required");
-    if (list && schema_node(w, list)->kind != JSON_ARRAY) return schema_refuse(w, list, "it is no list");
+    if (list && schema_node(w, list)->kind != JSON_ARRAY) return schema_refuse(w, list, "it is not a list");
     for (uint32_t i = list ? schema_node(w, list)->child : 0; i; i = schema_node(w, i)->next) {
-        if (schema_node(w, i)->kind != JSON_TEXT) return schema_refuse(w, i, "it is no name");
+        if (schema_node(w, i)->kind != JSON_TEXT) return schema_refuse(w, i, "it is not a name");
         if (!properties || !schema_find(w, properties, schema_node(w, i)->s))
             return schema_refuse(w, i, "a property that is required is not among properties");
     }
@@ -105,8 +105,9 @@ static int put_object(struct schema_writer *w, uint32_t at)
     const int is_closed = more && schema_node(w, more)->kind == JSON_BOOL && !schema_node(w, more)->i;
     const int has_schema = more && schema_node(w, more)->kind == JSON_OBJECT;
     struct count c;
-    if (properties && schema_node(w, properties)->kind != JSON_OBJECT) return schema_refuse(w, properties, "it is no object of schemas");
-    if (more && !has_schema && schema_node(w, more)->kind != JSON_BOOL) return schema_refuse(w, more, "it is no schema");
+    if (properties && schema_node(w, properties)->kind != JSON_OBJECT)
+        return schema_refuse(w, properties, "it is not an object of schemas");
+    if (more && !has_schema && schema_node(w, more)->kind != JSON_BOOL) return schema_refuse(w, more, "it is not a schema");
     int rc = check_required(w, at, properties);
     if (!rc) rc = read_counts(w, at, "minProperties", "maxProperties", &c);
     if (rc) return rc;
@@ -158,7 +159,7 @@ static int put_array(struct schema_writer *w, uint32_t at)
     int rc = read_counts(w, at, "minItems", "maxItems", &c);
     if (rc) return rc;
     if (unique && schema_node(w, unique)->i) return schema_refuse(w, unique, "that items differ is not served");
-    if (prefix && schema_node(w, prefix)->kind != JSON_ARRAY) return schema_refuse(w, prefix, "it is no list of schemas");
+    if (prefix && schema_node(w, prefix)->kind != JSON_ARRAY) return schema_refuse(w, prefix, "it is not a list of schemas");
     if (prefix) return put_tuple(w, at, prefix, items, &c);
     if (items && schema_node(w, items)->kind == JSON_ARRAY) return put_tuple(w, at, items, items, &c); /* the form of drafts before 2020 */
     char element[40];

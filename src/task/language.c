@@ -66,7 +66,7 @@ static int shares_of(steno_session *s, const float *x, int best, double *sum)
     *sum = 0;
     for (int i = 0; i < s->model->tokens.n_languages; i++) *sum += exp((double)x[i] - x[best]);
     if (*sum >= 1) return STENO_OK; /* otherwise x has a NaN or an infinity */
-    return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are no numbers: its weights are damaged");
+    return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are not numbers: its weights are damaged");
 }
 
 /* softmax over the language tokens after start-of-transcript, for the window that begins at `from` (openai-whisper, decoding.py,

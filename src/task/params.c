@@ -138,7 +138,7 @@ static int check_list(const struct judge *j, const struct param *r)
     if (r->count_at != offsetof(steno_transcribe_params, n_clip_timestamps)) return check_ids(j, r->name, items, n);
     const double *t = items;
     for (int32_t i = 0; i < n; i++) {
-        if (!(t[i] >= 0 && t[i] <= 1e9)) return param_refuse(j, "{%s}: %g at place %d is no time in seconds", r->name, t[i], (int)i);
+        if (!(t[i] >= 0 && t[i] <= 1e9)) return param_refuse(j, "{%s}: %g at place %d is not a time in seconds", r->name, t[i], (int)i);
         if (i % 2 && t[i] <= t[i - 1])
             return param_refuse(j, "{%s}: the clip from %g s to %g s has no length", r->name, t[i - 1], t[i]);
     }

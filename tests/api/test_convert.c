@@ -181,9 +181,9 @@ static void test_forms_that_a_model_has_not_are_refused(void **state)
         { "onnx", NULL, STENO_EUNSUPPORTED, "a whisper model is not written as onnx, but as bin, pt, hf" },
         { "hf", NULL, STENO_EARG, "form hf is a folder, and needs the function `file`" },
         { "pt", "q8_0", STENO_EARG, "q8_0 is written to a .bin file alone" },
-        { "bin", "bf16", STENO_EARG, "bf16 is no type of whisper.cpp's files; f32, f16, " },
-        { "bin", "q4_k_m", STENO_EARG, "q4_k_m is no type of whisper.cpp's files" },
-        { "bin", "q4_k", STENO_EARG, "has rows of 128, which are no whole blocks of q4_k" },
+        { "bin", "bf16", STENO_EARG, "bf16 is not a type of whisper.cpp's files; f32, f16, " },
+        { "bin", "q4_k_m", STENO_EARG, "q4_k_m is not a type of whisper.cpp's files" },
+        { "bin", "q4_k", STENO_EARG, "has rows of 128, which are not whole blocks of q4_k" },
     };
     struct buf b = { 0 };
     steno_error e = { 0 };

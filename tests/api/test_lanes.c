@@ -311,7 +311,7 @@ static void test_calls_and_requests_go_on_with_each_other(void **state)
     }
     assert_true(steno_generate(a[2].s, a[2].ids, a[2].n, &a[2].p) > 0); /* takes a lane of the others */
     assert_int_equal(steno_generate_continue(a[0].s, a[0].ids, 2, NULL), STENO_EARG);
-    assert_non_null(strstr(steno_last_error(a[0].s), "there is no text to go on with"));
+    assert_non_null(strstr(steno_last_error(a[0].s), "there is no text to continue"));
     assert_true(steno_generate_continue(a[1].s, a[1].ids, 2, &a[1].p) > 0);
     assert_int_equal(steno_prefill(a[0].s, a[0].ids, 50), STENO_OK);
     assert_non_null(steno_logits(a[0].s, NULL));

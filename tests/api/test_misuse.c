@@ -125,7 +125,7 @@ static const struct bad bad_params[] = {
     { "itn", .i = 1 }, { "ban_unknown_emotion", .i = 1 }, { "tags", .i = 1 }, { "tags", .i = 3 },
     { "language", .t = "klingon", .says = "klingon" }, { "language", .t = "" },
     { "suppress_tokens", .t = "1,x" }, { "suppress_tokens", .t = "999999" }, { "suppress_tokens", .t = "-2" },
-    { "suppress_tokens", .t = "1, ,2", .says = "suppress_tokens: ' ' at place 2 is no token id" },
+    { "suppress_tokens", .t = "1, ,2", .says = "suppress_tokens: ' ' at place 2 is not a token id" },
     { "suppress_tokens", .t = "1,", .says = "suppress_tokens: '' at place 2" },
     { "suppress_tokens", .t = "1 2", .says = "suppress_tokens: '1 2' at place 1" },
     { "sample_len", .i = -1 }, { "sample_len", .i = 449 }, { "sample_len", .i = INT32_MIN },

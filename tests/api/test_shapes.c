@@ -148,7 +148,7 @@ static void test_recognisers_of_clips_are_as_large_as_the_published_ones(void **
     static const struct { const char *name; double millions; int32_t layers, text_layers, n_vocab; } c[] = {
         { "sensevoice", 234, 70, 0, 25055 }, { "paraformer", 216, 50, 17, 8404 },
     };
-    static const char *const type[] = { "f16", "q8_0", "q4_k" }; /* rows of 560 are no whole blocks */
+    static const char *const type[] = { "f16", "q8_0", "q4_k" }; /* rows of 560 are not whole blocks */
     for (int i = 0; i < 6; i++) {
         steno_model *m = shape_open(c[i / 3].name, type[i % 3], STENO_COMPUTE_AUTO);
         steno_model_info info = { .size = sizeof info };

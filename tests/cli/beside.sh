@@ -30,7 +30,7 @@ damaged "one with a length past its end" "$SPM: piece 0 at byte 0 is damaged" \
     "printf '\\177' | dd of=$SPM bs=1 seek=1 conv=notrunc 2>/dev/null"
 damaged "one with a piece too many" "the vocabulary has 481 entries, the head 480" "printf '\\12\\3\\12\\1a' >>$SPM"
 damaged "a text instead" "$SPM: line 1: " "echo hello world >$SPM"
-damaged "noise instead" "$SPM: this is no vocabulary" "printf '\\1\\2\\3\\4' >$SPM"
+damaged "noise instead" "$SPM: this is not a vocabulary" "printf '\\1\\2\\3\\4' >$SPM"
 damaged "a web page instead" "$SPM: this is a web page" "echo '<!doctype html><html>' >$SPM"
 damaged "a file far too large" "want at most 67108864 for a vocabulary" "truncate -s 100M $SPM"
 damaged "a folder instead" "$SPM" "rm $SPM; mkdir $SPM"

@@ -151,7 +151,7 @@ END
         found_in "in Hugging Face's cache" "$hf/snapshots/1234/vocab.json" "$WHISPER/hf/vocab.json"
         mkdir -p "$HOME/.cache/whisper/multilingual.tiktoken" # a folder is none, and neither is a damaged file
         echo "x y" >"$HOME/.cache/whisper/gpt2.tiktoken"
-        expect 3 "what is no vocabulary is passed over" -m alone.pt "$DIGITS"
+        expect 3 "what is not a vocabulary is passed over" -m alone.pt "$DIGITS"
         err_has "none on this machine fits"
         err_lines 1
         rm -r "$HOME/.cache" "$HOME/.local"

@@ -145,13 +145,13 @@ fi
 # ---- mistakes
 for type in q2_k q3_k q4_k q5_k q6_k; do
     expect 2 "$type of narrow rows" quantize "$MODEL" a.bin $type
-    err_has "tensor encoder.blocks.0.attn.query.weight has rows of 128, which are no whole blocks of $type, of 256 numbers each"
+    err_has "tensor encoder.blocks.0.attn.query.weight has rows of 128, which are not whole blocks of $type, of 256 numbers each"
     err_has "take q8_0, q5_1, q5_0, q4_1 or q4_0"
 done
 expect 2 "a type of GGUF files" quantize "$MODEL" a.bin q4_k_m
-err_has "q4_k_m is no type of whisper.cpp's files; f32, f16, q8_0"
+err_has "q4_k_m is not a type of whisper.cpp's files; f32, f16, q8_0"
 expect 2 "a type that it does not read" quantize "$MODEL" a.bin bf16
-err_has "bf16 is no type of whisper.cpp's files"
+err_has "bf16 is not a type of whisper.cpp's files"
 expect 2 "a type that is none" quantize "$MODEL" a.bin q9
 err_has "for Whisper models also q6_k, q5_k, q4_k, q3_k and q2_k"
 expect 2 "blocks to others" quantize q8_0.bin a.bin q4_0

@@ -101,7 +101,7 @@ static void test_settings_that_do_not_fit_are_refused_by_name(void **state)
     static const struct { const char *settings; int rc; const char *says; } bad[] = {
         { "{\"quantization\": {\"bits\": 7}}", STENO_EFORMAT, "quantization of m: bits is 7, want 2, 3, 4, 5, 6 or 8" },
         { "{\"quantization\": {\"bits\": 0}}", STENO_EFORMAT, "bits is 0" },
-        { "{\"quantization\": {\"bits\": \"4\"}}", STENO_EFORMAT, "bits is no whole number" },
+        { "{\"quantization\": {\"bits\": \"4\"}}", STENO_EFORMAT, "bits is not a whole number" },
         { "{\"quantization\": {\"bits\": 4, \"group_size\": 16}}", STENO_EFORMAT, "group_size is 16, want 32, 64 or 128" },
         { "{\"quantization\": {\"bits\": 4, \"group_size\": -64}}", STENO_EFORMAT, "group_size is -64" },
         { "{\"quantization\": {\"bits\": 4, \"group_size\": 32}}", STENO_EFORMAT,

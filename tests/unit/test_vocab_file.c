@@ -268,7 +268,7 @@ static void test_damaged_sentencepiece_models_are_refused_by_cause(void **state)
         { longer, sizeof longer - 1, "piece 1 at byte 5 is damaged" },
         { group, sizeof group - 1, "field at byte 5 of the SentencePiece model is damaged" },
         { wide, sizeof wide - 1, "field at byte 5 of the SentencePiece model is damaged" },
-        { binary, sizeof binary - 1, "this is no vocabulary: want JSON, a SentencePiece model, or lines of base64" },
+        { binary, sizeof binary - 1, "this is not a vocabulary: expected JSON, a SentencePiece model, or lines of base64" },
     };
     const struct folder d = folder_new();
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {

@@ -148,7 +148,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
     a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob.p;
     a->margin = l->sampler.margin;
     if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
-        return err_set(&s->error, STENO_EFORMAT, "the model's logits are no numbers: its weights are damaged");
+        return err_set(&s->error, STENO_EFORMAT, "the model's logits are not numbers: its weights are damaged");
     a->entropy = token_entropy(w->ids, a->n_tokens);
     text_of(w, w->ids, a->n_tokens, w->request->p.tinydiarize ? s->model->tokens.n_text : s->model->tokens.timestamp_begin);
     const char *text = w->text.p ? w->text.p : "";

@@ -75,7 +75,7 @@ static int measure(steno_session *s, struct audio_lm_attempt *a, const struct sa
     const int rc = audio_lm_text_of(s, p, &text, &n);
     if (rc) return rc;
     if (p->dead || isnan(p->sum_logprob))
-        return err_set(&s->error, STENO_EFORMAT, "the model's logits are no numbers: its weights are damaged");
+        return err_set(&s->error, STENO_EFORMAT, "the model's logits are not numbers: its weights are damaged");
     a->n = p->n;
     a->completed = p->ended;
     a->sum_logprob = p->sum_logprob;

@@ -76,7 +76,7 @@ static int lane_take(steno_session *s, const int32_t *ids, int n, int again)
     const int rc = again ? STENO_OK : generation_check(s, ids, n);
     if (rc) return rc;
     if (again && !lm_lane_is_own(s))
-        return err_set(&s->error, STENO_EARG, "there is no text to go on with: another session of the batch has read one since");
+        return err_set(&s->error, STENO_EARG, "there is no text to continue: another session of the batch has read one since");
     if (again) lm_lane_enter(s);
     else lm_lane_begin(s);
     if (!again) (void)lm_lane_share(s, ids, n); /* no other request is running */
