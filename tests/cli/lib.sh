@@ -1,7 +1,7 @@
-# steno: what the tests of the program share. SPDX-License-Identifier: MIT
+# steno: common functions of the program's tests. SPDX-License-Identifier: MIT
 #
-# A test runs the program as people do and looks at exit code, standard output, standard error and files. It needs STENO, the program;
-# everything else is found from here. Nothing of the user's own set-up is seen: HOME is empty and no model is named by the environment.
+# A test runs the program as a user does and checks exit code, standard output, standard error and files. STENO must name the program;
+# all other paths follow from this file. The user's configuration is not visible: HOME is empty, and the environment names no model.
 set -u
 : "${STENO:?the program to test}"
 STENO=$(realpath "$STENO")
@@ -16,11 +16,11 @@ cd "$T/work" || exit 1
 export HOME=$T/home
 unset STENO_MODEL XDG_CACHE_HOME HF_HOME HF_HUB_CACHE
 [ -r "$MODEL" ] || { echo "skipped: no model at $MODEL"; exit 77; }
-# Whether the build reads more than WAV; says so where not.
+# Does the build read formats other than WAV? If not, prints that $1 is not tested.
 have_ffmpeg() { [ "${STENO_FFMPEG-1}" = 1 ] || { echo "(not tried: $1; this build has no FFmpeg)"; return 1; }; }
-# Whether a sanitizer is at work, for tests that take long under one.
+# Is this a sanitizer build? For tests that are slow under a sanitizer.
 sanitized() { [ "${STENO_SANITIZED-0}" = 1 ]; }
-# Whether products of options are tried in full, as script/test --long does.
+# Are all combinations of options tested, as with script/test --long?
 in_full() { [ "${STENO_LONG-0}" = 1 ]; }
 
 failures=0
@@ -42,19 +42,19 @@ expect() {
     [ $code -eq "$want" ] || bad "$claim" "exit code $code, not $want (steno $*)"
 }
 
-# Everything has an empty text in it, and a pattern of several lines is found where one of them is: neither claims anything.
+# Every text contains the empty text, and grep finds a pattern of several lines if one line matches. Both prove nothing, so they are refused.
 needle() { [ -n "$1" ] && [ "$1" = "${1%$'\n'*}" ] || bad "what is looked for is one line" "\"$1\""; }
 err_has() { needle "$1"; grep -qF -- "$1" "$T/err" || bad "standard error says \"$1\"" "it does not"; }
 err_lacks() { needle "$1"; [ -e "$T/err" ] && ! grep -qF -- "$1" "$T/err" || bad "standard error does not say \"$1\"" "it does"; }
 out_has() { needle "$1"; grep -qF -- "$1" "$T/out" || bad "standard output has \"$1\"" "$(head -c 200 "$T/out")"; }
 out_empty() { [ -e "$T/out" ] && [ ! -s "$T/out" ] || bad "standard output is empty" "$(head -c 200 "$T/out")"; }
 err_lines() { [ "$(wc -l <"$T/err")" -eq "$1" ] || bad "standard error has $1 lines" "$(wc -l <"$T/err")"; }
-# Two files are equal, and there is something in them.
+# Two files are equal and not empty.
 same() {
     [ -s "$2" ] || bad "$2 has something in it" "$(ls -l "$2" 2>&1)"
     cmp -s "$1" "$2" || bad "$1 equals $2" "$(cmp "$1" "$2" 2>&1)"
 }
-# is CLAIM VALUE WANTED: equal texts. Nothing is wanted of `none` alone: two commands that both say nothing agree on nothing.
+# is CLAIM VALUE EXPECTED: the texts are equal. EXPECTED must not be empty, because two commands without output prove nothing; see `none`.
 is() {
     [ -n "$3" ] || bad "$1" "nothing is compared with (none CLAIM VALUE says that there is nothing)"
     [ "$2" = "$3" ] || bad "$1" "\"$2\", not \"$3\""
@@ -89,7 +89,7 @@ silence() { # silence SECONDS > WAV
     rm "$T/zeros"
 }
 
-long_speech() { # long_speech TIMES > WAV: the digits over and over
+long_speech() { # long_speech TIMES > WAV: the digits, repeated TIMES times
     tail -c +45 "$DIGITS" >"$T/once"
     local i
     for ((i = 0; i < $1; i++)); do cat "$T/once"; done >"$T/many"
@@ -97,7 +97,7 @@ long_speech() { # long_speech TIMES > WAV: the digits over and over
     rm "$T/once" "$T/many"
 }
 
-stereo() { # stereo SAMPLES > WAV: of the phrases what comes before is on the left, the rest on the right
+stereo() { # stereo SAMPLES > WAV: the phrases, before SAMPLES on the left channel, after SAMPLES on the right
     local n
     n=$(($(tail -c +45 "$DIGITS" | wc -c) * 2))
     printf RIFF; le 4 $((n + 36)); printf 'WAVEfmt '
