@@ -115,7 +115,7 @@ defaults() {
         code=$?
         n=$((n + 1))
         if [ $code -eq 2 ]; then
-            grep -qE 'needs|is for (models|language models|the output)' "$T/err" ||
+            grep -qE 'needs|is for ((audio )?language models|models|the output)' "$T/err" ||
                 bad "steno $verb $option $value is taken" "$(cat "$T/err")"
         else
             cmp -s plain given || bad "the default of $option is $value" "steno $verb prints something else"

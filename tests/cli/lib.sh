@@ -42,7 +42,8 @@ expect() {
     [ $code -eq "$want" ] || bad "$claim" "exit code $code, not $want (steno $*)"
 }
 
-# Every text contains the empty text, and grep finds a pattern of several lines if one line matches. Both prove nothing, so they are refused.
+# Every text contains the empty text, and grep finds a pattern of several lines if one line matches. Both prove nothing, so they are
+# refused.
 needle() { [ -n "$1" ] && [ "$1" = "${1%$'\n'*}" ] || bad "what is looked for is one line" "\"$1\""; }
 err_has() { needle "$1"; grep -qF -- "$1" "$T/err" || bad "standard error says \"$1\"" "it does not"; }
 err_lacks() { needle "$1"; [ -e "$T/err" ] && ! grep -qF -- "$1" "$T/err" || bad "standard error does not say \"$1\"" "it does"; }
