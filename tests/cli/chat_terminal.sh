@@ -45,7 +45,7 @@ if has_editor; then
     open_terminal chat -m "$LM" -t 1 -n 4
     shows '> '
     printf '/h\303\251llo 今天x\177\n' >&8 # a line of wide characters, and the last one taken back
-    shows '/héllo 今天 is none of'
+    shows '/héllo 今天: unknown command'
     printf '\033[A' >&8 # the line before
     shows '/héllo 今天' 3
     printf '\001\013/exit\n' >&8 # to its beginning, cut, others

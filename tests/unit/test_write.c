@@ -258,7 +258,8 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
              "{\"type\": \"transcript\", \"schema_version\": 2, "
              "\"input\": \"a\\n.wav\", \"sha256\": \"00ff\", \"model\": \"m.bin\", "
              "\"engine_version\": \"%s\", \"duration\": 1.0, \"seconds\": 0.08, \"speed\": 12.5, "
-             "\"status\": \"ok\", \"error\": null, \"language\": \"fr\", \"text\": \"\\u00e9\", \"segments\": [{\"id\": 0, "
+             "\"status\": \"ok\", \"error\": null, \"language\": \"fr\", \"language_probability\": null, "
+             "\"text\": \"\\u00e9\", \"segments\": [{\"id\": 0, "
              "\"seek\": 0, \"start\": 0.0, \"end\": 1.0, \"text\": \" \\u00e9\", \"tokens\": [], \"temperature\": 0.0, "
              "\"avg_logprob\": null, \"compression_ratio\": 0.0, "
              "\"no_speech_prob\": 0.0}], \"notes\": [], \"flags\": []}\n", steno_version());
@@ -270,7 +271,7 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
              "\"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
              "\"%s\", \"duration\": null, \"seconds\": null, \"speed\": null, "
              "\"status\": \"error\", \"error\": \"b.wav: no sound in it\", \"language\": "
-             "null, \"text\": null, \"segments\": null, \"notes\": null, \"flags\": null}\n", steno_version());
+             "null, \"language_probability\": null, \"text\": null, \"segments\": null, \"notes\": null, \"flags\": null}\n", steno_version());
     check_text(&t, JSONL, want);
 }
 
