@@ -136,7 +136,7 @@ static void test_logits_that_are_no_numbers_are_told(void **state)
             p.language = "zh";
             p.beam_size = beams;
             const int rc = steno_transcribe(s, audio.pcm, audio.n, &p);
-            if (rc != STENO_EFORMAT || !strstr(steno_last_error(s), "no numbers"))
+            if (rc != STENO_EFORMAT || !strstr(steno_last_error(s), "not numbers"))
                 fail_msg("compute %d, %d beams: status %d, text '%s', reason '%s'", compute, beams, rc, steno_text(s), steno_last_error(s));
         }
         steno_session_close(s);

@@ -198,7 +198,7 @@ static void test_arrays_that_lie_are_refused_with_place_and_cause(void **state)
         { "{'other': 1}", 4, STENO_EFORMAT, "or one that is not descr" },
         { "{'descr': '<f4' 'shape': ()}", 4, STENO_EFORMAT, "its head does not end" },
         { "{'shape': (1 2)}", 4, STENO_EFORMAT, "its shape does not end" },
-        { "{", 4, STENO_EFORMAT, "no dictionary of descr" },
+        { "{", 4, STENO_EFORMAT, "not a dictionary of descr" },
         { "nonsense", 4, STENO_EFORMAT, "its head is not a dictionary" },
         { HEAD("<f4", "False", "(1,)") " x", 4, STENO_EFORMAT, "something follows" },
         { HEAD("<i4", "False", "(1,)"), 4, STENO_EFORMAT, "no array of floating-point numbers" },
