@@ -136,7 +136,7 @@ static void test_files_that_are_wrong_are_refused_in_words(void **state)
         { MODEL("{\"a b\":0}", "[]"), "alphabet" },
         { MODEL("{}", "[]"), "without strings" },
         { CUT_BY("{\"type\":\"ByteLevel\",\"use_regex\":false}"), "pattern" },
-        { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":false},{\"type\":\"ByteLevel\"}"), "text is split by 'Digits, several together'" },
+        { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":false},{\"type\":\"ByteLevel\"}"), "split by 'Digits, several together'" },
         { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\",\"use_regex\":false}"), "pattern" },
         { CUT_BY("{\"type\":\"Punctuation\"},{\"type\":\"ByteLevel\"}"), "text is split by 'Punctuation'" },
         { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},{\"type\":\"Digits\",\"individual_digits\":true},"

@@ -271,7 +271,8 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
              "\"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
              "\"%s\", \"duration\": null, \"seconds\": null, \"speed\": null, "
              "\"status\": \"error\", \"error\": \"b.wav: no sound in it\", \"language\": "
-             "null, \"language_probability\": null, \"text\": null, \"segments\": null, \"notes\": null, \"flags\": null}\n", steno_version());
+             "null, \"language_probability\": null, \"text\": null, "
+             "\"segments\": null, \"notes\": null, \"flags\": null}\n", steno_version());
     check_text(&t, JSONL, want);
 }
 
