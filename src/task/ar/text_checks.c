@@ -52,17 +52,17 @@ static float loudest(const float *x, size_t n)
 }
 
 /* Change of loud spectra over 60 ms, in frames: loud ones, those that stay the same, and those that move in the half second with the most
- * motion. */
+ * motion. It ends as soon as `limit` frames of a half second move, which speech reaches early. */
 struct motion { int32_t loud, stand, most; };
 
-static struct motion spectra_motion(const float *mel, int32_t frames, int n_mels)
+static struct motion spectra_motion(const float *mel, int32_t frames, int n_mels, int32_t limit)
 {
     const size_t row = (size_t)n_mels;
     struct motion m = { 0 };
     int32_t moving = 0;
     uint8_t moves[PHRASE_FRAMES] = { 0 };
     const float least = loudest(mel, (size_t)frames * row) - (float)(LOUD_DB / DB);
-    for (int32_t t = 0; t + MOVE_FRAMES < frames; t++) {
+    for (int32_t t = 0; t + MOVE_FRAMES < frames && m.most < limit; t++) {
         const float *a = mel + (size_t)t * row, *b = a + MOVE_FRAMES * row;
         const float peak = fmaxf(loudest(a, row), loudest(b, row));
         const int is_loud = peak > least;
@@ -85,7 +85,7 @@ static struct motion spectra_motion(const float *mel, int32_t frames, int n_mels
 int spectra_stand(const float *mel, int32_t frames, int n_mels)
 {
     if (frames < PHRASE_FRAMES + MOVE_FRAMES) return 0;
-    const struct motion m = spectra_motion(mel, frames, n_mels);
+    const struct motion m = spectra_motion(mel, frames, n_mels, SPEECH_FRAMES);
     return m.most < SPEECH_FRAMES && 2 * m.stand > m.loud;
 }
 
@@ -150,9 +150,10 @@ int sound_strikes(const float *mel, int32_t frames, int n_mels)
     const float least = loud_from(mel, frames, row, &range);
     if (range < GROUND_DB) return 0;
     const struct strokes s = strokes_count(mel, frames, row, least);
-    if (s.n < FEW_STROKES || s.held_long) return 0;
-    const int32_t most = spectra_motion(mel, frames, n_mels).most;
-    return most < (s.n < STROKES ? STILL_FRAMES : s.held ? SPEECH_FRAMES : STOPS_FRAMES) && (s.n >= STROKES || !s.held);
+    const int few = s.n < STROKES;
+    if (s.n < FEW_STROKES || s.held_long || (few && s.held)) return 0;
+    const int32_t limit = few ? STILL_FRAMES : s.held ? SPEECH_FRAMES : STOPS_FRAMES;
+    return spectra_motion(mel, frames, n_mels, limit).most < limit;
 }
 
 /* Birds, whistles and beeps have no energy below 1 kHz, a third of the bands. A voice has some there in 24 of 25 loud frames, even a
@@ -165,12 +166,13 @@ int sound_whistles(const float *mel, int32_t frames, int n_mels)
     double range;
     if (frames < PHRASE_FRAMES + MOVE_FRAMES) return 0;
     const float least = loud_from(mel, frames, row, &range);
+    if (range < GROUND_DB) return 0;
     for (int32_t t = 0; t < frames; t++) {
         const float *x = mel + (size_t)t * row, peak = loudest(x, row);
         loud += peak > least;
         high += peak > least && peak - loudest(x, row / 3) > (float)(LOW_DB / DB);
     }
-    return range >= GROUND_DB && high > SHARE * loud;
+    return high > SHARE * loud;
 }
 
 /* ---- the level ---- */
