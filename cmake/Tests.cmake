@@ -387,7 +387,8 @@ set(costs
     golden.narrow_funasr 16 hub.links 16 attack.endless 15 cli.families 15 cli.vad_segments 15 hub.url 15 api.guards 14 api.languages 14
     api.resident_lanes 14 api.sentences 14 cli.verify 14 unit.executor 14 cli.convert_memory 13 api.tasks 12 cli.compat_segments 12
     cli.foreign 12 cli.verbs 12 golden.lm_plans 12 api.fallback 11 api.kquants 11 api.options 11 cli.batch 11 cli.inputs 11 cli.kill 11
-    cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.timings 10)
+    cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.strokes 18 cli.record 11
+    api.timings 10)
 while(costs)
     list(POP_FRONT costs test seconds)
     if(TEST ${test})

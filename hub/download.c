@@ -46,8 +46,8 @@ static int start_over(struct work *w)
 static int too_many_bytes(struct work *w)
 {
     w->failed = 1;
-    return hub_fail(&w->e, HUB_EDAMAGED, "%s: the server sent more than the %lld bytes that it "
-                                         "promised", w->d->what, (long long)w->d->size);
+    return hub_fail(&w->e, HUB_EDAMAGED, "%s: the server sent more than the %lld bytes that it promised", w->d->what,
+                    (long long)w->d->size);
 }
 
 /* Does the body begin where the partial file ends? If not, starts over. */
@@ -67,9 +67,8 @@ static int on_begin(void *user, const struct http_answer *a)
     }
     if (f->length >= 0 && f->length != w->d->size) {
         w->failed = 1;
-        hub_fail(&w->e, HUB_EDAMAGED, "%s: the server has %lld bytes of it, not the %lld that were "
-                                      "promised", w->d->what, (long long)f->length,
-                 (long long)w->d->size);
+        hub_fail(&w->e, HUB_EDAMAGED, "%s: the server has %lld bytes of it, not the %lld that were promised", w->d->what,
+                 (long long)f->length, (long long)w->d->size);
         return 1;
     }
     return w->at ? start_over(w) : 0;

@@ -108,7 +108,9 @@ static void test_features_of_several_seconds_are_computed_at_once(void **state)
     (void)state;
     static const struct { int threads; int64_t piece, want; } how[] = { { 1, 0, RATE }, { 1, 370, RATE }, { 2, 0, 5 * RATE },
                                                                     { 2, 370, 5 * RATE } };
-    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+    enum { HOWS = sizeof how / sizeof *how, TRIES = 10 }; /* a read that takes long ends the piece, as on a loaded machine */
+    for (size_t k = 0; k < HOWS || (k < TRIES * HOWS && most_ahead < 5 * RATE); k++) {
+        const size_t i = k % HOWS;
         struct ahead a = { .tap = all_of(), .before = -1 };
         steno_transcribe_params p = params_of(vad);
         steno_vad_params own;
@@ -130,7 +132,7 @@ static void test_features_of_several_seconds_are_computed_at_once(void **state)
         session_gone(s, none);
         steno_team_close(team);
     }
-    assert_int_equal(most_ahead, 5 * RATE); /* a read that takes long ends the piece: not each time */
+    assert_int_equal(most_ahead, 5 * RATE);
 }
 
 static void test_segments_are_the_same_in_a_run_or_alone_at_every_level(void **state)

@@ -12,7 +12,7 @@ err_has "--raw"
 expect 3 "nor with a system's text" generate -m unknown.gguf -n 2 --system "Be brief" hi
 printf 'hi\nyou\n' >lines
 expect 3 "nor many prompts" generate -m unknown.gguf -n 2 --prompts lines
-is "which is told once" "$(wc -l <"$T/err")" 1
+is "which is printed once" "$(wc -l <"$T/err")" 1
 IN=lines expect 3 "nor a talk" chat -m unknown.gguf -n 2
 expect 0 "as it is" generate -m unknown.gguf -n 2 --raw hi
 expect 0 "by a form that is given" generate -m unknown.gguf -n 2 --prompt-template 'U: {prompt}\nA:' hi

@@ -159,10 +159,10 @@ for p in 0 -1 1025 99999999999; do
 done
 cp "$DIGITS" in.wav
 # shellcheck disable=SC2086
-expect 0 "the cuts are told" $W -m m.bin -l zh -bs 1 -nf -ot 1000 -p 3 in.wav
+expect 0 "the cuts are printed" $W -m m.bin -l zh -bs 1 -nf -ot 1000 -p 3 in.wav
 err_has "in.wav: -p cut the sound into 3 parts at 00:00:03.070, 00:00:05.140; words near the cuts may be wrong or missing"
 # shellcheck disable=SC2086
-expect 0 "and not where nothing is to be told" $W -m m.bin -l zh -bs 1 -nf -np -p 3 in.wav
+expect 0 "and not with -np" $W -m m.bin -l zh -bs 1 -nf -np -p 3 in.wav
 err_lines 0
 # shellcheck disable=SC2086
 expect 0 "nor where nothing is cut" $W -m m.bin -l zh -bs 1 -nf -p 1 in.wav

@@ -30,7 +30,7 @@ for f in json verbose_json jsonl; do
 done
 t 0 "every line of jsonl has the key" -f jsonl "$DIGITS"
 out_has '"flags": []}'
-t 0 "each channel apart is told once" --channels split cut.wav
+t 0 "each channel apart is printed once" --channels split cut.wav
 err_lines 1
 expect 0 "align tells it" align -q -m "$MODEL" -l zh cut.wav "六零七八"
 err_has "is cut short"

@@ -26,7 +26,7 @@ cp a.wav b.wav
 leave 2
 run 0 "two results and two pages" a.wav
 [ -s disk/o/a.json ] && [ -s disk/o/a.txt ] || bad "both are there" "$(ls -A disk/o)"
-is "that nothing is kept is told once" "$(grep -c "Results are still written" "$T/err")" 1
+is "that nothing is kept is printed once" "$(grep -c "Results are still written" "$T/err")" 1
 leave 1
 run 6 "two results and one page" a.wav
 is "the other format is written" "$(ls disk/o)" a.txt
@@ -34,6 +34,6 @@ err_has "disk/o/a.json: cannot write: No space left on device"
 leave 4
 run 0 "four results and four pages: what says that the first input is finished goes" a.wav b.wav
 is "all are there" "$(ls disk/o | tr '\n' ' ')" "a.json a.txt b.json b.txt "
-is "it is told once" "$(grep -c "Results are still written" "$T/err")" 1
+is "it is printed once" "$(grep -c "Results are still written" "$T/err")" 1
 umount disk
 finish

@@ -93,7 +93,7 @@ in_place() {
     rm -f out/long.json # which says itself that it is finished
     expect 0 "$claim" "${R[@]}" "$@" long.wav
     err_has "$said"
-    is "it is told once" "$(grep -c "Results are still written" "$T/err")" 1
+    is "it is printed once" "$(grep -c "Results are still written" "$T/err")" 1
     same out/long.json want/long.json
     rm out/long.json
     expect 0 "$claim, quiet" -q "${R[@]}" "$@" long.wav

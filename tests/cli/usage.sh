@@ -74,7 +74,7 @@ usage "a carried prompt without a prompt" "--carry-initial-prompt needs --initia
 usage "styles without text" "--print-colors needs text on standard output" a.wav --print-colors -f srt
 usage "a random model beside a real one" "--shape is for a model of random weights" bench -m x --shape tiny
 usage "two formats of a bench" "exclude each other" bench --json -f tsv
-IN=$T/work expect 4 "a folder on standard input is told once" -q -m "$MODEL" -
+IN=$T/work expect 4 "a folder on standard input is printed once" -q -m "$MODEL" -
 err_has "steno: standard input is a directory"
 err_lines 1
 

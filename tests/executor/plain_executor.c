@@ -26,7 +26,7 @@ static int plain_run(struct plain_op *o, int first, int last)
 {
     struct plain_exec *x = o->x;
     x->base.n_wakes++;
-    if (++x->x->n_runs == x->x->fails_at) return err_set(&x->base.error, STENO_EIO, "the plain executor was told to fail");
+    if (++x->x->n_runs == x->x->fails_at) return err_set(&x->base.error, STENO_EIO, "the plain executor fails as requested");
     for (int i = first; i < last; i++) {
         if (x->base.should_stop && x->base.should_stop(x->base.user)) return STENO_ECANCELED;
         plain_op_run(o, &o->plan->p->op[i]);

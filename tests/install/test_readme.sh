@@ -29,7 +29,7 @@ fi
 # The commands are what is tried here. What script/test has compiled already comes out of its cache; without one a compiler that does not
 # optimise takes a third of the time.
 if [ -n "${CCACHE_BASEDIR-}" ] && command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$tree
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$tree CCACHE_READONLY=1 # what is compiled without -Werror is not kept
 else
     printf '#!/bin/sh\nexec %s "$@" -O0 -Wno-error\n' "$(command -v "$CC")" >"$tmp/cc"
     chmod +x "$tmp/cc"

@@ -112,7 +112,7 @@ static void test_a_run_that_fails_says_why(void **state)
         g.plain.n_runs = 0;
         g.plain.fails_at = at;
         assert_int_equal(steno_transcribe(g.session, pcm, PCM, &p), STENO_EIO);
-        assert_non_null(strstr(steno_last_error(g.session), "told to fail"));
+        assert_non_null(strstr(steno_last_error(g.session), "fails as requested"));
         g.plain.fails_at = 0;
         transcribe(&g, pcm, &p);
     }
