@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include "lib/call.h"
 #include "lib/entry.h"
-#include "task/batch_loop.h"
-#include "task/draft_model.h"
+#include "engine/batch_loop.h"
+#include "task/decode/draft_model.h"
 
 void steno_batch_params_fill(steno_batch_params *p, uint32_t size)
 {

@@ -1,7 +1,7 @@
 /* steno: what the public calls that make requests have in common. SPDX-License-Identifier: MIT */
 #ifndef STENO_LIB_CALL_H
 #define STENO_LIB_CALL_H
-#include "task/task.h"
+#include "engine/task.h"
 
 /* Complete parameters of a call. */
 union request_params { steno_transcribe_params transcribe; steno_vad_params find_speech; steno_generate_params generate; };

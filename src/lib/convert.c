@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/cpu.h"
 #include "lib/open.h"
-#include "task/params.h"
+#include "engine/params.h"
 
 void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
 {

@@ -2,8 +2,8 @@
 #include <string.h>
 #include "lib/call.h"
 #include "lib/entry.h"
-#include "task/embedding.h"
-#include "task/params.h"
+#include "task/embed/embedding.h"
+#include "engine/params.h"
 
 static void forget(steno_session *s)
 {

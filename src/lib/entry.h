@@ -1,8 +1,8 @@
 /* steno: which calls are allowed at which time. SPDX-License-Identifier: MIT */
 #ifndef STENO_LIB_ENTRY_H
 #define STENO_LIB_ENTRY_H
-#include "task/session.h"
-#include "task/task.h"
+#include "engine/session.h"
+#include "engine/task.h"
 
 int call_enter(steno_session *s);         /* for a call that is not queued; STENO_EARG, with a reason, and nothing has changed */
 int call_leave(steno_session *s, int rc); /* ends a call that has entered. @return rc */

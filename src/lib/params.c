@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "model/family.h"
-#include "task/params.h"
+#include "engine/params.h"
 
 void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size)
 {

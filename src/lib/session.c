@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/entry.h"
-#include "task/batch_loop.h"
-#include "task/draft_model.h"
+#include "engine/batch_loop.h"
+#include "task/decode/draft_model.h"
 
 void steno_session_params_fill(steno_session_params *p, uint32_t size)
 {

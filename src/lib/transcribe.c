@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include "lib/call.h"
 #include "lib/entry.h"
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 
 int request_refuse(steno_session *s, const char *what)
 {

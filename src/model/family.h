@@ -43,7 +43,7 @@ enum front_end {
     FRONT_SAMPLES       /* raw samples */
 };
 
-struct task; /* turns outputs into results (task/task.h) */
+struct task; /* turns outputs into results (engine/task.h) */
 struct tokenizer; /* text/tokenizer.h */
 
 /* Sizes reported for a network; 0: it has none. */

@@ -1,5 +1,5 @@
 /* steno tests: flags on undecided text, and decoding it again. SPDX-License-Identifier: MIT */
-#include "task/repetition.h"
+#include "text/repetition.h"
 #include "shipped_session.h"
 #include "task/ar/attempt.h"
 

@@ -3,7 +3,7 @@
  * Under sanitizers everything here but the open and close cycles is skipped. The public calls without memory: test_nomem.c. */
 #include "heap.h"
 #include "funasr_model.h"
-#include "task/mel_stream.h"
+#include "audio/mel_stream.h"
 #include "shipped.h"
 #include "spell.h"
 #include "load/vocab_file.h"

@@ -6,8 +6,8 @@
 #define STENO_TESTS_FRONT_THREADS_H
 #include "fbank_rows.h"
 #include "harness.h"
-#include "task/fbank_stream.h"
-#include "task/mel_stream.h"
+#include "audio/fbank_stream.h"
+#include "audio/mel_stream.h"
 
 enum { RATE = 16000, MELS = 80, WINDOW = 3000, LONGEST = 75 * RATE, SPECIAL = 9 };
 static const int threads[] = { 1, 2, 3, 7, 12 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "harness.h"
 #include "steno/steno.h"
-#include "task/draft.h"
+#include "task/decode/prompt_lookup.h"
 
 struct text { int32_t *id; int n; };
 

@@ -5,7 +5,7 @@
  * end well inside the window are settled. The next window begins where the last settled word ends. */
 #ifndef STENO_TASK_ALIGN_ALIGN_TEXT_H
 #define STENO_TASK_ALIGN_ALIGN_TEXT_H
-#include "task/mel_stream.h"
+#include "audio/mel_stream.h"
 #include "task/words/words.h"
 
 /* A word of the text, including its punctuation. */

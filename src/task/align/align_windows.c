@@ -1,7 +1,7 @@
 /* steno: forced alignment of a known text: window by window along the audio. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "task/align/align_text.h"
-#include "task/window.h"
+#include "task/window/window.h"
 #include "task/words/align.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include "base/os.h"
 #include "task/ar/ar_bench.h"
 #include "task/ar/window_decoder.h"
-#include "task/window.h"
+#include "task/window/window.h"
 
 /* Log-mel of n seconds, excluding the time of the source. @return microseconds, or a status */
 static int64_t bench_features(steno_session *s, int n)

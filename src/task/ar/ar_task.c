@@ -1,11 +1,11 @@
 /* steno: the task of decoding log-mel windows token by token. SPDX-License-Identifier: MIT */
-#include "task/ar/ar_task.h"
+#include "engine/task.h"
 #include "task/align/align_text.h"
 #include "task/ar/ar_bench.h"
 #include "task/ar/schedule.h"
 #include "task/ar/window_decoder.h"
-#include "task/language.h"
-#include "task/window.h"
+#include "task/window/language.h"
+#include "task/window/window.h"
 
 enum { DECODERS = 2 }; /* transcript and translation */
 

@@ -11,9 +11,9 @@
 #include "task/ar/search.h"
 #include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
-#include "task/compression.h"
-#include "task/params.h"
-#include "task/repetition.h"
+#include "text/compression.h"
+#include "engine/params.h"
+#include "text/repetition.h"
 #include "search/grammar.h"
 
 enum { ENTROPY_MIN_TOKENS = 32 }; /* shorter texts have low entropy anyway */

@@ -5,7 +5,7 @@
  * extends past the end, so here clips end with the audio. */
 #include <math.h>
 #include "task/ar/clips.h"
-#include "task/level.h"
+#include "audio/level.h"
 
 /* Frame at the end of the audio. whisper.cpp's rules leave out the last 200 samples, which usually makes one frame less (n_len_org there).
  * The division rounds towards zero. */

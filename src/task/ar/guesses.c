@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "task/ar/logits_processors.h"
-#include "task/window.h"
+#include "task/window/window.h"
 
 enum { ROWS_MOST = 16,            /* per run: with more rows the cost per row rises (plan/replay.h) */
        TEXTS_MOST = ROWS_MOST / 2 /* texts drafted together, each with at least one draft token */ };

@@ -9,9 +9,9 @@
 #include "task/ar/logits_processors.h"
 #include "task/ar/resume_point.h"
 #include "task/ar/window_decoder.h"
-#include "task/language.h"
-#include "task/params.h"
-#include "task/window.h"
+#include "task/window/language.h"
+#include "engine/params.h"
+#include "task/window/window.h"
 #include "text/regex_ids.h"
 
 /* ---- reports of window decoders ---- */

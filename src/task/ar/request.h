@@ -7,12 +7,12 @@
 #ifndef STENO_TASK_AR_REQUEST_H
 #define STENO_TASK_AR_REQUEST_H
 #include "search/rules.h"
-#include "task/ar_batch.h"
-#include "task/generation.h"
-#include "task/language.h"
-#include "task/mel_stream.h"
-#include "task/resume.h"
-#include "task/task.h"
+#include "task/window/ar_batch.h"
+#include "task/decode/generation.h"
+#include "task/window/language.h"
+#include "audio/mel_stream.h"
+#include "engine/resume.h"
+#include "engine/task.h"
 
 /* Thresholds for a decoded window; NAN disables a threshold. */
 struct limits { double ratio, logprob, no_speech, entropy; };

@@ -9,7 +9,7 @@
 #include "task/ar/waiting.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/replay.h"
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 
 /* As decoder_find, but begins the next clip if necessary. *rc: status of that */
 static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_session *s, int *rc)

@@ -7,7 +7,7 @@
 #include "task/ar/guesses.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
-#include "task/window.h"
+#include "task/window/window.h"
 
 /* With whisper.cpp's rules, beams sample at any temperature. Above temperature 0 the number of beams is the number of candidates. */
 static struct ar_params loose_search_of(const struct window_decoder *w)

@@ -12,8 +12,8 @@
 #include "task/ar/logits_processors.h"
 #include "task/ar/replay.h"
 #include "task/ar/search.h"
-#include "task/params.h"
-#include "task/window.h"
+#include "engine/params.h"
+#include "task/window/window.h"
 
 /* Share of the text margin that suffices between two timestamps. The choice between timestamps depends on few logits that move together. */
 static double const time_share = 0.1, time_share_int8 = 0.4;

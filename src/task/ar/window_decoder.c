@@ -15,7 +15,7 @@
 #include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
 #include "task/ar/window_language.h"
-#include "task/window.h"
+#include "task/window/window.h"
 #include "task/words/token_times.h"
 
 /* ---- set-up ---- */

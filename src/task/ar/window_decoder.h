@@ -5,7 +5,7 @@
 #include "search/ar.h"
 #include "task/ar/attempt.h"
 #include "task/ar/request.h"
-#include "task/draft_model.h"
+#include "task/decode/draft_model.h"
 #include "task/words/words.h"
 
 enum decoder_state { DECODER_IDLE, DECODER_WINDOW /* needs one */, DECODER_DECODE /* has one, in its decode slot */ };

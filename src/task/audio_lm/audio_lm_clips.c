@@ -5,7 +5,7 @@
 #include <string.h>
 #include "task/audio_lm/audio_lm_text.h"
 #include "task/audio_lm/audio_lm_words.h"
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
 

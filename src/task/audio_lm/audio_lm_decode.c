@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <string.h>
 #include "task/audio_lm/audio_lm_guard.h"
-#include "task/batch_loop.h"
-#include "task/generation.h"
+#include "engine/batch_loop.h"
+#include "task/decode/generation.h"
 #include "text/tokenizer.h"
 
 /* The session that uses the lane; NULL if it has ended. */

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 #include "task/audio_lm/audio_lm_text.h"
-#include "task/compression.h"
-#include "task/params.h"
-#include "task/repetition.h"
+#include "text/compression.h"
+#include "engine/params.h"
+#include "text/repetition.h"
 
 enum { ATTEMPTS = 3, ENTROPY_MIN_TOKENS = 32 /* shorter texts have low entropy anyway */ };
 

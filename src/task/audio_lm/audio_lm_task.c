@@ -1,5 +1,5 @@
 /* steno: the task of transcription by an audio language model. SPDX-License-Identifier: MIT */
-#include "task/audio_lm/audio_lm_task.h"
+#include "engine/task.h"
 #include <string.h>
 #include "task/audio_lm/audio_lm_session.h"
 #include "task/clips/clip_bench.h"
@@ -7,7 +7,7 @@
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_step.h"
 #include "task/lm/lm_bench.h"
-#include "task/params.h"
+#include "engine/params.h"
 
 enum { OWN_WINDOWS = 4 /* of one request: as many clips of 15 s as fit into a run of the encoder */ };
 

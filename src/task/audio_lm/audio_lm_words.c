@@ -1,7 +1,7 @@
 /* steno: word times for a text from an audio language model. SPDX-License-Identifier: MIT */
 #include "task/audio_lm/audio_lm_words.h"
 #include <string.h>
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 
 /* Runs a phase over the rows of one clip, whose table is filled. */
 static int phase(steno_session *s, int n, uint32_t rows)

@@ -4,7 +4,7 @@
  * describes. */
 #ifndef STENO_TASK_CIF_CIF_HOTWORDS_H
 #define STENO_TASK_CIF_CIF_HOTWORDS_H
-#include "task/session.h"
+#include "engine/session.h"
 
 struct cif_hot_words;
 

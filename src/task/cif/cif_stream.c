@@ -1,8 +1,8 @@
 /* steno: the task of streaming transcription by integrate-and-fire. SPDX-License-Identifier: MIT */
-#include "task/cif/cif_stream.h"
+#include "engine/task.h"
 #include <string.h>
 #include "plan/bind.h"
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 #include "task/cif/stream_session.h"
 #include "task/clips/clip_step.h"
 

@@ -2,10 +2,10 @@
  *
  * The model gives each encoder frame a weight. Whenever the weights sum to 1, the frames become a token (Dong and Xu 2020). All tokens of a
  * clip are decoded at once; each becomes its most probable id. */
-#include "task/cif/cif_task.h"
+#include "engine/task.h"
 #include <math.h>
 #include "search/cif_times.h"
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 #include "task/cif/cif_clips.h"
 #include "task/cif/cif_session.h"
 #include "task/clips/clip_bench.h"

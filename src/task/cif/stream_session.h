@@ -6,7 +6,7 @@
 #ifndef STENO_TASK_STREAM_SESSION_H
 #define STENO_TASK_STREAM_SESSION_H
 #include "task/cif/cif_words.h"
-#include "task/stream_state.h"
+#include "engine/stream_state.h"
 
 enum { OPEN_MAX = 512, CHUNK_TOKENS = PARAM_CHUNK_ROWS + 2 }; /* tokens that wait for later ones; tokens of a chunk */
 

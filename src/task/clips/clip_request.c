@@ -1,8 +1,8 @@
 /* steno: a transcription request, processed clip by clip. SPDX-License-Identifier: MIT */
 #include "task/clips/clip_request.h"
 #include <string.h>
-#include "task/batch_loop.h"
-#include "task/compression.h"
+#include "engine/batch_loop.h"
+#include "text/compression.h"
 #include "text/join.h"
 
 /* Takes over the results of the request that it resumes. */

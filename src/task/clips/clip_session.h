@@ -6,8 +6,8 @@
 #ifndef STENO_TASK_CLIPS_CLIP_SESSION_H
 #define STENO_TASK_CLIPS_CLIP_SESSION_H
 #include "task/clips/clip_speech.h"
-#include "task/resume.h"
-#include "task/task.h"
+#include "engine/resume.h"
+#include "engine/task.h"
 
 enum { CLIPS_TOGETHER = 16 }; /* clips in parallel for a single session: segments found by a VAD model are short */
 

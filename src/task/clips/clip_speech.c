@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/os.h"
-#include "task/level.h"
-#include "task/params.h"
-#include "task/task.h"
+#include "audio/level.h"
+#include "engine/params.h"
+#include "engine/task.h"
 
 enum { PER_MS = FBANK_RATE / 1000, PAUSE_MS = 60000, LONGEST_MS = 60000 /* of a span, if unlimited */ };
 

@@ -4,8 +4,8 @@
  * for one clip is cut where it is quietest. Audio is kept from the first sample at which a future span may begin. */
 #ifndef STENO_TASK_CLIPS_CLIP_SPEECH_H
 #define STENO_TASK_CLIPS_CLIP_SPEECH_H
-#include "task/fbank_stream.h"
-#include "task/session.h"
+#include "audio/fbank_stream.h"
+#include "engine/session.h"
 #include "task/vad/vad_finder.h"
 
 /* State in a session. Positions are samples after the skipped start. */

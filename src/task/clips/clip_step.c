@@ -4,8 +4,8 @@
  * the next clip does not fit. Short clips share the cost of reading the weights; long clips have runs of their own. A row sees its own
  * sequence only, so the grouping does not change any text. A run does not wait for a live source. */
 #include "task/clips/clip_step.h"
-#include "task/batch_loop.h"
-#include "task/stream_state.h"
+#include "engine/batch_loop.h"
+#include "engine/stream_state.h"
 
 /* A chunk of a stream continues from the one before it, so a run has at most one chunk of each stream. */
 static int wants_window(const struct steno_batch *b, const steno_session *s)

@@ -2,7 +2,7 @@
  *
  * The text of a clip is the best path: the most probable id of each row, with repeats and blanks removed (Graves et al. 2006). */
 #include <math.h>
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
 #include "task/ctc/ctc_session.h"

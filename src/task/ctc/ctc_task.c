@@ -1,5 +1,5 @@
 /* steno: the task of transcription with a CTC head. SPDX-License-Identifier: MIT */
-#include "task/ctc/ctc_task.h"
+#include "engine/task.h"
 #include "task/clips/clip_bench.h"
 #include "task/clips/clip_step.h"
 #include "task/ctc/ctc_session.h"

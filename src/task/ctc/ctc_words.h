@@ -6,7 +6,7 @@
 #ifndef STENO_TASK_CTC_CTC_WORDS_H
 #define STENO_TASK_CTC_CTC_WORDS_H
 #include "task/ctc/ctc_text.h"
-#include "task/result.h"
+#include "engine/result.h"
 
 /* The vocabulary of the labels. */
 struct ctc_alphabet {

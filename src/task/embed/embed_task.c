@@ -2,11 +2,11 @@
  *
  * The encoder's rows attend to all of their text. As many texts run together as fit, each as its own sequence; other texts do not change
  * any bit of a row. Nothing is queued: a call does its work at once. */
-#include "task/embed/embed_task.h"
+#include "engine/task.h"
 #include <string.h>
 #include "base/os.h"
-#include "task/embedding.h"
-#include "task/params.h"
+#include "task/embed/embedding.h"
+#include "engine/params.h"
 
 enum { TEXTS_TOGETHER = 128, BENCH_TEXTS = 8 };
 

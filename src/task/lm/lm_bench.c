@@ -2,7 +2,7 @@
 #include "task/lm/lm_bench.h"
 #include <string.h>
 #include "base/os.h"
-#include "task/generation.h"
+#include "task/decode/generation.h"
 
 enum { LM_BENCH_PROMPT = 64 };
 

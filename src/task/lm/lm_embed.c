@@ -5,8 +5,8 @@
  * other texts do not change any bit of a row. A text with more rows than a run is read alone, piece by piece. */
 #include "task/lm/lm_embed.h"
 #include <stdlib.h>
-#include "task/generation.h"
-#include "task/lanes.h"
+#include "task/decode/generation.h"
+#include "engine/lanes.h"
 
 /* Texts [first, first + n) of a call, in one run. For a single text that does not fit: n_rows rows from token `at` on. */
 struct together { int first, n; int32_t at, n_rows; };

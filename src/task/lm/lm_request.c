@@ -1,6 +1,6 @@
 /* steno: text requests: queueing, start and end. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_request.h"
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 #include "task/lm/lm_lanes.h"
 
 int lm_request_take(steno_session *s, const struct request_given *g)

@@ -1,7 +1,7 @@
 /* steno: text requests: queueing, start and end. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_LM_REQUEST_H
 #define STENO_TASK_LM_REQUEST_H
-#include "task/task.h"
+#include "engine/task.h"
 
 /* Implement struct task. */
 int lm_request_take(steno_session *s, const struct request_given *g);

@@ -2,7 +2,7 @@
 #include "task/lm/lm_step.h"
 #include <limits.h>
 #include <string.h>
-#include "task/batch_loop.h"
+#include "engine/batch_loop.h"
 #include "task/lm/lm_lanes.h"
 #include "task/lm/lm_request.h"
 

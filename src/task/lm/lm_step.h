@@ -6,7 +6,7 @@
  * only, so the grouping does not change any text. */
 #ifndef STENO_TASK_LM_STEP_H
 #define STENO_TASK_LM_STEP_H
-#include "task/engine.h"
+#include "engine/batch.h"
 
 int lm_step(struct steno_batch *b); /* as task.batch_step */
 #endif

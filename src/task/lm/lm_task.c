@@ -1,8 +1,8 @@
 /* steno: the task of text generation. SPDX-License-Identifier: MIT
  *
  * Prompt ids are read into keys and values, and new ids are sampled after them. There is no audio. */
-#include "task/lm/lm_task.h"
-#include "task/draft.h"
+#include "engine/task.h"
+#include "task/decode/prompt_lookup.h"
 #include "task/lm/lm_bench.h"
 #include "task/lm/lm_embed.h"
 #include "task/lm/lm_lanes.h"

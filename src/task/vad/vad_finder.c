@@ -2,7 +2,7 @@
 #include "task/vad/vad_finder.h"
 #include <stdlib.h>
 #include <string.h>
-#include "task/engine.h"
+#include "engine/batch.h"
 
 struct vad_finder {
     struct arena arena;

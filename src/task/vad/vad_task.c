@@ -4,12 +4,12 @@
  * not change any probability. The end-point machine turns probabilities into spans. A step of a batch is one piece of the next request in
  * the queue: all that its source has, up to five seconds. The executor holds the state of one stream. If another stream continues, its
  * state is restored first. */
-#include "task/vad/vad_task.h"
+#include "engine/task.h"
 #include <string.h>
 #include "base/os.h"
-#include "task/batch_loop.h"
-#include "task/fbank_stream.h"
-#include "task/stream_state.h"
+#include "engine/batch_loop.h"
+#include "audio/fbank_stream.h"
+#include "engine/stream_state.h"
 #include "task/vad/vad_hearing.h"
 
 enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* per read of the source */

@@ -5,7 +5,7 @@
  * frames, averaged over heads. Reference: openai-whisper 20250625, whisper/timing.py, find_alignment. */
 #ifndef STENO_TASK_WORDS_ALIGN_H
 #define STENO_TASK_WORDS_ALIGN_H
-#include "task/session.h"
+#include "engine/session.h"
 
 /* Where to align tokens. */
 struct align_place {

@@ -7,7 +7,7 @@
 #ifndef STENO_TASK_WORDS_TOKEN_TIMES_H
 #define STENO_TASK_WORDS_TOKEN_TIMES_H
 #include "plan/run.h"
-#include "task/result.h"
+#include "engine/result.h"
 #include "model/token_roles.h"
 #include "text/vocab.h"
 

@@ -5,7 +5,7 @@
  * whisper/timing.py and the parts of whisper/transcribe.py that depend on word times. */
 #ifndef STENO_TASK_WORDS_WORDS_H
 #define STENO_TASK_WORDS_WORDS_H
-#include "task/session.h"
+#include "engine/session.h"
 #include "text/words.h"
 
 /* A segment of the window before it is added to the results. */

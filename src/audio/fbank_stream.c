@@ -1,0 +1,212 @@
+/* steno: from an audio source to rows of filter banks. SPDX-License-Identifier: MIT */
+#include "audio/fbank_stream.h"
+#include <string.h>
+#include "base/os.h"
+#include "audio/level.h"
+
+enum { GATHER_CHUNKS = 5 };
+
+static int64_t gather_of(const steno_team *team) { return FBANK_STREAM_CHUNK * (team_threads(team) > 1 ? GATHER_CHUNKS : 1); }
+
+static size_t pcm_len(int64_t clip, const steno_team *team)
+{
+    return (size_t)(clip ? clip + 1 : gather_of(team));
+}
+
+static size_t level_len(int64_t clip)
+{
+    return clip ? (size_t)(clip / FBANK_HOP) + 1 : 0;
+}
+
+size_t fbank_stream_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team)
+{
+    return fbank_memory(bank, team) + (pcm_len(clip, team) + level_len(clip)) * sizeof(float);
+}
+
+int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fbank_bank *bank, int64_t clip, steno_team *team,
+                      steno_error *e)
+{
+    memset(r, 0, sizeof *r);
+    const int rc = fbank_open(&r->fbank, a, bank, team, e);
+    if (rc) return rc;
+    r->clip = clip;
+    r->team = team;
+    r->gather = gather_of(team);
+    r->pcm = arena_array(a, pcm_len(clip, team), sizeof *r->pcm);
+    r->level = arena_array(a, level_len(clip), sizeof *r->level);
+    return r->pcm && r->level ? STENO_OK : err_nomem(e, pcm_len(clip, team) * sizeof *r->pcm, "audio");
+}
+
+void fbank_stream_close(struct fbank_stream *r)
+{
+    fbank_close(r->fbank);
+    r->fbank = NULL;
+}
+
+/* Did n samples arrive at about the speed of live speech? */
+static int is_slow(int64_t n, int64_t ns)
+{
+    enum { TIMES = 8, NS_PER_SAMPLE = 1000000000 / FBANK_RATE };
+    return ns > n * NS_PER_SAMPLE / TIMES;
+}
+
+/* Reads at most n samples into pcm. @return their number, 0 at the end, STREAM_WAITS, or a status */
+static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
+{
+    if (r->should_stop && r->should_stop(r->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
+    if (r->hurries && r->is_slow) return STREAM_WAITS;
+    if (n > r->left) n = r->left;
+    if (n > FBANK_STREAM_CHUNK) n = FBANK_STREAM_CHUNK;
+    const int64_t t = os_now_ns(), got = n > 0 ? r->src->read(r->src->user, pcm, n) : 0;
+    const int64_t took = os_now_ns() - t;
+    r->time.source_ns += took;
+    if (got == STENO_SOURCE_WAIT && r->may_wait) return STREAM_WAITS;
+    if (got < 0 || got > n) return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)r->samples);
+    r->is_slow = is_slow(got, took);
+    r->samples += got;
+    r->left -= got;
+    if (!got) r->ended = 1;
+    return got;
+}
+
+void fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max)
+{
+    r->src = src;
+    r->samples = r->n_held = 0;
+    r->ended = r->flushed = r->may_wait = r->hurries = r->is_slow = 0;
+    r->failed = STENO_OK;
+    r->clip_end = -1;
+    r->skip = skip;
+    r->left = max ? skip + max : INT64_MAX;
+    fbank_begin(r->fbank);
+}
+
+static int pass_over(struct fbank_stream *r, steno_error *e)
+{
+    while (r->samples < r->skip && !r->ended) {
+        const int64_t got = pull(r, r->pcm, r->skip - r->samples, e);
+        if (got < 0) return (int)got;
+    }
+    return STENO_OK;
+}
+
+int64_t fbank_stream_samples(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
+{
+    const int rc = pass_over(r, e);
+    return rc ? rc : r->ended ? 0 : pull(r, pcm, n, e);
+}
+
+/* ---- clips */
+
+/* Number of samples of the current clip: all that are held if no more follow, else up to a quiet place. */
+static int64_t clip_end(const struct fbank_stream *r)
+{
+    if (r->n_held <= r->clip) return r->n_held;
+    if (r->exact) return r->clip;
+    const int64_t frames = r->clip / FBANK_HOP;
+    level_measure(r->level, r->pcm, frames, r->team);
+    return level_cut(r->level, frames, frames) * FBANK_HOP;
+}
+
+int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e)
+{
+    const int rc = pass_over(r, e);
+    *has = 0;
+    if (rc || (r->ended && !r->n_held)) return rc;
+    while (r->n_held <= r->clip && !r->ended) { /* one sample more than a clip shows that another clip follows */
+        const int64_t got = pull(r, r->pcm + r->n_held, r->clip + 1 - r->n_held, e);
+        if (got < 0) return (int)got;
+        r->n_held += got;
+    }
+    const int64_t t = os_now_ns();
+    if (r->clip_end < 0) r->clip_end = clip_end(r); /* else the clip was read before and not taken yet */
+    r->time.features_ns += os_now_ns() - t;
+    *has = 1;
+    return STENO_OK;
+}
+
+int64_t fbank_stream_rows_of(const struct fbank_stream *r, int64_t n)
+{
+    fbank_begin(r->fbank);
+    return fbank_rows_for(r->fbank, n, 1);
+}
+
+int fbank_stream_rows(const struct fbank_stream *r)
+{
+    return (int)fbank_stream_rows_of(r, r->clip_end);
+}
+
+void fbank_stream_fill(struct fbank_stream *r, float *out, size_t ld, const float *pcm, int64_t n)
+{
+    const int64_t t = os_now_ns();
+    fbank_begin(r->fbank);
+    const int64_t rows = fbank_push(r->fbank, pcm, n, out, ld);
+    fbank_end(r->fbank, out + (size_t)rows * ld, ld);
+    r->time.features_ns += os_now_ns() - t;
+}
+
+void fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld)
+{
+    const int64_t end = r->clip_end;
+    fbank_stream_fill(r, out, ld, r->pcm, end);
+    r->n_held -= end;
+    r->clip_end = -1;
+    memmove(r->pcm, r->pcm + end, (size_t)r->n_held * sizeof *r->pcm);
+}
+
+/* ---- a stream */
+
+int fbank_stream_piece(struct fbank_stream *r, int64_t samples, float *out, size_t ld, int *n, steno_error *e)
+{
+    const int rc = pass_over(r, e);
+    while (!rc && r->n_held < samples && !r->ended) {
+        const int64_t got = pull(r, r->pcm, samples - r->n_held, e);
+        if (got < 0) return (int)got;
+        const int64_t t = os_now_ns();
+        *n += (int)fbank_push(r->fbank, r->pcm, got, out + (size_t)*n * ld, ld);
+        r->n_held += got;
+        r->time.features_ns += os_now_ns() - t;
+    }
+    return rc;
+}
+
+int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)
+{
+    return (int)fbank_end(r->fbank, out, ld);
+}
+
+/* Reads as many samples as are gathered and give at most `max` rows, at least one read. *rc: why there are no more. @return the number of
+ * samples */
+static int64_t gather(struct fbank_stream *r, int64_t max, int *rc, steno_error *e)
+{
+    int64_t n = 0;
+    do {
+        const int64_t got = pull(r, r->pcm + n, FBANK_STREAM_CHUNK, e);
+        if (got < 0) *rc = (int)got;
+        if (got < 0) break;
+        n += got;
+    } while (!r->ended && n + FBANK_STREAM_CHUNK <= r->gather && fbank_rows_for(r->fbank, n + FBANK_STREAM_CHUNK, 1) <= max);
+    return n;
+}
+
+int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e)
+{
+    int64_t rows = 0;
+    *n = 0;
+    int rc = r->failed ? r->failed : pass_over(r, e);
+    while (!rc && !r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= max) {
+        const int64_t got = gather(r, max - rows, &rc, e);
+        if (rc == STENO_ECANCELED) return rc;
+        const int64_t t = os_now_ns();
+        rows += fbank_push(r->fbank, r->pcm, got, out + (size_t)rows * ld, ld);
+        r->time.features_ns += os_now_ns() - t;
+    }
+    if (!rc && r->ended && !r->flushed) {
+        rows += fbank_end(r->fbank, out + (size_t)rows * ld, ld);
+        r->flushed = 1;
+    }
+    *n = (int)rows;
+    if (!rows) return rc;
+    if (rc) r->failed = rc == STREAM_WAITS ? STENO_OK : rc; /* samples that were read are processed first */
+    return STENO_OK;
+}

@@ -1,0 +1,266 @@
+/* steno: the rows of the table of parameters. SPDX-License-Identifier: MIT */
+#include "engine/params.h"
+#include "search/samplers.h"
+#include "engine/run_costs.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define T(field) .name = #field, .at = offsetof(steno_transcribe_params, field)
+#define V(field) .name = #field, .at = offsetof(steno_vad_params, field)
+#define P(field) .name = #field, .at = offsetof(steno_punctuate_params, field)
+#define E(field) .name = #field, .at = offsetof(steno_embed_params, field)
+#define G(field) .name = #field, .at = offsetof(steno_generate_params, field)
+#define M(field) .name = #field, .at = offsetof(steno_model_params, field)
+#define LIST(field) T(field), .count_at = offsetof(steno_transcribe_params, n_##field), .kind = STENO_PARAM_LIST
+#define FLAG .kind = STENO_PARAM_FLAG, .max = 1
+#define NUMBER(lo, hi) .kind = STENO_PARAM_NUMBER, .min = (lo), .max = (hi)
+#define INT32(lo, hi) .kind = STENO_PARAM_INT32, .min = (lo), .max = (hi)
+#define INT64(lo, hi) .kind = STENO_PARAM_INT64, .min = (lo), .max = (hi)
+#define CHOICE(last) .kind = STENO_PARAM_CHOICE, .max = (last)
+#define TEXT .kind = STENO_PARAM_TEXT
+#define CALL .kind = STENO_PARAM_CALL, .by = BY_SPEECH | BY_ALIGN
+#define OR_NONE(v) .has_none = 1, .none = (v)
+#define NO_DEFAULT OR_NONE((double)NAN), .value = (double)NAN
+
+#define MAX_MS 1e15
+#define MAX_S 1e9
+#define MAX_CTX (1 << 20) /* upper bound for any model; the model's own is smaller */
+#define CTX_MOST (1 << 24) /* for language models */
+
+static const struct param transcribe[] = {
+    { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .by = BY_MANY | BY_ALIGN },
+    { T(language), TEXT, .by = BY_AR | BY_TAGS | BY_AUDIO_LM | BY_ALIGN },
+    { T(initial_prompt), TEXT, .by = BY_AR },
+    { T(suppress_tokens), TEXT, .text = "-1", .by = BY_AR },
+    { T(condition_on_previous_text), FLAG, .value = 1, .by = BY_AR },
+    { T(without_timestamps), FLAG, .by = BY_AR },
+    { T(suppress_blank), FLAG, .value = 1, .by = BY_AR },
+    { T(sample_len), INT32(0, MAX_CTX), .by = BY_AR | BY_AUDIO_LM, .limit = LIMIT_TEXT_CTX },
+    { T(max_initial_timestamp), NUMBER(0, 30), OR_NONE(0), .value = 1, .by = BY_AR },
+    { T(temperature), NUMBER(0, 100), .by = BY_AR },
+    { T(seed), .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0, .by = BY_AR },
+    { T(no_speech_threshold), NUMBER(0, 1), OR_NONE((double)NAN), .value = 0.6, .by = BY_AR },
+    { T(logprob_threshold), NUMBER(-1e9, 0), OR_NONE((double)NAN), .value = -1, .by = BY_AR | BY_AUDIO_LM },
+    { T(offset_ms), INT64(0, MAX_MS), .by = BY_SPEECH | BY_ALIGN },
+    { T(duration_ms), INT64(0, MAX_MS), .by = BY_SPEECH | BY_ALIGN },
+    { T(user), CALL },
+    { T(on_segment), CALL },
+    { T(on_progress), CALL },
+    { T(on_window), CALL },
+    { T(should_abort), CALL },
+    { T(temperature_increment_on_fallback), NUMBER(0, 100), OR_NONE((double)NAN), .value = 0.2, .by = BY_AR },
+    { T(compression_ratio_threshold), NUMBER(0, 1e9), OR_NONE((double)NAN), .value = 2.4, .by = BY_AR | BY_AUDIO_LM },
+    { T(entropy_threshold), NUMBER(0, 1e9), NO_DEFAULT, .by = BY_AR | BY_AUDIO_LM },
+    { LIST(prompt_tokens), .by = BY_AR },
+    { T(carry_initial_prompt), FLAG, .by = BY_AR },
+    { T(guards), CHOICE(STENO_GUARDS_RETRY), .value = STENO_GUARDS_FLAG, .by = BY_AR | BY_AUDIO_LM },
+    { T(keep_audio_features), FLAG, .by = BY_AR },
+    { T(on_attempt), CALL },
+    { T(logits_filter), .kind = STENO_PARAM_CALL, .by = BY_AR },
+    { T(itn), FLAG, .by = BY_TAGS | BY_AUDIO_LM },
+    { T(ban_unknown_emotion), FLAG, .by = BY_TAGS },
+    { T(beam_size), INT32(0, RUN_BEAMS), .by = BY_AR | BY_TAGS },
+    { T(best_of), INT32(0, RUN_BEAMS), .by = BY_AR },
+    { T(n_best), INT32(0, RUN_BEAMS), .by = BY_AR | BY_TAGS },
+    { T(patience), NUMBER(0.001, 256), NO_DEFAULT, .by = BY_AR },
+    { T(length_penalty), NUMBER(0, 1), NO_DEFAULT, .by = BY_AR },
+    { T(prefix), TEXT, .by = BY_AR },
+    { LIST(prefix_tokens), .by = BY_AR },
+    { T(max_context), INT32(-1, MAX_CTX), .value = -1, .by = BY_AR, .limit = LIMIT_TEXT_CTX },
+    { T(suppress_regex), TEXT, .by = BY_AR },
+    { T(grammar), TEXT, .by = BY_AR },
+    { T(grammar_rule), TEXT, .by = BY_AR },
+    { T(grammar_penalty), NUMBER(0, 1e9), OR_NONE((double)INFINITY), .value = (double)INFINITY, .by = BY_AR },
+    { T(hotwords), TEXT, .by = BY_AR | BY_TAGS | BY_HOT | BY_AUDIO_LM },
+    { T(hotwords_boost), NUMBER(0, 100), .value = 2, .by = BY_AR | BY_TAGS },
+    { LIST(clip_timestamps), .by = BY_AR },
+    { T(independent_clips), FLAG, .by = BY_AR },
+    { T(chunk_ms), INT32(1000, 30000), OR_NONE(0), .by = BY_AR | BY_AUDIO_LM },
+    { T(audio_ctx), INT32(0, MAX_CTX), .by = BY_AR, .limit = LIMIT_AUDIO_CTX },
+    { T(language_detection_segments), INT32(1, 1 << 20), .value = 1, .by = BY_MANY | BY_ALIGN },
+    { T(language_detection_threshold), NUMBER(0, 1), .value = 0.5, .by = BY_MANY | BY_ALIGN },
+    { T(language_per_segment), FLAG, .by = BY_MANY },
+    { T(word_timestamps), FLAG, .by = BY_TIMED | BY_AUDIO_WORDS },
+    { T(prepend_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
+    { T(append_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
+    { T(hallucination_silence_threshold), NUMBER(0, MAX_S), NO_DEFAULT, .by = BY_AR },
+    { T(token_threshold), NUMBER(0, 1), .value = 0.01, .by = BY_AR },
+    { T(token_timestamps), FLAG, .by = BY_AR },
+    { T(tinydiarize), FLAG, .by = BY_AR },
+    { T(decoding), CHOICE(STENO_DECODING_GGML), .by = BY_AR },
+    { T(verify_margin), NUMBER(0, VERIFY_EVERY), .value = VERIFY_MARGIN, .by = BY_AR },
+    { T(tags), CHOICE(STENO_TAGS_RICH), .by = BY_TAGS },
+    { T(chunk_size), TEXT, .text = "0,10,5", .by = BY_STREAM },
+    { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .by = BY_STREAM },
+    { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .by = BY_STREAM },
+    { T(on_rows), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
+    { T(vad_model), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
+    { T(vad), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
+    { T(repetition_penalty), NUMBER(0.01, 100), .value = 1, .by = BY_AUDIO_LM },
+    { T(draft_max), INT32(-1, DRAFT_MOST), .value = -1, .by = BY_AR },
+    { T(on_resume_point), .kind = STENO_PARAM_CALL, .by = BY_AR | BY_TAGS | BY_CIF },
+    { T(resume), .kind = STENO_PARAM_CALL, .by = BY_AR | BY_TAGS | BY_CIF },
+    { T(n_resume), INT32(0, 2147483647), .by = BY_AR | BY_TAGS | BY_CIF },
+};
+
+static const struct param find_speech[] = {
+    { V(threshold), NUMBER(-1, 1), NO_DEFAULT, .by = BY_VAD, .limit = LIMIT_PROBABILITY },
+    { V(max_end_silence_ms), INT64(-1, 1e9), .value = -1, .by = BY_VAD },
+    { V(max_segment_ms), INT64(1, 1e9), OR_NONE(-1), .value = -1, .by = BY_VAD },
+    { V(user), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(on_frame), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(on_span), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(should_abort), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(schedule), CHOICE(STENO_VAD_SCHEDULE_LIVE), .by = BY_VOTES },
+    { V(streaming), FLAG, .by = BY_VAD },
+    { V(chunk_size_ms), INT32(0, 3600000), .by = BY_VOTES },
+    { V(min_speech_ms), INT64(-1, 1e9), .value = -1, .by = BY_VAD },
+    { V(merge_ms), INT64(1, 1e9), OR_NONE(0), .by = BY_VAD },
+    { V(on_event), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(neg_threshold), NUMBER(0, 1), NO_DEFAULT, .by = BY_THRESHOLDS },
+    { V(speech_pad_ms), INT64(-1, 1e6), .value = -1, .by = BY_THRESHOLDS },
+    { V(rules), CHOICE(STENO_VAD_RULES_CPP), .by = BY_THRESHOLDS },
+};
+
+static const struct param punctuate[] = {
+    { P(go_on), FLAG, .by = BY_MARKS },
+    { P(block_words), INT32(2, 512), .value = 20, .by = BY_MARKS },
+    { P(user), .kind = STENO_PARAM_CALL, .by = BY_MARKS },
+    { P(should_abort), .kind = STENO_PARAM_CALL, .by = BY_MARKS },
+};
+
+static const struct param embed[] = {
+    { E(pooling), CHOICE(STENO_POOLING_LAST), .by = BY_TEXT | BY_EMBED },
+    { E(normalize), FLAG, .value = 1, .by = BY_TEXT | BY_EMBED },
+    { E(truncate), FLAG, .by = BY_TEXT | BY_EMBED },
+    { E(user), .kind = STENO_PARAM_CALL, .by = BY_TEXT | BY_EMBED },
+    { E(should_abort), .kind = STENO_PARAM_CALL, .by = BY_TEXT | BY_EMBED },
+};
+
+#define BY_IDS (BY_AR | BY_TEXT)
+static const struct param generate[] = {
+    { G(max_tokens), INT32(0, CTX_MOST), .by = BY_IDS },
+    { G(temperature), NUMBER(0, 100), .by = BY_IDS },
+    { G(seed), .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0, .by = BY_IDS },
+    { G(top_k), INT32(0, INT32_MAX), .by = BY_IDS },
+    { G(repeat_last_n), INT32(-1, CTX_MOST), .value = 64, .by = BY_IDS },
+    { G(top_p), NUMBER(0, 1), .value = 1, .by = BY_IDS },
+    { G(min_p), NUMBER(0, 1), .by = BY_IDS },
+    { G(repeat_penalty), NUMBER(0.01, 100), .value = 1, .by = BY_IDS },
+    { G(frequency_penalty), NUMBER(-100, 100), .by = BY_IDS },
+    { G(presence_penalty), NUMBER(-100, 100), .by = BY_IDS },
+    { G(samplers), TEXT, .text = SAMPLERS_USUAL, .by = BY_IDS },
+    { G(grammar), TEXT, .by = BY_IDS },
+    { G(grammar_rule), TEXT, .by = BY_IDS },
+    { G(json_schema), TEXT, .by = BY_IDS },
+    { G(stop), .count_at = offsetof(steno_generate_params, n_stop), .kind = STENO_PARAM_LIST, .by = BY_IDS },
+    { G(ignore_eos), FLAG, .by = BY_IDS },
+    { G(user), .kind = STENO_PARAM_CALL, .by = BY_IDS },
+    { G(on_token), .kind = STENO_PARAM_CALL, .by = BY_IDS },
+    { G(should_abort), .kind = STENO_PARAM_CALL, .by = BY_IDS },
+    { G(draft_max), INT32(-1, DRAFT_MOST), .value = -1, .by = BY_IDS },
+};
+
+static const struct param open_model[] = {
+    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TAGS | BY_CIF | BY_TEXT | BY_AUDIO_LM | BY_EMBED },
+    { M(cpu_level), TEXT, .by = BY_ALL },
+    { M(team), .kind = STENO_PARAM_CALL, .by = BY_ALL },
+    { M(vocab), TEXT, .by = BY_WORDS },
+    { M(no_cmvn), FLAG, .by = BY_FBANK },
+    { M(index_only), FLAG, .by = BY_ALL },
+    { M(alignment_heads), TEXT, .by = BY_AR },
+    { M(verify), FLAG, .by = BY_AR },
+    { M(text_ctx), INT32(0, CTX_MOST), .by = BY_TEXT | BY_AUDIO_LM },
+    { M(llm), TEXT, .by = BY_AUDIO_LM },
+    { M(kv_type), CHOICE(STENO_KV_Q8_0), .by = BY_TEXT | BY_AUDIO_LM },
+    { M(share_with), .kind = STENO_PARAM_CALL, .by = BY_ALL },
+    { M(jieba_dict), TEXT, .by = BY_ALL },
+    { M(gelu), CHOICE(STENO_GELU_TANH), .by = BY_AR },
+};
+
+#define N_ROWS(table) (int)(sizeof table / sizeof *table)
+
+const struct param *param_rows(enum steno_call call, int *n)
+{
+    static const struct { const struct param *row; int n; } table[] = {
+        [STENO_CALL_TRANSCRIBE] = { transcribe, N_ROWS(transcribe) }, [STENO_CALL_ALIGN] = { transcribe, N_ROWS(transcribe) },
+        [STENO_CALL_FIND_SPEECH] = { find_speech, N_ROWS(find_speech) }, [STENO_CALL_OPEN] = { open_model, N_ROWS(open_model) },
+        [STENO_CALL_PUNCTUATE] = { punctuate, N_ROWS(punctuate) }, [STENO_CALL_EMBED] = { embed, N_ROWS(embed) },
+        [STENO_CALL_GENERATE] = { generate, N_ROWS(generate) },
+    };
+    *n = table[call].n;
+    return table[call].row;
+}
+
+const struct param *param_find(enum steno_call call, const char *name)
+{
+    int n;
+    const struct param *r = param_rows(call, &n);
+    for (int i = 0; i < n; i++)
+        if (strcmp(r[i].name, name) == 0) return &r[i];
+    return NULL;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------ */
+
+static void value_set(const struct param *r, char *to)
+{
+    switch (r->kind) {
+    case STENO_PARAM_FLAG:
+    case STENO_PARAM_CHOICE:
+    case STENO_PARAM_INT32: *(int32_t *)(void *)to = (int32_t)r->value; break;
+    case STENO_PARAM_INT64: *(int64_t *)(void *)to = (int64_t)r->value; break;
+    case STENO_PARAM_UINT64: *(uint64_t *)(void *)to = (uint64_t)r->value; break;
+    case STENO_PARAM_NUMBER: *(double *)(void *)to = r->value; break;
+    case STENO_PARAM_TEXT: *(const char **)(void *)to = r->text; break;
+    case STENO_PARAM_LIST:
+    case STENO_PARAM_CALL: break; /* has no value */
+    }
+}
+
+void params_default(enum steno_call call, void *p)
+{
+    int n;
+    const struct param *r = param_rows(call, &n);
+    for (int i = 0; i < n; i++) value_set(&r[i], (char *)p + r[i].at);
+}
+
+double param_number(const struct param *r, const void *p)
+{
+    const void *at = (const char *)p + r->at;
+    switch (r->kind) {
+    case STENO_PARAM_INT64: return (double)*(const int64_t *)at;
+    case STENO_PARAM_UINT64: return (double)*(const uint64_t *)at;
+    case STENO_PARAM_NUMBER: return *(const double *)at;
+    default: return *(const int32_t *)at;
+    }
+}
+
+static int is_default(const struct param *r, const void *p)
+{
+    const char *at = (const char *)p + r->at, *text;
+    static const char nothing[sizeof(void (*)(void))];
+    double v;
+    switch (r->kind) {
+    case STENO_PARAM_TEXT:
+        memcpy(&text, at, sizeof text);
+        return text == r->text || (r->text ? text && strcmp(text, r->text) == 0 : !*text); /* an empty text equals no text */
+    case STENO_PARAM_LIST: return *(const int32_t *)(const void *)((const char *)p + r->count_at) == 0;
+    case STENO_PARAM_CALL: return memcmp(at, nothing, sizeof nothing) == 0;
+    case STENO_PARAM_FLAG: return !*(const int32_t *)(const void *)at == !(r->value > 0);
+    default:
+        v = param_number(r, p);
+        return v == r->value || (isnan(v) && isnan(r->value));
+    }
+}
+
+int param_said(const struct judge *j, const char *name)
+{
+    return j->names && j->names->asked && j->names->asked(j->names->user, name);
+}
+
+int param_asked(const struct judge *j, const struct param *r)
+{
+    return param_said(j, r->name) || !is_default(r, j->p);
+}

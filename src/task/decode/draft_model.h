@@ -1,0 +1,48 @@
+/* steno: speculative decoding with a draft model. SPDX-License-Identifier: MIT
+ *
+ * The draft model is smaller and has the same vocabulary. It continues the text by a few ids, and the large model checks them in one run
+ * (draft.h explains why the text does not change). A few more rows in a run cost little, so each correct draft token saves most of a step.
+ * The number of draft tokens depends on how many were correct so far, because each costs a step of the draft model. */
+#ifndef STENO_TASK_DECODE_DRAFT_MODEL_H
+#define STENO_TASK_DECODE_DRAFT_MODEL_H
+#include "engine/run_costs.h"
+#include "engine/session.h"
+
+/* Can `draft` be a draft model for m? STENO_EARG: the reason is in *e. */
+int draft_model_check(const steno_model *m, const steno_model *draft, steno_error *e);
+
+/* How often draft tokens were correct lately. */
+struct guessing {
+    double right, tried;
+    double share;            /* assumed cost of a draft step, as a part of a large model's step, until it is measured */
+    int32_t since;           /* ids chosen without draft tokens since the last try */
+    int32_t wait;            /* number of such ids before the next try */
+    struct { double ids; int32_t n, since, wait; } window; /* ids per window, of the current window; skipped windows, as above
+                                                            * (guesses.c) */
+};
+
+struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan);
+int guessing_may_pay(const struct guessing *g); /* would draft tokens pay off if all were correct? */
+/* Number of draft tokens that pay off in batch b, at most `most`, if `texts` texts step together and all have draft tokens. */
+int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most);
+/* Speed-up factor of that number over single steps; 0: not known yet. */
+double guessing_gain(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most);
+void guessing_learn(struct guessing *g, int32_t guesses, int32_t right); /* adds the result of a run: draft tokens made, and correct ones */
+
+/* A text to draft for: before[n_before], then the ids that the lane has chosen. */
+struct guessed_text {
+    const int32_t *before;
+    int32_t n_before;
+    struct lane *lane;       /* of the large model; draft tokens are stored after the ids that its sampler chose, n_guesses of them */
+    uint16_t to;             /* lane of the draft model */
+    int32_t n_guesses;       /* number requested, then number made */
+    struct logit_rules rules; /* of the draft model */
+};
+
+/* Drafts for several texts of at least one id. Rules of the lanes apply; logits processors do not. @return as exec_chain */
+int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text, int n);
+
+/* Lane `to` takes over at most `len` positions of lane `from`. */
+void draft_model_fork(struct steno_batch *d, uint16_t to, uint16_t from, int32_t len);
+void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len); /* keeps at most `len` positions of the text */
+#endif

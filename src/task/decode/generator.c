@@ -1,0 +1,391 @@
+/* steno: chooses the ids of a generated text. SPDX-License-Identifier: MIT */
+#include "task/decode/generator.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/os.h"
+#include "search/json_schema.h"
+#include "engine/lanes.h"
+
+enum { ENDS_MOST = 32 };
+
+static const struct tokenizer *tokenizer_of(const struct chooser *c) { return c->s->model->tokenizer; }
+
+static int is_end(const struct chooser *c, int32_t id)
+{
+    return tokenizer_of(c) ? tokenizer_is_end(tokenizer_of(c), id) : id == c->s->model->tokens.eot;
+}
+
+/* The i-th id that ends a text, -1 after the last one. */
+static int32_t end_at(const struct chooser *c, int i)
+{
+    return tokenizer_of(c) ? tokenizer_end_at(tokenizer_of(c), i) : i ? -1 : c->s->model->tokens.eot;
+}
+
+/* ---- before sampling --------------------------------------------------------------------------------------------------------- */
+
+static void keep_raw(struct chooser *c, const float *x, int32_t n)
+{
+    struct logit_partial sum = { -INFINITY, 0, -1 };
+    memcpy(c->raw, x, (size_t)n * sizeof *x);
+    c->s->model->kern.logits_reduce(&sum, x, NULL, 0, (size_t)n);
+    c->lse = sum.arg < 0 ? -INFINITY : sum.max + log(sum.sum);
+}
+
+/* Bars ids that the grammar does not allow. Ids that end the text have no text, and are allowed after a complete sentence. */
+static void bar(struct chooser *c, float *x, int32_t n)
+{
+    const uint32_t *allowed = matcher_mask(c->matcher, c->state);
+    float end[ENDS_MOST];
+    int n_ends = 0;
+    if (!allowed) {
+        c->status = err_set(&c->s->error, STENO_ENOMEM, "%s", matcher_why(c->matcher));
+        return;
+    }
+    for (int i = 0; i < ENDS_MOST && end_at(c, i) >= 0; i++) end[n_ends++] = x[end_at(c, i)];
+    for (int32_t id = 0; id < n; id += 32) {
+        const uint32_t bits = id < c->n_text ? allowed[id / 32] : 0;
+        const int32_t to = n - id < 32 ? n - id : 32;
+        for (int32_t k = 0; k < to && bits != UINT32_MAX; k++)
+            if (!(bits >> k & 1)) x[id + k] = -INFINITY;
+    }
+    for (int i = 0; i < n_ends; i++)
+        if (matcher_complete(c->matcher, c->state) && !c->p->ignore_eos) x[end_at(c, i)] = end[i];
+}
+
+/* Does the grammar allow the id? Checking a single id is cheap. If the most probable id is allowed, no mask is needed. */
+static int may_follow(const struct chooser *c, int32_t id)
+{
+    if (id >= 0 && is_end(c, id)) return matcher_complete(c->matcher, c->state);
+    return id >= 0 && id < c->n_text && matcher_next(c->matcher, c->state, id) >= 0;
+}
+
+void chooser_filter(struct chooser *c, float *x)
+{
+    steno_session *s = c->s;
+    const int32_t n = s->model->n_vocab, *held = (const int32_t *)(const void *)s->held.p;
+    keep_raw(c, x, n);
+    for (int i = 0; c->p->ignore_eos && end_at(c, i) >= 0; i++) x[end_at(c, i)] = -INFINITY;
+    if (c->matcher && sampler_chain_cuts(&c->chain)) bar(c, x, n);
+    if (sampler_chain_apply(&c->chain, x, n, held, (int32_t)(s->held.len / sizeof *held)))
+        c->status = err_nomem(&s->error, (size_t)n, "what is drawn from");
+    if (c->matcher && !sampler_chain_cuts(&c->chain) && !may_follow(c, sampler_favourite(&c->lane->sampler, x))) bar(c, x, n);
+}
+
+static void filter(void *user, uint16_t lane, float *x)
+{
+    (void)lane;
+    chooser_filter(user, x);
+}
+
+/* ---- after sampling ---------------------------------------------------------------------------------------------------------- */
+
+static void finish(struct chooser *c, int why)
+{
+    c->finish = why;
+    c->lane->sampler.done = 1;
+}
+
+/* Position of the first stop text in the text, of which the bytes from `from` on are new. Returns the length if there is none. */
+static size_t stop_find(const struct chooser *c, size_t from)
+{
+    const struct buf *text = &c->s->generated_text;
+    size_t first = text->len;
+    for (int32_t i = 0; i < c->p->n_stop; i++) {
+        const size_t n = strlen(c->p->stop[i]), back = n - 1;
+        const char *at = text->len ? strstr(text->p + (from > back ? from - back : 0), c->p->stop[i]) : NULL;
+        if (at && (size_t)(at - text->p) < first) first = (size_t)(at - text->p);
+    }
+    return first;
+}
+
+/* Number of bytes at the end of the text that may begin a stop text. */
+static size_t stop_begun(const struct chooser *c)
+{
+    const struct buf *text = &c->s->generated_text;
+    size_t most = 0;
+    for (int32_t i = 0; i < c->p->n_stop; i++) {
+        size_t n = strlen(c->p->stop[i]) - 1;
+        if (n > text->len) n = text->len;
+        for (; n > most; n--)
+            if (!memcmp(text->p + text->len - n, c->p->stop[i], n)) most = n;
+    }
+    return most;
+}
+
+static void tell(struct chooser *c, const steno_token *tok, size_t to)
+{
+    const struct buf *text = &c->s->generated_text;
+    const size_t from = c->told, n = to > from ? to - from : 0;
+    c->told = to > from ? to : from;
+    if (!c->p->on_token || (!tok && !n)) return;
+    if (c->p->on_token(c->p->user, tok, n ? text->p + from : "", n) && !c->lane->sampler.done) finish(c, STENO_FINISH_CALLER);
+}
+
+static void add_text(struct chooser *c, int32_t id)
+{
+    struct buf *text = &c->s->generated_text;
+    const struct vocab *vocab = &c->s->model->vocab;
+    if (tokenizer_of(c)) token_stream_push(&c->stream, id, text);
+    else if (id < vocab->n_text) token_stream_push_bytes(&c->stream, vocab->bytes[id], vocab->len[id], text);
+}
+
+/* Adds id number i of the lane. */
+static void take(struct chooser *c, struct sampled_token *t)
+{
+    steno_session *s = c->s;
+    const size_t before = s->generated_text.len;
+    if (c->raw) {
+        t->logprob = (float)(c->raw[t->id] - c->lse);
+        t->p = expf(t->logprob);
+    }
+    add_text(c, t->id);
+    if (c->matcher) c->state = matcher_next(c->matcher, c->state, t->id);
+    buf_add(&s->held, &t->id, sizeof t->id);
+    buf_add(&s->generated, &t->id, sizeof t->id);
+    buf_add(&s->chosen, t, sizeof *t);
+    if (s->held.err || s->generated.err || s->chosen.err || s->generated_text.err) {
+        c->status = err_nomem(&s->error, s->held.len, "new ids");
+        const size_t whole = s->chosen.len / sizeof *t * sizeof t->id;
+        if (s->generated.len > whole) s->generated.len = whole; /* an id counts only if all its data is stored */
+        c->lane->sampler.done = 1;
+        return;
+    }
+    const size_t stop = stop_find(c, before);
+    if (stop < s->generated_text.len) {
+        s->generated_text.len = stop;
+        s->generated_text.p[stop] = '\0';
+        finish(c, STENO_FINISH_STOP);
+    }
+    const steno_token tok = { .size = sizeof tok, .id = t->id, .ts_id = -1, .p = t->p, .logprob = t->logprob, .t0_ms = -1, .t1_ms = -1,
+                              .t_dtw_ms = -1 };
+    tell(c, &tok, s->generated_text.len - (c->finish == STENO_FINISH_STOP ? 0 : stop_begun(c)));
+}
+
+static void take_new(struct chooser *c)
+{
+    struct sampler *l = &c->lane->sampler;
+    for (; c->taken < l->n && !c->status && !c->finish; c->taken++) {
+        struct sampled_token *t = &l->out[c->taken];
+        if (c->given) t->id = c->given[c->taken];
+        if (is_end(c, t->id) && !c->p->ignore_eos && !c->given) { /* an end that the executor does not treat as one */
+            c->end = t->id;
+            l->n = c->taken;
+            l->ended = l->done = 1;
+            break;
+        }
+        take(c, t);
+    }
+}
+
+/* Samples the rows of draft tokens while the draft tokens before them match the chosen ids. */
+static void check_guesses(struct chooser *c)
+{
+    struct steno_batch *b = c->s->batch;
+    struct lane *l = c->lane;
+    const struct chain_calls calls = { NULL, c->filters ? filter : NULL, c };
+    const int32_t first = b->run.row[c->row].pos;
+    int32_t right = 0;
+    for (int32_t i = 0;; i++, right++) {
+        const int rc = exec_choose(b->exec, &c->s->model->plan[c->plan], &b->run, &calls, c->out + (uint32_t)i);
+        if (rc) c->status = session_ran(c->s, b->exec, rc);
+        take_new(c);
+        if (c->status || l->sampler.done || i == c->draft.n || l->sampler.out[l->sampler.n - 1].id != c->draft.guess[i]) break;
+    }
+    l->kv.len = first + right + 1;
+    lane_cut(b, (uint32_t)(l - b->run.lane), l->kv.len);
+    c->s->timings.n_drafted += c->draft.n;
+    c->s->timings.n_accepted += right;
+    if (c->is_guessed) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);
+    if (c->is_guessed) guessing_learn(&c->guessing, c->draft.n, right);
+}
+
+int32_t chooser_guesses(const struct chooser *c, int32_t texts)
+{
+    const struct sampler *l = &c->lane->sampler;
+    if (!c->is_guessed) return 0;
+    const int32_t ids = l->limit - l->n - 1, there = c->s->batch->draft->model->text_ctx - (int32_t)(c->s->held.len / sizeof(int32_t));
+    const int32_t room = ids < there ? ids : there;
+    if (c->p->draft_max < 0) return guessing_worth(&c->guessing, c->s->batch, texts, room < DRAFT_MOST ? room : DRAFT_MOST);
+    return room < c->p->draft_max ? room : c->p->draft_max;
+}
+
+struct guessed_text chooser_text(const struct chooser *c, int32_t texts)
+{
+    const steno_session *s = c->s;
+    return (struct guessed_text){ .before = (const int32_t *)(const void *)s->held.p,
+                                  .n_before = (int32_t)(s->held.len / sizeof(int32_t)) - c->lane->sampler.n, .lane = c->lane,
+                                  .to = (uint16_t)(c->lane - s->batch->run.lane), .n_guesses = chooser_guesses(c, texts) };
+}
+
+void chooser_guessed(struct chooser *c, const struct guessed_text *t)
+{
+    const struct sampler *l = &c->lane->sampler;
+    c->draft.n_given = t->n_guesses;
+    for (int32_t i = 0; i < t->n_guesses; i++) c->draft.guess[i] = l->out[l->n + i].id;
+}
+
+int chooser_guess(struct chooser *c)
+{
+    steno_session *s = c->s;
+    struct steno_batch *d = s->batch->draft;
+    struct guessed_text text = chooser_text(c, 1);
+    const int64_t t0 = os_now_ns();
+    const int rc = draft_model_guess(d, c->plan, &text, 1);
+    s->timings.draft_us += (os_now_ns() - t0) / 1000;
+    if (!rc) chooser_guessed(c, &text);
+    s->batch->run.n_rows = 0;
+    chooser_rows(c, DRAFT_MOST, 1);
+    return session_ran(s, d->exec, rc);
+}
+
+void chooser_rows(struct chooser *c, int32_t guesses, int32_t rows)
+{
+    struct run *r = &c->s->batch->run;
+    const struct sampler *l = &c->lane->sampler;
+    const int32_t ids = l->limit - l->n - 1, context = c->s->model->text_ctx - c->lane->kv.len - 1;
+    const int32_t room = ids < context ? ids : context;
+    c->row = r->n_rows;
+    c->out = r->n_rows ? r->n_out : 0;
+    draft_rows(&c->draft, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
+               (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses, &c->s->batch->costs, rows);
+}
+
+int chooser_next(struct chooser *c)
+{
+    if (c->draft.n) check_guesses(c);
+    else {
+        take_new(c);
+        guessing_learn(&c->guessing, 0, 0);
+    }
+    if (!c->status && session_should_stop(c->s)) c->status = err_set(&c->s->error, STENO_ECANCELED, "canceled");
+    return !c->status && !c->lane->sampler.done;
+}
+
+/* Handles the ids chosen in the last replay, then adds the rows of the next one. */
+static int next(void *user)
+{
+    struct chooser *c = user;
+    struct steno_batch *b = c->s->batch;
+    const uint32_t rows = run_costs_rows(&b->run);
+    const int goes_on = chooser_next(c);
+    run_costs_end(&b->costs, rows);
+    c->goes_on = goes_on && chooser_guesses(c, 1) > 0;
+    if (!goes_on || c->goes_on) return 0;
+    b->run.n_rows = 0;
+    chooser_rows(c, DRAFT_MOST, 1);
+    return 1;
+}
+
+void chooser_give(struct chooser *c, const int32_t *ids)
+{
+    c->given = ids;
+    c->rules.eot = -1;
+}
+
+struct chain_calls chooser_calls(struct chooser *c)
+{
+    return (struct chain_calls){ next, c->filters ? filter : NULL, c };
+}
+
+int chooser_end(struct chooser *c, int rc)
+{
+    steno_session *s = c->s;
+    if (!rc) rc = c->status;
+    if (rc) {
+        s->finish = rc == STENO_ECANCELED ? STENO_FINISH_CANCELED : STENO_FINISH_NONE;
+        return rc;
+    }
+    const struct sampler *l = &c->lane->sampler;
+    if (l->ended && c->end < 0 && !l->dead) c->end = s->model->tokens.eot;
+    if (l->ended) c->finish = STENO_FINISH_END;
+    if (!c->finish) c->finish = STENO_FINISH_LENGTH;
+    if (c->end >= 0) buf_add(&s->held, &c->end, sizeof c->end);
+    if (c->finish != STENO_FINISH_STOP) {
+        token_stream_end(&c->stream, &s->generated_text);
+        tell(c, NULL, s->generated_text.len);
+    }
+    s->finish = c->finish;
+    return s->held.err || s->generated_text.err ? err_nomem(&s->error, s->held.len, "new ids") : STENO_OK;
+}
+
+/* ---- open -------------------------------------------------------------------------------------------------------------------- */
+
+static int check_stops(steno_session *s, const steno_generate_params *p)
+{
+    if (p->n_stop < 0 || (p->n_stop && !p->stop))
+        return err_set(&s->error, STENO_EARG, "n_stop is %d, want 0 or more texts in stop", (int)p->n_stop);
+    for (int32_t i = 0; i < p->n_stop; i++)
+        if (!p->stop[i] || !*p->stop[i]) return err_set(&s->error, STENO_EARG, "stop %d is empty", (int)i);
+    return STENO_OK;
+}
+
+/* Text ids are those with bytes of their own. With a grammar, all other ids are barred. */
+static int open_grammar(struct chooser *c)
+{
+    const steno_generate_params *p = c->p;
+    const struct vocab *v = &c->s->model->vocab;
+    struct said_grammar *g = &c->s->grammar;
+    steno_error *e = &c->s->error;
+    struct buf rules = { 0 };
+    if (!p->grammar && !p->json_schema) return STENO_OK;
+    int rc = p->json_schema ? json_schema_grammar(&rules, p->json_schema, strlen(p->json_schema), e) : STENO_OK;
+    if (!p->json_schema) {
+        buf_str(&rules, p->grammar);
+        buf_add(&rules, "", 1); /* the root rule is part of the key */
+        buf_str(&rules, p->grammar_rule ? p->grammar_rule : "root");
+    }
+    if (!rc && rules.err) rc = err_nomem(e, rules.len, "a grammar");
+    c->n_text = v->n_text < v->n ? v->n_text : v->n;
+    if (!rc && (!g->matcher || g->text.len != rules.len || memcmp(g->text.p, rules.p, rules.len) != 0)) {
+        said_grammar_free(g);
+        rc = grammar_open(&g->grammar, rules.p, p->json_schema ? NULL : p->grammar_rule, e);
+        if (!rc) rc = matcher_open(&g->matcher, g->grammar, v, c->n_text, -1, e);
+        g->text = rules;
+        rules = (struct buf){ 0 };
+    }
+    buf_free(&rules);
+    if (rc) said_grammar_free(g);
+    c->matcher = g->matcher;
+    if (!rc) matcher_reset(c->matcher);
+    if (!rc) c->state = matcher_start(c->matcher);
+    return rc;
+}
+
+int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_generate_params *p)
+{
+    const steno_model *m = s->model;
+    *c = (struct chooser){ .s = s, .p = p, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
+    token_stream_begin(&c->stream, m->tokenizer, 0);
+    c->stream.began = 1; /* the prompt is before it */
+    int rc = check_stops(s, p);
+    if (!rc) rc = open_grammar(c);
+    if (!rc) rc = sampler_chain_open(&c->chain, p, &s->error);
+    if (rc) return rc;
+    c->filters = p->ignore_eos || c->matcher || sampler_chain_filters(&c->chain);
+    if (c->filters && !(c->raw = malloc((size_t)m->n_vocab * sizeof *c->raw)))
+        return err_nomem(&s->error, (size_t)m->n_vocab * sizeof *c->raw, "logits");
+    c->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = p->ignore_eos ? -1 : m->tokens.eot, .ts_begin = m->n_vocab,
+                                     .temperature = sampler_chain_temperature(&c->chain), .seed = p->seed };
+    return STENO_OK;
+}
+
+void chooser_start(struct chooser *c, struct lane *lane, int32_t room, int is_guessed)
+{
+    const steno_model *draft = is_guessed && c->s->batch->draft ? c->s->batch->draft->model : NULL;
+    c->lane = lane;
+    if (draft) c->guessing = guessing_begin(c->s->model, draft, c->plan);
+    c->is_guessed = draft && (c->p->draft_max < 0 ? guessing_may_pay(&c->guessing) : c->p->draft_max > 0);
+    if (c->is_guessed) c->draft = draft_of(0);
+    lane->sampler.limit = c->p->max_tokens && c->p->max_tokens < room ? c->p->max_tokens : room;
+    lane->sampler.rules = &c->rules;
+    lane->processors.wanted = c->filters;
+}
+
+void chooser_close(struct chooser *c)
+{
+    sampler_chain_close(&c->chain);
+    free(c->raw);
+    if (c->lane) c->lane->sampler.rules = NULL;
+    *c = (struct chooser){ 0 };
+}

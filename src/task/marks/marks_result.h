@@ -1,9 +1,0 @@
-/* steno: punctuation for a transcript. SPDX-License-Identifier: MIT */
-#ifndef STENO_TASK_MARKS_MARKS_RESULT_H
-#define STENO_TASK_MARKS_MARKS_RESULT_H
-#include "task/marks/marks_run.h"
-
-/* Inserts marks into the texts of *r: segments, words and the whole text. s: session of the punctuation model. Texts of bare words
- * (r->is_bare) are written as the reference writes text with marks. If it fails, *r is unchanged. */
-int marks_put(steno_session *s, struct result *r, const steno_punctuate_params *p);
-#endif

@@ -1,0 +1,33 @@
+/* steno: runs the punctuation network over the words of a text. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_PUNCTUATION_PUNCTUATION_RUN_H
+#define STENO_TASK_PUNCTUATION_PUNCTUATION_RUN_H
+#include "engine/task.h"
+
+/* State in a session. */
+struct marks_session {
+    struct front_time time;  /* always zero */
+    struct buf text, words;  /* words: struct marked_word; a continued text begins with the unsettled ones */
+    size_t n_before, before; /* number of unsettled words before the new ones, and of their bytes */
+    size_t settled;          /* words that the next call does not need */
+    int32_t block_words;
+};
+
+static inline struct marks_session *marks_of(const steno_session *s) { return s->part; }
+static inline const struct marks_model *marks_model_of(const steno_session *s) { return s->model->part; }
+static inline struct marked_word *marked_words(const struct marks_session *q)
+{
+    return (struct marked_word *)(void *)q->words.p;
+}
+static inline size_t marked_count(const struct marks_session *q) { return q->words.len / sizeof(struct marked_word); }
+
+/* Begins a text, or continues after the unsettled words of the last one. */
+void marks_begin(steno_session *s, const steno_punctuate_params *p);
+/* Adds the words of text[n], which is copied. joins: Chinese words may continue across spaces. STENO_EARG: the text is not UTF-8 */
+int marks_add(steno_session *s, const char *text, size_t n, int joins);
+/* Chooses a mark for each word. A status */
+int marks_decide(steno_session *s);
+/* "mark": times a run of n arbitrary words. @return microseconds, or a status */
+int64_t marks_bench(steno_session *s, const char *phase, int n);
+/* The mark as written after a word: half-width after ASCII, "" if there is none. */
+const char *marks_text(const struct marks_model *m, int32_t mark, char first_of_word);
+#endif

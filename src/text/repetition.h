@@ -1,0 +1,10 @@
+/* steno: measures of repetition in token ids. SPDX-License-Identifier: MIT
+ *
+ * Without speech, models repeat the same words over and over. These measures detect it from the ids of a text. */
+#ifndef STENO_TEXT_REPETITION_H
+#define STENO_TEXT_REPETITION_H
+#include <stdint.h>
+
+double token_entropy(const int32_t *ids, int32_t n); /* entropy of the last 32 ids, in nats */
+int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end); /* do the same few ids below text_end repeat over and over? */
+#endif
