@@ -152,6 +152,142 @@ char *out_name(const char *template, const struct out_words *said)
     return name;
 }
 
+/* ---- patterns ---------------------------------------------------------------------------------------------------------------- */
+
+/* The part that a word without a value is. */
+static enum out_part part_of(const char *word, const struct out_words *values)
+{
+    static const struct { const char *word; enum out_part part; } parts[] = {
+        { "{language}", OUT_PART_LANGUAGE }, { "{date}", OUT_PART_DATE }, { "{time}", OUT_PART_TIME },
+    };
+    const int w = word_at(word);
+    if (w < 0 || *(const char *const *)(const void *)((const char *)values + words[w].at)) return OUT_PART_TEXT;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(words[w].word, parts[i].word) == 0) return parts[i].part;
+    return OUT_PART_TEXT;
+}
+
+static void pattern_add(struct out_pattern *p, const char *text, size_t n, enum out_part part)
+{
+    memcpy(p->text + p->n, text, n);
+    memset(p->kinds + p->n, part, n);
+    p->n += n;
+}
+
+int out_pattern_make(struct out_pattern *p, const char *template, const struct out_words *values, int is_marked)
+{
+    size_t n = 1, k;
+    const char *at = template ? template : OUT_NAME_DEFAULT;
+    for (const char *q = at; *q; n += k + 1) value_at(&q, &k, values);
+    *p = (struct out_pattern){ .text = malloc(n), .kinds = malloc(n) };
+    if (!p->text || !p->kinds) {
+        free(p->text);
+        free(p->kinds);
+        return -1;
+    }
+    while (*at) {
+        const int is_stem = word_at(at) >= 0 && strcmp(words[word_at(at)].word, "{stem}") == 0;
+        const enum out_part part = part_of(at, values);
+        const char *value = value_at(&at, &k, values);
+        if (part) pattern_add(p, "?", 1, part);
+        else pattern_add(p, value, k, OUT_PART_TEXT);
+        if (is_stem && is_marked) pattern_add(p, "?", 1, OUT_PART_MARK);
+    }
+    return 0;
+}
+
+int out_pattern_is_name(const struct out_pattern *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->kinds[i]) return 0;
+    return 1;
+}
+
+/* Do n bytes have the form of `shape`, where 0 means any digit? */
+static int has_shape(const char *text, size_t n, const char *shape)
+{
+    if (n != strlen(shape)) return 0;
+    for (size_t i = 0; i < n; i++)
+        if (shape[i] == '0' ? !(text[i] >= '0' && text[i] <= '9') : text[i] != shape[i]) return 0;
+    return 1;
+}
+
+/* Is it the code of a language, or nothing, as of a model without languages? */
+static int is_language(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!((text[i] >= 'a' && text[i] <= 'z') || text[i] == '-')) return 0;
+    return 1;
+}
+
+/* Skips a word and the digits after it, if they are there. */
+static size_t skip_number(const char *text, size_t n, const char *word)
+{
+    const size_t k = strlen(word);
+    size_t i = k;
+    if (n <= k || strncmp(text, word, k) != 0) return 0;
+    while (i < n && text[i] >= '0' && text[i] <= '9') i++;
+    return i > k ? i : 0;
+}
+
+/* Is it a mark such as ".track2.ch1.translation"? */
+static int is_mark(const char *text, size_t n)
+{
+    static const char *const tasks[] = { "", ".transcript", ".translation" };
+    size_t at = skip_number(text, n, ".track");
+    at += skip_number(text + at, n - at, ".ch");
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        if (n - at == strlen(tasks[i]) && memcmp(text + at, tasks[i], n - at) == 0) return 1;
+    return 0;
+}
+
+static int is_part(enum out_part part, const char *text, size_t n)
+{
+    switch (part) {
+    case OUT_PART_LANGUAGE: return is_language(text, n);
+    case OUT_PART_DATE: return has_shape(text, n, "0000-00-00");
+    case OUT_PART_TIME: return has_shape(text, n, "00-00-00");
+    case OUT_PART_MARK: return is_mark(text, n);
+    default: return 0;
+    }
+}
+
+/* Known text at both ends of the pattern must be that of the name. */
+static int ends_fit(const struct out_pattern *p, size_t from, size_t to, const char *name, size_t n)
+{
+    size_t i = 0;
+    for (; from + i < to && !p->kinds[from + i]; i++)
+        if (i >= n || name[i] != p->text[from + i]) return 0;
+    if (from + i == to) return i == n;
+    for (size_t k = 0; !p->kinds[to - 1 - k]; k++)
+        if (k >= n || name[n - 1 - k] != p->text[to - 1 - k]) return 0;
+    return 1;
+}
+
+int out_pattern_match(const struct out_pattern *p, size_t from, size_t to, const char *name)
+{
+    enum { PART_MOST = 48 };
+    const size_t n = strlen(name);
+    char here[OUT_PATTERN_MOST + 1], next[OUT_PATTERN_MOST + 1]; /* 1: the pattern so far may end at this byte of the name */
+    if (n > OUT_PATTERN_MOST || !ends_fit(p, from, to, name, n)) return 0;
+    memset(here, 0, n + 1);
+    here[0] = 1;
+    for (size_t i = from; i < to; i++) {
+        const enum out_part part = (enum out_part)p->kinds[i];
+        memset(next, 0, n + 1);
+        for (size_t at = 0; at <= n; at++) {
+            if (!here[at]) continue;
+            if (!part && at < n && name[at] == p->text[i]) next[at + 1] = 1;
+            for (size_t k = 0; part && k <= PART_MOST && at + k <= n; k++)
+                if (is_part(part, name + at, k)) next[at + k] = 1;
+        }
+        memcpy(here, next, n + 1);
+    }
+    return here[n];
+}
+
+/* ---- what templates have ----------------------------------------------------------------------------------------------------- */
+
 int out_template_has(const char *template, const char *word)
 {
     return strstr(template ? template : OUT_NAME_DEFAULT, word) != NULL;

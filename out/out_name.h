@@ -51,6 +51,21 @@ int out_input_has_folder(const char *input); /* not standard input or a URL */
 /* @return malloc'd text, or NULL if memory runs out; an unknown {word} is kept */
 char *out_name(const char *template, const struct out_words *words);
 
+/* A name of which some parts are not known: values that only a run knows, and the mark of a result after {stem}. */
+struct out_pattern {
+    char *text;  /* [n]; an unknown part is one byte here */
+    char *kinds; /* [n] enum out_part */
+    size_t n;
+};
+enum out_part { OUT_PART_TEXT, OUT_PART_LANGUAGE, OUT_PART_DATE, OUT_PART_TIME, OUT_PART_MARK };
+enum { OUT_PATTERN_MOST = 4096 /* bytes of a matched name */ };
+
+/* Words without a value are unknown parts. is_marked: a mark may follow {stem}. @return 0, or -1: no memory. The caller frees both texts */
+int out_pattern_make(struct out_pattern *p, const char *template, const struct out_words *words, int is_marked);
+int out_pattern_is_name(const struct out_pattern *p); /* 1: all parts are known */
+/* Does the name match bytes [from, to) of the pattern? */
+int out_pattern_match(const struct out_pattern *p, size_t from, size_t to, const char *name);
+
 /* Length of the first unknown {word} of a template, or 0. *at receives its start. */
 size_t out_template_unknown(const char *template, const char **at);
 /* Does a template contain a word such as "{stem}"? NULL is OUT_NAME_DEFAULT. */

@@ -21,8 +21,9 @@ static char *marked_stem(const char *input, const char *mark)
     return marked;
 }
 
-/* The name below the output folder. */
-static char *name_of(const struct out_naming *naming, const char *input, int format, const char *language)
+/* Makes a name or a pattern from the words of an input. @return 0, or -1: no memory */
+static int with_words(const struct out_naming *naming, const char *input, int format, const char *language,
+                      int (*make)(void *made, const struct out_naming *naming, const struct out_words *words), void *made)
 {
     char number[OUT_NUMBER_SZ], *stem = marked_stem(input, naming->mark), *path = address_path(input);
     char *dir = path ? out_dir_of(path) : NULL;
@@ -30,11 +31,42 @@ static char *name_of(const struct out_naming *naming, const char *input, int for
     const struct out_words words = { .stem = stem, .ext = path ? out_ext(path) : "", .format = writers[format].extension,
                                      .language = language, .dir = dir, .number = number, .date = naming->date, .time = naming->time,
                                      .model = naming->model };
-    char *name = stem && dir ? out_name(naming->template ? naming->template : OUT_NAME_DEFAULT, &words) : NULL;
+    const int bad = !stem || !dir || make(made, naming, &words);
     free(stem);
     free(dir);
     free(path);
-    return name;
+    return bad ? -1 : 0;
+}
+
+static int make_name(void *made, const struct out_naming *naming, const struct out_words *words)
+{
+    char **name = made;
+    *name = out_name(naming->template ? naming->template : OUT_NAME_DEFAULT, words);
+    return *name ? 0 : -1;
+}
+
+/* The name below the output folder. */
+static char *name_of(const struct out_naming *naming, const char *input, int format, const char *language)
+{
+    char *name = NULL;
+    return with_words(naming, input, format, language, make_name, &name) ? NULL : name;
+}
+
+struct pattern_of { struct out_pattern *pattern; int is_marked; };
+
+static int make_pattern(void *made, const struct out_naming *naming, const struct out_words *words)
+{
+    const struct pattern_of *of = made;
+    return out_pattern_make(of->pattern, naming->template, words, of->is_marked);
+}
+
+int out_names_pattern(struct out_pattern *p, const struct out_naming *naming, const char *input, int format)
+{
+    struct pattern_of of = { p, naming->mark != NULL };
+    struct out_naming bare = *naming;
+    *p = (struct out_pattern){ 0 };
+    bare.mark = bare.date = bare.time = NULL;
+    return with_words(&bare, input, format, NULL, make_pattern, &of);
 }
 
 char *out_names_one(size_t *below, const struct out_naming *naming, const char *input, int format, const char *language)

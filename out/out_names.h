@@ -5,6 +5,7 @@
  * not known yet is kept as it is. */
 #ifndef STENO_OUT_OUT_NAMES_H
 #define STENO_OUT_OUT_NAMES_H
+#include "out_name.h"
 #include <stddef.h>
 
 struct out_naming {
@@ -20,6 +21,9 @@ struct out_naming {
 /* Path of a result: the output folder and its name below it, or the name alone without a folder. @param below  receives the start of the
  * name; may be NULL @return malloc'd text, or NULL if memory runs out */
 char *out_names_one(size_t *below, const struct out_naming *naming, const char *input, int format, const char *language);
+
+/* The name below the output folder while language, date, time and mark are not known. @return 0, or -1: no memory */
+int out_names_pattern(struct out_pattern *p, const struct out_naming *naming, const char *input, int format);
 
 enum out_names_status { OUT_NAMES_OK, OUT_NAMES_NO_MEMORY, OUT_NAMES_FAULT, OUT_NAMES_TWO_FORMATS, OUT_NAMES_TWO_INPUTS };
 

@@ -174,6 +174,53 @@ static void test_results_that_would_meet_are_refused(void **state)
     check_list_in("/", "/{stem}", txt, NULL, beside, 1, OUT_NAMES_FAULT, "/x");
 }
 
+static void test_a_pattern_matches_what_runs_may_have_written(void **state)
+{
+    (void)state;
+    static const struct { const char *template; int is_marked; const char *name; int matches; } c[] = {
+        { "{stem}.{format}", 0, "talk.srt", 1 }, { "{stem}.{format}", 0, "talk.srt2", 0 }, { "{stem}.{format}", 0, "talk", 0 },
+        { "{stem}.{format}", 0, "talk.ch0.srt", 0 }, { "{stem}.{format}", 1, "talk.ch0.srt", 1 }, { "{stem}.{format}", 1, "talk.srt", 1 },
+        { "{stem}.{format}", 1, "talk.track12.ch3.translation.srt", 1 }, { "{stem}.{format}", 1, "talk.ch3.track1.srt", 0 },
+        { "{stem}.{format}", 1, "talk.track.srt", 0 }, { "{stem}.{format}", 1, "talk.old.srt", 0 }, { NULL, 1, "talk.ch0.srt", 1 },
+        { "{date}", 0, "2026-03-01", 1 }, { "{date}", 0, "2026-03-1", 0 }, { "{date}", 0, "2026-03-011", 0 }, { "{date}", 0, "", 0 },
+        { "{time}{date}", 0, "14-05-592026-03-01", 1 }, { "{date}/{time}", 0, "2026-03-01/14-05-59", 1 },
+        { "{language}", 0, "", 1 }, { "{language}", 0, "unknown", 1 }, { "{language}", 0, "a/b", 0 }, { "{language}", 0, "EN", 0 },
+        { "{language}{language}-{stem}", 0, "zhzh-talk", 1 }, { "{stem}{language}", 0, "talktalk", 1 }, { "{ext}.{x}", 0, "wav.{x}", 1 },
+        { "", 0, "", 1 }, { "", 0, "a", 0 },
+    };
+    struct out_words words = { .stem = "talk", .ext = "wav", .format = "srt", .dir = ".", .number = "1", .model = "m" };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct out_pattern p;
+        assert_int_equal(out_pattern_make(&p, c[i].template, &words, c[i].is_marked), 0);
+        if (out_pattern_match(&p, 0, p.n, c[i].name) != c[i].matches) fail_msg("%s, %s", c[i].template, c[i].name);
+        free(p.text);
+        free(p.kinds);
+    }
+}
+
+static void test_a_pattern_has_limits(void **state)
+{
+    (void)state;
+    static char name[OUT_PATTERN_MOST + 2];
+    struct out_words words = { .stem = name, .ext = "", .format = "srt", .dir = ".", .number = "1", .model = "m" };
+    for (size_t n = OUT_PATTERN_MOST - 1; n <= OUT_PATTERN_MOST + 1; n++) {
+        struct out_pattern p;
+        memset(name, 'a', n);
+        name[n] = '\0';
+        assert_int_equal(out_pattern_make(&p, "{stem}{language}", &words, 0), 0);
+        assert_int_equal(out_pattern_match(&p, 0, p.n, name), n <= OUT_PATTERN_MOST);
+        free(p.text);
+        free(p.kinds);
+    }
+    words.stem = "{date}*"; /* values are never words */
+    struct out_pattern p;
+    assert_int_equal(out_pattern_make(&p, "{stem}", &words, 0), 0);
+    assert_true(out_pattern_is_name(&p) && out_pattern_match(&p, 0, p.n, "{date}*"));
+    assert_false(out_pattern_match(&p, 0, p.n, "2026-03-01*"));
+    free(p.text);
+    free(p.kinds);
+}
+
 static void test_a_mark_stands_behind_the_stem(void **state)
 {
     (void)state;
@@ -194,6 +241,8 @@ int main(void)
         cmocka_unit_test(test_words_a_template_does_not_know_are_found),
         cmocka_unit_test(test_names_that_leave_the_folder_are_refused),
         cmocka_unit_test(test_results_that_would_meet_are_refused),
+        cmocka_unit_test(test_a_pattern_matches_what_runs_may_have_written),
+        cmocka_unit_test(test_a_pattern_has_limits),
         cmocka_unit_test(test_a_mark_stands_behind_the_stem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
