@@ -82,13 +82,26 @@ static void sweep_folder(struct result_files *r)
     if (r->folder) atomic_file_sweep(r->folder);
 }
 
+/* A sink to a stream that also hashes the bytes. */
+struct hashed { struct sink to; struct stamp_bytes *bytes; };
+
+static int write_hashed(void *user, const char *bytes, size_t n)
+{
+    struct hashed *h = user;
+    stamp_add(h->bytes, bytes, n);
+    sink_bytes(&h->to, bytes, n);
+    return h->to.failed;
+}
+
 static int write_path(struct result_files *r, const struct transcript *t, int format)
 {
     struct atomic_file out;
     sweep_folder(r);
     if (atomic_file_open(&out, r->path)) return fail(r);
     errno = 0;
-    struct sink to = sink_to_stream(out.f);
+    struct hashed hashed = { sink_to_stream(out.f), &r->bytes };
+    struct sink to = { .write = write_hashed, .user = &hashed };
+    r->bytes = stamp_no_bytes();
     if (writers[format].begin) writers[format].begin(&to, t->source);
     writers[format].write(&to, t);
     if (to.failed && !ferror(out.f)) { /* the writer ran out of memory */

@@ -8,6 +8,7 @@
 #define STENO_FILES_RESULT_FILES_H
 #include "ledger.h"
 #include "out_names.h"
+#include "stamp.h"
 #include "writers.h"
 
 struct result_files {
@@ -19,6 +20,7 @@ struct result_files {
     char *path;         /* the file; NULL: no memory for its name */
     const char *reason; /* why it cannot be written; valid until the next call */
     int why;            /* the same as errno; 0: none */
+    struct stamp_bytes bytes; /* of the written file */
 
     char *folder; /* folder that was swept last */
 };

@@ -136,10 +136,10 @@ static int is_full(int why)
 static int write_file(struct results *r, const char *input, const struct transcript *t, int format, struct told *told)
 {
     int status = result_files_write(&r->files, input, t, format);
-    while (status == RESULT_FILES_FAILED && is_full(r->files.why) && r->make_room && r->make_room(r->room_user))
+    while (status == RESULT_FILES_FAILED && is_full(r->files.why) && r->make_room && r->make_room(r->user))
         status = result_files_write(&r->files, input, t, format);
     if (status == RESULT_FILES_OK) tell_later(told, r->files.path);
-    if (status == RESULT_FILES_OK && r->names) sink_bytes(r->names, r->files.path, strlen(r->files.path) + 1);
+    if (status == RESULT_FILES_OK && r->wrote) r->wrote(r->user, r->files.path, format, &r->files.bytes);
     return code_of_files(r, status);
 }
 

@@ -14,11 +14,11 @@ struct results {
     int marked;           /* 1: inputs have several results */
     const struct transcribe_as *as; /* its `write` replaces a format on standard output; NULL: the format writes */
     struct sink *out;     /* receives results that are not files; NULL: standard output, where the first error ends the run */
-    struct sink *names;   /* receives the names of written files, each ends with NUL; may be NULL */
+    void (*wrote)(void *user, const char *path, int format, const struct stamp_bytes *bytes); /* a file is complete; may be NULL */
     int quiet;            /* 1: do not report written files */
     const char *headed;   /* the last input whose name was written before its text */
     int (*make_room)(void *user); /* called if the disk is full: removes less important data; @return 1 if it did; may be NULL */
-    void *room_user;
+    void *user;           /* of both */
     int hold_text;        /* 1: plain text is printed when an input ends, not as segments arrive */
 };
 

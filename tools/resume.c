@@ -185,12 +185,29 @@ int64_t resume_spent(const struct resume *r, const struct job_input *in)
     return r->slot ? r->slot[in->slot].spent_us : 0;
 }
 
-struct sink *resume_names(struct resume *r, const struct job_input *in)
+void resume_wrote(struct resume *r, const struct job_input *in, const char *path, int format, const struct stamp_bytes *bytes)
 {
-    if (!r->slot) return NULL;
+    if (!r->slot) return;
     struct resume_slot *s = &r->slot[in->slot];
-    if (!s->names.write) s->names = sink_to_memory(&s->written);
-    return &s->names;
+    struct resume_result *more = realloc(s->result, ((size_t)s->n_results + 1) * sizeof *more);
+    if (more) s->result = more;
+    const struct resume_result made = { more ? strdup(path) : NULL, more ? resume_name_of(r->naming, in->file, format) : NULL, *bytes };
+    if (made.path && made.name) {
+        s->result[s->n_results++] = made;
+        return;
+    }
+    free(made.path);
+    free(made.name);
+    s->unnamed = 1;
+}
+
+static void free_results(struct resume_slot *s)
+{
+    for (int i = 0; i < s->n_results; i++) {
+        free(s->result[i].path);
+        free(s->result[i].name);
+    }
+    free(s->result);
 }
 
 void resume_failed(struct resume *r, const struct job_input *in, int useless)
@@ -200,20 +217,16 @@ void resume_failed(struct resume *r, const struct job_input *in, int useless)
     r->slot[in->slot].useless |= useless;
 }
 
-/* Result names are stored relative to the output folder, because that folder may be moved. This cuts the folder's part. */
-static void cut_names(struct sink_memory *names, const char *dir)
+/* Writes the names of the results, each ends with NUL. They are relative to the output folder, because that folder may be moved. */
+static void put_names(struct sink *f, const struct resume_slot *s, const char *dir)
 {
     const size_t n_dir = strlen(dir);
-    size_t to = 0;
-    for (size_t at = 0, n; at < names->n; at += n) {
-        const char *name = names->p + at;
-        n = strlen(name) + 1;
+    for (int i = 0; i < s->n_results; i++) {
+        const char *name = s->result[i].path;
         size_t skip = strncmp(name, dir, n_dir) == 0 ? n_dir : 0;
         while (skip && name[skip] == '/') skip++;
-        memmove(names->p + to, name + skip, n - skip);
-        to += n - skip;
+        sink_bytes(f, name + skip, strlen(name + skip) + 1);
     }
-    names->n = to;
 }
 
 /* Takes over the slot's path. Without memory the only effect is that the journal is not removed later. */
@@ -226,12 +239,15 @@ static void remember_finished(struct resume *r, struct resume_slot *s)
     s->path = NULL;
 }
 
-/* Store the key in each result of the input. */
+/* Store the key in each result of the input. Only now it is certain that all of them are complete. */
 static void stamp_results(const struct resume *r, const struct job_input *in, const struct stat *st)
 {
-    const struct sink_memory *names = &r->slot[in->slot].written;
-    char *key = r->slot[in->slot].names.failed ? NULL : resume_key_of(r, in->file, st);
-    for (size_t at = 0; key && at < names->n; at += strlen(names->p + at) + 1) stamp_put(names->p + at, key);
+    const struct resume_slot *s = &r->slot[in->slot];
+    char *key = s->unnamed ? NULL : resume_key_of(r, in->file, st);
+    for (int i = 0; key && i < s->n_results; i++) {
+        const struct stamp_origin origin = { .key = key, .name = s->result[i].name, .at = i, .n = s->n_results };
+        stamp_put(s->result[i].path, &s->result[i].bytes, &origin);
+    }
     free(key);
 }
 
@@ -240,15 +256,19 @@ static void finish(struct resume *r, const struct job_input *in, const struct st
 {
     struct resume_slot *s = &r->slot[in->slot];
     char *dir = out_folder(r->dir, in->file);
+    struct sink_memory names = { 0 };
+    struct sink f = sink_to_memory(&names);
     s->path = resume_path_of(r, in->file, 0, JOB_MIX);
     s->key = resume_key_of(r, in->file, st);
     errno = ENOMEM;
-    int bad = !dir || !s->path || !s->key || s->names.failed;
-    if (!bad) cut_names(&s->written, dir);
-    if (!bad) bad = journal_finish(s->path, s->key, s->written.p, s->written.n);
+    int bad = !dir || !s->path || !s->key || s->unnamed;
+    if (!bad) put_names(&f, s, dir);
+    if (!bad && f.failed) bad = 1;
+    if (!bad) bad = journal_finish(s->path, s->key, names.p, names.n);
     if (bad) give_up(r, in);
     else remember_finished(r, s);
     slot_close(s, 1);
+    free(names.p);
     free(dir);
 }
 
@@ -279,7 +299,7 @@ void resume_done(struct resume *r, const struct job_input *in)
         stamp_results(r, in, &st);
         if (!r->no_room && (r->wanted || r->n_inputs > 1)) finish(r, in, &st);
     }
-    free(s->written.p);
+    free_results(s);
     *s = (struct resume_slot){ .journal.fd = -1 };
 }
 
@@ -322,7 +342,7 @@ void resume_end(struct resume *r, char **files, int n, int ended)
     if (ended && r->slot && !r->quiet) tell_ended(r);
     for (int i = 0; i < r->n_slots; i++) {
         slot_close(&r->slot[i], 1);
-        free(r->slot[i].written.p);
+        free_results(&r->slot[i]);
     }
     if (!ended && !r->wanted && !r->n_kept) remove_finished(r, files, n);
     for (int i = 0; i < n; i++) {

@@ -5,7 +5,8 @@
  *
  * A run that ended early, in whatever way, leaves the journals of its unfinished inputs. It also records which inputs were finished,
  * with the names of their results. The same command with --resume skips the finished inputs and continues the others. Result files carry
- * the same key (stamp.h), so they are recognised even after a run without --resume.
+ * the same key (stamp.h), so they are recognised even after a run without --resume. Parts of their names that only that run knew are found
+ * by their form (out_pattern_match).
  *
  * A journal belongs to one input, one model and one set of options; its key records them. A journal with another key is started anew. A
  * journal that cannot be read stays unchanged. If no journal can be written, the run continues and reports this once. */
@@ -14,15 +15,16 @@
 #include "job.h"
 #include "journal.h"
 #include "out_names.h"
-#include "sink.h"
+#include "stamp.h"
 
 struct resume_slot {
     struct journal journal;
     char *path, *key;    /* NULL: no journal is kept for this input */
     int64_t at_ms;       /* decoded up to here */
     int64_t spent_us;    /* time spent on this input in earlier runs */
-    struct sink_memory written; /* names of its results below the output folder, each ends with NUL */
-    struct sink names;   /* sink that writes to `written` */
+    struct resume_result { char *path, *name; struct stamp_bytes bytes; } *result; /* [n_results] its written files; name: for the stamp */
+    int n_results;
+    int unnamed;         /* the memory was not enough for a result's name */
     int failed, useless; /* useless: the kept data cannot be used to continue */
 };
 
@@ -63,8 +65,8 @@ void resume_done(struct resume *r, const struct job_input *in);
 int resume_make_room(struct resume *r, const struct job_input *in);
 
 int64_t resume_spent(const struct resume *r, const struct job_input *in); /* time spent on the input in earlier runs */
-/* receives the names of its results; NULL if no journal is kept */
-struct sink *resume_names(struct resume *r, const struct job_input *in);
+/* A result of the input is written as `path`. */
+void resume_wrote(struct resume *r, const struct job_input *in, const char *path, int format, const struct stamp_bytes *bytes);
 
 /* End of the run. ended: a signal or a failure stopped it before all inputs were done. files[n]: all inputs of the run */
 void resume_end(struct resume *r, char **files, int n, int ended);

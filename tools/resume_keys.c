@@ -56,6 +56,13 @@ char *resume_path_of(const struct resume *r, const char *file, int track, int ch
     return path;
 }
 
+char *resume_name_of(const struct out_naming *naming, const char *file, int format)
+{
+    struct out_naming bare = *naming;
+    bare.dir = bare.mark = bare.date = bare.time = NULL;
+    return out_names_one(NULL, &bare, file, format, NULL);
+}
+
 char *resume_key_of(const struct resume *r, const char *file, const struct stat *st)
 {
     char about[160];

@@ -14,6 +14,8 @@ int resume_is_kept(const struct resume *r, const char *file, struct stat *st);
 char *resume_folder_of(const struct resume *r, const char *file); /* "DIR/.steno_resume" for an input */
 /* "DIR/.steno_resume/0123456789abcdef.0" for one channel of an input's track */
 char *resume_path_of(const struct resume *r, const char *file, int track, int channel);
+/* A result's name below the output folder, with words in place of language, date and time, and without its mark */
+char *resume_name_of(const struct out_naming *naming, const char *file, int format);
 char *resume_key_of(const struct resume *r, const char *file, const struct stat *st);
 
 const char *resume_difference(const char *ours, const char *theirs); /* names the first difference of two keys */

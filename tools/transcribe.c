@@ -134,12 +134,18 @@ static int64_t spent_us(const struct transcription *t, const struct job_input *i
     return begun ? progress_now_us() - begun + resume_spent(&t->resume, in) : WRITE_TIME_UNKNOWN;
 }
 
-struct room { struct resume *resume; const struct job_input *in; };
+struct of_input { struct resume *resume; const struct job_input *in; };
 
 static int make_room(void *user)
 {
-    const struct room *room = user;
-    return resume_make_room(room->resume, room->in);
+    const struct of_input *of = user;
+    return resume_make_room(of->resume, of->in);
+}
+
+static void wrote(void *user, const char *path, int format, const struct stamp_bytes *bytes)
+{
+    const struct of_input *of = user;
+    resume_wrote(of->resume, of->in, path, format, bytes);
 }
 
 /* Write the transcript in every format. A failed input gets an error line in the formats that have one. */
@@ -162,13 +168,13 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     r->files.naming.mark = mark[0] ? mark : NULL;
     r->files.naming.index = t->place ? t->place[in->index] : in->index;
     r->out = t->held.text && !r->files.naming.dir ? &t->shown[in->slot].sink : NULL;
-    r->names = error ? NULL : resume_names(&t->resume, in);
-    struct room room = { &t->resume, in };
+    struct of_input of = { &t->resume, in };
+    r->wrote = error ? NULL : wrote;
     r->make_room = make_room;
-    r->room_user = &room;
+    r->user = &of;
     const int code = results_write(r, in->file, what, mask);
     r->make_room = NULL;
-    r->names = NULL;
+    r->wrote = NULL;
     r->files.naming.mark = NULL;
     return code;
 }

@@ -64,6 +64,23 @@ if have_ffmpeg "tracks"; then
     product "all tracks and channels" 1 "$SRC/tests/data/audio/de_stereo.ogg" --audio-track all --channels split -f json
 fi
 
+# ---- behind a run without --resume
+if have_ffmpeg "tracks" && python3 -c 'import os; open("try", "w"); os.setxattr("try", "user.steno.try", b"x")' 2>/dev/null; then
+    cp "$SRC/tests/data/audio/two_tracks.mkv" tracks.mkv
+    for channels in mix split; do
+        A=(-m "$MODEL" -l zh -o tracks -f txt,json --audio-track all --channels $channels tracks.mkv two.wav)
+        rm -rf tracks
+        expect 0 "tracks" -q "${A[@]}"
+        expect 0 "tracks, again" --resume "${A[@]}"
+        err_has "2 of 2 inputs were finished before"
+        rm tracks/tracks.track2*.json
+        rm -rf tracks/.steno_resume
+        expect 0 "a track that is not there" --resume "${A[@]}"
+        err_has "1 of 2 inputs were finished before"
+        [ -n "$(ls tracks/tracks.track2*.json)" ] || bad "it is made" "$(ls tracks)"
+    done
+fi
+
 # ---- beside the inputs
 expect 0 "beside them" -m "$MODEL" -l zh -f json -o @ --resume one/talk.wav two/talk.wav
 expect 0 "again" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav one/talk.wav

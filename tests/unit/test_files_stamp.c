@@ -39,10 +39,30 @@ static void need_attributes(void)
     if (setxattr(path, "user.steno.try", "x", 1, 0)) skip();
 }
 
+/* Stamps the file with its present bytes, as result 1 of 3. */
+static void put(const char *key)
+{
+    char piece[100];
+    struct stamp_bytes bytes = stamp_no_bytes();
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;) stamp_add(&bytes, piece, n);
+    fclose(f);
+    stamp_put(path, &bytes, &(struct stamp_origin){ .key = key, .name = "a.txt", .at = 1, .n = 3 });
+}
+
+static enum stamp_found look_in(const char *file, const char *key, char word[STAMP_WORD_SZ])
+{
+    struct stamp_origin origin = { .key = key, .name = "a.txt" };
+    const enum stamp_found found = stamp_look(file, &origin, word);
+    if (found == STAMP_SAME) assert_true(origin.at == 1 && origin.n == 3);
+    return found;
+}
+
 static void expect(enum stamp_found want, const char *key, const char *want_word)
 {
     char word[STAMP_WORD_SZ];
-    const enum stamp_found found = stamp_look(path, key, word);
+    const enum stamp_found found = look_in(path, key, word);
     if (found != want || strcmp(word, want_word) != 0) fail_msg("\"%s\": %d \"%s\", want %d \"%s\"", key, found, word, want, want_word);
 }
 
@@ -64,10 +84,10 @@ static void test_a_stamp_says_what_differs(void **state)
     need_attributes();
     write_file("hello");
     expect(STAMP_NONE, key, "");
-    stamp_put(path, key);
+    put(key);
     expect(STAMP_SAME, key, "");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) expect(STAMP_OTHER, others[i].key, others[i].word);
-    stamp_put(path, others[0].key);
+    put(others[0].key);
     expect(STAMP_SAME, others[0].key, "");
     expect(STAMP_OTHER, key, "input");
 }
@@ -77,7 +97,7 @@ static void test_bytes_that_change_are_seen(void **state)
     (void)state;
     need_attributes();
     write_file("hello");
-    stamp_put(path, key);
+    put(key);
     write_file("hellO"); /* in its place: the attribute stays */
     expect(STAMP_CHANGED, key, "");
     write_file("");
@@ -87,7 +107,7 @@ static void test_bytes_that_change_are_seen(void **state)
     write_file("hello");
     expect(STAMP_SAME, key, "");
     write_file("");
-    stamp_put(path, key);
+    put(key);
     expect(STAMP_SAME, key, ""); /* an empty text is a result */
 }
 
@@ -97,29 +117,31 @@ static void test_what_is_no_stamp_is_none(void **state)
     (void)state;
     need_attributes();
     write_file("hello");
-    stamp_put(path, key);
+    put(key);
     char good[1024] = "";
     const ssize_t n = getxattr(path, STAMP_ATTRIBUTE, good, sizeof good);
     assert_true(n > 40);
+    struct stamp_origin other = { .key = key, .name = "b.txt" };
+    assert_int_equal(stamp_look(path, &other, word), STAMP_RENAMED);
     for (ssize_t i = 0; i < n; i++) /* each part has a hash of 64 bits */
         if (good[i] == '=') assert_int_equal(strspn(good + i + 1, "0123456789abcdef"), 16);
     for (ssize_t cut = 0; cut < n; cut++) { /* anything in its place, never SAME */
         setxattr(path, STAMP_ATTRIBUTE, good, (size_t)cut, 0);
-        assert_int_not_equal(stamp_look(path, key, word), STAMP_SAME);
+        assert_int_not_equal(look_in(path, key, word), STAMP_SAME);
         good[cut] ^= 1;
         setxattr(path, STAMP_ATTRIBUTE, good, (size_t)n, 0);
-        assert_int_not_equal(stamp_look(path, key, word), STAMP_SAME);
+        assert_int_not_equal(look_in(path, key, word), STAMP_SAME);
         good[cut] ^= 1;
     }
     memset(much, 'x', sizeof much);
     setxattr(path, STAMP_ATTRIBUTE, much, sizeof much, 0);
     expect(STAMP_NONE, key, "");
     much[sizeof much - 1] = '\0'; /* a key without room is not kept */
-    stamp_put(path, much);
-    assert_int_equal(stamp_look(path, much, word), STAMP_NONE);
-    assert_int_equal(stamp_look("/tmp", key, word), STAMP_NONE);
-    assert_int_equal(stamp_look("/tmp/steno/none", key, word), STAMP_MISSING);
-    assert_int_equal(stamp_look("/etc/passwd/none", key, word), STAMP_MISSING);
+    put(much);
+    assert_int_equal(look_in(path, much, word), STAMP_NONE);
+    assert_int_equal(look_in("/tmp", key, word), STAMP_NONE);
+    assert_int_equal(look_in("/tmp/steno/none", key, word), STAMP_MISSING);
+    assert_int_equal(look_in("/etc/passwd/none", key, word), STAMP_MISSING);
 }
 
 int main(void)
