@@ -810,7 +810,8 @@ typedef struct steno_transcribe_params {
 
     /* Preferred and forbidden text, in addition to suppress_tokens. */
     const char *suppress_regex;    /* forbid ids whose whole text matches this Perl-compatible pattern (at most 32 nested brackets);
-                                    * NULL: none */
+                                    * NULL: none. With STENO_DECODING_GGML it also matches the names that whisper.cpp gives to special
+                                    * ids: [_EOT_], [_BEG_], [_TT_1] to [_TT_1500], [_LANG_en], ... */
     /* A grammar in GBNF, the notation of llama.cpp and whisper.cpp; NULL: any text. The text of each window is one sentence of it, or
      * empty. A window's segments share seek_frames; their texts in a row are the sentence. steno_text is all sentences in a row.
      * Timestamps stand between characters and words where the sentence may go on or end. A window is cut only at the end of a sentence.

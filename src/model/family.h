@@ -22,6 +22,7 @@
 #include "text/chat.h"
 #include "text/language.h"
 #include "text/jieba.h"
+#include "text/regex_ids.h"
 #include "text/seg_dict.h"
 
 enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 3 };
@@ -149,6 +150,8 @@ struct speech {
      * window ends with a single timestamp, so all of it was used. @return number of segments */
     int (*tokens_to_segments)(const steno_model *m, const struct speech_options *q, const int32_t *tokens, int32_t n, int32_t frames,
                               struct token_segment *segments, int32_t *advance, int *single_end);
+    /* Writes the name that whisper.cpp gives to a special id of these token roles, as in struct id_names: "[_TT_54]", "[_LANG_en]". */
+    int (*special_name)(const void *roles, int32_t id, char name[ID_NAME_SIZE]);
 };
 
 /* Options of a CTC transcription. The texts of tags are static; NULL: the tag is not present. */

@@ -32,7 +32,7 @@ int paraformer_text_init(steno_model *m, steno_error *e)
     for (int k = 0; k < KINDS; k++) {
         t->mask[k] = arena_array(&m->arena, words, sizeof **t->mask);
         if (!t->mask[k]) return err_nomem(e, words * sizeof **t->mask, "vocabulary");
-        const int rc = regex_ids(&m->vocab, m->n_vocab, pattern[k], t->mask[k], t->mask[k], e);
+        const int rc = regex_ids(&m->vocab, m->n_vocab, NULL, pattern[k], t->mask[k], t->mask[k], e);
         if (rc) return rc;
     }
     return STENO_OK;

@@ -3,6 +3,7 @@
  * Reference: openai-whisper 20250625, whisper/decoding.py (initial tokens, suppression) and whisper/transcribe.py (segments). */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "model/whisper.h"
@@ -130,4 +131,17 @@ static int whisper_tokens_to_segments(const steno_model *m, const struct speech_
     return 1;
 }
 
-const struct speech whisper_speech = { whisper_prompt_prefix, whisper_rules, whisper_tokens_to_segments };
+static int whisper_special_name(const void *roles, int32_t id, char name[ID_NAME_SIZE])
+{
+    const struct token_roles *t = roles;
+    const struct { int32_t id; const char *name; } role[] = {
+        { t->eot, "EOT_" }, { t->sot, "SOT_" }, { t->translate, "TRANSLATE_" }, { t->transcribe, "TRANSCRIBE_" }, { t->turn, "SOLM_" },
+        { t->previous, "PREV_" }, { t->no_speech, "NOSP_" }, { t->no_timestamps, "NOT_" }, { t->timestamp_begin, "BEG_" },
+    };
+    for (size_t i = 0; i < sizeof role / sizeof *role; i++)
+        if (role[i].id == id) return snprintf(name, ID_NAME_SIZE, "[_%s]", role[i].name);
+    if (id > t->timestamp_begin) return snprintf(name, ID_NAME_SIZE, "[_TT_%d]", (int)(id - t->timestamp_begin));
+    return snprintf(name, ID_NAME_SIZE, "[_LANG_%s]", language_code(id - t->first_language));
+}
+
+const struct speech whisper_speech = { whisper_prompt_prefix, whisper_rules, whisper_tokens_to_segments, whisper_special_name };

@@ -17,20 +17,31 @@ struct match {
     pcre2_match_context *limits;
 };
 
-static int match_all(const struct match *m, const struct vocab *v, int32_t n, uint32_t *mask, uint32_t *mask2, steno_error *e)
+/* The masks to set. */
+struct masks { uint32_t *one, *two; };
+
+static int match_one(const struct match *m, const uint8_t *text, size_t n, int32_t id, const struct masks *set, steno_error *e)
 {
-    for (int32_t i = 0; i < n; i++) {
-        if (!v->len[i] || utf8_valid(v->bytes[i], v->len[i]) != v->len[i]) continue;
-        const int rc = pcre2_match(m->code, v->bytes[i], v->len[i], 0, PCRE2_NO_UTF_CHECK, m->data, m->limits);
-        if (rc == PCRE2_ERROR_NOMATCH) continue;
-        if (rc == PCRE2_ERROR_NOMEMORY) return err_nomem(e, v->len[i], "suppress_regex");
-        if (rc < 0)
-            return err_set(e, STENO_EARG, "suppress_regex: '%s' takes too long to match a token of %u bytes (pcre2 error %d)", m->pattern,
-                           (unsigned)v->len[i], rc);
-        mask[i >> 5] |= 1u << (i & 31);
-        mask2[i >> 5] |= 1u << (i & 31);
-    }
+    if (!n || utf8_valid(text, n) != n) return STENO_OK;
+    const int rc = pcre2_match(m->code, text, n, 0, PCRE2_NO_UTF_CHECK, m->data, m->limits);
+    if (rc == PCRE2_ERROR_NOMATCH) return STENO_OK;
+    if (rc == PCRE2_ERROR_NOMEMORY) return err_nomem(e, n, "suppress_regex");
+    if (rc < 0)
+        return err_set(e, STENO_EARG, "suppress_regex: '%s' takes too long to match a token of %zu bytes (pcre2 error %d)", m->pattern, n, rc);
+    set->one[id >> 5] |= 1u << (id & 31);
+    set->two[id >> 5] |= 1u << (id & 31);
     return STENO_OK;
+}
+
+static int match_all(const struct match *m, const struct vocab *v, int32_t n, const struct id_names *names, const struct masks *set,
+                     steno_error *e)
+{
+    char name[ID_NAME_SIZE];
+    int rc = STENO_OK;
+    for (int32_t i = 0; i < n && !rc; i++) rc = match_one(m, v->bytes[i], v->len[i], i, set, e);
+    for (int32_t i = names ? names->first : 0; names && i < names->end && !rc; i++)
+        rc = match_one(m, (const uint8_t *)name, (size_t)names->write(names->of, i, name), i, set, e);
+    return rc;
 }
 
 /* @return NULL: code and at give the reason; PCRE2_ERROR_HEAP_FAILED: out of memory */
@@ -46,7 +57,8 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *at)
     return re;
 }
 
-int regex_ids(const struct vocab *v, int32_t n, const char *pattern, uint32_t *mask, uint32_t *mask2, steno_error *e)
+int regex_ids(const struct vocab *v, int32_t n, const struct id_names *names, const char *pattern, uint32_t *mask, uint32_t *mask2,
+              steno_error *e)
 {
     int code;
     size_t at = 0;
@@ -62,7 +74,7 @@ int regex_ids(const struct vocab *v, int32_t n, const char *pattern, uint32_t *m
     if (m.data && m.limits) {
         pcre2_set_match_limit(m.limits, STEPS_MAX);
         pcre2_set_heap_limit(m.limits, HEAP_MAX_KIB);
-        rc = match_all(&m, v, n, mask, mask2, e);
+        rc = match_all(&m, v, n, names, &(struct masks){ mask, mask2 }, e);
     } else {
         rc = err_nomem(e, 0, "suppress_regex");
     }

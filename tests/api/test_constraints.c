@@ -92,6 +92,52 @@ static void test_ids_that_a_pattern_matches_as_a_whole_are_never_chosen(void **s
     assert_string_equal(steno_text(session), demo_text);
 }
 
+static int32_t raised; /* id that is far above all others from the first (raised_at 0) or the fourth token on */
+static int raised_at;
+
+static void raise_one(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    (void)user;
+    (void)at;
+    (void)tokens;
+    if (n >= raised_at) logits[raised] += 1000;
+}
+
+static int chooses(const char *pattern, int32_t decoding)
+{
+    static int32_t ids[MOST_TOKENS];
+    steno_transcribe_params p = search(0);
+    p.without_timestamps = 0;
+    p.suppress_regex = pattern;
+    p.decoding = decoding;
+    p.guards = STENO_GUARDS_OFF;
+    p.logits_filter = raise_one;
+    const int n = run_ids(&p, ids);
+    if (raised == steno_token_id(model, STENO_TOKEN_END)) return n <= raised_at;
+    for (int i = 0; i < n; i++)
+        if (ids[i] == raised) return 1;
+    return 0;
+}
+
+static void test_names_of_special_ids_match_by_the_rules_of_whisper_cpp(void **state)
+{
+    (void)state;
+    const int32_t zero = steno_token_id(model, STENO_TOKEN_TIMESTAMP), end = steno_token_id(model, STENO_TOKEN_END);
+    const struct { int32_t id; int at; const char *name, *other; } special[] = {
+        { end, 3, "\\[_EOT_\\]", "\\[_SOT_\\]" },       { zero, 0, "\\[_BEG_\\]", "\\[_TT_0\\]" },
+        { zero + 1, 0, "\\[_TT_1\\]", "\\[_TT_\\]" },  { zero + 15, 0, ".TT.1[5-9].|\\[_TT_(15)\\]", "_TT_15" },
+        { zero + 1500, 3, "\\[_TT_1500\\]", "\\[_TT_1501\\]" },
+    };
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        raised = special[i].id;
+        raised_at = special[i].at;
+        assert_true(chooses(NULL, STENO_DECODING_GGML));
+        assert_true(chooses(special[i].other, STENO_DECODING_GGML));
+        assert_false(chooses(special[i].name, STENO_DECODING_GGML));
+        assert_true(chooses(special[i].name, STENO_DECODING_OPENAI));
+    }
+}
+
 static void test_patterns_that_cannot_be_used_are_refused(void **state)
 {
     (void)state;
@@ -236,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ids_that_a_pattern_matches_as_a_whole_are_never_chosen),
+        cmocka_unit_test(test_names_of_special_ids_match_by_the_rules_of_whisper_cpp),
         cmocka_unit_test(test_patterns_that_cannot_be_used_are_refused),
         cmocka_unit_test(test_ids_of_the_list_are_never_chosen_whatever_lifts_them),
         cmocka_unit_test(test_a_filter_decides_and_is_told_what_came_before),

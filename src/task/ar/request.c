@@ -74,6 +74,17 @@ static int drafts_are_there(steno_session *s, const steno_transcribe_params *p)
     return err_set(&s->error, STENO_EARG, "draft_max is %d, but there is no draft model to guess (draft_model)", (int)p->draft_max);
 }
 
+/* Bars the ids that match suppress_regex. By whisper.cpp's rules special ids match by their names. */
+static int regex_bar(steno_session *s, const steno_transcribe_params *p)
+{
+    const steno_model *m = s->model;
+    const struct token_roles *t = &m->tokens;
+    const struct id_names names = { m->family->speech->special_name, t, t->n_text, t->n_vocab };
+    if (!p->suppress_regex || !*p->suppress_regex) return STENO_OK;
+    return regex_ids(&m->vocab, t->n_text, p->decoding == STENO_DECODING_GGML ? &names : NULL, p->suppress_regex, ar_of(s)->masks.always,
+                     ar_of(s)->masks.first, &s->error);
+}
+
 /* Makes all checks that need no audio. */
 static int request_init(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
@@ -90,9 +101,7 @@ static int request_init(steno_session *s, const steno_source *src, const steno_t
                                           p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0, p->decoding };
     rc = language_asked(s, c->p.language, &c->options.lang);
     if (!rc) rc = s->model->family->speech->rules(s->model, &c->options, &ar_of(s)->masks, &c->rules, &s->error);
-    if (!rc && p->suppress_regex && *p->suppress_regex)
-        rc = regex_ids(&s->model->vocab, s->model->tokens.n_text, p->suppress_regex, ar_of(s)->masks.always, ar_of(s)->masks.first,
-                       &s->error);
+    if (!rc) rc = regex_bar(s, p);
     if (!rc) rc = processors_open(s);
     c->rules.seed = p->seed;
     limits_init(c);
