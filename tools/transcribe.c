@@ -64,6 +64,7 @@ static void on_attempt(void *user, const struct job_input *in, const steno_attem
     const struct transcription *t = user;
     const char *name = sound_name(in->file);
     char candidates[400];
+    if (t->o->as && t->o->as->attempt) t->o->as->attempt(t->o->as->user, in, a);
     if (a->kept && (a->flags & STENO_FLAG_UNFINISHED) && !t->o->engine.quiet)
         message("%s: window at %.2f s: no text, since no sentence of the grammar could be finished (are tokens that it needs suppressed?)",
                 name, (double)a->at_ms / 1000);

@@ -18,6 +18,7 @@ struct transcribe_as {
     int (*plan)(void *user, struct ledger *l);
     int (*opened)(void *user, const steno_model *m); /* called after the model is loaded. @return EXIT_OK, or the code to end with */
     void (*begin)(void *user, const struct job_input *in); /* called before an input's first segment */
+    void (*attempt)(void *user, const struct job_input *in, const steno_attempt *a); /* called after each decoding of a window */
     void (*samples)(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n); /* as in struct job_events */
     /* Write the transcript of an input, instead of all of steno's output. @return EXIT_OK, or an exit code that ends the run, after a
      * message */

@@ -30,8 +30,10 @@ struct run {
     struct whisper_cli_console console;
     struct whisper_cli_sound sound;   /* of the current part */
     struct whisper_cli_parts parts;   /* parts that are done, if there are several */
+    struct whisper_cli_end *ends;     /* [n_ends] of the current part */
+    int n_ends, most_ends;
     int n_brief;                      /* number of parts that were too short to decode */
-    int lost; /* 1: out of memory for the sound */
+    int lost; /* 1: out of memory for the sound or the ends */
 };
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
@@ -229,7 +231,10 @@ static int output(void *user, const struct job_input *in, struct transcript *t)
     struct whisper_cli_rules rules = r->rules;
     if (r->result.given & WCLI_DETECT && !(r->result.given & WCLI_QUIET) && !in->parts.at)
         message("%s: language %s", in->file, t->language);
-    if (rules.sound && (r->lost || whisper_cli_levels(&r->sound))) {
+    rules.ends = r->ends;
+    rules.n_ends = r->n_ends;
+    rules.join = in->join.n && !in->parts.n ? &in->join : NULL;
+    if (r->lost || (rules.sound && whisper_cli_levels(&r->sound))) {
         message("out of memory for the sound of %s", in->file);
         return EXIT_MEMORY;
     }
@@ -258,6 +263,7 @@ static void begin(void *user, const struct job_input *in)
     struct run *r = user;
     const int hidden = strcmp(base_of(r->call, index_of(r->call, in->file)), "-") == 0;
     whisper_cli_sound_free(&r->sound);
+    r->n_ends = 0;
     if (in->parts.at) return;
     whisper_cli_parts_free(&r->parts);
     r->n_brief = 0;
@@ -276,6 +282,25 @@ static void segment(void *user, const steno_session *s, const steno_segment *seg
 {
     struct run *r = user;
     if (!r->console.late) whisper_cli_console_segment(&r->console, s, seg, who);
+}
+
+/* Keep where the window's tokens end, for the view. */
+static void attempt(void *user, const struct job_input *in, const steno_attempt *a)
+{
+    struct run *r = user;
+    (void)in;
+    if (!r->rules.special || !a->kept || !a->has_ts || r->lost) return;
+    if (r->n_ends == r->most_ends) {
+        const int most = 2 * r->most_ends + 16;
+        struct whisper_cli_end *more = realloc(r->ends, (size_t)most * sizeof *more);
+        if (!more) {
+            r->lost = 1;
+            return;
+        }
+        r->ends = more;
+        r->most_ends = most;
+    }
+    r->ends[r->n_ends++] = (struct whisper_cli_end){ a->at_ms, a->at_ms + a->seek_delta_ms, a->n_tokens };
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
@@ -332,12 +357,13 @@ int whisper_cli_run(struct dialect_call *c)
                                           .special = (c->given & WCLI_SPECIAL) != 0, .by_words = dialect_is_given(c, "--split-on-word") };
     if (r.rules.max_len || c->given & (WCLI_FULL | WCLI_WTS)) r.rules.sound = &r.sound;
     if (r.rules.max_len) r.result.given |= WCLI_CUT;
-    const struct transcribe_as as = { .user = &r, .plan = plan, .opened = opened, .begin = begin, .samples = samples, .segment = segment,
-                                      .output = output, .parts = (int)number_of(c, "--processors"), .uncut = 1,
+    const struct transcribe_as as = { .user = &r, .plan = plan, .opened = opened, .begin = begin, .samples = samples, .attempt = attempt,
+                                      .segment = segment, .output = output, .parts = (int)number_of(c, "--processors"), .uncut = 1,
                                       .language_only = (c->given & WCLI_DETECT) != 0 };
     int code = check(c, &r.result);
     if (code == EXIT_OK) code = dialect_code(c, transcribe_as(c->n_words, c->word, &as));
     whisper_cli_sound_free(&r.sound);
     whisper_cli_parts_free(&r.parts);
+    free(r.ends);
     return code;
 }

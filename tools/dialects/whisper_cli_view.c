@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STEP_MS = 20 }; /* of timestamps */
+
 /* State while a view is made: each segment of the transcript becomes one or more segments of the view. */
 struct maker {
     struct whisper_cli_view *v;
@@ -16,6 +18,9 @@ struct maker {
     struct whisper_cli_clock clock;
     int n_segs, n_tokens;
     size_t n_text;
+    int n_ended;           /* windows whose ends were put */
+    int64_t window_ms;     /* start of the last segment's window */
+    int32_t window_tokens; /* of the segments of that window */
 };
 
 static const char *text_of(char text[WCLI_TOKEN_SZ], const struct maker *k, int i)
@@ -131,6 +136,13 @@ static void put_piece(struct maker *k, int seg, int from, int to, const char *be
     k->n_segs++;
 }
 
+/* Set the times of a segment that is a timestamp only. */
+static void place_time(const struct maker *k, steno_segment *s, int64_t ms)
+{
+    s->t0_ms = s->t1_ms = ms;
+    if (k->rules->join) join_segment(k->rules->join, s);
+}
+
 static void put_segment(struct maker *k, int i)
 {
     char before[WCLI_TOKEN_SZ] = "";
@@ -139,7 +151,7 @@ static void put_segment(struct maker *k, int i)
     if (timed && k->rules->special && first) { /* a segment of its own, without length */
         take_tokens(k, i, 0, 1, t->segs[i].t0_ms);
         put_piece(k, i, 0, 1, "");
-        k->v->segs[k->n_segs - 1].t1_ms = t->segs[i].t0_ms;
+        place_time(k, &k->v->segs[k->n_segs - 1], t->segs[i].seek_frames * 10 + (t->segs[i].tokens[0] - k->first_timestamp) * STEP_MS);
     } else if (timed) {
         whisper_cli_token(before, t->model, t->segs[i].tokens[0]);
     }
@@ -149,6 +161,37 @@ static void put_segment(struct maker *k, int i)
         put_piece(k, i, from, to, from ? "" : before);
         if (!k->n) break;
     }
+}
+
+/* With special tokens, put the last timestamp of a window if its segments do not contain it: a segment without tokens. */
+static void put_end(struct maker *k, const struct whisper_cli_end *end)
+{
+    struct whisper_cli_view *v = k->v;
+    char text[WCLI_TOKEN_SZ];
+    const int32_t n = k->window_ms == end->at_ms ? k->window_tokens : 0;
+    if (!k->rules->special || n != end->n_tokens - 1) return;
+    steno_segment *s = &v->segs[k->n_segs];
+    *s = (steno_segment){ .size = sizeof *s, .id = k->n_segs, .seek_frames = end->at_ms / 10,
+                          .tokens = v->ids + k->n_tokens, .text = v->text + k->n_text };
+    place_time(k, s, end->next_ms);
+    v->first_token[k->n_segs++] = k->n_tokens;
+    if (!k->rules->max_len)
+        add_text(k, whisper_cli_token(text, k->from->model, k->first_timestamp + (int32_t)((end->next_ms - end->at_ms) / STEP_MS)));
+    k->n_text++;
+}
+
+/* Put the ends of the windows that begin before `until_ms`. */
+static void put_ends(struct maker *k, int64_t until_ms)
+{
+    for (; k->n_ended < k->rules->n_ends && k->rules->ends[k->n_ended].at_ms < until_ms; k->n_ended++)
+        put_end(k, &k->rules->ends[k->n_ended]);
+}
+
+static void count_tokens(struct maker *k, const steno_segment *s)
+{
+    if (k->window_ms != s->seek_frames * 10) k->window_tokens = 0;
+    k->window_ms = s->seek_frames * 10;
+    k->window_tokens += s->n_tokens;
 }
 
 /* Is any token of segment i shown? With special tokens, an end of text alone is shown, too. */
@@ -163,7 +206,7 @@ static int begin(struct maker *k, size_t *most)
 {
     const struct transcript *t = k->from;
     char text[WCLI_TOKEN_SZ];
-    size_t n = 0, bytes = 0;
+    size_t n = (size_t)k->rules->n_ends, bytes = n * WCLI_TOKEN_SZ;
     *most = 0;
     for (int i = 0; i < t->n; i++) {
         n += (size_t)t->segs[i].n_tokens + 3;
@@ -186,12 +229,16 @@ static int begin(struct maker *k, size_t *most)
 int whisper_cli_view(struct whisper_cli_view *v, const struct transcript *t, const struct whisper_cli_rules *rules)
 {
     struct maker k = { .v = v, .from = t, .rules = rules, .end = steno_token_id(t->model, STENO_TOKEN_END),
-                       .first_timestamp = t->first_timestamp };
+                       .first_timestamp = t->first_timestamp, .window_ms = -1 };
     size_t most;
     *v = (struct whisper_cli_view){ .t = *t };
     const int bad = begin(&k, &most);
-    for (int i = 0; i < t->n && !bad; i++)
+    for (int i = 0; i < t->n && !bad; i++) {
+        put_ends(&k, t->segs[i].seek_frames * 10);
         if (is_shown(&k, i)) put_segment(&k, i);
+        count_tokens(&k, &t->segs[i]);
+    }
+    if (!bad) put_ends(&k, INT64_MAX);
     v->t.segs = v->segs;
     v->t.n = k.n_segs;
     v->t.tokens = v->tokens;

@@ -2,12 +2,19 @@
  *
  * The segments are the same. Their tokens differ in three ways: the start timestamp of a segment is not listed, except 0.00; the end
  * token of a text without times is listed; and times are estimated as in whisper.cpp (whisper_cli_times.h). With special tokens in
- * texts, the start timestamp is a segment of its own, or the first word of a later segment. Segments above the maximum length are cut
- * before a token, at that token's start time. */
+ * texts, the start timestamp is a segment of its own, or the first word of a later segment, and a timestamp after the last segment of a
+ * window is one more segment. Segments above the maximum length are cut before a token, at that token's start time. */
 #ifndef STENO_TOOLS_WHISPER_CLI_VIEW_H
 #define STENO_TOOLS_WHISPER_CLI_VIEW_H
+#include "job.h"
 #include "transcript.h"
 #include "whisper_cli_times.h"
+
+/* Where the tokens of a window end. */
+struct whisper_cli_end {
+    int64_t at_ms, next_ms; /* its start, and the start of the next window by its last timestamp, which is that timestamp */
+    int32_t n_tokens;
+};
 
 struct whisper_cli_rules {
     const struct whisper_cli_sound *sound; /* levels must be computed; NULL: tokens have no times */
@@ -15,6 +22,9 @@ struct whisper_cli_rules {
     int32_t max_len;   /* maximum characters of a segment; 0: no limit */
     int special;       /* 1: special tokens are part of texts, unless segments are cut */
     int by_words;      /* 1: cut only before tokens that begin with a space */
+    const struct whisper_cli_end *ends; /* [n_ends] windows that have timestamps, in order */
+    int n_ends;
+    const struct join *join; /* not NULL: timestamps are times of the joined speech */
 };
 
 struct whisper_cli_view {
