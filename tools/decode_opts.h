@@ -123,7 +123,8 @@ struct decode_opts {
     { .name = "suppress-blank", .kind = ARG_PAIR, .at = offsetof(T, decode.suppress_blank), .dflt = ARG_OF_PARAM, \
       .help = "no space and no end of text at the first position" }, \
     { .name = "suppress-regex", .kind = ARG_TEXT, .at = offsetof(T, decode.suppress_regex), .value = "PATTERN", \
-      .help = "never choose tokens whose whole text matches PATTERN; with --decoding whisper.cpp also special tokens by name, such as [_TT_50]" }, \
+      .help = "never choose tokens whose whole text matches PATTERN; with --decoding whisper.cpp " \
+              "also special tokens by name, such as [_TT_50]" }, \
     { .name = "grammar", .kind = ARG_TEXT, .at = offsetof(T, decode.grammar), .value = "FILE|TEXT", \
       .help = "GBNF grammar that the text of each window follows; a TEXT has ::= in it" }, \
     { .name = "grammar-rule", .kind = ARG_TEXT, .at = offsetof(T, decode.grammar_rule), .value = "NAME", \

@@ -27,7 +27,8 @@ static int match_one(const struct match *m, const uint8_t *text, size_t n, int32
     if (rc == PCRE2_ERROR_NOMATCH) return STENO_OK;
     if (rc == PCRE2_ERROR_NOMEMORY) return err_nomem(e, n, "suppress_regex");
     if (rc < 0)
-        return err_set(e, STENO_EARG, "suppress_regex: '%s' takes too long to match a token of %zu bytes (pcre2 error %d)", m->pattern, n, rc);
+        return err_set(e, STENO_EARG, "suppress_regex: '%s' takes too long to match a token of %zu bytes (pcre2 error %d)", m->pattern, n,
+                       rc);
     set->one[id >> 5] |= 1u << (id & 31);
     set->two[id >> 5] |= 1u << (id & 31);
     return STENO_OK;
