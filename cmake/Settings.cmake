@@ -150,7 +150,7 @@ function(steno_library name)
     target_link_libraries(${name}_objects PRIVATE ${arg_LIBRARIES})
     steno_warnings(${name}_objects)
 
-    list(FILTER arg_INCLUDES INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/(include|media|out|live)$")
+    list(FILTER arg_INCLUDES INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/include$")
     foreach(kind IN ITEMS static shared)
         string(TOUPPER ${kind} KIND)
         set(target ${name}_${kind})

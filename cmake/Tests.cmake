@@ -149,7 +149,6 @@ foreach(group IN ITEMS unit api golden)
             target_link_libraries(${target} PRIVATE ${STENO_MEDIA_DEPS_LIBRARIES})
         endif()
         if(group STREQUAL "api")
-            target_include_directories(${target} PRIVATE out live) # steno_output.h, steno_live.h
         endif()
         set(labels ${group})
         if("${group}.${name}" IN_LIST tests_threads)
@@ -271,7 +270,7 @@ endforeach()
 find_program(STENO_CXX NAMES clang++-14 clang++ g++)
 mark_as_advanced(STENO_CXX)
 set(strict -Wall -Wextra -Werror -pedantic -fsyntax-only -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/media)
-foreach(header IN ITEMS include/steno/steno.h media/steno_media.h out/steno_output.h live/steno_live.h)
+foreach(header IN ITEMS include/steno/steno.h include/steno/media.h include/steno/output.h include/steno/live.h)
     cmake_path(GET header STEM name)
     foreach(std IN ITEMS c99 c17 c++11 c++17)
         set(command ${CMAKE_C_COMPILER} -x c)
@@ -287,8 +286,8 @@ endforeach()
 find_program(STENO_CC_ARM64 aarch64-linux-gnu-gcc)
 mark_as_advanced(STENO_CC_ARM64)
 if(STENO_CC_ARM64)
-    steno_test(header.layout.arm64 LABELS header COMMAND ${STENO_CC_ARM64} -x c -std=c17 ${strict} -I${PROJECT_SOURCE_DIR}/out
-        -I${PROJECT_SOURCE_DIR}/live ${PROJECT_SOURCE_DIR}/tests/api/layout_holds.h)
+    steno_test(header.layout.arm64 LABELS header COMMAND ${STENO_CC_ARM64} -x c -std=c17 ${strict} -I${PROJECT_SOURCE_DIR}/include
+        ${PROJECT_SOURCE_DIR}/tests/api/layout_holds.h)
 endif()
 
 # ---- fuzzing; without libFuzzer every target still replays its corpus tests/data/fuzz/NAME

@@ -1,7 +1,7 @@
 /* steno: an audio file as the source of a session. SPDX-License-Identifier: MIT */
 #ifndef STENO_JOB_FILE_SOURCE_H
 #define STENO_JOB_FILE_SOURCE_H
-#include "steno_media.h"
+#include <steno/media.h>
 
 /* Opens it. @return a status, with the reason in *e; never STENO_EARG for a bad file */
 int file_source_open(steno_media **m, const char *file, const steno_media_params *p, steno_error *e);

@@ -1,11 +1,11 @@
 /* steno: finds reasons for notes on a result. SPDX-License-Identifier: MIT
  *
- * The reasons come from the audio, the session that made the result, and the request. out/notes.h has the kinds of notes. */
+ * The reasons come from the audio, the session that made the result, and the request. output/notes.h has the kinds of notes. */
 #ifndef STENO_JOB_FINDINGS_H
 #define STENO_JOB_FINDINGS_H
 #include "level.h"
 #include "notes.h"
-#include "steno_media.h"
+#include <steno/media.h>
 
 /* Missing audio, and audio that the clock of its file moved. */
 void findings_media(struct notes *n, const steno_media *m);

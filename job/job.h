@@ -10,7 +10,7 @@
 #include "findings.h"
 #include "parts.h"
 #include "speech.h"
-#include "steno_media.h"
+#include <steno/media.h>
 #include "transcript.h"
 
 enum { JOB_MIX = STENO_MEDIA_MIX, JOB_SPLIT = -2 }; /* special channel numbers */

@@ -4,7 +4,7 @@
  * transcribed separately. Audio before the offset belongs to the first part. */
 #ifndef STENO_JOB_PARTS_H
 #define STENO_JOB_PARTS_H
-#include "steno_media.h"
+#include <steno/media.h>
 
 struct parts {
     int n;            /* number of parts; 0: the audio is not divided */

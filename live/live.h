@@ -1,6 +1,6 @@
 /* steno: live transcription. SPDX-License-Identifier: MIT
  *
- * Internal interface of libsteno-live (steno_live.h is for other programs). Audio is pushed in pieces of any size, and text is returned as
+ * Internal interface of libsteno-live (steno/live.h is for other programs). Audio is pushed in pieces of any size, and text is returned as
  * events. Voice activity detection opens and closes turns; without it all audio is one turn. After every `step` of audio within a turn, the
  * recogniser decodes the turn so far. Words on which two such passes agree are final: local agreement (Machacek et al. 2023,
  * whisper_streaming). Final words never change, even if a later pass disagrees. All times are times of the audio. So the size of the pieces

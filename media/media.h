@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "media_clock.h"
-#include "steno_media.h"
+#include <steno/media.h>
 
 #ifndef STENO_MEDIA_FFMPEG
 #define STENO_MEDIA_FFMPEG 0

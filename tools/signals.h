@@ -4,7 +4,7 @@
  * and at the second signal, the program ends at once and leaves no temporary file. */
 #ifndef STENO_TOOLS_SIGNALS_H
 #define STENO_TOOLS_SIGNALS_H
-#include "steno_media.h"
+#include <steno/media.h>
 
 void signals_install(void);
 

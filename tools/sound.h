@@ -2,7 +2,7 @@
 #ifndef STENO_TOOLS_SOUND_H
 #define STENO_TOOLS_SOUND_H
 #include "notes.h"
-#include "steno_media.h"
+#include <steno/media.h>
 #include <stdio.h>
 
 /* Set the parameters that all inputs use: pipes are spooled in TMPDIR, and a signal interrupts reading. */

@@ -1,6 +1,6 @@
 /* steno: reader for transcripts. SPDX-License-Identifier: MIT
  *
- * Reads all formats that the writers write: subtitles (out/sub_read.h), tsv, csv, json (also verbose_json, json_full, jsonl and funasr)
+ * Reads all formats that the writers write: subtitles (output/sub_read.h), tsv, csv, json (also verbose_json, json_full, jsonl and funasr)
  * and plain text, with one entry per line. A line ends with LF, CR or both. */
 #ifndef STENO_TOOLS_TRANSCRIPT_LINES_H
 #define STENO_TOOLS_TRANSCRIPT_LINES_H

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <steno/steno.h>
-#include <steno_live.h>
+#include <steno/live.h>
 
 static void print(void *user, const steno_live_event *e)
 {

@@ -5,8 +5,8 @@
  *   ./subtitles MODEL.bin SOUND */
 #include <stdio.h>
 #include <steno/steno.h>
-#include <steno_media.h>
-#include <steno_output.h>
+#include <steno/media.h>
+#include <steno/output.h>
 
 static int print(void *user, const char *bytes, size_t n)
 {

@@ -4,7 +4,7 @@
  *   ./transcribe MODEL.bin SOUND */
 #include <stdio.h>
 #include <steno/steno.h>
-#include <steno_media.h>
+#include <steno/media.h>
 
 static void print_segment(void *user, const steno_segment *s)
 {

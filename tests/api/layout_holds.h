@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <steno/steno.h>
 #include "layout.h"
-#include "steno_live.h"
-#include "steno_media.h"
-#include "steno_output.h"
+#include <steno/live.h>
+#include <steno/media.h>
+#include <steno/output.h>
 
 #if UINTPTR_MAX == UINT64_MAX
 #define HOLDS_SIZE(type, sz) _Static_assert(sizeof(type) == (sz), #type " has another size");

@@ -1,5 +1,5 @@
 /* steno tests: results in the formats of the program, for other programs. SPDX-License-Identifier: MIT */
-#include "steno_output.h"
+#include <steno/output.h>
 #include "shipped_session.h"
 
 static steno_output_params output_new(void)

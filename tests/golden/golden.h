@@ -12,7 +12,7 @@
 #include <string.h>
 #include <jansson.h>
 #include <steno/steno.h>
-#include "steno_media.h"
+#include <steno/media.h>
 #include "harness.h"
 #include "levels.h"
 

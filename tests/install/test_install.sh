@@ -17,7 +17,7 @@ lib=$prefix/$STENO_LIBDIR
 "$CMAKE" --install "$STENO_BUILD" --prefix "$tmp/first" >/dev/null
 mv "$tmp/first" "$prefix"
 
-for path in bin/steno include/steno/steno.h include/steno_media.h include/steno_output.h include/steno_live.h \
+for path in bin/steno include/steno/steno.h include/steno/media.h include/steno/output.h include/steno/live.h \
     share/man/man1/steno.1 share/man/man1/steno-vad.1 share/steno/models \
     share/bash-completion/completions/steno share/zsh/site-functions/_steno share/fish/vendor_completions.d/steno.fish \
     "$STENO_LIBDIR/libsteno.a" "$STENO_LIBDIR/libsteno.so" "$STENO_LIBDIR/libsteno-media.a" "$STENO_LIBDIR/libsteno-media.so" \

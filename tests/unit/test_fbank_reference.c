@@ -2,7 +2,7 @@
  *
  * What the reference itself computes lies in the shared collection and is compared where that is. */
 #include "fbank_rows.h"
-#include "steno_media.h"
+#include <steno/media.h>
 
 static int64_t frames_of(int64_t n)
 {

@@ -1,5 +1,5 @@
 /* steno tests: live text for other programs. SPDX-License-Identifier: MIT */
-#include "steno_live.h"
+#include <steno/live.h>
 #include "api/shipped_session.h"
 
 enum { TEXT_SZ = 1000 };

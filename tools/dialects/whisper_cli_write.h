@@ -1,7 +1,7 @@
 /* steno: the output files of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
  * The files are byte for byte the same in the cases of tests/data/compat: texts are the model's, with leading spaces; times have hours.
- * Everyone else uses the writers of out/. */
+ * Everyone else uses the writers of output/. */
 #ifndef STENO_TOOLS_WHISPER_CLI_WRITE_H
 #define STENO_TOOLS_WHISPER_CLI_WRITE_H
 #include "token_text.h"

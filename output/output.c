@@ -1,5 +1,5 @@
 /* steno: a session's result in any format, for other programs. SPDX-License-Identifier: MIT */
-#include "steno_output.h"
+#include <steno/output.h>
 #include "writers.h"
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* steno: live transcription for other programs. SPDX-License-Identifier: MIT */
-#include "steno_live.h"
+#include <steno/live.h>
 #include "live.h"
 #include <stdarg.h>
 #include <stdio.h>
