@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "live_words.h"
-#include "report.h"
+#include "cli/report.h"
 
 enum { KINDS = 3, MOST_WORDS = 64, LINE_SZ = 1 << 20 };
 

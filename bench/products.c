@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "kern/kern.h"
 #include "peak.h"
-#include "report.h"
+#include "cli/report.h"
 #if STENO_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
 #endif

@@ -9,7 +9,7 @@
 #include "base/os.h"
 #include "base/team.h"
 #include "peak.h"
-#include "report.h"
+#include "cli/report.h"
 
 enum { ROUND_THREADS_MAX = 8, ROUNDS_MAX = 1000 };
 

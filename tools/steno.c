@@ -1,13 +1,14 @@
 /* steno: the main program. SPDX-License-Identifier: MIT
  *
  * The first argument is a verb; without a verb the arguments are files to transcribe. */
+#include "cli/message.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+#include "cli/word_near.h"
 #include "cmd.h"
-#include "dialects.h"
-#include "message.h"
-#include "models_meant.h"
-#include "signals.h"
-#include "terminal.h"
-#include "word_near.h"
+#include "compat/compat_list.h"
+#include "compat/other_cli.h"
+#include "models/models_meant.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,34 +18,34 @@
 
 struct verb {
     const char *name;
-    int (*run)(int argc, char **argv); /* NULL: not in this version */
+    int (*run)(int argc, char **argv);
     const char *what;
+    const struct args *args; /* its options, if those of other programs are recognised among them; else NULL */
 };
 
-static const struct verb verbs[] = {
-    { "transcribe", cmd_transcribe, "transcribe speech to text (the default verb)" },
-    { "translate", cmd_translate, "translate speech to English text" },
-    { "align", cmd_align, "print the times of the words of a known text" },
-    { "detect", cmd_detect, "detect the language" },
-    { "vad", cmd_vad, "print spans of speech (voice activity detection)" },
-    { "stream", cmd_stream, "transcribe while audio arrives" },
-    { "tokenize", cmd_tokenize, "print the tokens of a text" },
-    { "punctuate", cmd_punctuate, "punctuate a text" },
-    { "chat", cmd_chat, "chat with a language model" },
-    { "generate", cmd_generate, "answer a prompt, or continue it, with a language model" },
-    { "embed", cmd_embed, "print embedding vectors of texts" },
-    { "search", cmd_search, "search transcripts by meaning" },
-    { "convert", cmd_convert, "convert a model to another format" },
-    { "quantize", cmd_quantize, "convert a model to smaller weights" },
-    { "models", cmd_models, "download, list and remove models" },
-    { "info", cmd_info, "print contents and memory of a model" },
-    { "bench", cmd_bench, "time the phases of a model on this machine" },
-    { "compare", cmd_compare, "compare .npy files, or transcripts (CER, WER)" },
-    { "lint-subs", cmd_lint_subs, "check subtitles" },
-    { "doctor", cmd_doctor, "print features and problems of this machine" },
-    { "install-dialects", cmd_install_dialects, "make links named whisper, whisper-cli, ..." },
-    { "completions", cmd_completions, "print completions for bash, zsh or fish" },
-    { "serve", NULL, NULL }, { "batch", NULL, NULL },
+static const struct verb verbs[] = { /* the first one is the default */
+    { "transcribe", cmd_transcribe, "transcribe speech to text (the default verb)", &transcribe_args },
+    { "translate", cmd_translate, "translate speech to English text", &translate_args },
+    { "align", cmd_align, "print the times of the words of a known text", &align_args },
+    { "detect", cmd_detect, "detect the language", &detect_args },
+    { "vad", cmd_vad, "print spans of speech (voice activity detection)", &vad_args },
+    { "stream", cmd_stream, "transcribe while audio arrives", NULL },
+    { "tokenize", cmd_tokenize, "print the tokens of a text", NULL },
+    { "punctuate", cmd_punctuate, "punctuate a text", NULL },
+    { "chat", cmd_chat, "chat with a language model", NULL },
+    { "generate", cmd_generate, "answer a prompt, or continue it, with a language model", NULL },
+    { "embed", cmd_embed, "print embedding vectors of texts", NULL },
+    { "search", cmd_search, "search transcripts by meaning", NULL },
+    { "convert", cmd_convert, "convert a model to another format", NULL },
+    { "quantize", cmd_quantize, "convert a model to smaller weights", NULL },
+    { "models", cmd_models, "download, list and remove models", NULL },
+    { "info", cmd_info, "print contents and memory of a model", NULL },
+    { "bench", cmd_bench, "time the phases of a model on this machine", &bench_args },
+    { "compare", cmd_compare, "compare .npy files, or transcripts (CER, WER)", NULL },
+    { "lint-subs", cmd_lint_subs, "check subtitles", NULL },
+    { "doctor", cmd_doctor, "print features and problems of this machine", NULL },
+    { "install-dialects", cmd_install_dialects, "make links named whisper, whisper-cli, ...", NULL },
+    { "completions", cmd_completions, "print completions for bash, zsh or fish", NULL },
 };
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
@@ -57,7 +58,7 @@ static void print_help(FILE *f)
           "input. Text goes to standard output, everything else to standard error.\n\n"
           "Verbs:\n", f);
     for (int i = 0; i < N_VERBS; i++)
-        if (verbs[i].run) fprintf(f, "  %-16s %s\n", verbs[i].name, verbs[i].what);
+        fprintf(f, "  %-16s %s\n", verbs[i].name, verbs[i].what);
     fputs("\nOften used:\n"
           "  -m, --model PATH|NAME      model; without it the best local one\n"
           "  -l, --language auto|CODE   language spoken (default: auto)\n"
@@ -123,8 +124,8 @@ static const struct verb *find_verb(const char *word)
 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
-    if (!v->run) return message_usage("%s is not in this version; \"steno --help\" lists the verbs", v->name);
-    return v->run(argc, argv);
+    const int code = v->args ? foreign_check(v->args, argc, argv) : ARGS_RUN;
+    return code == ARGS_RUN ? v->run(argc, argv) : code;
 }
 
 static int unknown_verb(int argc, char **argv)
@@ -187,7 +188,7 @@ static int run(int argc, char **argv)
     const struct verb *v = find_verb(first);
     char text[MODELS_MEANT_SZ];
     if (v) return run_verb(v, argc - 2, argv + 2);
-    return meant(text, argc - 1, argv + 1) ? unknown_verb(argc - 1, argv + 1) : cmd_transcribe(argc - 1, argv + 1);
+    return meant(text, argc - 1, argv + 1) ? unknown_verb(argc - 1, argv + 1) : run_verb(verbs, argc - 1, argv + 1);
 }
 
 /* The number of a closed standard stream would be given to the next opened file. It is replaced by a stream that fails when used. */

@@ -73,8 +73,6 @@ err_has "unknown verb \"transcrib\"; did you mean transcribe?"
 expect 2 "help about nothing we know" help xyzzy
 err_has "unknown verb \"xyzzy\""
 expect 2 "help about two verbs" help align detect
-expect 2 "help about a verb that is not in this version" help serve
-err_has "serve is not in this version"
 expect 2 "version takes no operands" version x
 mkdir here
 cp "$DIGITS" here/help

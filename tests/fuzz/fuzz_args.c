@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "args.h"
+#include "cli/args.h"
 #include "argv_input.h"
-#include "print.h"
+#include "cli/print.h"
 #include "cmd.h"
 
 enum { N_VERBS = 7 };

@@ -3,8 +3,8 @@
  * The first byte chooses the verb that they stand behind, the rest are the words, a line each. The words themselves stay as they are. */
 #include "argv_input.h"
 #include "cmd.h"
-#include "foreign.h"
-#include "message.h"
+#include "compat/other_cli.h"
+#include "cli/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -2,7 +2,7 @@
  *
  * What is accepted has as many numbers as its shape says; what is refused says why. */
 #include <stdlib.h>
-#include "npy_file.h"
+#include "cli/npy_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

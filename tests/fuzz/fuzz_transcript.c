@@ -3,7 +3,7 @@
  * The first byte says the form, the rest is the file. Lines are never empty, have no white space at their ends, and lie in the file. */
 #include <stdlib.h>
 #include <string.h>
-#include "transcript_lines.h"
+#include "input/transcript_lines.h"
 #include "utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

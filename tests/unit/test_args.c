@@ -1,11 +1,11 @@
 /* steno: the table of options parses what it describes. SPDX-License-Identifier: MIT
  *
  * Messages about mistakes go to standard error and are looked at by tests/cli; here only their exit codes count. */
-#include "args.h"
+#include "cli/args.h"
 #include "harness.h"
-#include "message.h"
+#include "cli/message.h"
 #include "utf8.h"
-#include "word_near.h"
+#include "cli/word_near.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* steno tests: which model is taken when none is named. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "machine_speed.h"
-#include "model_choice.h"
+#include "models/machine_speed.h"
+#include "models/model_choice.h"
 #include <stdlib.h>
 #include <string.h>
 

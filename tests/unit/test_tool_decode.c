@@ -1,9 +1,9 @@
 /* steno: decoding options become the library's parameters. SPDX-License-Identifier: MIT
  *
  * What is refused is looked at by tests/cli; here only its exit code counts. */
-#include "decode_opts.h"
+#include "options/decode_opts.h"
 #include "harness.h"
-#include "message.h"
+#include "cli/message.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "cmd.h"
 #include "media.h"
 #include "option_promises.h"
-#include "signals.h"
+#include "cli/signals.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "harness.h"
-#include "hotword_lines.h"
+#include "options/hotword_lines.h"
 
 static void test_weights_are_no_part_of_words(void **state)
 {

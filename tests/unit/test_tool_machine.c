@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "harness.h"
-#include "machine.h"
+#include "models/machine.h"
 
 enum { LARGE = 200 << 20, KEPT = 64 << 20 };
 

@@ -3,7 +3,7 @@
  * ALSA is that of fake_alsa.c. */
 #include "harness.h"
 #include "fake_alsa.h"
-#include "mic.h"
+#include "input/mic.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* steno: the progress bar fits its terminal and speaks of the whole run. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "progress.h"
+#include "cli/progress.h"
 #include <string.h>
 
 static struct progress in_hand(struct progress_bar *b, const char *doing, int64_t done_ms, int64_t total_ms)

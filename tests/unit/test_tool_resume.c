@@ -4,9 +4,9 @@
  * as far as it goes, and a run with all its memory goes on from there. */
 #define COUNT_LIBRARIES
 #include "api/heap.h"
-#include "inputs.h"
-#include "message.h"
-#include "resume.h"
+#include "input/inputs.h"
+#include "cli/message.h"
+#include "input/resume.h"
 #include "writers.h"
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* steno tests: how many characters and words of a text are wrong. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "text_errors.h"
+#include "verbs/text_errors.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* steno tests: lines of transcripts, read back. SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "harness.h"
-#include "transcript_lines.h"
+#include "input/transcript_lines.h"
 
 struct want { const char *text; int64_t t0_ms, t1_ms, number; };
 

@@ -1,0 +1,115 @@
+/* steno: text files named by options and operands. SPDX-License-Identifier: MIT */
+#include "cli/text_file.h"
+#include "utf8.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST = 1 << 16, TRIES = 20, TRY_MS = 100 /* how long to wait for the writer of a FIFO */ };
+
+const char text_file_no_writer[] = "no process writes to this FIFO";
+const char text_file_utf16[] = ": it seems to be UTF-16; save it as UTF-8";
+
+ssize_t text_file_some(int fd, char *to, size_t n, int is_fifo, int has_begun)
+{
+    for (int tries = 0;;) {
+        const ssize_t got = read(fd, to, n);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            struct pollfd p = { .fd = fd, .events = POLLIN };
+            poll(&p, 1, -1);
+            continue;
+        }
+        if (got || !is_fifo || has_begun || tries++ == TRIES) return got;
+        poll(NULL, 0, TRY_MS);
+    }
+}
+
+int text_file_open(const char *path, int dash, int *is_fifo)
+{
+    struct stat st;
+    const int from_stdin = dash && strcmp(path, "-") == 0;
+    const int fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    *is_fifo = fd >= 0 && !from_stdin && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    return fd;
+}
+
+int text_file_is_utf16(const char *bytes, size_t n)
+{
+    return n >= 2 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2));
+}
+
+size_t text_file_mark(const char *text)
+{
+    return strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3;
+}
+
+static enum text_file fail(enum text_file how, char *why, size_t n, const char *reason)
+{
+    snprintf(why, n, "%s", reason);
+    return how;
+}
+
+/* Read all bytes of fd into *text; the caller frees it in any case. */
+static enum text_file bytes_read(char **text, size_t *len, int fd, int is_fifo, size_t most, char *why, size_t n)
+{
+    size_t cap = 0;
+    for (*len = 0;;) {
+        if (*len + 1 >= cap) {
+            cap = cap ? cap * 2 : FIRST;
+            char *more = realloc(*text, cap);
+            if (!more) return fail(TEXT_FILE_NO_MEMORY, why, n, "out of memory");
+            *text = more;
+        }
+        const ssize_t got = text_file_some(fd, *text + *len, cap - 1 - *len, is_fifo, *len > 0);
+        if (got < 0) return fail(TEXT_FILE_UNREADABLE, why, n, strerror(errno));
+        if (got == 0 && is_fifo && !*len) return fail(TEXT_FILE_UNREADABLE, why, n, text_file_no_writer);
+        if (got == 0) break;
+        const char *zero = memchr(*text + *len, 0, (size_t)got);
+        if (zero) {
+            snprintf(why, n, "is not text in UTF-8 at byte %zu, which is zero%s", (size_t)(zero - *text),
+                     text_file_is_utf16(*text, *len + (size_t)got) ? text_file_utf16 : "");
+            return TEXT_FILE_NO_TEXT;
+        }
+        *len += (size_t)got;
+        if (*len > most) {
+            snprintf(why, n, "is longer than %zu bytes", most);
+            return TEXT_FILE_TOO_LONG;
+        }
+    }
+    (*text)[*len] = '\0';
+    return TEXT_FILE_READ;
+}
+
+enum text_file text_file_bytes(char **bytes, size_t *len, const char *path, int dash, size_t most, char *why, size_t n)
+{
+    int is_fifo;
+    const int fd = text_file_open(path, dash, &is_fifo);
+    *bytes = NULL;
+    if (fd < 0) return fail(TEXT_FILE_UNREADABLE, why, n, strerror(errno));
+    const enum text_file how = bytes_read(bytes, len, fd, is_fifo, most, why, n);
+    if (fd != STDIN_FILENO) close(fd);
+    if (how == TEXT_FILE_READ) return how;
+    free(*bytes);
+    *bytes = NULL;
+    return how;
+}
+
+enum text_file text_file_read(char **text, const char *path, int dash, size_t most, char *why, size_t n)
+{
+    size_t len;
+    const enum text_file how = text_file_bytes(text, &len, path, dash, most, why, n);
+    const int64_t bad = how == TEXT_FILE_READ ? utf8_invalid_at(*text) : -1;
+    const size_t mark = how == TEXT_FILE_READ ? text_file_mark(*text) : 0;
+    if (mark) memmove(*text, *text + mark, len - mark + 1);
+    if (bad < 0) return how;
+    snprintf(why, n, "is not text in UTF-8 at byte %lld%s", (long long)bad, text_file_is_utf16(*text, len) ? text_file_utf16 : "");
+    free(*text);
+    *text = NULL;
+    return TEXT_FILE_NO_TEXT;
+}

@@ -1,0 +1,102 @@
+/* steno: the input file of a verb. SPDX-License-Identifier: MIT */
+#include "input/sound.h"
+#include "address.h"
+#include "file_source.h"
+#include "findings.h"
+#include "cli/message.h"
+#include "cli/signals.h"
+#include "input/url_input.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void sound_params(steno_media_params *p)
+{
+    const char *dir = getenv("TMPDIR");
+    steno_media_params_init(p);
+    p->spool_dir = dir && dir[0] ? dir : NULL;
+    p->stop = signals_stop;
+    p->open = url_input_open;
+}
+
+int sound_open(steno_media **m, const char *file, steno_error *e)
+{
+    steno_media_params p;
+    sound_params(&p);
+    return file_source_open(m, file, &p, e);
+}
+
+const char *sound_shown(const char *file)
+{
+    static _Thread_local char shown[2048];
+    if (!address_is(file)) return file;
+    address_shown(shown, sizeof shown, file);
+    return shown;
+}
+
+const char *sound_name(const char *file)
+{
+    return strcmp(file, "-") == 0 ? "standard input" : sound_shown(file);
+}
+
+const char *sound_reason(const char *file, const char *reason)
+{
+    const size_t n = strlen(file);
+    return address_is(file) && strncmp(reason, file, n) == 0 ? reason + n + strspn(reason + n, ": ") : reason;
+}
+
+int sound_failed(const char *file, int status, const char *reason)
+{
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
+    message_file(sound_name(file), reason[0] ? sound_reason(file, reason) : steno_status_text(status));
+    return status == STENO_ENOMEM ? EXIT_MEMORY : status == STENO_EARG ? EXIT_USAGE : EXIT_INPUT;
+}
+
+int sound_call_failed(const char *file, const steno_media *m, const steno_session *s, int status)
+{
+    const char *reason;
+    const int why = file_source_status(&reason, m, s, status), code = sound_failed(file, why, reason);
+    return status == STENO_EFORMAT && code == EXIT_INPUT ? EXIT_MODEL : code; /* the session found that its model cannot be used */
+}
+
+int sound_tell_missing(int code, char *const *file, int n)
+{
+    enum { MOST = 3 };
+    struct stat st;
+    int n_missing = 0;
+    for (int i = 0; code == EXIT_MODEL && i < n; i++) {
+        if (!file[i][0] || strcmp(file[i], "-") == 0 || strstr(file[i], "://") || stat(file[i], &st) == 0 || errno != ENOENT) continue;
+        if (n_missing++ < MOST) message("%s: no such file", file[i]);
+    }
+    if (n_missing > MOST) message("and %d more inputs do not exist", n_missing - MOST);
+    return code;
+}
+
+void sound_lost(const steno_media *m, const char *file)
+{
+    steno_media_state s = { .size = sizeof s };
+    const char *name = sound_name(file);
+    if (steno_media_state_get(m, &s) != STENO_OK) return;
+    const double promised = (double)s.promised_ms / 1000, heard = (double)s.read_ms / 1000;
+    if (s.truncated && promised >= heard + 0.01) message("%s: is cut short: it promises %.2f s and holds %.2f s", name, promised, heard);
+    else if (s.truncated) message("%s: is cut short: it holds %.2f s, and its end is missing", name, heard);
+    if (s.damaged_packets > 0) message("%s: %lld damaged packets were skipped", name, (long long)s.damaged_packets);
+}
+
+void sound_notes(const char *file, const struct notes *n)
+{
+    for (int i = 0; n && i < n->n; i++)
+        if (n->note[i].kind != NOTE_CUT_SHORT && n->note[i].kind != NOTE_DAMAGED) message("%s: %s", sound_name(file), n->note[i].text);
+}
+
+void sound_notes_print(const struct notes *n)
+{
+    for (int i = 0; i < n->n; i++) message("%s", n->note[i].text);
+}
+
+void sound_notes_json(FILE *f, const struct notes *n)
+{
+    struct sink s = sink_to_stream(f);
+    write_json_notes(&s, n, 0);
+}

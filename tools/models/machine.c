@@ -1,0 +1,204 @@
+/* steno: facts about this machine. SPDX-License-Identifier: MIT
+ *
+ * A benchmark is compared with two peaks. They are measured in the same run, because the load of a shared machine changes within
+ * minutes. Plain vector code, compiled for several processor levels, comes within a few percent of the machine's limit. */
+#include "models/machine.h"
+#include "cli/progress.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+/* The library is built without contraction; this file needs fused multiply-adds. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define FUSED __attribute__((optimize("O3", "fp-contract=fast")))
+#define FUSED_HERE
+#else
+#define FUSED
+#define FUSED_HERE _Pragma("clang fp contract(fast)")
+#endif
+
+enum { CHAINS = 12, MAX_THREADS = 256, ROUNDS = 5 };
+enum { READ_BYTES = 128 << 20 }; /* per thread: larger than its share of most caches */
+
+typedef float vec4 __attribute__((vector_size(16)));
+#if defined(__x86_64__) && defined(__GNUC__)
+typedef float vec8 __attribute__((vector_size(32)));
+typedef float vec16 __attribute__((vector_size(64)));
+#endif
+typedef uint64_t word_vec __attribute__((vector_size(64)));
+
+void machine_name(char *out, size_t n)
+{
+    char line[256];
+    struct utsname u;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    out[0] = '\0';
+    while (f && !out[0] && fgets(line, sizeof line, f)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(out, n, "%.*s", (int)strcspn(colon, "\n"), colon);
+    }
+    if (f) fclose(f);
+    if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s", u.machine);
+}
+
+/* getrusage's figure begins with the memory of the parent program. */
+int64_t machine_peak_rss(void)
+{
+    char line[256];
+    struct rusage u;
+    long long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && !kb && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lld", &kb) != 1) kb = 0;
+    if (f) fclose(f);
+    if (!kb && !getrusage(RUSAGE_SELF, &u)) kb = u.ru_maxrss;
+    return (int64_t)kb * 1024;
+}
+
+/* CHAINS independent accumulators hide the latency of a multiply-add. The macro writes them out, so that they stay in registers: a vector
+ * is one register wide, and all fit the 16 registers of the smallest instruction set. *flops: the operations done. */
+#define FMA_BODY(vec)                                                                                                \
+    FUSED_HERE                                                                                                       \
+    vec a[CHAINS];                                                                                                   \
+    const vec x = { 0 }, m = x + 0.999f, c = x + 0.001f;                                                             \
+    const int lanes = (int)(sizeof x / sizeof x[0]);                                                                 \
+    for (int j = 0; j < CHAINS; j++) a[j] = x + (float)j;                                                            \
+    for (long i = 0; i < n; i++) {                                                                                   \
+        a[0] = a[0] * m + c, a[1] = a[1] * m + c, a[2] = a[2] * m + c, a[3] = a[3] * m + c, a[4] = a[4] * m + c;     \
+        a[5] = a[5] * m + c, a[6] = a[6] * m + c, a[7] = a[7] * m + c, a[8] = a[8] * m + c, a[9] = a[9] * m + c;     \
+        a[10] = a[10] * m + c, a[11] = a[11] * m + c;                                                                \
+    }                                                                                                                \
+    float sum = 0;                                                                                                   \
+    for (int j = 0; j < CHAINS; j++)                                                                                 \
+        for (int k = 0; k < lanes; k++) sum += a[j][k];                                                              \
+    *flops = 2.0 * lanes * CHAINS * (double)n;                                                                       \
+    return sum
+
+/* Four streams, each a quarter of the memory apart, keep more reads in flight than one. */
+#define READ_BODY                                                                                                    \
+    const size_t n = READ_BYTES / sizeof *p / 4;                                                                     \
+    word_vec s = { 0 }, t = s, u = s, v = s;                                                                         \
+    for (size_t i = 0; i < n; i++) s ^= p[i], t ^= p[i + n], u ^= p[i + 2 * n], v ^= p[i + 3 * n];                   \
+    s ^= t ^ u ^ v;                                                                                                  \
+    return s[0] ^ s[1] ^ s[2] ^ s[3] ^ s[4] ^ s[5] ^ s[6] ^ s[7]
+
+FUSED static float fma_loop_plain(long n, double *flops)
+{
+    FMA_BODY(vec4);
+}
+
+FUSED static uint64_t read_all_plain(const word_vec *p)
+{
+    READ_BODY;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+FUSED __attribute__((target("avx2,fma"))) static float fma_loop_avx2(long n, double *flops)
+{
+    FMA_BODY(vec8);
+}
+
+FUSED __attribute__((target("avx2"))) static uint64_t read_all_avx2(const word_vec *p)
+{
+    READ_BODY;
+}
+
+FUSED __attribute__((target("avx512f,fma"))) static float fma_loop_avx512(long n, double *flops)
+{
+    FMA_BODY(vec16);
+}
+
+static float fma_loop(long n, double *flops)
+{
+    if (__builtin_cpu_supports("avx512f")) return fma_loop_avx512(n, flops);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return fma_loop_avx2(n, flops);
+    return fma_loop_plain(n, flops);
+}
+
+static uint64_t read_all(const word_vec *p)
+{
+    return __builtin_cpu_supports("avx2") ? read_all_avx2(p) : read_all_plain(p);
+}
+#else
+static float fma_loop(long n, double *flops)
+{
+    return fma_loop_plain(n, flops);
+}
+
+static uint64_t read_all(const word_vec *p)
+{
+    return read_all_plain(p);
+}
+#endif
+
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *barrier;
+    word_vec *memory; /* [READ_BYTES / sizeof(word_vec)] */
+    double fma_us[ROUNDS], read_us[ROUNDS], flops;
+    uint64_t sink;
+};
+
+enum { FMA_STEPS = 2000000 };
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    memset(w->memory, 1, READ_BYTES); /* touched by this thread, so that the pages are near it */
+    for (int r = 0; r < ROUNDS; r++) {
+        pthread_barrier_wait(w->barrier);
+        int64_t t = progress_now_us();
+        w->sink += (uint64_t)fma_loop(FMA_STEPS, &w->flops);
+        w->fma_us[r] = (double)(progress_now_us() - t);
+        pthread_barrier_wait(w->barrier);
+        t = progress_now_us();
+        w->sink += read_all(w->memory);
+        w->read_us[r] = (double)(progress_now_us() - t);
+    }
+    return NULL;
+}
+
+/* Keep the best round; the slowest thread determines the time of a round. */
+static void collect(struct machine_peaks *p, const struct worker *w, int n)
+{
+    memset(p, 0, sizeof *p);
+    for (int r = 0; r < ROUNDS; r++) {
+        double fma = 1, rd = 1;
+        for (int i = 0; i < n; i++) {
+            if (w[i].fma_us[r] > fma) fma = w[i].fma_us[r];
+            if (w[i].read_us[r] > rd) rd = w[i].read_us[r];
+        }
+        const double gflops = w->flops * n / fma / 1e3, gbytes = (double)READ_BYTES * n / rd / 1e3;
+        if (gflops > p->gflops) p->gflops = gflops;
+        if (gbytes > p->gbytes) p->gbytes = gbytes;
+    }
+}
+
+int machine_measure(struct machine_peaks *p, int n_threads)
+{
+    pthread_barrier_t barrier;
+    const int n = n_threads < 1 ? 1 : n_threads > MAX_THREADS ? MAX_THREADS : n_threads;
+    struct worker *w = calloc((size_t)n, sizeof *w);
+    int bad = !w, started = 0;
+    for (int i = 0; i < n && !bad; i++) {
+        w[i].barrier = &barrier;
+        w[i].memory = aligned_alloc(64, READ_BYTES);
+        bad = !w[i].memory;
+    }
+    if (!bad) bad = pthread_barrier_init(&barrier, NULL, (unsigned)n) != 0;
+    if (!bad) {
+        while (started < n && pthread_create(&w[started].thread, NULL, work, &w[started]) == 0) started++;
+        if (started < n) return -1; /* the started threads wait at the barrier; the program ends soon and frees their memory */
+        for (int i = 0; i < n; i++) pthread_join(w[i].thread, NULL);
+        pthread_barrier_destroy(&barrier);
+        collect(p, w, n);
+    }
+    for (int i = 0; w && i < n; i++) free(w[i].memory);
+    free(w);
+    return bad ? -1 : 0;
+}

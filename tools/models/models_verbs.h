@@ -1,0 +1,38 @@
+/* steno: parts of the verb models. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_CMD_MODELS_H
+#define STENO_TOOLS_CMD_MODELS_H
+#include "cli/args.h"
+#include "hub_env.h"
+#include "cli/message.h"
+#include "model_find.h"
+#include <stdint.h>
+
+struct models_opts {
+    const char *to;
+    int64_t limit, retries;
+    int hub, hub_given, all, json, offline, force, dry_run, yes, quiet;
+    int no_path; /* pull: do not print the path */
+};
+
+struct models_call {
+    const struct models_opts *o;
+    struct hub_env *env;
+    int n;
+    char **name; /* [n] */
+    int *hub_of; /* [n] enum hub_kind of names given as hub pages, else -1 */
+};
+
+/* One function per action. @return the exit code */
+int models_list(const struct models_call *c);
+int models_where(const struct models_call *c);
+int models_pull(const struct models_call *c);
+int models_search(const struct models_call *c);
+int models_rm(const struct models_call *c);
+int models_verify(const struct models_call *c);
+
+/* The table entry or typed repository of a name, for a search in the caches. */
+int models_spec(struct hub_spec *spec, const char *name, struct hub_error *e);
+
+/* Print the error. @return its exit code */
+int models_failed(const struct hub_error *e);
+#endif

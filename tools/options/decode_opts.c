@@ -1,0 +1,320 @@
+/* steno: decoding options of transcribe and translate. SPDX-License-Identifier: MIT */
+#include "options/decode_opts.h"
+#include "options/hotword_lines.h"
+#include "cli/path_guard_code.h"
+#include "cli/message.h"
+#include "cli/option_names.h"
+#include "cli/text_file.h"
+#include "cli/time_text.h"
+#include "utf8.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 20, N_MOST = 1 << 20 };
+
+static int no_memory(const char *option)
+{
+    message("out of memory for %s", option);
+    return EXIT_MEMORY;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------------------- */
+
+static int check_utf8(const struct decode_opts *o)
+{
+    const char *hotwords = o->hotwords && o->hotwords[0] != '@' ? o->hotwords : NULL;
+    const struct { const char *name, *text; } all[] = {
+        { "initial-prompt", o->initial_prompt }, { "prefix", o->prefix }, { "hotwords", hotwords },
+        { "suppress-regex", o->suppress_regex }, { "grammar-rule", o->grammar_rule },
+        { "prepend-punctuations", o->prepend_punctuations }, { "append-punctuations", o->append_punctuations },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const int64_t bad = all[i].text ? utf8_invalid_at(all[i].text) : -1;
+        if (bad >= 0) return message_usage("--%s is not valid UTF-8 at byte %lld", all[i].name, (long long)bad);
+    }
+    return EXIT_OK;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------------- */
+
+static size_t count_items(const char *list)
+{
+    size_t n = 1;
+    for (const char *p = list; *p; p++) n += *p == ',';
+    return n;
+}
+
+static int read_ids(struct decode_data *d, const char *list)
+{
+    if (!list || !*list) return EXIT_OK;
+    d->prompt_ids = calloc(count_items(list), sizeof *d->prompt_ids);
+    if (!d->prompt_ids) return no_memory("--prompt-tokens");
+    for (const char *p = list;; p++) {
+        char *end;
+        errno = 0;
+        const long id = strtol(p, &end, 10);
+        if (end == p || errno || id < 0 || id > INT32_MAX || (*end && *end != ',') || d->n_prompt_ids == N_MOST)
+            return message_usage("--prompt-tokens: '%s' is not a list of token ids", list);
+        d->prompt_ids[d->n_prompt_ids++] = (int32_t)id;
+        if (!*end) return EXIT_OK;
+        p = end;
+    }
+}
+
+static int read_clips(struct decode_data *d, const char *list)
+{
+    static const char name[] = "--clip-timestamps";
+    if (!list) return EXIT_OK;
+    d->clips = calloc(count_items(list), sizeof *d->clips);
+    if (!d->clips) return no_memory(name);
+    for (const char *p = list;; p++) {
+        char *end;
+        int64_t ms;
+        const char *behind = time_read(p, &ms);
+        const double s = behind ? (double)ms / 1000 : strtod(p, &end);
+        if (behind) end = (char *)(uintptr_t)behind;
+        if (end == p || !isfinite(s) || (*end && *end != ',') || d->n_clips == N_MOST)
+            return message_usage("%s: '%s' is not a list of seconds or times (1:02:03.5)", name, list);
+        if (s < 0) return message_usage("%s: %g lies before the audio", name, s);
+        if (d->n_clips % 2 && s <= d->clips[d->n_clips - 1])
+            return message_usage("%s: the clip from %g to %g is empty", name, d->clips[d->n_clips - 1], s);
+        d->clips[d->n_clips++] = s;
+        if (!*end) return EXIT_OK;
+        p = end;
+    }
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------------------- */
+
+/* Read the text of a file into malloc'd memory. */
+static int read_file(char **text, const struct decode_opts *o, const char *option, const char *path)
+{
+    char why[TEXT_FILE_WHY];
+    switch (text_file_read(text, path, 0, FILE_MOST, why, sizeof why)) {
+    case TEXT_FILE_READ: break;
+    case TEXT_FILE_NO_MEMORY: return no_memory(option);
+    case TEXT_FILE_UNREADABLE: return message_usage("%s: %s: %s", option, path, why);
+    default: return message_usage("%s: %s %s", option, path, why);
+    }
+    return ledger_code_read(o->ledger, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
+}
+
+static int read_grammar(struct decode_data *d, const struct decode_opts *o)
+{
+    const char *given = o->grammar;
+    d->grammar = given;
+    if (!given) return EXIT_OK;
+    if (strstr(given, "::=")) {
+        const int64_t bad = utf8_invalid_at(given);
+        return bad >= 0 ? message_usage("--grammar is not valid UTF-8 at byte %lld", (long long)bad) : EXIT_OK;
+    }
+    const int code = read_file(&d->grammar_file, o, "--grammar", given);
+    d->grammar = d->grammar_file;
+    return code;
+}
+
+/* Put each word between `separators` on its own line, without surrounding blanks and empty lines. Works in place. */
+static void tidy_lines(char *text, const char *separators)
+{
+    char *to = text;
+    for (char *p = text; *p;) {
+        const size_t n = strcspn(p, separators);
+        const char next = p[n];
+        p[n] = '\0';
+        size_t k;
+        const char *word = utf8_strip(p, &k);
+        if (k && to > text) *to++ = '\n';
+        memmove(to, word, k);
+        to += k;
+        p += n + (next != '\0');
+    }
+    *to = '\0';
+}
+
+/* Remove the weights from the words of a file. */
+static int cut_weights(char *words, const char *file)
+{
+    int line;
+    switch (hotword_weights_cut(words, &line)) {
+    case HOTWORDS_PLAIN: return EXIT_OK;
+    case HOTWORDS_REFUSED:
+        return message_usage("--hotwords: %s: word %d has no weight above 0; hot words become more likely, never less: leave it out",
+                             file, line);
+    case HOTWORDS_WEIGHTED: break;
+    }
+    message("--hotwords: %s: weights after words are ignored, and all words count the same (--hotwords-boost); a number that belongs to "
+            "its word stays if a weight follows it: \"iPhone 15 :1\"", file);
+    return EXIT_OK;
+}
+
+static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
+{
+    const char *given = o->hotwords;
+    int code = EXIT_OK;
+    if (!given) return EXIT_OK;
+    if (given[0] == '@') code = read_file(&d->hotwords, o, "--hotwords", given + 1);
+    else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
+    if (code != EXIT_OK) return code;
+    tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");
+    if (!d->hotwords[0]) return message_usage("--hotwords: %s has no words", given[0] == '@' ? given + 1 : "it");
+    return given[0] == '@' ? cut_weights(d->hotwords, given + 1) : EXIT_OK;
+}
+
+/* ---- suppressed tokens ------------------------------------------------------------------------------------------------------- */
+
+/* Copy a list of ids without its "-1". @return 1 if it had "-1"; `to` may be NULL */
+static int list_without_set(char *to, const char *list)
+{
+    int found = 0;
+    if (to) *to = '\0';
+    for (const char *p = list;; p++) {
+        const size_t n = strcspn(p, ",");
+        char *end;
+        const int is_set = strtol(p, &end, 10) == -1 && end + strspn(end, " \t") == p + n; /* the library refuses words that are not ids */
+        found |= is_set;
+        if (to && !is_set) sprintf(to + strlen(to), "%s%.*s", *to ? "," : "", (int)n, p);
+        p += n;
+        if (!*p) return found;
+    }
+}
+
+/* The list passed to the library. Without the non-speech set the list must not be empty, because an empty list would allow special
+ * tokens. It then holds the start token, which is never chosen anyway. */
+static int fill_suppress(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
+{
+    const char *given = o->suppress_tokens;
+    const int has_set = list_without_set(NULL, given);
+    p->suppress_tokens = given;
+    if (has_set == o->suppress_non_speech) return EXIT_OK;
+    free(d->suppress); /* allocated by the call before the model was known */
+    d->suppress = malloc(strlen(given) + 16);
+    if (!d->suppress) return no_memory("--suppress-tokens");
+    if (o->suppress_non_speech) sprintf(d->suppress, "%s%s-1", given, given[0] ? "," : "");
+    else list_without_set(d->suppress, given);
+    const int32_t start = steno_token_id(m, STENO_TOKEN_START);
+    if (!d->suppress[0] && start >= 0) sprintf(d->suppress, "%d", (int)start);
+    p->suppress_tokens = d->suppress;
+    return EXIT_OK;
+}
+
+/* ---- all options ------------------------------------------------------------------------------------------------------------- */
+
+int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
+{
+    memset(d, 0, sizeof *d);
+    int code = check_utf8(o);
+    if (code == EXIT_OK) code = read_ids(d, o->prompt_tokens);
+    if (code == EXIT_OK) code = read_clips(d, o->clip_timestamps);
+    if (code == EXIT_OK) code = read_grammar(d, o);
+    if (code == EXIT_OK) code = read_hotwords(d, o);
+    if (o->condition < 0) o->condition = !has_vad && isnan(o->chunk_s);
+    if (o->suppress_non_speech < 0) o->suppress_non_speech = list_without_set(NULL, o->suppress_tokens);
+    return code;
+}
+
+/* Does an attempt sample? As the library decides for a ladder of temperatures. */
+static int draws(const struct decode_opts *o)
+{
+    const double step = o->temperature_increment;
+    return o->temperature > 0 || (step > 0 && o->temperature + step <= 1 + 1e-6);
+}
+
+/* Set widths that were not given. A model that is not known yet is assumed to be Whisper. */
+void decode_opts_settle(struct decode_opts *o, const steno_model *m)
+{
+    const int width = (int)strtol(DECODE_WIDTH, NULL, 10);
+    const int searches = !o->greedy && !o->bare && (!m || option_served(m, "best_of"));
+    const int beams = !o->drafted && (!(o->temperature > 0) || o->decoding == STENO_DECODING_GGML);
+    if (o->beam_size < 0) o->beam_size = searches && beams ? width : 0;
+    if (o->best_of < 0) o->best_of = searches && draws(o) ? width : 0;
+}
+
+static void fill_search(steno_transcribe_params *p, const struct decode_opts *o, const steno_model *m)
+{
+    struct decode_opts settled = *o;
+    decode_opts_settle(&settled, m);
+    p->beam_size = (int32_t)settled.beam_size;
+    p->best_of = (int32_t)settled.best_of;
+}
+
+int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
+{
+    p->clip_timestamps = d->clips;
+    p->n_clip_timestamps = d->n_clips;
+    p->chunk_ms = isnan(o->chunk_s) ? 0 : (int32_t)lrint(o->chunk_s * 1000);
+    p->audio_ctx = (int32_t)o->audio_ctx;
+    p->chunk_size = o->chunk_size;
+    p->encoder_chunk_look_back = (int32_t)o->encoder_look_back;
+    p->decoder_chunk_look_back = (int32_t)o->decoder_look_back;
+    p->language_detection_segments = (int32_t)o->detection_segments;
+    p->language_detection_threshold = o->detection_threshold;
+    p->language_per_segment = o->language_per_segment;
+
+    p->initial_prompt = o->initial_prompt;
+    p->carry_initial_prompt = o->carry;
+    p->prompt_tokens = d->prompt_ids;
+    p->n_prompt_tokens = d->n_prompt_ids;
+    p->prefix = o->prefix;
+    p->hotwords = d->hotwords;
+    p->hotwords_boost = o->hotwords_boost;
+    p->repetition_penalty = o->repetition_penalty;
+    p->draft_max = (int32_t)o->draft_max;
+    p->condition_on_previous_text = o->condition;
+    p->max_context = (int32_t)o->max_context;
+    p->without_timestamps = o->without_timestamps;
+    p->max_initial_timestamp = isnan(o->max_initial_timestamp) ? 0 : o->max_initial_timestamp;
+    p->itn = o->itn;
+    p->tags = o->rich_text ? STENO_TAGS_RICH : o->keep_tags ? STENO_TAGS_KEEP : STENO_TAGS_APART;
+    p->ban_unknown_emotion = o->ban_unknown_emotion;
+
+    p->word_timestamps = o->word_timestamps;
+    p->prepend_punctuations = o->prepend_punctuations;
+    p->append_punctuations = o->append_punctuations;
+    p->hallucination_silence_threshold = o->hallucination_silence;
+    p->token_timestamps = o->token_timestamps;
+    p->token_threshold = o->word_threshold;
+    p->tinydiarize = o->tinydiarize;
+    p->decoding = o->decoding;
+
+    p->suppress_blank = o->suppress_blank;
+    p->suppress_regex = o->suppress_regex;
+    p->grammar = d->grammar;
+    p->grammar_rule = o->grammar_rule;
+    p->grammar_penalty = isnan(o->grammar_penalty) ? (double)INFINITY : o->grammar_penalty;
+
+    fill_search(p, o, m);
+    p->n_best = (int32_t)o->n_best;
+    p->patience = o->patience;
+    p->length_penalty = o->length_penalty;
+    p->temperature = o->temperature;
+    p->temperature_increment_on_fallback = o->temperature_increment;
+    p->compression_ratio_threshold = o->compression_ratio_threshold;
+    p->entropy_threshold = o->entropy_threshold;
+    p->guards = o->guards;
+    p->seed = (uint64_t)o->seed;
+    p->sample_len = (int32_t)o->sample_length;
+    p->no_speech_threshold = o->no_speech_threshold;
+    p->logprob_threshold = o->logprob_threshold;
+    return fill_suppress(p, d, o, m);
+}
+
+int decode_opts_lanes(const struct decode_opts *o)
+{
+    struct decode_opts settled = *o;
+    decode_opts_settle(&settled, NULL);
+    const int64_t most = settled.beam_size > settled.best_of ? settled.beam_size : settled.best_of;
+    return most > 1 ? (int)most : 1;
+}
+
+void decode_data_free(struct decode_data *d)
+{
+    free(d->prompt_ids);
+    free(d->clips);
+    free(d->grammar_file);
+    free(d->hotwords);
+    free(d->suppress);
+    memset(d, 0, sizeof *d);
+}

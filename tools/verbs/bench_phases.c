@@ -1,0 +1,86 @@
+/* steno: which phases of a model are timed. SPDX-License-Identifier: MIT */
+#include "verbs/bench_phases.h"
+
+enum { CLIP_TOKENS = 180 };
+
+/* Models that decode windows token by token. */
+static const struct phase window_phases[N_WINDOW_PHASES] = {
+    { "load", "load_ms", "load", 1, 1, NULL },
+    { "mel", "mel_ms", "mel", 1, 1, NULL },
+    { "encode", "encode_ms", "encode", 1, 1, NULL },
+    { "cross", "cross_ms", "cross", 1, 1, NULL },
+    { "prompt", "prompt_ms_per_token", "prompt", N_TOKENS, N_TOKENS, NULL },
+    { "decode", "decode_ms_per_token", "step", N_TOKENS, N_TOKENS, NULL },
+    { "beam5", "beam5_ms_per_step", "step_beam5", N_TOKENS, N_TOKENS, NULL },
+    { "batch", "batch8_ms_per_step", "step_batch8", N_TOKENS, N_TOKENS, NULL },
+    { "total", "total_ms", "total", 1, TOTAL_TOKENS, NULL }, /* speech has about this number of tokens in a window */
+};
+
+/* Models that decode clips with a CTC head, or all tokens at once; clips of 30 s are timed. */
+#define LOAD_ROW { "load", "load_ms", "load", 1, 1, NULL }
+#define SECONDS_ROW(name, s, sum) { name, name "_" #s "s_ms", name "_" #s "s", 1, s, sum }
+#define CTC_ROWS(s) \
+    SECONDS_ROW("features", s, NULL), SECONDS_ROW("encode", s, "recognise_" #s "s"), SECONDS_ROW("ctc", s, "recognise_" #s "s")
+#define CIF_ROWS(s, sum) SECONDS_ROW("features", s, NULL), SECONDS_ROW("encode", s, sum), SECONDS_ROW("cif", s, sum)
+static const struct phase ctc_phases[] = { LOAD_ROW, CTC_ROWS(10), CTC_ROWS(30), CTC_ROWS(60) };
+static const struct phase cif_phases[] = {
+    LOAD_ROW, CIF_ROWS(10, NULL), CIF_ROWS(60, NULL), CIF_ROWS(30, "recognise_30s"),
+    { "decode", "decode_180_tokens_ms", "decode_180_tokens", 1, CLIP_TOKENS, "recognise_30s" },
+};
+
+/* Language models. */
+static const struct phase text_phases[N_TEXT_PHASES] = {
+    LOAD_ROW,
+    { "prompt", "prompt128_ms_per_token", "prompt128", TEXT_SHORT, TEXT_SHORT, NULL },
+    { "prompt", "prompt512_ms_per_token", "prompt512", TEXT_LONG, TEXT_LONG, NULL },
+    { "decode", "decode_ms_per_token", "step", TEXT_STEPS, TEXT_STEPS, NULL },
+    { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
+};
+
+/* Embedding models: one text, and eight short texts together. */
+static const struct phase vector_phases[] = {
+    LOAD_ROW,
+    { "encode", "encode128_ms_per_token", "encode128", TEXT_SHORT, TEXT_SHORT, NULL },
+    { "encode", "encode512_ms_per_token", "encode512", TEXT_LONG, TEXT_LONG, NULL },
+    { "batch", "batch8_32_ms_per_text", "batch8_32", WINDOWS, TEXT_STEPS, NULL },
+};
+
+/* Audio language models: a window of 15 s. The prompt has 23 ids and an eighth of the window's rows. */
+static const struct phase audio_lm_phases[] = {
+    LOAD_ROW,
+    SECONDS_ROW("features", 15, NULL),
+    SECONDS_ROW("encode", 15, "hear_15s"),
+    SECONDS_ROW("adapt", 15, "hear_15s"),
+    { "prompt", "prompt_15s_ms", "prompt_15s", 1, 23 + 32, "hear_15s" },
+    { "decode", "decode_ms_per_token", "step", TEXT_STEPS, TEXT_STEPS, NULL },
+    { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
+};
+
+/* Voice-activity models, on one minute of sound. */
+static const struct phase vad_phases[] = { LOAD_ROW, SECONDS_ROW("features", 60, "find_60s"), SECONDS_ROW("encode", 60, "find_60s") };
+
+/* Punctuation models: a block of 20 words, the size that texts are split into, and the largest block of a run. */
+static const struct phase mark_phases[] = {
+    LOAD_ROW,
+    { "mark", "mark20_ms_per_word", "mark20", 20, 20, NULL },
+    { "mark", "mark200_ms_per_word", "mark200", 200, 200, NULL },
+};
+
+#define PHASES(table, kind) (struct phases){ table, sizeof(table) / sizeof *(table), kind }
+
+static int serves(const steno_model *m, int call)
+{
+    steno_param p = { .size = sizeof p };
+    return steno_param_get(m, (enum steno_call)call, 0, &p) == STENO_OK && p.served;
+}
+
+struct phases phases_of(const steno_model *m, const steno_model_info *i)
+{
+    if (serves(m, STENO_CALL_FIND_SPEECH)) return PHASES(vad_phases, BENCH_OTHER);
+    if (serves(m, STENO_CALL_PUNCTUATE)) return PHASES(mark_phases, BENCH_OTHER);
+    if (i->n_text_ctx > 0 && !i->n_mels && !i->token_bytes) return PHASES(vector_phases, BENCH_OTHER);
+    if (i->n_text_ctx > 0 && !i->n_mels) return PHASES(text_phases, BENCH_TEXTS);
+    if (i->n_text_ctx > 0 && i->itn == 2) return PHASES(audio_lm_phases, BENCH_CLIPS);
+    if (i->n_text_ctx > 0) return PHASES(window_phases, BENCH_WINDOWS);
+    return i->n_text_layer > 0 ? PHASES(cif_phases, BENCH_CLIPS) : PHASES(ctc_phases, BENCH_CLIPS);
+}

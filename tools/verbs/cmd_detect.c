@@ -1,0 +1,145 @@
+/* steno: the verb detect: the spoken language. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "models/engine.h"
+#include "cli/option_names.h"
+#include "cli/path_guard_code.h"
+#include "num.h"
+#include "cli/print.h"
+#include "cli/signals.h"
+#include "file_source.h"
+#include "findings.h"
+#include "input/sound.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct opts {
+    struct engine_opts engine;
+    int64_t n;
+    int json;
+};
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROW(struct opts),
+    ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_DEMO_ROW(struct opts),
+    ARG_HEADING("Output"),
+    { .name = "number", .letter = 'n', .kind = ARG_INT, .at = offsetof(struct opts, n), .value = "N", .dflt = "5", .lo = 1, .hi = 1000,
+      .help = "number of languages, most likely first" },
+    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "print an object instead of lines" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+const struct args detect_args = { "detect", "[OPTION]... FILE",
+                                  "Print CODE PROBABILITY for the languages of the first 30 s of FILE.", rows };
+
+struct guess {
+    const char *code;
+    float p;
+};
+
+static int by_probability(const void *a, const void *b)
+{
+    const struct guess *x = a, *y = b;
+    return x->p != y->p ? (x->p < y->p ? 1 : -1) : strcmp(x->code, y->code);
+}
+
+static int print_guesses(const struct opts *o, const steno_model *m, const float *probs, int n, const struct notes *notes)
+{
+    char num[NUM_SZ];
+    struct guess *g = calloc((size_t)n, sizeof *g);
+    if (!g) {
+        message("out of memory for %d languages", n);
+        return EXIT_MEMORY;
+    }
+    for (int i = 0; i < n; i++) g[i] = (struct guess){ steno_model_language(m, i), probs[i] };
+    qsort(g, (size_t)n, sizeof *g, by_probability);
+    if (o->json) {
+        fputs("{\"language\": ", stdout);
+        print_json(stdout, g[0].code);
+        fputs(", \"probabilities\": {", stdout);
+        for (int i = 0; i < n && i < o->n; i++) {
+            if (i) fputs(", ", stdout);
+            print_json(stdout, g[i].code);
+            printf(": %s", num_repr(num, (double)g[i].p));
+        }
+        putchar('}');
+        sound_notes_json(stdout, notes);
+        printf("}\n");
+    } else {
+        for (int i = 0; i < n && i < o->n; i++) {
+            print_stripped(stdout, g[i].code);
+            printf(" %.6f\n", (double)g[i].p);
+        }
+    }
+    free(g);
+    return message_flush();
+}
+
+static int detect(const struct opts *o, const struct engine *e, const char *file)
+{
+    steno_media *m = NULL;
+    steno_source src;
+    steno_error err = { 0 };
+    int n = 0;
+    while (steno_model_language(e->model, n)) n++;
+    if (n == 0) {
+        steno_model_info i = { .size = sizeof i };
+        steno_model_info_get(e->model, &i);
+        if (option_served(e->model, "without_timestamps")) /* a Whisper model has this parameter */
+            return message_usage("this model knows English only; language detection needs a multilingual Whisper model");
+        return message_usage("-m: a %s model does not detect a language by itself (a model with tags reports it with the text, as "
+                             "\"language\" in -f jsonl); give a multilingual Whisper model", i.family);
+    }
+    float *probs = calloc((size_t)n, sizeof *probs);
+    if (!probs) return sound_failed(file, STENO_ENOMEM, "");
+    steno_media_params how;
+    struct level_source measured;
+    sound_params(&how);
+    how.unclocked = 1; /* leading silence before a late sound has no language */
+    int code, rc = file_source_open(&m, file, &how, &err);
+    if (rc != STENO_OK) {
+        code = sound_failed(file, rc, err.text);
+    } else {
+        steno_media_source(m, &src);
+        src = level_source(&measured, &src);
+        signals_defer(1);
+        signals_watch(e->session, m);
+        rc = steno_detect_language(e->session, &src, probs, n);
+        signals_watch(NULL, NULL);
+        if (rc < 0) {
+            code = sound_call_failed(file, m, e->session, rc);
+        } else {
+            struct notes notes = { .n = 0 };
+            sound_lost(m, file);
+            findings_media(&notes, m);
+            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level);
+            findings_language(&notes, steno_model_language(e->model, rc), (double)probs[rc]);
+            if (!o->engine.quiet) sound_notes(file, &notes);
+            code = print_guesses(o, e->model, probs, n, &notes);
+        }
+    }
+    steno_media_close(m);
+    free(probs);
+    return code;
+}
+
+int cmd_detect(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    struct engine e;
+    int n;
+    int code = args_parse(&detect_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n != 1) return message_usage("detect takes one sound file, not %d", n);
+    code = ledger_code_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, n);
+    if (code != EXIT_OK) return code;
+    code = detect(&o, &e, argv[0]);
+    engine_close(&e);
+    return code;
+}

@@ -1,0 +1,234 @@
+/* steno: the verb stream: text while audio arrives. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "options/decode_opts.h"
+#include "models/engine.h"
+#include "live.h"
+#include "cli/option_names.h"
+#include "cli/signals.h"
+#include "input/sound.h"
+#include "input/stream_sound.h"
+#include "verbs/stream_text.h"
+#include "models/vad_find.h"
+#include "options/vad_opts.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+struct opts {
+    struct engine_opts engine;
+    struct stream_sound_opts sound;
+    struct decode_opts decode; /* set by the rows below */
+    struct vad_opts vad;       /* set by the rows below */
+    const char *language;
+    int form, task;
+    double step_s, turn_s;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROW(struct opts),
+    ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_DEMO_ROW(struct opts),
+    STREAM_SOUND_ROWS(struct opts),
+    { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
+      .help = "language spoken; auto: detected" },
+    { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = AT(form), .value = STREAM_FORMS, .dflt = "jsonl",
+      .help = "jsonl: a line for each event; txt: final words, one line per turn; srt, vtt: the cues of a turn when it ends" },
+    ARG_HEADING("Text"),
+    { .name = "task", .kind = ARG_WORD, .at = AT(task), .value = "transcribe|translate", .dflt = ARG_OF_PARAM,
+      .help = "print the transcript, or its English translation" },
+    DECODE_PROMPT_ROW(struct opts),
+    DECODE_HOTWORD_ROWS(struct opts),
+    { .name = "beam-size", .kind = ARG_INT, .at = AT(decode.beam_size), .value = "N", .dflt = "0", .hi = 32,
+      .help = "number of beams in each update, up to 32; 0: greedy search" },
+    ARG_HEADING("Turns"),
+    { .name = "vad", .kind = ARG_WORD, .at = AT(vad.kind), .value = "off|silero|fsmn", .dflt = "off",
+      .help = "voice-activity model that opens and closes turns; off: one turn" },
+    { .name = "vad-model", .kind = ARG_TEXT, .at = AT(vad.model), .value = "PATH",
+      .help = "its file or folder; without it one beside the model, or in the caches" },
+    VAD_THRESHOLD_ROW(struct opts),
+    VAD_SILENCE_ROW(struct opts),
+    { .name = "step", .kind = ARG_S, .at = AT(step_s), .value = "S", .dflt = "1", .lo = 0.2, .hi = 10,
+      .help = "seconds of audio between updates" },
+    { .name = "max-turn", .kind = ARG_S, .at = AT(turn_s), .value = "S", .dflt = "30", .lo = 2, .hi = 30,
+      .help = "maximum length of a turn, in seconds; then the next begins" },
+    ARG_HEADING("Chunks"),
+    DECODE_CHUNK_ROWS(struct opts, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back),
+    ENGINE_MACHINE_ROWS(struct opts),
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+const struct args stream_args = { "stream", "[OPTION]... [FILE]",
+                                  "Transcribe FILE, by default standard input, while audio arrives. Each line is a\n"
+                                  "JSON object: words that may still change (partial), words that stay (final), or\n"
+                                  "the end of a turn (endpoint). Or print final words as text or subtitles.", rows };
+
+/* ---- sound */
+
+static int hear_all(struct live *l, const struct stream_text *p, struct stream_sound *sound, steno_error *e)
+{
+    float pcm[STREAM_PIECE];
+    int64_t got;
+    while (p->code == EXIT_OK && (got = stream_sound_read(sound, pcm, e)) != 0) {
+        if (got < 0) return (int)got;
+        const int rc = live_push(l, pcm, got, stream_sound_late_ms(sound), e);
+        if (rc) return rc;
+    }
+    return p->code == EXIT_OK ? live_end(l, e) : STENO_OK;
+}
+
+/* Read FILE until its end or a signal. All words up to there become final. */
+static int hear(struct live *l, struct stream_text *p, const struct opts *o, const char *file)
+{
+    steno_error e = { 0 };
+    struct stream_sound *sound;
+    int rc = stream_sound_open(&sound, &o->sound, file, &e);
+    p->sound = sound;
+    if (!rc) {
+        signals_defer(1);
+        stream_text_begin(p);
+        rc = hear_all(l, p, sound, &e);
+    }
+    const int n_lost = rc ? 0 : stream_sound_lost(sound);
+    if (!rc && !o->engine.quiet) stream_sound_notes(sound, file, p->has_text);
+    stream_sound_close(sound);
+    if (n_lost) message("audio of the microphone was lost, %d times: the machine does not keep up", n_lost);
+    if (!file) file = o->sound.mic ? "default" : "-";
+    if (p->code != EXIT_OK) return p->code;
+    if (rc == STENO_ENOMEM) {
+        message("%s", e.text[0] ? e.text : steno_status_text(rc));
+        return EXIT_MEMORY;
+    }
+    const int code = rc ? sound_failed(file, rc, e.text) : EXIT_OK;
+    if (rc == STENO_EUNSUPPORTED && strcmp(file, "-") == 0) message("raw samples, without a file's header, need --raw s16le or another "
+                                                                    "type");
+    if (rc) return code;
+    return signals_pending() ? EXIT_SIGNAL + signals_pending() : EXIT_OK;
+}
+
+/* ---- models */
+
+/* Without voice activity, refuse its options. */
+static int check_no_vad(const struct args_given *given)
+{
+    static const char *const names[] = { "vad-model", "vad-threshold", "vad-min-silence-ms" };
+    char name[OPTION_TEXT_SZ];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_was_given(given, names[i]))
+            return message_usage("%s needs --vad silero or fsmn", option_name(name, given, names[i]));
+    return EXIT_OK;
+}
+
+static int find_vad(steno_model **vad, const struct opts *o, const struct engine *e)
+{
+    if (o->vad.kind == VAD_OFF) return check_no_vad(o->engine.given);
+    const int is_silero = o->vad.kind == VAD_SILERO;
+    char *found = o->vad.model ? NULL : is_silero ? vad_find_silero(e->path) : vad_find(e->path);
+    const char *path = o->vad.model ? o->vad.model : found;
+    int code = path ? engine_beside(vad, path, "the voice-activity model", e, &o->engine)
+                    : message_usage("--vad %s needs --vad-model PATH; none was found beside the model or in the caches. \"steno models "
+                                    "pull %s\" gets it", is_silero ? "silero" : "fsmn", is_silero ? "silero" : "fsmn-vad");
+    if (code == EXIT_OK) {
+        steno_model_info info = { .size = sizeof info };
+        steno_model_info_get(*vad, &info);
+        if (!strstr(info.family, is_silero ? "silero" : "vad"))
+            code = message_usage("--vad %s, but --vad-model is a %s model", is_silero ? "silero" : "fsmn", info.family);
+    }
+    free(found);
+    return code;
+}
+
+/* Refuse options about updates for models that need none. */
+static int check_chunks(const struct args_given *given)
+{
+    static const char *const names[] = { "step", "max-turn" };
+    char name[OPTION_TEXT_SZ];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_was_given(given, names[i]))
+            return message_usage("%s is not for this model, which reads chunk by chunk (--chunk-size) and never changes a word",
+                                 option_name(name, given, names[i]));
+    return EXIT_OK;
+}
+
+/* Fill the parameters from the options. @return EXIT_OK or EXIT_USAGE, after a message */
+static int params_fill(struct live_params *lp, steno_vad_params *find, const struct opts *o, const struct decode_data *d,
+                       const steno_model *m)
+{
+    steno_transcribe_params *p = &lp->text;
+    struct args_given given = *o->engine.given;
+    steno_transcribe_params_init(p);
+    if (strcasecmp(o->language, "auto") != 0) p->language = o->language;
+    p->task = o->task;
+    p->initial_prompt = o->decode.initial_prompt;
+    p->hotwords = d->hotwords;
+    p->hotwords_boost = o->decode.hotwords_boost;
+    p->beam_size = (int32_t)o->decode.beam_size;
+    p->chunk_size = o->decode.chunk_size;
+    p->encoder_chunk_look_back = (int32_t)o->decode.encoder_look_back;
+    p->decoder_chunk_look_back = (int32_t)o->decode.decoder_look_back;
+    steno_vad_params_init(find);
+    find->threshold = o->vad.threshold;
+    find->max_end_silence_ms = o->vad.min_silence_ms;
+    lp->find = find;
+    option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
+    option_forget(&given, "vad-model");
+    return option_check(&given, m, STENO_CALL_TRANSCRIBE, p);
+}
+
+static int stream(const struct opts *o, const struct engine *e, const struct decode_data *d, const steno_model *vad, const char *file)
+{
+    struct stream_text p = { .code = EXIT_OK, .form = o->form };
+    struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
+                              .turn_most_ms = (int64_t)(o->turn_s * 1000), .tell = stream_text_event, .user = &p };
+    struct live *l;
+    steno_vad_params find;
+    steno_error err = { 0 };
+    char reason[OPTION_TEXT_SZ];
+    live_params_of(&lp, e->model);
+    int code = params_fill(&lp, &find, o, d, e->model);
+    if (code != EXIT_OK) return code;
+    const int rc = live_open(&l, &lp, &err);
+    if (rc == STENO_EARG && err.text[0]) return message_usage("%s", option_reason(reason, o->engine.given, err.text));
+    if (rc) {
+        message("%s", err.text[0] ? err.text : steno_status_text(rc));
+        return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
+    }
+    code = hear(l, &p, o, file);
+    live_close(l);
+    return code;
+}
+
+int cmd_stream(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given, .decode = { .suppress_tokens = "" } };
+    struct decode_data d = { 0 };
+    struct engine e;
+    steno_model *vad = NULL;
+    int n;
+    int code = args_parse(&stream_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n > 1) return message_usage("stream takes one sound file, not %d", n);
+    code = stream_sound_check(&o.sound);
+    if (code == EXIT_OK && !o.sound.mic && (!n || strcmp(argv[0], "-") == 0) && isatty(STDIN_FILENO))
+        return message_usage("standard input is the terminal: give a file, --mic for a microphone, or pipe audio in, as \"arecord -f "
+                             "S16_LE -r 16000 | steno stream\" does");
+    if (code == EXIT_OK) code = decode_opts_check(&d, &o.decode, 0);
+    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 0), argv, n);
+    if (code != EXIT_OK) {
+        decode_data_free(&d);
+        return code;
+    }
+    code = option_served(e.model, "chunk_size") ? check_chunks(&given) : engine_session(&e, decode_opts_lanes(&o.decode));
+    if (code == EXIT_OK) code = find_vad(&vad, &o, &e);
+    if (code == EXIT_OK) code = stream(&o, &e, &d, vad, n ? argv[0] : NULL);
+    engine_close(&e);
+    decode_data_free(&d);
+    steno_model_close(vad);
+    return code;
+}

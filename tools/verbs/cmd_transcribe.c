@@ -1,0 +1,493 @@
+/* steno: the verbs transcribe and translate. SPDX-License-Identifier: MIT
+ *
+ * All checks are made before the first sample is decoded: options, names of outputs, the output folder, the models. Then the job (job.h)
+ * processes the inputs. */
+#include "cmd.h"
+#include "input/inputs.h"
+#include "cli/path_guard_code.h"
+#include "cli/option_names.h"
+#include "verbs/opt_rules.h"
+#include "out_name.h"
+#include "cli/signals.h"
+#include "input/sound.h"
+#include "cli/time_units.h"
+#include "verbs/transcribe.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define AT(field) offsetof(struct transcribe_opts, field)
+
+enum { ROWS_OF_TASK = 2 }; /* rows that `translate` does not have */
+
+/* clang-format off */
+static const struct arg rows[] = {
+    ARG_HEADING("Task"),
+    { .name = "task", .kind = ARG_WORD, .at = AT(task), .value = "transcribe|translate|both", .dflt = ARG_OF_PARAM,
+      .help = "write the transcript, its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
+    ENGINE_MODEL_ROW(struct transcribe_opts),
+    ENGINE_VOCAB_ROW(struct transcribe_opts),
+    ENGINE_LLM_ROW(struct transcribe_opts),
+    ENGINE_DRAFT_ROW(struct transcribe_opts),
+    ENGINE_HEADS_ROW(struct transcribe_opts),
+    ENGINE_CMVN_ROW(struct transcribe_opts),
+    ENGINE_GELU_ROW(struct transcribe_opts),
+    ENGINE_DEMO_ROW(struct transcribe_opts),
+    ARG_HEADING("Input"),
+    { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
+      .help = "language spoken: a code (en, zh, ...) or an English name; auto: detected from the first 30 s" },
+    { .name = "offset-ms", .kind = ARG_MS, .at = AT(offset_ms), .value = "MS", .dflt = ARG_OF_PARAM,
+      .help = "start of the transcription, in ms; every MS or S may also be 1:30, 1:02:03 or 1:02:03.500" },
+    { .name = "duration-ms", .kind = ARG_MS, .at = AT(duration_ms), .value = "MS", .dflt = ARG_OF_PARAM,
+      .help = "length of the transcription, in ms; 0: to the end" },
+    { .name = "channels", .kind = ARG_TEXT, .at = AT(channels), .value = "mix|split|N", .dflt = "mix",
+      .help = "mix all channels; transcribe each one (NAME.ch0.FORMAT, ...); or only channel N, counted from 0" },
+    { .name = "audio-track", .kind = ARG_TEXT, .at = AT(audio_track), .value = "auto|all|N", .dflt = "auto",
+      .help = "track of a file with several, such as a film in two languages: FFmpeg's choice; each one (NAME.track1.FORMAT, ...); "
+              "or track N, counted from 1" },
+    { .name = "recursive", .kind = ARG_FLAG, .at = AT(recursive), .help = "also transcribe the files in subfolders of a folder" },
+    { .name = "diarize", .kind = ARG_FLAG, .at = AT(diarize),
+      .help = "assign each segment to speaker 0 or 1, the louder of channels 0 and 1; split segments where the speaker changes" },
+    { .name = "url-limit", .kind = ARG_INT, .at = AT(url_limit), .value = "MB", .dflt = "4096", .lo = 1, .hi = 1000000,
+      .help = "maximum size of an http(s) input, in MB" },
+    DECODE_INPUT_ROWS(struct transcribe_opts),
+    VAD_ROWS(struct transcribe_opts),
+    MARKS_ROWS(struct transcribe_opts),
+    POST_ROWS(struct transcribe_opts),
+    ARG_HEADING("Output"),
+    { .name = "strict", .kind = ARG_FLAG, .at = AT(strict),
+      .help = "exit with 1 if audio is missing: a truncated file, damaged packets; the rest is transcribed in any case" },
+    { .name = "output-format", .letter = 'f', .kind = ARG_LIST, .at = AT(formats), .value = WRITER_NAMES "|all", .dflt = "txt",
+      .hi = N_WRITERS_ALL,
+      .help = "one format or several, separated by commas; all: txt,srt,vtt,tsv,json. jsonl: one record per line, with sums at the "
+              "end; ass: karaoke subtitles; wts: a script that burns them into the video; score: token probabilities; json_full: "
+              "also token texts and times; funasr: the list that FunASR's generate() returns, with tags in the text" },
+    { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = AT(out_dir), .value = "DIR",
+      .help = "write DIR/NAME.FORMAT for each input (made if missing); @ is the input's own folder, @/NAME one in it; without it "
+              "one format goes to standard output" },
+    { .name = "resume", .kind = ARG_FLAG, .at = AT(resume),
+      .help = "continue an interrupted run with the same options: skip finished inputs, continue the others after their last "
+              "window; the results do not change" },
+    { .name = "output-template", .kind = ARG_TEXT, .at = AT(out_template), .value = "TEXT",
+      .help = "names of files below DIR, made of {stem}, {ext} and {dir} (of the input), {n} (its number), {format}, {language}, "
+              "{date} and {time} (of the run) and {model}; without it {stem}.{format}" },
+    { .name = "offset-n", .kind = ARG_INT, .at = AT(offset_n), .value = "N", .dflt = "0", .hi = 1e9,
+      .help = "added to the cue numbers of srt" },
+    { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
+      .help = "write the log-probability of each token in json, verbose_json and jsonl" },
+    { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
+      .help = "write intermediate rows of the network for each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer, Fun-ASR-Nano): "
+              "fbank, features, encoder, logits, cif_alphas, cif_fine_alphas, adaptor; \"steno compare\" compares such files" },
+    SUBTITLE_ROWS(struct transcribe_opts),
+    DECODE_ROWS(struct transcribe_opts),
+    ENGINE_MACHINE_ROWS(struct transcribe_opts),
+    { .name = "verify", .kind = ARG_FLAG, .at = AT(engine.verify),
+      .help = "decide near-ties of fast arithmetic in f32, so that the text is that of --compute f32; needs a second copy of the "
+              "weights" },
+    { .name = "verify-margin", .kind = ARG_NUM, .at = AT(verify_margin), .value = "X", .dflt = ARG_OF_PARAM,
+      .help = "treat two tokens as tied if their logits differ by less than X" },
+    { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(batch_size), .value = "N", .dflt = "1", .lo = 1, .hi = 128,
+      .help = "number of windows to decode in parallel, 1 to 128; the text does not change. Windows of one input need "
+              "--chunk-length or --vad, or --no-condition-on-previous-text and --without-timestamps" },
+    ARG_HEADING("Messages"),
+    { .name = "progress", .kind = ARG_WORD, .at = AT(progress), .value = PROGRESS_NAMES, .dflt = "auto",
+      .help = "auto: a bar on a terminal; json, lines: an object or a line for every five percent" },
+    ENGINE_QUIET_ROW(struct transcribe_opts),
+    { .name = "no-prints", .kind = ARG_FLAG, .at = AT(engine.quiet), .help = "same as --quiet" },
+    { .name = "verbose", .letter = 'v', .kind = ARG_FLAG, .at = AT(engine.verbose),
+      .help = "print segments with times, repeated attempts at a window, language and model on standard error" },
+    { .name = "print-colors", .kind = ARG_FLAG, .at = AT(print_colors),
+      .help = "colour text on a terminal by the probability of each token, red to green" },
+    { .name = "print-confidence", .kind = ARG_FLAG, .at = AT(print_confidence),
+      .help = "the same in styles: inverse below 0.33, underlined below 0.66, else dim" },
+    { .name = "print-special", .kind = ARG_FLAG, .at = AT(print_special),
+      .help = "print timestamps and other special tokens on standard output and with -v; files do not change" },
+    { .name = "color", .kind = ARG_WORD, .at = AT(color), .value = CONSOLE_COLOR_NAMES, .dflt = "auto",
+      .help = "print escape sequences; auto: on a terminal, unless NO_COLOR is set" },
+    { .name = "print-timings", .kind = ARG_FLAG, .at = AT(print_timings),
+      .help = "print times of the phases on standard error" },
+    { 0 },
+};
+/* clang-format on */
+
+#define ABOUT \
+    "FILE is any audio or video file, a folder of such files, a quoted pattern\n" \
+    "(\"*.mp3\"), or @LIST, a file of names; - is standard input.\n" \
+    "Text goes to standard output, everything else to standard error."
+
+const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Transcribe speech to text.\n" ABOUT, rows };
+const struct args translate_args = { "translate", "[OPTION]... FILE...",
+                                     "Translate speech to English text.\n" ABOUT, rows + ROWS_OF_TASK };
+
+/* Options that affect the text, for jsonl. */
+static void options_json(struct sink *f, const void *opts)
+{
+    args_json(f, rows, opts, "Output|Messages");
+}
+
+/* ---- checks before work ------------------------------------------------------------------------------------------------------ */
+
+static int check_channels(struct transcribe_opts *o)
+{
+    char *end;
+    if (strcmp(o->channels, "mix") == 0) o->channel = JOB_MIX;
+    else if (strcmp(o->channels, "split") == 0) o->channel = JOB_SPLIT;
+    else {
+        const long n = strtol(o->channels, &end, 10);
+        if (*end || n < 0 || n > 1000 || o->channels[0] < '0')
+            return message_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
+        o->channel = (int)n;
+    }
+    if (o->diarize && o->channel != JOB_MIX)
+        return message_usage("--diarize transcribes the mix: it and --channels %s exclude each other", o->channels);
+    return EXIT_OK;
+}
+
+static int check_track(struct transcribe_opts *o)
+{
+    char *end;
+    const long n = strtol(o->audio_track, &end, 10);
+    if (strcmp(o->audio_track, "auto") == 0) o->track = JOB_ANY_TRACK;
+    else if (strcmp(o->audio_track, "all") == 0) o->track = JOB_ALL_TRACKS;
+    else if (*end || n < 1 || n > 1000 || o->audio_track[0] < '0')
+        return message_usage("--audio-track: \"%s\" is not auto, all or the number of a track, from 1", o->audio_track);
+    else o->track = (int)n;
+    return EXIT_OK;
+}
+
+static int has_token_times(const steno_model *m)
+{
+    return option_served(m, "token_timestamps");
+}
+
+/* 1: the model's file asks for digits and punctuation; 2: the model writes them unless --no-itn is given. */
+static int asks_itn(const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    return steno_model_info_get(m, &i) == STENO_OK ? i.itn : 0;
+}
+
+/* Callback before a window: do not decode it. */
+static int no_window(void *user, int64_t at_ms)
+{
+    (void)user, (void)at_ms;
+    return 0;
+}
+
+/* A placeholder that makes the check see a callback for rows; the job sets its own. */
+static void no_rows(void *user, const steno_rows *r)
+{
+    (void)user, (void)r;
+}
+
+/* Fill the parameters. The library checks them before the model is opened and again with the model. */
+static int set_params(struct transcription *t, const steno_model *m)
+{
+    const struct transcribe_opts *o = t->o;
+    steno_transcribe_params *p = &t->job.params;
+    steno_transcribe_params_init(p);
+    p->task = o->task;
+    p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
+    p->verify_margin = o->verify_margin;
+    const int heard_through = m && vad_is_heard_through(m);
+    if (o->vad.kind != VAD_OFF && !heard_through && !o->vad.join) p->independent_clips = !o->decode.condition;
+    else {
+        p->offset_ms = o->offset_ms;
+        p->duration_ms = o->duration_ms;
+    }
+    const int code = decode_opts_fill(p, &t->data, &o->decode, m);
+    subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
+    const int as_file_asks = o->as && o->as->as_file_asks;
+    const int wants_tags = as_file_asks || t->results->files.naming.formats >> WRITER_FUNASR & 1;
+    const int needs_none = t->marks.session && !p->word_timestamps; /* in this case FunASR drops the tags */
+    if (m && wants_tags && !needs_none && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
+    if (m && (as_file_asks || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
+    if (o->dump) p->on_rows = no_rows;
+    if (o->as && o->as->language_only) p->on_window = no_window;
+    if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* needed to cut segments between speakers */
+    struct args_given given = *o->engine.given;
+    option_forget(&given, "vad-model");
+    if (heard_through) {
+        option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
+        if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
+    }
+    if (m && !option_served(m, "condition_on_previous_text") && !option_was_given(&given, "condition-on-previous-text"))
+        p->condition_on_previous_text = 1; /* the default, so that the check accepts it */
+    p->vad_model = heard_through ? t->vad.model : NULL;
+    p->vad = p->vad_model ? &t->vad.params : NULL;
+    if (!p->token_timestamps) option_forget(&given, "max-len"); /* the word times are used instead */
+    return code == EXIT_OK ? option_check(&given, m, STENO_CALL_TRANSCRIBE, p) : code;
+}
+
+static int check(struct transcription *t, struct transcribe_opts *o)
+{
+    const struct results *r = t->results;
+    int n_stdin = 0, n_files = 0;
+    for (int i = 0; i < r->n; i++) {
+        n_stdin += strcmp(r->inputs[i], "-") == 0;
+        n_files += out_input_has_folder(r->inputs[i]);
+    }
+    if (r->n == 0) return message_usage("no input; give a sound file, or - for standard input");
+    if (n_stdin > 1) return message_usage("standard input can be read once only");
+    if (o->resume && !n_files) return message_usage("--resume is for files: standard input and URLs start again each time");
+    int code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF && !o->vad.join);
+    if (code == EXIT_OK) code = check_channels(o);
+    if (code == EXIT_OK) code = check_track(o);
+    if (code == EXIT_OK && o->engine.model) code = ledger_code_read(t->results->files.ledger, "the model", o->engine.model);
+    if (code == EXIT_OK && o->engine.vocab) code = ledger_code_read(t->results->files.ledger, "the vocabulary", o->engine.vocab);
+    if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->files.naming.formats });
+    if (code == EXIT_OK) code = set_params(t, NULL);
+    if (code != EXIT_OK) return code;
+    t->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
+    t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT || o->track == JOB_ALL_TRACKS;
+    t->results->files.naming.mark = !t->results->marked ? NULL : o->track == JOB_ALL_TRACKS ? ".track1" : ".ch0";
+    if (o->as && o->as->plan) code = o->as->plan(o->as->user, t->results->files.ledger);
+    return code == EXIT_OK ? results_check(t->results) : code;
+}
+
+static void set_console(struct transcription *t)
+{
+    const struct transcribe_opts *o = t->o;
+    const int32_t first_timestamp = steno_token_id(t->engine.model, STENO_TOKEN_TIMESTAMP);
+    t->console = (struct console){ .model = t->engine.model, .session = t->engine.session, .first_timestamp = first_timestamp,
+                                   .colors = o->print_colors, .confidence = o->print_confidence, .special = o->print_special };
+    t->style_out = console_color(stdout, o->color);
+    t->style_err = console_color(stderr, o->color);
+    t->streams_meet = console_streams_meet();
+}
+
+static void set_job(struct transcription *t)
+{
+    const struct transcribe_opts *o = t->o;
+    t->job.model = t->engine.model;
+    t->job.punctuation = t->marks.session;
+    if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
+    sound_params(&t->job.media);
+    t->job.media.unclocked = o->as != NULL; /* other programs count times from the first sample */
+    t->url_most = o->url_limit * 1000000;
+    if (o->url_limit) t->job.media.user = &t->url_most;
+    t->job.media.live = option_served(t->engine.model, "chunk_size"); /* print text while the pipe is still open */
+    t->job.channel = o->channel;
+    t->job.track = o->track;
+    t->job.diarize = o->diarize;
+    t->job.uncut = o->as && o->as->uncut;
+    t->job.parts = o->as ? o->as->parts : 0;
+    t->job.max_len = (int32_t)o->subtitles.max_len;
+    t->job.by_words = o->subtitles.split_on_word;
+}
+
+/* Let the library check the parameters, so that an error is found before decoding. */
+static int try_params(struct transcription *t)
+{
+    char reason[OPTION_TEXT_SZ];
+    const int rc = job_try(&t->job, t->engine.session);
+    const char *told = option_reason(reason, t->o->engine.given, steno_last_error(t->engine.session));
+    return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, told);
+}
+
+static void print_timings(const struct transcription *t, int64_t wall_us)
+{
+    const steno_timings all = t->job.timings;
+    if (!all.size) return; /* no input was started */
+    const struct { const char *name; int64_t us, n; } line[] = {
+        { "load", all.load_us, 1 }, { "source", all.source_us, all.n_windows }, { "mel", all.mel_us, all.n_windows },
+        { "vad", all.vad_us, all.n_vad },
+        { "encode", all.encode_us, all.n_encodes }, { "cross", all.cross_us, all.n_encodes }, { "prompt", all.prompt_us, all.n_prompts },
+        { "decode", all.decode_us, all.n_steps }, { "verify", all.verify_us, all.n_verified },
+        { "draft", all.draft_us, all.n_drafted }, { "wall", wall_us, 1 },
+    };
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++)
+        message("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);
+    if (t->engine.draft) message("drafted %lld tokens, %lld of them accepted", (long long)all.n_drafted, (long long)all.n_accepted);
+}
+
+/* Options that affect the results, for the resume key. @return malloc'd text, or NULL if out of memory */
+static char *options_text(const struct transcription *t)
+{
+    struct sink_memory memory = { 0 };
+    struct sink f = sink_to_memory(&memory);
+    char more[160];
+    const struct transcribe_opts *o = t->o;
+    args_json(&f, rows, o, "Output|Messages|Machine"); /* the text does not depend on the number of threads or the batch size */
+    snprintf(more, sizeof more, " formats %x task %d track %d channel %d vad %d verify %d %.17g batch %d", o->formats, o->task, o->track,
+             o->channel, (int)o->vad.kind, o->engine.verify, o->verify_margin, o->batch_size > 1);
+    sink_text(&f, more);
+    if (!f.failed) return memory.p;
+    free(memory.p);
+    return NULL;
+}
+
+/* Run the remaining inputs, with their journals. */
+static int run_inputs(struct transcription *t, char **files, int n)
+{
+    const struct transcribe_opts *o = t->o;
+    char *options = options_text(t), **left = calloc((size_t)n + 1, sizeof *left);
+    int *place = calloc((size_t)n + 1, sizeof *place);
+    int n_left = n, code = EXIT_MEMORY;
+    t->resume = (struct resume){ .dir = o->as ? NULL : o->out_dir, .naming = &t->results->files.naming, .wanted = o->resume,
+                                 .quiet = o->engine.quiet, .n_inputs = n };
+    if (!options || !left || !place) message("out of memory for %d inputs", n);
+    else code = resume_begin(&t->resume, (int)o->batch_size, t->engine.model, options);
+    for (int i = 0; left && place && i < n; i++) left[i] = files[i], place[i] = i;
+    if (code == EXIT_OK) code = resume_skip(&t->resume, left, place, &n_left);
+    t->place = place;
+    t->n_before = n - n_left;
+    if (code == EXIT_OK) code = transcription_begin(t);
+    if (code == EXIT_OK && n_left)
+        code = o->batch_size > 1 ? transcription_run_batch(t, left, n_left) : transcription_run(t, left, n_left);
+    if (code == EXIT_INPUT && n_left < n) code = EXIT_SOME; /* the others were finished in an earlier run */
+    resume_end(&t->resume, files, n, signals_pending() || t->job.stop != EXIT_OK || code == EXIT_MEMORY);
+    t->place = NULL;
+    if (!signals_pending() && t->job.stop == EXIT_OK) {
+        const int written = transcription_end(t, n);
+        if (code == EXIT_OK) code = written;
+    }
+    free(options);
+    free(left);
+    free(place);
+    return code;
+}
+
+/* Run the job; everything is open. */
+static int run_job(struct transcription *t, char **files, int n)
+{
+    const struct transcribe_opts *o = t->o;
+    struct progress_bar bar;
+    t->bar = &bar;
+    steno_model_info info = { .size = sizeof info };
+    steno_model_info_get(t->engine.model, &info);
+    if (o->engine.verbose)
+        message("model %s: %s %s, weights %s, compute %s on %s, %d threads", t->engine.path ? t->engine.path : "", info.family,
+                info.name, info.weight_type, info.compute, info.cpu_level, steno_team_threads(t->engine.team));
+    set_console(t);
+    t->options = options_json;
+    int code = set_params(t, t->engine.model);
+    set_job(t);
+    if (code == EXIT_OK) code = try_params(t);
+    t->dump.inputs = files;
+    t->dump.n_inputs = n;
+    if (code == EXIT_OK) code = dump_open(&t->dump);
+    if (code != EXIT_OK) return code;
+    progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
+    return run_inputs(t, files, n);
+}
+
+/* Tags, rich text and --itn come from the recogniser, and a punctuation model could destroy them. So a model is then used only for
+ * recognisers whose text never has punctuation. */
+static enum marks_find marks_wanted(const struct transcribe_opts *o)
+{
+    if (o->as) return MARKS_FOR_NONE;
+    return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
+}
+
+/* The value of {model}: the typed name, or the name of the file or folder. */
+static char *model_name(const char *typed, const char *path)
+{
+    struct stat st;
+    if (typed && stat(typed, &st)) return out_part(typed);
+    char *folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? strdup(path) : NULL;
+    for (size_t n = folder ? strlen(folder) : 0; n > 1 && folder[n - 1] == '/'; n--) folder[n - 1] = '\0';
+    const char *slash = folder ? strrchr(folder, '/') : NULL;
+    char *stem = folder ? NULL : out_stem(path), *name = folder ? out_part(slash ? slash + 1 : folder) : stem ? out_part(stem) : NULL;
+    free(folder);
+    free(stem);
+    return name;
+}
+
+static int name_model(char **name, struct transcription *t)
+{
+    if (!t->engine.path) return EXIT_OK;
+    *name = model_name(t->o->engine.model, t->engine.path);
+    t->results->files.naming.model = *name;
+    if (*name) return EXIT_OK;
+    message("out of memory for the name of the model");
+    return EXIT_MEMORY;
+}
+
+static int run_files(struct transcribe_opts *o, char **files, int n)
+{
+    const int64_t begun = progress_now_us();
+    char date[OUT_TIME_SZ], time_of_day[OUT_TIME_SZ];
+    struct ledger ledger = { 0 };
+    struct results results = { .files = { .naming = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats,
+                                                      .date = date, .time = time_of_day, .n_inputs = n },
+                                          .ledger = &ledger },
+                               .inputs = files, .n = n, .quiet = o->engine.quiet, .as = o->as };
+    struct transcription t = { .o = o, .results = &results, .dump = { .dir = o->dump } };
+    char *demo = NULL, *model = NULL;
+    out_time_text(date, time_of_day, time(NULL));
+    if (n == 0 && o->engine.demo) {
+        demo = models_demo_audio();
+        if (!demo) return message_usage("no demo recording is installed; give a file: steno --demo FILE");
+        results.inputs = files = &demo;
+        results.n = results.files.naming.n_inputs = n = 1;
+    }
+    const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* these need uncut segments, printed on arrival */
+    results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
+    o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
+    o->subtitles.given = o->engine.given;
+    o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
+    o->decode.drafted = o->engine.draft != NULL;
+    o->decode.bare = o->as != NULL;
+    int code = subtitle_opts_layout(&t.layout, &results.files.naming.formats, &o->subtitles);
+    if (code == EXIT_OK) code = check(&t, o);
+    if (code == EXIT_OK && !o->engine.quiet && !o->as) time_units_tell(o->engine.given);
+    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode)), files, o->as ? 0 : n);
+    if (code == EXIT_OK && o->as && o->as->opened) code = o->as->opened(o->as->user, t.engine.model);
+    if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
+    if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
+    if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));
+    if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
+    results.hold_text |= t.marks.session || t.post.model;
+    if (code == EXIT_OK) code = name_model(&model, &t);
+    if (code == EXIT_OK) code = run_job(&t, files, n);
+    if (o->print_timings) print_timings(&t, progress_now_us() - begun);
+    dump_free(&t.dump);
+    results_free(&results);
+    ledger_free(&ledger);
+    post_close(&t.post);
+    marks_close(&t.marks);
+    vad_close(&t.vad);
+    engine_close(&t.engine);
+    decode_data_free(&t.data);
+    free(demo);
+    free(model);
+    return code;
+}
+
+/* Only steno's own operands may be folders, lists and patterns; another program's operand is a file. */
+static int run(struct transcribe_opts *o, char **operands, int n)
+{
+    struct inputs in;
+    if (o->as) return run_files(o, operands, n);
+    int code = inputs_expand(&in, operands, n, o->recursive);
+    if (code == EXIT_OK) code = run_files(o, in.file, in.n);
+    inputs_free(&in);
+    return code;
+}
+
+int cmd_transcribe(int argc, char **argv)
+{
+    return transcribe_as(argc, argv, NULL);
+}
+
+int cmd_translate(int argc, char **argv)
+{
+    struct args_given given;
+    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .task = STENO_TRANSLATE, .engine.given = &given };
+    int n;
+    const int code = args_parse(&translate_args, &o, &given, argc, argv, &n);
+    return code == ARGS_RUN ? run(&o, argv, n) : code;
+}
+
+int transcribe_as(int argc, char **argv, const struct transcribe_as *as)
+{
+    struct args_given given;
+    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .engine.given = &given, .as = as };
+    int n;
+    const int code = args_parse(&transcribe_args, &o, &given, argc, argv, &n);
+    return code == ARGS_RUN ? run(&o, argv, n) : code;
+}

@@ -1,0 +1,41 @@
+/* steno: output of results. SPDX-License-Identifier: MIT
+ *
+ * Results go to files of an output folder (result_files.h), or in a single format to standard output. This code turns refusals and
+ * failures into messages and exit codes. */
+#ifndef STENO_TOOLS_RESULTS_H
+#define STENO_TOOLS_RESULTS_H
+#include "result_files.h"
+#include "verbs/transcribe_as.h"
+
+struct results {
+    struct result_files files; /* dir NULL: standard output; in results_check, `mark` is one of the later marks */
+    char **inputs;        /* [n] */
+    int n;
+    int marked;           /* 1: inputs have several results */
+    const struct transcribe_as *as; /* its `write` replaces a format on standard output; NULL: the format writes */
+    struct sink *out;     /* receives results that are not files; NULL: standard output, where the first error ends the run */
+    void (*wrote)(void *user, const char *path, int format, const struct stamp_bytes *bytes); /* a file is complete; may be NULL */
+    int quiet;            /* 1: do not report written files */
+    const char *headed;   /* the last input whose name was written before its text */
+    int (*make_room)(void *user); /* called if the disk is full: removes less important data; @return 1 if it did; may be NULL */
+    void *user;           /* of both */
+    int hold_text;        /* 1: plain text is printed when an input ends, not as segments arrive */
+};
+
+/* Enter inputs and outputs in the ledger, check names and create the folder.
+ * @return EXIT_OK, or the exit code to end with, after a message */
+int results_check(struct results *r);
+
+/* Write the transcript of `input` in the formats of `mask`. A format that cannot be written does not stop the others.
+ * @return EXIT_OK, or the first failure's EXIT_OUTPUT, EXIT_MEMORY or EXIT_USAGE, after a message */
+int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask);
+
+/* Print a header such as head's "==> a.wav <==" before the first text of the index-th input. Applies if several inputs write plain text
+ * to standard output without --quiet. */
+void results_head(struct results *r, struct sink *to, const char *input, int index);
+
+/* Does plain text go to standard output segment by segment, and not through results_write? */
+int results_stream_text(const struct results *r);
+
+void results_free(struct results *r);
+#endif
