@@ -264,7 +264,7 @@ ROWS
 [ $n -gt 170 ] || bad "all rows are read" "$n"
 
 echo "doc/compat.md has them all"
-grep -oE '(CPP2?|OAI|FAST|FUN)\("[^"]+"(, "--[^"]+")?|SWITCH\([A-Z]+, "[^"]+"' "$SRC/tools/foreign_words.c" |
+grep -oE '(CPP2?|OAI|FAST|FUN)\("[^"]+"(, "--[^"]+")?|SWITCH\([A-Z]+, "[^"]+"' "$SRC/tools/compat/other_cli_words.c" |
     grep -oE '"[^"]+"' | tr -d '"' >words
 [ "$(wc -l <words)" -gt 100 ] || bad "the words are found" "$(wc -l <words)"
 while IFS= read -r word; do
