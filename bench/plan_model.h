@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "load/random_file.h"
+#include "convert/export.h"
 #include "rounds.h"
 #include "internal.h"
 
@@ -61,7 +61,7 @@ static inline steno_model *open_model(const struct opts *o, int unfused)
     p.cpu_level = o->cpu;
     p.compute = compute;
     arena_init(&a);
-    if (family_random_file(&r, &f, &a, o->shape, (enum dtype)type, SEED, &e) ||
+    if (export_random_file(&r, &f, &a, o->shape, (enum dtype)type, SEED, &e) ||
         inside_open(&m, &f, &p, unfused, &e))
         fail(o->shape, e.text);
     arena_free(&a);

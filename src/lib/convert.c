@@ -2,8 +2,9 @@
 #include <stddef.h>
 #include <string.h>
 #include "base/cpu.h"
-#include "lib/open.h"
+#include "convert/export.h"
 #include "engine/params.h"
+#include "lib/open.h"
 
 void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
 {
@@ -13,8 +14,8 @@ void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
 
 /* The form that a model is converted to. */
 struct target {
-    const struct family *family;
-    int (*write)(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
+    struct family_export of;
+    model_writer *write;
     int is_gguf;
 };
 
@@ -22,13 +23,13 @@ static int find_writer(struct target *t, const steno_convert_params *own, const 
 {
     const char *form = own->form;
     t->is_gguf = !form || !strcmp(form, "gguf");
-    t->write = t->is_gguf ? t->family->to_gguf : NULL;
-    for (const struct model_form *it = t->family->forms; !t->is_gguf && it && it->name; it++)
+    t->write = t->is_gguf ? t->of.to_gguf : NULL;
+    for (const struct model_form *it = t->of.forms; !t->is_gguf && it && it->name; it++)
         if (!strcmp(it->name, form)) {
             if (it->is_folder && !own->file) return err_set(e, STENO_EARG, "form %s is a folder, and needs the function `file`", form);
             t->write = it->write;
         }
-    return t->write ? STENO_OK : family_refuse_form(t->family, t->is_gguf ? "gguf" : form, path, e);
+    return t->write ? STENO_OK : export_refuse_form(t->of.family, t->is_gguf ? "gguf" : form, path, e);
 }
 
 /* Opens the model to check that it is usable, so that the file made of it is usable, too. */
@@ -42,7 +43,7 @@ static int check_model(struct target *t, const char *path, const steno_convert_p
     p.llm = own->llm;
     const int rc = model_open_path(&m, path, &p, NULL, e);
     if (rc) return rc;
-    t->family = m->family;
+    t->of = export_of(m->family);
     steno_model_close(m);
     return find_writer(t, own, path, e);
 }
@@ -54,16 +55,15 @@ static int refuse_type(const char *type, steno_error *e)
 
 static int check_order(const struct convert_order *o, const struct target *t, const char *path, const char *imatrix, steno_error *e)
 {
-    const struct family *f = t->family;
     if (t->is_gguf && !type_mix_in_gguf(o->mix)) return refuse_type(o->mix->name, e);
-    if (t->is_gguf && !o->mix->plain && !f->has_mixes)
-        return err_set(e, STENO_EARG, "%s: %s is for language models; of %s %s are written", path, o->mix->name, f->name,
+    if (t->is_gguf && !o->mix->plain && !t->of.has_mixes)
+        return err_set(e, STENO_EARG, "%s: %s is for language models; of %s %s are written", path, o->mix->name, t->of.family->name,
                        type_mix_plain_names);
-    if (o->is_pure && !f->has_mixes)
+    if (o->is_pure && !t->of.has_mixes)
         return err_set(e, STENO_EARG, "%s: pure, one type and no mixture, is for language models; of %s there are no mixtures", path,
-                       f->name);
-    if (imatrix && !f->has_mixes)
-        return err_set(e, STENO_EARG, "%s: imatrix, the importance of columns, is for language models, not %s", path, f->name);
+                       t->of.family->name);
+    if (imatrix && !t->of.has_mixes)
+        return err_set(e, STENO_EARG, "%s: imatrix, the importance of columns, is for language models, not %s", path, t->of.family->name);
     return STENO_OK;
 }
 

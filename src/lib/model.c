@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/os.h"
+#include "convert/export.h"
+#include "convert/random_file.h"
 #include "lib/open.h"
 #include "lib/tasks.h"
 #include "load/ggml_type.h"
 #include "load/kind.h"
-#include "load/random_file.h"
 
 int steno_compute_auto(int level)
 {
@@ -283,7 +284,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     arena_init(&a);
     struct random_file r;
     struct file f;
-    int status = family_random_file(&r, &f, &a, shape, t, seed, e);
+    int status = export_random_file(&r, &f, &a, shape, t, seed, e);
     if (!status) status = model_open_file(out, &f, p, NULL, e);
     arena_free(&a);
     return status;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/tokenizer.h"
-#include "model/lm_file.h"
-#include "model/lm_write.h"
+#include "model/bert.h"
+#include "model/lm.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
@@ -15,23 +15,21 @@
 
 enum { ROWS_TOGETHER = 512, /* of several texts; a single text may have more */
        POSITIONS_MOST = 8192 };
-static const char architecture[] = "bert";
+const char bert_architecture[] = "bert";
 
-struct bert_dims { int32_t layers, d, d_ff, heads, positions, types, n_vocab; double eps; unsigned act; };
-
-static int is_gguf(const struct weights *w) { return meta_find(&w->meta, "general.architecture") != NULL; }
+int bert_is_gguf(const struct weights *w) { return meta_find(&w->meta, "general.architecture") != NULL; }
 
 static int bert_match(const struct weights *w)
 {
-    return !strcmp(meta_text(&w->meta, is_gguf(w) ? "general.architecture" : "model_type", ""), architecture);
+    return !strcmp(meta_text(&w->meta, bert_is_gguf(w) ? "general.architecture" : "model_type", ""), bert_architecture);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------------------------- */
 
-struct name { const char *from, *to; };
+struct bert_name { const char *from, *to; };
 
 /* Replaces the first prefix in the list that `name` begins with. @return 0: there is none */
-static int begins_with(const struct name *n, size_t count, const char *name, const char *before, char *out, size_t room)
+static int begins_with(const struct bert_name *n, size_t count, const char *name, const char *before, char *out, size_t room)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t len = strlen(n[i].from);
@@ -41,13 +39,13 @@ static int begins_with(const struct name *n, size_t count, const char *name, con
 }
 
 enum { WHOLES = 4, PARTS = 8 };
-static const struct name whole_names[WHOLES] = {
+static const struct bert_name whole_names[WHOLES] = {
     { "token_embd_norm.", "embeddings.LayerNorm." },
     { "token_embd.", "embeddings.word_embeddings." },
     { "position_embd.", "embeddings.position_embeddings." },
     { "token_types.", "embeddings.token_type_embeddings." },
 };
-static const struct name part_names[PARTS] = {
+static const struct bert_name part_names[PARTS] = {
     { "attn_q.", "attention.self.query." },
     { "attn_k.", "attention.self.key." },
     { "attn_v.", "attention.self.value." },
@@ -67,15 +65,14 @@ static int gguf_name(const char *name, char *out, size_t n)
     return begins_with(part_names, PARTS, name + at, before, out, n);
 }
 
-static void turned(struct name *to, const struct name *from, size_t n)
+static void turned(struct bert_name *to, const struct bert_name *from, size_t n)
 {
-    for (size_t i = 0; i < n; i++) to[i] = (struct name){ from[i].to, from[i].from };
+    for (size_t i = 0; i < n; i++) to[i] = (struct bert_name){ from[i].to, from[i].from };
 }
 
-/* The GGUF name of a folder's tensor. 0: GGUF files do not have it */
-static int name_in_gguf(const char *name, char *out, size_t n)
+int bert_gguf_name(const char *name, char *out, size_t n)
 {
-    struct name whole[WHOLES], part[PARTS];
+    struct bert_name whole[WHOLES], part[PARTS];
     int layer = 0, at = 0;
     char before[48];
     turned(whole, whole_names, WHOLES);
@@ -90,7 +87,7 @@ static int config_name(const char *name, char *out, size_t n)
 {
     const char *rest = strncmp(name, "bert.", 5) ? name : name + 5;
     const size_t len = strlen(rest);
-    static const struct name end[] = { { ".LayerNorm.gamma", ".LayerNorm.weight" }, { ".LayerNorm.beta", ".LayerNorm.bias" } };
+    static const struct bert_name end[] = { { ".LayerNorm.gamma", ".LayerNorm.weight" }, { ".LayerNorm.beta", ".LayerNorm.bias" } };
     for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
         const size_t n_end = strlen(end[i].from);
         if (len > n_end && !strcmp(rest + len - n_end, end[i].from))
@@ -102,7 +99,7 @@ static int config_name(const char *name, char *out, size_t n)
 /* ---- settings ------------------------------------------------------------------------------------------------------------------ */
 
 #define AT(field) offsetof(struct bert_dims, field)
-static const struct { const char *config, *gguf; int32_t lo, hi; int optional; size_t at; } whole[] = {
+const struct bert_number bert_number[BERT_NUMBERS] = {
     { "num_hidden_layers", "bert.block_count", 1, 256, 0, AT(layers) },
     { "hidden_size", "bert.embedding_length", 4, 1 << 15, 0, AT(d) },
     { "intermediate_size", "bert.feed_forward_length", 4, 1 << 17, 0, AT(d_ff) },
@@ -137,15 +134,15 @@ static int read_act(struct bert_dims *d, const struct weights *w, steno_error *e
     return err_set(e, STENO_EUNSUPPORTED, "%s: hidden_act is \"%.40s\"; gelu, gelu_new and relu are served", w->name, act);
 }
 
-static int read_dims(struct bert_dims *d, struct weights *w, steno_error *e)
+int bert_read_dims(struct bert_dims *d, struct weights *w, steno_error *e)
 {
-    const int gguf = is_gguf(w);
+    const int gguf = bert_is_gguf(w);
     const struct meta_entry *causal = meta_find(&w->meta, "bert.attention.causal");
     *d = (struct bert_dims){ .eps = 1e-12 };
     int rc = weights_rename(w, gguf ? gguf_name : config_name, e);
-    for (size_t i = 0; i < sizeof whole / sizeof *whole && !rc; i++)
-        rc = meta_int(&w->meta, w->name, gguf ? whole[i].gguf : whole[i].config, whole[i].lo, whole[i].hi, whole[i].optional,
-                      (int32_t *)(void *)((char *)d + whole[i].at), e);
+    for (const struct bert_number *it = bert_number; it < bert_number + BERT_NUMBERS && !rc; it++)
+        rc = meta_int(&w->meta, w->name, gguf ? it->gguf : it->config, it->lo, it->hi, it->optional,
+                      (int32_t *)(void *)((char *)d + it->at), e);
     if (!rc) rc = meta_num(&w->meta, w->name, gguf ? "bert.attention.layer_norm_epsilon" : "layer_norm_eps", 1e-30, 1, 1, &d->eps, e);
     if (!rc && causal && causal->kind == META_BOOL && causal->i)
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: bert.attention.causal is true; rows of BERT see all of their text", w->name);
@@ -203,9 +200,9 @@ static int build_plan(steno_model *m, struct weights *w, const struct bert_dims 
 static int bert_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct bert_dims d;
-    m->name = architecture;
+    m->name = bert_architecture;
     if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* vocabulary only */
-    int rc = read_dims(&d, w, e);
+    int rc = bert_read_dims(&d, w, e);
     if (rc) return rc;
     m->n_vocab = m->tokens.n_vocab = d.n_vocab;
     m->tokens.eot = -1;
@@ -218,44 +215,8 @@ static int bert_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : lm_read_tokenizer(m, w, e);
 }
 
-/* ---- llama.cpp's GGUF file ------------------------------------------------------------------------------------------------------ */
-
-/* GGUF's numbers for pooling types. A folder without the setting uses the mean. */
-static int put_pooling(struct gguf_writer *g, const struct weights *w)
-{
-    static int32_t const number[] = { [STENO_POOLING_MEAN] = 1, [STENO_POOLING_CLS] = 2, [STENO_POOLING_LAST] = 3 };
-    steno_model m = { .text_ctx = INT32_MAX };
-    const int rc = model_read_pooling(&m, w, STENO_POOLING_MEAN, g->e);
-    if (!rc) gguf_put_u32(g, "bert.pooling_type", (uint32_t)number[m.pooling]);
-    return rc;
-}
-
-static int bert_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
-{
-    struct bert_dims d;
-    struct gguf_writer g;
-    if (is_gguf(w)) return lm_file_again(w, o, to, e);
-    int rc = read_dims(&d, w, e);
-    if (!rc && d.act != SUB_ERF && d.act != SUB_TANH)
-        rc = err_set(e, STENO_EUNSUPPORTED, "%s: its activation is no GELU, and GGUF files of BERT have no key for another", w->name);
-    if (rc) return rc;
-    const struct lm_file f = { .name = name_in_gguf, .layers = d.layers };
-    lm_file_begin(&g, architecture, w->name, to, e);
-    const int32_t value[] = { d.layers, d.d, d.d_ff, d.heads };
-    for (size_t i = 0; i < sizeof value / sizeof *value; i++) gguf_put_u32(&g, whole[i].gguf, (uint32_t)value[i]);
-    gguf_put_u32(&g, "bert.context_length", (uint32_t)d.positions);
-    gguf_put_f32(&g, "bert.attention.layer_norm_epsilon", (float)d.eps);
-    gguf_put_bool(&g, "bert.attention.causal", 0);
-    gguf_put_u32(&g, "tokenizer.ggml.token_type_count", (uint32_t)d.types);
-    rc = put_pooling(&g, w);
-    if (!rc) rc = lm_put_tokenizer(&g, w, (uint32_t)d.n_vocab, e);
-    if (!rc) rc = lm_file_write(&g, w, &f, o);
-    gguf_end(&g);
-    return rc;
-}
-
 static const char *const spare[] = { "pooler.*", "cls.*", "embeddings.position_ids", NULL };
 
 const struct family family_bert = { .name = "bert", .front_end = FRONT_NONE, .task = "embed", .match = bert_match,
-                                    .narrow = NARROW_ROWS, .describe = bert_describe, .to_gguf = bert_to_gguf, .has_mixes = 1,
+                                    .narrow = NARROW_ROWS, .describe = bert_describe,
                                     .spare = spare, .ids_to_bytes = lm_ids_to_bytes };

@@ -6,27 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/vocab_file.h"
-#include "model/ct_words.h"
+#include "model/ct_transformer.h"
 #include "model/funasr.h"
+#include "model/funasr_lines.h"
 #include "model/funasr_vocab.h"
 #include "model/sanm_encoder.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
 
-enum {
-    BLOCK_ROWS = 1024, /* words per run; the reference has no limit if no sentence ends */
-    MARKS_MAX = 64, MARK_SZ = 64
-};
+enum { BLOCK_ROWS = 1024 /* words per run; the reference has no limit if no sentence ends */ };
 static float const norm_eps = 1e-12f;
 
-static const char architecture[] = "ct-transformer", offline[] = "CTTransformer", online[] = "CTTransformerStreaming";
+const char ct_architecture[] = "ct-transformer";
+static const char offline[] = "CTTransformer", online[] = "CTTransformerStreaming";
 
 static int ct_match(const struct weights *w)
 {
-    return funasr_match(w, offline, architecture) || funasr_match(w, online, architecture);
+    return funasr_match(w, offline, ct_architecture) || funasr_match(w, online, ct_architecture);
 }
 
-struct ct_shape { struct sanm_encoder enc; int32_t n_vocab, n_marks, end, as_it_comes; };
 #define AT(field) offsetof(struct ct_shape, field)
 
 /* A row of the front end is a word. */
@@ -38,24 +36,24 @@ static const struct funasr_setting setting[] = {
     { "encoder_conf.num_blocks", "ct.num_blocks", 1, 256, 0, AT(enc.layers) },
     { "encoder_conf.kernel_size", "ct.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
     { "encoder_conf.sanm_shfit", "ct.sanm_shift", 0, FSMN_TAPS, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.shift) }, /* spelled as in FunASR */
-    { "model_conf.sentence_end_id", "ct.sentence_end_id", 0, MARKS_MAX - 1, FUNASR_CONFIG | FUNASR_GGUF, AT(end) },
+    { "model_conf.sentence_end_id", "ct.sentence_end_id", 0, CT_MARKS_MAX - 1, FUNASR_CONFIG | FUNASR_GGUF, AT(end) },
     { NULL, "ct.streaming", 0, 1, FUNASR_GGUF, AT(as_it_comes) },
 };
 #undef AT
-enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct ct_shape usual = { .enc = { .taps = 11, .lfr_m = 1, .lfr_n = 1 }, .end = 3 };
+const struct funasr_settings ct_settings = { setting, sizeof setting / sizeof *setting, &usual };
 
-static int read_shape(struct ct_shape *s, struct weights *w, steno_error *e)
+int ct_read_shape(struct ct_shape *s, struct weights *w, steno_error *e)
 {
     const struct tensor *words = weights_find(w, "embed.weight"), *head = weights_find(w, "decoder.bias");
     *s = usual;
     s->enc.eps = norm_eps;
-    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    int rc = funasr_read_settings(s, &ct_settings, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
     if (rc) return rc;
     if (!words || words->n_dims != 2 || words->dim[0] < 1 || words->dim[0] > 1 << 20)
         return err_set(e, STENO_EFORMAT, "%s: tensor embed.weight is missing or of no use: the number of words is its length", w->name);
-    if (!head || head->n_dims != 1 || head->dim[0] < 2 || head->dim[0] > MARKS_MAX)
+    if (!head || head->n_dims != 1 || head->dim[0] < 2 || head->dim[0] > CT_MARKS_MAX)
         return err_set(e, STENO_EFORMAT, "%s: tensor decoder.bias is missing or of no use: the number of marks is its length", w->name);
     s->n_vocab = (int32_t)words->dim[0];
     s->n_marks = (int32_t)head->dim[0];
@@ -70,35 +68,32 @@ static int read_shape(struct ct_shape *s, struct weights *w, steno_error *e)
 
 /* ---- marks --------------------------------------------------------------------------------------------------------------------- */
 
-struct mark_list { char text[MARKS_MAX][MARK_SZ]; const struct weights *w; steno_error *e; };
-
 static int take_mark(void *user, uint64_t i, const char *s, size_t n)
 {
-    struct mark_list *l = user;
-    if (i >= MARKS_MAX || n >= MARK_SZ || memchr(s, 0, n))
+    struct ct_mark_list *l = user;
+    if (i >= CT_MARKS_MAX || n >= CT_MARK_SZ || memchr(s, 0, n))
         return err_set(l->e, STENO_EFORMAT, "%s: a mark of %zu bytes at place %u of the list, want %d of less than %d", l->w->name, n,
-                       (unsigned)i, MARKS_MAX, MARK_SZ);
+                       (unsigned)i, CT_MARKS_MAX, CT_MARK_SZ);
     memcpy(l->text[i], s, n);
     return STENO_OK;
 }
 
-/* @return the number of marks, or a status */
-static int read_mark_list(struct mark_list *l)
+int ct_read_mark_list(struct ct_mark_list *l)
 {
     const struct meta *m = &l->w->meta;
     const struct meta_list *stored = meta_find_list(m, funasr_is_gguf(l->w) ? "ct.punc_list" : "model_conf.punc_list");
     if (stored) {
-        const int rc = meta_list_texts(stored, MARK_SZ - 1, take_mark, l, l->e);
+        const int rc = meta_list_texts(stored, CT_MARK_SZ - 1, take_mark, l, l->e);
         return rc ? rc : (int)stored->n;
     }
-    for (int i = 0; i < MARKS_MAX; i++) {
+    for (int i = 0; i < CT_MARKS_MAX; i++) {
         char key[64];
         snprintf(key, sizeof key, "model_conf.punc_list.%d", i);
         const char *s = meta_text(m, key, NULL);
         const int rc = s ? take_mark(l, (uint64_t)i, s, strlen(s)) : i;
         if (!s || rc) return rc;
     }
-    return MARKS_MAX;
+    return CT_MARKS_MAX;
 }
 
 /* Kind of a full-width mark, as in the reference. */
@@ -110,8 +105,8 @@ static enum mark_kind kind_of(const char *s)
 
 static int read_marks(steno_model *m, struct marks_model *v, const struct weights *w, const struct ct_shape *s, steno_error *e)
 {
-    struct mark_list l = { .w = w, .e = e };
-    const int n = read_mark_list(&l);
+    struct ct_mark_list l = { .w = w, .e = e };
+    const int n = ct_read_mark_list(&l);
     if (n < 0) return n;
     if (n != s->n_marks)
         return err_set(e, STENO_EFORMAT, "%s: punc_list has %d marks, the head %d", w->name, n, (int)s->n_marks);
@@ -130,7 +125,7 @@ static int read_marks(steno_model *m, struct marks_model *v, const struct weight
     for (v->none = n - 1; v->none > 0 && strcmp(l.text[v->none], "_") != 0;) v->none--;
     v->end = s->end;
     v->as_it_comes = s->as_it_comes;
-    return bad ? err_nomem(e, (size_t)n * MARK_SZ, "marks") : STENO_OK;
+    return bad ? err_nomem(e, (size_t)n * CT_MARK_SZ, "marks") : STENO_OK;
 }
 
 /* ---- the network --------------------------------------------------------------------------------------------------------------- */
@@ -161,10 +156,53 @@ static int find_unknown(steno_model *m, struct marks_model *v, const struct weig
     return err_set(e, STENO_EFORMAT, "%s: the vocabulary has no %.40s, which stands for words that it does not have", w->name, unk);
 }
 
+/* ---- Chinese dictionaries --------------------------------------------------------------------------------------------------------- */
+
+/* If the folder of a CT-Transformer has a file jieba_usr_dict, FunASR segments text with jieba. It uses jieba's own dictionary, which is
+ * not part of the model, plus the words of that file. Reference: FunASR 1.4, funasr/models/ct_transformer/utils.py (split_words). */
+
+const char ct_words_file[] = "jieba_usr_dict", ct_words_key[] = "ct.jieba_usr_dict";
+
+/* Finds jieba's dictionary: at the caller's path, or beside the model as in its runtimes. @return 1, 0: there is none, or a status */
+static int find_all(struct file *f, const steno_model *m, struct weights *w, steno_error *e)
+{
+    static const char *const name[] = { "jieba.c.dict", "dict.txt" };
+    if (m->opening->jieba_dict) {
+        const int rc = file_open(f, m->opening->jieba_dict, e);
+        return rc ? rc : 1;
+    }
+    int found = 0;
+    for (size_t i = 0; i < sizeof name / sizeof *name && !found; i++) found = model_source_find(&w->source, name[i], &w->arena, f, e);
+    return found;
+}
+
+/* Reads the dictionary that segments the model's text, if the model has words of its own and jieba's dictionary is found. */
+static int read_words(steno_model *m, struct marks_model *v, struct weights *w, steno_error *e)
+{
+    struct jieba_lines own = { .where = ct_words_file }, all = { .where = "the dictionary of jieba" };
+    struct file f;
+    int rc = funasr_read_lines(w, ct_words_file, ct_words_key, &w->arena, &own.text, &own.n, e);
+    if (rc || !own.text) return rc;
+    const int found = find_all(&f, m, w, e);
+    if (found < 0) return found;
+    m->jieba = found ? 1 : 2;
+    if (!found) return STENO_OK;
+    struct jieba *words = arena_alloc(&m->arena, sizeof *words);
+    all.where = f.name;
+    all.n = (size_t)f.size;
+    rc = words ? file_text(&f, JIEBA_MAX_SZ, &w->arena, &all.text, e) : err_nomem(e, sizeof *words, "a dictionary");
+    if (!rc) rc = jieba_init(words, &m->arena, &all, &own, e);
+    file_close(&f);
+    v->words = words;
+    return rc;
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------------------------------- */
+
 static int ct_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct ct_shape s;
-    int rc = read_shape(&s, w, e);
+    int rc = ct_read_shape(&s, w, e);
     if (rc) return rc;
     struct marks_model *v = m->part = arena_alloc(&m->arena, sizeof *v);
     if (!v) return err_nomem(e, sizeof *v, "a model");
@@ -178,30 +216,7 @@ static int ct_describe(steno_model *m, struct weights *w, steno_error *e)
     if (!rc) rc = build_plan(m, w, &s, e);
     if (!rc) rc = funasr_read_vocab(m, w, NULL, e);
     if (!rc) rc = find_unknown(m, v, w, e);
-    return rc || s.as_it_comes ? rc : ct_read_words(m, v, w, e);
-}
-
-/* FunASR's runtime has no GGUF form for these models, so names and keys follow its other models. */
-static int ct_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
-{
-    struct ct_shape s;
-    struct gguf_writer g;
-    struct mark_list l = { .w = w, .e = e };
-    struct vocab_entry marks[MARKS_MAX];
-    int rc = read_shape(&s, w, e);
-    const int n = rc ? rc : read_mark_list(&l);
-    if (n < 0) return n;
-    if (!w->vocab) rc = weights_read_vocab(w, o->vocab, e);
-    if (rc) return rc;
-    for (int i = 0; i < n; i++) marks[i] = (struct vocab_entry){ .s = (const uint8_t *)l.text[i], .n = (uint32_t)strlen(l.text[i]) };
-    gguf_begin(&g, architecture, to, e);
-    funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
-    gguf_put_vocab(&g, "ct.punc_list", marks, (uint32_t)n);
-    gguf_put_vocab(&g, "ct.vocab", w->vocab, w->n_vocab_entries);
-    rc = ct_put_words(&g, w, e);
-    if (!rc) rc = funasr_write_weights(&g, w, 0, o);
-    gguf_end(&g);
-    return rc;
+    return rc || s.as_it_comes ? rc : read_words(m, v, w, e);
 }
 
 static void ct_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
@@ -219,7 +234,6 @@ const struct family family_ct_transformer = {
     .narrow = 0,
     .match = ct_match,
     .describe = ct_describe,
-    .to_gguf = ct_to_gguf,
     .spare = funasr_spare,
     .ids_to_bytes = ct_ids_to_bytes,
 };

@@ -7,21 +7,17 @@
 #include <stdatomic.h>
 #include "audio/fbank.h"
 #include "audio/mel.h"
-#include "load/gguf_write.h"
-#include "load/imatrix.h"
-#include "load/random_file.h"
 #include "load/weights.h"
 #include "model/token_roles.h"
-#include "model/type_mix.h"
 #include "plan/build.h"
 #include "plan/exec.h"
+#include "search/hysteresis.h"
 #include "search/mark_blocks.h"
 #include "search/rules.h"
-#include "search/hysteresis.h"
 #include "text/bpe.h"
 #include "text/chat.h"
-#include "text/language.h"
 #include "text/jieba.h"
+#include "text/language.h"
 #include "text/regex_ids.h"
 #include "text/seg_dict.h"
 
@@ -258,22 +254,6 @@ enum family_narrow {
     NARROW_STEPS = 2 /* matrices with few rows, and keys and values that every step reads: int8 blocks */
 };
 
-/* Options of a conversion. */
-struct convert_order {
-    const struct type_mix *mix;       /* NULL: keep the stored numbers, for forms other than GGUF */
-    const char *vocab, *llm;          /* as in struct model_open */
-    const struct imatrix *importance; /* NULL: all columns have the same weight */
-    int rounds_again;                 /* numbers that are already rounded to blocks may be rounded again */
-    int is_pure;                      /* one type for all matrices, not a mixture */
-};
-
-/* A file form other than GGUF in which models of a family can be written. */
-struct model_form {
-    const char *name;              /* "bin" */
-    int (*write)(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
-    int is_folder;                 /* consists of several files */
-};
-
 struct family {
     const char *name;
     enum front_end front_end;
@@ -291,12 +271,6 @@ struct family {
     int (*language)(const steno_model *m, const char *name);
     /* Appends the bytes of the text of ids[n], all less than n_vocab. NULL: ids are not text. */
     void (*ids_to_bytes)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes);
-    /* Writes a model as a GGUF file. NULL: not supported. */
-    int (*to_gguf)(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
-    const struct model_form *forms; /* other forms; the last has no name. May be NULL */
-    int has_mixes;                 /* its GGUF file may have any type_mix, else only the plain ones */
-    /* Makes a file of a model of its usual size with random weights, for benchmarks, as family_random_file. May be NULL. */
-    int (*random_file)(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
     const char *const *spare;      /* tensors that may stay unused, as in weights_check_used; may be NULL */
 };
 
@@ -327,11 +301,4 @@ const struct family *family_find(const struct weights *w); /* NULL: no family re
 /* STENO_EUNSUPPORTED; the message names the content of the file, from its settings or tensors. */
 int family_refuse(struct weights *w, steno_error *e);
 
-/* STENO_EUNSUPPORTED: the family is not written in this form. */
-int family_refuse_form(const struct family *f, const char *form, const char *name, steno_error *e);
-
-/* Makes a file of a model of a named shape with random weights. Memory comes from the arena, which must outlive *f, as must *r. STENO_EARG:
- * the message lists the names, or explains why the type does not fit. */
-int family_random_file(struct random_file *r, struct file *f, struct arena *a, const char *shape, enum dtype type, uint64_t seed,
-                       steno_error *e);
 #endif

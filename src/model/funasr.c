@@ -37,16 +37,17 @@ static int check_front_end(const struct weights *w, steno_error *e)
     return rc;
 }
 
-int funasr_read_settings(void *to, const struct funasr_setting *row, size_t n, struct weights *w, steno_error *e)
+int funasr_read_settings(void *to, const struct funasr_settings *s, struct weights *w, steno_error *e)
 {
     const int gguf = w->taps_first = funasr_is_gguf(w), said = gguf ? FUNASR_GGUF : FUNASR_CONFIG;
     int rc = check_front_end(w, e);
-    for (size_t i = 0; i < n && !rc; i++) {
-        const char *key = gguf ? row[i].gguf : row[i].config;
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        const struct funasr_setting *row = &s->row[i];
+        const char *key = gguf ? row->gguf : row->config;
         int32_t v;
-        memcpy(&v, (char *)to + row[i].at, sizeof v);
-        if (key) rc = meta_int(&w->meta, w->name, key, row[i].lo, row[i].hi, (row[i].optional & said) != 0, &v, e);
-        memcpy((char *)to + row[i].at, &v, sizeof v);
+        memcpy(&v, (char *)to + row->at, sizeof v);
+        if (key) rc = meta_int(&w->meta, w->name, key, row->lo, row->hi, (row->optional & said) != 0, &v, e);
+        memcpy((char *)to + row->at, &v, sizeof v);
     }
     return rc;
 }

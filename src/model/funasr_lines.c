@@ -36,26 +36,3 @@ int funasr_read_lines(struct weights *w, const char *file, const char *key, stru
     file_close(&f);
     return rc;
 }
-
-static uint32_t list_lines(const char *text, size_t n, struct vocab_entry *line)
-{
-    uint32_t n_lines = 0;
-    for (size_t at = 0; at < n;) {
-        const char *s = text + at, *end = memchr(s, '\n', n - at);
-        const size_t len = end ? (size_t)(end - s) : n - at;
-        if (line) line[n_lines] = (struct vocab_entry){ .s = (const uint8_t *)s, .n = (uint32_t)len };
-        n_lines++;
-        at += len + 1;
-    }
-    return n_lines;
-}
-
-int funasr_put_lines(struct gguf_writer *g, const char *key, const char *text, size_t n, struct arena *a, steno_error *e)
-{
-    const uint32_t n_lines = list_lines(text, n, NULL);
-    struct vocab_entry *line = arena_array(a, n_lines, sizeof *line);
-    if (!line) return err_nomem(e, n_lines * sizeof *line, "a dictionary");
-    list_lines(text, n, line);
-    gguf_put_vocab(g, key, line, n_lines);
-    return STENO_OK;
-}

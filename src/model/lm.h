@@ -48,7 +48,7 @@ struct lm_dims {
     int32_t eos;                 /* -1: not given */
 };
 
-extern const struct lm_arch *const lm_qwen3;
+extern const struct lm_arch *const lm_llama, *const lm_qwen3, *const lm_gemma, *const lm_gemma3;
 
 int lm_match(const struct weights *w, const struct lm_arch *arch);
 /* Reads settings, and sizes from tensors. Afterwards tensor names are those of transformers. */
@@ -67,8 +67,6 @@ int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e);
 struct tokenizer_names;
 extern const struct tokenizer_names lm_tokenizer_names; /* load/tokenizer_text.h */
 int lm_gguf_name(const char *name, char *out, size_t n); /* GGUF name of a transformers tensor. 0: GGUF files do not have it */
-/* Writes the model's llama.cpp GGUF file. */
-int lm_to_gguf(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct model_sink *to, steno_error *e);
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes); /* as in struct family */
 /* Scaled angle of pair j of n / 2 at position 1. windowed: for sliding-window layers. */
 double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed);

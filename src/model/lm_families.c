@@ -8,12 +8,8 @@
     static const struct lm_arch arch_##id = { __VA_ARGS__ };                                                                          \
     static int match_##id(const struct weights *w) { return lm_match(w, &arch_##id); }                                                \
     static int describe_##id(steno_model *m, struct weights *w, steno_error *e) { return lm_describe(m, &arch_##id, w, e); }          \
-    static int to_gguf_##id(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)             \
-    {                                                                                                                                 \
-        return lm_to_gguf(w, &arch_##id, o, to, e);                                                                                   \
-    }                                                                                                                                 \
     const struct family family_##id = { .name = #id, .front_end = FRONT_NONE, .task = "lm", .match = match_##id,                      \
-                                        .narrow = NARROW_ROWS | NARROW_STEPS, .to_gguf = to_gguf_##id, .has_mixes = 1,                \
+                                        .narrow = NARROW_ROWS | NARROW_STEPS,                                                         \
                                         .describe = describe_##id, .spare = lm_spare, .ids_to_bytes = lm_ids_to_bytes }
 
 static const char *const lm_spare[] = { "*rotary_emb.inv_freq", "vision_tower.*", "model.vision_tower.*", "multi_modal_projector.*",
@@ -28,7 +24,6 @@ LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBO
           .rope_base = 1e4, .pattern = INT32_MAX);
 /* Yang et al. 2025. */
 LM_FAMILY(qwen3, .name = "qwen3", .types = qwen3_types, .flags = LM_QK_NORM, .eps = 1e-6, .rope_base = 1e6);
-const struct lm_arch *const lm_qwen3 = &arch_qwen3;
 /* Gemma Team 2024. */
 LM_FAMILY(gemma, .name = "gemma", .types = gemma_types, .flags = LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED, .eps = 1e-6,
           .rope_base = 1e4);
@@ -36,3 +31,6 @@ LM_FAMILY(gemma, .name = "gemma", .types = gemma_types, .flags = LM_NORMS_LESS_O
 LM_FAMILY(gemma3, .name = "gemma3", .types = gemma3_types,
           .flags = LM_QK_NORM | LM_POST_NORMS | LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED | LM_WINDOWS, .eps = 1e-6,
           .rope_base = 1e6, .pattern = 6);
+
+const struct lm_arch *const lm_llama = &arch_llama, *const lm_qwen3 = &arch_qwen3, *const lm_gemma = &arch_gemma,
+                            *const lm_gemma3 = &arch_gemma3;

@@ -1,6 +1,7 @@
 /* steno: Fun-ASR-Nano: the parts of its description. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_NANO_H
 #define STENO_MODEL_NANO_H
+#include "model/funasr.h"
 #include "model/sanm_encoder.h"
 
 /* Two linears, and transformer blocks with a quarter of the width inside. */
@@ -19,10 +20,7 @@ extern const char nano_architecture[]; /* of its GGUF files */
 extern const struct audio_lm nano_audio_lm;
 
 int nano_read_shape(struct nano_shape *s, struct weights *w, steno_error *e);
-struct convert_order;
-int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
-int nano_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
-void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s);
+extern const struct funasr_settings nano_settings;
 /* Adds the language model to the weights, wherever it is. llm: the caller's path, may be NULL. */
 int nano_join(struct weights *w, const char *llm, steno_error *e);
 int nano_rename(struct weights *w, steno_error *e); /* gives tensors the names that the plans use */
@@ -36,6 +34,7 @@ uint16_t nano_adaptor_build(struct build *b, const struct nano_adaptor *a, const
 int nano_ctc_find(struct nano_ctc *c, struct weights *w, int32_t d, steno_error *e);
 /* Builds PLAN_ALIGN and struct audio_lm_ctc if these weights and the vocabulary of the head exist. */
 int nano_ctc_describe(steno_model *m, struct weights *w, int32_t d, int32_t max_rows, steno_error *e);
-/* Writes its settings and its vocabulary, which replaces that of the weights. */
-int nano_ctc_put(struct gguf_writer *g, const struct nano_ctc *c, struct weights *w, steno_error *e);
+/* Finds its vocabulary, which replaces that of the weights. STENO_ENOVOCAB: there is none */
+int nano_ctc_find_vocab(struct weights *w, steno_error *e);
+extern const char nano_key_tokens[], nano_key_heads[], nano_key_blank[]; /* keys of the branch in a GGUF file */
 #endif

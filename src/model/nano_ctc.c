@@ -14,7 +14,8 @@
 
 enum { LAYERS_MOST = 64, HEADS_USUAL = 8, WIDTH_MOST = 8192, WIDE_MOST = 65536 };
 
-static const char key_tokens[] = "funasr.ctc.tokens", key_heads[] = "funasr.ctc.attention_heads", key_blank[] = "funasr.ctc.blank_id";
+const char nano_key_tokens[] = "funasr.ctc.tokens";
+const char nano_key_heads[] = "funasr.ctc.attention_heads", nano_key_blank[] = "funasr.ctc.blank_id";
 static const struct nano_adaptor_names names = { "ctc_decoder.linear1.weight", "ctc_decoder.linear1.bias", "ctc_decoder.linear2.weight",
                                                  "ctc_decoder.linear2.bias", "ctc.linear1", "ctc.linear2", "ctc_decoder.blocks" };
 
@@ -67,8 +68,8 @@ int nano_ctc_find(struct nano_ctc *c, struct weights *w, int32_t d, steno_error 
     const int gguf = funasr_is_gguf(w);
     if (!is_whole(w, c)) return 0;
     c->blank = c->n_ids - 1;
-    int rc = meta_int(&w->meta, w->name, gguf ? key_heads : "ctc_decoder_conf.attention_heads", 1, 256, 1, &c->adp.heads, e);
-    if (!rc) rc = meta_int(&w->meta, w->name, gguf ? key_blank : "ctc_conf.blank_id", 0, c->n_ids - 1, 1, &c->blank, e);
+    int rc = meta_int(&w->meta, w->name, gguf ? nano_key_heads : "ctc_decoder_conf.attention_heads", 1, 256, 1, &c->adp.heads, e);
+    if (!rc) rc = meta_int(&w->meta, w->name, gguf ? nano_key_blank : "ctc_conf.blank_id", 0, c->n_ids - 1, 1, &c->blank, e);
     if (!rc) rc = meta_int(&w->meta, w->name, "ctc_decoder_conf.downsample_rate", 1, 1, 1, &c->adp.downsample, e);
     if (rc) return rc;
     if (c->adp.d % c->adp.heads || c->adp.d / c->adp.heads % 4 || c->adp.d / c->adp.heads > HEAD_MAX)
@@ -79,13 +80,13 @@ int nano_ctc_find(struct nano_ctc *c, struct weights *w, int32_t d, steno_error 
 
 /* ---- vocabulary -------------------------------------------------------------------------------------------------------------------- */
 
-/* Finds the vocabulary. The path in the settings may be one of the training machine. STENO_ENOVOCAB: there is none */
-static int find_vocab(struct weights *w, steno_error *e)
+/* The path in the settings may be one of the training machine. */
+int nano_ctc_find_vocab(struct weights *w, steno_error *e)
 {
     const char *path = meta_text(&w->meta, "dataset_conf.ctc_tokenizer_conf.vocab_path", NULL);
     if (!path) path = meta_text(&w->meta, "ctc_tokenizer_conf.vocab_path", "multilingual.tiktoken");
     const char *slash = strrchr(path, '/');
-    return weights_read_pieces(w, slash && slash[1] ? slash + 1 : path, key_tokens, e);
+    return weights_read_pieces(w, slash && slash[1] ? slash + 1 : path, nano_key_tokens, e);
 }
 
 static int read_vocab(steno_model *m, struct audio_lm_ctc *c, const struct weights *w, steno_error *e)
@@ -126,7 +127,7 @@ int nano_ctc_describe(steno_model *m, struct weights *w, int32_t d, int32_t max_
     struct nano_ctc c;
     const int found = nano_ctc_find(&c, w, d, e);
     if (found <= 0) return found;
-    int rc = find_vocab(w, e);
+    int rc = nano_ctc_find_vocab(w, e);
     if (rc == STENO_ENOVOCAB) return STENO_OK; /* ids without text cannot be aligned */
     struct audio_lm_ctc *own = arena_array(&m->arena, 1, sizeof *own);
     if (!rc && !own) return err_nomem(e, sizeof *own, "a vocabulary");
@@ -137,14 +138,4 @@ int nano_ctc_describe(steno_model *m, struct weights *w, int32_t d, int32_t max_
     if (rc) return rc;
     m->part = own;
     return build(m, w, &c, max_rows, e);
-}
-
-int nano_ctc_put(struct gguf_writer *g, const struct nano_ctc *c, struct weights *w, steno_error *e)
-{
-    const int rc = find_vocab(w, e);
-    if (rc) return rc == STENO_ENOVOCAB ? STENO_OK : rc;
-    gguf_put_u32(g, key_heads, (uint32_t)c->adp.heads);
-    gguf_put_u32(g, key_blank, (uint32_t)c->blank);
-    gguf_put_vocab(g, key_tokens, w->vocab, w->n_vocab_entries);
-    return STENO_OK;
 }

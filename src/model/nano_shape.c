@@ -29,15 +29,15 @@ static const struct funasr_setting setting[] = {
     { "frontend_conf.lfr_n", "funasr.frontend.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG, AT(enc.lfr_n) },
 };
 #undef AT
-enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct nano_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 },
                                          .adp = { .layers = 2, .heads = 8, .downsample = 1 } };
+const struct funasr_settings nano_settings = { setting, sizeof setting / sizeof *setting, &usual };
 
 int nano_read_shape(struct nano_shape *s, struct weights *w, steno_error *e)
 {
     *s = usual;
     s->enc.eps = 1e-5f;
-    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    int rc = funasr_read_settings(s, &nano_settings, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
     if (rc) return rc;
     if (s->adp.d_in != s->enc.d)
@@ -47,11 +47,6 @@ int nano_read_shape(struct nano_shape *s, struct weights *w, steno_error *e)
         return err_set(e, STENO_EFORMAT, "%s: the adaptor's %d heads do not divide a width of %d into multiples of 4 up to %d", w->name,
                        (int)s->adp.heads, (int)s->adp.d, HEAD_MAX);
     return STENO_OK;
-}
-
-void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s)
-{
-    funasr_put_settings(g, s, &usual, setting, N_SETTINGS);
 }
 
 /* ---- files --------------------------------------------------------------------------------------------------------------------- */

@@ -8,12 +8,8 @@
 #include <string.h>
 #include "load/vocab_file.h"
 #include "model/funasr.h"
-#include "model/funasr_random.h"
 #include "model/funasr_vocab.h"
 #include "model/paraformer.h"
-#include "model/paraformer_dict.h"
-#include "model/paraformer_hotwords.h"
-#include "model/paraformer_predictor.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
@@ -28,7 +24,7 @@ enum {
 };
 static float const norm_eps = 1e-12f;
 
-static const char architecture[] = "paraformer";
+const char paraformer_architecture[] = "paraformer";
 
 static char const streaming[] = "pf.streaming"; /* in GGUF files of streaming models only */
 
@@ -36,21 +32,15 @@ static int paraformer_match(const struct weights *w)
 {
     static const char *const model[] = { "Paraformer", "BiCifParaformer", "SeacoParaformer", "ContextualParaformer" };
     for (size_t i = 0; i < sizeof model / sizeof *model; i++)
-        if (funasr_match(w, model[i], architecture)) return !meta_find(&w->meta, streaming);
+        if (funasr_match(w, model[i], paraformer_architecture)) return !meta_find(&w->meta, streaming);
     return 0;
 }
 
 static int online_match(const struct weights *w)
 {
-    return funasr_match(w, "ParaformerStreaming", architecture) && (!funasr_is_gguf(w) || meta_find(&w->meta, streaming));
+    return funasr_match(w, "ParaformerStreaming", paraformer_architecture) && (!funasr_is_gguf(w) || meta_find(&w->meta, streaming));
 }
 
-struct paraformer_shape {
-    struct sanm_encoder enc;
-    int32_t heads, d_ff, layers, attending, more_layers, taps, shift, n_vocab;
-    struct predictor predictor;
-    struct hot_shape hot;
-};
 #define AT(field) offsetof(struct paraformer_shape, field)
 
 static const struct funasr_setting setting[] = {
@@ -73,8 +63,8 @@ static const struct funasr_setting setting[] = {
     { NULL, streaming, 0, 1, FUNASR_GGUF, AT(enc.streams) },
 };
 #undef AT
-enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct paraformer_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 }, .more_layers = 1, .taps = 11 };
+const struct funasr_settings paraformer_settings = { setting, sizeof setting / sizeof *setting, &usual };
 
 /* The length of a bias, 0: there is none. */
 static int32_t length_of(struct weights *w, const char *name, uint64_t max)
@@ -90,7 +80,7 @@ static int check_class(const struct weights *w, const char *key, const char *wan
     return !strcmp(is, want) ? STENO_OK : err_set(e, STENO_EUNSUPPORTED, "%s: %s: %.80s is not served, %s is", w->name, key, is, want);
 }
 
-static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error *e)
+int paraformer_read_shape(struct paraformer_shape *s, struct weights *w, steno_error *e)
 {
     *s = usual;
     s->enc.eps = norm_eps;
@@ -98,7 +88,7 @@ static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error
     int rc = check_class(w, "encoder", s->enc.streams ? "SANMEncoderChunkOpt" : "SANMEncoder", e);
     if (!rc) rc = hot_read(&s->hot, w, e);
     if (!rc) rc = check_class(w, "decoder", s->hot.kind == CIF_HOT_WITHIN ? "ContextualParaformerDecoder" : "ParaformerSANMDecoder", e);
-    if (!rc) rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    if (!rc) rc = funasr_read_settings(s, &paraformer_settings, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
     if (!rc) rc = predictor_read(&s->predictor, w, e);
     if (rc) return rc;
@@ -261,7 +251,7 @@ static void describe_states(steno_model *m, const struct paraformer_shape *s)
 static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct paraformer_shape s;
-    int rc = read_shape(&s, w, e);
+    int rc = paraformer_read_shape(&s, w, e);
     if (rc) return rc;
     struct cif_model *c = m->part = arena_alloc(&m->arena, sizeof *c);
     if (!c) return err_nomem(e, sizeof *c, "a model");
@@ -291,67 +281,6 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
 static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", "bias_embed.weight",
                                      "seaco_decoder.embed.0.weight", NULL }; /* embeddings are for training, or for hot words */
 
-static int paraformer_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
-{
-    struct paraformer_shape s;
-    struct gguf_writer g;
-    int rc = read_shape(&s, w, e);
-    if (!rc && !w->vocab) rc = weights_read_vocab(w, o->vocab, e);
-    if (rc) return rc;
-    gguf_begin(&g, architecture, to, e);
-    funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
-    gguf_put_u32(&g, "pf.vocab_size", (uint32_t)s.n_vocab);
-    gguf_put_vocab(&g, "pf.vocab", w->vocab, w->n_vocab_entries);
-    predictor_put(&g, &s.predictor);
-    hot_put(&g, &s.hot);
-    if (s.hot.kind != CIF_HOT_NONE) rc = dict_put(&g, w, e);
-    if (!rc) rc = funasr_write_weights(&g, w, s.enc.width, o);
-    gguf_end(&g);
-    return rc;
-}
-
-static void random_decoder(struct funasr_random *w, const struct paraformer_shape *s, const struct random_sanm *d)
-{
-    char prefix[NAME_MAX_LEN];
-    for (int32_t i = 0; i <= s->layers; i++) { /* the last one has no attention */
-        snprintf(prefix, sizeof prefix, i < s->layers ? "decoder.decoders.%d" : "decoder.decoders3.0", (int)i);
-        random_norm(w, prefix, "norm1", d->d);
-        random_matrix(w, prefix, "feed_forward.w_1", d->d_ff, d->d);
-        random_norm(w, prefix, "feed_forward.norm", d->d_ff);
-        random_plain(w, prefix, "feed_forward.w_2", d->d, d->d_ff);
-        if (i == s->layers) break;
-        random_norm(w, prefix, "norm2", d->d);
-        random_filter(w, prefix, "self_attn.fsmn_block", d->d, d->taps);
-        random_norm(w, prefix, "norm3", d->d);
-        random_matrix(w, prefix, "src_attn.linear_q", d->d, d->d);
-        random_matrix(w, prefix, "src_attn.linear_k_v", 2 * d->d, d->d);
-        random_matrix(w, prefix, "src_attn.linear_out", d->d, d->d);
-    }
-    random_norm(w, "decoder", "after_norm", d->d);
-    random_matrix(w, "decoder", "output_layer", (uint64_t)s->n_vocab, d->d);
-}
-
-static int paraformer_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e)
-{
-    static struct random_fill const fill = { 0, 0.02f };
-    struct paraformer_shape s = usual;
-    s.enc.d = 512, s.enc.heads = s.heads = 4, s.enc.layers = 50, s.layers = s.attending = 16, s.n_vocab = 8404;
-    const struct random_sanm dims = { 512, 2048, 11 };
-    const uint64_t one = 1;
-    struct funasr_random w;
-    funasr_random_begin(&w, r, a, architecture, type, seed, e);
-    funasr_put_settings(&w.g, &s, &usual, setting, N_SETTINGS);
-    funasr_random_vocab(&w, "pf.vocab", (uint32_t)s.n_vocab);
-    random_cmvn(&w, 560);
-    random_sanm_encoder(&w, &dims, 560, s.enc.layers, 0);
-    random_tensor(&w, "predictor.cif_conv1d.weight", (const uint64_t[]){ dims.d, dims.d, 3 }, 3, fill);
-    random_tensor(&w, "predictor.cif_conv1d.bias", &dims.d, 1, fill);
-    random_tensor(&w, "predictor.cif_output.weight", (const uint64_t[]){ 1, dims.d }, 2, fill);
-    random_tensor(&w, "predictor.cif_output.bias", &one, 1, (struct random_fill){ -1, 0 });
-    random_decoder(&w, &s, &dims);
-    return funasr_random_end(&w, f, e);
-}
-
 const struct family family_paraformer = {
     .name = "paraformer",
     .front_end = FRONT_FBANK_CLIPS,
@@ -360,8 +289,6 @@ const struct family family_paraformer = {
     .narrow = NARROW_ROWS,
     .match = paraformer_match,
     .describe = paraformer_describe,
-    .to_gguf = paraformer_to_gguf,
-    .random_file = paraformer_random_file,
     .cif = &paraformer_cif,
     .spare = spare,
     .ids_to_bytes = paraformer_ids_to_bytes,
@@ -375,7 +302,6 @@ const struct family family_paraformer_online = {
     .narrow = 0,
     .match = online_match,
     .describe = paraformer_describe,
-    .to_gguf = paraformer_to_gguf,
     .cif = &paraformer_cif,
     .spare = spare,
     .ids_to_bytes = paraformer_ids_to_bytes,

@@ -1,5 +1,5 @@
 /* steno: hot words of Paraformer as data. SPDX-License-Identifier: MIT */
-#include "model/paraformer_hotwords.h"
+#include "model/paraformer.h"
 #include <stdio.h>
 #include <string.h>
 #include "model/funasr.h"
@@ -26,9 +26,10 @@ static const struct funasr_setting setting[] = {
     { "model_conf.NO_BIAS", "pf.seaco.no_bias", 0, (1 << 20) - 1, FUNASR_CONFIG, AT(no_hotword) },
 };
 #undef AT
-enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct hot_shape usual = { .heads = 4, .d_ff = 2048, .layers = 6, .attending = 6, .taps = 21, .no_hotword = 8377 };
-static const char shared_config[] = "model_conf.use_decoder_embedding", shared_gguf[] = "pf.use_decoder_embedding";
+const struct funasr_settings hot_settings = { setting, sizeof setting / sizeof *setting, &usual };
+static const char shared_config[] = "model_conf.use_decoder_embedding";
+const char hot_shared_key[] = "pf.use_decoder_embedding";
 
 /* ---- settings ---------------------------------------------------------------------------------------------------------------- */
 
@@ -65,24 +66,18 @@ int hot_read(struct hot_shape *h, struct weights *w, steno_error *e)
     int rc = check_encoder(w, e);
     struct tensor *t = weights_find(w, "decoder.bias_output.weight");
     if (t && t->n_dims == 3 && t->dim[2] == 1) t->n_dims = 2; /* a convolution with one tap */
-    if (h->kind == CIF_HOT_WITHIN) h->shared = said(w, funasr_is_gguf(w) ? shared_gguf : shared_config, 0);
+    if (h->kind == CIF_HOT_WITHIN) h->shared = said(w, funasr_is_gguf(w) ? hot_shared_key : shared_config, 0);
     /* marks it as used, so that it is written */
     if (h->kind == CIF_HOT_BESIDE || h->shared) (void)weights_find(w, "decoder.embed.0.weight");
     if (h->kind == CIF_HOT_WITHIN) return rc;
     const char *class = meta_text(&w->meta, "seaco_decoder", "ParaformerSANMDecoder");
     if (!rc && strcmp(class, "ParaformerSANMDecoder") != 0)
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: seaco_decoder: %.80s is not served, ParaformerSANMDecoder is", w->name, class);
-    if (!rc) rc = funasr_read_settings(h, setting, N_SETTINGS, w, e);
+    if (!rc) rc = funasr_read_settings(h, &hot_settings, w, e);
     if (!rc && h->layers > h->attending && !funasr_is_gguf(w))
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: %d of %d layers of the decoder for hot words attend to them; this version knows decoders "
                      "where all do", w->name, (int)h->attending, (int)h->layers);
     return rc;
-}
-
-void hot_put(struct gguf_writer *g, const struct hot_shape *h)
-{
-    if (h->kind == CIF_HOT_BESIDE) funasr_put_settings(g, h, &usual, setting, N_SETTINGS);
-    if (h->kind == CIF_HOT_WITHIN && h->shared) gguf_put_u32(g, shared_gguf, 1);
 }
 
 /* ---- in the model's main plan --------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* steno: Paraformer's predictor. SPDX-License-Identifier: MIT */
-#include "model/paraformer_predictor.h"
+#include "model/paraformer.h"
 #include <string.h>
 #include "model/funasr.h"
 #include "plan/bind.h"
@@ -9,8 +9,7 @@
 
 enum { FINE = 3 }; /* rows per frame that OPF_SPREAD makes */
 
-/* Optional numbers, with the defaults of a folder and of a GGUF file, whose exporter writes few of them. */
-static const struct { const char *config, *gguf; double lo, hi, value, gguf_value; size_t at; } number[] = {
+const struct predictor_number predictor_number[PREDICTOR_NUMBERS] = {
     { "predictor_conf.tail_threshold", "pf.predictor.tail_threshold", 0, 1, 0.45, 0.45, offsetof(struct predictor, tail) },
     { "predictor_conf.threshold", "pf.predictor.threshold", 1, 1, 1, 1, offsetof(struct predictor, threshold) },
     { "predictor_conf.smooth_factor", "pf.predictor.smooth_factor", 0, 1, 1, 1, offsetof(struct predictor, smooth) },
@@ -18,13 +17,11 @@ static const struct { const char *config, *gguf; double lo, hi, value, gguf_valu
     { "predictor_conf.smooth_factor2", "pf.predictor.smooth_factor2", 0, 1, 1, 0.25, offsetof(struct predictor, fine_smooth) },
     { "predictor_conf.noise_threshold2", "pf.predictor.noise_threshold2", 0, 1, 0, 0.01, offsetof(struct predictor, fine_noise) },
 };
-/* the first ones are written by the exporter; those without times */
-enum { N_NUMBERS = sizeof number / sizeof *number, N_ALWAYS = 2, N_PLAIN = 4 };
-static const char after_conv[] = "pf.predictor.use_cif1_cnn";
+const char predictor_after_conv[] = "pf.predictor.use_cif1_cnn";
 
 static double *number_at(struct predictor *p, size_t i)
 {
-    return (double *)(void *)((char *)p + number[i].at);
+    return (double *)(void *)((char *)p + predictor_number[i].at);
 }
 
 /* Kinds have names in a folder. */
@@ -57,21 +54,13 @@ int predictor_read(struct predictor *p, struct weights *w, steno_error *e)
     if (gguf) p->fine = weights_find(w, "predictor.upsample_cnn.weight") ? FINE : 0;
     if (gguf) p->recurrent = weights_find(w, "predictor.blstm.weight_ih_l0") != NULL;
     int rc = gguf ? STENO_OK : read_kind(p, w, e);
-    if (gguf) rc = meta_int(&w->meta, w->name, after_conv, 0, 1, 1, &p->after_conv, e);
-    for (size_t i = 0; i < (p->fine ? N_NUMBERS : N_PLAIN) && !rc; i++) {
-        *number_at(p, i) = gguf ? number[i].gguf_value : number[i].value;
-        rc = meta_num(&w->meta, w->name, gguf ? number[i].gguf : number[i].config, number[i].lo, number[i].hi, 1, number_at(p, i), e);
+    if (gguf) rc = meta_int(&w->meta, w->name, predictor_after_conv, 0, 1, 1, &p->after_conv, e);
+    for (size_t i = 0; i < (p->fine ? PREDICTOR_NUMBERS : PREDICTOR_PLAIN) && !rc; i++) {
+        const struct predictor_number *it = &predictor_number[i];
+        *number_at(p, i) = gguf ? it->gguf_value : it->value;
+        rc = meta_num(&w->meta, w->name, gguf ? it->gguf : it->config, it->lo, it->hi, 1, number_at(p, i), e);
     }
     return rc;
-}
-
-void predictor_put(struct gguf_writer *g, struct predictor *p)
-{
-    for (size_t i = 0; i < (p->fine ? N_NUMBERS : N_PLAIN); i++) {
-        const float v = (float)*number_at(p, i);
-        if (i < N_ALWAYS || v != (float)number[i].gguf_value) gguf_put_f32(g, number[i].gguf, v);
-    }
-    if (p->fine && p->after_conv) gguf_put_u32(g, after_conv, 1);
 }
 
 struct predictor_slots predictor_build(struct build *b, uint16_t frames, uint32_t d)

@@ -6,7 +6,6 @@
  * funasr/utils/postprocess_utils.py (sentence_postprocess). */
 #include <string.h>
 #include "model/paraformer.h"
-#include "model/paraformer_dict.h"
 #include "text/regex_ids.h"
 
 enum kind { WHOLE_CHINESE, WHOLE_LETTERS, CHINESE, LETTERS, DROPPED, KINDS };

@@ -8,7 +8,6 @@
 #include "load/vocab_file.h"
 #include "model/ctc_head.h"
 #include "model/funasr.h"
-#include "model/funasr_random.h"
 #include "model/funasr_vocab.h"
 #include "model/sanm_encoder.h"
 #include "model/sensevoice.h"
@@ -19,19 +18,17 @@ enum {
     WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: the training length */
     SEGMENT_ROWS = 1000, /* 60 s: the longest segment of FSMN-VAD, which the reference does not cut */
     QUERY_ROWS = SENSEVOICE_QUERY_ROWS,
-    QUERIES = 16,
     HEAD_ROWS = 64     /* rows with logits at a time */
 };
 static float const norm_eps = 1e-5f;
 
-static const char architecture[] = "sensevoice-small";
+const char sensevoice_architecture[] = "sensevoice-small";
 
 static int sensevoice_match(const struct weights *w)
 {
-    return funasr_match(w, "SenseVoiceSmall", architecture);
+    return funasr_match(w, "SenseVoiceSmall", sensevoice_architecture);
 }
 
-struct sensevoice_shape { struct sanm_encoder enc; int32_t more_layers, blank, n_vocab; };
 #define AT(field) offsetof(struct sensevoice_shape, field)
 
 static const struct funasr_setting setting[] = {
@@ -50,8 +47,8 @@ static const struct funasr_setting setting[] = {
     { NULL, "sv.blank_id", 0, 0, 0, AT(blank) },
 };
 #undef AT
-enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct sensevoice_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 } };
+const struct funasr_settings sensevoice_settings = { setting, sizeof setting / sizeof *setting, &usual };
 
 /* The number of ids is the length of the head. */
 static int read_ids(struct sensevoice_shape *s, struct weights *w, steno_error *e)
@@ -65,11 +62,11 @@ static int read_ids(struct sensevoice_shape *s, struct weights *w, steno_error *
     return STENO_OK;
 }
 
-static int read_shape(struct sensevoice_shape *s, struct weights *w, steno_error *e)
+int sensevoice_read_shape(struct sensevoice_shape *s, struct weights *w, steno_error *e)
 {
     *s = usual;
     s->enc.eps = norm_eps;
-    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    int rc = funasr_read_settings(s, &sensevoice_settings, w, e);
     if (!rc) rc = read_ids(s, w, e);
     return rc ? rc : sanm_encoder_check(&s->enc, w, e);
 }
@@ -88,11 +85,11 @@ static void build_encoder(struct build *b, const struct sensevoice_shape *s)
 static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno_error *e)
 {
     struct tensor *t;
-    const int rc = weights_get(w, "embed.weight", (const uint64_t[4]){ QUERIES, width, 0, 0 }, &t, e);
+    const int rc = weights_get(w, "embed.weight", (const uint64_t[4]){ SENSEVOICE_QUERIES, width, 0, 0 }, &t, e);
     if (rc) return rc;
-    float *q = arena_array(&m->arena, (size_t)QUERIES * width, sizeof *q);
+    float *q = arena_array(&m->arena, (size_t)SENSEVOICE_QUERIES * width, sizeof *q);
     struct ctc_model *c = m->part = arena_alloc(&m->arena, sizeof *c);
-    if (!q || !c) return err_nomem(e, (size_t)QUERIES * width * sizeof *q, "queries");
+    if (!q || !c) return err_nomem(e, (size_t)SENSEVOICE_QUERIES * width * sizeof *q, "queries");
     *c = (struct ctc_model){ .query = q, .blank = 0 };
     return tensor_read_f32(t, q, e);
 }
@@ -109,8 +106,8 @@ static int read_asked(steno_model *m, const struct weights *w, steno_error *e)
         return err_set(e, STENO_EFORMAT, "%s: %s lists %llu rows, want %d", w->name, key, (unsigned long long)l->n, QUERY_ROWS);
     const int rc = meta_list_numbers(l, 0, QUERY_ROWS, row, e);
     for (int i = 0; i < QUERY_ROWS && !rc; i++)
-        if (!(row[i] >= 0 && row[i] < QUERIES))
-            return err_set(e, STENO_EFORMAT, "%s: %s: value %d is %g, want 0 to %d", w->name, key, i, row[i], QUERIES - 1);
+        if (!(row[i] >= 0 && row[i] < SENSEVOICE_QUERIES))
+            return err_set(e, STENO_EFORMAT, "%s: %s: value %d is %g, want 0 to %d", w->name, key, i, row[i], SENSEVOICE_QUERIES - 1);
     c->itn = !rc && row[QUERY_ROWS - 1] == 14;
     return rc;
 }
@@ -137,7 +134,7 @@ static int read_vocab(steno_model *m, const struct weights *w, steno_error *e)
 static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct sensevoice_shape s;
-    int rc = read_shape(&s, w, e);
+    int rc = sensevoice_read_shape(&s, w, e);
     if (rc) return rc;
     m->name = "small";
     m->n_vocab = s.n_vocab;
@@ -161,40 +158,6 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     return rc ? rc : read_vocab(m, w, e);
 }
 
-/* Writes the file as the runtime's own converter does, except that mean and variance are complete. */
-static int sensevoice_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
-{
-    static const int32_t ask[QUERY_ROWS] = { 0, 1, 2, 14 }; /* any language, event, emotion, digits and punctuation */
-    struct sensevoice_shape s;
-    struct gguf_writer g;
-    int rc = read_shape(&s, w, e);
-    if (!rc && !w->vocab) rc = weights_read_vocab(w, o->vocab, e);
-    if (rc) return rc;
-    gguf_begin(&g, architecture, to, e);
-    funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
-    gguf_put_i32s(&g, "sv.query_tokens", ask, QUERY_ROWS);
-    gguf_put_vocab(&g, "sv.vocab", w->vocab, w->n_vocab_entries);
-    rc = funasr_write_weights(&g, w, s.enc.width, o);
-    gguf_end(&g);
-    return rc;
-}
-
-static int sensevoice_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e)
-{
-    struct sensevoice_shape s = usual;
-    s.enc.d = 512, s.enc.heads = 4, s.enc.layers = 50, s.enc.width = 560, s.more_layers = 20, s.n_vocab = 25055;
-    const struct random_sanm dims = { 512, 2048, 11 };
-    struct funasr_random w;
-    funasr_random_begin(&w, r, a, architecture, type, seed, e);
-    funasr_put_settings(&w.g, &s, &usual, setting, N_SETTINGS);
-    funasr_random_vocab(&w, "sv.vocab", (uint32_t)s.n_vocab);
-    random_cmvn(&w, 560);
-    random_tensor(&w, "embed.weight", (const uint64_t[]){ QUERIES, 560 }, 2, (struct random_fill){ 0, 1 });
-    random_sanm_encoder(&w, &dims, 560, s.enc.layers, s.more_layers);
-    random_matrix(&w, "ctc", "ctc_lo", (uint64_t)s.n_vocab, dims.d);
-    return funasr_random_end(&w, f, e);
-}
-
 const struct family family_sensevoice = {
     .name = "sensevoice",
     .front_end = FRONT_FBANK_CLIPS,
@@ -203,8 +166,6 @@ const struct family family_sensevoice = {
     .narrow = NARROW_ROWS,
     .match = sensevoice_match,
     .describe = sensevoice_describe,
-    .to_gguf = sensevoice_to_gguf,
-    .random_file = sensevoice_random_file,
     .ctc = &sensevoice_ctc,
     .spare = funasr_spare,
     .ids_to_bytes = sensevoice_ids_to_bytes,

@@ -6,20 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
+#include "model/silero.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
 #include "plan/lstm.h"
 
-enum {
-    FRAME = 512, MARGIN = 64, STFT = 256, STFT_HOP = 128, BINS = STFT / 2 + 1, COLUMNS = 4, CELLS = 128, TAPS = 3,
-    PIECE_FRAMES = 160 /* rows per replay: 5 s */
-};
+enum { FRAME = SILERO_FRAME, MARGIN = SILERO_MARGIN, STFT = SILERO_STFT, BINS = SILERO_BINS, CELLS = SILERO_CELLS,
+       TAPS = SILERO_TAPS, STFT_HOP = 128, COLUMNS = 4,
+       PIECE_FRAMES = 160 /* rows per replay: 5 s */ };
 
-/* Inputs, outputs and columns of each; the stride is the ratio of the columns. */
-static const struct conv { int in, out, columns, columns_out; } conv[] = {
+const struct silero_conv silero_conv[SILERO_CONVS] = {
     { BINS, 128, COLUMNS, 4 }, { 128, 64, 4, 2 }, { 64, 64, 2, 1 }, { 64, CELLS, 1, 1 },
 };
-enum { N_CONVS = sizeof conv / sizeof *conv };
 
 static const struct hysteresis_params usual = { .rules = HYSTERESIS_LONGEST_PAUSE, .frame = FRAME, .threshold = 0.5, .neg_threshold = 0.35,
                                                 .min_speech = 4000, .min_silence = 1600, .max_speech = INT64_MAX, .pad = 480 };
@@ -119,13 +117,13 @@ static int check_header(const struct weights *w, steno_error *e)
 {
     static const char *const of_conv[] = { "in", "out", "kernel" };
     static const struct { const char *key; int want; } number[] = {
-        { "window", FRAME }, { "context", MARGIN }, { "n_encoder_layers", N_CONVS }, { "lstm_in", CELLS }, { "lstm_hidden", CELLS },
+        { "window", FRAME }, { "context", MARGIN }, { "n_encoder_layers", SILERO_CONVS }, { "lstm_in", CELLS }, { "lstm_hidden", CELLS },
         { "final_in", CELLS }, { "final_out", 1 },
     };
     int rc = STENO_OK;
     for (size_t i = 0; i < sizeof number / sizeof *number && !rc; i++) rc = check_number(w, number[i].key, number[i].want, e);
-    for (int i = 0; i < 3 * N_CONVS && !rc; i++) {
-        const struct conv *c = &conv[i / 3];
+    for (int i = 0; i < 3 * SILERO_CONVS && !rc; i++) {
+        const struct silero_conv *c = &silero_conv[i / 3];
         char key[32];
         snprintf(key, sizeof key, "encoder.%d.%s", i / 3, of_conv[i % 3]);
         rc = check_number(w, key, i % 3 == 0 ? c->in : i % 3 == 1 ? c->out : TAPS, e);
@@ -152,7 +150,7 @@ static int add_made(const struct made *to, const char *name, const float *x, uin
 }
 
 /* Convolution [out, in, TAPS], with a zero column on each side, as a matrix [columns_out * out, columns * in]. */
-static void spread(float *y, const float *x, const struct conv *c)
+static void spread(float *y, const float *x, const struct silero_conv *c)
 {
     const int step = c->columns / c->columns_out;
     const size_t width = (size_t)c->columns * (size_t)c->in;
@@ -168,7 +166,7 @@ static void spread(float *y, const float *x, const struct conv *c)
 
 static int make_conv(const struct made *to, int i)
 {
-    const struct conv *c = &conv[i];
+    const struct silero_conv *c = &silero_conv[i];
     const uint64_t rows = (uint64_t)(c->columns_out * c->out), n = (uint64_t)(c->columns * c->in);
     struct tensor *weight, *bias;
     char name[64];
@@ -199,7 +197,7 @@ static int make_matrices(struct weights *w, steno_error *e)
     struct tensor *head; /* a row, stored as a vector in ggml's file */
     int rc = weights_get(w, head_weight, (uint64_t[4]){ CELLS, 0, 0, 0 }, &head, e);
     if (!rc) head->n_dims = 2, head->dim[0] = 1, head->dim[1] = CELLS, head->dim[2] = head->dim[3] = 1;
-    for (int i = 0; i < N_CONVS && !rc; i++) rc = make_conv(&to, i);
+    for (int i = 0; i < SILERO_CONVS && !rc; i++) rc = make_conv(&to, i);
     return rc ? rc : weights_index(w, e);
 }
 
@@ -239,11 +237,11 @@ static void build_net(struct build *b)
     const uint16_t in = build_slot(b, FRAME + 2 * MARGIN);
     b->plan.input = in;
     uint16_t x = build_spectra(b, in);
-    for (int i = 0; i < N_CONVS; i++) {
+    for (int i = 0; i < SILERO_CONVS; i++) {
         char weight[32], bias[32];
         snprintf(weight, sizeof weight, "frame.%d.weight", i);
         snprintf(bias, sizeof bias, "frame.%d.bias", i);
-        const int n = conv[i].columns_out * conv[i].out, k = conv[i].columns * conv[i].in;
+        const int n = silero_conv[i].columns_out * silero_conv[i].out, k = silero_conv[i].columns * silero_conv[i].in;
         const uint16_t y = build_slot(b, (uint32_t)n);
         linear(b, &(struct linear_part){ weight, bias, (uint64_t)n }, y, x, k, ACT_RELU);
         x = y;
@@ -272,7 +270,7 @@ static int silero_describe(steno_model *m, struct weights *w, steno_error *e)
     fbank_bank_frames(bank, FRAME, MARGIN, &m->kern);
     m->name = "16k";
     m->n_plans = m->n_states = 1;
-    m->widths = (struct model_widths){ .audio_state = CELLS, .audio_layers = N_CONVS };
+    m->widths = (struct model_widths){ .audio_state = CELLS, .audio_layers = SILERO_CONVS };
     m->state[0] = (struct state_desc){ "the LSTM's last output and cell", STATE_SHIFT, 1, 1, 2 * CELLS, 1, 0, 0 };
     struct build b;
     const struct build_params p = { .name = "frames", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
@@ -280,68 +278,6 @@ static int silero_describe(steno_model *m, struct weights *w, steno_error *e)
     build_begin(&b, &p, e);
     build_net(&b);
     return build_end(&b, &m->plan[PLAN_ENCODER]);
-}
-
-/* ---- a file with random weights in whisper.cpp's form */
-
-static void put_number(uint8_t **p, int32_t v)
-{
-    for (int i = 0; i < 4; i++) *(*p)++ = (uint8_t)((uint32_t)v >> 8 * i);
-}
-
-/* dim: fastest first, 0 after the last. */
-static void put_tensor(struct random_file *r, const char *name, enum dtype type, const int32_t dim[4], float spread)
-{
-    const size_t len = strlen(name);
-    int32_t n_dims = 0;
-    uint64_t n = 1;
-    while (dim[n_dims]) n *= (uint64_t)dim[n_dims++];
-    uint8_t *p = random_file_bytes(r, 12 + 4 * (size_t)n_dims + len);
-    if (p) {
-        put_number(&p, n_dims);
-        put_number(&p, (int32_t)len);
-        put_number(&p, type == DT_F16);
-        for (int i = 0; i < n_dims; i++) put_number(&p, dim[i]);
-        memcpy(p, name, len);
-    }
-    random_file_weights(r, type, 0, spread, n);
-}
-
-static void put_header(struct random_file *r)
-{
-    static const uint8_t first[] = { 'l', 'm', 'g', 'g', 10, 0, 0, 0, 's', 'i', 'l', 'e', 'r', 'o', '-', '1', '6', 'k' };
-    const int32_t behind[] = { CELLS, CELLS, CELLS, 1 }, before[] = { 6, 2, 0, FRAME, MARGIN, N_CONVS };
-    uint8_t *p = random_file_bytes(r, sizeof first + sizeof before + sizeof behind + 12 * N_CONVS);
-    if (!p) return;
-    memcpy(p, first, sizeof first);
-    p += sizeof first;
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++) put_number(&p, before[i]);
-    for (int i = 0; i < N_CONVS; i++) put_number(&p, conv[i].in), put_number(&p, conv[i].out), put_number(&p, TAPS);
-    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) put_number(&p, behind[i]);
-}
-
-static int silero_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e)
-{
-    static const char *const of_cell[] = { "weight_ih", "weight_hh", "bias_ih", "bias_hh" };
-    char name[64];
-    if (type != DT_F32 && type != DT_F16)
-        return err_set(e, STENO_EARG, "weights for voice activity are f32 or f16, not %s", dtype_name(type));
-    random_file_init(r, a, 2 * (3 + 2 * N_CONVS + 4) + 1, seed);
-    put_header(r);
-    for (int i = 0; i < N_CONVS; i++) {
-        snprintf(name, sizeof name, "_model.encoder.%d.reparam_conv.weight", i);
-        put_tensor(r, name, type, (int32_t[4]){ TAPS, conv[i].in, conv[i].out, 0 }, 0.1f);
-        snprintf(name, sizeof name, "_model.encoder.%d.reparam_conv.bias", i);
-        put_tensor(r, name, DT_F32, (int32_t[4]){ conv[i].out, 0 }, 0.1f);
-    }
-    for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof name, "_model.decoder.rnn.%s", of_cell[i]);
-        put_tensor(r, name, DT_F32, i < 2 ? (int32_t[4]){ CELLS, 4 * CELLS, 0, 0 } : (int32_t[4]){ 4 * CELLS, 0, 0, 0 }, 0.1f);
-    }
-    put_tensor(r, "_model.decoder.decoder.2.weight", type, (int32_t[4]){ CELLS, 0 }, 0.2f);
-    put_tensor(r, "_model.decoder.decoder.2.bias", DT_F32, (int32_t[4]){ 0 }, 0.1f);
-    put_tensor(r, "_model.stft.forward_basis_buffer", type, (int32_t[4]){ STFT, 1, 2 * BINS, 0 }, 1);
-    return random_file_end(r, f, "random model", e);
 }
 
 const struct family family_silero = {
@@ -352,5 +288,4 @@ const struct family family_silero = {
     .thresholds = &usual,
     .match = silero_match,
     .describe = silero_describe,
-    .random_file = silero_random_file,
 };

@@ -5,20 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
-#include "model/funasr.h"
+#include "model/vad.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
 
 enum { PIECE_ROWS = 512 /* rows per replay: 5 s */ };
 
-static const char architecture[] = "fsmn-vad";
+const char vad_architecture[] = "fsmn-vad";
 
 static int vad_match(const struct weights *w)
 {
-    return funasr_match(w, "FsmnVADStreaming", architecture);
+    return funasr_match(w, "FsmnVADStreaming", vad_architecture);
 }
 
-struct vad_shape { int32_t in, affine, linear, proj, layers, taps, out_affine, out, n_mels, lfr_m, lfr_n; };
 #define AT(field) offsetof(struct vad_shape, field)
 
 static const struct funasr_setting setting[] = {
@@ -35,13 +34,14 @@ static const struct funasr_setting setting[] = {
     { "frontend_conf.lfr_n", "vad.lfr_n", 1, 1, FUNASR_CONFIG, AT(lfr_n) },
 };
 #undef AT
-enum { N_SETTINGS = sizeof setting / sizeof *setting, EITHER = FUNASR_CONFIG | FUNASR_GGUF };
+enum { EITHER = FUNASR_CONFIG | FUNASR_GGUF };
 static const struct vad_shape usual = { .n_mels = 80, .lfr_m = 5, .lfr_n = 1 };
+const struct funasr_settings vad_settings = { setting, sizeof setting / sizeof *setting, &usual };
 
-static int read_shape(struct vad_shape *s, struct weights *w, steno_error *e)
+int vad_read_shape(struct vad_shape *s, struct weights *w, steno_error *e)
 {
     *s = usual;
-    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    int rc = funasr_read_settings(s, &vad_settings, w, e);
     if (!rc && s->in != s->n_mels * s->lfr_m)
         rc = err_set(e, STENO_EFORMAT, "%s: input_dim is %d, but %d frames of %d mels make %d", w->name, (int)s->in, (int)s->lfr_m,
                      (int)s->n_mels, (int)(s->n_mels * s->lfr_m));
@@ -102,28 +102,28 @@ static const struct funasr_setting rule[] = {
     { "model_conf.do_extend", "vad.do_extend", 0, 1, EITHER, AT(extend) },
 };
 #undef AT
-enum { N_RULES = sizeof rule / sizeof *rule };
+const struct funasr_settings vad_rule_settings = { rule, sizeof rule / sizeof *rule, NULL };
 
-/* Keys of a decimal fraction, in a folder and in a GGUF file. */
-static const char *const threshold[] = { "model_conf.speech_noise_thres", "vad.speech_noise_thres" };
+const char vad_threshold_key[] = "vad.speech_noise_thres";
 
-static int read_rules(struct vad_params *p, struct weights *w, steno_error *e)
+int vad_read_rules(struct vad_params *p, struct weights *w, steno_error *e)
 {
     vad_params_init(p);
-    const int rc = funasr_read_settings(p, rule, N_RULES, w, e);
-    return rc ? rc : meta_num(&w->meta, w->name, threshold[funasr_is_gguf(w)], -1, 1, 1, &p->fixed_threshold, e);
+    const char *key = funasr_is_gguf(w) ? vad_threshold_key : "model_conf.speech_noise_thres"; /* of a decimal fraction */
+    const int rc = funasr_read_settings(p, &vad_rule_settings, w, e);
+    return rc ? rc : meta_num(&w->meta, w->name, key, -1, 1, 1, &p->fixed_threshold, e);
 }
 
 static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct vad_shape s;
-    int rc = read_shape(&s, w, e);
+    int rc = vad_read_shape(&s, w, e);
     if (rc) return rc;
     struct vad_model *part = m->part = arena_alloc(&m->arena, sizeof *part);
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
     if (!part || !bank) return err_nomem(e, sizeof *part + sizeof *bank, "filter banks");
     *part = (struct vad_model){ .frame = FBANK_HOP };
-    rc = read_rules(&part->votes, w, e);
+    rc = vad_read_rules(&part->votes, w, e);
     if (rc) return rc;
     part->votes.late_frames = s.lfr_m / 2;
     m->name = "16k";
@@ -143,27 +143,6 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : fbank_bank_init(bank, &m->arena, &front, &m->kern, e);
 }
 
-/* Its rows have 400, 140 and 250 values: another type would save little, and the runtime reads f32. */
-static int vad_to_gguf(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
-{
-    struct vad_shape s;
-    struct vad_params p, usual_rules;
-    struct gguf_writer g;
-    int rc = read_shape(&s, w, e);
-    if (!rc) rc = read_rules(&p, w, e);
-    if (!rc && o->mix->base != DT_F32)
-        rc = err_set(e, STENO_EARG, "%s: a model for voice activity is stored in f32, not %s", w->name, o->mix->name);
-    if (rc) return rc;
-    vad_params_init(&usual_rules);
-    gguf_begin(&g, architecture, to, e);
-    funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
-    funasr_put_settings(&g, &p, &usual_rules, rule, N_RULES);
-    if (p.fixed_threshold != usual_rules.fixed_threshold) gguf_put_f32(&g, threshold[1], (float)p.fixed_threshold);
-    rc = funasr_write_weights(&g, w, s.in, o);
-    gguf_end(&g);
-    return rc;
-}
-
 const struct family family_fsmn_vad = {
     .name = "fsmn-vad",
     .front_end = FRONT_FBANK_STREAM,
@@ -171,6 +150,5 @@ const struct family family_fsmn_vad = {
     .narrow = 0,
     .match = vad_match,
     .describe = vad_describe,
-    .to_gguf = vad_to_gguf,
     .spare = funasr_spare,
 };

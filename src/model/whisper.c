@@ -4,11 +4,10 @@
  * with cross-attention in addition; logits by the transposed token embedding. Every shape follows from ten numbers. */
 #include <stdio.h>
 #include <string.h>
-#include "model/family.h"
 #include "load/vocab_file.h"
 #include "model/align_heads.h"
+#include "model/family.h"
 #include "model/whisper.h"
-#include "model/whisper_forms.h"
 #include "model/whisper_shapes.h"
 #include "model/whisper_spelling.h"
 #include "model/whisper_tokens.h"
@@ -304,6 +303,5 @@ const struct family family_whisper = {
     .speech = &whisper_speech,
     .language = whisper_language,
     .ids_to_bytes = whisper_ids_to_bytes,
-    .forms = whisper_forms,
     .spare = spare,
 };

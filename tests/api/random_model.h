@@ -9,8 +9,8 @@
 #include <string.h>
 #include <steno/steno.h>
 #include "base/file.h"
-#include "model/family.h"
-#include "model/whisper_random.h"
+#include "convert/bin_random.h"
+#include "convert/export.h"
 #include "harness.h"
 #include "levels.h"
 
@@ -52,7 +52,7 @@ static inline struct bytes shape_bytes(const char *shape, enum dtype type, uint6
     struct file f;
     steno_error e;
     arena_init(&a);
-    if (family_random_file(&r, &f, &a, shape, type, seed, &e)) fail_msg("%s", e.text);
+    if (export_random_file(&r, &f, &a, shape, type, seed, &e)) fail_msg("%s", e.text);
     const struct bytes b = opened_bytes(&f);
     arena_free(&a);
     return b;

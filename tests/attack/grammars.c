@@ -15,7 +15,7 @@
 #include <steno/steno.h>
 #include "api/sentences.h"
 #include "base/file.h"
-#include "model/whisper_random.h"
+#include "convert/bin_random.h"
 
 enum { SHORT_ROUNDS = 400, GRAMMAR_MOST = 1200, PCM_MOST = 48000, LANES = 4, MODELS = 6,
        ALL_WORDS = 50257 /* of the vocabulary with languages */ };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "load/imatrix.h"
+#include "convert/imatrix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -10,7 +10,7 @@
 #include <steno/steno.h>
 #include "base/buf.h"
 #include "base/file.h"
-#include "model/whisper_random.h"
+#include "convert/bin_random.h"
 #include "unit/crc32.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -19,7 +19,7 @@ SAMPLES, SEED = 16000 * 4 + 333, 7
 
 
 def uniform(offset, n):
-    """SplitMix64 of the place of each weight in the file, as src/load/random_file.c has it."""
+    """SplitMix64 of the place of each weight in the file, as src/convert/random_file.c has it."""
     with np.errstate(over="ignore"):
         z = np.uint64(SEED) + (np.uint64(offset + 1) + np.arange(n, dtype=np.uint64) * np.uint64(256)) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

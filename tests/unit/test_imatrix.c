@@ -3,7 +3,7 @@
 #include <string.h>
 #include "../harness.h"
 #include "gguf_file.h"
-#include "load/imatrix.h"
+#include "convert/imatrix.h"
 
 static void put_f32(struct buf *b, float v)
 {

@@ -1,0 +1,78 @@
+/* steno: the table of exports. SPDX-License-Identifier: MIT */
+#include "convert/export.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "convert/bin_random.h"
+#include "convert/families.h"
+#include "model/whisper_shapes.h"
+
+enum { NAMES_SZ = 200 };
+
+/* In the order of the registry, which is that of messages. */
+static const struct family_export exports[] = {
+    { &family_whisper, .forms = whisper_forms },
+    { &family_sensevoice, .to_gguf = sensevoice_to_gguf, .random_file = sensevoice_random_file },
+    { &family_paraformer, .to_gguf = paraformer_to_gguf, .random_file = paraformer_random_file },
+    { &family_paraformer_online, .to_gguf = paraformer_to_gguf },
+    { &family_fsmn_vad, .to_gguf = vad_to_gguf },
+    { &family_silero, .random_file = silero_random_file },
+    { &family_ct_transformer, .to_gguf = ct_to_gguf },
+    { &family_nano, .to_gguf = nano_to_gguf, .random_file = nano_random_file },
+    { &family_llama, .to_gguf = llama_to_gguf, .has_mixes = 1 },
+    { &family_qwen3, .to_gguf = qwen3_to_gguf, .has_mixes = 1 },
+    { &family_gemma, .to_gguf = gemma_to_gguf, .has_mixes = 1 },
+    { &family_gemma3, .to_gguf = gemma3_to_gguf, .has_mixes = 1 },
+    { &family_bert, .to_gguf = bert_to_gguf, .has_mixes = 1 },
+};
+enum { N_EXPORTS = sizeof exports / sizeof *exports };
+
+struct family_export export_of(const struct family *f)
+{
+    for (int i = 0; i < N_EXPORTS; i++)
+        if (exports[i].family == f) return exports[i];
+    return (struct family_export){ .family = f };
+}
+
+static int is_written(const struct family_export *x) { return x->to_gguf != NULL; }
+static int has_random_file(const struct family_export *x) { return x->random_file != NULL; }
+
+/* Lists names: "sensevoice, paraformer". */
+static void names(char out[NAMES_SZ], int (*is_wanted)(const struct family_export *x))
+{
+    size_t at = 0;
+    out[0] = 0;
+    for (int i = 0; i < N_EXPORTS; i++)
+        if (is_wanted(&exports[i])) at += (size_t)snprintf(out + at, NAMES_SZ - at, "%s%s", at ? ", " : "", exports[i].family->name);
+}
+
+int export_refuse_form(const struct family *f, const char *form, const char *name, steno_error *e)
+{
+    const struct family_export x = export_of(f);
+    char written[NAMES_SZ], own[NAMES_SZ] = "";
+    for (const struct model_form *it = x.forms; it && it->name; it++) {
+        const size_t at = strlen(own);
+        snprintf(own + at, NAMES_SZ - at, "%s%s", at ? ", " : "", it->name);
+    }
+    if (strcmp(form, "gguf") != 0)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as %.20s, but as %s%s%s", name, f->name, form, own,
+                       *own && x.to_gguf ? ", " : "", x.to_gguf ? "gguf" : "");
+    names(written, is_written);
+    return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as GGUF; those of %s are%s%s", name, f->name, written,
+                   *own ? "; it becomes " : "", own);
+}
+
+int export_random_file(struct random_file *r, struct file *f, struct arena *a, const char *shape, enum dtype type, uint64_t seed,
+                       steno_error *e)
+{
+    struct whisper_dims d;
+    for (int i = 0; i < N_EXPORTS; i++)
+        if (exports[i].random_file && !strcmp(exports[i].family->name, shape)) return exports[i].random_file(r, f, a, type, seed, e);
+    const struct lm_shape *lm = lm_shape_find(shape);
+    if (lm) return lm_random_file(r, f, a, lm, type, seed, e);
+    if (!whisper_shape(shape, &d, e)) return whisper_random_file(r, f, a, &d, type, seed, e);
+    char others[NAMES_SZ], known[sizeof e->text];
+    names(others, has_random_file);
+    snprintf(known, sizeof known, "%s", e->text);
+    return err_set(e, STENO_EARG, "%s, %s, %s", known, others, lm_shape_names);
+}

@@ -1,0 +1,23 @@
+/* steno: writers of the families. SPDX-License-Identifier: MIT */
+#ifndef STENO_CONVERT_FAMILIES_H
+#define STENO_CONVERT_FAMILIES_H
+#include "convert/export.h"
+
+extern const struct model_form whisper_forms[]; /* the last one has no name */
+
+model_writer sensevoice_to_gguf, paraformer_to_gguf, vad_to_gguf, ct_to_gguf, nano_to_gguf; /* funasr_families.c */
+model_writer llama_to_gguf, qwen3_to_gguf, gemma_to_gguf, gemma3_to_gguf, bert_to_gguf;     /* lm_families.c */
+
+/* ---- random models of the usual sizes */
+int sensevoice_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
+int paraformer_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
+int nano_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
+int silero_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
+
+struct lm_shape;
+const struct lm_shape *lm_shape_find(const char *name); /* "qwen3-0.6b"; NULL: unknown shape */
+extern const char lm_shape_names[];                     /* list of all names, for messages */
+/* Makes a GGUF file without a tokenizer. Memory comes from the arena, which must outlive *f, as must *r. */
+int lm_random_file(struct random_file *r, struct file *f, struct arena *a, const struct lm_shape *s, enum dtype type, uint64_t seed,
+                   steno_error *e);
+#endif

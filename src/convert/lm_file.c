@@ -1,0 +1,208 @@
+/* steno: language models as GGUF files. SPDX-License-Identifier: MIT */
+#include "convert/lm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "load/gguf.h"
+#include "convert/imatrix.h"
+#include "convert/type_mix.h"
+
+enum { NAME_SZ = 320, KEY_SZ = 96 };
+
+/* A tensor to write. */
+struct lm_item {
+    const struct tensor *t;
+    const char *name;
+    int32_t layer; /* -1: not of a layer */
+    struct tensor_change change;
+    enum dtype wanted;
+};
+
+struct list {
+    struct gguf_writer *g;
+    struct weights *w;
+    const struct lm_file *f;
+    const struct convert_order *o;
+    struct lm_item *item; /* [n] from the arena of w */
+    uint32_t n;
+};
+
+/* ---- selection ------------------------------------------------------------------------------------------------------------------- */
+
+static int ends(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n >= m && !strcmp(name + n - m, end);
+}
+
+static int add(struct list *l, const struct tensor *t, const char *name)
+{
+    int layer;
+    if (strlen(name) > GGUF_NAME_MAX)
+        return err_set(l->g->e, STENO_EUNSUPPORTED, "%s: the name of tensor %.80s has more than the %d letters that fit into a GGUF file",
+                       l->w->name, name, GGUF_NAME_MAX);
+    struct lm_item *it = &l->item[l->n++];
+    *it = (struct lm_item){ .t = t, .name = name, .layer = sscanf(name, "blk.%4d.", &layer) == 1 ? layer : -1 };
+    if (l->f->turn && (strstr(name, ".attn_q.") || strstr(name, ".attn_k."))) it->change.turn = l->f->turn;
+    if (l->f->norms_less_one && ends(name, "norm.weight")) it->change.add = 1;
+    return STENO_OK;
+}
+
+static int by_layer(const void *a, const void *b)
+{
+    const struct lm_item *x = a, *y = b;
+    return x->layer != y->layer ? (x->layer > y->layer) - (x->layer < y->layer) : strcmp(x->name, y->name);
+}
+
+static int collect(struct list *l)
+{
+    char name[NAME_SZ];
+    l->item = arena_array(&l->w->arena, (size_t)l->w->n_tensors + 1, sizeof *l->item);
+    if (!l->item) return err_nomem(l->g->e, l->w->n_tensors * sizeof *l->item, "the list of tensors");
+    int rc = l->f->more ? add(l, l->f->more, l->f->more->name) : STENO_OK;
+    for (uint32_t i = 0; i < l->w->n_tensors && !rc; i++) {
+        const struct tensor *t = &l->w->tensor[i];
+        const char *is = t->name;
+        if (l->f->left_out && !strcmp(is, l->f->left_out)) continue;
+        if (l->f->name && !l->f->name(t->name, name, sizeof name)) continue;
+        if (l->f->name) is = arena_strdup(&l->w->arena, name, strlen(name));
+        rc = is ? add(l, t, is) : err_nomem(l->g->e, sizeof name, "the names of tensors");
+    }
+    if (!rc) qsort(l->item, l->n, sizeof *l->item, by_layer);
+    return rc;
+}
+
+/* ---- types ----------------------------------------------------------------------------------------------------------------------- */
+
+static int is_head(const struct list *l, const struct lm_item *it)
+{
+    if (!strcmp(it->name, "output.weight")) return 1;
+    if (strcmp(it->name, "token_embd.weight") != 0) return 0;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (!strcmp(l->item[i].name, "output.weight")) return 0;
+    return 1;
+}
+
+static int check_again(const struct list *l, const struct lm_item *it)
+{
+    if (l->o->rounds_again || it->change.type == it->t->type || dtype_block(it->change.type) == 1 || dtype_block(it->t->type) == 1)
+        return STENO_OK;
+    return err_set(l->g->e, STENO_EARG,
+                   "%s: tensor %s is %s already, and would be rounded again, to %s: make the file from the model in f32, f16 or bf16",
+                   l->w->name, it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type));
+}
+
+/* Finds the importance of a tensor that is rounded. The token embedding is only looked up, so no importance file has it. */
+static int take_importance(const struct list *l, struct lm_item *it)
+{
+    uint64_t n = 0;
+    const float *v = imatrix_find(l->o->importance, it->name, &n);
+    const uint64_t k = it->t->dim[1] * it->t->dim[2] * it->t->dim[3];
+    if (!v || dtype_block(it->change.type) == 1) return STENO_OK;
+    if (n == k) it->change.importance = v;
+    else if (strcmp(it->name, "token_embd.weight") != 0)
+        return err_set(l->g->e, STENO_EARG, "%s: imatrix has %llu numbers for %s, whose rows have %llu: it was measured on another model",
+                       l->w->name, (unsigned long long)n, it->name, (unsigned long long)k);
+    return STENO_OK;
+}
+
+static int choose(const struct list *l, struct lm_item *it)
+{
+    const struct mix_tensor t = { .name = it->name, .rows = it->t->dim[0], .k = it->t->dim[it->t->n_dims - 1], .layer = it->layer,
+                                  .layers = l->f->layers, .is_head = is_head(l, it), .has_importance = l->o->importance != NULL,
+                                  .shares_values = l->f->shares_values, .heads_share = l->f->heads_share, .is_pure = l->o->is_pure };
+    if (it->t->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->wanted = l->f->name ? DT_F32 : it->t->type;
+    else it->change.type = mix_type(l->o->mix, &t, &it->wanted);
+    if (!l->o->rounds_again && dtype_block(it->t->type) > 1 && it->t->type == (enum dtype)l->o->mix->base)
+        it->change.type = it->wanted = it->t->type; /* more bits would not restore what rounding lost */
+    const int rc = check_again(l, it);
+    return rc || !l->o->importance ? rc : take_importance(l, it);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t size_of(const struct tensor *t, enum dtype type)
+{
+    return t->dim[0] * dtype_row_sz(type, (size_t)(t->dim[1] * t->dim[2] * t->dim[3]));
+}
+
+static int write_item(const struct list *l, uint32_t i)
+{
+    const struct lm_item *it = &l->item[i];
+    const struct tensor_note note = { it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type),
+                                      it->wanted != it->change.type ? dtype_name(it->wanted) : NULL, i, l->n, it->t->size,
+                                      size_of(it->t, it->change.type) };
+    const int rc = bytes_tell_tensor(&l->g->out, &note);
+    return rc ? rc : gguf_write_tensor(l->g, it->t, &it->change);
+}
+
+/* Writes the source of the importance weights under llama.cpp's keys. */
+static void put_importance(struct gguf_writer *g, const struct imatrix *m)
+{
+    if (!m) return;
+    gguf_put_text(g, "quantize.imatrix.file", m->name);
+    if (m->dataset) gguf_put_text(g, "quantize.imatrix.dataset", m->dataset);
+    gguf_put_u32(g, "quantize.imatrix.entries_count", m->n);
+    if (m->chunks) gguf_put_u32(g, "quantize.imatrix.chunks_count", m->chunks);
+}
+
+int lm_file_write(struct gguf_writer *g, struct weights *w, const struct lm_file *f, const struct convert_order *o)
+{
+    struct list l = { .g = g, .w = w, .f = f, .o = o };
+    int rc = weights_settle(w, g->e);
+    if (!rc) rc = collect(&l);
+    for (uint32_t i = 0; i < l.n && !rc; i++) rc = choose(&l, &l.item[i]);
+    if (rc) return rc;
+    gguf_put_u32(g, "general.quantization_version", 2);
+    gguf_put_u32(g, "general.file_type", o->mix->file);
+    put_importance(g, o->importance);
+    for (uint32_t i = 0; i < l.n; i++) gguf_put_tensor(g, l.item[i].name, l.item[i].change.type, l.item[i].t->dim, l.item[i].t->n_dims);
+    rc = gguf_write_header(g);
+    for (uint32_t i = 0; i < l.n && !rc; i++) rc = write_item(&l, i);
+    return rc;
+}
+
+void lm_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct model_sink *to, steno_error *e)
+{
+    size_t n = strlen(path), at;
+    char name[128];
+    while (n && (path[n - 1] == '/' || path[n - 1] == '\\')) n--;
+    for (at = n; at && path[at - 1] != '/' && path[at - 1] != '\\';) at--;
+    snprintf(name, sizeof name, "%.*s", (int)(n - at < 127 ? n - at : 127), path + at);
+    gguf_begin(g, architecture, to, e);
+    gguf_put_text(g, "general.type", "model");
+    gguf_put_text(g, "general.name", name);
+}
+
+/* ---- from a GGUF file ---------------------------------------------------------------------------------------------------------------- */
+
+static int32_t number(const struct weights *w, const char *architecture, const char *what)
+{
+    char key[KEY_SZ];
+    snprintf(key, sizeof key, "%.60s.%s", architecture, what);
+    const struct meta_entry *it = meta_find(&w->meta, key);
+    const struct meta_list *l = meta_find_list(&w->meta, key); /* one per layer; they are equal in a model that can be opened */
+    double first;
+    if (!it && l && l->n && !meta_list_numbers(l, 0, 1, &first, NULL) && first > 0 && first <= INT32_MAX) return (int32_t)first;
+    return it && it->kind == META_INT && it->i > 0 && it->i <= INT32_MAX ? (int32_t)it->i : 0;
+}
+
+int lm_file_again(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
+{
+    enum { OF_IMPORTANCE = 4 };
+    static const char *const own[] = { "quantize.imatrix.file", "quantize.imatrix.dataset", "quantize.imatrix.entries_count",
+                                       "quantize.imatrix.chunks_count", "general.file_type", "general.quantization_version",
+                                       "general.alignment", "split.no", "split.count", "split.tensors.count", NULL };
+    const char *architecture = meta_text(&w->meta, "general.architecture", "");
+    const int32_t heads = number(w, architecture, "attention.head_count"), kv = number(w, architecture, "attention.head_count_kv");
+    const struct lm_file f = { .layers = number(w, architecture, "block_count"),
+                               .shares_values = number(w, architecture, "block_count") == 80 && kv && kv != heads,
+                               .heads_share = kv && heads / kv >= 4 };
+    struct gguf_writer g;
+    gguf_begin(&g, NULL, to, e);
+    int rc = gguf_copy_keys(&g, &w->source.file, own + (o->importance ? 0 : OF_IMPORTANCE));
+    if (!rc) rc = lm_file_write(&g, w, &f, o);
+    gguf_end(&g);
+    return rc;
+}
