@@ -153,6 +153,13 @@ void findings_prompt(struct notes *n, int count, int32_t most)
                   (int)most);
 }
 
+void findings_heads(struct notes *n, const steno_model_info *info)
+{
+    if (info->alignment_unsure)
+        notes_add(n, NOTE_HEADS_UNSURE, "the model is large-v1 or large-v2, and its path names neither: word times use all heads of the "
+                  "upper half of the layers; --alignment-heads large-v1 or large-v2 selects the official ones");
+}
+
 void findings_text(struct notes *n, const steno_model *m, const steno_session *s, const steno_transcribe_params *p)
 {
     steno_model_info info = { .size = sizeof info };
@@ -160,6 +167,7 @@ void findings_text(struct notes *n, const steno_model *m, const steno_session *s
     int repeated = 0, silent = 0;
     steno_model_info_get(m, &info);
     look_at_prompt(n, m, &info, p);
+    if (p->word_timestamps) findings_heads(n, &info);
     if (id >= 0 && n_segments > 0) findings_language(n, steno_language(s), steno_language_prob(s, id));
     if (!strcmp(info.family, "whisper") && !p->language_per_segment) look_at_languages(n, m, s);
     for (int i = 0; i < n_segments; i++) {

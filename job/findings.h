@@ -24,6 +24,9 @@ void findings_text(struct notes *n, const steno_model *m, const steno_session *s
 void findings_segments(struct notes *n, int n_segments, int repeated, int silent);
 void findings_prompt(struct notes *n, int count, int32_t most);                    /* tokens of the prompt, and tokens that fit */
 
+/* Word times from a model that may be large-v1 or large-v2. */
+void findings_heads(struct notes *n, const steno_model_info *info);
+
 /* Length of the audio that seems to be in another language than the text. */
 void findings_other_language(struct notes *n, const char *language, const char *other, int64_t ms);
 /* The probability of the detected language was less than a half. */

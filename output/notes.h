@@ -10,7 +10,7 @@
 #define NOTE_KINDS(X) \
     X(CUT_SHORT, "cut-short") X(DAMAGED, "damaged") X(SOUND_LATE, "sound-late") X(SOUND_EARLY, "sound-early") X(GAPS, "gaps") \
     X(OVERLAP, "overlap") X(CLOCK_JUMP, "clock-jump") X(CHANNELS_CANCEL, "channels-cancel") X(CLIPPED, "clipped") \
-    X(NO_SPEECH, "no-speech") X(PROMPT_CUT, "prompt-cut") X(LANGUAGE_UNSURE, "language-unsure") \
+    X(NO_SPEECH, "no-speech") X(PROMPT_CUT, "prompt-cut") X(HEADS_UNSURE, "heads-unsure") X(LANGUAGE_UNSURE, "language-unsure") \
     X(LANGUAGE_OTHER, "language-other") X(DOUBTFUL, "doubtful") \
     X(NO_TEXT, "no-text") X(NO_MARKS, "no-marks") X(MARKED_BEFORE, "marked-before") X(CONTEXT_FULL, "context-full") X(LIMIT, "limit") \
     X(NO_ANSWER, "no-answer") X(INPUT_CUT, "input-cut") X(EMPTY_LINE, "empty-line") X(NO_RESULT, "no-result")

@@ -350,6 +350,8 @@ typedef struct steno_model_info {
                                one run */
     char chat[16];          /* chat template: "chatml", "llama2", "llama3", "gemma", "mistral"; "unknown": a template of another form; "":
                                none */
+    int32_t alignment_unsure; /* 1: the model may be large-v1 or large-v2, which have the same dimensions, so alignment_heads are all heads
+                                 of the upper half of the layers. steno_model_params.alignment_heads names the right ones */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

@@ -70,8 +70,10 @@ static void put_config(struct buf *out, const struct whisper_folder *f)
     buf_fmt(out, " \"torch_dtype\": \"%s\"\n}\n", f->weights);
 }
 
+/* Heads that are only a guess are not written, so that readers do not take them for the model's own. */
 static void put_heads(struct buf *out, const struct align_heads *h)
 {
+    if (h->unsure) return;
     buf_str(out, " \"alignment_heads\": [");
     for (uint32_t i = 0; i < h->n; i++) buf_fmt(out, "%s[%d, %d]", i ? ", " : "", h->head[i].layer, h->head[i].head);
     buf_str(out, "],\n");

@@ -334,6 +334,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.jieba = m->jieba;
     i.itn = m->family->audio_lm ? 2 : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
     i.alignment_heads = m->align_heads;
+    i.alignment_unsure = m->align_unsure;
     for (int k = 0; k < m->n_states; k++) {
         const struct state_desc *kv = &m->state[k];
         if (kv->kind != STATE_APPEND) continue;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "model/whisper_shapes.h"
 
 /* Published by OpenAI for each model (openai-whisper 20250625, whisper/__init__.py). */
 static const struct { const char *name, *heads; } official[] = {
@@ -174,7 +175,8 @@ static int choose_wanted(struct choice *c, const char *wanted, steno_error *e)
     return err_set(e, STENO_EARG, "alignment_heads is '%.60s', %u heads, want at most %d", wanted, c->n, HEADS_MAX);
 }
 
-static void choose_usual(struct choice *c, const char *shape, const struct meta *settings)
+/* @return 0: no list fits, and the upper half was selected */
+static int choose_usual(struct choice *c, const char *shape, const struct meta *settings)
 {
     struct head bad;
     const char *list = official_list(shape);
@@ -182,6 +184,7 @@ static void choose_usual(struct choice *c, const char *shape, const struct meta 
     if (!fits) fits = list && choose_listed(c, list, &bad) == FITS;
     if (!fits) choose_half(c);
     drop_lowest(c);
+    return fits;
 }
 
 static int write_list(struct align_heads *out, struct arena *a, const struct choice *c, steno_error *e)
@@ -210,7 +213,7 @@ int align_heads_find(struct align_heads *out, struct arena *a, const struct whis
     if (!c.set) return err_nomem(e, (size_t)c.layers * c.heads, "alignment heads");
     int rc = STENO_OK;
     if (wanted) rc = choose_wanted(&c, wanted, e);
-    else choose_usual(&c, shape, settings);
+    else out->unsure = !choose_usual(&c, shape, settings) && whisper_shape_is_shared(d);
     if (!rc) rc = write_list(out, a, &c, e);
     free(c.set);
     return rc;

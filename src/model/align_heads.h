@@ -12,6 +12,7 @@ struct align_heads {
     struct head *head; /* [n] in ascending order, without duplicates; at least one */
     uint32_t n;
     const char *text;  /* "3,1 4,2" */
+    int unsure;        /* 1: published lists fit the dimensions, but which one applies is not known, so the upper half was selected */
 };
 
 /** Selects heads for a model of dimensions d.

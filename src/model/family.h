@@ -88,6 +88,7 @@ struct steno_model {
     int index_only;                /* weights were not read: the model can be described, but not used */
 
     const char *align_heads;       /* "3,1 4,2": heads used for word times; may be NULL */
+    int align_unsure;              /* struct align_heads */
 
     int32_t n_vocab, text_ctx, audio_ctx;
     int32_t text_ctx_most;         /* of a language model: trained context; 0: text_ctx */

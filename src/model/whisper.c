@@ -226,6 +226,7 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, whisper_official_name(d, w->name), m->opening->align_heads, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
+    m->align_unsure = heads.unsure;
     p.name = "align";
     p.variant = "align.";
     p.max_rows = (uint32_t)d->n_text_ctx;

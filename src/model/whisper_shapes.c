@@ -49,6 +49,11 @@ const char *whisper_shape_name(const struct whisper_dims *d)
     return "custom";
 }
 
+int whisper_shape_is_shared(const struct whisper_dims *d)
+{
+    return !strcmp(whisper_shape_name(d), "large-v2");
+}
+
 /* The version after "large" at p: 1 or 2; 0: another one, or none. */
 static int version_at(const char *p)
 {
@@ -65,7 +70,7 @@ const char *whisper_official_name(const struct whisper_dims *d, const char *path
 {
     const char *name = whisper_shape_name(d);
     int version = 0;
-    if (strcmp(name, "large-v2") != 0) return name;
+    if (!whisper_shape_is_shared(d)) return name;
     for (const char *p = path; p && *p; p++) {
         const int v = version_at(p);
         if (v) version = v;

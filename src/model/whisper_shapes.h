@@ -8,6 +8,8 @@
 /* Dimensions of a named shape. STENO_EARG: the message lists the names. */
 int whisper_shape(const char *name, struct whisper_dims *d, steno_error *e);
 const char *whisper_shape_name(const struct whisper_dims *d); /* "custom": not a published shape */
+/* 1: several published models have these dimensions: large-v1 and large-v2. */
+int whisper_shape_is_shared(const struct whisper_dims *d);
 /* Name of the published model whose list of alignment heads fits. large-v1 and large-v2 have the same shape, so the path decides between
  * them ("large-v2.pt", "ggml-large_v1.bin"; the last name in it counts). "custom": not known */
 const char *whisper_official_name(const struct whisper_dims *d, const char *path);

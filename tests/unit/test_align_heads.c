@@ -118,6 +118,37 @@ static void test_large_v1_and_v2_are_told_apart_by_the_path(void **state)
     arena_free(&s.mem);
 }
 
+/* Heads of a model of these dimensions, as for a file at `path`. @return 1: unsure */
+static int unsure(const char *shape, const char *path, const char *wanted, const char *json)
+{
+    struct scene s;
+    struct whisper_dims d;
+    scene_open(&s);
+    if (json) settings_read(&s, json);
+    assert_int_equal(whisper_shape(shape, &d, &s.e), 0);
+    s.rc = align_heads_find(&s.got, &s.mem, &d, whisper_official_name(&d, path), wanted, &s.settings, &s.e);
+    assert_int_equal(s.rc, 0);
+    const int is = s.got.unsure;
+    arena_free(&s.mem);
+    return is;
+}
+
+static void test_a_guess_between_large_v1_and_v2_is_marked(void **state)
+{
+    (void)state;
+    assert_int_equal(unsure("large-v2", "model.bin", NULL, NULL), 1);
+    assert_int_equal(unsure("large-v2", NULL, NULL, NULL), 1);
+    assert_int_equal(unsure("large-v2", "large.pt", NULL, "{\"alignment_heads\": [[40, 0]]}"), 1);
+    assert_int_equal(unsure("large-v2", "large-v2.bin", NULL, NULL), 0);
+    assert_int_equal(unsure("large-v2", "large-v1/model.bin", NULL, NULL), 0);
+    assert_int_equal(unsure("large-v2", "model.bin", "half", NULL), 0);
+    assert_int_equal(unsure("large-v2", "model.bin", "large-v1", NULL), 0);
+    assert_int_equal(unsure("large-v2", "model.bin", NULL, "{\"alignment_heads\": [[10, 12]]}"), 0);
+    assert_int_equal(unsure("large-v3", "model.bin", NULL, NULL), 0);
+    assert_int_equal(unsure("base", "model.bin", NULL, NULL), 0);
+    assert_int_equal(unsure("distil-large-v2", "model.bin", NULL, NULL), 0);
+}
+
 static void test_lists_and_top_layers_can_be_asked_for(void **state)
 {
     (void)state;
@@ -231,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_official_models_have_their_own_heads),
         cmocka_unit_test(test_other_models_use_the_upper_half_of_their_layers),
         cmocka_unit_test(test_large_v1_and_v2_are_told_apart_by_the_path),
+        cmocka_unit_test(test_a_guess_between_large_v1_and_v2_is_marked),
         cmocka_unit_test(test_lists_and_top_layers_can_be_asked_for),
         cmocka_unit_test(test_what_cannot_be_had_is_refused_with_what_can),
         cmocka_unit_test(test_a_models_own_list_goes_before_the_official_one),

@@ -25,6 +25,7 @@ static void gaps(struct notes *n, int on) { state(n, (steno_media_state){ .gaps 
 static void overlap(struct notes *n, int on) { state(n, (steno_media_state){ .dropped_ms = 400 * on }); }
 static void jumps(struct notes *n, int on) { state(n, (steno_media_state){ .jumps = on }); }
 static void prompt(struct notes *n, int on) { findings_prompt(n, 223 + on, 223); }
+static void heads(struct notes *n, int on) { findings_heads(n, &(steno_model_info){ .alignment_unsure = on }); }
 static void language(struct notes *n, int on) { findings_language(n, "de", on ? 0.37 : 0.5); }
 static void other_language(struct notes *n, int on)
 {
@@ -101,6 +102,8 @@ static const struct {
     { NOTE_CHANNELS_CANCEL, cancel, "its channels cancel each other: the mix is silent, so channel 0 is read (see --channels)" },
     { NOTE_CLIPPED, clipped, "1.0 % of the samples are at full scale: louder sound is cut off there (clipped); record it lower" },
     { NOTE_NO_SPEECH, no_speech, "no speech was found (level -60.0 dBFS, peak -60.0 dBFS)" },
+    { NOTE_HEADS_UNSURE, heads, "the model is large-v1 or large-v2, and its path names neither: word times use all heads of the upper "
+      "half of the layers; --alignment-heads large-v1 or large-v2 selects the official ones" },
     { NOTE_PROMPT_CUT, prompt, "the prompt has 224 tokens; the last 223 are used, which is as many as the model takes" },
     { NOTE_LANGUAGE_UNSURE, language, "the language de is uncertain, with a probability of 0.37; --language sets it" },
     { NOTE_LANGUAGE_OTHER, other_language,

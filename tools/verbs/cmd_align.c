@@ -115,6 +115,13 @@ static void word_print(const steno_word *w, int json, int first)
     putchar('\n');
 }
 
+static void note_heads(struct notes *n, const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(m, &i);
+    findings_heads(n, &i);
+}
+
 /* Words without a time were not found in the sound. */
 static void note_words(struct notes *n, const steno_session *s)
 {
@@ -193,6 +200,7 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
             findings_level(&notes, &measured.level);
             if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level);
             note_words(&notes, e->session);
+            note_heads(&notes, e->model);
             if (!o->engine.quiet) sound_notes(file, &notes);
             code = out->on ? cues_write(out, l, e->session) : words_print(e->session, o->json, &notes);
         }
