@@ -157,7 +157,7 @@ void findings_heads(struct notes *n, const steno_model_info *info)
 {
     if (info->alignment_unsure)
         notes_add(n, NOTE_HEADS_UNSURE, "the model is large-v1 or large-v2, and its path names neither: word times use all heads of the "
-                  "upper half of the layers; --alignment-heads large-v1 or large-v2 selects the official ones");
+                                        "upper half of the layers; --alignment-heads large-v1 or large-v2 selects the official ones");
 }
 
 void findings_text(struct notes *n, const steno_model *m, const steno_session *s, const steno_transcribe_params *p)

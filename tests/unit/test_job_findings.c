@@ -103,7 +103,7 @@ static const struct {
     { NOTE_CLIPPED, clipped, "1.0 % of the samples are at full scale: louder sound is cut off there (clipped); record it lower" },
     { NOTE_NO_SPEECH, no_speech, "no speech was found (level -60.0 dBFS, peak -60.0 dBFS)" },
     { NOTE_HEADS_UNSURE, heads, "the model is large-v1 or large-v2, and its path names neither: word times use all heads of the upper "
-      "half of the layers; --alignment-heads large-v1 or large-v2 selects the official ones" },
+                                "half of the layers; --alignment-heads large-v1 or large-v2 selects the official ones" },
     { NOTE_PROMPT_CUT, prompt, "the prompt has 224 tokens; the last 223 are used, which is as many as the model takes" },
     { NOTE_LANGUAGE_UNSURE, language, "the language de is uncertain, with a probability of 0.37; --language sets it" },
     { NOTE_LANGUAGE_OTHER, other_language,
