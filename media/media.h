@@ -123,6 +123,13 @@ int64_t media_promised_size(const struct media_input *in, int64_t *begin);
 /* Whether one clock covers an Ogg file, or the sound `pid` of a transport stream. 0: no, or unknown. */
 int media_ogg_is_one(const struct media_input *in);
 int media_ts_is_one(const struct media_input *in, int pid);
+int media_ps_is_one(const struct media_input *in); /* an MPEG program stream */
+
+/* AVI: whether only lists and chunks without sound lie in bytes [from, to); whether a chunk of `size` bytes is at `at`; whether the first
+ * chunk of the file is there. */
+int media_avi_has_no_sound(const struct media_input *in, int64_t from, int64_t to);
+int media_avi_is_chunk(const struct media_input *in, int64_t at, int64_t size);
+int media_avi_is_first(const struct media_input *in, int64_t at);
 
 int media_size_is_open(uint32_t size); /* whether a chunk's size is one that writers use for an unknown size */
 #endif

@@ -19,6 +19,7 @@
 #include <string.h>
 
 enum { PHASES_MOST = 1 << 10 /* of swr with exact ratios */, FILTER_S = 1, DECODER_S = 1, STAMPS_S = 2, SECONDS_MOST = 1 << 30,
+       AVI_STREAMS_MOST = 64, AVI_EACH = 64, /* of this number of chunks, one is looked at */
        OGG_S = 5 /* FFmpeg estimates the times of the first page after a seek */ };
 
 /* Tolerance of a stamp from the middle of a second's stamps, and of that from another second's: in ticks, and additional samples. */
@@ -48,7 +49,7 @@ static enum way way_of(const struct ffmpeg *f)
         { "mov", AV_CODEC_ID_NONE, WAY_STAMPS }, { "matroska", AV_CODEC_ID_NONE, WAY_STAMPS }, /* NONE: any codec */
         { "ogg", AV_CODEC_ID_NONE, WAY_STAMPS }, { "mpegts", AV_CODEC_ID_NONE, WAY_STAMPS },
         { "asf", AV_CODEC_ID_NONE, WAY_STAMPS }, { "flv", AV_CODEC_ID_NONE, WAY_STAMPS }, { "nut", AV_CODEC_ID_NONE, WAY_STAMPS },
-        { "caf", AV_CODEC_ID_NONE, WAY_STAMPS },
+        { "caf", AV_CODEC_ID_NONE, WAY_STAMPS }, { "avi", AV_CODEC_ID_NONE, WAY_STAMPS }, { "mpeg", AV_CODEC_ID_NONE, WAY_STAMPS },
     };
     const enum AVCodecID id = f->codec->codec_id;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -136,7 +137,8 @@ static int64_t stamps_place(const struct ffmpeg *f)
     double from, to;
     if (!stamps_mean(&from, start, f) || !stamps_mean(&to, here, f)) return -1;
     const int64_t step = divisor(divisor(start->step, here->step), here->first);
-    const double off = SECOND_OFF * tick_of(f) + SAMPLES_OFF, at = to - from;
+    const int counts_frames = is_named(f->format->iformat, "avi") && tick_of(f) >= (double)step; /* its times are not rounded */
+    const double off = (counts_frames ? 0 : SECOND_OFF * tick_of(f)) + SAMPLES_OFF, at = to - from;
     if ((double)step < 4 * off || at < (double)start->first) return -1;
     const int64_t n = start->first + llround((at - (double)start->first) / (double)step) * step;
     return fabs(at - (double)n) <= off ? n : -1;
@@ -201,6 +203,36 @@ static int is_movie_even(const struct ffmpeg *f, AVStream *stream, int64_t from)
     return 1;
 }
 
+/* The next chunk of an AVI file in the indexes of all streams, in file order; at: the number of entries of each that are passed. */
+static const AVIndexEntry *next_chunk(const struct ffmpeg *f, int at[AVI_STREAMS_MOST])
+{
+    const AVIndexEntry *first = NULL;
+    unsigned of = 0;
+    for (unsigned i = 0; i < f->format->nb_streams; i++) {
+        AVStream *s = f->format->streams[i];
+        const AVIndexEntry *e = f->av.avformat_index_get_entry(s, at[i]);
+        if (e && (!first || e->pos < first->pos)) first = e, of = i;
+    }
+    if (first) at[of]++;
+    return first;
+}
+
+/* The indexes of an AVI file name all chunks from the first one on, and sizes agree with the chunks. AVI has no stamps: a time is the sum of
+ * what precedes it in the index. */
+static int is_avi_whole(const struct ffmpeg *f)
+{
+    enum { HEAD_SZ = 8 };
+    int at[AVI_STREAMS_MOST] = { 0 };
+    int64_t end = -1, n = 0;
+    if (f->format->nb_streams > AVI_STREAMS_MOST) return 0;
+    for (const AVIndexEntry *e; (e = next_chunk(f, at)) != NULL; n++) {
+        if (end < 0 ? !media_avi_is_first(f->in, e->pos) : e->pos < end || !media_avi_has_no_sound(f->in, end, e->pos)) return 0;
+        if (n % AVI_EACH == 0 && (media_input_stopped(f->in) || !media_avi_is_chunk(f->in, e->pos, e->size))) return 0;
+        end = e->pos + HEAD_SZ + e->size + (e->size & 1);
+    }
+    return end >= 0;
+}
+
 /* In Matroska the index refers to the video stream, if there is one. */
 static int seek_matroska(struct ffmpeg *f, int64_t from)
 {
@@ -226,6 +258,8 @@ static int seek(struct ffmpeg *f, int64_t from)
     if (is_named(format, "mov") && !is_movie_even(f, f->format->streams[f->stream], from)) return 0;
     if (is_named(format, "ogg") && !media_ogg_is_one(f->in)) return 0;
     if (is_named(format, "mpegts") && !media_ts_is_one(f->in, f->format->streams[f->stream]->id)) return 0;
+    if (is_named(format, "avi") && !is_avi_whole(f)) return 0;
+    if (is_named(format, "mpeg") && !media_ps_is_one(f->in)) return 0;
     const AVRational unit = f->codec->pkt_timebase;
     const int64_t before = is_named(format, "ogg") ? OGG_S * unit.den / unit.num : 0;
     return f->av.av_seek_frame(f->format, f->stream, from - before, AVSEEK_FLAG_BACKWARD) >= 0;

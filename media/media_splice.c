@@ -1,6 +1,6 @@
 /* steno-media: checks for one clock in a whole file. SPDX-License-Identifier: MIT
  *
- * Ogg files and transport streams may be joined at any place, where times restart. In such a file a time is not a position. A sample of the
+ * Ogg files, transport streams and program streams may be joined at any place, where times restart. In such a file a time is not a position. A sample of the
  * file's bytes shows whether it is joined. If in doubt, the answer is no, and the file is decoded from its start. */
 #include "media.h"
 
@@ -83,7 +83,7 @@ int media_ogg_is_one(const struct media_input *in)
 
 /* ---- MPEG-TS ----------------------------------------------------------------------------------------------------------------- */
 
-enum { TS_SZ = 188, TS_SYNC = 0x47, TS_WINDOW = 20, TS_SEARCH_SZ = 4 << 20, TS_STEP_LEAST = 1 << 14, TS_STEP_MOST = 1 << 28 };
+enum { TS_SZ = 188, TS_SYNC = 0x47, TS_WINDOW = 20, SEARCH_SZ = 4 << 20, STEP_LEAST = 1 << 14, STEP_MOST = 1 << 28 };
 
 struct ts {
     const struct media_input *in;
@@ -120,10 +120,11 @@ static int64_t ts_stamp(const uint8_t p[TS_SZ], int pid)
 }
 
 /* The first stamp of the sound in the packet at *at, or after it; *at: its position. -1: none near, or damage */
-static int64_t ts_next(const struct ts *t, int64_t *at)
+static int64_t ts_next(const void *user, int64_t *at)
 {
+    const struct ts *t = user;
     uint8_t window[204 * TS_WINDOW];
-    const int64_t most = *at + TS_SEARCH_SZ;
+    const int64_t most = *at + SEARCH_SZ;
     while (*at < most) {
         const int64_t got = media_input_read(t->in, *at, window, (size_t)t->sz * TS_WINDOW);
         if (got < TS_SZ) return -1;
@@ -136,29 +137,108 @@ static int64_t ts_next(const struct ts *t, int64_t *at)
     return -1;
 }
 
-/* Whether the sound's clock increases, by less than a splice would, from place to place up to the end. */
-int media_ts_is_one(const struct media_input *in, int pid)
+/* ---- MPEG program streams ------------------------------------------------------------------------------------------------------ */
+
+enum { PS_HEAD_SZ = 10, PS_WINDOW = 4096 };
+
+/* The clock reference in a pack header, MPEG-2's or MPEG-1's, or -1. */
+static int64_t ps_stamp(const uint8_t h[PS_HEAD_SZ])
+{
+    const uint8_t *p = h + 4;
+    if (h[0] || h[1] || h[2] != 1 || h[3] != 0xba) return -1;
+    if ((p[0] & 0xc4) == 0x44 && p[2] & 4 && p[4] & 4 && p[5] & 1)
+        return (int64_t)(p[0] >> 3 & 7) << 30 | (int64_t)(p[0] & 3) << 28 | (int64_t)p[1] << 20 | (int64_t)(p[2] >> 3) << 15 |
+               (int64_t)(p[2] & 3) << 13 | (int64_t)p[3] << 5 | p[4] >> 3;
+    if ((p[0] & 0xf1) == 0x21 && p[2] & 1 && p[4] & 1)
+        return (int64_t)(p[0] >> 1 & 7) << 30 | (int64_t)p[1] << 22 | (int64_t)(p[2] >> 1) << 15 | (int64_t)p[3] << 7 | p[4] >> 1;
+    return -1;
+}
+
+/* As ts_next, for any pack. */
+static int64_t ps_next(const void *user, int64_t *at)
+{
+    const struct media_input *in = user;
+    uint8_t window[PS_WINDOW];
+    const int64_t most = *at + SEARCH_SZ;
+    while (*at < most) {
+        const int64_t got = media_input_read(in, *at, window, sizeof window);
+        if (got < PS_HEAD_SZ) return -1;
+        for (int64_t i = 0; i + PS_HEAD_SZ <= got; i++) {
+            const int64_t stamp = ps_stamp(window + i);
+            *at += stamp >= 0 ? i : 0;
+            if (stamp >= 0) return stamp;
+        }
+        *at += got - PS_HEAD_SZ + 1;
+    }
+    return -1;
+}
+
+/* ---- both ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the stamps from `next` increase, by less than a splice would, from place to place up to the end. Places are `sz` bytes apart, or
+ * a multiple of that. */
+static int is_one(const struct media_input *in, int64_t at, int sz, int64_t (*next_stamp)(const void *user, int64_t *at), const void *user)
 {
     enum { HZ = 90000, CLOCK_BITS = 33 };
     const double most_s = 0.9 * MEDIA_CLOCK_SPLICE;
-    struct ts t = { .in = in, .pid = pid };
-    if (!ts_find(&t)) return 0;
-    int64_t at = t.phase, step = 1 << 16, last = ts_next(&t, &at);
+    int64_t step = 1 << 16, last = next_stamp(user, &at);
     if (last < 0) return 0;
     for (;;) {
-        int64_t next = at + (step + t.sz - 1) / t.sz * t.sz;
-        const int64_t stamp = next < in->size && !media_input_stopped(in) ? ts_next(&t, &next) : -1;
-        if (stamp < 0 && step <= TS_STEP_LEAST) return next >= in->size - TS_SEARCH_SZ;
+        int64_t next = at + (step + sz - 1) / sz * sz;
+        const int64_t stamp = next < in->size && !media_input_stopped(in) ? next_stamp(user, &next) : -1;
+        if (stamp < 0 && step <= STEP_LEAST) return next >= in->size - SEARCH_SZ;
         const int64_t forward = stamp < 0 ? 0 : (stamp - last) & (((int64_t)1 << CLOCK_BITS) - 1);
         if (forward >> (CLOCK_BITS - 1)) return 0; /* it decreases */
         const double s = (double)forward / HZ;
         if (stamp < 0 || s > most_s) {
-            if (step <= TS_STEP_LEAST) return 0;
+            if (step <= STEP_LEAST) return 0;
             step /= 2;
             continue;
         }
         at = next;
         last = stamp;
-        if (s < most_s / 3 && step < TS_STEP_MOST) step *= 2;
+        if (s < most_s / 3 && step < STEP_MOST) step *= 2;
     }
+}
+
+int media_ts_is_one(const struct media_input *in, int pid)
+{
+    struct ts t = { .in = in, .pid = pid };
+    return ts_find(&t) && is_one(in, t.phase, t.sz, ts_next, &t);
+}
+
+int media_ps_is_one(const struct media_input *in)
+{
+    return is_one(in, 0, 1, ps_next, in);
+}
+
+/* ---- AVI ---------------------------------------------------------------------------------------------------------------------- */
+
+int media_avi_has_no_sound(const struct media_input *in, int64_t from, int64_t to)
+{
+    enum { HEAD_SZ = 8, CHUNKS_MOST = 1000 };
+    uint8_t h[HEAD_SZ];
+    int64_t at = from;
+    for (int i = 0; at < to && i < CHUNKS_MOST; i++) {
+        if (!media_input_exactly(in, at, h, sizeof h)) return 0;
+        const int64_t size = (int64_t)((uint32_t)h[4] | (uint32_t)h[5] << 8 | (uint32_t)h[6] << 16 | (uint32_t)h[7] << 24);
+        const int is_list = !memcmp(h, "LIST", 4) || !memcmp(h, "RIFF", 4);
+        if (!memcmp(h + 2, "wb", 2) && size) return 0;
+        at += is_list ? HEAD_SZ + 4 : HEAD_SZ + size + (size & 1);
+    }
+    return at == to;
+}
+
+int media_avi_is_chunk(const struct media_input *in, int64_t at, int64_t size)
+{
+    uint8_t h[8];
+    return media_input_exactly(in, at, h, sizeof h) &&
+           size == (int64_t)((uint32_t)h[4] | (uint32_t)h[5] << 8 | (uint32_t)h[6] << 16 | (uint32_t)h[7] << 24);
+}
+
+int media_avi_is_first(const struct media_input *in, int64_t at)
+{
+    uint8_t h[16];
+    if (at < (int64_t)sizeof h || !media_input_exactly(in, at - (int64_t)sizeof h, h, sizeof h)) return 0;
+    return !memcmp(h + 12, "movi", 4) || (!memcmp(h + 12, "rec ", 4) && !memcmp(h, "movi", 4));
 }

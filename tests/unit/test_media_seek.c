@@ -83,7 +83,14 @@ static const struct seek_case cases[] = {
     { "FLAC in Matroska", "matroska", FLAC, 0, 0, NULL, 1, SAME },
     { "MP3 in Matroska", "matroska", MP3, 0, 0, NULL, 1, SAME },
     { "MP3 in MPEG-TS", "mpegts", MP3, 0, 0, NULL, 1, SAME },
-    { "MP3 in AVI", "avi", MP3, 0, 0, NULL, 0, SAME },
+    { "MP3 in AVI", "avi", MP3, 0, 0, NULL, 1, SAME },
+    { "AAC in AVI", "avi", AAC, 0, 0, NULL, 1, SAME },
+    { "a film in AVI", "avi", MP3, 1, 0, NULL, 1, SAME },
+    { "MP3 in MPEG-PS", "vob", MP3, 0, 0, NULL, 1, SAME },
+    { "a film in MPEG-PS", "vob", MP3, 1, 0, NULL, 1, SAME },
+    { "late sound in MPEG-PS", "vob", MP3, 1, 3.3, NULL, 1, SAME },
+    { "a gap in MPEG-PS", "vob", MP3, 0, 0, gap, -1, SAME },
+    { "times that drift, in MPEG-PS", "vob", MP3, 0, 0, drift, -1, SAME },
     { "a film in Matroska", "matroska", AAC, 1, 0, NULL, 1, SAME },
     { "a film in MP4", "mp4", AAC, 1, 0, NULL, 1, SAME },
     { "a film in MPEG-TS", "mpegts", AAC, 1, 0, NULL, 1, SAME },
@@ -197,6 +204,7 @@ static void test_joined_files_are_decoded(void **state)
     (void)state;
     static const struct seek_case kinds[] = {
         { "two transport streams", "mpegts", AAC, 0, 0, NULL, 0, SAME }, { "two Ogg files", "ogg", OPUS, 0, 0, NULL, 0, SAME },
+        { "two program streams", "vob", MP3, 0, 0, NULL, 0, SAME }, { "two AVI files", "avi", MP3, 0, 0, NULL, -1, SAME },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char one[64], other[64], path[64];
@@ -216,7 +224,7 @@ static void test_joined_files_are_decoded(void **state)
 static void test_damage_is_passed(void **state)
 {
     (void)state;
-    static const int kinds[] = { 0, 2, 3, 7, 8, 11 };
+    static const int kinds[] = { 0, 2, 3, 7, 8, 11, 17, 19, 20, 21 };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int place = 1; place < 8; place += 2) {
             char path[64];
@@ -240,6 +248,70 @@ static void test_damage_is_passed(void **state)
             steno_media_close(m);
             free(rest.v);
             free(whole.v);
+            unlink(path);
+        }
+}
+
+/* Changes the index of an AVI file: `change` receives the entries, 16 bytes each. */
+static void change_index(const char *path, void (*change)(uint8_t *entry, size_t n))
+{
+    size_t n;
+    uint8_t *p = load(path, &n), *at = p + n;
+    while (at > p && memcmp(--at, "idx1", 4)) {}
+    assert_true(at > p);
+    change(at + 8, (size_t)(at[4] | at[5] << 8 | at[6] << 16) / 16);
+    FILE *f = fopen(path, "wb");
+    assert_int_equal(fwrite(p, 1, n, f), n);
+    fclose(f);
+    free(p);
+}
+
+static void lose_from(uint8_t *entry, size_t n, size_t i)
+{
+    for (int lost = 0; i < n && lost < 9; i++) {
+        if (memcmp(entry + 16 * i + 2, "wb", 2)) continue;
+        memcpy(entry + 16 * i, "JUNK", 4);
+        lost++;
+    }
+}
+
+static void lose_sound(uint8_t *entry, size_t n)
+{
+    lose_from(entry, n, n / 4);
+}
+
+static void lose_first(uint8_t *entry, size_t n)
+{
+    lose_from(entry, n, 0);
+}
+
+static void change_sizes(uint8_t *entry, size_t n)
+{
+    for (size_t i = n / 4; i < n / 2; i++) entry[16 * i + 12] ^= 2;
+}
+
+static void move_places(uint8_t *entry, size_t n)
+{
+    for (size_t i = n / 4; i < n / 2; i++) entry[16 * i + 8] ^= 2;
+}
+
+static void twice(uint8_t *entry, size_t n)
+{
+    for (size_t i = n / 4; i < n / 4 + 9; i++) memcpy(entry + 16 * i, entry + 16 * (i - 9), 16);
+}
+
+static void test_an_index_that_does_not_fit_is_not_used(void **state)
+{
+    (void)state;
+    static void (*const changes[])(uint8_t *, size_t) = { lose_sound, lose_first, change_sizes, move_places, twice };
+    static const char *const names[] = { "sound is not listed", "the first is not listed", "sizes", "places", "twice" };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        for (int film = 0; film < 2 - (changes[i] == twice); film++) { /* a film's index has empty chunks there */
+            const struct seek_case c = { names[i], "avi", MP3, film, 0, NULL, 0, SAME };
+            char path[64];
+            make(path, &c, 26);
+            change_index(path, changes[i]);
+            expect_case(path, &c);
             unlink(path);
         }
 }
@@ -272,6 +344,8 @@ static void test_two_hours_are_not_read(void **state)
         { { "Opus in Ogg", "ogg", OPUS, 0, 0, NULL, 1, SAME }, 0.10 },
         { { "Vorbis in Ogg", "ogg", VORBIS, 0, 0, NULL, 1, SAME }, 0.10 },
         { { "Opus in WebM", "webm", OPUS, 0, 0, NULL, 1, SAME }, 0.05 },
+        { { "MP3 in AVI", "avi", MP3, 0, 0, NULL, 1, SAME }, 0.40 }, /* its index, and a look at chunks */
+        { { "MP3 in MPEG-PS", "vob", MP3, 0, 0, NULL, 1, SAME }, 0.25 },
         { { "AAC in MPEG-TS", "mpegts", AAC, 0, 0, NULL, 1, SAME }, 0.25 }, /* a look at every 9 seconds of it, at 40 kbit/s */
     };
     const int64_t hours = 2 * 3600;
@@ -304,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_the_rest_is_the_same),
         cmocka_unit_test(test_joined_files_are_decoded),
         cmocka_unit_test(test_damage_is_passed),
+        cmocka_unit_test(test_an_index_that_does_not_fit_is_not_used),
         cmocka_unit_test(test_two_hours_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
