@@ -217,8 +217,8 @@ static const AVIndexEntry *next_chunk(const struct ffmpeg *f, int at[AVI_STREAMS
     return first;
 }
 
-/* The indexes of an AVI file name all chunks from the first one on, and sizes agree with the chunks. AVI has no stamps: a time is the sum of
- * what precedes it in the index. */
+/* The indexes of an AVI file name all chunks from the first one on, and sizes agree with the chunks. AVI has no stamps: a time is the sum
+ * of all that precedes it in the index. */
 static int is_avi_whole(const struct ffmpeg *f)
 {
     enum { HEAD_SZ = 8 };

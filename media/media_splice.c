@@ -1,7 +1,8 @@
 /* steno-media: checks for one clock in a whole file. SPDX-License-Identifier: MIT
  *
- * Ogg files, transport streams and program streams may be joined at any place, where times restart. In such a file a time is not a position. A sample of the
- * file's bytes shows whether it is joined. If in doubt, the answer is no, and the file is decoded from its start. */
+ * Ogg files, transport streams and program streams may be joined at any place, where times restart. In such a file a time is not a
+ * position. A sample of the file's bytes shows whether it is joined. If in doubt, the answer is no, and the file is decoded from its
+ * start. */
 #include "media.h"
 
 #include <string.h>

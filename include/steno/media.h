@@ -70,9 +70,9 @@ STENO_API void steno_media_source(steno_media *m, steno_source *src);
  * - PCM in WAV, W64, AIFF, AU and CAF, FLAC: the reader seeks. MP3 and AAC without a container: packets are read, and not decoded. The
  *   samples are the same to the bit.
  * - MP4, Matroska, WebM, Ogg, MPEG-TS, MPEG program streams, AVI with a complete index, FLV, WMA, NUT and other CAF: the reader seeks if
- *   the times of frames agree with their numbers of samples. PCM, FLAC, ALAC, MP3, AAC and Vorbis give the same bits. Samples of Opus differ by at most 1 of 32768. Decoders of AAC and
- *   AC-3 draw noise for some bands: after a skip it is other noise of the same level. If earlier packets are missing, samples move by at
- *   most a tick of the container's clock (Matroska: 1 ms).
+ *   the times of frames agree with their numbers of samples. PCM, FLAC, ALAC, MP3, AAC and Vorbis give the same bits. Samples of Opus
+ *   differ by at most 1 of 32768. Decoders of AAC and AC-3 draw noise for some bands: after a skip it is other noise of the same level.
+ *   If earlier packets are missing, samples move by at most a tick of the container's clock (Matroska: 1 ms).
  * The reader skips whole seconds of audio. Other formats, files with a clock that is not even, joined Ogg files, transport and program
  * streams, and live pipes are decoded from the start. So is a reader that has given samples since it was opened, rewound or selected.
  * Damage in the skipped part is not reported.
