@@ -1,6 +1,6 @@
 /* steno tests: what a text begins with is computed once, of every kind of weights and attention. SPDX-License-Identifier: MIT
  *
- * As tests/api/test_reuse.c, with the language models of the collection: windows that slide, two kinds of angles, blocks of every size. */
+ * As api.reuse, with the language models of the collection: windows that slide, two kinds of angles, blocks of every size. */
 #include "api/lm_model.h"
 
 enum { N = 130 };

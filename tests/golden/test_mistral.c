@@ -1,6 +1,6 @@
 /* steno tests: Mistral against the reference. SPDX-License-Identifier: MIT
  *
- * LLaMA's network, all of whose layers look back a window, if the settings say so: tests/golden/make_mistral.py. */
+ * LLaMA's network, all of whose layers look back a window, if the settings say so: tests/golden/make/make_mistral.py. */
 #include <math.h>
 #include "api/lm_model.h"
 #include "folder.h"

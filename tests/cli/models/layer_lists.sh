@@ -1,0 +1,79 @@
+# steno: GGUF files whose numbers are written for each layer, and whose lists have other types. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../lib.sh"
+cat >rewrite.py <<'PY'
+# rewrite.py IN OUT KEY VALUES...: a key becomes a list of i32 (of f32 where it is one already), the data stays where it is
+import struct, sys
+source, target, key, *values = sys.argv[1:]
+d = open(source, "rb").read()
+sizes = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+n_tensors, n_keys = struct.unpack_from("<QQ", d, 8)
+at, parts = 24, []
+def text(at):
+    n, = struct.unpack_from("<Q", d, at)
+    return d[at + 8:at + 8 + n], at + 8 + n
+def skip(kind, at):
+    if kind == 8: return text(at)[1]
+    if kind != 9: return at + sizes[kind]
+    of, n = struct.unpack_from("<IQ", d, at)
+    at += 12
+    for _ in range(n if of == 8 else 0): at = text(at)[1]
+    return at if of == 8 else at + n * sizes[of]
+done = 0
+for _ in range(n_keys):
+    begin = at
+    name, at = text(at)
+    kind, = struct.unpack_from("<I", d, at)
+    value = at + 4
+    at = skip(kind, value)
+    if name.decode() != key:
+        parts.append(d[begin:at])
+        continue
+    done = 1
+    head = struct.pack("<Q", len(name)) + name + struct.pack("<I", 9)
+    if kind == 9:
+        of, n = struct.unpack_from("<IQ", d, value)
+        numbers = struct.unpack_from("<%d%s" % (n, {4: "I", 5: "i"}[of]), d, value + 12)
+        parts.append(head + struct.pack("<IQ%df" % n, 6, n, *numbers))
+    else: parts.append(head + struct.pack("<IQ%di" % len(values), 5, len(values), *map(int, values)))
+assert done, key
+for _ in range(n_tensors):
+    begin = at
+    name, at = text(at)
+    n, = struct.unpack_from("<I", d, at)
+    at += 4 + 8 * n + 12
+    parts.append(d[begin:at])
+data = d[(at + 31) // 32 * 32:]
+out = d[:24] + b"".join(parts)
+open(target, "wb").write(out + b"\0" * (-len(out) % 32) + data)
+PY
+LM=$SRC/tests/data/lm/qwen3-q4_0.gguf
+value() { "$STENO" info --tensors "$LM" >/dev/null 2>&1; python3 - "$LM" "$1" <<'PY'
+import struct, sys
+d = open(sys.argv[1], "rb").read()
+k = sys.argv[2].encode()
+at = d.index(struct.pack("<Q", len(k)) + k) + 8 + len(k) + 4
+print(struct.unpack_from("<i", d, at)[0])
+PY
+}
+layers=$(value qwen3.block_count)
+expect 0 "as it is" generate -m "$LM" --compute f32 --raw -n 8 --ids hello
+cp "$T/out" want
+for key in feed_forward_length attention.head_count attention.head_count_kv; do
+    n=$(value qwen3.$key)
+    python3 rewrite.py "$LM" equal.gguf qwen3.$key $(for ((i = 0; i < layers; i++)); do echo "$n"; done)
+    expect 0 "$key of each layer" generate -m equal.gguf --compute f32 --raw -n 8 --ids hello
+    same "$T/out" want
+    python3 rewrite.py "$LM" other.gguf qwen3.$key "$n" $((2 * n)) $(for ((i = 2; i < layers; i++)); do echo "$n"; done)
+    expect 3 "$key that differ" generate -m other.gguf --raw -n 8 --ids hello
+    err_has "layers of different sizes are not served"
+    python3 rewrite.py "$LM" bad.gguf qwen3.$key -1 "$n"
+    expect 3 "$key below 0" generate -m bad.gguf --raw -n 8 --ids hello
+    err_has "layer 0"
+done
+python3 rewrite.py "$LM" none.gguf qwen3.feed_forward_length
+expect 3 "an empty list" generate -m none.gguf --raw -n 8 --ids hello
+err_has "want one of each layer"
+python3 rewrite.py "$LM" types.gguf tokenizer.ggml.token_type
+expect 0 "types of tokens as floats" generate -m types.gguf --compute f32 --raw -n 8 --ids hello
+same "$T/out" want
+finish

@@ -1,0 +1,95 @@
+# steno: --resume beside every format, templates, tracks, channels, and inputs of one name. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../lib.sh"
+mkdir one two
+long_speech 4 >one/talk.wav
+cp "$DIGITS" two/talk.wav
+stereo 60000 >two.wav
+
+# product CLAIM N ARGUMENT...: N inputs; killed while the first is in hand, ended by Ctrl-C, gone on with; then all is finished, and a
+# result that goes is made again
+product() {
+    local claim=$1 n=$2 i f
+    shift 2
+    rm -rf want out
+    expect 0 "$claim" -q -m "$MODEL" -l zh -o want "$@"
+    for sig in KILL INT; do
+        env --default-signal=INT "$STENO" -q -m "$MODEL" -l zh -o out --resume "$@" >"$T/out" 2>"$T/err" &
+        local pid=$!
+        for ((i = 0; i < 300; i++)); do
+            [ "$(cat out/.steno_resume/* 2>/dev/null | wc -c)" -gt 1200 ] && break
+            kill -0 $pid 2>/dev/null || break
+            sleep 0.01
+        done
+        kill -$sig $pid 2>/dev/null
+        wait $pid 2>/dev/null
+    done
+    expect 0 "$claim, gone on with" -m "$MODEL" -l zh -o out --resume "$@"
+    while IFS= read -r f; do # whole: it was killed between having its mode and its name, and looks like anybody's file
+        (cd want && find . -type f -size "$(stat -c %s "../$f")c") | grep -q . && [ "$(stat -c %a "$f")" != 1200 ] && rm "$f"
+    done < <(find out -name '.steno-*')
+    is "$claim: the names" "$(cd out && find . -type f | grep -v steno_resume | sort | tr '\n' ' ')" \
+        "$(cd want && find . -type f | sort | tr '\n' ' ')"
+    (cd want && find . -type f) | while IFS= read -r f; do
+        cmp -s <(sed "$differs" "out/$f") <(sed "$differs" "want/$f") || bad "$claim: $f is that of a run that was not ended" "it differs"
+    done
+    expect 0 "$claim, again" -m "$MODEL" -l zh -o out --resume "$@"
+    err_has "$n of $n inputs were finished before"
+    err_lines 1
+    local gone
+    gone=$(cd out && find . -type f | grep -v steno_resume | sort | tail -1)
+    rm "out/$gone"
+    expect 0 "$claim, without $gone" -m "$MODEL" -l zh -o out --resume "$@"
+    [ -s "out/$gone" ] || bad "$claim: what is gone is made again" "$(cat "$T/err")"
+    none "$claim: nothing else is left" "$(find out -name '.steno-*')"
+}
+differs='s/"seconds": [^,]*, "speed": [^,]*, //'
+
+product "every format" 1 one/talk.wav -f txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,wts,ass,score,json_full,funasr
+sanitized && finish
+product "two inputs of one name, by folders" 2 one/talk.wav two/talk.wav -f json,jsonl --output-template '{dir}/{stem}.{format}'
+product "by numbers" 2 one/talk.wav two/talk.wav -f srt --output-template '{n}-{stem}.{format}'
+product "one input twice" 2 one/talk.wav one/talk.wav -f json --output-template '{n}.{format}'
+product "the language in the name" 2 one/talk.wav two/talk.wav -f json --output-template '{n}.{language}.{format}'
+product "the model in the name" 2 one/talk.wav two/talk.wav -f txt,json --output-template '{model}/{n}.{format}'
+product "channels" 1 two.wav --channels split -f json,txt
+product "a channel" 1 two.wav --channels 1 -f json
+product "both texts" 2 one/talk.wav two.wav --task both -f json,srt
+product "in a batch" 2 one/talk.wav two/talk.wav -b 2 -f jsonl,vtt --output-template '{n}/{stem}.{format}'
+product "cues by words" 1 one/talk.wav --style bbc -f srt,vtt,ass
+product "speakers" 1 two.wav --diarize -f srt,json
+if have_ffmpeg "tracks"; then
+    product "a track" 1 "$SRC/tests/data/audio/de_video.mkv" --audio-track 1 -f json
+    product "all tracks" 1 "$SRC/tests/data/audio/two_tracks.mkv" --audio-track all -f json,txt
+    product "tracks of two inputs" 2 "$SRC/tests/data/audio/two_tracks.mkv" one/talk.wav --audio-track all -f json
+    product "all tracks and channels" 1 "$SRC/tests/data/audio/de_stereo.ogg" --audio-track all --channels split -f json
+fi
+
+# ---- behind a run without --resume
+if have_ffmpeg "tracks" && python3 -c 'import os; open("try", "w"); os.setxattr("try", "user.steno.try", b"x")' 2>/dev/null; then
+    cp "$SRC/tests/data/audio/two_tracks.mkv" tracks.mkv
+    for channels in mix split; do
+        A=(-m "$MODEL" -l zh -o tracks -f txt,json --audio-track all --channels $channels tracks.mkv two.wav)
+        rm -rf tracks
+        expect 0 "tracks" -q "${A[@]}"
+        expect 0 "tracks, again" --resume "${A[@]}"
+        err_has "2 of 2 inputs were finished before"
+        rm tracks/tracks.track2*.json
+        rm -rf tracks/.steno_resume
+        expect 0 "a track that is not there" --resume "${A[@]}"
+        err_has "1 of 2 inputs were finished before"
+        [ -n "$(ls tracks/tracks.track2*.json)" ] || bad "it is made" "$(ls tracks)"
+    done
+fi
+
+# ---- beside the inputs
+expect 0 "beside them" -m "$MODEL" -l zh -f json -o @ --resume one/talk.wav two/talk.wav
+expect 0 "again" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav one/talk.wav
+err_has "2 of 2 inputs were finished before"
+mv one three
+expect 0 "a folder that was moved" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav three/talk.wav
+err_has "2 of 2 inputs were finished before"
+
+# ---- what cannot be gone on with
+IN=$DIGITS expect 2 "standard input" -m "$MODEL" --resume -o out -
+err_has "--resume is for files: standard input and URLs start again each time"
+finish
