@@ -78,7 +78,7 @@ static void note(struct notes *n, const struct job_input *in, const struct trans
 {
     const struct level *l = in->level.n > in->measured.n ? &in->level : &in->measured;
     *n = in->notes;
-    findings_media(n, in->media);
+    if (!in->job->media.unclocked) findings_media(n, in->media);
     findings_level(n, l);
     if (is_blank(t->text)) findings_no_speech(n, l);
     findings_text(n, in->job->model, in->session, &in->params);
@@ -107,7 +107,7 @@ static int put_result(struct job_input *in, int task)
         if (!j->params.language && info.is_multilingual) t.language = "unknown";
     }
     struct notes notes;
-    if (rc == STENO_OK && !j->media.unclocked) {
+    if (rc == STENO_OK) {
         note(&notes, in, &t);
         t.notes = &notes;
     }

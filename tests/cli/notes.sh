@@ -57,6 +57,29 @@ err_lines 0
 expect 0 "a language that is named is no guess" -q -m "$MODEL" -l zh hum.wav -f json
 [ -z "$(grep language-unsure "$T/out")" ] || bad "it has no note" "$(cat "$T/out")"
 
+# ---- other programs' command lines: their bytes in files and on standard output, notes on standard error
+W="--compat whisper --model $MODEL --language zh --fp16 False -f json -o w"
+C="--compat whisper-cli -m $MODEL -l zh -oj"
+for sound in loud silence; do
+    words=$([ $sound = loud ] && echo "of the samples are at full scale" || echo "no speech was found: all samples are 0")
+    # shellcheck disable=SC2086
+    expect 0 "whisper, $sound" $W $sound.wav
+    err_has "$words"
+    err_lines 1
+    ! grep -q notes w/$sound.json "$T/out" || bad "the JSON is openai-whisper's" "$(cat w/$sound.json)"
+    # shellcheck disable=SC2086
+    expect 0 "whisper-cli, $sound" $C $sound.wav
+    err_has "$words"
+    err_lines 2 # the other line names the file
+    ! grep -q notes $sound.wav.json "$T/out" || bad "the JSON is whisper-cli's" "$(cat $sound.wav.json)"
+    # shellcheck disable=SC2086
+    expect 0 "whisper-cli -np, $sound" $C -np $sound.wav
+    err_lines 0
+    # shellcheck disable=SC2086
+    expect 0 "a part of a sound has no notes, $sound" $C -p 2 $sound.wav
+    err_lacks "$words"
+done
+
 if have_ffmpeg "channels, clocks"; then
     scaled 1 >left
     scaled -1 >right

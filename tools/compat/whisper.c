@@ -293,7 +293,7 @@ static int run(struct dialect_call *c)
     }
     struct run r = { .verbose = is_true(c, "--verbose"), .language = dialect_value(c, "--language") };
     if (ends_in_en(dialect_value(c, "--model")) && !is_english(r.language)) r.language = "en";
-    const struct transcribe_as as = { .user = &r, .begin = begin, .segment = segment, .before_writing = before_writing };
+    const struct transcribe_as as = { .user = &r, .begin = begin, .segment = segment, .before_writing = before_writing, .notes = 1 };
     return dialect_code(c, transcribe_as(c->n_words, c->word, &as));
 }
 

@@ -359,6 +359,7 @@ int whisper_cli_run(struct dialect_call *c)
     if (r.rules.max_len) r.result.given |= WCLI_CUT;
     const struct transcribe_as as = { .user = &r, .plan = plan, .opened = opened, .begin = begin, .samples = samples, .attempt = attempt,
                                       .segment = segment, .output = output, .parts = (int)number_of(c, "--processors"), .uncut = 1,
+                                      .notes = !(c->given & (WCLI_QUIET | WCLI_DETECT)),
                                       .language_only = (c->given & WCLI_DETECT) != 0 };
     int code = check(c, &r.result);
     if (code == EXIT_OK) code = dialect_code(c, transcribe_as(c->n_words, c->word, &as));

@@ -191,12 +191,14 @@ static void tell_left_out(const struct transcription *t, const struct job_input 
             what->n_left_out == 1 ? "it" : "them");
 }
 
-/* Print the notes on a result. With two texts of one sound, notes on the sound are printed once. */
+/* Print the notes on a result. With two texts of one sound, notes on the sound are printed once. Notes on one part of a sound are not
+ * printed, because they are not notes on the sound. */
 static void show_notes(const struct transcription *t, const struct job_input *in, const struct transcript *what)
 {
     struct notes some = { .n = 0 };
+    const struct transcribe_as *as = t->o->as;
     const int again = t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE && what->task == STENO_TRANSLATE;
-    if (t->o->engine.quiet || !what->notes) return;
+    if ((t->o->engine.quiet && !(as && as->notes)) || !what->notes || in->parts.n > 1) return;
     for (int i = 0; i < what->notes->n; i++)
         if (!again || !note_is_of_sound(what->notes->note[i].kind)) some.note[some.n++] = what->notes->note[i];
     sound_notes(in->file, &some);
@@ -211,6 +213,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     if (task && !t->results->files.naming.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
     show_notes(t, in, what);
     const struct transcribe_as *as = t->o->as;
+    if (as) what->notes = NULL; /* files and standard output have the other program's bytes */
     if (as && as->output) return as->output(as->user, in, what);
     if (as && as->before_writing) as->before_writing(as->user, what);
     char mark[48];

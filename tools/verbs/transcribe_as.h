@@ -26,6 +26,7 @@ struct transcribe_as {
     void (*before_writing)(void *user, struct transcript *t); /* changes the transcript before it is written; not used with `output` */
     int parts;         /* above 1: cut a sound into this number of parts (struct job); `output` is called for each part */
     char uncut;        /* 1: with --diarize, do not cut segments where the speaker changes */
+    char notes;        /* 1: print notes on results, although -q is given */
     char language_only; /* 1: detect the language only, decode nothing */
     char as_file_asks; /* 1: keep tags in texts if the model has any, spell numbers as its file asks for, use no second model */
 };
