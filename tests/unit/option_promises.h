@@ -22,7 +22,8 @@ struct promise {
 };
 
 /* Windows begin at their usual places and are decoded once. Text is passed from one to the next, for any output of a random model. */
-#define COLD "--temperature-increment-on-fallback 0"
+#define COLD "--temperature-increment-on-fallback 0" /* also beside every option whose row has no temperature */
+#define WARM "--temperature-increment-on-fallback 0.2"
 #define WINDOWS "--without-timestamps " COLD
 #define VAD_ON "--vad fsmn --vad-model %v"
 
@@ -136,18 +137,18 @@ static const struct promise transcribe[] = {
     { "greedy", DECODES, "--greedy", "--temperature 1", NULL },
     { "length-penalty", DECODES, "--length-penalty 1", "--beam-size 3 -v " COLD, "unit/test_search_beam.c" },
     { "temperature", DECODES, "--temperature 0.4", "", NULL },
-    { "temperature-increment-on-fallback", DECODES, "--temperature-increment-on-fallback 0", "", NULL },
-    { "compression-ratio-threshold", DECODES, "--compression-ratio-threshold 0.01", "--logprob-threshold none", NULL },
+    { "temperature-increment-on-fallback", DECODES, "--temperature-increment-on-fallback 0", WARM, NULL },
+    { "compression-ratio-threshold", DECODES, "--compression-ratio-threshold 0.01", "--logprob-threshold none " WARM, NULL },
     { "compression-ratio-threshold", NANO, "--compression-ratio-threshold 2", "--guards retry", "golden/test_nano_guards.c" },
-    { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none", "api/test_fallback.c" },
+    { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none " WARM, "api/test_fallback.c" },
     { "entropy-threshold", NANO, "--entropy-threshold 100", "--guards retry", "golden/test_nano_guards.c" },
     { "draft-max", DECODES, "--draft-max 3", "--draft %m", "golden/test_draft_model.c" },
     { "guards", DECODES, "--guards off", "--guards flag", NULL },
     { "guards", NANO, "--guards off", "", "golden/test_nano_guards.c" },
-    { "seed", DECODES, "--seed 7", "", NULL },
+    { "seed", DECODES, "--seed 7", WARM, NULL },
     { "sample-length", DECODES | NANO, "--sample-length 3", "", NULL },
-    { "no-speech-threshold", DECODES, "--no-speech-threshold 0", "", NULL },
-    { "logprob-threshold", DECODES, "--logprob-threshold none", "", NULL },
+    { "no-speech-threshold", DECODES, "--no-speech-threshold 0", WARM, NULL },
+    { "logprob-threshold", DECODES, "--logprob-threshold none", WARM, NULL },
     { "logprob-threshold", NANO, "--logprob-threshold -5", "--guards retry", "golden/test_nano_guards.c" },
     { "device", SPEECH, "--device cpu", "", SPEED },
     { "compute", SPEECH, "--compute f32", "", NULL },
@@ -262,7 +263,7 @@ static const struct promise listen[] = {
     { "decoder-chunk-look-back", 0, "--decoder-chunk-look-back 2", "", "golden/test_live_chunks.c" },
     { "device", SPEECH, "--device cpu", "", SPEED },
     { "compute", SPEECH, "--compute f32", "", SPEED },
-    { "cpu", SPEECH, "--cpu c", "", SPEED },
+    { "cpu", SPEECH, "--cpu c", "--step 5", SPEED },
     { "threads", SPEECH, "-t 2", "", SPEED },
     { "quiet", SPEECH, "-q", "", "cli/verbs.sh" },
 };

@@ -226,7 +226,8 @@ static struct ran run_with(const struct verb *v, int family, const char *beside,
     /* Guards leave out most of what a random model writes. */
     const int writes = 1u << family & DECODES && (v->run == cmd_transcribe || v->run == cmd_translate);
     const char *guards = writes && !strstr(words, "--guards") && !strstr(beside, "--guards") ? "--guards off" : "";
-    snprintf(line, sizeof line, "%s %s %s %s %s", v->before, guards, beside, words, has_own ? "" : v->after);
+    const char *cold = writes && !strstr(words, "--temperature") && !strstr(beside, "--temperature") ? COLD : ""; /* and decoded six times */
+    snprintf(line, sizeof line, "%s %s %s %s %s %s", v->before, guards, cold, beside, words, has_own ? "" : v->after);
     struct ran r = run(v->run, family, line, v->listens ? place_of("%t") : NULL);
     for (int k = 0; k < 4 && strstr(line, "%o"); k++) { /* what is in files counts, and their names */
         static const char *const names[] = { "speech.json", "other-speech.json", "speech.score.txt", "speech.txt" };
