@@ -52,4 +52,11 @@ static inline char *needle_in(const char *text, const char *needle)
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
+
+/* Levels at which a test of plans or of features runs. Under a sanitizer these are plain C and the best: tests/kernels checks the memory
+ * accesses of each level. With script/test --long they are all. */
+static inline int level_is_checked(int level, int best)
+{
+    return !SANITIZED || in_full() || level == 0 || level == best;
+}
 #endif

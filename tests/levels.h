@@ -22,9 +22,20 @@ static inline int levels_usable(const char *name[LEVELS_MAX])
     return n;
 }
 
+/* Those of them at which tests of plans run. */
+static inline int levels_for_plans(const char *name[LEVELS_MAX])
+{
+    const int all = levels_usable(name);
+    int n = 0;
+    for (int i = 0; i < all; i++)
+        if (level_is_checked(i, all - 1)) name[n++] = name[i];
+    name[n] = NULL;
+    return n;
+}
+
 /* Levels for tests that run whole models, which are slow. avx512vnni is left out if a better level is usable: it differs from its
  * neighbours only in integer products, which tests/kernels compares bit by bit with the twin. Under a sanitizer only the best level is
- * used, because tests/kernels and the tests of plans check the memory accesses of each level. */
+ * used, because tests/kernels checks the memory accesses of each level. */
 static inline int levels_for_models(const char *name[LEVELS_MAX])
 {
     const int all = levels_usable(name);

@@ -175,7 +175,8 @@ void net_near(const float *y, const double *want, size_t rows, size_t n, double 
 void net_each_level(void (*check)(int level, int threads))
 {
     for (int level = 0; level < CPU_LEVELS; level++)
-        for (int threads = 1; threads <= 2 && cpu_level_usable(level); threads++) check(level, threads);
+        for (int threads = 1; threads <= 2 && cpu_level_usable(level) && level_is_checked(level, cpu_level_best()); threads++)
+            if (!SANITIZED || in_full() || threads == 2 || level == CPU_C) check(level, threads);
 }
 
 /* ---- reference parts of networks; rows are contiguous ------- */

@@ -14,7 +14,7 @@ struct check {
     const struct kern *ref;    /* the plain C twins */
     void *scratch;             /* enough for linear and attention */
     int other_order;           /* it sums products of bf16 in another order than the twin (kern.h): 1 in linear, 2 in attention as well */
-    int quick;                 /* on an emulated processor: fewer and smaller shapes */
+    int quick;                 /* on an emulated processor: fewer and smaller shapes; 2: still fewer */
     unsigned checks, failures;
 };
 

@@ -182,7 +182,7 @@ static void check_shape(struct check *c, const struct kind *kind, struct shape s
     for (size_t i = 0; i < s.m * s.n; i++) sums[i] = defined_sum(&def, i % s.n, &def_x, i / s.n, s.k);
     check_double(c, kind, &s, x, &def, sums);
     static const uint8_t act_of[] = { ACT_NONE, ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU };
-    for (int mode = 0; mode < 5; mode += 1 + c->quick) {
+    for (int mode = 0; mode < 5; mode += 1 + (c->quick > 0)) {
         struct linear l = { .w = w, .bias = mode ? bias : NULL, .n = (uint32_t)s.n, .k = (uint32_t)s.k, .n_y = (uint32_t)s.n,
                             .act = act_of[mode], .x = x, .ld_x = s.ld_x, .y = y + ld_y, .ld_y = ld_y,
                             .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };

@@ -90,8 +90,9 @@ static void check_edges(struct check *c, enum dtype t)
 {
     static const size_t k_of[] = { K_BLOCK - 1, K_BLOCK, K_BLOCK + 1, 2 * K_BLOCK - 1, 2 * K_BLOCK, 2 * K_BLOCK + 1, 4 * K_BLOCK + 1 };
     static const size_t m_of[] = { 1, 14, 3, 37, 12 };
-    for (size_t i = 0; i < 7; i++)
-        for (size_t j = i % 2; j < 5; j += 2) check_shape(c, t, (struct shape) { m_of[j], 33, k_of[i], k_of[i] + i % 3 });
+    const size_t step = c->quick == 2 ? 3 : 1, of_m = c->quick == 2 ? 3 : 2;
+    for (size_t i = 0; i < 7; i += step)
+        for (size_t j = i % 2; j < 5; j += of_m) check_shape(c, t, (struct shape) { m_of[j], 33, k_of[i], k_of[i] + i % 3 });
     for (size_t m = GEMM_ROWS - 1; m <= GEMM_ROWS + 1 && !c->quick; m++) check_shape(c, t, (struct shape) { m, 33, 17, 18 });
 }
 
@@ -104,11 +105,11 @@ void check_linear(struct check *c)
     for (int t = 0; t < DT_COUNT; t++) {
         const size_t unit = (size_t)dtype_block((enum dtype)t);
         const int is_k = unit == KBLOCK;
-        for (size_t m = 1; m <= m_max; m += fast || m < 5 ? 1 : m_step) {
+        for (size_t m = 1; m <= m_max; m += c->quick > 1 ? 17 : fast || m < 5 ? 1 : m_step) {
             const size_t n = n_of[(m * 5 + (size_t)t) % 12], k = (k_of[(m * 7 + (size_t)t) % 12] + unit - 1) / unit * unit;
             check_shape(c, (enum dtype)t, (struct shape) { m, n, k, k + m % 3 });
         }
-        for (size_t n = 1; n <= 67; n += n_step) {
+        for (size_t n = 1; n <= (c->quick > 1 ? 34 : 67); n += n_step) {
             const size_t k = is_k ? 256 : 64;
             check_shape(c, (enum dtype)t, (struct shape) { 1 + n % 5, n, k, k });
         }

@@ -137,7 +137,7 @@ static void check_shape(struct check *c, enum packed_type t, struct shape s)
     rnd_floats(w_rows, s.n * s.k, 1 / sqrtf((float)s.k));
     void *w = pack_all(w_rows, t, s.n, s.k);
     const struct around a = around_new(&s);
-    for (int mode = 0; mode < MODES; mode += 1 + c->quick) {
+    for (int mode = 0; mode < MODES; mode += 1 + (c->quick > 0)) {
         struct linear l = linear_of(&a, &s, w, mode);
         if (s.m * s.n * s.k > 1000000 && mode > 1) break;
         run_whole(c, t, &l, &a, &s);

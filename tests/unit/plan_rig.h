@@ -214,7 +214,8 @@ static inline void rig_run(struct rig *r, float *out, size_t at, uint32_t n, str
 static inline void each_level(void (*check)(int level, int threads))
 {
     for (int level = 0; level < CPU_LEVELS; level++)
-        for (int threads = 1; threads <= 3 && cpu_level_usable(level); threads += 2) check(level, threads);
+        for (int threads = 1; threads <= 3 && cpu_level_usable(level) && level_is_checked(level, cpu_level_best()); threads += 2)
+            check(level, threads);
 }
 
 static inline void same(const float *a, const float *b, size_t rows, size_t n, const char *what, int level)

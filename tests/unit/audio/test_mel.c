@@ -226,7 +226,7 @@ int main(void)
     };
     int failed = 0;
     for (int level = 0; cpu_level_name(level); level++) {
-        if (!cpu_level_usable(level)) continue;
+        if (!cpu_level_usable(level) || !level_is_checked(level, cpu_level_best())) continue;
         kern_init(&kern, level);
         failed += cmocka_run_group_tests_name(cpu_level_name(level), tests, NULL, NULL);
     }

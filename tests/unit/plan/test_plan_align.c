@@ -78,7 +78,7 @@ static void test_matrix_equals_the_slow_computation_for_odd_sizes_at_every_level
     static const struct slow_head heads[] = { { 0, 1 }, { 1, 0 }, { 1, 2 } };
     static const int32_t frames[] = { 1, 2, 3, 4, 5, 7, 29, 30 }, rows[] = { 1, 2, 11, 13, 70 };
     const char *level[LEVELS_MAX];
-    levels_usable(level);
+    levels_for_plans(level);
     for (const char *const *l = level; *l; l++) {
         struct rig r;
         rig_open(&r, &small_dims, *l, "1,2 0,1 1,0 0,1", 1);
@@ -153,7 +153,7 @@ static void test_threads_lanes_and_earlier_runs_change_no_bit(void **state)
     (void)state;
     static struct bits first, b;
     const char *level[LEVELS_MAX];
-    levels_usable(level);
+    levels_for_plans(level);
     for (const char *const *l = level; *l; l++)
         for (int threads = 1; threads <= 5; threads += 2) {
             struct rig r;

@@ -101,7 +101,7 @@ static void test_lanes_of_one_replay_equal_each_alone_bit_for_bit_at_every_level
     steno_team *team;
     assert_int_equal(steno_team_open(&team, 3, NULL), 0);
     const char *level[LEVELS_MAX];
-    levels_usable(level);
+    levels_for_plans(level);
     for (const char *const *l = level; *l; l++) {
         lanes_equal_each_alone(*l, NULL);
         lanes_equal_each_alone(*l, team);
@@ -114,7 +114,7 @@ static void test_a_prompt_in_pieces_equals_the_whole_bit_for_bit(void **state)
     (void)state;
     static const int chunks[] = { 1, 5, 17 };
     const char *level[LEVELS_MAX];
-    levels_usable(level);
+    levels_for_plans(level);
     for (const char *const *l = level; *l; l++) {
         steno_model *m = random_model(&dims, DT_F16, 6, *l);
         float *whole = alone(m, NULL, LANES - 1, 1000);

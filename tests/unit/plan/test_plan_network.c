@@ -107,14 +107,14 @@ static void encoder_near(const struct whisper_dims *d, const char *level, enum s
 static void encoder_near_slow(const struct whisper_dims *d, const char *level)
 {
     encoder_near(d, level, STENO_GELU_ERF);
-    encoder_near(d, level, STENO_GELU_TANH);
+    if (!SANITIZED || in_full() || d == &small_dims) encoder_near(d, level, STENO_GELU_TANH);
 }
 
 static void test_encoder_equals_the_slow_network_layer_by_layer_at_every_level(void **state)
 {
     (void)state;
     const char *level[LEVELS_MAX];
-    levels_usable(level);
+    levels_for_plans(level);
     for (const char *const *l = level; *l; l++) encoder_near_slow(&small_dims, *l);
 }
 
@@ -170,14 +170,14 @@ static void decoder_near(const struct whisper_dims *d, enum dtype type, const ch
 static void decoder_near_slow(const struct whisper_dims *d, enum dtype type, const char *level, int chunk, double tolerance)
 {
     decoder_near(d, type, level, chunk, tolerance, STENO_GELU_ERF);
-    decoder_near(d, type, level, chunk, tolerance, STENO_GELU_TANH);
+    if (!SANITIZED || in_full() || d == &small_dims) decoder_near(d, type, level, chunk, tolerance, STENO_GELU_TANH);
 }
 
 static void test_teacher_forced_logits_equal_the_slow_network_at_every_level(void **state)
 {
     (void)state;
     const char *level[LEVELS_MAX];
-    levels_usable(level);
+    levels_for_plans(level);
     for (const char *const *l = level; *l; l++) decoder_near_slow(&small_dims, DT_F32, *l, 20, 1e-3);
 }
 
@@ -287,7 +287,7 @@ static void test_heads_of_any_size_are_right_at_every_level(void **state)
     (void)state;
     static const int32_t head[] = { 4, 12, 32, 64, 100, 128, 256 };
     const char *level[LEVELS_MAX];
-    levels_usable(level);
+    levels_for_plans(level);
     for (const char *const *l = level; *l; l++)
         for (size_t i = 0; i < sizeof head / sizeof *head; i++) {
             const int32_t heads = head[i] < 64 ? 2 : 1, n = head[i] * heads;

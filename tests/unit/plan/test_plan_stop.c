@@ -112,7 +112,7 @@ static void test_a_run_ends_within_any_op_over_many_rows_and_leaves_nothing(void
 {
     (void)state;
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
-    for (int threads = 1; threads <= 3; threads += 2) {
+    for (int threads = SANITIZED && !in_full() ? 3 : 1; threads <= 3; threads += 2) {
         steno_team *team;
         assert_int_equal(steno_team_open(&team, threads, NULL), 0);
         steno_session *s = session_new(m, team, LANES);

@@ -223,10 +223,10 @@ static struct ran run_with(const struct verb *v, int family, const char *beside,
 {
     char line[1024], dir[256];
     const int has_own = strstr(beside, "%2") || strstr(beside, "%f") || strstr(beside, "%l");
-    /* Guards leave out most of what a random model writes. */
+    /* Guards leave out most of what a random model writes; what is doubtful is decoded six times. */
     const int writes = 1u << family & DECODES && (v->run == cmd_transcribe || v->run == cmd_translate);
     const char *guards = writes && !strstr(words, "--guards") && !strstr(beside, "--guards") ? "--guards off" : "";
-    const char *cold = writes && !strstr(words, "--temperature") && !strstr(beside, "--temperature") ? COLD : ""; /* and decoded six times */
+    const char *cold = writes && !strstr(words, "--temperature") && !strstr(beside, "--temperature") ? COLD : "";
     snprintf(line, sizeof line, "%s %s %s %s %s %s", v->before, guards, cold, beside, words, has_own ? "" : v->after);
     struct ran r = run(v->run, family, line, v->listens ? place_of("%t") : NULL);
     for (int k = 0; k < 4 && strstr(line, "%o"); k++) { /* what is in files counts, and their names */
