@@ -8,10 +8,9 @@
 #include <string.h>
 #include "convert/families.h"
 #include "convert/tensor_write.h"
-#include "load/ggml_type.h"
-#include "model/whisper_shapes.h"
-#include "model/whisper_tokens.h"
+#include "load/ggml.h"
 #include "model/silero.h"
+#include "model/whisper_dims.h"
 
 /* ---- Whisper ---------------------------------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "convert/bin_random.h"
 #include "convert/families.h"
-#include "model/whisper_shapes.h"
+#include "model/whisper_dims.h"
 
 enum { NAMES_SZ = 200 };
 

@@ -1,8 +1,8 @@
 /* steno: writing GGUF files. SPDX-License-Identifier: MIT */
 #include <string.h>
-#include "load/ggml_type.h"
-#include "load/gguf.h"
 #include "convert/gguf_write.h"
+#include "load/ggml.h"
+#include "load/gguf.h"
 
 enum { VERSION = 3 };
 

@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "convert/lm.h"
 #include "load/byte_alphabet.h"
 #include "load/tokenizer.h"
-#include "load/vocab_list.h"
-#include "convert/lm.h"
+#include "load/vocab.h"
 
 #define SPACE_SIGN "\xe2\x96\x81"
 enum { PAD_SZ = 24, NONE = 0 };
 static float const score_special = -1000, score_unused = -10000;
 
 /* The tokenizer to write. */
-struct words {
+struct tokenizer_texts {
     struct gguf_writer *g;
     struct weights *w;
     const struct tokenizer_file *t;
@@ -27,7 +27,7 @@ struct words {
     struct arena *a;
 };
 
-static int no_memory(const struct words *v, size_t n)
+static int no_memory(const struct tokenizer_texts *v, size_t n)
 {
     return err_nomem(v->g->e, n, "a vocabulary");
 }
@@ -70,7 +70,7 @@ static size_t put_spaces(char *out, const uint8_t *s, size_t n)
 }
 
 /* Writes the text of a token in its GGUF form. out: three bytes for each byte of the token, plus PAD_SZ */
-static size_t put_token(char *out, const struct words *v, const struct vocab_entry *from)
+static size_t put_token(char *out, const struct tokenizer_texts *v, const struct vocab_entry *from)
 {
     if (from->type == VOCAB_BYTE) return (size_t)snprintf(out, PAD_SZ, "<0x%02X>", from->n ? from->s[0] : 0u);
     if (from->type == VOCAB_NORMAL && v->t->form == TOKENIZER_BYTES) return put_letters(out, from->s, from->n);
@@ -84,7 +84,7 @@ static size_t put_token(char *out, const struct words *v, const struct vocab_ent
     return from->n;
 }
 
-static int32_t type_code(const struct words *v, enum vocab_type type)
+static int32_t type_code(const struct tokenizer_texts *v, enum vocab_type type)
 {
     static int32_t const code[] = { [VOCAB_NORMAL] = 1, [VOCAB_UNKNOWN] = 2, [VOCAB_CONTROL] = 3, [VOCAB_USER_DEFINED] = 4,
                                     [VOCAB_UNUSED] = 5, [VOCAB_BYTE] = 6 };
@@ -106,14 +106,14 @@ static uint32_t bare_spaces(char *s, const struct vocab_entry *from)
 }
 
 /* A tokenizer.model has more information, except for tokens that were added later. */
-static int is_of_spm(const struct words *v, uint32_t i)
+static int is_of_spm(const struct tokenizer_texts *v, uint32_t i)
 {
     if (i >= v->n_spm) return 0;
     const enum vocab_type was = v->spm[i].type, is = i < v->t->n ? v->t->entry[i].type : VOCAB_NORMAL;
     return (was != VOCAB_NORMAL && was != VOCAB_UNUSED) || (is != VOCAB_CONTROL && is != VOCAB_USER_DEFINED);
 }
 
-static int take_token(struct words *v, uint32_t i)
+static int take_token(struct tokenizer_texts *v, uint32_t i)
 {
     const int is_spm = is_of_spm(v, i);
     const struct vocab_entry *from = is_spm ? &v->spm[i] : i < v->t->n ? &v->t->entry[i] : NULL;
@@ -146,7 +146,7 @@ static int text_order(const void *a, const void *b)
 }
 
 /* The earlier a pair is merged, the higher the score of its piece. Pieces without a pair get the lowest scores. */
-static int rank_pieces(struct words *v)
+static int rank_pieces(struct tokenizer_texts *v)
 {
     const struct tokenizer_file *t = v->t;
     struct arena scrap;
@@ -169,7 +169,7 @@ static int rank_pieces(struct words *v)
     return list ? STENO_OK : no_memory(v, t->n * sizeof *list);
 }
 
-static int put_tokens(struct words *v)
+static int put_tokens(struct tokenizer_texts *v)
 {
     v->out = arena_array(v->a, v->n, sizeof *v->out);
     v->type = arena_array(v->a, v->n, sizeof *v->type);
@@ -184,7 +184,7 @@ static int put_tokens(struct words *v)
     return STENO_OK;
 }
 
-static int put_pairs(struct words *v)
+static int put_pairs(struct tokenizer_texts *v)
 {
     const struct tokenizer_file *t = v->t;
     struct vocab_entry *out = arena_array(v->a, (size_t)t->n_pairs + 1, sizeof *out);
@@ -214,7 +214,7 @@ static int32_t id_of(const struct tokenizer_file *t, const char *text)
 }
 
 /* The id from the settings of the tokenizer, or of the network. */
-static int32_t id_said(const struct words *v, const struct meta *m, const char *what)
+static int32_t id_said(const struct tokenizer_texts *v, const struct meta *m, const char *what)
 {
     char key[64];
     snprintf(key, sizeof key, "%s_token", what);
@@ -235,7 +235,7 @@ static int32_t end_of_turn(const struct tokenizer_file *t, int32_t eos)
     return t->eot;
 }
 
-static void put_ids(const struct words *v, const struct meta *m)
+static void put_ids(const struct tokenizer_texts *v, const struct meta *m)
 {
     static const struct { const char *what, *key; } known[] = {
         { "unk", "unknown" }, { "sep", "seperator" }, { "pad", "padding" }, { "cls", "cls" }, { "mask", "mask" },
@@ -254,7 +254,7 @@ static void put_ids(const struct words *v, const struct meta *m)
     }
 }
 
-static void put_flags(const struct words *v)
+static void put_flags(const struct tokenizer_texts *v)
 {
     const struct tokenizer_file *t = v->t;
     const int is_words = t->form == TOKENIZER_WORDS;
@@ -267,7 +267,7 @@ static void put_flags(const struct words *v)
 }
 
 /* Writes the settings of tokenizer_config.json, if there is one. */
-static int put_settings(const struct words *v)
+static int put_settings(const struct tokenizer_texts *v)
 {
     struct arena scrap;
     struct meta m;
@@ -286,7 +286,7 @@ static int put_settings(const struct words *v)
 }
 
 /* Writes the tokenizer type under the name that other programs use. */
-static int put_kind(const struct words *v)
+static int put_kind(const struct tokenizer_texts *v)
 {
     const struct tokenizer_names *names = &lm_tokenizer_names;
     const struct tokenizer_cut *cut = names->cut;
@@ -305,7 +305,7 @@ static int put_kind(const struct words *v)
 }
 
 /* Reads the SentencePiece file beside the model. */
-static int read_spm(struct words *v)
+static int read_spm(struct tokenizer_texts *v)
 {
     struct vocab_list list = { .name = v->w->name };
     struct file f;
@@ -325,7 +325,7 @@ static int read_spm(struct words *v)
 int lm_put_tokenizer(struct gguf_writer *g, struct weights *w, uint32_t rows, steno_error *e)
 {
     struct tokenizer_file t;
-    struct words v = { .g = g, .w = w, .t = &t, .a = &w->arena };
+    struct tokenizer_texts v = { .g = g, .w = w, .t = &t, .a = &w->arena };
     const int there = tokenizer_is_there(w, e);
     if (there <= NONE && rows) { /* callers that use only ids need no tokenizer */
         if (!there) gguf_put_text(g, "tokenizer.ggml.model", "none");

@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include "base/buf.h"
 #include "kern/narrow.h"
-#include "load/ggml_type.h"
+#include "load/ggml.h"
 
 enum { PIECE = 1 << 19 /* numbers read and written at once; more if a row, or a run of interleaved rows, has more */ };
 

@@ -9,12 +9,10 @@
 #include "convert/families.h"
 #include "convert/torch_write.h"
 #include "convert/whisper_folder.h"
-#include "load/ggml_type.h"
-#include "load/vocab_file.h"
+#include "load/ggml.h"
+#include "load/vocab.h"
+#include "model/whisper_dims.h"
 #include "model/whisper_names.h"
-#include "model/whisper_shapes.h"
-#include "model/whisper_spelling.h"
-#include "model/whisper_tokens.h"
 #include "text/merges.h"
 
 struct whisper_file {

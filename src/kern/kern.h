@@ -46,7 +46,7 @@ enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     DT_IQ4_XS, DT_Q4_1F, DT_Q8_1F,
     DT_COUNT,
-    DT_IQ4_NL = DT_COUNT + 1, /* written to files only: on reading, rows become q8_0 (load/tensor_form.h) */
+    DT_IQ4_NL = DT_COUNT + 1, /* written to files only: on reading, rows become q8_0 (load/tensor.h) */
     DT_WRITTEN
 };
 

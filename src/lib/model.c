@@ -9,7 +9,7 @@
 #include "convert/random_file.h"
 #include "lib/open.h"
 #include "lib/tasks.h"
-#include "load/ggml_type.h"
+#include "load/ggml.h"
 #include "load/kind.h"
 
 int steno_compute_auto(int level)

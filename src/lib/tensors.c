@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "load/model_source.h"
-#include "load/tensor_form.h"
+#include "load/tensor.h"
 #include "load/weights.h"
 
 static void give(const struct tensor *t, void (*take)(void *user, const steno_tensor *t), void *user)

@@ -35,4 +35,10 @@ int array_count(const uint64_t dim[ARRAY_DIMS], int n_dims, uint64_t *n);
 /* Add the array to the tensors. Whole numbers in exactly two dimensions, at most FLAT_LONG of them, become a list "array.NAME" of the
  * settings instead. Other arrays are dropped. The name is copied. A scalar is kept as [1]. */
 int weights_add_array(struct weights *w, const struct array *a, steno_error *e);
+
+/* ---- words of MLX ----------------------------------------------------------------------------------------------------------------- */
+
+/* Join words with their scales and offsets (NAME.weight, .scales, .biases) to one tensor, as the settings' `quantization` describes. Other
+ * words leave the index. STENO_EFORMAT for inconsistent tensors, STENO_EUNSUPPORTED for other number formats. */
+int mlx_join(struct weights *w, steno_error *e);
 #endif

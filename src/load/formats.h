@@ -1,6 +1,6 @@
 /* steno: the formats of weights that are read. SPDX-License-Identifier: MIT
  *
- * A format is one file with a reader, and one row in formats.c. kind.c has identified the file before. */
+ * A format is one file with a reader, and one row in open.c. kind.c has identified the file before. */
 #ifndef STENO_LOAD_FORMATS_H
 #define STENO_LOAD_FORMATS_H
 #include <string.h>

@@ -1,7 +1,10 @@
 /* steno: the settings in a model's files. SPDX-License-Identifier: MIT */
 #include "load/meta.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/rd.h"
 
 void meta_init(struct meta *m, struct arena *a)
 {
@@ -84,4 +87,102 @@ int meta_num(const struct meta *m, const char *where, const char *key, double lo
         return err_set(e, STENO_EFORMAT, "%s: %s is %g, want %g..%g", it->source, key, it->x, lo, hi);
     *out = it->x;
     return STENO_OK;
+}
+
+/* ---- long lists ------------------------------------------------------------------------------------------------------------------- */
+
+/* A vocabulary or the ranks of its pairs have a hundred thousand values, which are never looked up by key. They stay in the file and are
+ * read from end to end on request. */
+
+static const uint8_t value_sz[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 8, 8, 8 };
+
+int meta_add_list(struct meta *m, const struct meta_list *list, steno_error *e)
+{
+    if (m->n_lists == m->cap_lists) {
+        const uint32_t cap = m->cap_lists ? 2 * m->cap_lists : 8;
+        struct meta_list *l = arena_array(m->arena, cap, sizeof *l);
+        if (!l) return err_nomem(e, cap * sizeof *l, "a model's configuration");
+        if (m->n_lists) memcpy(l, m->list, m->n_lists * sizeof *l);
+        m->list = l;
+        m->cap_lists = cap;
+    }
+    struct meta_list *to = &m->list[m->n_lists];
+    *to = *list;
+    to->key = arena_strdup(m->arena, list->key, strlen(list->key));
+    if (!to->key) return err_nomem(e, strlen(list->key), "a model's configuration");
+    m->n_lists++;
+    return STENO_OK;
+}
+
+const struct meta_list *meta_find_list(const struct meta *m, const char *key)
+{
+    for (uint32_t i = 0; i < m->n_lists; i++)
+        if (!strcmp(m->list[i].key, key)) return &m->list[i];
+    return NULL;
+}
+
+static double read_value(struct rd *r, enum meta_list_type type)
+{
+    switch (type) {
+    case META_LIST_U8:
+    case META_LIST_BOOL: return rd_u8(r);
+    case META_LIST_I8: return (int8_t)rd_u8(r);
+    case META_LIST_U16: return rd_u16(r);
+    case META_LIST_I16: return (int16_t)rd_u16(r);
+    case META_LIST_U32: return rd_u32(r);
+    case META_LIST_I32: return rd_i32(r);
+    case META_LIST_F32: return (double)rd_f32(r);
+    case META_LIST_U64: return (double)rd_u64(r);
+    case META_LIST_I64: return (double)(int64_t)rd_u64(r);
+    default: break;
+    }
+    const uint64_t bits = rd_u64(r);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Open the list's bytes. STENO_EFORMAT if the file has fewer than the list needs. */
+static int list_begin(const struct meta_list *l, struct rd *r, steno_error *e)
+{
+    if (l->offset > l->file.size || l->size > l->file.size - l->offset)
+        return err_set(e, STENO_EFORMAT, "%s: the list %s needs bytes %" PRIu64 "+%" PRIu64 ", the file has %" PRIu64, l->file.name, l->key,
+                       l->offset, l->size, l->file.size);
+    rd_init(r, &l->file, l->offset, l->offset + l->size);
+    return STENO_OK;
+}
+
+int meta_list_numbers(const struct meta_list *l, uint64_t from, uint64_t n, double *out, steno_error *e)
+{
+    struct rd r;
+    if (l->type == META_LIST_TEXT) return err_set(e, STENO_EFORMAT, "%s: %s is a list of texts, want numbers", l->file.name, l->key);
+    if (from > l->n || n > l->n - from)
+        return err_set(e, STENO_EFORMAT, "%s: the list %s has %" PRIu64 " values, want %" PRIu64, l->file.name, l->key, l->n, from + n);
+    const int rc = list_begin(l, &r, e);
+    if (rc) return rc;
+    rd_skip(&r, from * value_sz[l->type]);
+    for (uint64_t i = 0; i < n && !r.err; i++) out[i] = read_value(&r, l->type);
+    return r.err ? err_set(e, r.err, "%s: the list %s ends before its %" PRIu64 " values", l->file.name, l->key, l->n) : STENO_OK;
+}
+
+int meta_list_texts(const struct meta_list *l, size_t max_sz, int (*take)(void *user, uint64_t i, const char *s, size_t n), void *user,
+                    steno_error *e)
+{
+    struct rd r;
+    if (l->type != META_LIST_TEXT) return err_set(e, STENO_EFORMAT, "%s: %s is a list of numbers, want texts", l->file.name, l->key);
+    int rc = list_begin(l, &r, e);
+    char *s = rc ? NULL : malloc(max_sz + 1);
+    if (!rc && !s) rc = err_nomem(e, max_sz, "a list of texts");
+    for (uint64_t i = 0; i < l->n && !rc; i++) {
+        const uint64_t n = rd_u64(&r);
+        if (!r.err && n > max_sz)
+            rc = err_set(e, STENO_EFORMAT, "%s: text %" PRIu64 " of the list %s has %" PRIu64 " bytes, want at most %zu", l->file.name, i,
+                         l->key, n, max_sz);
+        if (rc) break;
+        rd_bytes(&r, s, r.err ? 0 : (size_t)n);
+        rc = r.err ? err_set(e, r.err, "%s: the list %s ends inside text %" PRIu64 " of %" PRIu64, l->file.name, l->key, i, l->n)
+                   : take(user, i, s, (size_t)n);
+    }
+    free(s);
+    return rc;
 }

@@ -13,10 +13,10 @@
 enum { DEPTH = 32, NAME_MOST = 255, TENSORS_MOST = 4096, MAX_DIMS = 4, NO_FIELD = 0 };
 enum { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_BYTES = 2, WIRE_4 = 5 };
 enum { TYPE_F32 = 1, TYPE_F16 = 10 };
-enum message { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, MESSAGES };
+enum onnx_message { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, MESSAGES };
 
 /* Nesting: the fields of a message that are messages. */
-static const struct { enum message in; uint32_t field; enum message is; } nested[] = {
+static const struct { enum onnx_message in; uint32_t field; enum onnx_message is; } nested[] = {
     { MODEL, 7, GRAPH },    { GRAPH, 1, NODE },        { GRAPH, 5, TENSOR },
     { NODE, 5, ATTRIBUTE }, { ATTRIBUTE, 5, TENSOR }, { ATTRIBUTE, 6, GRAPH },
 };
@@ -29,12 +29,12 @@ struct onnx {
     const struct file *f;
     steno_error *e;
     struct rd r;
-    struct level { enum message is; uint64_t end; } level[DEPTH];
+    struct level { enum onnx_message is; uint64_t end; } level[DEPTH];
     int depth;
     struct name node; /* the first output of the current node */
 };
 
-struct field { uint32_t number, wire; uint64_t value; }; /* value: a number, or the size of the bytes that follow */
+struct onnx_field { uint32_t number, wire; uint64_t value; }; /* value: a number, or the size of the bytes that follow */
 
 static int bad(struct onnx *o, const char *what)
 {
@@ -57,11 +57,11 @@ static uint64_t varint(struct rd *r)
 }
 
 /* The next field of a message that ends at `end`. */
-static int field_next(struct onnx *o, struct field *f, uint64_t end)
+static int field_next(struct onnx *o, struct onnx_field *f, uint64_t end)
 {
     struct rd *r = &o->r;
     const uint64_t tag = varint(r);
-    *f = (struct field){ (uint32_t)(tag >> 3), (uint32_t)(tag & 7), 0 };
+    *f = (struct onnx_field){ (uint32_t)(tag >> 3), (uint32_t)(tag & 7), 0 };
     if (r->err || tag >> 3 > UINT32_MAX || !f->number) return bad(o, "a field has no number");
     if (f->wire == WIRE_8 || f->wire == WIRE_4) f->value = f->wire == WIRE_8 ? 8 : 4;
     else if (f->wire == WIRE_VARINT || f->wire == WIRE_BYTES) f->value = varint(r);
@@ -70,13 +70,13 @@ static int field_next(struct onnx *o, struct field *f, uint64_t end)
     return is_out ? bad(o, "a field reaches past its message") : STENO_OK;
 }
 
-static void field_skip(struct onnx *o, const struct field *f)
+static void field_skip(struct onnx *o, const struct onnx_field *f)
 {
     if (f->wire != WIRE_VARINT) rd_skip(&o->r, f->value);
 }
 
 /* Read a name. A name that is too long or not printable counts as absent. */
-static void name_read(struct onnx *o, const struct field *f, struct name *name)
+static void name_read(struct onnx *o, const struct onnx_field *f, struct name *name)
 {
     *name = (struct name){ "" };
     if (f->value > NAME_MOST) {
@@ -91,16 +91,16 @@ static void name_read(struct onnx *o, const struct field *f, struct name *name)
 /* ---- tensors */
 
 /* raw: place of its numbers; a list of f32 has the same layout as raw bytes. */
-struct found { struct name name; uint64_t dim[MAX_DIMS], type, raw, raw_sz; int n_dims, has_raw, is_list, elsewhere; };
+struct onnx_found { struct name name; uint64_t dim[MAX_DIMS], type, raw, raw_sz; int n_dims, has_raw, is_list, elsewhere; };
 
-static void dim_add(struct found *t, uint64_t d)
+static void dim_add(struct onnx_found *t, uint64_t d)
 {
     if (t->n_dims < MAX_DIMS) t->dim[t->n_dims] = d;
     t->n_dims++;
 }
 
 /* A number, or several in bytes. */
-static void dims_read(struct onnx *o, const struct field *f, struct found *t)
+static void dims_read(struct onnx *o, const struct onnx_field *f, struct onnx_found *t)
 {
     const uint64_t end = o->r.pos + f->value;
     if (f->wire == WIRE_VARINT) dim_add(t, f->value);
@@ -108,10 +108,10 @@ static void dims_read(struct onnx *o, const struct field *f, struct found *t)
     if (f->wire == WIRE_BYTES && o->r.pos != end) o->r.err = STENO_EFORMAT;
 }
 
-static int tensor_fields(struct onnx *o, struct found *t, uint64_t end)
+static int tensor_fields(struct onnx *o, struct onnx_found *t, uint64_t end)
 {
     while (o->r.pos < end) {
-        struct field f;
+        struct onnx_field f;
         const int rc = field_next(o, &f, end);
         if (rc) return rc;
         if (f.number == TENSOR_DIMS && f.wire != WIRE_8 && f.wire != WIRE_4) {
@@ -131,7 +131,7 @@ static int tensor_fields(struct onnx *o, struct found *t, uint64_t end)
 }
 
 /* Add the tensor to the index if it is a parameter. */
-static int tensor_keep(struct onnx *o, const struct found *found)
+static int tensor_keep(struct onnx *o, const struct onnx_found *found)
 {
     const char *name = o->level[o->depth - 1].is == ATTRIBUTE ? o->node.s : found->name.s;
     const uint64_t bytes = found->type == TYPE_F16 ? 2 : 4;
@@ -161,14 +161,14 @@ static int tensor_keep(struct onnx *o, const struct found *found)
 
 static int tensor_read(struct onnx *o, uint64_t end)
 {
-    struct found t = { .n_dims = 0 };
+    struct onnx_found t = { .n_dims = 0 };
     const int rc = tensor_fields(o, &t, end);
     return rc ? rc : tensor_keep(o, &t);
 }
 
 /* ---- the walk */
 
-static int enter(struct onnx *o, enum message is, uint64_t end)
+static int enter(struct onnx *o, enum onnx_message is, uint64_t end)
 {
     if (is == TENSOR) return tensor_read(o, end);
     if (is == NODE) o->node.s[0] = 0;
@@ -179,7 +179,7 @@ static int enter(struct onnx *o, enum message is, uint64_t end)
 
 static int step(struct onnx *o, const struct level *at)
 {
-    struct field f;
+    struct onnx_field f;
     const int rc = field_next(o, &f, at->end);
     if (rc) return rc;
     for (size_t i = 0; f.wire == WIRE_BYTES && i < sizeof nested / sizeof *nested; i++)

@@ -1,10 +1,10 @@
 /* steno: opening a model's weights. SPDX-License-Identifier: MIT
  *
- * From a file or folder to the index: its kind (kind.c), its reader (formats.c), and the settings in its folder. */
+ * From a file or folder to the index: its kind (kind.c), its reader (the table of formats), and the settings in its folder. */
 #include <inttypes.h>
 #include <string.h>
+#include "load/array.h"
 #include "load/formats.h"
-#include "load/mlx.h"
 #include "load/weights.h"
 
 /* The type with the most weights. */
@@ -111,4 +111,17 @@ int weights_open(struct weights *w, const struct file *f, steno_error *e)
     struct model_source p;
     model_source_of_file(&p, f);
     return weights_open_source(w, &p, e);
+}
+
+/* ---- the formats ------------------------------------------------------------------------------------------------------------------ */
+
+static const struct format *const formats[] = {
+    &format_ggml_vad, &format_ggml, &format_gguf, &format_torch, &format_npz, &format_onnx, &format_safetensors_index, &format_safetensors,
+};
+
+const struct format *format_find(const struct kind *k, const struct file *f)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i]->match(k, f)) return formats[i];
+    return NULL;
 }

@@ -3,19 +3,63 @@
  * Eight bytes of length, a JSON object with each tensor's type, shape and offsets, then the data. The data must reach to the end of the
  * file without gaps and overlaps. Integers and truth values (position ids, masks) are checked like the others and do not become tensors
  * (array.h), nor do tensors without elements. Other number types are refused by name. */
-#include "load/safetensors.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/hash.h"
 #include "load/array.h"
 #include "load/flat.h"
-#include "load/json_reader.h"
+#include "load/formats.h"
+#include "load/json.h"
+#include "load/kind.h"
+
+/* ---- the tensor list of an index -------------------------------------------------------------------------------------------------- */
+
+struct promise { const char *name, *file; int kept; };
+
+struct promises {
+    struct promise *p;   /* [n] */
+    uint32_t n;
+    uint32_t *hash;      /* [mask + 1] index + 1 of a promise by name, 0: free */
+    uint32_t mask;
+};
+
+static uint32_t *slot_of(const struct promises *ps, const char *name)
+{
+    for (uint32_t h = hash_text(name);; h++) {
+        uint32_t *slot = &ps->hash[h & ps->mask];
+        if (!*slot || !strcmp(ps->p[*slot - 1].name, name)) return slot;
+    }
+}
+
+static struct promise *promise_find(const struct promises *ps, const char *name)
+{
+    const uint32_t i = *slot_of(ps, name);
+    return i ? &ps->p[i - 1] : NULL;
+}
+
+/* Hashes the names of p[n]; memory from the arena. STENO_EFORMAT for a duplicate name, in file f. */
+static int promises_index(struct promises *ps, const struct file *f, struct arena *a, steno_error *e)
+{
+    uint32_t n = 16;
+    while (n < 2 * (uint64_t)ps->n) n *= 2;
+    ps->hash = arena_array(a, n, sizeof *ps->hash);
+    if (!ps->hash) return err_nomem(e, n * sizeof *ps->hash, "the index of a model");
+    ps->mask = n - 1;
+    for (uint32_t i = 0; i < ps->n; i++) {
+        uint32_t *slot = slot_of(ps, ps->p[i].name);
+        if (*slot) return err_set(e, STENO_EFORMAT, "%s: weight_map names tensor %.80s twice", f->name, ps->p[i].name);
+        *slot = i + 1;
+    }
+    return STENO_OK;
+}
+
+/* ---- one file --------------------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_HEADER = 100000000, MAX_NAME = 255 };
 
-struct span { uint64_t begin, end; const char *name; };
+struct st_span { uint64_t begin, end; const char *name; };
 
 struct st {
     struct weights *w;
@@ -121,7 +165,7 @@ static int add_entry(struct st *st, const struct entry *t)
     int rc = check_size(st, t, &n);
     if (!rc) rc = check_promise(st, t->name);
     if (rc) return rc;
-    buf_add(&st->spans, &(struct span) { t->begin, t->end, t->name }, sizeof(struct span));
+    buf_add(&st->spans, &(struct st_span) { t->begin, t->end, t->name }, sizeof(struct st_span));
     if (st->spans.err) return err_nomem(st->e, st->spans.len, "the index of tensors");
     struct array a = { t->name, t->type, { 0 }, t->n_dims, st->f, st->data + t->begin, n, 0 };
     memcpy(a.dim, t->dim, sizeof a.dim);
@@ -187,7 +231,7 @@ static int read_header(struct st *st)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct span *x = a, *y = b;
+    const struct st_span *x = a, *y = b;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
     return (x->end > y->end) - (x->end < y->end);
 }
@@ -195,7 +239,7 @@ static int by_place(const void *a, const void *b)
 /* Check that every byte of the data belongs to one tensor. */
 static int check_cover(struct st *st)
 {
-    struct span *span = (struct span *)(void *)st->spans.p;
+    struct st_span *span = (struct st_span *)(void *)st->spans.p;
     const size_t n = st->spans.len / sizeof *span;
     const uint64_t data = st->f->size - st->data;
     if (n) qsort(span, n, sizeof *span, by_place);
@@ -229,7 +273,8 @@ static int header_size(const struct file *f, uint64_t *n, steno_error *e)
     return STENO_OK;
 }
 
-int safetensors_read_file(struct weights *w, const struct file *f, const struct promises *ps, const char *shard, steno_error *e)
+/* Reads one file into the index. Its tensors must be those that `ps` lists for the file called `shard`. ps may be NULL. */
+static int safetensors_read_file(struct weights *w, const struct file *f, const struct promises *ps, const char *shard, steno_error *e)
 {
     struct st st = { .w = w, .f = f, .ps = ps, .shard = shard, .e = e };
     struct arena scrap;
@@ -260,3 +305,111 @@ static int safetensors_read(struct weights *w, const struct file *f, steno_error
 }
 
 const struct format format_safetensors = { "safetensors", safetensors_match, safetensors_read };
+
+/* ---- models in several files ------------------------------------------------------------------------------------------------------ */
+
+/* model.safetensors.index.json maps tensors to files. Both directions are checked: a tensor that the index names must be in that file,
+ * and a tensor of a file must be in the index. Each file is opened once, and only in the folder of the index. */
+
+enum { MAX_INDEX = 64 << 20, MAX_SHARDS = 256, MAX_FILE_NAME = 200 };
+
+/* Read {"name": "file", ...}. The strings stay in the text. */
+static int read_map(struct json_reader *j, struct buf *list, steno_error *e)
+{
+    if (json_next(j) != JSON_OBJECT) return json_fail(j, e, "weight_map is not an object");
+    enum json_event kind;
+    while ((kind = json_next(j)) != JSON_CLOSE) {
+        struct promise p = { .name = j->s };
+        if (kind != JSON_KEY || json_next(j) != JSON_TEXT) return json_fail(j, e, "weight_map: want the name of a file for every tensor");
+        if (j->len > MAX_FILE_NAME)
+            return json_fail(j, e, "weight_map: tensor %.80s: its file's name has %zu bytes, want at most %d", p.name, j->len,
+                             MAX_FILE_NAME);
+        p.file = j->s;
+        buf_add(list, &p, sizeof p);
+        if (list->err) return err_nomem(e, list->len, "the index of a model");
+    }
+    return STENO_OK;
+}
+
+static int read_index(struct json_reader *j, struct buf *list, steno_error *e)
+{
+    if (json_next(j) != JSON_OBJECT) return json_fail(j, e, "want an object with weight_map");
+    int n_maps = 0, rc = STENO_OK;
+    enum json_event kind;
+    while (!rc && (kind = json_next(j)) != JSON_CLOSE) {
+        if (kind != JSON_KEY) return json_fail(j, e, "want a key");
+        if (strcmp(j->s, "weight_map") != 0) json_skip(j, json_next(j));
+        else if (n_maps++) return json_fail(j, e, "weight_map is written twice");
+        else rc = read_map(j, list, e);
+    }
+    if (!rc && json_next(j) != JSON_EOF) rc = json_fail(j, e, "text follows the index");
+    if (!rc && !n_maps)
+        rc = json_fail(j, e, "no weight_map: this is not the index of a sharded model; name the model's folder or its weights");
+    return rc;
+}
+
+/* Give equal file names one pointer, and count the files. */
+static int count_files(const struct promises *ps, const char *file[MAX_SHARDS], uint32_t *n, const struct file *f, steno_error *e)
+{
+    *n = 0;
+    for (uint32_t i = 0; i < ps->n; i++) {
+        uint32_t k = *n;
+        while (k && strcmp(file[k - 1], ps->p[i].file) != 0) k--; /* the latest is the most likely */
+        if (k) continue;
+        if (*n == MAX_SHARDS) return err_set(e, STENO_EFORMAT, "%s: weight_map names more than %d files", f->name, MAX_SHARDS);
+        file[(*n)++] = ps->p[i].file;
+    }
+    return *n ? STENO_OK : err_set(e, STENO_EFORMAT, "%s: weight_map is empty", f->name);
+}
+
+static int read_shards(struct weights *w, const struct promises *ps, const struct file *index, steno_error *e)
+{
+    const char *name[MAX_SHARDS];
+    uint32_t n;
+    int rc = count_files(ps, name, &n, index, e);
+    if (rc) return rc;
+    w->shard = arena_array(&w->arena, n, sizeof *w->shard);
+    if (!w->shard) return err_nomem(e, n * sizeof *w->shard, "the files of a model");
+    for (uint32_t i = 0; i < n; i++) {
+        struct file *f = &w->shard[i];
+        rc = model_source_find(&w->source, name[i], &w->arena, f, e);
+        if (!rc) return err_set(e, STENO_EFORMAT, "%s: there is no file %s beside it, in which weights should lie", index->name, name[i]);
+        if (rc < 0) return rc;
+        w->n_shards = i + 1;
+        rc = kind_check(f, e);
+        if (!rc) rc = safetensors_read_file(w, f, ps, name[i], e);
+        if (rc) return rc;
+    }
+    for (uint32_t i = 0; i < ps->n; i++)
+        if (!ps->p[i].kept)
+            return err_set(e, STENO_EFORMAT, "%s: tensor %.80s is not in %s, where the index puts it", index->name, ps->p[i].name,
+                           ps->p[i].file);
+    return STENO_OK;
+}
+
+static int index_match(const struct kind *k, const struct file *f)
+{
+    return k->form < KIND_OTHER && (k->readable || file_name_ends(f, ".index.json"));
+}
+
+static int index_read(struct weights *w, const struct file *index, steno_error *e)
+{
+    if (index->size > MAX_INDEX)
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for an index", index->name, index->size, MAX_INDEX);
+    struct arena scrap;
+    struct json_reader j;
+    struct buf list = { 0 };
+    struct promises ps = { 0 };
+    arena_init(&scrap);
+    int rc = json_open(&j, index, 0, index->size, &scrap, e);
+    if (!rc) rc = read_index(&j, &list, e);
+    ps.p = (struct promise *)(void *)list.p;
+    ps.n = (uint32_t)(list.len / sizeof *ps.p);
+    if (!rc) rc = promises_index(&ps, index, &scrap, e);
+    if (!rc) rc = read_shards(w, &ps, index, e);
+    buf_free(&list);
+    arena_free(&scrap);
+    return rc;
+}
+
+const struct format format_safetensors_index = { "safetensors", index_match, index_read };

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { CHUNK = 2048, /* weights widened at once, a multiple of QBLOCK and of every group size of MLX */
        GROUPS = CHUNK / QBLOCK };
@@ -131,4 +132,158 @@ int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const vo
 {
     const uint64_t k = t->dim[1] * t->dim[2] * t->dim[3], at = dtype_find_nonfinite(t->type, rows, (size_t)(n * k));
     return at == n * k ? STENO_OK : refuse_value(t, row * k + at, e);
+}
+
+/* ---- stored forms that no kernel reads -------------------------------------------------------------------------------------------- */
+
+enum { Q8_SZ = 2 + QBLOCK, IQ4_NL_SZ = 2 + QBLOCK / 2, MXFP4_SZ = 1 + QBLOCK / 2 };
+
+/* Twice the numbers of e2m1 (OCP Microscaling Formats, 2023). */
+static int8_t const e2m1[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+
+const char *form_name(enum tensor_form f, enum dtype t)
+{
+    static const char name[TENSOR_FORMS][8] = { [FORM_IQ4_NL] = "iq4_nl", [FORM_MXFP4] = "mxfp4", [FORM_MLX2] = "mlx2",
+                                                [FORM_MLX3] = "mlx3",     [FORM_MLX4] = "mlx4",   [FORM_MLX5] = "mlx5",
+                                                [FORM_MLX6] = "mlx6",     [FORM_MLX8] = "mlx8" };
+    return f < TENSOR_FORMS && name[f][0] ? name[f] : dtype_name(t);
+}
+
+size_t form_block_sz(enum tensor_form f)
+{
+    return f == FORM_IQ4_NL ? IQ4_NL_SZ : MXFP4_SZ;
+}
+
+/* In the file, k and k + 16 share a byte. */
+static void look_up(int8_t q[QBLOCK], const int8_t table[16], const uint8_t *two)
+{
+    for (size_t i = 0; i < QBLOCK / 2; i++) q[i] = table[two[i] & 15], q[i + QBLOCK / 2] = table[two[i] >> 4];
+}
+
+/* The scale is e8m0: a power of two, or NaN. It is halved because the table holds twice the numbers. */
+static float mxfp4_scale(const uint8_t *block)
+{
+    return block[0] == 255 ? NAN : ldexpf(1, block[0] - 128);
+}
+
+static int mxfp4_is_zero(const uint8_t *block)
+{
+    int any = 0;
+    for (size_t i = 1; i < MXFP4_SZ; i++) any |= block[i] & 0x77;
+    return !any;
+}
+
+enum dtype form_as(enum tensor_form f, const uint8_t *blocks, size_t n)
+{
+    enum { LEAST = 128 - 24, MOST = 128 + 15 }; /* f16's powers of two */
+    for (size_t i = 0; i < n && f == FORM_MXFP4; i++, blocks += MXFP4_SZ)
+        if ((blocks[0] < LEAST || blocks[0] > MOST) && blocks[0] != 255 && !mxfp4_is_zero(blocks)) return DT_BF16;
+    return DT_Q8_0;
+}
+
+static void put_u16(uint8_t *p, uint16_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+void form_rows(void *rows, enum dtype t, enum tensor_form f, const uint8_t *blocks, size_t n)
+{
+    uint8_t *out = rows;
+    for (size_t b = 0; b < n; b++, blocks += form_block_sz(f)) {
+        int8_t q[QBLOCK];
+        if (f == FORM_IQ4_NL) look_up(q, iq4_value, blocks + 2);
+        else look_up(q, e2m1, blocks + 1);
+        const float d = f == FORM_MXFP4 ? mxfp4_scale(blocks) : 0;
+        if (t == DT_BF16) {
+            for (size_t i = 0; i < QBLOCK; i++, out += 2) put_u16(out, bf16_from_f32(d * (float)q[i]));
+            continue;
+        }
+        if (f == FORM_IQ4_NL) memcpy(out, blocks, 2);
+        else put_u16(out, mxfp4_is_zero(blocks) && blocks[0] != 255 ? 0 : f16_from_f32(d));
+        memcpy(out + 2, q, QBLOCK);
+        out += Q8_SZ;
+    }
+}
+
+/* ---- MLX */
+
+int form_bits(enum tensor_form f)
+{
+    static const uint8_t bits[TENSOR_FORMS] = { [FORM_MLX2] = 2, [FORM_MLX3] = 3, [FORM_MLX4] = 4, [FORM_MLX5] = 5, [FORM_MLX6] = 6,
+                                                [FORM_MLX8] = 8 };
+    return bits[f];
+}
+
+enum tensor_form form_with_bits(int64_t bits)
+{
+    for (int f = FORM_MLX2; f <= FORM_MLX8; f++)
+        if (form_bits((enum tensor_form)f) == bits) return (enum tensor_form)f;
+    return FORM_STORED;
+}
+
+enum dtype form_of_groups(enum tensor_form f, int fits_f16)
+{
+    const int bits = form_bits(f);
+    if (bits > 5) return DT_Q8_1F;
+    if (bits == 5) return fits_f16 ? DT_Q5_1 : DT_Q8_1F;
+    return fits_f16 ? DT_Q4_1 : DT_Q4_1F;
+}
+
+int form_fits_f16(float x)
+{
+    const float y = f16_to_f32(f16_from_f32(x));
+    return y == x || !isfinite(x);
+}
+
+int form_is_zero(const uint8_t *words, size_t n)
+{
+    int any = 0;
+    for (size_t i = 0; i < n; i++) any |= words[i];
+    return !any;
+}
+
+/* Unpack QBLOCK numbers of `bits` bits each, lowest bits first. @return the rest of the words */
+static const uint8_t *take_bits(uint8_t q[QBLOCK], const uint8_t *words, int bits)
+{
+    uint32_t held = 0;
+    int n = 0;
+    for (int i = 0; i < QBLOCK; i++, held >>= bits, n -= bits) {
+        if (n < bits) held |= (uint32_t)*words++ << n, n += 8;
+        q[i] = (uint8_t)(held & ((1u << bits) - 1));
+    }
+    return words;
+}
+
+/* Numbers k and k + 16 share a byte. */
+static void put_nibbles(uint8_t *out, const uint8_t q[QBLOCK])
+{
+    for (int i = 0; i < QBLOCK / 2; i++) out[i] = (uint8_t)((q[i] & 15) | (q[i + QBLOCK / 2] & 15) << 4);
+}
+
+static uint8_t *put_block(uint8_t *out, enum dtype t, const uint8_t q[QBLOCK], float d, float m)
+{
+    if (t == DT_Q4_1F || t == DT_Q8_1F) {
+        memcpy(out, &d, 4);
+        memcpy(out + 4, &m, 4);
+        if (t == DT_Q8_1F) memcpy(out + 8, q, QBLOCK);
+        else put_nibbles(out + 8, q);
+        return out + dtype_row_sz(t, QBLOCK);
+    }
+    uint32_t fifth = 0;
+    for (int i = 0; i < QBLOCK; i++) fifth |= (uint32_t)(q[i] >> 4) << i;
+    put_u16(out, form_fits_f16(d) ? f16_from_f32(d) : 0); /* a scale that f16 cannot represent has only zeros here: see form_of_groups */
+    put_u16(out + 2, f16_from_f32(m));
+    if (t == DT_Q5_1) memcpy(out + 4, &fifth, 4);
+    put_nibbles(out + (t == DT_Q5_1 ? 8 : 4), q);
+    return out + dtype_row_sz(t, QBLOCK);
+}
+
+void form_groups(void *rows, enum dtype t, enum tensor_form f, const uint8_t *words, const float *scale, const float *offset, size_t len,
+                 size_t n)
+{
+    uint8_t *out = rows, q[QBLOCK];
+    for (size_t i = 0; i < n; i += QBLOCK) {
+        words = take_bits(q, words, form_bits(f));
+        out = put_block(out, t, q, scale[i / len], offset[i / len]);
+    }
 }

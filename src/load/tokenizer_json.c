@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "load/json_reader.h"
-#include "load/tokenizer_text.h"
-#include "load/vocab_list.h"
+#include "load/json.h"
+#include "load/tokenizer.h"
+#include "load/vocab.h"
 
 struct json_words {
     struct json_reader j;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include "base/rd.h"
 
 enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, DEFLATE_MOST = 1032 /* the highest compression ratio of deflate */ };
@@ -29,7 +30,7 @@ struct header {
     uint64_t packed, size;
 };
 
-struct reader {
+struct zip_reader {
     const struct file *f;
     struct arena *a;
     steno_error *e;
@@ -49,7 +50,7 @@ static uint64_t le(const uint8_t *p, unsigned n)
 /* ---- the end of the file ------------------------------------------------------------------------------------------------------- */
 
 /* Find the last place where an end record is consistent with its comment. */
-static int find_end(struct reader *z, uint8_t end[END_SZ], uint64_t *at)
+static int find_end(struct zip_reader *z, uint8_t end[END_SZ], uint64_t *at)
 {
     const uint64_t size = z->f->size;
     const size_t n = size < END_SZ + COMMENT_MAX ? (size_t)size : END_SZ + COMMENT_MAX;
@@ -68,7 +69,7 @@ static int find_end(struct reader *z, uint8_t end[END_SZ], uint64_t *at)
 }
 
 /* Read the zip64 end record, if there is one before `at`; `at` then moves to it. */
-static int read_end64(struct reader *z, struct directory *d, uint64_t *at)
+static int read_end64(struct zip_reader *z, struct directory *d, uint64_t *at)
 {
     uint8_t p[END64_SZ];
     const char *name = z->f->name;
@@ -97,7 +98,7 @@ static int agree(uint64_t small, uint64_t full, uint64_t large)
 }
 
 /* Find the directory. It must end where the end records begin. */
-static int find_directory(struct reader *z)
+static int find_directory(struct zip_reader *z)
 {
     uint8_t end[END_SZ];
     uint64_t at = 0;
@@ -165,13 +166,13 @@ static int widen(uint64_t *const value[], unsigned n, const uint8_t *extra, size
     return 1;
 }
 
-static int entry_error(struct reader *z, const char *entry, const char *what)
+static int entry_error(struct zip_reader *z, const char *entry, const char *what)
 {
     return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' %s", z->f->name, entry, what);
 }
 
 /* Requirements for both headers of an entry. @return a text if one is not met */
-static const char *refused(const struct reader *z, const struct header *h)
+static const char *refused(const struct zip_reader *z, const struct header *h)
 {
     const int may_be_packed = z->most == ZIP_DEFLATED;
     if (h->flags & FLAG_SECRET) return "is encrypted; want it as it is";
@@ -188,7 +189,7 @@ static int sizes_fit(const struct header *h)
 }
 
 /* The header before the bytes must agree with the directory. It may leave the sizes to a record after the bytes. */
-static int read_local(struct reader *z, struct zip_entry *it, const struct header *want)
+static int read_local(struct zip_reader *z, struct zip_entry *it, const struct header *want)
 {
     uint8_t p[LOCAL_SZ + ZIP_NAME_MAX + EXTRA_MAX];
     const uint64_t room = z->dir.offset;
@@ -217,7 +218,7 @@ static int read_local(struct reader *z, struct zip_entry *it, const struct heade
 }
 
 /* Read the next record of the directory; its name goes to `name`. */
-static int read_record(struct reader *z, struct zip_entry *it, char *name)
+static int read_record(struct zip_reader *z, struct zip_entry *it, char *name)
 {
     uint8_t p[RECORD_SZ], extra[EXTRA_MAX];
     const uint64_t at = z->r.pos;
@@ -267,7 +268,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Check that no two entries share bytes or have the same name. */
-static int check_apart(struct reader *z)
+static int check_apart(struct zip_reader *z)
 {
     struct zip_entry *it = z->z->entry;
     const uint32_t n = z->z->n;
@@ -283,7 +284,7 @@ static int check_apart(struct reader *z)
 
 int zip_open(struct zip *out, const struct file *f, enum zip_packing most, struct arena *a, steno_error *e)
 {
-    struct reader z = { .f = f, .a = a, .e = e, .z = out, .most = most };
+    struct zip_reader z = { .f = f, .a = a, .e = e, .z = out, .most = most };
     *out = (struct zip){ 0 };
     int rc = find_directory(&z);
     if (rc) return rc;
@@ -305,4 +306,89 @@ const struct zip_entry *zip_find(const struct zip *z, const char *name)
 {
     const struct zip_entry key = { .name = name };
     return z->n ? bsearch(&key, z->entry, z->n, sizeof key, by_name) : NULL;
+}
+
+/* ---- deflated entries ------------------------------------------------------------------------------------------------------------- */
+
+enum { PIECE_SZ = 1 << 14, MOST_OUT = 1 << 30 /* limit of one call of zlib, whose counts have 32 bits */ };
+
+/* The state of one entry. */
+struct unpacking {
+    z_stream z;
+    uint64_t read, made; /* bytes */
+    uint8_t piece[PIECE_SZ];
+};
+
+static int next_piece(struct unpacking *u, const struct file *f, const struct zip_entry *it, steno_error *e)
+{
+    const uint64_t left = it->packed - u->read;
+    const size_t n = left < PIECE_SZ ? (size_t)left : PIECE_SZ;
+    const int rc = n ? file_read(f, it->offset + u->read, u->piece, n, e) : STENO_OK;
+    u->read += n;
+    u->z.next_in = u->piece;
+    u->z.avail_in = (uInt)n;
+    return rc;
+}
+
+static int damaged(const struct file *f, const struct zip_entry *it, const char *what, steno_error *e)
+{
+    return err_set(e, STENO_EFORMAT, "%s: zip entry '%s' %s; is the copy complete?", f->name, it->name, what);
+}
+
+/* Unpack until n bytes are written. @return a status; *ended: the data has ended */
+static int unpack(struct unpacking *u, const struct file *f, const struct zip_entry *it, uint8_t *dst, uint64_t n, int *ended,
+                  steno_error *e)
+{
+    int rc = STENO_OK;
+    while (!rc && u->made < n && !*ended) {
+        if (!u->z.avail_in) rc = next_piece(u, f, it, e);
+        if (rc) return rc;
+        const uInt room = n - u->made < MOST_OUT ? (uInt)(n - u->made) : MOST_OUT;
+        u->z.next_out = dst + u->made;
+        u->z.avail_out = room;
+        const int z = inflate(&u->z, Z_NO_FLUSH);
+        u->made += room - u->z.avail_out;
+        *ended = z == Z_STREAM_END;
+        if (z == Z_MEM_ERROR) return err_nomem(e, 1 << 15, "unpacking");
+        if (z != Z_OK && z != Z_STREAM_END) return damaged(f, it, "cannot be unpacked", e);
+    }
+    return u->made == n ? STENO_OK : damaged(f, it, "unpacks to fewer bytes than its entry has", e);
+}
+
+/* Check that nothing follows the last byte. */
+static int check_end(struct unpacking *u, const struct file *f, const struct zip_entry *it, int ended, steno_error *e)
+{
+    uint8_t more;
+    while (!ended) {
+        const int rc = u->z.avail_in ? STENO_OK : next_piece(u, f, it, e);
+        if (rc) return rc;
+        u->z.next_out = &more;
+        u->z.avail_out = 1;
+        const int z = inflate(&u->z, Z_NO_FLUSH);
+        ended = z == Z_STREAM_END;
+        if (!u->z.avail_out || (z != Z_OK && !ended)) return damaged(f, it, "unpacks to more bytes than its entry has, or does not end", e);
+    }
+    return u->z.avail_in || u->read < it->packed ? damaged(f, it, "has bytes after its end", e) : STENO_OK;
+}
+
+static int check_sum(const struct file *f, const struct zip_entry *it, const uint8_t *p, steno_error *e)
+{
+    uLong sum = crc32(0, NULL, 0);
+    for (uint64_t at = 0; at < it->size;) {
+        const uInt n = it->size - at < MOST_OUT ? (uInt)(it->size - at) : MOST_OUT;
+        sum = crc32(sum, p + at, n);
+        at += n;
+    }
+    return sum == it->crc ? STENO_OK : damaged(f, it, "does not match its checksum", e);
+}
+
+int zip_unpack(const struct file *f, const struct zip_entry *it, void *dst, uint64_t n, steno_error *e)
+{
+    struct unpacking u = { .read = 0 };
+    int ended = 0;
+    if (inflateInit2(&u.z, -MAX_WBITS) != Z_OK) return err_nomem(e, sizeof u, "unpacking");
+    int rc = unpack(&u, f, it, dst, n, &ended, e);
+    if (!rc && n == it->size) rc = check_end(&u, f, it, ended, e);
+    inflateEnd(&u.z);
+    return rc || n != it->size ? rc : check_sum(f, it, dst, e);
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "model/whisper_shapes.h"
 
 /* Published by OpenAI for each model (openai-whisper 20250625, whisper/__init__.py). */
 static const struct { const char *name, *heads; } official[] = {
@@ -86,10 +85,10 @@ static int number(const char **s, uint32_t *v)
     return *s > from;
 }
 
-enum verdict { FITS, UNREADABLE, NO_SUCH_HEAD };
+enum list_verdict { FITS, UNREADABLE, NO_SUCH_HEAD };
 
 /* Parses "LAYER,HEAD LAYER,HEAD ...". bad: receives the first pair that the model does not have. */
-static enum verdict choose_listed(struct choice *c, const char *s, struct head *bad)
+static enum list_verdict choose_listed(struct choice *c, const char *s, struct head *bad)
 {
     choose_none(c);
     for (;;) {
@@ -165,7 +164,7 @@ static int choose_wanted(struct choice *c, const char *wanted, steno_error *e)
         if (!number(&s, &top) || *s || top < 1 || top > c->layers) return unreadable(wanted, c->layers, e);
         choose_layers(c, c->layers - top);
     } else {
-        const enum verdict v = choose_listed(c, list ? list : wanted, &bad);
+        const enum list_verdict v = choose_listed(c, list ? list : wanted, &bad);
         if (v == UNREADABLE) return unreadable(wanted, c->layers, e);
         if (v == NO_SUCH_HEAD)
             return err_set(e, STENO_EARG, "alignment_heads is '%.60s', but layer %u, head %u is not one of this model's: layers 0..%u, "

@@ -5,11 +5,9 @@
  * ct_transformer_streaming. */
 #include <stdio.h>
 #include <string.h>
-#include "load/vocab_file.h"
+#include "load/vocab.h"
 #include "model/ct_transformer.h"
 #include "model/funasr.h"
-#include "model/funasr_lines.h"
-#include "model/funasr_vocab.h"
 #include "model/sanm_encoder.h"
 #include "plan/emit.h"
 #include "plan/linear.h"

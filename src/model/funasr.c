@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "load/cmvn.h"
+#include "load/vocab.h"
 
 enum { BANDS = 80 };
 
@@ -128,4 +129,62 @@ int funasr_read_cmvn(struct weights *w, int width, struct arena *a, float **shif
     rc = cmvn_find(w, width, a, shift, scale, &beside);
     if (rc) err_set(e, rc, "%s", rc == STENO_EFORMAT ? why.text : beside.text);
     return rc;
+}
+
+/* ---- word lists ------------------------------------------------------------------------------------------------------------------- */
+
+enum { LINE_MAX = 1 << 16, LINES_MAX_SZ = 1 << 28 };
+
+static int add_line(void *user, uint64_t i, const char *s, size_t n)
+{
+    struct buf *text = user;
+    (void)i;
+    buf_add(text, s, n);
+    buf_str(text, "\n");
+    return text->err || text->len > LINES_MAX_SZ ? STENO_ENOMEM : STENO_OK;
+}
+
+int funasr_read_lines(struct weights *w, const char *file, const char *key, struct arena *a, const char **text, size_t *n, steno_error *e)
+{
+    const struct meta_list *list = funasr_is_gguf(w) ? meta_find_list(&w->meta, key) : NULL;
+    struct buf lines = { 0 };
+    struct file f;
+    *text = NULL;
+    *n = 0;
+    if (list) {
+        int rc = meta_list_texts(list, LINE_MAX, add_line, &lines, e);
+        if (rc == STENO_ENOMEM) rc = err_nomem(e, lines.len, "a dictionary");
+        *n = lines.len;
+        if (!rc && !(*text = arena_strdup(a, lines.p ? lines.p : "", lines.len))) rc = err_nomem(e, lines.len, "a dictionary");
+        buf_free(&lines);
+        return rc;
+    }
+    const int found = model_source_find(&w->source, file, a, &f, e);
+    if (found <= 0) return found;
+    const int rc = file_text(&f, LINES_MAX_SZ, a, text, e);
+    *n = (size_t)f.size;
+    file_close(&f);
+    return rc;
+}
+
+/* ---- vocabularies of recognisers -------------------------------------------------------------------------------------------------- */
+
+int funasr_find_vocab(const steno_model *m, struct weights *w, steno_error *e)
+{
+    const char *path = w->vocab ? NULL : m->opening->vocab_path;
+    const int rc = w->vocab ? STENO_OK : weights_read_vocab(w, path, e);
+    if (rc || w->n_vocab_entries == (uint32_t)m->n_vocab) return rc;
+    return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", path ? path : w->name, (unsigned)w->n_vocab_entries,
+                   (int)m->n_vocab);
+}
+
+int funasr_read_vocab(steno_model *m, const struct weights *w, uint32_t (*text)(char *s, uint32_t n), steno_error *e)
+{
+    int rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
+    for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
+        char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
+        if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
+        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, text ? text(copy, w->vocab[i].n) : w->vocab[i].n);
+    }
+    return rc ? rc : vocab_index(&m->vocab, &m->arena, e);
 }

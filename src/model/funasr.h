@@ -6,6 +6,7 @@
 #ifndef STENO_MODEL_FUNASR_H
 #define STENO_MODEL_FUNASR_H
 #include "load/weights.h"
+#include "model/family.h"
 
 /* An integer in [lo, hi] at offset `at` of a struct. */
 struct funasr_setting {
@@ -30,4 +31,19 @@ int funasr_read_settings(void *to, const struct funasr_settings *s, struct weigh
 int funasr_read_cmvn(struct weights *w, int width, struct arena *a, float **shift, float **scale, steno_error *e);
 
 extern const char *const funasr_spare[]; /* tensors that depend on settings; ends with NULL */
+
+/* ---- word lists ------------------------------------------------------------------------------------------------------------------- */
+
+/* In a folder a list is a text file, in a GGUF file an array of texts. */
+
+/* Reads the lines of a list, concatenated in the arena. *text NULL: there is none. STENO_EFORMAT: they are too long */
+int funasr_read_lines(struct weights *w, const char *file, const char *key, struct arena *a, const char **text, size_t *n, steno_error *e);
+
+/* ---- vocabularies of recognisers -------------------------------------------------------------------------------------------------- */
+
+/* Finds the vocabulary before the weights are read: it may be in another file, and belong to another model. m->n_vocab is known.
+ * STENO_EFORMAT: different number of entries; or the status of weights_read_vocab */
+int funasr_find_vocab(const steno_model *m, struct weights *w, steno_error *e);
+/* Reads every entry, by id. text: rewrites s[n] in place and returns the new length; may be NULL. */
+int funasr_read_vocab(steno_model *m, const struct weights *w, uint32_t (*text)(char *s, uint32_t n), steno_error *e);
 #endif

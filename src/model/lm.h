@@ -65,7 +65,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
 /* Sets m->tokenizer if the file has a tokenizer. */
 int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e);
 struct tokenizer_names;
-extern const struct tokenizer_names lm_tokenizer_names; /* load/tokenizer_text.h */
+extern const struct tokenizer_names lm_tokenizer_names; /* load/tokenizer.h */
 int lm_gguf_name(const char *name, char *out, size_t n); /* GGUF name of a transformers tensor. 0: GGUF files do not have it */
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes); /* as in struct family */
 /* Scaled angle of pair j of n / 2 at position 1. windowed: for sliding-window layers. */

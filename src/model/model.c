@@ -1,5 +1,7 @@
 /* steno: reference counting of models. SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "model/family.h"
 #include "text/tokenizer.h"
 
@@ -49,4 +51,60 @@ void model_release(const steno_model *m)
 {
     struct model_life *life = m->life;
     if (atomic_fetch_sub(&life->users, 1) == 1) model_free(life->model);
+}
+
+/* ---- pooling ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Folders of sentence-transformers have 1_Pooling/config.json, and sentence_bert_config.json, which may set a shorter maximum length
+ * than the network supports. GGUF files have a number. */
+
+static int is_true(const struct meta *m, const char *key)
+{
+    const struct meta_entry *it = meta_find(m, key);
+    return it && it->kind == META_BOOL && it->i;
+}
+
+static int read_folder(steno_model *m, const struct weights *w, steno_error *e)
+{
+    static const struct { const char *key; int32_t pooling; } known[] = {
+        { "pooling.pooling_mode_cls_token", STENO_POOLING_CLS },
+        { "pooling.pooling_mode_mean_tokens", STENO_POOLING_MEAN },
+        { "pooling.pooling_mode_lasttoken", STENO_POOLING_LAST },
+        { "pooling.pooling_mode_max_tokens", 0 },
+        { "pooling.pooling_mode_mean_sqrt_len_tokens", 0 },
+        { "pooling.pooling_mode_weightedmean_tokens", 0 },
+    };
+    int n = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!is_true(&w->meta, known[i].key)) continue;
+        if (!known[i].pooling || n++)
+            return err_set(e, STENO_EUNSUPPORTED, "%s: 1_Pooling/config.json asks for %s%s; one of mean, CLS or last token is served",
+                           w->name, known[i].key + strlen("pooling.pooling_mode_"), n > 1 ? " and another" : "");
+        m->pooling = known[i].pooling;
+    }
+    int32_t most = m->text_ctx;
+    const int rc = meta_int(&w->meta, w->name, "sentence.max_seq_length", 1, 1 << 24, 1, &most, e);
+    if (!rc && most < m->text_ctx) m->text_ctx = most;
+    return rc;
+}
+
+static int read_gguf(steno_model *m, const struct weights *w, const char *architecture, steno_error *e)
+{
+    static int32_t const known[] = { 0, STENO_POOLING_MEAN, STENO_POOLING_CLS, STENO_POOLING_LAST };
+    char key[96];
+    int32_t type = 0;
+    snprintf(key, sizeof key, "%.60s.pooling_type", architecture);
+    const int rc = meta_int(&w->meta, w->name, key, 0, 100, 1, &type, e);
+    if (rc) return rc;
+    if (type >= (int32_t)(sizeof known / sizeof *known))
+        return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %d; 1 (mean), 2 (CLS) and 3 (last) are served", w->name, key, (int)type);
+    if (known[type]) m->pooling = known[type];
+    return STENO_OK;
+}
+
+int model_read_pooling(steno_model *m, const struct weights *w, int32_t usual, steno_error *e)
+{
+    const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
+    m->pooling = usual;
+    return architecture ? read_gguf(m, w, architecture, e) : read_folder(m, w, e);
 }

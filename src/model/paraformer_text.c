@@ -8,7 +8,7 @@
 #include "model/paraformer.h"
 #include "text/regex_ids.h"
 
-enum kind { WHOLE_CHINESE, WHOLE_LETTERS, CHINESE, LETTERS, DROPPED, KINDS };
+enum letter_kind { WHOLE_CHINESE, WHOLE_LETTERS, CHINESE, LETTERS, DROPPED, KINDS };
 
 /* Ids of each kind. If all tokens are alike, the reference compares whole tokens, otherwise their characters. */
 static const char *const pattern[KINDS] = {
@@ -37,14 +37,14 @@ int paraformer_text_init(steno_model *m, steno_error *e)
     return STENO_OK;
 }
 
-static int is(const steno_model *m, int32_t id, enum kind k)
+static int is(const steno_model *m, int32_t id, enum letter_kind k)
 {
     const struct kinds_of_ids *t = ((const struct cif_model *)m->part)->text;
     return (int)(t->mask[k][id >> 5] >> (id & 31) & 1);
 }
 
 /* Are all tokens of kind k? */
-static int all(const steno_model *m, const int32_t *ids, int32_t n, enum kind k)
+static int all(const steno_model *m, const int32_t *ids, int32_t n, enum letter_kind k)
 {
     int some = 0;
     for (int32_t i = 0; i < n; i++) {

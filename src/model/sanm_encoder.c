@@ -1,10 +1,13 @@
 /* steno: the encoder that FunASR's recognisers share. SPDX-License-Identifier: MIT */
 #include "model/sanm_encoder.h"
+
 #include <math.h>
 #include <stdio.h>
 #include "model/funasr.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
+#include "plan/linear.h"
+#include "plan/sub.h"
 
 /* Which rows a row attends to: all, those up to itself, or the number in a table. */
 enum sight { SEES_ALL, SEES_BEFORE, SEES_TABLE, SIGHTS };
@@ -108,4 +111,23 @@ int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_enco
     int rc = m->opening->no_cmvn ? STENO_OK : funasr_read_cmvn(w, s->width, &m->arena, &shift, &scale, e);
     if (!rc) rc = fbank_bank_init(bank, &m->arena, &(struct fbank_params){ s->n_mels, s->lfr_m, s->lfr_n, shift, scale }, &m->kern, e);
     return rc;
+}
+
+/* ---- a CTC head ------------------------------------------------------------------------------------------------------------------- */
+
+void ctc_head_build(struct build *b, uint16_t rows, uint32_t d, uint32_t n_ids)
+{
+    const uint16_t some = build_slot_out(b, d), logits = b->plan.logits = build_slot_out(b, n_ids);
+    const struct linear_part ctc_lo = { "ctc.ctc_lo.weight", "ctc.ctc_lo.bias", n_ids };
+    const uint16_t ctc = bind_matrix(b, &ctc_lo, d, LINEAR_LM_HEAD, NO_BIND);
+    build_phase(b, "head");
+    const uint16_t first = b->plan.n_ops;
+    emit(b, OP_SCALE, "ctc.rows", some, rows, bind_scale(b, 1, NULL, d));
+    struct op *op = emit(b, OP_LINEAR, "ctc.logits", logits, some, ctc);
+    if (op) op->flags = OPF_SOME;
+    emit(b, OP_LOGITS_REDUCE, "ctc.scan", NO_SLOT, logits, ctc);
+    emit(b, OP_SAMPLE, "ctc.pick", NO_SLOT, logits, ctc);
+    emit_rows(b, first, ROWS_OUT);
+    build_phase(b, "best");
+    sub_best(b, &(struct best_head){ "ctc", ctc, bind_screen(b, ctc_lo.weight, n_ids, d), ROWS_RUN }, rows);
 }

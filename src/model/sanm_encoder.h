@@ -5,6 +5,7 @@
 #ifndef STENO_MODEL_SANM_ENCODER_H
 #define STENO_MODEL_SANM_ENCODER_H
 #include "model/family.h"
+#include "plan/build.h"
 #include "plan/sub.h"
 
 struct sanm_encoder {
@@ -30,4 +31,10 @@ struct precision sanm_precision(const steno_model *m);
 /* Sets up the front end. Features are normalised by the vectors of am.mvn beside the weights, or of the weights themselves, unless the
  * caller disables it. */
 int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_encoder *s, steno_error *e);
+
+/* ---- a CTC head ------------------------------------------------------------------------------------------------------------------- */
+
+/* Adds the phases "head" (logits of the rows that request them) and "best" (the most probable ids of all rows), PHASE_LM_HEAD and
+ * PHASE_BEST. rows: the input slot, of width d. Weights: ctc.ctc_lo. */
+void ctc_head_build(struct build *b, uint16_t rows, uint32_t d, uint32_t n_ids);
 #endif

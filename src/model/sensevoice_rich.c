@@ -122,14 +122,14 @@ static void piece_format(struct buf *piece, struct buf *made)
 }
 
 /* State carried from piece to piece. */
-struct joined {
+struct joined_text {
     struct buf *text;
     size_t from;      /* start of the joined text in `text` */
     char event[SIGN]; /* event at the start of the last piece, zeros: none */
     int n;            /* number of pieces so far */
 };
 
-static void piece_join(struct joined *j, struct buf *made)
+static void piece_join(struct joined_text *j, struct buf *made)
 {
     const char *s = made->p ? made->p : "";
     size_t n = made->len;
@@ -162,7 +162,7 @@ static size_t language_at(const char *s, size_t n)
 void sensevoice_rich_text(const char *raw, size_t n, struct buf *text)
 {
     struct buf piece = { 0 }, made = { 0 };
-    struct joined j = { .text = text, .from = text->len };
+    struct joined_text j = { .text = text, .from = text->len };
     for (size_t i = 0;;) {
         const size_t left = n - i, cut = language_at(raw + i, left), pair = strlen(PAIR);
         if (left >= pair && !memcmp(raw + i, PAIR, pair)) {

@@ -4,5 +4,5 @@
 #include "model/family.h"
 #include "model/whisper_dims.h"
 
-extern const struct speech whisper_speech; /* whisper_speech.c: prompts, rules, segments */
+extern const struct speech whisper_speech; /* prompts, rules, segments */
 #endif

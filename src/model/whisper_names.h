@@ -15,4 +15,12 @@ struct whisper_tensors { struct tensor **tensor; uint32_t n; };
 /* Lists all tensors of a model under openai/whisper's names, in the order of its files. Memory is that of the weights. STENO_EFORMAT: one
  * is missing, or has another shape */
 int whisper_tensors_list(struct whisper_tensors *out, struct weights *w, const struct whisper_dims *d, steno_error *e);
+
+/* ---- other programs' forms -------------------------------------------------------------------------------------------------------- */
+
+/* transformers has its own names. MLX has two names of its own, stores filters tap by tap, and omits the encoder's positions, which are
+ * computed. After whisper_respell all models look like openai/whisper's. */
+
+/* Gives tensors openai/whisper's names and layout, and adds missing positions. Call it once; memory is that of the weights. */
+int whisper_respell(struct weights *w, const struct whisper_dims *d, steno_error *e);
 #endif

@@ -6,7 +6,7 @@
 #define STENO_SEARCH_SCHEMA_WRITER_H
 #include <inttypes.h>
 #include "base/buf.h"
-#include "load/json_tree.h"
+#include "load/json.h"
 
 struct schema_writer {
     struct json_tree t;

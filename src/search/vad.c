@@ -12,11 +12,11 @@
 enum { FRAME_WINDOW = 400, FRAME_HOP = 160, SAMPLES_PER_MS = 16 };
 
 /* Milliseconds of uninterrupted speech, up to `upto`, and the silence that then closes a span. */
-struct row { int upto, silence; };
-static const struct row of_files[] = {
+struct vad_row { int upto, silence; };
+static const struct vad_row of_files[] = {
     { 10000, 2000 }, { 20000, 1000 }, { 30000, 800 }, { 40000, 600 }, { 50000, 400 }, { 60000, 200 }, { 0, 0 },
 };
-static const struct row live[] = { { 5000, 2000 }, { 10000, 1500 }, { 15000, 1000 }, { 30000, 800 }, { 45000, 400 }, { 0, 0 } };
+static const struct vad_row live[] = { { 5000, 2000 }, { 10000, 1500 }, { 15000, 1000 }, { 30000, 800 }, { 45000, 400 }, { 0, 0 } };
 enum { SILENCE_AFTER = 100 };
 
 void vad_params_init(struct vad_params *p)
@@ -148,7 +148,7 @@ static int64_t spoken_ms(const struct vad *v)
 /* At the beginning of a chunk, set the silence that closes a span. */
 static void chunk_begin(struct vad *v)
 {
-    const struct row *r = v->p.schedule == VAD_LIVE ? live : of_files;
+    const struct vad_row *r = v->p.schedule == VAD_LIVE ? live : of_files;
     tell_opening(v);
     v->spoken_ms = spoken_ms(v);
     v->paused = 0;

@@ -13,10 +13,10 @@ static void put_code(struct buf *b, enum chat_code code)
 
 /* ---- expressions */
 
-enum piece { PIECE_END, PIECE_TEXT, PIECE_WORD, PIECE_SIGN };
+enum template_piece { PIECE_END, PIECE_TEXT, PIECE_WORD, PIECE_SIGN };
 struct scan {
     const char *p, *end;
-    enum piece kind, before; /* this piece, and the previous one */
+    enum template_piece kind, before; /* this piece, and the previous one */
     const char *s;           /* its bytes; for a text those between the quotes */
     size_t n;
 };

@@ -2,16 +2,16 @@
 #include "text/longest.h"
 #include <string.h>
 
-enum kind { LETTER, DIGIT, SPACE, OTHER };
+enum end_kind { LETTER, DIGIT, SPACE, OTHER };
 
-static enum kind kind_of(char c)
+static enum end_kind kind_of(char c)
 {
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return LETTER;
     if (c >= '0' && c <= '9') return DIGIT;
     return c == ' ' || (c >= '\t' && c <= '\r') ? SPACE : OTHER;
 }
 
-static size_t run_of(const char *s, enum kind kind)
+static size_t run_of(const char *s, enum end_kind kind)
 {
     size_t n = 0;
     while (s[n] && kind_of(s[n]) == kind) n++;

@@ -4,10 +4,10 @@
  * Whisper models once more with the names and the layout that these have elsewhere. */
 #include <stdlib.h>
 #include <string.h>
+#include "load/array.h"
 #include "load/formats.h"
-#include "load/mlx.h"
 #include "model/align_heads.h"
-#include "model/whisper_spelling.h"
+#include "model/whisper_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

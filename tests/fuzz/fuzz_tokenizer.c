@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "load/tokenizer.h"
-#include "load/vocab_list.h"
+#include "load/vocab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -3,7 +3,7 @@
  * First byte: the form - JSON, added tokens, tiktoken, SentencePiece. What is accepted must be a full table of bounded strings. */
 #include <stdlib.h>
 #include <string.h>
-#include "load/vocab_list.h"
+#include "load/vocab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -3,8 +3,8 @@
  * The input is how words are cut, a vocab.txt and, behind a NUL, a text. Ids are those of the vocabulary; composed text is composed. */
 #include <stdlib.h>
 #include <string.h>
-#include "load/tokenizer_text.h"
-#include "load/vocab_list.h"
+#include "load/tokenizer.h"
+#include "load/vocab.h"
 #include "text/unicode.h"
 #include "text/wordpiece.h"
 

@@ -6,7 +6,7 @@
 #include "audio/mel_stream.h"
 #include "shipped.h"
 #include "spell.h"
-#include "load/vocab_file.h"
+#include "load/vocab.h"
 #include "load/weights.h"
 #include "unit/torch_file.h"
 

@@ -6,7 +6,7 @@
 #include "folder.h"
 #include "load/decimal.h"
 #include "load/flat.h"
-#include "load/json_reader.h"
+#include "load/json.h"
 
 struct read { struct arena arena; struct meta meta; steno_error e; int rc; };
 

@@ -3,8 +3,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "folder.h"
-#include "load/vocab_file.h"
-#include "load/vocab_list.h"
+#include "load/vocab.h"
 
 struct got { struct weights w; int rc; steno_error e; };
 

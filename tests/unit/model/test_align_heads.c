@@ -3,7 +3,7 @@
 #include <string.h>
 #include "harness.h"
 #include "model/align_heads.h"
-#include "model/whisper_shapes.h"
+#include "model/whisper_dims.h"
 
 /* Dimensions of a model with this many decoder layers and heads. */
 static struct whisper_dims dims_of(int32_t layers, int32_t heads)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "harness.h"
 #include "real_vocab.h"
-#include "model/whisper_tokens.h"
+#include "model/whisper_dims.h"
 #include "text/language.h"
 
 static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state)

@@ -1,7 +1,7 @@
 /* steno: type numbers in ggml's files. SPDX-License-Identifier: MIT */
-#ifndef STENO_LOAD_GGML_TYPE_H
-#define STENO_LOAD_GGML_TYPE_H
-#include "load/tensor_form.h"
+#ifndef STENO_LOAD_GGML_H
+#define STENO_LOAD_GGML_H
+#include "load/tensor.h"
 
 /* ggml_type of a tensor; -1: none. */
 int32_t ggml_type_code(enum dtype t);

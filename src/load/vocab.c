@@ -1,0 +1,354 @@
+/* steno: vocabularies in separate files. SPDX-License-Identifier: MIT */
+#include "load/vocab.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "load/kind.h"
+
+static int check_size(const struct file *f, steno_error *e)
+{
+    if (f->size <= VOCAB_FILE) return STENO_OK;
+    return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for a vocabulary", f->name, f->size, VOCAB_FILE);
+}
+
+/* Read added_tokens.json in the folder of a vocab.json: some tokenizers store ids there that vocab.json omits. */
+static int read_added_beside(struct vocab_list *extra, const struct model_source *p, struct arena *scrap, steno_error *e)
+{
+    struct file f;
+    int rc = model_source_find(p, "added_tokens.json", scrap, &f, e);
+    if (rc <= 0) return rc;
+    rc = check_size(&f, e);
+    if (!rc) rc = vocab_read_added(extra, &f, e);
+    file_close(&f);
+    return rc;
+}
+
+static int is_json(const uint8_t *head, size_t n)
+{
+    size_t i = 0;
+    while (i < n && (head[i] == ' ' || head[i] == '\t' || head[i] == '\n' || head[i] == '\r')) i++;
+    return i < n && (head[i] == '{' || head[i] == '[');
+}
+
+/* Whether the bytes contain characters that text lines never have. */
+static int is_binary(const uint8_t *head, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (head[i] < 0x20 && !memchr("\t\n\r", head[i], 3)) return 1;
+    return 0;
+}
+
+static int read_form(struct vocab_list *l, struct vocab_list *extra, const struct file *f, steno_error *e)
+{
+    uint8_t head[16] = { 0 };
+    const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
+    int rc = kind_check(f, e);
+    if (!rc) rc = check_size(f, e);
+    if (!rc) rc = file_read(f, 0, head, n, e);
+    if (rc) return rc;
+    if (sentencepiece_match(head, n)) return vocab_read_sentencepiece(l, f, e);
+    if (is_binary(head, n))
+        return err_set(e, STENO_EFORMAT,
+                       "%s: this is not a vocabulary: expected JSON, a SentencePiece model, or lines of base64 and ranks (tiktoken)",
+                       f->name);
+    return is_json(head, n) ? vocab_read_json(l, extra, f, e) : vocab_read_tiktoken(l, f, e);
+}
+
+/* Read a vocabulary file; p: its folder. */
+static int read_file(struct weights *w, const struct file *f, const struct model_source *p, steno_error *e)
+{
+    struct vocab_list list = { .name = f->name }, extra = { .name = f->name };
+    struct arena scrap;
+    arena_init(&scrap);
+    int rc = read_form(&list, &extra, f, e);
+    if (!rc) rc = read_added_beside(&extra, p, &scrap, e);
+    if (!rc) rc = vocab_list_fill(&list, &extra, e);
+    if (!rc) rc = vocab_list_done(&list, w, e);
+    vocab_list_free(&list);
+    vocab_list_free(&extra);
+    arena_free(&scrap);
+    return rc;
+}
+
+/* Open the first vocabulary of a folder. @return as model_source_find */
+static int find_beside(const struct weights *w, const struct model_source *p, const struct meta *m, struct arena *a, struct file *f,
+                       steno_error *e)
+{
+    const char *const name[] = {
+        "vocab.json", "tokenizer.json", w->vocab_first, "multilingual.tiktoken", "gpt2.tiktoken",
+        meta_text(m, "configuration.file_path_metas.tokenizer_conf.bpemodel", NULL), meta_text(m, "tokenizer_conf.bpemodel", NULL),
+        "tokens.json"
+    };
+    int rc = 0;
+    for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++)
+        if (name[i]) rc = model_source_find(p, name[i], a, f, e);
+    return rc;
+}
+
+static int read_beside(struct weights *w, const struct model_source *p, const struct meta *m, steno_error *e)
+{
+    struct arena scrap;
+    struct file f;
+    arena_init(&scrap);
+    int rc = find_beside(w, p, m, &scrap, &f, e);
+    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no vocabulary in it or beside it: none of vocab.json, tokenizer.json, "
+                          "multilingual.tiktoken, gpt2.tiktoken, a SentencePiece model, tokens.json%s%s", p->name,
+                          w->vocab_where ? "; " : "", w->vocab_where ? w->vocab_where : "");
+    if (rc > 0) {
+        rc = read_file(w, &f, p, e);
+        file_close(&f);
+    }
+    arena_free(&scrap);
+    return rc;
+}
+
+/* Copy the vocabulary of another model, in its file or its folder. */
+static int read_model(struct weights *w, const struct model_source *p, steno_error *e)
+{
+    struct weights other;
+    int rc = weights_open_source(&other, p, e);
+    if (rc) return rc;
+    struct vocab_list list = { .name = p->name };
+    if (!other.vocab) rc = read_beside(w, p, &other.meta, e);
+    for (uint32_t i = 0; i < other.n_vocab_entries && !rc; i++) {
+        rc = vocab_list_add(&list, i, other.vocab[i].s, other.vocab[i].n, e);
+        vocab_list_mark(&list, other.vocab[i].score, other.vocab[i].type);
+    }
+    if (!rc && other.vocab) rc = vocab_list_done(&list, w, e);
+    vocab_list_free(&list);
+    weights_close(&other);
+    return rc;
+}
+
+static int read_folder(struct weights *w, const struct model_source *p, steno_error *e)
+{
+    struct arena scrap;
+    struct meta m;
+    arena_init(&scrap);
+    meta_init(&m, &scrap);
+    int rc = weights_read_settings(&m, p, e);
+    if (!rc) rc = read_beside(w, p, &m, e);
+    arena_free(&scrap);
+    return rc;
+}
+
+static int read_place(struct weights *w, const struct model_source *p, steno_error *e)
+{
+    if (p->is_folder) return read_folder(w, p, e);
+    struct kind k;
+    const int rc = kind_of_file(&k, &p->file, e);
+    if (rc) return rc;
+    return k.form >= KIND_GGML ? read_model(w, p, e) : read_file(w, &p->file, p, e);
+}
+
+int weights_read_vocab(struct weights *w, const char *path, steno_error *e)
+{
+    if (!path) return read_beside(w, &w->source, &w->meta, e);
+    struct model_source p;
+    int rc = model_source_open(&p, path, w->source.opened, e);
+    if (rc) return rc;
+    rc = read_place(w, &p, e);
+    model_source_close(&p);
+    return rc;
+}
+
+int weights_read_pieces(struct weights *w, const char *name, const char *list, steno_error *e)
+{
+    const struct meta_list *l = meta_find_list(&w->meta, list);
+    struct file f;
+    if (l) return vocab_take_list(w, l, e);
+    int rc = model_source_find(&w->source, name, &w->arena, &f, e);
+    if (rc <= 0) return rc ? rc : err_set(e, STENO_ENOVOCAB, "%s: there is no %s beside it", w->name, name);
+    rc = read_file(w, &f, &w->source, e);
+    file_close(&f);
+    return rc;
+}
+
+/* ---- SentencePiece models and tiktoken files -------------------------------------------------------------------------------------- */
+
+/* A SentencePiece model is a protobuf message. Its field 1, once per id, is a message {1: piece, 2: score, 3: type}. Other fields are
+ * skipped by their wire type. Pieces stay unchanged, including U+2581 for spaces. A tiktoken file has lines of a base64 string, a space
+ * and its rank, which is its id. */
+
+enum { VARINT, FIXED64, BYTES, FIXED32 = 5 }; /* wire types that are in use */
+
+/* Read a whole file, followed by a NUL. */
+static int read_all(const struct file *f, struct arena *a, const uint8_t **out, steno_error *e)
+{
+    uint8_t *p = f->size < SIZE_MAX ? arena_alloc(a, (size_t)f->size + 1) : NULL;
+    *out = p;
+    return p ? file_read(f, 0, p, (size_t)f->size, e) : err_nomem(e, (size_t)f->size, "a vocabulary");
+}
+
+/* ---- protobuf ---------------------------------------------------------------------------------------------------------------- */
+
+struct proto_message { const uint8_t *p, *end; };
+struct proto_field { uint64_t number, value; int wire; struct proto_message bytes; };
+
+static int read_varint(struct proto_message *m, uint64_t *out)
+{
+    *out = 0;
+    for (int shift = 0; shift < 64 && m->p < m->end; shift += 7) {
+        const uint8_t b = *m->p++;
+        *out |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80) return shift < 63 || b < 2;
+    }
+    return 0;
+}
+
+static int read_field(struct proto_message *m, struct proto_field *f)
+{
+    uint64_t tag;
+    if (!read_varint(m, &tag)) return 0;
+    *f = (struct proto_field){ .number = tag >> 3, .wire = (int)(tag & 7) };
+    const size_t left = (size_t)(m->end - m->p), fixed = f->wire == FIXED64 ? 8 : f->wire == FIXED32 ? 4 : 0;
+    if (!f->number) return 0;
+    if (f->wire == VARINT) return read_varint(m, &f->value);
+    if (fixed) {
+        if (fixed > left) return 0;
+        memcpy(&f->value, m->p, fixed); /* little-endian, as everywhere here */
+        m->p += fixed;
+        return 1;
+    }
+    if (f->wire != BYTES || !read_varint(m, &f->value) || f->value > (uint64_t)(m->end - m->p)) return 0;
+    f->bytes = (struct proto_message){ m->p, m->p + f->value };
+    m->p += f->value;
+    return 1;
+}
+
+int sentencepiece_match(const uint8_t *head, size_t n) /* field 1 of some length, in it field 1 of a length that fits */
+{
+    struct proto_message m = { head, head + n };
+    uint64_t outer, inner;
+    if (n < 5 || *m.p++ != 0x0a || *m.p == '{' || *m.p == '[' || !read_varint(&m, &outer) || m.p == m.end || *m.p++ != 0x0a) return 0;
+    return read_varint(&m, &inner) && outer >= 2 && inner <= outer - 2;
+}
+
+static float f32_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static int add_piece(struct vocab_list *l, int64_t id, struct proto_message m, uint64_t at, steno_error *e)
+{
+    static const enum vocab_type known[] = { VOCAB_NORMAL, VOCAB_NORMAL, VOCAB_UNKNOWN, VOCAB_CONTROL, VOCAB_USER_DEFINED, VOCAB_UNUSED,
+                                             VOCAB_BYTE };
+    struct proto_message piece = { 0 };
+    uint64_t type = 0;
+    float score = 0;
+    while (m.p < m.end) {
+        struct proto_field f;
+        if (!read_field(&m, &f)) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " is damaged", l->name, id, at);
+        if (f.number == 1 && f.wire == BYTES) piece = f.bytes;
+        if (f.number == 2 && f.wire == FIXED32) score = f32_of_bits((uint32_t)f.value);
+        if (f.number == 3 && f.wire == VARINT) type = f.value;
+    }
+    if (!isfinite(score))
+        return err_set(e, STENO_EFORMAT, "%s: the score of piece %" PRId64 " at byte %" PRIu64 " is not finite", l->name, id, at);
+    if (!piece.p) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " has no text", l->name, id, at);
+    const int rc = vocab_list_add(l, id, piece.p, (size_t)(piece.end - piece.p), e);
+    vocab_list_mark(l, score, type < sizeof known / sizeof *known ? known[type] : VOCAB_NORMAL);
+    return rc;
+}
+
+static int read_pieces(struct vocab_list *l, const uint8_t *bytes, size_t n, steno_error *e)
+{
+    struct proto_message m = { bytes, bytes + n };
+    for (int64_t id = 0; m.p < m.end;) {
+        const uint64_t at = (uint64_t)(m.p - bytes);
+        struct proto_field f;
+        if (!read_field(&m, &f))
+            return err_set(e, STENO_EFORMAT, "%s: field at byte %" PRIu64 " of the SentencePiece model is damaged", l->name, at);
+        if (f.number != 1 || f.wire != BYTES) continue;
+        const int rc = add_piece(l, id++, f.bytes, at, e);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+int vocab_read_sentencepiece(struct vocab_list *l, const struct file *f, steno_error *e)
+{
+    struct arena scrap;
+    const uint8_t *bytes;
+    arena_init(&scrap);
+    int rc = read_all(f, &scrap, &bytes, e);
+    if (!rc) rc = read_pieces(l, bytes, (size_t)f->size, e);
+    arena_free(&scrap);
+    return rc;
+}
+
+/* ---- tiktoken ---------------------------------------------------------------------------------------------------------------- */
+
+static int base64_digit(uint8_t c)
+{
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* Decode n characters to out, [VOCAB_STRING + 3]. In one existing file, a lone '=' represents the empty string. @return 0: invalid */
+static int base64(uint8_t *out, size_t *len, const uint8_t *s, size_t n)
+{
+    *len = 0;
+    if (n == 1 && s[0] == '=') return 1;
+    if (n % 4) return 0;
+    const size_t pad = n && s[n - 1] == '=' ? (s[n - 2] == '=' ? 2 : 1) : 0;
+    if (n / 4 * 3 - pad > VOCAB_STRING) return 0;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int d = i < n - pad ? base64_digit(s[i]) : 0;
+        if (d < 0) return 0;
+        bits = bits << 6 | (uint32_t)d;
+        if (i % 4 != 3) continue;
+        for (int k = 2; k >= 0; k--) out[(*len)++] = (uint8_t)(bits >> 8 * k);
+        bits = 0;
+    }
+    for (size_t i = 0; i < pad; i++)
+        if (out[--*len]) return 0; /* bits that do not form a byte */
+    return 1;
+}
+
+static int bad_line(const struct vocab_list *l, uint32_t line, const char *what, steno_error *e)
+{
+    return err_set(e, STENO_EFORMAT, "%s: line %" PRIu32 ": %s", l->name, line, what);
+}
+
+/* One line without its end. */
+static int add_line(struct vocab_list *l, uint32_t line, const uint8_t *s, size_t n, steno_error *e)
+{
+    uint8_t bytes[VOCAB_STRING + 3];
+    size_t len;
+    const uint8_t *space = memchr(s, ' ', n), *end = s + n;
+    if (!space) return bad_line(l, line, "want a string in base64, a space and a rank", e);
+    if (!base64(bytes, &len, s, (size_t)(space - s))) return bad_line(l, line, "the string is not base64, or has more than 4096 bytes", e);
+    int64_t id = 0;
+    const uint8_t *c = space + 1;
+    if (c == end || end - c > 7) return bad_line(l, line, "want a rank of 1 to 7 digits", e);
+    for (; c < end; c++) {
+        if (*c < '0' || *c > '9') return bad_line(l, line, "the rank is not a number", e);
+        id = 10 * id + (*c - '0');
+    }
+    return vocab_list_add(l, id, bytes, len, e);
+}
+
+int vocab_read_tiktoken(struct vocab_list *l, const struct file *f, steno_error *e)
+{
+    struct arena scrap;
+    const uint8_t *s;
+    arena_init(&scrap);
+    int rc = read_all(f, &scrap, &s, e);
+    const uint8_t *const end = rc ? NULL : s + f->size;
+    for (uint32_t line = 1; !rc && s < end; line++) {
+        const uint8_t *eol = memchr(s, '\n', (size_t)(end - s)), *stop = eol ? eol : end;
+        size_t n = (size_t)(stop - s);
+        if (n && s[n - 1] == '\r') n--;
+        if (n) rc = add_line(l, line, s, n, e);
+        s = eol ? eol + 1 : end;
+    }
+    arena_free(&scrap);
+    return rc;
+}
