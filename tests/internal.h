@@ -10,7 +10,7 @@
 #include "task/ar/window_decoder.h"
 #include "text/repetition.h"
 #include "task/window/window.h"
-#include "task/words/align.h"
+#include "task/words/words.h"
 #include "plan/replay.h"
 #include "search/grammar_match.h"
 

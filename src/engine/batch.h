@@ -62,4 +62,13 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
 int batch_open_draft(struct steno_batch *b, const steno_model *draft, steno_error *e);
 size_t batch_draft_memory(const steno_model *draft, const steno_team *team, uint32_t n_windows);
 size_t model_ops(const steno_model *m); /* of all plans */
+
+/* Largest number of positions, up to len, after which the lane's text can continue. It is smaller if sliding windows before it are lost. */
+int32_t lane_reach(const struct steno_batch *b, uint32_t lane, int32_t len);
+/* The position to which a text can always return; 0: there is none, or no layer has a sliding window. */
+int32_t lane_marked(const struct steno_batch *b, uint32_t lane);
+void lane_mark(struct steno_batch *b, uint32_t lane, int32_t len);
+void lane_cut(struct steno_batch *b, uint32_t lane, int32_t len);      /* keeps the first len positions, at most what lane_reach returns */
+void lane_fork(struct steno_batch *b, uint32_t to, uint32_t from);     /* `to` shares all that `from` holds */
+int lane_prepare(struct steno_batch *b, uint32_t lane, int32_t from, int32_t to); /* as state_prepare */
 #endif

@@ -2,7 +2,7 @@
  *
  * A task turns the output of a network into results: token by token (ar), with a CTC head (ctc), as spans of speech (vad), as punctuation
  * (marks), as vectors (embed). It is a table of functions, with a part of a session and of a batch. A family names its task
- * (model/family.h), and lib/tasks.c lists all tasks. A function that a task does not have is NULL, and the public call is refused. */
+ * (model/family.h), and lib/model.c lists all tasks. A function that a task does not have is NULL, and the public call is refused. */
 #ifndef STENO_ENGINE_TASK_H
 #define STENO_ENGINE_TASK_H
 #include "engine/params.h"
@@ -73,6 +73,6 @@ struct task {
     int64_t (*bench_text)(steno_session *s, const struct bench_text *t);
 };
 
-/* The tasks, each in its folder of src/task. lib/tasks.c lists them. */
+/* The tasks, each in its folder of src/task. lib/model.c lists them. */
 extern const struct task ar_task, ctc_task, cif_task, cif_stream_task, audio_lm_task, vad_task, lm_task, punctuation_task, embed_task;
 #endif

@@ -1,6 +1,5 @@
 /* steno: batches: windows of several sessions that decode together. SPDX-License-Identifier: MIT */
 #include <stddef.h>
-#include "lib/call.h"
 #include "lib/entry.h"
 #include "engine/batch_loop.h"
 #include "task/decode/draft_model.h"

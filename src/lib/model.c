@@ -8,9 +8,23 @@
 #include "convert/export.h"
 #include "convert/random_file.h"
 #include "lib/open.h"
-#include "lib/tasks.h"
 #include "load/ggml.h"
 #include "load/kind.h"
+#include "engine/task.h"
+
+/* ---- the list of tasks -------------------------------------------------------------------------------------------------------- */
+
+static const struct task *const tasks[] = {
+    &ar_task, &ctc_task, &cif_task, &cif_stream_task, &audio_lm_task, &vad_task, &lm_task, &punctuation_task, &embed_task,
+};
+
+/* NULL: unknown name. */
+static const struct task *task_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        if (!strcmp(tasks[i]->name, name)) return tasks[i];
+    return NULL;
+}
 
 int steno_compute_auto(int level)
 {

@@ -3,7 +3,6 @@
  * Each call checks if it may begin (entry.h), takes its caller's parameters, and calls the model's task. What a task does not support is
  * refused here. */
 #include <stddef.h>
-#include "lib/call.h"
 #include "lib/entry.h"
 #include "engine/batch_loop.h"
 

@@ -1,6 +1,8 @@
-/* steno: text, languages and special tokens of a model. SPDX-License-Identifier: MIT */
+/* steno: text, languages and special tokens of a model, and the streaming detokenizer. SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 #include "model/family.h"
+#include "text/tokenizer.h"
 
 int steno_language_id(const steno_model *m, const char *name)
 {
@@ -32,7 +34,7 @@ int32_t steno_token_id(const steno_model *m, enum steno_special which)
 }
 
 /* Tokenizes any text with the model's tokenizer. */
-static int encode(const steno_model *m, const char *text, size_t n, unsigned flags, struct buf *ids)
+static int text_encode(const steno_model *m, const char *text, size_t n, unsigned flags, struct buf *ids)
 {
     if (m->tokenizer) return tokenizer_encode(m->tokenizer, text, n, flags, ids, NULL);
     return !m->bpe || flags ? STENO_EUNSUPPORTED : bpe_encode(m->bpe, text, n, ids, NULL);
@@ -44,7 +46,7 @@ int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, u
     if (!m || (!text && n_text) || n < 0 || (n && !ids) || flags & ~(uint32_t)KNOWN) return STENO_EARG;
     const unsigned how = (flags & STENO_TOKENIZE_SPECIAL ? TOKENIZE_SPECIAL : 0) | (flags & STENO_TOKENIZE_WHOLE ? TOKENIZE_WHOLE : 0);
     struct buf b = { 0 };
-    const int rc = encode(m, text ? text : "", n_text, how, &b);
+    const int rc = text_encode(m, text ? text : "", n_text, how, &b);
     const int got = (int)(b.len / sizeof *ids);
     if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
     buf_free(&b);
@@ -143,4 +145,64 @@ int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, ch
     buf_free(&bytes);
     buf_free(&text);
     return len;
+}
+
+/* ---- the streaming detokenizer ------------------------------------------------------------------------------------------------ */
+
+struct steno_detokenizer {
+    const steno_model *model;
+    int special;
+    struct token_stream stream;
+    struct buf text; /* of the last call */
+};
+
+int steno_detokenizer_open(steno_detokenizer **out, const steno_model *m, int special, steno_error *e)
+{
+    err_clear(e);
+    if (out) *out = NULL;
+    if (!out || !m) return err_set(e, STENO_EARG, "steno_detokenizer_open needs a model, and where to put what it opens");
+    struct steno_detokenizer *d = calloc(1, sizeof *d);
+    if (!d) return err_nomem(e, sizeof *d, "a detokenizer");
+    d->model = m;
+    d->special = special != 0;
+    token_stream_begin(&d->stream, m->tokenizer, d->special);
+    model_hold(m);
+    *out = d;
+    return STENO_OK;
+}
+
+static const char *detokenizer_text(const steno_detokenizer *d, size_t *n)
+{
+    if (n) *n = d->text.err ? 0 : d->text.len;
+    if (d->text.err) return NULL;
+    return d->text.p ? d->text.p : "";
+}
+
+const char *steno_detokenizer_push(steno_detokenizer *d, int32_t id, size_t *n)
+{
+    if (n) *n = 0;
+    if (!d || id < 0 || id >= d->model->n_vocab) return NULL;
+    const struct vocab *v = &d->model->vocab;
+    buf_clear(&d->text);
+    if (d->model->tokenizer) token_stream_push(&d->stream, id, &d->text);
+    else if (id < v->n && (d->special || id < v->n_text)) token_stream_push_bytes(&d->stream, v->bytes[id], v->len[id], &d->text);
+    return detokenizer_text(d, n);
+}
+
+const char *steno_detokenizer_end(steno_detokenizer *d, size_t *n)
+{
+    if (n) *n = 0;
+    if (!d) return NULL;
+    buf_clear(&d->text);
+    token_stream_end(&d->stream, &d->text);
+    token_stream_begin(&d->stream, d->model->tokenizer, d->special);
+    return detokenizer_text(d, n);
+}
+
+void steno_detokenizer_close(steno_detokenizer *d)
+{
+    if (!d) return;
+    model_release(d->model);
+    buf_free(&d->text);
+    free(d);
 }

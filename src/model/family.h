@@ -258,7 +258,7 @@ enum family_narrow {
 struct family {
     const char *name;
     enum front_end front_end;
-    const char *task;              /* task for its outputs: a name of lib/tasks.c */
+    const char *task;              /* task for its outputs: a name of lib/model.c */
     unsigned narrow;               /* enum family_narrow: products that may use fewer bits */
     enum family_bare bare_text;
     int (*match)(const struct weights *w);

@@ -1,6 +1,6 @@
 /* steno: forced alignment of a known text: the text and the public call. SPDX-License-Identifier: MIT */
 #include "task/align/align_text.h"
-#include "task/window/language.h"
+#include "task/window/window.h"
 #include "engine/params.h"
 
 #include <math.h>

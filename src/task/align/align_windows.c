@@ -2,7 +2,7 @@
 #include <math.h>
 #include "task/align/align_text.h"
 #include "task/window/window.h"
-#include "task/words/align.h"
+#include "task/words/words.h"
 
 enum {
     MAX_IDS = 200,      /* ids aligned per window: more than half a minute of fast speech */

@@ -4,7 +4,6 @@
 #include "task/ar/ar_bench.h"
 #include "task/ar/schedule.h"
 #include "task/ar/window_decoder.h"
-#include "task/window/language.h"
 #include "task/window/window.h"
 
 enum { DECODERS = 2 }; /* transcript and translation */

@@ -36,4 +36,10 @@ int is_silence(const struct window_decoder *w);           /* no speech, and the 
 /* Writes the text of the ids less than `below` to w->text. For display, `below` is end-of-text. For the compression ratio, all tokens
  * except timestamps count. */
 void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t below);
+
+/* Adds the n_best texts of the window to its results. A status */
+int hypotheses_add(struct window_decoder *w);
+
+/* Stores the text beside the result, except with STENO_GUARDS_OFF. whole: 1 if the whole window counts as silence */
+void leave_out(struct window_decoder *w, int64_t t0_ms, int64_t t1_ms, const int32_t *ids, int32_t n_ids, int whole);
 #endif

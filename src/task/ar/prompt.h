@@ -1,7 +1,14 @@
-/* steno: the prompt of a window. SPDX-License-Identifier: MIT */
+/* steno: the prompt of a window, and texts that begin with a prefix. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_PROMPT_H
 #define STENO_TASK_AR_PROMPT_H
 #include "task/ar/window_decoder.h"
+
+int is_begun(const struct window_decoder *w); /* the prompt has 0.00 before the prefix */
+/* Splits the first n of w->ids by their timestamps, as if 0.00 and the prefix were in front of them. *advance, *single_end: see struct
+ * speech. */
+void begun_advance(struct window_decoder *w, int32_t n, int32_t *advance, int *single_end);
+/* Inserts 0.00 and the prefix before the n tokens of w->ids and of the result's lane. @return the number of inserted tokens */
+int32_t begun_hold(struct window_decoder *w, int32_t n);
 
 int prompt_begin(struct window_decoder *w);                            /* sets the initial prompt and the prefix */
 int32_t prompt_make(struct window_decoder *w, int previous, int *sot); /* writes w->prompt; previous 0: without the text of earlier

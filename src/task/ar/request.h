@@ -7,9 +7,8 @@
 #ifndef STENO_TASK_AR_REQUEST_H
 #define STENO_TASK_AR_REQUEST_H
 #include "search/rules.h"
-#include "task/window/ar_batch.h"
+#include "task/window/window.h"
 #include "task/decode/generation.h"
-#include "task/window/language.h"
 #include "audio/mel_stream.h"
 #include "engine/resume.h"
 #include "engine/task.h"
@@ -79,4 +78,6 @@ int request_listen(steno_session *s); /* reads a slice in the first pass; REQUES
 int request_begin(steno_session *s, uint32_t decode_slot);
 int request_ended(const steno_session *s);                 /* 1: all window decoders have finished */
 int request_end(steno_session *s, int status); /* releases the request's memory and completes its results. @return its final status */
+
+enum { CLIP_LAST_FRAMES = 10 }; /* whisper.cpp's rules begin no window in the last tenth of a second of a clip */
 #endif

@@ -6,9 +6,8 @@
  * progress. A request that arrives while a slot is free ends the chain of steps. A row's result depends on its own lane only, so the
  * schedule does not change any text. */
 #include "task/ar/schedule.h"
-#include "task/ar/waiting.h"
-#include "task/ar/logits_processors.h"
 #include "task/ar/replay.h"
+#include "task/ar/logits_processors.h"
 #include "engine/batch_loop.h"
 
 /* As decoder_find, but begins the next clip if necessary. *rc: status of that */

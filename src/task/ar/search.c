@@ -3,7 +3,7 @@
  * Keys and values of the prompt do not depend on the temperature. An attempt with the same prompt starts at the prompt's last row. */
 #include "task/ar/search.h"
 #include <math.h>
-#include "task/ar/clips.h"
+#include "task/ar/request.h"
 #include "task/ar/guesses.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"

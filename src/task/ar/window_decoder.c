@@ -5,13 +5,11 @@
 #include <math.h>
 #include <string.h>
 #include "task/ar/window_decoder.h"
-#include "task/ar/begun.h"
-#include "task/ar/clips.h"
-#include "task/ar/guesses.h"
-#include "task/ar/hypotheses.h"
-#include "task/ar/leave_out.h"
-#include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
+#include "task/ar/request.h"
+#include "task/ar/guesses.h"
+#include "task/ar/attempt.h"
+#include "task/ar/logits_processors.h"
 #include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
 #include "task/ar/window_language.h"

@@ -1,6 +1,6 @@
 /* steno: state of transcription by an audio language model. SPDX-License-Identifier: MIT */
-#ifndef STENO_TASK_AUDIO_LM_SESSION_H
-#define STENO_TASK_AUDIO_LM_SESSION_H
+#ifndef STENO_TASK_AUDIO_LM_AUDIO_LM_SESSION_H
+#define STENO_TASK_AUDIO_LM_AUDIO_LM_SESSION_H
 #include "search/rules.h"
 #include "task/clips/clip_session.h"
 #include "task/ctc/ctc_words.h"
@@ -45,4 +45,7 @@ static inline int audio_lm_has_ctc(const steno_model *m) { return m->n_plans > P
 extern const struct clip_decoder audio_lm_clips;
 /* Reads the prompts and decodes the texts for the rows of the current run, all clips in parallel. Returns a status of the executor. */
 int audio_lm_decode(struct steno_batch *b);
+
+/* Ids of a lane to a->ids, and their text for display to *text, without surrounding white space. STENO_ENOMEM */
+int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **text, size_t *n);
 #endif

@@ -2,9 +2,8 @@
 #include "engine/task.h"
 #include <string.h>
 #include "task/audio_lm/audio_lm_session.h"
-#include "task/clips/clip_bench.h"
-#include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
+#include "task/clips/clip_session.h"
 #include "task/clips/clip_step.h"
 #include "task/lm/lm_bench.h"
 #include "engine/params.h"

@@ -2,8 +2,7 @@
 #include "task/cif/cif_clips.h"
 #include <string.h>
 #include "search/cif.h"
-#include "task/cif/cif_session.h"
-#include "task/clips/clip_request.h"
+#include "task/clips/clip_session.h"
 
 enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TOKENS_BEST = 3, PHASE_TIMES = 4 }; /* phases after PHASE_ENCODE */
 

@@ -6,6 +6,8 @@
 #define STENO_TASK_CIF_CIF_CLIPS_H
 #include "task/cif/cif_hotwords.h"
 #include "task/clips/clip_run.h"
+#include "task/cif/cif_words.h"
+#include "task/clips/clip_session.h"
 
 /* A clip: its frames plus one zero frame, finer weights for times, and its rows of the table. */
 struct cif_clip {
@@ -43,7 +45,21 @@ int cif_clips_run(struct steno_batch *b);
 /* Runs the head again over the tokens of a clip, unless hot words changed them. Returns a status of the executor. */
 int cif_clips_head(struct steno_batch *b, const struct clip_window *w, clip_row_fn *show);
 
-/* For benchmarks (clip_bench.h): finds the tokens of the clips; decodes n tokens of one frame each, whatever the weights are. */
+/* For benchmarks (clip_run.h): finds the tokens of the clips; decodes n tokens of one frame each, whatever the weights are. */
 int cif_clips_find(struct steno_batch *b, int n);
 int cif_clips_bench(struct steno_batch *b, int n);
+
+/* Buffers for a clip of n frames: n + 1 entries each, because a zero frame follows the last. Buffers for finer times have the model's
+ * number of rows per frame. */
+struct cif_session {
+    struct clip_session clips;
+    float *peak, *scratch;
+    int32_t *ids;              /* text ids of the clip */
+    double (*span)[2];         /* their times */
+    struct cif_words words;
+    struct cif_hot_words *hot; /* of the request; NULL without hot words */
+    const struct clip_window *shown; /* window whose logits are passed to on_rows */
+};
+
+static inline struct cif_session *cif_of(const steno_session *s) { return s->part; }
 #endif

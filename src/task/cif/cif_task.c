@@ -7,9 +7,8 @@
 #include "search/cif_times.h"
 #include "engine/batch_loop.h"
 #include "task/cif/cif_clips.h"
-#include "task/cif/cif_session.h"
-#include "task/clips/clip_bench.h"
-#include "task/clips/clip_request.h"
+#include "task/clips/clip_run.h"
+#include "task/clips/clip_session.h"
 #include "task/clips/clip_step.h"
 
 enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };

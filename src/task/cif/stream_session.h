@@ -59,5 +59,5 @@ size_t stream_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_
 int stream_batch_open(struct steno_batch *b, steno_error *e);
 uint32_t stream_keys(const steno_session *s); /* number of keys that a chunk's rows see, including earlier chunks */
 int stream_run(struct steno_batch *b);
-int stream_settle(steno_session *s, const struct clip_window *w);      /* outputs its words (stream_words.c) */
+int stream_settle(steno_session *s, const struct clip_window *w);      /* outputs its words */
 #endif

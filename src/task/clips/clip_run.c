@@ -1,6 +1,9 @@
-/* steno: phases of an encoder over clips of several requests. SPDX-License-Identifier: MIT */
+/* steno: phases of an encoder over clips of several requests, and their benchmarks. SPDX-License-Identifier: MIT */
 #include "task/clips/clip_run.h"
 #include <string.h>
+#include "base/os.h"
+
+/* ---- phases ------------------------------------------------------------------------------------------------------------------- */
 
 /* Rows in the run of the session whose first window is w; 0: w is not its first window. */
 static uint32_t rows_of(const struct clip_batch *c, const struct clip_window *w)
@@ -14,7 +17,7 @@ static uint32_t rows_of(const struct clip_batch *c, const struct clip_window *w)
 }
 
 /* Adds the time of a phase to a session with n of its `all` rows. */
-static void charge(steno_session *s, int phase, int64_t ns, uint32_t n, uint32_t all)
+static void phase_charge(steno_session *s, int phase, int64_t ns, uint32_t n, uint32_t all)
 {
     *(phase == PHASE_ENCODE ? &s->timings.encode_us : &s->timings.decode_us) += ns * n / all / 1000;
     s->timings.n_wakes++;
@@ -36,10 +39,10 @@ int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
                                  .tokens = c->tokens };
     const int rc = exec_phases(b->exec, clip_encoder_of(b), &what, profiling ? b->time : NULL, &spent);
     const int64_t ns = spent.first_ns + spent.rest_ns;
-    if (only) charge(only, phase, ns, 1, 1);
+    if (only) phase_charge(only, phase, ns, 1, 1);
     for (uint32_t i = 0; i < c->n && !only; i++) {
         const uint32_t n = c->window[i].s ? rows_of(c, &c->window[i]) : 0;
-        if (n) charge(c->window[i].s, phase, ns, n, n_rows);
+        if (n) phase_charge(c->window[i].s, phase, ns, n, n_rows);
     }
     return rc;
 }
@@ -64,4 +67,81 @@ int clip_run_head(struct steno_batch *b, uint32_t from, uint32_t to, const struc
     }
     r->argmax.panels = NULL;
     return rc;
+}
+
+/* ---- benchmarks --------------------------------------------------------------------------------------------------------------- */
+
+/* Prepares n samples as the only clip of a run. */
+static int clip_hear(steno_session *s, int64_t n)
+{
+    struct steno_batch *b = s->batch;
+    struct clip_batch *c = clip_batch_of(b);
+    struct fbank_stream *r = &clips_of(s)->fbank;
+    const struct plan *p = clip_encoder_of(b);
+    /* query rows before the rows of the audio */
+    const uint32_t before = clips_of(s)->decoder->shares ? 0 : p->max_rows - (uint32_t)s->model->segment_ctx;
+    const size_t ld = p->slot[p->input].ld;
+    const steno_source src = saw_source(&n);
+    int has;
+    fbank_stream_begin(r, &src, 0, 0);
+    const int rc = fbank_stream_hear(r, &has, &s->error);
+    const uint32_t rows = !rc && has ? before + (uint32_t)fbank_stream_rows(r) : 0;
+    if (rc || rows <= before || rows > p->max_rows) return rc ? rc : err_set(&s->error, STENO_EARG, "so much audio has no rows");
+    float *x = exec_input(b->exec, p);
+    for (uint32_t i = 0; i < before; i++) memset(x + i * ld, 0, p->slot[p->input].width * sizeof *x);
+    fbank_stream_clip(r, x + before * ld, ld);
+    c->n = c->n_sequences = 1;
+    c->window[0] = (struct clip_window){ .s = s, .rows = sequence_next(NULL, rows, 0) };
+    c->sequence[0] = c->window[0].rows;
+    b->run.n_rows = 0;
+    b->run.lane[0].argmax_mask = NULL;
+    for (uint32_t i = 0; i < rows; i++) run_add(&b->run, 0, (int32_t)i, 0, 0);
+    return STENO_OK;
+}
+
+/* Times one phase for a clip of n samples. own may be NULL: features or the encoder. @return nanoseconds, or a status */
+static int64_t clip_time(steno_session *s, int64_t n, int told, int is_features, const struct clip_bench_phase *own)
+{
+    struct steno_batch *b = s->batch;
+    const int64_t *features = &clips_of(s)->fbank.time.features_ns, before = *features; /* excludes the time of the source */
+    int rc = clip_hear(s, n);
+    if (rc || is_features) return rc ? rc : *features - before;
+    run_prepare(&b->run);
+    int64_t t0 = os_now_ns();
+    rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    if (!rc && own) {
+        t0 = os_now_ns();
+        rc = own->run(b, told);
+    }
+    return rc ? session_ran(s, b->exec, rc) : os_now_ns() - t0;
+}
+
+static int phase_refuse(steno_session *s, const char *phase, const struct clip_bench_phase *own)
+{
+    char known[80] = "features, encode";
+    for (; own->name; own++) {
+        strcat(known, ", ");
+        strncat(known, own->name, sizeof known - strlen(known) - 3);
+    }
+    return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are %s", phase, known);
+}
+
+int64_t clip_bench(steno_session *s, const char *phase, int n, const struct clip_bench_phase *own)
+{
+    const int is_features = !strcmp(phase, "features"), is_first = is_features || !strcmp(phase, "encode");
+    const struct clip_bench_phase *all = own;
+    while (!is_first && own->name && strcmp(own->name, phase) != 0) own++;
+    if (!is_first && !own->name) return phase_refuse(s, phase, all);
+    if (is_first) own = NULL;
+    if (own && own->is_of_tokens && n > s->model->audio_ctx)
+        return err_set(&s->error, STENO_EARG, "at most %d tokens", (int)s->model->audio_ctx);
+    int64_t left = (int64_t)(own && own->is_of_tokens ? CLIP_BENCH_S : n) * FBANK_RATE, ns = 0;
+    const int64_t most = clips_of(s)->fbank.clip;
+    while (left > 0) {
+        const int64_t take = left < most ? left : most, took = clip_time(s, take, n, is_features, own);
+        if (took < 0) return took;
+        ns += took;
+        left -= take;
+    }
+    return ns / 1000;
 }

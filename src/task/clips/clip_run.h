@@ -1,4 +1,4 @@
-/* steno: phases of an encoder over clips of several requests. SPDX-License-Identifier: MIT */
+/* steno: phases of an encoder over clips of several requests, and their benchmarks. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_CLIPS_CLIP_RUN_H
 #define STENO_TASK_CLIPS_CLIP_RUN_H
 #include "task/clips/clip_session.h"
@@ -14,4 +14,16 @@ typedef void clip_row_fn(steno_session *s, int row, const float *logits, const s
  * known (run.h); NULL: all. Returns a status of the executor. */
 struct clip_head { int phase; const struct clip_window *w; clip_row_fn *show; const uint32_t *panels; };
 int clip_run_head(struct steno_batch *b, uint32_t from, uint32_t to, const struct clip_head *h);
+
+/* A phase after the encoder. n: argument of steno_bench_phase. Returns a status of the executor. */
+struct clip_bench_phase {
+    const char *name;
+    int (*run)(struct steno_batch *b, int n);
+    int is_of_tokens;  /* 1: n is the number of tokens, for CLIP_BENCH_S seconds of frames; 0: n is seconds */
+};
+enum { CLIP_BENCH_S = 30 };
+
+/* Times "features" or "encode" of n seconds, or one of the phases in `own`, a list that ends with a NULL name. @return microseconds, or a
+ * status */
+int64_t clip_bench(steno_session *s, const char *phase, int n, const struct clip_bench_phase *own);
 #endif

@@ -1,8 +1,231 @@
-/* steno: the task of transcription with a CTC head. SPDX-License-Identifier: MIT */
-#include "engine/task.h"
-#include "task/clips/clip_bench.h"
-#include "task/clips/clip_step.h"
+/* steno: the task of transcription with a CTC head. SPDX-License-Identifier: MIT
+ *
+ * The text of a clip is the best path: the most probable id of each row, with repeats and blanks removed (Graves et al. 2006). */
+#include <math.h>
+#include "engine/batch_loop.h"
+#include "task/clips/clip_session.h"
+#include "task/clips/clip_run.h"
 #include "task/ctc/ctc_session.h"
+#include "engine/task.h"
+#include "task/clips/clip_step.h"
+
+/* ---- from rows to text -------------------------------------------------------------------------------------------------------- */
+
+static int take(steno_session *s)
+{
+    const steno_model *m = s->model;
+    struct ctc_session *c = ctc_of(s);
+    struct clip_request *q = &c->clips.request;
+    const struct ctc_options options = { q->p.language, q->p.itn, q->p.ban_unknown_emotion };
+    q->query = ctc_model_of(m)->query;
+    q->n_head = m->family->ctc->query_rows(m, &options, q->head, &s->error);
+    if (q->n_head < 0) return q->n_head;
+    const int32_t barred = m->family->ctc->barred(m, &options);
+    rule_masks_clear(&c->masks);
+    rule_bar(&c->masks, barred);
+    q->barred = barred < 0 ? NULL : c->masks.always;
+    return ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
+}
+
+int ctc_run_best(struct steno_batch *b)
+{
+    return clip_run_phase(b, PHASE_BEST, NULL);
+}
+
+/* Is the best path needed? A beam search reads the logits itself. */
+static int wants_best(const struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    int wants = 0;
+    for (uint32_t i = 0; i < c->n; i++) wants |= c->window[i].s && !ctc_of(c->window[i].s)->searches;
+    return wants;
+}
+
+static int run(struct steno_batch *b)
+{
+    run_prepare(&b->run);
+    const int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    return rc || !wants_best(b) ? rc : ctc_run_best(b);
+}
+
+/* Best path of the first n rows of a clip. Stores the ids in ctc_session.ids and the tokens in the batch's table. */
+static struct clip_found collapse(const steno_session *s, const struct clip_window *w, uint32_t n)
+{
+    const int32_t blank = ctc_model_of(s->model)->blank;
+    struct clip_found c = { .ids = ctc_of(s)->ids, .tokens = s->batch->sampled };
+    int32_t last = -1;
+    for (uint32_t i = w->rows.row; i < (uint32_t)w->rows.row + n; i++) {
+        const struct best *b = &s->batch->run.argmax.best[i];
+        if (b->id != last && b->id != blank && b->id >= 0) {
+            s->batch->sampled[c.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
+            ctc_of(s)->ids[c.n++] = b->id;
+            c.sum_logprob += b->logprob;
+        }
+        last = b->id;
+    }
+    return c;
+}
+
+/* Computes the logits of a clip's rows and passes them to `show`. panels: bit set of panels to compute; NULL computes all and finds the
+ * most probable ids again. */
+static int look(steno_session *s, const struct clip_window *w, clip_row_fn *show, const uint32_t *panels)
+{
+    const struct clip_head h = { PHASE_LM_HEAD, w, show, panels };
+    return request_ran(s, clip_run_head(s->batch, w->rows.row, (uint32_t)w->rows.row + w->rows.n, &h));
+}
+
+/* The search continues from the id of the last query row, so this id is not repeated in the text. */
+static void show_search(steno_session *s, int row, const float *logits, const struct best *best)
+{
+    struct ctc_session *c = ctc_of(s);
+    const struct clip_request *q = &c->clips.request;
+    if (row < q->n_head) {
+        ctc_search_begin(c->search, best->id == ctc_model_of(s->model)->blank ? -1 : best->id);
+        return;
+    }
+    if (!row) ctc_search_begin(c->search, -1);
+    ctc_search_row(c->search, logits, best, q->barred);
+}
+
+/* Appends the text of rank `place` to f's tokens. @return 0: there is none */
+static int found_add(const steno_session *s, struct clip_found *f, int place, double *logprob)
+{
+    struct ctc_session *c = ctc_of(s);
+    const int32_t more = ctc_search_end(c->search, place, s->batch->sampled + f->n, logprob), n = f->n + more;
+    for (; f->n < n; f->n++) {
+        c->ids[f->n] = s->batch->sampled[f->n].id;
+        f->sum_logprob += s->batch->sampled[f->n].logprob;
+    }
+    return more >= 0;
+}
+
+/* Tags come from the query rows; the search decodes the rows after them. */
+static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
+{
+    double logprob;
+    const int rc = look(s, w, show_search, NULL);
+    if (rc) return rc;
+    *f = collapse(s, w, (uint32_t)ctc_of(s)->clips.request.n_head);
+    found_add(s, f, 0, &logprob);
+    return STENO_OK;
+}
+
+/* Adds f as a hypothesis of the clip. */
+static int hypothesis_add(steno_session *s, const struct clip_window *w, const struct clip_found *f, int place, double score)
+{
+    struct ctc_session *c = ctc_of(s);
+    const struct ctc_ids ids = { c->ids, f->n };
+    struct hypothesis h = { .at_ms = w->at * 1000 / FBANK_RATE, .place = place, .score = score };
+    h.avg_logprob = f->sum_logprob / (f->n + 1);
+    struct ctc_tags tags = { 0 };
+    struct ctc_shown shown;
+    if (ctc_text_make(&c->text, s->model, &ids, c->clips.request.p.tags, &tags, &shown)) return STENO_ENOMEM;
+    result_hypothesis_tokens(&s->result, &h, f->tokens, f->n);
+    result_hypothesis(&s->result, &h, shown.text, shown.n);
+    return result_status(&s->result);
+}
+
+/* Adds the n_best texts of the clip. Reading texts of lower rank overwrites the tokens of the best, which are restored at the end. */
+static int hypotheses_add(steno_session *s, const struct clip_window *w, const struct clip_found *best)
+{
+    struct ctc_session *c = ctc_of(s);
+    const int n_best = c->clips.request.p.n_best, n = c->searches ? n_best : n_best > 0;
+    double score = best->sum_logprob;
+    int rc = STENO_OK, there = 1;
+    for (int i = 0; i < n && there && !rc; i++) {
+        struct clip_found f = *best;
+        if (c->searches) {
+            f = collapse(s, w, (uint32_t)c->clips.request.n_head);
+            there = found_add(s, &f, i, &score);
+        }
+        if (there) rc = hypothesis_add(s, w, &f, i, score);
+    }
+    if (rc) return err_nomem(&s->error, (size_t)best->n, "the texts of a clip");
+    if (n < 2) return STENO_OK;
+    struct clip_found again = collapse(s, w, (uint32_t)c->clips.request.n_head);
+    found_add(s, &again, 0, &score);
+    return STENO_OK;
+}
+
+static void show_logits(steno_session *s, int row, const float *logits, const struct best *best)
+{
+    const int32_t n = s->model->n_vocab;
+    (void)best;
+    clip_rows_tell(s, ctc_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
+}
+
+/* Passes rows to on_rows. */
+static int show_rows(steno_session *s, const struct clip_window *w)
+{
+    const int rc = clip_slot_tell(s, w, "encoder", clip_encoder_of(s->batch)->output);
+    ctc_of(s)->shown = w;
+    return rc ? rc : look(s, w, show_logits, NULL);
+}
+
+static void show_words(steno_session *s, int row, const float *logits, const struct best *best)
+{
+    const int n_head = clips_of(s)->request.n_head;
+    if (row >= n_head && best->id >= 0) ctc_words_row(&ctc_of(s)->words, row - n_head, logits, best);
+}
+
+/* The labels are known only after decoding, so the panels of logits that they need are computed again. */
+static int find_words(steno_session *s, const struct clip_window *w, int32_t n_ids)
+{
+    struct ctc_session *c = ctc_of(s);
+    const int n_rows = w->rows.n - c->clips.request.n_head;
+    const steno_model *m = s->model;
+    const struct ctc_alphabet of = { &m->vocab, m->n_vocab, ctc_model_of(m)->blank, m->family->ctc->spoken, m };
+    if (ctc_words_begin(&c->words, &of, &(struct ctc_ids){ c->ids, n_ids }, n_rows))
+        return err_nomem(&s->error, (size_t)n_rows * (size_t)(n_ids + 1) * sizeof(float), "times of words");
+    return look(s, w, show_words, ctc_words_panels(&c->words));
+}
+
+/* A row covers 60 ms, 30 ms before and after its nominal time. */
+static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)
+{
+    struct ctc_session *c = ctc_of(s);
+    const int row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000);
+    const struct ctc_heard h = { { c->ids, n_ids }, s->batch->sampled, (double)w->at / FBANK_RATE, row_ms, row_ms / 2 };
+    return ctc_words_add(&c->words, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
+}
+
+static int settle(steno_session *s, const struct clip_window *w)
+{
+    struct ctc_session *c = ctc_of(s);
+    const steno_transcribe_params *p = &c->clips.request.p;
+    struct clip_found found = { 0 };
+    struct segment g = clip_segment_of(s, w);
+    struct ctc_shown shown;
+    int rc = c->searches ? search(s, w, &found) : STENO_OK;
+    if (!c->searches) found = collapse(s, w, w->rows.n);
+    if (!rc && clip_rows_wanted(s)) rc = show_rows(s, w);
+    if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
+    if (rc) return rc;
+    rc = hypotheses_add(s, w, &found);
+    if (rc) return rc;
+    const struct ctc_ids ids = { c->ids, found.n };
+    rc = ctc_text_make(&c->text, s->model, &ids, p->tags, &g.tags, &shown);
+    if (rc) return err_nomem(&s->error, (size_t)found.n, "text");
+    if (!shown.n) return STENO_OK; /* a clip with only tags makes no segment unless tags are part of the text */
+    found.text = shown.text;
+    found.n_text = shown.n;
+    found.whole = shown.whole;
+    found.n_whole = shown.n_whole;
+    rc = clip_segment_add(s, &g, &found);
+    if (!rc && p->word_timestamps) rc = words_add(s, w, found.n, &g);
+    return rc ? rc : clip_segment_tell(s, &g);
+}
+
+static void end(steno_session *s)
+{
+    struct ctc_session *c = ctc_of(s);
+    ctc_text_whole(&c->text, s->model, c->clips.request.p.tags, &s->result.bytes);
+    ctc_search_done(c->search);
+}
+
+const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take, .run = run, .settle = settle, .end = end };
+
+/* ---- the task ----------------------------------------------------------------------------------------------------------------- */
 
 static unsigned serves(const steno_model *m)
 {

@@ -2,7 +2,7 @@
 #include "task/decode/draft_model.h"
 #include <string.h>
 #include "base/os.h"
-#include "engine/lanes.h"
+#include "engine/batch.h"
 #include "engine/task.h"
 
 /* ---- compatibility ----------------------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #include "task/decode/generation.h"
 #include <math.h>
 #include "task/decode/generator.h"
-#include "engine/lanes.h"
+#include "engine/batch.h"
 #include "engine/params.h"
 
 void lane_reset(steno_session *s, uint16_t lane)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "search/json_schema.h"
-#include "engine/lanes.h"
+#include "engine/batch.h"
 
 enum { ENDS_MOST = 32 };
 

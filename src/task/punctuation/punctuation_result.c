@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/utf8.h"
 #include "task/punctuation/punctuation_sentences.h"
-#include "task/punctuation/punctuation_write.h"
+#include "task/punctuation/punctuation_run.h"
 #include "text/join.h"
 #include "text/mixed_words.h"
 

@@ -1,9 +1,99 @@
-/* steno: runs the punctuation network over the words of a text. SPDX-License-Identifier: MIT */
+/* steno: runs the punctuation network over the words of a text, and writes the text with its marks. SPDX-License-Identifier: MIT
+ *
+ * The text is written as FunASR 1.4 writes it, funasr/models/ct_transformer/model.py and ct_transformer_streaming/model.py, reproduced
+ * exactly: only ASCII words have spaces between them. A sentence that begins with an ASCII word gets a space and a capital letter. */
 #include "task/punctuation/punctuation_run.h"
 #include <string.h>
-#include "base/os.h"
-#include "task/punctuation/punctuation_cut.h"
 #include "text/mixed_words.h"
+#include "base/os.h"
+#include "base/utf8.h"
+
+/* ---- word segmentation, for models trained on Chinese words ------------------------------------------------------------------- */
+
+/* Bytes [at, end) of the input, without spaces. */
+struct piece { size_t at, end; };
+
+struct cutter {
+    struct buf *out;
+    const struct jieba *d;
+    const char *text;
+    marks_word *word;
+    void *user;
+    struct buf pieces, ends; /* struct piece to be segmented together; uint32_t ends of the words in them */
+};
+
+/* Finds the next piece from *end on. @return 0: there is none */
+static int next_piece(const char *text, size_t n, struct piece *p, size_t *end)
+{
+    size_t at, next = *end;
+    if (!mixed_word_next(text, n, &p->at, end)) return 0;
+    for (next = *end; mixed_word_next(text, n, &at, &next) && at == *end; *end = next) {}
+    p->end = *end;
+    return 1;
+}
+
+static int is_latin(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '\'')) return 0;
+    return 1;
+}
+
+/* Reports the words. end[n]: their ends after `base` in the session's text, which holds the pieces in order. */
+static void words_report(struct cutter *c, size_t base, const uint32_t *end, size_t n)
+{
+    const struct piece *p = (const struct piece *)(const void *)c->pieces.p;
+    size_t at = p->at;
+    for (size_t i = 0, from = 0; i < n; from = end[i++]) {
+        if (at == p->end) at = (++p)->at;
+        const size_t begin = at;
+        size_t left = end[i] - from;
+        while (left > p->end - at) {
+            left -= p->end - at;
+            at = (++p)->at;
+        }
+        at += left;
+        c->word(c->user, base + from, end[i] - from, begin, at);
+    }
+}
+
+/* Segments the pieces collected so far. */
+static void pieces_cut(struct cutter *c)
+{
+    struct buf *text = c->out;
+    const struct piece *p = (const struct piece *)(const void *)c->pieces.p;
+    const size_t n = c->pieces.len / sizeof *p, base = text->len;
+    for (size_t i = 0; i < n; i++) buf_add(text, c->text + p[i].at, p[i].end - p[i].at);
+    buf_clear(&c->ends);
+    if (n && !text->err && jieba_cut(c->d, text->p + base, text->len - base, &c->ends)) text->err = 1;
+    if (n && !text->err) words_report(c, base, (const uint32_t *)(const void *)c->ends.p, c->ends.len / sizeof(uint32_t));
+    buf_clear(&c->pieces);
+}
+
+/* Appends the words of text[n] to `out`, without spaces, and calls `word` for each. A run of Latin letters without spaces is a word.
+ * Dictionary d segments all other text; joins: 1 if words may continue across spaces. As FunASR's split_words. Errors are set in
+ * out->err. */
+static void marks_cut(struct buf *out, const struct jieba *d, const char *text, size_t n, int joins, marks_word *word, void *user)
+{
+    struct cutter c = { .out = out, .d = d, .text = text, .word = word, .user = user };
+    struct piece p;
+    for (size_t end = 0; next_piece(text, n, &p, &end);) {
+        const int latin = is_latin(text + p.at, p.end - p.at);
+        if (latin || !joins) pieces_cut(&c);
+        if (latin) {
+            buf_add(out, text + p.at, p.end - p.at);
+            if (!out->err) word(user, out->len - (p.end - p.at), p.end - p.at, p.at, p.end);
+        } else {
+            buf_add(&c.pieces, &p, sizeof p);
+        }
+        out->err |= c.pieces.err;
+    }
+    pieces_cut(&c);
+    buf_free(&c.pieces);
+    buf_free(&c.ends);
+}
+
+/* ---- the network -------------------------------------------------------------------------------------------------------------- */
 
 /* Drops settled words and moves the others to the beginning. */
 static void keep_rest(struct marks_session *q)
@@ -153,4 +243,105 @@ const char *marks_text(const struct marks_model *m, int32_t mark, char first_of_
     for (size_t i = 0; (unsigned char)first_of_word < 0x80 && i < sizeof half / sizeof *half; i++)
         if (!strcmp(m->mark[mark], half[i].wide)) return half[i].narrow;
     return m->mark[mark];
+}
+
+/* ---- the text with its marks -------------------------------------------------------------------------------------------------- */
+
+#define COMMA "，"
+#define STOP "。"
+#define ASKS "？"
+#define PAUSE "、" /* enumeration comma */
+
+static int is_ascii(char c)
+{
+    return (unsigned char)c < 0x80;
+}
+
+/* As Python's str.capitalize(). */
+static void put_capital(struct buf *out, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char lower = s[i] >= 'A' && s[i] <= 'Z' ? (char)(s[i] | 32) : s[i];
+        const char c = !i && lower >= 'a' && lower <= 'z' ? (char)(lower & ~32) : lower;
+        buf_add(out, &c, 1);
+    }
+}
+
+static int ends_with(const struct buf *b, const char *s)
+{
+    const size_t n = strlen(s);
+    return b->len >= n && !memcmp(b->p + b->len - n, s, n);
+}
+
+static void end_cut(struct buf *b, size_t n)
+{
+    b->len -= n;
+    b->p[b->len] = 0;
+}
+
+/* Ends the text with a full stop or question mark. @return 1: the text was changed */
+static int end_sentence(struct buf *out)
+{
+    if (ends_with(out, STOP) || ends_with(out, ASKS) || ends_with(out, ".") || ends_with(out, "?")) return 0;
+    const int is_wide = !is_ascii(out->p[out->len - 1]);
+    if (ends_with(out, COMMA) || ends_with(out, PAUSE)) end_cut(out, strlen(COMMA));
+    else if (ends_with(out, ",")) end_cut(out, 1);
+    buf_str(out, is_wide ? STOP : ".");
+    return 1;
+}
+
+void marks_write_some(struct buf *out, const struct marks_session *q, const struct marks_model *m, size_t from, size_t to)
+{
+    const struct marked_word *w = marked_words(q);
+    for (size_t i = from; i < to; i++) {
+        const char *s = q->text.p + w[i].at, *mark = m->mark[w[i].mark];
+        if (is_ascii(*s)) {
+            const int begins = w[i].begins;
+            if (begins || is_ascii(q->text.p[w[i - 1].at])) buf_str(out, " ");
+            if (begins || m->kind[w[i - 1].mark] == MARK_END) put_capital(out, s, w[i].n);
+            else buf_add(out, s, w[i].n);
+        } else {
+            buf_add(out, s, w[i].n);
+        }
+        buf_str(out, strcmp(mark, PAUSE) ? marks_text(m, w[i].mark, *s) : mark);
+    }
+}
+
+void marks_write(struct buf *out, struct marks_session *q, const struct marks_model *m)
+{
+    struct marked_word *w = marked_words(q);
+    const size_t n = marked_count(q), begin = out->len;
+    marks_write_some(out, q, m, 0, n);
+    if (out->err || out->len == begin) return;
+    if (end_sentence(out)) w[n - 1].mark = m->end;
+}
+
+/* Length of the mark at the end of the text, or 0. */
+static size_t mark_len_at_end(const struct buf *out, size_t begin, const struct marks_model *m)
+{
+    for (int32_t i = 0; i < m->n; i++) {
+        const size_t n = strlen(m->mark[i]);
+        if (n && out->len - begin >= n && ends_with(out, m->mark[i])) return n;
+    }
+    return out->len > begin && ends_with(out, "_"); /* the list of marks contains "_" */
+}
+
+void marks_write_more(struct buf *out, struct marks_session *q, const struct marks_model *m)
+{
+    struct marked_word *w = marked_words(q);
+    const size_t n = marked_count(q), begin = out->len;
+    for (size_t i = 0; i < n; i++) {
+        const char *s = q->text.p + w[i].at;
+        if (i >= q->n_before) {
+            if (i && is_ascii(*s) && is_ascii(q->text.p[w[i - 1].at])) buf_str(out, " ");
+            buf_add(out, s, w[i].n);
+        }
+        if (i + 1 >= q->n_before) buf_str(out, m->mark[w[i].mark]);
+    }
+    q->settled = marks_last_end(w, n, m->kind);
+    if (out->err || !n) return;
+    const size_t last = mark_len_at_end(out, begin, m);
+    if (!last) return;
+    end_cut(out, last);
+    w[n - 1].mark = m->none;
 }

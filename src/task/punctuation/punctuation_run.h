@@ -1,7 +1,11 @@
-/* steno: runs the punctuation network over the words of a text. SPDX-License-Identifier: MIT */
+/* steno: runs the punctuation network over the words of a text, and writes the text with its marks. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_PUNCTUATION_PUNCTUATION_RUN_H
 #define STENO_TASK_PUNCTUATION_PUNCTUATION_RUN_H
+#include "text/jieba.h"
 #include "engine/task.h"
+
+/* Bytes [at, at + n) of the output are a word. Its position in the input is [from, to). */
+typedef void marks_word(void *user, size_t at, size_t n, size_t from, size_t to);
 
 /* State in a session. */
 struct marks_session {
@@ -30,4 +34,11 @@ int marks_decide(steno_session *s);
 int64_t marks_bench(steno_session *s, const char *phase, int n);
 /* The mark as written after a word: half-width after ASCII, "" if there is none. */
 const char *marks_text(const struct marks_model *m, int32_t mark, char first_of_word);
+
+/* Appends all words with their marks to out. If the text does not end with an end of a sentence, the last mark becomes one. */
+void marks_write(struct buf *out, struct marks_session *q, const struct marks_model *m);
+/* Appends only words [from, to), with their marks. */
+void marks_write_some(struct buf *out, const struct marks_session *q, const struct marks_model *m, size_t from, size_t to);
+/* Appends the new words, preceded by the mark of the last earlier word. The mark of the last new word is not known yet. Sets q->settled. */
+void marks_write_more(struct buf *out, struct marks_session *q, const struct marks_model *m);
 #endif

@@ -4,7 +4,7 @@
 #include "engine/task.h"
 #include <string.h>
 #include "task/punctuation/punctuation_result.h"
-#include "task/punctuation/punctuation_write.h"
+#include "task/punctuation/punctuation_run.h"
 
 /* ---- calls --------------------------------------------------------------------------------------------------------------------- */
 

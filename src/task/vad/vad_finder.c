@@ -1,8 +1,129 @@
-/* steno: voice activity detection on audio that is pushed. SPDX-License-Identifier: MIT */
+/* steno: from audio and the rows of a VAD network to spans of speech. SPDX-License-Identifier: MIT */
 #include "task/vad/vad_finder.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/batch.h"
+
+/* ---- from rows to spans ------------------------------------------------------------------------------------------------------- */
+
+enum { CHUNK_OF_FILES = 60000, CHUNK_OF_STREAMS = 200, CHUNK_LIVE = 60, PER_MS = FBANK_RATE / 1000 };
+
+static void votes_take(struct vad_params *q, const struct vad_params *own, const steno_vad_params *p)
+{
+    const int is_live = p->schedule == STENO_VAD_SCHEDULE_LIVE;
+    *q = *own;
+    q->schedule = p->max_end_silence_ms >= 0 ? VAD_FIXED : is_live ? VAD_LIVE : VAD_FILES;
+    q->streaming = p->streaming;
+    q->chunk_ms = p->chunk_size_ms ? p->chunk_size_ms : is_live ? CHUNK_LIVE : p->streaming ? CHUNK_OF_STREAMS : CHUNK_OF_FILES;
+    if (p->max_end_silence_ms >= 0) q->max_end_silence_ms = (int)p->max_end_silence_ms;
+    if (p->max_segment_ms > 0) q->max_segment_ms = (int)p->max_segment_ms;
+    q->threshold = p->threshold;
+}
+
+static void thresholds_take(struct hysteresis_params *q, const struct hysteresis_params *own, const steno_vad_params *p)
+{
+    *q = *own;
+    q->rules = p->rules == STENO_VAD_RULES_CPP ? HYSTERESIS_LAST_PAUSE : HYSTERESIS_LONGEST_PAUSE;
+    if (!isnan(p->threshold)) q->threshold = p->threshold;
+    q->neg_threshold = !isnan(p->neg_threshold) ? p->neg_threshold : fmax(q->threshold - (own->threshold - own->neg_threshold), 0.01);
+    if (p->min_speech_ms >= 0) q->min_speech = p->min_speech_ms * PER_MS;
+    if (p->max_end_silence_ms >= 0) q->min_silence = p->max_end_silence_ms * PER_MS;
+    if (p->speech_pad_ms >= 0) q->pad = p->speech_pad_ms * PER_MS;
+    q->streaming = p->streaming;
+    if (p->max_segment_ms <= 0) return;
+    const int64_t ms = q->rules == HYSTERESIS_LAST_PAUSE ? p->max_segment_ms / 1000 * 1000 : p->max_segment_ms; /* in whole seconds */
+    q->max_speech = ms * PER_MS - q->frame - 2 * q->pad;
+}
+
+void vad_hearing_take(struct vad_hearing *h, const steno_model *m, const steno_vad_params *p)
+{
+    const struct vad_model *own = vad_model_of(m);
+    h->p = *p;
+    h->frame = own->frame;
+    h->by_thresholds = m->family->thresholds != NULL;
+    if (h->by_thresholds) thresholds_take(&h->by.thresholds.rules, m->family->thresholds, p);
+    else votes_take(&h->by.votes.rules, &own->votes, p);
+}
+
+static void on_event(void *hearing, const struct vad_event *e)
+{
+    struct vad_hearing *h = hearing;
+    if (h->p.on_event && !e->is_cut)
+        h->p.on_event(h->p.user, &(steno_span){ sizeof(steno_span), 0, e->opens ? e->span.t0_ms : -1, e->span.t1_ms });
+    if (e->span.t1_ms >= 0) vad_spans_add(&h->spans, &e->span);
+}
+
+static void on_stretch(void *hearing, const struct stretch *s)
+{
+    struct vad_hearing *h = hearing;
+    vad_spans_add(&h->spans, &(struct vad_span){ s->t0 / PER_MS, s->t1 / PER_MS });
+}
+
+static void on_edge(void *hearing, const struct stretch *s, int opens)
+{
+    const struct vad_hearing *h = hearing;
+    if (h->p.on_event)
+        h->p.on_event(h->p.user, &(steno_span){ sizeof(steno_span), 0, opens ? s->t0 / PER_MS : -1, s->t1 < 0 ? -1 : s->t1 / PER_MS });
+}
+
+void vad_hearing_begin(struct vad_hearing *h, void (*put)(void *user, const struct vad_span *s), void *user)
+{
+    const int64_t least = h->by_thresholds || h->p.min_speech_ms < 0 ? 0 : h->p.min_speech_ms; /* the thresholds apply their own minimum */
+    h->frames = 0;
+    const struct hysteresis_listener listener = { on_stretch, on_edge, h };
+    if (h->by_thresholds) hysteresis_begin(&h->by.thresholds.at, &h->by.thresholds.rules, listener);
+    else vad_begin(&h->by.votes.at, &h->by.votes.rules, (struct vad_listener){ on_event, h });
+    vad_spans_begin(&h->spans, least, h->p.merge_ms, put, user);
+}
+
+/* NAN stays NAN. */
+static float sigmoid(float x)
+{
+    return (float)(1 / (1 + exp(-(double)x)));
+}
+
+void vad_hearing_rows(struct vad_hearing *h, const float *out, size_t ld, int n)
+{
+    for (int i = 0; i < n; i++, h->frames++) {
+        const float y = out[(size_t)i * ld], p_speech = h->by_thresholds ? sigmoid(y) : 1 - y;
+        if (h->p.on_frame) h->p.on_frame(h->p.user, h->frames * h->frame / PER_MS, p_speech);
+        if (h->by_thresholds) hysteresis_step(&h->by.thresholds.at, p_speech);
+        else vad_step(&h->by.votes.at, y);
+    }
+}
+
+int64_t vad_hearing_floor_ms(const struct vad_hearing *h)
+{
+    const int64_t floor_ms = h->by_thresholds ? hysteresis_floor(&h->by.thresholds.at) / PER_MS : vad_floor_ms(&h->by.votes.at);
+    return vad_spans_floor_ms(&h->spans, floor_ms);
+}
+
+int64_t vad_hearing_longest_ms(const struct vad_hearing *h)
+{
+    if (!h->by_thresholds) return h->by.votes.at.p.max_segment_ms;
+    return h->p.max_segment_ms > 0 ? h->p.max_segment_ms : 0;
+}
+
+void vad_hearing_heard(struct vad_hearing *h, int64_t samples)
+{
+    if (h->by_thresholds) {
+        vad_spans_certain(&h->spans, hysteresis_floor(&h->by.thresholds.at) / PER_MS);
+    } else {
+        vad_heard(&h->by.votes.at, samples);
+        vad_spans_certain(&h->spans, vad_floor_ms(&h->by.votes.at));
+    }
+}
+
+void vad_hearing_end(struct vad_hearing *h, int64_t samples)
+{
+    const int64_t whole = (samples + h->frame - 1) / h->frame * h->frame; /* whisper.cpp counts the zeros that pad the last frame */
+    if (h->by_thresholds) hysteresis_end(&h->by.thresholds.at, vad_hearing_mirrors(h) ? whole : samples);
+    else vad_end(&h->by.votes.at, samples);
+    vad_spans_end(&h->spans);
+}
+
+/* ---- from audio to rows ------------------------------------------------------------------------------------------------------- */
 
 struct vad_finder {
     struct arena arena;

@@ -10,7 +10,7 @@
 #include "engine/batch_loop.h"
 #include "audio/fbank_stream.h"
 #include "engine/stream_state.h"
-#include "task/vad/vad_hearing.h"
+#include "task/vad/vad_finder.h"
 
 enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* per read of the source */
 

@@ -1,12 +1,32 @@
 /* steno: word times of a window. SPDX-License-Identifier: MIT
  *
- * The tokens of a window run once more, all at once. The cross-attention of the alignment heads gives the frame of each token. The tokens
- * are then split into words, timed, merged with punctuation, and made consistent with their segments. Reference: openai-whisper 20250625,
- * whisper/timing.py and the parts of whisper/transcribe.py that depend on word times. */
+ * The tokens of a window run once more, all at once, in one replay of the decoder's alignment plan. Besides the decoder's output it gives
+ * the attention of the alignment heads over the audio: softmax over the frames of the window, normalised over the tokens for each head and
+ * frame, median-filtered over seven frames, averaged over heads. It gives the frame of each token. The tokens are then split into words,
+ * timed, merged with punctuation, and made consistent with their segments. Reference: openai-whisper 20250625, whisper/timing.py
+ * (find_alignment) and the parts of whisper/transcribe.py that depend on word times. */
 #ifndef STENO_TASK_WORDS_WORDS_H
 #define STENO_TASK_WORDS_WORDS_H
 #include "engine/session.h"
 #include "text/words.h"
+
+/* Where to align tokens. */
+struct align_place {
+    struct steno_batch *b; /* the session's batch, or its exact copy */
+    uint16_t lane;         /* a lane that holds the window's cross keys; its self-attention state is overwritten */
+    int32_t n_ctx;         /* number of encoder positions (20 ms) with audio */
+};
+
+/* Result of an alignment. */
+struct alignment {
+    const float *matrix;   /* [n, ld] attention averaged over heads; valid until the next run */
+    size_t ld;
+    float *prob;           /* [n], owned by the caller: for i > 0 the probability of ids[i] after ids[0 .. i-1], among ids less than
+                            * end-of-text; prob[0] is 1; other ids get 0. May be NULL */
+};
+
+/* Aligns ids[n] (n <= the text context). @return STENO_OK, STENO_ECANCELED, STENO_EARG; the reason is in s->error */
+int align_run(steno_session *s, const struct align_place *at, const int32_t *ids, int32_t n, struct alignment *out);
 
 /* A segment of the window before it is added to the results. */
 struct draft {
@@ -62,7 +82,7 @@ void words_free(struct words *w);
  * reason is in s->error */
 int words_time(struct words *w, steno_session *s, const struct words_options *q, const struct words_window *at, struct window_drafts *d);
 
-/* ---- internal to words.c, words_place.c and words_adjust.c ---- */
+/* ---- internal to words.c and words_adjust.c ---- */
 
 /* Alignment of text ids. */
 struct heard {
