@@ -1,14 +1,14 @@
 /* steno: the main program. SPDX-License-Identifier: MIT
  *
  * The first argument is a verb; without a verb the arguments are files to transcribe. */
-#include "cli/message.h"
-#include "cli/signals.h"
-#include "cli/terminal.h"
-#include "cli/word_near.h"
 #include "cmd.h"
 #include "compat/compat_list.h"
+#include "cli/message.h"
+#include "models/models_verbs.h"
 #include "compat/other_cli.h"
-#include "models/models_meant.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+#include "cli/words.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd.h"
 #include "cli/args.h"
 #include "argv_input.h"
-#include "cli/print.h"
-#include "cmd.h"
+#include "cli/message.h"
 
 enum { N_VERBS = 7 };
 

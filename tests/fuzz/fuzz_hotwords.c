@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "options/hotword_lines.h"
+#include "options/decode_opts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,7 +1,7 @@
 /* steno tests: lines of what was measured of machines. SPDX-License-Identifier: MIT
  *
  * The first byte says how long the key is that the line is asked for; what is taken is a speed that a machine can have. */
-#include "models/machine_speed.h"
+#include "models/machine.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

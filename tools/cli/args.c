@@ -3,11 +3,11 @@
  * Long options accept _ for -, --name=value and --name value. Short options accept -x value and -xvalue, and flags may be joined (-qv).
  * A value may begin with a dash ("--logprob-threshold -1"). -- ends the options. */
 #include "cli/args.h"
-#include "num.h"
 #include "cli/message.h"
-#include "utf8.h"
+#include "num.h"
 #include "cli/time_text.h"
-#include "cli/word_near.h"
+#include "utf8.h"
+#include "cli/words.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

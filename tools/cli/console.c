@@ -3,7 +3,7 @@
  * A token may end inside a character. Such tokens are combined and shown with the probability of the first. So the output is always
  * valid UTF-8, without escape sequences inside characters. */
 #include "cli/console.h"
-#include "cli/print.h"
+#include "cli/message.h"
 #include "cli/terminal.h"
 #include "token_text.h"
 #include "utf8.h"

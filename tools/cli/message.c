@@ -1,16 +1,20 @@
-/* steno: messages on standard error. SPDX-License-Identifier: MIT
+/* steno: messages and printed values. SPDX-License-Identifier: MIT
  *
  * The only state concerns the two standard streams: whether a bar is on the screen, and whether a failure of standard output was
  * reported. */
 #include "cli/message.h"
 #include "address.h"
+#include "ledger.h"
+#include "sink.h"
 #include "text_rules.h"
 #include "utf8.h"
+#include "write.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <steno/steno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int bar_shown, output_told;
 
@@ -91,4 +95,77 @@ int message_flush(void)
     else if (!output_told) message_not_written("standard output", why);
     output_told = 1;
     return code_of_write(why);
+}
+
+/* ---- files that are both read and written ------------------------------------------------------------------------------------ */
+
+static const char standard_output[] = "standard output"; /* a path in messages */
+
+int ledger_code(const struct ledger *l, int status)
+{
+    const struct ledger_refusal *r = &l->refused;
+    switch (status) {
+    case LEDGER_OK: return EXIT_OK;
+    case LEDGER_NO_MEMORY: message("out of memory for the names of %zu files", l->n); return EXIT_MEMORY;
+    case LEDGER_PLANNED_TWICE:
+        return message_usage("%s and %s would be one file; choose another --output-dir or --output-template", r->other, r->path);
+    case LEDGER_WRITTEN: return message_usage("%s was written for another input of this run; it stays", r->path);
+    default:
+        return message_usage("%s is %s and would be overwritten%s", r->path, r->what,
+                             strcmp(r->path, standard_output) == 0 ? "" : "; choose another --output-dir");
+    }
+}
+
+int ledger_code_stdout(struct ledger *l)
+{
+    return ledger_code(l, ledger_plan_open(l, STDOUT_FILENO, standard_output));
+}
+
+int ledger_code_read(struct ledger *l, const char *what, const char *path)
+{
+    struct ledger only = { 0 };
+    if (l) return ledger_code(l, ledger_read(l, what, path));
+    int code = ledger_code_stdout(&only);
+    if (code == EXIT_OK) code = ledger_code(&only, ledger_read(&only, what, path));
+    ledger_free(&only);
+    return code;
+}
+
+/* ---- values on C streams ----------------------------------------------------------------------------------------------------- */
+
+void print_json(FILE *f, const char *s)
+{
+    struct sink to = sink_to_stream(f);
+    utf8_json(&to, s);
+}
+
+void print_json_stripped(FILE *f, const char *s)
+{
+    struct sink to = sink_to_stream(f);
+    write_json_stripped(&to, s);
+}
+
+void print_json_number(FILE *f, double value)
+{
+    struct sink to = sink_to_stream(f);
+    write_json_number(&to, value);
+}
+
+void print_stripped(FILE *f, const char *s)
+{
+    struct sink to = sink_to_stream(f);
+    write_stripped(&to, TEXT_TSV, s);
+}
+
+void print_time(FILE *f, int64_t ms)
+{
+    struct sink to = sink_to_stream(f);
+    write_time(&to, ms, 0, '.');
+}
+
+void print_name(FILE *f, const char *s, int width)
+{
+    char clean[1 << 14];
+    utf8_printable(clean, sizeof clean, s);
+    fprintf(f, "%-*s", width, clean);
 }

@@ -1,8 +1,11 @@
-/* steno: messages on standard error. SPDX-License-Identifier: MIT
+/* steno: messages and printed values. SPDX-License-Identifier: MIT
  *
- * One line per message, prefixed by "steno: ", without control characters, even in file names. A visible progress bar is wiped first. */
+ * A message is one line on standard error, prefixed by "steno: ", without control characters, even in file names. A visible progress bar
+ * is wiped first. Values go to C streams by the functions of the writers. */
 #ifndef STENO_TOOLS_MESSAGE_H
 #define STENO_TOOLS_MESSAGE_H
+#include <stdint.h>
+#include <stdio.h>
 
 /* Exit codes of every verb. */
 enum exit_code {
@@ -36,4 +39,24 @@ int message_not_written(const char *path, int why);
 
 /* Flush standard output. @return EXIT_OK, or as message_not_written (only the first failure is reported) */
 int message_flush(void);
+
+/* ---- files that are both read and written ------------------------------------------------------------------------------------ */
+
+struct ledger;
+
+/* Report the status of a ledger call. @return its exit code */
+int ledger_code(const struct ledger *l, int status);
+
+/* Register `path` as read in this run; standard output must not be the same file. @param l  NULL: the run writes no other file */
+int ledger_code_read(struct ledger *l, const char *what, const char *path);
+int ledger_code_stdout(struct ledger *l); /* register standard output as written */
+
+/* ---- values on C streams ----------------------------------------------------------------------------------------------------- */
+
+void print_json(FILE *f, const char *s);          /* a string with quotes */
+void print_json_stripped(FILE *f, const char *s); /* the same, without white space at both ends */
+void print_json_number(FILE *f, double value);    /* null for NaN and infinity */
+void print_name(FILE *f, const char *s, int width); /* name of a file or model as in messages, padded to `width` columns */
+void print_stripped(FILE *f, const char *s);      /* a cell of a line, without white space at both ends */
+void print_time(FILE *f, int64_t ms);             /* [HH:]MM:SS.mmm */
 #endif

@@ -6,7 +6,6 @@
  * does not depend on the length of the file. */
 #include "cli/progress.h"
 #include "address.h"
-#include "cli/print.h"
 #include "cli/message.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* steno: text files named by options and operands. SPDX-License-Identifier: MIT */
+/* steno: text files named by options and operands, whole or line by line. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_TEXT_FILE_H
 #define STENO_TOOLS_TEXT_FILE_H
 #include <stddef.h>
@@ -16,15 +16,26 @@ enum text_file text_file_read(char **text, const char *path, int dash, size_t mo
 /* As text_file_read, for any encoding: *len bytes, none of them zero, and a NUL after them. */
 enum text_file text_file_bytes(char **bytes, size_t *len, const char *path, int dash, size_t most, char *why, size_t n);
 
-/* ---- also used for reading lines ------ */
+size_t text_file_mark(const char *text); /* size of the byte order mark at the start: 0 or 3 */
 
-/* @return a descriptor, STDIN_FILENO for "-", or -1 with errno set */
-int text_file_open(const char *path, int dash, int *is_fifo);
+/* ---- line by line, for input that may continue as long as the program runs: one line is in memory ---------------------------- */
 
-/* Read the bytes available now, at most n. Waits for a connected writer, and briefly for a writer that may still come. @return as read() */
-ssize_t text_file_some(int fd, char *to, size_t n, int is_fifo, int has_begun);
+enum { TEXT_LINE_MOST = 1 << 24 /* maximum bytes of a line of text; a book is shorter */ };
 
-int text_file_is_utf16(const char *bytes, size_t n); /* does a text with this start look like UTF-16? */
-size_t text_file_mark(const char *text);             /* size of the byte order mark: 0 or 3 */
-extern const char text_file_no_writer[], text_file_utf16[];
+struct text_lines {
+    int fd, is_fifo, has_begun, has_ended;
+    size_t most;       /* maximum bytes of a line */
+    char *bytes;       /* [cap] bytes at..n are unread; the first `seen` of them contain no line end */
+    size_t at, n, seen, cap;
+    long long number;  /* number of the last line returned, from 1 */
+};
+
+/* Open the file at `path`; with `dash`, "-" is standard input. Results and `why` are as in text_file_read. */
+enum text_file text_lines_open(struct text_lines *l, const char *path, int dash, size_t most, char *why, size_t n);
+
+/* The next line without its end and without a byte order mark, valid until the next call; NULL at the end. A line that is too long or
+ * has a NUL is reported as soon as that is read. */
+enum text_file text_lines_next(struct text_lines *l, char **line, char *why, size_t n);
+
+void text_lines_close(struct text_lines *l); /* {0} is allowed */
 #endif

@@ -6,7 +6,7 @@
 #include "compat/other_cli.h"
 #include "compat/compat_list.h"
 #include "cli/message.h"
-#include "cli/shell_word.h"
+#include "cli/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,14 +2,13 @@
  *
  * Prints lines with times as segments arrive, and writes files beside the input, NAME.wav.txt, or where -of asks for. If the sound is
  * split into parts (-p), lines are printed when all parts are done. */
+#include "compat/whisper_cli_run.h"
 #include "atomic_file.h"
-#include "cli/path_guard_code.h"
 #include "cli/message.h"
 #include "input/sound.h"
 #include "verbs/transcribe_as.h"
 #include "compat/whisper_cli_console.h"
 #include "compat/whisper_cli_parts.h"
-#include "compat/whisper_cli_run.h"
 #include "compat/whisper_cli_view.h"
 #include "compat/whisper_cli_write.h"
 #include "write.h"

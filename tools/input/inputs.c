@@ -3,7 +3,7 @@
 #include "cli/message.h"
 #include "path.h"
 #include "input/sound.h"
-#include "cli/text_lines.h"
+#include "cli/text_file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>

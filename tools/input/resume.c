@@ -1,11 +1,10 @@
 /* steno: runs that go on after they were ended. SPDX-License-Identifier: MIT */
 #include "input/resume.h"
-#include "input/resume_keys.h"
 #include "atomic_file.h"
 #include "cli/message.h"
 #include "out_name.h"
 #include "path.h"
-#include "cli/print.h"
+#include "input/resume_keys.h"
 #include "input/sound.h"
 #include "stamp.h"
 #include "writers.h"

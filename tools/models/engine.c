@@ -1,8 +1,8 @@
 /* steno: opening of team, model and session. SPDX-License-Identifier: MIT */
 #include "models/engine.h"
-#include "cli/path_guard_code.h"
+#include "cli/message.h"
 #include "cli/option_names.h"
-#include "cli/word_near.h"
+#include "cli/words.h"
 #include <stdlib.h>
 #include <string.h>
 

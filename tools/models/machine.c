@@ -3,6 +3,8 @@
  * A benchmark is compared with two peaks. They are measured in the same run, because the load of a shared machine changes within
  * minutes. Plain vector code, compiled for several processor levels, comes within a few percent of the machine's limit. */
 #include "models/machine.h"
+#include "atomic_file.h"
+#include "path.h"
 #include "cli/progress.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -146,7 +148,7 @@ struct worker {
 
 enum { FMA_STEPS = 2000000 };
 
-static void *work(void *arg)
+static void *worker_run(void *arg)
 {
     struct worker *w = arg;
     memset(w->memory, 1, READ_BYTES); /* touched by this thread, so that the pages are near it */
@@ -164,7 +166,7 @@ static void *work(void *arg)
 }
 
 /* Keep the best round; the slowest thread determines the time of a round. */
-static void collect(struct machine_peaks *p, const struct worker *w, int n)
+static void peaks_collect(struct machine_peaks *p, const struct worker *w, int n)
 {
     memset(p, 0, sizeof *p);
     for (int r = 0; r < ROUNDS; r++) {
@@ -192,13 +194,112 @@ int machine_measure(struct machine_peaks *p, int n_threads)
     }
     if (!bad) bad = pthread_barrier_init(&barrier, NULL, (unsigned)n) != 0;
     if (!bad) {
-        while (started < n && pthread_create(&w[started].thread, NULL, work, &w[started]) == 0) started++;
+        while (started < n && pthread_create(&w[started].thread, NULL, worker_run, &w[started]) == 0) started++;
         if (started < n) return -1; /* the started threads wait at the barrier; the program ends soon and frees their memory */
         for (int i = 0; i < n; i++) pthread_join(w[i].thread, NULL);
         pthread_barrier_destroy(&barrier);
-        collect(p, w, n);
+        peaks_collect(p, w, n);
     }
     for (int i = 0; w && i < n; i++) free(w[i].memory);
     free(w);
     return bad ? -1 : 0;
+}
+
+/* ---- speed with a model ------------------------------------------------------------------------------------------------------ */
+
+enum { LINE_SZ = 512, MOST_LINES = 64, SPEED_ROUNDS = 3, STEPS = 24 };
+static const double tiny_gflop = 36, tiny_mb = 30; /* work of a window's encoder and of a decoder step, as in model_choice.c */
+
+int machine_speed_line(struct machine_speed *s, const char *line, const char *key)
+{
+    const size_t n = strlen(key);
+    char end[2] = "";
+    if (strncmp(line, key, n) != 0 || line[n] != '\t') return 0;
+    if (sscanf(line + n + 1, "%lf\t%lf%1s", &s->gflops, &s->gbytes, end) != 2) return 0;
+    return s->gflops > 0.01 && s->gflops < 1e6 && s->gbytes > 0.01 && s->gbytes < 1e5;
+}
+
+/* Version, processor, level and threads identify the figures. */
+static void speed_key(char key[LINE_SZ], const steno_model_params *p, int n_threads)
+{
+    char name[256];
+    const char *level = p->cpu_level;
+    machine_name(name, sizeof name);
+    for (int i = 0; !p->cpu_level && steno_cpu_level_name(i); i++)
+        if (steno_cpu_level_usable(i)) level = steno_cpu_level_name(i);
+    for (char *c = name; *c; c++)
+        if (*c == '\t' || *c == '\n') *c = ' ';
+    snprintf(key, LINE_SZ, "steno %s, %s, %s, %d threads, compute %d", steno_version(), name, level ? level : "", n_threads,
+             (int)p->compute);
+}
+
+static int speed_find(struct machine_speed *s, const char *path, const char *key)
+{
+    char line[LINE_SZ];
+    FILE *f = fopen(path, "rb");
+    int found = 0;
+    while (f && !found && fgets(line, sizeof line, f)) found = machine_speed_line(s, line, key);
+    if (f) fclose(f);
+    return found;
+}
+
+/* Lines of other machines that share the folder are kept. @return 1, or 0 if it cannot be written */
+static int speed_keep(const char *path, const char *key, const struct machine_speed *s)
+{
+    struct atomic_file out;
+    char line[LINE_SZ];
+    FILE *old = fopen(path, "rb");
+    int ok = atomic_file_open(&out, path) == 0;
+    for (int i = 0; ok && old && i < MOST_LINES && fgets(line, sizeof line, old); i++)
+        if (strchr(line, '\n') && strncmp(line, key, strlen(key)) != 0) fputs(line, out.f);
+    if (old) fclose(old);
+    if (!ok) return 0;
+    fprintf(out.f, "%s\t%.4g\t%.4g\n", key, s->gflops, s->gbytes);
+    return atomic_file_commit(&out) == 0;
+}
+
+/* The best of a few rounds, because other load only slows a round down. @return microseconds, or a negative status */
+static int64_t speed_best(steno_session *s, const char *phase, int n)
+{
+    int64_t best = steno_bench_phase(s, phase, n); /* the first round also warms the caches */
+    for (int i = 1; i < SPEED_ROUNDS && best >= 0; i++) {
+        const int64_t us = steno_bench_phase(s, phase, n);
+        if (us < best) best = us;
+    }
+    return best;
+}
+
+static int speed_measure(struct machine_speed *s, const steno_model_params *p, steno_team *team)
+{
+    steno_model *m = NULL;
+    steno_session *session = NULL;
+    int64_t encode = -1, steps = -1;
+    int rc = steno_model_open_random(&m, "tiny", "f16", 1, p, NULL);
+    if (rc == STENO_OK) rc = steno_session_open(&session, m, team, NULL, NULL);
+    if (rc == STENO_OK) encode = speed_best(session, "encode", 1);
+    if (rc == STENO_OK) steps = speed_best(session, "decode", STEPS);
+    steno_session_close(session);
+    steno_model_close(m);
+    if (encode <= 0 || steps <= 0) return 0;
+    s->gflops = tiny_gflop * 1e6 / (double)encode;
+    s->gbytes = tiny_mb * 1e-3 * STEPS * 1e6 / (double)steps;
+    return 1;
+}
+
+int machine_speed_get(struct machine_speed *s, const char *folder, const steno_model_params *p)
+{
+    char key[LINE_SZ], *path = folder ? path_join(folder, "speed.tsv") : NULL;
+    steno_team *own = NULL;
+    int ok = path != NULL;
+    if (ok && !p->team) ok = steno_team_open(&own, 0, NULL) == STENO_OK;
+    if (ok) {
+        steno_team *team = p->team ? p->team : own;
+        speed_key(key, p, steno_team_threads(team));
+        struct machine_speed kept;
+        if (speed_find(&kept, path, key)) *s = kept;
+        else ok = speed_measure(&kept, p, team) && speed_keep(path, key, &kept) && speed_find(s, path, key);
+    }
+    steno_team_close(own);
+    free(path);
+    return ok;
 }

@@ -1,7 +1,8 @@
-/* steno: facts about this machine. SPDX-License-Identifier: MIT */
+/* steno: facts about this machine, and its speed with a model. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_MACHINE_H
 #define STENO_TOOLS_MACHINE_H
 #include <stddef.h>
+#include <steno/steno.h>
 #include <stdint.h>
 
 void machine_name(char *out, size_t n); /* the processor's model name */
@@ -14,4 +15,19 @@ struct machine_peaks {
 
 /* Measure both on `n_threads` threads, in about half a second. @return 0, or -1 if memory or threads are not available */
 int machine_measure(struct machine_peaks *p, int n_threads);
+
+/* ---- speed with a model ------------------------------------------------------------------------------------------------------ */
+
+/* The smallest Whisper model with random weights encodes a window and decodes a few tokens, in one or two seconds. Results are stored in
+ * ~/.cache/steno/speed.tsv, one line per processor, level and number of threads, so the measurement runs once. */
+struct machine_speed {
+    double gflops; /* 10^9 operations per second in the encoder, on all threads of the team */
+    double gbytes; /* 10^9 bytes read per second in decoder steps */
+};
+
+/* Speed of models opened with `p`; stored in `folder`. @return 1, or 0 if it cannot be measured or stored */
+int machine_speed_get(struct machine_speed *s, const char *folder, const steno_model_params *p);
+
+/* Read the value of `key`, which has no tabs, from a line of the file. @return 1, or 0 if the line has another key or is damaged */
+int machine_speed_line(struct machine_speed *s, const char *line, const char *key);
 #endif

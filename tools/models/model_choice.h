@@ -1,7 +1,7 @@
 /* steno: automatic choice of a model. SPDX-License-Identifier: MIT
  *
  * Chooses the best model that fits into memory and runs at least in real time on this machine. Quality follows from the model's size
- * name. A table holds its operations and bytes per 30 s window. The machine's speed is measured once (machine_speed.h); if that is
+ * name. A table holds its operations and bytes per 30 s window. The machine's speed is measured once (machine.h); if that is
  * impossible, the figures of "steno bench" for processors of its level are used. The choice is therefore always the same on one machine. */
 #ifndef STENO_TOOLS_MODEL_CHOICE_H
 #define STENO_TOOLS_MODEL_CHOICE_H

@@ -5,14 +5,14 @@
  * built-in model recognises digits only, so it is never chosen silently. Its vocabulary is complete and serves multilingual models that
  * carry none. */
 #include "models/models.h"
-#include "cli/option_names.h"
 #include "hub_env.h"
-#include "models/machine_speed.h"
+#include "models/machine.h"
+#include "cli/message.h"
 #include "models/model_choice.h"
 #include "models/models_hub.h"
+#include "cli/option_names.h"
 #include "path.h"
-#include "cli/message.h"
-#include "cli/word_near.h"
+#include "cli/words.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,14 +1,14 @@
 /* steno: look up models in the caches of the hubs. SPDX-License-Identifier: MIT */
 #include "models/models_hub.h"
-#include "models/models_verbs.h"
 #include "folder.h"
 #include "json_path.h"
 #include "known.h"
 #include "model_find.h"
+#include "models/models_verbs.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "wanted.h"
-#include "cli/word_near.h"
+#include "cli/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

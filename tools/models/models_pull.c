@@ -1,16 +1,19 @@
-/* steno: models pull. SPDX-License-Identifier: MIT */
-#include "models/models_verbs.h"
+/* steno: models pull, models search: models in the hubs. SPDX-License-Identifier: MIT */
 #include "address.h"
+#include "http.h"
+#include "hub_api.h"
 #include "known.h"
+#include "cli/message.h"
 #include "model_find.h"
-#include "models/models_http.h"
-#include "cli/print.h"
+#include "models/models_verbs.h"
 #include "cli/progress.h"
 #include "pull.h"
 #include "cli/signals.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- models pull ------------------------------------------------------------------------------------------------------------- */
 
 /* Progress of a download. */
 struct show {
@@ -21,7 +24,7 @@ struct show {
     int bar;
 };
 
-static void event(const struct show *s, const char *what, int64_t bytes, int64_t total, const char *path)
+static void pull_event(const struct show *s, const char *what, int64_t bytes, int64_t total, const char *path)
 {
     if (!s->c->o->json) return;
     fprintf(stderr, "{\"event\": \"%s\", \"repo\": ", what);
@@ -42,7 +45,7 @@ static void on_start(void *user, const char *file, int64_t total)
     s->total = total;
     s->begun_at = -1;
     s->begun_us = s->drawn_us = progress_now_us();
-    event(s, "start", 0, total, NULL);
+    pull_event(s, "start", 0, total, NULL);
 }
 
 /* Print "model.safetensors 37% of 151.1 MB, 10.2 MB/s", at most ten times a second. */
@@ -53,7 +56,7 @@ static void on_progress(void *user, int64_t bytes)
     if (s->begun_at < 0) s->begun_at = bytes;
     if (now - s->drawn_us < 100000) return;
     s->drawn_us = now;
-    event(s, "progress", bytes, s->total, NULL);
+    pull_event(s, "progress", bytes, s->total, NULL);
     if (!s->bar) return;
     char line[256];
     const double rate = (double)(bytes - s->begun_at) / (double)(now - s->begun_us + 1); /* bytes per microsecond */
@@ -67,7 +70,7 @@ static void on_done(void *user, const char *file, const char *path, int64_t byte
 {
     struct show *s = user;
     snprintf(s->file, sizeof s->file, "%s", file);
-    event(s, "done", bytes, bytes, path);
+    pull_event(s, "done", bytes, bytes, path);
     if (s->bar) message_bar(NULL);
     if (!s->c->o->json && !s->c->o->quiet) {
         if (bytes) message("%s: %.1f MB fetched, hash is right", file, (double)bytes / 1e6);
@@ -131,7 +134,7 @@ static int pull_one(const struct models_call *c, struct show *show, int which, s
     if (show->bar) message_bar(NULL);
     if (rc == HUB_OK && !c->o->no_path) puts(got.path);
     if (rc != HUB_OK) address_hide(e->text);
-    if (rc != HUB_OK) event(show, "error", 0, show->total, e->text);
+    if (rc != HUB_OK) pull_event(show, "error", 0, show->total, e->text);
     if (rc != HUB_OK && got.partial) message("%s keeps the partial download; the same command continues it", got.partial);
     hub_pulled_free(&got);
     return rc;
@@ -158,8 +161,9 @@ static int pull_offline(const struct models_call *c, const char *name, struct hu
     return rc;
 }
 
-int models_open_http(struct http **out, const struct models_call *c, int which, void (*waiting)(void *, double, const char *), void *user,
-                     struct hub_error *e)
+/* @param waiting  called with `user` before a wait for the next attempt; may be NULL */
+static int models_open_http(struct http **out, const struct models_call *c, int which, void (*waiting)(void *, double, const char *),
+                            void *user, struct hub_error *e)
 {
     const struct hub_of *hub = &c->env->hub[which];
     const struct http_settings s = {
@@ -195,4 +199,37 @@ int models_pull(const struct models_call *c)
     for (int i = 0; i < N_HUBS; i++) http_close(http[i]);
     const int flushed = message_flush();
     return code == EXIT_OK ? flushed : code;
+}
+
+/* ---- models search ----------------------------------------------------------------------------------------------------------- */
+
+static void print_hit(const struct models_call *c, const struct hub_hit *h)
+{
+    if (c->o->json) {
+        fputs("{\"name\": ", stdout);
+        print_json(stdout, h->id);
+        printf(", \"hub\": \"%s\", \"downloads\": %lld, \"likes\": %lld}\n", c->o->hub == HUB_HF ? "hf" : "ms", (long long)h->downloads,
+               (long long)h->likes);
+    } else {
+        print_name(stdout, h->id, 60);
+        printf(" %12lld %8lld\n", (long long)h->downloads, (long long)h->likes);
+    }
+}
+
+int models_search(const struct models_call *c)
+{
+    struct hub_error e = { 0 };
+    struct http *http = NULL;
+    struct hub_hit *hits = calloc((size_t)c->o->limit, sizeof *hits);
+    int n = -1;
+    signals_defer(1);
+    if (!hits) hub_no_memory(&e, "names");
+    else if (c->o->offline) hub_fail(&e, HUB_ENET, "search needs the hub, and network requests are off (HF_HUB_OFFLINE)");
+    else if (models_open_http(&http, c, c->o->hub, NULL, NULL, &e) == HUB_OK)
+        n = hub_ask_search(hits, (int)c->o->limit, http, c->env, c->o->hub, c->n ? c->name[0] : "", &e);
+    for (int i = 0; i < n; i++) print_hit(c, &hits[i]);
+    if (n == 0 && !c->o->quiet) message("no model has such a name");
+    http_close(http);
+    free(hits);
+    return n < 0 ? models_failed(&e) : message_flush();
 }

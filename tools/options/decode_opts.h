@@ -5,8 +5,8 @@
 #define STENO_TOOLS_DECODE_OPTS_H
 #include "cli/args.h"
 #include "ledger.h"
-#include <steno/steno.h>
 #include <stddef.h>
+#include <steno/steno.h>
 #include <stdint.h>
 
 struct decode_opts {
@@ -202,4 +202,17 @@ void decode_opts_settle(struct decode_opts *o, const steno_model *m);
 int decode_opts_lanes(const struct decode_opts *o);
 
 void decode_data_free(struct decode_data *d);
+
+/* ---- weights in hot-word files of other programs ----------------------------------------------------------------------------- */
+
+enum hotword_weights {
+    HOTWORDS_PLAIN,    /* no weights */
+    HOTWORDS_WEIGHTED, /* weights were removed from the text */
+    HOTWORDS_REFUSED   /* a weight is 0 or less, or has no word */
+};
+/* Read a text with one word per line, without surrounding blanks and empty lines, and remove weights in place. Two forms are known.
+ * "WORD :2.0" (sherpa-onnx) may occur on any line. "WORD 20" (FunASR) counts only if every line ends with a whole number; otherwise the
+ * number is part of the word ("iPhone 15"). A number before a colon is part of the word, too ("iPhone 15 :2").
+ * @param line  receives the number of the refused line, from 1 */
+enum hotword_weights hotword_weights_cut(char *text, int *line);
 #endif

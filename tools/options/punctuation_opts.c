@@ -1,7 +1,6 @@
 /* steno: punctuation, and its options. SPDX-License-Identifier: MIT */
 #include "options/punctuation_opts.h"
-#include "models/default_model.h"
-#include "models/jieba_find.h"
+#include "models/companion.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,11 +5,10 @@
 #include "cmd.h"
 #include "verbs/bench_draft.h"
 #include "verbs/bench_phases.h"
-#include "verbs/bench_text.h"
 #include "models/engine.h"
-#include "cli/option_names.h"
 #include "models/machine.h"
-#include "cli/print.h"
+#include "cli/message.h"
+#include "cli/option_names.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include <inttypes.h>

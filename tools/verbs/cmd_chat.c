@@ -4,11 +4,10 @@
  * and keeps the conversation; at the prompt it ends the program. */
 #include "cmd.h"
 #include "models/engine.h"
-#include "verbs/lm_many.h"
+#include "verbs/lm_answers.h"
 #include "options/lm_opts.h"
-#include "verbs/lm_stream.h"
-#include "cli/line_edit.h"
 #include "cli/signals.h"
+#include "cli/terminal.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

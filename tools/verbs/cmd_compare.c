@@ -1,12 +1,11 @@
 /* steno: the verb compare: differences of arrays or of texts. SPDX-License-Identifier: MIT
  *
  * Compares two .npy files, two texts or transcripts, or the files with equal names of two folders. */
-#include "cli/args.h"
 #include "cmd.h"
+#include "cli/args.h"
 #include "cli/message.h"
 #include "cli/npy_file.h"
 #include "path.h"
-#include "cli/print.h"
 #include "sink.h"
 #include "verbs/text_errors.h"
 #include "cli/text_file.h"

@@ -3,7 +3,7 @@
  * Both verbs use the same code; convert selects a form, quantize a type. */
 #include "cmd.h"
 #include "models/engine.h"
-#include "cli/path_guard_code.h"
+#include "cli/message.h"
 #include "verbs/model_out.h"
 #include "cli/option_names.h"
 #include "cli/progress.h"

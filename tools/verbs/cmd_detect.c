@@ -1,13 +1,12 @@
 /* steno: the verb detect: the spoken language. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "models/engine.h"
-#include "cli/option_names.h"
-#include "cli/path_guard_code.h"
-#include "num.h"
-#include "cli/print.h"
-#include "cli/signals.h"
 #include "file_source.h"
 #include "findings.h"
+#include "cli/message.h"
+#include "num.h"
+#include "cli/option_names.h"
+#include "cli/signals.h"
 #include "input/sound.h"
 #include <stdio.h>
 #include <stdlib.h>

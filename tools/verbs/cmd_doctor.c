@@ -3,15 +3,14 @@
  * Every fact is a line "key: value", and problems are repeated at the end. With a model as operand the verb examines that file: it
  * performs the steps by which every verb opens a model, and reports the step that failed. */
 #include "cmd.h"
+#include "models/companion.h"
 #include "models/engine.h"
 #include "models/host.h"
 #include "http.h"
-#include "cli/path_guard_code.h"
 #include "models/machine.h"
-#include "cli/print.h"
+#include "cli/message.h"
 #include "cli/signals.h"
 #include "utf8.h"
-#include "models/vad_find.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

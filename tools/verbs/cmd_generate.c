@@ -1,13 +1,12 @@
 /* steno: the verb generate: a language model continues a text. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "models/engine.h"
-#include "verbs/lm_many.h"
+#include "verbs/lm_answers.h"
 #include "options/lm_opts.h"
-#include "verbs/lm_stream.h"
-#include "input/sound.h"
+#include "cli/message.h"
 #include "cli/option_names.h"
-#include "cli/print.h"
 #include "cli/signals.h"
+#include "input/sound.h"
 #include "cli/text_file.h"
 #include <stdio.h>
 #include <stdlib.h>

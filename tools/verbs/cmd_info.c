@@ -3,8 +3,8 @@
  * One list of facts is printed either as "key: value" lines or as an object. */
 #include "cmd.h"
 #include "models/engine.h"
+#include "cli/message.h"
 #include "cli/option_names.h"
-#include "cli/print.h"
 #include "utf8.h"
 #include <inttypes.h>
 #include <stdio.h>

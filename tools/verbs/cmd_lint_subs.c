@@ -1,10 +1,9 @@
 /* steno: the verb lint-subs: check subtitles. SPDX-License-Identifier: MIT */
 #include "cmd.h"
-#include "options/cue_opts.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
-#include "cli/print.h"
 #include "sub_check.h"
+#include "options/subtitle_opts.h"
 #include "cli/text_file.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* steno: the verb models: download and list models. SPDX-License-Identifier: MIT */
-#include "models/models_verbs.h"
-#include "address.h"
 #include "cmd.h"
-#include "models/models_meant.h"
+#include "address.h"
+#include "models/models_verbs.h"
 #include "cli/option_names.h"
 #include "page.h"
 #include <stdio.h>

@@ -2,13 +2,13 @@
  *
  * Each line is a separate text of any length. With a streaming model, the text continues from line to line. */
 #include "cmd.h"
+#include "models/companion.h"
 #include "models/engine.h"
-#include "models/default_model.h"
 #include "findings.h"
-#include "cli/path_guard_code.h"
+#include "cli/message.h"
 #include "options/punctuation_opts.h"
 #include "input/sound.h"
-#include "cli/text_lines.h"
+#include "cli/text_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

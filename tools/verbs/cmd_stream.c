@@ -1,20 +1,175 @@
 /* steno: the verb stream: text while audio arrives. SPDX-License-Identifier: MIT */
 #include "cmd.h"
+#include "models/companion.h"
 #include "options/decode_opts.h"
 #include "models/engine.h"
 #include "live.h"
+#include "live_words.h"
+#include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
 #include "input/sound.h"
 #include "input/stream_sound.h"
-#include "verbs/stream_text.h"
-#include "models/vad_find.h"
+#include "text_rules.h"
 #include "options/vad_opts.h"
+#include "writers.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+/* ---- output ------------------------------------------------------------------------------------------------------------------ */
+
+/* jsonl: one line per event. txt: final words on arrival, one line per turn. srt, vtt: the cues of a turn at its end. */
+
+enum stream_form { STREAM_JSONL, STREAM_TXT, STREAM_SRT, STREAM_VTT }; /* in the order of the values of --output-format */
+#define STREAM_FORMS "jsonl|txt|srt|vtt"
+
+struct stream_text {
+    int form;                   /* enum stream_form */
+    int code;                   /* EXIT_OK, or the code to end with, after a message */
+    const struct stream_sound *sound;
+    int has_text, n_cues, in_line;
+};
+
+static void time_put(struct sink *s, const char *name, int64_t ms)
+{
+    if (ms < 0) sink_format(s, ",\"%s\":null", name);
+    else sink_format(s, ",\"%s\":%lld.%03d", name, (long long)(ms / 1000), (int)(ms % 1000));
+}
+
+static void text_field(struct sink *s, const char *name, const char *text)
+{
+    sink_format(s, ",\"%s\":\"", name);
+    text_put(s, TEXT_JSON, text, strlen(text));
+    sink_char(s, '"');
+}
+
+static void put_jsonl(struct stream_text *t, struct sink *s, const struct live_event *e)
+{
+    static const char *const kind[] = { "partial", "final", "endpoint" };
+    sink_format(s, "{\"type\":\"%s\",\"turn\":%d", kind[e->kind], e->turn);
+    time_put(s, "start", e->t0_ms);
+    time_put(s, "end", e->t1_ms);
+    text_field(s, "text", e->text);
+    time_put(s, "heard", e->heard_ms);
+    if (e->language && e->language[0]) text_field(s, "language", e->language);
+    if (e->t1_ms < 0) sink_text(s, ",\"latency_ms\":null}\n");
+    else sink_format(s, ",\"latency_ms\":%lld}\n", (long long)stream_sound_latency_ms(t->sound, e->t1_ms, e->now_ms));
+}
+
+/* Words are printed one after another, with their own spaces. */
+static void put_txt(struct stream_text *t, struct sink *s, const struct live_event *e)
+{
+    for (size_t i = 0; e->kind == LIVE_FINAL && i < e->n_words; i++) {
+        const char *word = e->words[i].text;
+        if (!t->in_line) word += strspn(word, " ");
+        text_put(s, TEXT_LINE, word, strlen(word));
+        t->in_line |= *word != '\0';
+    }
+    if (e->kind != LIVE_ENDPOINT || !t->in_line) return;
+    sink_char(s, '\n');
+    t->in_line = 0;
+}
+
+/* ---- cues */
+
+/* A word without a time is placed between its neighbours. */
+static void words_time(steno_word *to, const struct live_event *e)
+{
+    int64_t at = e->t0_ms;
+    for (size_t i = 0; i < e->n_words; i++) {
+        const struct word *w = &e->words[i];
+        to[i] = (steno_word){ .size = sizeof *to, .text = w->text, .t0_ms = w->t0_ms < at ? at : w->t0_ms, .t1_ms = w->t1_ms };
+        if (to[i].t1_ms >= to[i].t0_ms) at = to[i].t1_ms;
+    }
+    at = e->t1_ms;
+    for (size_t i = e->n_words; i-- > 0;) {
+        if (to[i].t1_ms < to[i].t0_ms || to[i].t1_ms > at) to[i].t1_ms = at > to[i].t0_ms ? at : to[i].t0_ms;
+        at = to[i].t0_ms;
+    }
+}
+
+static int count_of(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, what)) != NULL; p += strlen(what)) n++;
+    return n;
+}
+
+static void put_turn(struct stream_text *t, struct sink *s, const struct live_event *e, const steno_word *words)
+{
+    const steno_segment seg = { .size = sizeof seg, .text = e->text, .t0_ms = e->t0_ms, .t1_ms = e->t1_ms, .n_words = (int32_t)e->n_words };
+    const int32_t first = 0;
+    struct write_layout layout = { .cues = CUE_CHOICE_UNSET };
+    layout.cues.on = 1;
+    const struct transcript all = { .segs = &seg, .n = 1, .text = e->text, .language = e->language ? e->language : "",
+                                    .first_timestamp = -1, .index_offset = t->n_cues, .word_times = 1, .duration_ms = e->t1_ms,
+                                    .words = words, .first_word = &first, .layout = &layout };
+    struct sink_memory m = { 0 };
+    struct sink to = sink_to_memory(&m);
+    const int is_vtt = t->form == STREAM_VTT;
+    writers[is_vtt ? WRITER_VTT : WRITER_SRT].write(&to, &all);
+    const size_t head = is_vtt ? strlen("WEBVTT\n\n") : 0; /* it precedes the first turn */
+    s->failed |= to.failed;
+    if (!to.failed && m.n > head) {
+        sink_bytes(s, m.p + head, m.n - head);
+        t->n_cues += count_of(m.p + head, " --> ");
+    }
+    free(m.p);
+}
+
+static void put_cues(struct stream_text *t, struct sink *s, const struct live_event *e)
+{
+    if (e->kind != LIVE_ENDPOINT || !e->n_words) return;
+    steno_word *words = calloc(e->n_words, sizeof *words);
+    if (words) {
+        words_time(words, e);
+        put_turn(t, s, e, words);
+    }
+    s->failed |= !words;
+    free(words);
+}
+
+/* ---- events */
+
+/* The output is complete or absent. */
+static void print_all(struct stream_text *t, const struct sink *s, const struct sink_memory *m)
+{
+    if (s->failed) {
+        message("out of memory for a line");
+        t->code = EXIT_MEMORY;
+        return;
+    }
+    fwrite(m->p ? m->p : "", 1, m->n, stdout);
+    t->code = message_flush();
+}
+
+static void stream_text_begin(struct stream_text *t)
+{
+    if (t->form != STREAM_VTT) return;
+    fputs("WEBVTT\n\n", stdout);
+    t->code = message_flush();
+}
+
+/* user: struct stream_text */
+static void stream_text_event(void *user, const struct live_event *e)
+{
+    struct stream_text *t = user;
+    struct sink_memory m = { 0 };
+    struct sink s = sink_to_memory(&m);
+    if (t->code != EXIT_OK) return;
+    t->has_text |= e->text[0] != '\0';
+    if (t->form == STREAM_JSONL) put_jsonl(t, &s, e);
+    else if (t->form == STREAM_TXT) put_txt(t, &s, e);
+    else put_cues(t, &s, e);
+    print_all(t, &s, &m);
+    free(m.p);
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
 struct opts {
     struct engine_opts engine;
@@ -70,7 +225,7 @@ const struct args stream_args = { "stream", "[OPTION]... [FILE]",
 
 /* ---- sound */
 
-static int hear_all(struct live *l, const struct stream_text *p, struct stream_sound *sound, steno_error *e)
+static int audio_push(struct live *l, const struct stream_text *p, struct stream_sound *sound, steno_error *e)
 {
     float pcm[STREAM_PIECE];
     int64_t got;
@@ -83,7 +238,7 @@ static int hear_all(struct live *l, const struct stream_text *p, struct stream_s
 }
 
 /* Read FILE until its end or a signal. All words up to there become final. */
-static int hear(struct live *l, struct stream_text *p, const struct opts *o, const char *file)
+static int file_stream(struct live *l, struct stream_text *p, const struct opts *o, const char *file)
 {
     steno_error e = { 0 };
     struct stream_sound *sound;
@@ -92,7 +247,7 @@ static int hear(struct live *l, struct stream_text *p, const struct opts *o, con
     if (!rc) {
         signals_defer(1);
         stream_text_begin(p);
-        rc = hear_all(l, p, sound, &e);
+        rc = audio_push(l, p, sound, &e);
     }
     const int n_lost = rc ? 0 : stream_sound_lost(sound);
     if (!rc && !o->engine.quiet) stream_sound_notes(sound, file, p->has_text);
@@ -198,7 +353,7 @@ static int stream(const struct opts *o, const struct engine *e, const struct dec
         message("%s", err.text[0] ? err.text : steno_status_text(rc));
         return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
     }
-    code = hear(l, &p, o, file);
+    code = file_stream(l, &p, o, file);
     live_close(l);
     return code;
 }

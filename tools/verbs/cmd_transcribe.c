@@ -4,13 +4,13 @@
  * processes the inputs. */
 #include "cmd.h"
 #include "input/inputs.h"
-#include "cli/path_guard_code.h"
-#include "cli/option_names.h"
+#include "cli/message.h"
 #include "verbs/opt_rules.h"
+#include "cli/option_names.h"
 #include "out_name.h"
 #include "cli/signals.h"
 #include "input/sound.h"
-#include "cli/time_units.h"
+#include "cli/time_text.h"
 #include "verbs/transcribe.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /* steno: the verb vad: spans of speech. SPDX-License-Identifier: MIT */
 #include "cmd.h"
-#include "verbs/cue_results.h"
 #include "models/engine.h"
-#include "cli/path_guard_code.h"
-#include "cli/option_names.h"
-#include "cli/print.h"
-#include "cli/signals.h"
 #include "findings.h"
+#include "cli/message.h"
+#include "cli/option_names.h"
+#include "verbs/results.h"
+#include "cli/signals.h"
 #include "input/sound.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * As in the library's table, each row has the condition under which a typed option has an effect, and the reason if it has none. An
  * option without effect is refused. */
 #include "verbs/opt_rules.h"
+#include "cli/message.h"
 #include "cli/option_names.h"
 #include "reshape.h"
-#include "cli/message.h"
 #include <math.h>
 
 typedef const struct opt_scene *scene_t;
@@ -135,4 +135,29 @@ int opt_rules_check(const struct args_given *g, const struct opt_scene *s)
         if (option_was_given(g, rules[i].option) && !rules[i].holds(s))
             return message_usage("%s %s", option_name(name, g, rules[i].option), rules[i].reason);
     return EXIT_OK;
+}
+
+/* ---- audio past the end ------------------------------------------------------------------------------------------------------ */
+
+enum { GRID_MS = 10 /* clips are aligned to frames */ };
+
+/* As in the reference, audio past the end gives no text, and a clip that reaches past the end is cut there. A message reports both. */
+void past_end_tell(const char *file, int64_t audio_ms, int64_t offset_ms, const double *clips, int32_t n)
+{
+    const double end = (double)audio_ms / 1000;
+    int32_t behind = 0, cut = 0;
+    if (offset_ms > 0 && offset_ms >= audio_ms)
+        message("%s: --offset-ms %lld is past the end of the audio, which is %lld ms long: there is no text", file, (long long)offset_ms,
+                (long long)audio_ms);
+    for (int32_t i = 0; i < n; i += 2) {
+        if (clips[i] > 0 && clips[i] >= end) behind++;
+        else if (i + 1 < n && clips[i + 1] * 1000 >= (double)(audio_ms + GRID_MS)) cut++;
+    }
+    const int32_t all = (n + 1) / 2;
+    if (behind)
+        message("%s: %d of %d clip%s of --clip-timestamps begin%s past the end of the audio, at %g s: there is no text", file, (int)behind,
+                (int)all, all == 1 ? "" : "s", behind == 1 ? "s" : "", end);
+    if (cut)
+        message("%s: %d of %d clip%s of --clip-timestamps reach%s past the end of the audio: cut at %g s", file, (int)cut, (int)all,
+                all == 1 ? "" : "s", cut == 1 ? "es" : "", end);
 }

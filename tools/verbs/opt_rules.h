@@ -2,6 +2,7 @@
 #ifndef STENO_TOOLS_OPT_RULES_H
 #define STENO_TOOLS_OPT_RULES_H
 #include "verbs/transcribe.h"
+#include <stdint.h>
 
 struct opt_scene {
     const struct transcribe_opts *o;
@@ -10,4 +11,9 @@ struct opt_scene {
 
 /* @return EXIT_OK or EXIT_USAGE, after a message */
 int opt_rules_check(const struct args_given *g, const struct opt_scene *s);
+
+/* ---- audio past the end ------------------------------------------------------------------------------------------------------ */
+
+/* Report which parts of --offset-ms and --clip-timestamps (clips[n], seconds) are past the end of the file's audio. */
+void past_end_tell(const char *file, int64_t audio_ms, int64_t offset_ms, const double *clips, int32_t n);
 #endif

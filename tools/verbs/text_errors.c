@@ -1,12 +1,117 @@
 /* steno: error rates of characters and words. SPDX-License-Identifier: MIT
  *
- * The smallest number of insertions, deletions and substitutions (Levenshtein 1966), for characters and for words. */
+ * The smallest number of insertions, deletions and substitutions (Levenshtein 1966), for characters and for words. Long texts are first
+ * cut at positions where they are certainly equal. */
 #include "verbs/text_errors.h"
+#include "utf8.h"
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "verbs/text_anchors.h"
-#include "utf8.h"
+
+/* ---- positions where two long texts are certainly equal ---------------------------------------------------------------------- */
+
+/* Hashes of all windows of both texts are sorted. Hashes that occur once in each text form pairs. The longest sequence of pairs that is
+ * increasing in both texts is selected (patience sorting). */
+
+struct text_anchor { size_t a, b; };
+struct seen { uint64_t hash; size_t at; };
+
+static int by_hash(const void *x, const void *y)
+{
+    const struct seen *a = x, *b = y;
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct text_anchor *a = x, *b = y;
+    return a->a < b->a ? -1 : a->a > b->a;
+}
+
+/* All windows with their rolling hashes. */
+static struct seen *anchor_windows(const uint64_t *v, size_t n, size_t window)
+{
+    static const uint64_t base = UINT64_C(0x9E3779B97F4A7C15);
+    struct seen *s = malloc((n + 1) * sizeof *s);
+    uint64_t hash = 0, top = 1;
+    for (size_t i = 0; i < window; i++) top *= base;
+    for (size_t i = 0; s && i < n; i++) {
+        hash = hash * base + v[i] + 1;
+        if (i >= window) hash -= top * (v[i - window] + 1);
+        if (i + 1 >= window) s[i + 1 - window] = (struct seen){ hash, i + 1 - window };
+    }
+    if (s && n >= window) qsort(s, n - window + 1, sizeof *s, by_hash);
+    return s;
+}
+
+static int is_single(const struct seen *s, size_t i, size_t n)
+{
+    return (!i || s[i - 1].hash != s[i].hash) && (i + 1 == n || s[i + 1].hash != s[i].hash);
+}
+
+static size_t anchor_pairs(struct text_anchor *pair, const struct seen *a, size_t n, const struct seen *b, size_t m)
+{
+    size_t k = 0;
+    for (size_t i = 0, j = 0; i < n && j < m;) {
+        if (a[i].hash < b[j].hash) i++;
+        else if (a[i].hash > b[j].hash) j++;
+        else {
+            if (is_single(a, i, n) && is_single(b, j, m)) pair[k++] = (struct text_anchor){ a[i].at, b[j].at };
+            i++, j++;
+        }
+    }
+    qsort(pair, k, sizeof *pair, by_place);
+    return k;
+}
+
+/* Select in place the longest sequence of pairs with increasing b. before[n], end[n]: scratch. */
+static size_t anchors_in_order(struct text_anchor *pair, size_t n, size_t *before, size_t *end)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t lo = 0, hi = length;
+        while (lo < hi) {
+            const size_t mid = (lo + hi) / 2;
+            if (pair[end[mid]].b < pair[i].b) lo = mid + 1;
+            else hi = mid;
+        }
+        before[i] = lo ? end[lo - 1] : i;
+        end[lo] = i;
+        if (lo == length) length++;
+    }
+    size_t at = length ? end[length - 1] : 0;
+    for (size_t k = length; k-- > 0; at = before[at]) end[k] = at;
+    for (size_t k = 0; k < length; k++) pair[k] = pair[end[k]];
+    return length;
+}
+
+/* Find positions in two texts a[n], b[m] of units where `window` units are equal and occur only once in each text. The result is the
+ * longest list that is in order in both. *anchors: malloc'd. @return the number of positions, or -1 if out of memory */
+static int64_t text_anchors(struct text_anchor **anchors, const uint64_t *a, size_t n, const uint64_t *b, size_t m, size_t window)
+{
+    const size_t most = n < m ? n : m;
+    int64_t found = -1;
+    *anchors = NULL;
+    if (most < window) return 0;
+    struct seen *of_a = anchor_windows(a, n, window), *of_b = anchor_windows(b, m, window);
+    struct text_anchor *pair = malloc((most + 1) * sizeof *pair);
+    size_t *room = malloc(2 * (most + 1) * sizeof *room);
+    if (of_a && of_b && pair && room) {
+        const size_t k = anchor_pairs(pair, of_a, n - window + 1, of_b, m - window + 1);
+        found = (int64_t)anchors_in_order(pair, k, room, room + most + 1);
+        *anchors = pair;
+        pair = NULL;
+    }
+    free(of_a);
+    free(of_b);
+    free(pair);
+    free(room);
+    return found;
+}
+
+/* ---- units of a text --------------------------------------------------------------------------------------------------------- */
 
 static const uint64_t CELLS_MOST = 500000000;      /* maximum size of the table of all pairs of units */
 static const int64_t STEPS_MOST = 4000000000;       /* maximum steps of the diagonal search: about a minute */
@@ -75,6 +180,8 @@ static struct units words_of(const char *text, size_t most)
     }
     return u;
 }
+
+/* ---- errors ------------------------------------------------------------------------------------------------------------------ */
 
 /* The best path to a cell: its cost, with insertions and deletions. */
 struct cell { uint32_t cost, more, less; };
@@ -163,7 +270,7 @@ static const char *count_part(struct text_errors *sum, const struct units *said,
 
 /* If the table of all pairs would be too large, the texts are cut inside equal windows that occur once in each text. Except in
  * constructed texts, no better path avoids these windows. */
-static const char *count(struct text_errors *sum, const struct units *said, const struct units *heard, uint64_t cells_most)
+static const char *count_units(struct text_errors *sum, const struct units *said, const struct units *heard, uint64_t cells_most)
 {
     enum { WINDOW = 24, PART = 1000 };
     struct text_anchor *anchor = NULL;
@@ -194,7 +301,7 @@ const char *text_errors_add_by(struct text_errors sum[TEXT_ERRORS], const char *
     const char *why = NULL;
     for (int k = 0; k < TEXT_ERRORS && !why; k++) {
         const struct units a = units_of[k](said, strlen(said)), b = units_of[k](heard, strlen(heard));
-        why = a.v && b.v ? count(&sum[k], &a, &b, cells_most) : "out of memory";
+        why = a.v && b.v ? count_units(&sum[k], &a, &b, cells_most) : "out of memory";
         free(a.v);
         free(b.v);
     }

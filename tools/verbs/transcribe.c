@@ -1,8 +1,8 @@
 /* steno: what transcribe and translate show and write of their job. SPDX-License-Identifier: MIT */
 #include "verbs/transcribe.h"
+#include "cli/message.h"
+#include "verbs/opt_rules.h"
 #include "cli/option_names.h"
-#include "verbs/past_end.h"
-#include "cli/print.h"
 #include "sha.h"
 #include "cli/signals.h"
 #include "input/sound.h"

@@ -1,11 +1,18 @@
-/* steno: batches of inputs for transcribe and translate. SPDX-License-Identifier: MIT
+/* steno: many inputs of transcribe and translate: batches, and sums. SPDX-License-Identifier: MIT
  *
- * Files are written when their input is done. Text for standard output is held until the text of all earlier inputs is printed, so it
- * comes in the order of the command line. */
+ * In a batch, files are written when their input is done. Text for standard output is held until the text of all earlier inputs is
+ * printed, so it comes in the order of the command line.
+ *
+ * Before the results, formats that have one get the job's record on standard output. After them, a job with several inputs prints its
+ * sums: a record there, and a line on standard error. The job counts (job.h); this code prints. */
 #include "models/host.h"
 #include "cli/option_names.h"
+#include "verbs/results.h"
 #include "verbs/transcribe.h"
+#include <stdio.h>
 #include <stdlib.h>
+
+/* ---- batches ----------------------------------------------------------------------------------------------------------------- */
 
 /* Does the batch fit into memory? If the machine does not report its memory, assume that it does. */
 static int check_memory(const struct transcription *t, const steno_batch_params *bp, int n)
@@ -44,7 +51,7 @@ static void shown_close(struct transcription *t, int n_slots)
     t->held = (struct held){ 0 };
 }
 
-static int run(struct transcription *t, steno_batch_params *bp, char **files, int n)
+static int batch_run(struct transcription *t, steno_batch_params *bp, char **files, int n)
 {
     steno_error e = { 0 };
     const int rc = job_run_batch(&t->job, t->engine.team, bp, files, n, &e);
@@ -82,7 +89,73 @@ int transcription_run_batch(struct transcription *t, char **files, int n)
         code = EXIT_MEMORY;
     }
     transcription_watch(t);
-    if (code == EXIT_OK) code = run(t, &bp, files, n);
+    if (code == EXIT_OK) code = batch_run(t, &bp, files, n);
     shown_close(t, n_slots);
     return code;
+}
+
+/* ---- before and after the results of all inputs ------------------------------------------------------------------------------ */
+
+/* The writer of standard output; NULL if results go elsewhere. */
+static const struct writer *stdout_writer(const struct transcription *t)
+{
+    const struct out_naming *naming = &t->results->files.naming;
+    const struct transcribe_as *as = t->o->as;
+    if (naming->dir || (as && (as->write || as->output))) return NULL;
+    for (int i = 0; i < N_WRITERS; i++)
+        if (naming->formats == 1u << i) return &writers[i];
+    return NULL;
+}
+
+static int record_flush(const struct sink *out)
+{
+    if (!out->failed || ferror(stdout)) return message_flush();
+    message("out of memory for a record of the job");
+    return EXIT_MEMORY;
+}
+
+int transcription_begin(const struct transcription *t)
+{
+    const struct writer *w = stdout_writer(t);
+    if (!w || !w->begin) return EXIT_OK;
+    struct sink out = sink_to_stream(stdout);
+    const struct transcript_source job = { .model = t->engine.path, .spent_us = WRITE_TIME_UNKNOWN, .options = t->options, .opts = t->o };
+    w->begin(&out, &job);
+    return record_flush(&out);
+}
+
+static struct transcript_sums sums_of(const struct transcription *t, int n_inputs)
+{
+    const struct job *j = &t->job;
+    return (struct transcript_sums){ .n_inputs = n_inputs, .n_ok = j->n_ok, .n_empty = j->n_empty, .n_failed = j->n_done - j->n_ok,
+                                     .n_before = t->n_before, .audio_ms = j->audio_ms,
+                                     .spent_us = progress_now_us() - t->bar->begun_us };
+}
+
+void transcription_sums_text(char text[SUMS_TEXT_SZ], const struct transcript_sums *s)
+{
+    size_t at = (size_t)snprintf(text, SUMS_TEXT_SZ, "%d inputs: %d done", s->n_inputs, s->n_ok);
+    if (s->n_empty) at += (size_t)snprintf(text + at, SUMS_TEXT_SZ - at, " (%d without text)", s->n_empty);
+    if (s->n_failed) at += (size_t)snprintf(text + at, SUMS_TEXT_SZ - at, ", %d failed", s->n_failed);
+    if (s->n_before) at += (size_t)snprintf(text + at, SUMS_TEXT_SZ - at, ", %d finished before", s->n_before);
+    at += (size_t)snprintf(text + at, SUMS_TEXT_SZ - at, "; %.1f s of audio in %.1f s", (double)s->audio_ms / 1e3,
+                           (double)s->spent_us / 1e6);
+    if (s->audio_ms > 0 && s->spent_us > 0)
+        snprintf(text + at, SUMS_TEXT_SZ - at, ", speed %.1fx", (double)s->audio_ms * 1e3 / (double)s->spent_us);
+}
+
+int transcription_end(const struct transcription *t, int n_inputs)
+{
+    char text[SUMS_TEXT_SZ];
+    const struct transcript_sums sums = sums_of(t, n_inputs);
+    const struct writer *w = stdout_writer(t);
+    if (n_inputs < 2 || !t->job.n_done || t->o->as) return EXIT_OK;
+    if (!t->o->engine.quiet) {
+        transcription_sums_text(text, &sums);
+        message("%s", text);
+    }
+    if (!w || !w->end) return EXIT_OK;
+    struct sink out = sink_to_stream(stdout);
+    w->end(&out, &sums);
+    return record_flush(&out);
 }

@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "cli/message.h"
 #include "utf8.h"
-#include "cli/word_near.h"
+#include "cli/words.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* steno tests: which model is taken when none is named. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "models/machine_speed.h"
+#include "models/machine.h"
 #include "models/model_choice.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* steno tests: weights behind hot words. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
+#include "options/decode_opts.h"
 #include "harness.h"
-#include "options/hotword_lines.h"
 
 static void test_weights_are_no_part_of_words(void **state)
 {

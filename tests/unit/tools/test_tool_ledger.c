@@ -1,7 +1,7 @@
 /* steno: standard output is no file that is read. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "cli/path_guard_code.h"
 #include "cli/message.h"
+#include "ledger.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,38 @@
-/* steno: suggestions for mistyped commands of the verb models. SPDX-License-Identifier: MIT */
-#include "models/models_meant.h"
-#include "cli/shell_word.h"
-#include "cli/word_near.h"
+/* steno: names, exit codes and mistyped commands of the verb models. SPDX-License-Identifier: MIT */
+#include "models/models_verbs.h"
+#include "known.h"
+#include "cli/signals.h"
+#include "wanted.h"
+#include "cli/words.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+int models_failed(const struct hub_error *e)
+{
+    static const int code[] = {
+        [HUB_OK] = EXIT_OK, [HUB_EARG] = EXIT_USAGE, [HUB_EABSENT] = EXIT_MODEL, [HUB_EDAMAGED] = EXIT_MODEL, [HUB_EWRITE] = EXIT_OUTPUT,
+        [HUB_ENET] = EXIT_NETWORK, [HUB_ENOMEM] = EXIT_MEMORY,
+    };
+    if (e->status == HUB_ESTOPPED && signals_pending()) return EXIT_SIGNAL + signals_pending();
+    message("%s", e->text);
+    return e->status < HUB_ESTOPPED ? code[e->status] : EXIT_NETWORK;
+}
+
+int models_spec(struct hub_spec *spec, const char *name, struct hub_error *e)
+{
+    struct hub_known known;
+    memset(spec, 0, sizeof *spec);
+    if (strchr(name, '/')) return hub_spec_read(spec, name, e);
+    if (!hub_known_find(&known, name))
+        return hub_fail(e, HUB_EABSENT, "%s: no model of that name is known; \"steno models list --all\" lists them, and ORG/NAME names "
+                        "any", name);
+    snprintf(spec->id, sizeof spec->id, "%s", known.repo);
+    if (known.file[0] && hub_is_single(known.file)) snprintf(spec->file, sizeof spec->file, "%s", known.file);
+    return HUB_OK;
+}
+
+/* ---- mistyped commands ------------------------------------------------------------------------------------------------------- */
 
 /* Words that mean an action here or in other programs; alone: also valid without "models" before it. */
 static const struct { const char *word, *action; int alone; } words[] = {
@@ -15,7 +43,7 @@ static const struct { const char *word, *action; int alone; } words[] = {
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
-static const char *find_exact(const char *word, int alone)
+static const char *meant_exactly(const char *word, int alone)
 {
     for (int i = 0; i < N_WORDS; i++)
         if ((words[i].alone || !alone) && strcmp(word, words[i].word) == 0) return words[i].action;
@@ -23,7 +51,7 @@ static const char *find_exact(const char *word, int alone)
 }
 
 /* Accepts one extra, missing or wrong letter, or the beginning of the word. Words of two letters are too short. */
-static const char *find_near(const char *word, int alone)
+static const char *meant_nearly(const char *word, int alone)
 {
     const char *best = NULL;
     int best_d = 2;
@@ -52,13 +80,13 @@ static int write_command(char text[MODELS_MEANT_SZ], const char *action, int n, 
 
 int models_meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
 {
-    const char *action = argc ? find_exact(argv[0], 0) : NULL;
-    if (argc && !action) action = find_near(argv[0], 0);
+    const char *action = argc ? meant_exactly(argv[0], 0) : NULL;
+    if (argc && !action) action = meant_nearly(argv[0], 0);
     return action && write_command(text, action, argc - 1, argv + 1);
 }
 
 int models_meant_alone(char text[MODELS_MEANT_SZ], int argc, char **argv, int exact)
 {
-    const char *action = exact ? find_exact(argv[0], 1) : find_near(argv[0], 1);
+    const char *action = exact ? meant_exactly(argv[0], 1) : meant_nearly(argv[0], 1);
     return action && write_command(text, action, argc - 1, argv + 1);
 }

@@ -1,5 +1,5 @@
-/* steno: the intended form of a mistyped word. SPDX-License-Identifier: MIT */
-#include "cli/word_near.h"
+/* steno: words of a command line. SPDX-License-Identifier: MIT */
+#include "cli/words.h"
 #include <string.h>
 
 enum { WORD_MAX = 48 };
@@ -33,4 +33,19 @@ int word_near(const char *word, const char *name)
     if (n >= 2 && strncmp(word, name, n) == 0) return 0;
     const int d = word_distance(word, name);
     return d <= (n < 5 ? 1 : 1 + (int)(n / 4)) && d < (int)strlen(name) ? d : -1;
+}
+
+void shell_word(struct sink *f, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        sink_text(f, word);
+        return;
+    }
+    sink_char(f, '\'');
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'') sink_text(f, "'\\'");
+        sink_char(f, *p);
+    }
+    sink_char(f, '\'');
 }

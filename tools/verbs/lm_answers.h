@@ -1,13 +1,23 @@
-/* steno: parallel processing of prompts. SPDX-License-Identifier: MIT
- *
- * Prompts are read from a file. Each answer is one line on standard output, in the order of the file, printed as soon as all earlier
- * answers are. */
-#ifndef STENO_TOOLS_LM_MANY_H
-#define STENO_TOOLS_LM_MANY_H
+/* steno: answers of a language model, printed. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_LM_ANSWERS_H
+#define STENO_TOOLS_LM_ANSWERS_H
 #include "options/lm_opts.h"
 #include "notes.h"
+#include <steno/steno.h>
 #include <stdio.h>
 
+/* ---- while an answer is generated -------------------------------------------------------------------------------------------- */
+
+struct lm_stream { int is_silent, ends_line; };
+struct lm_stream lm_stream_begin(int is_silent);
+
+/* Callback for steno_generate_params.on_token: prints each token at once to standard output. user: struct lm_stream */
+int lm_stream_token(void *user, const steno_token *tok, const char *text, size_t n);
+void lm_stream_end(const struct lm_stream *out); /* prints a line end if the text has none */
+
+/* ---- prompts of a file, in parallel ------------------------------------------------------------------------------------------ */
+
+/* Each answer is one line on standard output, in the order of the file, printed as soon as all earlier answers are. */
 struct lm_many {
     /* one prompt per line; - is standard input. If the name ends in .jsonl, a line is a JSON string, or an object with a string "prompt" */
     const char *file;

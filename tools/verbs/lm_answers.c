@@ -1,16 +1,41 @@
-/* steno: parallel processing of prompts. SPDX-License-Identifier: MIT */
-#include "verbs/lm_many.h"
+/* steno: answers of a language model: printed as they are generated, as objects, and many in parallel. SPDX-License-Identifier: MIT */
+#include "verbs/lm_answers.h"
 #include "models/engine.h"
 #include "findings.h"
 #include "models/host.h"
-#include "cli/option_names.h"
 #include "json_scan.h"
-#include "cli/print.h"
+#include "cli/message.h"
+#include "cli/option_names.h"
 #include "cli/signals.h"
 #include "input/sound.h"
 #include "cli/text_file.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- while an answer is generated -------------------------------------------------------------------------------------------- */
+
+struct lm_stream lm_stream_begin(int is_silent)
+{
+    return (struct lm_stream){ .is_silent = is_silent };
+}
+
+int lm_stream_token(void *user, const steno_token *tok, const char *text, size_t n)
+{
+    struct lm_stream *out = user;
+    (void)tok;
+    if (!n || out->is_silent) return 0;
+    fwrite(text, 1, n, stdout);
+    out->ends_line = text[n - 1] == '\n';
+    return fflush(stdout) != 0; /* the reader is gone: stop generating; the next flush returns the reason */
+}
+
+void lm_stream_end(const struct lm_stream *out)
+{
+    if (!out->is_silent && !out->ends_line) putchar('\n');
+}
+
+/* ---- prompts of a file, in parallel ------------------------------------------------------------------------------------------ */
 
 enum { FILE_MOST = 1 << 28, PROMPTS_MOST = 1 << 20 };
 
