@@ -181,7 +181,7 @@ static int check_list(const struct judge *j, const struct param *r)
     memcpy(&items, (const char *)j->p + r->at, sizeof items);
     if (n < 0) return param_refuse(j, "n_%s is %d, want 0 or more", r->name, (int)n);
     if (n && !items) return param_refuse(j, "%s is NULL but n_%s is %d", r->name, r->name, (int)n);
-    if (j->call == STENO_CALL_GENERATE) return STENO_OK; /* texts, which chooser.c checks */
+    if (j->call == STENO_CALL_GENERATE) return STENO_OK; /* texts, which generator.c checks */
     if (r->count_at != offsetof(steno_transcribe_params, n_clip_timestamps)) return check_ids(j, r->name, items, n);
     const double *t = items;
     for (int32_t i = 0; i < n; i++) {

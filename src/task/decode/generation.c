@@ -178,7 +178,7 @@ static int ran(const steno_session *s, struct generation *g, int rc)
     return rc;
 }
 
-void generation_end(steno_session *s, struct generation *g, const struct chooser *c, int rc)
+void generation_end(steno_session *s, struct generation *g, const struct generator *c, int rc)
 {
     if (!rc) {
         const struct sampler *l = &c->lane->sampler;
@@ -190,7 +190,7 @@ void generation_end(steno_session *s, struct generation *g, const struct chooser
 
 int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
-    struct chooser c;
+    struct generator c;
     int32_t known;
     struct lane *l = &s->batch->run.lane[g->lane];
     int rc = check(s, g, ids, n, again && g->last >= 0 ? 0 : 1, again);
@@ -198,20 +198,20 @@ int generation_run(steno_session *s, struct generation *g, const int32_t *ids, i
     const int32_t room = room_of(s, g, n);
     rc = begin(s, g, ids, n, &known);
     if (rc) return ran(s, g, rc);
-    rc = chooser_open(&c, s, g->plan, p);
-    if (!rc && g->given) chooser_give(&c, g->given);
-    if (!rc) chooser_start(&c, l, room, g->is_guessed);
-    const struct chain_calls calls = chooser_calls(&c);
+    rc = generator_open(&c, s, g->plan, p);
+    if (!rc && g->given) generator_give(&c, g->given);
+    if (!rc) generator_start(&c, l, room, g->is_guessed);
+    const struct chain_calls calls = generator_calls(&c);
     if (!rc) {
         rc = feed_ids(s, g, ids + known, n - known, ROW_SAMPLE, &calls);
         while (!rc && c.goes_on) {
-            rc = chooser_guess(&c);
+            rc = generator_guess(&c);
             if (!rc) rc = chain_run(s, g->plan, s->model->text_ctx, &calls, 0);
         }
-        rc = chooser_end(&c, rc);
+        rc = generator_end(&c, rc);
     }
     generation_end(s, g, &c, rc);
-    chooser_close(&c);
+    generator_close(&c);
     return rc ? rc : l->sampler.n;
 }
 

@@ -8,7 +8,7 @@
 #define STENO_TASK_DECODE_GENERATION_H
 #include "engine/session.h"
 
-struct chooser;
+struct generator;
 
 struct generation {
     int plan;                 /* index of the model's plan to replay */
@@ -36,7 +36,7 @@ int generation_read(steno_session *s, struct generation *g, const int32_t *ids, 
 /* For callers that run the lane together with others. Begins a text with the ids s->held, of which the lane holds the first *known. */
 int generation_begin(steno_session *s, struct generation *g, const int32_t *ids, int n, int32_t *known);
 /* Ends a run with status rc. The chosen ids can be continued if rc is STENO_OK. */
-void generation_end(steno_session *s, struct generation *g, const struct chooser *c, int rc);
+void generation_end(steno_session *s, struct generation *g, const struct generator *c, int rc);
 
 void lane_reset(steno_session *s, uint16_t lane);
 void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len);      /* as lane_reset, but keeps the first len positions */

@@ -9,22 +9,22 @@
 
 enum { ENDS_MOST = 32 };
 
-static const struct tokenizer *tokenizer_of(const struct chooser *c) { return c->s->model->tokenizer; }
+static const struct tokenizer *tokenizer_of(const struct generator *c) { return c->s->model->tokenizer; }
 
-static int is_end(const struct chooser *c, int32_t id)
+static int is_end(const struct generator *c, int32_t id)
 {
     return tokenizer_of(c) ? tokenizer_is_end(tokenizer_of(c), id) : id == c->s->model->tokens.eot;
 }
 
 /* The i-th id that ends a text, -1 after the last one. */
-static int32_t end_at(const struct chooser *c, int i)
+static int32_t end_at(const struct generator *c, int i)
 {
     return tokenizer_of(c) ? tokenizer_end_at(tokenizer_of(c), i) : i ? -1 : c->s->model->tokens.eot;
 }
 
 /* ---- before sampling --------------------------------------------------------------------------------------------------------- */
 
-static void keep_raw(struct chooser *c, const float *x, int32_t n)
+static void keep_raw(struct generator *c, const float *x, int32_t n)
 {
     struct logit_partial sum = { -INFINITY, 0, -1 };
     memcpy(c->raw, x, (size_t)n * sizeof *x);
@@ -33,7 +33,7 @@ static void keep_raw(struct chooser *c, const float *x, int32_t n)
 }
 
 /* Bars ids that the grammar does not allow. Ids that end the text have no text, and are allowed after a complete sentence. */
-static void bar(struct chooser *c, float *x, int32_t n)
+static void bar(struct generator *c, float *x, int32_t n)
 {
     const uint32_t *allowed = matcher_mask(c->matcher, c->state);
     float end[ENDS_MOST];
@@ -54,13 +54,13 @@ static void bar(struct chooser *c, float *x, int32_t n)
 }
 
 /* Does the grammar allow the id? Checking a single id is cheap. If the most probable id is allowed, no mask is needed. */
-static int may_follow(const struct chooser *c, int32_t id)
+static int may_follow(const struct generator *c, int32_t id)
 {
     if (id >= 0 && is_end(c, id)) return matcher_complete(c->matcher, c->state);
     return id >= 0 && id < c->n_text && matcher_next(c->matcher, c->state, id) >= 0;
 }
 
-void chooser_filter(struct chooser *c, float *x)
+void generator_filter(struct generator *c, float *x)
 {
     steno_session *s = c->s;
     const int32_t n = s->model->n_vocab, *held = (const int32_t *)(const void *)s->held.p;
@@ -75,19 +75,19 @@ void chooser_filter(struct chooser *c, float *x)
 static void filter(void *user, uint16_t lane, float *x)
 {
     (void)lane;
-    chooser_filter(user, x);
+    generator_filter(user, x);
 }
 
 /* ---- after sampling ---------------------------------------------------------------------------------------------------------- */
 
-static void finish(struct chooser *c, int why)
+static void finish(struct generator *c, int why)
 {
     c->finish = why;
     c->lane->sampler.done = 1;
 }
 
 /* Position of the first stop text in the text, of which the bytes from `from` on are new. Returns the length if there is none. */
-static size_t stop_find(const struct chooser *c, size_t from)
+static size_t stop_find(const struct generator *c, size_t from)
 {
     const struct buf *text = &c->s->generated_text;
     size_t first = text->len;
@@ -100,7 +100,7 @@ static size_t stop_find(const struct chooser *c, size_t from)
 }
 
 /* Number of bytes at the end of the text that may begin a stop text. */
-static size_t stop_begun(const struct chooser *c)
+static size_t stop_begun(const struct generator *c)
 {
     const struct buf *text = &c->s->generated_text;
     size_t most = 0;
@@ -113,7 +113,7 @@ static size_t stop_begun(const struct chooser *c)
     return most;
 }
 
-static void tell(struct chooser *c, const steno_token *tok, size_t to)
+static void tell(struct generator *c, const steno_token *tok, size_t to)
 {
     const struct buf *text = &c->s->generated_text;
     const size_t from = c->told, n = to > from ? to - from : 0;
@@ -122,7 +122,7 @@ static void tell(struct chooser *c, const steno_token *tok, size_t to)
     if (c->p->on_token(c->p->user, tok, n ? text->p + from : "", n) && !c->lane->sampler.done) finish(c, STENO_FINISH_CALLER);
 }
 
-static void add_text(struct chooser *c, int32_t id)
+static void add_text(struct generator *c, int32_t id)
 {
     struct buf *text = &c->s->generated_text;
     const struct vocab *vocab = &c->s->model->vocab;
@@ -131,7 +131,7 @@ static void add_text(struct chooser *c, int32_t id)
 }
 
 /* Adds id number i of the lane. */
-static void take(struct chooser *c, struct sampled_token *t)
+static void take(struct generator *c, struct sampled_token *t)
 {
     steno_session *s = c->s;
     const size_t before = s->generated_text.len;
@@ -162,7 +162,7 @@ static void take(struct chooser *c, struct sampled_token *t)
     tell(c, &tok, s->generated_text.len - (c->finish == STENO_FINISH_STOP ? 0 : stop_begun(c)));
 }
 
-static void take_new(struct chooser *c)
+static void take_new(struct generator *c)
 {
     struct sampler *l = &c->lane->sampler;
     for (; c->taken < l->n && !c->status && !c->finish; c->taken++) {
@@ -179,7 +179,7 @@ static void take_new(struct chooser *c)
 }
 
 /* Samples the rows of draft tokens while the draft tokens before them match the chosen ids. */
-static void check_guesses(struct chooser *c)
+static void check_guesses(struct generator *c)
 {
     struct steno_batch *b = c->s->batch;
     struct lane *l = c->lane;
@@ -200,7 +200,7 @@ static void check_guesses(struct chooser *c)
     if (c->is_guessed) guessing_learn(&c->guessing, c->draft.n, right);
 }
 
-int32_t chooser_guesses(const struct chooser *c, int32_t texts)
+int32_t generator_guesses(const struct generator *c, int32_t texts)
 {
     const struct sampler *l = &c->lane->sampler;
     if (!c->is_guessed) return 0;
@@ -210,36 +210,36 @@ int32_t chooser_guesses(const struct chooser *c, int32_t texts)
     return room < c->p->draft_max ? room : c->p->draft_max;
 }
 
-struct guessed_text chooser_text(const struct chooser *c, int32_t texts)
+struct guessed_text generator_text(const struct generator *c, int32_t texts)
 {
     const steno_session *s = c->s;
     return (struct guessed_text){ .before = (const int32_t *)(const void *)s->held.p,
                                   .n_before = (int32_t)(s->held.len / sizeof(int32_t)) - c->lane->sampler.n, .lane = c->lane,
-                                  .to = (uint16_t)(c->lane - s->batch->run.lane), .n_guesses = chooser_guesses(c, texts) };
+                                  .to = (uint16_t)(c->lane - s->batch->run.lane), .n_guesses = generator_guesses(c, texts) };
 }
 
-void chooser_guessed(struct chooser *c, const struct guessed_text *t)
+void generator_guessed(struct generator *c, const struct guessed_text *t)
 {
     const struct sampler *l = &c->lane->sampler;
     c->draft.n_given = t->n_guesses;
     for (int32_t i = 0; i < t->n_guesses; i++) c->draft.guess[i] = l->out[l->n + i].id;
 }
 
-int chooser_guess(struct chooser *c)
+int generator_guess(struct generator *c)
 {
     steno_session *s = c->s;
     struct steno_batch *d = s->batch->draft;
-    struct guessed_text text = chooser_text(c, 1);
+    struct guessed_text text = generator_text(c, 1);
     const int64_t t0 = os_now_ns();
     const int rc = draft_model_guess(d, c->plan, &text, 1);
     s->timings.draft_us += (os_now_ns() - t0) / 1000;
-    if (!rc) chooser_guessed(c, &text);
+    if (!rc) generator_guessed(c, &text);
     s->batch->run.n_rows = 0;
-    chooser_rows(c, DRAFT_MOST, 1);
+    generator_rows(c, DRAFT_MOST, 1);
     return session_ran(s, d->exec, rc);
 }
 
-void chooser_rows(struct chooser *c, int32_t guesses, int32_t rows)
+void generator_rows(struct generator *c, int32_t guesses, int32_t rows)
 {
     struct run *r = &c->s->batch->run;
     const struct sampler *l = &c->lane->sampler;
@@ -251,7 +251,7 @@ void chooser_rows(struct chooser *c, int32_t guesses, int32_t rows)
                (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses, &c->s->batch->costs, rows);
 }
 
-int chooser_next(struct chooser *c)
+int generator_next(struct generator *c)
 {
     if (c->draft.n) check_guesses(c);
     else {
@@ -265,30 +265,30 @@ int chooser_next(struct chooser *c)
 /* Handles the ids chosen in the last replay, then adds the rows of the next one. */
 static int next(void *user)
 {
-    struct chooser *c = user;
+    struct generator *c = user;
     struct steno_batch *b = c->s->batch;
     const uint32_t rows = run_costs_rows(&b->run);
-    const int goes_on = chooser_next(c);
+    const int goes_on = generator_next(c);
     run_costs_end(&b->costs, rows);
-    c->goes_on = goes_on && chooser_guesses(c, 1) > 0;
+    c->goes_on = goes_on && generator_guesses(c, 1) > 0;
     if (!goes_on || c->goes_on) return 0;
     b->run.n_rows = 0;
-    chooser_rows(c, DRAFT_MOST, 1);
+    generator_rows(c, DRAFT_MOST, 1);
     return 1;
 }
 
-void chooser_give(struct chooser *c, const int32_t *ids)
+void generator_give(struct generator *c, const int32_t *ids)
 {
     c->given = ids;
     c->rules.eot = -1;
 }
 
-struct chain_calls chooser_calls(struct chooser *c)
+struct chain_calls generator_calls(struct generator *c)
 {
     return (struct chain_calls){ next, c->filters ? filter : NULL, c };
 }
 
-int chooser_end(struct chooser *c, int rc)
+int generator_end(struct generator *c, int rc)
 {
     steno_session *s = c->s;
     if (!rc) rc = c->status;
@@ -321,7 +321,7 @@ static int check_stops(steno_session *s, const steno_generate_params *p)
 }
 
 /* Text ids are those with bytes of their own. With a grammar, all other ids are barred. */
-static int open_grammar(struct chooser *c)
+static int open_grammar(struct generator *c)
 {
     const steno_generate_params *p = c->p;
     const struct vocab *v = &c->s->model->vocab;
@@ -352,10 +352,10 @@ static int open_grammar(struct chooser *c)
     return rc;
 }
 
-int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_generate_params *p)
+int generator_open(struct generator *c, steno_session *s, int plan, const steno_generate_params *p)
 {
     const steno_model *m = s->model;
-    *c = (struct chooser){ .s = s, .p = p, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
+    *c = (struct generator){ .s = s, .p = p, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
     token_stream_begin(&c->stream, m->tokenizer, 0);
     c->stream.began = 1; /* the prompt is before it */
     int rc = check_stops(s, p);
@@ -370,7 +370,7 @@ int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_gene
     return STENO_OK;
 }
 
-void chooser_start(struct chooser *c, struct lane *lane, int32_t room, int is_guessed)
+void generator_start(struct generator *c, struct lane *lane, int32_t room, int is_guessed)
 {
     const steno_model *draft = is_guessed && c->s->batch->draft ? c->s->batch->draft->model : NULL;
     c->lane = lane;
@@ -382,10 +382,10 @@ void chooser_start(struct chooser *c, struct lane *lane, int32_t room, int is_gu
     lane->processors.wanted = c->filters;
 }
 
-void chooser_close(struct chooser *c)
+void generator_close(struct generator *c)
 {
     sampler_chain_close(&c->chain);
     free(c->raw);
     if (c->lane) c->lane->sampler.rules = NULL;
-    *c = (struct chooser){ 0 };
+    *c = (struct generator){ 0 };
 }

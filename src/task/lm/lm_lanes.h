@@ -37,7 +37,7 @@ struct lm_request {
     const int32_t *ids;     /* [n] owned by the caller */
     int32_t n;
     int has_lane, waits;    /* waits: another lane is reading the same prefix */
-    struct chooser chooser;
+    struct generator generator;
 };
 
 /* State in a session. */

@@ -16,8 +16,8 @@ int lm_request_take(steno_session *s, const struct request_given *g)
     s->abort_user = r->p.user;
     int rc = params_check(s, STENO_CALL_GENERATE, &r->p);
     if (!rc) rc = generation_check(s, r->ids, r->n);
-    if (!rc) rc = chooser_open(&r->chooser, s, PLAN_TEXT, &r->p);
-    if (rc) chooser_close(&r->chooser);
+    if (!rc) rc = generator_open(&r->generator, s, PLAN_TEXT, &r->p);
+    if (rc) generator_close(&r->generator);
     return rc;
 }
 
@@ -41,17 +41,17 @@ static int lm_request_start(steno_session *s)
     if (lm_lane_share(s, r->ids, r->n)) return STENO_OK;
     r->waits = 0;
     const int rc = generation_begin(s, g, r->ids, r->n, &known);
-    if (!rc) chooser_start(&r->chooser, &s->batch->run.lane[g->lane], s->model->text_ctx + 1 - r->n, 1);
+    if (!rc) generator_start(&r->generator, &s->batch->run.lane[g->lane], s->model->text_ctx + 1 - r->n, 1);
     return rc;
 }
 
 int lm_request_end(steno_session *s, int status)
 {
     struct lm_request *r = &lm_of(s)->request;
-    const int rc = chooser_end(&r->chooser, status), n = rc ? 0 : r->chooser.lane->sampler.n;
-    if (r->has_lane && !r->waits) generation_end(s, &lm_of(s)->generation, &r->chooser, rc);
+    const int rc = generator_end(&r->generator, status), n = rc ? 0 : r->generator.lane->sampler.n;
+    if (r->has_lane && !r->waits) generation_end(s, &lm_of(s)->generation, &r->generator, rc);
     if (r->has_lane) lm_lane_leave(s);
-    chooser_close(&r->chooser);
+    generator_close(&r->generator);
     r->has_lane = r->waits = 0;
     return rc ? rc : n;
 }
@@ -77,7 +77,7 @@ static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
 {
     const struct room left = run_left(&b->run, exec_room(b->exec, &b->model->plan[PLAN_TEXT]));
     const uint32_t room = left.rows < left.out ? left.rows : left.out;
-    chooser_rows(&lm_of(user_of(b, at))->request.chooser, (int32_t)(room - behind - 1),
+    generator_rows(&lm_of(user_of(b, at))->request.generator, (int32_t)(room - behind - 1),
                  (int32_t)(b->run.n_rows + behind + 1));
 }
 
@@ -124,7 +124,7 @@ static int waiting_start(struct steno_batch *b)
         if (!s || !lm_of(s)->request.waits) continue;
         const int rc = lm_request_start(s);
         if (!rc) continue;
-        lm_of(s)->request.chooser.status = rc;
+        lm_of(s)->request.generator.status = rc;
         whole = 0;
     }
     return whole;
@@ -142,9 +142,9 @@ static int guesses_want(struct steno_batch *b, struct guessed_text *text)
     for (uint32_t i = 0; b->draft && i < b->n_windows; i++) choosing += user_of(b, i) && !reads(b, i);
     for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MOST && choosing <= TEXTS_MOST; i++) {
         const steno_session *s = user_of(b, i);
-        const struct chooser *c = s ? &lm_of(s)->request.chooser : NULL;
+        const struct generator *c = s ? &lm_of(s)->request.generator : NULL;
         if (!c || reads(b, i) || c->status || c->lane->sampler.done) continue;
-        struct guessed_text t = chooser_text(c, choosing);
+        struct guessed_text t = generator_text(c, choosing);
         if (t.n_guesses > COSTS_ROWS / choosing - 1) t.n_guesses = COSTS_ROWS / choosing - 1;
         if (t.n_guesses < 1) continue;
         if (text) text[n] = t;
@@ -164,7 +164,7 @@ static int guesses_make(struct steno_batch *b)
     if (rc) b->exec->error = b->draft->exec->error;
     for (int i = 0; i < n && !rc; i++) {
         steno_session *s = user_of(b, text[i].to);
-        chooser_guessed(&lm_of(s)->request.chooser, &text[i]);
+        generator_guessed(&lm_of(s)->request.generator, &text[i]);
         s->timings.draft_us += us / n;
     }
     return rc;
@@ -245,7 +245,7 @@ static int next(void *user)
         steno_session *s = user_of(b, i);
         if (!s) continue;
         if (reads(b, i)) ended |= session_should_stop(s);
-        else ended |= !chooser_next(&lm_of(s)->request.chooser);
+        else ended |= !generator_next(&lm_of(s)->request.generator);
     }
     run_costs_end(&b->costs, rows);
     if (ended || is_due(b) || !waiting_start(b)) return 0;
@@ -256,7 +256,7 @@ static int next(void *user)
 static void filter(void *user, uint16_t lane, float *logits)
 {
     struct steno_batch *b = user;
-    if (user_of(b, lane)) chooser_filter(&lm_of(user_of(b, lane))->request.chooser, logits);
+    if (user_of(b, lane)) generator_filter(&lm_of(user_of(b, lane))->request.generator, logits);
 }
 
 static int chain(struct steno_batch *b)
@@ -305,7 +305,7 @@ static void settle(struct steno_batch *b, int rc)
     for (uint32_t i = 0; i < b->n_windows; i++) {
         steno_session *s = user_of(b, i);
         if (!s) continue;
-        const struct chooser *c = &lm_of(s)->request.chooser;
+        const struct generator *c = &lm_of(s)->request.generator;
         int status = c->status;
         if (!status) status = request_ran(s, rc);
         if (status || (c->lane && c->lane->sampler.done)) request_finish(s, status);
