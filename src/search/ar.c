@@ -81,7 +81,7 @@ static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, str
 }
 
 /* Add the step of a lane with draft tokens. */
-static void guesses_want(struct ar *a, struct run *r, struct room left)
+static void drafts_want(struct ar *a, struct run *r, struct room left)
 {
     const struct lane *l = &r->lane[a->lane0];
     const int32_t n = l->sampler.n, room = (int32_t)(left.rows < left.out ? left.rows : left.out) - 1;
@@ -97,7 +97,7 @@ uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct roo
     if (a->done || a->fed < a->n_prompt || !fits_all(a, run_left(r, max))) return r->n_rows - before;
     const int32_t n = a->p.beams ? a->beams.n : a->p.n_lanes;
     if (a->n_guesses) {
-        guesses_want(a, r, run_left(r, max));
+        drafts_want(a, r, run_left(r, max));
         return r->n_rows - before;
     }
     for (int32_t i = 0; i < n; i++) {

@@ -5,7 +5,7 @@
 #include "task/ar/replay.h"
 #include <string.h>
 #include "base/os.h"
-#include "task/ar/guesses.h"
+#include "task/ar/draft_windows.h"
 #include "task/ar/logits_processors.h"
 
 /* ---- the window that gets the next free decode slot --------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static int chain_next(void *user)
     for (uint32_t i = 0; i < b->n_windows; i++) {
         struct window_decoder *w = a->decode_slot[i].user;
         if (!w) continue;
-        guesses_check(b, w);
+        draft_windows_check(b, w);
         ar_give(&w->ar, &b->run, &b->state[STATE_SELF]);
         ended |= w->ar.done || w->failed || session_should_stop(w->s);
     }
@@ -203,7 +203,7 @@ static int chain_next(void *user)
     a->n_steps++;
     a->n_steps_heard++;
     if (ended || is_due(b)) return 0;
-    a->goes_on = guesses_wanted(b);
+    a->goes_on = draft_windows_wanted(b);
     return !a->goes_on && rows_want(b) > 0;
 }
 
@@ -232,7 +232,7 @@ int batch_decode(struct steno_batch *b)
 {
     int rc;
     do {
-        rc = guesses_make(b);
+        rc = draft_windows_make(b);
         if (!rc) rc = chain_run(b);
     } while (!rc && ar_batch_of(b)->goes_on);
     return rc;

@@ -4,7 +4,7 @@
 #include "task/ar/search.h"
 #include <math.h>
 #include "task/ar/request.h"
-#include "task/ar/guesses.h"
+#include "task/ar/draft_windows.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/window/window.h"
@@ -79,6 +79,6 @@ int search_begin(struct window_decoder *w, int again)
     w->ar.fed = b->run.lane[lane0].kv.len;
     buf_clear(&w->found);
     w->ar.found = p->n_best && search.beams ? &w->found : NULL;
-    guesses_begin(w);
+    draft_windows_begin(w);
     return STENO_OK;
 }

@@ -7,7 +7,7 @@
 #include "task/ar/window_decoder.h"
 #include "task/ar/prompt.h"
 #include "task/ar/request.h"
-#include "task/ar/guesses.h"
+#include "task/ar/draft_windows.h"
 #include "task/ar/attempt.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/text_checks.h"
@@ -102,7 +102,7 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     w->options = c->options;
     w->options.translate = task == STENO_TRANSLATE;
     w->rules = c->rules;
-    if (s->batch->draft) w->guessing = guessing_begin(s->model, s->batch->draft->model, PLAN_DECODER);
+    if (s->batch->draft) w->speculation = speculation_begin(s->model, s->batch->draft->model, PLAN_DECODER);
     w->state = clip < c->n_clips ? DECODER_WINDOW : DECODER_IDLE;
     for (uint32_t i = 0; i < RUN_BEAMS; i++) lots_seed(&w->lots[i], i);
     w->step = (steno_step){ .size = sizeof w->step, .n_vocab = s->model->n_vocab };
@@ -435,7 +435,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         w->b = s->batch;
         w->decode_slot = at;
         const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;
-        const int has = again && decode_slot->is_drafted, drafts = !has && guesses_may_hear(w);
+        const int has = again && decode_slot->is_drafted, drafts = !has && draft_windows_may_encode(w);
         rc = again && p->guards == STENO_GUARDS_OFF && !w->heard && !drafts ? STENO_OK : window_hear(w);
         if (rc) return rc;
         decode_slot->audio = NULL;
@@ -450,10 +450,10 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             if (rc || w->state == DECODER_IDLE) return rc;
             continue;
         }
-        const int takes = drafts && guesses_are_heard(w);
-        if (drafts && !takes) rc = guesses_hear(w, at);
+        const int takes = drafts && draft_windows_are_encoded(w);
+        if (drafts && !takes) rc = draft_windows_encode(w, at);
         if (!rc && (!again || takes)) rc = window_encode(s, at, window_ctx(w));
-        if (!rc && takes) rc = guesses_take(w, at);
+        if (!rc && takes) rc = draft_windows_take(w, at);
         if (rc) return rc;
         decode_slot->is_drafted = drafts || (again && decode_slot->is_drafted);
         decode_slot->audio = s;

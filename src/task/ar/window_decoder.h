@@ -65,7 +65,7 @@ struct window_decoder {
     steno_step step;         /* argument of the caller's logits filter */
     int failed;              /* a grammar ran out of memory */
     int is_guessed;          /* the draft model drafts for the current search */
-    struct guessing guessing; /* acceptance statistics of all windows */
+    struct speculation speculation; /* acceptance statistics of all windows */
 };
 
 int decoder_init(struct window_decoder *w, struct arena *a, const steno_model *m, int own); /* 0, or -1: no memory */

@@ -57,20 +57,20 @@ static double products_of(const struct plan *p)
     return n;
 }
 
-struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan)
+struct speculation speculation_begin(const steno_model *m, const steno_model *draft, int plan)
 {
     const double share = products_of(&draft->plan[plan]) / products_of(&m->plan[plan]);
-    return (struct guessing){ .right = 2.8, .tried = 4, .share = share, .wait = TRY_AGAIN, .window.wait = 2 };
+    return (struct speculation){ .right = 2.8, .tried = 4, .share = share, .wait = TRY_AGAIN, .window.wait = 2 };
 }
 
-int guessing_may_pay(const struct guessing *g)
+int speculation_may_pay(const struct speculation *g)
 {
     return g->share < 0.9;
 }
 
 /* k draft tokens per text cost a run of k + 1 rows per text, and k steps of the draft model. *best is raised to the best gain. @return the
  * best k */
-static int32_t best_of(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most, double *best)
+static int32_t best_of(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most, double *best)
 {
     const double step = run_costs_of(&b->costs, texts), known = run_costs_of(&b->draft->costs, texts);
     const double p = g->right / g->tried, guess = known > 0 ? known : g->share * step;
@@ -85,15 +85,15 @@ static int32_t best_of(const struct guessing *g, const struct steno_batch *b, in
     return k;
 }
 
-int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most)
+int32_t speculation_worth(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most)
 {
     double gain = gain_least;
-    if (!guessing_may_pay(g) || most < 1 || run_costs_want(&b->costs, texts)) return 0;
+    if (!speculation_may_pay(g) || most < 1 || run_costs_want(&b->costs, texts)) return 0;
     const int32_t k = best_of(g, b, texts, most, &gain);
     return !k && g->since >= g->wait ? 1 : k;
 }
 
-double guessing_gain(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most)
+double speculation_gain(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most)
 {
     double gain = 1;
     if (!(run_costs_of(&b->costs, texts) > 0) || !(run_costs_of(&b->draft->costs, texts) > 0)) return 0;
@@ -101,7 +101,7 @@ double guessing_gain(const struct guessing *g, const struct steno_batch *b, int3
     return gain;
 }
 
-void guessing_learn(struct guessing *g, int32_t guesses, int32_t right)
+void speculation_learn(struct speculation *g, int32_t guesses, int32_t right)
 {
     g->window.n += right + 1;
     if (!guesses) {

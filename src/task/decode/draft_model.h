@@ -12,7 +12,7 @@
 int draft_model_check(const steno_model *m, const steno_model *draft, steno_error *e);
 
 /* How often draft tokens were correct lately. */
-struct guessing {
+struct speculation {
     double right, tried;
     double share;            /* assumed cost of a draft step, as a part of a large model's step, until it is measured */
     int32_t since;           /* ids chosen without draft tokens since the last try */
@@ -21,13 +21,13 @@ struct guessing {
                                                             * (guesses.c) */
 };
 
-struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan);
-int guessing_may_pay(const struct guessing *g); /* would draft tokens pay off if all were correct? */
+struct speculation speculation_begin(const steno_model *m, const steno_model *draft, int plan);
+int speculation_may_pay(const struct speculation *g); /* would draft tokens pay off if all were correct? */
 /* Number of draft tokens that pay off in batch b, at most `most`, if `texts` texts step together and all have draft tokens. */
-int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most);
+int32_t speculation_worth(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most);
 /* Speed-up factor of that number over single steps; 0: not known yet. */
-double guessing_gain(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most);
-void guessing_learn(struct guessing *g, int32_t guesses, int32_t right); /* adds the result of a run: draft tokens made, and correct ones */
+double speculation_gain(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most);
+void speculation_learn(struct speculation *g, int32_t guesses, int32_t right); /* adds the result of a run: draft tokens made, and correct ones */
 
 /* A text to draft for: before[n_before], then the ids that the lane has chosen. */
 struct guessed_text {

@@ -197,7 +197,7 @@ static void check_guesses(struct generator *c)
     c->s->timings.n_drafted += c->draft.n;
     c->s->timings.n_accepted += right;
     if (c->is_guessed) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);
-    if (c->is_guessed) guessing_learn(&c->guessing, c->draft.n, right);
+    if (c->is_guessed) speculation_learn(&c->speculation, c->draft.n, right);
 }
 
 int32_t generator_guesses(const struct generator *c, int32_t texts)
@@ -206,7 +206,7 @@ int32_t generator_guesses(const struct generator *c, int32_t texts)
     if (!c->is_guessed) return 0;
     const int32_t ids = l->limit - l->n - 1, there = c->s->batch->draft->model->text_ctx - (int32_t)(c->s->held.len / sizeof(int32_t));
     const int32_t room = ids < there ? ids : there;
-    if (c->p->draft_max < 0) return guessing_worth(&c->guessing, c->s->batch, texts, room < DRAFT_MOST ? room : DRAFT_MOST);
+    if (c->p->draft_max < 0) return speculation_worth(&c->speculation, c->s->batch, texts, room < DRAFT_MOST ? room : DRAFT_MOST);
     return room < c->p->draft_max ? room : c->p->draft_max;
 }
 
@@ -256,7 +256,7 @@ int generator_next(struct generator *c)
     if (c->draft.n) check_guesses(c);
     else {
         take_new(c);
-        guessing_learn(&c->guessing, 0, 0);
+        speculation_learn(&c->speculation, 0, 0);
     }
     if (!c->status && session_should_stop(c->s)) c->status = err_set(&c->s->error, STENO_ECANCELED, "canceled");
     return !c->status && !c->lane->sampler.done;
@@ -374,8 +374,8 @@ void generator_start(struct generator *c, struct lane *lane, int32_t room, int i
 {
     const steno_model *draft = is_guessed && c->s->batch->draft ? c->s->batch->draft->model : NULL;
     c->lane = lane;
-    if (draft) c->guessing = guessing_begin(c->s->model, draft, c->plan);
-    c->is_guessed = draft && (c->p->draft_max < 0 ? guessing_may_pay(&c->guessing) : c->p->draft_max > 0);
+    if (draft) c->speculation = speculation_begin(c->s->model, draft, c->plan);
+    c->is_guessed = draft && (c->p->draft_max < 0 ? speculation_may_pay(&c->speculation) : c->p->draft_max > 0);
     if (c->is_guessed) c->draft = draft_of(0);
     lane->sampler.limit = c->p->max_tokens && c->p->max_tokens < room ? c->p->max_tokens : room;
     lane->sampler.rules = &c->rules;

@@ -25,7 +25,7 @@ struct generator {
     struct draft draft;
     int is_guessed;             /* the batch's draft model drafts for it */
     int goes_on;                /* the chain ended only for the draft model: call generator_guess, then run another chain */
-    struct guessing guessing;
+    struct speculation speculation;
     int plan;                   /* index of the model's plan to replay */
     const int32_t *given;       /* ids to use instead of sampled ones, max_tokens of them; may be NULL */
     int32_t taken;              /* ids of the lane that have been handled */

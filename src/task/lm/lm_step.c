@@ -135,7 +135,7 @@ static int waiting_start(struct steno_batch *b)
 enum { TEXTS_MOST = COSTS_ROWS / 2 /* texts drafted together, each with at least one draft token */ };
 
 /* Collects the texts that need draft tokens in text[n], which may be NULL. @return their number */
-static int guesses_want(struct steno_batch *b, struct guessed_text *text)
+static int drafts_want(struct steno_batch *b, struct guessed_text *text)
 {
     int32_t choosing = 0;
     int n = 0;
@@ -153,10 +153,10 @@ static int guesses_want(struct steno_batch *b, struct guessed_text *text)
     return n;
 }
 
-static int guesses_make(struct steno_batch *b)
+static int drafts_make(struct steno_batch *b)
 {
     struct guessed_text text[TEXTS_MOST];
-    const int n = guesses_want(b, text);
+    const int n = drafts_want(b, text);
     if (!n) return STENO_OK;
     const int64_t t0 = os_now_ns();
     const int rc = draft_model_guess(b->draft, PLAN_TEXT, text, n);
@@ -249,7 +249,7 @@ static int next(void *user)
     }
     run_costs_end(&b->costs, rows);
     if (ended || is_due(b) || !waiting_start(b)) return 0;
-    l->goes_on = guesses_want(b, NULL) > 0;
+    l->goes_on = drafts_want(b, NULL) > 0;
     return !l->goes_on && rows_want(b);
 }
 
@@ -317,7 +317,7 @@ int lm_step(struct steno_batch *b)
     if (!fill(b)) return 0;
     int rc;
     do {
-        rc = guesses_make(b);
+        rc = drafts_make(b);
         if (!rc) rc = chain(b);
     } while (!rc && lm_batch_of(b)->goes_on);
     settle(b, rc);

@@ -148,17 +148,17 @@ static double draft_say(double right, double share, double row, int64_t *drafted
 {
     enum { IDS = 4000 };
     struct steno_batch small = { 0 }, large = { .draft = &small };
-    struct guessing g = { .right = 2.8, .tried = 4, .share = share, .wait = 32 };
+    struct speculation g = { .right = 2.8, .tried = 4, .share = share, .wait = 32 };
     double time = 0;
     *drafted = 0;
     for (int n = 0; n < IDS;) {
-        const int32_t k = guessing_worth(&g, &large, 1, DRAFT_MOST);
+        const int32_t k = speculation_worth(&g, &large, 1, DRAFT_MOST);
         int32_t good = 0;
         while (good < k && (double)((seed = seed * 1664525u + 1013904223u) >> 8) / (1 << 24) < right) good++;
         const double t = 1 - row + row * (k + 1);
         run_costs_learn(&large.costs, (uint32_t)k + 1, (int64_t)(1e7 * t));
         if (k) run_costs_learn(&small.costs, 1, (int64_t)(1e7 * share));
-        guessing_learn(&g, k, good);
+        speculation_learn(&g, k, good);
         time += t + k * share;
         n += good + 1;
         *drafted += k;

@@ -1,5 +1,5 @@
 /* steno: speculative decoding of windows with a draft model. SPDX-License-Identifier: MIT */
-#include "task/ar/guesses.h"
+#include "task/ar/draft_windows.h"
 #include <string.h>
 #include "base/os.h"
 #include "task/ar/logits_processors.h"
@@ -8,22 +8,22 @@
 enum { ROWS_MOST = 16,            /* per run: with more rows the cost per row rises (plan/replay.h) */
        TEXTS_MOST = ROWS_MOST / 2 /* texts drafted together, each with at least one draft token */ };
 
-int guesses_may(const struct window_decoder *w)
+int draft_windows_may(const struct window_decoder *w)
 {
     const steno_transcribe_params *p = &w->request->p;
     const int greedy = !p->beam_size && p->temperature == 0;
-    return w->b->draft && greedy && (p->draft_max < 0 ? guessing_may_pay(&w->guessing) : p->draft_max > 0);
+    return w->b->draft && greedy && (p->draft_max < 0 ? speculation_may_pay(&w->speculation) : p->draft_max > 0);
 }
 
 /* For each window the draft model's encoder has to run, however many draft tokens are accepted. If the saved time was less than that,
  * windows are skipped. From time to time one is encoded to find out if this has changed. */
-int guesses_may_hear(struct window_decoder *w)
+int draft_windows_may_encode(struct window_decoder *w)
 {
     enum { WINDOWS_MOST = 64 };
-    struct guessing *g = &w->guessing;
-    if (!guesses_may(w)) return 0;
+    struct speculation *g = &w->speculation;
+    if (!draft_windows_may(w)) return 0;
     const struct steno_batch *b = w->b;
-    const double gain = guessing_gain(g, b, 1, DRAFT_MOST), step = run_costs_of(&b->costs, 1), hear = (double)b->draft->hear_ns;
+    const double gain = speculation_gain(g, b, 1, DRAFT_MOST), step = run_costs_of(&b->costs, 1), hear = (double)b->draft->hear_ns;
     if (g->window.n) g->window.ids = g->window.ids > 0 ? (g->window.ids + g->window.n) / 2 : g->window.n;
     g->window.n = 0;
     if (w->request->p.draft_max > 0 || !(gain > 0) || !(g->window.ids > 0)) return 1;
@@ -57,12 +57,12 @@ static int phases_run(struct window_decoder *w, uint32_t decode_slot, uint16_t f
     return rc;
 }
 
-int guesses_are_heard(const struct window_decoder *w)
+int draft_windows_are_encoded(const struct window_decoder *w)
 {
     return w->s->batch->draft->has_heard;
 }
 
-int guesses_take(struct window_decoder *w, uint32_t decode_slot)
+int draft_windows_take(struct window_decoder *w, uint32_t decode_slot)
 {
     steno_session *s = w->s;
     struct steno_batch *d = s->batch->draft;
@@ -80,7 +80,7 @@ int guesses_take(struct window_decoder *w, uint32_t decode_slot)
     return rc;
 }
 
-int guesses_hear(struct window_decoder *w, uint32_t decode_slot)
+int draft_windows_encode(struct window_decoder *w, uint32_t decode_slot)
 {
     steno_session *s = w->s;
     struct steno_batch *d = s->batch->draft;
@@ -93,21 +93,21 @@ int guesses_hear(struct window_decoder *w, uint32_t decode_slot)
     return rc;
 }
 
-void guesses_begin(struct window_decoder *w)
+void draft_windows_begin(struct window_decoder *w)
 {
     const struct lane *l = &w->b->run.lane[w->ar.lane0];
-    const int may = guesses_may(w) && ar_batch_of(w->b)->decode_slot[w->decode_slot].is_drafted;
+    const int may = draft_windows_may(w) && ar_batch_of(w->b)->decode_slot[w->decode_slot].is_drafted;
     w->is_guessed = may && w->ar.p.n_lanes == 1 && !w->ar.p.beams && l->sampler.rules->temperature == 0;
     if (w->is_guessed) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
 }
 
 /* Number of draft tokens for the window: as requested, or as many as pay off, within the room that `steps` windows leave. */
-static int32_t guesses_for(const struct window_decoder *w, int32_t steps)
+static int32_t draft_windows_for(const struct window_decoder *w, int32_t steps)
 {
     const struct sampler *s = &w->b->run.lane[w->ar.lane0].sampler;
     const int32_t asked = w->request->p.draft_max, ids = s->limit - s->n - 1, rows = ROWS_MOST / steps - 1;
     const int32_t room = ids < rows ? ids : rows;
-    if (asked < 0) return guessing_worth(&w->guessing, w->b, steps, room);
+    if (asked < 0) return speculation_worth(&w->speculation, w->b, steps, room);
     return room < asked ? room : asked;
 }
 
@@ -121,7 +121,7 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
     for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MOST; i++) {
         struct window_decoder *w = slot[i].user;
         if (!w || !w->is_guessed || w->ar.done || ar_prompts(&w->ar)) continue;
-        const int32_t wanted = guesses_for(w, steps);
+        const int32_t wanted = draft_windows_for(w, steps);
         if (wanted < 1) continue;
         text[n++] = (struct guessed_text){ .before = w->ar.prompt, .n_before = w->ar.n_prompt, .lane = &b->run.lane[w->ar.lane0],
                                            .to = (uint16_t)i, .n_guesses = wanted };
@@ -129,13 +129,13 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
     return n;
 }
 
-int guesses_wanted(struct steno_batch *b)
+int draft_windows_wanted(struct steno_batch *b)
 {
     struct guessed_text text[TEXTS_MOST];
     return texts_want(b, text) > 0;
 }
 
-int guesses_make(struct steno_batch *b)
+int draft_windows_make(struct steno_batch *b)
 {
     struct guessed_text text[TEXTS_MOST];
     const int n = texts_want(b, text);
@@ -152,7 +152,7 @@ int guesses_make(struct steno_batch *b)
     return rc;
 }
 
-void guesses_check(struct steno_batch *b, struct window_decoder *w)
+void draft_windows_check(struct steno_batch *b, struct window_decoder *w)
 {
     const struct chain_calls calls = { .filter = batch_filter, .user = b };
     const struct plan *p = &b->model->plan[PLAN_DECODER];
@@ -160,7 +160,7 @@ void guesses_check(struct steno_batch *b, struct window_decoder *w)
     const int32_t n = w->ar.n_guesses;
     int32_t chosen = 0, right = 0;
     uint32_t out = 0;
-    if (w->is_guessed && !ar_prompts(&w->ar) && !n) guessing_learn(&w->guessing, 0, 0);
+    if (w->is_guessed && !ar_prompts(&w->ar) && !n) speculation_learn(&w->speculation, 0, 0);
     if (!n) return;
     while (b->run.row[b->run.out_row[out]].lane != w->ar.lane0) out++;
     const struct row *row = &b->run.row[b->run.out_row[out]];
@@ -174,7 +174,7 @@ void guesses_check(struct steno_batch *b, struct window_decoder *w)
     l->kv.len = first + chosen;
     state_truncate(&b->state[STATE_SELF], w->ar.lane0, (uint32_t)l->kv.len);
     draft_model_rewind(b->draft, (uint16_t)w->decode_slot, l->kv.len);
-    guessing_learn(&w->guessing, n, right);
+    speculation_learn(&w->speculation, n, right);
     w->s->timings.n_drafted += n;
     w->s->timings.n_accepted += right;
     w->ar.n_guesses = 0;
