@@ -190,14 +190,14 @@ static void check_guesses(struct generator *c)
         const int rc = exec_choose(b->exec, &c->s->model->plan[c->plan], &b->run, &calls, c->out + (uint32_t)i);
         if (rc) c->status = session_ran(c->s, b->exec, rc);
         take_new(c);
-        if (c->status || l->sampler.done || i == c->draft.n || l->sampler.out[l->sampler.n - 1].id != c->draft.guess[i]) break;
+        if (c->status || l->sampler.done || i == c->lookup.n || l->sampler.out[l->sampler.n - 1].id != c->lookup.guess[i]) break;
     }
     l->kv.len = first + right + 1;
     lane_cut(b, (uint32_t)(l - b->run.lane), l->kv.len);
-    c->s->timings.n_drafted += c->draft.n;
+    c->s->timings.n_drafted += c->lookup.n;
     c->s->timings.n_accepted += right;
     if (c->is_guessed) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);
-    if (c->is_guessed) speculation_learn(&c->speculation, c->draft.n, right);
+    if (c->is_guessed) speculation_learn(&c->speculation, c->lookup.n, right);
 }
 
 int32_t generator_guesses(const struct generator *c, int32_t texts)
@@ -221,8 +221,8 @@ struct guessed_text generator_text(const struct generator *c, int32_t texts)
 void generator_guessed(struct generator *c, const struct guessed_text *t)
 {
     const struct sampler *l = &c->lane->sampler;
-    c->draft.n_given = t->n_guesses;
-    for (int32_t i = 0; i < t->n_guesses; i++) c->draft.guess[i] = l->out[l->n + i].id;
+    c->lookup.n_given = t->n_guesses;
+    for (int32_t i = 0; i < t->n_guesses; i++) c->lookup.guess[i] = l->out[l->n + i].id;
 }
 
 int generator_guess(struct generator *c)
@@ -247,13 +247,13 @@ void generator_rows(struct generator *c, int32_t guesses, int32_t rows)
     const int32_t room = ids < context ? ids : context;
     c->row = r->n_rows;
     c->out = r->n_rows ? r->n_out : 0;
-    draft_rows(&c->draft, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
+    prompt_lookup_rows(&c->lookup, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
                (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses, &c->s->batch->costs, rows);
 }
 
 int generator_next(struct generator *c)
 {
-    if (c->draft.n) check_guesses(c);
+    if (c->lookup.n) check_guesses(c);
     else {
         take_new(c);
         speculation_learn(&c->speculation, 0, 0);
@@ -355,7 +355,7 @@ static int open_grammar(struct generator *c)
 int generator_open(struct generator *c, steno_session *s, int plan, const steno_generate_params *p)
 {
     const steno_model *m = s->model;
-    *c = (struct generator){ .s = s, .p = p, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
+    *c = (struct generator){ .s = s, .p = p, .end = -1, .lookup = prompt_lookup_of(p->draft_max), .plan = plan };
     token_stream_begin(&c->stream, m->tokenizer, 0);
     c->stream.began = 1; /* the prompt is before it */
     int rc = check_stops(s, p);
@@ -376,7 +376,7 @@ void generator_start(struct generator *c, struct lane *lane, int32_t room, int i
     c->lane = lane;
     if (draft) c->speculation = speculation_begin(c->s->model, draft, c->plan);
     c->is_guessed = draft && (c->p->draft_max < 0 ? speculation_may_pay(&c->speculation) : c->p->draft_max > 0);
-    if (c->is_guessed) c->draft = draft_of(0);
+    if (c->is_guessed) c->lookup = prompt_lookup_of(0);
     lane->sampler.limit = c->p->max_tokens && c->p->max_tokens < room ? c->p->max_tokens : room;
     lane->sampler.rules = &c->rules;
     lane->processors.wanted = c->filters;

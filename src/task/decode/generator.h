@@ -22,7 +22,7 @@ struct generator {
     int filters;                /* logits are changed or read before sampling */
     float *raw;                 /* [n_vocab] the model's logits of the current step; NULL if they are not changed */
     double lse;                 /* log-sum-exp of them */
-    struct draft draft;
+    struct prompt_lookup lookup;
     int is_guessed;             /* the batch's draft model drafts for it */
     int goes_on;                /* the chain ended only for the draft model: call generator_guess, then run another chain */
     struct speculation speculation;

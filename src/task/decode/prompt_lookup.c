@@ -6,28 +6,28 @@ enum { NEAR = 12,     /* ids searched after a position for omitted ids */
        NGRAM = 4 };   /* most ids that are matched */
 static double const forget = 0.95, gain_least = 1.05, more_least = 1.01; /* a smaller gain is not used */
 
-struct draft draft_of(int32_t most)
+struct prompt_lookup prompt_lookup_of(int32_t most)
 {
     static const double usual[DRAFT_KINDS] = { [DRAFT_FOLLOWED] = 0.9, [DRAFT_PUT_IN] = 0.5, [DRAFT_REPLACED] = 0.5, [DRAFT_BOTH] = 0.3,
                                                [DRAFT_NEAR] = 0.6, [DRAFT_NEAR_MORE] = 0.8, [DRAFT_ONE] = 0.25, [DRAFT_TWO] = 0.45,
                                                [DRAFT_THREE] = 0.7 };
-    struct draft d = { .most = most > 0 ? most : 0, .at = -1, .left = -1 };
-    for (int i = 0; i < DRAFT_KINDS; i++) d.odds[i] = (struct draft_odds){ 4 * usual[i], 4 };
+    struct prompt_lookup d = { .most = most > 0 ? most : 0, .at = -1, .left = -1 };
+    for (int i = 0; i < DRAFT_KINDS; i++) d.odds[i] = (struct lookup_odds){ 4 * usual[i], 4 };
     return d;
 }
 
 /* ---- position ---------------------------------------------------------------------------------------------------------------- */
 
-static void odds_learn(struct draft_odds *o, int right)
+static void odds_learn(struct lookup_odds *o, int right)
 {
     o->right = forget * o->right + right;
     o->tried = forget * o->tried + 1;
 }
 
-static double odds_of(const struct draft_odds *o) { return o->right / o->tried; }
+static double odds_of(const struct lookup_odds *o) { return o->right / o->tried; }
 
 /* Takes the place if its kind has been right more often than the kind of the current one. */
-static void consider(struct draft *d, int32_t at, enum draft_kind kind)
+static void consider(struct prompt_lookup *d, int32_t at, enum lookup_kind kind)
 {
     if (d->at >= 0 && odds_of(&d->odds[kind]) <= odds_of(&d->odds[d->kind])) return;
     d->at = at;
@@ -44,7 +44,7 @@ static int32_t matches(const int32_t *ids, int32_t n, int32_t at)
 
 /* The expected text was left. Finds the place where the newest ids continue. Among distant places the longest match wins, then the last
  * one. */
-static void look(struct draft *d, const int32_t *ids, int32_t n)
+static void look(struct prompt_lookup *d, const int32_t *ids, int32_t n)
 {
     int32_t best = 0, place = -1;
     d->at = -1;
@@ -65,7 +65,7 @@ static void look(struct draft *d, const int32_t *ids, int32_t n)
 }
 
 /* Handles one more id, ids[n - 1]. */
-static void follow(struct draft *d, const int32_t *ids, int32_t n)
+static void follow(struct prompt_lookup *d, const int32_t *ids, int32_t n)
 {
     const int is_expected = d->at >= 0 && ids[d->at] == ids[n - 1];
     if (d->at >= 0) odds_learn(&d->odds[d->kind], is_expected);
@@ -83,7 +83,7 @@ static void follow(struct draft *d, const int32_t *ids, int32_t n)
 /* ---- number ------------------------------------------------------------------------------------------------------------------ */
 
 /* Number of draft tokens with the most ids per time, next to `lanes` rows that run anyway. */
-static int32_t worth(const struct draft *d, int32_t most, const struct run_costs *costs, int32_t lanes)
+static int32_t worth(const struct prompt_lookup *d, int32_t most, const struct run_costs *costs, int32_t lanes)
 {
     if (run_costs_want(costs, lanes)) return 0;
     const double p = odds_of(&d->odds[d->kind]), q = odds_of(&d->odds[DRAFT_FOLLOWED]);
@@ -97,7 +97,7 @@ static int32_t worth(const struct draft *d, int32_t most, const struct run_costs
     return n;
 }
 
-static int32_t guess(struct draft *d, const int32_t *ids, int32_t n, int32_t most, const struct run_costs *costs, int32_t lanes)
+static int32_t guess(struct prompt_lookup *d, const int32_t *ids, int32_t n, int32_t most, const struct run_costs *costs, int32_t lanes)
 {
     for (; d->seen < n; d->seen++) follow(d, ids, d->seen + 1);
     if (d->at < 0) return 0;
@@ -106,7 +106,7 @@ static int32_t guess(struct draft *d, const int32_t *ids, int32_t n, int32_t mos
     return k;
 }
 
-void draft_rows(struct draft *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
+void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
                 int32_t lanes)
 {
     const struct lane *l = &r->lane[lane];

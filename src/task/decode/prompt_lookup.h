@@ -13,7 +13,7 @@
 #include "task/decode/draft_model.h"
 
 /* Why the ids at a place should come next. */
-enum draft_kind {
+enum lookup_kind {
     DRAFT_FOLLOWED,  /* the newest id was also expected */
     DRAFT_PUT_IN,    /* ids were inserted: the text continues where it was left */
     DRAFT_REPLACED,  /* ids were replaced by the same number of others */
@@ -26,26 +26,26 @@ enum draft_kind {
     DRAFT_KINDS
 };
 
-struct draft_odds { double right, tried; };
+struct lookup_odds { double right, tried; };
 
-struct draft {
+struct prompt_lookup {
     int32_t most;                /* most draft tokens per run; 0 disables them */
     int32_t n, guess[DRAFT_MOST]; /* of the current run: rows after its first one */
     int32_t n_given;             /* of the next run: draft tokens from a draft model (draft_model.h), in place of those from the text */
     int32_t seen;                /* ids of the text that were followed */
     int32_t at;                  /* place of the expected next id, -1: none */
     int32_t left, since;         /* place where the text was left, -1: none; unexpected ids since then */
-    enum draft_kind kind;        /* why that place */
-    struct draft_odds odds[DRAFT_KINDS]; /* how often expected ids were right, drafted or not */
+    enum lookup_kind kind;        /* why that place */
+    struct lookup_odds odds[DRAFT_KINDS]; /* how often expected ids were right, drafted or not */
 };
 
-struct draft draft_of(int32_t most);
+struct prompt_lookup prompt_lookup_of(int32_t most);
 
 /* Rows of logits for a run of these lanes: one for each, plus draft tokens up to the number of rows that are still cheap. */
-static inline uint32_t draft_rows_most(uint32_t lanes) { return lanes > 1 + DRAFT_MOST ? lanes : 1 + DRAFT_MOST; }
+static inline uint32_t prompt_lookup_rows_most(uint32_t lanes) { return lanes > 1 + DRAFT_MOST ? lanes : 1 + DRAFT_MOST; }
 
 /* Adds rows to the run: the last chosen id, then draft tokens. ids[n]: all ids so far. room: most draft tokens; lanes: rows of the run
  * without draft tokens. */
-void draft_rows(struct draft *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
+void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
                 int32_t lanes);
 #endif

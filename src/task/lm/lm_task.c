@@ -130,7 +130,7 @@ static unsigned serves(const steno_model *m)
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return (struct batch_shape){ PLAN_TEXT, draft_rows_most(n_windows * n_lanes), (size_t)m->text_ctx };
+    return (struct batch_shape){ PLAN_TEXT, prompt_lookup_rows_most(n_windows * n_lanes), (size_t)m->text_ctx };
 }
 
 static size_t lm_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)

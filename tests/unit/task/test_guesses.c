@@ -48,7 +48,7 @@ static double say(const struct text *prompt, const struct text *answer, int32_t 
     struct run r;
     struct arena a;
     struct run_costs costs = { 0 };
-    struct draft d = draft_of(most);
+    struct prompt_lookup d = prompt_lookup_of(most);
     const int32_t all = prompt->n + answer->n;
     int32_t *ids = calloc((size_t)all, sizeof *ids), n = prompt->n + 1;
     double time = 0;
@@ -59,7 +59,7 @@ static double say(const struct text *prompt, const struct text *answer, int32_t 
     memcpy(ids + prompt->n, answer->id, (size_t)answer->n * sizeof *ids);
     for (*runs = 0; n < all; ++*runs) {
         r.n_rows = 0;
-        draft_rows(&d, &r, 0, ids, n, all - n - 1, &costs, 1);
+        prompt_lookup_rows(&d, &r, 0, ids, n, all - n - 1, &costs, 1);
         assert_int_equal(r.n_rows, d.n + 1);
         assert_in_range(d.n, 0, most);
         assert_int_equal(r.row[0].token, ids[n - 1]);
