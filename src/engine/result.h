@@ -79,7 +79,7 @@ struct result {
     struct buf sentence_times; /* int64_t: start and end of each word of a sentence */
     int64_t duration_ms;
     const char *language;
-    int is_bare;           /* its text has no punctuation, and gets the form of the punctuation model's text (marks_put) */
+    int is_bare;           /* its text has no punctuation, and gets the form of the punctuation model's text (punctuation_put) */
     float language_prob[MAX_LANGUAGES];
     int n_language_probs;  /* 0: no language detection */
     struct buf features;   /* float [n_ctx, n_state]: encoder output of the last window, if requested */

@@ -20,7 +20,7 @@ struct woven {
     struct buf text;    /* appended to the result's text later */
     struct buf segments, words, whole;
     struct buf sentences, sentence_times;
-    const struct marks_session *written; /* writes the words in its own form; NULL: texts keep their form */
+    const struct punctuation_session *written; /* writes the words in its own form; NULL: texts keep their form */
 };
 
 /* Position of a text in the list of words: word `at`, after its first `part` bytes. */
@@ -53,7 +53,7 @@ static size_t placed_count(const struct woven *v) { return v->placed.len / sizeo
 
 /* Lists words [from, to) of `text`, without marks yet. A word of several non-ASCII characters counts as one word per character, as in
  * FunASR. */
-static void list_words(struct woven *v, const struct marks_session *q, size_t from, size_t to, const char *text, int32_t none)
+static void list_words(struct woven *v, const struct punctuation_session *q, size_t from, size_t to, const char *text, int32_t none)
 {
     const struct marked_word *w = marked_words(q);
     const size_t n = placed_count(v);
@@ -81,11 +81,11 @@ static void set_mark(struct woven *v, const struct marks_model *m, size_t at, in
     struct placed *w = placed_of(v) + at;
     const int is_marked = mixed_ends_marked(w->text, w->n) || (at + 1 < placed_count(v) && mixed_begins_marked(w[1].text, w[1].n));
     w->chosen = mark;
-    w->mark = is_marked ? "" : marks_text(m, mark, *w->text);
+    w->mark = is_marked ? "" : punctuation_text(m, mark, *w->text);
 }
 
 /* Sets the mark of each word at its last character. */
-static void set_marks(struct woven *v, const struct marks_session *q, const struct marks_model *m)
+static void set_marks(struct woven *v, const struct punctuation_session *q, const struct marks_model *m)
 {
     const struct marked_word *w = marked_words(q);
     for (size_t i = 0, at = 0; i < marked_count(q); i++) {
@@ -97,22 +97,22 @@ static void set_marks(struct woven *v, const struct marks_session *q, const stru
 /* For a model that sees the text as a whole. */
 static int decide_whole(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
 {
-    struct marks_session *q = marks_of(s);
-    const struct marks_model *m = marks_model_of(s);
+    struct punctuation_session *q = punctuation_of(s);
+    const struct marks_model *m = punctuation_model_of(s);
     int rc = STENO_OK;
-    marks_begin(s, p);
+    punctuation_begin(s, p);
     for (int i = 0; i <= result_segments(r) && !rc; i++) {
         const char *text = i < result_segments(r) ? r->text.p + segments_of(r)[i].text : "";
         const size_t from = marked_count(q);
-        rc = marks_add(s, text, strlen(text), 0);
+        rc = punctuation_add(s, text, strlen(text), 0);
         buf_add(&v->first_word, &from, sizeof from);
     }
-    if (!rc) rc = marks_decide(s);
+    if (!rc) rc = punctuation_decide(s);
     if (rc || woven_err(v)) return rc;
     const size_t *first = (const size_t *)(const void *)v->first_word.p;
     for (int i = 0; i < result_segments(r); i++) list_words(v, q, first[i], first[i + 1], r->text.p + segments_of(r)[i].text, m->none);
     list_end(v);
-    marks_write(&v->whole, q, m); /* sets the last mark */
+    punctuation_write(&v->whole, q, m); /* sets the last mark */
     if (woven_err(v)) return STENO_OK;
     if (!v->written) buf_clear(&v->whole);
     set_marks(v, q, m);
@@ -122,17 +122,17 @@ static int decide_whole(steno_session *s, const struct result *r, struct woven *
 /* One segment, for decide_segments. */
 static int decide_segment(steno_session *s, const char *text, struct woven *v, const steno_punctuate_params *p)
 {
-    struct marks_session *q = marks_of(s);
-    const struct marks_model *m = marks_model_of(s);
-    marks_begin(s, p);
+    struct punctuation_session *q = punctuation_of(s);
+    const struct marks_model *m = punctuation_model_of(s);
+    punctuation_begin(s, p);
     const size_t before = q->n_before, first = placed_count(v) - before; /* of the words that the session holds */
-    int rc = marks_add(s, text, strlen(text), 0);
+    int rc = punctuation_add(s, text, strlen(text), 0);
     if (rc) return rc;
     list_words(v, q, before, marked_count(q), text, m->none);
     if (marked_count(q) == before) return STENO_OK;
-    rc = marks_decide(s);
+    rc = punctuation_decide(s);
     if (rc || woven_err(v)) return rc;
-    marks_write_more(&v->whole, q, m);
+    punctuation_write_more(&v->whole, q, m);
     if (v->whole.err) return STENO_OK;
     buf_clear(&v->whole);
     for (size_t i = before ? before - 1 : 0; i < marked_count(q); i++) set_mark(v, m, first + i, marked_words(q)[i].mark);
@@ -142,7 +142,7 @@ static int decide_segment(steno_session *s, const char *text, struct woven *v, c
 /* For a streaming model: a segment ends at a pause of the speaker. The mark after its last word is known with the next segment. */
 static int decide_segments(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
 {
-    const struct marks_model *m = marks_model_of(s);
+    const struct marks_model *m = punctuation_model_of(s);
     steno_punctuate_params own = *p;
     int rc = STENO_OK;
     own.go_on = 0;
@@ -262,7 +262,7 @@ static void weave_words(struct woven *v, const struct result *r, const struct se
 static void write_segment(struct woven *v, const struct marks_model *m, size_t from, size_t to)
 {
     const size_t begin = v->text.len;
-    marks_write_some(&v->text, v->written, m, from, to);
+    punctuation_write_some(&v->text, v->written, m, from, to);
     if (v->text.err || v->text.len == begin || v->text.p[begin] != ' ') return;
     memmove(v->text.p + begin, v->text.p + begin + 1, v->text.len - begin); /* includes the NUL */
     v->text.len--;
@@ -329,14 +329,14 @@ static int adopt(struct woven *v, struct result *r)
     return STENO_OK;
 }
 
-int marks_put(steno_session *s, struct result *r, const steno_punctuate_params *p)
+int punctuation_put(steno_session *s, struct result *r, const steno_punctuate_params *p)
 {
-    const int comes = marks_model_of(s)->as_it_comes;
-    struct woven v = { .written = r->is_bare && !comes ? marks_of(s) : NULL };
+    const int comes = punctuation_model_of(s)->as_it_comes;
+    struct woven v = { .written = r->is_bare && !comes ? punctuation_of(s) : NULL };
     int rc = comes ? decide_segments(s, r, &v, p) : decide_whole(s, r, &v, p);
     if (!rc && (placed_count(&v) || woven_err(&v))) {
-        if (!woven_err(&v)) weave_segments(&v, r, marks_model_of(s));
-        if (!woven_err(&v)) weave_sentences(&v, r, marks_model_of(s));
+        if (!woven_err(&v)) weave_segments(&v, r, punctuation_model_of(s));
+        if (!woven_err(&v)) weave_sentences(&v, r, punctuation_model_of(s));
         if (!woven_err(&v) && !v.written) weave_whole(&v, r);
         if (woven_err(&v) || adopt(&v, r)) rc = err_nomem(&s->error, r->text.len, "a text with marks");
     }

@@ -5,5 +5,5 @@
 
 /* Inserts marks into the texts of *r: segments, words and the whole text. s: session of the punctuation model. Texts of bare words
  * (r->is_bare) are written as the reference writes text with marks. If it fails, *r is unchanged. */
-int marks_put(steno_session *s, struct result *r, const steno_punctuate_params *p);
+int punctuation_put(steno_session *s, struct result *r, const steno_punctuate_params *p);
 #endif

@@ -17,7 +17,7 @@ struct cutter {
     struct buf *out;
     const struct jieba *d;
     const char *text;
-    marks_word *word;
+    punctuation_word *word;
     void *user;
     struct buf pieces, ends; /* struct piece to be segmented together; uint32_t ends of the words in them */
 };
@@ -73,7 +73,7 @@ static void pieces_cut(struct cutter *c)
 /* Appends the words of text[n] to `out`, without spaces, and calls `word` for each. A run of Latin letters without spaces is a word.
  * Dictionary d segments all other text; joins: 1 if words may continue across spaces. As FunASR's split_words. Errors are set in
  * out->err. */
-static void marks_cut(struct buf *out, const struct jieba *d, const char *text, size_t n, int joins, marks_word *word, void *user)
+static void punctuation_cut(struct buf *out, const struct jieba *d, const char *text, size_t n, int joins, punctuation_word *word, void *user)
 {
     struct cutter c = { .out = out, .d = d, .text = text, .word = word, .user = user };
     struct piece p;
@@ -96,7 +96,7 @@ static void marks_cut(struct buf *out, const struct jieba *d, const char *text, 
 /* ---- the network -------------------------------------------------------------------------------------------------------------- */
 
 /* Drops settled words and moves the others to the beginning. */
-static void keep_rest(struct marks_session *q)
+static void keep_rest(struct punctuation_session *q)
 {
     struct marked_word *w = marked_words(q);
     const size_t n = marked_count(q), left = n - q->settled, from = left ? w[q->settled].at : q->text.len;
@@ -112,9 +112,9 @@ static void keep_rest(struct marks_session *q)
     q->settled = 0;
 }
 
-void marks_begin(steno_session *s, const steno_punctuate_params *p)
+void punctuation_begin(steno_session *s, const steno_punctuate_params *p)
 {
-    struct marks_session *q = marks_of(s);
+    struct punctuation_session *q = punctuation_of(s);
     q->block_words = p->block_words;
     if (p->go_on && !q->words.err && !q->text.err) {
         keep_rest(q);
@@ -129,30 +129,30 @@ void marks_begin(steno_session *s, const steno_punctuate_params *p)
 static void add_word(void *user, size_t at, size_t n, size_t from, size_t to)
 {
     steno_session *s = user;
-    struct marks_session *q = marks_of(s);
+    struct punctuation_session *q = punctuation_of(s);
     if (q->text.err) return;
     const int32_t id = vocab_find(&s->model->vocab, (const uint8_t *)q->text.p + at, n);
-    const struct marked_word w = { .at = at, .n = (uint32_t)n, .from = from, .to = to, .mark = marks_model_of(s)->none,
-                                   .id = id < 0 ? marks_model_of(s)->unknown : id };
+    const struct marked_word w = { .at = at, .n = (uint32_t)n, .from = from, .to = to, .mark = punctuation_model_of(s)->none,
+                                   .id = id < 0 ? punctuation_model_of(s)->unknown : id };
     buf_add(&q->words, &w, sizeof w);
 }
 
 /* Adds the words of a text; each non-ASCII character is a word. */
 static void add_characters(steno_session *s, const char *text, size_t n)
 {
-    struct marks_session *q = marks_of(s);
+    struct punctuation_session *q = punctuation_of(s);
     const size_t base = q->text.len;
     buf_add(&q->text, text, n);
     for (size_t at, end = 0; mixed_word_next(text, n, &at, &end);) add_word(s, base + at, end - at, at, end);
 }
 
-int marks_add(steno_session *s, const char *text, size_t n, int joins)
+int punctuation_add(steno_session *s, const char *text, size_t n, int joins)
 {
-    struct marks_session *q = marks_of(s);
-    const struct jieba *d = marks_model_of(s)->words;
+    struct punctuation_session *q = punctuation_of(s);
+    const struct jieba *d = punctuation_model_of(s)->words;
     const size_t good = utf8_valid((const uint8_t *)text, n);
     if (good < n) return err_set(&s->error, STENO_EARG, "the text is not UTF-8: byte %zu", good);
-    if (d) marks_cut(&q->text, d, text, n, joins, add_word, s);
+    if (d) punctuation_cut(&q->text, d, text, n, joins, add_word, s);
     else add_characters(s, text, n);
     return q->text.err || q->words.err ? err_nomem(&s->error, q->words.len, "the words of a text") : STENO_OK;
 }
@@ -163,7 +163,7 @@ int marks_add(steno_session *s, const char *text, size_t n, int joins)
 static void table_fill(steno_session *s, const struct marked_word *w, uint32_t n)
 {
     struct run *r = &s->batch->run;
-    const uint32_t pause = (uint32_t)marks_of(s)->n_before;
+    const uint32_t pause = (uint32_t)punctuation_of(s)->n_before;
     r->n_rows = 0;
     for (uint32_t i = 0; i < n; i++) run_add(r, w[i].id, (int32_t)i, 0, 0);
     run_prepare(r);
@@ -193,7 +193,7 @@ static int block_run(steno_session *s, struct marked_word *w, uint32_t n)
     size_t ld;
     const float *out = rc ? NULL : exec_output(x, plan, plan->output, 0, n, &ld);
     if (!out) return session_ran(s, x, rc ? rc : STENO_ENOMEM);
-    for (uint32_t i = 0; i < n; i++) w[i].mark = best_of(out + i * ld, marks_model_of(s)->n);
+    for (uint32_t i = 0; i < n; i++) w[i].mark = best_of(out + i * ld, punctuation_model_of(s)->n);
     return STENO_OK;
 }
 
@@ -201,10 +201,10 @@ static int block_run(steno_session *s, struct marked_word *w, uint32_t n)
  * unsettled words before it, so without a limit a text without an end would take quadratic time, as in FunASR. */
 enum { UNSETTLED_MOST = 500 };
 
-int marks_decide(steno_session *s)
+int punctuation_decide(steno_session *s)
 {
-    const struct marks_session *q = marks_of(s);
-    const struct marks_model *m = marks_model_of(s);
+    const struct punctuation_session *q = punctuation_of(s);
+    const struct marks_model *m = punctuation_model_of(s);
     const size_t n = marked_count(q), block = (size_t)q->block_words, rows = s->model->plan[PLAN_ENCODER].max_rows;
     const size_t most = rows < UNSETTLED_MOST + block ? rows : UNSETTLED_MOST + block;
     struct marked_word *w = marked_words(q);
@@ -221,7 +221,7 @@ int marks_decide(steno_session *s)
     return STENO_OK;
 }
 
-int64_t marks_bench(steno_session *s, const char *phase, int n)
+int64_t punctuation_bench(steno_session *s, const char *phase, int n)
 {
     enum { MOST = 512 };
     struct marked_word w[MOST];
@@ -229,15 +229,15 @@ int64_t marks_bench(steno_session *s, const char *phase, int n)
     if (strcmp(phase, "mark") != 0) return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known is mark", phase);
     if (n > most || n > MOST) return err_set(&s->error, STENO_EARG, "%d words; a run has at most %d", n, most < MOST ? most : MOST);
     for (int i = 0; i < n; i++) w[i] = (struct marked_word){ .id = (int32_t)((uint32_t)i * 7919u % (uint32_t)s->model->n_vocab) };
-    const size_t before = marks_of(s)->n_before;
-    marks_of(s)->n_before = 0;
+    const size_t before = punctuation_of(s)->n_before;
+    punctuation_of(s)->n_before = 0;
     const int64_t t0 = os_now_ns();
     const int rc = block_run(s, w, (uint32_t)n);
-    marks_of(s)->n_before = before;
+    punctuation_of(s)->n_before = before;
     return rc ? rc : (os_now_ns() - t0) / 1000;
 }
 
-const char *marks_text(const struct marks_model *m, int32_t mark, char first_of_word)
+const char *punctuation_text(const struct marks_model *m, int32_t mark, char first_of_word)
 {
     static const struct { const char *wide, *narrow; } half[] = { { "，", "," }, { "。", "." }, { "？", "?" }, { "、", "," } };
     for (size_t i = 0; (unsigned char)first_of_word < 0x80 && i < sizeof half / sizeof *half; i++)
@@ -290,7 +290,7 @@ static int end_sentence(struct buf *out)
     return 1;
 }
 
-void marks_write_some(struct buf *out, const struct marks_session *q, const struct marks_model *m, size_t from, size_t to)
+void punctuation_write_some(struct buf *out, const struct punctuation_session *q, const struct marks_model *m, size_t from, size_t to)
 {
     const struct marked_word *w = marked_words(q);
     for (size_t i = from; i < to; i++) {
@@ -303,15 +303,15 @@ void marks_write_some(struct buf *out, const struct marks_session *q, const stru
         } else {
             buf_add(out, s, w[i].n);
         }
-        buf_str(out, strcmp(mark, PAUSE) ? marks_text(m, w[i].mark, *s) : mark);
+        buf_str(out, strcmp(mark, PAUSE) ? punctuation_text(m, w[i].mark, *s) : mark);
     }
 }
 
-void marks_write(struct buf *out, struct marks_session *q, const struct marks_model *m)
+void punctuation_write(struct buf *out, struct punctuation_session *q, const struct marks_model *m)
 {
     struct marked_word *w = marked_words(q);
     const size_t n = marked_count(q), begin = out->len;
-    marks_write_some(out, q, m, 0, n);
+    punctuation_write_some(out, q, m, 0, n);
     if (out->err || out->len == begin) return;
     if (end_sentence(out)) w[n - 1].mark = m->end;
 }
@@ -326,7 +326,7 @@ static size_t mark_len_at_end(const struct buf *out, size_t begin, const struct 
     return out->len > begin && ends_with(out, "_"); /* the list of marks contains "_" */
 }
 
-void marks_write_more(struct buf *out, struct marks_session *q, const struct marks_model *m)
+void punctuation_write_more(struct buf *out, struct punctuation_session *q, const struct marks_model *m)
 {
     struct marked_word *w = marked_words(q);
     const size_t n = marked_count(q), begin = out->len;
