@@ -48,7 +48,7 @@ struct window_decoder *decoder_find(const struct steno_batch *b, const steno_ses
     for (uint32_t i = 0; a->decoder && i < b->n_windows; i++) {
         struct window_decoder *w = &a->decoder[i];
         if (w->state == DECODER_WINDOW && w->s == s && (w->is_heard || !waits)) return w;
-        if (w->state == DECODER_IDLE && c->beside && c->next_clip < c->n_clips && !waits) *idle = w;
+        if (w->state == DECODER_IDLE && c->parallel && c->next_clip < c->n_clips && !waits) *idle = w;
     }
     return NULL;
 }

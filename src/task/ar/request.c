@@ -51,7 +51,7 @@ static void clip_add_windows(steno_session *s, int64_t from, int64_t to)
 
 static void clip_named(steno_session *s, int64_t from, int64_t to)
 {
-    (request_of(s)->p.independent_clips || request_of(s)->foreseen ? clip_add_windows : clip_add)(s, from, to);
+    (request_of(s)->p.independent_clips || request_of(s)->windows_known ? clip_add_windows : clip_add)(s, from, to);
 }
 
 static void clips_named(steno_session *s)
@@ -100,8 +100,8 @@ static void progress(const steno_session *s, int clip, int64_t at)
     if (!c->p.on_progress) return;
     int64_t done = c->done;
     const struct clip *k = request_clips(c);
-    for (int i = 0; !c->beside && i < clip && i < c->n_clips; i++) done += k[i].to - k[i].from;
-    if (!c->beside && clip < c->n_clips) done += (at < k[clip].to ? at : k[clip].to) - k[clip].from;
+    for (int i = 0; !c->parallel && i < clip && i < c->n_clips; i++) done += k[i].to - k[i].from;
+    if (!c->parallel && clip < c->n_clips) done += (at < k[clip].to ? at : k[clip].to) - k[clip].from;
     c->p.on_progress(c->p.user, done * 10, c->all * 10);
 }
 
@@ -110,10 +110,10 @@ static int parts_commit(steno_session *s)
     struct request *c = request_of(s);
     struct result *r = &s->result;
     struct clip_result *part = request_clip_results(request_of(s));
-    for (; c->committed < c->n_clips && part[c->committed].done; c->committed++) {
+    for (; c->merged < c->n_clips && part[c->merged].done; c->merged++) {
         const int before = result_segments(r);
-        result_append(r, &part[c->committed].result);
-        result_free(&part[c->committed].result);
+        result_append(r, &part[c->merged].result);
+        result_free(&part[c->merged].result);
         if (result_status(r)) return err_nomem(&s->error, r->text.len, "results");
         for (int i = before; c->p.on_segment && i < result_segments(r); i++) {
             steno_segment seg = { .size = sizeof seg };
@@ -199,7 +199,7 @@ static int parts_make(steno_session *s)
 
 /* Without timestamps every window ends at its full length, so its end is known in advance, unless its text may condition the next
  * window. */
-static int windows_foreseen(const steno_transcribe_params *p)
+static int are_windows_known(const steno_transcribe_params *p)
 {
     return p->without_timestamps && !p->word_timestamps && !p->condition_on_previous_text &&
            (p->carry_initial_prompt || (!p->initial_prompt && !p->n_prompt_tokens));
@@ -240,12 +240,12 @@ int request_begin(steno_session *s, uint32_t decode_slot)
     if (rc || !*s->result.language) return rc;
     s->request_state = REQUEST_LIVE;
     s->translation.language = s->result.language;
-    c->foreseen = many && windows_foreseen(&c->p);
+    c->windows_known = many && are_windows_known(&c->p);
     rc = request_clips_make(s);
-    c->beside = many && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms || c->foreseen);
-    if (!rc && c->beside) rc = parts_make(s);
-    if (!rc && c->beside) rc = resume_point_enter(s);
-    if (rc || c->beside) return rc;
+    c->parallel = many && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms || c->windows_known);
+    if (!rc && c->parallel) rc = parts_make(s);
+    if (!rc && c->parallel) rc = resume_point_enter(s);
+    if (rc || c->parallel) return rc;
     c->next_clip = c->n_clips;
     rc = decoder_begin(&ar_of(s)->decoder[0], s, both ? STENO_TRANSCRIBE : c->p.task, 0);
     if (!rc && both) rc = decoder_begin(&ar_of(s)->decoder[1], s, STENO_TRANSLATE, 0);

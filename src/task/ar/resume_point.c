@@ -21,7 +21,7 @@ struct chain_point {
 };
 
 struct point {
-    int32_t n_clips, committed; /* committed: number of finished parallel clips; -1: chains follow, each with its history */
+    int32_t n_clips, merged; /* merged: number of finished parallel clips; -1: chains follow, each with its history */
     int64_t samples;            /* samples of the audio and its loudest bin: they identify the audio */
     double loudest;
 };
@@ -36,9 +36,9 @@ int resume_point_tell(steno_session *s)
     struct request *c = request_of(s);
     struct buf state = { 0 };
     if (!c->p.on_resume_point || c->stopped) return STENO_OK;
-    const struct point point = { c->n_clips, c->beside ? c->committed : -1, mel_of(s)->samples, (double)mel_of(s)->max };
+    const struct point point = { c->n_clips, c->parallel ? c->merged : -1, mel_of(s)->samples, (double)mel_of(s)->max };
     buf_add(&state, &point, sizeof point);
-    for (int i = 0; i < n_tasks(c) && !c->beside; i++) {
+    for (int i = 0; i < n_tasks(c) && !c->parallel; i++) {
         const struct window_decoder *w = &ar_of(s)->decoder[i];
         const struct chain_point chain = { w->clip, w->n_history, w->seek, w->n_past, w->last_speech };
         buf_add(&state, &chain, sizeof chain);
@@ -55,15 +55,15 @@ static int refuse(steno_session *s)
     return err_set(&s->error, STENO_EARG, "resume is of other audio or other parameters: it goes on where this request has nothing");
 }
 
-static int enter_clips(steno_session *s, int32_t committed)
+static int enter_clips(steno_session *s, int32_t merged)
 {
     struct request *c = request_of(s);
-    if (committed < 0 || committed > c->n_clips) return refuse(s);
-    for (int32_t i = 0; i < committed; i++) {
+    if (merged < 0 || merged > c->n_clips) return refuse(s);
+    for (int32_t i = 0; i < merged; i++) {
         request_clip_results(c)[i].done = 1;
         c->done += request_clips(c)[i].to - request_clips(c)[i].from;
     }
-    c->committed = c->next_clip = committed;
+    c->merged = c->next_clip = merged;
     return STENO_OK;
 }
 
@@ -103,9 +103,9 @@ int resume_point_enter(steno_session *s)
     if (!from) return STENO_OK;
     if (left < sizeof point) return refuse(s);
     memcpy(&point, from, sizeof point);
-    if (point.n_clips != c->n_clips || (point.committed >= 0) != c->beside) return refuse(s);
+    if (point.n_clips != c->n_clips || (point.merged >= 0) != c->parallel) return refuse(s);
     if (point.samples != mel_of(s)->samples || point.loudest != (double)mel_of(s)->max) return refuse(s);
-    if (c->beside) return enter_clips(s, point.committed);
+    if (c->parallel) return enter_clips(s, point.merged);
     from += sizeof point;
     left -= sizeof point;
     for (int i = 0; i < n_tasks(c) && c->n_clips; i++) {
