@@ -96,14 +96,14 @@ void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t be
 
 /* ---- one attempt ---- */
 
-/* Temperature of rung i, rounded so that 3 * 0.2 is 0.6. */
+/* Temperature of fallback step i, rounded so that 3 * 0.2 is 0.6. */
 static double temperature_of(const steno_transcribe_params *p, int i)
 {
     return !i ? p->temperature : nearbyint((p->temperature + i * p->temperature_increment_on_fallback) * 1e6) / 1e6;
 }
 
-/* Number of rungs after the first. The temperature of the last is at most 1. */
-static int rungs_of(const steno_transcribe_params *p)
+/* Number of fallback steps after the first. The temperature of the last is at most 1. */
+static int fallback_steps_of(const steno_transcribe_params *p)
 {
     const double step = p->temperature_increment_on_fallback, room = 1 + 1e-6 - p->temperature;
     return step > 0 && room >= step ? (int)(room / step) : 0;
@@ -200,9 +200,9 @@ int attempt_is_better(const struct attempt *a, const struct attempt *b)
 
 static int attempt_next(struct window_decoder *w)
 {
-    const int i = w->rung;
-    const double temperature = temperature_of(&w->request->p, i && w->bare ? i - 1 : i);
-    const int with = prompt_has_previous(w) && !(w->bare && i) && !(is_loose(w) && temperature >= 0.5);
+    const int i = w->fallback_step;
+    const double temperature = temperature_of(&w->request->p, i && w->without_context ? i - 1 : i);
+    const int with = prompt_has_previous(w) && !(w->without_context && i) && !(is_loose(w) && temperature >= 0.5);
     const int again = i && with == w->a.with_previous;
     w->a = (struct attempt){ .index = i, .with_previous = with, .temperature = temperature, .sequence = i ? w->a.sequence : 0 };
     return search_begin(w, again);
@@ -220,11 +220,11 @@ static int is_alone(const struct window_decoder *w)
 
 int attempts_begin(struct window_decoder *w)
 {
-    w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same without previous text */
-    w->rung = 0;
+    w->without_context = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same without previous text */
+    w->fallback_step = 0;
     w->second_look = 0;
     w->n_draws = w->n_sure_draws = 0;
-    w->last_rung = rungs_of(&w->request->p) + w->bare;
+    w->last_fallback_step = fallback_steps_of(&w->request->p) + w->without_context;
     w->repeating = 0;
     w->failed = 0;
     if (w->request->matcher && is_alone(w)) matcher_reset(w->request->matcher);
@@ -265,16 +265,16 @@ static int is_voiceless(const struct window_decoder *w, const struct attempt *a)
 /* Previous text can make a window look silent. If the window contains a sound that moves, it is decoded once more without previous text. */
 static int looks_again(const struct window_decoder *w)
 {
-    return keeps_best(w) && w->silent && w->a.with_previous && !w->bare && !window_steady(w, w->seek, w->seek + w->frames);
+    return keeps_best(w) && w->silent && w->a.with_previous && !w->without_context && !window_steady(w, w->seek, w->seek + w->frames);
 }
 
 static int attempt_bare(struct window_decoder *w, int *again)
 {
     w->a.failed = w->best.failed = 1;
     tell(w, &w->a, 0);
-    w->second_look = w->bare = 1;
-    w->last_rung++;
-    w->rung++;
+    w->second_look = w->without_context = 1;
+    w->last_fallback_step++;
+    w->fallback_step++;
     *again = 1;
     return attempt_next(w);
 }
@@ -294,7 +294,7 @@ int attempt_settle(struct window_decoder *w, int *again)
         tell(w, &w->kept, 1);
         return STENO_OK;
     }
-    const int retry = is_retry(w), best = keeps_best(w), i = w->rung;
+    const int retry = is_retry(w), best = keeps_best(w), i = w->fallback_step;
     const int first = !i || (i == 1 && w->second_look);
     const int voiceless = first && is_voiceless(w, &w->a);
     if (first) w->silent = says_silence(w, &w->a) || voiceless;
@@ -304,16 +304,16 @@ int attempt_settle(struct window_decoder *w, int *again)
     const int failed = !voiceless && (is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best));
     if (!i && looks_again(w)) return attempt_bare(w, again);
     draws_count(w, &w->a);
-    if (best && failed && i == w->last_rung && falls_apart(w)) w->silent = 1;
+    if (best && failed && i == w->last_fallback_step && falls_apart(w)) w->silent = 1;
     w->a.failed = failed;
     if (w->best.index == i) w->best.failed = failed;
-    const int done = !failed || (i == w->last_rung && (!best || w->best.index == i));
+    const int done = !failed || (i == w->last_fallback_step && (!best || w->best.index == i));
     w->kept = w->a;
     tell(w, &w->a, done);
     if (done) return STENO_OK;
     *again = 1;
-    if (i < w->last_rung) {
-        w->rung++;
+    if (i < w->last_fallback_step) {
+        w->fallback_step++;
         return attempt_next(w);
     }
     w->repeating = 1; /* draws are reproducible, so one more search costs less than keeping the state of every attempt */

@@ -55,8 +55,8 @@ struct window_decoder {
     struct ar ar;
     struct lots *lots;       /* [RUN_BEAMS] random numbers by whisper.cpp's rules; seeded for each request */
     uint16_t lane;           /* the lane with the result's tokens when the search has ended */
-    int rung, last_rung;     /* index of the current attempt, and the highest possible index */
-    int bare;                /* attempt 1 is the first without previous text */
+    int fallback_step, last_fallback_step; /* index of the current attempt, and the highest possible index */
+    int without_context;     /* attempt 1 is the first without previous text */
     int silent;              /* the first attempt classified the window as silence */
     int second_look;         /* the attempt after it checked that without previous text */
     int n_draws, n_sure_draws; /* candidates above the first temperature, and those that reach the log-probability threshold */
