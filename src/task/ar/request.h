@@ -42,10 +42,10 @@ struct request {
     struct limits full;             /* with defaults for disabled thresholds */
     struct buf clips;               /* struct clip */
     int n_clips, next_clip;         /* next_clip: the first clip that is not assigned to a window decoder */
-    int windows_known;                 /* windows are independent and their bounds are known in advance: each is a clip */
+    int windows_known;              /* windows are independent and their bounds are known in advance: each is a clip */
     int parallel;                   /* clips decode in parallel, in window decoders of the batch; not with two tasks, which share windows */
     struct buf parts;               /* struct clip_result per clip, if clips decode in parallel */
-    int merged;                  /* number of clips whose parts are in the results */
+    int merged;                     /* number of clips whose parts are in the results */
     int stopped;                    /* a callback ended the request normally */
     struct resume resume;           /* where it resumes from, and what has been recorded */
     steno_heard heard;              /* results of an earlier first pass; size 0: none */

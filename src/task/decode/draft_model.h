@@ -27,7 +27,8 @@ int speculation_may_pay(const struct speculation *g); /* would draft tokens pay 
 int32_t speculation_worth(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most);
 /* Speed-up factor of that number over single steps; 0: not known yet. */
 double speculation_gain(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most);
-void speculation_learn(struct speculation *g, int32_t guesses, int32_t right); /* adds the result of a run: draft tokens made, and correct ones */
+/* Adds the result of a run: draft tokens made, and correct ones. */
+void speculation_learn(struct speculation *g, int32_t guesses, int32_t right);
 
 /* A text to draft for: before[n_before], then the ids that the lane has chosen. */
 struct guessed_text {

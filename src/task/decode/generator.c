@@ -248,7 +248,7 @@ void generator_rows(struct generator *c, int32_t guesses, int32_t rows)
     c->row = r->n_rows;
     c->out = r->n_rows ? r->n_out : 0;
     prompt_lookup_rows(&c->lookup, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
-               (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses, &c->s->batch->costs, rows);
+                       (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses, &c->s->batch->costs, rows);
 }
 
 int generator_next(struct generator *c)

@@ -106,8 +106,8 @@ static int32_t guess(struct prompt_lookup *d, const int32_t *ids, int32_t n, int
     return k;
 }
 
-void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
-                int32_t lanes)
+void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room,
+                        const struct run_costs *costs, int32_t lanes)
 {
     const struct lane *l = &r->lane[lane];
     const int32_t most = d->most < room ? d->most : room;

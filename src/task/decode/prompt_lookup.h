@@ -46,6 +46,6 @@ static inline uint32_t prompt_lookup_rows_most(uint32_t lanes) { return lanes > 
 
 /* Adds rows to the run: the last chosen id, then draft tokens. ids[n]: all ids so far. room: most draft tokens; lanes: rows of the run
  * without draft tokens. */
-void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
-                int32_t lanes);
+void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room,
+                        const struct run_costs *costs, int32_t lanes);
 #endif

@@ -78,7 +78,7 @@ static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
     const struct room left = run_left(&b->run, exec_room(b->exec, &b->model->plan[PLAN_TEXT]));
     const uint32_t room = left.rows < left.out ? left.rows : left.out;
     generator_rows(&lm_of(user_of(b, at))->request.generator, (int32_t)(room - behind - 1),
-                 (int32_t)(b->run.n_rows + behind + 1));
+                   (int32_t)(b->run.n_rows + behind + 1));
 }
 
 /* Adds prompt rows of lane `at`, up to `most` rows in all. */

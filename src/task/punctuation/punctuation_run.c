@@ -73,7 +73,8 @@ static void pieces_cut(struct cutter *c)
 /* Appends the words of text[n] to `out`, without spaces, and calls `word` for each. A run of Latin letters without spaces is a word.
  * Dictionary d segments all other text; joins: 1 if words may continue across spaces. As FunASR's split_words. Errors are set in
  * out->err. */
-static void punctuation_cut(struct buf *out, const struct jieba *d, const char *text, size_t n, int joins, punctuation_word *word, void *user)
+static void punctuation_cut(struct buf *out, const struct jieba *d, const char *text, size_t n, int joins, punctuation_word *word,
+                            void *user)
 {
     struct cutter c = { .out = out, .d = d, .text = text, .word = word, .user = user };
     struct piece p;

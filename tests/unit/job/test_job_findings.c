@@ -70,16 +70,16 @@ static void cancel(struct notes *n, int on)
     unlink(path);
 }
 
-static void punctuation_of(struct notes *n, const char *before, const char *after)
+static void marks_of(struct notes *n, const char *before, const char *after)
 {
     struct marks_count c = { 0 };
     findings_marks_line(&c, before, after);
     findings_marks(n, &c);
 }
 
-static void no_text(struct notes *n, int on) { punctuation_of(n, on ? " \t" : "a", on ? "" : "a."); }
-static void no_marks(struct notes *n, int on) { punctuation_of(n, "a 3.5", on ? "a 3.5" : "a 3.5."); }
-static void marked(struct notes *n, int on) { punctuation_of(n, on ? "好，的" : "好的", "好，的。"); }
+static void no_text(struct notes *n, int on) { marks_of(n, on ? " \t" : "a", on ? "" : "a."); }
+static void no_marks(struct notes *n, int on) { marks_of(n, "a 3.5", on ? "a 3.5" : "a 3.5."); }
+static void marked(struct notes *n, int on) { marks_of(n, on ? "好，的" : "好的", "好，的。"); }
 static void full(struct notes *n, int on) { findings_answer(n, "a", on ? STENO_FINISH_LENGTH : STENO_FINISH_END, 30, 2, 32); }
 static void limit(struct notes *n, int on) { findings_answer(n, "a", on ? STENO_FINISH_LENGTH : STENO_FINISH_STOP, 29, 2, 32); }
 static void no_answer(struct notes *n, int on) { findings_answer(n, on ? " \n" : "a", STENO_FINISH_END, 30, 1, 32); }
