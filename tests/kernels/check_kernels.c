@@ -1,10 +1,11 @@
 /* steno: every level of kernels against the plain C twins. SPDX-License-Identifier: MIT
  *
- *   check_kernels [--emulated|--again] [level]    check every level this processor has, or one
+ *   check_kernels [--fewer|--emulated|--again] [level]    check every level this processor has, or one
  *
  * Levels that few processors have are checked in other instructions, too: avxvnni-evex, and those from avx512 on as NAME-emulated. Of a
  * level that changes nothing but low-precision products, and attention over integers, these alone are checked.
  *
+ * --fewer: fewer and smaller shapes, unless STENO_LONG=1. Another build checks them all.
  * --emulated: fewer and smaller shapes; and on x86 reading past a buffer is allowed, because emulators touch the masked lanes of a load.
  * --again: still fewer shapes, for a level that another run of the same build checks without emulation.
  *
@@ -316,11 +317,13 @@ int main(int argc, char **argv)
     const size_t a = kern_linear_scratch_max(), b = kern_attn_scratch_max();
     struct kern ref, k;
     struct check c = { .ref = &ref, .kern = &k, .scratch = aligned_alloc_64(a > b ? a : b) };
-    c.quick = argc < 2 ? 0 : !strcmp(argv[1], "--emulated") ? 1 : !strcmp(argv[1], "--again") ? 2 : 0;
+    const char *how = argc > 1 ? argv[1] : "", *full = getenv("STENO_LONG");
+    const int fewer = !strcmp(how, "--fewer"), emulated = !strcmp(how, "--emulated"), again = !strcmp(how, "--again");
+    c.quick = again ? 2 : emulated || (fewer && !(full && !strcmp(full, "1")));
 #if defined(__x86_64__)
-    if (c.quick) after_end = PROT_READ;
+    if (emulated || again) after_end = PROT_READ;
 #endif
-    const char *only = argc > 1 ? argv[1 + (c.quick > 0)] : NULL;
+    const char *only = argc > 1 ? argv[1 + (fewer || emulated || again)] : NULL;
     kern_init_c(&ref);
     const unsigned failures = check_gains(&c) + check_levels(&c, &k, only) + check_doubles(&c, &k, only);
     free(c.scratch);
