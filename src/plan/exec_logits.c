@@ -1,7 +1,7 @@
 /* steno: from logits to tokens, on the CPU. SPDX-License-Identifier: MIT */
 #include <float.h>
 #include <math.h>
-#include "plan/lots.h"
+#include "plan/mt19937.h"
 #include "plan/replay.h"
 
 /* ---- logits in two stages (logits_approx.h). Threads take rows in OP_LOGITS_APPROX and slices in OP_LOGITS_BOUND as items. The thread
@@ -12,7 +12,7 @@ int approx_wanted(const struct replay *rp, size_t out)
     const struct row *row = &rp->run->row[rp->run->out_row[out]];
     const struct lane *l = &rp->run->lane[row->lane];
     const int is_one = row->flags == ROW_SAMPLE || row->flags == ROW_GUESS;
-    if (l->sampler.lots || l->processors.wanted || (!is_one && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
+    if (l->sampler.mt19937 || l->processors.wanted || (!is_one && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
     return is_one ? 1 + l->sampler.keeps_margin : l->sampler.topk <= APPROX_TOPK ? l->sampler.topk : 0;
 }
 
@@ -130,7 +130,7 @@ static void sample_row(const struct replay *rp, uint32_t out, uint32_t slices)
     if (row->flags & (ROW_SAMPLE | ROW_TOPK)) {
         const struct logit_partial text = logits_merge(partial, slices, 3), ts = logits_merge(partial + 1, slices, 3);
         const int one = row->flags & ROW_SAMPLE;
-        if (l->sampler.lots) (one ? lots_token : lots_tokens)(&l->sampler, &text, &ts, x);
+        if (l->sampler.mt19937) (one ? mt19937_token : mt19937_tokens)(&l->sampler, &text, &ts, x);
         else if (one) sample_token(&l->sampler, &text, &ts, x, rp->x->kern);
         else sample_topk(&l->sampler, &text, &ts, x, rp->x->kern);
     }

@@ -49,12 +49,12 @@ struct margins {
     float time;                  /* of logits, between two timestamps */
 };
 
-struct lots; /* lots.h */
+struct mt19937; /* mt19937.h */
 
 /* The state of sampling: rules, and the tokens chosen so far. */
 struct sampler {
     const struct logit_rules *rules;
-    struct lots *lots;           /* draws as whisper.cpp does; NULL: the most probable id, or a draw from rng_stream */
+    struct mt19937 *mt19937;     /* draws as whisper.cpp does; NULL: the most probable id, or a draw from rng_stream */
     struct sampled_token *out;   /* [limit] tokens chosen so far, without end of text */
     int32_t n, limit;
     int32_t ended;               /* 1: end of text was chosen */

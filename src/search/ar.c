@@ -2,12 +2,12 @@
 #include "search/ar.h"
 #include <math.h>
 #include "search/beam.h"
-#include "search/lot_beams.h"
+#include "search/ggml_beam.h"
 
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot)
 {
     struct sampled_token *best = a->beams.best;
-    const int32_t n = p->verdict.draws ? p->n_lanes : 1; /* sequences after the prompt */
+    const int32_t n = p->score.draws ? p->n_lanes : 1; /* sequences after the prompt */
     *a = (struct ar){ .p = *p, .prompt = prompt, .n_prompt = n_prompt, .sot = sot, .lane0 = lane0, .result = lane0,
                       .forked = p->n_lanes == 1 || (p->beams && n == 1) };
     a->beams.best = best;
@@ -24,7 +24,7 @@ static uint16_t choice(const struct ar *a)
 /* Number of tokens that each beam may continue with. */
 static int32_t offers(const struct ar *a)
 {
-    return a->p.verdict.draws ? a->p.verdict.draws : a->p.n_lanes + 1;
+    return a->p.score.draws ? a->p.score.draws : a->p.n_lanes + 1;
 }
 
 static void row_add(const struct ar *a, struct run *r, int32_t token, uint16_t lane, uint16_t flags)
@@ -41,10 +41,10 @@ static void lanes_fork(struct ar *a, struct run *r, struct kv_state *state)
     for (int32_t i = 1; i < a->p.n_lanes; i++) {
         struct lane *l = &r->lane[a->lane0 + i];
         const uint64_t stream = l->sampler.rng_stream;
-        struct lots *lots = l->sampler.lots;
+        struct mt19937 *mt19937 = l->sampler.mt19937;
         lane_copy(l, first);
         l->sampler.rng_stream = stream;
-        l->sampler.lots = lots;
+        l->sampler.mt19937 = mt19937;
         state_fork(state, (uint32_t)(a->lane0 + i), a->lane0);
     }
     a->forked = 1;
@@ -108,12 +108,12 @@ uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct roo
 }
 
 /* All lanes have ended: choose the first of the best that have not failed. */
-static void verdicts_rank(struct ar *a, const struct run *r)
+static void sequences_rank(struct ar *a, const struct run *r)
 {
     double best = -INFINITY;
-    a->chosen = a->p.verdict.before < a->p.n_lanes ? a->p.verdict.before : 0;
+    a->chosen = a->p.score.before < a->p.n_lanes ? a->p.score.before : 0;
     for (int32_t i = 0; i < a->p.n_lanes; i++) {
-        const struct verdict v = verdict_of(&r->lane[lane_at(a, i)], &a->p.verdict, a->p.length_penalty);
+        const struct sequence_score v = sequence_score_of(&r->lane[lane_at(a, i)], &a->p.score, a->p.length_penalty);
         a->rank[i] = v.failed ? -INFINITY : v.rank;
         if (!(a->rank[i] > best)) continue;
         best = a->rank[i];
@@ -143,12 +143,12 @@ void ar_give(struct ar *a, struct run *r, struct kv_state *state)
     const int32_t len = r->lane[a->lane0].kv.len;
     if (prompting) a->fed = len < a->n_prompt ? len : a->n_prompt;
     if (a->fed < a->n_prompt) return;
-    if (a->p.verdict.draws) lot_beams_step(a, r, state);
+    if (a->p.score.draws) ggml_beam_step(a, r, state);
     else if (a->p.beams) beams_step(a, r, state);
-    if (a->p.beams && !(a->done && a->p.verdict.draws)) return;
+    if (a->p.beams && !(a->done && a->p.score.draws)) return;
     for (int32_t i = 0; i < a->p.n_lanes; i++)
         if (!r->lane[a->lane0 + i].sampler.done) return;
     a->done = 1;
-    if (a->p.verdict.on) verdicts_rank(a, r);
+    if (a->p.score.on) sequences_rank(a, r);
     else candidates_rank(a, r);
 }

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "plan/run.h"
 #include "plan/state.h"
-#include "search/verdict.h"
+#include "search/sequence_score.h"
 
 enum { AR_FINISHED = 256 /* most finished sequences of a beam search */ };
 
@@ -24,7 +24,7 @@ struct ar_params {
     int32_t beams;         /* 1: beam search over the lanes */
     int32_t max_finished;  /* beams: finished sequences that end the search, 1..AR_FINISHED */
     double length_penalty; /* NAN: rank by the mean log-probability */
-    struct verdict_rules verdict; /* for whisper.cpp's rules */
+    struct sequence_score_rules score; /* for whisper.cpp's rules */
 };
 
 /* A finished sequence; its tokens (struct sampled_token) follow in memory. */

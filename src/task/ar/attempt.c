@@ -112,12 +112,12 @@ static int fallback_steps_of(const steno_transcribe_params *p)
 /* Counts the candidates other than the chosen one. The best of five is often probable when most of them are not. */
 static void others_count(struct window_decoder *w, struct attempt *a)
 {
-    const struct verdict_rules *loose = &w->ar.p.verdict;
+    const struct sequence_score_rules *loose = &w->ar.p.score;
     a->n_others = a->n_sure_others = 0;
     for (int32_t i = 0; i < w->ar.p.n_lanes && !w->ar.p.beams; i++) {
         const struct lane *l = &w->b->run.lane[w->ar.lane0 + i];
         if (w->ar.lane0 + i == w->ar.result) continue;
-        const double p = loose->on ? verdict_of(l, loose, w->ar.p.length_penalty).avg_logprob : ar_avg_logprob(l);
+        const double p = loose->on ? sequence_score_of(l, loose, w->ar.p.length_penalty).avg_logprob : ar_avg_logprob(l);
         a->n_others++;
         a->n_sure_others += !l->sampler.dead && !(p - processors_pushed(w, l) < limits_of(w)->logprob);
     }
@@ -128,8 +128,8 @@ static int measure(struct window_decoder *w, struct attempt *a)
     steno_session *s = w->s;
     w->lane = w->ar.result;
     const struct lane *l = &w->b->run.lane[w->lane];
-    const struct verdict_rules *loose = &w->ar.p.verdict;
-    const struct verdict v = verdict_of(l, loose, w->ar.p.length_penalty);
+    const struct sequence_score_rules *loose = &w->ar.p.score;
+    const struct sequence_score v = sequence_score_of(l, loose, w->ar.p.length_penalty);
     struct sentence sentence;
     others_count(w, a);
     a->pushed = processors_pushed(w, l);

@@ -15,11 +15,11 @@ static struct ar_params loose_search_of(const struct window_decoder *w)
     enum { WINDOW_FRAMES = 3000 };
     const steno_transcribe_params *p = &w->request->p;
     const int beams = p->beam_size > 1, hot = w->a.temperature > 0, n = hot ? p->best_of : p->beam_size;
-    const struct verdict_rules verdict = { .on = 1, .draws = beams ? p->beam_size : 0, .half = WINDOW_FRAMES / 4,
-                                           .is_last = w->seek + WINDOW_FRAMES + CLIP_LAST_FRAMES >= w->end,
-                                           .before = w->a.sequence, .entropy = p->entropy_threshold };
+    const struct sequence_score_rules score = { .on = 1, .draws = beams ? p->beam_size : 0, .half = WINDOW_FRAMES / 4,
+                                               .is_last = w->seek + WINDOW_FRAMES + CLIP_LAST_FRAMES >= w->end,
+                                               .before = w->a.sequence, .entropy = p->entropy_threshold };
     return (struct ar_params){ .n_lanes = n > 1 ? n : 1, .beams = beams, .max_finished = 1, .length_penalty = p->length_penalty,
-                               .verdict = verdict };
+                               .score = score };
 }
 
 /* Uses beams at temperature 0, and candidates above it. */
@@ -52,7 +52,7 @@ int search_begin(struct window_decoder *w, int again)
     const uint16_t lane0 = (uint16_t)(w->decode_slot * b->n_lanes);
     const float no_speech = b->run.lane[lane0].prob.p;
     const struct ar_params search = search_of(w);
-    const int draws = search.verdict.draws || (search.verdict.on && w->a.temperature > 0);
+    const int draws = search.score.draws || (search.score.on && w->a.temperature > 0);
     int sot = 0;
     const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
     const int32_t max = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = max < room ? max : room;
@@ -65,7 +65,7 @@ int search_begin(struct window_decoder *w, int again)
         l->kv.enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
         l->sampler.rules = &w->rules;
         l->sampler.limit = limit;
-        l->sampler.lots = draws ? &w->lots[i] : NULL;
+        l->sampler.mt19937 = draws ? &w->mt19937[i] : NULL;
         l->sampler.rng_stream = rng_stream_of(w->seek, w->a.index, i);
         l->prob.p = no_speech; /* an attempt that reuses the prompt does not compute this row */
         l->prob.id = m->tokens.no_speech;

@@ -33,7 +33,7 @@ static void buffers_take(struct window_decoder *w, struct arena_take *t, const s
     w->token_segments = arena_take(t, ctx + 1, sizeof *w->token_segments);
     w->drafts = arena_take(t, ctx + 1, sizeof *w->drafts);
     w->mute = arena_take(t, ctx + 1, sizeof *w->mute);
-    w->lots = arena_take(t, RUN_BEAMS, sizeof *w->lots);
+    w->mt19937 = arena_take(t, RUN_BEAMS, sizeof *w->mt19937);
     w->ar.beams.best = arena_take(t, ctx, sizeof *w->ar.beams.best);
     w->level = arena_take(t, 2 * (size_t)m->audio_ctx, sizeof *w->level);
     if (own) w->mel = arena_take(t, window_floats(m), sizeof *w->mel);
@@ -104,7 +104,7 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     w->rules = c->rules;
     if (s->batch->draft) w->speculation = speculation_begin(s->model, s->batch->draft->model, PLAN_DECODER);
     w->state = clip < c->n_clips ? DECODER_WINDOW : DECODER_IDLE;
-    for (uint32_t i = 0; i < RUN_BEAMS; i++) lots_seed(&w->lots[i], i);
+    for (uint32_t i = 0; i < RUN_BEAMS; i++) mt19937_seed(&w->mt19937[i], i);
     w->step = (steno_step){ .size = sizeof w->step, .n_vocab = s->model->n_vocab };
     if (w->state == DECODER_IDLE) return STENO_OK;
     clip_begin(w, clip);

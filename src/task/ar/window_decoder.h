@@ -1,7 +1,7 @@
 /* steno: a chain of windows. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_WINDOW_DECODER_H
 #define STENO_TASK_AR_WINDOW_DECODER_H
-#include "plan/lots.h"
+#include "plan/mt19937.h"
 #include "search/ar.h"
 #include "task/ar/attempt.h"
 #include "task/ar/request.h"
@@ -53,7 +53,7 @@ struct window_decoder {
     struct buf bytes, text;  /* of the current attempt or segment */
     struct buf found;        /* finished beams of the current search, if n_best is set */
     struct ar ar;
-    struct lots *lots;       /* [RUN_BEAMS] random numbers by whisper.cpp's rules; seeded for each request */
+    struct mt19937 *mt19937; /* [RUN_BEAMS] random numbers by whisper.cpp's rules; seeded for each request */
     uint16_t lane;           /* the lane with the result's tokens when the search has ended */
     int fallback_step, last_fallback_step; /* index of the current attempt, and the highest possible index */
     int without_context;     /* attempt 1 is the first without previous text */

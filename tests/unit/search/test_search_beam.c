@@ -5,7 +5,7 @@
  * so that beams whose keys did not follow them would read other sequences. */
 #include <math.h>
 #include "api/random_model.h"
-#include "plan/lots.h"
+#include "plan/mt19937.h"
 #include "plan/replay.h"
 #include "search/ar.h"
 
@@ -19,7 +19,7 @@ struct net {
     struct run run;
     struct logit_rules rules;
     struct sampled_token out[LANES_MOST + LANE0][CTX], top[LANES_MOST + LANE0][RUN_BEAMS + 1], best[CTX];
-    struct lots lots[LANES_MOST];
+    struct mt19937 mt19937[LANES_MOST];
     uint32_t mask[2], mask_first[2], seed;
     double eot_push;
     int32_t prompt[PROMPT];
@@ -73,7 +73,7 @@ static void replay(struct net *t)
         if (row->flags & ROW_TOPK) {
             const struct logit_range g = logit_range_of(&l->sampler);
             const struct logit_partial text = scan(t, x, g.mask, g.text_from, g.text_to), ts = scan(t, x, g.mask, g.ts_from, g.ts_to);
-            if (l->sampler.lots) lots_tokens(&l->sampler, &text, &ts, x);
+            if (l->sampler.mt19937) mt19937_tokens(&l->sampler, &text, &ts, x);
             else sample_topk(&l->sampler, &text, &ts, x, &t->kern);
         }
     }
@@ -233,9 +233,9 @@ static void test_beams_equal_a_search_that_recomputes_every_sequence(void **stat
 
 struct drawn { struct seq s; double sum; int done; };
 
-static int32_t slow_draw(const float *logp, struct lots *lots)
+static int32_t slow_draw(const float *logp, struct mt19937 *mt19937)
 {
-    const double u = lots_draw(lots);
+    const double u = mt19937_draw(mt19937);
     double sum = 0;
     int32_t last = 0;
     for (int32_t i = 0; i < TS && (sum < u || !i); i++) {
@@ -246,7 +246,7 @@ static int32_t slow_draw(const float *logp, struct lots *lots)
 }
 
 /* A step as it is written there: all that is drawn, in order; each beam takes the next, and what equals it is passed over. */
-static void drawn_step(const struct net *t, struct drawn *beam, struct lots *lots, int n_beams, int draws, int limit, int step)
+static void drawn_step(const struct net *t, struct drawn *beam, struct mt19937 *mt19937, int n_beams, int draws, int limit, int step)
 {
     static struct drawn all[LANES_MOST * LANES_MOST];
     int n = 0, at = 0;
@@ -256,7 +256,7 @@ static void drawn_step(const struct net *t, struct drawn *beam, struct lots *lot
         slow_logprobs(t, logp, &beam[b].s);
         for (int k = 0; k < draws; k++) {
             struct drawn d = beam[b];
-            const int32_t id = slow_draw(logp, &lots[b]);
+            const int32_t id = slow_draw(logp, &mt19937[b]);
             d.s.id[d.s.n++] = id;
             d.sum += (double)logp[id];
             int place = n++;
@@ -277,16 +277,16 @@ static void draw_both(uint32_t seed, int n_beams, int draws, double push)
 {
     static struct net t;
     static struct drawn beam[LANES_MOST];
-    struct lots lots[LANES_MOST];
+    struct mt19937 mt19937[LANES_MOST];
     net_open(&t, seed, LIMIT, push);
     memset(beam, 0, sizeof beam);
     for (int b = 0; b < n_beams; b++) {
-        lots_seed(&lots[b], (uint32_t)b);
-        t.lots[b] = lots[b];
-        t.run.lane[LANE0 + b].sampler.lots = &t.lots[b];
+        mt19937_seed(&mt19937[b], (uint32_t)b);
+        t.mt19937[b] = mt19937[b];
+        t.run.lane[LANE0 + b].sampler.mt19937 = &t.mt19937[b];
     }
     static struct ar a;
-    const struct ar_params p = { .n_lanes = n_beams, .beams = 1, .length_penalty = (double)NAN, .verdict = { .on = 1, .draws = draws } };
+    const struct ar_params p = { .n_lanes = n_beams, .beams = 1, .length_penalty = (double)NAN, .score = { .on = 1, .draws = draws } };
     ar_begin(&a, &p, LANE0, t.prompt, PROMPT, 0);
     for (int steps = 0; !a.done; steps++) {
         assert_true(steps < LIMIT + PROMPT);
@@ -295,7 +295,7 @@ static void draw_both(uint32_t seed, int n_beams, int draws, double push)
         replay(&t);
         ar_give(&a, &t.run, &t.state);
     }
-    for (int step = 0; step < LIMIT; step++) drawn_step(&t, beam, lots, n_beams, draws, LIMIT, step);
+    for (int step = 0; step < LIMIT; step++) drawn_step(&t, beam, mt19937, n_beams, draws, LIMIT, step);
     int best = 0, some = 0;
     for (int b = 0; b < n_beams; b++) {
         const struct lane *got = &t.run.lane[a.beams.lane[b]];

@@ -3,11 +3,11 @@
  * Text after the last timestamp does not count. A text without a final timestamp has failed, unless the audio ends, too. A text that
  * reached the limit in the first half of the window has failed, and so has a long one with low entropy. Reference: whisper.cpp 1.9,
  * whisper_full. */
-#ifndef STENO_SEARCH_VERDICT_H
-#define STENO_SEARCH_VERDICT_H
+#ifndef STENO_SEARCH_SEQUENCE_SCORE_H
+#define STENO_SEARCH_SEQUENCE_SCORE_H
 #include "plan/run.h"
 
-struct verdict_rules {
+struct sequence_score_rules {
     int32_t on;       /* 0: openai-whisper's rules apply */
     int32_t draws;    /* beams: number of tokens that each beam samples at a step; 0: none */
     int32_t is_last;  /* the window reaches the end of the audio */
@@ -16,12 +16,12 @@ struct verdict_rules {
     double entropy;   /* a long text with lower entropy has failed; NAN: no check */
 };
 
-struct verdict {
+struct sequence_score {
     int32_t n;          /* tokens that count, without end of text */
     int32_t failed;
     double avg_logprob; /* of the tokens that count */
     double rank;        /* the average, or with a length penalty */
 };
 
-struct verdict verdict_of(const struct lane *l, const struct verdict_rules *v, double length_penalty);
+struct sequence_score sequence_score_of(const struct lane *l, const struct sequence_score_rules *v, double length_penalty);
 #endif

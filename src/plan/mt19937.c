@@ -1,30 +1,30 @@
 /* steno: sampling as in whisper.cpp. SPDX-License-Identifier: MIT */
-#include "plan/lots.h"
+#include "plan/mt19937.h"
 #include <math.h>
 
 /* ---- the generator ---- */
 
-void lots_seed(struct lots *l, uint32_t seed)
+void mt19937_seed(struct mt19937 *l, uint32_t seed)
 {
     l->word[0] = seed;
-    for (uint32_t i = 1; i < LOTS_WORDS; i++) l->word[i] = 1812433253u * (l->word[i - 1] ^ (l->word[i - 1] >> 30)) + i;
-    l->next = LOTS_WORDS;
+    for (uint32_t i = 1; i < MT19937_WORDS; i++) l->word[i] = 1812433253u * (l->word[i - 1] ^ (l->word[i - 1] >> 30)) + i;
+    l->next = MT19937_WORDS;
 }
 
 /* Generate the next 624 words. Each combines the upper bit of one word and the lower bits of its neighbour with the word 397 places on. */
-static void words_make(struct lots *l)
+static void words_make(struct mt19937 *l)
 {
     enum { FAR = 397 };
-    for (uint32_t i = 0; i < LOTS_WORDS; i++) {
-        const uint32_t both = (l->word[i] & 0x80000000u) | (l->word[(i + 1) % LOTS_WORDS] & 0x7fffffffu);
-        l->word[i] = l->word[(i + FAR) % LOTS_WORDS] ^ (both >> 1) ^ (both & 1 ? 0x9908b0dfu : 0);
+    for (uint32_t i = 0; i < MT19937_WORDS; i++) {
+        const uint32_t both = (l->word[i] & 0x80000000u) | (l->word[(i + 1) % MT19937_WORDS] & 0x7fffffffu);
+        l->word[i] = l->word[(i + FAR) % MT19937_WORDS] ^ (both >> 1) ^ (both & 1 ? 0x9908b0dfu : 0);
     }
     l->next = 0;
 }
 
-uint32_t lots_word(struct lots *l)
+uint32_t mt19937_word(struct mt19937 *l)
 {
-    if (l->next >= LOTS_WORDS) words_make(l);
+    if (l->next >= MT19937_WORDS) words_make(l);
     uint32_t y = l->word[l->next++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
@@ -32,9 +32,9 @@ uint32_t lots_word(struct lots *l)
     return y ^ (y >> 18);
 }
 
-double lots_draw(struct lots *l)
+double mt19937_draw(struct mt19937 *l)
 {
-    const double low = lots_word(l), x = (low + lots_word(l) * 0x1p32) * 0x1p-64;
+    const double low = mt19937_word(l), x = (low + mt19937_word(l) * 0x1p32) * 0x1p-64;
     return x < 1 ? x : 1 - 0x1p-53;
 }
 
@@ -109,9 +109,9 @@ static int32_t stretch_find(const struct urn *u, const struct stretch *p, double
     return last;
 }
 
-static int32_t urn_draw(const struct urn *u, struct lots *l)
+static int32_t urn_draw(const struct urn *u, struct mt19937 *l)
 {
-    const double before = u->use_text ? u->part[0].sum : 0, at = lots_draw(l) * (before + u->part[1].sum);
+    const double before = u->use_text ? u->part[0].sum : 0, at = mt19937_draw(l) * (before + u->part[1].sum);
     return u->use_text && (at <= before || !u->use_ts) ? stretch_find(u, &u->part[0], at) : stretch_find(u, &u->part[1], at - before);
 }
 
@@ -125,20 +125,20 @@ static struct sampled_token token_draw(const struct sampler *s, const struct urn
         p.ts_prob_sum = (float)exp(log(u->part[1].sum) + (double)u->max - u->lse);
     }
     if (!u->use_text && !u->use_ts) return p; /* no id is allowed */
-    p.id = urn_draw(u, s->lots);
+    p.id = urn_draw(u, s->mt19937);
     p.logprob = (float)((double)tempered(u, u->logits[p.id]) - u->lse);
     p.p = expf(p.logprob);
     return p;
 }
 
-void lots_token(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits)
+void mt19937_token(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits)
 {
     const struct urn u = urn_fill(s, text, ts, logits);
     const struct sampled_token p = token_draw(s, &u, ts);
     sampler_choose(s, &p);
 }
 
-void lots_tokens(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits)
+void mt19937_tokens(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits)
 {
     const struct urn u = urn_fill(s, text, ts, logits);
     for (int32_t i = 0; i < s->topk; i++) s->top[i] = token_draw(s, &u, ts);

@@ -2,7 +2,7 @@
  *
  * A random generator belongs to its beam: a beam that takes over another beam's sequence keeps its own generator. Reference: whisper.cpp
  * 1.9, whisper_full. */
-#include "search/lot_beams.h"
+#include "search/ggml_beam.h"
 #include <string.h>
 
 struct drawn { double sum; int16_t beam, place; };
@@ -63,12 +63,12 @@ static void beams_move(struct ar *a, struct run *r, struct kv_state *state, cons
 {
     struct sampled_token token[RUN_BEAMS];
     uint16_t from[RUN_BEAMS];
-    struct lots *lots[RUN_BEAMS];
+    struct mt19937 *mt19937[RUN_BEAMS];
     int32_t uses[RUN_BEAMS] = { 0 }, taken[RUN_BEAMS] = { 0 }, goes_on[RUN_BEAMS], spare = 0;
     for (int32_t b = 0; b < a->p.n_lanes; b++) {
         const struct lane *l = lane_of(a, r, b);
         goes_on[b] = !l->sampler.done;
-        lots[b] = l->sampler.lots;
+        mt19937[b] = l->sampler.mt19937;
         from[b] = goes_on[b] ? a->beams.lane[next[b].beam] : a->beams.lane[b];
         if (goes_on[b]) token[b] = *token_of(a, r, &next[b]);
         uses[from[b] - a->lane0]++;
@@ -84,12 +84,12 @@ static void beams_move(struct ar *a, struct run *r, struct kv_state *state, cons
     }
     for (int32_t b = 0; b < a->p.n_lanes; b++) {
         struct sampler *s = &lane_of(a, r, b)->sampler;
-        s->lots = lots[b];
+        s->mt19937 = mt19937[b];
         if (goes_on[b]) sampler_choose(s, &token[b]);
     }
 }
 
-void lot_beams_step(struct ar *a, struct run *r, struct kv_state *state)
+void ggml_beam_step(struct ar *a, struct run *r, struct kv_state *state)
 {
     struct drawn next[RUN_BEAMS];
     drawn_deal(next, a, r);

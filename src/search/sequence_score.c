@@ -1,5 +1,5 @@
 /* steno: the score of a sequence by whisper.cpp's rules. SPDX-License-Identifier: MIT */
-#include "search/verdict.h"
+#include "search/sequence_score.h"
 #include <math.h>
 
 enum { LAST = 32 /* number of tokens for the entropy; this few have no high entropy */ };
@@ -29,11 +29,11 @@ static double entropy_of(const struct lane *l, int32_t n)
     return sum;
 }
 
-struct verdict verdict_of(const struct lane *l, const struct verdict_rules *v, double length_penalty)
+struct sequence_score sequence_score_of(const struct lane *l, const struct sequence_score_rules *v, double length_penalty)
 {
     const struct sampler *s = &l->sampler;
     const int times = s->rules->timestamps, at_limit = s->n >= s->limit && !s->ended;
-    struct verdict r = { .n = times ? up_to_last_time(l) : s->n };
+    struct sequence_score r = { .n = times ? up_to_last_time(l) : s->n };
     const int32_t last = times && r.n ? s->out[r.n - 1].id - s->rules->ts_begin : 0;
     const int none = times ? !r.n : !s->ended, whole = times && none && v->is_last && s->ended;
     int32_t len;

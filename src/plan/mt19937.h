@@ -5,18 +5,18 @@
  * two outputs of the generator, the first one as its lower half. It adds shares from the first id on, and takes the first id whose sum
  * reaches the number. Equal probabilities therefore give equal tokens. Other results also follow from logits divided by the temperature:
  * the allowed timestamps, and the log-probabilities that are kept. */
-#ifndef STENO_PLAN_LOTS_H
-#define STENO_PLAN_LOTS_H
+#ifndef STENO_PLAN_MT19937_H
+#define STENO_PLAN_MT19937_H
 #include "plan/run.h"
 
-enum { LOTS_WORDS = 624 };
-struct lots { uint32_t word[LOTS_WORDS]; int32_t next; };
+enum { MT19937_WORDS = 624 };
+struct mt19937 { uint32_t word[MT19937_WORDS]; int32_t next; };
 
-void lots_seed(struct lots *l, uint32_t seed);
-uint32_t lots_word(struct lots *l);
-double lots_draw(struct lots *l); /* in [0, 1) */
+void mt19937_seed(struct mt19937 *l, uint32_t seed);
+uint32_t mt19937_word(struct mt19937 *l);
+double mt19937_draw(struct mt19937 *l); /* in [0, 1) */
 
-/* Replacements for sample_token and sample_topk (run.h), for a sampler with `lots`: the latter fills top with topk draws. */
-void lots_token(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits);
-void lots_tokens(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits);
+/* Replacements for sample_token and sample_topk (run.h), for a sampler with `mt19937`: the latter fills top with topk draws. */
+void mt19937_token(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits);
+void mt19937_tokens(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits);
 #endif

@@ -1,8 +1,8 @@
 /* steno tests: tokens by lot, and what whisper.cpp makes of a sequence. SPDX-License-Identifier: MIT
  *
  * The numbers are libstdc++'s: std::mt19937, std::generate_canonical<double, 53>, std::discrete_distribution over the same weights. */
-#include "plan/lots.h"
-#include "search/verdict.h"
+#include "plan/mt19937.h"
+#include "search/sequence_score.h"
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@ enum { IDS = 200, DRAWS = 12, EOT = 300, TS = 400, LIMIT = 40 };
 static void test_the_generator_is_the_published_one(void **state)
 {
     (void)state;
-    struct lots l;
-    lots_seed(&l, 5489);
-    for (int i = 0; i < 9999; i++) (void)lots_word(&l);
-    assert_true(lots_word(&l) == 4123659995u); /* as the standard demands of std::mt19937 */
+    struct mt19937 l;
+    mt19937_seed(&l, 5489);
+    for (int i = 0; i < 9999; i++) (void)mt19937_word(&l);
+    assert_true(mt19937_word(&l) == 4123659995u); /* as the standard demands of std::mt19937 */
     static const double want[] = { 0.070724880451056613, 0.83994904246836621, 0.12132857932963054, 0.56931132579008759 };
-    lots_seed(&l, 3);
-    for (int i = 0; i < 4; i++) assert_true(lots_draw(&l) == want[i]);
+    mt19937_seed(&l, 3);
+    for (int i = 0; i < 4; i++) assert_true(mt19937_draw(&l) == want[i]);
 }
 
 static void test_draws_are_those_of_libstdcpp(void **state)
@@ -40,16 +40,16 @@ static void test_draws_are_those_of_libstdcpp(void **state)
         for (int hot = 0; hot < 2; hot++) { /* logits are divided by the temperature */
             struct logit_rules rules = { .n_vocab = IDS, .eot = EOT, .ts_begin = IDS, .loose = 1, .temperature = hot ? 0.5 : 0 };
             struct sampled_token top[DRAWS], out[DRAWS];
-            struct lots lots, again;
+            struct mt19937 mt19937, again;
             float y[IDS];
             for (int i = 0; i < IDS; i++) y[i] = hot ? x[i] / 2 : x[i];
-            struct sampler s = { .rules = &rules, .lots = &lots, .top = top, .topk = DRAWS, .out = out, .limit = DRAWS };
-            lots_seed(&lots, want[k].seed);
-            again = lots;
-            lots_tokens(&s, &text, &ts, y);
+            struct sampler s = { .rules = &rules, .mt19937 = &mt19937, .top = top, .topk = DRAWS, .out = out, .limit = DRAWS };
+            mt19937_seed(&mt19937, want[k].seed);
+            again = mt19937;
+            mt19937_tokens(&s, &text, &ts, y);
             for (int i = 0; i < DRAWS; i++) assert_int_equal(top[i].id, want[k].id[i]);
-            lots = again;
-            for (int i = 0; i < DRAWS; i++) lots_token(&s, &text, &ts, y);
+            mt19937 = again;
+            for (int i = 0; i < DRAWS; i++) mt19937_token(&s, &text, &ts, y);
             assert_true(s.done);
             for (int i = 0; i < DRAWS; i++) {
                 assert_int_equal(out[i].id, want[k].id[i]);
@@ -64,12 +64,12 @@ static void test_where_times_are_likelier_than_any_text_a_time_is_drawn(void **s
     (void)state;
     struct logit_rules rules = { .n_vocab = 8, .eot = EOT, .ts_begin = 4, .ts_initial_last = 7, .timestamps = 1, .loose = 1 };
     struct sampled_token top[64];
-    struct lots lots;
+    struct mt19937 mt19937;
     float x[8] = { 1, 0, 0, 0, 0.5f, 0.5f, 0.5f, 0.5f };
     const struct logit_partial text = { .max = 1, .arg = 0 }, ts = { .max = 0.5f, .arg = 4 };
-    struct sampler s = { .rules = &rules, .lots = &lots, .top = top, .topk = 64, .last_ts = -1 };
-    lots_seed(&lots, 1);
-    lots_tokens(&s, &text, &ts, x);
+    struct sampler s = { .rules = &rules, .mt19937 = &mt19937, .top = top, .topk = 64, .last_ts = -1 };
+    mt19937_seed(&mt19937, 1);
+    mt19937_tokens(&s, &text, &ts, x);
     double all = exp(1) + 3;
     for (int i = 4; i < 8; i++) all += exp(0.5);
     for (int i = 0; i < 64; i++) {
@@ -80,28 +80,28 @@ static void test_where_times_are_likelier_than_any_text_a_time_is_drawn(void **s
     x[0] = 4;
     const struct logit_partial sure = { .max = 4, .arg = 0 };
     int texts = 0;
-    lots_tokens(&s, &sure, &ts, x);
+    mt19937_tokens(&s, &sure, &ts, x);
     for (int i = 0; i < 64; i++) texts += top[i].id < 4;
     assert_in_range(texts, 40, 64);
 }
 
 /* ---- what a sequence is worth ---- */
 
-static struct verdict judge(const int32_t *ids, int32_t n, int ended, int is_last, double entropy)
+static struct sequence_score judge(const int32_t *ids, int32_t n, int ended, int is_last, double entropy)
 {
     static struct sampled_token out[LIMIT];
     static struct logit_rules rules = { .eot = EOT, .ts_begin = TS, .timestamps = 1 };
     struct lane l = { .sampler = { .rules = &rules, .out = out, .n = n, .limit = LIMIT, .ended = ended, .sum_logprob = -10 } };
     for (int32_t i = 0; i < n; i++) out[i] = (struct sampled_token){ .id = ids[i], .logprob = (float)-(i + 1) };
-    const struct verdict_rules v = { .on = 1, .is_last = is_last, .half = 750, .entropy = entropy };
-    return verdict_of(&l, &v, (double)NAN);
+    const struct sequence_score_rules v = { .on = 1, .is_last = is_last, .half = 750, .entropy = entropy };
+    return sequence_score_of(&l, &v, (double)NAN);
 }
 
 static void test_what_stands_behind_the_last_time_does_not_count(void **state)
 {
     (void)state;
     const int32_t ids[] = { TS, 1, 2, TS + 50, 3 };
-    const struct verdict v = judge(ids, 5, 1, 0, (double)NAN);
+    const struct sequence_score v = judge(ids, 5, 1, 0, (double)NAN);
     assert_true(!v.failed && v.n == 4 && v.avg_logprob == -2.5 && v.rank == -2.5);
 }
 
@@ -113,7 +113,7 @@ static void test_a_text_without_a_time_fails_unless_the_audio_ends(void **state)
     assert_int_equal(judge(ids, 3, 1, 0, (double)NAN).n, 3);
     assert_true(judge(ids, 3, 1, 0, (double)NAN).avg_logprob == -2.5); /* the end of text is written, and counts */
     assert_true(judge(ids, 3, 0, 0, (double)NAN).avg_logprob == -2);   /* where there is one */
-    const struct verdict v = judge(ids, 3, 1, 1, (double)NAN);
+    const struct sequence_score v = judge(ids, 3, 1, 1, (double)NAN);
     assert_true(!v.failed && v.n == 3 && v.avg_logprob == -2.5); /* the end counts */
 }
 
@@ -125,7 +125,7 @@ static void test_a_text_at_its_limit_needs_half_the_window(void **state)
     ids[9] = TS + 749;
     assert_true(judge(ids, LIMIT, 0, 1, (double)NAN).failed);
     ids[9] = TS + 750;
-    const struct verdict v = judge(ids, LIMIT, 0, 0, (double)NAN);
+    const struct sequence_score v = judge(ids, LIMIT, 0, 0, (double)NAN);
     assert_true(!v.failed && v.n == 10);
 }
 
