@@ -1,7 +1,7 @@
 /* steno: batches: memory, opening and closing, and what their lanes hold. SPDX-License-Identifier: MIT */
 #include "engine/batch.h"
 #include <stdlib.h>
-#include "plan/same.h"
+#include "plan/packing.h"
 #include "engine/task.h"
 
 /* ---- positions that lanes hold of their texts --------------------------------------------------------------------------------- */

@@ -9,8 +9,7 @@
 #include "model/bert.h"
 #include "model/lm.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/build.h"
 #include "plan/sub.h"
 
 enum { ROWS_TOGETHER = 512, /* of several texts; a single text may have more */

@@ -9,8 +9,8 @@
 #include "model/ct_transformer.h"
 #include "model/funasr.h"
 #include "model/sanm_encoder.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/bind.h"
+#include "plan/build.h"
 
 enum { BLOCK_ROWS = 1024 /* words per run; the reference has no limit if no sentence ends */ };
 static float const norm_eps = 1e-12f;

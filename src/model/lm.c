@@ -6,8 +6,7 @@
 #include <string.h>
 #include "load/tokenizer.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/build.h"
 #include "plan/sub.h"
 #include "text/wordpiece.h"
 

@@ -13,7 +13,7 @@
 #include "model/funasr.h"
 #include "model/lm.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
+#include "plan/build.h"
 
 enum {
     WINDOW_ROWS = 250,   /* 15 s of rows every 60 ms: with longer clips the text loops */

@@ -10,8 +10,8 @@
 #include "model/funasr.h"
 #include "model/nano.h"
 #include "model/sanm_encoder.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/bind.h"
+#include "plan/build.h"
 #include "plan/sub.h"
 
 enum { LAYERS_MOST = 64, HEADS_USUAL = 8, WIDTH_MOST = 8192, WIDE_MOST = 65536 };

@@ -12,8 +12,7 @@
 #include "model/funasr.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/build.h"
 #include "plan/lstm.h"
 
 enum {

@@ -4,8 +4,7 @@
 #include "model/funasr.h"
 #include "model/paraformer.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/build.h"
 #include "plan/lstm.h"
 #include "text/seg_dict.h"
 

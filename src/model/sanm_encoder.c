@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include "model/funasr.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/build.h"
 #include "plan/sub.h"
 
 /* Which rows a row attends to: all, those up to itself, or the number in a table. */

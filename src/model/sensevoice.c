@@ -11,7 +11,7 @@
 #include "model/funasr.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
+#include "plan/build.h"
 
 enum {
     WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: the training length */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include "model/family.h"
 #include "model/silero.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/bind.h"
+#include "plan/build.h"
 #include "plan/lstm.h"
 
 enum { FRAME = SILERO_FRAME, MARGIN = SILERO_MARGIN, STFT = SILERO_STFT, BINS = SILERO_BINS, CELLS = SILERO_CELLS,

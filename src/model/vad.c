@@ -6,8 +6,8 @@
 #include <string.h>
 #include "model/family.h"
 #include "model/vad.h"
-#include "plan/emit.h"
-#include "plan/linear.h"
+#include "plan/bind.h"
+#include "plan/build.h"
 
 enum { PIECE_ROWS = 512 /* rows per replay: 5 s */ };
 

@@ -1,15 +1,15 @@
 /* steno: from a descriptor to a command list. SPDX-License-Identifier: MIT
  *
  * A family describes its network, and the builder creates the command list. It binds weights by name, shape and type (bind.h), emits ops
- * (emit.h, and sub.h for whole sub-layers), and lays out the slots (layout.h). It is independent of the family. The first failure is kept:
- * later calls do nothing, and build_end returns it. */
+ * (sub.h has whole sub-layers), and places the slots. It is independent of the family. The first failure is kept: later calls do nothing,
+ * and build_end returns it. */
 #ifndef STENO_PLAN_BUILD_H
 #define STENO_PLAN_BUILD_H
 #include "base/team.h"
 #include "load/weights.h"
 #include "plan/op.h"
+#include "plan/packing.h"
 #include "plan/precision.h"
-#include "plan/store.h"
 
 /* A head of a decoder layer's cross-attention. */
 struct head { uint16_t layer, head; };
@@ -41,7 +41,7 @@ struct build_params {
     uint32_t max_rows, max_out;
     uint32_t max_past;           /* as in struct plan */
     struct precision precision;  /* of the plan's matrices */
-    int unfused;                 /* 1: build_end undoes the fusions (unfuse.h), for comparisons */
+    int unfused;                 /* 1: build_end undoes the fusions, for comparisons */
 };
 
 struct build {
@@ -62,4 +62,22 @@ void build_begin(struct build *b, const struct build_params *p, steno_error *e);
 /* Lay out slots and copy the plan into the model's arena. */
 int build_end(struct build *b, struct plan *out);
 void build_phase(struct build *b, const char *name); /* assigns all later ops to it */
+
+/* ---- slots, ops and bindings ------------------------------------------------------------------------------------------------- */
+
+uint16_t build_slot(struct build *b, uint32_t width);                       /* [max_rows, width] */
+uint16_t build_slot_rows(struct build *b, uint32_t rows, uint32_t width);    /* [rows, width] */
+uint16_t build_slot_out(struct build *b, uint32_t width);                   /* [max_out, width] */
+uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width); /* contiguous rows, a zero row on both sides */
+uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type); /* keys and values of max_rows positions */
+
+/* The next op, to be completed by the caller; NULL: something has failed. */
+struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t out, uint16_t in, uint16_t bind);
+
+/* Ops from number `first` on work on `rows`: sub-layers that emit several ops need not set it. */
+void emit_rows(struct build *b, uint16_t first, enum op_rows rows);
+
+uint16_t bind_add(struct build *b); /* the next binding, empty */
+struct bind *bind_at(struct build *b, uint16_t i);
+uint16_t bind_copy(struct build *b, uint16_t i);
 #endif

@@ -14,6 +14,55 @@
 #include "plan/partition.h"
 #include "plan/replay.h"
 
+/* ---- row-wise ops, alone or joined with a linear ----------------------------------------------------------------------------- */
+
+/* Process heads of rows in place, one by one: norms, or rotations. */
+static void heads_run(const struct replay *rp, const struct op *op, struct area a)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    for (uint32_t r = a.m0; r < a.m1; r++) {
+        const float *turn = op->kind == OP_ROPE ? c->positions + (size_t)rp->run->row[r].pos * c->n : NULL;
+        float *row = row0(rp, op->in) + (size_t)r * rp->p->slot[op->in].ld;
+        for (size_t h = 0, at = op->column; h < c->heads; h++, at += c->d_head) {
+            if (at < a.c0 || at >= a.c1) continue;
+            if (turn) rp->x->kern->rope(row + at, turn, c->n, c->neighbours);
+            else rp->x->kern->norm_rms(row + at, row + at, c->norm_weight, c->eps, c->d_head);
+        }
+    }
+}
+
+static void glu_run(const struct replay *rp, const struct op *op, struct area a)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t end = a.c1 < c->n ? a.c1 : c->n, n = a.c0 < end ? end - a.c0 : 0;
+    for (uint32_t r = a.m0; r < a.m1 && n; r++) {
+        float *y = row0(rp, op->out) + (size_t)r * rp->p->slot[op->out].ld + a.c0;
+        const float *x = row0(rp, op->in) + (size_t)r * rp->p->slot[op->in].ld + a.c0;
+        rp->x->kern->act[c->act](y, x, n);
+        rp->x->kern->mul(y, y, x + c->n, n);
+    }
+}
+
+void area_run(const struct replay *rp, const struct op *op, struct area a)
+{
+    if (op->kind == OP_GLU) glu_run(rp, op, a);
+    else heads_run(rp, op, a);
+}
+
+void norm_rows_to(const struct replay *rp, const struct op *op, float *y, size_t ld, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t ld_x = rp->p->slot[op->in].ld;
+    const float *x = row0(rp, op->in);
+    for (uint32_t r = from; r < to; r++) {
+        const size_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
+        if (c->norm_kind == NORM_RMS) rp->x->kern->norm_rms(y + r * ld, x + src * ld_x, c->norm_weight, c->eps, c->k);
+        else rp->x->kern->norm_layer(y + r * ld, x + src * ld_x, c->norm_weight, c->bias, c->eps, c->k);
+    }
+}
+
+/* ---- which ops are joined ---------------------------------------------------------------------------------------------------- */
+
 enum {
     NORM_ROWS = 8,  /* limit of rows that each thread computes for itself: that takes no longer than waiting */
     STEP_MAX = 16   /* minimum panels of an item, so that it ends at the end of a head */
@@ -39,7 +88,7 @@ static int is_beside(const struct replay *rp, const struct op *linear, const str
 }
 
 /* The number of linears that follow linear `at` and are beside it. */
-static uint16_t beside(const struct replay *rp, uint16_t at)
+static uint16_t linears_beside(const struct replay *rp, uint16_t at)
 {
     uint16_t n = 0;
     while (n < JOINED_BESIDE && may_follow(rp, (uint16_t)(at + n + 1)) && is_beside(rp, &rp->p->op[at + n], &rp->p->op[at + n + 1])) n++;
@@ -54,7 +103,7 @@ static int norm_joins(const struct replay *rp, uint16_t at)
     const struct slot *slot = rp->p->slot;
     if (norm->kind != OP_NORM || norm->flags || rp->p->bind[norm->bind].heads || !may_follow(rp, (uint16_t)(at + 1))) return 0;
     return linear->kind == OP_LINEAR && !linear->flags && linear->in == norm->out && linear->aux != norm->out &&
-           linear->rows == norm->rows && slot[norm->out].last == at + 1 + beside(rp, (uint16_t)(at + 1)) && slot[norm->in].last > at &&
+           linear->rows == norm->rows && slot[norm->out].last == at + 1 + linears_beside(rp, (uint16_t)(at + 1)) && slot[norm->in].last > at &&
            rows_of(rp, norm) <= NORM_ROWS;
 }
 
@@ -131,7 +180,7 @@ struct joined ops_joined(const struct replay *rp, uint16_t at)
     if (norm_joins(rp, at)) j.body = j.end++;
     const struct op *body = &p->op[j.body];
     if (body->kind == OP_LINEAR) {
-        j.beside = beside(rp, j.body);
+        j.beside = linears_beside(rp, j.body);
         for (j.end += j.beside; may_follow(rp, j.end) && all_follow(rp, &j, &p->op[j.end]);) j.end++;
     }
     if (body->kind == OP_KV_PACK && may_follow(rp, j.end) && filters_beside(p, body)) j.end++;

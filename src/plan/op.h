@@ -40,7 +40,7 @@ enum op_kind {
                          * magnitudes, n numbers each */
     OP_ROPE,            /* rotate the first n numbers of each head, from column on, by the row's position (kern.h); out is in */
     OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): gated feed-forward network; out may be in */
-    OP_ACT,             /* out = act(in + bias), used by plans without fusions (unfuse.c); with a scale, out = scale * act(in / scale) */
+    OP_ACT,             /* out = act(in + bias), used by plans without fusions; with a scale, out = scale * act(in / scale) */
     OP_ADD,             /* out = in + aux or positions */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for those rows of ROWS_OUT that allow it (logits_approx.h) */
     OP_LOGITS_BOUND,    /* out = upper bounds of the approximate logits in, per panel; processes a slice of ids at a time */

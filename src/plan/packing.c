@@ -1,7 +1,193 @@
-/* steno: packing weights. SPDX-License-Identifier: MIT */
+/* steno: packing weights, and memory for packed weights. SPDX-License-Identifier: MIT */
 #include "plan/packing.h"
-#include "plan/same.h"
+#include <stdint.h>
 #include <string.h>
+#include "base/os.h"
+#include "plan/build.h"
+
+/* ---- the store --------------------------------------------------------------------------------------------------------------- */
+
+enum { ALIGN = 64, PIECE_MIN = 4 << 20 };
+
+/* Header at the beginning of a piece's pages. */
+struct weight_piece {
+    struct weight_piece *next;
+    size_t size, used; /* bytes from here on */
+};
+_Static_assert(sizeof(struct weight_piece) <= ALIGN, "the head of a piece has a line of its own");
+
+static size_t aligned(size_t n)
+{
+    return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+/* Give back the unused pages of a piece. */
+static void piece_trim(struct weight_store *s, struct weight_piece *p)
+{
+    os_pages_trim(p, p->size, p->used);
+    s->held -= p->size - p->used;
+    p->size = p->used;
+}
+
+/* Allocate a piece with room for n bytes. If it has much room left, later requests use it, too. */
+static struct weight_piece *piece_add(struct weight_store *s, size_t n)
+{
+    size_t size = s->held < PIECE_MIN ? PIECE_MIN : s->held < STORE_PIECE_MAX ? s->held : STORE_PIECE_MAX;
+    const int own = n > size / 2;
+    if (own) size = ALIGN + n;
+    struct weight_piece *p = os_pages_alloc(size), *open = s->piece;
+    if (!p) return NULL;
+    p->size = size;
+    p->used = ALIGN;
+    s->held += size;
+    if (own && open) {
+        p->next = open->next;
+        open->next = p;
+        return p;
+    }
+    if (open) piece_trim(s, open);
+    p->next = open;
+    return s->piece = p;
+}
+
+void *weight_store_take(struct weight_store *s, size_t n)
+{
+    static const char nowhere;
+    if (n > SIZE_MAX / 2) return NULL;
+    const size_t need = aligned(n);
+    if (s->dry) {
+        s->used += need;
+        return (void *)(uintptr_t)&nowhere;
+    }
+    struct weight_piece *p = s->piece;
+    if (!p || need > p->size - p->used) p = piece_add(s, need);
+    if (!p) return NULL;
+    void *at = (char *)p + p->used;
+    p->used += need;
+    s->used += need;
+    return at;
+}
+
+static void weight_store_untake(struct weight_store *s, void *at, size_t n)
+{
+    const size_t need = aligned(n);
+    struct weight_piece *p = s->piece, *before = NULL;
+    while (p && (char *)p + p->used != (char *)at + need) before = p, p = p->next;
+    if (!p) return;
+    s->used -= need;
+    p->used -= need;
+    if (p == s->piece || p->used > ALIGN) {
+        memset(at, 0, need);
+        return;
+    }
+    before->next = p->next;
+    s->held -= p->size;
+    os_pages_free(p, p->size);
+}
+
+static uint32_t bucket_of(const struct stored *what)
+{
+    uint32_t h = what->n_parts;
+    for (uint32_t i = 0; i < what->n_parts; i++) h = h * 31 + what->tensor[i];
+    return h % STORED_HASH;
+}
+
+const void *weight_store_find(const struct weight_store *s, const struct stored *what)
+{
+    for (const struct stored *at = s->stored[bucket_of(what)]; at; at = at->next)
+        if (at->n_parts == what->n_parts && at->as == what->as && at->n == what->n && at->first == what->first &&
+            !memcmp(at->tensor, what->tensor, what->n_parts * sizeof *what->tensor))
+            return at->data;
+    return NULL;
+}
+
+static int weight_store_add(struct weight_store *s, const struct stored *what)
+{
+    struct stored *new = arena_alloc(&s->index, sizeof *new), **bucket = &s->stored[bucket_of(what)];
+    if (!new) return -1;
+    *new = *what;
+    new->next = *bucket;
+    *bucket = new;
+    return 0;
+}
+
+void weight_store_trim(struct weight_store *s)
+{
+    memset(s->stored, 0, sizeof s->stored);
+    arena_free(&s->index);
+    if (s->piece) piece_trim(s, s->piece);
+    s->others = NULL;
+    s->n_others = 0;
+}
+
+size_t weight_store_memory(const struct weight_store *s)
+{
+    return s->dry ? s->used : s->held;
+}
+
+int weight_store_each(const struct weight_store *s, int (*take)(void *user, const void *at, size_t n), void *user)
+{
+    int rc = 0;
+    for (const struct weight_piece *p = s->piece; p && !rc; p = p->next) rc = take(user, (const char *)p + ALIGN, p->used - ALIGN);
+    return rc;
+}
+
+void weight_store_close(struct weight_store *s)
+{
+    arena_free(&s->index);
+    for (struct weight_piece *p = s->piece, *next; p; p = next) {
+        next = p->next;
+        os_pages_free(p, p->size);
+    }
+    *s = (struct weight_store){ 0 };
+}
+
+/* ---- the common parts of two models ------------------------------------------------------------------------------------------ */
+
+enum { FIRST_BYTES = 64 }; /* distinguishes most matrices without reading them as a whole */
+
+static const void *same_matrix(const struct plan *plans, int n_plans, enum packed_type t, uint64_t n, uint64_t k, const void *packed)
+{
+    const size_t sz = pack_sz(t, n, (size_t)k);
+    if (sz < FIRST_BYTES) return NULL;
+    for (int p = 0; p < n_plans; p++)
+        for (uint16_t i = 0; i < plans[p].n_binds; i++) {
+            const struct bind *c = &plans[p].bind[i];
+            if (!c->w || c->type != t || c->n != n || c->k != k || c->approx || pack_sz(t, c->n, c->k) != sz) continue;
+            if (!memcmp(c->w, packed, FIRST_BYTES) && !memcmp(c->w, packed, sz)) return c->w;
+        }
+    return NULL;
+}
+
+static int same_numbers(const float *a, const float *b, size_t n)
+{
+    return a == b || (a && b && !memcmp(a, b, n * sizeof *a));
+}
+
+static int same_bind(const struct plan *p, const struct op *op, const struct bind *a, const struct bind *b)
+{
+    const int same = a->n == b->n && a->k == b->k && a->n_y == b->n_y && a->n_kv == b->n_kv && a->type == b->type && a->act == b->act &&
+                     a->norm_kind == b->norm_kind && a->heads == b->heads && a->kv_heads == b->kv_heads && a->d_head == b->d_head &&
+                     a->stride == b->stride && !memcmp(&a->scale, &b->scale, sizeof a->scale) && !memcmp(&a->eps, &b->eps, sizeof a->eps);
+    if (!same || a->filter || b->filter || a->approx || b->approx || !a->w != !b->w) return 0; /* encoders of windows have no filters */
+    return (a->w == b->w || !memcmp(a->w, b->w, pack_sz((enum packed_type)a->type, a->n, a->k))) && same_numbers(a->bias, b->bias, a->n) &&
+           same_numbers(a->norm_weight, b->norm_weight, a->k) && same_numbers(a->positions, b->positions, (size_t)p->max_rows * a->n) &&
+           op->kind != OP_LSTM;
+}
+
+int same_phase(const struct plan *a, const struct plan *b, int phase)
+{
+    const struct phase *f = &a->phase[phase], *g = &b->phase[phase];
+    if (!f->name || !g->name || f->first != g->first || f->last != g->last || a->max_rows != b->max_rows || a->input != b->input ||
+        a->output != b->output || a->slot[a->output].width != b->slot[b->output].width)
+        return 0;
+    if (memcmp(a->op + f->first, b->op + f->first, (f->last - f->first) * sizeof *a->op) != 0) return 0;
+    for (uint16_t i = f->first; i < f->last; i++)
+        if (a->op[i].bind < a->n_binds && !same_bind(a, &a->op[i], &a->bind[a->op[i].bind], &b->bind[b->op[i].bind])) return 0;
+    return 1;
+}
+
+/* ---- packing ----------------------------------------------------------------------------------------------------------------- */
 
 void *packed_take(struct build *b, size_t n)
 {

@@ -19,7 +19,7 @@
  * the norm before it makes outliers. */
 #include "plan/precision.h"
 #include <math.h>
-#include "plan/packing.h"
+#include "plan/build.h"
 
 enum { SAMPLE = 32 /* outputs examined, spread over the matrix */ };
 

@@ -246,7 +246,7 @@ struct joined ops_joined(const struct replay *rp, uint16_t at);
 size_t joined_panels(const struct replay *rp, const struct op *linear, const struct op *after, uint32_t n_after);
 size_t joined_norm_sz(const struct bind *norm); /* bytes of a thread for rows that it computes for itself */
 
-/* ---- exec_parts.c: ops, or parts of ops */
+/* ops, or parts of ops */
 void norm_rows_to(const struct replay *rp, const struct op *op, float *y, size_t ld, uint32_t from, uint32_t to);
 void area_run(const struct replay *rp, const struct op *op, struct area a); /* norms of heads, OP_ROPE, OP_GLU (its gate columns) */
 
@@ -256,13 +256,10 @@ op_fn op_run;                                                       /* any kind 
 op_fn linear_run, lstm_run;                                         /* exec_linear.c */
 op_fn attn_run, attn_weights_run;                                   /* exec_attn.c */
 op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logits.c */
-op_fn logits_best_run;                                              /* exec_best.c */
-
-/* ---- exec_best.c */
-size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* bytes of a thread, also for merging; c: exact or approximate */
-void best_of_row(const struct replay *rp, const struct op *op, uint32_t row, void *scratch); /* merges the slices of logits_best_run */
+op_fn logits_best_run;
 
 /* ---- exec_logits.c */
+size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* bytes of a thread, also for merging; c: exact or approximate */
 /* How many of the most probable ids of output row `out` are needed, and nothing else; 0: all logits are needed. */
 int approx_wanted(const struct replay *rp, size_t out);
 void approx_begin(const struct replay *rp, const struct op *op, uint32_t out); /* before approximate logits are computed */

@@ -11,9 +11,8 @@
 #include "executor/plain_executor.h"
 #include "harness.h"
 #include "plan/bind.h"
-#include "plan/emit.h"
+#include "plan/build.h"
 #include "plan/exec.h"
-#include "plan/linear.h"
 
 enum { NET_STATES = 3, NET_LANES = 3 };
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
-#include "plan/emit.h"
+#include "plan/bind.h"
+#include "plan/build.h"
 #include "plan/exec.h"
-#include "plan/linear.h"
 #include "plan/sub.h"
 
 enum { D = 256, HEADS = 4, KV_HEADS = 2, D_HEAD = 32, Q = HEADS * D_HEAD, KV = KV_HEADS * D_HEAD, D_FF = 64, IDS = 50, ROWS = 600 };

@@ -4,7 +4,7 @@
  * and what no table can hold is refused when a model or a batch is opened. A row's result is compared with what it gives alone, or in
  * pieces of other sizes, or on other numbers of threads: to the bit. */
 #include "plan/bind.h"
-#include "plan/emit.h"
+#include "plan/build.h"
 #include "api/random_model.h"
 #include "internal.h"
 

@@ -1,6 +1,6 @@
 /* steno tests: where packed weights go. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "plan/store.h"
+#include "plan/packing.h"
 
 enum { MB = 1 << 20, MOST = 64 };
 
