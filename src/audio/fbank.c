@@ -2,12 +2,84 @@
  *
  * Samples are read where they are; those that begin the next frame are kept. Audio is processed in steps that fill a block of frames. The
  * team computes the frames of a step, then the rows that are complete. Fewer than lfr_m frames wait between steps, because a row is written
- * as soon as its last frame is known. */
+ * as soon as its last frame is known.
+ *
+ * For networks that read samples, frames follow each other without overlap. Each is stored in a row between two margins. The right margin
+ * is the mirrored end of the frame (its last sample once). The left margin holds the samples before the frame, zeros before the first
+ * sample; with `mirrored` it is the mirrored beginning of the frame. The last frame is filled with zeros. */
 #include "audio/fbank.h"
-
 #include <math.h>
 #include <string.h>
+#include "audio/stft.h"
 #include "base/os.h"
+
+/* ---- frames of samples ------------------------------------------------------------------------------------------------------- */
+
+enum { FRAME_MAX = 2048 };
+
+struct sample_frames {
+    int n, margin;       /* samples of a frame, at most FRAME_MAX; samples of a margin, less than n */
+    int mirrored;        /* 1: the left margin is mirrored, too */
+    int held;            /* samples already held of the next frame */
+    float *x;            /* [margin + n] the samples before the next frame, then its own */
+    int64_t samples;     /* pushed */
+};
+
+static size_t frames_room(int n, int margin) { return (size_t)n + (size_t)margin; } /* floats of x */
+
+static const float FRAME_LIMIT = 1e10f; /* the power of a larger sample would overflow */
+
+static void frames_begin(struct sample_frames *f, int mirrored)
+{
+    f->mirrored = mirrored;
+    f->held = 0;
+    f->samples = 0;
+    memset(f->x, 0, frames_room(f->n, f->margin) * sizeof *f->x);
+}
+
+static int64_t frames_rows_for(const struct sample_frames *f, int64_t n, int end)
+{
+    return (f->held + n + (end ? f->n - 1 : 0)) / f->n;
+}
+
+/* Write the current frame as a row, and keep its end as the margin of the next one. */
+static void frame_row_write(float *out, struct sample_frames *f)
+{
+    const int m = f->margin, n = f->n;
+    float *frame = out + m;
+    memcpy(out, f->x, frames_room(n, m) * sizeof *out);
+    for (int i = 1; i <= m; i++) frame[n - 1 + i] = frame[n - 1 - i];
+    for (int i = 1; i <= m && f->mirrored; i++) frame[-i] = frame[i];
+    memmove(f->x, f->x + n, (size_t)m * sizeof *f->x);
+    f->held = 0;
+}
+
+/* Add pcm[n] and write the rows that became complete, ld floats apart; NaN samples count as 0, infinite ones as a very large number.
+ * @return rows written: frames_rows_for(f, n, 0) */
+static int64_t frames_push(struct sample_frames *f, const float *pcm, int64_t n, float *out, size_t ld)
+{
+    int64_t rows = 0;
+    f->samples += n;
+    while (n > 0) {
+        const int64_t room = f->n - f->held, take = n < room ? n : room;
+        stft_samples(f->x + f->margin + f->held, pcm, take, FRAME_LIMIT);
+        f->held += (int)take;
+        pcm += take;
+        n -= take;
+        if (f->held == f->n) frame_row_write(out + (size_t)rows++ * ld, f);
+    }
+    return rows;
+}
+
+/* The last frame, if it has begun. */
+static int64_t frames_end(struct sample_frames *f, float *out, size_t ld)
+{
+    (void)ld;
+    if (!f->held) return 0;
+    memset(f->x + f->margin + f->held, 0, (size_t)(f->n - f->held) * sizeof *f->x);
+    frame_row_write(out, f);
+    return 1;
+}
 
 enum {
     STEP_ALONE = 101,                                     /* frames in a step of one thread */
@@ -107,7 +179,7 @@ static void frame_prepare(float *out, const float *x)
     for (int i = 1; i < FBANK_WINDOW; i++) out[i] = centred[i] - 0.97f * centred[i - 1];
 }
 
-struct frames_job {
+struct fbank_job {
     const struct fbank *f;
     struct stft_span span;
     float *out; /* [n, n_mels] */
@@ -115,7 +187,7 @@ struct frames_job {
 
 static void frames_run(void *arg, int64_t first, int n, int slot)
 {
-    const struct frames_job *j = arg;
+    const struct fbank_job *j = arg;
     const struct fbank_bank *b = j->f->bank;
     struct fbank_thread *t = &j->f->threads[slot];
     stft_copy(t->samples, &j->span, first * FBANK_HOP, (int64_t)(n - 1) * FBANK_HOP + FBANK_WINDOW);
@@ -261,7 +333,7 @@ int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, siz
         const int64_t room = FBANK_HOP * (f->step - 1) + FBANK_WINDOW - f->len, take = n < room ? n : room;
         const int64_t all = f->len + take, complete = frames_in(all);
         float *frame = f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels;
-        struct frames_job job = { f, { f->held, pcm, f->len, take, LIMIT }, frame };
+        struct fbank_job job = { f, { f->held, pcm, f->len, take, LIMIT }, frame };
         stft_run(f->team, complete, frames_run, &job);
         f->len = all - complete * FBANK_HOP;
         stft_copy(f->held, &job.span, complete * FBANK_HOP, f->len);

@@ -6,10 +6,9 @@
  * with the first and the last frame repeated at the edges, and is then shifted and scaled.
  * Reference: torchaudio's Kaldi-compatible fbank and FunASR's WavFrontend with dither 0.
  *
- * For a network that reads the samples themselves, the rows are frames of samples instead (frames.h). */
+ * For a network that reads the samples themselves, the rows are frames of samples instead (fbank.c). */
 #ifndef STENO_AUDIO_FBANK_H
 #define STENO_AUDIO_FBANK_H
-#include "audio/frames.h"
 #include "audio/stft.h"
 
 enum { FBANK_RATE = 16000, FBANK_WINDOW = 400, FBANK_HOP = 160, FBANK_FFT = 512, FBANK_BINS = 80 /* mels, usually */ };
@@ -44,7 +43,7 @@ size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team);
 int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e);
 void fbank_close(struct fbank *f); /* frees memory outside the arena; f may be NULL */
 void fbank_begin(struct fbank *f);
-void fbank_mirror(struct fbank *f, int mirrored); /* call right after begin: how frames of samples begin (frames.h); does nothing for filter
+void fbank_mirror(struct fbank *f, int mirrored); /* call right after begin: how frames of samples begin (fbank.c); does nothing for filter
                                                    * banks */
 /* The exact number of rows that pushing n more samples writes; with end, that the push and then fbank_end write. */
 int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end);

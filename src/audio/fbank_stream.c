@@ -1,8 +1,60 @@
-/* steno: from an audio source to rows of filter banks. SPDX-License-Identifier: MIT */
+/* steno: from an audio source to rows of filter banks. SPDX-License-Identifier: MIT
+ *
+ * Audio that is longer than a model's input is cut between words if possible. The quietness of a frame is the mean level over a fifth of a
+ * second around it, so a stop consonant does not count as a pause. */
 #include "audio/fbank_stream.h"
+#include <math.h>
 #include <string.h>
+#include "audio/stft.h"
 #include "base/os.h"
-#include "audio/level.h"
+
+/* ---- quiet places to cut audio ----------------------------------------------------------------------------------------------- */
+
+enum { LEVEL_NEAR = 10, LEVEL_FRAME = 160 };
+
+int64_t level_quietest(const float *level, int64_t n, int64_t from, int64_t to)
+{
+    int64_t best = to;
+    double min = INFINITY;
+    for (int64_t t = from; t < to; t++) {
+        double sum = 0;
+        int64_t count = 0;
+        for (int64_t k = t - LEVEL_NEAR; k <= t + LEVEL_NEAR; k++)
+            if (k >= 0 && k < n) sum += (double)level[k], count++;
+        if (sum / (double)count < min) min = sum / (double)count, best = t;
+    }
+    return best;
+}
+
+int64_t level_cut(const float *level, int64_t n, int64_t max)
+{
+    return level_quietest(level, n, max - max / 3, max);
+}
+
+struct levels {
+    float *level;
+    const float *pcm;
+};
+
+static void levels_run(void *arg, int64_t first, int n, int slot)
+{
+    const struct levels *l = arg;
+    (void)slot;
+    for (int64_t t = first; t < first + n; t++) {
+        const float *x = l->pcm + t * LEVEL_FRAME;
+        double sum = 0;
+        for (int i = 0; i < LEVEL_FRAME; i++) sum += (double)x[i] * (double)x[i];
+        l->level[t] = sum < 1e30 ? (float)log10(sum / LEVEL_FRAME + 1e-10) : 30; /* NAN gives 30, too */
+    }
+}
+
+void level_measure(float *level, const float *pcm, int64_t n, steno_team *team)
+{
+    struct levels l = { level, pcm };
+    stft_run(team, n, levels_run, &l);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------------------- */
 
 enum { GATHER_CHUNKS = 5 };
 
@@ -51,7 +103,7 @@ static int is_slow(int64_t n, int64_t ns)
 }
 
 /* Reads at most n samples into pcm. @return their number, 0 at the end, STREAM_WAITS, or a status */
-static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
+static int64_t samples_read(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
 {
     if (r->should_stop && r->should_stop(r->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
     if (r->hurries && r->is_slow) return STREAM_WAITS;
@@ -84,7 +136,7 @@ void fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t
 static int pass_over(struct fbank_stream *r, steno_error *e)
 {
     while (r->samples < r->skip && !r->ended) {
-        const int64_t got = pull(r, r->pcm, r->skip - r->samples, e);
+        const int64_t got = samples_read(r, r->pcm, r->skip - r->samples, e);
         if (got < 0) return (int)got;
     }
     return STENO_OK;
@@ -93,7 +145,7 @@ static int pass_over(struct fbank_stream *r, steno_error *e)
 int64_t fbank_stream_samples(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
 {
     const int rc = pass_over(r, e);
-    return rc ? rc : r->ended ? 0 : pull(r, pcm, n, e);
+    return rc ? rc : r->ended ? 0 : samples_read(r, pcm, n, e);
 }
 
 /* ---- clips */
@@ -114,7 +166,7 @@ int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e)
     *has = 0;
     if (rc || (r->ended && !r->n_held)) return rc;
     while (r->n_held <= r->clip && !r->ended) { /* one sample more than a clip shows that another clip follows */
-        const int64_t got = pull(r, r->pcm + r->n_held, r->clip + 1 - r->n_held, e);
+        const int64_t got = samples_read(r, r->pcm + r->n_held, r->clip + 1 - r->n_held, e);
         if (got < 0) return (int)got;
         r->n_held += got;
     }
@@ -160,7 +212,7 @@ int fbank_stream_piece(struct fbank_stream *r, int64_t samples, float *out, size
 {
     const int rc = pass_over(r, e);
     while (!rc && r->n_held < samples && !r->ended) {
-        const int64_t got = pull(r, r->pcm, samples - r->n_held, e);
+        const int64_t got = samples_read(r, r->pcm, samples - r->n_held, e);
         if (got < 0) return (int)got;
         const int64_t t = os_now_ns();
         *n += (int)fbank_push(r->fbank, r->pcm, got, out + (size_t)*n * ld, ld);
@@ -177,11 +229,11 @@ int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)
 
 /* Reads as many samples as are gathered and give at most `max` rows, at least one read. *rc: why there are no more. @return the number of
  * samples */
-static int64_t gather(struct fbank_stream *r, int64_t max, int *rc, steno_error *e)
+static int64_t samples_gather(struct fbank_stream *r, int64_t max, int *rc, steno_error *e)
 {
     int64_t n = 0;
     do {
-        const int64_t got = pull(r, r->pcm + n, FBANK_STREAM_CHUNK, e);
+        const int64_t got = samples_read(r, r->pcm + n, FBANK_STREAM_CHUNK, e);
         if (got < 0) *rc = (int)got;
         if (got < 0) break;
         n += got;
@@ -195,7 +247,7 @@ int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, in
     *n = 0;
     int rc = r->failed ? r->failed : pass_over(r, e);
     while (!rc && !r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= max) {
-        const int64_t got = gather(r, max - rows, &rc, e);
+        const int64_t got = samples_gather(r, max - rows, &rc, e);
         if (rc == STENO_ECANCELED) return rc;
         const int64_t t = os_now_ns();
         rows += fbank_push(r->fbank, r->pcm, got, out + (size_t)rows * ld, ld);

@@ -4,8 +4,21 @@
  * features of their own, or as one stream. Memory does not depend on the length of the audio. */
 #ifndef STENO_AUDIO_FBANK_STREAM_H
 #define STENO_AUDIO_FBANK_STREAM_H
+#include <stdint.h>
 #include "audio/fbank.h"
 #include "audio/source.h"
+#include "base/team.h"
+
+/* ---- quiet places to cut audio ----------------------------------------------------------------------------------------------- */
+
+/* The frame in [from, to) around which n levels (logarithms, one per 10 ms) are lowest. Returns `to` if there is none. */
+int64_t level_quietest(const float *level, int64_t n, int64_t from, int64_t to);
+/* Best end of a piece of at most `max` of n levels, n > max: the quietest frame in its last third. */
+int64_t level_cut(const float *level, int64_t n, int64_t max);
+/* Computes the levels of pcm[160 n] on all threads. */
+void level_measure(float *level, const float *pcm, int64_t n, steno_team *team);
+
+/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
 
 struct fbank_stream {
     struct fbank *fbank;

@@ -23,7 +23,7 @@ struct gate {
     struct os_park park;
 };
 
-struct worker {
+struct team_worker {
     steno_team *team;
     int thread;
     pthread_t id;
@@ -40,7 +40,7 @@ struct steno_team {
     void (*fn)(void *arg, int thread);
     void *arg;
     int n_threads, spin_max_ns, stop;
-    struct worker worker[]; /* [n_threads], [0] unused */
+    struct team_worker worker[]; /* [n_threads], [0] unused */
 };
 
 /* ---- gates ------------------------------------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void gate_wait(struct gate *g, unsigned seen, int spin_max_ns)
 
 static void *worker_main(void *arg)
 {
-    const struct worker *w = arg;
+    const struct team_worker *w = arg;
     steno_team *t = w->team;
     cpu_fpenv_enter();
     for (unsigned seen = 0;; seen++) {
@@ -116,7 +116,7 @@ static int workers_start(steno_team *t)
 {
     int n = 1;
     for (; n < t->n_threads; n++) {
-        struct worker *w = &t->worker[n];
+        struct team_worker *w = &t->worker[n];
         w->team = t;
         w->thread = n;
         if (os_thread_start(&w->id, worker_main, w) != 0) break;
@@ -136,7 +136,7 @@ int team_open(steno_team **out, int n_threads, steno_error *e)
     if (n_threads < 0 || n_threads > TEAM_MAX)
         return err_set(e, STENO_EARG, "number of threads is %d, must be 1..%d, or 0 for the default", n_threads, TEAM_MAX);
     const int n = n_threads ? n_threads : team_default_threads();
-    const size_t sz = (sizeof(steno_team) + (size_t)n * sizeof(struct worker) + 63) & ~(size_t)63;
+    const size_t sz = (sizeof(steno_team) + (size_t)n * sizeof(struct team_worker) + 63) & ~(size_t)63;
     steno_team *t = os_aligned_alloc(64, sz);
     if (!t) return err_nomem(e, sz, "a team of threads");
     t->n_threads = n;

@@ -13,7 +13,7 @@
 #include "load/vocab.h"
 #include "model/whisper_dims.h"
 #include "model/whisper_names.h"
-#include "text/merges.h"
+#include "text/bpe.h"
 
 struct whisper_file {
     struct weights *w;

@@ -36,7 +36,7 @@ struct tokenizer_pair { const uint8_t *s; uint32_t left, right; }; /* bytes of b
 struct tokenizer_file {
     const struct tokenizer_names *names;
     enum tokenizer_form form;
-    const char *pattern;          /* TOKENIZER_BYTES: a name of text/pretokenizer.h */
+    const char *pattern;          /* TOKENIZER_BYTES: a name of text/bpe.h */
     struct vocab_entry *entry;    /* [n] */
     uint32_t n;
     struct tokenizer_pair *pair;  /* [n_pairs] in the order of joining; NULL: pairs are joined by score */

@@ -18,8 +18,8 @@
 #include "text/chat.h"
 #include "text/jieba.h"
 #include "text/language.h"
-#include "text/regex_ids.h"
 #include "text/seg_dict.h"
+#include "text/vocab.h"
 
 enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 3 };
 enum { STATE_WINDOWS = 1 }; /* of language models: keys and values of sliding-window layers */

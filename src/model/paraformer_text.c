@@ -6,7 +6,7 @@
  * funasr/utils/postprocess_utils.py (sentence_postprocess). */
 #include <string.h>
 #include "model/paraformer.h"
-#include "text/regex_ids.h"
+#include "text/vocab.h"
 
 enum letter_kind { WHOLE_CHINESE, WHOLE_LETTERS, CHINESE, LETTERS, DROPPED, KINDS };
 

@@ -18,7 +18,7 @@
 #include "plan/bind.h"
 #include "plan/logits_approx.h"
 #include "plan/sub.h"
-#include "text/pretokenizer.h"
+#include "text/bpe.h"
 
 /* Each with GELU by erf and by tanh. */
 #define ENCODER_LAYER(gelu) { { sub_attn, "attn_ln", "attn", NULL, 0 }, { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", gelu } }

@@ -103,8 +103,8 @@ static int norm_joins(const struct replay *rp, uint16_t at)
     const struct slot *slot = rp->p->slot;
     if (norm->kind != OP_NORM || norm->flags || rp->p->bind[norm->bind].heads || !may_follow(rp, (uint16_t)(at + 1))) return 0;
     return linear->kind == OP_LINEAR && !linear->flags && linear->in == norm->out && linear->aux != norm->out &&
-           linear->rows == norm->rows && slot[norm->out].last == at + 1 + linears_beside(rp, (uint16_t)(at + 1)) && slot[norm->in].last > at &&
-           rows_of(rp, norm) <= NORM_ROWS;
+           linear->rows == norm->rows && slot[norm->out].last == at + 1 + linears_beside(rp, (uint16_t)(at + 1)) &&
+           slot[norm->in].last > at && rows_of(rp, norm) <= NORM_ROWS;
 }
 
 static size_t gcd(size_t a, size_t b)

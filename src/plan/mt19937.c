@@ -43,13 +43,13 @@ double mt19937_draw(struct mt19937 *l)
 enum { BLOCKS = 64 };
 
 /* Ids [from, to) and the sums of their weights, in blocks, so that a draw examines the ids of one block. */
-struct stretch { int32_t from, to, step; double sum, block[BLOCKS]; };
+struct id_stretch { int32_t from, to, step; double sum, block[BLOCKS]; };
 
 struct urn {
     const float *logits;
     const uint32_t *mask;
     float divisor, max;
-    struct stretch part[2]; /* texts; times */
+    struct id_stretch part[2]; /* texts; times */
     int use_text, use_ts;
     double lse;             /* log-probabilities are shares of all ids, even where only timestamps are allowed */
 };
@@ -65,10 +65,10 @@ static double weight(const struct urn *u, int32_t id)
     return (double)expf(tempered(u, u->logits[id]) - u->max);
 }
 
-static void stretch_sum(const struct urn *u, struct stretch *p, int32_t from, int32_t to)
+static void stretch_sum(const struct urn *u, struct id_stretch *p, int32_t from, int32_t to)
 {
     const int32_t n = to > from ? to - from : 0;
-    *p = (struct stretch){ .from = from, .to = from + n, .step = n / BLOCKS + 1 };
+    *p = (struct id_stretch){ .from = from, .to = from + n, .step = n / BLOCKS + 1 };
     for (int32_t id = p->from, b = 0; id < p->to; b++) {
         const int32_t end = p->to - id < p->step ? p->to : id + p->step;
         for (; id < end; id++) p->block[b] += weight(u, id);
@@ -91,7 +91,7 @@ static struct urn urn_fill(const struct sampler *s, const struct logit_partial *
 }
 
 /* The first id whose cumulative sum reaches `at`, counted from the beginning of the stretch. */
-static int32_t stretch_find(const struct urn *u, const struct stretch *p, double at)
+static int32_t stretch_find(const struct urn *u, const struct id_stretch *p, double at)
 {
     int32_t id = p->from, last = p->from;
     double sum = 0;

@@ -111,26 +111,26 @@ static uint32_t first_seen(const struct kv_state *s, uint32_t pos)
 }
 
 /* Blocks [first, end) that a row at the lane's mark attends to. */
-struct span { uint32_t first, end; };
+struct block_span { uint32_t first, end; };
 
-static struct span marked(const struct kv_state *s, uint32_t l)
+static struct block_span marked(const struct kv_state *s, uint32_t l)
 {
     const uint32_t at = s->mark[l];
-    return (struct span){ first_seen(s, at), kv_blocks(at) };
+    return (struct block_span){ first_seen(s, at), kv_blocks(at) };
 }
 
-static int is_in(struct span m, uint32_t i) { return i >= m.first && i < m.end; }
+static int is_in(struct block_span m, uint32_t i) { return i >= m.first && i < m.end; }
 
 /* The first block from which on all are present. */
 static uint32_t first_there(const struct kv_state *s, uint32_t l)
 {
-    const struct span m = marked(s, l);
+    const struct block_span m = marked(s, l);
     return m.first < s->gone[l] && m.end >= s->gone[l] ? m.first : s->gone[l];
 }
 
 static void mark_drop(struct kv_state *s, uint32_t l)
 {
-    const struct span m = marked(s, l);
+    const struct block_span m = marked(s, l);
     for (uint32_t i = m.first; i < m.end && i < s->gone[l]; i++) block_drop(s, state_table(s, l)[i]);
     s->mark[l] = 0;
 }
@@ -139,7 +139,7 @@ static void mark_drop(struct kv_state *s, uint32_t l)
 static int ring_turn(struct kv_state *s, uint32_t l, uint32_t need)
 {
     const uint16_t *t = state_table(s, l);
-    const struct span m = marked(s, l);
+    const struct block_span m = marked(s, l);
     for (; s->gone[l] < s->used[l] && s->gone[l] + s->held_blocks < need; s->gone[l]++)
         if (!is_in(m, s->gone[l])) block_drop(s, t[s->gone[l]]);
     return s->gone[l] + s->held_blocks < need ? -1 : 0;
@@ -150,7 +150,7 @@ static void ring_close(struct kv_state *s, uint32_t l)
 {
     enum { TOGETHER = ATTN_KEYS / KV_BLOCK };
     uint16_t *t = state_table(s, l);
-    const struct span m = marked(s, l);
+    const struct block_span m = marked(s, l);
     for (uint32_t i = s->gone[l] / TOGETHER * TOGETHER; i < s->gone[l]; i++)
         if (!is_in(m, i)) t[i] = t[s->gone[l]];
 }
@@ -203,7 +203,7 @@ void state_fork(struct kv_state *s, uint32_t dst, uint32_t src)
     const uint16_t *from = state_table(s, src);
     uint16_t *to = state_table(s, dst);
     for (uint32_t i = 0; i < s->used[src]; i++) to[i] = from[i];
-    const struct span m = marked(s, src);
+    const struct block_span m = marked(s, src);
     for (uint32_t i = 0; i < s->used[src]; i++)
         if (i >= s->gone[src] || is_in(m, i)) s->refs[to[i]]++;
     s->used[dst] = s->used[src];

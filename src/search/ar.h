@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "plan/run.h"
 #include "plan/state.h"
-#include "search/sequence_score.h"
+#include "search/ggml_beam.h"
 
 enum { AR_FINISHED = 256 /* most finished sequences of a beam search */ };
 

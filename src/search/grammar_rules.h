@@ -55,9 +55,6 @@ void build_alternative(struct rule_build *b, uint32_t rule, uint32_t first);
 /* Replace the pending symbols from `first` on by at least `min` and at most `max` repetitions of them (NONE: no limit). */
 void build_repeat(struct rule_build *b, uint32_t first, uint32_t min, uint32_t max);
 
-/* Parse text[n] into the empty grammar g. Rules may remain undefined. */
-int grammar_parse(struct grammar *g, const char *text, size_t n, steno_error *e);
-
 /* Append to g the set of the given ranges, in any order. The n_ranges ranges, 0 <= low <= high <= U+10FFFF, are sorted in place. @return
  * its index, NONE: it matches nothing. Memory may have run out: g->ranges.err, g->sets.err */
 uint32_t grammar_add_set(struct grammar *g, struct range *range, size_t n_ranges, int negated);

@@ -3,11 +3,57 @@
  * Phrases are kept as a tree of ids, each with and without a space in front, because these begin with different ids. The tree is built
  * level by level from sorted sequences. Children are adjacent, in ascending order of their ids. */
 #include "search/hotwords.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include "base/utf8.h"
-#include "search/joins.h"
+
+/* ---- possible beginnings of words -------------------------------------------------------------------------------------------- */
+
+int char_joins(uint32_t cp)
+{
+    static const struct { uint32_t low, high; } apart[] = {
+        { 0x80, 0xa9 }, { 0xab, 0xb4 }, { 0xb6, 0xb9 }, { 0xbb, 0xbf }, /* signs of Latin-1 */
+        { 0xe00, 0xfff }, { 0x1000, 0x109f }, { 0x1780, 0x17ff },       /* Thai, Lao, Tibetan; Burmese; Khmer */
+        { 0x2000, 0x2bff }, { 0x2e80, 0xa4cf },                         /* signs; Chinese, Japanese, Yi */
+        { 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff0f }, { 0xff61, 0xff9f }, { 0x1f000, 0x3ffff },
+    };
+    if (cp < 0x80) return (cp >= '0' && cp <= '9') || ((cp | 32) >= 'a' && (cp | 32) <= 'z');
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (cp >= apart[i].low && cp <= apart[i].high) return 0;
+    return 1;
+}
+
+/* The lowest character whose bytes begin with s[n], where n is at most its length. */
+static uint32_t lowest_char(const uint8_t *s, uint32_t n)
+{
+    static const uint32_t first[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    const uint32_t all = utf8_len(s[0]);
+    if (all < 2) return s[0];
+    uint32_t cp = s[0] & (0x7fu >> all);
+    for (uint32_t i = 1; i < all; i++) cp = cp << 6 | (i < n ? s[i] & 0x3fu : 0);
+    return cp < first[all] ? first[all] : cp;
+}
+
+int32_t last_char(const struct vocab *v, const int32_t *ids, int32_t n)
+{
+    uint8_t s[4];
+    size_t at = sizeof s;
+    while (n-- > 0 && ids[n] >= 0 && ids[n] < v->n_text)
+        for (uint32_t k = v->len[ids[n]]; k; k--) {
+            s[--at] = v->bytes[ids[n]][k - 1];
+            if (utf8_is_inside(s[at]) && at) continue;
+            const uint32_t got = (uint32_t)(sizeof s - at), all = utf8_len(s[at]);
+            if (all > got) return CHAR_OPEN;
+            return all == got && utf8_valid(s + at, got) == got ? (int32_t)lowest_char(s + at, got) : CHAR_BROKEN;
+        }
+    return at == sizeof s ? ' ' : CHAR_BROKEN;
+}
+
+int id_joins(const struct vocab *v, int32_t id)
+{
+    const uint32_t len = v->len[id], all = len ? utf8_len(v->bytes[id][0]) : 0;
+    return all && char_joins(lowest_char(v->bytes[id], len < all ? len : all));
+}
 
 struct hot_node {
     uint32_t child, n; /* first child, number of children; during construction, the sequences that lead here */
@@ -25,7 +71,7 @@ struct hotwords {
     int32_t longest; /* number of ids */
 };
 
-struct sequence { const int32_t *ids; uint32_t n; };
+struct hotword_ids { const int32_t *ids; uint32_t n; };
 
 /* ---- characters -------------------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +109,7 @@ static enum start start_of(const struct vocab *v, const int32_t *ids, uint32_t n
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------------- */
 
-struct reader {
+struct hotword_reader {
     const struct bpe *b;
     struct buf text, ids, ends; /* one phrase; int32_t of all sequences; size_t end of each, in ids */
     steno_error why, *e;
@@ -72,7 +118,7 @@ struct reader {
 enum { CANNOT = 1 };
 
 /* @return STENO_OK; CANNOT: the vocabulary cannot spell it, the reason is in r->why; else a status */
-static int add_sequence(struct reader *r, size_t from, size_t line)
+static int add_sequence(struct hotword_reader *r, size_t from, size_t line)
 {
     const size_t before = r->ids.len;
     steno_error why = { 0 };
@@ -91,7 +137,7 @@ static int add_sequence(struct reader *r, size_t from, size_t line)
     return STENO_OK;
 }
 
-static int read_line(struct reader *r, const char *s, size_t n, size_t line)
+static int read_line(struct hotword_reader *r, const char *s, size_t n, size_t line)
 {
     while (n && is_space(s[n - 1])) n--;
     while (n && is_space(*s)) s++, n--;
@@ -108,7 +154,7 @@ static int read_line(struct reader *r, const char *s, size_t n, size_t line)
     return rc;
 }
 
-static int read_lines(struct reader *r, const char *lines)
+static int read_lines(struct hotword_reader *r, const char *lines)
 {
     size_t line = 0;
     for (const char *s = lines; *s;) {
@@ -125,13 +171,13 @@ static int read_lines(struct reader *r, const char *lines)
 
 static int by_ids(const void *x, const void *y)
 {
-    const struct sequence *a = x, *b = y;
+    const struct hotword_ids *a = x, *b = y;
     for (uint32_t i = 0; i < a->n && i < b->n; i++)
         if (a->ids[i] != b->ids[i]) return a->ids[i] < b->ids[i] ? -1 : 1;
     return (a->n > b->n) - (a->n < b->n);
 }
 
-static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const struct sequence *seq)
+static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const struct hotword_ids *seq)
 {
     const uint32_t end = h->node[k].child + h->node[k].n, first = h->n_nodes;
     uint32_t i = h->node[k].child;
@@ -153,7 +199,7 @@ static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const st
 }
 
 /* Sequences must be sorted. A tree has at most one node per id, and the root. */
-static int make_tree(struct hotwords *h, const struct sequence *seq, uint32_t n, size_t n_ids, steno_error *e)
+static int make_tree(struct hotwords *h, const struct hotword_ids *seq, uint32_t n, size_t n_ids, steno_error *e)
 {
     h->node = calloc(n_ids + 1, sizeof *h->node);
     if (!h->node) return err_nomem(e, (n_ids + 1) * sizeof *h->node, "hot words");
@@ -167,15 +213,15 @@ static int make_tree(struct hotwords *h, const struct sequence *seq, uint32_t n,
     return STENO_OK;
 }
 
-static int make_sequences(struct hotwords *h, const struct reader *r, steno_error *e)
+static int make_sequences(struct hotwords *h, const struct hotword_reader *r, steno_error *e)
 {
     const uint32_t n = (uint32_t)(r->ends.len / sizeof(size_t));
     const size_t *ends = (const size_t *)(const void *)r->ends.p;
-    struct sequence *seq = malloc(n * sizeof *seq);
+    struct hotword_ids *seq = malloc(n * sizeof *seq);
     if (!seq) return err_nomem(e, n * sizeof *seq, "hot words");
     for (uint32_t i = 0; i < n; i++) {
         const size_t begin = i ? ends[i - 1] : 0;
-        seq[i] = (struct sequence){ (const int32_t *)(const void *)(r->ids.p + begin), (uint32_t)((ends[i] - begin) / sizeof(int32_t)) };
+        seq[i] = (struct hotword_ids){ (const int32_t *)(const void *)(r->ids.p + begin), (uint32_t)((ends[i] - begin) / sizeof(int32_t)) };
     }
     qsort(seq, n, sizeof *seq, by_ids);
     const int rc = make_tree(h, seq, n, r->ids.len / sizeof(int32_t), e);
@@ -188,7 +234,7 @@ int hotwords_open(struct hotwords **out, const char *lines, const struct bpe *b,
     *out = NULL;
     struct hotwords *h = calloc(1, sizeof *h);
     if (!h) return err_nomem(e, sizeof *h, "hot words");
-    struct reader r = { .b = b, .e = e };
+    struct hotword_reader r = { .b = b, .e = e };
     h->v = bpe_vocab(b);
     int rc = read_lines(&r, lines);
     if (!rc) rc = make_sequences(h, &r, e);

@@ -20,7 +20,6 @@ static inline const struct json_node *schema_node(const struct schema_writer *w,
 static inline uint32_t schema_find(const struct schema_writer *w, uint32_t at, const char *key) { return json_tree_find(&w->t, at, key); }
 
 int schema_refuse(const struct schema_writer *w, uint32_t at, const char *why); /* STENO_EARG, with the place */
-int schema_put_text(struct schema_writer *w, const char *s, size_t n);          /* in JSON spelling, as a literal of the grammar */
 int schema_put_value(struct schema_writer *w, uint32_t at);                     /* as written, without blanks between its parts */
 /* name of a schema's rule; queues the schema if it is not yet written */
 void schema_put_name(struct schema_writer *w, uint32_t at);

@@ -5,18 +5,17 @@
  * first frame that its own audio yields. If the audio ends before that frame, there is no such chunk. Live, the length of a chunk affects
  * its decisions, so the whole chunk is delayed. */
 #include "search/vad.h"
-
 #include <math.h>
 #include <string.h>
 
 enum { FRAME_WINDOW = 400, FRAME_HOP = 160, SAMPLES_PER_MS = 16 };
 
 /* Milliseconds of uninterrupted speech, up to `upto`, and the silence that then closes a span. */
-struct vad_row { int upto, silence; };
-static const struct vad_row of_files[] = {
+struct silence_step { int upto, silence; };
+static const struct silence_step of_files[] = {
     { 10000, 2000 }, { 20000, 1000 }, { 30000, 800 }, { 40000, 600 }, { 50000, 400 }, { 60000, 200 }, { 0, 0 },
 };
-static const struct vad_row live[] = { { 5000, 2000 }, { 10000, 1500 }, { 15000, 1000 }, { 30000, 800 }, { 45000, 400 }, { 0, 0 } };
+static const struct silence_step live[] = { { 5000, 2000 }, { 10000, 1500 }, { 15000, 1000 }, { 30000, 800 }, { 45000, 400 }, { 0, 0 } };
 enum { SILENCE_AFTER = 100 };
 
 void vad_params_init(struct vad_params *p)
@@ -58,7 +57,7 @@ void vad_begin(struct vad *v, const struct vad_params *p, struct vad_listener l)
 
 /* ---- the span ---------------------------------------------------------------------------------------------------------------- */
 
-static void tell(struct vad *v, int64_t t1_ms, int is_cut)
+static void span_report(struct vad *v, int64_t t1_ms, int is_cut)
 {
     const struct vad_event e = { { v->start * VAD_FRAME_MS, t1_ms }, !v->told, is_cut };
     v->told = v->paused = 1;
@@ -66,15 +65,15 @@ static void tell(struct vad *v, int64_t t1_ms, int is_cut)
 }
 
 /* At the end of a chunk. */
-static void tell_opening(struct vad *v)
+static void opening_report(struct vad *v)
 {
-    if (v->open && !v->told && v->p.streaming) tell(v, -1, 0);
+    if (v->open && !v->told && v->p.streaming) span_report(v, -1, 0);
 }
 
 /* Frame t is the last of the open span. */
 static void span_close(struct vad *v, int64_t t, int is_cut)
 {
-    tell(v, (t + 1) * VAD_FRAME_MS, is_cut);
+    span_report(v, (t + 1) * VAD_FRAME_MS, is_cut);
     v->floor = t + 1;
     v->votes = v->at = v->in_speech = v->open = 0;
     v->silent = 0;
@@ -148,8 +147,8 @@ static int64_t spoken_ms(const struct vad *v)
 /* At the beginning of a chunk, set the silence that closes a span. */
 static void chunk_begin(struct vad *v)
 {
-    const struct vad_row *r = v->p.schedule == VAD_LIVE ? live : of_files;
-    tell_opening(v);
+    const struct silence_step *r = v->p.schedule == VAD_LIVE ? live : of_files;
+    opening_report(v);
     v->spoken_ms = spoken_ms(v);
     v->paused = 0;
     v->chunk++;
@@ -194,18 +193,76 @@ void vad_heard(struct vad *v, int64_t samples)
     const int64_t n = v->p.schedule == VAD_LIVE ? samples - samples % chunks_end(v, 1) : samples;
     const int64_t there = frames_of(v, n);
     while (v->done < v->frames && v->done < there) frame_decide(v, 0);
-    if (v->chunk && samples >= chunks_end(v, v->chunk)) tell_opening(v);
+    if (v->chunk && samples >= chunks_end(v, v->chunk)) opening_report(v);
 }
 
 void vad_end(struct vad *v, int64_t samples)
 {
     v->samples = samples;
     while (v->done < v->frames) frame_decide(v, v->done + 1 == v->frames);
-    tell_opening(v);
+    opening_report(v);
     if (v->open) span_close(v, v->done - 1, 1);
 }
 
 int64_t vad_floor_ms(const struct vad *v)
 {
     return (v->open ? v->start : v->floor) * VAD_FRAME_MS;
+}
+
+/* ---- filtering and merging of spans ------------------------------------------------------------------------------------------ */
+
+void vad_spans_begin(struct vad_spans *s, int64_t min_ms, int64_t merge_ms, void (*put)(void *user, const struct vad_span *s), void *user)
+{
+    *s = (struct vad_spans){ .min_ms = min_ms, .merge_ms = merge_ms, .put = put, .user = user };
+}
+
+static void span_put(struct vad_spans *s, int64_t t0_ms, int64_t t1_ms)
+{
+    s->put(s->user, &(struct vad_span){ t0_ms, t1_ms });
+}
+
+void vad_spans_certain(struct vad_spans *s, int64_t t_ms)
+{
+    if (!s->merge_ms || s->n < 2 || t_ms - s->begin < s->merge_ms || s->last <= s->begin) return;
+    span_put(s, s->begin, s->last);
+    s->begin = s->last;
+}
+
+static void points_add(struct vad_spans *s, const struct vad_span *span)
+{
+    vad_spans_certain(s, span->t0_ms);
+    s->last = span->t0_ms;
+    vad_spans_certain(s, span->t1_ms);
+    s->last = span->t1_ms;
+}
+
+void vad_spans_hasten(struct vad_spans *s)
+{
+    if (!s->merge_ms || s->n != 1) return;
+    s->n++;
+    points_add(s, &s->first);
+}
+
+void vad_spans_add(struct vad_spans *s, const struct vad_span *span)
+{
+    if (span->t1_ms - span->t0_ms < s->min_ms) return;
+    if (!s->merge_ms) {
+        span_put(s, span->t0_ms, span->t1_ms);
+        return;
+    }
+    vad_spans_hasten(s);
+    s->n++;
+    if (s->n > 1) points_add(s, span);
+    else s->first = *span;
+}
+
+void vad_spans_end(struct vad_spans *s)
+{
+    if (s->merge_ms && s->n == 1) span_put(s, s->first.t0_ms, s->first.t1_ms);
+    else if (s->last > s->begin) span_put(s, s->begin, s->last);
+}
+
+int64_t vad_spans_floor_ms(const struct vad_spans *s, int64_t floor_ms)
+{
+    return s->merge_ms ? s->begin : floor_ms;
 }

@@ -4,7 +4,12 @@
  * opens; its start reaches back over the window and start_pad_ms. It closes after a silence of max_end_silence_ms, at max_segment_ms, or at
  * the end of the audio. With a schedule, the closing silence is long at first and becomes shorter with the time since the last pause; the
  * value is updated once per chunk of audio. Results equal those of FunASR's end-point detector (multi-utterance mode), for a file and for a
- * stream of chunks. */
+ * stream of chunks.
+ *
+ * Afterwards, short spans are dropped, and neighbours are merged. Merging is FunASR's merge_vad. All beginnings and ends are points in
+ * order. A merged span begins at the end of the previous one, and extends as far as possible without exceeding merge_ms. The first one
+ * therefore begins with the audio, and pauses are included. A stretch between two points that is longer by itself stays whole. A single
+ * span stays unchanged. */
 #ifndef STENO_SEARCH_VAD_H
 #define STENO_SEARCH_VAD_H
 #include <stdint.h>
@@ -77,4 +82,25 @@ void vad_heard(struct vad *v, int64_t samples);
 void vad_end(struct vad *v, int64_t samples);
 /* No later span begins before this time: earlier audio is no longer needed. */
 int64_t vad_floor_ms(const struct vad *v);
+
+/* ---- filtering and merging of spans ------------------------------------------------------------------------------------------ */
+
+struct vad_spans {
+    int64_t min_ms, merge_ms; /* 0: no minimum; no merging */
+    void (*put)(void *user, const struct vad_span *s);
+    void *user;
+    int64_t n;                /* spans added */
+    struct vad_span first;
+    int64_t begin, last;      /* merging: start of the next span, and the last point */
+};
+
+void vad_spans_begin(struct vad_spans *s, int64_t min_ms, int64_t merge_ms, void (*put)(void *user, const struct vad_span *s), void *user);
+void vad_spans_add(struct vad_spans *s, const struct vad_span *span); /* a span must not begin before the previous one has ended */
+/* The next span neither begins nor ends before this time. The call is optional. */
+void vad_spans_certain(struct vad_spans *s, int64_t t_ms);
+void vad_spans_end(struct vad_spans *s); /* no more spans */
+/* Do not wait to learn whether the first span stays the only one: treat it as one of several. */
+void vad_spans_hasten(struct vad_spans *s);
+/* No later span is put that begins before this time, if no later added span begins before floor_ms. */
+int64_t vad_spans_floor_ms(const struct vad_spans *s, int64_t floor_ms);
 #endif

@@ -5,13 +5,40 @@
  * A merge adds at most two new pairs. A pair that has changed since it was pushed is detected by its length and dropped. A piece of n bytes
  * therefore costs O(n log n), even if it is one letter a million times. */
 #include "text/bpe.h"
-
-#include <stdlib.h>
-#include <string.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include "base/hash.h"
-#include "text/pretokenizer.h"
+
+/* ---- patterns ---------------------------------------------------------------------------------------------------------------- */
+
+/* Unicode's White_Space written out: pcre2's \s also contains U+180E. */
+#define SPACES "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+#define LAST_SPACES "[" SPACES "]+(?![^" SPACES "])|[" SPACES "]+" /* white space leaves its last character to a following word */
+
+/* Contractions, letters, numbers, the rest, white space. GPT-2's pieces may begin with one space. Newer patterns allow any character that
+ * is not a letter before letters, and keep line ends with the preceding marks. */
+#define WORDS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define OTHERS "| ?[^" SPACES "\\p{L}\\p{N}]+[\\r\\n]*|[" SPACES "]*[\\r\\n]+|" LAST_SPACES
+
+static const struct { const char *name, *pattern; } known[] = {
+    { "gpt2", "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" SPACES "\\p{L}\\p{N}]+|" LAST_SPACES },
+    { "gpt2-digits-1",
+      "\\p{N}|'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?[^" SPACES "\\p{L}\\p{N}]+|[" SPACES "]+(?![^" SPACES "\\p{N}])|[" SPACES "]+" },
+    { "digits-1", WORDS "\\p{N}" OTHERS },
+    { "digits-3", WORDS "\\p{N}{1,3}" OTHERS },
+};
+
+const char *pretokenizer_pattern(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].name, name)) return known[i].pattern;
+    return NULL;
+}
+
+/* ---- encoding ---------------------------------------------------------------------------------------------------------------- */
 
 enum { NONE = -1, MAX_TEXT = 1 << 26, MAX_PROBE = 1024 };
 
@@ -150,7 +177,7 @@ static void pair_push(struct bpe_work *w, const uint8_t *s, int32_t i)
     if (id >= 0) heap_push(w, (struct bpe_pair){ merge ? (int32_t)*merge - 1 : b->v->rank ? b->v->rank[id] : id, i, id, len });
 }
 
-static int reserve(struct bpe_work *w, size_t n, steno_error *e)
+static int work_reserve(struct bpe_work *w, size_t n, steno_error *e)
 {
     if (n <= w->sym_cap) return STENO_OK;
     const size_t cap = n < 64 ? 64 : n;
@@ -165,7 +192,7 @@ static int reserve(struct bpe_work *w, size_t n, steno_error *e)
 }
 
 /* Join symbol p.at with the next one, unless one of them has changed since the pair was pushed. */
-static void merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
+static void pair_merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
 {
     struct bpe_symbol *a = &w->sym[p.at];
     if (!a->len || a->next == NONE || a->len + w->sym[a->next].len != p.len) return;
@@ -219,12 +246,12 @@ static int encode_piece(struct bpe_work *w, const uint8_t *s, size_t n, steno_er
         buf_add(w->ids, &whole, sizeof whole);
         return STENO_OK;
     }
-    const int rc = reserve(w, n, e);
+    const int rc = work_reserve(w, n, e);
     if (rc) return rc;
     symbols_make(w, s, (int32_t)n);
     w->n_heap = 0;
     for (int32_t i = 0; i != NONE; i = w->sym[i].next) pair_push(w, s, i);
-    while (w->n_heap) merge(w, s, heap_pop(w));
+    while (w->n_heap) pair_merge(w, s, heap_pop(w));
     for (int32_t i = 0; i != NONE; i = w->sym[i].next) {
         if (w->sym[i].id >= 0) buf_add(w->ids, &w->sym[i].id, sizeof w->sym[i].id);
         else if (fall_back(w, s, i, e)) return STENO_EARG;
@@ -264,4 +291,86 @@ int bpe_encode(const struct bpe *b, const char *text, size_t n, struct buf *ids,
     free(w.sym);
     free(w.heap);
     return rc;
+}
+
+/* ---- pairs of a vocabulary --------------------------------------------------------------------------------------------------- */
+
+enum { TOKEN_MAX = 512 };
+
+/* The ends of the parts that s[n] is joined to by ids below `id`, lowest first, leftmost on ties. @return the number of parts */
+static uint32_t join_below(const struct vocab *v, int32_t id, uint16_t *end)
+{
+    const uint8_t *s = v->bytes[id];
+    uint32_t n = v->len[id];
+    for (uint32_t i = 0; i < n; i++) end[i] = (uint16_t)(i + 1);
+    while (n > 2) {
+        int32_t best = id;
+        uint32_t at = 0;
+        for (uint32_t i = 0; i + 1 < n; i++) {
+            const uint32_t from = i ? end[i - 1] : 0;
+            const int32_t joined = vocab_find(v, s + from, end[i + 1] - from);
+            if (joined < 0 || joined >= best) continue;
+            best = joined;
+            at = i;
+        }
+        if (best == id) break;
+        for (uint32_t i = at; i + 1 < n; i++) end[i] = end[i + 1];
+        n--;
+    }
+    return n;
+}
+
+int merges_of_ranks(const struct vocab *v, struct buf *pairs, steno_error *e)
+{
+    uint16_t end[TOKEN_MAX];
+    for (int32_t id = 0; id < v->n_text; id++) {
+        if (v->len[id] < 2 || v->len[id] > TOKEN_MAX || join_below(v, id, end) != 2) continue;
+        const int32_t pair[2] = { vocab_find(v, v->bytes[id], end[0]), vocab_find(v, v->bytes[id] + end[0], v->len[id] - end[0]) };
+        if (pair[0] >= 0 && pair[1] >= 0) buf_add(pairs, pair, sizeof pair);
+    }
+    return pairs->err ? err_nomem(e, pairs->len, "the pairs of a vocabulary") : STENO_OK;
+}
+
+/* ---- the longest match ------------------------------------------------------------------------------------------------------- */
+
+enum char_kind { LETTER, DIGIT, SPACE, OTHER };
+
+static enum char_kind kind_of(char c)
+{
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return LETTER;
+    if (c >= '0' && c <= '9') return DIGIT;
+    return c == ' ' || (c >= '\t' && c <= '\r') ? SPACE : OTHER;
+}
+
+static size_t run_of(const char *s, enum char_kind kind)
+{
+    size_t n = 0;
+    while (s[n] && kind_of(s[n]) == kind) n++;
+    return n;
+}
+
+/* The bytes of the piece at the start of s: an English ending, a run of one kind with an optional space, or white space, whose last
+ * character belongs to the next piece. */
+static size_t piece_of(const char *s)
+{
+    static const char *const endings[] = { "'s", "'t", "'re", "'ve", "'m", "'ll", "'d" };
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (strncmp(s, endings[i], strlen(endings[i])) == 0) return strlen(endings[i]);
+    const size_t space = s[0] == ' ' && s[1] && kind_of(s[1]) != SPACE, n = run_of(s, SPACE);
+    if (space || !n) return space + run_of(s + space, kind_of(s[space]));
+    return s[n] && n > 1 ? n - 1 : n;
+}
+
+void longest_encode(const struct vocab *v, const char *text, struct buf *ids)
+{
+    for (const char *end; *text; text = end) {
+        end = text + piece_of(text);
+        while (text < end) {
+            size_t n = (size_t)(end - text);
+            int32_t id = -1;
+            for (; n && (id = vocab_find(v, (const uint8_t *)text, n)) < 0; n--) continue;
+            if (n) buf_add(ids, &id, sizeof id);
+            text += n ? n : 1;
+        }
+    }
 }

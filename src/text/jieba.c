@@ -116,9 +116,9 @@ int jieba_cut(const struct jieba *d, const char *text, size_t n, struct buf *end
 /* ---- reading ------------------------------------------------------------------------------------------------------------------- */
 
 /* A dictionary under construction. */
-struct reader { struct jieba d; struct buf text, ends; struct jieba_word *word; uint32_t n_words; steno_error *e; };
+struct jieba_reader { struct jieba d; struct buf text, ends; struct jieba_word *word; uint32_t n_words; steno_error *e; };
 
-static int grow(struct reader *r)
+static int grow(struct jieba_reader *r)
 {
     const uint32_t n = r->word ? r->d.mask + 1 : 0, cap = n ? 2 * n : 1u << 10;
     struct jieba_word *old = r->word, *word = calloc(cap, sizeof *word);
@@ -134,7 +134,7 @@ static int grow(struct reader *r)
 }
 
 /* Add a word at `at` of the text, and all its prefixes. */
-static int put_word(struct reader *r, uint32_t at, uint32_t n, int32_t count)
+static int put_word(struct jieba_reader *r, uint32_t at, uint32_t n, int32_t count)
 {
     const char *s = r->d.text + at;
     uint32_t h = HASH_BEGIN, cp;
@@ -150,14 +150,14 @@ static int put_word(struct reader *r, uint32_t at, uint32_t n, int32_t count)
     return STENO_OK;
 }
 
-struct line { const char *s; size_t n; uint32_t number; };
+struct jieba_line { const char *s; size_t n; uint32_t number; };
 
 static int is_blank(char c)
 {
     return c == ' ' || (c >= 9 && c <= 13);
 }
 
-static int next_line(struct line *l, const struct jieba_lines *from, size_t *at)
+static int next_line(struct jieba_line *l, const struct jieba_lines *from, size_t *at)
 {
     if (*at >= from->n) return 0;
     const char *s = from->text + *at, *end = memchr(s, '\n', from->n - *at);
@@ -183,12 +183,12 @@ static int32_t number_of(const char *s, size_t n)
     return n ? (int32_t)v : -1;
 }
 
-static int bad_line(const struct jieba_lines *from, const struct line *l, const char *what, steno_error *e)
+static int bad_line(const struct jieba_lines *from, const struct jieba_line *l, const char *what, steno_error *e)
 {
     return err_set(e, STENO_EFORMAT, "%s: line %u: %s", from->where, (unsigned)l->number, what);
 }
 
-static int take_word(struct reader *r, const struct jieba_lines *from, const struct line *l, size_t n, int32_t count)
+static int take_word(struct jieba_reader *r, const struct jieba_lines *from, const struct jieba_line *l, size_t n, int32_t count)
 {
     const uint32_t at = (uint32_t)r->text.len;
     if (n > JIEBA_WORD_SZ) return bad_line(from, l, "a word of more than 255 bytes", r->e);
@@ -213,9 +213,9 @@ static int32_t suggest_count(const struct jieba *d, const char *s, size_t n, str
     return least >= INT32_MAX ? INT32_MAX : (int32_t)least > own ? (int32_t)least : own;
 }
 
-static int read_all(struct reader *r, const struct jieba_lines *from)
+static int read_all(struct jieba_reader *r, const struct jieba_lines *from)
 {
-    struct line l = { .number = 0 };
+    struct jieba_line l = { .number = 0 };
     for (size_t at = 0; next_line(&l, from, &at);) {
         const char *space = memchr(l.s, ' ', l.n), *count = space ? space + 1 : NULL;
         const size_t left = count ? l.n - (size_t)(count - l.s) : 0;
@@ -236,9 +236,9 @@ static size_t last_field(const char *s, size_t n, char from, char to)
     return i < n && i > 1 && s[i - 1] == ' ' ? i : 0;
 }
 
-static int read_own(struct reader *r, const struct jieba_lines *from)
+static int read_own(struct jieba_reader *r, const struct jieba_lines *from)
 {
-    struct line l = { .number = 0 };
+    struct jieba_line l = { .number = 0 };
     for (size_t at = 0; next_line(&l, from, &at);) {
         if (l.n >= 3 && !memcmp(l.s, "\xef\xbb\xbf", 3)) l.s += 3, l.n -= 3;
         const size_t kind = last_field(l.s, l.n, 'a', 'z'), before = kind ? kind - 1 : l.n;
@@ -261,7 +261,7 @@ static int check_text(const struct jieba_lines *l, steno_error *e)
 }
 
 /* Store the dictionary in its final place. */
-static int settle(struct jieba *d, struct arena *a, const struct reader *r)
+static int settle(struct jieba *d, struct arena *a, const struct jieba_reader *r)
 {
     const size_t n = (size_t)r->d.mask + 1;
     struct jieba_word *word = arena_array(a, n, sizeof *word);
@@ -276,7 +276,7 @@ static int settle(struct jieba *d, struct arena *a, const struct reader *r)
 
 int jieba_init(struct jieba *d, struct arena *a, const struct jieba_lines *all, const struct jieba_lines *own, steno_error *e)
 {
-    struct reader r = { .e = e };
+    struct jieba_reader r = { .e = e };
     int rc = check_text(all, e);
     if (!rc) rc = check_text(own, e);
     if (!rc && grow(&r)) rc = err_nomem(e, sizeof *r.word << 10, "a dictionary");

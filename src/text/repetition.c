@@ -1,6 +1,7 @@
-/* steno: measures of repetition in token ids. SPDX-License-Identifier: MIT */
+/* steno: measures of repetition. SPDX-License-Identifier: MIT */
 #include "text/repetition.h"
 #include <math.h>
+#include <zlib.h>
 
 enum { ENTROPY_TOKENS = 32, LOOP_NGRAM = 8, LOOP_TIMES = 4, LOOP_TOKENS = 8 };
 
@@ -31,4 +32,23 @@ int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end)
         last[text++ % LOOP_NGRAM] = ids[i];
     }
     return 0;
+}
+
+double compression_ratio(const char *text, size_t n)
+{
+    z_stream z = { 0 };
+    Bytef out[1024];
+    union { const char *c; Bytef *b; } in = { text }; /* zlib only reads, despite the type */
+    if (deflateInit(&z, 6) != Z_OK) return -1;
+    z.next_in = in.b;
+    z.avail_in = (uInt)n;
+    int rc;
+    do {
+        z.next_out = out;
+        z.avail_out = sizeof out;
+        rc = deflate(&z, Z_FINISH);
+    } while (rc == Z_OK);
+    const double ratio = rc == Z_STREAM_END ? (double)n / (double)z.total_out : 0;
+    deflateEnd(&z);
+    return ratio;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "text/bpe.h"
-#include "text/pretokenizer.h"
 #include "text/trie.h"
 #include "text/unicode.h"
 #include "text/wordpiece.h"

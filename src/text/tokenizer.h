@@ -24,7 +24,7 @@ struct tokenizer_desc {
     const struct token_def *token;  /* [n] */
     int32_t n;
     int by_chars;                   /* 1: characters are joined; 0: bytes of the pattern's pieces */
-    const char *pattern;            /* pretokenizer.h */
+    const char *pattern;            /* bpe.h */
     const struct token_pair *pair;  /* [n_pairs] in the order of joining; by_chars without pairs: by descending score */
     int32_t n_pairs;
     int whole_first, space_first, adds_bos, adds_eos;

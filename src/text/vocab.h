@@ -13,7 +13,7 @@ struct vocab {
     uint32_t *len;                   /* [n] */
     int32_t n_text;                  /* ids below are ordinary text and take part in byte-pair merges */
     /* Cutting and joining in byte-pair encoding (bpe.h). vocab_init sets zeros; the code that sets a pointer owns its memory. */
-    const char *pattern;             /* of the pieces that text is cut into (pretokenizer.h); NULL: GPT-2's */
+    const char *pattern;             /* of the pieces that text is cut into (bpe.h); NULL: GPT-2's */
     const int32_t (*merge)[2];       /* [n_merges] pairs of ids in the order of joining; NULL: ids are ranks */
     int32_t n_merges;
     int whole_first;                 /* with merges: a piece that equals a token becomes that token directly */
@@ -32,4 +32,21 @@ int32_t vocab_find(const struct vocab *v, const uint8_t *s, size_t n);     /* id
 
 /* Append the bytes of an id. */
 void vocab_append(const struct vocab *v, int32_t id, struct buf *out);
+
+/* ---- ids selected by a pattern ----------------------------------------------------------------------------------------------- */
+
+enum { ID_NAME_SIZE = 32 };
+
+/* Ids that match by a name, not by their bytes: first, ..., end - 1. */
+struct id_names {
+    int (*write)(const void *of, int32_t id, char name[ID_NAME_SIZE]); /* @return length */
+    const void *of;
+    int32_t first, end;
+};
+
+/* For each id below n whose whole text matches the Perl-compatible pattern, and for each id of names (may be NULL) whose name matches, set
+ * its bit in both masks (bit i % 32 of word i / 32). Bytes that are not UTF-8 never match. STENO_EARG: the pattern cannot be compiled, or
+ * takes too long to match; STENO_ENOMEM */
+int regex_ids(const struct vocab *v, int32_t n, const struct id_names *names, const char *pattern, uint32_t *mask, uint32_t *mask2,
+              steno_error *e);
 #endif

@@ -4,7 +4,7 @@
 #include "text/unicode.h"
 
 /* The current word: a space, then its characters. */
-struct word {
+struct piece_word {
     const struct wordpiece *w;
     struct buf *ids;
     struct buf text;
@@ -28,7 +28,7 @@ static int is_ascii_mark(uint32_t cp)
 }
 
 /* The longest piece of the word at `from`; a piece inside the word has no space. @return its id, -1: none. *len: its bytes */
-static int32_t longest_piece(const struct word *q, size_t from, size_t *len)
+static int32_t longest_piece(const struct piece_word *q, size_t from, size_t *len)
 {
     const uint8_t *s = (const uint8_t *)q->text.p + from;
     const size_t left = q->text.len - from;
@@ -43,7 +43,7 @@ static int32_t longest_piece(const struct word *q, size_t from, size_t *len)
 }
 
 /* Append the ids of the word, all or none, and begin the next word. */
-static void word_end(struct word *q)
+static void word_end(struct piece_word *q)
 {
     const size_t begin = q->ids->len;
     int is_known = q->chars <= q->w->most_chars;
@@ -62,7 +62,7 @@ static void word_end(struct word *q)
 }
 
 /* Add a character in the vocabulary's spelling. */
-static void word_add(struct word *q, uint32_t cp)
+static void word_add(struct piece_word *q, uint32_t cp)
 {
     char s[4];
     if (unicode_is_space(cp)) {
@@ -77,7 +77,7 @@ static void word_add(struct word *q, uint32_t cp)
     if (alone) word_end(q);
 }
 
-static void add_lower(struct word *q, uint32_t cp)
+static void add_lower(struct piece_word *q, uint32_t cp)
 {
     int32_t to[2];
     const int n = q->w->flags & WORDPIECE_LOWER ? unicode_lower(cp, to) : 0;
@@ -86,7 +86,7 @@ static void add_lower(struct word *q, uint32_t cp)
 }
 
 /* Process a character of the text. */
-static void take(struct word *q, uint32_t cp)
+static void take(struct piece_word *q, uint32_t cp)
 {
     int32_t part[UNICODE_PARTS];
     const int is_line = cp == '\t' || cp == '\n' || cp == '\r';
@@ -102,7 +102,7 @@ static void take(struct word *q, uint32_t cp)
 
 int wordpiece_encode(const struct wordpiece *w, const char *text, size_t n, struct buf *ids, steno_error *e)
 {
-    struct word q = { .w = w, .ids = ids };
+    struct piece_word q = { .w = w, .ids = ids };
     uint32_t cp;
     for (size_t at = 0; at < n;) {
         const size_t len = utf8_next(text + at, n - at, &cp);

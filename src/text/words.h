@@ -1,10 +1,12 @@
-/* steno: words from tokens. SPDX-License-Identifier: MIT
+/* steno: words from tokens, and words of text. SPDX-License-Identifier: MIT
  *
  * Tokens are joined until they are whole characters, and characters until a space or a punctuation mark begins a new word. In languages
  * without spaces, characters are words. Punctuation is then given to its word, after each mark has received its own time. Reference:
  * openai-whisper 20250625, whisper/tokenizer.py (split_to_word_tokens), whisper/timing.py. */
 #ifndef STENO_TEXT_WORDS_H
 #define STENO_TEXT_WORDS_H
+#include <stddef.h>
+#include "base/buf.h"
 #include "text/vocab.h"
 
 /* The reference's sets; a word belongs to a set if it is a substring of it. */
@@ -53,4 +55,20 @@ void split_merge(struct split *s, size_t n, const char *prepend, const char *app
 
 /* Whether text[n] is a substring of set. An empty text is. */
 int text_within(const char *text, size_t n, const char *set);
+
+/* ---- words of text in several scripts ---------------------------------------------------------------------------------------- */
+
+/* The next word of text[n], which is UTF-8, from *end on: ASCII characters without a space between them, or one other character. Spaces are
+ * those of Python's str.split(); tags <| |> are skipped. The word is bytes [*at, *end). @return 0: no more words */
+int mixed_word_next(const char *text, size_t n, size_t *at, size_t *end);
+/* Whether text[n] is several characters, none of them ASCII. */
+int mixed_is_wide(const char *text, size_t n);
+/* Whether text[n] ends, or begins, with a punctuation mark. */
+int mixed_ends_marked(const char *text, size_t n);
+int mixed_begins_marked(const char *text, size_t n);
+
+/* ---- concatenation ----------------------------------------------------------------------------------------------------------- */
+
+/* Append text[n], separated by a space unless both neighbours are Chinese characters. An empty text adds nothing. */
+void text_join(struct buf *to, const char *text, size_t n);
 #endif

@@ -1,7 +1,7 @@
 /* steno fuzz: any bytes as a text whose words are looked for. SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
-#include "text/mixed_words.h"
+#include "text/words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,6 @@
 #include "funasr_pt.h"
 #include "internal.h"
 #include "search/cif.h"
-#include "search/cif_times.h"
 
 static double const margin_least = 0.02; /* of logits; ours differ by less than 1e-3 */
 

@@ -10,9 +10,8 @@
 #include "task/ar/search.h"
 #include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
-#include "text/compression.h"
-#include "engine/params.h"
 #include "text/repetition.h"
+#include "engine/params.h"
 #include "search/grammar.h"
 
 enum { ENTROPY_MIN_TOKENS = 32 }; /* shorter texts have low entropy anyway */

@@ -12,7 +12,6 @@
 #include "task/ar/logits_processors.h"
 #include "search/grammar.h"
 #include "search/hotwords.h"
-#include "search/joins.h"
 
 static int has_bit(const uint32_t *bits, int32_t i)
 {

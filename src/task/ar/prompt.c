@@ -9,7 +9,7 @@
  * reference. Decoding continues after the prefix, and the window's text includes the prefix. */
 #include "task/ar/prompt.h"
 #include <string.h>
-#include "text/longest.h"
+#include "text/bpe.h"
 
 /* ---- texts that begin with a prefix ------------------------------------------------------------------------------------------- */
 

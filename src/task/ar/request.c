@@ -9,13 +9,13 @@
 #include "task/ar/request.h"
 #include <math.h>
 #include <string.h>
-#include "audio/level.h"
+#include "audio/fbank_stream.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/resume_point.h"
 #include "task/ar/window_decoder.h"
 #include "task/window/window.h"
 #include "engine/params.h"
-#include "text/regex_ids.h"
+#include "text/vocab.h"
 
 /* ---- the clips of the audio --------------------------------------------------------------------------------------------------- */
 

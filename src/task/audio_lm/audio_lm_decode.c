@@ -12,9 +12,8 @@
 #include "task/audio_lm/audio_lm_session.h"
 #include "base/utf8.h"
 #include "text/tokenizer.h"
-#include "text/compression.h"
-#include "engine/params.h"
 #include "text/repetition.h"
+#include "engine/params.h"
 #include "engine/batch_loop.h"
 #include "task/decode/generation.h"
 

@@ -4,7 +4,7 @@
  * clip are decoded at once; each becomes its most probable id. */
 #include "engine/task.h"
 #include <math.h>
-#include "search/cif_times.h"
+#include "search/cif.h"
 #include "engine/batch_loop.h"
 #include "task/cif/cif_clips.h"
 #include "task/clips/clip_run.h"

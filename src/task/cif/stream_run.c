@@ -11,7 +11,7 @@
 /* ---- words, output as soon as they are final ---------------------------------------------------------------------------------- */
 
 enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };
-static double const before_fire = 1.5, longest = 12; /* in frames, as in search/cif_times.c */
+static double const before_fire = 1.5, longest = 12; /* in frames, as in search/cif.c */
 
 /* Frame of the stream at which token i fired. */
 static double fired_at(const struct stream_session *v, int32_t i)

@@ -2,8 +2,8 @@
 #include "task/clips/clip_session.h"
 #include <string.h>
 #include "engine/batch_loop.h"
-#include "text/compression.h"
-#include "text/join.h"
+#include "text/repetition.h"
+#include "text/words.h"
 
 /* ---- state -------------------------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/os.h"
-#include "audio/level.h"
+#include "audio/fbank_stream.h"
 #include "engine/params.h"
 #include "engine/task.h"
 

@@ -9,8 +9,7 @@
 #include "base/utf8.h"
 #include "task/punctuation/punctuation_sentences.h"
 #include "task/punctuation/punctuation_run.h"
-#include "text/join.h"
-#include "text/mixed_words.h"
+#include "text/words.h"
 
 /* New texts of the transcript. The old ones stay until all new ones are complete. */
 struct woven {

@@ -4,7 +4,7 @@
  * exactly: only ASCII words have spaces between them. A sentence that begins with an ASCII word gets a space and a capital letter. */
 #include "task/punctuation/punctuation_run.h"
 #include <string.h>
-#include "text/mixed_words.h"
+#include "text/words.h"
 #include "base/os.h"
 #include "base/utf8.h"
 

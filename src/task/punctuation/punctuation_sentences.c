@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/utf8.h"
-#include "text/join.h"
+#include "text/words.h"
 
 struct span_ms { int64_t t0, t1; };
 

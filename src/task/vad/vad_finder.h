@@ -6,7 +6,7 @@
 #ifndef STENO_TASK_VAD_VAD_FINDER_H
 #define STENO_TASK_VAD_VAD_FINDER_H
 #include "model/family.h"
-#include "search/vad_spans.h"
+#include "search/vad.h"
 #include "base/team.h"
 
 struct vad_hearing {
@@ -31,7 +31,7 @@ void vad_hearing_heard(struct vad_hearing *h, int64_t samples); /* call when all
 void vad_hearing_end(struct vad_hearing *h, int64_t samples);   /* call after the last row */
 int64_t vad_hearing_floor_ms(const struct vad_hearing *h);      /* no future span begins before this time */
 int64_t vad_hearing_longest_ms(const struct vad_hearing *h);    /* longest span; 0: no limit */
-/* Do frames of raw samples begin with a mirrored part (audio/frames.h)? */
+/* Do frames of raw samples begin with a mirrored part (audio/fbank.h)? */
 static inline int vad_hearing_mirrors(const struct vad_hearing *h) { return h->p.rules == STENO_VAD_RULES_CPP; }
 
 struct vad_finder;

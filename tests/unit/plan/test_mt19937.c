@@ -2,13 +2,13 @@
  *
  * The numbers are libstdc++'s: std::mt19937, std::generate_canonical<double, 53>, std::discrete_distribution over the same weights. */
 #include "plan/mt19937.h"
-#include "search/sequence_score.h"
+#include "search/ggml_beam.h"
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
-#include "text/longest.h"
+#include "text/bpe.h"
 #include <math.h>
 
 enum { IDS = 200, DRAWS = 12, EOT = 300, TS = 400, LIMIT = 40 };

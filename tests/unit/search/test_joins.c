@@ -1,5 +1,5 @@
 /* steno tests: where a word may begin. SPDX-License-Identifier: MIT */
-#include "search/joins.h"
+#include "search/hotwords.h"
 #include "toy_vocab.h"
 
 static void test_letters_join_where_a_script_has_spaces(void **state)

@@ -1,6 +1,6 @@
 /* steno tests: what is made of spans of speech. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "search/vad_spans.h"
+#include "search/vad.h"
 
 enum { MOST = 64 };
 

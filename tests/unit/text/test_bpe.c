@@ -8,7 +8,7 @@
 #include <string.h>
 #include "harness.h"
 #include "real_vocab.h"
-#include "text/pretokenizer.h"
+#include "text/bpe.h"
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include "toy_vocab.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "harness.h"
 #include "search/mark_blocks.h"
-#include "text/mixed_words.h"
+#include "text/words.h"
 
 static void words_are(const char *text, const char *want)
 {

@@ -1,6 +1,6 @@
 /* steno tests: texts one behind the other. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "text/join.h"
+#include "text/words.h"
 
 static void test_a_space_lies_between_texts_but_not_between_chinese_characters(void **state)
 {

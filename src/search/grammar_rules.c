@@ -1,13 +1,172 @@
-/* steno: checks of a grammar's rules. SPDX-License-Identifier: MIT
+/* steno: a grammar's rules: from its elements, and their checks. SPDX-License-Identifier: MIT
+ *
+ * Repetitions become rules when they are read: e* is r ::= e r | (nothing), e? is r ::= e | (nothing), e{2,4} is e e r2 with r2 ::= e r1 |
+ * (nothing) and r1 ::= e | (nothing).
  *
  * A left-recursive rule would push itself on its own stack for ever, so such rules are refused. Rules that may be empty are found first, so
  * an empty part before the recursion does not hide it. The only exception is the rule of e*, which calls itself at its end and so never
  * grows a stack. A rule that never ends is refused as well; every text that is not rejected can then become a sentence. A start that
  * reaches no character is refused, because it would forbid all text. */
 #include "search/grammar_rules.h"
-
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+
+/* ---- messages and character sets --------------------------------------------------------------------------------------------- */
+
+int grammar_fail(const char *text, size_t at, steno_error *e, const char *fmt, ...)
+{
+    char why[300];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    unsigned line = 1, column = 1;
+    for (size_t i = 0; i < at; i++) {
+        if (text[i] == '\n') line++, column = 1;
+        else if (!utf8_is_inside((uint8_t)text[i])) column++;
+    }
+    return err_set(e, STENO_EARG, "grammar, line %u, column %u: %s", line, column, why);
+}
+
+static int by_low(const void *x, const void *y)
+{
+    const struct range *a = x, *b = y;
+    return (a->low > b->low) - (a->low < b->low);
+}
+
+/* low..high without surrogates, which text never contains */
+static void add_range(struct grammar *g, uint32_t low, uint32_t high)
+{
+    const struct range part[] = { { low, high < 0xd7ff ? high : 0xd7ff }, { low > 0xe000 ? low : 0xe000, high } };
+    for (int i = 0; i < 2; i++)
+        if (part[i].low <= part[i].high) buf_add(&g->ranges, &part[i], sizeof part[i]);
+}
+
+uint32_t grammar_add_set(struct grammar *g, struct range *range, size_t n_ranges, int negated)
+{
+    if (n_ranges) qsort(range, n_ranges, sizeof *range, by_low);
+    const size_t first = g->ranges.len / sizeof *range;
+    uint32_t low = 0, next = 0; /* [low, next) is covered, [0, low) is finished */
+    for (size_t i = 0; i < n_ranges; i++) {
+        if (range[i].low > next) {
+            if (negated) add_range(g, next, range[i].low - 1);
+            else if (next > low) add_range(g, low, next - 1);
+            low = range[i].low;
+        }
+        if (range[i].high + 1 > next) next = range[i].high + 1;
+    }
+    if (negated && next <= 0x10ffff) add_range(g, next, 0x10ffff);
+    if (!negated && next > low) add_range(g, low, next - 1);
+    const struct set set = { (uint32_t)first, (uint32_t)(g->ranges.len / sizeof *range - first) };
+    if (!set.n) return NONE;
+    buf_add(&g->sets, &set, sizeof set);
+    return (uint32_t)(g->sets.len / sizeof set - 1);
+}
+
+/* ---- rules from elements ----------------------------------------------------------------------------------------------------- */
+
+int build_failed(const struct rule_build *b)
+{
+    const struct grammar *g = b->g;
+    return g->symbols.err || g->alts.err || g->rules.err || g->sets.err || g->ranges.err || b->pending.err;
+}
+
+uint32_t build_n(const struct rule_build *b)
+{
+    return (uint32_t)(b->pending.len / sizeof(struct symbol));
+}
+
+static const struct symbol *pending_from(const struct rule_build *b, uint32_t i)
+{
+    return b->pending.p ? (const struct symbol *)(void *)b->pending.p + i : NULL;
+}
+
+static struct symbol symbol_of(enum symbol_kind kind, uint32_t arg)
+{
+    return (struct symbol){ (unsigned)kind & 3, arg & NONE };
+}
+
+void build_push(struct rule_build *b, enum symbol_kind kind, uint32_t arg)
+{
+    const struct symbol symbol = symbol_of(kind, arg);
+    buf_add(&b->pending, &symbol, sizeof symbol);
+}
+
+uint32_t build_rule(struct rule_build *b, size_t at, size_t name_len)
+{
+    const struct rule rule = { NONE, NONE, (uint32_t)at, (uint32_t)name_len, (uint32_t)at, 0 };
+    buf_add(&b->g->rules, &rule, sizeof rule);
+    return b->g->rules.err ? NONE : grammar_n_rules(b->g) - 1;
+}
+
+static void add_alternative(struct grammar *g, uint32_t rule, const struct symbol *symbol, size_t n)
+{
+    static const struct symbol end = { SYMBOL_END, 0 };
+    const struct alt alt = { (uint32_t)(g->symbols.len / sizeof end), NONE };
+    const uint32_t i = (uint32_t)(g->alts.len / sizeof alt);
+    buf_add(&g->symbols, symbol, n * sizeof *symbol);
+    buf_add(&g->symbols, &end, sizeof end);
+    buf_add(&g->alts, &alt, sizeof alt);
+    if (g->symbols.err || g->alts.err || rule == NONE) return;
+    struct rule *r = &grammar_rules(g)[rule];
+    if (r->first == NONE) r->first = i;
+    else grammar_alts(g)[r->last].next = i;
+    r->last = i;
+}
+
+void build_alternative(struct rule_build *b, uint32_t rule, uint32_t first)
+{
+    if (b->pending.err) return;
+    add_alternative(b->g, rule, pending_from(b, first), build_n(b) - first);
+    b->pending.len = first * sizeof(struct symbol);
+}
+
+/* The pending symbols from `first` on as one symbol: the symbol itself, or a rule made of them. */
+static struct symbol one_symbol(struct rule_build *b, uint32_t first)
+{
+    struct symbol symbol;
+    if (build_n(b) - first == 1) {
+        symbol = *pending_from(b, first);
+        b->pending.len = first * sizeof symbol;
+    } else {
+        symbol = symbol_of(SYMBOL_RULE, build_rule(b, 0, 0));
+        build_alternative(b, symbol.arg, first);
+    }
+    return symbol;
+}
+
+/* rule ::= e then | (nothing); then is NONE: rule ::= e | (nothing) */
+static void add_optional(struct rule_build *b, uint32_t rule, struct symbol e, uint32_t then)
+{
+    const struct symbol symbol[] = { e, symbol_of(SYMBOL_RULE, then) };
+    add_alternative(b->g, rule, symbol, then == NONE ? 1 : 2);
+    add_alternative(b->g, rule, NULL, 0);
+}
+
+void build_repeat(struct rule_build *b, uint32_t first, uint32_t min, uint32_t max)
+{
+    if (b->pending.err) return;
+    const struct symbol e = one_symbol(b, first);
+    uint32_t tail = NONE;
+    for (uint32_t i = 0; i < min; i++) build_push(b, e.kind, e.arg);
+    if (max == NONE) {
+        tail = build_rule(b, 0, 0);
+        if (tail == NONE) return;
+        grammar_rules(b->g)[tail].repeats = 1;
+        add_optional(b, tail, e, tail);
+    }
+    for (uint32_t i = min; max != NONE && i < max; i++) {
+        const uint32_t rule = build_rule(b, 0, 0);
+        add_optional(b, rule, e, tail);
+        tail = rule;
+    }
+    if (tail != NONE) build_push(b, SYMBOL_RULE, tail);
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------------------ */
 
 struct path { uint32_t rule, alt, place; };
 
@@ -27,7 +186,7 @@ struct check {
     struct path *path;            /* [n_rules] */
 };
 
-static int prepare(struct check *c)
+static int check_prepare(struct check *c)
 {
     const struct grammar *g = c->g;
     c->symbol = grammar_symbols(g), c->alt = grammar_alts(g), c->rule = grammar_rules(g);
@@ -69,7 +228,7 @@ static int fail_rule(const struct check *c, uint32_t r, const char *what)
 }
 
 /* Resolve rules: a rule is resolved (is[rule] = 1) if all symbols of one of its alternatives are. Characters are resolved if `chars`. */
-static void settle(struct check *c, uint8_t *is, int chars)
+static void rules_settle(struct check *c, uint8_t *is, int chars)
 {
     uint32_t n = 0;
     for (uint32_t a = 0; a < c->n_alts; a++) {
@@ -107,7 +266,7 @@ static uint32_t next_begin(const struct check *c, struct path *top)
     return NONE;
 }
 
-static void enter(struct check *c, uint32_t n, uint32_t r)
+static void rule_enter(struct check *c, uint32_t n, uint32_t r)
 {
     const uint32_t a = c->rule[r].first;
     c->path[n] = (struct path){ r, a, a == NONE ? 0 : c->alt[a].place };
@@ -129,12 +288,12 @@ static int refuse_left_recursion(struct check *c)
 {
     for (uint32_t first = 0; first < c->n_rules; first++) {
         uint32_t n = 0;
-        if (!c->seen[first]) enter(c, n++, first);
+        if (!c->seen[first]) rule_enter(c, n++, first);
         while (n) {
             const uint32_t r = next_begin(c, &c->path[n - 1]);
             if (r == NONE) c->seen[c->path[--n].rule] = 2;
             else if (c->seen[r] == 1) return fail_recursion(c, n, r);
-            else if (!c->seen[r]) enter(c, n++, r);
+            else if (!c->seen[r]) rule_enter(c, n++, r);
         }
     }
     return STENO_OK;
@@ -181,10 +340,10 @@ static int check_rules(struct check *c)
 {
     for (uint32_t r = 0; r < c->n_rules; r++)
         if (c->rule[r].first == NONE) return fail_rule(c, r, "is not defined");
-    int rc = prepare(c);
+    int rc = check_prepare(c);
     if (rc) return rc;
-    settle(c, c->empty, 0);
-    settle(c, c->ends, 1);
+    rules_settle(c, c->empty, 0);
+    rules_settle(c, c->ends, 1);
     rc = refuse_left_recursion(c);
     if (!rc) rc = refuse_endless(c);
     return rc ? rc : refuse_silent(c);
