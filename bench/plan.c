@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan_model.h"
+#include "model/parts.h"
 #include "roof.h"
 #include "internal.h"
 

@@ -12,6 +12,7 @@
 #include "model/funasr.h"
 #include "model/nano.h"
 #include "model/paraformer.h"
+#include "model/parts.h"
 #include "model/sensevoice.h"
 #include "model/vad.h"
 #include "text/seg_dict.h"

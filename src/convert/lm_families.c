@@ -132,7 +132,7 @@ static int put_pooling(struct gguf_writer *g, const struct weights *w)
     static int32_t const number[] = { [STENO_POOLING_MEAN] = 1, [STENO_POOLING_CLS] = 2, [STENO_POOLING_LAST] = 3 };
     steno_model m = { .text_ctx = INT32_MAX };
     const int rc = model_read_pooling(&m, w, STENO_POOLING_MEAN, g->e);
-    if (!rc) gguf_put_u32(g, "bert.pooling_type", (uint32_t)number[m.pooling]);
+    if (!rc) gguf_put_u32(g, "bert.pooling_type", (uint32_t)number[m.lm.pooling]);
     return rc;
 }
 

@@ -11,6 +11,7 @@
 #include "load/ggml.h"
 #include "load/kind.h"
 #include "engine/task.h"
+#include "model/parts.h"
 
 /* ---- the list of tasks -------------------------------------------------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ int32_t steno_token_id(const steno_model *m, enum steno_special which)
 /* Tokenizes any text with the model's tokenizer. */
 static int text_encode(const steno_model *m, const char *text, size_t n, unsigned flags, struct buf *ids)
 {
-    if (m->tokenizer) return tokenizer_encode(m->tokenizer, text, n, flags, ids, NULL);
+    if (m->lm.tokenizer) return tokenizer_encode(m->lm.tokenizer, text, n, flags, ids, NULL);
     return !m->bpe || flags ? STENO_EUNSUPPORTED : bpe_encode(m->bpe, text, n, ids, NULL);
 }
 
@@ -56,7 +56,7 @@ int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, u
 int steno_tokenize_parts(const steno_model *m, const steno_text_part *parts, int n_parts, uint32_t flags, int32_t *ids, int n)
 {
     if (!m || n_parts < 0 || (n_parts && !parts) || n < 0 || (n && !ids) || flags & ~(uint32_t)STENO_TOKENIZE_WHOLE) return STENO_EARG;
-    if (!m->tokenizer) return STENO_EUNSUPPORTED;
+    if (!m->lm.tokenizer) return STENO_EUNSUPPORTED;
     struct buf text = { 0 }, part = { 0 }, b = { 0 };
     int rc = STENO_OK;
     for (int i = 0; i < n_parts && !rc; i++) {
@@ -67,7 +67,7 @@ int steno_tokenize_parts(const steno_model *m, const steno_text_part *parts, int
     }
     if (!rc && (text.err || part.err)) rc = STENO_ENOMEM;
     if (!rc)
-        rc = tokenizer_encode_parts(m->tokenizer, text.p, (const struct token_part *)(const void *)part.p, (size_t)n_parts,
+        rc = tokenizer_encode_parts(m->lm.tokenizer, text.p, (const struct token_part *)(const void *)part.p, (size_t)n_parts,
                                     flags ? TOKENIZE_WHOLE : 0, &b, NULL);
     const int got = (int)(b.len / sizeof *ids);
     if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
@@ -92,8 +92,8 @@ int steno_chat_tokenize(const steno_model *m, const steno_message *messages, int
     const int known = !(flags & ~(uint32_t)(KNOWN | AS)) && as < sizeof formats / sizeof *formats;
     if (!m || (!messages && n_messages) || n_messages < 0 || n < 0 || (n && !ids) || !known)
         return err_set(e, STENO_EARG, "steno_chat_tokenize needs a model, messages, and flags that are known");
-    const struct chat_form form = as ? chat_usual(formats[as]) : m->chat;
-    if (!m->tokenizer || form.format == CHAT_NONE)
+    const struct chat_form form = as ? chat_usual(formats[as]) : m->lm.chat;
+    if (!m->lm.tokenizer || form.format == CHAT_NONE)
         return err_set(e, STENO_EUNSUPPORTED, "%s: the model has no chat template", m->name);
     if (form.format == CHAT_UNKNOWN)
         return err_set(e, STENO_EUNSUPPORTED, "%s: the model's chat template is not one that this version knows", m->name);
@@ -102,7 +102,7 @@ int steno_chat_tokenize(const steno_model *m, const steno_message *messages, int
     int rc = STENO_OK;
     for (int i = 0; i < n_messages && !rc; i++)
         if (!messages[i].role || !messages[i].content) rc = err_set(e, STENO_EARG, "message %d has no role or no content", i);
-    if (!rc) rc = chat_encode(m->tokenizer, &form, messages, n_messages, how, &b, e);
+    if (!rc) rc = chat_encode(m->lm.tokenizer, &form, messages, n_messages, how, &b, e);
     const int got = (int)(b.len / sizeof *ids);
     if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
     buf_free(&b);
@@ -113,8 +113,8 @@ int64_t steno_token_bytes(const steno_model *m, int32_t id, char *out, size_t n)
 {
     if (!m || id < 0 || id >= m->n_vocab || (n && !out)) return STENO_EARG;
     const uint8_t *s = NULL;
-    const size_t len = m->tokenizer ? tokenizer_piece(m->tokenizer, id, 1, &s) : id < m->vocab.n ? m->vocab.len[id] : 0;
-    if (!m->tokenizer && len) s = m->vocab.bytes[id];
+    const size_t len = m->lm.tokenizer ? tokenizer_piece(m->lm.tokenizer, id, 1, &s) : id < m->vocab.n ? m->vocab.len[id] : 0;
+    if (!m->lm.tokenizer && len) s = m->vocab.bytes[id];
     if (len && n) memcpy(out, s, len < n ? len : n);
     return (int64_t)len;
 }
@@ -122,7 +122,7 @@ int64_t steno_token_bytes(const steno_model *m, int32_t id, char *out, size_t n)
 int steno_token_ends(const steno_model *m, int32_t id)
 {
     if (!m || id < 0 || id >= m->n_vocab) return 0;
-    return m->tokenizer ? tokenizer_is_end(m->tokenizer, id) : id == m->tokens.eot;
+    return m->lm.tokenizer ? tokenizer_is_end(m->lm.tokenizer, id) : id == m->tokens.eot;
 }
 
 int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *out, size_t n)
@@ -165,7 +165,7 @@ int steno_detokenizer_open(steno_detokenizer **out, const steno_model *m, int sp
     if (!d) return err_nomem(e, sizeof *d, "a detokenizer");
     d->model = m;
     d->special = special != 0;
-    token_stream_begin(&d->stream, m->tokenizer, d->special);
+    token_stream_begin(&d->stream, m->lm.tokenizer, d->special);
     model_hold(m);
     *out = d;
     return STENO_OK;
@@ -184,7 +184,7 @@ const char *steno_detokenizer_push(steno_detokenizer *d, int32_t id, size_t *n)
     if (!d || id < 0 || id >= d->model->n_vocab) return NULL;
     const struct vocab *v = &d->model->vocab;
     buf_clear(&d->text);
-    if (d->model->tokenizer) token_stream_push(&d->stream, id, &d->text);
+    if (d->model->lm.tokenizer) token_stream_push(&d->stream, id, &d->text);
     else if (id < v->n && (d->special || id < v->n_text)) token_stream_push_bytes(&d->stream, v->bytes[id], v->len[id], &d->text);
     return detokenizer_text(d, n);
 }
@@ -195,7 +195,7 @@ const char *steno_detokenizer_end(steno_detokenizer *d, size_t *n)
     if (!d) return NULL;
     buf_clear(&d->text);
     token_stream_end(&d->stream, &d->text);
-    token_stream_begin(&d->stream, d->model->tokenizer, d->special);
+    token_stream_begin(&d->stream, d->model->lm.tokenizer, d->special);
     return detokenizer_text(d, n);
 }
 

@@ -8,6 +8,7 @@
 #include "load/vocab.h"
 #include "model/ct_transformer.h"
 #include "model/funasr.h"
+#include "model/parts.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
 #include "plan/build.h"

@@ -12,24 +12,16 @@
 #include "plan/build.h"
 #include "plan/exec.h"
 #include "search/hysteresis.h"
-#include "search/mark_blocks.h"
 #include "search/rules.h"
 #include "text/bpe.h"
 #include "text/chat.h"
-#include "text/jieba.h"
 #include "text/language.h"
-#include "text/seg_dict.h"
 #include "text/vocab.h"
 
-enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 3 };
-enum { STATE_WINDOWS = 1 }; /* of language models: keys and values of sliding-window layers */
-enum { STATE_MEMORY = 0, STATE_PAST = 1, STATE_CROSS_PAST = 2 }; /* of a stream: last inputs of filters; keys and values of earlier
-                                                                  * chunks */
-enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder with cross-attention */
-enum { PLAN_WORDS = 1, PLAN_HOT = 2 };                              /* of hot words: their vectors; tokens that attend to these */
-enum { PHASE_LAYERS = 0 };                                          /* of a language model; its head follows */
-/* An aligning decoder; a head of an encoder; rows adapted for a language model; the best ids of all rows. */
-enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1, PHASE_ADAPT = 1, PHASE_BEST = 2 };
+/* Plans, states and phases that models share. Those of one task are in model/parts.h. */
+enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2 };
+enum { MODEL_STATES = 3, STATE_SELF = 0 };
+enum { PHASE_ENCODE = 0 }; /* of an encoder */
 
 /* Input of a network. */
 enum front_end {
@@ -57,6 +49,15 @@ struct model_open {
     const char *llm;               /* path of the language model of a two-file model; may be NULL */
     int gelu_tanh;                 /* approximate GELU by tanh, as whisper.cpp does */
     const char *jieba_dict;        /* path of jieba's dictionary; may be NULL */
+};
+
+/* What models of texts have: language models, those of audio too, and text embeddings. */
+struct language_model {
+    struct tokenizer *tokenizer;   /* NULL: the files have none */
+    struct chat_form chat;         /* template of conversations */
+    int32_t ctx_most;              /* trained context; 0: text_ctx */
+    int32_t pooling;               /* enum steno_pooling: default pooling of a text's rows */
+    uint16_t rows_norm;            /* binding of the norm after PHASE_LAYERS in its plan */
 };
 
 struct steno_model {
@@ -91,18 +92,14 @@ struct steno_model {
     int align_unsure;              /* struct align_heads */
 
     int32_t n_vocab, text_ctx, audio_ctx;
-    int32_t text_ctx_most;         /* of a language model: trained context; 0: text_ctx */
     int32_t segment_ctx;           /* of a clip network: most rows of a clip that VAD found; without VAD, clips have at most audio_ctx
                                     * rows */
     struct model_widths widths;
     void *front;                   /* front end: struct mel_bank, fbank_bank; may be NULL */
-    void *part;                    /* the task's data: struct ctc_model, cif_model, marks_model, vad_model, audio_lm_ctc; may be NULL */
+    void *part;                    /* the task's data (model/parts.h); may be NULL */
     struct vocab vocab;
     struct bpe *bpe;
-    struct tokenizer *tokenizer;   /* of a language model; else NULL */
-    struct chat_form chat;         /* template of conversations */
-    uint16_t rows_norm;            /* of a language model: binding of the norm after PHASE_LAYERS in its plan */
-    int32_t pooling;               /* enum steno_pooling: default pooling of a text's rows */
+    struct language_model lm;
     struct token_roles tokens;
     struct buf non_speech;         /* int32_t ids */
     struct buf opened;             /* paths of the files it was read from, each with a NUL */
@@ -110,13 +107,6 @@ struct steno_model {
 
 static inline const struct mel_bank *mel_bank_of(const steno_model *m) { return m->front; }   /* FRONT_LOG_MEL */
 static inline const struct fbank_bank *fbank_bank_of(const steno_model *m) { return m->front; } /* FRONT_FBANK_... */
-
-/* A model with a CTC head. The vocabulary's bytes are text, including spaces. */
-struct ctc_model {
-    const float *query;            /* [., width of a row] rows that can precede the rows of the audio */
-    int32_t blank;
-    int32_t itn;                   /* 1: the file's default is digits and punctuation */
-};
 
 /* Reference count of a model: its owner, and every object that was opened on it. The last one frees it. */
 struct model_life {
@@ -168,58 +158,6 @@ struct ctc {
     void (*rich_text)(const char *raw, size_t n, struct buf *text);
 };
 
-/* How an integrate-and-fire model uses hot words. */
-enum cif_hot {
-    CIF_HOT_NONE,
-    CIF_HOT_BESIDE, /* by a second decoder, used where it outputs a hot word. Phases of PLAN_HOT: CIF_ATTEND, CIF_HEAD, CIF_SCORE */
-    CIF_HOT_WITHIN  /* its own decoder attends to them, and to a no-word entry. Phases: CIF_OWN_ROWS, CIF_ATTEND_HEARD, CIF_HEARD_HEAD */
-};
-enum { CIF_OWN = 2, CIF_HEARD = 3 };                                   /* side outputs of the token rows, for PLAN_HOT */
-enum { CIF_QUERIES = 0, CIF_KEYS = 1 };                                /* side outputs of PLAN_HOT: of the attention over words */
-enum { CIF_ATTEND = 0, CIF_HEAD = 1, CIF_SCORE = 2 };
-enum { CIF_OWN_ROWS = 0, CIF_ATTEND_HEARD = 1, CIF_HEARD_HEAD = 2 };
-
-/* A model that finds tokens by continuous integrate-and-fire (search/cif.h): for a whole clip, or chunk by chunk for a stream. */
-struct cif_model {
-    struct cif_weight { float smooth, noise; } weight; /* of frames: factor and subtracted noise */
-    float tail;                    /* weight of the zero frame after the last frame */
-    int32_t fine;                  /* rows per frame with weights for times, from a phase after the head; 0: times come from frames */
-    struct cif_weight fine_weight; /* of these rows */
-    int32_t blank, bos, eos;       /* ids that are not text */
-    float scale;                   /* stream: factor of the rows before positions are added */
-    const void *text;              /* the family's own data */
-    enum cif_hot hot;
-    int32_t hot_heads, no_hotword; /* heads of the attention over words; id for "no hot word" */
-    int32_t hot_most;              /* if there are more words, they are scored first */
-    const struct seg_dict *dict;   /* dictionary that splits words into tokens; may be NULL */
-    int32_t unknown;               /* id of anything outside the vocabulary */
-};
-
-/* A model that chooses the mark after each word of a text. Its vocabulary consists of words. */
-struct marks_model {
-    const char **mark;             /* [n] one per output of the head; "": no mark */
-    uint8_t *kind;                 /* [n] enum mark_kind */
-    int32_t n, end, none;          /* end: mark that ends a text; none: first entry without text */
-    int32_t unknown;               /* id of a word outside the vocabulary */
-    int as_it_comes;               /* streaming: later words are not waited for */
-    const struct jieba *words;     /* dictionary that segments Chinese; NULL: each character is a word */
-};
-
-/* A voice-activity model. Output 0 is the probability of silence, or the logit of speech if the family uses thresholds. */
-struct vad_model {
-    int frame;                     /* samples per frame */
-    struct vad_params votes;       /* the model's own rules, if it uses votes */
-};
-static inline const struct vad_model *vad_model_of(const struct steno_model *m) { return m->part; }
-
-/* A word and its tokens. Tokens of other words may lie between them. */
-struct token_word {
-    size_t text, n_text;           /* bytes [text, text + n_text) */
-    int32_t first, n;
-    int32_t from, to;              /* tokens that give its start and end time */
-    int32_t space;                 /* a space follows if another word does */
-};
-
 struct cif {
     /* Builds the words of ids[n] and replaces the content of the buffers: bytes, and struct token_word in order. open may be NULL; *open:
      * the first id of a word that later ids may change, n: none. STENO_OK, STENO_ENOMEM */
@@ -230,7 +168,6 @@ struct cif {
 
 /* Options of a transcription by an audio language model. hotwords: one per line, may be NULL. language may be NULL: any language. */
 struct audio_lm_options { const char *language, *hotwords; int itn; };
-enum { AUDIO_LM_ENCODED = 0 }; /* side output: rows before the adaptor */
 
 /* An audio language model. PLAN_ENCODER computes rows of a clip (PHASE_ENCODE, PHASE_ADAPT), which become part of a prompt. PLAN_DECODER
  * continues the prompt. */
@@ -240,10 +177,6 @@ struct audio_lm {
     int32_t (*rows)(int32_t n); /* number of rows used of a clip's n rows: the first ones */
     void (*text)(const char *s, size_t n, struct buf *text); /* appends generated text s[n] in its form for display */
 };
-
-/* CTC head of an audio language model, for word times. PLAN_ALIGN reads the encoder's rows (PHASE_ENCODE), then PHASE_LM_HEAD, PHASE_BEST.
- * Its ids are those of the vocabulary; m->bpe has its byte pairs. The part is NULL if the model has no such head. */
-struct audio_lm_ctc { struct vocab vocab; int32_t n_ids, blank; };
 
 enum { PROMPT_PREFIX_MAX = 8 };
 
@@ -293,7 +226,7 @@ void model_hold(const steno_model *m);
 void model_release(const steno_model *m);
 void model_free(steno_model *m); /* for a model without model_life_begin */
 
-/* Sets m->pooling from the file, or to `usual`, and reads the maximum length of texts. */
+/* Sets m->lm.pooling from the file, or to `usual`, and reads the maximum length of texts. */
 int model_read_pooling(steno_model *m, const struct weights *w, int32_t usual, steno_error *e);
 /* Packed types for matrices of an encoder, or of any part with many rows at once. */
 struct precision model_rows_precision(const steno_model *m);

@@ -1,5 +1,6 @@
 /* steno: language models: their networks, tokenizers and families. SPDX-License-Identifier: MIT */
 #include "model/lm.h"
+#include "model/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -116,7 +117,7 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
     build_phase(b, "head");
     const int less_one = !d->is_gguf && arch->flags & LM_NORMS_LESS_ONE;
     const uint16_t norm = bind_norm_rms(b, "model.norm.weight", width, (float)d->eps, less_one);
-    m->rows_norm = norm;
+    m->lm.rows_norm = norm;
     const char *const matrix = d->is_tied ? embedding : head_matrix;
     const struct linear_part part = { matrix, NULL, n_vocab };
     const uint16_t last = d->is_tied ? tokens : bind_matrix(b, &part, width, LINEAR_LM_HEAD, NO_BIND);
@@ -166,7 +167,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
         return err_set(e, STENO_EARG, "%s: text_ctx is %d, and the model was trained for contexts of %d", w->name,
                        (int)m->opening->text_ctx, (int)d.ctx);
     m->text_ctx = m->opening->text_ctx ? m->opening->text_ctx : d.ctx < part->ctx_most ? d.ctx : part->ctx_most;
-    m->text_ctx_most = d.ctx;
+    m->lm.ctx_most = d.ctx;
     m->widths.text_state = d.d;
     m->widths.text_heads = d.heads;
     m->widths.text_layers = d.layers;
@@ -274,14 +275,14 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
         if (more[i] >= 0) d.end[d.n_ends++] = more[i];
     for (int i = 0; i < f.n_ends && d.n_ends < TOKENIZER_ENDS; i++) d.end[d.n_ends++] = f.end[i];
     if (!m->n_vocab) m->n_vocab = (int32_t)f.n; /* otherwise the network gives it */
-    rc = chat_recognise(&m->chat, f.chat_template, &m->arena, e);
-    return rc ? rc : tokenizer_open(&m->tokenizer, &m->arena, &d, e);
+    rc = chat_recognise(&m->lm.chat, f.chat_template, &m->arena, e);
+    return rc ? rc : tokenizer_open(&m->lm.tokenizer, &m->arena, &d, e);
 }
 
 const char *model_chat_name(const steno_model *m)
 {
     static const char *const names[] = { "", "unknown", "chatml", "llama3", "llama3", "gemma", "gemma", "mistral" };
-    return m->chat.format == CHAT_INST && m->chat.inst.system == CHAT_SYSTEM_SYS ? "llama2" : names[m->chat.format];
+    return m->lm.chat.format == CHAT_INST && m->lm.chat.inst.system == CHAT_SYSTEM_SYS ? "llama2" : names[m->lm.chat.format];
 }
 
 /* Fills the vocabulary with the text of each id. Control tokens have no text. */
@@ -289,7 +290,7 @@ static void pieces_fill(steno_model *m)
 {
     const uint8_t *s;
     for (int32_t id = 0; id < m->vocab.n; id++) {
-        const size_t n = tokenizer_piece(m->tokenizer, id, 0, &s);
+        const size_t n = tokenizer_piece(m->lm.tokenizer, id, 0, &s);
         if (n) vocab_set(&m->vocab, id, s, (uint32_t)n);
     }
 }
@@ -305,7 +306,7 @@ int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e)
 
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
 {
-    if (m->tokenizer) tokenizer_decode(m->tokenizer, ids, n, 1, bytes);
+    if (m->lm.tokenizer) tokenizer_decode(m->lm.tokenizer, ids, n, 1, bytes);
 }
 
 /* ---- the families ----------------------------------------------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ struct lm_part {
     enum dtype stored;           /* stored type of its matrices */
 };
 int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const struct lm_part *part, steno_error *e);
-/* Sets m->tokenizer if the file has a tokenizer. */
+/* Sets m->lm.tokenizer if the file has a tokenizer. */
 int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e);
 struct tokenizer_names;
 extern const struct tokenizer_names lm_tokenizer_names; /* load/tokenizer.h */

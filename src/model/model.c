@@ -10,7 +10,7 @@ void model_free(steno_model *m)
     if (m->exact) arena_free(&m->exact->arena); /* all other memory belongs to m */
     free(m->exact);
     bpe_close(m->bpe);
-    tokenizer_close(m->tokenizer);
+    tokenizer_close(m->lm.tokenizer);
     buf_free(&m->non_speech);
     buf_free(&m->opened);
     weight_store_close(&m->store);
@@ -80,7 +80,7 @@ static int read_folder(steno_model *m, const struct weights *w, steno_error *e)
         if (!known[i].pooling || n++)
             return err_set(e, STENO_EUNSUPPORTED, "%s: 1_Pooling/config.json asks for %s%s; one of mean, CLS or last token is served",
                            w->name, known[i].key + strlen("pooling.pooling_mode_"), n > 1 ? " and another" : "");
-        m->pooling = known[i].pooling;
+        m->lm.pooling = known[i].pooling;
     }
     int32_t most = m->text_ctx;
     const int rc = meta_int(&w->meta, w->name, "sentence.max_seq_length", 1, 1 << 24, 1, &most, e);
@@ -98,13 +98,13 @@ static int read_gguf(steno_model *m, const struct weights *w, const char *archit
     if (rc) return rc;
     if (type >= (int32_t)(sizeof known / sizeof *known))
         return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %d; 1 (mean), 2 (CLS) and 3 (last) are served", w->name, key, (int)type);
-    if (known[type]) m->pooling = known[type];
+    if (known[type]) m->lm.pooling = known[type];
     return STENO_OK;
 }
 
 int model_read_pooling(steno_model *m, const struct weights *w, int32_t usual, steno_error *e)
 {
     const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
-    m->pooling = usual;
+    m->lm.pooling = usual;
     return architecture ? read_gguf(m, w, architecture, e) : read_folder(m, w, e);
 }

@@ -6,6 +6,7 @@
  * Both may be one file: the encoder's file with the tensors and keys of the other. Reference: FunASR 1.4,
  * funasr/models/fun_asr_nano/model.py. */
 #include "model/nano.h"
+#include "model/parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/vocab.h"
-#include "model/family.h"
+#include "model/parts.h"
 #include "model/funasr.h"
 #include "model/nano.h"
 #include "model/sanm_encoder.h"

@@ -67,13 +67,13 @@ static int nano_prompt(const steno_model *m, const struct audio_lm_options *q, s
     static const char first[] = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n";
     static const char last[] = "<|im_end|>\n<|im_start|>assistant\n";
     struct buf task = { 0 };
-    if (!m->tokenizer) return err_set(e, STENO_EARG, "the model has no tokenizer: its file carries none, and none lies beside it");
+    if (!m->lm.tokenizer) return err_set(e, STENO_EARG, "the model has no tokenizer: its file carries none, and none lies beside it");
     buf_str(&task, first);
     int rc = add_task(&task, q, e);
     if (!rc && task.err) rc = err_nomem(e, task.len, "a prompt");
     const struct token_part part[] = { { sizeof first - 1, 1 }, { task.len, 0 } };
-    if (!rc) rc = tokenizer_encode_parts(m->tokenizer, task.p, part, 2, 0, before, e);
-    if (!rc) rc = tokenizer_encode(m->tokenizer, last, sizeof last - 1, TOKENIZE_SPECIAL, behind, e);
+    if (!rc) rc = tokenizer_encode_parts(m->lm.tokenizer, task.p, part, 2, 0, before, e);
+    if (!rc) rc = tokenizer_encode(m->lm.tokenizer, last, sizeof last - 1, TOKENIZE_SPECIAL, behind, e);
     buf_free(&task);
     return rc;
 }

@@ -4,6 +4,7 @@
  * tokens (continuous integrate-and-fire). The decoder sees all tokens at once, attends to all frames, and chooses an id for each token.
  * Reference: FunASR 1.4, funasr/models/paraformer (CifPredictorV2, ParaformerSANMDecoder). */
 #include "model/paraformer.h"
+#include "model/parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* steno: Paraformer: what its files share. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_PARAFORMER_H
 #define STENO_MODEL_PARAFORMER_H
-#include "model/family.h"
+#include "model/parts.h"
 #include "model/funasr.h"
 #include "model/sanm_encoder.h"
 #include "plan/build.h"

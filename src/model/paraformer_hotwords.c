@@ -3,6 +3,7 @@
 #include <string.h>
 #include "model/funasr.h"
 #include "model/paraformer.h"
+#include "model/parts.h"
 #include "plan/bind.h"
 #include "plan/build.h"
 #include "plan/lstm.h"

@@ -1,5 +1,6 @@
 /* steno: the encoder that FunASR's recognisers share. SPDX-License-Identifier: MIT */
 #include "model/sanm_encoder.h"
+#include "model/parts.h"
 
 #include <math.h>
 #include <stdio.h>

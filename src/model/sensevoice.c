@@ -4,6 +4,7 @@
  * two stacks follow, then a linear head. Its most probable ids, without repeats and blanks, are the text. Reference: FunASR 1.4,
  * funasr/models/sense_voice/model.py. */
 #include "model/sensevoice.h"
+#include "model/parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * So frames are rows, and many frames are one product. Reference: silero-vad 6.2; whisper.cpp, src/whisper.cpp (its file). */
 #include <stdio.h>
 #include <string.h>
-#include "model/family.h"
+#include "model/parts.h"
 #include "model/silero.h"
 #include "plan/bind.h"
 #include "plan/build.h"

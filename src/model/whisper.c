@@ -11,7 +11,7 @@
 #include <string.h>
 #include "load/vocab.h"
 #include "model/align_heads.h"
-#include "model/family.h"
+#include "model/parts.h"
 #include "model/whisper_dims.h"
 #include "model/whisper_names.h"
 #include "plan/build.h"

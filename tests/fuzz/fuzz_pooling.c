@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     int rc = meta_read_json(&w.meta, n > 1 && data[1] == ' ' ? "sentence" : "pooling", &f, &e);
     if (!rc) rc = model_read_pooling(&m, &w, STENO_POOLING_MEAN, &e);
     if (rc && (!e.status || !e.text[0])) abort();
-    if (!rc && (m.pooling < STENO_POOLING_MEAN || m.pooling > STENO_POOLING_LAST || m.text_ctx < 1 || m.text_ctx > 512)) abort();
+    if (!rc && (m.lm.pooling < STENO_POOLING_MEAN || m.lm.pooling > STENO_POOLING_LAST || m.text_ctx < 1 || m.text_ctx > 512)) abort();
     arena_free(&w.arena);
     free(own);
     return 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "folder.h"
 #include "layers.h"
+#include "model/parts.h"
 
 enum { TOKENS_MAX = 448, HEAD = 3 /* tokens before the matrix's first row */ };
 

@@ -3,6 +3,7 @@
  * The small SeACo Paraformer of the collection, whose hot words are random weights: every list makes other texts. */
 #include "funasr_pt.h"
 #include "internal.h"
+#include "model/parts.h"
 
 static const char one[] = "三四", three[] = "seven\nalpha\n好我";
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/os.h"
+#include "model/parts.h"
 #include "task/ar/ar_bench.h"
 #include "task/ar/window_decoder.h"
 #include "task/window/window.h"

@@ -1,5 +1,6 @@
 /* steno: speculative decoding of windows with a draft model. SPDX-License-Identifier: MIT */
 #include "task/ar/draft_windows.h"
+#include "model/parts.h"
 #include <string.h>
 #include "base/os.h"
 #include "task/ar/logits_processors.h"

@@ -5,6 +5,7 @@
  * vocabulary of that head and aligned with the encoder's rows, one clip at a time. */
 #include <string.h>
 #include "engine/batch_loop.h"
+#include "model/parts.h"
 #include "task/audio_lm/audio_lm_session.h"
 #include "task/clips/clip_session.h"
 #include "task/clips/clip_run.h"

@@ -26,7 +26,7 @@ int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **tex
     buf_clear(&a->raw);
     buf_clear(&a->text);
     for (int32_t i = 0; i < p->n; i++) a->ids[i] = p->out[i].id;
-    tokenizer_decode(s->model->tokenizer, a->ids, p->n, 0, &a->bytes);
+    tokenizer_decode(s->model->lm.tokenizer, a->ids, p->n, 0, &a->bytes);
     utf8_append(&a->raw, (const uint8_t *)a->bytes.p, a->bytes.len);
     if (a->raw.len) s->model->family->audio_lm->text(a->raw.p, a->raw.len, &a->text);
     if (a->bytes.err || a->raw.err || a->text.err) return err_nomem(&s->error, a->bytes.len, "text");
@@ -252,7 +252,7 @@ static void lane_look(const struct steno_batch *b, uint32_t lane)
     struct sampler *p = &b->run.lane[lane].sampler;
     steno_session *s = owner_of(b, lane);
     if (p->done) return;
-    if (p->n && tokenizer_is_end(b->model->tokenizer, p->out[p->n - 1].id)) {
+    if (p->n && tokenizer_is_end(b->model->lm.tokenizer, p->out[p->n - 1].id)) {
         p->n--;
         p->ended = p->done = 1;
     }

@@ -1,5 +1,6 @@
 /* steno: the task of transcription by an audio language model. SPDX-License-Identifier: MIT */
 #include "engine/task.h"
+#include "model/parts.h"
 #include <string.h>
 #include "task/audio_lm/audio_lm_session.h"
 #include "task/clips/clip_run.h"

@@ -1,5 +1,6 @@
 /* steno: integrate-and-fire over the clips of a run. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_clips.h"
+#include "model/parts.h"
 #include <string.h>
 #include "search/cif.h"
 #include "task/clips/clip_session.h"

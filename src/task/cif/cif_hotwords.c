@@ -1,5 +1,6 @@
 /* steno: hot words for integrate-and-fire models. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_hotwords.h"
+#include "model/parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* steno: the task of streaming transcription by integrate-and-fire. SPDX-License-Identifier: MIT */
 #include "engine/task.h"
+#include "model/parts.h"
 #include <string.h>
 #include "plan/bind.h"
 #include "engine/batch_loop.h"

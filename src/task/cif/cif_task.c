@@ -3,6 +3,7 @@
  * The model gives each encoder frame a weight. Whenever the weights sum to 1, the frames become a token (Dong and Xu 2020). All tokens of a
  * clip are decoded at once; each becomes its most probable id. */
 #include "engine/task.h"
+#include "model/parts.h"
 #include <math.h>
 #include "search/cif.h"
 #include "engine/batch_loop.h"

@@ -1,5 +1,6 @@
 /* steno: words from the tokens of integrate-and-fire. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_words.h"
+#include "model/parts.h"
 #include <math.h>
 
 void cif_words_close(struct cif_words *c)

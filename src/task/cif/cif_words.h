@@ -2,6 +2,7 @@
 #ifndef STENO_TASK_CIF_WORDS_H
 #define STENO_TASK_CIF_WORDS_H
 #include "task/clips/clip_session.h"
+#include "model/parts.h"
 
 struct cif_words {
     struct buf bytes, words; /* struct token_word */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "task/cif/stream_session.h"
+#include "model/parts.h"
 #include "search/cif.h"
 #include "task/clips/clip_run.h"
 

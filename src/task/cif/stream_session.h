@@ -7,6 +7,7 @@
 #define STENO_TASK_STREAM_SESSION_H
 #include "task/cif/cif_words.h"
 #include "engine/stream_state.h"
+#include "model/parts.h"
 
 enum { OPEN_MAX = 512, CHUNK_TOKENS = PARAM_CHUNK_ROWS + 2 }; /* tokens that wait for later ones; tokens of a chunk */
 

@@ -1,5 +1,6 @@
 /* steno: beam search for a CTC head, with hot words. SPDX-License-Identifier: MIT */
 #include "task/ctc/ctc_search.h"
+#include "model/parts.h"
 #include "search/ctc_beam.h"
 #include "search/hotwords.h"
 

@@ -2,6 +2,7 @@
 #ifndef STENO_TASK_CTC_CTC_SESSION_H
 #define STENO_TASK_CTC_CTC_SESSION_H
 #include "search/rules.h"
+#include "model/parts.h"
 #include "task/clips/clip_session.h"
 #include "task/ctc/ctc_search.h"
 #include "task/ctc/ctc_words.h"

@@ -3,6 +3,7 @@
  * The text of a clip is the best path: the most probable id of each row, with repeats and blanks removed (Graves et al. 2006). */
 #include <math.h>
 #include "engine/batch_loop.h"
+#include "model/parts.h"
 #include "task/clips/clip_session.h"
 #include "task/clips/clip_run.h"
 #include "task/ctc/ctc_session.h"

@@ -10,7 +10,7 @@
 static int check_vocab(const steno_model *m, const steno_model *draft, steno_error *e)
 {
     const struct vocab *v = &m->vocab, *w = &draft->vocab;
-    const int may_pad = m->tokenizer && draft->tokenizer; /* ids that only one of the models has are padding, and are never drafted */
+    const int may_pad = m->lm.tokenizer && draft->lm.tokenizer; /* ids that only one of the models has are padding, and are never drafted */
     if ((!may_pad && (v->n != w->n || m->n_vocab != draft->n_vocab)) || m->tokens.n_languages != draft->tokens.n_languages)
         return err_set(e, STENO_EARG, "the draft model has another vocabulary, of %d ids, %d languages among them, and the model of %d and "
                        "%d: take one that was made for the same", (int)draft->n_vocab, (int)draft->tokens.n_languages, (int)m->n_vocab,

@@ -147,11 +147,11 @@ static int32_t room_of(const steno_session *s, const struct generation *g, int n
 static int no_room(steno_session *s, int n)
 {
     const steno_model *m = s->model;
-    if (m->text_ctx < m->text_ctx_most)
+    if (m->text_ctx < m->lm.ctx_most)
         return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d; text_ctx makes more, up to %d", n, (int)m->text_ctx,
-                       (int)m->text_ctx_most);
+                       (int)m->lm.ctx_most);
     return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d%s", n, (int)m->text_ctx,
-                   m->text_ctx_most ? ", and the model was trained for no more" : "");
+                   m->lm.ctx_most ? ", and the model was trained for no more" : "");
 }
 
 int generation_check(steno_session *s, const int32_t *ids, int n)

@@ -9,7 +9,7 @@
 
 enum { ENDS_MOST = 32 };
 
-static const struct tokenizer *tokenizer_of(const struct generator *c) { return c->s->model->tokenizer; }
+static const struct tokenizer *tokenizer_of(const struct generator *c) { return c->s->model->lm.tokenizer; }
 
 static int is_end(const struct generator *c, int32_t id)
 {
@@ -356,7 +356,7 @@ int generator_open(struct generator *c, steno_session *s, int plan, const steno_
 {
     const steno_model *m = s->model;
     *c = (struct generator){ .s = s, .p = p, .end = -1, .lookup = prompt_lookup_of(p->draft_max), .plan = plan };
-    token_stream_begin(&c->stream, m->tokenizer, 0);
+    token_stream_begin(&c->stream, m->lm.tokenizer, 0);
     c->stream.began = 1; /* the prompt is before it */
     int rc = check_stops(s, p);
     if (!rc) rc = open_grammar(c);

@@ -16,7 +16,7 @@ static int too_long(steno_session *s, int i, size_t n)
 /* Appends the ids of the text. */
 static int read_text(steno_session *s, struct embed_call *c, const char *text, int i)
 {
-    const struct tokenizer *tokenizer = s->model->tokenizer;
+    const struct tokenizer *tokenizer = s->model->lm.tokenizer;
     const size_t from = c->ids.len / sizeof(int32_t), most = (size_t)s->model->text_ctx;
     if (!text) return err_set(&s->error, STENO_EARG, "text %d is NULL", i + 1);
     int rc = tokenizer_encode(tokenizer, text, strlen(text), TOKENIZE_WHOLE, &c->ids, &s->error);
@@ -41,7 +41,7 @@ static int read_text(steno_session *s, struct embed_call *c, const char *text, i
 int embed_texts_read(steno_session *s, struct embed_call *c, const char *const *texts, int n)
 {
     int rc = STENO_OK;
-    if (!s->model->tokenizer) return err_set(&s->error, STENO_ENOVOCAB, "the model has no tokenizer, so it reads no text");
+    if (!s->model->lm.tokenizer) return err_set(&s->error, STENO_ENOVOCAB, "the model has no tokenizer, so it reads no text");
     for (int i = 0; i < n && !rc; i++) rc = read_text(s, c, texts[i], i);
     return rc;
 }
@@ -57,7 +57,7 @@ void embed_texts_free(struct embed_call *c)
 int pool_open(struct pool *l, steno_session *s, const struct embed_call *c)
 {
     const int32_t width = s->model->widths.text_state;
-    *l = (struct pool){ .width = width, .pooling = c->p->pooling ? c->p->pooling : s->model->pooling };
+    *l = (struct pool){ .width = width, .pooling = c->p->pooling ? c->p->pooling : s->model->lm.pooling };
     l->sum = calloc((size_t)width, sizeof *l->sum);
     return l->sum ? STENO_OK : err_nomem(&s->error, (size_t)width * sizeof *l->sum, "a vector");
 }

@@ -9,6 +9,7 @@
 #include "task/decode/generation.h"
 #include "engine/batch.h"
 #include "engine/task.h"
+#include "model/parts.h"
 #include "task/decode/prompt_lookup.h"
 #include "task/lm/lm_bench.h"
 #include "task/lm/lm_lanes.h"
@@ -68,7 +69,7 @@ static int run_layers(steno_session *s, int plan, const struct together *g)
 static int take_rows(steno_session *s, int plan, struct pool *l, float *y, uint32_t row, int32_t n)
 {
     const struct plan *p = &s->model->plan[plan];
-    const struct bind *norm = &p->bind[s->model->rows_norm];
+    const struct bind *norm = &p->bind[s->model->lm.rows_norm];
     size_t ld;
     const float *x = exec_output(s->batch->exec, p, p->output, row, (uint32_t)n, &ld);
     if (!x) return session_ran(s, s->batch->exec, STENO_ENOMEM);

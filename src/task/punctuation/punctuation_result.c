@@ -5,6 +5,7 @@
  * text, with different spaces and capitals; texts of models that output bare words are written that way. Where a text already has a mark,
  * none is added. */
 #include "task/punctuation/punctuation_result.h"
+#include "model/parts.h"
 #include <string.h>
 #include "base/utf8.h"
 #include "task/punctuation/punctuation_sentences.h"

@@ -3,6 +3,7 @@
  * The text is written as FunASR 1.4 writes it, funasr/models/ct_transformer/model.py and ct_transformer_streaming/model.py, reproduced
  * exactly: only ASCII words have spaces between them. A sentence that begins with an ASCII word gets a space and a capital letter. */
 #include "task/punctuation/punctuation_run.h"
+#include "model/parts.h"
 #include <string.h>
 #include "text/words.h"
 #include "base/os.h"

@@ -2,6 +2,7 @@
  *
  * A text becomes the same text with marks. There is no audio, so nothing is queued: a call does its work at once. */
 #include "engine/task.h"
+#include "model/parts.h"
 #include <string.h>
 #include "task/punctuation/punctuation_result.h"
 #include "task/punctuation/punctuation_run.h"

@@ -1,5 +1,6 @@
 /* steno: from audio and the rows of a VAD network to spans of speech. SPDX-License-Identifier: MIT */
 #include "task/vad/vad_finder.h"
+#include "model/parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* steno: runs one window through the plans, and detects its language. SPDX-License-Identifier: MIT */
 #include "task/window/window.h"
+#include "model/parts.h"
 #include <math.h>
 #include <string.h>
 #include "base/os.h"

@@ -1,5 +1,6 @@
 /* steno: word times of a window: the alignment run, and from an alignment to words. SPDX-License-Identifier: MIT */
 #include "task/words/words.h"
+#include "model/parts.h"
 #include <math.h>
 #include "search/dtw.h"
 

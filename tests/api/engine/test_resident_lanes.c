@@ -5,6 +5,7 @@
 #include "folder.h"
 #include "internal.h"
 #include "lm_folder.h"
+#include "model/parts.h"
 #include "noise_source.h"
 #include "resident.h"
 

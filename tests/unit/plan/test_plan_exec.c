@@ -4,6 +4,7 @@
  * was cut, on chains or on threads - bit for bit, at every processor level. */
 #include "api/random_model.h"
 #include "internal.h"
+#include "model/parts.h"
 
 enum { LANES = 5, STEPS = 5, CHAIN = 60 };
 

@@ -3,6 +3,7 @@
  * A decoder that sees all tokens at once: its rows are those of the table, while attention looks at the frames of the same run, and nothing
  * outlives it. Against the same network written out slowly, at every level, with more tokens than frames and with fewer. */
 #include "executor/net.h"
+#include "model/parts.h"
 #include "plan/sub.h"
 
 enum { D = 40, HEADS = 5, D_HEAD = D / HEADS, D_FF = 52, TAPS = 5, IDS = 30, CLASSES = 6, MAX_ROWS = 70, MAX_OUT = 8 };

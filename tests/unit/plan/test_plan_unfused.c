@@ -3,6 +3,7 @@
  * Random small models at every processor level, each opened twice: as it is, and with the fusions of its plans taken apart. */
 #include "api/random_model.h"
 #include "internal.h"
+#include "model/parts.h"
 
 enum { PROMPT = 9, STEPS = 5, ALIGNED = 12 };
 
