@@ -2,7 +2,7 @@
  *
  * The first argument is a verb; without a verb the arguments are files to transcribe. */
 #include "cmd.h"
-#include "compat/compat_list.h"
+#include "compat/compat.h"
 #include "cli/message.h"
 #include "models/models_verbs.h"
 #include "compat/other_cli.h"

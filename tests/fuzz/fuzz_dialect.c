@@ -2,7 +2,7 @@
  *
  * The first byte chooses the dialect, the rest are its words, a line each. They are read and put into ours; nothing is run. */
 #include "argv_input.h"
-#include "compat/compat_list.h"
+#include "compat/compat.h"
 #include "cli/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

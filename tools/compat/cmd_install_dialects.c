@@ -4,7 +4,7 @@
  * link is made in its place. */
 #include "cli/args.h"
 #include "cmd.h"
-#include "compat/compat_list.h"
+#include "compat/compat.h"
 #include "cli/message.h"
 #include "path.h"
 #include <errno.h>

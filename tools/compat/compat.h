@@ -109,4 +109,21 @@ int dialect_code(const struct dialect_call *c, int code);
 
 /* Print every option with its steno equivalent. */
 void dialect_help(FILE *f, const struct dialect_call *c);
+
+/* ---- list of the dialects ---------------------------------------------------------------------------------------------------- */
+
+/* A program's file defines its dialects, one for each name of the program. A new program needs a line here and one in compat_list.c. */
+extern const struct dialect dialects_whisper[], dialects_funasr[], dialects_whisper_cli[]; /* each ends with a NULL name */
+
+/* @return NULL if there is no dialect of that name */
+const struct dialect *dialect_find(const char *name);
+
+/* Dialect `i` of all dialects; NULL past the last one. */
+const struct dialect *dialect_at(int i);
+
+/* Find a dialect by the program's name, which may have a folder and an ending. */
+const struct dialect *dialect_of_program(const char *called);
+
+/* Names of all available dialects, separated by commas. */
+void dialect_names(char *out, size_t n);
 #endif

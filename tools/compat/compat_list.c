@@ -1,5 +1,5 @@
 /* steno: list of the dialects. SPDX-License-Identifier: MIT */
-#include "compat/compat_list.h"
+#include "compat/compat.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Prints lines with times on standard output as segments arrive, and writes NAME.txt, .vtt, .srt, .tsv and .json into the folder of
  * --output_dir. It computes in f32, as openai-whisper does on a CPU. doc/compat.md lists each option and the differences. */
 #include "compat/argparse.h"
-#include "compat/compat_list.h"
+#include "compat/compat.h"
 #include "cli/message.h"
 #include "models/models.h"
 #include "path.h"

@@ -1,7 +1,7 @@
 /* steno: the command line of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
  * A table of its options and their steno equivalents. doc/compat.md lists the differences. */
-#include "compat/compat_list.h"
+#include "compat/compat.h"
 #include "cli/message.h"
 #include "compat/whisper_cli_run.h"
 #include "compat/whisper_cli_write.h"

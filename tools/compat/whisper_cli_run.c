@@ -7,8 +7,6 @@
 #include "cli/message.h"
 #include "input/sound.h"
 #include "verbs/transcribe_as.h"
-#include "compat/whisper_cli_console.h"
-#include "compat/whisper_cli_parts.h"
 #include "compat/whisper_cli_view.h"
 #include "compat/whisper_cli_write.h"
 #include "write.h"

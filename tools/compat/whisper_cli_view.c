@@ -1,9 +1,49 @@
 /* steno: a transcript in whisper.cpp's form. SPDX-License-Identifier: MIT */
 #include "compat/whisper_cli_view.h"
-#include "compat/whisper_cli_write.h"
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- text of tokens and speakers --------------------------------------------------------------------------------------------- */
+
+const char *whisper_cli_token(char out[WCLI_TOKEN_SZ], const steno_model *m, int32_t id)
+{
+    static const struct { enum steno_special which; const char *name; } named[] = {
+        { STENO_TOKEN_END, "EOT" },       { STENO_TOKEN_START, "SOT" },        { STENO_TOKEN_TRANSLATE, "TRANSLATE" },
+        { STENO_TOKEN_TRANSCRIBE, "TRANSCRIBE" }, { STENO_TOKEN_START_LM, "SOLM" }, { STENO_TOKEN_PREVIOUS, "PREV" },
+        { STENO_TOKEN_NO_SPEECH, "NOSP" }, { STENO_TOKEN_NO_TIMESTAMPS, "NOT" }, { STENO_TOKEN_TIMESTAMP, "BEG" },
+    };
+    const int32_t end = steno_token_id(m, STENO_TOKEN_END), time = steno_token_id(m, STENO_TOKEN_TIMESTAMP);
+    const int32_t language = id - steno_token_id(m, STENO_TOKEN_LANGUAGE);
+    out[0] = '\0';
+    if (end < 0 || id < end) {
+        const int64_t n = steno_token_bytes(m, id, out, WCLI_TOKEN_SZ - 1);
+        out[n > 0 && n < WCLI_TOKEN_SZ ? n : 0] = '\0';
+        return out;
+    }
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (steno_token_id(m, named[i].which) == id) snprintf(out, WCLI_TOKEN_SZ, "[_%s_]", named[i].name);
+    if (!out[0] && time >= 0 && id > time) snprintf(out, WCLI_TOKEN_SZ, "[_TT_%" PRId32 "]", id - time);
+    else if (!out[0] && language >= 0 && steno_model_language(m, language))
+        snprintf(out, WCLI_TOKEN_SZ, "[_LANG_%s]", steno_model_language(m, language));
+    else if (!out[0]) snprintf(out, WCLI_TOKEN_SZ, "[_extra_token_%" PRId32 "]", id);
+    return out;
+}
+
+const char *whisper_cli_speaker(const int32_t *who)
+{
+    static const char *const name[] = { "(speaker ?)", "(speaker 0)", "(speaker 1)" };
+    return who ? name[*who == 0 ? 1 : *who == 1 ? 2 : 0] : "";
+}
+
+char whisper_cli_speaker_letter(const struct transcript *t, int i)
+{
+    return whisper_cli_speaker(&t->speakers[i])[9];
+}
+
+/* ---- a view ------------------------------------------------------------------------------------------------------------------ */
 
 enum { STEP_MS = 20 }; /* of timestamps */
 
@@ -202,7 +242,7 @@ static int is_shown(const struct maker *k, int i)
 }
 
 /* Allocate memory for the maximum number of segments: one per token, plus an end of text. */
-static int begin(struct maker *k, size_t *most)
+static int view_begin(struct maker *k, size_t *most)
 {
     const struct transcript *t = k->from;
     char text[WCLI_TOKEN_SZ];
@@ -232,7 +272,7 @@ int whisper_cli_view(struct whisper_cli_view *v, const struct transcript *t, con
                        .first_timestamp = t->first_timestamp, .window_ms = -1 };
     size_t most;
     *v = (struct whisper_cli_view){ .t = *t };
-    const int bad = begin(&k, &most);
+    const int bad = view_begin(&k, &most);
     for (int i = 0; i < t->n && !bad; i++) {
         put_ends(&k, t->segs[i].seek_frames * 10);
         if (is_shown(&k, i)) put_segment(&k, i);
@@ -256,4 +296,99 @@ void whisper_cli_view_free(struct whisper_cli_view *v)
     free(v->first_token);
     free(v->speakers);
     free(v->text);
+}
+
+/* ---- parts of a sound, joined ------------------------------------------------------------------------------------------------ */
+
+enum { SAMPLES = 160 /* samples in a hundredth of a second */ };
+
+int64_t whisper_cli_part_ms(int64_t samples, int64_t offset_ms)
+{
+    return 10 * (samples / SAMPLES + offset_ms / 10);
+}
+
+/* Allocate memory for the contents of n views. */
+static int parts_room(struct whisper_cli_view *to, const struct whisper_cli_view *from, int n)
+{
+    size_t segs = 0, tokens = 0, bytes = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < from[i].t.n; k++) {
+            tokens += (size_t)from[i].t.segs[k].n_tokens;
+            bytes += strlen(from[i].t.segs[k].text) + 1;
+        }
+        segs += (size_t)from[i].t.n;
+    }
+    to->segs = calloc(segs + 1, sizeof *to->segs);
+    to->tokens = calloc(tokens + 1, sizeof *to->tokens);
+    to->ids = calloc(tokens + 1, sizeof *to->ids);
+    to->first_token = calloc(segs + 1, sizeof *to->first_token);
+    to->speakers = calloc(segs + 1, sizeof *to->speakers);
+    to->text = calloc(bytes + 1, 1);
+    return to->segs && to->tokens && to->ids && to->first_token && to->speakers && to->text ? 0 : -1;
+}
+
+/* `to` already holds the first to->t.n segments, with the given number of tokens and bytes of text. */
+static void parts_append(struct whisper_cli_view *to, const struct whisper_cli_view *from, size_t *tokens, size_t *bytes)
+{
+    for (int k = 0; k < from->t.n; k++) {
+        steno_segment *s = &to->segs[to->t.n];
+        const size_t n = strlen(from->t.segs[k].text) + 1, n_tokens = (size_t)from->t.segs[k].n_tokens;
+        *s = from->t.segs[k];
+        s->id = to->t.n;
+        s->text = memcpy(to->text + *bytes, from->t.segs[k].text, n);
+        memcpy(to->tokens + *tokens, from->t.tokens + from->t.first_token[k], n_tokens * sizeof *to->tokens);
+        for (size_t i = 0; i < n_tokens; i++) to->ids[*tokens + i] = to->tokens[*tokens + i].id;
+        s->tokens = to->ids + *tokens;
+        to->first_token[to->t.n] = (int32_t)*tokens;
+        to->t.n++;
+        *tokens += n_tokens;
+        *bytes += n;
+    }
+}
+
+/* Join n views, at least one. The result owns all its memory except the language. */
+static int parts_join(struct whisper_cli_view *to, const struct whisper_cli_view *from, int n)
+{
+    size_t tokens = 0, bytes = 0;
+    const struct transcript *t = &from[0].t;
+    *to = (struct whisper_cli_view){ .t = { .language = t->language, .first_timestamp = t->first_timestamp, .model = t->model,
+                                            .speakers = t->speakers } };
+    if (parts_room(to, from, n)) return -1;
+    for (int i = 0; i < n; i++) parts_append(to, &from[i], &tokens, &bytes);
+    to->t.segs = to->segs;
+    to->t.tokens = to->tokens;
+    to->t.first_token = to->first_token;
+    if (to->t.speakers) to->t.speakers = to->speakers;
+    return 0;
+}
+
+int whisper_cli_parts_add(struct whisper_cli_parts *p, const struct whisper_cli_view *v, int64_t start_ms)
+{
+    struct whisper_cli_view *part = realloc(p->part, ((size_t)p->n + 1) * sizeof *part);
+    if (!part) return -1;
+    p->part = part;
+    if (!p->n) snprintf(p->language, sizeof p->language, "%s", v->t.language);
+    const int bad = parts_join(&part[p->n], v, 1);
+    for (int i = 0; i < part[p->n].t.n; i++) {
+        part[p->n].segs[i].t0_ms += start_ms;
+        part[p->n].segs[i].t1_ms += start_ms;
+    }
+    p->n++;
+    return bad;
+}
+
+int whisper_cli_parts_view(struct whisper_cli_view *v, const struct whisper_cli_parts *p)
+{
+    if (parts_join(v, p->part, p->n)) return -1;
+    v->t.language = p->language;
+    for (int i = p->part[0].t.n > 0 ? p->part[0].t.n : 1; i < v->t.n; i++)
+        if (v->segs[i].t0_ms < v->segs[i - 1].t1_ms) v->segs[i].t0_ms = v->segs[i - 1].t1_ms;
+    return 0;
+}
+
+void whisper_cli_parts_free(struct whisper_cli_parts *p)
+{
+    for (int i = 0; i < p->n; i++) whisper_cli_view_free(&p->part[i]);
+    free(p->part);
+    *p = (struct whisper_cli_parts){ 0 };
 }

@@ -1,11 +1,11 @@
-/* steno: the output files of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
+/* steno: what whisper.cpp's whisper-cli writes: files, and standard output. SPDX-License-Identifier: MIT
  *
  * The files are byte for byte the same in the cases of tests/data/compat: texts are the model's, with leading spaces; times have hours.
  * Everyone else uses the writers of output/. */
 #ifndef STENO_TOOLS_WHISPER_CLI_WRITE_H
 #define STENO_TOOLS_WHISPER_CLI_WRITE_H
-#include "token_text.h"
 #include "transcript.h"
+#include "compat/whisper_cli_view.h"
 #include <stdint.h>
 
 enum whisper_cli_bits {
@@ -33,14 +33,19 @@ struct whisper_cli_writer {
 
 extern const struct whisper_cli_writer whisper_cli_writers[]; /* ends with a NULL extension */
 
-/* Name of a token: its text, or a name in brackets. @return out */
-enum { WCLI_TOKEN_SZ = TOKEN_TEXT_SZ };
-const char *whisper_cli_token(char out[WCLI_TOKEN_SZ], const steno_model *m, int32_t id);
-
-/* The speaker. @return "" if speakers are off */
-const char *whisper_cli_speaker(const int32_t *who); /* "(speaker 0)" */
-char whisper_cli_speaker_letter(const struct transcript *t, int seg); /* '0'; call only if speakers are on */
-
 void whisper_cli_json(struct sink *f, const struct whisper_cli_result *r);
-void whisper_cli_wts(struct sink *f, const struct whisper_cli_result *r);
+
+/* ---- standard output --------------------------------------------------------------------------------------------------------- */
+
+struct whisper_cli_console {
+    uint64_t given;      /* enum whisper_cli_bits */
+    const steno_model *model;
+    int hidden;          /* an output file goes to standard output */
+    int late;            /* 1: segments change after they arrive, so they are shown at the end */
+    int begun;           /* 1: a segment was shown */
+};
+
+void whisper_cli_console_begin(struct whisper_cli_console *c, uint64_t given, const steno_model *m, int hidden);
+void whisper_cli_console_segment(struct whisper_cli_console *c, const steno_session *s, const steno_segment *seg, const int32_t *who);
+void whisper_cli_console_all(struct whisper_cli_console *c, const struct transcript *t); /* shows all segments at the end */
 #endif
