@@ -27,7 +27,7 @@ is "AMX is tried with the same texts, and int8 alone differs" "$amx_all $amx_bf1
 is "nor any with --verify" "$vbf16 $vint16 $vint8" "0 0 0"
 is "nor any with every option in that of levels with products of integers" "$int16" 0
 says README.md "in all $all test cases" "changes $int16 of them" \
-    "\`--compute bf16\` changes $bf16, \`--compute int8\` $int8 (with AMX $amx_int8);"
+    "\`--compute bf16\` changes $bf16, \`--compute int8\` $int8 (with AMX $amx_int8)."
 says doc/performance.md \
     "of $all under many sets of options | $bf16 | $int16 | $int8 | | the same at level \`amx\` | $amx_bf16 | $amx_int16 | $amx_int8 |" \
     "of $usual with the reference's usual options | $ubf16 | $uint16 | $uint8 | | the same" \

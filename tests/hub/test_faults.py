@@ -276,8 +276,9 @@ class Faults(Case):
 
     def test_a_signal_keeps_what_has_come(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            asked = len(self.ranges())
             p = self.start("models", "pull", "fault/slow")
-            while not self.partials():
+            while len(self.ranges()) == asked or not self.partials():
                 time.sleep(0.05)
             time.sleep(0.3)
             p.send_signal(number)
