@@ -81,53 +81,63 @@ int param_refuse(const struct judge *j, const char *fmt, ...)
 
 static unsigned who(const steno_model *m, enum steno_call call)
 {
-    static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = BY_SPEECH, [STENO_CALL_ALIGN] = BY_ALIGN,
-                                    [STENO_CALL_FIND_SPEECH] = BY_VAD | BY_VOTES | BY_THRESHOLDS, [STENO_CALL_OPEN] = BY_ALL,
-                                    [STENO_CALL_PUNCTUATE] = BY_MARKS, [STENO_CALL_EMBED] = BY_TEXT | BY_EMBED,
-
-                                    [STENO_CALL_GENERATE] = BY_AR | BY_TEXT };
+    static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = MODELS_SPEECH, [STENO_CALL_ALIGN] = MODELS_ALIGNED,
+                                    [STENO_CALL_FIND_SPEECH] = MODELS_VAD | MODELS_VAD_VOTES | MODELS_VAD_THRESHOLDS,
+                                    [STENO_CALL_OPEN] = MODELS_ALL,
+                                    [STENO_CALL_PUNCTUATE] = MODELS_PUNCTUATION, [STENO_CALL_EMBED] = MODELS_LM | MODELS_EMBED,
+                                    [STENO_CALL_GENERATE] = MODELS_GENERATE };
     if (!m) return any[call];
     const unsigned by = m->task->serves(m);
-    return call == STENO_CALL_ALIGN && (by & BY_AR) ? BY_ALIGN | by : by;
+    return call == STENO_CALL_ALIGN && (by & MODELS_AR) ? MODELS_ALIGNED | by : by;
 }
 
 int param_served(const struct param *r, const steno_model *m, enum steno_call call)
 {
     const unsigned by = who(m, call);
-    if (by & BY_ALIGN) return (r->by & BY_ALIGN) && (!(by & BY_ENGLISH) || (r->by & (BY_ENGLISH | BY_TAGS)));
-    return (r->by & by) != 0;
+    if (by & MODELS_ALIGNED) return (r->models & MODELS_ALIGNED) && (!(by & MODELS_ENGLISH) || (r->models & (MODELS_ENGLISH | MODELS_CTC)));
+    return (r->models & by) != 0;
 }
 
-/* An audio language model also decodes token by token. What it does not support belongs to decoders that attend to an encoder. */
-static const char *why_not_audio_lm(const struct param *r)
-{
-    if (r->at == offsetof(steno_transcribe_params, token_timestamps)) return "is for models with word times";
-    if ((r->by & BY_AR) == BY_MANY) return "is for multilingual encoder-decoder models";
-    return r->by & BY_TAGS ? "is for encoder-decoder models, and for those whose text a CTC head finds" : "is for encoder-decoder models";
-}
+#define TOKEN_BY_TOKEN "is for models that decode token by token"
+#define LANGUAGES "is for models that know several languages"
+#define OF_ENCODER "is for encoder-decoder models"
+#define OF_ENCODER_OR_CTC "is for encoder-decoder models, and for those whose text a CTC head finds"
+
+/* Why other models do not support a parameter of these models. An audio language model also decodes token by token: what it does not
+ * support belongs to decoders that attend to an encoder. */
+static const struct { unsigned models; const char *why, *audio_lm; } reasons[] = {
+    { MODELS_AR, TOKEN_BY_TOKEN, OF_ENCODER },
+    { MODELS_AR | MODELS_ALIGNED, TOKEN_BY_TOKEN, OF_ENCODER },
+    { MODELS_MULTILINGUAL, LANGUAGES, "is for multilingual encoder-decoder models" },
+    { MODELS_MULTILINGUAL | MODELS_ALIGNED, LANGUAGES, "is for multilingual encoder-decoder models" },
+    { MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED, LANGUAGES, NULL },
+    { MODELS_AR | MODELS_CTC, "is for models that decode token by token or have a CTC head", OF_ENCODER_OR_CTC },
+    { MODELS_AR | MODELS_CTC | MODELS_CIF, TOKEN_BY_TOKEN, OF_ENCODER_OR_CTC },
+    { MODELS_AR | MODELS_CTC | MODELS_CIF_HOTWORDS | MODELS_AUDIO_LM,
+      "is for models that decode token by token, have a CTC head, or were trained with hot words", NULL },
+    { MODELS_WORD_TIMES | MODELS_AUDIO_LM_CTC, "is for models with word times", NULL },
+    { MODELS_CTC, "is for models with tags", NULL },
+    { MODELS_CTC | MODELS_AUDIO_LM, "is for models with tags, and for audio language models", NULL },
+    { MODELS_AUDIO_LM, "is for audio language models", NULL },
+    { MODELS_CLIPS, "is for models that decode clips", NULL },
+    { MODELS_FBANK, "is for models whose filter banks are shifted and scaled", NULL },
+    { MODELS_VOCAB, "is for models whose vocabulary may lie elsewhere", NULL },
+    { MODELS_VAD, "is for voice-activity models", NULL },
+    { MODELS_VAD_VOTES, "is for voice-activity models with a schedule of silences", NULL },
+    { MODELS_VAD_THRESHOLDS, "is for voice-activity models with two thresholds", NULL },
+    { MODELS_GENERATE, "is for language models", NULL },
+    { MODELS_LM | MODELS_EMBED, "is for embedding models", NULL },
+    { MODELS_PUNCTUATION, "is for punctuation models", NULL },
+};
 
 const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call)
 {
-    if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about decoding, and an alignment has a known text";
-    if (r->by == BY_FBANK) return "is for models whose filter banks are shifted and scaled";
-    if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models whose vocabulary may lie elsewhere";
-    if (r->by == BY_VAD) return "is for voice-activity models";
-    if (r->by == BY_VOTES) return "is for voice-activity models with a schedule of silences";
-    if (r->by == BY_THRESHOLDS) return "is for voice-activity models with two thresholds";
-    if (r->by == BY_TEXT || call == STENO_CALL_GENERATE) return "is for language models";
-    if (r->by == BY_MARKS) return "is for punctuation models";
-    if (r->by == (BY_TEXT | BY_EMBED)) return "is for embedding models";
-    if (r->by == BY_TAGS) return "is for models with tags";
-    if (r->by == (BY_TIMED | BY_AUDIO_WORDS)) return "is for models with word times";
-    if (r->by == BY_AUDIO_LM) return "is for audio language models";
-    if (r->by == (BY_TAGS | BY_AUDIO_LM)) return "is for models with tags, and for audio language models";
-    if (r->by == BY_CLIPS) return "is for models that decode clips";
-    if ((r->by & BY_AR) && (who(m, call) & BY_AUDIO_LM) && m) return why_not_audio_lm(r);
-    if (r->by & BY_HOT) return "is for models that decode token by token, have a CTC head, or were trained with hot words";
-    if ((r->by & BY_TIMED) == (BY_AR | BY_TAGS))
-        return r->by & BY_ALIGN ? "is for models that know several languages"
-                                : "is for models that decode token by token or have a CTC head";
-    return (r->by & BY_AR) == BY_MANY ? "is for models that know several languages" : "is for models that decode token by token";
+    if (call == STENO_CALL_ALIGN && !(r->models & MODELS_ALIGNED)) return "is about decoding, and an alignment has a known text";
+    const int audio_lm = m && (who(m, call) & MODELS_AUDIO_LM);
+    if (audio_lm && r->audio_lm_why) return r->audio_lm_why;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].models == r->models) return audio_lm && reasons[i].audio_lm ? reasons[i].audio_lm : reasons[i].why;
+    return TOKEN_BY_TOKEN;
 }
 
 /* A value that the model uses anyway: a program may set it for all models, but a user who types it made a mistake. */
@@ -146,7 +156,7 @@ static int check_served(const struct judge *j)
         if (is_asked && !param_served(&r[i], j->m, j->call))
             return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name,
                                 param_why_not(&r[i], j->m, j->call), j->m ? j->m->family->name : "",
-                                j->m && who(j->m, j->call) & BY_ENGLISH ? " (English only)" : "");
+                                j->m && who(j->m, j->call) & MODELS_ENGLISH ? " (English only)" : "");
     }
     return STENO_OK;
 }
@@ -155,12 +165,12 @@ static int check_served(const struct judge *j)
 
 double param_min(const struct param *r, const steno_model *m)
 {
-    return r->limit == LIMIT_PROBABILITY && m && m->task->serves(m) & BY_THRESHOLDS ? 0 : r->min;
+    return r->limit == LIMIT_PROBABILITY && m && m->task->serves(m) & MODELS_VAD_THRESHOLDS ? 0 : r->min;
 }
 
 double param_max(const struct param *r, const steno_model *m)
 {
-    const int ar = m && (m->task->serves(m) & BY_AR);
+    const int ar = m && (m->task->serves(m) & MODELS_AR);
     if (ar && r->limit == LIMIT_TEXT_CTX) return m->text_ctx;
     return ar && r->limit == LIMIT_AUDIO_CTX ? m->audio_ctx : r->max;
 }
@@ -387,7 +397,7 @@ static const struct rule {
 /* A model without {condition_on_previous_text} has independent windows anyway. */
 static int is_apart_anyway(const struct judge *j, const struct rule *r)
 {
-    return r->holds == clips_apart && j->m && !(param_find(j->call, "condition_on_previous_text")->by & j->m->task->serves(j->m));
+    return r->holds == clips_apart && j->m && !(param_find(j->call, "condition_on_previous_text")->models & j->m->task->serves(j->m));
 }
 
 /* The parameters; a model without {temperature_increment_on_fallback} has a single temperature, whatever the default is. */
@@ -395,7 +405,7 @@ static steno_transcribe_params without_ladder(const struct judge *j)
 {
     steno_transcribe_params p = *(params_t)j->p;
     const struct param *r = param_find(j->call, "temperature_increment_on_fallback");
-    if (j->m && !(r->by & j->m->task->serves(j->m))) p.temperature_increment_on_fallback = 0;
+    if (j->m && !(r->models & j->m->task->serves(j->m))) p.temperature_increment_on_fallback = 0;
     return p;
 }
 

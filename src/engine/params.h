@@ -12,30 +12,31 @@
 #define VERIFY_EVERY 1e9 /* verifies every window, even if no choice was close */
 #define INCREMENT_MIN 0.01 /* limits the number of attempts to 101, which fits the random number streams */
 
-/* Models that a row applies to. */
+/* Kinds of models. A model can be of several (task.h: serves); a row of the table applies to all models of any of its kinds. */
 enum {
-    BY_MANY = 1,    /* token by token, several languages */
-    BY_ENGLISH = 2, /* token by token, English only */
-    BY_TAGS = 4,    /* CTC with tags */
-    BY_VAD = 8,
-    BY_ALIGN = 16,  /* steno_align, to which many rows of BY_MANY and BY_ENGLISH do not apply */
-    BY_CIF = 32,    /* integrate-and-fire */
-    BY_TEXT = 64,   /* language models without audio */
-    BY_MARKS = 128, /* punctuation */
-    BY_HOT = 256,  /* integrate-and-fire models trained with hot words */
-    BY_STREAM = 512, /* integrate-and-fire, chunk by chunk of a stream */
-    BY_EMBED = 1024, /* text embeddings */
-    BY_AUDIO_LM = 2048, /* audio language models */
-    BY_AUDIO_WORDS = 4096, /* audio language models with a CTC head */
-    BY_VOTES = 8192, /* VAD models of BY_VAD whose frames vote, with a schedule of silences that end a span */
-    BY_THRESHOLDS = 16384, /* VAD models of BY_VAD with two thresholds */
-    BY_AR = BY_MANY | BY_ENGLISH,
-    BY_CLIPS = BY_TAGS | BY_CIF | BY_AUDIO_LM,
-    BY_TIMED = BY_AR | BY_TAGS | BY_CIF | BY_STREAM, /* models with word times */
-    BY_SPEECH = BY_TIMED | BY_AUDIO_LM,
-    BY_FBANK = BY_TAGS | BY_CIF | BY_STREAM | BY_VOTES,
-    BY_WORDS = BY_TIMED | BY_MARKS, /* models with a vocabulary that may be in another file */
-    BY_ALL = BY_SPEECH | BY_MARKS | BY_VAD | BY_VOTES | BY_TEXT | BY_EMBED
+    MODELS_MULTILINGUAL = 1 << 0, /* token by token, several languages */
+    MODELS_ENGLISH = 1 << 1, /* token by token, English only */
+    MODELS_CTC = 1 << 2,     /* a CTC head, with tags */
+    MODELS_VAD = 1 << 3,     /* voice activity */
+    MODELS_ALIGNED = 1 << 4, /* those of steno_align, to which many rows of MODELS_AR do not apply */
+    MODELS_CIF = 1 << 5,     /* integrate-and-fire */
+    MODELS_LM = 1 << 6,      /* language models without audio */
+    MODELS_PUNCTUATION = 1 << 7,
+    MODELS_CIF_HOTWORDS = 1 << 8,    /* integrate-and-fire, trained with hot words */
+    MODELS_CIF_STREAM = 1 << 9,      /* integrate-and-fire, chunk by chunk of a stream */
+    MODELS_EMBED = 1 << 10,          /* text embeddings */
+    MODELS_AUDIO_LM = 1 << 11,       /* audio language models */
+    MODELS_AUDIO_LM_CTC = 1 << 12,   /* audio language models with a CTC head */
+    MODELS_VAD_VOTES = 1 << 13,      /* voice activity: frames vote, and a schedule of silences ends a span */
+    MODELS_VAD_THRESHOLDS = 1 << 14, /* voice activity, with two thresholds */
+    MODELS_AR = MODELS_MULTILINGUAL | MODELS_ENGLISH, /* encoder-decoder models */
+    MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_AUDIO_LM, /* models that decode clip by clip */
+    MODELS_WORD_TIMES = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM,
+    MODELS_SPEECH = MODELS_WORD_TIMES | MODELS_AUDIO_LM, /* models that transcribe */
+    MODELS_FBANK = MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_VAD_VOTES, /* filter banks that are shifted and scaled */
+    MODELS_VOCAB = MODELS_WORD_TIMES | MODELS_PUNCTUATION, /* models whose vocabulary may be in another file */
+    MODELS_GENERATE = MODELS_AR | MODELS_LM, /* models that continue a text */
+    MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED
 };
 
 /* Additional bound of a number. */
@@ -49,7 +50,8 @@ struct param {
     double none;            /* another valid value, which means none */
     int has_none;
     const char *text;       /* default of a text */
-    unsigned by;
+    unsigned models;        /* MODELS_...: models that support it */
+    const char *audio_lm_why; /* why an audio language model does not, if its other parameters have another reason; else NULL */
     enum param_limit limit;
 };
 

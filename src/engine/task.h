@@ -27,7 +27,7 @@ struct request_given {
 
 struct task {
     const char *name;               /* as families name it */
-    unsigned (*serves)(const steno_model *m); /* BY_...: the rows of the parameter table that it supports */
+    unsigned (*serves)(const steno_model *m); /* MODELS_...: the kinds of this model, which choose its rows of the parameter table */
     uint32_t max_lanes;             /* sequences of one window that may decode in parallel */
     int streams_share;              /* streams share runs: their states have a lane for each window */
     uint32_t own_windows;           /* windows of one request that share a run in a session of its own; 0: one */

@@ -10,7 +10,7 @@ enum { DECODERS = 2 }; /* transcript and translation */
 
 static unsigned serves(const steno_model *m)
 {
-    return m->tokens.n_languages ? BY_MANY : BY_ENGLISH;
+    return m->tokens.n_languages ? MODELS_MULTILINGUAL : MODELS_ENGLISH;
 }
 
 /* ---- the task's part of a batch ---- */

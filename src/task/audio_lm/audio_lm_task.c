@@ -13,7 +13,7 @@ enum { OWN_WINDOWS = 4 /* of one request: as many clips of 15 s as fit into a ru
 
 static unsigned serves(const steno_model *m)
 {
-    return audio_lm_has_ctc(m) ? BY_AUDIO_LM | BY_AUDIO_WORDS : BY_AUDIO_LM;
+    return audio_lm_has_ctc(m) ? MODELS_AUDIO_LM | MODELS_AUDIO_LM_CTC : MODELS_AUDIO_LM;
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)

@@ -113,7 +113,7 @@ static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .shares = 
 static unsigned serves(const steno_model *m)
 {
     (void)m;
-    return BY_STREAM;
+    return MODELS_CIF_STREAM;
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)

@@ -107,7 +107,7 @@ static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .take = ta
 static unsigned serves(const steno_model *m)
 {
     const struct cif_model *c = cif_model_of(m); /* NULL while the model is being opened */
-    return BY_CIF | (c && c->hot != CIF_HOT_NONE ? BY_HOT : 0);
+    return MODELS_CIF | (c && c->hot != CIF_HOT_NONE ? MODELS_CIF_HOTWORDS : 0);
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)

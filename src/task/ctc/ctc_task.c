@@ -231,7 +231,7 @@ const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take,
 static unsigned serves(const steno_model *m)
 {
     (void)m;
-    return BY_TAGS;
+    return MODELS_CTC;
 }
 
 /* Logits exist for one tile of rows at a time, independent of lanes. A lane is a clip in the run. */

@@ -122,7 +122,7 @@ static int64_t bench(steno_session *s, const char *phase, int n)
 static unsigned serves(const steno_model *m)
 {
     (void)m;
-    return BY_EMBED;
+    return MODELS_EMBED;
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)

@@ -126,7 +126,7 @@ static int lm_embed(steno_session *s, int plan, const struct embed_call *c)
 static unsigned serves(const steno_model *m)
 {
     (void)m;
-    return BY_TEXT;
+    return MODELS_LM;
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)

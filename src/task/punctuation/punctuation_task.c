@@ -65,7 +65,7 @@ static int punctuate_result(steno_session *s, struct result *r, const steno_punc
 static unsigned serves(const steno_model *m)
 {
     (void)m;
-    return BY_MARKS;
+    return MODELS_PUNCTUATION;
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)

@@ -180,7 +180,7 @@ static int64_t bench(steno_session *s, const char *phase, int n)
 
 static unsigned serves(const steno_model *m)
 {
-    return BY_VAD | (m->family->thresholds ? BY_THRESHOLDS : BY_VOTES);
+    return MODELS_VAD | (m->family->thresholds ? MODELS_VAD_THRESHOLDS : MODELS_VAD_VOTES);
 }
 
 /* The task samples nothing, so it needs no tables. */
