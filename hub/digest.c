@@ -1,8 +1,138 @@
 /* steno-hub: hashes of files. SPDX-License-Identifier: MIT */
 #include "digest.h"
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- SHA-1 and SHA-256 (FIPS 180-4); names are the standard's: a..h, W, K, Ch, Maj, Sigma ------------------------------------ */
+
+/* SHA-256: fractions of the cube roots of the first 64 primes. */
+static const uint32_t K[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static uint32_t rotr(uint32_t x, int n)
+{
+    return x >> n | x << (32 - n);
+}
+
+static void sha256_block(uint32_t h[8], const unsigned char *p)
+{
+    uint32_t w[64], v[8];
+    for (int i = 0; i < 16; i++, p += 4) w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    for (int i = 16; i < 64; i++) {
+        const uint32_t s0 = rotr(w[i - 15], 7) ^ rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
+        const uint32_t s1 = rotr(w[i - 2], 17) ^ rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
+    memcpy(v, h, sizeof v);
+    for (int i = 0; i < 64; i++) {
+        const uint32_t a = v[0], e = v[4];
+        const uint32_t sigma1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25), ch = (e & v[5]) ^ (~e & v[6]);
+        const uint32_t sigma0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22), maj = (a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]);
+        const uint32_t t1 = v[7] + sigma1 + ch + K[i] + w[i];
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += t1;
+        v[0] = t1 + sigma0 + maj;
+    }
+    for (int i = 0; i < 8; i++) h[i] += v[i];
+}
+
+static uint32_t rotl(uint32_t x, int n)
+{
+    return x << n | x >> (32 - n);
+}
+
+static void sha1_block(uint32_t h[8], const unsigned char *p)
+{
+    uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
+    for (int t = 0; t < 16; t++, p += 4) w[t] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    for (int t = 16; t < 80; t++) w[t] = rotl(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
+    for (int t = 0; t < 80; t++) {
+        static const uint32_t of_20[4] = { 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6 };
+        const uint32_t f = t < 20 ? (b & c) ^ (~b & d) : t >= 40 && t < 60 ? (b & c) ^ (b & d) ^ (c & d) : b ^ c ^ d;
+        const uint32_t T = rotl(a, 5) + f + e + of_20[t / 20] + w[t];
+        e = d;
+        d = c;
+        c = rotl(b, 30);
+        b = a;
+        a = T;
+    }
+    h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e;
+}
+
+void sha_init(struct sha *s, enum sha_kind kind)
+{
+    static const uint32_t first[2][8] = {
+        { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 },
+        /* Fractions of the square roots of the first eight primes. */
+        { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 },
+    };
+    memcpy(s->h, first[kind], sizeof s->h);
+    s->kind = kind;
+    s->n = 0;
+}
+
+void sha_push(struct sha *s, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    while (n > 0) {
+        const size_t at = s->n % sizeof s->block, room = sizeof s->block - at, k = n < room ? n : room;
+        memcpy(s->block + at, p, k);
+        s->n += k;
+        p += k;
+        n -= k;
+        if (k == room) (s->kind == SHA_1 ? sha1_block : sha256_block)(s->h, s->block);
+    }
+}
+
+void sha_hex(char out[SHA_HEX_SZ], struct sha *s)
+{
+    const uint64_t bits = s->n * 8;
+    unsigned char length[8];
+    sha_push(s, "\x80", 1);
+    while (s->n % sizeof s->block != 56) sha_push(s, "", 1);
+    for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
+    sha_push(s, length, sizeof length);
+    for (int i = 0; i < (s->kind == SHA_1 ? 5 : 8); i++) snprintf(out + 8 * i, 9, "%08x", (unsigned)s->h[i]);
+}
+
+int sha256_file(char out[SHA_HEX_SZ], const char *path, int (*stop)(void *user), void *user)
+{
+    struct sha s;
+    struct stat st;
+    unsigned char chunk[1 << 14];
+    const int is_stdin = strcmp(path, "-") == 0;
+    const int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int64_t at = 0;
+    ssize_t got = -1;
+    if (fd < 0) return -1;
+    sha_init(&s, SHA_256);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!is_stdin || lseek(fd, 0, SEEK_CUR) == 0)) {
+        while ((got = pread(fd, chunk, sizeof chunk, at)) > 0 || (got < 0 && errno == EINTR)) {
+            if (stop && stop(user)) break; /* got is not 0, which reports it */
+            if (got < 0) continue;
+            sha_push(&s, chunk, (size_t)got);
+            at += got;
+        }
+    }
+    if (!is_stdin) close(fd);
+    if (got == 0) sha_hex(out, &s);
+    return got == 0 ? 0 : -1;
+}
+
+/* ---- of files of the hubs ---------------------------------------------------------------------------------------------------- */
 
 /* ---- OpenSSL, by its stable names ---------------------------------------------------------------------------------------------- */
 
@@ -39,7 +169,7 @@ static void begin_git(struct digest *d, int64_t size)
     digest_push(d, head, (size_t)n + 1);
 }
 
-static void begin(struct digest *d, size_t n_digits)
+static void begin_portable(struct digest *d, size_t n_digits)
 {
     memset(d, 0, sizeof *d);
     d->is_sha1 = n_digits == 40;
@@ -48,13 +178,13 @@ static void begin(struct digest *d, size_t n_digits)
 
 void digest_begin_portable(struct digest *d, size_t n_digits, int64_t size)
 {
-    begin(d, n_digits);
+    begin_portable(d, n_digits);
     if (d->is_sha1) begin_git(d, size);
 }
 
 void digest_begin(struct digest *d, size_t n_digits, int64_t size)
 {
-    begin(d, n_digits);
+    begin_portable(d, n_digits);
     take_openssl(d);
     if (d->is_sha1) begin_git(d, size);
 }

@@ -1,14 +1,68 @@
-/* steno-hub: one HTTP request with libcurl. SPDX-License-Identifier: MIT */
+/* steno-hub: one HTTP request with libcurl. SPDX-License-Identifier: MIT
+ *
+ * Linking libcurl would add 8 ms to every start of the program, so it is loaded. Its headers provide the types. */
 #include "http.h"
-#include "curl.h"
-#include "hub_clock.h"
+#include "hub_error.h"
 #include "hub_name.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+double hub_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- libcurl, loaded when it is needed --------------------------------------------------------------------------------------- */
+
 #if STENO_HUB_CURL
+#define CURL_DISABLE_DEPRECATION /* the installed library may be older than the headers */
+#include <curl/curl.h>
+#undef curl_easy_setopt /* the type checks of its macros work only for calls by name */
+#undef curl_easy_getinfo
+
+#define CURL_CALLS(X) \
+    X(curl_global_init) X(curl_easy_init) X(curl_easy_setopt) X(curl_easy_perform) X(curl_easy_getinfo) X(curl_easy_cleanup) \
+    X(curl_easy_strerror) X(curl_slist_append) X(curl_slist_free_all) X(curl_version_info)
+
+struct curl {
+    void *lib;
+#define CURL_FIELD(f) __typeof__(f) *f;
+    CURL_CALLS(CURL_FIELD)
+#undef CURL_FIELD
+};
+
+/* Any TLS variant of the library works. It stays open until the program ends, because the libraries below it do not unload cleanly. */
+static int curl_load(struct curl *c, struct hub_error *e)
+{
+    static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4" };
+    const char *missing = NULL;
+    memset(c, 0, sizeof *c);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !c->lib; i++) c->lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!c->lib) {
+        return hub_fail(e, HUB_ENET,
+                        "libcurl is not installed, and downloads need it: install it (Debian, Ubuntu: libcurl4; Fedora: libcurl), or "
+                        "download the files by other means");
+    }
+    void *p;
+#define CURL_BIND(f) \
+    p = dlsym(c->lib, #f); \
+    if (!p) missing = #f; \
+    memcpy(&c->f, &p, sizeof p);
+    CURL_CALLS(CURL_BIND)
+#undef CURL_BIND
+    if (missing) return hub_fail(e, HUB_ENET, "the installed libcurl lacks %s: install 7.64 or newer", missing);
+    if (c->curl_global_init(CURL_GLOBAL_DEFAULT)) return hub_fail(e, HUB_ENET, "libcurl cannot be initialised");
+    return HUB_OK;
+}
+
+/* ---- one request ------------------------------------------------------------------------------------------------------------- */
+
 enum { MOST_REDIRECTS = 20, CHUNK = 1 << 16 };
 enum { MOST_HEADER = 1 << 18, MOST_PAGE = 1 << 18 }; /* maximum bytes of all header fields, and of the body of an error response */
 
@@ -57,7 +111,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *user)
     return size * n;
 }
 
-static int begin(struct exchange *x)
+static int exchange_begin(struct exchange *x)
 {
     long code = 0;
     if (x->begun) return 0;
@@ -72,7 +126,7 @@ static int begin(struct exchange *x)
 static size_t on_bytes(char *data, size_t size, size_t n, void *user)
 {
     struct exchange *x = user;
-    if (begin(x)) return 0;
+    if (exchange_begin(x)) return 0;
     if (x->a->code < 200 || x->a->code > 299 || !x->r->bytes) {
         x->n_page += size * n;
         x->dropped = x->n_page > MOST_PAGE;
@@ -162,7 +216,7 @@ void http_close(struct http *h)
     free(h);
 }
 
-static int add(struct http *h, struct curl_slist **list, char *line)
+static int add_field(struct http *h, struct curl_slist **list, char *line)
 {
     struct curl_slist *longer = line ? h->curl.curl_slist_append(*list, line) : NULL;
     free(line);
@@ -175,17 +229,17 @@ static struct curl_slist *fields_of(struct http *h, const struct http_request *r
     struct curl_slist *list = NULL;
     char origin[HUB_ORIGIN_SZ];
     const int own = h->origin[0] && hub_origin(origin, url) == 0 && strcmp(origin, h->origin) == 0;
-    *bad = add(h, &list, hub_format("Accept-Encoding: identity"));
-    if (r->accept) *bad |= add(h, &list, hub_format("Accept: %s", r->accept));
-    if (r->first) *bad |= add(h, &list, hub_format("Range: bytes=0-0"));
-    if (r->from > 0) *bad |= add(h, &list, hub_format("Range: bytes=%lld-", (long long)r->from));
-    if (own && h->s.token) *bad |= add(h, &list, hub_format("Authorization: Bearer %s", h->s.token));
-    if (own && h->s.token && h->s.cookie) *bad |= add(h, &list, hub_format("Cookie: %s=%s", h->s.cookie, h->s.token));
+    *bad = add_field(h, &list, hub_format("Accept-Encoding: identity"));
+    if (r->accept) *bad |= add_field(h, &list, hub_format("Accept: %s", r->accept));
+    if (r->first) *bad |= add_field(h, &list, hub_format("Range: bytes=0-0"));
+    if (r->from > 0) *bad |= add_field(h, &list, hub_format("Range: bytes=%lld-", (long long)r->from));
+    if (own && h->s.token) *bad |= add_field(h, &list, hub_format("Authorization: Bearer %s", h->s.token));
+    if (own && h->s.token && h->s.cookie) *bad |= add_field(h, &list, hub_format("Cookie: %s=%s", h->s.cookie, h->s.token));
     return list;
 }
 
 /* Converts libcurl's error to a status. A reset, a stall or a cut connection may succeed at another try. */
-static int told(struct exchange *x, CURLcode rc, struct hub_error *e)
+static int judge_exchange(struct exchange *x, CURLcode rc, struct hub_error *e)
 {
     struct http *h = x->h;
     const char *what = x->r->what, *why = *h->reason ? h->reason : h->curl.curl_easy_strerror(rc);
@@ -220,13 +274,13 @@ static int exchange(struct exchange *x, const char *url, char **next, struct hub
     h->curl.curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &code);
     x->a->code = (int)code;
     if (x->dropped && !x->stopped) rc = CURLE_OK;
-    if (rc == CURLE_OK && !x->begun && begin(x)) rc = CURLE_WRITE_ERROR;
+    if (rc == CURLE_OK && !x->begun && exchange_begin(x)) rc = CURLE_WRITE_ERROR;
     if (rc == CURLE_OK && code >= 300 && code < 400 && code != 304) h->curl.curl_easy_getinfo(h->easy, CURLINFO_REDIRECT_URL, &to);
     *next = to ? strdup(to) : NULL;
     h->curl.curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, (struct curl_slist *)NULL);
     h->curl.curl_slist_free_all(fields);
     if (to && !*next) return hub_no_memory(e, "an address");
-    return rc == CURLE_OK ? HUB_OK : told(x, rc, e);
+    return rc == CURLE_OK ? HUB_OK : judge_exchange(x, rc, e);
 }
 
 static int leaves(const char *origin, const char *url)

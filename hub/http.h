@@ -2,12 +2,40 @@
  *
  * One request at a time, over persistent connections. Redirects are followed here, not by the library: https never redirects to http, and
  * the token is sent only to the endpoint's own scheme, host and port. A redirect may lead to a signed URL, so these URLs are never printed
- * or stored. */
+ * or stored.
+ *
+ * http_fields.c parses header fields, http.c makes one request, http_body.c retries and keeps bodies. An http or https URL is fetched into
+ * an unnamed file, so that it can be read repeatedly and at any position. A failed connection is resumed if the server confirms that the
+ * content is the same. */
 #ifndef STENO_HUB_HTTP_H
 #define STENO_HUB_HTTP_H
-#include "http_fields.h"
 #include "hub_error.h"
 #include <stddef.h>
+#include <stdint.h>
+
+/* ---- relevant header fields of a response ------------------------------------------------------------------------------------ */
+
+struct http_fields { /* long texts are truncated; absent fields are "" or -1 */
+    int64_t length;               /* Content-Length */
+    int64_t range_begin, range_total; /* Content-Range: bytes BEGIN-END/TOTAL, bytes * /TOTAL */
+    int64_t linked_size;          /* X-Linked-Size */
+    double retry_s;               /* Retry-After in seconds from now, or the time in RateLimit */
+    char retry[64], date[64];     /* Retry-After and Date, unparsed */
+    int is_encoded;               /* Content-Encoding other than identity */
+    char etag[128], linked_etag[128]; /* without W/ and quotes */
+    char commit[65];              /* X-Repo-Commit */
+    char fault[64], reason[256];  /* X-Error-Code, X-Error-Message */
+    char next[2048];              /* Link: <...>; rel="next" */
+    char type[128];               /* Content-Type */
+};
+
+void http_fields_begin(struct http_fields *f);
+/* Parses one line with or without its end; a status line resets all fields. */
+void http_fields_push(struct http_fields *f, const char *line, size_t n);
+
+/* ---- requests ---------------------------------------------------------------------------------------------------------------- */
+
+double hub_now_s(void); /* seconds since an arbitrary moment */
 
 struct http;
 
@@ -71,4 +99,20 @@ int http_meta(struct http *h, const char *url, const char *what, struct http_ans
 
 /* Reads a text, with retries. *text is malloc'd and ends with a NUL. */
 int http_text(struct http *h, const char *url, const char *what, char **text, struct http_fields *fields, struct hub_error *e);
+
+/* ---- a URL as a temporary file ----------------------------------------------------------------------------------------------- */
+
+int url_is(const char *name); /* begins with http:// or https:// */
+
+struct url_wish {
+    const char *what;    /* the URL in messages, without possible secrets */
+    const char *folder;  /* for the file; NULL: /tmp */
+    int64_t most;        /* maximum bytes */
+    struct http_settings http;
+    void (*progress)(void *user, const char *what, int64_t n, int64_t total); /* total -1: not known; may be NULL */
+    void *user;
+};
+
+/* @return a descriptor at the beginning of the file, or -1 */
+int url_file(const char *url, const struct url_wish *w, struct hub_error *e);
 #endif

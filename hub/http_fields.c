@@ -1,5 +1,5 @@
 /* steno-hub: relevant header fields of a response. SPDX-License-Identifier: MIT */
-#include "http_fields.h"
+#include "http.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

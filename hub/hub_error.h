@@ -1,6 +1,7 @@
-/* steno-hub: errors as text and status. SPDX-License-Identifier: MIT */
+/* steno-hub: errors as text and status, and text that grows. SPDX-License-Identifier: MIT */
 #ifndef STENO_HUB_HUB_ERROR_H
 #define STENO_HUB_HUB_ERROR_H
+#include <stddef.h>
 
 enum hub_status {
     HUB_OK,
@@ -32,4 +33,13 @@ int hub_no_memory(struct hub_error *e, const char *what); /* what: purpose of th
 
 /* Formats text of any length. @return malloc'd text, or NULL */
 char *hub_format(const char *fmt, ...) HUB_FORMAT(1, 2);
+
+struct hub_text {
+    char *p; /* [n], then a NUL; malloc'd; NULL: nothing was added */
+    size_t n, cap;
+    int failed; /* 1: memory ran out */
+};
+
+void hub_text_add(struct hub_text *t, const char *fmt, ...) HUB_FORMAT(2, 3);
+void hub_text_json(struct hub_text *t, const char *text); /* appends a string with quotes */
 #endif

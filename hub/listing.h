@@ -1,10 +1,12 @@
-/* steno-hub: the files of a repository, from a hub's response. SPDX-License-Identifier: MIT */
+/* steno-hub: the files of a repository, from a hub's response, and which of them to download. SPDX-License-Identifier: MIT */
 #ifndef STENO_HUB_LISTING_H
 #define STENO_HUB_LISTING_H
 #include "hub_error.h"
 #include "hub_name.h"
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- from a response --------------------------------------------------------------------------------------------------------- */
 
 struct hub_file {
     char *path;              /* inside the repository; checked with hub_path_fault */
@@ -43,4 +45,14 @@ struct hub_hit { char id[HUB_ID_SZ]; int64_t downloads, likes; };
 /* @return their number, at most `most`; -1 with an error */
 int hub_hits_hf(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e);
 int hub_hits_ms(struct hub_hit *h, int most, char *text, const char *from, struct hub_error *e);
+
+/* ---- which files to download ------------------------------------------------------------------------------------------------- */
+
+/* Selects the files requested by name. Without names, selects those that a loader reads, by exact names, because a repository may hold the
+ * same weights three times. @param take  [l->n], receives 1 for each selected file @return HUB_OK; HUB_EABSENT: there is no such file, no
+ * model, or several of which one must be named */
+int hub_wanted(char *take, const struct hub_listing *l, const char *const *files, size_t n_files, const char *id, struct hub_error *e);
+
+/* Is it a single-file model, by its name? */
+int hub_is_single(const char *path);
 #endif

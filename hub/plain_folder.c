@@ -1,8 +1,8 @@
 /* steno-hub: a repository's files in the user's folder. SPDX-License-Identifier: MIT */
 #include "plain_folder.h"
+#include "cache.h"
 #include "download.h"
 #include "folder.h"
-#include "place.h"
 #include "store.h"
 #include <errno.h>
 #include <fcntl.h>

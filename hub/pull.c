@@ -1,14 +1,12 @@
 /* steno-hub: downloads a repository's files to a cache or a folder. SPDX-License-Identifier: MIT */
 #include "pull.h"
-#include "cached.h"
+#include "cache.h"
 #include "download.h"
 #include "hub_api.h"
-#include "hub_text.h"
-#include "place.h"
+#include "hub_error.h"
+#include "listing.h"
 #include "plain_folder.h"
 #include "store.h"
-#include "unlisted.h"
-#include "wanted.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +14,41 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- a repository without a listing ------------------------------------------------------------------------------------------ */
+
+/* A mirror may serve files without a listing. Their names come from the caller, or from the data of the revision; size and hash of each
+ * come from its own header fields. */
+
+/* Requests size and hash of one file; an absent file is left out. */
+static int ask_unlisted(struct hub_listing *l, struct hub_file *f, char commit[HUB_REV_SZ], const struct hub_pull *p, const char *rev,
+                        struct hub_error *e)
+{
+    int there = 1;
+    const int rc = hub_ask_file(f, commit, &there, p->http, p->env, p->id, rev, e);
+    if (!there) return HUB_OK;
+    return rc == HUB_OK ? hub_listing_add(l, f->path, f->size, f->hash, e) : rc;
+}
+
+/* Lists the files that p requests and that exist, on Hugging Face's hub. @param commit  of the revision `rev`; if "", receives it */
+static int list_unlisted(struct hub_listing *l, char commit[HUB_REV_SZ], const struct hub_pull *p, const char *rev, struct hub_error *e)
+{
+    struct hub_listing all = { 0 };
+    int rc = HUB_OK;
+    *l = (struct hub_listing){ 0 };
+    for (size_t i = 0; i < p->n_files && rc == HUB_OK; i++) rc = hub_listing_add(&all, p->files[i], -1, "", e);
+    if (!p->n_files) rc = hub_ask_names(&all, commit, p->http, p->env, p->id, rev, e);
+    char *take = calloc(all.n + 1, 1);
+    if (!take && rc == HUB_OK) rc = hub_no_memory(e, "a list of files");
+    if (rc == HUB_OK) rc = hub_wanted(take, &all, p->files, p->n_files, p->id, e);
+    for (size_t i = 0; i < all.n && rc == HUB_OK; i++)
+        if (take[i]) rc = ask_unlisted(l, &all.f[i], commit, p, rev, e);
+    free(take);
+    hub_listing_free(&all);
+    return rc;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------------------------------------- */
 
 struct work {
     const struct hub_pull *p;
@@ -259,7 +292,7 @@ static int ask_files(struct work *w, const char *rev, struct hub_error *e)
     w->is_whole = rc == HUB_OK;
     if (rc == HUB_OK || !e->unserved || p->hub != HUB_HF) return rc;
     hub_listing_free(&w->own);
-    return hub_list_unlisted(&w->own, w->out->commit, p, rev, e);
+    return list_unlisted(&w->own, w->out->commit, p, rev, e);
 }
 
 static int list_files(struct work *w, struct hub_error *e)

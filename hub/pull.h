@@ -5,8 +5,8 @@
  * cache has plain files in snapshots/REVISION/. */
 #ifndef STENO_HUB_PULL_H
 #define STENO_HUB_PULL_H
-#include "hub_env.h"
 #include "http.h"
+#include "hub_env.h"
 #include "listing.h"
 
 struct hub_pull {

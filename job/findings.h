@@ -1,11 +1,32 @@
 /* steno: finds reasons for notes on a result. SPDX-License-Identifier: MIT
  *
- * The reasons come from the audio, the session that made the result, and the request. output/notes.h has the kinds of notes. */
+ * The reasons come from the audio, the session that made the result, and the request. transcript.h has the kinds of notes. */
 #ifndef STENO_JOB_FINDINGS_H
 #define STENO_JOB_FINDINGS_H
-#include "level.h"
-#include "notes.h"
+#include "transcript.h"
 #include <steno/media.h>
+#include <steno/steno.h>
+
+/* ---- loudness of audio ------------------------------------------------------------------------------------------------------- */
+
+struct level {
+    int64_t n, n_full; /* number of samples, and of those at full scale */
+    double squares, peak;
+};
+
+void level_add(struct level *l, const float *pcm, int64_t n);
+double level_db(const struct level *l);      /* mean, in dBFS; LEVEL_NONE for silence */
+double level_peak_db(const struct level *l); /* of the loudest sample */
+#define LEVEL_NONE (-120.0)
+
+/* A source that is measured while it is read; rewinding starts again. */
+struct level_source {
+    struct level level;
+    steno_source from;
+};
+steno_source level_source(struct level_source *l, const steno_source *from);
+
+/* ---- reasons for notes ------------------------------------------------------------------------------------------------------- */
 
 /* Missing audio, and audio that the clock of its file moved. */
 void findings_media(struct notes *n, const steno_media *m);

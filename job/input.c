@@ -1,6 +1,5 @@
 /* steno: one input of a job. SPDX-License-Identifier: MIT */
 #include "input.h"
-#include "input_results.h"
 #include "file_source.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,4 +26,9 @@ steno_transcribe_params input_params(const struct job_input *in);
 /* An empty audio, and parameters for it. */
 steno_source input_no_audio(void);
 steno_transcribe_params input_params_of_nothing(const struct job *j);
+
+/* Delivers the text, or the transcript and its translation. @return 0, or the value that ends the run */
+int input_results(struct job_input *in);
+
+int input_stops(const struct job_input *in); /* 1: nothing more of it may be processed */
 #endif

@@ -1,5 +1,5 @@
 /* steno: results of an input. SPDX-License-Identifier: MIT */
-#include "input_results.h"
+#include "input.h"
 #include "reshape.h"
 #include <stdio.h>
 #include <stdlib.h>

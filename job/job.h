@@ -2,7 +2,7 @@
  *
  * The internal library steno-job, which the program, servers and bindings share. For each input, its mix, one channel, or every channel is
  * transcribed, of one track or of all tracks. A failed input does not stop the others. Inputs are processed one at a time, or in parallel
- * (batch.c). Nothing here prints, ends the process, reads the environment or handles signals: callbacks inform the caller, which passes
+ * (run.c). Nothing here prints, ends the process, reads the environment or handles signals: callbacks inform the caller, which passes
  * each transcript to writers (writers.h). */
 #ifndef STENO_JOB_H
 #define STENO_JOB_H

@@ -2,7 +2,7 @@
  *
  * This is whisper.cpp's use of voice activity detection. The spans are concatenated. Each but the last is followed by a little of the audio
  * after it and a tenth of a second of silence. The result is transcribed as one audio, and times are mapped back afterwards. All times are
- * in centiseconds, with whisper.cpp's rounding. The text loses the true pauses, so clips at their own positions (clips.h) are better. */
+ * in centiseconds, with whisper.cpp's rounding. The text loses the true pauses, so clips at their own positions (speech.h) are better. */
 #ifndef STENO_JOB_JOIN_H
 #define STENO_JOB_JOIN_H
 #include "transcript.h"

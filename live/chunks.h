@@ -3,7 +3,7 @@
  * These models never change the words of a chunk. So no audio is decoded twice, and words are final at once. */
 #ifndef STENO_LIVE_CHUNKS_H
 #define STENO_LIVE_CHUNKS_H
-#include "kept.h"
+#include "live_sound.h"
 #include "live_words.h"
 
 struct chunks {

@@ -1,9 +1,8 @@
 /* steno: live transcription. SPDX-License-Identifier: MIT */
 #include "live.h"
-#include "agreement.h"
 #include "chunks.h"
-#include "finder.h"
-#include "kept.h"
+#include "live_sound.h"
+#include "live_words.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,10 @@
-/* steno: words of passes over the same sound. SPDX-License-Identifier: MIT */
+/* steno: words of passes over the same audio, and their local agreement. SPDX-License-Identifier: MIT */
 #include "live_words.h"
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
+
+/* ---- words ------------------------------------------------------------------------------------------------------------------- */
 
 /* ---- characters */
 
@@ -150,7 +152,8 @@ int live_words_add_range(struct words *to, const struct words *w, size_t from, s
     return rc;
 }
 
-void live_words_drop(struct words *w, size_t n)
+/* Drops the first n words. */
+static void live_words_drop(struct words *w, size_t n)
 {
     for (size_t i = 0; i < n; i++) free(w->w[i].text);
     w->n -= n;
@@ -222,4 +225,67 @@ char *live_words_text(const struct words *w, size_t from, size_t end)
     while (p > text && p[-1] == ' ') p--;
     *p = '\0';
     return text;
+}
+
+/* ---- agreement --------------------------------------------------------------------------------------------------------------- */
+
+enum { MARGIN_MS = 100, OVERLAP = 4 /* words */ };
+
+void agreement_clear(struct agreement *a)
+{
+    live_words_clear(&a->known);
+    live_words_clear(&a->heard);
+    a->cut = 0;
+}
+
+void agreement_free(struct agreement *a)
+{
+    live_words_free(&a->known);
+    live_words_free(&a->heard);
+}
+
+void agreement_forget(struct agreement *a)
+{
+    live_words_drop(&a->known, a->cut);
+    a->cut = 0;
+}
+
+/* Number of final words up to the last one with a time. */
+static size_t timed_word(const struct agreement *a)
+{
+    size_t n = a->known.n;
+    while (n > 0 && a->known.w[n - 1].t1_ms < 0) n--;
+    return n;
+}
+
+int64_t agreement_end_ms(const struct agreement *a)
+{
+    const size_t n = timed_word(a);
+    return n ? a->known.w[n - 1].t1_ms : -1;
+}
+
+int64_t agreement_cut(struct agreement *a, int64_t after_ms)
+{
+    size_t n = timed_word(a);
+    n = n > OVERLAP ? n - OVERLAP : 0;
+    while (n > a->cut && a->known.w[n - 1].t1_ms < 0) n--;
+    if (n <= a->cut || a->known.w[n - 1].t1_ms <= after_ms) return -1;
+    a->cut = n;
+    return a->known.w[n - 1].t1_ms;
+}
+
+int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first)
+{
+    const size_t known = a->known.n - a->cut;
+    const struct words here = { known ? a->known.w + a->cut : NULL, known, 0 };
+    size_t from, same;
+    *first = a->known.n;
+    int rc = live_words_behind(&from, w, &here, agreement_end_ms(a) - MARGIN_MS);
+    if (rc) return rc;
+    if (is_last && from < here.n) a->disagreements += (int64_t)(here.n - from);
+    for (same = from; same < w->n; same++)
+        if (!is_last && (same - from >= a->heard.n || !live_word_same(&a->heard.w[same - from], &w->w[same]))) break;
+    rc = live_words_add_range(&a->known, w, from, same);
+    live_words_clear(&a->heard);
+    return rc ? rc : live_words_add_range(&a->heard, w, same, w->n);
 }

@@ -1,11 +1,16 @@
-/* steno: words of passes over the same audio. SPDX-License-Identifier: MIT
+/* steno: words of passes over the same audio, and their local agreement. SPDX-License-Identifier: MIT
  *
  * The unit of agreement: a word between spaces, or a character in scripts without spaces between words (Chinese, Japanese, Thai, ...). Two
- * units are equal if they are equal in compatibility form (NFKC), ignoring case and surrounding punctuation. */
+ * units are equal if they are equal in compatibility form (NFKC), ignoring case and surrounding punctuation.
+ *
+ * Each pass over a growing turn gives words. Words on which two consecutive passes agree, from the start on, are final. Final words never
+ * change and are never removed, whatever later passes give (Machacek et al. 2023). */
 #ifndef STENO_LIVE_LIVE_WORDS_H
 #define STENO_LIVE_LIVE_WORDS_H
 #include <stddef.h>
 #include <steno/steno.h>
+
+/* ---- words ------------------------------------------------------------------------------------------------------------------- */
 
 struct word {
     char *text;            /* as decoded, including the space before it */
@@ -22,7 +27,6 @@ int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int6
 int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
 /* Appends words [from, end) of w. @return as above */
 int live_words_add_range(struct words *to, const struct words *w, size_t from, size_t end);
-void live_words_drop(struct words *w, size_t n); /* drops the first n words */
 void live_words_clear(struct words *w);
 void live_words_free(struct words *w);
 int live_word_same(const struct word *a, const struct word *b);
@@ -33,4 +37,27 @@ int live_words_behind(size_t *at, const struct words *heard, const struct words 
 
 /* Words [from, end) as one text without spaces at its ends, malloc'd; NULL: no memory. */
 char *live_words_text(const struct words *w, size_t from, size_t end);
+
+/* ---- agreement --------------------------------------------------------------------------------------------------------------- */
+
+struct agreement {
+    struct words known, heard; /* final words; words of the last pass after them */
+    size_t cut;                /* final words before the current cut */
+    int64_t disagreements;     /* final words that the last passes of turns did not have; never reset */
+};
+
+void agreement_clear(struct agreement *a); /* begins another turn */
+void agreement_free(struct agreement *a);
+
+/* Adds the words of a pass over the audio after the cut; with is_last all become final. New final words are known.w[*first] and so on.
+ * @return STENO_OK, STENO_ENOMEM */
+int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first);
+
+void agreement_forget(struct agreement *a); /* drops the final words before the cut, which are not compared any more */
+
+int64_t agreement_end_ms(const struct agreement *a); /* end of the last final word with a time, -1: none */
+
+/* Chooses a time after after_ms up to which audio is not decoded again. The last few final words stay after it, to align later passes.
+ * @return the time, -1: no cut is possible */
+int64_t agreement_cut(struct agreement *a, int64_t after_ms);
 #endif

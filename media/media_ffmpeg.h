@@ -1,6 +1,6 @@
 /* steno-media: declarations shared by the FFmpeg files. SPDX-License-Identifier: MIT
  *
- * media_ffmpeg_load.c binds the libraries, media_ffmpeg_open.c opens a file, media_ffmpeg.c decodes it. */
+ * media_ffmpeg_open.c binds the libraries and opens a file, media_ffmpeg.c decodes it. */
 #ifndef STENO_MEDIA_MEDIA_FFMPEG_H
 #define STENO_MEDIA_MEDIA_FFMPEG_H
 #include "media.h"

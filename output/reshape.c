@@ -5,7 +5,7 @@
  * differ from it, the text is not split. The rule is whisper.cpp's max_len, which counts in the same way but lets a word of several tokens
  * exceed the limit. */
 #include "reshape.h"
-#include "token_text.h"
+#include "transcript.h"
 #include "utf8.h"
 #include "write.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* steno: output of writers. SPDX-License-Identifier: MIT
+/* steno: output of writers: bytes, and numbers as text. SPDX-License-Identifier: MIT
  *
  * A writer does not know its target: a file, a socket, or memory. After a sink has refused bytes once, it is not called again. So writers
  * check nothing, and the owner of the sink reads its failed flag afterwards. */
@@ -33,4 +33,12 @@ struct sink_memory {
 };
 
 struct sink sink_to_memory(struct sink_memory *m); /* m must stay in place, and be empty: {0} */
+
+/* ---- numbers as Python writes them ------------------------------------------------------------------------------------------- */
+
+enum { NUM_SZ = 64 };
+
+/* The shortest decimal that reads back as v, spelled as Python's repr and json.dump spell it: "3.0", "0.1", "1e-05", "1e+16", "NaN",
+ * "Infinity". out has NUM_SZ bytes. @return out */
+const char *num_repr(char *out, double v);
 #endif

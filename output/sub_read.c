@@ -1,6 +1,5 @@
 /* steno: reads subtitle files. SPDX-License-Identifier: MIT */
 #include "sub_read.h"
-#include "sub_text.h"
 #include "utf8.h"
 #include <stdlib.h>
 #include <string.h>

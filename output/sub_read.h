@@ -44,4 +44,12 @@ enum sub_form sub_form_of(const char *name, const char *bytes, size_t n);
 /* @return 0, or -1 if memory runs out; call sub_free in any case */
 int sub_read(struct sub_file *f, enum sub_form form, const char *bytes, size_t n);
 void sub_free(struct sub_file *f);
+
+/* ---- text without mark-up ---------------------------------------------------------------------------------------------------- */
+
+/* Appends text to f->text, which must have room. Invalid UTF-8 becomes a question mark. */
+void sub_text_put(struct sub_file *f, const char *s, size_t n);
+
+/* Appends a line of the file without its tags, and with entities and escapes replaced. It never becomes longer. */
+void sub_text_line(struct sub_file *f, const char *s, size_t n);
 #endif

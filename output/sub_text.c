@@ -1,5 +1,5 @@
 /* steno: text of subtitles without mark-up. SPDX-License-Identifier: MIT */
-#include "sub_text.h"
+#include "sub_read.h"
 #include "utf8.h"
 #include <string.h>
 #include <strings.h>

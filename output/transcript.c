@@ -1,9 +1,85 @@
-/* steno: copies a transcript from a session for writers. SPDX-License-Identifier: MIT */
+/* steno: a transcript as writers use it, with its notes and the texts of its tokens. SPDX-License-Identifier: MIT */
 #include "transcript.h"
 #include "utf8.h"
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- notes ------------------------------------------------------------------------------------------------------------------- */
+
+void notes_add(struct notes *n, enum note_kind kind, const char *fmt, ...)
+{
+    va_list ap;
+    for (int i = 0; i < n->n; i++)
+        if (n->note[i].kind == kind) return;
+    struct note *note = &n->note[n->n++];
+    note->kind = kind;
+    va_start(ap, fmt);
+    vsnprintf(note->text, sizeof note->text, fmt, ap);
+    va_end(ap);
+}
+
+const char *note_name(enum note_kind kind)
+{
+    static const char *const names[] = {
+#define NOTE_NAME(k, name) [NOTE_##k] = name,
+        NOTE_KINDS(NOTE_NAME)
+#undef NOTE_NAME
+    };
+    return names[kind];
+}
+
+int note_is_of_sound(enum note_kind kind)
+{
+    return kind <= NOTE_CLIPPED;
+}
+
+void write_json_notes(struct sink *f, const struct notes *n, int always)
+{
+    const int count = n ? n->n : 0;
+    if (!count && !always) return;
+    sink_text(f, ", \"notes\": [");
+    for (int i = 0; i < count; i++) {
+        sink_format(f, "%s{\"kind\": \"%s\", \"text\": ", i ? ", " : "", note_name(n->note[i].kind));
+        utf8_json(f, n->note[i].text);
+        sink_char(f, '}');
+    }
+    sink_char(f, ']');
+}
+
+/* ---- texts of tokens --------------------------------------------------------------------------------------------------------- */
+
+/* A token may end inside a character. Its bytes alone are then not valid UTF-8. */
+
+/* A character has at most four bytes, and a token at least one. */
+enum { MAX_JOINED = 4 };
+
+/* Text of ids[n]. @return 1, 0 if it ends inside a character, or a negative status */
+static int spell(char text[TOKEN_TEXT_SZ], const steno_model *m, const int32_t *ids, int n)
+{
+    static const char replacement[] = "\xef\xbf\xbd";
+    const int64_t len = steno_detokenize(m, ids, n, text, TOKEN_TEXT_SZ);
+    if (len < 0) {
+        text[0] = '\0';
+        return (int)len;
+    }
+    const size_t k = strlen(text);
+    return k < 3 || memcmp(text + k - 3, replacement, 3) != 0;
+}
+
+int token_text(char text[TOKEN_TEXT_SZ], const steno_model *m, int32_t end, const int32_t *ids, int n)
+{
+    for (int k = 1; k <= n && k <= MAX_JOINED && (k == 1 || end < 0 || ids[k - 1] < end); k++) {
+        const int rc = spell(text, m, ids, k);
+        if (rc) return rc < 0 ? rc : k;
+    }
+    const int rc = spell(text, m, ids, 1);
+    return rc < 0 ? rc : 1;
+}
+
+/* ---- the transcript ---------------------------------------------------------------------------------------------------------- */
 
 /* Finds the first word and token of each segment. *blank: 1 if no segment has text. */
 static int take_segments(struct transcript_store *store, const steno_session *s, int n, size_t *n_words, size_t *n_tokens, int *blank)

@@ -4,7 +4,7 @@
 #include "text_rules.h"
 #include "transcript.h"
 
-/* The writers, one file each. */
+/* The writers, in write_*.c. */
 void write_txt(struct sink *f, const struct transcript *t);
 void write_srt(struct sink *f, const struct transcript *t);
 void write_vtt(struct sink *f, const struct transcript *t);

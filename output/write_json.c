@@ -1,13 +1,16 @@
-/* steno: the reference's JSON object on one line, without a final newline. SPDX-License-Identifier: MIT
+/* steno: JSON: the reference's object, the OpenAI API's object, and records line by line. SPDX-License-Identifier: MIT
  *
- * The list of segments is also used in the API's object and in jsonl, which allow no NaN. */
-#include "num.h"
+ * json is the reference's object on one line, without a final newline. verbose_json is the API's (response_format=verbose_json). jsonl has
+ * one record per line: the job, each input, the totals. The list of segments is the same in all, and the last two allow no NaN. */
+#include "sink.h"
 #include "utf8.h"
 #include "write.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- json -------------------------------------------------------------------------------------------------------------------- */
 
 void write_json_number(struct sink *f, double value)
 {
@@ -261,4 +264,132 @@ void write_json(struct sink *f, const struct transcript *t)
     write_json_lost(f, t, 0);
     write_json_notes(f, t->notes, 0);
     sink_char(f, '}');
+}
+
+/* ---- verbose_json ------------------------------------------------------------------------------------------------------------ */
+
+/* The language is its full name. As in the API, the text and the words in the list have no surrounding white space. */
+
+static void write_api_words(struct sink *f, const struct transcript *t)
+{
+    const char *sep = "";
+    sink_text(f, ", \"words\": [");
+    for (int i = 0; i < t->n; i++) {
+        for (int32_t k = 0; k < t->segs[i].n_words; k++) {
+            const steno_word *w = &t->words[t->first_word[i] + k];
+            sink_format(f, "%s{\"word\": ", sep);
+            write_json_stripped(f, w->text);
+            sink_text(f, ", \"start\": ");
+            write_json_number(f, w->start);
+            sink_text(f, ", \"end\": ");
+            write_json_number(f, w->end);
+            sink_char(f, '}');
+            sep = ", ";
+        }
+    }
+    sink_char(f, ']');
+}
+
+void write_verbose_json(struct sink *f, const struct transcript *t)
+{
+    sink_format(f, "{\"task\": \"%s\", \"language\": ", t->task == STENO_TRANSLATE ? "translate" : "transcribe");
+    const char *name = steno_language_name(t->language);
+    utf8_json(f, name ? name : t->language);
+    write_json_language_prob(f, t);
+    sink_text(f, ", \"duration\": ");
+    write_json_number(f, (double)t->duration_ms / 1000.0);
+    sink_text(f, ", \"text\": ");
+    write_json_stripped(f, t->text);
+    sink_text(f, ", \"segments\": ");
+    write_json_segments(f, t);
+    if (t->word_times) write_api_words(f, t);
+    write_json_hypotheses(f, t);
+    write_json_left_out(f, t);
+    write_json_post(f, t);
+    write_json_lost(f, t, 0);
+    write_json_notes(f, t->notes, 0);
+    sink_char(f, '}');
+}
+
+/* ---- jsonl ------------------------------------------------------------------------------------------------------------------- */
+
+/* `type` is the kind of the record. "job" comes first and has what all inputs share. A "transcript" follows for each input, or for each of
+ * its channels, tracks or tasks, and also for a failed input. A job with several inputs ends with a "summary". Every record of a kind has
+ * all its keys; null means not known. `schema_version` increases when a key changes its meaning or is removed. */
+
+enum { SCHEMA_VERSION = 2 };
+
+static void text_or_null(struct sink *f, const char *key, const char *value)
+{
+    sink_format(f, ", \"%s\": ", key);
+    if (value) utf8_json(f, value);
+    else sink_text(f, "null");
+}
+
+static void begin_record(struct sink *f, const char *type)
+{
+    sink_format(f, "{\"type\": \"%s\", \"schema_version\": %d", type, SCHEMA_VERSION);
+}
+
+/* Writes the seconds spent, and the seconds of audio per second; audio_ms -1: not known. */
+static void write_spent(struct sink *f, int64_t spent_us, int64_t audio_ms)
+{
+    const int is_known = spent_us != WRITE_TIME_UNKNOWN;
+    sink_text(f, ", \"seconds\": ");
+    write_json_number(f, is_known ? round((double)spent_us / 1e3) / 1e3 : NAN);
+    sink_text(f, ", \"speed\": ");
+    write_json_number(f, is_known && spent_us && audio_ms >= 0 ? round((double)audio_ms * 1e5 / (double)spent_us) / 100 : NAN);
+}
+
+void write_jsonl_job(struct sink *f, const struct transcript_source *job)
+{
+    begin_record(f, "job");
+    text_or_null(f, "model", job->model);
+    text_or_null(f, "engine_version", steno_version());
+    sink_text(f, ", \"options\": ");
+    if (job->options) job->options(f, job->opts);
+    else sink_text(f, "null");
+    sink_text(f, "}\n");
+}
+
+void write_jsonl_sums(struct sink *f, const struct transcript_sums *sums)
+{
+    begin_record(f, "summary");
+    sink_format(f, ", \"inputs\": %d, \"ok\": %d, \"empty\": %d, \"failed\": %d, \"duration\": ", sums->n_inputs, sums->n_ok,
+                sums->n_empty, sums->n_failed);
+    write_json_number(f, (double)sums->audio_ms / 1000.0);
+    write_spent(f, sums->spent_us, sums->audio_ms);
+    sink_text(f, "}\n");
+}
+
+void write_jsonl(struct sink *f, const struct transcript *t)
+{
+    const struct transcript_source *r = t->source;
+    begin_record(f, "transcript");
+    text_or_null(f, "input", r->input);
+    text_or_null(f, "sha256", r->sha256);
+    text_or_null(f, "model", r->model);
+    text_or_null(f, "engine_version", steno_version());
+    sink_text(f, ", \"duration\": ");
+    if (r->error) sink_text(f, "null");
+    else write_json_number(f, (double)t->duration_ms / 1000.0);
+    write_spent(f, r->spent_us, r->error ? -1 : t->duration_ms);
+    text_or_null(f, "status", r->error ? "error" : "ok");
+    text_or_null(f, "error", r->error);
+    text_or_null(f, "language", r->error ? NULL : t->language);
+    sink_text(f, ", \"language_probability\": ");
+    write_json_number(f, !r->error && t->language_prob > 0 ? t->language_prob : NAN);
+    sink_text(f, ", \"text\": ");
+    if (r->error) sink_text(f, "null, \"segments\": null, \"notes\": null, \"flags\": null}\n");
+    else {
+        write_json_stripped(f, t->text);
+        sink_text(f, ", \"segments\": ");
+        write_json_segments(f, t);
+        write_json_hypotheses(f, t);
+        write_json_left_out(f, t);
+        write_json_post(f, t);
+        write_json_notes(f, t->notes, 1);
+        write_json_lost(f, t, 1);
+        sink_text(f, "}\n");
+    }
 }

@@ -2,7 +2,7 @@
  *
  * Differences from whisper.cpp: tokens are those of the text, and their concatenated texts are the segment's text. A token that ends inside
  * a character has the whole character, and the tokens that complete it are empty. A time that is not known is null. */
-#include "token_text.h"
+#include "transcript.h"
 #include "utf8.h"
 #include "write.h"
 #include <inttypes.h>

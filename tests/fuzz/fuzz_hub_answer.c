@@ -1,7 +1,7 @@
 /* steno: fuzzing of what hubs answer. SPDX-License-Identifier: MIT
  *
  * The first byte says which answer it is, the rest is its text. What is taken from it leads nowhere but into a folder. */
-#include "json_path.h"
+#include "json_scan.h"
 #include "listing.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* steno: fuzzing of header fields, addresses and names. SPDX-License-Identifier: MIT
  *
  * Lines of the input are header fields; the whole is an address, a page, a path and a name, too. */
-#include "http_fields.h"
+#include "http.h"
 #include "hub_name.h"
-#include "model_find.h"
-#include "page.h"
+#include "model_name.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "agreement.h"
+#include "live_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

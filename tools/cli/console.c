@@ -5,7 +5,7 @@
 #include "cli/console.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
-#include "token_text.h"
+#include "transcript.h"
 #include "utf8.h"
 #include "write.h"
 #include <math.h>

@@ -7,7 +7,6 @@
 #ifndef STENO_TOOLS_WHISPER_CLI_VIEW_H
 #define STENO_TOOLS_WHISPER_CLI_VIEW_H
 #include "job.h"
-#include "token_text.h"
 #include "transcript.h"
 #include "compat/whisper_cli_times.h"
 

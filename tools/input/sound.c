@@ -7,7 +7,7 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "url_file.h"
+#include "http.h"
 #include <errno.h>
 #include <steno/steno.h>
 #include <stdint.h>

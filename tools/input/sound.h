@@ -1,7 +1,7 @@
 /* steno: the input file of a verb. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_SOUND_H
 #define STENO_TOOLS_SOUND_H
-#include "notes.h"
+#include "transcript.h"
 #include <steno/media.h>
 #include <stdio.h>
 

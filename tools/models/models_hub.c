@@ -1,13 +1,13 @@
 /* steno: look up models in the caches of the hubs. SPDX-License-Identifier: MIT */
 #include "models/models_hub.h"
 #include "folder.h"
-#include "json_path.h"
+#include "json_scan.h"
 #include "known.h"
-#include "model_find.h"
+#include "model_name.h"
 #include "models/models_verbs.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "wanted.h"
+#include "listing.h"
 #include "cli/words.h"
 #include <errno.h>
 #include <stdio.h>

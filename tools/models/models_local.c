@@ -1,15 +1,14 @@
 /* steno: models list, where, verify and rm: models on this machine. SPDX-License-Identifier: MIT */
-#include "cached.h"
+#include "cache.h"
 #include "hub_error.h"
 #include "known.h"
 #include "cli/message.h"
-#include "model_find.h"
+#include "model_name.h"
 #include "models/models.h"
 #include "models/models_hub.h"
 #include "models/models_verbs.h"
-#include "remove.h"
+#include "keep.h"
 #include "cli/signals.h"
-#include "verify.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

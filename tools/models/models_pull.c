@@ -4,7 +4,7 @@
 #include "hub_api.h"
 #include "known.h"
 #include "cli/message.h"
-#include "model_find.h"
+#include "model_name.h"
 #include "models/models_verbs.h"
 #include "cli/progress.h"
 #include "pull.h"

@@ -2,7 +2,7 @@
 #include "models/models_verbs.h"
 #include "known.h"
 #include "cli/signals.h"
-#include "wanted.h"
+#include "listing.h"
 #include "cli/words.h"
 #include <stdio.h>
 #include <stdlib.h>

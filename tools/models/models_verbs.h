@@ -4,7 +4,7 @@
 #include "cli/args.h"
 #include "hub_env.h"
 #include "cli/message.h"
-#include "model_find.h"
+#include "model_name.h"
 #include <stdint.h>
 
 struct models_opts {

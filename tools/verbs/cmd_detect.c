@@ -4,7 +4,7 @@
 #include "file_source.h"
 #include "findings.h"
 #include "cli/message.h"
-#include "num.h"
+#include "sink.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
 #include "input/sound.h"

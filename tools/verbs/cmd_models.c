@@ -3,7 +3,7 @@
 #include "address.h"
 #include "models/models_verbs.h"
 #include "cli/option_names.h"
-#include "page.h"
+#include "model_name.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

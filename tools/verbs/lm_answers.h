@@ -2,7 +2,7 @@
 #ifndef STENO_TOOLS_LM_ANSWERS_H
 #define STENO_TOOLS_LM_ANSWERS_H
 #include "options/lm_opts.h"
-#include "notes.h"
+#include "transcript.h"
 #include <steno/steno.h>
 #include <stdio.h>
 

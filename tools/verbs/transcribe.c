@@ -3,7 +3,7 @@
 #include "cli/message.h"
 #include "verbs/opt_rules.h"
 #include "cli/option_names.h"
-#include "sha.h"
+#include "digest.h"
 #include "cli/signals.h"
 #include "input/sound.h"
 #include <stdio.h>

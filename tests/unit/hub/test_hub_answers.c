@@ -1,11 +1,11 @@
 /* steno tests: what hubs answer, and names that lead nowhere else. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "http_fields.h"
+#include "http.h"
 #include "hub_name.h"
-#include "json_path.h"
+#include "json_scan.h"
 #include "known.h"
 #include "listing.h"
-#include "model_find.h"
+#include "model_name.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

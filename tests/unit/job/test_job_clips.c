@@ -1,6 +1,6 @@
 /* steno: spans of speech become clips that fit a window and keep their places. SPDX-License-Identifier: MIT */
-#include "clips.h"
 #include "harness.h"
+#include "speech.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

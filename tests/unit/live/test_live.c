@@ -1,7 +1,7 @@
 /* steno: text while somebody speaks, from sound to events. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "finder.h"
 #include "live.h"
+#include "live_sound.h"
 #include <stdio.h>
 #include <stdlib.h>
 

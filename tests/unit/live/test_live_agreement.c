@@ -1,7 +1,7 @@
 /* steno: local agreement, and the sound that is kept for it. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "agreement.h"
-#include "kept.h"
+#include "live_sound.h"
+#include "live_words.h"
 #include <stdio.h>
 #include <stdlib.h>
 

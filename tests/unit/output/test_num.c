@@ -1,6 +1,6 @@
 /* steno: numbers are spelled as Python spells them. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "num.h"
+#include "sink.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

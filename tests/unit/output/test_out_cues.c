@@ -1,6 +1,5 @@
 /* steno: cues built by rules: what holds whatever is said, and how they look where there is a choice. SPDX-License-Identifier: MIT */
 #include "cue_build.h"
-#include "cue_lines.h"
 #include "text_shape.h"
 #include "sub_check.h"
 #include "write_help.h"

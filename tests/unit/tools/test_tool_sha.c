@@ -1,8 +1,8 @@
 /* steno: SHA-1 and SHA-256 give the standard's digests. SPDX-License-Identifier: MIT
  *
  * Messages and digests of FIPS 180-2, appendix B, and the empty message. */
+#include "digest.h"
 #include "harness.h"
-#include "sha.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

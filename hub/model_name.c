@@ -1,8 +1,102 @@
-/* steno-hub: URLs of a hub's web pages as names of models. SPDX-License-Identifier: MIT */
-#include "page.h"
+/* steno-hub: names of models, as typed or as URLs of web pages, and models in the caches. SPDX-License-Identifier: MIT */
+#include "model_name.h"
+#include "cache.h"
+#include "listing.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- names, and models in the caches ----------------------------------------------------------------------------------------- */
+
+/* Any file with an extension of weights counts, even if no loader here supports it. Opening it then gives the reason. */
+static int has_weights(const struct names *n)
+{
+    static const char *const end[] = { ".safetensors", ".pt", ".bin", ".npz" };
+    for (size_t i = 0; i < n->n; i++) {
+        const char *name = n->name[i];
+        const size_t len = strlen(name);
+        if (strchr(name, '/') || hub_is_single(name)) continue;
+        for (size_t k = 0; k < sizeof end / sizeof *end; k++)
+            if (len > strlen(end[k]) && strcmp(name + len - strlen(end[k]), end[k]) == 0) return 1;
+    }
+    return 0;
+}
+
+int hub_models_in(struct names *out, const char *folder, struct hub_error *e)
+{
+    struct names files;
+    *out = (struct names){ 0 };
+    int rc = names_below(&files, folder, e);
+    const int settings = names_has(&files, "config.json") || names_has(&files, "config.yaml");
+    if (rc == HUB_OK && settings && has_weights(&files)) rc = names_add(out, "", e);
+    for (size_t i = 0; i < files.n && rc == HUB_OK; i++)
+        if (hub_is_single(files.name[i])) rc = names_add(out, files.name[i], e);
+    names_free(&files);
+    return rc;
+}
+
+int hub_spec_read(struct hub_spec *s, const char *name, struct hub_error *e)
+{
+    const char *at = strchr(name, '@'), *colon = strchr(name, ':');
+    if (at && colon && at > colon) at = NULL; /* part of the file's name */
+    const size_t n_id = at ? (size_t)(at - name) : colon ? (size_t)(colon - name) : strlen(name);
+    const size_t n_rev = !at ? 0 : colon ? (size_t)(colon - at - 1) : strlen(at + 1);
+    memset(s, 0, sizeof *s);
+    if (n_id >= sizeof s->id || n_rev >= sizeof s->rev || (colon && strlen(colon + 1) >= sizeof s->file))
+        return hub_fail(e, HUB_EARG, "%s: not a model name: it is too long", name);
+    memcpy(s->id, name, n_id);
+    if (at) memcpy(s->rev, at + 1, n_rev);
+    if (colon) memcpy(s->file, colon + 1, strlen(colon + 1));
+    const char *fault = hub_id_fault(s->id);
+    if (!fault && at) fault = hub_revision_fault(s->rev);
+    if (!fault && colon) fault = hub_path_fault(s->file);
+    return fault ? hub_fail(e, HUB_EARG, "%s: not a model name, which is ORG/NAME, ORG/NAME@REVISION or ORG/NAME:FILE: %s", name, fault)
+                 : HUB_OK;
+}
+
+/* The model in a snapshot: the file of that name, else the folder, else the only model file. */
+static char *model_in(const struct hub_snapshot *s, const char *file, struct hub_error *e)
+{
+    struct names models;
+    char *path = NULL;
+    int wanted = -1;
+    if (hub_models_in(&models, s->folder, e)) return NULL;
+    if (!file[0] && (names_has(&models, "") || models.n == 1)) wanted = 0;
+    if (file[0]) {
+        struct names files;
+        if (names_below(&files, s->folder, e) == HUB_OK && names_has(&files, file)) path = hub_format("%s/%s", s->folder, file);
+        names_free(&files);
+    } else if (wanted == 0) {
+        path = hub_format("%s%s%s", s->folder, models.name[0][0] ? "/" : "", models.name[0]);
+    }
+    names_free(&models);
+    return path;
+}
+
+char *hub_model_path(const struct hub_cache *c, const struct hub_spec *s, struct hub_error *e)
+{
+    char *path = NULL;
+    e->status = HUB_OK;
+    for (size_t i = 0; i < c->n && !path && e->status != HUB_ENOMEM; i++)
+        if (strcmp(c->s[i].id, s->id) == 0 && hub_is_revision(&c->s[i], s->rev)) path = model_in(&c->s[i], s->file, e);
+    return path;
+}
+
+int hub_model_is_absent(const struct hub_cache *c, const struct hub_spec *s)
+{
+    struct stat st;
+    int is = 0;
+    for (size_t i = 0; i < c->n && !is && s->file[0]; i++) {
+        if (strcmp(c->s[i].id, s->id) != 0 || !hub_is_revision(&c->s[i], s->rev)) continue;
+        char *path = hub_absent_path(c->s[i].repo, c->s[i].commit, s->file);
+        is = path && stat(path, &st) == 0;
+        free(path);
+    }
+    return is;
+}
+
+/* ---- URLs of a hub's web pages ----------------------------------------------------------------------------------------------- */
 
 enum { MOST_PARTS = HUB_MOST_DEPTH + 8, MOST_PATH = 4096 };
 
@@ -19,7 +113,7 @@ static const struct { int hub; const char *way; int has_rev, has_file; } ways[] 
     { HUB_MS, "blob", 1, 1 },
 };
 
-static int hex(char c)
+static int hex_value(char c)
 {
     const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
     return at ? (int)(at - digits) : -1;
@@ -34,7 +128,7 @@ static int unescape(char *text)
             *to++ = *p;
             continue;
         }
-        const int high = hex(p[1]), low = high < 0 ? -1 : hex(p[2]);
+        const int high = hex_value(p[1]), low = high < 0 ? -1 : hex_value(p[2]);
         if (low < 0 || !(high | low)) return -1;
         *to++ = (char)(high << 4 | low);
         p += 2;
@@ -66,7 +160,7 @@ static int hub_of(const struct hub_env *env, const char *url, const char **path)
 }
 
 /* Joins part[from] and the parts after it with slashes. @return 0, or -1: too long */
-static int join(char *out, size_t size, char *const *part, int from, int n)
+static int join_parts(char *out, size_t size, char *const *part, int from, int n)
 {
     size_t at = 0;
     out[0] = '\0';
@@ -78,7 +172,7 @@ static int join(char *out, size_t size, char *const *part, int from, int n)
     return 0;
 }
 
-static int copy(char *out, size_t size, const char *text)
+static int copy_text(char *out, size_t size, const char *text)
 {
     const int n = snprintf(out, size, "%s", text);
     return n < 0 || (size_t)n >= size ? -1 : 0;
@@ -93,9 +187,9 @@ static const char *read_way(struct hub_spec *s, int hub, char *const *part, int 
         if (ways[i].hub != hub || strcmp(ways[i].way, way) != 0) continue;
         const int at = 1 + is_view + ways[i].has_rev;
         const char *rev = ways[i].has_rev && n >= at ? part[at - 1] : "";
-        if (strcmp(rev, hub == HUB_HF ? "main" : "master") != 0 && copy(s->rev, sizeof s->rev, rev)) return "its revision is too long";
+        if (strcmp(rev, hub == HUB_HF ? "main" : "master") != 0 && copy_text(s->rev, sizeof s->rev, rev)) return "its revision is too long";
         if (n > at && !ways[i].has_file) return "it shows a folder; a model is pulled by its page, and one file by the page of the file";
-        if (join(s->file, sizeof s->file, part, at < n ? at : n, n)) return "the name of its file is too long";
+        if (join_parts(s->file, sizeof s->file, part, at < n ? at : n, n)) return "the name of its file is too long";
         return NULL;
     }
     return n ? "it is not the page of a model, of its files (tree) or of one file (blob, resolve)" : NULL;
@@ -114,7 +208,7 @@ static const char *read_path(struct hub_spec *s, int hub, char *path)
         return "it is not the page of a model";
     const int from = hub == HUB_MS && n && strcmp(part[0], "models") == 0;
     if (n < from + 2) return "it does not name a model, as ORG/NAME";
-    if (join(s->id, sizeof s->id, part, from, from + 2)) return "its ORG/NAME is too long";
+    if (join_parts(s->id, sizeof s->id, part, from, from + 2)) return "its ORG/NAME is too long";
     return read_way(s, hub, part + from + 2, n - from - 2);
 }
 
