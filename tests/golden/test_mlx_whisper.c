@@ -121,7 +121,7 @@ static void test_rounding_to_two_bytes_keeps_the_text(void **state)
     struct source src;
     source_open(&src);
     const struct said want = said_of(shipped_open());
-    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+    for (size_t i = 0; i < sizeof how / sizeof *how; i += in_full() ? 1 : 3) {
         const struct said got = said_as(&src, &how[i], STENO_COMPUTE_AUTO);
         assert_string_equal(got.text, want.text);
         assert_true(got.ids == want.ids);

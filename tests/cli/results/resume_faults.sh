@@ -1,7 +1,7 @@
 # steno: what is kept of a run cannot be written, or is damaged, cut or of another form: results are written, and it is told.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
-long_speech 8 >long.wav
+long_speech 6 >long.wav # two windows
 cp "$DIGITS" short.wav
 R=(-m "$MODEL" -l zh -f json)
 expect 0 "what it is" -q "${R[@]}" -o want long.wav
@@ -156,7 +156,7 @@ for i in 1 2 3 4 5 6; do
 done
 is "a result that cannot be written" $code 6
 err_has "out/long.json: cannot write"
-err_has "steno: long.wav; the text up to 0:00:5"
+err_has "steno: long.wav; the text up to 0:00:4"
 err_has "stopped; 1 of 2 inputs are finished: the same command with --resume does the others"
 rmdir out/long.json
 expect 0 "it is written behind that" "${R[@]}" --resume short.wav long.wav
