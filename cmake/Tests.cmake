@@ -385,10 +385,10 @@ set(costs
     golden.draft_model 290 install.readme 200 golden.narrow 190 emulated.kernels.Haswell 50 emulated.kernels.Nehalem 20
     emulated.kernels.Conroe 25 emulated.verified.amx 228
     unit.tool_every_option 70 golden.verified 180 golden.reference 103 api.draft 26 api.resident 27
-    cli.resume 89 kernels 83 cli.bench 64 hub.faults 53 cli.models_table 51 cli.readme 51 cli.compat_whisper 49
+    cli.resume 22 kernels 83 cli.bench 64 hub.faults 53 cli.models_table 51 cli.readme 51 cli.compat_whisper 24
     cli.compat_whisper_cli 48 emulated.narrow.amx 48 cli.post 44 cli.resume_faults 25 api.batch 38 cli.stream 38 cli.signal_writes 37
     unit.live 36 api.rings 33 cli.models 33 golden.mlx_whisper 13 cli.claims 32 api.generate_nomem 30 api.compute 29 attack.nomem 29
-    cli.hostile 28 api.memory 27 cli.lint_subs 26 hub.secrets 26 cli.resume_products 25 cli.whisper_forms 25 cli.channels 24
+    cli.hostile 28 api.memory 27 cli.lint_subs 26 hub.secrets 26 cli.resume_products 18 cli.whisper_forms 25 cli.channels 24
     cli.decode_options 24 cli.notes 21 api.prompts 20 attack.resume 20 golden.quantized 20 golden.write_pipeline 19 hub.nomem 19
     api.marks 18 api.nomem 18 cli.quantize 17 hub.names 17 api.vad_segments 16 cli.output 16 cli.progress 16 golden.nano_limits 16
     golden.narrow_funasr 16 hub.links 16 attack.endless 15 cli.families 15 cli.vad_segments 15 hub.url 15 api.guards 14 api.languages 14

@@ -1,6 +1,6 @@
 # steno: what was ended goes on, and the result is that of a run that was not. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
-long_speech "$(sanitized && echo 8 || echo 12)" >long.wav # some minutes
+long_speech "$(in_full && ! sanitized && echo 12 || echo 8)" >long.wav # two windows, or three
 cp "$DIGITS" short.wav
 
 # ended CODE SIGNAL POINTS ARGUMENT...: begin a run and end it when so many pieces are kept, at least

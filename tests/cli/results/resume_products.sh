@@ -47,19 +47,23 @@ differs='s/"seconds": [^,]*, "speed": [^,]*, //'
 product "every format" 1 one/talk.wav -f txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,wts,ass,score,json_full,funasr
 sanitized && finish
 product "two inputs of one name, by folders" 2 one/talk.wav two/talk.wav -f json,jsonl --output-template '{dir}/{stem}.{format}'
-product "by numbers" 2 one/talk.wav two/talk.wav -f srt --output-template '{n}-{stem}.{format}'
 product "one input twice" 2 one/talk.wav one/talk.wav -f json --output-template '{n}.{format}'
 product "the language in the name" 2 one/talk.wav two/talk.wav -f json --output-template '{n}.{language}.{format}'
-product "the model in the name" 2 one/talk.wav two/talk.wav -f txt,json --output-template '{model}/{n}.{format}'
 product "channels" 1 two.wav --channels split -f json,txt
-product "a channel" 1 two.wav --channels 1 -f json
 product "both texts" 2 one/talk.wav two.wav --task both -f json,srt
 product "in a batch" 2 one/talk.wav two/talk.wav -b 2 -f jsonl,vtt --output-template '{n}/{stem}.{format}'
-product "cues by words" 1 one/talk.wav --style bbc -f srt,vtt,ass
 product "speakers" 1 two.wav --diarize -f srt,json
+if in_full; then
+    product "by numbers" 2 one/talk.wav two/talk.wav -f srt --output-template '{n}-{stem}.{format}'
+    product "the model in the name" 2 one/talk.wav two/talk.wav -f txt,json --output-template '{model}/{n}.{format}'
+    product "a channel" 1 two.wav --channels 1 -f json
+    product "cues by words" 1 one/talk.wav --style bbc -f srt,vtt,ass
+fi
 if have_ffmpeg "tracks"; then
-    product "a track" 1 "$SRC/tests/data/audio/de_video.mkv" --audio-track 1 -f json
-    product "all tracks" 1 "$SRC/tests/data/audio/two_tracks.mkv" --audio-track all -f json,txt
+    if in_full; then
+        product "a track" 1 "$SRC/tests/data/audio/de_video.mkv" --audio-track 1 -f json
+        product "all tracks" 1 "$SRC/tests/data/audio/two_tracks.mkv" --audio-track all -f json,txt
+    fi
     product "tracks of two inputs" 2 "$SRC/tests/data/audio/two_tracks.mkv" one/talk.wav --audio-track all -f json
     product "all tracks and channels" 1 "$SRC/tests/data/audio/de_stereo.ogg" --audio-track all --channels split -f json
 fi
