@@ -19,9 +19,17 @@
 #define INT64(lo, hi) .kind = STENO_PARAM_INT64, .min = (lo), .max = (hi)
 #define CHOICE(last) .kind = STENO_PARAM_CHOICE, .max = (last)
 #define TEXT .kind = STENO_PARAM_TEXT
-#define CALL .kind = STENO_PARAM_CALL, .models = MODELS_SPEECH | MODELS_ALIGNED
+#define HOOK .kind = STENO_PARAM_CALL
+#define CALL HOOK, .models = MODELS_SPEECH | MODELS_ALIGNED
 #define OR_NONE(v) .has_none = 1, .none = (v)
 #define NO_DEFAULT OR_NONE((double)NAN), .value = (double)NAN
+
+/* Ranges and defaults of fields that several structs have. */
+#define TEMPERATURE NUMBER(0, 100)
+#define SEED .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0
+#define DRAFTS INT32(-1, DRAFT_MOST), .value = -1
+#define PENALTY NUMBER(0.01, 100), .value = 1
+#define OWN_MS(hi) INT64(-1, hi), .value = -1 /* -1: the model's own */
 
 #define MAX_MS 1e15
 #define MAX_S 1e9
@@ -38,8 +46,8 @@ static const struct param transcribe[] = {
     { T(suppress_blank), FLAG, .value = 1, .models = MODELS_AR },
     { T(sample_len), INT32(0, MAX_CTX), .models = MODELS_AR | MODELS_AUDIO_LM, .limit = LIMIT_TEXT_CTX },
     { T(max_initial_timestamp), NUMBER(0, 30), OR_NONE(0), .value = 1, .models = MODELS_AR },
-    { T(temperature), NUMBER(0, 100), .models = MODELS_AR },
-    { T(seed), .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0, .models = MODELS_AR },
+    { T(temperature), TEMPERATURE, .models = MODELS_AR },
+    { T(seed), SEED, .models = MODELS_AR },
     { T(no_speech_threshold), NUMBER(0, 1), OR_NONE((double)NAN), .value = 0.6, .models = MODELS_AR },
     { T(logprob_threshold), NUMBER(-1e9, 0), OR_NONE((double)NAN), .value = -1, .models = MODELS_AR | MODELS_AUDIO_LM },
     { T(offset_ms), INT64(0, MAX_MS), .models = MODELS_SPEECH | MODELS_ALIGNED },
@@ -57,7 +65,7 @@ static const struct param transcribe[] = {
     { T(guards), CHOICE(STENO_GUARDS_RETRY), .value = STENO_GUARDS_FLAG, .models = MODELS_AR | MODELS_AUDIO_LM },
     { T(keep_audio_features), FLAG, .models = MODELS_AR },
     { T(on_attempt), CALL },
-    { T(logits_filter), .kind = STENO_PARAM_CALL, .models = MODELS_AR },
+    { T(logits_filter), HOOK, .models = MODELS_AR },
     { T(itn), FLAG, .models = MODELS_CTC | MODELS_AUDIO_LM },
     { T(ban_unknown_emotion), FLAG, .models = MODELS_CTC },
     { T(beam_size), INT32(0, RUN_BEAMS), .models = MODELS_AR | MODELS_CTC },
@@ -94,59 +102,59 @@ static const struct param transcribe[] = {
     { T(chunk_size), TEXT, .text = "0,10,5", .models = MODELS_CIF_STREAM },
     { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .models = MODELS_CIF_STREAM },
     { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .models = MODELS_CIF_STREAM },
-    { T(on_rows), .kind = STENO_PARAM_CALL, .models = MODELS_CLIPS },
-    { T(vad_model), .kind = STENO_PARAM_CALL, .models = MODELS_CLIPS },
-    { T(vad), .kind = STENO_PARAM_CALL, .models = MODELS_CLIPS },
-    { T(repetition_penalty), NUMBER(0.01, 100), .value = 1, .models = MODELS_AUDIO_LM },
-    { T(draft_max), INT32(-1, DRAFT_MOST), .value = -1, .models = MODELS_AR },
-    { T(on_resume_point), .kind = STENO_PARAM_CALL, .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
-    { T(resume), .kind = STENO_PARAM_CALL, .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
+    { T(on_rows), HOOK, .models = MODELS_CLIPS },
+    { T(vad_model), HOOK, .models = MODELS_CLIPS },
+    { T(vad), HOOK, .models = MODELS_CLIPS },
+    { T(repetition_penalty), PENALTY, .models = MODELS_AUDIO_LM },
+    { T(draft_max), DRAFTS, .models = MODELS_AR },
+    { T(on_resume_point), HOOK, .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
+    { T(resume), HOOK, .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
     { T(n_resume), INT32(0, 2147483647), .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
 };
 
 static const struct param find_speech[] = {
     { V(threshold), NUMBER(-1, 1), NO_DEFAULT, .models = MODELS_VAD, .limit = LIMIT_PROBABILITY },
-    { V(max_end_silence_ms), INT64(-1, 1e9), .value = -1, .models = MODELS_VAD },
+    { V(max_end_silence_ms), OWN_MS(1e9), .models = MODELS_VAD },
     { V(max_segment_ms), INT64(1, 1e9), OR_NONE(-1), .value = -1, .models = MODELS_VAD },
-    { V(user), .kind = STENO_PARAM_CALL, .models = MODELS_VAD },
-    { V(on_frame), .kind = STENO_PARAM_CALL, .models = MODELS_VAD },
-    { V(on_span), .kind = STENO_PARAM_CALL, .models = MODELS_VAD },
-    { V(should_abort), .kind = STENO_PARAM_CALL, .models = MODELS_VAD },
+    { V(user), HOOK, .models = MODELS_VAD },
+    { V(on_frame), HOOK, .models = MODELS_VAD },
+    { V(on_span), HOOK, .models = MODELS_VAD },
+    { V(should_abort), HOOK, .models = MODELS_VAD },
     { V(schedule), CHOICE(STENO_VAD_SCHEDULE_LIVE), .models = MODELS_VAD_VOTES },
     { V(streaming), FLAG, .models = MODELS_VAD },
     { V(chunk_size_ms), INT32(0, 3600000), .models = MODELS_VAD_VOTES },
-    { V(min_speech_ms), INT64(-1, 1e9), .value = -1, .models = MODELS_VAD },
+    { V(min_speech_ms), OWN_MS(1e9), .models = MODELS_VAD },
     { V(merge_ms), INT64(1, 1e9), OR_NONE(0), .models = MODELS_VAD },
-    { V(on_event), .kind = STENO_PARAM_CALL, .models = MODELS_VAD },
+    { V(on_event), HOOK, .models = MODELS_VAD },
     { V(neg_threshold), NUMBER(0, 1), NO_DEFAULT, .models = MODELS_VAD_THRESHOLDS },
-    { V(speech_pad_ms), INT64(-1, 1e6), .value = -1, .models = MODELS_VAD_THRESHOLDS },
+    { V(speech_pad_ms), OWN_MS(1e6), .models = MODELS_VAD_THRESHOLDS },
     { V(rules), CHOICE(STENO_VAD_RULES_CPP), .models = MODELS_VAD_THRESHOLDS },
 };
 
 static const struct param punctuate[] = {
     { P(go_on), FLAG, .models = MODELS_PUNCTUATION },
     { P(block_words), INT32(2, 512), .value = 20, .models = MODELS_PUNCTUATION },
-    { P(user), .kind = STENO_PARAM_CALL, .models = MODELS_PUNCTUATION },
-    { P(should_abort), .kind = STENO_PARAM_CALL, .models = MODELS_PUNCTUATION },
+    { P(user), HOOK, .models = MODELS_PUNCTUATION },
+    { P(should_abort), HOOK, .models = MODELS_PUNCTUATION },
 };
 
 static const struct param embed[] = {
     { E(pooling), CHOICE(STENO_POOLING_LAST), .models = MODELS_LM | MODELS_EMBED },
     { E(normalize), FLAG, .value = 1, .models = MODELS_LM | MODELS_EMBED },
     { E(truncate), FLAG, .models = MODELS_LM | MODELS_EMBED },
-    { E(user), .kind = STENO_PARAM_CALL, .models = MODELS_LM | MODELS_EMBED },
-    { E(should_abort), .kind = STENO_PARAM_CALL, .models = MODELS_LM | MODELS_EMBED },
+    { E(user), HOOK, .models = MODELS_LM | MODELS_EMBED },
+    { E(should_abort), HOOK, .models = MODELS_LM | MODELS_EMBED },
 };
 
 static const struct param generate[] = {
     { G(max_tokens), INT32(0, CTX_MOST), .models = MODELS_GENERATE },
-    { G(temperature), NUMBER(0, 100), .models = MODELS_GENERATE },
-    { G(seed), .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0, .models = MODELS_GENERATE },
+    { G(temperature), TEMPERATURE, .models = MODELS_GENERATE },
+    { G(seed), SEED, .models = MODELS_GENERATE },
     { G(top_k), INT32(0, INT32_MAX), .models = MODELS_GENERATE },
     { G(repeat_last_n), INT32(-1, CTX_MOST), .value = 64, .models = MODELS_GENERATE },
     { G(top_p), NUMBER(0, 1), .value = 1, .models = MODELS_GENERATE },
     { G(min_p), NUMBER(0, 1), .models = MODELS_GENERATE },
-    { G(repeat_penalty), NUMBER(0.01, 100), .value = 1, .models = MODELS_GENERATE },
+    { G(repeat_penalty), PENALTY, .models = MODELS_GENERATE },
     { G(frequency_penalty), NUMBER(-100, 100), .models = MODELS_GENERATE },
     { G(presence_penalty), NUMBER(-100, 100), .models = MODELS_GENERATE },
     { G(samplers), TEXT, .text = SAMPLERS_USUAL, .models = MODELS_GENERATE },
@@ -155,16 +163,16 @@ static const struct param generate[] = {
     { G(json_schema), TEXT, .models = MODELS_GENERATE },
     { G(stop), .count_at = offsetof(steno_generate_params, n_stop), .kind = STENO_PARAM_LIST, .models = MODELS_GENERATE },
     { G(ignore_eos), FLAG, .models = MODELS_GENERATE },
-    { G(user), .kind = STENO_PARAM_CALL, .models = MODELS_GENERATE },
-    { G(on_token), .kind = STENO_PARAM_CALL, .models = MODELS_GENERATE },
-    { G(should_abort), .kind = STENO_PARAM_CALL, .models = MODELS_GENERATE },
-    { G(draft_max), INT32(-1, DRAFT_MOST), .value = -1, .models = MODELS_GENERATE },
+    { G(user), HOOK, .models = MODELS_GENERATE },
+    { G(on_token), HOOK, .models = MODELS_GENERATE },
+    { G(should_abort), HOOK, .models = MODELS_GENERATE },
+    { G(draft_max), DRAFTS, .models = MODELS_GENERATE },
 };
 
 static const struct param open_model[] = {
     { M(compute), CHOICE(STENO_COMPUTE_INT16), .models = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED },
     { M(cpu_level), TEXT, .models = MODELS_ALL },
-    { M(team), .kind = STENO_PARAM_CALL, .models = MODELS_ALL },
+    { M(team), HOOK, .models = MODELS_ALL },
     { M(vocab), TEXT, .models = MODELS_VOCAB },
     { M(no_cmvn), FLAG, .models = MODELS_FBANK },
     { M(index_only), FLAG, .models = MODELS_ALL },
@@ -173,7 +181,7 @@ static const struct param open_model[] = {
     { M(text_ctx), INT32(0, CTX_MOST), .models = MODELS_LM | MODELS_AUDIO_LM },
     { M(llm), TEXT, .models = MODELS_AUDIO_LM },
     { M(kv_type), CHOICE(STENO_KV_Q8_0), .models = MODELS_LM | MODELS_AUDIO_LM },
-    { M(share_with), .kind = STENO_PARAM_CALL, .models = MODELS_ALL },
+    { M(share_with), HOOK, .models = MODELS_ALL },
     { M(jieba_dict), TEXT, .models = MODELS_ALL },
     { M(gelu), CHOICE(STENO_GELU_TANH), .models = MODELS_AR },
 };
