@@ -54,7 +54,7 @@ static uint64_t model_hash(const steno_model *m)
     char text[256];
     const int n = snprintf(text, sizeof text, "%s %s %s %d %d %d %d %lld %d %d", STENO_VERSION, m->family->name, m->name ? m->name : "",
                            (int)m->n_vocab, (int)m->widths.audio_state, (int)m->text_ctx, (int)m->matrix_type, (long long)m->parameters,
-                           (int)m->narrow, m->kern.level);
+                           (int)m->low_precision, m->kern.level);
     return hash_bytes_64(text, (size_t)n);
 }
 

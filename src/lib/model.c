@@ -40,15 +40,15 @@ static const struct { enum packed_type type; const char *name; } arithmetic[] = 
 };
 
 /* Packed type for products; 0: f32. */
-static enum packed_type narrow_of(int32_t compute, int level)
+static enum packed_type low_precision_of(int32_t compute, int level)
 {
     return arithmetic[compute == STENO_COMPUTE_AUTO ? steno_compute_auto(level) : compute].type;
 }
 
-static const char *compute_name(enum packed_type narrow)
+static const char *compute_name(enum packed_type low_precision)
 {
     int i = STENO_COMPUTE_F32;
-    while (arithmetic[i].type != narrow) i++;
+    while (arithmetic[i].type != low_precision) i++;
     return arithmetic[i].name;
 }
 
@@ -58,7 +58,7 @@ static void choose_kernels(steno_model *m, const steno_model_params *p)
     kern_init(&m->kern, level);
     executor_cpu(&m->cpu, &m->kern);
     if (!m->executor) m->executor = &m->cpu.base;
-    m->narrow = narrow_of(p->compute, level);
+    m->low_precision = low_precision_of(p->compute, level);
     m->blocks = p->compute == STENO_COMPUTE_AUTO ? executor_gains(m->executor, PK_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
     m->index_only = m->store.dry = p->index_only;
 }
@@ -133,8 +133,8 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     if (rc) return rc;
     m->family = family_find(&w);
     if (!m->family) rc = family_refuse(&w, e);
-    if (m->family && !(m->family->narrow & NARROW_ROWS)) m->narrow = 0;
-    if (m->family && !(m->family->narrow & NARROW_STEPS)) m->blocks = 0;
+    if (m->family && !(m->family->low_precision & LOW_PRECISION_ROWS)) m->low_precision = 0;
+    if (m->family && !(m->family->low_precision & LOW_PRECISION_STEPS)) m->blocks = 0;
     m->matrix_type = w.matrix_type;
     m->matrix_name = w.matrix_name ? w.matrix_name : dtype_name(w.matrix_type);
     m->format = w.format;
@@ -145,7 +145,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
         const struct judge judge = { m, STENO_CALL_OPEN, p, NULL, e };
         rc = m->task ? params_judge(&judge) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
     }
-    const int verify = p->verify && (m->narrow || m->blocks); /* "auto" may already mean f32 */
+    const int verify = p->verify && (m->low_precision || m->blocks); /* "auto" may already mean f32 */
     if (!rc && !m->index_only) rc = weights_settle(&w, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc && verify) rc = load_exact(m, &w, e);
@@ -314,7 +314,7 @@ void steno_model_close(steno_model *m)
 static const char *attention_name(const steno_model *m)
 {
     const struct plan *p = &m->plan[PLAN_ENCODER];
-    const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));
+    const int pairs = m->low_precision == PK_BF16_PAIR || (m->low_precision == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));
     int is_i8 = 0, is_i16 = 0;
     for (int k = 0; k < p->n_ops; k++) {
         if (p->op[k].kind != OP_KV_PACK) continue;
@@ -337,7 +337,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.name, sizeof i.name, "%s", m->name);
     snprintf(i.format, sizeof i.format, "%s", m->format);
     snprintf(i.weight_type, sizeof i.weight_type, "%s", m->matrix_name);
-    snprintf(i.compute, sizeof i.compute, "%s", compute_name(m->narrow));
+    snprintf(i.compute, sizeof i.compute, "%s", compute_name(m->low_precision));
     snprintf(i.device, sizeof i.device, "cpu");
     snprintf(i.attention, sizeof i.attention, "%s", attention_name(m));
     snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->decoder_int8 ? "int8" : "stored");

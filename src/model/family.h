@@ -75,7 +75,7 @@ struct steno_model {
     enum kv_type kv_type[MODEL_STATES]; /* of the keys and values of each state */
     enum dtype matrix_type;
     const char *matrix_name; /* name of the matrix type in the file */
-    enum packed_type narrow;       /* packed type of matrices with many rows: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD; 0: as stored */
+    enum packed_type low_precision; /* packed type of matrices with many rows: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD; 0: as stored */
     int blocks;                    /* matrices used with few rows may be packed as int8 blocks, and logits are computed in two stages */
     int decoder_int8;              /* the decoder's matrices are packed that way */
     const char *name;              /* name of the shape */
@@ -183,16 +183,16 @@ enum { PROMPT_PREFIX_MAX = 8 };
 /* Does the text lack punctuation? */
 enum family_bare { BARE_NEVER, BARE_ALWAYS, BARE_SPOKEN /* unless digits and punctuation are requested */ };
 
-enum family_narrow {
-    NARROW_ROWS = 1, /* matrices with many rows: bf16, int16, int8 */
-    NARROW_STEPS = 2 /* matrices with few rows, and keys and values that every step reads: int8 blocks */
+enum family_low_precision {
+    LOW_PRECISION_ROWS = 1, /* matrices with many rows: bf16, int16, int8 */
+    LOW_PRECISION_STEPS = 2 /* matrices with few rows, and keys and values that every step reads: int8 blocks */
 };
 
 struct family {
     const char *name;
     enum front_end front_end;
     const char *task;              /* task for its outputs: a name of lib/model.c */
-    unsigned narrow;               /* enum family_narrow: products that may use fewer bits */
+    unsigned low_precision;        /* enum family_low_precision: products that may use fewer bits */
     enum family_bare bare_text;
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);

@@ -190,7 +190,7 @@ int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, s
 {
     m->name = arch->name;
     if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* vocabulary only */
-    m->narrow = 0; /* only prompts have many rows */
+    m->low_precision = 0; /* only prompts have many rows */
     const int rc = model_read_pooling(m, w, STENO_POOLING_LAST, e);
     return rc ? rc : lm_add(m, arch, w, &(struct lm_part){ .plan = 0, .ctx_most = CTX_USUAL, .stored = m->matrix_type }, e);
 }
@@ -319,7 +319,7 @@ void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct
     static int match_##id(const struct weights *w) { return lm_match(w, &arch_##id); }                                                \
     static int describe_##id(steno_model *m, struct weights *w, steno_error *e) { return lm_describe(m, &arch_##id, w, e); }          \
     const struct family family_##id = { .name = #id, .front_end = FRONT_NONE, .task = "lm", .match = match_##id,                      \
-                                        .narrow = NARROW_ROWS | NARROW_STEPS,                                                         \
+                                        .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,                    \
                                         .describe = describe_##id, .spare = lm_spare, .ids_to_bytes = lm_ids_to_bytes }
 
 static const char *const lm_spare[] = { "*rotary_emb.inv_freq", "vision_tower.*", "model.vision_tower.*", "multi_modal_projector.*",

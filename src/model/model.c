@@ -33,7 +33,7 @@ int model_life_begin(steno_model *m, steno_error *e)
  * Products between them may use fewer bits. */
 struct precision model_rows_precision(const steno_model *m)
 {
-    const enum packed_type layers = m->narrow;
+    const enum packed_type layers = m->low_precision;
     const enum packed_type ends = layers && (layers == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
     return (struct precision){ .by_role = { [LINEAR_OTHER] = ends, [LINEAR_QKV] = layers, [LINEAR_VALUES] = layers, [LINEAR_UP] = layers,
                                             [LINEAR_DOWN] = layers, [LINEAR_OUT] = ends, [LINEAR_CROSS_Q] = layers,

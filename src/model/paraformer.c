@@ -261,7 +261,7 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
                              .blank = 0, .bos = 1, .eos = 2, .hot = s.hot.kind, .no_hotword = s.hot.no_hotword,
                              .hot_heads = s.hot.kind == CIF_HOT_BESIDE ? s.hot.heads : s.heads, .hot_most = HOT_MOST,
                              .scale = sqrtf((float)s.enc.d) };
-    if (s.enc.streams) describe_states(m, &s), m->narrow = 0; /* chunks have few rows */
+    if (s.enc.streams) describe_states(m, &s), m->low_precision = 0; /* chunks have few rows */
     m->name = "large";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
@@ -287,7 +287,7 @@ const struct family family_paraformer = {
     .front_end = FRONT_FBANK_CLIPS,
     .task = "cif",
     .bare_text = BARE_ALWAYS,
-    .narrow = NARROW_ROWS,
+    .low_precision = LOW_PRECISION_ROWS,
     .match = paraformer_match,
     .describe = paraformer_describe,
     .cif = &paraformer_cif,
@@ -300,7 +300,7 @@ const struct family family_paraformer_online = {
     .name = "paraformer-live",
     .front_end = FRONT_FBANK_STREAM,
     .task = "cif-stream",
-    .narrow = 0,
+    .low_precision = 0,
     .match = online_match,
     .describe = paraformer_describe,
     .cif = &paraformer_cif,

@@ -97,7 +97,7 @@ void sanm_encoder_more(struct build *b, const struct sanm_encoder *s, const char
 struct precision sanm_precision(const steno_model *m)
 {
     struct precision p = model_rows_precision(m);
-    p.by_role[LINEAR_OUT] = p.by_role[LINEAR_CROSS_KV] = m->narrow;
+    p.by_role[LINEAR_OUT] = p.by_role[LINEAR_CROSS_KV] = m->low_precision;
     p.int8_scores = 1;
     p.int8_attn = m->executor->caps.attn_i8;
     return p;

@@ -86,7 +86,7 @@ static void build_encoder(struct build *b, const struct whisper_dims *w, int by_
  * the encoder is in int8, too. Weights that are stored in blocks are multiplied as blocks. */
 static struct precision precision_of_decoder(steno_model *m)
 {
-    m->decoder_int8 = m->blocks && (m->narrow == PK_I8_QUAD || dtype_block(m->matrix_type) > 1);
+    m->decoder_int8 = m->blocks && (m->low_precision == PK_I8_QUAD || dtype_block(m->matrix_type) > 1);
     const enum packed_type t = m->decoder_int8 ? PK_Q8_QUAD : 0;
     return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_CROSS_Q] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t,
                                             [LINEAR_OUT] = t } };
@@ -301,7 +301,7 @@ const struct family family_whisper = {
     .name = "whisper",
     .front_end = FRONT_LOG_MEL,
     .task = "ar",
-    .narrow = NARROW_ROWS | NARROW_STEPS,
+    .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,
     .match = whisper_match,
     .describe = whisper_describe,
     .speech = &whisper_speech,

@@ -29,7 +29,7 @@ int verify_wanted(const struct window_decoder *w, const struct attempt *a)
 {
     const steno_transcribe_params *p = &w->request->p;
     const struct limits *l = p->guards == STENO_GUARDS_RETRY ? &w->request->full : &w->request->limits;
-    const double text = p->verify_margin, time = text * (w->s->model->narrow == PK_I8_QUAD ? time_share_int8 : time_share);
+    const double text = p->verify_margin, time = text * (w->s->model->low_precision == PK_I8_QUAD ? time_share_int8 : time_share);
     if (!w->b->exact || text == 0) return 0;
     return a->temperature > 0 || (double)a->margin.text < text || (double)a->margin.time < time || text >= VERIFY_EVERY ||
            is_near(a->avg_logprob, l->logprob, logprob_margin) || is_near(a->no_speech_prob, l->no_speech, no_speech_margin);
