@@ -1,6 +1,7 @@
 /* steno: journals of unfinished results. SPDX-License-Identifier: MIT */
 #include "journal.h"
 #include "atomic_file.h"
+#include "fnv.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,17 +21,10 @@ struct part {
     int64_t spent_us;
 };
 
-static uint32_t hash(uint32_t h, const void *data, size_t n)
-{
-    const unsigned char *p = data;
-    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 16777619u;
-    return h;
-}
-
 static uint32_t sum_of(const struct part *p, const void *data)
 {
-    const uint32_t h = hash(hash(2166136261u, &p->len, sizeof p->len), &p->spent_us, sizeof p->spent_us);
-    return p->len == done ? h : hash(h, data, p->len);
+    const uint32_t h = fnv_32(fnv_32(FNV_32_BASIS, &p->len, sizeof p->len), &p->spent_us, sizeof p->spent_us);
+    return p->len == done ? h : fnv_32(h, data, p->len);
 }
 
 static struct part part_of(const void *data, size_t n, int64_t spent_us)

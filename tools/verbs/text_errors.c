@@ -3,6 +3,7 @@
  * The smallest number of insertions, deletions and substitutions (Levenshtein 1966), for characters and for words. Long texts are first
  * cut at positions where they are certainly equal. */
 #include "verbs/text_errors.h"
+#include "fnv.h"
 #include "utf8.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -175,7 +176,8 @@ static struct units words_of(const char *text, size_t most)
         c = next_char(&text);
         const int is_part = c && (is_letter(c) || (c == '\'' && hash)), alone = is_part && stands_alone(c);
         if (hash && (!is_part || alone)) u.v[u.n++] = hash, hash = 0;
-        if (is_part && c != '\'') hash = ((hash ? hash : UINT64_C(14695981039346656037)) ^ folded(c)) * UINT64_C(1099511628211) | 1;
+        const uint32_t letter = folded(c);
+        if (is_part && c != '\'') hash = fnv(hash ? hash : FNV_BASIS, &letter, sizeof letter) | 1; /* never 0 */
         if (alone) u.v[u.n++] = hash, hash = 0;
     }
     return u;
