@@ -98,16 +98,16 @@ static int write_filter(struct gguf_writer *g, const struct tensor *t, int taps_
 static int write_cmvn(struct gguf_writer *g, struct weights *w, int width)
 {
     if (!width) return gguf_write_header(g);
-    struct arena scrap;
+    struct arena scratch;
     float *list[2];
-    arena_init(&scrap);
-    int rc = funasr_read_cmvn(w, width, &scrap, &list[0], &list[1], g->e);
+    arena_init(&scratch);
+    int rc = funasr_read_cmvn(w, width, &scratch, &list[0], &list[1], g->e);
     if (!rc) rc = gguf_write_header(g); /* written as late as possible, after all checks */
     for (int i = 0; i < 2 && !rc; i++) {
         rc = gguf_write_data(g, list[i], (size_t)width * sizeof *list[i]);
         if (!rc) rc = gguf_write_pad(g);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 

@@ -149,11 +149,11 @@ static int text_order(const void *a, const void *b)
 static int rank_pieces(struct tokenizer_texts *v)
 {
     const struct tokenizer_file *t = v->t;
-    struct arena scrap;
+    struct arena scratch;
     uint32_t n = 0;
     if (v->spm || t->form != TOKENIZER_PIECES || !t->n_pairs) return STENO_OK;
-    arena_init(&scrap);
-    struct by_text *list = arena_array(&scrap, t->n, sizeof *list);
+    arena_init(&scratch);
+    struct by_text *list = arena_array(&scratch, t->n, sizeof *list);
     for (uint32_t i = 0; list && i < t->n; i++) {
         if (t->entry[i].type != VOCAB_NORMAL) continue;
         v->score[i] = -(float)t->n_pairs - 1;
@@ -165,7 +165,7 @@ static int rank_pieces(struct tokenizer_texts *v)
         const struct by_text *it = bsearch(&key, list, n, sizeof *list, text_order);
         if (it) v->score[it->id] = -(float)i;
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return list ? STENO_OK : no_memory(v, t->n * sizeof *list);
 }
 
@@ -269,19 +269,19 @@ static void put_flags(const struct tokenizer_texts *v)
 /* Writes the settings of tokenizer_config.json, if there is one. */
 static int put_settings(const struct tokenizer_texts *v)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct meta m;
     struct file f;
-    arena_init(&scrap);
-    meta_init(&m, &scrap);
-    int rc = model_source_find(&v->w->source, "tokenizer_config.json", &scrap, &f, v->g->e);
+    arena_init(&scratch);
+    meta_init(&m, &scratch);
+    int rc = model_source_find(&v->w->source, "tokenizer_config.json", &scratch, &f, v->g->e);
     if (rc > 0) {
         rc = meta_read_json(&m, NULL, &f, v->g->e);
         file_close(&f);
     }
     if (!rc) put_ids(v, &m);
     if (!rc) put_flags(v);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 

@@ -248,15 +248,15 @@ int meta_read_json(struct meta *m, const char *prefix, const struct file *file, 
 {
     if (file->size > JSON_MOST)
         return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for settings", file->name, file->size, JSON_MOST);
-    struct arena scrap;
+    struct arena scratch;
     struct flat f;
     struct json_reader j;
-    arena_init(&scrap);
+    arena_init(&scratch);
     flat_begin(&f, m, prefix, file->name);
-    int rc = json_open(&j, file, 0, file->size, &scrap, e);
+    int rc = json_open(&j, file, 0, file->size, &scratch, e);
     if (!rc) rc = read_json_events(&f, &j, e);
     flat_end(&f);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 

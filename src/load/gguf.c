@@ -194,7 +194,7 @@ static int read_tensors(struct gguf *g)
 int gguf_read_file(struct weights *w, const struct file *f, struct meta *meta, uint64_t *n_tensors, steno_error *e)
 {
     struct gguf g = { .w = w, .f = f, .meta = meta, .e = e, .align = GGUF_ALIGN };
-    arena_init(&g.scrap);
+    arena_init(&g.scratch);
     rd_init(&g.r, f, 0, f->size);
     int rc = read_header(&g);
     /* check the count first: when it is out of range, the keys may be misread because of it */
@@ -203,7 +203,7 @@ int gguf_read_file(struct weights *w, const struct file *f, struct meta *meta, u
                      g.n_tensors, f->size);
     if (!rc) rc = gguf_read_keys(&g);
     if (!rc) rc = read_tensors(&g);
-    arena_free(&g.scrap);
+    arena_free(&g.scratch);
     *n_tensors = g.n_tensors;
     return rc;
 }
@@ -261,7 +261,7 @@ static int read_part(struct gguf_parts *p, int32_t number)
     struct weights *w = p->w;
     struct file *f = &w->shard[w->n_shards];
     char name[NAME_MAX_SZ + 1];
-    struct arena scrap;
+    struct arena scratch;
     struct meta meta;
     uint64_t n;
     int32_t no = -1, count = 0;
@@ -270,8 +270,8 @@ static int read_part(struct gguf_parts *p, int32_t number)
     if (!rc) return err_set(p->e, STENO_EFORMAT, "%s: there is no file %s beside it, which has the rest of the model", w->name, name);
     if (rc < 0) return rc;
     w->n_shards++;
-    arena_init(&scrap);
-    meta_init(&meta, &scrap);
+    arena_init(&scratch);
+    meta_init(&meta, &scratch);
     struct kind k;
     rc = kind_of_file(&k, f, p->e);
     if (!rc && k.form != KIND_GGUF) rc = kind_refuse(&k, f->name, p->e);
@@ -282,7 +282,7 @@ static int read_part(struct gguf_parts *p, int32_t number)
         rc = err_set(p->e, STENO_EFORMAT, "%s: its header has file %d of %d, want %d of %d", f->name, (int)no + 1, (int)count,
                      (int)number + 1, (int)p->count);
     if (!rc) p->n += n;
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 

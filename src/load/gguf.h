@@ -37,7 +37,7 @@ struct gguf {
     struct meta *meta; /* receives the keys */
     steno_error *e;
     struct rd r;
-    struct arena scrap; /* lives while the file is read */
+    struct arena scratch; /* lives while the file is read */
     uint64_t n_keys, n_tensors;
     uint64_t align; /* alignment of tensor offsets */
 };

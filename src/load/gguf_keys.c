@@ -39,7 +39,7 @@ static int read_key(struct gguf *g, uint64_t i, const char **key)
         return err_set(g->e, STENO_EFORMAT, "%s: key %" PRIu64 " of %" PRIu64 " at byte %" PRIu64 " has a name of %" PRIu64
                        " bytes, want 1..%d", g->f->name, i, g->n_keys, at, n, GGUF_KEY_MAX);
     if (n > rd_left(&g->r)) return g->r.err = STENO_EFORMAT, gguf_cut(g, "the name of a key");
-    char *s = arena_alloc(&g->scrap, (size_t)n + 1);
+    char *s = arena_alloc(&g->scratch, (size_t)n + 1);
     if (!s) return err_nomem(g->e, (size_t)n, "a model's configuration");
     rd_bytes(&g->r, s, (size_t)n);
     if (g->r.err) return gguf_cut(g, "the name of a key");
@@ -172,7 +172,7 @@ static int check_once(struct gguf *g)
 {
     const struct meta *m = g->meta;
     const size_t n = (size_t)m->n + m->n_lists;
-    const char **key = arena_array(&g->scrap, n, sizeof *key);
+    const char **key = arena_array(&g->scratch, n, sizeof *key);
     if (!key) return err_nomem(g->e, n * sizeof *key, "the keys of a configuration");
     for (uint32_t i = 0; i < m->n; i++) key[i] = m->entry[i].key;
     for (uint32_t i = 0; i < m->n_lists; i++) key[m->n + i] = m->list[i].key;

@@ -41,12 +41,12 @@ struct beside { const struct model_source *p; const char *architecture; char nam
 static int look_at(void *user, const char *name)
 {
     struct beside *l = user;
-    struct arena scrap;
+    struct arena scratch;
     struct file f;
     const size_t n = strlen(name);
     if (n < 5 || n >= sizeof l->name[0] || strcmp(name + n - 5, ".gguf") != 0) return 0;
-    arena_init(&scrap);
-    const int rc = model_source_find(l->p, name, &scrap, &f, NULL);
+    arena_init(&scratch);
+    const int rc = model_source_find(l->p, name, &scratch, &f, NULL);
     if (rc > 0) {
         const int fits = is_of(&f, l->architecture);
         if (fits && l->n < 2) snprintf(l->name[l->n], sizeof l->name[0], "%s", name);
@@ -54,7 +54,7 @@ static int look_at(void *user, const char *name)
         file_close(&f);
     }
     if (rc == STENO_ENOMEM) l->rc = rc;
-    arena_free(&scrap);
+    arena_free(&scratch);
     return l->rc || l->n > 1;
 }
 
@@ -85,7 +85,7 @@ static int file_at(struct file *f, struct weights *w, const char *path, steno_er
 
 static int read_file(struct weights *w, const struct file *f, const char *architecture, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct meta meta;
     uint64_t n;
     if (!is_of(f, architecture))
@@ -93,11 +93,11 @@ static int read_file(struct weights *w, const struct file *f, const char *archit
                        architecture);
     w->joined = arena_strdup(&w->arena, f->name, strlen(f->name));
     if (!w->joined) return err_nomem(e, strlen(f->name), "a path");
-    arena_init(&scrap);
-    meta_init(&meta, &scrap);
+    arena_init(&scratch);
+    meta_init(&meta, &scratch);
     int rc = gguf_read_file(w, f, &meta, &n, e);
     if (!rc) rc = keys_join(&w->meta, &meta, e);
-    arena_free(&scrap);
+    arena_free(&scratch);
     const char *own = weights_speak_of(w, w->joined);
     if (!rc) rc = gguf_check_network(w, architecture, e);
     if (!rc) rc = gguf_read_vocab(w, e);
@@ -133,7 +133,7 @@ int weights_join_gguf(struct weights *w, const char *architecture, const char *p
 int weights_join_folder(struct weights *w, const char *name, steno_error *e)
 {
     static const struct { const char *file, *prefix; } known[] = { { "config.json", NULL }, { "generation_config.json", "generation" } };
-    struct arena scrap;
+    struct arena scratch;
     struct meta meta;
     struct file f;
     struct model_source inner;
@@ -141,8 +141,8 @@ int weights_join_folder(struct weights *w, const char *name, steno_error *e)
     if (rc) return rc;
     w->source.inner = arena_strdup(&w->arena, name, strlen(name));
     if (!w->source.inner) return err_nomem(e, strlen(name), "a path");
-    arena_init(&scrap);
-    meta_init(&meta, &scrap);
+    arena_init(&scratch);
+    meta_init(&meta, &scratch);
     for (int i = 0; i < 2 && !rc; i++) {
         rc = model_source_find(&inner, known[i].file, &w->arena, &f, e);
         if (!rc && !i)
@@ -154,6 +154,6 @@ int weights_join_folder(struct weights *w, const char *name, steno_error *e)
     }
     meta.n_lists = 0; /* lists are not settings of a network, and their memory is temporary */
     if (!rc) rc = keys_join(&w->meta, &meta, e);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }

@@ -65,7 +65,7 @@ static int fits(const char *name, const char *row)
 /* Examine the content of a file that may be a model by itself. Keep the first by name, but prefer a file that is readable. */
 static void try_file(struct folder_look *l, const char *name)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct file f;
     struct kind k;
     static const char *const state[] = { "optimizer.*", "optimizer_*", "scheduler.*", "rng_state*", "random_states*", "training_args.*",
@@ -79,8 +79,8 @@ static void try_file(struct folder_look *l, const char *name)
     size_t i = 0;
     while (i < sizeof end / sizeof *end && !fits(name, end[i])) i++;
     if (i == sizeof end / sizeof *end || strlen(name) >= sizeof l->file_name) return;
-    arena_init(&scrap);
-    const int rc = model_source_find(l->p, name, &scrap, &f, NULL);
+    arena_init(&scratch);
+    const int rc = model_source_find(l->p, name, &scratch, &f, NULL);
     if (rc > 0 && !kind_of_file(&k, &f, NULL) && k.form != KIND_UNKNOWN && k.form != KIND_EMPTY &&
         (!l->file_name[0] || k.readable > l->file.readable || (k.readable == l->file.readable && strcmp(name, l->file_name) < 0))) {
         l->file = k;
@@ -88,7 +88,7 @@ static void try_file(struct folder_look *l, const char *name)
     }
     if (rc > 0) file_close(&f);
     if (rc == STENO_ENOMEM) l->rc = err_nomem(l->e, sizeof l->file_name, "a path");
-    arena_free(&scrap);
+    arena_free(&scratch);
 }
 
 static int look_at(void *user, const char *name)
@@ -158,15 +158,15 @@ int kind_of_source(struct kind *k, const struct model_source *p, steno_error *e)
         conclude(&l);
         return STENO_OK;
     }
-    struct arena scrap;
+    struct arena scratch;
     struct file f;
-    arena_init(&scrap);
-    int rc = model_source_find(&quiet, weights_name[l.weights], &scrap, &f, e);
+    arena_init(&scratch);
+    int rc = model_source_find(&quiet, weights_name[l.weights], &scratch, &f, e);
     if (rc > 0) {
         rc = kind_of_file(k, &f, e);
         snprintf(k->file, sizeof k->file, "%s", weights_name[l.weights]);
         file_close(&f);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }

@@ -248,18 +248,18 @@ static int check_sum_of_sizes(const struct zip *zip, const struct file *f, steno
 
 static int npz_read(struct weights *w, const struct file *f, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct zip zip;
-    arena_init(&scrap);
-    char *text = arena_alloc(&scrap, TEXT_MAX + 1);
-    uint8_t *head = arena_alloc(&scrap, BEGIN_MAX);
-    int rc = text && head ? zip_open(&zip, f, ZIP_DEFLATED, &scrap, e) : err_nomem(e, TEXT_MAX, "the head of an array");
+    arena_init(&scratch);
+    char *text = arena_alloc(&scratch, TEXT_MAX + 1);
+    uint8_t *head = arena_alloc(&scratch, BEGIN_MAX);
+    int rc = text && head ? zip_open(&zip, f, ZIP_DEFLATED, &scratch, e) : err_nomem(e, TEXT_MAX, "the head of an array");
     if (!rc) rc = check_sum_of_sizes(&zip, f, e);
     for (uint32_t i = 0; !rc && i < zip.n; i++) {
         struct npz z = { .w = w, .f = f, .entry = &zip.entry[i], .head = head, .e = e };
         rc = read_array(&z, text);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     if (!rc && !w->n_tensors) rc = err_set(e, STENO_EFORMAT, "%s: no array of floating-point numbers", f->name);
     return rc;
 }

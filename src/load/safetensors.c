@@ -277,19 +277,19 @@ static int header_size(const struct file *f, uint64_t *n, steno_error *e)
 static int safetensors_read_file(struct weights *w, const struct file *f, const struct promises *ps, const char *shard, steno_error *e)
 {
     struct st st = { .w = w, .f = f, .ps = ps, .shard = shard, .e = e };
-    struct arena scrap;
+    struct arena scratch;
     uint64_t n;
     int rc = header_size(f, &n, e);
     if (rc) return rc;
     st.data = 8 + n;
-    arena_init(&scrap);
-    rc = json_open(&st.j, f, 8, n, &scrap, e);
+    arena_init(&scratch);
+    rc = json_open(&st.j, f, 8, n, &scratch, e);
     if (!rc && st.j.text[0] != '{')
         rc = json_fail(&st.j, e, "the header begins with byte 0x%02x, want '{'", (unsigned)(uint8_t)st.j.text[0]);
     if (!rc) rc = read_header(&st);
     if (!rc) rc = check_cover(&st);
     buf_free(&st.spans);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -396,19 +396,19 @@ static int index_read(struct weights *w, const struct file *index, steno_error *
 {
     if (index->size > MAX_INDEX)
         return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for an index", index->name, index->size, MAX_INDEX);
-    struct arena scrap;
+    struct arena scratch;
     struct json_reader j;
     struct buf list = { 0 };
     struct promises ps = { 0 };
-    arena_init(&scrap);
-    int rc = json_open(&j, index, 0, index->size, &scrap, e);
+    arena_init(&scratch);
+    int rc = json_open(&j, index, 0, index->size, &scratch, e);
     if (!rc) rc = read_index(&j, &list, e);
     ps.p = (struct promise *)(void *)list.p;
     ps.n = (uint32_t)(list.len / sizeof *ps.p);
-    if (!rc) rc = promises_index(&ps, index, &scrap, e);
+    if (!rc) rc = promises_index(&ps, index, &scratch, e);
     if (!rc) rc = read_shards(w, &ps, index, e);
     buf_free(&list);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 

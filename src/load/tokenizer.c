@@ -6,23 +6,23 @@
 #include "load/vocab.h"
 
 /* Open the first existing tokenizer file in the model's folder. @return as model_source_find */
-static int find_file(struct file *f, int *is_list, const struct weights *w, struct arena *scrap, steno_error *e)
+static int find_file(struct file *f, int *is_list, const struct weights *w, struct arena *scratch, steno_error *e)
 {
-    int rc = model_source_find(&w->source, "tokenizer.json", scrap, f, e);
+    int rc = model_source_find(&w->source, "tokenizer.json", scratch, f, e);
     *is_list = !rc;
-    return rc ? rc : model_source_find(&w->source, "vocab.txt", scrap, f, e);
+    return rc ? rc : model_source_find(&w->source, "vocab.txt", scratch, f, e);
 }
 
 int tokenizer_is_there(const struct weights *w, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct file f;
     int is_list;
     if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return 1;
-    arena_init(&scrap);
-    const int found = find_file(&f, &is_list, w, &scrap, e);
+    arena_init(&scratch);
+    const int found = find_file(&f, &is_list, w, &scratch, e);
     if (found > 0) file_close(&f);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return found;
 }
 
@@ -45,12 +45,12 @@ static const char *template_of(const struct meta *m)
 /* Read the template from a settings file in the model's folder. */
 static int read_settings(struct tokenizer_file *t, struct weights *w, const char *name, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct meta m;
     struct file f;
-    arena_init(&scrap);
-    meta_init(&m, &scrap);
-    int rc = model_source_find(&w->source, name, &scrap, &f, e);
+    arena_init(&scratch);
+    meta_init(&m, &scratch);
+    int rc = model_source_find(&w->source, name, &scratch, &f, e);
     if (rc > 0) {
         rc = meta_read_json(&m, NULL, &f, e);
         file_close(&f);
@@ -58,7 +58,7 @@ static int read_settings(struct tokenizer_file *t, struct weights *w, const char
         if (text) t->chat_template = arena_strdup(&w->arena, text, strlen(text));
         if (text && !t->chat_template) rc = err_nomem(e, strlen(text), "a chat template");
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -66,27 +66,27 @@ static int read_settings(struct tokenizer_file *t, struct weights *w, const char
 static int read_template(struct tokenizer_file *t, struct weights *w, steno_error *e)
 {
     static const char *const places[] = { "tokenizer_config.json", "chat_template.json" };
-    struct arena scrap;
+    struct arena scratch;
     struct file f;
-    arena_init(&scrap);
-    int rc = model_source_find(&w->source, "chat_template.jinja", &scrap, &f, e);
+    arena_init(&scratch);
+    int rc = model_source_find(&w->source, "chat_template.jinja", &scratch, &f, e);
     if (rc > 0) {
         rc = file_text(&f, 1 << 20, &w->arena, &t->chat_template, e);
         file_close(&f);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     for (size_t i = 0; i < sizeof places / sizeof *places && !rc && !t->chat_template; i++) rc = read_settings(t, w, places[i], e);
     return rc;
 }
 
 int tokenizer_read(struct tokenizer_file *t, struct weights *w, const struct tokenizer_names *names, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct file f;
     *t = (struct tokenizer_file){ .names = names, .bos = -1, .eos = -1, .eot = -1, .eom = -1 };
     if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return tokenizer_read_gguf(t, w, e);
-    arena_init(&scrap);
-    int is_list, rc = find_file(&f, &is_list, w, &scrap, e);
+    arena_init(&scratch);
+    int is_list, rc = find_file(&f, &is_list, w, &scratch, e);
     if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no tokenizer in it or beside it: want tokenizer.ggml.tokens, a tokenizer.json or BERT's "
                           "vocab.txt", w->name);
     if (rc > 0) {
@@ -94,7 +94,7 @@ int tokenizer_read(struct tokenizer_file *t, struct weights *w, const struct tok
         file_close(&f);
         if (!rc) rc = read_template(t, w, e);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -161,15 +161,15 @@ static int read_beside(struct meta *m, const struct weights *w, steno_error *e)
 int tokenizer_read_txt(struct tokenizer_file *t, const struct file *f, struct weights *w, steno_error *e)
 {
     struct vocab_list list = { .name = f->name };
-    struct arena scrap;
+    struct arena scratch;
     struct meta m;
     const char *text = NULL;
-    arena_init(&scrap);
-    meta_init(&m, &scrap);
+    arena_init(&scratch);
+    meta_init(&m, &scratch);
     t->form = TOKENIZER_WORDS;
     t->space_first = 1;
     t->words = tokenizer_words_usual;
-    int rc = file_text(f, VOCAB_FILE, &scrap, &text, e);
+    int rc = file_text(f, VOCAB_FILE, &scratch, &text, e);
     if (!rc) rc = read_lines(&list, text, (size_t)f->size, e);
     if (!rc) rc = vocab_list_done(&list, w, e);
     if (!rc) rc = read_beside(&m, w, e);
@@ -183,6 +183,6 @@ int tokenizer_read_txt(struct tokenizer_file *t, const struct file *f, struct we
         t->n = w->n_vocab_entries;
     }
     vocab_list_free(&list);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }

@@ -256,11 +256,11 @@ static int read_says(struct tokenizer_file *t, const struct weights *w, int32_t 
     return rc;
 }
 
-static int read_words(struct gguf_words *v, const struct meta_list *tokens, struct arena *scrap)
+static int read_words(struct gguf_words *v, const struct meta_list *tokens, struct arena *scratch)
 {
     const struct meta_list *pairs = meta_find_list(&v->w->meta, "tokenizer.ggml.merges");
-    int rc = numbers(&v->type, scrap, v->w, "tokenizer.ggml.token_type", tokens->n, v->e);
-    if (!rc) rc = numbers(&v->score, scrap, v->w, "tokenizer.ggml.scores", tokens->n, v->e);
+    int rc = numbers(&v->type, scratch, v->w, "tokenizer.ggml.token_type", tokens->n, v->e);
+    if (!rc) rc = numbers(&v->score, scratch, v->w, "tokenizer.ggml.scores", tokens->n, v->e);
     if (!rc) rc = meta_list_texts(tokens, VOCAB_STRING, take_token, v, v->e);
     if (!rc) rc = vocab_list_done(&v->list, v->w, v->e);
     if (rc || v->t->form != TOKENIZER_BYTES) return rc;
@@ -273,17 +273,17 @@ int tokenizer_read_gguf(struct tokenizer_file *t, struct weights *w, steno_error
 {
     struct gguf_words v = { .t = t, .w = w, .list = { .name = w->name }, .e = e };
     const struct meta_list *tokens = meta_find_list(&w->meta, "tokenizer.ggml.tokens");
-    struct arena scrap;
+    struct arena scratch;
     if (tokens->n > VOCAB_IDS)
         return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " tokens, want at most %d", w->name, tokens->n, VOCAB_IDS);
-    arena_init(&scrap);
+    arena_init(&scratch);
     int rc = read_form(t, w, e);
-    if (!rc) rc = read_words(&v, tokens, &scrap);
+    if (!rc) rc = read_words(&v, tokens, &scratch);
     t->entry = w->vocab;
     t->n = w->n_vocab_entries;
     if (!rc) rc = read_says(t, w, (int32_t)t->n, e);
     vocab_list_free(&v.list);
     tokenizer_pairs_free(&v.pairs);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }

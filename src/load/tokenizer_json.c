@@ -331,10 +331,10 @@ int tokenizer_read_json(struct tokenizer_file *t, const struct file *f, struct w
 {
     struct json_words v = { .t = t, .list = { .name = f->name }, .extra = { .name = f->name }, .e = e };
     enum json_event kind;
-    struct arena scrap;
-    arena_init(&scrap);
+    struct arena scratch;
+    arena_init(&scratch);
     int rc = f->size > VOCAB_FILE ? err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d", f->name, f->size, VOCAB_FILE)
-                                  : json_open(&v.j, f, 0, f->size, &scrap, e);
+                                  : json_open(&v.j, f, 0, f->size, &scratch, e);
     t->words = (struct tokenizer_words){ 0, 0, 0, -1, tokenizer_words_usual.most_chars };
     if (!rc && json_next(&v.j) != JSON_OBJECT) rc = json_fail(&v.j, e, "want an object");
     while (!rc && (kind = json_next(&v.j)) != JSON_CLOSE) rc = kind == JSON_KEY ? read_member(&v) : json_fail(&v.j, e, "want a key");
@@ -343,6 +343,6 @@ int tokenizer_read_json(struct tokenizer_file *t, const struct file *f, struct w
     vocab_list_free(&v.list);
     vocab_list_free(&v.extra);
     buf_free(&v.merges);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }

@@ -34,7 +34,7 @@ struct torch {
     struct weights *w;
     const struct file *f;
     steno_error *e;
-    struct arena scrap;
+    struct arena scratch;
     struct zip zip;
     char prefix[ZIP_NAME_MAX + 1]; /* "NAME/" */
     uint32_t n_settings;
@@ -290,13 +290,13 @@ static int read_tensors(struct torch *t, const struct pickle_value *weights)
 static int read_pickle(struct torch *t, const struct zip_entry *pkl)
 {
     const size_t n = (size_t)pkl->size;
-    uint8_t *data = arena_alloc(&t->scrap, n);
+    uint8_t *data = arena_alloc(&t->scratch, n);
     char where[1024];
     struct pickle_value top;
     if (!data) return err_nomem(t->e, n, "a pickle");
     snprintf(where, sizeof where, "%s: %s", t->f->name, pkl->name);
     int rc = file_read(t->f, pkl->offset, data, n, t->e);
-    if (!rc) rc = pickle_read(&top, data, n, where, known, sizeof known / sizeof *known, &t->scrap, t->e);
+    if (!rc) rc = pickle_read(&top, data, n, where, known, sizeof known / sizeof *known, &t->scratch, t->e);
     if (rc) return rc;
     const struct pickle_value *weights = find_weights(&top);
     if (!weights)
@@ -316,12 +316,12 @@ static int torch_read(struct weights *w, const struct file *f, steno_error *e)
 {
     struct torch t = { .w = w, .f = f, .e = e };
     const struct zip_entry *pkl = NULL;
-    arena_init(&t.scrap);
-    int rc = zip_open(&t.zip, f, ZIP_STORED, &t.scrap, e);
+    arena_init(&t.scratch);
+    int rc = zip_open(&t.zip, f, ZIP_STORED, &t.scratch, e);
     if (!rc) rc = find_pickle(&t, &pkl);
     if (!rc) rc = check_byte_order(&t);
     if (!rc) rc = read_pickle(&t, pkl);
-    arena_free(&t.scrap);
+    arena_free(&t.scratch);
     if (!rc && !w->n_tensors) rc = err_set(e, STENO_EFORMAT, "%s: no tensor of floating-point numbers", f->name);
     return rc;
 }

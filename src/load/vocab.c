@@ -13,10 +13,10 @@ static int check_size(const struct file *f, steno_error *e)
 }
 
 /* Read added_tokens.json in the folder of a vocab.json: some tokenizers store ids there that vocab.json omits. */
-static int read_added_beside(struct vocab_list *extra, const struct model_source *p, struct arena *scrap, steno_error *e)
+static int read_added_beside(struct vocab_list *extra, const struct model_source *p, struct arena *scratch, steno_error *e)
 {
     struct file f;
-    int rc = model_source_find(p, "added_tokens.json", scrap, &f, e);
+    int rc = model_source_find(p, "added_tokens.json", scratch, &f, e);
     if (rc <= 0) return rc;
     rc = check_size(&f, e);
     if (!rc) rc = vocab_read_added(extra, &f, e);
@@ -59,15 +59,15 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
 static int read_file(struct weights *w, const struct file *f, const struct model_source *p, steno_error *e)
 {
     struct vocab_list list = { .name = f->name }, extra = { .name = f->name };
-    struct arena scrap;
-    arena_init(&scrap);
+    struct arena scratch;
+    arena_init(&scratch);
     int rc = read_form(&list, &extra, f, e);
-    if (!rc) rc = read_added_beside(&extra, p, &scrap, e);
+    if (!rc) rc = read_added_beside(&extra, p, &scratch, e);
     if (!rc) rc = vocab_list_fill(&list, &extra, e);
     if (!rc) rc = vocab_list_done(&list, w, e);
     vocab_list_free(&list);
     vocab_list_free(&extra);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -88,10 +88,10 @@ static int find_beside(const struct weights *w, const struct model_source *p, co
 
 static int read_beside(struct weights *w, const struct model_source *p, const struct meta *m, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct file f;
-    arena_init(&scrap);
-    int rc = find_beside(w, p, m, &scrap, &f, e);
+    arena_init(&scratch);
+    int rc = find_beside(w, p, m, &scratch, &f, e);
     if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no vocabulary in it or beside it: none of vocab.json, tokenizer.json, "
                           "multilingual.tiktoken, gpt2.tiktoken, a SentencePiece model, tokens.json%s%s", p->name,
                           w->vocab_where ? "; " : "", w->vocab_where ? w->vocab_where : "");
@@ -99,7 +99,7 @@ static int read_beside(struct weights *w, const struct model_source *p, const st
         rc = read_file(w, &f, p, e);
         file_close(&f);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -123,13 +123,13 @@ static int read_model(struct weights *w, const struct model_source *p, steno_err
 
 static int read_folder(struct weights *w, const struct model_source *p, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct meta m;
-    arena_init(&scrap);
-    meta_init(&m, &scrap);
+    arena_init(&scratch);
+    meta_init(&m, &scratch);
     int rc = weights_read_settings(&m, p, e);
     if (!rc) rc = read_beside(w, p, &m, e);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -271,12 +271,12 @@ static int read_pieces(struct vocab_list *l, const uint8_t *bytes, size_t n, ste
 
 int vocab_read_sentencepiece(struct vocab_list *l, const struct file *f, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     const uint8_t *bytes;
-    arena_init(&scrap);
-    int rc = read_all(f, &scrap, &bytes, e);
+    arena_init(&scratch);
+    int rc = read_all(f, &scratch, &bytes, e);
     if (!rc) rc = read_pieces(l, bytes, (size_t)f->size, e);
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -337,10 +337,10 @@ static int add_line(struct vocab_list *l, uint32_t line, const uint8_t *s, size_
 
 int vocab_read_tiktoken(struct vocab_list *l, const struct file *f, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     const uint8_t *s;
-    arena_init(&scrap);
-    int rc = read_all(f, &scrap, &s, e);
+    arena_init(&scratch);
+    int rc = read_all(f, &scratch, &s, e);
     const uint8_t *const end = rc ? NULL : s + f->size;
     for (uint32_t line = 1; !rc && s < end; line++) {
         const uint8_t *eol = memchr(s, '\n', (size_t)(end - s)), *stop = eol ? eol : end;
@@ -349,6 +349,6 @@ int vocab_read_tiktoken(struct vocab_list *l, const struct file *f, steno_error 
         if (n) rc = add_line(l, line, s, n, e);
         s = eol ? eol + 1 : end;
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }

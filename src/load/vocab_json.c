@@ -152,25 +152,25 @@ static int read_list(struct json_vocab *v)
 int vocab_read_json(struct vocab_list *list, struct vocab_list *extra, const struct file *f, steno_error *e)
 {
     struct json_vocab v = { .list = list, .extra = extra, .e = e };
-    struct arena scrap;
-    arena_init(&scrap);
-    int rc = json_open(&v.j, f, 0, f->size, &scrap, e);
+    struct arena scratch;
+    arena_init(&scratch);
+    int rc = json_open(&v.j, f, 0, f->size, &scratch, e);
     if (!rc) {
         const enum json_event kind = json_next(&v.j);
         rc = kind == JSON_OBJECT ? read_object(&v) : kind == JSON_ARRAY ? read_list(&v) : json_fail(&v.j, e, "want an object or a list");
     }
     if (!rc && json_next(&v.j) != JSON_EOF) rc = json_fail(&v.j, e, "text follows the vocabulary");
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
 int vocab_read_added(struct vocab_list *extra, const struct file *f, steno_error *e)
 {
-    struct arena scrap;
+    struct arena scratch;
     struct json_reader j;
     enum json_event kind = JSON_EOF;
-    arena_init(&scrap);
-    int rc = json_open(&j, f, 0, f->size, &scrap, e);
+    arena_init(&scratch);
+    int rc = json_open(&j, f, 0, f->size, &scratch, e);
     if (!rc && json_next(&j) != JSON_OBJECT) rc = json_fail(&j, e, "want an object of added tokens");
     while (!rc && (kind = json_next(&j)) != JSON_CLOSE) {
         const char *s = j.s;
@@ -178,7 +178,7 @@ int vocab_read_added(struct vocab_list *extra, const struct file *f, steno_error
         if (kind != JSON_KEY || json_next(&j) != JSON_INT) rc = json_fail(&j, e, "want a string and its id");
         else rc = vocab_list_add(extra, j.i, s, n, e);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -224,9 +224,9 @@ int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_
     uint32_t n, n_extra, top = 0;
     const struct item *it = items(l, &n), *more = items(extra, &n_extra);
     if (!n_extra) return STENO_OK;
-    struct arena scrap;
-    arena_init(&scrap);
-    uint8_t *there = arena_alloc(&scrap, VOCAB_IDS);
+    struct arena scratch;
+    arena_init(&scratch);
+    uint8_t *there = arena_alloc(&scratch, VOCAB_IDS);
     int rc = there ? STENO_OK : err_nomem(e, VOCAB_IDS, "a vocabulary");
     for (uint32_t i = 0; i < n && !rc; i++) {
         there[it[i].id] = 1;
@@ -238,7 +238,7 @@ int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_
         rc = vocab_list_add(l, more[i].id, extra->bytes.p + more[i].at, more[i].n, e);
         vocab_list_mark(l, more[i].score, more[i].type);
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
@@ -246,9 +246,9 @@ int vocab_list_override(struct vocab_list *l, const struct vocab_list *extra, st
 {
     uint32_t n, n_extra;
     const struct item *it = items(l, &n), *more = items(extra, &n_extra);
-    struct arena scrap;
-    arena_init(&scrap);
-    uint32_t *place = arena_array(&scrap, VOCAB_IDS, sizeof *place); /* index + 1 of the item of an id */
+    struct arena scratch;
+    arena_init(&scratch);
+    uint32_t *place = arena_array(&scratch, VOCAB_IDS, sizeof *place); /* index + 1 of the item of an id */
     int rc = place ? STENO_OK : err_nomem(e, VOCAB_IDS * sizeof *place, "a vocabulary");
     for (uint32_t i = 0; i < n && !rc; i++) place[it[i].id] = i + 1;
     for (uint32_t i = 0; i < n_extra && !rc; i++) {
@@ -260,7 +260,7 @@ int vocab_list_override(struct vocab_list *l, const struct vocab_list *extra, st
         all[at - 1] = *last;
         l->items.len -= sizeof *last;
     }
-    arena_free(&scrap);
+    arena_free(&scratch);
     return rc;
 }
 
