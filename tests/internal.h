@@ -191,9 +191,9 @@ struct prompted { const int32_t *id; int32_t n, sot; };
 static inline struct prompted inside_prompt(const steno_session *s)
 {
     const struct window_decoder *w = &ar_of(s)->decoder[0];
-    return (struct prompted){ w->ar.prompt, w->ar.n_prompt, w->ar.sot };
+    return (struct prompted){ w->attempts.ar.prompt, w->attempts.ar.n_prompt, w->attempts.ar.sot };
 }
-static inline const int32_t *inside_ids(const steno_session *s) { return ar_of(s)->decoder[0].ids; } /* ids of its last attempt */
+static inline const int32_t *inside_ids(const steno_session *s) { return ar_of(s)->decoder[0].attempts.ids; } /* ids of its last attempt */
 static inline uint32_t inside_grammar_states(const steno_session *s) { return request_of(s)->matcher->states.n; }
 
 /* Masks and rules of a request, as a call makes them. */

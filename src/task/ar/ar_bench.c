@@ -88,7 +88,7 @@ static int bench_beams(steno_session *s, int n, int beams)
     int rc = bench_lanes(s, n, 1, beams);
     if (rc) return rc;
     const struct ar_params p = { .n_lanes = beams, .beams = 1, .max_finished = beams, .length_penalty = (double)NAN };
-    struct ar *a = &ar_of(s)->decoder[0].ar;
+    struct ar *a = &ar_of(s)->decoder[0].attempts.ar;
     ar_begin(a, &p, 0, &s->model->tokens.sot, 1, 0);
     while (!a->done && !rc) {
         b->run.n_rows = 0;

@@ -10,8 +10,8 @@
 #include "task/ar/search.h"
 #include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
-#include "text/repetition.h"
 #include "engine/params.h"
+#include "text/repetition.h"
 #include "search/grammar.h"
 
 enum { ENTROPY_MIN_TOKENS = 32 }; /* shorter texts have low entropy anyway */
@@ -80,7 +80,7 @@ static int says_silence(const struct window_decoder *w, const struct attempt *a)
 
 int is_silence(const struct window_decoder *w)
 {
-    return keeps_best(w) ? w->silent : says_silence(w, &w->kept);
+    return keeps_best(w) ? w->attempts.silent : says_silence(w, &w->attempts.kept);
 }
 
 void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t below)
@@ -111,12 +111,13 @@ static int fallback_steps_of(const steno_transcribe_params *p)
 /* Counts the candidates other than the chosen one. The best of five is often probable when most of them are not. */
 static void others_count(struct window_decoder *w, struct attempt *a)
 {
-    const struct sequence_score_rules *loose = &w->ar.p.score;
+    struct decoder_attempts *attempts = &w->attempts;
+    const struct sequence_score_rules *loose = &attempts->ar.p.score;
     a->n_others = a->n_sure_others = 0;
-    for (int32_t i = 0; i < w->ar.p.n_lanes && !w->ar.p.beams; i++) {
-        const struct lane *l = &w->b->run.lane[w->ar.lane0 + i];
-        if (w->ar.lane0 + i == w->ar.result) continue;
-        const double p = loose->on ? sequence_score_of(l, loose, w->ar.p.length_penalty).avg_logprob : ar_avg_logprob(l);
+    for (int32_t i = 0; i < attempts->ar.p.n_lanes && !attempts->ar.p.beams; i++) {
+        const struct lane *l = &w->b->run.lane[attempts->ar.lane0 + i];
+        if (attempts->ar.lane0 + i == attempts->ar.result) continue;
+        const double p = loose->on ? sequence_score_of(l, loose, attempts->ar.p.length_penalty).avg_logprob : ar_avg_logprob(l);
         a->n_others++;
         a->n_sure_others += !l->sampler.dead && !(p - processors_pushed(w, l) < limits_of(w)->logprob);
     }
@@ -124,19 +125,20 @@ static void others_count(struct window_decoder *w, struct attempt *a)
 
 static int measure(struct window_decoder *w, struct attempt *a)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     steno_session *s = w->s;
-    w->lane = w->ar.result;
-    const struct lane *l = &w->b->run.lane[w->lane];
-    const struct sequence_score_rules *loose = &w->ar.p.score;
-    const struct sequence_score v = sequence_score_of(l, loose, w->ar.p.length_penalty);
+    attempts->lane = attempts->ar.result;
+    const struct lane *l = &w->b->run.lane[attempts->lane];
+    const struct sequence_score_rules *loose = &attempts->ar.p.score;
+    const struct sequence_score v = sequence_score_of(l, loose, attempts->ar.p.length_penalty);
     struct sentence sentence;
     others_count(w, a);
     a->pushed = processors_pushed(w, l);
-    a->sequence = w->ar.chosen;
+    a->sequence = attempts->ar.chosen;
     a->is_bad = v.failed;
     a->n_tokens = loose->on ? v.n : l->sampler.n;
-    for (int32_t i = 0; i < l->sampler.n; i++) w->ids[i] = l->sampler.out[i].id;
-    const int rc = sentence_of(w, w->ids, a->n_tokens, &sentence);
+    for (int32_t i = 0; i < l->sampler.n; i++) attempts->ids[i] = l->sampler.out[i].id;
+    const int rc = sentence_of(w, attempts->ids, a->n_tokens, &sentence);
     if (rc) return rc;
     a->unfinished = sentence.end == SENTENCE_NONE;
     a->completed = l->sampler.n < l->sampler.limit;
@@ -147,15 +149,15 @@ static int measure(struct window_decoder *w, struct attempt *a)
     a->margin = l->sampler.margin;
     if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
         return err_set(&s->error, STENO_EFORMAT, "the model's logits are not numbers: its weights are damaged");
-    a->entropy = token_entropy(w->ids, a->n_tokens);
-    text_of(w, w->ids, a->n_tokens, w->request->p.tinydiarize ? s->model->tokens.n_text : s->model->tokens.timestamp_begin);
+    a->entropy = token_entropy(attempts->ids, a->n_tokens);
+    text_of(w, attempts->ids, a->n_tokens, w->request->p.tinydiarize ? s->model->tokens.n_text : s->model->tokens.timestamp_begin);
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;
     text_strip(&text, &n);
     a->ratio = compression_ratio(text, n);
     if (w->bytes.err || w->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
     a->flags = flags_by(&w->request->full, a);
-    if (tokens_loop(w->ids, a->n_tokens, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
+    if (tokens_loop(attempts->ids, a->n_tokens, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
     if (a->index) a->flags |= STENO_FLAG_RETRIED;
     return STENO_OK;
 }
@@ -163,17 +165,18 @@ static int measure(struct window_decoder *w, struct attempt *a)
 static int has_timestamp(const struct window_decoder *w, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
-        if (w->ids[i] > w->s->model->tokens.timestamp_begin) return 1;
+        if (w->attempts.ids[i] > w->s->model->tokens.timestamp_begin) return 1;
     return 0;
 }
 
 static void tell(const struct window_decoder *w, const struct attempt *a, int kept)
 {
+    const struct decoder_attempts *attempts = &w->attempts;
     const steno_transcribe_params *p = &w->request->p;
     if (!p->on_attempt) return;
-    const int32_t n = w->ar.n_ranks < AR_FINISHED ? w->ar.n_ranks : AR_FINISHED;
-    const steno_attempt t = { sizeof t, a->index, w->seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob, a->entropy,
-                              a->n_tokens, a->flags, a->with_previous, kept, w->ar.rank, n, w->ar.chosen,
+    const int32_t n = attempts->ar.n_ranks < AR_FINISHED ? attempts->ar.n_ranks : AR_FINISHED;
+    const steno_attempt t = { sizeof t, a->index, w->position.seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob,
+                              a->entropy, a->n_tokens, a->flags, a->with_previous, kept, attempts->ar.rank, n, attempts->ar.chosen,
                               (double)a->margin.text, (double)a->margin.time, a->verified, a->corrected,
                               a->failed, a->completed, has_timestamp(w, a->n_tokens), a->advance * 10 };
     p->on_attempt(p->user, &t);
@@ -199,11 +202,13 @@ int attempt_is_better(const struct attempt *a, const struct attempt *b)
 
 static int attempt_next(struct window_decoder *w)
 {
-    const int i = w->fallback_step;
-    const double temperature = temperature_of(&w->request->p, i && w->without_context ? i - 1 : i);
-    const int with = prompt_has_previous(w) && !(w->without_context && i) && !(is_loose(w) && temperature >= 0.5);
-    const int again = i && with == w->a.with_previous;
-    w->a = (struct attempt){ .index = i, .with_previous = with, .temperature = temperature, .sequence = i ? w->a.sequence : 0 };
+    struct decoder_attempts *attempts = &w->attempts;
+    const int i = attempts->fallback_step;
+    const double temperature = temperature_of(&w->request->p, i && attempts->without_context ? i - 1 : i);
+    const int with = prompt_has_previous(w) && !(attempts->without_context && i) && !(is_loose(w) && temperature >= 0.5);
+    const int again = i && with == attempts->now.with_previous;
+    const int sequence = i ? attempts->now.sequence : 0;
+    attempts->now = (struct attempt){ .index = i, .with_previous = with, .temperature = temperature, .sequence = sequence };
     return search_begin(w, again);
 }
 
@@ -219,13 +224,14 @@ static int is_alone(const struct window_decoder *w)
 
 int attempts_begin(struct window_decoder *w)
 {
-    w->without_context = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same without previous text */
-    w->fallback_step = 0;
-    w->second_look = 0;
-    w->n_draws = w->n_sure_draws = 0;
-    w->last_fallback_step = fallback_steps_of(&w->request->p) + w->without_context;
-    w->repeating = 0;
-    w->failed = 0;
+    struct decoder_attempts *attempts = &w->attempts;
+    attempts->without_context = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same without previous text */
+    attempts->fallback_step = 0;
+    attempts->second_look = 0;
+    attempts->n_draws = attempts->n_sure_draws = 0;
+    attempts->last_fallback_step = fallback_steps_of(&w->request->p) + attempts->without_context;
+    attempts->repeating = 0;
+    attempts->failed = 0;
     if (w->request->matcher && is_alone(w)) matcher_reset(w->request->matcher);
     return attempt_next(w);
 }
@@ -245,79 +251,85 @@ int draws_fall_apart(int n, int n_sure, int best_is_silence)
 
 static int falls_apart(const struct window_decoder *w)
 {
-    return w->best.no_speech_prob > limits_of(w)->no_speech && draws_fall_apart(w->n_draws, w->n_sure_draws, says_silence(w, &w->best));
+    const struct decoder_attempts *attempts = &w->attempts;
+    return attempts->best.no_speech_prob > limits_of(w)->no_speech &&
+           draws_fall_apart(attempts->n_draws, attempts->n_sure_draws, says_silence(w, &attempts->best));
 }
 
 static void draws_count(struct window_decoder *w, const struct attempt *a)
 {
     if (!(a->temperature > w->request->p.temperature)) return;
-    w->n_draws += 1 + a->n_others;
-    w->n_sure_draws += a->n_sure_others + !(a->avg_logprob - a->pushed < limits_of(w)->logprob);
+    w->attempts.n_draws += 1 + a->n_others;
+    w->attempts.n_sure_draws += a->n_sure_others + !(a->avg_logprob - a->pushed < limits_of(w)->logprob);
 }
 
 /* If no voice makes such a sound (music or strokes), any doubtful text is dropped. Sampling would only give similar texts. */
 static int is_voiceless(const struct window_decoder *w, const struct attempt *a)
 {
-    return keeps_best(w) && w->voiceless && a->flags & (STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_REPETITION);
+    return keeps_best(w) && w->window.voiceless && a->flags & (STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_REPETITION);
 }
 
 /* Previous text can make a window look silent. If the window contains a sound that moves, it is decoded once more without previous text. */
 static int looks_again(const struct window_decoder *w)
 {
-    return keeps_best(w) && w->silent && w->a.with_previous && !w->without_context && !window_steady(w, w->seek, w->seek + w->frames);
+    const struct decoder_attempts *attempts = &w->attempts;
+    return keeps_best(w) && attempts->silent && attempts->now.with_previous && !attempts->without_context &&
+           !window_steady(w, w->position.seek, w->position.seek + w->window.frames);
 }
 
 static int attempt_bare(struct window_decoder *w, int *again)
 {
-    w->a.failed = w->best.failed = 1;
-    tell(w, &w->a, 0);
-    w->second_look = w->without_context = 1;
-    w->last_fallback_step++;
-    w->fallback_step++;
+    struct decoder_attempts *attempts = &w->attempts;
+    attempts->now.failed = attempts->best.failed = 1;
+    tell(w, &attempts->now, 0);
+    attempts->second_look = attempts->without_context = 1;
+    attempts->last_fallback_step++;
+    attempts->fallback_step++;
     *again = 1;
     return attempt_next(w);
 }
 
 int attempt_settle(struct window_decoder *w, int *again)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     *again = 0;
-    struct attempt *a = w->repeating ? &w->best : &w->a;
+    struct attempt *a = attempts->repeating ? &attempts->best : &attempts->now;
     int rc = measure(w, a);
     if (!rc && verify_wanted(w, a)) {
         rc = verify_attempt(w, a);
         if (!rc) rc = measure(w, a);
     }
     if (rc) return rc;
-    if (w->repeating) {
-        w->kept = w->best;
-        tell(w, &w->kept, 1);
+    if (attempts->repeating) {
+        attempts->kept = attempts->best;
+        tell(w, &attempts->kept, 1);
         return STENO_OK;
     }
-    const int retry = is_retry(w), best = keeps_best(w), i = w->fallback_step;
-    const int first = !i || (i == 1 && w->second_look);
-    const int voiceless = first && is_voiceless(w, &w->a);
-    if (first) w->silent = says_silence(w, &w->a) || voiceless;
-    if (!i || attempt_is_better(&w->a, &w->best)) w->best = w->a;
+    const int retry = is_retry(w), best = keeps_best(w), i = attempts->fallback_step;
+    const int first = !i || (i == 1 && attempts->second_look);
+    const int voiceless = first && is_voiceless(w, &attempts->now);
+    if (first) attempts->silent = says_silence(w, &attempts->now) || voiceless;
+    if (!i || attempt_is_better(&attempts->now, &attempts->best)) attempts->best = attempts->now;
     const struct limits *limits = &w->request->limits;
-    const uint32_t flags = retry ? w->a.flags : flags_by(limits, &w->a);
-    const int failed = !voiceless && (is_loose(w) && !retry ? fails_loosely(limits, &w->a) : fails(flags, first || !best));
+    const uint32_t flags = retry ? attempts->now.flags : flags_by(limits, &attempts->now);
+    const int failed = !voiceless && (is_loose(w) && !retry ? fails_loosely(limits, &attempts->now) : fails(flags, first || !best));
     if (!i && looks_again(w)) return attempt_bare(w, again);
-    draws_count(w, &w->a);
-    if (best && failed && i == w->last_fallback_step && falls_apart(w)) w->silent = 1;
-    w->a.failed = failed;
-    if (w->best.index == i) w->best.failed = failed;
-    const int done = !failed || (i == w->last_fallback_step && (!best || w->best.index == i));
-    w->kept = w->a;
-    tell(w, &w->a, done);
+    draws_count(w, &attempts->now);
+    if (best && failed && i == attempts->last_fallback_step && falls_apart(w)) attempts->silent = 1;
+    attempts->now.failed = failed;
+    if (attempts->best.index == i) attempts->best.failed = failed;
+    const int done = !failed || (i == attempts->last_fallback_step && (!best || attempts->best.index == i));
+    attempts->kept = attempts->now;
+    tell(w, &attempts->now, done);
     if (done) return STENO_OK;
     *again = 1;
-    if (i < w->last_fallback_step) {
-        w->fallback_step++;
+    if (i < attempts->last_fallback_step) {
+        attempts->fallback_step++;
         return attempt_next(w);
     }
-    w->repeating = 1; /* draws are reproducible, so one more search costs less than keeping the state of every attempt */
-    const int same = w->best.with_previous == w->a.with_previous;
-    w->a = w->best;
+    attempts->repeating = 1; /* draws are reproducible, so one more search costs less than keeping the state of every attempt */
+    const int same = attempts->best.with_previous == attempts->now.with_previous;
+    attempts->now = attempts->best;
     return search_begin(w, same);
 }
 
@@ -326,21 +338,22 @@ int attempt_settle(struct window_decoder *w, int *again)
 /* One finished text, from either place. */
 struct found { double sum, rank; const struct sampled_token *tokens; int32_t n; };
 
-/* Reads text i. *at: position in w->found; it is moved to the next text. @return 0: there is no text i */
+/* Reads text i. *at: position in w->attempts.found; it is moved to the next text. @return 0: there is no text i */
 static int found_at(struct found *f, const struct window_decoder *w, int32_t i, size_t *at)
 {
-    if (w->ar.found) {
+    const struct decoder_attempts *attempts = &w->attempts;
+    if (attempts->ar.found) {
         struct ar_candidate c;
-        if (*at + sizeof c > w->found.len) return 0;
-        memcpy(&c, w->found.p + *at, sizeof c);
-        *f = (struct found){ c.sum, c.rank, (const struct sampled_token *)(const void *)(w->found.p + *at + sizeof c), c.n };
+        if (*at + sizeof c > attempts->found.len) return 0;
+        memcpy(&c, attempts->found.p + *at, sizeof c);
+        *f = (struct found){ c.sum, c.rank, (const struct sampled_token *)(const void *)(attempts->found.p + *at + sizeof c), c.n };
         *at += sizeof c + (size_t)c.n * sizeof *f->tokens;
         return 1;
     }
-    const int one = w->ar.p.n_lanes == 1 || w->kept.verified; /* one text only, in the lane of the result */
-    if (i >= (one ? 1 : w->ar.p.n_lanes)) return 0;
-    const struct sampler *s = &w->b->run.lane[one ? w->lane : w->ar.lane0 + i].sampler;
-    *f = (struct found){ s->sum_logprob, ar_rank(s->sum_logprob, s->n, w->ar.p.length_penalty), s->out, s->n };
+    const int one = attempts->ar.p.n_lanes == 1 || attempts->kept.verified; /* one text only, in the lane of the result */
+    if (i >= (one ? 1 : attempts->ar.p.n_lanes)) return 0;
+    const struct sampler *s = &w->b->run.lane[one ? attempts->lane : attempts->ar.lane0 + i].sampler;
+    *f = (struct found){ s->sum_logprob, ar_rank(s->sum_logprob, s->n, attempts->ar.p.length_penalty), s->out, s->n };
     return 1;
 }
 
@@ -365,9 +378,9 @@ int hypotheses_add(struct window_decoder *w)
     struct result *r = w->result;
     struct found f = { .rank = INFINITY };
     int32_t last = -1;
-    if (w->found.err) return err_nomem(&w->s->error, w->found.len, "the texts of a window");
+    if (w->attempts.found.err) return err_nomem(&w->s->error, w->attempts.found.len, "the texts of a window");
     for (int32_t i = 0; i < w->request->p.n_best && next_best(&f, w, f.rank, &last); i++) {
-        struct hypothesis h = { .at_ms = w->seek * 10, .place = i, .avg_logprob = f.sum / (f.n + 1), .score = f.rank };
+        struct hypothesis h = { .at_ms = w->position.seek * 10, .place = i, .avg_logprob = f.sum / (f.n + 1), .score = f.rank };
         result_hypothesis_tokens(r, &h, f.tokens, f.n);
         if (r->hypothesis_ids.err) break;
         const int32_t *ids = (const int32_t *)(const void *)r->hypothesis_ids.p;
@@ -381,9 +394,10 @@ int hypotheses_add(struct window_decoder *w)
 
 void leave_out(struct window_decoder *w, int64_t t0_ms, int64_t t1_ms, const int32_t *ids, int32_t n_ids, int whole)
 {
-    struct left_out l = { .avg_logprob = w->kept.avg_logprob, .no_speech_prob = w->kept.no_speech_prob, .t0_ms = t0_ms, .t1_ms = t1_ms,
-                          .flags = w->kept.flags | STENO_FLAG_NO_SPEECH, .whole = (uint16_t)whole,
-                          .language = (uint16_t)(w->language_seen + 1) };
+    const struct attempt *kept = &w->attempts.kept;
+    struct left_out l = { .avg_logprob = kept->avg_logprob, .no_speech_prob = kept->no_speech_prob, .t0_ms = t0_ms, .t1_ms = t1_ms,
+                          .flags = kept->flags | STENO_FLAG_NO_SPEECH, .whole = (uint16_t)whole,
+                          .language = (uint16_t)(w->window.language_seen + 1) };
     text_of(w, ids, n_ids, w->s->model->tokens.n_text);
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;

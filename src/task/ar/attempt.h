@@ -25,7 +25,7 @@ struct attempt {
 
 void limits_init(struct request *c);
 
-/* Decodes the window, whose cross keys are in place, until an attempt passes. The result is w->kept. */
+/* Decodes the window, whose cross keys are in place, until an attempt passes. The result is w->attempts.kept. */
 int attempts_begin(struct window_decoder *w);
 int attempt_settle(struct window_decoder *w, int *again); /* *again: 1 if another search has begun */
 int attempt_is_better(const struct attempt *a, const struct attempt *b); /* for attempts that have all failed */

@@ -96,16 +96,17 @@ int draft_windows_encode(struct window_decoder *w, uint32_t decode_slot)
 
 void draft_windows_begin(struct window_decoder *w)
 {
-    const struct lane *l = &w->b->run.lane[w->ar.lane0];
+    struct decoder_attempts *attempts = &w->attempts;
+    const struct lane *l = &w->b->run.lane[attempts->ar.lane0];
     const int may = draft_windows_may(w) && ar_batch_of(w->b)->decode_slot[w->decode_slot].is_drafted;
-    w->is_guessed = may && w->ar.p.n_lanes == 1 && !w->ar.p.beams && l->sampler.rules->temperature == 0;
-    if (w->is_guessed) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
+    attempts->is_guessed = may && attempts->ar.p.n_lanes == 1 && !attempts->ar.p.beams && l->sampler.rules->temperature == 0;
+    if (attempts->is_guessed) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
 }
 
 /* Number of draft tokens for the window: as requested, or as many as pay off, within the room that `steps` windows leave. */
 static int32_t draft_windows_for(const struct window_decoder *w, int32_t steps)
 {
-    const struct sampler *s = &w->b->run.lane[w->ar.lane0].sampler;
+    const struct sampler *s = &w->b->run.lane[w->attempts.ar.lane0].sampler;
     const int32_t asked = w->request->p.draft_max, ids = s->limit - s->n - 1, rows = ROWS_MOST / steps - 1;
     const int32_t room = ids < rows ? ids : rows;
     if (asked < 0) return speculation_worth(&w->speculation, w->b, steps, room);
@@ -118,13 +119,14 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
     struct decode_slot *slot = ar_batch_of(b)->decode_slot;
     int32_t steps = 0;
     int n = 0;
-    for (uint32_t i = 0; b->draft && i < b->n_windows; i++) steps += slot[i].user && !ar_prompts(&slot[i].user->ar);
+    for (uint32_t i = 0; b->draft && i < b->n_windows; i++) steps += slot[i].user && !ar_prompts(&slot[i].user->attempts.ar);
     for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MOST; i++) {
         struct window_decoder *w = slot[i].user;
-        if (!w || !w->is_guessed || w->ar.done || ar_prompts(&w->ar)) continue;
+        const struct ar *ar = w ? &w->attempts.ar : NULL;
+        if (!w || !w->attempts.is_guessed || ar->done || ar_prompts(ar)) continue;
         const int32_t wanted = draft_windows_for(w, steps);
         if (wanted < 1) continue;
-        text[n++] = (struct guessed_text){ .before = w->ar.prompt, .n_before = w->ar.n_prompt, .lane = &b->run.lane[w->ar.lane0],
+        text[n++] = (struct guessed_text){ .before = ar->prompt, .n_before = ar->n_prompt, .lane = &b->run.lane[ar->lane0],
                                            .to = (uint16_t)i, .n_guesses = wanted };
     }
     return n;
@@ -147,7 +149,7 @@ int draft_windows_make(struct steno_batch *b)
     if (rc) b->exec->error = b->draft->exec->error;
     for (int i = 0; i < n && !rc; i++) {
         struct window_decoder *w = ar_batch_of(b)->decode_slot[text[i].to].user;
-        w->ar.n_guesses = text[i].n_guesses;
+        w->attempts.ar.n_guesses = text[i].n_guesses;
         w->s->timings.draft_us += us / n;
     }
     return rc;
@@ -155,28 +157,29 @@ int draft_windows_make(struct steno_batch *b)
 
 void draft_windows_check(struct steno_batch *b, struct window_decoder *w)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     const struct chain_calls calls = { .filter = batch_filter, .user = b };
     const struct plan *p = &b->model->plan[PLAN_DECODER];
-    struct lane *l = &b->run.lane[w->ar.lane0];
-    const int32_t n = w->ar.n_guesses;
+    struct lane *l = &b->run.lane[attempts->ar.lane0];
+    const int32_t n = attempts->ar.n_guesses;
     int32_t chosen = 0, right = 0;
     uint32_t out = 0;
-    if (w->is_guessed && !ar_prompts(&w->ar) && !n) speculation_learn(&w->speculation, 0, 0);
+    if (attempts->is_guessed && !ar_prompts(&attempts->ar) && !n) speculation_learn(&w->speculation, 0, 0);
     if (!n) return;
-    while (b->run.row[b->run.out_row[out]].lane != w->ar.lane0) out++;
+    while (b->run.row[b->run.out_row[out]].lane != attempts->ar.lane0) out++;
     const struct row *row = &b->run.row[b->run.out_row[out]];
     const int32_t first = row->pos;
     while (!exec_choose(b->exec, p, &b->run, &calls, out + (uint32_t)chosen)) {
         chosen++;
-        if (w->failed || l->sampler.done || right == n || l->sampler.out[l->sampler.n - 1].id != row[right + 1].token) break;
+        if (attempts->failed || l->sampler.done || right == n || l->sampler.out[l->sampler.n - 1].id != row[right + 1].token) break;
         right++;
     }
-    if (chosen == right) w->is_guessed = 0; /* sampling failed: continue with single steps */
+    if (chosen == right) attempts->is_guessed = 0; /* sampling failed: continue with single steps */
     l->kv.len = first + chosen;
-    state_truncate(&b->state[STATE_SELF], w->ar.lane0, (uint32_t)l->kv.len);
+    state_truncate(&b->state[STATE_SELF], attempts->ar.lane0, (uint32_t)l->kv.len);
     draft_model_rewind(b->draft, (uint16_t)w->decode_slot, l->kv.len);
     speculation_learn(&w->speculation, n, right);
     w->s->timings.n_drafted += n;
     w->s->timings.n_accepted += right;
-    w->ar.n_guesses = 0;
+    attempts->ar.n_guesses = 0;
 }

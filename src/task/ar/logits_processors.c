@@ -63,12 +63,13 @@ int processors_wanted(const struct request *c)
     return c->p.logits_filter || c->hotwords || c->matcher;
 }
 
-/* Copies the ids of the lane that are less than `end` to w->ids. With `end` = end-of-text these are the text ids. @return their number */
-static int32_t ids_below(struct window_decoder *w, const struct lane *l, int32_t end)
+/* Copies the ids of the lane that are less than `end` to attempts->ids. With `end` = end-of-text these are the text ids. @return their
+ * number */
+static int32_t ids_below(struct decoder_attempts *attempts, const struct lane *l, int32_t end)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < l->sampler.n; i++)
-        if (l->sampler.out[i].id < end) w->ids[n++] = l->sampler.out[i].id;
+        if (l->sampler.out[i].id < end) attempts->ids[n++] = l->sampler.out[i].id;
     return n;
 }
 
@@ -130,14 +131,14 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
     const struct request *c = w->request;
     const struct token_roles *t = &w->s->model->tokens;
     const double penalty = c->p.grammar_penalty;
-    const int32_t n_text = t->n_text, state = state_of(w, l), n = ids_below(w, l, n_text);
+    const int32_t n_text = t->n_text, state = state_of(w, l), n = ids_below(&w->attempts, l, n_text);
     struct grammar_step at = { .last = isinf(penalty) && l->sampler.n == l->sampler.limit - 1 };
     at.mask = state < 0 ? NULL : at.last ? matcher_mask_last(c->matcher, state) : matcher_mask(c->matcher, state);
     if (!at.mask) {
-        w->failed = 1;
+        w->attempts.failed = 1;
         return;
     }
-    const int32_t before = last_char(&w->s->model->vocab, w->ids, n);
+    const int32_t before = last_char(&w->s->model->vocab, w->attempts.ids, n);
     at.joins = n && before >= 0 && char_joins((uint32_t)before);
     at.complete = matcher_complete(c->matcher, state);
     at.between = matcher_between(c->matcher, state);
@@ -184,13 +185,14 @@ int is_forced(const struct request *c)
 
 void process_logits(struct window_decoder *w, struct lane *l, float *logits)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     const steno_transcribe_params *p = &w->request->p;
-    for (int32_t i = 0; i < l->sampler.n; i++) w->ids[i] = l->sampler.out[i].id;
-    w->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->decode_slot * w->b->n_lanes);
-    if (p->logits_filter) p->logits_filter(p->user, &w->step, logits, w->ids, l->sampler.n);
+    for (int32_t i = 0; i < l->sampler.n; i++) attempts->ids[i] = l->sampler.out[i].id;
+    attempts->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->decode_slot * w->b->n_lanes);
+    if (p->logits_filter) p->logits_filter(p->user, &attempts->step, logits, attempts->ids, l->sampler.n);
     if (w->request->hotwords) {
-        const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);
-        hotwords_push(w->request->hotwords, logits, w->ids, n, (float)p->hotwords_boost);
+        const int32_t n = ids_below(attempts, l, w->s->model->tokens.timestamp_begin);
+        hotwords_push(w->request->hotwords, logits, attempts->ids, n, (float)p->hotwords_boost);
     }
     if (w->request->matcher) adjust_grammar(w, l, logits);
 }
@@ -205,9 +207,9 @@ void batch_filter(void *user, uint16_t lane, float *logits)
 double processors_pushed(struct window_decoder *w, const struct lane *l)
 {
     const struct request *c = w->request;
-    const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);
+    const int32_t n = ids_below(&w->attempts, l, w->s->model->tokens.timestamp_begin);
     double sum = 0;
     for (int32_t i = 0; i < n && c->hotwords; i++)
-        sum += (double)hotwords_push_of(c->hotwords, w->ids[i], w->ids, i, (float)c->p.hotwords_boost);
+        sum += (double)hotwords_push_of(c->hotwords, w->attempts.ids[i], w->attempts.ids, i, (float)c->p.hotwords_boost);
     return sum / (l->sampler.n + 1);
 }

@@ -9,8 +9,8 @@ int processors_wanted(const struct request *c);
 void process_logits(struct window_decoder *w, struct lane *l, float *logits);
 void batch_filter(void *batch, uint16_t lane, float *logits); /* chain_calls.filter: calls process_logits for the window that uses the
                                                                * lane */
-int processors_failed(steno_session *s); /* the reason for w->failed: a status */
-/* Mean logit boost that hot words gave to the lane's ids and to end-of-text. The lane's text ids are in w->ids afterwards. */
+int processors_failed(steno_session *s); /* the reason for w->attempts.failed: a status */
+/* Mean logit boost that hot words gave to the lane's ids and to end-of-text. The lane's text ids are in w->attempts.ids afterwards. */
 double processors_pushed(struct window_decoder *w, const struct lane *l);
 
 /* The part of a window's tokens that the grammar accepts. Text after the last pair of timestamps is decoded again in the next window, so

@@ -15,7 +15,7 @@
 
 static int is_held(const struct window_decoder *w)
 {
-    return w->n_prefix > 0 && w->request->p.guards != STENO_GUARDS_OFF && !is_loose(w);
+    return w->context.n_prefix > 0 && w->request->p.guards != STENO_GUARDS_OFF && !is_loose(w);
 }
 
 int is_begun(const struct window_decoder *w)
@@ -25,29 +25,32 @@ int is_begun(const struct window_decoder *w)
 
 void begun_advance(struct window_decoder *w, int32_t n, int32_t *advance, int *single_end)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     enum { BEFORE = 2 }; /* the timestamp and one token of the prefix are enough */
     const steno_model *m = w->s->model;
     const int32_t before = is_begun(w) ? BEFORE : 0;
     if (before) {
-        memmove(w->ids + before, w->ids, (size_t)n * sizeof *w->ids);
-        w->ids[0] = m->tokens.timestamp_begin;
-        w->ids[1] = w->prefix[0];
+        memmove(attempts->ids + before, attempts->ids, (size_t)n * sizeof *attempts->ids);
+        attempts->ids[0] = m->tokens.timestamp_begin;
+        attempts->ids[1] = w->context.prefix[0];
     }
-    m->family->speech->tokens_to_segments(m, &w->options, w->ids, n + before, w->frames, w->token_segments, advance, single_end);
-    if (before) memmove(w->ids, w->ids + before, (size_t)n * sizeof *w->ids);
+    m->family->speech->tokens_to_segments(m, &w->options, attempts->ids, n + before, w->window.frames, w->window.token_segments, advance,
+                                          single_end);
+    if (before) memmove(attempts->ids, attempts->ids + before, (size_t)n * sizeof *attempts->ids);
 }
 
 int32_t begun_hold(struct window_decoder *w, int32_t n)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     const steno_model *m = w->s->model;
-    const int32_t time = is_begun(w), before = is_held(w) ? time + w->n_prefix : 0;
-    struct sampled_token *token = w->s->batch->sampled + (size_t)w->lane * (size_t)m->text_ctx;
+    const int32_t time = is_begun(w), before = is_held(w) ? time + w->context.n_prefix : 0;
+    struct sampled_token *token = w->s->batch->sampled + (size_t)attempts->lane * (size_t)m->text_ctx;
     if (!before) return 0;
-    memmove(w->ids + before, w->ids, (size_t)n * sizeof *w->ids);
+    memmove(attempts->ids + before, attempts->ids, (size_t)n * sizeof *attempts->ids);
     memmove(token + before, token, (size_t)n * sizeof *token);
     for (int32_t i = 0; i < before; i++) {
-        w->ids[i] = i < time ? m->tokens.timestamp_begin : w->prefix[i - time];
-        token[i] = (struct sampled_token){ .id = w->ids[i], .ts_id = i < time ? w->ids[i] : -1, .p = 1 };
+        attempts->ids[i] = i < time ? m->tokens.timestamp_begin : w->context.prefix[i - time];
+        token[i] = (struct sampled_token){ .id = attempts->ids[i], .ts_id = i < time ? attempts->ids[i] : -1, .p = 1 };
     }
     return before;
 }
@@ -66,36 +69,37 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-void history_forget(struct window_decoder *w)
+void history_forget(struct decoder_context *context)
 {
-    w->n_history = 0;
-    w->n_past = 0;
+    context->n_history = 0;
+    context->n_past = 0;
 }
 
-void prompt_forget(struct window_decoder *w)
+void prompt_forget(struct decoder_context *context)
 {
-    history_forget(w);
-    w->n_carried = 0;
+    history_forget(context);
+    context->n_carried = 0;
 }
 
 void history_add(struct window_decoder *w, const int32_t *ids, int32_t n)
 {
+    struct decoder_context *context = &w->context;
     const int32_t cap = w->s->model->text_ctx;
-    w->n_past += n;
+    context->n_past += n;
     if (n > cap) ids += n - cap, n = cap;
-    const int32_t drop = w->n_history + n - cap;
+    const int32_t drop = context->n_history + n - cap;
     if (drop > 0) {
-        memmove(w->history, w->history + drop, (size_t)(w->n_history - drop) * sizeof *w->history);
-        w->n_history -= drop;
+        memmove(context->history, context->history + drop, (size_t)(context->n_history - drop) * sizeof *context->history);
+        context->n_history -= drop;
     }
-    if (n) memcpy(w->history + w->n_history, ids, (size_t)n * sizeof *ids);
-    w->n_history += n;
+    if (n) memcpy(context->history + context->n_history, ids, (size_t)n * sizeof *ids);
+    context->n_history += n;
 }
 
 /* The stored end of a carried prompt follows the history in memory. */
 static int32_t *carried(const struct window_decoder *w)
 {
-    return w->history + w->s->model->text_ctx;
+    return w->context.history + w->s->model->text_ctx;
 }
 
 static void prompt_set(struct window_decoder *w, const int32_t *ids, int32_t n)
@@ -105,7 +109,7 @@ static void prompt_set(struct window_decoder *w, const int32_t *ids, int32_t n)
         return;
     }
     const int32_t held = (int32_t)min64(n, max_of(w));
-    w->n_carried = n;
+    w->context.n_carried = n;
     if (held > 0) memcpy(carried(w), ids + (n - held), (size_t)held * sizeof *ids);
 }
 
@@ -135,13 +139,14 @@ static int encode_prompt(struct window_decoder *w, const char *text, struct buf 
  * the whole prefix if the number is 0. */
 static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
 {
+    struct decoder_context *context = &w->context;
     const int32_t half = w->s->model->text_ctx / 2, len = w->request->p.sample_len, room = half - (len ? len : half);
     const int32_t cut = room > 0 && n > room ? n - room : room < 0 ? (-room < n ? -room : n) : 0;
     if (n - cut > half - PROMPT_PREFIX_MAX)
         return err_set(&w->s->error, STENO_EARG, "the prefix is %d tokens long; at most %d fit", (int)(n - cut),
                        (int)(half - PROMPT_PREFIX_MAX));
-    w->n_prefix = n - cut;
-    if (w->n_prefix) memcpy(w->prefix, ids + cut, (size_t)w->n_prefix * sizeof *ids);
+    context->n_prefix = n - cut;
+    if (context->n_prefix) memcpy(context->prefix, ids + cut, (size_t)context->n_prefix * sizeof *ids);
     return STENO_OK;
 }
 
@@ -150,9 +155,9 @@ int prompt_begin(struct window_decoder *w)
     steno_session *s = w->s;
     const steno_transcribe_params *p = &request_of(s)->p;
     struct buf ids = { 0 };
-    history_forget(w);
-    w->n_carried = 0;
-    w->n_prefix = 0;
+    history_forget(&w->context);
+    w->context.n_carried = 0;
+    w->context.n_prefix = 0;
     if (p->n_prompt_tokens) prompt_set(w, p->prompt_tokens, p->n_prompt_tokens);
     int rc = p->initial_prompt ? encode_prompt(w, p->initial_prompt, &ids) : STENO_OK;
     if (!rc && p->initial_prompt) prompt_set(w, (const int32_t *)(const void *)ids.p, (int32_t)(ids.len / sizeof(int32_t)));
@@ -171,43 +176,45 @@ int prompt_begin(struct window_decoder *w)
  * but the first -room tokens for a negative room. whisper.cpp's rules use none in both cases. */
 static int32_t past_after(const struct window_decoder *w, int32_t max)
 {
-    const int64_t room = max - w->n_carried;
-    if (is_loose(w)) return room > 0 ? (int32_t)min64(w->n_past, room) : 0;
-    const int64_t past = room > 0 ? min64(w->n_past, room) : w->n_past + room;
+    const struct decoder_context *context = &w->context;
+    const int64_t room = max - context->n_carried;
+    if (is_loose(w)) return room > 0 ? (int32_t)min64(context->n_past, room) : 0;
+    const int64_t past = room > 0 ? min64(context->n_past, room) : context->n_past + room;
     return (int32_t)(past < 0 ? 0 : min64(past, max));
 }
 
 /* With whisper.cpp's rules, one token of earlier text leaves only the start-of-previous token. */
 static int is_mark_alone(const struct window_decoder *w)
 {
-    return is_loose(w) && w->request->p.max_context == 1 && w->n_past > 0;
+    return is_loose(w) && w->request->p.max_context == 1 && w->context.n_past > 0;
 }
 
 int prompt_has_previous(const struct window_decoder *w)
 {
     const int32_t max = max_of(w);
-    return is_mark_alone(w) || (max > 0 && (past_after(w, max) > 0 || (is_loose(w) && w->n_carried > 0)));
+    return is_mark_alone(w) || (max > 0 && (past_after(w, max) > 0 || (is_loose(w) && w->context.n_carried > 0)));
 }
 
 int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
 {
+    struct decoder_context *context = &w->context;
     const steno_model *m = w->s->model;
     const int32_t max = max_of(w), past = previous && max > 0 ? past_after(w, max) : 0;
     const int takes = max > 0 && (previous || !is_loose(w)); /* applies to a carried prompt, too */
-    const int32_t held = takes ? (int32_t)min64(w->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
+    const int32_t held = takes ? (int32_t)min64(context->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
     int32_t head[PROMPT_PREFIX_MAX], n = 0;
     const int n_head = m->family->speech->prompt_prefix(m, &w->options, head, sot);
     if (first + past > 0 || (previous && is_mark_alone(w))) {
-        w->prompt[n++] = m->tokens.previous;
-        memcpy(w->prompt + n, carried(w) + (held - first), (size_t)first * sizeof *w->prompt);
+        context->prompt[n++] = m->tokens.previous;
+        memcpy(context->prompt + n, carried(w) + (held - first), (size_t)first * sizeof *context->prompt);
         n += first;
-        memcpy(w->prompt + n, w->history + (w->n_history - past), (size_t)past * sizeof *w->prompt);
+        memcpy(context->prompt + n, context->history + (context->n_history - past), (size_t)past * sizeof *context->prompt);
         n += past;
     }
-    memcpy(w->prompt + n, head, (size_t)n_head * sizeof *head);
+    memcpy(context->prompt + n, head, (size_t)n_head * sizeof *head);
     *sot += n;
     n += n_head;
-    if (is_begun(w)) w->prompt[n++] = m->tokens.timestamp_begin;
-    memcpy(w->prompt + n, w->prefix, (size_t)w->n_prefix * sizeof *w->prefix);
-    return n + w->n_prefix;
+    if (is_begun(w)) context->prompt[n++] = m->tokens.timestamp_begin;
+    memcpy(context->prompt + n, context->prefix, (size_t)context->n_prefix * sizeof *context->prefix);
+    return n + context->n_prefix;
 }

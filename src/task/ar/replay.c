@@ -23,7 +23,7 @@ uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, u
 {
     struct ar_batch *a = ar_batch_of(b);
     for (uint32_t i = 0; i < b->n_windows; i++)
-        if (!a->decode_slot[i].user && a->decode_slot[i].audio == w->s && a->decode_slot[i].from == w->seek) return i;
+        if (!a->decode_slot[i].user && a->decode_slot[i].audio == w->s && a->decode_slot[i].from == w->position.seek) return i;
     return at;
 }
 
@@ -32,7 +32,8 @@ static int may_go(const steno_session *s, const struct window_decoder *w)
 {
     const struct window_decoder *other = &ar_of(s)->decoder[w == &ar_of(s)->decoder[0]];
     if (other->s != s || other->state == DECODER_IDLE) return 1;
-    return other->state == DECODER_DECODE ? other->seek > w->seek : w->seek < other->seek || (w->seek == other->seek && w < other);
+    const int64_t own = w->position.seek, its = other->position.seek;
+    return other->state == DECODER_DECODE ? its > own : own < its || (own == its && w < other);
 }
 
 struct window_decoder *decoder_find(const struct steno_batch *b, const steno_session *s, struct window_decoder **idle)
@@ -47,7 +48,7 @@ struct window_decoder *decoder_find(const struct steno_batch *b, const steno_ses
     }
     for (uint32_t i = 0; a->decoder && i < b->n_windows; i++) {
         struct window_decoder *w = &a->decoder[i];
-        if (w->state == DECODER_WINDOW && w->s == s && (w->is_heard || !waits)) return w;
+        if (w->state == DECODER_WINDOW && w->s == s && (w->position.is_heard || !waits)) return w;
         if (w->state == DECODER_IDLE && c->parallel && c->next_clip < c->n_clips && !waits) *idle = w;
     }
     return NULL;
@@ -100,7 +101,7 @@ static uint32_t rows_want(struct steno_batch *b)
     for (uint32_t i = 0; i < 2 * b->n_windows; i++) {
         const int prompts = i >= b->n_windows;
         struct window_decoder *w = a->decode_slot[(prompts ? i + a->turn : i) % b->n_windows].user;
-        if (w && ar_prompts(&w->ar) == prompts) ar_want(&w->ar, &b->run, &b->state[STATE_SELF], max);
+        if (w && ar_prompts(&w->attempts.ar) == prompts) ar_want(&w->attempts.ar, &b->run, &b->state[STATE_SELF], max);
     }
     a->turn = (a->turn + 1) % b->n_windows;
     return b->run.n_rows;
@@ -196,8 +197,8 @@ static int chain_next(void *user)
         struct window_decoder *w = a->decode_slot[i].user;
         if (!w) continue;
         draft_windows_check(b, w);
-        ar_give(&w->ar, &b->run, &b->state[STATE_SELF]);
-        ended |= w->ar.done || w->failed || session_should_stop(w->s);
+        ar_give(&w->attempts.ar, &b->run, &b->state[STATE_SELF]);
+        ended |= w->attempts.ar.done || w->attempts.failed || session_should_stop(w->s);
     }
     run_costs_end(&b->costs, rows);
     a->n_steps++;

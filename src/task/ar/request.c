@@ -127,8 +127,8 @@ static int parts_commit(steno_session *s)
 static int clip_done(steno_session *s, const struct window_decoder *w)
 {
     struct request *c = request_of(s);
-    const struct clip *clip = &request_clips(request_of(s))[w->mel_clip];
-    request_clip_results(request_of(s))[w->mel_clip].done = 1;
+    const struct clip *clip = &request_clips(request_of(s))[w->position.mel_clip];
+    request_clip_results(request_of(s))[w->position.mel_clip].done = 1;
     c->done += clip->to - clip->from;
     progress(s, 0, 0);
     return parts_commit(s);
@@ -250,7 +250,7 @@ int request_begin(steno_session *s, uint32_t decode_slot)
     rc = decoder_begin(&ar_of(s)->decoder[0], s, both ? STENO_TRANSCRIBE : c->p.task, 0);
     if (!rc && both) rc = decoder_begin(&ar_of(s)->decoder[1], s, STENO_TRANSLATE, 0);
     if (!rc) rc = resume_point_enter(s);
-    if (!rc) progress(s, ar_of(s)->decoder->clip, ar_of(s)->decoder->seek);
+    if (!rc) progress(s, ar_of(s)->decoder->position.clip, ar_of(s)->decoder->position.seek);
     return rc;
 }
 

@@ -40,9 +40,10 @@ int resume_point_tell(steno_session *s)
     buf_add(&state, &point, sizeof point);
     for (int i = 0; i < n_tasks(c) && !c->parallel; i++) {
         const struct window_decoder *w = &ar_of(s)->decoder[i];
-        const struct chain_point chain = { w->clip, w->n_history, w->seek, w->n_past, w->last_speech };
+        const struct chain_point chain = { w->position.clip, w->context.n_history, w->position.seek, w->context.n_past,
+                                           w->position.last_speech };
         buf_add(&state, &chain, sizeof chain);
-        if (w->n_history) buf_add(&state, w->history, (size_t)w->n_history * sizeof *w->history);
+        if (w->context.n_history) buf_add(&state, w->context.history, (size_t)w->context.n_history * sizeof *w->context.history);
     }
     const int rc = state.err ? err_nomem(&s->error, state.len, "where a request could go on")
                              : resume_tell(&c->resume, s, &c->p, n_tasks(c), state.p, state.len);
@@ -70,25 +71,27 @@ static int enter_clips(steno_session *s, int32_t merged)
 /* @return 0: the state does not fit this request */
 static int enter_chain(struct window_decoder *w, const char **from, size_t *left)
 {
+    struct decoder_position *position = &w->position;
+    struct decoder_context *context = &w->context;
     const struct request *c = w->request;
     const steno_model *m = w->s->model;
     struct chain_point p;
     if (*left < sizeof p) return 0;
     memcpy(&p, *from, sizeof p);
-    const size_t n = (size_t)p.n_history * sizeof *w->history;
+    const size_t n = (size_t)p.n_history * sizeof *context->history;
     if (p.clip < 0 || p.clip >= c->n_clips || p.n_history < 0 || p.n_history > m->text_ctx || n > *left - sizeof p) return 0;
     const struct clip *clip = &request_clips(c)[p.clip];
     if (p.seek < clip->from || p.seek - clip->to > PAST_END_MAX || p.n_past < p.n_history) return 0;
     if (p.n_past > past_max || !(fabs(p.last_speech) < SECONDS_MAX)) return 0;
-    memcpy(w->history, *from + sizeof p, n);
+    memcpy(context->history, *from + sizeof p, n);
     for (int32_t i = 0; i < p.n_history; i++)
-        if (w->history[i] < 0 || w->history[i] >= m->n_vocab) return 0;
-    w->n_history = p.n_history;
-    w->n_past = p.n_past;
-    w->last_speech = p.last_speech;
-    w->clip = p.clip;
-    w->seek = p.seek;
-    w->end = clip->to;
+        if (context->history[i] < 0 || context->history[i] >= m->n_vocab) return 0;
+    context->n_history = p.n_history;
+    context->n_past = p.n_past;
+    position->last_speech = p.last_speech;
+    position->clip = p.clip;
+    position->seek = p.seek;
+    position->end = clip->to;
     *from += sizeof p + n;
     *left -= sizeof p + n;
     return 1;

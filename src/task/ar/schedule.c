@@ -43,7 +43,8 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
     if (rc || !w) return rc;
     const uint32_t to = slot_for(b, w, at);
     const struct decode_slot *slot = &a->decode_slot[to];
-    if (is_busy(b) && !may_encode(b) && !(slot->audio == s && slot->from == w->seek)) return STENO_OK; /* the encoder may not run yet */
+    const int is_encoded = slot->audio == s && slot->from == w->position.seek;
+    if (is_busy(b) && !may_encode(b) && !is_encoded) return STENO_OK; /* the encoder may not run yet */
     rc = decoder_window(w, to);
     if (rc) return rc;
     queue_given(b, passes);
@@ -97,9 +98,9 @@ static void settle(struct steno_batch *b, int rc)
         if (!w) continue;
         steno_session *s = w->s;
         int status = request_ran(s, rc);
-        if (!status && w->failed)
+        if (!status && w->attempts.failed)
             status = processors_failed(s);
-        if (!status && !w->ar.done) continue;
+        if (!status && !w->attempts.ar.done) continue;
         if (!status) status = decoder_settle(w);
         if (!status && w->state == DECODER_DECODE) continue;
         a->decode_slot[i].user = NULL;

@@ -181,13 +181,15 @@ int sound_whistles(const float *mel, int32_t frames, int n_mels)
  * as a tone. */
 void window_levels(struct window_decoder *w, const float *mel)
 {
+    struct decoder_content *window = &w->window;
     const int n_mels = mel_bank_of(w->s->model)->n_mels;
-    for (int32_t t = 0; t < w->frames; t++) {
+    for (int32_t t = 0; t < window->frames; t++) {
         double sum = 0;
         for (int i = 0; i < n_mels; i++) sum += (double)mel[(size_t)t * (size_t)n_mels + (size_t)i];
-        w->level[t] = (float)(4 * sum / n_mels - 4);
+        window->level[t] = (float)(4 * sum / n_mels - 4);
     }
-    w->voiceless = spectra_stand(mel, w->frames, n_mels) || sound_strikes(mel, w->frames, n_mels) || sound_whistles(mel, w->frames, n_mels);
+    window->voiceless = spectra_stand(mel, window->frames, n_mels) || sound_strikes(mel, window->frames, n_mels) ||
+                        sound_whistles(mel, window->frames, n_mels);
 }
 
 /* The 10th percentile is the background. A sound has at least five frames. */
@@ -195,7 +197,7 @@ int window_steady(const struct window_decoder *w, int64_t from, int64_t to)
 {
     int32_t count[LEVEL_BINS] = { 0 };
     const int64_t n = to - from;
-    for (int64_t t = from - w->seek; t < to - w->seek; t++) count[level_bin((double)w->level[t])]++;
+    for (int64_t t = from - w->position.seek; t < to - w->position.seek; t++) count[level_bin((double)w->window.level[t])]++;
     return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;
 }
 
@@ -203,8 +205,9 @@ enum { NEAR_FRAMES = 50 }; /* precision of timestamps: sound this close to a seg
 
 static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
 {
-    const int64_t from = t0_ms / 10 - NEAR_FRAMES, to = t1_ms / 10 + NEAR_FRAMES, end = w->seek + w->frames;
-    return window_steady(w, from > w->seek ? from : w->seek, to < end ? to : end);
+    const struct decoder_position *position = &w->position;
+    const int64_t from = t0_ms / 10 - NEAR_FRAMES, to = t1_ms / 10 + NEAR_FRAMES, end = position->seek + w->window.frames;
+    return window_steady(w, from > position->seek ? from : position->seek, to < end ? to : end);
 }
 
 /* Words that come faster than speech were not found in the sound. */
@@ -219,7 +222,32 @@ void drafts_judge(struct window_decoder *w, int n)
 {
     if (w->request->p.guards == STENO_GUARDS_OFF) return;
     for (int i = 0; i < n; i++) {
-        const struct draft *d = &w->drafts[i];
-        w->mute[i] = are_found(d) ? is_mute(w, ms_of(d->start), ms_of(d->end)) : is_mute(w, ms_of(d->said), ms_of(d->silent));
+        const struct draft *d = &w->window.drafts[i];
+        w->window.mute[i] = are_found(d) ? is_mute(w, ms_of(d->start), ms_of(d->end)) : is_mute(w, ms_of(d->said), ms_of(d->silent));
     }
+}
+
+void drafts_end_with_sound(struct decoder_content *window, int64_t seek, int n)
+{
+    const double end = (double)(seek + window->frames) / 100;
+    double before = (double)seek / 100;
+    for (int i = 0; i < n; i++) {
+        struct draft *d = &window->drafts[i];
+        if (d->start >= end && d->end > d->start) d->start = fmax(before, end - (d->end - d->start));
+        d->start = fmin(d->start, end);
+        d->end = fmin(d->end, end);
+        before = fmax(before, d->end);
+        struct word *v = (struct word *)(void *)window->words.word.p;
+        for (int32_t k = 0; k < d->n_words; k++) {
+            v[d->first_word + k].start = fmin(v[d->first_word + k].start, end);
+            v[d->first_word + k].end = fmin(v[d->first_word + k].end, end);
+        }
+    }
+}
+
+int drafts_mute(const struct decoder_content *window, int n)
+{
+    int mute = 0;
+    for (int i = 0; i < n; i++) mute += window->mute[i];
+    return mute == n;
 }

@@ -39,7 +39,8 @@ struct steno_batch *verify_heard(const struct window_decoder *w)
 {
     struct steno_batch *x = w->b->exact;
     const struct decode_slot *decode_slot = x ? &ar_batch_of(x)->decode_slot[0] : NULL;
-    return decode_slot && decode_slot->audio == w->s && decode_slot->from == w->seek && decode_slot->frames == w->frames ? x : NULL;
+    const int is_there = decode_slot && decode_slot->audio == w->s && decode_slot->from == w->position.seek;
+    return is_there && decode_slot->frames == w->window.frames ? x : NULL;
 }
 
 static int encode(struct window_decoder *w, struct steno_batch *x)
@@ -48,32 +49,33 @@ static int encode(struct window_decoder *w, struct steno_batch *x)
     const size_t window = 2 * (size_t)x->model->audio_ctx * (size_t)mel_bank_of(w->s->model)->n_mels;
     if (verify_heard(w)) return STENO_OK; /* encoded for an earlier attempt */
     decode_slot->audio = NULL;
-    memcpy(batch_mel(x), w->heard, window * sizeof(float));
+    memcpy(batch_mel(x), w->window.heard, window * sizeof(float));
     struct run_time spent;
     const int rc = batch_encode(x, 0, window_ctx(w), NULL, &spent);
-    if (!rc) *decode_slot = (struct decode_slot){ .audio = w->s, .from = w->seek, .frames = w->frames };
+    if (!rc) *decode_slot = (struct decode_slot){ .audio = w->s, .from = w->position.seek, .frames = w->window.frames };
     return rc;
 }
 
 /* Adds the rows [at, end) of the prompt followed by the n tokens. Rows that are sampled output logits. */
-static void rows_add(const struct window_decoder *w, struct run *r, const int32_t *ids, int32_t at, int32_t end)
+static void rows_add(const struct ar *ar, struct run *r, const int32_t *ids, int32_t at, int32_t end)
 {
     r->n_rows = 0;
     for (int32_t i = at; i < end; i++) {
-        const uint16_t sot = i == w->ar.sot ? ROW_PROB : 0, choice = i >= w->ar.n_prompt - 1 ? ROW_LOGITS : 0;
-        run_add(r, i < w->ar.n_prompt ? w->ar.prompt[i] : ids[i - w->ar.n_prompt], i, w->ar.lane0, sot | choice);
+        const uint16_t sot = i == ar->sot ? ROW_PROB : 0, choice = i >= ar->n_prompt - 1 ? ROW_LOGITS : 0;
+        run_add(r, i < ar->n_prompt ? ar->prompt[i] : ids[i - ar->n_prompt], i, ar->lane0, sot | choice);
     }
 }
 
 /* Samples the rows of the run while the result matches ids[n]. @return 1 if all of them match */
 static int choose(struct window_decoder *w, struct steno_batch *x, const struct chain_calls *calls, const int32_t *ids, int32_t n)
 {
-    struct lane *l = &x->run.lane[w->ar.lane0];
+    struct decoder_attempts *attempts = &w->attempts;
+    struct lane *l = &x->run.lane[attempts->ar.lane0];
     for (uint32_t out = 0; out < x->run.n_out; out++) {
         const int32_t at = l->sampler.n;
         if (!(x->run.row[x->run.out_row[out]].flags & ROW_LOGITS)) continue;
         if (exec_choose(x->exec, &x->model->plan[PLAN_DECODER], &x->run, calls, out)) return 0;
-        if (w->failed || l->sampler.done) return !w->failed && l->sampler.n == n;
+        if (attempts->failed || l->sampler.done) return !attempts->failed && l->sampler.n == n;
         if (at >= n || l->sampler.out[at].id != ids[at]) return 0;
     }
     return 1;
@@ -82,9 +84,10 @@ static int choose(struct window_decoder *w, struct steno_batch *x, const struct 
 /* Runs the tokens of the first pass, ids[n], through the exact decoder. Its lane holds the exact choices up to the first difference. */
 static int tokens_check(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     const struct plan *plan = &x->model->plan[PLAN_DECODER];
-    struct lane *l = &x->run.lane[w->ar.lane0];
-    const int32_t n_prompt = w->ar.n_prompt, all = n_prompt + (n < l->sampler.limit ? n : n - 1);
+    struct lane *l = &x->run.lane[attempts->ar.lane0];
+    const int32_t n_prompt = attempts->ar.n_prompt, all = n_prompt + (n < l->sampler.limit ? n : n - 1);
     const struct chain_calls calls = { .filter = processors_wanted(w->request) ? batch_filter : NULL, .user = x };
     int rc = STENO_OK;
     for (int32_t at = 0, end, same = 1; at < all && same && !rc; at = end) {
@@ -93,40 +96,41 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
         if (end - at > (int32_t)plan->max_rows) end = at + (int32_t)plan->max_rows;
         int ran;
         struct run_time spent;
-        rows_add(w, &x->run, ids, at, end);
+        rows_add(&attempts->ar, &x->run, ids, at, end);
         rc = exec_chain(x->exec, plan, &x->run, 1, &calls, &ran, NULL, &spent);
         if (!rc) same = choose(w, x, &calls, ids, n);
     }
     const int32_t len = n_prompt + (l->sampler.done ? l->sampler.n : l->sampler.n - 1); /* the last chosen token has no key yet */
     if (l->kv.len > len) {
-        state_truncate(&x->state[STATE_SELF], w->ar.lane0, (uint32_t)len);
+        state_truncate(&x->state[STATE_SELF], attempts->ar.lane0, (uint32_t)len);
         l->kv.len = len;
     }
-    w->ar.fed = n_prompt;
-    if (!rc) ar_give(&w->ar, &x->run, &x->state[STATE_SELF]);
+    attempts->ar.fed = n_prompt;
+    if (!rc) ar_give(&attempts->ar, &x->run, &x->state[STATE_SELF]);
     return rc;
 }
 
 /* Runs the attempt's search in x, where the window is encoded. */
 static int search(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     int rc = search_begin(w, 0);
-    if (!rc && w->ar.p.n_lanes == 1 && w->a.temperature == 0) rc = tokens_check(w, x, ids, n);
-    while (!rc && !w->ar.done && !w->failed && !session_should_stop(w->s)) rc = batch_decode(x);
-    if (!rc && w->failed) rc = processors_failed(w->s);
-    return rc || w->ar.done ? rc : STENO_ECANCELED;
+    if (!rc && attempts->ar.p.n_lanes == 1 && attempts->now.temperature == 0) rc = tokens_check(w, x, ids, n);
+    while (!rc && !attempts->ar.done && !attempts->failed && !session_should_stop(w->s)) rc = batch_decode(x);
+    if (!rc && attempts->failed) rc = processors_failed(w->s);
+    return rc || attempts->ar.done ? rc : STENO_ECANCELED;
 }
 
 /* Copies the choices of x to the lanes of the first pass. @return 1 if they differ */
-static int lanes_take(struct window_decoder *w, const struct steno_batch *x, struct steno_batch *b, uint32_t decode_slot,
+static int lanes_take(struct decoder_attempts *attempts, const struct steno_batch *x, struct steno_batch *b, uint32_t decode_slot,
                       const int32_t *ids, int32_t n)
 {
     const uint16_t lane0 = (uint16_t)(decode_slot * b->n_lanes);
-    const struct lane *from = &x->run.lane[w->ar.result];
+    const struct lane *from = &x->run.lane[attempts->ar.result];
     int differs = from->sampler.n != n;
     for (int32_t i = 0; i < from->sampler.n && !differs; i++) differs = from->sampler.out[i].id != ids[i];
-    w->ar.result = (uint16_t)(lane0 + w->ar.result);
-    struct lane *to = &b->run.lane[w->ar.result];
+    attempts->ar.result = (uint16_t)(lane0 + attempts->ar.result);
+    struct lane *to = &b->run.lane[attempts->ar.result];
     const struct margins margin = to->sampler.margin;
     const struct lane_kv kv = to->kv;
     lane_copy(to, from);
@@ -138,26 +142,27 @@ static int lanes_take(struct window_decoder *w, const struct steno_batch *x, str
 
 int verify_attempt(struct window_decoder *w, struct attempt *a)
 {
+    struct decoder_attempts *attempts = &w->attempts;
     steno_session *s = w->s;
     struct steno_batch *b = w->b, *x = b->exact;
     const uint32_t decode_slot = w->decode_slot;
     const int64_t t0 = os_now_ns();
     const int32_t n = a->n_tokens;
-    memcpy(w->first, w->ids, (size_t)n * sizeof *w->first);
+    memcpy(attempts->first, attempts->ids, (size_t)n * sizeof *attempts->first);
     x->solo = s;
     int rc = encode(w, x);
     for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].sampler.done = 1; /* until the search uses it */
     w->b = x;
     w->decode_slot = 0;
     ar_batch_of(x)->decode_slot[0].user = w;
-    if (!rc) rc = search(w, x, w->first, n);
+    if (!rc) rc = search(w, x, attempts->first, n);
     ar_batch_of(x)->decode_slot[0].user = NULL;
     x->solo = NULL;
     w->b = b;
     w->decode_slot = decode_slot;
     if (rc) return s->error.status ? rc : session_ran(s, x->exec, rc);
     a->verified = 1;
-    a->corrected = lanes_take(w, x, b, decode_slot, w->first, n);
+    a->corrected = lanes_take(attempts, x, b, decode_slot, attempts->first, n);
     s->timings.n_verified++;
     s->timings.n_corrected += a->corrected;
     s->timings.verify_us += (os_now_ns() - t0) / 1000;

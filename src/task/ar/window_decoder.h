@@ -10,6 +10,62 @@
 
 enum decoder_state { DECODER_IDLE, DECODER_WINDOW /* needs one */, DECODER_DECODE /* has one, in its decode slot */ };
 
+/* Where the chain of windows is, and the log-mel of the clip. */
+struct decoder_position {
+    int clip;                /* the current one */
+    int64_t seek, end;       /* frames: start of the next window, end of the clip */
+    double last_speech;      /* seconds: end of the last word so far */
+    int is_told;             /* on_window has been called for the current window */
+    float *mel;              /* own: [window, n_mels] log-mel of clip mel_clip, */
+    int64_t mel_from;        /* starting at this frame */
+    int mel_clip;
+    int is_heard;            /* own: the log-mel is complete */
+};
+
+/* The text that conditions a window: earlier windows, the prefix, and the prompt made of them. */
+struct decoder_context {
+    int32_t *history;        /* [2 text_ctx] latest tokens that may condition the next window, then the end of a carried prompt */
+    int32_t n_history;
+    int64_t n_past, n_carried; /* total number of each */
+    int32_t *prefix;         /* [text_ctx] ids at the start of every window's text */
+    int32_t n_prefix;
+    int32_t *prompt;         /* [text_ctx] */
+};
+
+/* The audio of the current window, and its segments and words. */
+struct decoder_content {
+    int32_t frames;          /* length of its audio */
+    float *level;            /* [window] level of each frame, log10 */
+    float *heard;            /* a model that verifies: [window, n_mels] log-mel of the current window */
+    int voiceless;           /* with guards: no voice makes such a sound (notes, strokes, whistles) */
+    int language_seen;       /* index of the detected language, -1: not detected */
+    int32_t n_held;          /* number of given tokens before those of the kept attempt */
+    struct token_segment *token_segments;    /* [text_ctx + 1] */
+    struct draft *drafts;    /* [text_ctx + 1] */
+    uint8_t *mute;           /* [text_ctx + 1] of each draft: its text lies where there is no sound */
+    struct words words;
+};
+
+/* The attempts at the current window, and the search of the current one. */
+struct decoder_attempts {
+    int fallback_step, last_fallback_step; /* index of the current attempt, and the highest possible index */
+    int without_context;     /* attempt 1 is the first without previous text */
+    int silent;              /* the first attempt classified the window as silence */
+    int second_look;         /* the attempt after it checked that without previous text */
+    int n_draws, n_sure_draws; /* candidates above the first temperature, and those that reach the log-probability threshold */
+    int repeating;           /* the best attempt is being decoded again */
+    struct attempt now, best, kept;
+    struct ar ar;            /* the search */
+    struct mt19937 *mt19937; /* [RUN_BEAMS] random numbers by whisper.cpp's rules; seeded for each request */
+    uint16_t lane;           /* the lane with the result's tokens when the search has ended */
+    int32_t *ids;            /* [text_ctx] tokens of the current or the kept attempt */
+    int32_t *first;          /* a model that verifies: [text_ctx] tokens of the first pass */
+    struct buf found;        /* finished beams of the current search, if n_best is set */
+    steno_step step;         /* argument of the caller's logits filter */
+    int failed;              /* a grammar ran out of memory */
+    int is_guessed;          /* the draft model drafts for the current search */
+};
+
 struct window_decoder {
     steno_session *s;        /* owner of the request it serves, */
     struct request *request; /* that request */
@@ -19,52 +75,13 @@ struct window_decoder {
     struct result *result;   /* receives its segments */
     struct speech_options options;
     struct logit_rules rules; /* with the temperature of the current attempt */
-    int clip;                /* the current one */
-    int64_t seek, end;       /* frames: start of the next window, end of the clip */
-    double last_speech;      /* seconds: end of the last word so far */
-    float *mel;              /* own: [window, n_mels] log-mel of clip mel_clip, */
-    int64_t mel_from;        /* starting at this frame */
-    int mel_clip;
-    int is_heard;            /* own: the log-mel is complete */
-    int is_told;             /* on_window has been called for the current window */
-    int32_t *history;        /* [2 text_ctx] latest tokens that may condition the next window, then the end of a carried prompt */
-    int32_t n_history;
-    int64_t n_past, n_carried; /* total number of each */
-    int32_t *prefix;         /* [text_ctx] ids at the start of every window's text */
-    int32_t n_prefix;
-
-    float *heard;            /* a model that verifies: [window, n_mels] log-mel of the current window, */
-    int32_t *first;          /* and [text_ctx] tokens of the first pass */
-
-    /* The current window. */
-    struct steno_batch *b;   /* the batch that decodes it */
+    struct steno_batch *b;   /* the batch that decodes the current window */
     uint32_t decode_slot;    /* its slot there */
-    int32_t frames;          /* length of its audio */
-    float *level;            /* [window] level of each frame, log10 */
-    int voiceless;           /* with guards: no voice makes such a sound (notes, strokes, whistles) */
-    int32_t *prompt;         /* [text_ctx] */
-    int32_t *ids;            /* [text_ctx] tokens of the current or the kept attempt */
-    int32_t n_held;          /* number of given tokens before them */
-    int language_seen;       /* index of the detected language, -1: not detected */
-    struct token_segment *token_segments;    /* [text_ctx + 1] */
-    struct draft *drafts;    /* [text_ctx + 1] */
-    uint8_t *mute;           /* [text_ctx + 1] of each draft: its text lies where there is no sound */
-    struct words words;
+    struct decoder_position position;
+    struct decoder_context context;
+    struct decoder_content window;
+    struct decoder_attempts attempts;
     struct buf bytes, text;  /* of the current attempt or segment */
-    struct buf found;        /* finished beams of the current search, if n_best is set */
-    struct ar ar;
-    struct mt19937 *mt19937; /* [RUN_BEAMS] random numbers by whisper.cpp's rules; seeded for each request */
-    uint16_t lane;           /* the lane with the result's tokens when the search has ended */
-    int fallback_step, last_fallback_step; /* index of the current attempt, and the highest possible index */
-    int without_context;     /* attempt 1 is the first without previous text */
-    int silent;              /* the first attempt classified the window as silence */
-    int second_look;         /* the attempt after it checked that without previous text */
-    int n_draws, n_sure_draws; /* candidates above the first temperature, and those that reach the log-probability threshold */
-    int repeating;           /* the best attempt is being decoded again */
-    struct attempt a, best, kept;
-    steno_step step;         /* argument of the caller's logits filter */
-    int failed;              /* a grammar ran out of memory */
-    int is_guessed;          /* the draft model drafts for the current search */
     struct speculation speculation; /* acceptance statistics of all windows */
 };
 

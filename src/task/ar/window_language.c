@@ -11,12 +11,12 @@ static const double SURE = 0.5;
 int window_language_choose(struct window_decoder *w, uint32_t at)
 {
     double p = 0;
-    w->language_seen = -1;
+    w->window.language_seen = -1;
     if (!w->request->p.language_per_segment) return STENO_OK;
     const int lang = language_of_slot(w->s, at, &p);
     if (lang < 0) return lang;
     w->options.lang = p >= SURE ? lang : w->request->options.lang;
-    w->language_seen = w->options.lang;
+    w->window.language_seen = w->options.lang;
     return STENO_OK;
 }
 
@@ -24,12 +24,12 @@ int window_language_doubt(struct window_decoder *w)
 {
     const uint32_t doubt = STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_NO_SPEECH | STENO_FLAG_REPETITION;
     double p = 0;
-    const int is_doubtful = is_silence(w) || w->kept.failed || w->kept.flags & doubt;
+    const int is_doubtful = is_silence(w) || w->attempts.kept.failed || w->attempts.kept.flags & doubt;
     const int asks = w->request->p.guards != STENO_GUARDS_OFF && w->s->model->tokens.n_languages && !w->request->p.language_per_segment;
     if (!asks || !is_doubtful) return STENO_OK;
     const int lang = language_of_slot(w->s, w->decode_slot, &p);
     if (lang < 0) return lang;
-    if (p >= SURE && lang != w->options.lang) w->language_seen = lang;
+    if (p >= SURE && lang != w->options.lang) w->window.language_seen = lang;
     return STENO_OK;
 }
 
@@ -38,7 +38,7 @@ const char *window_language(const struct window_decoder *w)
     return w->s->model->tokens.n_languages ? language_code(w->options.lang) : w->s->result.language;
 }
 
-const char *window_language_seen(const struct window_decoder *w)
+const char *window_language_seen(const struct decoder_content *window)
 {
-    return w->language_seen < 0 ? NULL : language_code(w->language_seen);
+    return window->language_seen < 0 ? NULL : language_code(window->language_seen);
 }

@@ -9,5 +9,5 @@ int window_language_choose(struct window_decoder *w, uint32_t at);
  * decode slot. */
 int window_language_doubt(struct window_decoder *w);
 const char *window_language(const struct window_decoder *w); /* code of the language it was decoded in */
-const char *window_language_seen(const struct window_decoder *w); /* language of its segments; NULL: not detected */
+const char *window_language_seen(const struct decoder_content *window); /* language of its segments; NULL: not detected */
 #endif
