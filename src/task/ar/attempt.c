@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "task/ar/prompt.h"
+#include "task/ar/decoding_rules.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/search.h"
 #include "task/ar/text_checks.h"
@@ -47,12 +48,6 @@ static int fails(uint32_t flags, int may_be_silence)
     return (flags & bad) && !(may_be_silence && (flags & silence) == silence);
 }
 
-/* whisper.cpp's rule: an attempt fails if the search failed, or if its text is improbable and the window may contain speech. */
-static int fails_loosely(const struct limits *l, const struct attempt *a)
-{
-    return a->is_bad || (a->avg_logprob < l->logprob && a->no_speech_prob < l->no_speech);
-}
-
 static int is_retry(const struct window_decoder *w)
 {
     return w->request->p.guards == STENO_GUARDS_RETRY;
@@ -68,7 +63,7 @@ static const struct limits *limits_of(const struct window_decoder *w)
  * decide, so a bad draw can classify good speech as silence. */
 int keeps_best(const struct window_decoder *w)
 {
-    return w->request->p.guards != STENO_GUARDS_OFF && (is_retry(w) || !is_loose(w));
+    return w->request->p.guards != STENO_GUARDS_OFF && (is_retry(w) || rules_of(w)->keeps_best);
 }
 
 static int says_silence(const struct window_decoder *w, const struct attempt *a)
@@ -112,12 +107,12 @@ static int fallback_steps_of(const steno_transcribe_params *p)
 static void others_count(struct window_decoder *w, struct attempt *a)
 {
     struct decoder_attempts *attempts = &w->attempts;
-    const struct sequence_score_rules *loose = &attempts->ar.p.score;
+    const struct sequence_score_rules *rules = &attempts->ar.p.score;
     a->n_others = a->n_sure_others = 0;
     for (int32_t i = 0; i < attempts->ar.p.n_lanes && !attempts->ar.p.beams; i++) {
         const struct lane *l = &w->b->run.lane[attempts->ar.lane0 + i];
         if (attempts->ar.lane0 + i == attempts->ar.result) continue;
-        const double p = loose->on ? sequence_score_of(l, loose, attempts->ar.p.length_penalty).avg_logprob : ar_avg_logprob(l);
+        const double p = rules->on ? sequence_score_of(l, rules, attempts->ar.p.length_penalty).avg_logprob : ar_avg_logprob(l);
         a->n_others++;
         a->n_sure_others += !l->sampler.dead && !(p - processors_pushed(w, l) < limits_of(w)->logprob);
     }
@@ -129,14 +124,14 @@ static int measure(struct window_decoder *w, struct attempt *a)
     steno_session *s = w->s;
     attempts->lane = attempts->ar.result;
     const struct lane *l = &w->b->run.lane[attempts->lane];
-    const struct sequence_score_rules *loose = &attempts->ar.p.score;
-    const struct sequence_score v = sequence_score_of(l, loose, attempts->ar.p.length_penalty);
+    const struct sequence_score_rules *rules = &attempts->ar.p.score;
+    const struct sequence_score v = sequence_score_of(l, rules, attempts->ar.p.length_penalty);
     struct sentence sentence;
     others_count(w, a);
     a->pushed = processors_pushed(w, l);
     a->sequence = attempts->ar.chosen;
     a->is_bad = v.failed;
-    a->n_tokens = loose->on ? v.n : l->sampler.n;
+    a->n_tokens = rules->on ? v.n : l->sampler.n;
     for (int32_t i = 0; i < l->sampler.n; i++) attempts->ids[i] = l->sampler.out[i].id;
     const int rc = sentence_of(w, attempts->ids, a->n_tokens, &sentence);
     if (rc) return rc;
@@ -144,7 +139,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
     a->completed = l->sampler.n < l->sampler.limit;
     int single_end;
     begun_advance(w, a->n_tokens, &a->advance, &single_end);
-    a->avg_logprob = loose->on ? v.avg_logprob : ar_avg_logprob(l);
+    a->avg_logprob = rules->on ? v.avg_logprob : ar_avg_logprob(l);
     a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob.p;
     a->margin = l->sampler.margin;
     if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
@@ -205,7 +200,7 @@ static int attempt_next(struct window_decoder *w)
     struct decoder_attempts *attempts = &w->attempts;
     const int i = attempts->fallback_step;
     const double temperature = temperature_of(&w->request->p, i && attempts->without_context ? i - 1 : i);
-    const int with = prompt_has_previous(w) && !(attempts->without_context && i) && !(is_loose(w) && temperature >= 0.5);
+    const int with = prompt_has_previous(w) && !(attempts->without_context && i) && temperature < rules_of(w)->context_temperature;
     const int again = i && with == attempts->now.with_previous;
     const int sequence = i ? attempts->now.sequence : 0;
     attempts->now = (struct attempt){ .index = i, .with_previous = with, .temperature = temperature, .sequence = sequence };
@@ -312,7 +307,8 @@ int attempt_settle(struct window_decoder *w, int *again)
     if (!i || attempt_is_better(&attempts->now, &attempts->best)) attempts->best = attempts->now;
     const struct limits *limits = &w->request->limits;
     const uint32_t flags = retry ? attempts->now.flags : flags_by(limits, &attempts->now);
-    const int failed = !voiceless && (is_loose(w) && !retry ? fails_loosely(limits, &attempts->now) : fails(flags, first || !best));
+    const struct decoding_rules *rules = rules_of(w);
+    const int failed = !voiceless && (rules->fails && !retry ? rules->fails(limits, &attempts->now) : fails(flags, first || !best));
     if (!i && looks_again(w)) return attempt_bare(w, again);
     draws_count(w, &attempts->now);
     if (best && failed && i == attempts->last_fallback_step && falls_apart(w)) attempts->silent = 1;

@@ -9,13 +9,13 @@
  * reference. Decoding continues after the prefix, and the window's text includes the prefix. */
 #include "task/ar/prompt.h"
 #include <string.h>
-#include "text/bpe.h"
+#include "task/ar/decoding_rules.h"
 
 /* ---- texts that begin with a prefix ------------------------------------------------------------------------------------------- */
 
 static int is_held(const struct window_decoder *w)
 {
-    return w->context.n_prefix > 0 && w->request->p.guards != STENO_GUARDS_OFF && !is_loose(w);
+    return w->context.n_prefix > 0 && w->request->p.guards != STENO_GUARDS_OFF && rules_of(w)->holds_prefix;
 }
 
 int is_begun(const struct window_decoder *w)
@@ -60,7 +60,7 @@ int32_t begun_hold(struct window_decoder *w, int32_t n)
 static int32_t max_of(const struct window_decoder *w)
 {
     const int32_t half = w->s->model->text_ctx / 2 - 1, asked = w->request->p.max_context;
-    const int32_t max = is_loose(w) && asked > 0 ? asked - 1 : asked; /* whisper.cpp's rules count the start-of-previous token, too */
+    const int32_t max = asked > 0 ? asked - rules_of(w)->context_marks : asked;
     return max >= 0 && max < half ? max : half;
 }
 
@@ -113,28 +113,6 @@ static void prompt_set(struct window_decoder *w, const int32_t *ids, int32_t n)
     if (held > 0) memcpy(carried(w), ids + (n - held), (size_t)held * sizeof *ids);
 }
 
-/* Strips white space, adds one leading space, and appends the token ids to `ids`. */
-static int encode_spaced(steno_session *s, const char *text, struct buf *ids)
-{
-    struct buf spaced = { 0 };
-    size_t n = strlen(text);
-    text_strip(&text, &n);
-    buf_str(&spaced, " ");
-    buf_add(&spaced, text, n);
-    const int rc = spaced.err ? err_nomem(&s->error, n, "the prompt") : bpe_encode(s->model->bpe, spaced.p, spaced.len, ids, &s->error);
-    buf_free(&spaced);
-    return rc;
-}
-
-/* whisper.cpp tokenizes a prompt without changing its spaces. */
-static int encode_prompt(struct window_decoder *w, const char *text, struct buf *ids)
-{
-    steno_session *s = w->s;
-    if (!is_loose(w)) return encode_spaced(s, text, ids);
-    longest_encode(&s->model->vocab, text, ids);
-    return ids->err ? err_nomem(&s->error, ids->len, "the prompt") : STENO_OK;
-}
-
 /* The reference cuts a prefix only if sample_len leaves less than half the context for it: [-(half - sample_len):]. In Python that selects
  * the whole prefix if the number is 0. */
 static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
@@ -159,12 +137,12 @@ int prompt_begin(struct window_decoder *w)
     w->context.n_carried = 0;
     w->context.n_prefix = 0;
     if (p->n_prompt_tokens) prompt_set(w, p->prompt_tokens, p->n_prompt_tokens);
-    int rc = p->initial_prompt ? encode_prompt(w, p->initial_prompt, &ids) : STENO_OK;
+    int rc = p->initial_prompt ? rules_of(w)->prompt_encode(s, p->initial_prompt, &ids) : STENO_OK;
     if (!rc && p->initial_prompt) prompt_set(w, (const int32_t *)(const void *)ids.p, (int32_t)(ids.len / sizeof(int32_t)));
     if (!rc && p->n_prefix_tokens) rc = prefix_set(w, p->prefix_tokens, p->n_prefix_tokens);
     if (!rc && p->prefix && *p->prefix) {
         buf_clear(&ids);
-        rc = encode_spaced(s, p->prefix, &ids);
+        rc = rules_openai.prompt_encode(s, p->prefix, &ids); /* whisper.cpp has no prefixes */
         if (!rc) rc = prefix_set(w, (const int32_t *)(const void *)ids.p, (int32_t)(ids.len / sizeof(int32_t)));
     }
     buf_free(&ids);
@@ -172,27 +150,25 @@ int prompt_begin(struct window_decoder *w)
     return rc;
 }
 
-/* Number of tokens of earlier text after a carried prompt. The reference uses [-room:]. In Python that is all tokens for room = 0, and all
- * but the first -room tokens for a negative room. whisper.cpp's rules use none in both cases. */
+/* Number of tokens of earlier text after a carried prompt, for which `max` minus its tokens have room. */
 static int32_t past_after(const struct window_decoder *w, int32_t max)
 {
     const struct decoder_context *context = &w->context;
-    const int64_t room = max - context->n_carried;
-    if (is_loose(w)) return room > 0 ? (int32_t)min64(context->n_past, room) : 0;
-    const int64_t past = room > 0 ? min64(context->n_past, room) : context->n_past + room;
+    const int64_t past = rules_of(w)->context_past(context->n_past, max - context->n_carried);
     return (int32_t)(past < 0 ? 0 : min64(past, max));
 }
 
-/* With whisper.cpp's rules, one token of earlier text leaves only the start-of-previous token. */
+/* Is the start-of-previous token all that max_context leaves? */
 static int is_mark_alone(const struct window_decoder *w)
 {
-    return is_loose(w) && w->request->p.max_context == 1 && w->context.n_past > 0;
+    const int32_t marks = rules_of(w)->context_marks;
+    return marks && w->request->p.max_context == marks && w->context.n_past > 0;
 }
 
 int prompt_has_previous(const struct window_decoder *w)
 {
     const int32_t max = max_of(w);
-    return is_mark_alone(w) || (max > 0 && (past_after(w, max) > 0 || (is_loose(w) && w->context.n_carried > 0)));
+    return is_mark_alone(w) || (max > 0 && (past_after(w, max) > 0 || (rules_of(w)->carried_is_previous && w->context.n_carried > 0)));
 }
 
 int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
@@ -200,7 +176,7 @@ int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
     struct decoder_context *context = &w->context;
     const steno_model *m = w->s->model;
     const int32_t max = max_of(w), past = previous && max > 0 ? past_after(w, max) : 0;
-    const int takes = max > 0 && (previous || !is_loose(w)); /* applies to a carried prompt, too */
+    const int takes = max > 0 && (previous || !rules_of(w)->carried_is_previous);
     const int32_t held = takes ? (int32_t)min64(context->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
     int32_t head[PROMPT_PREFIX_MAX], n = 0;
     const int n_head = m->family->speech->prompt_prefix(m, &w->options, head, sot);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "audio/fbank_stream.h"
+#include "task/ar/decoding_rules.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/resume_point.h"
 #include "task/ar/window_decoder.h"
@@ -19,21 +20,17 @@
 
 /* ---- the clips of the audio --------------------------------------------------------------------------------------------------- */
 
-/* Frame at the end of the audio. whisper.cpp's rules leave out the last 200 samples, which usually makes one frame less (n_len_org there).
- * The division rounds towards zero. */
+/* Frame at the end of the audio. */
 static int64_t audio_end(const steno_session *s)
 {
-    enum { HALF_A_WINDOW = 200 };
-    const struct mel_stream *f = mel_of(s);
-    return request_of(s)->p.decoding == STENO_DECODING_GGML ? 1 + (f->samples - HALF_A_WINDOW) / MEL_HOP : f->frames;
+    return rules_by(request_of(s)->p.decoding)->audio_end(mel_of(s));
 }
 
 static void clip_add(steno_session *s, int64_t from, int64_t to)
 {
     struct request *c = request_of(s);
     const int64_t end = to < mel_of(s)->frames ? to : mel_of(s)->frames;
-    const int loose = request_of(s)->p.decoding == STENO_DECODING_GGML;
-    if (from + (loose ? CLIP_LAST_FRAMES : 0) >= end) return;
+    if (from + rules_by(c->p.decoding)->clip_last_frames >= end) return;
     const struct clip clip = { from, end };
     buf_add(&c->clips, &clip, sizeof clip);
     if (c->clips.err) return;

@@ -78,6 +78,4 @@ int request_listen(steno_session *s); /* reads a slice in the first pass; REQUES
 int request_begin(steno_session *s, uint32_t decode_slot);
 int request_ended(const steno_session *s);                 /* 1: all window decoders have finished */
 int request_end(steno_session *s, int status); /* releases the request's memory and completes its results. @return its final status */
-
-enum { CLIP_LAST_FRAMES = 10 }; /* whisper.cpp's rules begin no window in the last tenth of a second of a clip */
 #endif

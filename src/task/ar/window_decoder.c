@@ -7,6 +7,7 @@
 #include "task/ar/window_decoder.h"
 #include "task/ar/prompt.h"
 #include "task/ar/request.h"
+#include "task/ar/decoding_rules.h"
 #include "task/ar/draft_windows.h"
 #include "task/ar/attempt.h"
 #include "task/ar/logits_processors.h"
@@ -123,7 +124,6 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
 
 /* ---- a window's segments ---- */
 
-enum { BARE_FRAMES = 500 }; /* with whisper.cpp's rules, windows this close to the end get no previous text */
 static void words_keep(struct window_decoder *w, const struct draft *d, struct segment *g)
 {
     struct result *r = w->result;
@@ -197,6 +197,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
 {
     struct decoder_content *window = &w->window;
     const struct attempt *kept = &w->attempts.kept;
+    const struct decoding_rules *rules = rules_of(w);
     steno_session *s = w->s;
     const struct request *c = w->request;
     struct result *r = w->result;
@@ -216,7 +217,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;
     text_strip(&text, &n);
-    const int nothing = !n || (d->start == d->end && !is_loose(w));
+    const int nothing = !n || (d->start == d->end && rules->drops_instants);
     const int empty = is_forced(c) ? !w->text.len : nothing; /* the segment keeps its place and loses its tokens */
     if (empty) {
         g.n_tokens = 0;
@@ -234,7 +235,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     if (w->bytes.err || w->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
     buf_add(&r->segments, &g, sizeof g); /* added last, so that readers only see complete segments */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
-    if (!is_loose(w)) history_add(w, ids, g.n_tokens);
+    if (!rules->remembers_windows) history_add(w, ids, g.n_tokens);
     if (r == &s->result) result_tell(r, c->p.on_segment, c->p.user);
     return STENO_OK;
 }
@@ -317,6 +318,7 @@ static int window_finish(struct window_decoder *w)
     struct decoder_position *position = &w->position;
     struct decoder_content *window = &w->window;
     struct decoder_attempts *attempts = &w->attempts;
+    const struct decoding_rules *rules = rules_of(w);
     steno_session *s = w->s;
     const steno_transcribe_params *p = &w->request->p;
     int32_t advance = window->frames;
@@ -324,7 +326,7 @@ static int window_finish(struct window_decoder *w)
     int64_t seek = position->seek + window->frames;
     /* with max_context 1 the prompt has only the start-of-previous token */
     const int was_read = attempts->kept.with_previous && !p->carry_initial_prompt && p->max_context != 1;
-    if (is_loose(w) && !was_read) history_forget(&w->context); /* earlier text that was not in the prompt is forgotten */
+    if (rules->forgets_unread && !was_read) history_forget(&w->context);
     if (!is_silence(w)) {
         const struct speech *speech = s->model->family->speech;
         struct sentence q;
@@ -354,9 +356,9 @@ static int window_finish(struct window_decoder *w)
         if (p->guards == STENO_GUARDS_RETRY && is_forced(w->request) && drafts_mute(window, n)) n = 0;
         if (p->guards != STENO_GUARDS_OFF) drafts_end_with_sound(window, position->seek, n);
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &window->drafts[i]);
-        if (is_loose(w) && !rc) history_add(w, attempts->ids, remembered(w, q.n));
+        if (rules->remembers_windows && !rc) history_add(w, attempts->ids, remembered(w, q.n));
         /* A skipped window counts as not decoded: earlier text still conditions the next window. */
-        const int unsure = !is_loose(w) && (attempts->kept.temperature > 0.5 || (keeps_best(w) && attempts->kept.failed));
+        const int unsure = rules->forgets_unsure && (attempts->kept.temperature > 0.5 || (keeps_best(w) && attempts->kept.failed));
         if (!window->words.skipped && (!p->condition_on_previous_text || unsure)) history_forget(&w->context);
     }
     else {
@@ -378,7 +380,7 @@ int decoder_go_on(struct window_decoder *w)
     const struct request *c = w->request;
     w->state = DECODER_WINDOW;
     if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) c->sink->progress(s, position->clip, position->seek);
-    while (position->seek + (is_loose(w) ? CLIP_LAST_FRAMES : 0) >= position->end) {
+    while (position->seek + rules_of(w)->clip_last_frames >= position->end) {
         if (w->own || position->clip + 1 >= c->n_clips) {
             w->state = DECODER_IDLE;
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
@@ -396,7 +398,7 @@ static int window_hear(struct window_decoder *w)
     struct decoder_position *position = &w->position;
     steno_session *s = w->s;
     float *mel = window_mel(s);
-    if (!w->own) return mel_stream_window(mel_of(s), position->seek, w->window.frames, is_loose(w), mel, &s->error);
+    if (!w->own) return mel_stream_window(mel_of(s), position->seek, w->window.frames, rules_of(w)->mel_floor, mel, &s->error);
     const size_t row = (size_t)mel_bank_of(s->model)->n_mels, n = (size_t)w->window.frames * row;
     memcpy(mel, position->mel + (size_t)(position->seek - position->mel_from) * row, n * sizeof *mel);
     memset(mel + n, 0, (window_floats(s->model) - n) * sizeof *mel);
@@ -426,7 +428,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
         position->is_told = 1;
-        if (is_loose(w) && position->seek > w->request->begin && left <= BARE_FRAMES) prompt_forget(&w->context);
+        if (left <= rules_of(w)->context_frames && position->seek > w->request->begin) prompt_forget(&w->context);
         window->frames = left < max ? (int32_t)left : max;
         w->b = s->batch;
         w->decode_slot = at;

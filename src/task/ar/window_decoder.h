@@ -100,12 +100,6 @@ int decoder_settle(struct window_decoder *w);
 /* Selects the next window, in the next clip if this one is finished. Call it after a window, or after resuming. A status */
 int decoder_go_on(struct window_decoder *w);
 
-/* Does it follow whisper.cpp's rules? */
-static inline int is_loose(const struct window_decoder *w)
-{
-    return w->options.decoding == STENO_DECODING_GGML;
-}
-
 /* Number of encoder positions of a window. */
 static inline int32_t window_ctx(const struct window_decoder *w)
 {
