@@ -4,48 +4,6 @@
 #include "model/family.h"
 #include "engine/params.h"
 
-void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size)
-{
-    steno_transcribe_params own = { 0 };
-    params_default(STENO_CALL_TRANSCRIBE, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
-void steno_vad_params_fill(steno_vad_params *p, uint32_t size)
-{
-    steno_vad_params own = { 0 };
-    params_default(STENO_CALL_FIND_SPEECH, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
-void steno_model_params_fill(steno_model_params *p, uint32_t size)
-{
-    steno_model_params own = { 0 };
-    params_default(STENO_CALL_OPEN, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
-void steno_punctuate_params_fill(steno_punctuate_params *p, uint32_t size)
-{
-    steno_punctuate_params own = { 0 };
-    params_default(STENO_CALL_PUNCTUATE, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
-void steno_embed_params_fill(steno_embed_params *p, uint32_t size)
-{
-    steno_embed_params own = { 0 };
-    params_default(STENO_CALL_EMBED, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
-void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
-{
-    steno_generate_params own = { 0 };
-    params_default(STENO_CALL_GENERATE, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
 /* Complete parameters of any call. */
 union any_params {
     steno_transcribe_params speech;
@@ -56,30 +14,42 @@ union any_params {
     steno_generate_params text;
 };
 
+/* Size of a call's parameters, and the smallest size that a caller may give. */
+struct param_form { size_t size, least; };
+
+static struct param_form form_of(enum steno_call call)
+{
+    switch (call) {
+    case STENO_CALL_FIND_SPEECH: return (struct param_form){ sizeof(steno_vad_params), offsetof(steno_vad_params, user) };
+    case STENO_CALL_OPEN: return (struct param_form){ sizeof(steno_model_params), offsetof(steno_model_params, vocab) };
+    case STENO_CALL_PUNCTUATE: return (struct param_form){ sizeof(steno_punctuate_params), sizeof(steno_punctuate_params) };
+    case STENO_CALL_EMBED: return (struct param_form){ sizeof(steno_embed_params), sizeof(steno_embed_params) };
+    case STENO_CALL_GENERATE: return (struct param_form){ sizeof(steno_generate_params), offsetof(steno_generate_params, top_k) };
+    default: return (struct param_form){ sizeof(steno_transcribe_params),
+                                         offsetof(steno_transcribe_params, temperature_increment_on_fallback) };
+    }
+}
+
+static void params_fill(enum steno_call call, void *p, uint32_t size)
+{
+    union any_params own;
+    memset(&own, 0, sizeof own);
+    params_default(call, &own);
+    params_give(p, size, &own, form_of(call).size);
+}
+
+void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size) { params_fill(STENO_CALL_TRANSCRIBE, p, size); }
+void steno_vad_params_fill(steno_vad_params *p, uint32_t size) { params_fill(STENO_CALL_FIND_SPEECH, p, size); }
+void steno_model_params_fill(steno_model_params *p, uint32_t size) { params_fill(STENO_CALL_OPEN, p, size); }
+void steno_punctuate_params_fill(steno_punctuate_params *p, uint32_t size) { params_fill(STENO_CALL_PUNCTUATE, p, size); }
+void steno_embed_params_fill(steno_embed_params *p, uint32_t size) { params_fill(STENO_CALL_EMBED, p, size); }
+void steno_generate_params_fill(steno_generate_params *p, uint32_t size) { params_fill(STENO_CALL_GENERATE, p, size); }
+
 static int take_any(union any_params *own, enum steno_call call, const void *p)
 {
-    if (call == STENO_CALL_FIND_SPEECH) {
-        steno_vad_params_init(&own->vad);
-        return params_take(&own->vad, p, sizeof own->vad, offsetof(steno_vad_params, user));
-    }
-    if (call == STENO_CALL_PUNCTUATE) {
-        steno_punctuate_params_init(&own->marks);
-        return params_take(&own->marks, p, sizeof own->marks, sizeof own->marks);
-    }
-    if (call == STENO_CALL_EMBED) {
-        steno_embed_params_init(&own->embed);
-        return params_take(&own->embed, p, sizeof own->embed, sizeof own->embed);
-    }
-    if (call == STENO_CALL_OPEN) {
-        steno_model_params_init(&own->model);
-        return params_take(&own->model, p, sizeof own->model, offsetof(steno_model_params, vocab));
-    }
-    if (call == STENO_CALL_GENERATE) {
-        steno_generate_params_init(&own->text);
-        return params_take(&own->text, p, sizeof own->text, offsetof(steno_generate_params, top_k));
-    }
-    steno_transcribe_params_init(&own->speech);
-    return params_take(&own->speech, p, sizeof own->speech, offsetof(steno_transcribe_params, temperature_increment_on_fallback));
+    const struct param_form form = form_of(call);
+    params_fill(call == STENO_CALL_ALIGN ? STENO_CALL_TRANSCRIBE : call, own, (uint32_t)form.size);
+    return params_take(own, p, form.size, form.least);
 }
 
 int steno_params_check(const steno_model *m, enum steno_call call, const void *params, const steno_param_names *names, steno_error *e)
