@@ -715,17 +715,20 @@ typedef struct steno_step {
     int32_t n_vocab;
 } steno_step;
 
-/** Intermediate rows of a network for one clip, for comparison with another implementation. */
+/** Intermediate rows of a network for one clip or window, for comparison with another implementation. */
 typedef struct steno_rows {
     uint32_t size;            /* set by the library */
     int32_t first;            /* index of the first row in the clip; some arrive in pieces, in order */
     int32_t n_rows, width;
-    /* "features": input of the encoder, stacked and normalised; "encoder": its output, including the query rows for language and numbers;
+    /* Whisper, per window: "features": log-mel of the window, the encoder's input with its zeros at the end, [2 audio_ctx, n_mels], a
+     * frame of 10 ms per row, the transpose of what openai-whisper's pad_or_trim gives; "encoder": its output, [audio_ctx, width],
+     * openai-whisper's audio_features. FunASR, per clip:
+     * "features": input of the encoder, stacked and normalised; "encoder": its output, including the query rows for language and numbers;
      * "adaptor": input of Fun-ASR-Nano's language model; "logits" (not of Fun-ASR-Nano): per row of a CTC head, or per token unless hot
      * words use attention; "cif_alphas": weights of frames, with one of silence at the end; "cif_fine_alphas": the weights for times.
      * Static. */
     const char *name;
-    int64_t at_ms;            /* start of the clip */
+    int64_t at_ms;            /* start of the clip or window */
     const float *rows;        /* [n_rows, width], rows `stride` floats apart; valid during the callback */
     int64_t stride;
 } steno_rows;
@@ -872,8 +875,11 @@ typedef struct steno_transcribe_params {
                                         least 1 */
     int32_t encoder_chunk_look_back; /* number of earlier chunks that the encoder reads, default 4; -1: all, up to 1024 rows (61 s) */
     int32_t decoder_chunk_look_back; /* number of earlier chunks that the decoder reads, default 1; at most 1024 rows. -1: none (FunASR) */
-    void (*on_rows)(void *user, const steno_rows *r); /* intermediate rows of each clip; the head runs once more for it. SenseVoice,
-                                      Paraformer, Fun-ASR-Nano */
+    /* Intermediate rows of each clip or window. Whisper, SenseVoice, Paraformer, Fun-ASR-Nano. For FunASR models the head runs once more
+     * for it. A window of Whisper has its rows once, when it is encoded, however often it is decoded. Two windows that begin at the same
+     * place, of two tasks or clips, have the rows of the first. With `verify` the rows are those of the fast arithmetic. Windows in
+     * `resume`, and windows that the guards leave out before the encoder runs, have none. */
+    void (*on_rows)(void *user, const steno_rows *r);
     /* Voice-activity model for models that decode clips; its spans become the segments. NULL: split at the quietest places. Spans longer
      * than the longest clip, or 60 s, are split in the same way. The session allocates a detector when the first such request begins, and
      * keeps it while requests use the same model: at most the memory of its session plus room for two longest spans (max_segment_ms). The

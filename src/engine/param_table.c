@@ -102,7 +102,7 @@ static const struct param transcribe[] = {
     { T(chunk_size), TEXT, .text = "0,10,5", .models = MODELS_CIF_STREAM },
     { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .models = MODELS_CIF_STREAM },
     { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .models = MODELS_CIF_STREAM },
-    { T(on_rows), HOOK, .models = MODELS_CLIPS },
+    { T(on_rows), HOOK, .models = MODELS_AR | MODELS_CLIPS },
     { T(vad_model), HOOK, .models = MODELS_CLIPS },
     { T(vad), HOOK, .models = MODELS_CLIPS },
     { T(repetition_penalty), PENALTY, .models = MODELS_AUDIO_LM },

@@ -119,6 +119,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_CTC, "is for models with tags", NULL },
     { MODELS_CTC | MODELS_AUDIO_LM, "is for models with tags, and for audio language models", NULL },
     { MODELS_AUDIO_LM, "is for audio language models", NULL },
+    { MODELS_AR | MODELS_CLIPS, "is for models that decode windows or clips", NULL },
     { MODELS_CLIPS, "is for models that decode clips", NULL },
     { MODELS_FBANK, "is for models whose filter banks are shifted and scaled", NULL },
     { MODELS_VOCAB, "is for models whose vocabulary may lie elsewhere", NULL },

@@ -72,10 +72,70 @@ expect 0 "subtitles as people have them" compare said.txt up.SRT
 out_has "up.SRT: CER 0.00 %"
 expect 4 "a text and numbers: the file that is none is named" compare said.txt a.npy
 err_has "said.txt: it is not a .npy file"
-expect 2 "rows of a model that has none" -m "$MODEL" --dump x "$DIGITS"
-err_has "--dump"
+expect 2 "a verb that has no rows" detect -m "$MODEL" --dump x "$DIGITS"
+err_has "unknown option --dump"
 [ ! -e x ] || bad "nothing is made" "$(ls x)"
 
+# ---- Whisper: each window once, with openai-whisper's log-mel and encoder rows
+names() { (cd "$1" && echo *.npy); }
+WINDOW="zh_phrases.encoder.npy zh_phrases.fbank.npy zh_phrases.features.npy"
+w() { # w CLAIM FOLDER OPTION...
+    expect 0 "$1" -q -m "$MODEL" --dump "${@:2}" "$DIGITS"
+}
+w "rows of a window" whisper --compute f32
+cp "$T/out" rows.txt
+expect 0 "the text is the same without" -q -m "$MODEL" --compute f32 "$DIGITS"
+same "$T/out" rows.txt
+is "three files" "$(names whisper)" "$WINDOW"
+w "windows that are decoded again and again" again --compute f32 --logprob-threshold 0 --no-speech-threshold 1
+w "with two tasks" tasks --compute f32 --task both
+w "a language that is detected" detected --compute f32 -l auto
+w "a draft model" drafted --compute f32 --draft "$MODEL" --draft-max 4
+for f in again tasks detected drafted; do
+    is "$f: the same files" "$(names $f)" "$WINDOW"
+    for name in $WINDOW; do same $f/"$name" whisper/"$name"; done
+done
+expect 0 "translations" translate -q -m "$MODEL" --compute f32 --dump translated "$DIGITS"
+is "the same files" "$(names translated)" "$WINDOW"
+w "fast arithmetic, decided in f32" verified --compute int8 --verify --verify-margin 1e9
+w "fast arithmetic" fast --compute int8
+for name in $WINDOW; do same verified/"$name" fast/"$name"; done
+! cmp -s fast/zh_phrases.encoder.npy whisper/zh_phrases.encoder.npy || bad "rows are those of the fast arithmetic" "they are those of f32"
+w "short windows" short --compute f32 --audio-ctx 40
+[ "$(names short | wc -w)" -gt 10 ] && [ -s short/zh_phrases.800.encoder.npy ] || bad "each window has its start" "$(names short)"
+if type -P python3 >/dev/null; then
+    python3 - "$SRC/tests/data" >"$T/out" 2>"$T/err" <<'END' || bad "rows equal openai-whisper's" "$(tail -1 "$T/err")"
+import array, ast, struct, sys
+
+def read(name):
+    data = open(name, "rb").read()
+    end = 10 + struct.unpack("<H", data[8:10])[0]
+    return ast.literal_eval(data[10:end].decode())["shape"], array.array("f", data[end:])
+
+def near(got, want, limit):
+    d = sum((a - b) ** 2 for a, b in zip(got, want)) ** 0.5 / sum(b * b for b in want) ** 0.5
+    assert len(got) == len(want) and d < limit, (len(got), len(want), d)
+
+mel = array.array("f", open(sys.argv[1] + "/zh_phrases.mel.f32", "rb").read())           # every 6th frame
+encoder = array.array("f", open(sys.argv[1] + "/zh_phrases.encoder.f32", "rb").read())   # every 50th row
+shape, rows = read("whisper/zh_phrases.encoder.npy")
+assert shape == (1500, 128), shape
+near([x for i in range(0, 1500, 50) for x in rows[i * 128:i * 128 + 128]], encoder, 1e-4)
+shape, all_frames = read("whisper/zh_phrases.fbank.npy")
+assert shape == (721, 80), shape
+near([x for i in range(0, 721, 6) for x in all_frames[i * 80:i * 80 + 80]], mel, 1e-4)
+shape, window = read("whisper/zh_phrases.features.npy")
+assert shape == (3000, 80), shape
+near(window[:721 * 80], all_frames, 1e-6)
+assert not any(window[721 * 80:])
+shape, window = read("short/zh_phrases.800.features.npy")
+assert shape == (80, 80), shape
+near(window, all_frames[80 * 80:160 * 80], 1e-6)
+assert read("short/zh_phrases.800.encoder.npy")[0] == (40, 128)
+END
+else
+    echo "(not tried: openai-whisper's rows; python3 is missing)"
+fi
 
 # ---- files that are there stay, and two inputs do not write one
 P=$SRC/tests/data/contextual
@@ -150,15 +210,13 @@ expect 0 "clips that begin later have their time in the name" -q -m "$F/models/s
 is "first clips, and others" "$(find long -name 'vad_example.[0-9]*.encoder.npy' | wc -l) $(find long -name '*.encoder.npy' | wc -l)" "2 3"
 "$STENO" transcribe --help-all | tr -s '\n ' '  ' >help
 tr -s '\n' ' ' <"$SRC/doc/steno.1" >manual
-grep -qF "NAME.KIND.npy (SenseVoice, Paraformer, Fun-ASR-Nano)" help || bad "help names the models" "it does not"
+grep -qF "NAME.KIND.npy (Whisper, SenseVoice, Paraformer, Fun-ASR-Nano)" help || bad "help names the models" "it does not"
 for f in sense/*.npy para/*.npy nano/*.npy; do
     f=${f%.npy} f=${f##*.}
     for text in help manual; do grep -qw -- "$f" $text || bad "the $text names what models give" "$f is not in it"; done
 done
 is "what Fun-ASR-Nano gives" "$(cd nano && echo en_george.*)" \
     "en_george.adaptor.npy en_george.encoder.npy en_george.fbank.npy en_george.features.npy"
-expect 2 "a model that gives nothing" -q -m "$MODEL" --dump none "$DIGITS"
-err_has "--dump is for models that decode clips"
 expect 2 "one input after the other" -q -m "$F/models/sensevoice/pt" --dump x -b 2 "${files[@]}"
 err_has "--dump and --batch-size exclude each other"
 expect 6 "where no files can be made" -q -m "$F/models/sensevoice/pt" --dump /dev/null "${files[@]}"

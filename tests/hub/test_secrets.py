@@ -46,7 +46,7 @@ MODELS = {
 }
 
 # What a command line with an address in it is refused for, before any of it is read.
-REFUSED_SOUNDS = {"a dump", "an option", "beside", "bench", "no option", "no verb", "two alike", "two formats", "vad",
+REFUSED_SOUNDS = {"an option", "beside", "bench", "no option", "no verb", "two alike", "two formats", "vad",
                   "whisper-cli", "whisper-cli with its words"}  # which takes files alone
 REFUSED_MODELS = {"grammar", "hot words", "mistyped", "vad", "whisper", "without its verb"}
 

@@ -97,7 +97,7 @@ static const struct promise transcribe[] = {
     { "split-on-word", TIMED, "--split-on-word", "--max-len 4", "unit/test_write_reshape.c" },
     { "font", TIMED, "--font Serif", "-f ass", NULL },
     { "token-logprobs", SPEECH, "--token-logprobs", "", NULL },
-    { "dump", TAGS | NANO, "--dump %o", "", "cli/dump.sh" },
+    { "dump", SPEECH, "--dump %o", "", "cli/dump.sh" },
     { "log-scores", SPEECH, "--log-scores", "-o %o", NULL },
     { "initial-prompt", DECODES, "--initial-prompt one", "", NULL },
     { "carry-initial-prompt", DECODES, "--carry-initial-prompt", "--initial-prompt one,two,three,four,five,six " WINDOWS, NULL },

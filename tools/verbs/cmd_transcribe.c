@@ -79,8 +79,9 @@ static const struct arg rows[] = {
     { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
       .help = "write the log-probability of each token in json, verbose_json and jsonl" },
     { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
-      .help = "write intermediate rows of the network for each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer, Fun-ASR-Nano): "
-              "fbank, features, encoder, logits, cif_alphas, cif_fine_alphas, adaptor; \"steno compare\" compares such files" },
+      .help = "write intermediate rows of the network for each clip or window as DIR/NAME.KIND.npy (Whisper, SenseVoice, Paraformer, "
+              "Fun-ASR-Nano): fbank, features, encoder, logits, cif_alphas, cif_fine_alphas, adaptor; \"steno compare\" compares such "
+              "files" },
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),

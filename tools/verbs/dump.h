@@ -1,6 +1,6 @@
 /* steno: intermediate results of a network, in files. SPDX-License-Identifier: MIT
  *
- * Writes DIR/STEM.NAME.npy for each kind of rows (steno_rows), and STEM.MS.NAME.npy for clips that begin later in the sound.
+ * Writes DIR/STEM.NAME.npy for each kind of rows (steno_rows), and STEM.MS.NAME.npy for clips and windows that begin later in the sound.
  * DIR/STEM.fbank.npy holds the filter banks of the whole sound. If an input has several tracks or channels, STEM includes their numbers.
  * Existing files are never replaced. */
 #ifndef STENO_TOOLS_DUMP_H

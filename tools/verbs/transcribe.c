@@ -219,7 +219,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     char mark[48];
     mark_text(mark, t, in, NULL);
     int code = dump_write(&t->dump, t->engine.model, in->file, mark,
-                          in->channel == JOB_MIX && in->track <= 1 && what->task != STENO_TRANSLATE);
+                          in->channel == JOB_MIX && in->track <= 1 && !(task && what->task == STENO_TRANSLATE));
     char *post = NULL;
     if (code == EXIT_OK && t->post.model && *what->text) code = post_make(&post, &t->post, what->text, signals_stop);
     what->post = post;

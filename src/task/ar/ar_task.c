@@ -104,6 +104,7 @@ static void part_close(steno_session *s)
     for (int i = 0; a->decoder && i < DECODERS; i++) decoder_free(&a->decoder[i]);
     buf_free(&a->request.clips);
     buf_free(&a->request.parts);
+    buf_free(&a->request.shown);
 }
 
 static struct front_time *front_time(const steno_session *s)

@@ -164,8 +164,9 @@ static int regex_bar(steno_session *s, const steno_transcribe_params *p)
 static int request_init(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
     struct request *c = request_of(s);
-    const struct buf clips = c->clips, parts = c->parts;
-    *c = (struct request){ .p = *p, .src = *src, .sink = &sink, .clips = clips, .parts = parts };
+    const struct buf clips = c->clips, parts = c->parts, shown = c->shown;
+    *c = (struct request){ .p = *p, .src = *src, .sink = &sink, .clips = clips, .parts = parts, .shown = shown };
+    buf_clear(&c->shown);
     s->params = &c->p;
     s->asked_task = p->task;
     int rc = params_check(s, STENO_CALL_TRANSCRIBE, &c->p);

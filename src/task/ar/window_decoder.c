@@ -14,6 +14,7 @@
 #include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
 #include "task/ar/window_language.h"
+#include "task/ar/window_rows.h"
 #include "task/window/window.h"
 #include "task/words/token_times.h"
 
@@ -405,6 +406,18 @@ static int window_hear(struct window_decoder *w)
     return STENO_OK;
 }
 
+/* Encodes the window, also for the draft model, and passes its rows to on_rows. again: slot `at` has it already. */
+static int window_read(struct window_decoder *w, uint32_t at, int again, int drafts)
+{
+    const int takes = drafts && draft_windows_are_encoded(w), due = window_rows_due(w);
+    int rc = STENO_OK;
+    if (due) window_features_pass(w);
+    if (drafts && !takes) rc = draft_windows_encode(w, at);
+    if (!rc && (!again || takes)) rc = window_encode(w->s, at, window_ctx(w));
+    if (!rc && due) rc = window_encoded_pass(w);
+    return rc || !takes ? rc : draft_windows_take(w, at);
+}
+
 int decoder_window(struct window_decoder *w, uint32_t at)
 {
     struct decoder_position *position = &w->position;
@@ -432,7 +445,8 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         window->frames = left < max ? (int32_t)left : max;
         w->b = s->batch;
         w->decode_slot = at;
-        const int again = decode_slot->audio == s && decode_slot->from == position->seek && decode_slot->frames == window->frames;
+        const int is_same = decode_slot->audio == s && decode_slot->from == position->seek && decode_slot->frames == window->frames;
+        const int again = is_same && !window_rows_due(w);
         const int has = again && decode_slot->is_drafted, drafts = !has && draft_windows_may_encode(w);
         rc = again && p->guards == STENO_GUARDS_OFF && !window->heard && !drafts ? STENO_OK : window_hear(w);
         if (rc) return rc;
@@ -448,10 +462,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             if (rc || w->state == DECODER_IDLE) return rc;
             continue;
         }
-        const int takes = drafts && draft_windows_are_encoded(w);
-        if (drafts && !takes) rc = draft_windows_encode(w, at);
-        if (!rc && (!again || takes)) rc = window_encode(s, at, window_ctx(w));
-        if (!rc && takes) rc = draft_windows_take(w, at);
+        rc = window_read(w, at, again, drafts);
         if (rc) return rc;
         decode_slot->is_drafted = drafts || (again && decode_slot->is_drafted);
         decode_slot->audio = s;
