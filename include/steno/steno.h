@@ -1,35 +1,40 @@
 /* steno: speech recognition on the CPU. SPDX-License-Identifier: MIT
  *
- * The library turns a model file into a fixed list of commands once, and replays that list on the fastest kernels of the machine.
+ * The library compiles a model once into a fixed list of operations, and replays that list on the fastest kernels of the processor.
  * Four opaque objects hold all state:
  *
  *   steno_model    weights, vocabulary and plans; immutable after open; any number of threads may share it
- *   steno_team     worker threads; a team serves any number of sessions, one run at a time
- *   steno_session  scratch, key/value state and results of one conversation with a model; one thread at a time
+ *   steno_team     worker threads; any number of sessions can use a team, one run at a time
+ *   steno_session  scratch, key/value state and results; it runs one request at a time, for one thread at a time
  *   steno_batch    several sessions whose windows decode together; one thread runs it, any thread submits requests
  *
- * Status: calls return 0 (STENO_OK) or a negative enum steno_status. The text of an error is in the caller's steno_error, or is read
- * with steno_last_error(session). The library never prints, exits, reads the environment, opens the network or keeps global state.
+ * Each object is closed by its `_close` function. It may be closed while others still use it, and is freed with the last of them.
  *
- * Parameters: a parameter struct begins with `uint32_t size`. Its `_init` function fills it with defaults and passes the size that the
- * caller's header knows, so structs can grow without breaking callers. Languages that do not use this header call `_fill`. A size counts
- * in words of 8 bytes: a field that is only partly inside the size counts as absent.
+ * Status: calls return 0 (STENO_OK) or a negative enum steno_status. A call without a session stores the text of an error in the caller's
+ * steno_error; after a call with one, steno_last_error(session) returns it. The library never prints, exits, reads the environment, uses
+ * the network or keeps global state. Results do not depend on the number of threads, or on what else a batch runs.
  *
- * Units: times are int64_t milliseconds, -1 means "not known". Text is UTF-8, NUL-terminated and owned by the library.
+ * Parameters: a parameter struct begins with `uint32_t size`. Its `_init` function fills it with defaults and passes its size in the
+ * caller's header, so structs can grow without breaking callers. Languages that do not use this header call `_fill`. The size is rounded
+ * down to a multiple of 8, and fields that are not wholly inside it are ignored.
  *
- * Callbacks run during the call they belong to, on its thread. Those of a steno_reader may run on any thread of the team. From every
- * callback, including a source's read and rewind and logits_filter:
- *   - steno_cancel and all functions that read results (steno_segment_get, steno_text, steno_timings_get, steno_last_error, ...) may be
- *     called. Finished results can be read and stay in place until the callback returns.
- *   - Other sessions may be opened, used and closed, except those of the same batch. On the same team they compute on this thread only.
- *   - A call that would change the running call is refused with STENO_EARG and changes nothing: another call on its session or on a
- *     session of the same batch, steno_batch_run, steno_result_select. steno_session_close on a session that is running or queued,
- *     steno_batch_close, steno_timings_reset and steno_profile_enable do nothing.
- *   - Requests may be submitted on other sessions of the batch. The running steno_batch_run, or the running call, executes them.
+ * Units: times are int64_t milliseconds, -1 means "not known". Text is UTF-8, NUL-terminated and owned by the library. Text of results is
+ * valid until the next call that changes the session's results.
+ *
+ * Callbacks run during the call they belong to, on its thread. Callbacks of a steno_reader may run on any thread of the team. Every
+ * callback, including a source's read and rewind and logits_filter, may:
+ *   - call steno_cancel and all functions that read results (steno_segment_get, steno_text, steno_timings_get, steno_last_error, ...).
+ *     Finished results remain valid until the callback returns;
+ *   - open, use and close other sessions, except those of the same batch. Sessions of the same team then compute on this thread alone;
+ *   - submit requests on other sessions of the batch. They run in the steno_batch_run, or in the call, that is running.
+ * A callback cannot change the running call:
+ *   - STENO_EARG, and no effect: another call on its session or on a session of the same batch, steno_batch_run, steno_result_select;
+ *   - no effect: steno_session_close on a session that is running or queued, steno_batch_close, steno_timings_reset,
+ *     steno_profile_enable.
  * on_done may do more: see steno_batch_params. A callback must not wait for another thread that uses the same team.
  *
- * Stack: a thread that calls the library needs 64 KiB, plus the needs of the caller's own callbacks and source. Tests run every call with
- * that much. Worker threads have stacks of their own. */
+ * Stack: a thread that calls the library needs 64 KiB, plus what its callbacks and source use. The tests run every call on that much.
+ * Worker threads have stacks of their own. */
 #ifndef STENO_STENO_H
 #define STENO_STENO_H
 
@@ -70,7 +75,7 @@ enum steno_status {
     STENO_ENOVOCAB = -8      /* the model file has no vocabulary: give one in steno_model_params.vocab */
 };
 
-/** Receives the reason of a failing call. Owned by the caller; `text` is always NUL-terminated. */
+/** Receives the error of a failed call. Owned by the caller; `text` is always NUL-terminated. */
 typedef struct steno_error {
     int32_t status;  /* enum steno_status of the failing call */
     char text[1020]; /* what, where, and what to do; one line without a newline */
@@ -104,42 +109,43 @@ typedef struct steno_team steno_team;
  * @param e          receives the reason of a failure; may be NULL
  * @return STENO_OK, STENO_EARG, STENO_ENOMEM (also: a thread could not be started)
  *
- * Results never depend on the number of threads. Idle teams sleep. Several threads may use sessions of one team: their runs take turns. */
+ * Results never depend on the number of threads. Idle worker threads sleep. Several threads may use sessions of one team: their runs take
+ * turns. */
 STENO_API int steno_team_open(steno_team **out, int n_threads, steno_error *e);
 STENO_API int steno_team_threads(const steno_team *team); /**< @return number of threads, including the caller's */
-/** Stop and free; NULL is allowed. Sessions and batches that use the team keep it until they are closed. */
+/** Closes a team; NULL is allowed. It is freed when the last session or batch that uses it is closed. */
 STENO_API void steno_team_close(steno_team *team);
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct steno_model steno_model;
 
-/** Arithmetic of a model. Of 328 texts that the reference is sure of (28 recordings of spoken digits under many sets of options) bf16
+/** Arithmetic of a model. Of 328 texts without near-ties (28 recordings of spoken digits under many sets of options) bf16
  * changes 5, int16 0 and int8 12 (level amx: 17), all in recordings of more than one window. With the reference's usual options (greedy,
- * five beams) only int8 changes any: 3 of 56 (level amx: 4). With verify (steno_model_params) none changes. Meetings have closer choices:
- * doc/performance.md has their figures. */
+ * five beams) only int8 differs: 3 of 56 (level amx: 4). With verify (steno_model_params) none changes. Recordings of meetings contain
+ * more near-ties: doc/performance.md has their figures. */
 enum steno_compute {
-    STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of those texts: see steno_compute_auto */
+    STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of the 328 texts: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* all products and sums in f32 */
-    /* Whisper's encoder: most products, keys and values in bf16, sums in f32. Its decoder: matrices as stored. Float types are multiplied
-     * with f32 activations, q8_0 with 16-bit activations, q4_0 with 8-bit activations. Keys and values are f16, never bf16; those of a
-     * window have 12 and 8 bits at levels that multiply bytes (avxvnni, avx512vnni and above, dotprod and above). The most probable
-     * tokens and their logits are exactly those of the stored matrix. Their probabilities come from a sum of int8 logits, when only the
-     * best tokens are needed (error at most 1e-3 in the tested recordings). */
+    /* Whisper's encoder: most products, keys and values in bf16, sums in f32. The decoder uses matrices as stored. Float types are
+     * multiplied with f32 activations, q8_0 with 16-bit activations, q4_0 with 8-bit activations. Keys and values are f16, never bf16. At
+     * levels that multiply bytes (avxvnni, avx512vnni and above, dotprod and above) the cross keys of a window have 12 bits, its values 8.
+     * The most probable tokens and their logits are exactly those of the stored matrix. If only these tokens are needed, the denominator
+     * of their probabilities is a sum over int8 logits (error at most 1e-3 in the tested recordings). */
     STENO_COMPUTE_BF16 = 2,
-    /* As STENO_COMPUTE_BF16, but the encoder's feed-forward matrices are int8, with one scale per row and per output and exact sums,
-     * unless a matrix has outliers. The decoder's matrices are int8 in blocks of 32 (q8_0). Changes a few words per thousand, more on
+    /* As STENO_COMPUTE_BF16, but the encoder's feed-forward matrices are int8, with one scale per row and per output and int32 sums. A
+     * matrix with outliers is not. The decoder's matrices are int8 in blocks of 32 (q8_0). Changes a few words per thousand, more on
      * noisy speech. steno_plan_dump shows the type of each matrix. */
     STENO_COMPUTE_INT8 = 3,
     /* As STENO_COMPUTE_BF16, but the encoder's matrices are int16, with one scale per output and per 128 values of a row. Its attention
-     * is int16 in layers with small scores, else f32. The error is a tenth of bf16's. */
+     * is int16 in layers with a small range of scores, else f32. The error is a tenth of bf16's. */
     STENO_COMPUTE_INT16 = 4
 };
 
 /** @return the arithmetic that STENO_COMPUTE_AUTO selects for the encoder at a processor level: STENO_COMPUTE_INT16 where int16 products
- *          are faster than f32, else STENO_COMPUTE_F32. FunASR's recognisers use it for their encoders, and for decoders that receive all
- *          tokens at once; of their 135 texts int8 changes two, the other types none. FSMN-VAD and streaming models compute in f32 and are
- *          not opened with another explicit type. */
+ *          are faster than f32, else STENO_COMPUTE_F32. FunASR's recognisers use that arithmetic in their encoders, and in decoders
+ *          that receive all tokens at once: of their 135 texts int8 changes two, the other types none. FSMN-VAD and streaming models
+ *          compute in f32; another explicit type is refused with STENO_EARG. */
 STENO_API int steno_compute_auto(int level);
 
 /** Type of the keys and values in sessions of a language model. */
