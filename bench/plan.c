@@ -76,7 +76,7 @@ static double chains(steno_session *s, int length, int32_t *ids)
 static void bench_encode(struct bench *b)
 {
     const struct work *const enc = &b->work[STAGE_ENCODE], *const cross = &b->work[STAGE_CROSS];
-    double enc_ns[RUNS_MOST], cross_ns[RUNS_MOST], mel_ns[RUNS_MOST];
+    double enc_ns[RUNS_MAX], cross_ns[RUNS_MAX], mel_ns[RUNS_MAX];
     const int64_t wakes = inside_wakes(b->session[0]);
     for (int i = 0; i < b->o.runs; i++) {
         encode(b->session[0], &enc_ns[i], &cross_ns[i]);
@@ -139,7 +139,7 @@ static void bench_chains(struct bench *b)
 {
     static const int length[] = { 1, 16, 64, 128 };
     enum { LENGTHS = sizeof length / sizeof *length };
-    double ns[LENGTHS][RUNS_MOST];
+    double ns[LENGTHS][RUNS_MAX];
     int32_t ids[LENGTHS][TOKENS];
     steno_session *s = b->session[0];
     const int64_t wakes = inside_wakes(s);
@@ -162,7 +162,7 @@ static void bench_chains(struct bench *b)
 static void bench_step(struct bench *b)
 {
     const double bytes = b->work[STAGE_STEP].bytes;
-    double ns[RUNS_MOST];
+    double ns[RUNS_MAX];
     int32_t ids[TOKENS];
     for (int i = 0; i < b->o.runs; i++) ns[i] = chains(b->session[0], TOKENS, ids) / TOKENS;
     const struct timed t = timed_of(ns, b->o.runs);
@@ -204,7 +204,7 @@ static void bench_team(struct bench *b)
     const struct plan *p = inside_plan(s->model, PLAN_DECODER);
     const struct timed barrier = team_cost(b->team, BARRIERS, 50, 0), hot = team_cost(b->team, 0, 300, 0);
     const struct timed parked = team_cost(b->team, 0, 50, IDLE_US);
-    double inside[RUNS_MOST];
+    double inside[RUNS_MAX];
     int32_t ids[TOKENS];
     for (int i = 0; i < b->o.runs; i++) {
         double ns = 0;
@@ -265,7 +265,7 @@ static void bench_recross(struct bench *b)
     const struct plan *p = inside_plan(s->model, PLAN_ENCODER);
     const struct slot *out = &p->slot[p->output];
     const size_t sz = (size_t)out->rows * out->ld * sizeof(float);
-    double ns[RUNS_MOST], enc, cross;
+    double ns[RUNS_MAX], enc, cross;
     int32_t ids[TOKENS];
     float *kept = malloc(sz);
     void *nothing = calloc(1, inside_state_sz(s, STATE_CROSS));
@@ -299,7 +299,7 @@ static void bench_recross(struct bench *b)
 static void bench_unfused(struct bench *b)
 {
     static const char *const name[] = { "fused", "unfused" };
-    double enc[2][RUNS_MOST], step[2][RUNS_MOST], cross;
+    double enc[2][RUNS_MAX], step[2][RUNS_MAX], cross;
     int32_t ids[2][TOKENS];
     for (int i = 0; i < b->o.runs; i++)
         for (int k = 0; k < 2; k++) {
@@ -354,7 +354,7 @@ static void bench_rows(struct bench *b)
         { STAGE_BEAMS, "beam5" }, { STAGE_WINDOWS, "batch" }, { STAGE_PROMPT, "prompt" },
     };
     enum { KINDS = sizeof of / sizeof *of };
-    double ns[KINDS][RUNS_MOST], enc, cross;
+    double ns[KINDS][RUNS_MAX], enc, cross;
     steno_batch_params bp;
     steno_session_params sp;
     steno_batch *batch;
@@ -455,7 +455,7 @@ int main(int argc, char **argv)
     char machine[64], text[128];
     if (read_options(&b.o, argc, argv)) {
         fprintf(stderr, "usage: bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs 1..%d] "
-                        "[--threads 1..%d]\n", RUNS_MOST, ROUND_THREADS_MAX);
+                        "[--threads 1..%d]\n", RUNS_MAX, ROUND_THREADS_MAX);
         return 2;
     }
     if (report_open(&b.out, b.o.tsv, "plan")) return 6;

@@ -8,7 +8,7 @@
 #include "rounds.h"
 #include "internal.h"
 
-enum { SEED = 1, RUNS_MOST = 100 };
+enum { SEED = 1, RUNS_MAX = 100 };
 
 struct opts { const char *tsv, *shape, *type, *compute, *cpu; int runs, threads; };
 
@@ -29,7 +29,7 @@ static inline int read_options(struct opts *o, int argc, char **argv)
     }
     o->runs = atoi(runs);
     o->threads = atoi(threads);
-    return o->runs < 1 || o->runs > RUNS_MOST || o->threads < 1 || o->threads > ROUND_THREADS_MAX ? -1 : 0;
+    return o->runs < 1 || o->runs > RUNS_MAX || o->threads < 1 || o->threads > ROUND_THREADS_MAX ? -1 : 0;
 }
 
 static inline void fail(const char *what, const char *why)

@@ -12,7 +12,7 @@
 #include "rounds.h"
 #include "kern/kern.h"
 
-enum { POOL_LEAST = 384 << 20, POOL_MOST = 2047 << 20, THREADS = 2, MANY = 1500 };
+enum { POOL_LEAST = 384 << 20, POOL_MAX = 2047 << 20, THREADS = 2, MANY = 1500 };
 
 struct bench {
     struct kern kern;
@@ -210,7 +210,7 @@ static void open_memory(struct bench *b, size_t pool_mib)
 {
     const size_t slot = 8 * (151936 + ROW_PAD) > MANY * (2 * 1280 + ROW_PAD) ? 8 * (151936 + ROW_PAD) : MANY * (2 * 1280 + ROW_PAD);
     b->pool_sz = 4 * round_cache(3) > POOL_LEAST ? 4 * round_cache(3) : POOL_LEAST;
-    if (b->pool_sz > POOL_MOST) b->pool_sz = POOL_MOST;
+    if (b->pool_sz > POOL_MAX) b->pool_sz = POOL_MAX;
     if (pool_mib) b->pool_sz = pool_mib << 20;
     b->pool = round_memory(b->pool_sz);
     for (size_t i = 0; i < b->pool_sz; i += 2) { /* small f16 values are harmless as any type */

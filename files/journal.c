@@ -47,7 +47,7 @@ static int read_all(char **data, size_t *n, const char *path)
         if (errno == ELOOP || errno == ENXIO) errno = EINVAL; /* a link, a socket */
         return -1;
     }
-    int why = fstat(fd, &st) ? errno : !S_ISREG(st.st_mode) ? EINVAL : st.st_size > JOURNAL_MOST ? EFBIG : 0;
+    int why = fstat(fd, &st) ? errno : !S_ISREG(st.st_mode) ? EINVAL : st.st_size > JOURNAL_MAX ? EFBIG : 0;
     if (!why && !(*data = malloc((size_t)st.st_size + 1))) why = ENOMEM;
     const size_t size = why ? 0 : (size_t)st.st_size;
     for (ssize_t got = 1; got > 0 && *n < size;) {
@@ -177,7 +177,7 @@ int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us)
 {
     struct timespec now;
     const size_t size = sizeof(struct part) + n;
-    if (n > JOURNAL_MOST || j->size + (int64_t)size > JOURNAL_MOST) {
+    if (n > JOURNAL_MAX || j->size + (int64_t)size > JOURNAL_MAX) {
         errno = EFBIG;
         return -1;
     }
@@ -213,7 +213,7 @@ int journal_finish(const char *path, const char *key, const void *data, size_t n
     struct part end = { .len = done };
     const uint64_t beside = BEGIN_SZ + 3 * sizeof end + strlen(key);
     end.sum = sum_of(&end, NULL);
-    if (n > JOURNAL_MOST || n + beside > JOURNAL_MOST) {
+    if (n > JOURNAL_MAX || n + beside > JOURNAL_MAX) {
         errno = EFBIG;
         return -1;
     }

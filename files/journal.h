@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JOURNAL_MOST = 256 << 20 /* maximum size; larger ones are neither written nor read */ };
+enum { JOURNAL_MAX = 256 << 20 /* maximum size; larger ones are neither written nor read */ };
 
 enum journal_found {
     JOURNAL_NONE,
@@ -31,14 +31,14 @@ struct journal {
 };
 
 /* Reads the journal at `path`; JOURNAL_BEGUN and JOURNAL_DONE: with its pieces. Nothing is changed. EINVAL: not a plain file, EFBIG: larger
- * than JOURNAL_MOST. @return enum journal_found, or -1 with errno set; call journal_close in any case */
+ * than JOURNAL_MAX. @return enum journal_found, or -1 with errno set; call journal_close in any case */
 int journal_read(struct journal *j, const char *path, const char *key);
 int journal_take(struct journal *j, char *file, size_t n, const char *key); /* the same for n malloc'd bytes, which j takes over or frees */
 
 /* Opens it to add pieces: after those that journal_read found, or after none with begun 0. Folders are created. Only plain files are
  * written. @return 0, or -1 with errno set */
 int journal_open(struct journal *j, const char *path, const char *key, int begun);
-/* @return as above; EFBIG: it would exceed JOURNAL_MOST */
+/* @return as above; EFBIG: it would exceed JOURNAL_MAX */
 int journal_add(struct journal *j, const void *data, size_t n, int64_t spent_us);
 void journal_close(struct journal *j); /* also frees what was read */
 

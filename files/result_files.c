@@ -17,7 +17,7 @@ static int set_path(struct result_files *r, char *path)
     return r->path ? RESULT_FILES_OK : RESULT_FILES_NO_MEMORY;
 }
 
-static int by_ledger(int status)
+static int by_path_guard(int status)
 {
     return status == LEDGER_OK ? RESULT_FILES_OK : status == LEDGER_NO_MEMORY ? RESULT_FILES_NO_MEMORY : RESULT_FILES_REFUSED;
 }
@@ -33,7 +33,7 @@ static int fail(struct result_files *r)
 static int plan_one(struct result_files *r, const char *path)
 {
     int code = set_path(r, strdup(path));
-    if (code == RESULT_FILES_OK) code = by_ledger(ledger_plan(r->ledger, r->path));
+    if (code == RESULT_FILES_OK) code = by_path_guard(path_guard_plan(r->path_guard, r->path));
     if (code == RESULT_FILES_OK) r->reason = atomic_file_fault(r->path);
     return r->reason ? RESULT_FILES_FAILED : code;
 }
@@ -109,13 +109,13 @@ static int write_path(struct result_files *r, const struct transcript *t, int fo
         errno = ENOMEM;
         return fail(r);
     }
-    return atomic_file_commit(&out) ? fail(r) : by_ledger(ledger_wrote(r->ledger, r->path));
+    return atomic_file_commit(&out) ? fail(r) : by_path_guard(path_guard_wrote(r->path_guard, r->path));
 }
 
 int result_files_write(struct result_files *r, const char *input, const struct transcript *t, int format)
 {
     int code = set_path(r, out_names_one(NULL, &r->naming, input, format, t->language));
-    if (code == RESULT_FILES_OK) code = by_ledger(ledger_check(r->ledger, r->path)); /* names with the language are only known now */
+    if (code == RESULT_FILES_OK) code = by_path_guard(path_guard_check(r->path_guard, r->path)); /* the language is only known now */
     return code == RESULT_FILES_OK ? write_path(r, t, format) : code;
 }
 

@@ -1,12 +1,12 @@
 /* steno: results as files in an output folder. SPDX-License-Identifier: MIT
  *
- * The internal library steno-files, which the program and other users of results share. A file that is read is never replaced (ledger.h),
- * and a file is complete or absent (atomic_file.h). Nothing here prints, ends the process or handles signals: the caller receives the error
- * and its reason. Names that collide with each other, or with a file that is read, are refused before any work is done. Names that depend
+ * The internal library steno-files, which the program and other users of results share. A file that is read is never replaced
+ * (path_guard.h), and a file is complete or absent (atomic_file.h). Nothing here prints, ends the process or handles signals: the caller
+ * receives the error and its reason. Names that collide with each other, or with a file that is read, are refused before any work is done. Names that depend
  * on the language or the number of channels are checked when these are known. */
 #ifndef STENO_FILES_RESULT_FILES_H
 #define STENO_FILES_RESULT_FILES_H
-#include "ledger.h"
+#include "path_guard.h"
 #include "out_names.h"
 #include "stamp.h"
 #include "writers.h"
@@ -14,7 +14,7 @@
 struct result_files {
     /* set by the caller */
     struct out_naming naming; /* with a folder */
-    struct ledger *ledger; /* files that the run reads and writes */
+    struct path_guard *path_guard; /* files that the run reads and writes */
 
     /* of the last call */
     char *path;         /* the file; NULL: no memory for its name */

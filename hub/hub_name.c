@@ -92,7 +92,7 @@ int hub_is_https(const char *url)
     return strncasecmp(url, "https://", 8) == 0;
 }
 
-enum { HOST_MOST = 250, PORT_SZ = 6 /* including the colon */ };
+enum { HOST_MAX = 250, PORT_SZ = 6 /* including the colon */ };
 
 int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
 {
@@ -102,7 +102,7 @@ int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
         if (*p <= ' ' || *p == 0x7f || *p == '\\') return -1;
     const char *host = url + n_scheme;
     const size_t n = strcspn(host, "/?#");
-    char name[HOST_MOST + PORT_SZ + 1];
+    char name[HOST_MAX + PORT_SZ + 1];
     if (!n || n >= sizeof name || memchr(host, '@', n)) return -1;
     for (size_t i = 0; i < n; i++) name[i] = (char)tolower((unsigned char)host[i]);
     name[n] = '\0';
@@ -113,7 +113,7 @@ int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
         if (colon[1]) port = strtol(colon + 1, NULL, 10);
         *colon = '\0';
     }
-    if (!name[0] || strlen(name) > HOST_MOST || port < 1 || port > 65535) return -1;
+    if (!name[0] || strlen(name) > HOST_MAX || port < 1 || port > 65535) return -1;
     snprintf(out, HUB_ORIGIN_SZ, "%s://%s:%ld", https ? "https" : "http", name, port);
     return 0;
 }
@@ -121,10 +121,10 @@ int hub_origin(char out[HUB_ORIGIN_SZ], const char *url)
 int hub_is_loopback(const char *origin)
 {
     const char *at = strstr(origin, "://"), *colon = at ? strrchr(at + 3, ':') : NULL;
-    char host[HOST_MOST + 1];
+    char host[HOST_MAX + 1];
     struct in_addr four;
     struct in6_addr six;
-    if (!colon || colon - at - 3 > HOST_MOST) return 0;
+    if (!colon || colon - at - 3 > HOST_MAX) return 0;
     snprintf(host, sizeof host, "%.*s", (int)(colon - at - 3), at + 3);
     const size_t n = strlen(host);
     if (n > 2 && host[0] == '[' && host[n - 1] == ']') {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MOST = 400, HELD_MS = 2000, QUIET_MS = 2000,
+enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MAX = 400, HELD_MS = 2000, QUIET_MS = 2000,
        LANGUAGE_MS = 2000 /* with words, before the language is decided */, REST_MS = 10000 /* most between passes over noise */ };
 
 struct live {
@@ -174,9 +174,9 @@ static void turn_cut(struct live *l, int64_t now)
         return;
     }
     const size_t n = strlen(text);
-    const char *from = n > PROMPT_MOST ? text + n - PROMPT_MOST : text;
+    const char *from = n > PROMPT_MAX ? text + n - PROMPT_MAX : text;
     while ((*from & 0xc0) == 0x80) from++; /* inside a character */
-    if (n > PROMPT_MOST && strchr(from, ' ')) from = strchr(from, ' ');
+    if (n > PROMPT_MAX && strchr(from, ' ')) from = strchr(from, ' ');
     free(l->prompt);
     l->prompt = strdup(from);
     if (!l->prompt) no_memory(l);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_LEAST = 200, STEP_MOST = 10000, TURN_LEAST = 2000, TURN_MOST = 30000 };
+enum { STEP_LEAST = 200, STEP_MAX = 10000, TURN_LEAST = 2000, TURN_MAX = 30000 };
 
 struct steno_live {
     struct live *live;
@@ -29,7 +29,7 @@ static int fail(steno_error *e, int status, const char *fmt, ...)
 
 void steno_live_params_init(steno_live_params *p)
 {
-    *p = (steno_live_params){ .size = sizeof *p, .step_ms = 1000, .max_turn_ms = TURN_MOST };
+    *p = (steno_live_params){ .size = sizeof *p, .step_ms = 1000, .max_turn_ms = TURN_MAX };
 }
 
 static void pass_on(void *user, const struct live_event *e)
@@ -49,10 +49,10 @@ static int params_check(const steno_model *m, const steno_live_params *p, steno_
     if (!m) return fail(e, STENO_EARG, "steno_live_open: model is NULL");
     if (!p || p->size != sizeof *p) return fail(e, STENO_EARG, "steno_live_open: want steno_live_params_init first");
     if (!p->on_event) return fail(e, STENO_EARG, "steno_live_open: on_event is NULL");
-    if (p->step_ms < STEP_LEAST || p->step_ms > STEP_MOST)
-        return fail(e, STENO_EARG, "steno_live_open: step_ms is %d, not %d to %d", p->step_ms, STEP_LEAST, STEP_MOST);
-    if (p->max_turn_ms < TURN_LEAST || p->max_turn_ms > TURN_MOST)
-        return fail(e, STENO_EARG, "steno_live_open: max_turn_ms is %d, not %d to %d", p->max_turn_ms, TURN_LEAST, TURN_MOST);
+    if (p->step_ms < STEP_LEAST || p->step_ms > STEP_MAX)
+        return fail(e, STENO_EARG, "steno_live_open: step_ms is %d, not %d to %d", p->step_ms, STEP_LEAST, STEP_MAX);
+    if (p->max_turn_ms < TURN_LEAST || p->max_turn_ms > TURN_MAX)
+        return fail(e, STENO_EARG, "steno_live_open: max_turn_ms is %d, not %d to %d", p->max_turn_ms, TURN_LEAST, TURN_MAX);
     if (p->text && p->text->size != sizeof *p->text)
         return fail(e, STENO_EARG, "steno_live_open: text was not filled by steno_transcribe_params_init");
     if (p->find && p->find->size != sizeof *p->find)

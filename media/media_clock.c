@@ -14,7 +14,7 @@ static enum kind kind_of(const struct media_clock *c, double t)
     if (c->splices && c->begun && off > MEDIA_CLOCK_SPLICE) return JUMP;
     if (c->longest < 0 && (off > MEDIA_CLOCK_UNSAID || c->filled + off > MEDIA_CLOCK_UNSAID_ALL)) return JUMP;
     if (c->longest >= 0 && (t > c->longest + MEDIA_CLOCK_SLACK || at > c->longest + MEDIA_CLOCK_SLACK)) return JUMP;
-    return c->filled + off > MEDIA_CLOCK_MOST ? JUMP : GAP;
+    return c->filled + off > MEDIA_CLOCK_MAX ? JUMP : GAP;
 }
 
 enum media_step media_clock_step(const struct media_clock *c, double t)

@@ -14,7 +14,7 @@
 #define MEDIA_CLOCK_UNSAID 600.0  /* a longer gap is a jump in files without a declared length */
 #define MEDIA_CLOCK_UNSAID_ALL 3600.0 /* limit for all gaps of such a file */
 #define MEDIA_CLOCK_SLACK 1.0     /* seconds by which sound may begin after the declared length */
-#define MEDIA_CLOCK_MOST 43200.0  /* limit for all gaps of any file */
+#define MEDIA_CLOCK_MAX 43200.0  /* limit for all gaps of any file */
 
 /* Corrections that were made. */
 struct media_moved {

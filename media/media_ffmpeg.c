@@ -21,7 +21,7 @@ enum { RATE_MIN = 100, RATE_MAX = 1 << 22 };
 /* Mix channels without known positions with equal weights. */
 static int mix_alike(struct ffmpeg *f, int channels)
 {
-    double matrix[CHANNELS_MOST];
+    double matrix[CHANNELS_MAX];
     for (int i = 0; i < channels; i++) matrix[i] = 1.0 / channels;
     return f->av.swr_set_matrix(f->swr, matrix, channels);
 }
@@ -39,9 +39,9 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
     av->swr_free(&f->swr);
     if (in->sample_rate < RATE_MIN || in->sample_rate > RATE_MAX)
         return media_fail(e, STENO_EFORMAT, "%s: is damaged: its sample rate is %d Hz", f->in->name, in->sample_rate);
-    if (layout->nb_channels > CHANNELS_MOST)
+    if (layout->nb_channels > CHANNELS_MAX)
         return media_fail(e, STENO_EUNSUPPORTED, "%s: has %d channels, and at most %d are read", f->in->name, layout->nb_channels,
-                          CHANNELS_MOST);
+                          CHANNELS_MAX);
     AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO, *out = f->channel == STENO_MEDIA_MIX ? &mono : layout;
     int r = av->av_channel_layout_copy(&f->swr_layout, layout);
     if (r >= 0)
@@ -156,7 +156,7 @@ static int put_frame(struct ffmpeg *f, int *wait, steno_error *e)
 static int use_frame(struct ffmpeg *f, steno_error *e)
 {
     const int left_out = ffmpeg_skip_frame(f), n = f->frame->nb_samples - left_out;
-    const uint8_t *plane[CHANNELS_MOST];
+    const uint8_t *plane[CHANNELS_MAX];
     int wait, status = n ? put_frame(f, &wait, e) : STENO_OK;
     if (status == STENO_OK && n && wait) return STENO_OK;
     if (status == STENO_OK && n) status = swr_fit(f, e);

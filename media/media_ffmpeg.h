@@ -34,7 +34,7 @@ struct av {
 #undef MEMBER
 };
 
-enum { CHANNELS_MOST = 64 /* limit of the resampler */ };
+enum { CHANNELS_MAX = 64 /* limit of the resampler */ };
 
 enum { FFMPEG_STAMPS = 256 };
 
@@ -119,7 +119,7 @@ int64_t ffmpeg_skip_begin(struct ffmpeg *f, int64_t n);
 void ffmpeg_skip_count(struct ffmpeg *f);        /* call for each new f->frame that is not part of a skip */
 int ffmpeg_skip_packet(struct ffmpeg *f);  /* @return 1: f->packet is before the target */
 int ffmpeg_skip_frame(struct ffmpeg *f);         /* @return samples at the start of f->frame before the target */
-/* [CHANNELS_MOST] planes of f->frame after its first n samples */
+/* [CHANNELS_MAX] planes of f->frame after its first n samples */
 void ffmpeg_skip_planes(const uint8_t **plane, const struct ffmpeg *f, int n);
 
 /* FFmpeg hides missing memory behind other errors, behind the end of a file, or behind a success with fewer results. The C library records

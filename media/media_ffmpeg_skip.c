@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PHASES_MOST = 1 << 10 /* of swr with exact ratios */, FILTER_S = 1, DECODER_S = 1, STAMPS_S = 2, SECONDS_MOST = 1 << 30,
-       AVI_STREAMS_MOST = 64, AVI_EACH = 64, /* of this number of chunks, one is looked at */
+enum { PHASES_MAX = 1 << 10 /* of swr with exact ratios */, FILTER_S = 1, DECODER_S = 1, STAMPS_S = 2, SECONDS_MAX = 1 << 30,
+       AVI_STREAMS_MAX = 64, AVI_EACH = 64, /* of this number of chunks, one is looked at */
        OGG_S = 5 /* FFmpeg estimates the times of the first page after a seek */ };
 
 /* Tolerance of a stamp from the middle of a second's stamps, and of that from another second's: in ticks, and additional samples. */
@@ -174,9 +174,9 @@ int ffmpeg_skip_may(const struct ffmpeg *f, int64_t n)
     const int64_t second = second_of(f, n);
     if (way == WAY_NONE || f->in->live || f->first_pts == AV_NOPTS_VALUE || f->swr_rate <= 0) return 0;
     if (second < FILTER_S + (way == WAY_STAMPS ? STAMPS_S + DECODER_S : DECODER_S)) return 0;
-    if (MEDIA_RATE / divisor(f->swr_rate, MEDIA_RATE) > PHASES_MOST) return 0;
+    if (MEDIA_RATE / divisor(f->swr_rate, MEDIA_RATE) > PHASES_MAX) return 0;
     const AVRational unit = f->codec->pkt_timebase;
-    if (unit.num <= 0 || unit.den <= 0 || second > SECONDS_MOST) return 0;
+    if (unit.num <= 0 || unit.den <= 0 || second > SECONDS_MAX) return 0;
     return way == WAY_STAMPS ? FFMPEG_READS_START : ticks_of(f) && !f->clock.is_on ? FFMPEG_MAY_SKIP : 0;
 }
 
@@ -204,7 +204,7 @@ static int is_movie_even(const struct ffmpeg *f, AVStream *stream, int64_t from)
 }
 
 /* The next chunk of an AVI file in the indexes of all streams, in file order; at: the number of entries of each that are passed. */
-static const AVIndexEntry *next_chunk(const struct ffmpeg *f, int at[AVI_STREAMS_MOST])
+static const AVIndexEntry *next_chunk(const struct ffmpeg *f, int at[AVI_STREAMS_MAX])
 {
     const AVIndexEntry *first = NULL;
     unsigned of = 0;
@@ -222,9 +222,9 @@ static const AVIndexEntry *next_chunk(const struct ffmpeg *f, int at[AVI_STREAMS
 static int is_avi_whole(const struct ffmpeg *f)
 {
     enum { HEAD_SZ = 8 };
-    int at[AVI_STREAMS_MOST] = { 0 };
+    int at[AVI_STREAMS_MAX] = { 0 };
     int64_t end = -1, n = 0;
-    if (f->format->nb_streams > AVI_STREAMS_MOST) return 0;
+    if (f->format->nb_streams > AVI_STREAMS_MAX) return 0;
     for (const AVIndexEntry *e; (e = next_chunk(f, at)) != NULL; n++) {
         if (end < 0 ? !media_avi_is_first(f->in, e->pos) : e->pos < end || !media_avi_has_no_sound(f->in, end, e->pos)) return 0;
         if (n % AVI_EACH == 0 && (media_input_stopped(f->in) || !media_avi_is_chunk(f->in, e->pos, e->size))) return 0;

@@ -9,7 +9,7 @@
 
 /* ---- Ogg --------------------------------------------------------------------------------------------------------------------- */
 
-enum { OGG_HEAD_SZ = 27, OGG_STREAMS_MOST = 16, OGG_PLACES = 64, OGG_SEARCH_SZ = 1 << 18, OGG_FIRST = 2 };
+enum { OGG_HEAD_SZ = 27, OGG_STREAMS_MAX = 16, OGG_PLACES = 64, OGG_SEARCH_SZ = 1 << 18, OGG_FIRST = 2 };
 
 struct ogg_stream {
     uint8_t serial[4];
@@ -17,7 +17,7 @@ struct ogg_stream {
 };
 
 struct ogg {
-    struct ogg_stream stream[OGG_STREAMS_MOST];
+    struct ogg_stream stream[OGG_STREAMS_MAX];
     int n;
 };
 
@@ -27,7 +27,7 @@ static int ogg_read_streams(struct ogg *o, const struct media_input *in)
     uint8_t h[OGG_HEAD_SZ + 255];
     int64_t at = 0;
     while (media_input_exactly(in, at, h, OGG_HEAD_SZ) && !memcmp(h, "OggS", 4) && h[5] & OGG_FIRST) {
-        if (o->n == OGG_STREAMS_MOST || !media_input_exactly(in, at + OGG_HEAD_SZ, h + OGG_HEAD_SZ, h[26])) return 0;
+        if (o->n == OGG_STREAMS_MAX || !media_input_exactly(in, at + OGG_HEAD_SZ, h + OGG_HEAD_SZ, h[26])) return 0;
         memcpy(o->stream[o->n++].serial, h + 14, 4);
         at += OGG_HEAD_SZ + h[26];
         for (int i = 0; i < h[26]; i++) at += h[OGG_HEAD_SZ + i];
@@ -84,7 +84,7 @@ int media_ogg_is_one(const struct media_input *in)
 
 /* ---- MPEG-TS ----------------------------------------------------------------------------------------------------------------- */
 
-enum { TS_SZ = 188, TS_SYNC = 0x47, TS_WINDOW = 20, SEARCH_SZ = 4 << 20, STEP_LEAST = 1 << 14, STEP_MOST = 1 << 28 };
+enum { TS_SZ = 188, TS_SYNC = 0x47, TS_WINDOW = 20, SEARCH_SZ = 4 << 20, STEP_LEAST = 1 << 14, STEP_MAX = 1 << 28 };
 
 struct ts {
     const struct media_input *in;
@@ -198,7 +198,7 @@ static int is_one(const struct media_input *in, int64_t at, int sz, int64_t (*ne
         }
         at = next;
         last = stamp;
-        if (s < most_s / 3 && step < STEP_MOST) step *= 2;
+        if (s < most_s / 3 && step < STEP_MAX) step *= 2;
     }
 }
 
@@ -217,10 +217,10 @@ int media_ps_is_one(const struct media_input *in)
 
 int media_avi_has_no_sound(const struct media_input *in, int64_t from, int64_t to)
 {
-    enum { HEAD_SZ = 8, CHUNKS_MOST = 1000 };
+    enum { HEAD_SZ = 8, CHUNKS_MAX = 1000 };
     uint8_t h[HEAD_SZ];
     int64_t at = from;
-    for (int i = 0; at < to && i < CHUNKS_MOST; i++) {
+    for (int i = 0; at < to && i < CHUNKS_MAX; i++) {
         if (!media_input_exactly(in, at, h, sizeof h)) return 0;
         const int64_t size = (int64_t)((uint32_t)h[4] | (uint32_t)h[5] << 8 | (uint32_t)h[6] << 16 | (uint32_t)h[7] << 24);
         const int is_list = !memcmp(h, "LIST", 4) || !memcmp(h, "RIFF", 4);

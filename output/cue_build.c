@@ -12,7 +12,7 @@
 /* Finds the path of least cost through the places where a line may end. The cost of a line depends only on where it begins and ends. Fewer
  * lines take precedence over everything else. */
 
-enum { CUE_ATOMS_MOST = 512 }; /* maximum per cue */
+enum { CUE_ATOMS_MAX = 512 }; /* maximum per cue */
 
 /* How far atoms fill the lines of a cue, in order. */
 struct cue_fill {
@@ -52,10 +52,10 @@ static int64_t line_cost(const struct cue_atom *atom, size_t from, size_t to, si
 }
 
 /* Chooses the atoms that begin lines: as few lines as possible, of similar width. Lines preferably end with a sentence or a phrase, and
- * none has a single word beside longer lines. atom[n], n at most CUE_ATOMS_MOST. */
+ * none has a single word beside longer lines. atom[n], n at most CUE_ATOMS_MAX. */
 static void cue_lines_set(struct cue_atom *atom, size_t n, const struct cue_rules *r)
 {
-    struct { int64_t lines, cost; size_t from; } best[CUE_ATOMS_MOST + 1];
+    struct { int64_t lines, cost; size_t from; } best[CUE_ATOMS_MAX + 1];
     struct cue_fill fill = { 0 };
     int64_t total = 0;
     const struct cue_rules any_lines = { .line_cells = r->line_cells };
@@ -127,7 +127,7 @@ static int grow(struct growing *g, const struct cue_rules *r)
 {
     const struct cue_atom *a = &g->atom[g->last + 1];
     const struct cue_atom *before = a - 1;
-    if (g->last + 1 - g->first >= CUE_ATOMS_MOST || before->forced) return 0;
+    if (g->last + 1 - g->first >= CUE_ATOMS_MAX || before->forced) return 0;
     if (r->max_ms && a->t1_ms - g->atom[g->first].t0_ms > r->max_ms) return 0;
     if (!cue_fill_add(&g->fill, a, r)) return 0;
     const int64_t pause = a->t0_ms - before->t1_ms;

@@ -266,10 +266,10 @@ static int ends_fit(const struct out_pattern *p, size_t from, size_t to, const c
 
 int out_pattern_match(const struct out_pattern *p, size_t from, size_t to, const char *name)
 {
-    enum { PART_MOST = 48 };
+    enum { PART_MAX = 48 };
     const size_t n = strlen(name);
-    char here[OUT_PATTERN_MOST + 1], next[OUT_PATTERN_MOST + 1]; /* 1: the pattern so far may end at this byte of the name */
-    if (n > OUT_PATTERN_MOST || !ends_fit(p, from, to, name, n)) return 0;
+    char here[OUT_PATTERN_MAX + 1], next[OUT_PATTERN_MAX + 1]; /* 1: the pattern so far may end at this byte of the name */
+    if (n > OUT_PATTERN_MAX || !ends_fit(p, from, to, name, n)) return 0;
     memset(here, 0, n + 1);
     here[0] = 1;
     for (size_t i = from; i < to; i++) {
@@ -278,7 +278,7 @@ int out_pattern_match(const struct out_pattern *p, size_t from, size_t to, const
         for (size_t at = 0; at <= n; at++) {
             if (!here[at]) continue;
             if (!part && at < n && name[at] == p->text[i]) next[at + 1] = 1;
-            for (size_t k = 0; part && k <= PART_MOST && at + k <= n; k++)
+            for (size_t k = 0; part && k <= PART_MAX && at + k <= n; k++)
                 if (is_part(part, name + at, k)) next[at + k] = 1;
         }
         memcpy(here, next, n + 1);

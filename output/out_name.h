@@ -58,7 +58,7 @@ struct out_pattern {
     size_t n;
 };
 enum out_part { OUT_PART_TEXT, OUT_PART_LANGUAGE, OUT_PART_DATE, OUT_PART_TIME, OUT_PART_MARK };
-enum { OUT_PATTERN_MOST = 4096 /* bytes of a matched name */ };
+enum { OUT_PATTERN_MAX = 4096 /* bytes of a matched name */ };
 
 /* Words without a value are unknown parts. is_marked: a mark may follow {stem}. @return 0, or -1: no memory. The caller frees both texts */
 int out_pattern_make(struct out_pattern *p, const char *template, const struct out_words *words, int is_marked);

@@ -98,13 +98,13 @@ static int could_take(const struct line *a, const struct line *b, int b_is_next,
 /* A speaker label, "Ann:" or "(speaker 0)", and the word after it are one piece. */
 static struct line take_line(const struct check *c, const char *s, size_t n)
 {
-    enum { LABEL_MOST = 4 };
+    enum { LABEL_MAX = 4 };
     struct line l = { .s = s, .n = n, .cells = text_cells(s, n) };
     struct text_piece p;
     const char end = n && s[0] == '(' ? ')' : ':';
     text_breaks(c->may, s, n);
     for (size_t at = 0, k = 0; text_piece_next(&p, s, n, c->may, &at); k++) {
-        if (!l.labelled && k < LABEL_MOST && s[p.to - 1] == end) {
+        if (!l.labelled && k < LABEL_MAX && s[p.to - 1] == end) {
             l.labelled = 1;
             l.pieces = 0;
             continue;

@@ -408,14 +408,14 @@ static enum sub_form form_of_line(struct reader *r, int first)
 
 enum sub_form sub_form_seen(const char *bytes, size_t n)
 {
-    enum { LOOK_AT = 60, TAGS_MOST = 20 }; /* lines: a wts script has some before the subtitles, and lyrics have tags */
+    enum { LOOK_AT = 60, TAGS_MAX = 20 }; /* lines: a wts script has some before the subtitles, and lyrics have tags */
     struct sub_file f = { .form = SUB_SRT };
     struct reader r = { .f = &f, .s = bytes, .n = n, .number_before = -1 };
     enum sub_form form = SUB_NONE;
     if (n >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) r.at = 3;
     const int is_script = n - r.at > 2 && !memcmp(bytes + r.at, "#!", 2);
     int lines = 0, tags = 0;
-    while (form == SUB_NONE && lines - tags < (is_script ? LOOK_AT : 2) && tags < TAGS_MOST && next_line(&r)) {
+    while (form == SUB_NONE && lines - tags < (is_script ? LOOK_AT : 2) && tags < TAGS_MAX && next_line(&r)) {
         f.form = SUB_SRT;
         if (is_blank(&r)) continue;
         tags += r.line[0] == '[' && r.line[r.line_n - 1] == ']';

@@ -124,7 +124,7 @@ static const struct verb *find_verb(const char *word)
 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
-    const int code = v->args ? foreign_check(v->args, argc, argv) : ARGS_RUN;
+    const int code = v->args ? other_cli_check(v->args, argc, argv) : ARGS_RUN;
     return code == ARGS_RUN ? v->run(argc, argv) : code;
 }
 
@@ -160,9 +160,9 @@ static int version(int argc)
 static int compat(const char *name, int argc, char **argv)
 {
     char names[256];
-    const struct dialect *d = name ? dialect_find(name) : NULL;
-    if (d) return dialect_run(d, name, argc, argv);
-    dialect_names(names, sizeof names);
+    const struct compat *d = name ? compat_find(name) : NULL;
+    if (d) return compat_run(d, name, argc, argv);
+    compat_names(names, sizeof names);
     if (!name) return message_usage("--compat needs the name of a program: %s", names);
     return message_usage("--compat: unknown program \"%s\"; known programs: %s", name, names);
 }
@@ -174,8 +174,8 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
 
 static int run(int argc, char **argv)
 {
-    const struct dialect *d = argc > 0 ? dialect_of_program(argv[0]) : NULL;
-    if (d) return dialect_run(d, argv[0], argc - 1, argv + 1);
+    const struct compat *d = argc > 0 ? compat_of_program(argv[0]) : NULL;
+    if (d) return compat_run(d, argv[0], argc - 1, argv + 1);
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;

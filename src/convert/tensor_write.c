@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 #include "base/buf.h"
-#include "kern/narrow.h"
+#include "kern/quantize_row.h"
 #include "load/ggml.h"
 
 enum { PIECE = 1 << 19 /* numbers read and written at once; more if a row, or a run of interleaved rows, has more */ };
@@ -53,7 +53,7 @@ static void round_row(float *x, enum dtype t, size_t k)
     float rounded[KBLOCK];
     for (size_t i = 0, n; i < k; i += n) {
         n = k - i < KBLOCK ? k - i : KBLOCK;
-        dtype_narrow_row(rounded, t, x + i, n);
+        quantize_row(rounded, t, x + i, n);
         dtype_widen_row(x + i, t, rounded, n);
     }
 }
@@ -73,7 +73,7 @@ static void change_row(void *arg, int64_t i, int thread)
     dtype_widen_row(x, p->t->type, p->in + row_from(p, (size_t)i) * in_sz, p->k);
     for (size_t j = 0; j < p->k && p->c->add != 0; j++) x[j] += p->c->add;
     if (p->c->via != DT_F32) round_row(x, p->c->via, p->k);
-    dtype_narrow_weighed(out, p->c->type, x, p->c->importance, p->k);
+    quantize_row_weighed(out, p->c->type, x, p->c->importance, p->k);
     p->bad[i] = dtype_find_nonfinite(p->c->type, out, p->k) < p->k;
 }
 

@@ -39,7 +39,7 @@ int bytes_write_file(struct byte_writer *b, const char *name); /* the next file 
 struct tensor_change {
     enum dtype type;
     enum dtype via;          /* numbers are rounded to this type first; DT_F32: no extra rounding */
-    const float *importance; /* [all other dimensions], weights of dtype_narrow_weighed; may be NULL */
+    const float *importance; /* [all other dimensions], weights of quantize_row_weighed; may be NULL */
     float add;               /* added to every number */
     uint32_t turn;           /* rows per run whose two halves are interleaved; 0: rows keep their order */
 };

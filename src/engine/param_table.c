@@ -27,14 +27,14 @@
 /* Ranges and defaults of fields that several structs have. */
 #define TEMPERATURE NUMBER(0, 100)
 #define SEED .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0
-#define DRAFTS INT32(-1, DRAFT_MOST), .value = -1
+#define DRAFTS INT32(-1, DRAFT_MAX), .value = -1
 #define PENALTY NUMBER(0.01, 100), .value = 1
 #define OWN_MS(hi) INT64(-1, hi), .value = -1 /* -1: the model's own */
 
 #define MAX_MS 1e15
 #define MAX_S 1e9
 #define MAX_CTX (1 << 20) /* upper bound for any model; the model's own is smaller */
-#define CTX_MOST (1 << 24) /* for language models */
+#define CTX_MAX (1 << 24) /* for language models */
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .models = MODELS_MULTILINGUAL | MODELS_ALIGNED },
@@ -147,11 +147,11 @@ static const struct param embed[] = {
 };
 
 static const struct param generate[] = {
-    { G(max_tokens), INT32(0, CTX_MOST), .models = MODELS_GENERATE },
+    { G(max_tokens), INT32(0, CTX_MAX), .models = MODELS_GENERATE },
     { G(temperature), TEMPERATURE, .models = MODELS_GENERATE },
     { G(seed), SEED, .models = MODELS_GENERATE },
     { G(top_k), INT32(0, INT32_MAX), .models = MODELS_GENERATE },
-    { G(repeat_last_n), INT32(-1, CTX_MOST), .value = 64, .models = MODELS_GENERATE },
+    { G(repeat_last_n), INT32(-1, CTX_MAX), .value = 64, .models = MODELS_GENERATE },
     { G(top_p), NUMBER(0, 1), .value = 1, .models = MODELS_GENERATE },
     { G(min_p), NUMBER(0, 1), .models = MODELS_GENERATE },
     { G(repeat_penalty), PENALTY, .models = MODELS_GENERATE },
@@ -178,7 +178,7 @@ static const struct param open_model[] = {
     { M(index_only), FLAG, .models = MODELS_ALL },
     { M(alignment_heads), TEXT, .models = MODELS_AR },
     { M(verify), FLAG, .models = MODELS_AR },
-    { M(text_ctx), INT32(0, CTX_MOST), .models = MODELS_LM | MODELS_AUDIO_LM },
+    { M(text_ctx), INT32(0, CTX_MAX), .models = MODELS_LM | MODELS_AUDIO_LM },
     { M(llm), TEXT, .models = MODELS_AUDIO_LM },
     { M(kv_type), CHOICE(STENO_KV_Q8_0), .models = MODELS_LM | MODELS_AUDIO_LM },
     { M(share_with), HOOK, .models = MODELS_ALL },
@@ -262,12 +262,12 @@ static int is_default(const struct param *r, const void *p)
     }
 }
 
-int param_said(const struct judge *j, const char *name)
+int param_said(const struct param_check *j, const char *name)
 {
     return j->names && j->names->asked && j->names->asked(j->names->user, name);
 }
 
-int param_asked(const struct judge *j, const struct param *r)
+int param_asked(const struct param_check *j, const struct param *r)
 {
     return param_said(j, r->name) || !is_default(r, j->p);
 }

@@ -42,7 +42,7 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 /* ---- messages in the caller's names ------------------------------------------------------------------------------------------ */
 
 /* Writes up to n - 1 bytes of the name that the caller's user knows for a field. */
-static void name_add(const struct judge *j, char *to, size_t n, const char *field, int with_value)
+static void name_add(const struct param_check *j, char *to, size_t n, const char *field, int with_value)
 {
     const steno_param_names *own = j->names;
     const char *name = own && own->name ? own->name(own->user, field, with_value) : NULL;
@@ -53,7 +53,7 @@ static void name_add(const struct judge *j, char *to, size_t n, const char *fiel
     else snprintf(to, n, "%s", field);
 }
 
-int param_refuse(const struct judge *j, const char *fmt, ...)
+int param_refuse(const struct param_check *j, const char *fmt, ...)
 {
     char raw[sizeof j->e->text], told[sizeof raw] = "", field[64];
     size_t n = 0;
@@ -142,12 +142,12 @@ const char *param_why_not(const struct param *r, const steno_model *m, enum sten
 }
 
 /* A value that the model uses anyway: a program may set it for all models, but a user who types it made a mistake. */
-static int is_so_anyway(const struct judge *j, const struct param *r)
+static int is_so_anyway(const struct param_check *j, const struct param *r)
 {
     return j->call == STENO_CALL_OPEN && r->at == offsetof(steno_model_params, compute) && param_number(r, j->p) == STENO_COMPUTE_F32;
 }
 
-static int check_served(const struct judge *j)
+static int check_served(const struct param_check *j)
 {
     int n;
     const struct param *r = param_rows(j->call, &n);
@@ -176,7 +176,7 @@ double param_max(const struct param *r, const steno_model *m)
     return ar && r->limit == LIMIT_AUDIO_CTX ? m->audio_ctx : r->max;
 }
 
-static int check_ids(const struct judge *j, const char *name, const int32_t *ids, int32_t n)
+static int check_ids(const struct param_check *j, const char *name, const int32_t *ids, int32_t n)
 {
     for (int32_t i = 0; j->m && i < n; i++)
         if (ids[i] < 0 || ids[i] >= j->m->n_vocab)
@@ -184,7 +184,7 @@ static int check_ids(const struct judge *j, const char *name, const int32_t *ids
     return STENO_OK;
 }
 
-static int check_list(const struct judge *j, const struct param *r)
+static int check_list(const struct param_check *j, const struct param *r)
 {
     int32_t n;
     const void *items;
@@ -209,7 +209,7 @@ static const char *bound_of(const struct param *r)
     return r->limit == LIMIT_AUDIO_CTX ? ", the audio context of this model" : "";
 }
 
-static int check_number(const struct judge *j, const struct param *r)
+static int check_number(const struct param_check *j, const struct param *r)
 {
     const double v = param_number(r, j->p), min = param_min(r, j->m), max = param_max(r, j->m);
     if (r->has_none && (v == r->none || (isnan(v) && isnan(r->none)))) return STENO_OK;
@@ -219,14 +219,14 @@ static int check_number(const struct judge *j, const struct param *r)
     return param_refuse(j, "{%s=}, want %.10g to %.10g%s, or %.10g for none", r->name, min, max, bound, r->none);
 }
 
-static int check_temperature(const struct judge *j, double t)
+static int check_temperature(const struct param_check *j, double t)
 {
     if (t == 0 || t >= TEMPERATURE_MIN) return STENO_OK;
     return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_MIN);
 }
 
 /* Refuses values that lie in the range but in a gap of it. */
-static int check_gaps(const struct judge *j)
+static int check_gaps(const struct param_check *j)
 {
     if (j->call == STENO_CALL_GENERATE) return check_temperature(j, ((const steno_generate_params *)j->p)->temperature);
     if (j->call != STENO_CALL_TRANSCRIBE) return STENO_OK;
@@ -243,7 +243,7 @@ static int check_gaps(const struct judge *j)
     return STENO_OK;
 }
 
-static int check_ranges(const struct judge *j)
+static int check_ranges(const struct param_check *j)
 {
     int n, rc = STENO_OK;
     const struct param *r = param_rows(j->call, &n);
@@ -396,13 +396,13 @@ static const struct rule {
 };
 
 /* A model without {condition_on_previous_text} has independent windows anyway. */
-static int is_apart_anyway(const struct judge *j, const struct rule *r)
+static int is_apart_anyway(const struct param_check *j, const struct rule *r)
 {
     return r->holds == clips_apart && j->m && !(param_find(j->call, "condition_on_previous_text")->models & j->m->task->serves(j->m));
 }
 
 /* The parameters; a model without {temperature_increment_on_fallback} has a single temperature, whatever the default is. */
-static steno_transcribe_params without_ladder(const struct judge *j)
+static steno_transcribe_params without_ladder(const struct param_check *j)
 {
     steno_transcribe_params p = *(params_t)j->p;
     const struct param *r = param_find(j->call, "temperature_increment_on_fallback");
@@ -411,7 +411,7 @@ static steno_transcribe_params without_ladder(const struct judge *j)
 }
 
 /* Does a transcription rule apply to this call? */
-static int is_about(const struct judge *j, const struct rule *r)
+static int is_about(const struct param_check *j, const struct rule *r)
 {
     if (j->call == STENO_CALL_TRANSCRIBE) return 1;
     return r->holds == hears_language || r->holds == hears_twice; /* an alignment always has words */
@@ -427,7 +427,7 @@ static int is_off(const struct param *r, const void *p)
     return v == 0 && !(r->value > 0) && r->kind != STENO_PARAM_UINT64;
 }
 
-static int check_opening(const struct judge *j)
+static int check_opening(const struct param_check *j)
 {
     const steno_model_params *p = j->p;
     if (p->verify && p->compute == STENO_COMPUTE_F32)
@@ -438,7 +438,7 @@ static int check_opening(const struct judge *j)
     return STENO_OK;
 }
 
-static int check_finding(const struct judge *j)
+static int check_finding(const struct param_check *j)
 {
     const steno_vad_params *p = j->p;
     if (p->schedule == STENO_VAD_SCHEDULE_LIVE && p->max_end_silence_ms >= 0)
@@ -449,7 +449,7 @@ static int check_finding(const struct judge *j)
     return STENO_OK;
 }
 
-static int check_generating(const struct judge *j)
+static int check_generating(const struct param_check *j)
 {
     const steno_generate_params *p = j->p;
     static const char *const drawing[] = { "top_k", "top_p", "min_p", "seed" };
@@ -462,7 +462,7 @@ static int check_generating(const struct judge *j)
     return STENO_OK;
 }
 
-static int check_rules(const struct judge *j)
+static int check_rules(const struct param_check *j)
 {
     if (j->call == STENO_CALL_FIND_SPEECH) return check_finding(j);
     if (j->call == STENO_CALL_PUNCTUATE || j->call == STENO_CALL_EMBED) return STENO_OK;
@@ -483,7 +483,7 @@ static int check_rules(const struct judge *j)
 
 /* ---- all checks -------------------------------------------------------------------------------------------------------------- */
 
-int params_judge(const struct judge *j)
+int param_check_all(const struct param_check *j)
 {
     int rc = check_served(j);
     if (!rc) rc = check_ranges(j);
@@ -492,6 +492,6 @@ int params_judge(const struct judge *j)
 
 int params_check(steno_session *s, enum steno_call call, const void *p)
 {
-    const struct judge j = { s->model, call, p, NULL, &s->error };
-    return params_judge(&j);
+    const struct param_check j = { s->model, call, p, NULL, &s->error };
+    return param_check_all(&j);
 }

@@ -56,7 +56,7 @@ struct param {
 };
 
 /* A call whose parameters are checked. */
-struct judge {
+struct param_check {
     const steno_model *m;   /* NULL: any model */
     enum steno_call call;
     const void *p;          /* with all fields set */
@@ -69,13 +69,13 @@ const struct param *param_find(enum steno_call call, const char *name); /* NULL:
 void params_default(enum steno_call call, void *p); /* all except the size */
 
 /* Is it requested: different from its default, or explicitly requested. */
-int param_asked(const struct judge *j, const struct param *r);
-int param_said(const struct judge *j, const char *name); /* explicitly requested */
+int param_asked(const struct param_check *j, const struct param *r);
+int param_said(const struct param_check *j, const char *name); /* explicitly requested */
 double param_number(const struct param *r, const void *p); /* value of a numeric field */
 
 /* Refuses a parameter. In the reason, {field} becomes the caller's name for it, and {field=} becomes "field is VALUE". @return
  * STENO_EARG */
-int param_refuse(const struct judge *j, const char *fmt, ...)
+int param_refuse(const struct param_check *j, const char *fmt, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
@@ -88,7 +88,7 @@ int param_chunk_size(const char *text, int32_t chunk[3]);
 
 
 /* Does every requested parameter fit the model, its range and the other parameters? STENO_EARG: the reason is in *e. */
-int params_judge(const struct judge *j);
+int param_check_all(const struct param_check *j);
 int params_check(steno_session *s, enum steno_call call, const void *p);
 
 /* does the model support it? m NULL: does any model? */

@@ -7,7 +7,7 @@
 static double const row_part = 0.05, hope = 0.1;
 static double const forget = 0.94, forget_slowly = 0.99;
 static double const surprise = 1.5; /* Other load makes a run longer, never shorter, so longer times count only up to this factor. */
-enum { AGE_MOST = 64 };
+enum { AGE_MAX = 64 };
 
 void run_costs_begin(struct run_costs *c)
 {
@@ -65,7 +65,7 @@ double run_costs_of(const struct run_costs *c, int32_t rows)
 
 int run_costs_want(const struct run_costs *c, int32_t rows)
 {
-    return rows <= COSTS_ROWS && (!c->seen[rows] || c->n - c->seen[rows] >= AGE_MOST);
+    return rows <= COSTS_ROWS && (!c->seen[rows] || c->n - c->seen[rows] >= AGE_MAX);
 }
 
 uint32_t run_costs_rows(const struct run *r)

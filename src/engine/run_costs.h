@@ -7,7 +7,7 @@
 #define STENO_ENGINE_RUN_COSTS_H
 #include "plan/run.h"
 
-enum { COSTS_ROWS = 16, DRAFT_MOST = COSTS_ROWS - 1 }; /* rows of a run, draft tokens beside one row; with more rows the cost per row
+enum { COSTS_ROWS = 16, DRAFT_MAX = COSTS_ROWS - 1 }; /* rows of a run, draft tokens beside one row; with more rows the cost per row
                                                        * rises (plan/replay.h) */
 
 struct run_costs {

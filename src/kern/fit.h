@@ -31,7 +31,7 @@ float fit_sum_of_squares(const float *x, int n);
 void fit_store_u16(uint8_t *p, uint16_t v);
 
 /* Convert a block of KBLOCK to q4_k, q5_k or q6_k. importance: [KBLOCK]; may be NULL */
-void narrow_k(uint8_t *p, enum dtype t, const float *x, const float *importance);
+void quantize_row_k(uint8_t *p, enum dtype t, const float *x, const float *importance);
 /* Convert to q2_k, q3_k or iq4_xs; a block of QBLOCK to iq4_nl. */
-void narrow_few(uint8_t *p, enum dtype t, const float *x, const float *importance);
+void quantize_row_few(uint8_t *p, enum dtype t, const float *x, const float *importance);
 #endif

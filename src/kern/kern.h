@@ -161,10 +161,10 @@ struct q8_loss i8_loss_of_panel(const void *panel, enum dtype from, const void *
 
 /* Widen a stored row to f32; this defines the block types. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
-/* The inverse, for types that files of other programs use: dtype_is_narrowed. x is finite; a value that is too large for the type becomes
- * infinite. kern/narrow.h has more. */
-int dtype_is_narrowed(enum dtype t);
-void dtype_narrow_row(void *row, enum dtype t, const float *x, size_t k);
+/* The inverse, for types that files of other programs use: dtype_is_quantized. x is finite; a value that is too large for the type becomes
+ * infinite. kern/quantize_row.h has more. */
+int dtype_is_quantized(enum dtype t);
+void quantize_row(void *row, enum dtype t, const float *x, size_t k);
 
 /* Index of the first weight that is not finite among k stored ones, in whole blocks. k: none. */
 size_t dtype_find_nonfinite(enum dtype t, const void *weights, size_t k);

@@ -9,7 +9,7 @@
 #include "convert/random_file.h"
 #include "lib/open.h"
 #include "load/ggml.h"
-#include "load/kind.h"
+#include "load/file_probe.h"
 #include "engine/task.h"
 #include "model/parts.h"
 
@@ -142,8 +142,8 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc) {
         m->task = task_find(m->family->task);
-        const struct judge judge = { m, STENO_CALL_OPEN, p, NULL, e };
-        rc = m->task ? params_judge(&judge) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
+        const struct param_check param_check = { m, STENO_CALL_OPEN, p, NULL, e };
+        rc = m->task ? param_check_all(&param_check) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
     }
     const int verify = p->verify && (m->low_precision || m->blocks); /* "auto" may already mean f32 */
     if (!rc && !m->index_only) rc = weights_settle(&w, e);
@@ -177,8 +177,8 @@ static int open_place(steno_model **out, const struct model_source *place, const
     steno_model_params_init(&own);
     if (params_take(&own, p, sizeof own, offsetof(steno_model_params, vocab)))
         return err_set(e, STENO_EARG, "steno_model_params was not filled by steno_model_params_init");
-    const struct judge judge = { NULL, STENO_CALL_OPEN, &own, NULL, e };
-    if (params_judge(&judge)) return STENO_EARG;
+    const struct param_check param_check = { NULL, STENO_CALL_OPEN, &own, NULL, e };
+    if (param_check_all(&param_check)) return STENO_EARG;
     const int64_t t0 = os_now_ns();
     steno_model *m = calloc(1, sizeof *m);
     if (!m) return err_nomem(e, sizeof *m, "a model");
@@ -250,9 +250,9 @@ int steno_kind_get(const char *path, steno_kind *kind, steno_error *e)
     if (!path || !kind || kind->size < sizeof(uint32_t))
         return err_set(e, STENO_EARG, "steno_kind_get needs a path and a steno_kind whose size is set");
     struct model_source place;
-    struct kind k;
+    struct file_probe k;
     int rc = model_source_open(&place, path, NULL, e);
-    if (!rc) rc = kind_of_source(&k, &place, e);
+    if (!rc) rc = probe_source(&k, &place, e);
     model_source_close(&place);
     if (rc) return rc;
     steno_kind own = { .readable = k.readable };

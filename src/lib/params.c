@@ -60,9 +60,9 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
     if (take_any(&own, call, params)) return err_set(e, STENO_EARG, "the parameters were not filled by their init function");
     if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
     steno_error unwanted;
-    const struct judge j = { m, call, &own, names ? &full : NULL, e ? e : &unwanted };
+    const struct param_check j = { m, call, &own, names ? &full : NULL, e ? e : &unwanted };
     if (m) model_hold(m); /* a name callback may close the model */
-    const int rc = params_judge(&j);
+    const int rc = param_check_all(&j);
     if (m) model_release(m);
     return rc;
 }

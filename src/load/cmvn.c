@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/rd.h"
 #include "load/decimal.h"
-#include "load/kind.h"
+#include "load/file_probe.h"
 
 enum { MAX_FILE = 1 << 20, MAX_WORD = 48, MAX_WANT = 1 << 14 };
 
@@ -141,7 +141,7 @@ int cmvn_find(const struct weights *w, int want, struct arena *a, float **shift,
     if (!rc)
         return err_set(e, STENO_EFORMAT, "%s: %s is missing beside the weights: copy it from the model's original folder", w->name, name);
     if (rc < 0) return rc;
-    rc = kind_check(&f, e);
+    rc = probe_check(&f, e);
     if (!rc) rc = cmvn_read(&f, a, want, shift, scale, e);
     file_close(&f);
     return rc;

@@ -214,7 +214,7 @@ int flat_value(struct flat *f, struct meta_entry v, steno_error *e)
 
 /* ---- settings from JSON ----------------------------------------------------------------------------------------------------------- */
 
-enum { JSON_MOST = 16 << 20 };
+enum { JSON_MAX = 16 << 20 };
 
 static int add_json_event(struct flat *f, const struct json_reader *j, enum json_event kind, steno_error *e)
 {
@@ -246,8 +246,8 @@ static int read_json_events(struct flat *f, struct json_reader *j, steno_error *
 
 int meta_read_json(struct meta *m, const char *prefix, const struct file *file, steno_error *e)
 {
-    if (file->size > JSON_MOST)
-        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for settings", file->name, file->size, JSON_MOST);
+    if (file->size > JSON_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for settings", file->name, file->size, JSON_MAX);
     struct arena scratch;
     struct flat f;
     struct json_reader j;
@@ -265,7 +265,7 @@ int meta_read_json(struct meta *m, const char *prefix, const struct file *file, 
 /* The part of YAML that configurations use: maps, lists and scalars; plain scalars are typed by the core schema of YAML 1.2 (null, true,
  * 12, 0x1f, 1e-5, .5). Features that give a file a hidden meaning (anchors, aliases, tags, several documents) are refused. */
 
-enum { YAML_MOST = 16 << 20 };
+enum { YAML_MAX = 16 << 20 };
 
 struct source { const struct file *f; uint64_t at; steno_error *e; int rc; };
 
@@ -388,8 +388,8 @@ static int read_events(struct flat *f, yaml_parser_t *p, const struct source *s,
 
 int meta_read_yaml(struct meta *m, const char *prefix, const struct file *file, steno_error *e)
 {
-    if (file->size > YAML_MOST)
-        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for settings", file->name, file->size, YAML_MOST);
+    if (file->size > YAML_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for settings", file->name, file->size, YAML_MAX);
     yaml_parser_t p;
     if (!yaml_parser_initialize(&p)) return err_nomem(e, sizeof p, "reading YAML");
     struct source s = { file, 0, e, STENO_OK };

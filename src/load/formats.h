@@ -4,12 +4,12 @@
 #ifndef STENO_LOAD_FORMATS_H
 #define STENO_LOAD_FORMATS_H
 #include <string.h>
-#include "load/kind.h"
+#include "load/file_probe.h"
 #include "load/weights.h"
 
 struct format {
     const char *name; /* for messages */
-    int (*match)(const struct kind *k, const struct file *f);
+    int (*match)(const struct file_probe *k, const struct file *f);
     int (*read)(struct weights *w, const struct file *f, steno_error *e); /* reads the file's whole index, settings and vocabulary */
 };
 
@@ -20,7 +20,7 @@ static inline int file_name_ends(const struct file *f, const char *end)
 }
 
 /* The first format that accepts the file; NULL: none. */
-const struct format *format_find(const struct kind *k, const struct file *f);
+const struct format *format_find(const struct file_probe *k, const struct file *f);
 
 extern const struct format format_ggml, format_ggml_vad, format_onnx;
 extern const struct format format_gguf, format_torch, format_npz, format_safetensors, format_safetensors_index;

@@ -308,10 +308,10 @@ static enum dtype wanted_type(const struct weights *w, const struct tensor *t, e
     return w->matrix_type;
 }
 
-static int ggml_match(const struct kind *k, const struct file *f)
+static int ggml_match(const struct file_probe *k, const struct file *f)
 {
     (void)f;
-    return k->form == KIND_GGML;
+    return k->form == PROBE_GGML;
 }
 
 static int ggml_read(struct weights *w, const struct file *f, steno_error *e)
@@ -334,12 +334,12 @@ const struct format format_ggml = { "whisper.cpp .bin", ggml_match, ggml_read };
  * context in samples, the convolutions as triples of inputs, outputs and taps, four widths, and tensor records. The name becomes the
  * type of the model, and the numbers become settings of the same names. The code that builds the network compares the tensors with them. */
 
-enum { NAME_SZ = 32, NAME_MOST = 64, CONVS_MAX = 16 };
+enum { NAME_SZ = 32, NAME_MAX = 64, CONVS_MAX = 16 };
 
-static int vad_match(const struct kind *k, const struct file *f)
+static int vad_match(const struct file_probe *k, const struct file *f)
 {
     (void)f;
-    return k->form == KIND_GGML_VAD;
+    return k->form == PROBE_GGML_VAD;
 }
 
 /* A number of the header, as a setting. */
@@ -359,12 +359,12 @@ static int32_t take(struct ggml *g, const char *key, int32_t lo, int32_t hi)
 
 static int vad_read_name(struct ggml *g)
 {
-    char name[NAME_MOST + 1] = "";
+    char name[NAME_MAX + 1] = "";
     const struct meta_entry type = { .key = "model_type", .kind = META_TEXT, .text = name, .source = g->path };
     rd_skip(&g->r, 4);
     const uint32_t n = rd_u32(&g->r);
-    if (!g->r.err && n > NAME_MOST)
-        return err_set(g->e, STENO_EFORMAT, "%s: header: the name has %u bytes, want at most %d", g->path, (unsigned)n, NAME_MOST);
+    if (!g->r.err && n > NAME_MAX)
+        return err_set(g->e, STENO_EFORMAT, "%s: header: the name has %u bytes, want at most %d", g->path, (unsigned)n, NAME_MAX);
     rd_bytes(&g->r, name, n);
     return g->r.err ? ggml_cut(g, "the header") : meta_add(&g->w->meta, &type, g->e);
 }

@@ -10,12 +10,12 @@
 #include "base/buf.h"
 #include "load/formats.h"
 #include "load/ggml.h"
-#include "load/kind.h"
+#include "load/file_probe.h"
 
-static int gguf_match(const struct kind *k, const struct file *f)
+static int gguf_match(const struct file_probe *k, const struct file *f)
 {
     (void)f;
-    return k->form == KIND_GGUF;
+    return k->form == PROBE_GGUF;
 }
 
 static int gguf_read(struct weights *w, const struct file *f, steno_error *e)
@@ -272,9 +272,9 @@ static int read_part(struct gguf_parts *p, int32_t number)
     w->n_shards++;
     arena_init(&scratch);
     meta_init(&meta, &scratch);
-    struct kind k;
-    rc = kind_of_file(&k, f, p->e);
-    if (!rc && k.form != KIND_GGUF) rc = kind_refuse(&k, f->name, p->e);
+    struct file_probe k;
+    rc = probe_file(&k, f, p->e);
+    if (!rc && k.form != PROBE_GGUF) rc = probe_refuse(&k, f->name, p->e);
     if (!rc) rc = gguf_read_file(w, f, &meta, &n, p->e);
     if (!rc) rc = meta_int(&meta, f->name, "split.no", 0, UINT16_MAX, 0, &no, p->e);
     if (!rc) rc = meta_int(&meta, f->name, "split.count", 0, UINT16_MAX, 0, &count, p->e);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "load/gguf.h"
-#include "load/kind.h"
+#include "load/file_probe.h"
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -31,8 +31,8 @@ static int keys_join(struct meta *to, const struct meta *from, steno_error *e)
 static int is_of(const struct file *f, const char *architecture)
 {
     static const char before[] = "a GGUF file of the architecture ";
-    struct kind k;
-    if (kind_of_file(&k, f, NULL) || k.form != KIND_GGUF || strncmp(k.what, before, sizeof before - 1) != 0) return 0;
+    struct file_probe k;
+    if (probe_file(&k, f, NULL) || k.form != PROBE_GGUF || strncmp(k.what, before, sizeof before - 1) != 0) return 0;
     return !strcmp(k.what + sizeof before - 1, architecture);
 }
 

@@ -232,7 +232,7 @@ void json_skip(struct json_reader *j, enum json_event kind)
 
 /* ---- a tree ----------------------------------------------------------------------------------------------------------------------- */
 
-enum { KEY_MOST = 256 };
+enum { KEY_MAX = 256 };
 
 /* A node for each opening and each value: a text of n bytes has at most n nodes. */
 static uint32_t count_most(const char *text, size_t n)
@@ -343,7 +343,7 @@ int64_t json_tree_follow(const struct json_tree *t, const char *p)
 {
     uint32_t node = 0;
     while (*p == '/') {
-        char key[KEY_MOST];
+        char key[KEY_MAX];
         size_t n = 0;
         for (p++; *p && *p != '/'; p++) {
             if (n + 1 == sizeof key) return -1;

@@ -225,10 +225,10 @@ static int read_array(struct npz *z, char text[TEXT_MAX + 1])
     return rc ? rc : weights_add_array(z->w, &z->a, z->e);
 }
 
-static int npz_match(const struct kind *k, const struct file *f)
+static int npz_match(const struct file_probe *k, const struct file *f)
 {
     (void)f;
-    return k->form == KIND_NPZ;
+    return k->form == PROBE_NPZ;
 }
 
 /* Runs before anything is unpacked. */

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include "base/rd.h"
 
-enum { DEPTH = 32, NAME_MOST = 255, TENSORS_MOST = 4096, MAX_DIMS = 4, NO_FIELD = 0 };
+enum { DEPTH = 32, NAME_MAX = 255, TENSORS_MAX = 4096, MAX_DIMS = 4, NO_FIELD = 0 };
 enum { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_BYTES = 2, WIRE_4 = 5 };
 enum { TYPE_F32 = 1, TYPE_F16 = 10 };
 enum onnx_message { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, MESSAGES };
@@ -22,7 +22,7 @@ static const struct { enum onnx_message in; uint32_t field; enum onnx_message is
 };
 enum { NODE_OUTPUT = 2, TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_FLOATS = 4, TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_PLACE = 14 };
 
-struct name { char s[NAME_MOST + 1]; };
+struct name { char s[NAME_MAX + 1]; };
 
 struct onnx {
     struct weights *w;
@@ -79,7 +79,7 @@ static void field_skip(struct onnx *o, const struct onnx_field *f)
 static void name_read(struct onnx *o, const struct onnx_field *f, struct name *name)
 {
     *name = (struct name){ "" };
-    if (f->value > NAME_MOST) {
+    if (f->value > NAME_MAX) {
         field_skip(o, f);
         return;
     }
@@ -150,7 +150,7 @@ static int tensor_keep(struct onnx *o, const struct onnx_found *found)
     if (!found->has_raw || found->raw_sz != n * bytes)
         return err_set(o->e, STENO_EFORMAT, "%s: tensor %s has %" PRIu64 " bytes of numbers, want %" PRIu64, o->f->name, name,
                        found->raw_sz, n * bytes);
-    if (o->w->n_tensors == TENSORS_MOST) return err_set(o->e, STENO_EFORMAT, "%s: more than %d tensors", o->f->name, TENSORS_MOST);
+    if (o->w->n_tensors == TENSORS_MAX) return err_set(o->e, STENO_EFORMAT, "%s: more than %d tensors", o->f->name, TENSORS_MAX);
     struct tensor *t = weights_add(o->w, o->e);
     if (!t) return STENO_ENOMEM;
     *t = (struct tensor){ .name = arena_strdup(&o->w->arena, name, strlen(name)), .type = bytes == 2 ? DT_F16 : DT_F32,
@@ -192,17 +192,17 @@ static int step(struct onnx *o, const struct level *at)
 /* Other networks are refused with the form to use instead. */
 static int check_known(const struct onnx *o)
 {
-    struct kind k;
+    struct file_probe k;
     for (uint32_t i = 0; i < o->w->n_tensors; i++)
         if (strstr(o->w->tensor[i].name, "stft.forward_basis_buffer")) return STENO_OK;
-    const int rc = kind_of_file(&k, o->f, o->e);
-    return rc ? rc : kind_refuse(&k, o->f->name, o->e);
+    const int rc = probe_file(&k, o->f, o->e);
+    return rc ? rc : probe_refuse(&k, o->f->name, o->e);
 }
 
-static int onnx_match(const struct kind *k, const struct file *f)
+static int onnx_match(const struct file_probe *k, const struct file *f)
 {
     (void)f;
-    return k->form == KIND_ONNX;
+    return k->form == PROBE_ONNX;
 }
 
 static int onnx_read(struct weights *w, const struct file *f, steno_error *e)

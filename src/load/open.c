@@ -37,7 +37,7 @@ int weights_read_settings(struct meta *m, const struct model_source *p, steno_er
         struct file f;
         int rc = model_source_find(p, known[i].file, m->arena, &f, e);
         if (rc > 0) {
-            rc = kind_check(&f, e);
+            rc = probe_check(&f, e);
             if (!rc) rc = known[i].yaml ? meta_read_yaml(m, known[i].prefix, &f, e) : meta_read_json(m, known[i].prefix, &f, e);
             file_close(&f);
         }
@@ -47,11 +47,11 @@ int weights_read_settings(struct meta *m, const struct model_source *p, steno_er
 }
 
 /* Read the source's file with the reader of its format. */
-static int read_as(struct weights *w, const struct kind *k, steno_error *e)
+static int read_as(struct weights *w, const struct file_probe *k, steno_error *e)
 {
     const struct file *f = &w->source.file;
     const struct format *format = format_find(k, f);
-    if (!format) return kind_refuse(k, w->name, e);
+    if (!format) return probe_refuse(k, w->name, e);
     w->format = format->name;
     return format->read(w, f, e);
 }
@@ -59,11 +59,11 @@ static int read_as(struct weights *w, const struct kind *k, steno_error *e)
 /* Read a file, or the weights of a folder. */
 static int read_place(struct weights *w, steno_error *e)
 {
-    struct kind k;
-    int rc = kind_of_source(&k, &w->source, e);
+    struct file_probe k;
+    int rc = probe_source(&k, &w->source, e);
     if (rc) return rc;
     if (!w->source.is_folder) return read_as(w, &k, e);
-    if (!k.file[0] || !kind_is_weights(k.file)) return kind_refuse(&k, w->name, e);
+    if (!k.file[0] || !probe_is_weights(k.file)) return probe_refuse(&k, w->name, e);
     struct file f;
     rc = model_source_find(&w->source, k.file, &w->arena, &f, e);
     if (rc < 0) return rc;
@@ -119,7 +119,7 @@ static const struct format *const formats[] = {
     &format_ggml_vad, &format_ggml, &format_gguf, &format_torch, &format_npz, &format_onnx, &format_safetensors_index, &format_safetensors,
 };
 
-const struct format *format_find(const struct kind *k, const struct file *f)
+const struct format *format_find(const struct file_probe *k, const struct file *f)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i]->match(k, f)) return formats[i];

@@ -12,7 +12,7 @@
 #include "load/flat.h"
 #include "load/formats.h"
 #include "load/json.h"
-#include "load/kind.h"
+#include "load/file_probe.h"
 
 /* ---- the tensor list of an index -------------------------------------------------------------------------------------------------- */
 
@@ -294,9 +294,9 @@ static int safetensors_read_file(struct weights *w, const struct file *f, const 
 }
 
 /* A damaged file matches by its name, so that the reader reports what is wrong with it. */
-static int safetensors_match(const struct kind *k, const struct file *f)
+static int safetensors_match(const struct file_probe *k, const struct file *f)
 {
-    return k->form == KIND_SAFETENSORS || (k->form < KIND_TEXT && file_name_ends(f, ".safetensors"));
+    return k->form == PROBE_SAFETENSORS || (k->form < PROBE_TEXT && file_name_ends(f, ".safetensors"));
 }
 
 static int safetensors_read(struct weights *w, const struct file *f, steno_error *e)
@@ -376,7 +376,7 @@ static int read_shards(struct weights *w, const struct promises *ps, const struc
         if (!rc) return err_set(e, STENO_EFORMAT, "%s: there is no file %s beside it, in which weights should lie", index->name, name[i]);
         if (rc < 0) return rc;
         w->n_shards = i + 1;
-        rc = kind_check(f, e);
+        rc = probe_check(f, e);
         if (!rc) rc = safetensors_read_file(w, f, ps, name[i], e);
         if (rc) return rc;
     }
@@ -387,9 +387,9 @@ static int read_shards(struct weights *w, const struct promises *ps, const struc
     return STENO_OK;
 }
 
-static int index_match(const struct kind *k, const struct file *f)
+static int index_match(const struct file_probe *k, const struct file *f)
 {
-    return k->form < KIND_OTHER && (k->readable || file_name_ends(f, ".index.json"));
+    return k->form < PROBE_OTHER && (k->readable || file_name_ends(f, ".index.json"));
 }
 
 static int index_read(struct weights *w, const struct file *index, steno_error *e)

@@ -306,10 +306,10 @@ static int read_pickle(struct torch *t, const struct zip_entry *pkl)
     return rc ? rc : read_tensors(t, weights);
 }
 
-static int torch_match(const struct kind *k, const struct file *f)
+static int torch_match(const struct file_probe *k, const struct file *f)
 {
     (void)f;
-    return k->form == KIND_TORCH;
+    return k->form == PROBE_TORCH;
 }
 
 static int torch_read(struct weights *w, const struct file *f, steno_error *e)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "load/kind.h"
+#include "load/file_probe.h"
 
 static int check_size(const struct file *f, steno_error *e)
 {
@@ -43,7 +43,7 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
 {
     uint8_t head[16] = { 0 };
     const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
-    int rc = kind_check(f, e);
+    int rc = probe_check(f, e);
     if (!rc) rc = check_size(f, e);
     if (!rc) rc = file_read(f, 0, head, n, e);
     if (rc) return rc;
@@ -136,10 +136,10 @@ static int read_folder(struct weights *w, const struct model_source *p, steno_er
 static int read_place(struct weights *w, const struct model_source *p, steno_error *e)
 {
     if (p->is_folder) return read_folder(w, p, e);
-    struct kind k;
-    const int rc = kind_of_file(&k, &p->file, e);
+    struct file_probe k;
+    const int rc = probe_file(&k, &p->file, e);
     if (rc) return rc;
-    return k.form >= KIND_GGML ? read_model(w, p, e) : read_file(w, &p->file, p, e);
+    return k.form >= PROBE_GGML ? read_model(w, p, e) : read_file(w, &p->file, p, e);
 }
 
 int weights_read_vocab(struct weights *w, const char *path, steno_error *e)

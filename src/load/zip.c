@@ -11,7 +11,7 @@
 #include <zlib.h>
 #include "base/rd.h"
 
-enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, DEFLATE_MOST = 1032 /* the highest compression ratio of deflate */ };
+enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, DEFLATE_MAX = 1032 /* the highest compression ratio of deflate */ };
 
 enum {
     END_SZ = 22, LOCATOR_SZ = 20, END64_SZ = 56, RECORD_SZ = 46, LOCAL_SZ = 30, COMMENT_MAX = 65535,
@@ -185,7 +185,7 @@ static const char *refused(const struct zip_reader *z, const struct header *h)
 static int sizes_fit(const struct header *h)
 {
     if (h->method == METHOD_STORED) return h->size == h->packed;
-    return h->packed && h->size / DEFLATE_MOST <= h->packed;
+    return h->packed && h->size / DEFLATE_MAX <= h->packed;
 }
 
 /* The header before the bytes must agree with the directory. It may leave the sizes to a record after the bytes. */

@@ -13,7 +13,7 @@
 #include "plan/sub.h"
 
 enum { ROWS_TOGETHER = 512, /* of several texts; a single text may have more */
-       POSITIONS_MOST = 8192 };
+       POSITIONS_MAX = 8192 };
 const char bert_architecture[] = "bert";
 
 int bert_is_gguf(const struct weights *w) { return meta_find(&w->meta, "general.architecture") != NULL; }
@@ -147,7 +147,7 @@ int bert_read_dims(struct bert_dims *d, struct weights *w, steno_error *e)
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: bert.attention.causal is true; rows of BERT see all of their text", w->name);
     if (!rc) rc = read_act(d, w, e);
     if (!rc) rc = rows_of(&d->n_vocab, w, "embeddings.word_embeddings.weight", d, 1 << 24, e);
-    if (!rc) rc = rows_of(&d->positions, w, "embeddings.position_embeddings.weight", d, POSITIONS_MOST, e);
+    if (!rc) rc = rows_of(&d->positions, w, "embeddings.position_embeddings.weight", d, POSITIONS_MAX, e);
     if (!rc) rc = rows_of(&d->types, w, "embeddings.token_type_embeddings.weight", d, 1 << 10, e);
     if (rc) return rc;
     const int32_t d_head = d->d / d->heads;

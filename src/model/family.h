@@ -149,7 +149,7 @@ struct ctc {
     /* Writes the indices of the query rows before the audio, at most PROMPT_PREFIX_MAX. @return their number, or STENO_EARG */
     int (*query_rows)(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e);
     /* Id that q bars, or -1. */
-    int32_t (*barred)(const steno_model *m, const struct ctc_options *q);
+    int32_t (*masked)(const steno_model *m, const struct ctc_options *q);
     /* Appends the text of ids[n], without repeats and blanks. Tags are stored in *tags, and are part of the text only if with_tags is 1. */
     void (*ids_to_text)(const steno_model *m, const int32_t *ids, int32_t n, int with_tags, struct buf *text, struct ctc_tags *tags);
     /* Label of a chosen id for word alignment: the id itself, another id in its place, or -1 if it is not spoken. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "model/lm.h"
 
-enum { WORD_SZ = 160, LAYERS_MOST = 256, HEADS_MOST = 1024, HEAD_MOST = 1 << 12, WIDTH_MOST = 1 << 17, CTX_MOST = 1 << 24 };
+enum { WORD_SZ = 160, LAYERS_MAX = 256, LM_HEADS_MAX = 1024, LM_HEAD_MAX = 1 << 12, WIDTH_MAX = 1 << 17, CTX_MAX = 1 << 24 };
 
 /* Where settings are looked up. */
 struct lm_words {
@@ -49,7 +49,7 @@ static int read_layers(int32_t *to, const struct lm_words *q, const struct whole
     double x, first = 0;
     const struct meta_list *l = meta_find_list(&q->w->meta, key);
     if (!l) return 1;
-    if (!l->n || l->n > LAYERS_MOST)
+    if (!l->n || l->n > LAYERS_MAX)
         return err_set(q->e, STENO_EFORMAT, "%s: %s lists %llu values, want one of each layer", q->w->name, key, (unsigned long long)l->n);
     for (uint64_t i = 0; i < l->n; i++) {
         const int rc = meta_list_numbers(l, i, 1, &x, q->e);
@@ -74,8 +74,8 @@ static int read_pattern(int32_t *pattern, const struct lm_words *q, const char *
     if (!l) return 1;
     for (uint64_t i = 0; i < l->n; i++) {
         double x = 0;
-        const int rc = l->n > LAYERS_MOST ? err_set(q->e, STENO_EFORMAT, "%s: %s is too long", q->w->name, key)
-                                          : meta_list_numbers(l, i, 1, &x, q->e);
+        const int rc = l->n > LAYERS_MAX ? err_set(q->e, STENO_EFORMAT, "%s: %s is too long", q->w->name, key)
+                                         : meta_list_numbers(l, i, 1, &x, q->e);
         if (rc) return rc;
         const int whole = !(x > 0);
         if (whole && !p) p = (int32_t)i + 1;
@@ -108,15 +108,15 @@ static int read_number(double *to, const struct lm_words *q, const char *config,
 }
 
 static const struct whole shape_rows[] = {
-    { "num_hidden_layers", "block_count", 1, LAYERS_MOST, 0, AT(layers) },
-    { "hidden_size", "embedding_length", 4, WIDTH_MOST, 0, AT(d) },
-    { "intermediate_size", "feed_forward_length", 4, WIDTH_MOST, 0, AT(d_ff) },
-    { "num_attention_heads", "attention.head_count", 1, HEADS_MOST, 0, AT(heads) },
-    { "num_key_value_heads", "attention.head_count_kv", 1, HEADS_MOST, 1, AT(kv_heads) },
-    { "head_dim", "attention.key_length", 4, HEAD_MOST, 1, AT(d_head) },
-    { "max_position_embeddings", "context_length", 1, CTX_MOST, 1, AT(ctx) },
-    { "sliding_window", "attention.sliding_window", 0, CTX_MOST, 1, AT(window) },
-    { "sliding_window_pattern", "attention.sliding_window_pattern", 0, LAYERS_MOST, 1, AT(pattern) },
+    { "num_hidden_layers", "block_count", 1, LAYERS_MAX, 0, AT(layers) },
+    { "hidden_size", "embedding_length", 4, WIDTH_MAX, 0, AT(d) },
+    { "intermediate_size", "feed_forward_length", 4, WIDTH_MAX, 0, AT(d_ff) },
+    { "num_attention_heads", "attention.head_count", 1, LM_HEADS_MAX, 0, AT(heads) },
+    { "num_key_value_heads", "attention.head_count_kv", 1, LM_HEADS_MAX, 1, AT(kv_heads) },
+    { "head_dim", "attention.key_length", 4, LM_HEAD_MAX, 1, AT(d_head) },
+    { "max_position_embeddings", "context_length", 1, CTX_MAX, 1, AT(ctx) },
+    { "sliding_window", "attention.sliding_window", 0, CTX_MAX, 1, AT(window) },
+    { "sliding_window_pattern", "attention.sliding_window_pattern", 0, LAYERS_MAX, 1, AT(pattern) },
 };
 
 /* Checks that the sizes fit together. */
@@ -133,7 +133,7 @@ static int check_shape(const struct lm_dims *d, const struct lm_words *q)
         char key[WORD_SZ];
         int32_t turned = d->d_head;
         snprintf(key, sizeof key, "%.60s.rope.dimension_count", q->arch->name);
-        const int rc = meta_int(&q->w->meta, name, key, 1, HEAD_MOST, 1, &turned, q->e);
+        const int rc = meta_int(&q->w->meta, name, key, 1, LM_HEAD_MAX, 1, &turned, q->e);
         if (rc) return rc;
         if (turned != d->d_head)
             return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %d, but a head has %d: heads that turn in part are not served", name, key,
@@ -193,7 +193,7 @@ static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, con
     if (!rc) rc = read_number(&s->fast, q, key[3], NULL, 1e-6, 1e6);
     if (!rc) rc = read_number(&s->slow, q, key[4], NULL, 1e-6, 1e6);
     snprintf(word_of, sizeof word_of, "%s.original_max_position_embeddings", group);
-    if (!rc) rc = read_whole(s, q, &(struct whole){ word_of, NULL, 1, CTX_MOST, 1, offsetof(struct lm_rope_scaling, context) });
+    if (!rc) rc = read_whole(s, q, &(struct whole){ word_of, NULL, 1, CTX_MAX, 1, offsetof(struct lm_rope_scaling, context) });
     if (!rc && s->kind == LM_ROPE_LLAMA3 && !(s->high > s->low))
         rc = err_set(q->e, STENO_EFORMAT, "%s: %s.high_freq_factor is %g, want more than low_freq_factor, %g", q->w->name, group,
                      s->high, s->low);
@@ -210,7 +210,7 @@ static int read_gguf_scaling(struct lm_rope_scaling *s, const struct lm_words *q
     if (!rc) rc = read_number(&s->factor, q, NULL, "rope.scaling.factor", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->fast, q, NULL, "rope.scaling.yarn_beta_fast", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->slow, q, NULL, "rope.scaling.yarn_beta_slow", 1e-6, 1e6);
-    if (!rc) rc = read_whole(s, q, &(struct whole){ NULL, "rope.scaling.original_context_length", 1, CTX_MOST, 1,
+    if (!rc) rc = read_whole(s, q, &(struct whole){ NULL, "rope.scaling.original_context_length", 1, CTX_MAX, 1,
                                                     offsetof(struct lm_rope_scaling, context) });
     if (rc) return rc;
     if (!strcmp(kind, "yarn")) s->kind = LM_ROPE_YARN;

@@ -14,7 +14,7 @@
 #include "plan/build.h"
 #include "plan/sub.h"
 
-enum { LAYERS_MOST = 64, HEADS_USUAL = 8, WIDTH_MOST = 8192, WIDE_MOST = 65536 };
+enum { LAYERS_MAX = 64, HEADS_USUAL = 8, WIDTH_MAX = 8192, WIDE_MAX = 65536 };
 
 const char nano_key_tokens[] = "funasr.ctc.tokens";
 const char nano_key_heads[] = "funasr.ctc.attention_heads", nano_key_blank[] = "funasr.ctc.blank_id";
@@ -42,10 +42,10 @@ static int has_block(struct weights *w, int32_t i)
 static int count_blocks(struct weights *w, int32_t *n)
 {
     int32_t said = 0;
-    for (*n = 0; *n < LAYERS_MOST && has_block(w, *n);) ++*n;
+    for (*n = 0; *n < LAYERS_MAX && has_block(w, *n);) ++*n;
     for (uint32_t i = 0; i < w->n_tensors; i++) {
         int k;
-        if (sscanf(w->tensor[i].name, "ctc_decoder.blocks.%d.", &k) == 1 && k >= said) said = k < LAYERS_MOST ? k + 1 : LAYERS_MOST;
+        if (sscanf(w->tensor[i].name, "ctc_decoder.blocks.%d.", &k) == 1 && k >= said) said = k < LAYERS_MAX ? k + 1 : LAYERS_MAX;
     }
     return said == *n;
 }
@@ -56,7 +56,7 @@ static int is_whole(struct weights *w, struct nano_ctc *c)
     const struct tensor *up = weights_find(w, names.up), *down = weights_find(w, names.down), *head = weights_find(w, "ctc.ctc_lo.weight");
     if (!up || !down || !head || !weights_find(w, names.up_bias) || !weights_find(w, names.down_bias) || !weights_find(w, head_bias))
         return 0;
-    if (up->n_dims != 2 || down->n_dims != 2 || head->n_dims != 2 || up->dim[0] > WIDE_MOST || down->dim[0] > WIDTH_MOST ||
+    if (up->n_dims != 2 || down->n_dims != 2 || head->n_dims != 2 || up->dim[0] > WIDE_MAX || down->dim[0] > WIDTH_MAX ||
         head->dim[0] > INT32_MAX) return 0;
     c->adp.d_ff = (int32_t)up->dim[0];
     c->adp.d = (int32_t)down->dim[0];

@@ -21,7 +21,7 @@ enum {
     CHUNK_ROWS = 256,   /* of a stream: most rows of a chunk, including those around it */
     PAST_ROWS = 1024,   /* and of the look-back: 61 s */
     HEAD_ROWS = 64,     /* tokens with logits at a time */
-    HOT_MOST = 50       /* most hot words that are attended to; more words are scored first */
+    HOT_MAX = 50       /* most hot words that are attended to; more words are scored first */
 };
 static float const norm_eps = 1e-12f;
 
@@ -259,7 +259,7 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
     *c = (struct cif_model){ .weight = { (float)s.predictor.smooth, (float)s.predictor.noise }, .tail = (float)s.predictor.tail,
                              .fine = s.predictor.fine, .fine_weight = { (float)s.predictor.fine_smooth, (float)s.predictor.fine_noise },
                              .blank = 0, .bos = 1, .eos = 2, .hot = s.hot.kind, .no_hotword = s.hot.no_hotword,
-                             .hot_heads = s.hot.kind == CIF_HOT_BESIDE ? s.hot.heads : s.heads, .hot_most = HOT_MOST,
+                             .hot_heads = s.hot.kind == CIF_HOT_BESIDE ? s.hot.heads : s.heads, .hot_most = HOT_MAX,
                              .scale = sqrtf((float)s.enc.d) };
     if (s.enc.streams) describe_states(m, &s), m->low_precision = 0; /* chunks have few rows */
     m->name = "large";

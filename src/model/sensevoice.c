@@ -210,7 +210,7 @@ static int sensevoice_query_rows(const steno_model *m, const struct ctc_options 
     return SENSEVOICE_QUERY_ROWS;
 }
 
-static int32_t sensevoice_barred(const steno_model *m, const struct ctc_options *q)
+static int32_t sensevoice_masked(const steno_model *m, const struct ctc_options *q)
 {
     static const char unknown[] = "<|EMO_UNKNOWN|>";
     return q->ban_unknown_emotion ? vocab_find(&m->vocab, (const uint8_t *)unknown, sizeof unknown - 1) : -1;
@@ -288,7 +288,7 @@ void sensevoice_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n
 
 const struct ctc sensevoice_ctc = {
     .query_rows = sensevoice_query_rows,
-    .barred = sensevoice_barred,
+    .masked = sensevoice_masked,
     .ids_to_text = sensevoice_ids_to_text,
     .spoken = sensevoice_spoken,
     .rich_text = sensevoice_rich_text,

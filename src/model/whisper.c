@@ -333,7 +333,7 @@ static void bar_control(const steno_model *m, int turns, struct rule_masks *mask
 {
     const struct token_roles *t = &m->tokens;
     const int32_t control[] = { t->transcribe, t->translate, t->sot, t->previous, t->no_speech, turns ? -1 : t->turn };
-    for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
+    for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_mask(masks, control[i]);
 }
 
 /* "-1" or "1, 2, 3": ids to bar, with the same white space as in the reference. */
@@ -350,8 +350,8 @@ static int bar_list(const steno_model *m, const char *list, int turns, struct ru
             return err_set(e, STENO_EARG, "suppress_tokens: '%.*s' at place %d is not a token id below %d, nor -1 for the non-speech set",
                            n < 40 ? (int)n : 40, p, place, (int)m->n_vocab);
         const int32_t *set = (const int32_t *)(const void *)m->non_speech.p;
-        for (size_t i = 0; id == -1 && i < m->non_speech.len / sizeof *set; i++) rule_bar(masks, set[i]);
-        if (id >= 0) rule_bar(masks, (int32_t)id);
+        for (size_t i = 0; id == -1 && i < m->non_speech.len / sizeof *set; i++) rule_mask(masks, set[i]);
+        if (id >= 0) rule_mask(masks, (int32_t)id);
         p = p[n] ? p + n + 1 : NULL;
     }
     bar_control(m, turns, masks);
@@ -367,11 +367,11 @@ static int whisper_rules(const steno_model *m, const struct speech_options *q, s
         const int rc = bar_list(m, q->suppress_tokens, q->turns, masks, e);
         if (rc) return rc;
     }
-    if (!q->without_timestamps) rule_bar(masks, t->no_timestamps);
+    if (!q->without_timestamps) rule_mask(masks, t->no_timestamps);
     if (q->decoding == STENO_DECODING_GGML) { /* regardless of the list; including language tokens */
         bar_control(m, q->turns, masks);
-        for (int32_t i = 0; i < t->n_languages; i++) rule_bar(masks, t->first_language + i);
-        rule_bar(masks, t->no_timestamps);
+        for (int32_t i = 0; i < t->n_languages; i++) rule_mask(masks, t->first_language + i);
+        rule_mask(masks, t->no_timestamps);
     }
     if (q->suppress_blank) {
         rule_bar_first(masks, t->blank);
@@ -381,7 +381,7 @@ static int whisper_rules(const steno_model *m, const struct speech_options *q, s
     const double last = q->max_initial_timestamp > 0 ? nearbyint(q->max_initial_timestamp / precision) : m->n_vocab;
     *rules = (struct logit_rules){ .mask = masks->always, .mask_first = masks->first, .n_vocab = m->n_vocab, .eot = t->eot,
                                   .ts_begin = t->timestamp_begin, .timestamps = !q->without_timestamps,
-                                  .loose = q->decoding == STENO_DECODING_GGML };
+                                  .ggml_rules = q->decoding == STENO_DECODING_GGML };
     const int32_t room = m->n_vocab - 1 - t->timestamp_begin;
     rules->ts_initial_last = t->timestamp_begin + (last < room ? (int32_t)last : room);
     return STENO_OK;

@@ -170,7 +170,7 @@ static int positions_read(const void *user, uint64_t off, void *dst, size_t n, s
     if (off % elem || n % elem) return err_set(e, STENO_EARG, "%s: half a number of the positions was asked for", p->file.name);
     for (uint64_t i = off / elem, end = i + n / elem; i < end; i++, out += elem) {
         const float x = position_value(p, i);
-        dtype_narrow_row(out, p->type, &x, 1);
+        quantize_row(out, p->type, &x, 1);
     }
     return STENO_OK;
 }

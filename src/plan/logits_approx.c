@@ -71,8 +71,8 @@ void approx_bounds(float *max, float *lower, const struct approx_logits *l, size
     if (a < b) kern->panel_max(max + a, y + a * PANEL, b - a);
     for (int i = 0; i < l->n; i++) lower[i] = -INFINITY;
     for (size_t p = p0; p < p1; p++) {
-        const uint32_t barred = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~barred;
-        const float bound = ids_in(p, g->ts_from, g->ts_to) & ~barred ? INFINITY : -INFINITY;
+        const uint32_t masked = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~masked;
+        const float bound = ids_in(p, g->ts_from, g->ts_to) & ~masked ? INFINITY : -INFINITY;
         const float best = text == UINT32_MAX ? max[p] : text ? panel_max_of(y + p * PANEL, text) : 0;
         max[p] = bound;
         if (!text) continue;

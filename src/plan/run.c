@@ -123,7 +123,7 @@ struct logit_range logit_range_of(const struct sampler *s)
         return g;
     }
     if (!s->n && !q->begun) { /* a window begins with a timestamp, not too late */
-        if (!q->loose) g.text_to = 0;
+        if (!q->ggml_rules) g.text_to = 0;
         g.ts_to = q->ts_initial_last + 1;
         return g;
     }
@@ -132,8 +132,8 @@ struct logit_range logit_range_of(const struct sampler *s)
     const int32_t last_ts = q->begun && s->last_ts < q->ts_begin ? q->ts_begin : s->last_ts;
     if (last && before) g.ts_to = g.ts_from;   /* a pair is complete: text follows */
     if (last && !before) g.text_from = q->eot; /* a segment ended: the next one's timestamp or the end follows */
-    if (last_ts >= 0 && !(q->loose && last_ts == q->ts_begin)) { /* timestamps do not decrease, and repeat only to begin a segment */
-        const int32_t from = last_ts + ((last && !before) || q->loose ? 0 : 1);
+    if (last_ts >= 0 && !(q->ggml_rules && last_ts == q->ts_begin)) { /* timestamps do not decrease, and repeat only to begin a segment */
+        const int32_t from = last_ts + ((last && !before) || q->ggml_rules ? 0 : 1);
         if (from > g.ts_from) g.ts_from = from;
     }
     return g;
@@ -265,7 +265,7 @@ struct allowed { int use_text, use_ts; double lse, lse_ts; };
 static struct allowed allow(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts)
 {
     const double lse_text = part_lse(text), lse_ts = part_lse(ts);
-    const int all = s->rules->loose && text->arg >= 0;
+    const int all = s->rules->ggml_rules && text->arg >= 0;
     struct allowed w = { text->arg >= 0, ts->arg >= 0, -INFINITY, lse_ts };
     if (s->rules->timestamps && w.use_text && w.use_ts) {
         w.use_text = !(lse_ts > text->max);

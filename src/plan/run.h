@@ -31,7 +31,7 @@ struct logit_rules {
     int32_t timestamps;          /* 1: timestamp rules apply; 0: no timestamp may be chosen */
     int32_t ts_enough;           /* a timestamp from this id on ends the text; 0: no timestamp does */
     int32_t begun;               /* 1: the timestamp 0.00 and text precede the first position, so more text or a timestamp follows */
-    int32_t loose;               /* 1: the rules of whisper.cpp: text may come first, a timestamp may be repeated, 0.00 counts as none;
+    int32_t ggml_rules;               /* 1: the rules of whisper.cpp: text may come first, a timestamp may be repeated, 0.00 counts as none;
                                   * probabilities are shares of all ids, even where only timestamps are allowed */
     double temperature;          /* 0: choose the most probable id */
     uint64_t seed;               /* of the counter-based generator */

@@ -454,12 +454,12 @@ void sub_lm_head(struct build *b, const struct lm_head *h, uint16_t x)
     if (cap != NO_BIND && !b->status) bind_at(b, cap)->act = ACT_TANH;
     const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; unsigned flags; } ops[] = {
         { OP_NORM, "ln", last, x, h->norm, 0 },
-        { OP_LOGITS_APPROX, "screen", logits, last, approx, 0 },
+        { OP_LOGITS_APPROX, "approx", logits, last, approx, 0 },
         { OP_LOGITS_BOUND, "bounds", bounds, logits, approx, 0 },
         { OP_LINEAR, "logits", logits, last, h->tokens, approx == NO_BIND ? 0 : OPF_APPROX },
         { OP_ACT, "cap", logits, logits, cap, 0 },
-        { OP_LOGITS_REDUCE, "scan", NO_SLOT, logits, h->tokens, 0 },
-        { OP_SAMPLE, "pick", NO_SLOT, logits, h->tokens, 0 },
+        { OP_LOGITS_REDUCE, "reduce", NO_SLOT, logits, h->tokens, 0 },
+        { OP_SAMPLE, "sample", NO_SLOT, logits, h->tokens, 0 },
     };
     b->prefix = h->prefix;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {

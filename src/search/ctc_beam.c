@@ -117,8 +117,8 @@ static double log_add(double a, double b)
 
 static double logp(const struct ctc_logits *row, int32_t id)
 {
-    const int barred = row->mask && row->mask[id >> 5] >> (id & 31) & 1;
-    return barred || !(row->x[id] >= -INFINITY) ? -(double)INFINITY : (double)row->x[id] - row->sum;
+    const int masked = row->mask && row->mask[id >> 5] >> (id & 31) & 1;
+    return masked || !(row->x[id] >= -INFINITY) ? -(double)INFINITY : (double)row->x[id] - row->sum;
 }
 
 static void find_top(struct ctc_beam *b, const struct ctc_logits *row)

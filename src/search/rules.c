@@ -26,7 +26,7 @@ void rule_bar_first(struct rule_masks *m, int32_t id)
     if (id >= 0 && id < m->n_vocab) m->first[id >> 5] |= 1u << (id & 31);
 }
 
-void rule_bar(struct rule_masks *m, int32_t id)
+void rule_mask(struct rule_masks *m, int32_t id)
 {
     if (id >= 0 && id < m->n_vocab) m->always[id >> 5] |= 1u << (id & 31);
     rule_bar_first(m, id);

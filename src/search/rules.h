@@ -12,6 +12,6 @@ struct rule_masks {
 
 int rule_masks_init(struct rule_masks *m, struct arena *a, int32_t n_vocab); /* 0, or -1: out of memory */
 void rule_masks_clear(struct rule_masks *m);
-void rule_bar(struct rule_masks *m, int32_t id);       /* at every position; ids outside the vocabulary are ignored */
+void rule_mask(struct rule_masks *m, int32_t id);       /* at every position; ids outside the vocabulary are ignored */
 void rule_bar_first(struct rule_masks *m, int32_t id); /* at the first position */
 #endif

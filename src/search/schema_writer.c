@@ -77,7 +77,7 @@ void schema_put_name(struct schema_writer *w, uint32_t at)
 
 /* ---- ranges of whole numbers ------------------------------------------------------------------------------------------------- */
 
-enum { DIGITS_MOST = 18 }; /* digits of a number with a bound */
+enum { DIGITS_MAX = 18 }; /* digits of a number with a bound */
 
 /* 10 to the n. */
 static uint64_t power_of_ten(int n)
@@ -112,7 +112,7 @@ static void write_piece(struct buf *out, uint64_t lo, uint64_t hi)
 static uint64_t piece_end(uint64_t lo, uint64_t hi)
 {
     uint64_t end = lo;
-    for (int k = 0; k <= DIGITS_MOST; k++) { /* k digits are free, the digit before them goes up to 9 */
+    for (int k = 0; k <= DIGITS_MAX; k++) { /* k digits are free, the digit before them goes up to 9 */
         const uint64_t step = power_of_ten(k);
         if (lo % step) break;
         const uint64_t last = lo / (step * 10) * (step * 10) + 9 * step + (step - 1);
@@ -160,7 +160,7 @@ static void json_range_write(struct buf *out, int64_t lo, int64_t hi)
     else write_from(out, from, &any, "");
 }
 
-enum { COUNT_MOST = 2000 }; /* limit of repetitions in a grammar */
+enum { COUNT_MAX = 2000 }; /* limit of repetitions in a grammar */
 
 /* ---- counts ------------------------------------------------------------------------------------------------------------------ */
 
@@ -174,7 +174,7 @@ static int read_count(const struct schema_writer *w, uint32_t at, const char *ke
     const uint32_t k = schema_find(w, at, key);
     if (!k) return STENO_OK;
     if (schema_node(w, k)->kind != JSON_INT || schema_node(w, k)->i < 0) return schema_refuse(w, k, "it is not a number of 0 or more");
-    if (schema_node(w, k)->i > COUNT_MOST) return schema_refuse(w, k, "at most 2000 are served");
+    if (schema_node(w, k)->i > COUNT_MAX) return schema_refuse(w, k, "at most 2000 are served");
     *to = (uint32_t)schema_node(w, k)->i;
     if (has) *has = 1;
     return STENO_OK;

@@ -3,19 +3,19 @@
 #define STENO_TESTS_ATTEMPTS_H
 #include "api/shipped.h"
 
-enum { ATTEMPTS_MOST = 64, SCORES_MOST = 256 };
+enum { ATTEMPTS_MAX = 64, SCORES_MAX = 256 };
 
 struct attempts {
     int n;
-    steno_attempt a[ATTEMPTS_MOST];
-    double score[ATTEMPTS_MOST][SCORES_MOST];
+    steno_attempt a[ATTEMPTS_MAX];
+    double score[ATTEMPTS_MAX][SCORES_MAX];
 };
 
 /* steno_transcribe_params.on_attempt; a chosen candidate that is not the first of the highest fails the test. */
 static inline void attempts_note(void *user, const steno_attempt *a)
 {
     struct attempts *l = user;
-    assert_true(l->n < ATTEMPTS_MOST && a->n_candidates > 0 && a->n_candidates <= SCORES_MOST);
+    assert_true(l->n < ATTEMPTS_MAX && a->n_candidates > 0 && a->n_candidates <= SCORES_MAX);
     int best = 0;
     for (int i = 1; i < a->n_candidates; i++)
         if (a->score[i] > a->score[best]) best = i;

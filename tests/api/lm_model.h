@@ -8,7 +8,7 @@
 
 static char const small_lm[] = "tests/data/lm/qwen3-q4_0.gguf";
 
-enum { LM_IDS_MOST = 600, LM_NEW_MOST = 128, LM_TEXT_MOST = 4096 };
+enum { LM_IDS_MAX = 600, LM_NEW_MAX = 128, LM_TEXT_MAX = 4096 };
 
 static inline steno_model *lm_open_as(const char *path, enum steno_compute compute, int text_ctx)
 {
@@ -34,7 +34,7 @@ static inline steno_session *lm_session(const steno_model *m, steno_team *team, 
 }
 
 /* Everything that a text tells of itself. */
-struct lm_made { int rc, n, finish; int32_t id[LM_NEW_MOST]; float logprob[LM_NEW_MOST]; char text[LM_TEXT_MOST]; };
+struct lm_made { int rc, n, finish; int32_t id[LM_NEW_MAX]; float logprob[LM_NEW_MAX]; char text[LM_TEXT_MAX]; };
 
 static inline void lm_made_of(struct lm_made *to, const steno_session *s, int rc)
 {
@@ -42,7 +42,7 @@ static inline void lm_made_of(struct lm_made *to, const steno_session *s, int rc
     to->rc = rc;
     to->finish = steno_generate_finish(s);
     (void)steno_generated(s, &to->n);
-    assert_in_range(to->n, 0, LM_NEW_MOST);
+    assert_in_range(to->n, 0, LM_NEW_MAX);
     for (int i = 0; i < to->n; i++) {
         steno_token tok = { .size = sizeof tok };
         assert_int_equal(steno_generated_get(s, i, &tok), 0);

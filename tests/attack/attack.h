@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARGS_MOST = 64, RUN_SECONDS = 60 };
+enum { ARGS_MAX = 64, RUN_SECONDS = 60 };
 
 struct attack {
     char dir[64];      /* of its own: out, err, count, results/ */
@@ -130,11 +130,11 @@ static inline void bytes_write(const char *path, const void *p, size_t n)
  * @return its exit code, or minus the signal that ended it: -SIGALRM where it hung */
 static inline int attack_run(struct attack *a, const char *args, const char *in, char *const *env)
 {
-    char words[2048], *argv[ARGS_MOST] = { (char *)"steno" };
-    static struct attack_path path[ARGS_MOST];
+    char words[2048], *argv[ARGS_MAX] = { (char *)"steno" };
+    static struct attack_path path[ARGS_MAX];
     int n = 1, status;
     snprintf(words, sizeof words, "%s", args);
-    for (char *w = strtok(words, " "); w && n < ARGS_MOST - 1; w = strtok(NULL, " "), n++) {
+    for (char *w = strtok(words, " "); w && n < ARGS_MAX - 1; w = strtok(NULL, " "), n++) {
         if (w[0] == '@') path[n] = attack_at(a, w + 1);
         argv[n] = w[0] == '@' ? path[n].s : w[0] == ':' ? w + 1 : w;
         for (char *p = w; w[0] == ':' && *p; p++)

@@ -83,7 +83,7 @@ static int call_abort(void *user)
 {
     struct one_call *c = user;
     poke(c);
-    return ++c->asked > ASKED_MOST || !below(c->w, 2000);
+    return ++c->asked > ASKED_MAX || !below(c->w, 2000);
 }
 
 static int call_window(void *user, int64_t at)

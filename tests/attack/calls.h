@@ -5,7 +5,7 @@
 #include "api/random_model.h"
 
 enum { SHORT_ROUNDS = STENO_SANITIZED ? 15 : 60 };
-enum { MODELS = 6, HOLDERS = 5, LINES = 2, OPS = 14, DEPTH = 2, THREADS = 3, SOUND = RATE, ASKED_MOST = 1500 };
+enum { MODELS = 6, HOLDERS = 5, LINES = 2, OPS = 14, DEPTH = 2, THREADS = 3, SOUND = RATE, ASKED_MAX = 1500 };
 enum { ENGLISH_MODEL, SHORT_MODEL, MANY_MODEL, CTC_MODEL, VAD_MODEL, DRY_MODEL };
 
 struct world;

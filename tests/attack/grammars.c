@@ -17,10 +17,10 @@
 #include "base/file.h"
 #include "convert/bin_random.h"
 
-enum { SHORT_ROUNDS = STENO_SANITIZED ? 80 : 400, GRAMMAR_MOST = 1200, PCM_MOST = 48000, LANES = 4, MODELS = 6,
+enum { SHORT_ROUNDS = STENO_SANITIZED ? 80 : 400, GRAMMAR_MAX = 1200, PCM_MAX = 48000, LANES = 4, MODELS = 6,
        ALL_WORDS = 50257 /* of the vocabulary with languages */ };
 
-struct text { char s[GRAMMAR_MOST]; size_t n; };
+struct text { char s[GRAMMAR_MAX]; size_t n; };
 
 struct attack {
     uint64_t seed, random;
@@ -29,7 +29,7 @@ struct attack {
     struct slow_grammar slow;
     struct sentences seen;
     struct text grammar;
-    float pcm[PCM_MOST];
+    float pcm[PCM_MAX];
 };
 
 static uint32_t below(struct attack *a, uint32_t n)
@@ -213,7 +213,7 @@ static void round_run(struct attack *a)
     if (!a->model[k]) a->model[k] = model_make(a->seed / MODELS * MODELS + k);
     grammar_make(a);
     params_make(a, &p, k == MODELS - 1);
-    const int64_t n = 4000 + below(a, PCM_MOST - 4000);
+    const int64_t n = 4000 + below(a, PCM_MAX - 4000);
     for (int64_t i = 0; i < n; i++) a->pcm[i] = (float)below(a, 2001) / (i / 8000 % 3 == 2 ? 1e7f : 4000.0f) - 0.2f;
     steno_session_params_init(&sp);
     sp.max_lanes = LANES;

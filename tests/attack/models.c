@@ -8,12 +8,12 @@
 #include <steno/steno.h>
 #include <sys/resource.h>
 
-enum { SHORT_CASES = 480, CPU_SECONDS = STENO_SANITIZED ? 60 : 5, PROGRAM_EVERY = 50, FILES_MOST = 5, ROOM_KB = 32 << 10, FILE_TIMES = 8,
-       REFUSED = 3, BAD = 97, SESSION_MOST = 16 << 20 };
+enum { SHORT_CASES = 480, CPU_SECONDS = STENO_SANITIZED ? 60 : 5, PROGRAM_EVERY = 50, FILES_MAX = 5, ROOM_KB = 32 << 10, FILE_TIMES = 8,
+       REFUSED = 3, BAD = 97, SESSION_MAX = 16 << 20 };
 
 /* A model: its files, of which one at a time is damaged. dir is below the source folder, or below STENO_SHARED where it begins with '+'. */
 static const struct seed {
-    const char *dir, *file[FILES_MOST + 1];
+    const char *dir, *file[FILES_MAX + 1];
     const char *vocab_of; /* the damaged file is a vocabulary for this model */
     int is_folder, index_only;
 } seeds[] = {
@@ -129,7 +129,7 @@ static void use(const steno_model *m)
     steno_model_info info = { .size = sizeof info };
     for (int i = 0; i < 3200; i++) pcm[i] = (float)(i * 37 % 201 - 100) / 200;
     steno_model_info_get(m, &info);
-    if (steno_session_memory(m, NULL, NULL) > SESSION_MOST || steno_session_open(&s, m, NULL, NULL, NULL)) return;
+    if (steno_session_memory(m, NULL, NULL) > SESSION_MAX || steno_session_open(&s, m, NULL, NULL, NULL)) return;
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
     if (info.n_text_ctx) p.sample_len = 4;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGV_MOST = 64, ARGV_SPARE = 2 }; /* spare: places behind them for whoever adds some */
+enum { ARGV_MAX = 64, ARGV_SPARE = 2 }; /* spare: places behind them for whoever adds some */
 
 struct argv_input {
     char *text; /* [n + 1] the words, each with its end */
-    char *argv[ARGV_MOST + ARGV_SPARE];
+    char *argv[ARGV_MAX + ARGV_SPARE];
     int argc;
     FILE *out, *err, *nowhere;
 };
@@ -44,7 +44,7 @@ static inline int argv_input_open(struct argv_input *in, const uint8_t *data, si
     if (!in->text) return -1;
     if (n) memcpy(in->text, data, n);
     in->text[n] = '\n';
-    for (char *at = in->text, *end; at < in->text + n + 1 && in->argc < ARGV_MOST; at = end + 1) {
+    for (char *at = in->text, *end; at < in->text + n + 1 && in->argc < ARGV_MAX; at = end + 1) {
         end = memchr(at, '\n', (size_t)(in->text + n + 1 - at));
         *end = 0;
         in->argv[in->argc++] = at;

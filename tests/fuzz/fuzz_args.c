@@ -74,7 +74,7 @@ static void try_verb(unsigned verb, char **argv, int argc)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct argv_input in;
-    char *again[ARGV_MOST];
+    char *again[ARGV_MAX];
     if (!n || argv_input_open(&in, data + 1, n - 1)) return 0;
     memcpy(again, in.argv, sizeof again);
     argv_input_quiet(&in);

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* Instead of a run: what was typed lies among the words, and ours have ends. */
-static int look(struct dialect_call *c)
+static int look(struct compat_call *c)
 {
     size_t sum = 0;
     if (c->n_inputs < 0 || c->n_outputs < 0 || c->n_words < 0) abort();
@@ -22,14 +22,14 @@ static int look(struct dialect_call *c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct argv_input in;
-    int n_dialects = 0;
-    while (dialect_at(n_dialects)) n_dialects++;
+    int n_compats = 0;
+    while (compat_at(n_compats)) n_compats++;
     if (!n || argv_input_open(&in, data + 1, n - 1)) return 0;
-    struct dialect d = *dialect_at(data[0] % n_dialects);
+    struct compat d = *compat_at(data[0] % n_compats);
     d.run = look;
-    d.manner &= ~(unsigned)DIALECT_AT_FILE;
+    d.manner &= ~(unsigned)COMPAT_AT_FILE;
     argv_input_quiet(&in);
-    const int rc = dialect_run(&d, "try", in.argc, in.argv);
+    const int rc = compat_run(&d, "try", in.argc, in.argv);
     if (rc != EXIT_OK && rc != d.mistake && rc != EXIT_MEMORY) abort();
     argv_input_close(&in);
     return 0;

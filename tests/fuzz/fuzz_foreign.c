@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char *copy = malloc(n);
     if (copy) memcpy(copy, in.text, n);
     argv_input_quiet(&in);
-    const int rc = foreign_check(verbs[data[0] % (sizeof verbs / sizeof *verbs)], in.argc, in.argv);
+    const int rc = other_cli_check(verbs[data[0] % (sizeof verbs / sizeof *verbs)], in.argc, in.argv);
     if ((rc != ARGS_RUN && rc != EXIT_USAGE) || (copy && memcmp(copy, in.text, n) != 0)) abort();
     free(copy);
     argv_input_close(&in);

@@ -288,7 +288,7 @@ static void test_texts_are_as_long_as_the_model_takes(void **state)
     steno_model_close(m);
 }
 
-static void test_what_is_no_text_is_refused_by_its_number(void **state)
+static void test_invalid_texts_are_refused_by_number(void **state)
 {
     (void)state;
     steno_embed_params p;
@@ -325,7 +325,7 @@ int main(void)
         cmocka_unit_test(test_a_long_text_is_read_piece_by_piece),
         cmocka_unit_test(test_texts_beside_a_text_change_no_bit),
         cmocka_unit_test(test_texts_are_as_long_as_the_model_takes),
-        cmocka_unit_test(test_what_is_no_text_is_refused_by_its_number),
+        cmocka_unit_test(test_invalid_texts_are_refused_by_number),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     json_decref(golden);

@@ -211,7 +211,7 @@ static void test_requests_of_a_batch_have_their_own_words(void **state)
     steno_batch_close(b);
 }
 
-static void test_what_is_not_served_is_named(void **state)
+static void test_unsupported_values_are_named(void **state)
 {
     (void)state;
     char *many = malloc(1000 * 4 + 1), *at = many, *one = malloc(3 * 1001 + 1);
@@ -275,7 +275,7 @@ int main(void)
         cmocka_unit_test(test_ids_are_the_references_in_every_arithmetic),
         cmocka_unit_test(test_a_gguf_file_says_the_same),
         cmocka_unit_test(test_requests_of_a_batch_have_their_own_words),
-        cmocka_unit_test(test_what_is_not_served_is_named),
+        cmocka_unit_test(test_unsupported_values_are_named),
         cmocka_unit_test(test_every_failed_allocation_is_told),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);

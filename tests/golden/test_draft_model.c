@@ -56,15 +56,15 @@ static steno_session *drafted_open(const struct engine *g, const steno_model *dr
 
 /* ---- all results ------------------------------------------------------------------------------------------------------------- */
 
-enum { CASES_MOST = 1000 };
+enum { CASES_MAX = 1000 };
 
-struct digests { uint64_t of[CASES_MOST]; int n, at; const char *what; };
+struct digests { uint64_t of[CASES_MAX]; int n, at; const char *what; };
 
 static int keep(void *user, const char *file, const char *set, const steno_session *s, const json_t *want)
 {
     struct digests *d = user;
     (void)file, (void)set, (void)want;
-    assert_true(d->n < CASES_MOST);
+    assert_true(d->n < CASES_MAX);
     d->of[d->n++] = result_digest(s);
     return 0;
 }

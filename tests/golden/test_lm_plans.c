@@ -91,7 +91,7 @@ static void check_apart(const char *name, const char *level)
     file_close(&f);
 }
 
-static void test_what_is_joined_has_the_bits_of_what_is_apart(void **state)
+static void test_joined_plans_give_the_bits_of_separate_ones(void **state)
 {
     (void)state;
     for (int i = 0; i < N_KINDS; i++) check_apart(kinds[i], NULL);
@@ -260,7 +260,7 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_joined_has_the_bits_of_what_is_apart),
+        cmocka_unit_test(test_joined_plans_give_the_bits_of_separate_ones),
         cmocka_unit_test(test_plans_tell_what_families_chose),
         cmocka_unit_test(test_prompts_in_pieces_have_the_bits_of_a_whole),
         cmocka_unit_test(test_fewer_bits_stay_near),

@@ -33,7 +33,7 @@ static void check_session(const steno_model *m, const char *name)
     steno_session_close(s);
 }
 
-static void test_what_is_there_is_not_computed_again_and_nothing_tells(void **state)
+static void test_reused_keys_give_the_same_bits(void **state)
 {
     (void)state;
     static const char *const path[] = { "llama/gguf/llama-F32.gguf", "llama/gguf/llama-Q4_0.gguf", "qwen3/gguf/qwen3-Q8_0.gguf",
@@ -54,6 +54,6 @@ int main(void)
         puts("skipped: STENO_SHARED does not name the collection");
         return 77;
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_what_is_there_is_not_computed_again_and_nothing_tells) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_reused_keys_give_the_same_bits) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

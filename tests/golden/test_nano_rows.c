@@ -5,7 +5,7 @@
 #include "funasr.h"
 #include "internal.h"
 
-enum { IDS = 24, WIDTH_MOST = 4096 };
+enum { IDS = 24, WIDTH_MAX = 4096 };
 
 static float *embedding(const char *path, uint64_t *d)
 {

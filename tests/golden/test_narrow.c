@@ -244,7 +244,7 @@ static void test_of_a_thousand_words_so_many_change_as_the_manual_says(void **st
     }
 }
 
-static void test_what_auto_stands_for_changes_no_word_where_the_level_has_nothing_else(void **state)
+static void test_auto_changes_no_word_at_levels_with_one_arithmetic(void **state)
 {
     (void)state;
     int words;
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_so_many_texts_change_in_int8_as_the_manual_says),
         cmocka_unit_test(test_texts_that_change_by_default),
         cmocka_unit_test(test_of_a_thousand_words_so_many_change_as_the_manual_says),
-        cmocka_unit_test(test_what_auto_stands_for_changes_no_word_where_the_level_has_nothing_else),
+        cmocka_unit_test(test_auto_changes_no_word_at_levels_with_one_arithmetic),
         cmocka_unit_test(test_encoder_output_stays_near_that_of_f32_at_every_level),
     };
     const struct CMUnitTest usual[] = { cmocka_unit_test(test_so_many_texts_change_with_the_usual_options) };

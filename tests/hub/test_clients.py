@@ -71,7 +71,7 @@ out = [[str(w) for w in i.warnings], [[r.repo_id, r.nb_files, r.size_on_disk,
         self.assertEqual(out, self.snapshot(TINY))
         self.assertEqual(self.fetched(), [])
 
-    def test_what_the_client_has_fetched_is_not_fetched_again(self):
+    def test_files_of_the_python_client_are_not_fetched_again(self):
         self.client("from huggingface_hub import snapshot_download\nout = snapshot_download('%s')" % TINY)
         self.hub.log.clear()
         out, _ = self.pull(0, TINY)
@@ -116,7 +116,7 @@ out = [[str(w) for w in i.warnings], [[r.repo_id, r.nb_files, r.size_on_disk,
         _, err = self.run_steno(0, "models", "verify", folder + "2")
         self.assertIn("4 files are right, 0 are not", err)
 
-    def test_what_is_known_to_be_absent_is_known_to_both(self):
+    def test_absence_is_known_to_both_clients(self):
         absent = "from huggingface_hub import try_to_load_from_cache as t\nout = str(t('%s', 'none.json'))" % TINY
         self.pull(0, TINY)
         self.assertEqual(self.client(absent), "None")
@@ -164,7 +164,7 @@ class ModelScope(Clients):
         out = self.client("from modelscope_hub import HubApi\nout = str(HubApi().download_file('iic/v', 'model', 'am.mvn', local_files_only=True))")
         self.assertEqual(out, folder + "/am.mvn")
 
-    def test_what_the_client_has_fetched_is_not_fetched_again(self):
+    def test_files_of_the_python_client_are_not_fetched_again(self):
         folder = self.client("from modelscope_hub import HubApi\nout = str(HubApi().download_repo('iic/v', 'model'))")
         self.assertEqual(folder, self.ms_cache + "/models/iic--v/snapshots/master")
         self.hub.log.clear()

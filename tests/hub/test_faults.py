@@ -3,14 +3,14 @@
 Behind every test nothing_wrong looks at all that has its final name. Which test shows what:
 
     cut                 test_a_cut_goes_on_where_it_was, test_tries_end (every answer is cut)
-    slow, stall         test_what_is_mended_on_the_way, test_a_stall_ends_and_goes_on
-    5xx, 429, no one    test_what_is_mended_on_the_way (503), test_what_is_refused (500), test_a_hub_that_wants_a_pause_gets_it,
-                        test_nobody_is_there
+    slow, stall         test_transient_faults_are_repaired, test_a_stall_ends_and_goes_on
+    5xx, 429, no one    test_transient_faults_are_repaired (503), test_faults_that_end_a_pull (500), test_a_hub_that_wants_a_pause_gets_it,
+                        test_an_unreachable_hub_is_retried
     wrong length        test_wrong_bytes_are_never_in_place (longer), test_ranges_of_elsewhere_are_not_taken
     wrong hash          test_wrong_bytes_are_never_in_place, test_a_partial_file_that_is_wrong_is_seen_and_fetched_anew; of a name whose
                         hash is known before: test_names, test_a_name_with_a_hash_takes_nothing_else; of what lies in the cache since
                         long: test_pull, test_a_blob_that_has_gone_bad_is_fetched_again
-    redirects           test_what_is_refused (loop, scheme), test_a_signed_address_is_never_printed
+    redirects           test_faults_that_end_a_pull (loop, scheme), test_a_signed_address_is_never_printed
     no space            test_a_full_disk, test_a_disk_that_fills_up_on_the_way, test_more_than_the_disk_holds_is_seen_before
     two at once         test_two_at_once, test_a_killed_one_beside_a_waiting_one; with the hub's own client: test_clients,
                         test_both_at_once, test_its_lock_is_ours
@@ -52,7 +52,7 @@ class Faults(Case):
         self.assertFalse(os.path.exists(os.path.join(self.snapshot("fault/" + fault), "model.safetensors")))
         return err
 
-    def test_what_is_mended_on_the_way(self):
+    def test_transient_faults_are_repaired(self):
         for fault in ("slow", "gzip", "nolength", "noetag", "308", "403-once", "503-2", "page-3", "badonce"):
             with self.subTest(fault=fault):
                 self.good(fault)
@@ -78,7 +78,7 @@ class Faults(Case):
     def test_a_mirror_that_gives_no_hash_is_not_trusted(self):
         self.bad(3, "nothing", "no hash or size")
 
-    def test_what_is_not_there_is_written_down_and_not_asked_again(self):
+    def test_missing_files_are_recorded_and_not_requested_again(self):
         repo = os.path.join(self.cache, "models--fault--x")
         self.pull(0, "fault/x:config.json")
         _, err = self.pull(3, "fault/x:sub/none.json")
@@ -137,7 +137,7 @@ class Faults(Case):
         self.assertEqual(self.partials(), [])
         self.bad(3, "longer", "the server has 2097156 bytes of it, not the 2097152 that were promised")
 
-    def test_what_is_refused(self):
+    def test_faults_that_end_a_pull(self):
         for code, fault, says in ((7, "packed", "compresses the file"), (7, "loop", "redirected more than 20 times"),
                                   (7, "scheme", "is not an http or https address"), (3, "norepo", "no such repository"),
                                   (3, "private", "private ones need HF_TOKEN"), (3, "gated", "accept the terms"),
@@ -165,7 +165,7 @@ class Faults(Case):
         self.pull(7, "--retries", "2", "fault/seesaw")
         self.assertEqual(len(self.ranges()), 3)
 
-    def test_nobody_is_there(self):
+    def test_an_unreachable_hub_is_retried(self):
         _, err = self.pull(7, "--retries", "1", "a/b", HF_ENDPOINT="http://127.0.0.1:9")
         self.assertIn("retry in", err)
 

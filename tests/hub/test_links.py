@@ -281,7 +281,7 @@ class Links(Case):
         self.assertIn("vocab.json: exists already", err)
         self.assertEqual(before, (self.mode_of(self.home + "/mine/config.json"), self.mode_of(self.home + "/mine/vocab.json")))
 
-    def test_what_an_earlier_pull_has_put_there_is_replaced_while_it_is_unchanged(self):
+    def test_pull_replaces_unchanged_files_of_an_earlier_pull(self):
         self.into(0)
         newer = dict(WHISPER, **{"config.json": b'{"model_type": "whisper", "newer": 1}\n'})
         self.hub.repos[TINY], self.hub.commits[TINY] = newer, "c" * 40
@@ -379,7 +379,7 @@ class Links(Case):
 
     # ---- how deep
 
-    def test_what_is_pulled_is_seen(self):
+    def test_pulled_models_are_listed(self):
         for n in DEEP:
             folder = "/".join("d%d" % i for i in range(n))
             with self.subTest(n=n):
@@ -399,7 +399,7 @@ class Links(Case):
                 self.run_steno(0, "models", "rm", "--yes", "a/deep%d" % n)
                 self.assertEqual(self.files_below(self.ms_cache + "/models"), [])
 
-    def test_what_would_not_be_seen_is_refused(self):
+    def test_repositories_deeper_than_64_folders_are_refused(self):
         for n in (65, 66, 500):
             self.hub.repos["a/deep%d" % n] = {"/".join("d" * n) + "/x.gguf": b"GGUF"}
             _, err = self.pull(3, "a/deep%d" % n)

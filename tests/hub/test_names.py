@@ -177,7 +177,7 @@ class Names(Case):
         code, shown = self.on_terminal(b"y\n", "-m", "some/model", SPEECH)
         self.assertNotIn("[y/N]", shown)
 
-    def test_what_goes_with_a_model_is_found_where_pull_puts_it(self):
+    def test_companion_models_are_found_where_pull_puts_them(self):
         material = os.path.join(os.environ.get("STENO_SHARED", "/none"), "material/funasr")
         if not os.path.isdir(material + "/fsmn-vad/pt"):
             self.skipTest("no model of voice activity")

@@ -10,7 +10,7 @@ WANTED = ["config.json", "generation_config.json", "model.safetensors", "vocab.j
 
 
 class Pull(Case):
-    def test_what_a_loader_reads_is_fetched_and_no_more(self):
+    def test_pull_fetches_the_files_a_loader_reads(self):
         out, err = self.pull(0, TINY)
         self.assertEqual(out.strip(), self.snapshot(TINY))
         self.assertEqual(self.files_below(self.snapshot(TINY)), WANTED)

@@ -62,14 +62,14 @@ class Url(Case):
         self.hear(0, "-o", "out", "-f", "txt,json", self.url("talk.wav"))
         self.assertEqual(sorted(os.listdir(self.home + "/out")), ["talk.json", "talk.txt"])
 
-    def test_what_is_mended_on_the_way(self):
+    def test_transient_faults_are_repaired(self):
         for fault in ("cut-20000", "norange", "308", "gzip", "slow", "nolength", "stall", "wrongrange"):
             with self.subTest(fault=fault):
                 self.assertEqual(self.hear(0, self.url("talk.bin", "fault/" + fault), HF_HUB_DOWNLOAD_TIMEOUT="2")[0], self.text)
         ranges = [f.get("Range") for m, p, f in self.hub.log if "cut-20000" in p and p.startswith("/store/")]
         self.assertEqual(ranges, [None, "bytes=20000-"])
 
-    def test_what_is_refused(self):
+    def test_faults_that_end_a_pull(self):
         for url, says in ((self.url("none.wav"), "the server answers 404"), (self.url("talk.bin", "fault/loop"), "more than 20 times"),
                           (self.url("talk.bin", "fault/scheme"), "not an http or https address"), (self.url("empty.wav"), "is empty"),
                           (self.url("talk.bin", "fault/packed"), "compresses the file"), (self.url("page.wav"), "is not a sound"),
@@ -91,7 +91,7 @@ class Url(Case):
                 _, err = self.hear(4, self.url("talk.wav", "fault/" + fault), HF_HUB_ETAG_TIMEOUT="2", HF_HUB_DOWNLOAD_TIMEOUT="2")
                 self.assertIn(says, err)
 
-    def test_what_may_be_secret_is_printed_nowhere(self):
+    def test_secrets_are_not_printed(self):
         for path in ("talk.wav", "none.wav", "page.wav"):
             for args in (("-f", "jsonl"), ("-o", "out", "-f", "txt,json,jsonl"), ("--progress", "json"), ("--progress", "lines")):
                 p = self.start("-m", DIGITS, *args, self.url(path + "?X-Amz-Signature=SECRET"))

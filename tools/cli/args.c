@@ -214,7 +214,7 @@ static int take(const struct target *t, const struct arg *r, const char *spelled
 {
     const int rc = set(r, t->opts, spelled, text, how != '!');
     const size_t i = (size_t)(r - t->args->rows);
-    if (rc != ARGS_RUN || !t->given || i >= ARGS_MOST) return rc;
+    if (rc != ARGS_RUN || !t->given || i >= ARGS_MAX) return rc;
     t->given->row[i].how = how;
     t->given->row[i].text = text;
     return rc;

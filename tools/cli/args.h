@@ -52,10 +52,10 @@ struct args {
 enum { ARGS_RUN = -1 }; /* returned by args_parse: continue */
 
 /* Which options were given and how they were spelled, in row order. */
-enum { ARGS_MOST = 192 };
+enum { ARGS_MAX = 192 };
 struct args_given {
     const struct args *args;
-    struct { char how; const char *text; } row[ARGS_MOST]; /* how: 0 not given, '-' --NAME, '!' --no-NAME, else the letter */
+    struct { char how; const char *text; } row[ARGS_MAX]; /* how: 0 not given, '-' --NAME, '!' --no-NAME, else the letter */
 };
 
 /* The row, completed from the library's table of parameters; `dflt` then has the default. */

@@ -4,7 +4,7 @@
  * reported. */
 #include "cli/message.h"
 #include "address.h"
-#include "ledger.h"
+#include "path_guard.h"
 #include "sink.h"
 #include "text_rules.h"
 #include "utf8.h"
@@ -101,9 +101,9 @@ int message_flush(void)
 
 static const char standard_output[] = "standard output"; /* a path in messages */
 
-int ledger_code(const struct ledger *l, int status)
+int path_guard_code(const struct path_guard *l, int status)
 {
-    const struct ledger_refusal *r = &l->refused;
+    const struct path_guard_refusal *r = &l->refused;
     switch (status) {
     case LEDGER_OK: return EXIT_OK;
     case LEDGER_NO_MEMORY: message("out of memory for the names of %zu files", l->n); return EXIT_MEMORY;
@@ -116,18 +116,18 @@ int ledger_code(const struct ledger *l, int status)
     }
 }
 
-int ledger_code_stdout(struct ledger *l)
+int path_guard_code_stdout(struct path_guard *l)
 {
-    return ledger_code(l, ledger_plan_open(l, STDOUT_FILENO, standard_output));
+    return path_guard_code(l, path_guard_plan_open(l, STDOUT_FILENO, standard_output));
 }
 
-int ledger_code_read(struct ledger *l, const char *what, const char *path)
+int path_guard_code_read(struct path_guard *l, const char *what, const char *path)
 {
-    struct ledger only = { 0 };
-    if (l) return ledger_code(l, ledger_read(l, what, path));
-    int code = ledger_code_stdout(&only);
-    if (code == EXIT_OK) code = ledger_code(&only, ledger_read(&only, what, path));
-    ledger_free(&only);
+    struct path_guard only = { 0 };
+    if (l) return path_guard_code(l, path_guard_read(l, what, path));
+    int code = path_guard_code_stdout(&only);
+    if (code == EXIT_OK) code = path_guard_code(&only, path_guard_read(&only, what, path));
+    path_guard_free(&only);
     return code;
 }
 

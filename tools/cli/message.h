@@ -42,14 +42,14 @@ int message_flush(void);
 
 /* ---- files that are both read and written ------------------------------------------------------------------------------------ */
 
-struct ledger;
+struct path_guard;
 
 /* Report the status of a ledger call. @return its exit code */
-int ledger_code(const struct ledger *l, int status);
+int path_guard_code(const struct path_guard *l, int status);
 
 /* Register `path` as read in this run; standard output must not be the same file. @param l  NULL: the run writes no other file */
-int ledger_code_read(struct ledger *l, const char *what, const char *path);
-int ledger_code_stdout(struct ledger *l); /* register standard output as written */
+int path_guard_code_read(struct path_guard *l, const char *what, const char *path);
+int path_guard_code_stdout(struct path_guard *l); /* register standard output as written */
 
 /* ---- values on C streams ----------------------------------------------------------------------------------------------------- */
 

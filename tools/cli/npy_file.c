@@ -35,10 +35,10 @@ static const char *read_shape(struct npy *a, const char *p)
     for (p++; *p && *p != ')';) {
         char *end;
         const long long dim = strtoll(p, &end, 10);
-        if (end == p || dim < 0 || dim > NPY_MOST) return "its shape is not valid";
+        if (end == p || dim < 0 || dim > NPY_MAX) return "its shape is not valid";
         if (a->n_dims == NPY_DIMS) return "it has more than 8 dimensions";
         a->dim[a->n_dims++] = dim;
-        if (dim && a->n > (size_t)NPY_MOST / (size_t)dim) return "it is too large";
+        if (dim && a->n > (size_t)NPY_MAX / (size_t)dim) return "it is too large";
         a->n *= (size_t)dim;
         p = end + strspn(end, " ,L");
     }
@@ -47,12 +47,12 @@ static const char *read_shape(struct npy *a, const char *p)
 
 const char *npy_read(struct npy *a, const uint8_t *bytes, size_t n)
 {
-    enum { HEAD_MOST = 1 << 16 };
+    enum { HEAD_MAX = 1 << 16 };
     *a = (struct npy){ 0 };
     if (n < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it is not a .npy file";
     const size_t wide = bytes[6] > 1, at = wide ? 12 : 10;
     const size_t len = bytes[8] + 256u * bytes[9] + (wide ? 65536u * bytes[10] + 16777216u * bytes[11] : 0);
-    if (len > n - at || len > HEAD_MOST) return "its header is truncated";
+    if (len > n - at || len > HEAD_MAX) return "its header is truncated";
     char *head = malloc(len + 1);
     if (!head) return "out of memory";
     memcpy(head, bytes + at, len);

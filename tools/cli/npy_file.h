@@ -10,7 +10,7 @@ enum { NPY_HEAD = 128 };
 /* Write the header for [rows, width] little-endian f32; width 0: a list. */
 void npy_head(char head[NPY_HEAD], int64_t rows, int64_t width);
 
-enum { NPY_DIMS = 8, NPY_MOST = 1 << 28 };
+enum { NPY_DIMS = 8, NPY_MAX = 1 << 28 };
 struct npy {
     float *v;               /* [n] malloc'd */
     size_t n;

@@ -14,7 +14,7 @@ static int row_of(const struct args_given *g, const char *name)
 
 static int is_given(const struct args_given *g, int i)
 {
-    return i >= 0 && i < ARGS_MOST && g->row[i].how;
+    return i >= 0 && i < ARGS_MAX && g->row[i].how;
 }
 
 /* The row that sets a field: a typed one, else the one with the field's name, else any; -1 if there is none. */

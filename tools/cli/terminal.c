@@ -116,7 +116,7 @@ int line_edit_open(struct line_edit *in)
 {
     *in = (struct line_edit){ .is_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) };
     characters_are_utf8();
-    in->how = text_lines_open(&in->lines, "-", 1, TEXT_LINE_MOST, in->why, sizeof in->why);
+    in->how = text_lines_open(&in->lines, "-", 1, TEXT_LINE_MAX, in->why, sizeof in->why);
     return line_edit_failed(in);
 }
 

@@ -20,7 +20,7 @@ size_t text_file_mark(const char *text); /* size of the byte order mark at the s
 
 /* ---- line by line, for input that may continue as long as the program runs: one line is in memory ---------------------------- */
 
-enum { TEXT_LINE_MOST = 1 << 24 /* maximum bytes of a line of text; a book is shorter */ };
+enum { TEXT_LINE_MAX = 1 << 24 /* maximum bytes of a line of text; a book is shorter */ };
 
 struct text_lines {
     int fd, is_fifo, has_begun, has_ended;

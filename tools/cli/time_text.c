@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 3, DIGITS_MOST = 6 };
+enum { PARTS = 3, DIGITS_MAX = 6 };
 
 static const char *digits(const char *p, int64_t *v, int most)
 {
@@ -20,7 +20,7 @@ const char *time_read(const char *text, int64_t *ms)
     int n = 0;
     const char *p = text;
     do {
-        p = n < PARTS ? digits(p, &part[n], n ? 2 : DIGITS_MOST) : NULL;
+        p = n < PARTS ? digits(p, &part[n], n ? 2 : DIGITS_MAX) : NULL;
         if (!p || (n && part[n] > 59)) return NULL;
         n++;
     } while (*p == ':' && p++);

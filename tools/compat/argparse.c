@@ -15,13 +15,13 @@ struct word {
     char *value; /* value in the same word, or NULL */
 };
 
-const char *argparse_program(const struct dialect_call *c)
+const char *argparse_program(const struct compat_call *c)
 {
     const char *slash = strrchr(c->called, '/');
     return slash ? slash + 1 : c->called;
 }
 
-int argparse_error(const struct dialect_call *c, const char *fmt, ...)
+int argparse_error(const struct compat_call *c, const char *fmt, ...)
 {
     char what[2048], clean[sizeof what];
     va_list ap;
@@ -30,8 +30,8 @@ int argparse_error(const struct dialect_call *c, const char *fmt, ...)
     va_end(ap);
     address_hide(what);
     utf8_printable(clean, sizeof clean, what);
-    fprintf(stderr, "usage: %s %s\n%s: error: %s\n", argparse_program(c), c->dialect->usage, argparse_program(c), clean);
-    return c->dialect->mistake;
+    fprintf(stderr, "usage: %s %s\n%s: error: %s\n", argparse_program(c), c->compat->usage, argparse_program(c), clean);
+    return c->compat->mistake;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static int is_digit(char c)
 /* Only digits, signs, a point and an exponent, because C's functions accept more. */
 static int is_plain(const char *text, int takes)
 {
-    const int real = takes == DIALECT_NUM || takes == DIALECT_NUM_NONE;
+    const int real = takes == COMPAT_NUM || takes == COMPAT_NUM_NONE;
     static const char *const words[] = { "nan", "inf", "infinity" };
     const char *p = text + (*text == '+' || *text == '-');
     for (size_t i = 0; real && i < sizeof words / sizeof *words; i++) {
@@ -82,9 +82,9 @@ static int is_negative_number(const char *word)
     return p[whole] == '.' && p[whole + 1] && strspn(p + whole + 1, "0123456789") == strlen(p + whole + 1);
 }
 
-static int find_exact(const struct dialect_call *c, const char *word, size_t n)
+static int find_exact(const struct compat_call *c, const char *word, size_t n)
 {
-    const struct dialect_option *o = c->dialect->options;
+    const struct compat_option *o = c->compat->options;
     for (int i = 0; i < c->n_options; i++) {
         if (o[i].name && strlen(o[i].name) == n && !memcmp(o[i].name, word, n)) return i;
         if (o[i].alias && strlen(o[i].alias) == n && !memcmp(o[i].alias, word, n)) return i;
@@ -93,9 +93,9 @@ static int find_exact(const struct dialect_call *c, const char *word, size_t n)
 }
 
 /* Find names that begin with the n bytes of a word. @return their number; *row is the last one, `names` receives all */
-static int find_prefix(const struct dialect_call *c, const char *word, size_t n, int *row, char names[512])
+static int find_prefix(const struct compat_call *c, const char *word, size_t n, int *row, char names[512])
 {
-    const struct dialect_option *o = c->dialect->options;
+    const struct compat_option *o = c->compat->options;
     size_t at = 0;
     int found = 0;
     for (int i = 0; i < c->n_options; i++) {
@@ -106,7 +106,7 @@ static int find_prefix(const struct dialect_call *c, const char *word, size_t n,
     return found;
 }
 
-static void classify_long(const struct dialect_call *c, char *word, struct word *w, char names[512])
+static void classify_long(const struct compat_call *c, char *word, struct word *w, char names[512])
 {
     char *equals = strchr(word, '=');
     const size_t n = equals ? (size_t)(equals - word) : strlen(word);
@@ -117,7 +117,7 @@ static void classify_long(const struct dialect_call *c, char *word, struct word 
     if (found != 1) w->row = found ? AMBIGUOUS : strchr(word, ' ') ? POSITIONAL : UNKNOWN;
 }
 
-static void classify_short(const struct dialect_call *c, char *word, struct word *w)
+static void classify_short(const struct compat_call *c, char *word, struct word *w)
 {
     char *equals = strchr(word, '=');
     w->row = find_exact(c, word, strlen(word));
@@ -134,7 +134,7 @@ static void classify_short(const struct dialect_call *c, char *word, struct word
     w->row = is_negative_number(word) || strchr(word, ' ') ? POSITIONAL : UNKNOWN;
 }
 
-static int classify(const struct dialect_call *c, char *word, struct word *w)
+static int classify(const struct compat_call *c, char *word, struct word *w)
 {
     char names[512];
     *w = (struct word){ .row = POSITIONAL };
@@ -146,7 +146,7 @@ static int classify(const struct dialect_call *c, char *word, struct word *w)
 
 /* ---- values ------------------------------------------------------------------------------------------------------------------ */
 
-static const char *spelled(char out[96], const struct dialect_option *o)
+static const char *spelled(char out[96], const struct compat_option *o)
 {
     const char *alias = o->alias ? o->alias : "", *name = o->name, *slash = o->alias ? "/" : "";
     if (o->takes) snprintf(out, 96, "%s%s%s", name, slash, alias);
@@ -176,16 +176,16 @@ static int is_choice(const char *choices, const char *value)
     return 0;
 }
 
-static int check_value(const struct dialect_call *c, const struct dialect_option *o, const char *value)
+static int check_value(const struct compat_call *c, const struct compat_option *o, const char *value)
 {
-    static const char *const types[] = { [DIALECT_TEXT] = "str",      [DIALECT_INT] = "int",
-                                         [DIALECT_NUM] = "float",     [DIALECT_BOOL] = "str2bool",
-                                         [DIALECT_INT_NONE] = "optional_int", [DIALECT_NUM_NONE] = "optional_float" };
+    static const char *const types[] = { [COMPAT_TEXT] = "str",      [COMPAT_INT] = "int",
+                                         [COMPAT_NUM] = "float",     [COMPAT_BOOL] = "str2bool",
+                                         [COMPAT_INT_NONE] = "optional_int", [COMPAT_NUM_NONE] = "optional_float" };
     char name[96], number[ARGPARSE_NUMBER_SZ], list[512];
-    const int may_be_none = o->takes == DIALECT_INT_NONE || o->takes == DIALECT_NUM_NONE;
+    const int may_be_none = o->takes == COMPAT_INT_NONE || o->takes == COMPAT_NUM_NONE;
     int good = 1;
-    if (o->takes == DIALECT_BOOL) good = strcmp(value, "True") == 0 || strcmp(value, "False") == 0;
-    else if (o->takes > DIALECT_TEXT) good = (may_be_none && strcmp(value, "None") == 0) || argparse_number(number, value, o->takes);
+    if (o->takes == COMPAT_BOOL) good = strcmp(value, "True") == 0 || strcmp(value, "False") == 0;
+    else if (o->takes > COMPAT_TEXT) good = (may_be_none && strcmp(value, "None") == 0) || argparse_number(number, value, o->takes);
     if (!good) return argparse_error(c, "argument %s: invalid %s value: '%s'", spelled(name, o), types[(int)o->takes], value);
     if (!o->choices || is_choice(o->choices, value)) return EXIT_OK;
     list_choices(list, sizeof list, o->choices);
@@ -195,7 +195,7 @@ static int check_value(const struct dialect_call *c, const struct dialect_option
 /* ---- parsing ----------------------------------------------------------------------------------------------------------------- */
 
 struct reader {
-    struct dialect_call *c;
+    struct compat_call *c;
     char **argv;
     struct word *word; /* [argc] */
     int argc, at, ended; /* ended: --help was read */
@@ -211,7 +211,7 @@ static void add_extra(struct reader *r, const char *word)
 /* Take the positional words that begin here. They are inputs, unless an earlier run of words was. */
 static void take_positionals(struct reader *r)
 {
-    struct dialect_call *c = r->c;
+    struct compat_call *c = r->c;
     const int are_inputs = c->n_inputs == 0;
     int seen_end = 0;
     for (; r->at < r->argc && r->word[r->at].row == POSITIONAL; r->at++) {
@@ -224,7 +224,7 @@ static void take_positionals(struct reader *r)
 
 static int take_option(struct reader *r)
 {
-    struct dialect_call *c = r->c;
+    struct compat_call *c = r->c;
     const struct word *w = &r->word[r->at];
     char name[96];
     char *value = w->value;
@@ -232,7 +232,7 @@ static int take_option(struct reader *r)
         add_extra(r, r->argv[r->at++]);
         return EXIT_OK;
     }
-    const struct dialect_option *o = &c->dialect->options[w->row];
+    const struct compat_option *o = &c->compat->options[w->row];
     r->at++;
     if (!o->takes && value) return argparse_error(c, "argument %s: ignored explicit argument '%s'", spelled(name, o), value);
     r->ended = !o->takes;
@@ -266,7 +266,7 @@ static int read_all(struct reader *r)
     return r->extras[0] ? argparse_error(r->c, "unrecognized arguments:%s", r->extras) : EXIT_OK;
 }
 
-int argparse_type(struct dialect_call *c, int argc, char **argv)
+int argparse_type(struct compat_call *c, int argc, char **argv)
 {
     struct reader r = { .c = c, .argv = argv, .argc = argc };
     r.word = calloc((size_t)argc + 1, sizeof *r.word);

@@ -35,7 +35,7 @@ const struct args install_dialects_args = {
     "FunASR's runtime; with NAMEs only these. Existing files are never changed,\n"
     "except links to steno.", rows };
 
-enum place { FREE, OURS, FOREIGN_THERE, NO_ROOM };
+enum place { FREE, OURS, OTHER_THERE, NO_ROOM };
 
 struct linking {
     const struct opts *o;
@@ -71,11 +71,11 @@ static enum place look(const struct linking *l, const char *path)
     char to[PATH_MAX];
     if (lstat(path, &st)) return errno == ENOENT ? FREE : NO_ROOM;
     const ssize_t n = S_ISLNK(st.st_mode) ? readlink(path, to, sizeof to - 1) : -1;
-    if (n < 0) return FOREIGN_THERE;
+    if (n < 0) return OTHER_THERE;
     to[n] = '\0';
     const char *slash = strrchr(to, '/'), *own = strrchr(l->exe, '/');
     if (is_file(path, l->exe)) return OURS;
-    return strcmp(slash ? slash + 1 : to, own ? own + 1 : l->exe) == 0 ? OURS : FOREIGN_THERE;
+    return strcmp(slash ? slash + 1 : to, own ? own + 1 : l->exe) == 0 ? OURS : OTHER_THERE;
 }
 
 /* Target of a link in DIR: the bare name if the program is in the same folder, so that the folder can be moved. */
@@ -122,8 +122,8 @@ static int take_away(const struct linking *l, const char *path, enum place is)
 static int each(const struct linking *l, int (*what)(const struct linking *l, const char *path, enum place is))
 {
     int code = EXIT_OK;
-    const struct dialect *d;
-    for (int i = 0; (d = dialect_at(i)) && code == EXIT_OK; i++) {
+    const struct compat *d;
+    for (int i = 0; (d = compat_at(i)) && code == EXIT_OK; i++) {
         if (d->refused || !is_asked(l, d->name)) continue;
         char *path = path_join(l->dir, d->name);
         if (path) code = what(l, path, look(l, path));
@@ -141,7 +141,7 @@ static int check_place(const struct linking *l, const char *path, enum place is)
 {
     (void)l;
     if (is == NO_ROOM) return tell_error(path);
-    if (is != FOREIGN_THERE) return EXIT_OK;
+    if (is != OTHER_THERE) return EXIT_OK;
     message("%s: it exists and is not a link to steno: nothing is done (give another folder, or only the names you need)", path);
     return EXIT_OUTPUT;
 }
@@ -149,10 +149,10 @@ static int check_place(const struct linking *l, const char *path, enum place is)
 static int check_names(const struct linking *l)
 {
     for (int i = 0; i < l->n; i++) {
-        const struct dialect *d = dialect_find(l->names[i]);
+        const struct compat *d = compat_find(l->names[i]);
         char names[256];
         if (d && !d->refused) continue;
-        dialect_names(names, sizeof names);
+        compat_names(names, sizeof names);
         return message_usage("%s is not a known program; known programs: %s", l->names[i], names);
     }
     return EXIT_OK;
@@ -163,12 +163,12 @@ static void tell_path(const struct linking *l)
 {
     const char *path = getenv("PATH");
     char dir[PATH_MAX], at[PATH_MAX + 64];
-    const struct dialect *d;
+    const struct compat *d;
     for (const char *p = path ? path : ""; *p;) {
         const size_t n = strcspn(p, ":");
         snprintf(dir, sizeof dir, "%.*s", n ? (int)n : 1, n ? p : ".");
         if (is_file(dir, l->dir)) return;
-        for (int i = 0; (d = dialect_at(i)); i++) {
+        for (int i = 0; (d = compat_at(i)); i++) {
             if (d->refused || !is_asked(l, d->name)) continue;
             snprintf(at, sizeof at, "%s/%s", dir, d->name);
             if (access(at, X_OK) == 0) message("%s comes before it in PATH", at);

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 20 };
+enum { FILE_MAX = 1 << 20 };
 
 /* ---- what was typed ---------------------------------------------------------------------------------------------------------- */
 
-int dialect_mistake(const struct dialect_call *c, const char *fmt, ...)
+int compat_mistake(const struct compat_call *c, const char *fmt, ...)
 {
     char what[512];
     va_list ap;
@@ -20,131 +20,131 @@ int dialect_mistake(const struct dialect_call *c, const char *fmt, ...)
     va_end(ap);
     char called[1024];
     utf8_printable(called, sizeof called, c->called);
-    if (c->dialect->usage) fprintf(stderr, "usage: %s %s\n", called, c->dialect->usage);
+    if (c->compat->usage) fprintf(stderr, "usage: %s %s\n", called, c->compat->usage);
     else message("%s; \"%s --help\" lists the options", what, c->called);
-    return c->dialect->mistake;
+    return c->compat->mistake;
 }
 
-int dialect_code(const struct dialect_call *c, int code)
+int compat_code(const struct compat_call *c, int code)
 {
-    return code == EXIT_USAGE ? c->dialect->mistake : code;
+    return code == EXIT_USAGE ? c->compat->mistake : code;
 }
 
-static int refuse(const struct dialect_call *c, const char *typed, const struct dialect_option *o, const char *value)
+static int refuse(const struct compat_call *c, const char *typed, const struct compat_option *o, const char *value)
 {
     if (o->taken) message("%s %s %s", typed, value, o->refused);
     else message("%s %s", typed, o->refused);
-    return c->dialect->mistake;
+    return c->compat->mistake;
 }
 
-static int is_end(const struct dialect_option *o)
+static int is_end(const struct compat_option *o)
 {
     return !o->name && !o->to && !o->put;
 }
 
-static int is_name(const struct dialect_option *o, const char *name, size_t n)
+static int is_name(const struct compat_option *o, const char *name, size_t n)
 {
     if (!o->name) return 0;
     return (strncmp(o->name, name, n) == 0 && !o->name[n]) || (o->alias && strncmp(o->alias, name, n) == 0 && !o->alias[n]);
 }
 
 /* Find an option by a name of n bytes. @return its row, -1: none, -2: ambiguous */
-static int find_option(const struct dialect_call *c, const char *name, size_t n)
+static int find_option(const struct compat_call *c, const char *name, size_t n)
 {
-    const struct dialect_option *o = c->dialect->options;
+    const struct compat_option *o = c->compat->options;
     int found = -1;
     for (int i = 0; i < c->n_options; i++)
         if (is_name(&o[i], name, n)) return i;
-    if (!(c->dialect->manner & DIALECT_SHORTENED) || n < 3 || strncmp(name, "--", 2) != 0) return -1;
+    if (!(c->compat->manner & COMPAT_SHORTENED) || n < 3 || strncmp(name, "--", 2) != 0) return -1;
     for (int i = 0; i < c->n_options; i++)
         if (o[i].name && strncmp(o[i].name, name, n) == 0) found = found == -1 ? i : -2;
     return found;
 }
 
 /* Find the row of a word. *value receives a value after "=" or after one letter, or NULL. */
-static int find_word(const struct dialect_call *c, char *word, char **value)
+static int find_word(const struct compat_call *c, char *word, char **value)
 {
-    char *equals = c->dialect->manner & DIALECT_EQUALS && strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    char *equals = c->compat->manner & COMPAT_EQUALS && strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
     *value = equals ? equals + 1 : NULL;
     const int k = find_option(c, word, equals ? (size_t)(equals - word) : strlen(word));
-    if (k >= 0 || !(c->dialect->manner & DIALECT_JOINED) || word[1] == '-' || !word[1]) return k;
+    if (k >= 0 || !(c->compat->manner & COMPAT_JOINED) || word[1] == '-' || !word[1]) return k;
     *value = word + 2;
     const int short_one = find_option(c, word, 2);
-    return short_one >= 0 && c->dialect->options[short_one].takes ? short_one : -1;
+    return short_one >= 0 && c->compat->options[short_one].takes ? short_one : -1;
 }
 
 static int is_number(const char *text, int takes)
 {
     char *end;
-    if (takes == DIALECT_NUM) strtod(text, &end);
+    if (takes == COMPAT_NUM) strtod(text, &end);
     else strtoll(text, &end, 10);
     return end != text && !*end;
 }
 
-static int note(struct dialect_call *c, int k, const char *typed, char *value)
+static int note(struct compat_call *c, int k, const char *typed, char *value)
 {
-    const struct dialect_option *o = &c->dialect->options[k];
-    if (o->takes > DIALECT_TEXT && !is_number(value, o->takes))
-        return dialect_mistake(c, "%s: \"%s\" is not a %snumber", typed, value, o->takes == DIALECT_INT ? "whole " : "");
+    const struct compat_option *o = &c->compat->options[k];
+    if (o->takes > COMPAT_TEXT && !is_number(value, o->takes))
+        return compat_mistake(c, "%s: \"%s\" is not a %snumber", typed, value, o->takes == COMPAT_INT ? "whole " : "");
     if (o->takes) c->value[k] = value;
-    if (o->lists == DIALECT_INPUT) c->input[c->n_inputs++] = value;
-    if (o->lists == DIALECT_OUTPUT) c->output[c->n_outputs++] = value;
+    if (o->lists == COMPAT_INPUT) c->input[c->n_inputs++] = value;
+    if (o->lists == COMPAT_OUTPUT) c->output[c->n_outputs++] = value;
     c->is_given[k] = 1;
     c->given = (c->given | o->sets) & ~o->clears;
     if (o->refused && (!o->taken || strcmp(value, o->taken) != 0)) return refuse(c, typed, o, value);
     return EXIT_OK;
 }
 
-static int type_option(struct dialect_call *c, int argc, char **argv, int *i)
+static int type_option(struct compat_call *c, int argc, char **argv, int *i)
 {
     char *value, *typed = argv[*i];
     const int k = find_word(c, typed, &value);
-    if (k == -2) return dialect_mistake(c, "%s: several options begin so", typed);
-    if (k < 0) return dialect_mistake(c, "%s is not an option of %s", typed, c->dialect->name);
-    const int takes = c->dialect->options[k].takes;
-    if (value && !takes) return dialect_mistake(c, "%s takes no value", typed);
-    if (takes && !value && *i + 1 == argc) return dialect_mistake(c, "%s needs a value", typed);
+    if (k == -2) return compat_mistake(c, "%s: several options begin so", typed);
+    if (k < 0) return compat_mistake(c, "%s is not an option of %s", typed, c->compat->name);
+    const int takes = c->compat->options[k].takes;
+    if (value && !takes) return compat_mistake(c, "%s takes no value", typed);
+    if (takes && !value && *i + 1 == argc) return compat_mistake(c, "%s needs a value", typed);
     if (takes && !value) value = argv[++*i];
     return note(c, k, typed, value);
 }
 
-static int is_input(const struct dialect_call *c, const char *word)
+static int is_input(const struct compat_call *c, const char *word)
 {
-    return c->dialect->manner & DIALECT_INPUTS && (word[0] != '-' || !word[1]);
+    return c->compat->manner & COMPAT_INPUTS && (word[0] != '-' || !word[1]);
 }
 
-static int type(struct dialect_call *c, int argc, char **argv)
+static int type(struct compat_call *c, int argc, char **argv)
 {
     int code = EXIT_OK;
     for (int i = 0; i < argc && code == EXIT_OK; i++) {
         if (is_input(c, argv[i])) c->input[c->n_inputs++] = argv[i];
         else code = type_option(c, argc, argv, &i);
     }
-    if (code != EXIT_OK || (c->given & c->dialect->needed) == c->dialect->needed) return code;
-    return dialect_mistake(c, "an option that must be given is missing");
+    if (code != EXIT_OK || (c->given & c->compat->needed) == c->compat->needed) return code;
+    return compat_mistake(c, "an option that must be given is missing");
 }
 
-static int row_of(const struct dialect_call *c, const char *name)
+static int row_of(const struct compat_call *c, const char *name)
 {
     for (int i = 0; i < c->n_options; i++)
-        if (is_name(&c->dialect->options[i], name, strlen(name))) return i;
+        if (is_name(&c->compat->options[i], name, strlen(name))) return i;
     return -1;
 }
 
-int dialect_is_given(const struct dialect_call *c, const char *name)
+int compat_is_given(const struct compat_call *c, const char *name)
 {
     const int k = row_of(c, name);
     return k >= 0 && c->is_given[k];
 }
 
-static const char *value_of(const struct dialect_call *c, int k)
+static const char *value_of(const struct compat_call *c, int k)
 {
-    const struct dialect_option *o = &c->dialect->options[k];
+    const struct compat_option *o = &c->compat->options[k];
     const char *value = c->value[k] ? c->value[k] : o->env ? getenv(o->env) : NULL;
     return value ? value : o->dflt;
 }
 
-const char *dialect_value(const struct dialect_call *c, const char *name)
+const char *compat_value(const struct compat_call *c, const char *name)
 {
     const int k = row_of(c, name);
     return k >= 0 ? value_of(c, k) : NULL;
@@ -157,7 +157,7 @@ struct made { /* a generated word */
     char text[];
 };
 
-void dialect_put_word(struct dialect_call *c, const char *word)
+void compat_put_word(struct compat_call *c, const char *word)
 {
     if (c->n_words == c->room) {
         const int room = c->room ? 2 * c->room : 64;
@@ -173,7 +173,7 @@ void dialect_put_word(struct dialect_call *c, const char *word)
 }
 
 /* Add an empty word of n bytes. @return its memory, or NULL if out of memory */
-static char *put_room(struct dialect_call *c, size_t n)
+static char *put_room(struct compat_call *c, size_t n)
 {
     struct made *m = malloc(sizeof *m + n + 1);
     if (!m) {
@@ -183,11 +183,11 @@ static char *put_room(struct dialect_call *c, size_t n)
     m->next = c->made;
     c->made = m;
     m->text[n] = '\0';
-    dialect_put_word(c, m->text);
+    compat_put_word(c, m->text);
     return m->text;
 }
 
-void dialect_put_format(struct dialect_call *c, const char *fmt, ...)
+void compat_put_format(struct compat_call *c, const char *fmt, ...)
 {
     va_list ap, again;
     va_start(ap, fmt);
@@ -200,41 +200,41 @@ void dialect_put_format(struct dialect_call *c, const char *fmt, ...)
 }
 
 /* % is replaced by `value` */
-static void put_words(struct dialect_call *c, const char *words, const char *value)
+static void put_words(struct compat_call *c, const char *words, const char *value)
 {
     for (const char *p = words; *p;) {
         const size_t n = strcspn(p, " ");
-        if (value && n == 1 && *p == '%') dialect_put_word(c, value);
-        else dialect_put_format(c, "%.*s", (int)n, p);
+        if (value && n == 1 && *p == '%') compat_put_word(c, value);
+        else compat_put_format(c, "%.*s", (int)n, p);
         p += n + strspn(p + n, " ");
     }
 }
 
-void dialect_put(struct dialect_call *c, const char *words)
+void compat_put(struct compat_call *c, const char *words)
 {
     put_words(c, words, NULL);
 }
 
-static int translate(struct dialect_call *c)
+static int translate(struct compat_call *c)
 {
     int code = EXIT_OK;
     for (int i = 0; i < c->n_options && code == EXIT_OK; i++) {
-        const struct dialect_option *o = &c->dialect->options[i];
+        const struct compat_option *o = &c->compat->options[i];
         const int holds = !o->name || c->is_given[i] || o->dflt;
         if (!holds || (c->given & o->needs) != o->needs) continue;
         if (o->put) code = o->put(c, value_of(c, i));
         else if (o->to) put_words(c, o->to, value_of(c, i));
     }
-    if (c->n_inputs && code == EXIT_OK) dialect_put_word(c, "--");
-    for (int i = 0; i < c->n_inputs && code == EXIT_OK; i++) dialect_put_word(c, c->input[i]);
+    if (c->n_inputs && code == EXIT_OK) compat_put_word(c, "--");
+    for (int i = 0; i < c->n_inputs && code == EXIT_OK; i++) compat_put_word(c, c->input[i]);
     return code;
 }
 
-void dialect_help(FILE *f, const struct dialect_call *c)
+void compat_help(FILE *f, const struct compat_call *c)
 {
     fprintf(f, "usage: %s %s\nThe options of %s, and what they are here:\n", c->called,
-            c->dialect->usage ? c->dialect->usage : "[OPTION]... FILE...", c->dialect->name);
-    for (const struct dialect_option *o = c->dialect->options; !is_end(o); o++) {
+            c->compat->usage ? c->compat->usage : "[OPTION]... FILE...", c->compat->name);
+    for (const struct compat_option *o = c->compat->options; !is_end(o); o++) {
         char names[64];
         if (!o->name) continue;
         snprintf(names, sizeof names, "%s%s%s%s", o->alias ? o->alias : "", o->alias ? ", " : "", o->name, o->takes ? " X" : "");
@@ -249,7 +249,7 @@ void dialect_help(FILE *f, const struct dialect_call *c)
 static int words_of_file(char **text, char ***words, const char *path)
 {
     char why[TEXT_FILE_WHY];
-    const int status = text_file_read(text, path, 0, FILE_MOST, why, sizeof why);
+    const int status = text_file_read(text, path, 0, FILE_MAX, why, sizeof why);
     if (status != TEXT_FILE_READ) {
         message("%s: %s", path, status == TEXT_FILE_NO_MEMORY ? "out of memory" : why);
         return -1;
@@ -273,9 +273,9 @@ static int words_of_file(char **text, char ***words, const char *path)
     return n;
 }
 
-static int begin(struct dialect_call *c, int argc)
+static int begin(struct compat_call *c, int argc)
 {
-    while (!is_end(&c->dialect->options[c->n_options])) c->n_options++;
+    while (!is_end(&c->compat->options[c->n_options])) c->n_options++;
     c->value = calloc((size_t)c->n_options, sizeof *c->value);
     c->is_given = calloc((size_t)c->n_options, 1);
     c->input = calloc((size_t)argc + 1, sizeof *c->input);
@@ -283,7 +283,7 @@ static int begin(struct dialect_call *c, int argc)
     return c->value && c->is_given && c->input && c->output ? EXIT_OK : EXIT_MEMORY;
 }
 
-static void end(struct dialect_call *c)
+static void end(struct compat_call *c)
 {
     for (struct made *m = c->made, *next; m; m = next) {
         next = m->next;
@@ -296,9 +296,9 @@ static void end(struct dialect_call *c)
     free(c->value);
 }
 
-static int run_words(const struct dialect *d, const char *called, int argc, char **argv)
+static int run_words(const struct compat *d, const char *called, int argc, char **argv)
 {
-    struct dialect_call c = { .dialect = d, .called = called };
+    struct compat_call c = { .compat = d, .called = called };
     int code = begin(&c, argc), told = 0;
     if (code == EXIT_OK) {
         code = d->type ? d->type(&c, argc, argv) : type(&c, argc, argv);
@@ -312,7 +312,7 @@ static int run_words(const struct dialect *d, const char *called, int argc, char
     return code;
 }
 
-int dialect_run(const struct dialect *d, const char *called, int argc, char **argv)
+int compat_run(const struct compat *d, const char *called, int argc, char **argv)
 {
     char *text = NULL, **words = NULL;
     int code;
@@ -320,7 +320,7 @@ int dialect_run(const struct dialect *d, const char *called, int argc, char **ar
         message("%s %s", d->name, d->refused);
         return d->mistake;
     }
-    if (!(d->manner & DIALECT_AT_FILE) || argc != 1 || argv[0][0] != '@') return run_words(d, called, argc, argv);
+    if (!(d->manner & COMPAT_AT_FILE) || argc != 1 || argv[0][0] != '@') return run_words(d, called, argc, argv);
     const int n = words_of_file(&text, &words, argv[0] + 1);
     code = n < 0 ? d->mistake : run_words(d, called, n, words);
     free(words);

@@ -13,21 +13,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct dialect_call;
+struct compat_call;
 
 /* Value type of an option. The parser checks the spelling of numbers; the steno option checks the range. */
-enum dialect_takes { DIALECT_NOTHING, DIALECT_TEXT, DIALECT_INT, DIALECT_NUM,
-                     DIALECT_BOOL, DIALECT_INT_NONE, DIALECT_NUM_NONE /* Python's True or False; a number or None */ };
+enum compat_takes { COMPAT_NOTHING, COMPAT_TEXT, COMPAT_INT, COMPAT_NUM,
+                     COMPAT_BOOL, COMPAT_INT_NONE, COMPAT_NUM_NONE /* Python's True or False; a number or None */ };
 
 /* Which values of a repeated option are kept. */
-enum dialect_lists { DIALECT_LAST, DIALECT_INPUT, DIALECT_OUTPUT };
+enum compat_lists { COMPAT_LAST, COMPAT_INPUT, COMPAT_OUTPUT };
 
-struct dialect_option {
+struct compat_option {
     const char *name;    /* as typed ("--vad-maxseg"); NULL: it cannot be typed and always applies */
     const char *alias;   /* second spelling ("-bs"), may be NULL */
     const char *to;      /* equivalent steno words; % is replaced by the value; may be NULL */
     /* adds steno words, used instead of `to`; may be NULL. @return EXIT_OK, or the exit code after a message */
-    int (*put)(struct dialect_call *c, const char *value);
+    int (*put)(struct compat_call *c, const char *value);
     const char *dflt;    /* default value; NULL: no default, and the option then has no effect */
     const char *env;     /* environment variable with its value, may be NULL */
     const char *choices; /* "a|b": values that the other program accepts, NULL: any (argparse.h) */
@@ -37,35 +37,35 @@ struct dialect_option {
     uint64_t sets;       /* bits that this option sets when given; each dialect defines them */
     uint64_t clears;     /* bits that it clears */
     uint64_t needs;      /* bits without which the option has no effect */
-    char takes;          /* enum dialect_takes */
-    char lists;          /* enum dialect_lists: which values count */
+    char takes;          /* enum compat_takes */
+    char lists;          /* enum compat_lists: which values count */
 };
 
-enum dialect_manner {
-    DIALECT_INPUTS = 1,   /* words without a leading dash, and "-", are inputs */
-    DIALECT_EQUALS = 2,   /* --option=value */
-    DIALECT_JOINED = 4,   /* -oDIR: a value may directly follow a one-letter alias */
-    DIALECT_SHORTENED = 8, /* long names may be abbreviated while they are unambiguous */
-    DIALECT_AT_FILE = 16  /* @FILE as the only argument: its lines are the arguments */
+enum compat_manner {
+    COMPAT_INPUTS = 1,   /* words without a leading dash, and "-", are inputs */
+    COMPAT_EQUALS = 2,   /* --option=value */
+    COMPAT_JOINED = 4,   /* -oDIR: a value may directly follow a one-letter alias */
+    COMPAT_SHORTENED = 8, /* long names may be abbreviated while they are unambiguous */
+    COMPAT_AT_FILE = 16  /* @FILE as the only argument: its lines are the arguments */
 };
 
-struct dialect {
+struct compat {
     const char *name;    /* name of the program */
     const char *usage;   /* usage line, printed as the only reply to a usage error; NULL: errors get a message */
-    const struct dialect_option *options; /* ends with an all-zero row */
+    const struct compat_option *options; /* ends with an all-zero row */
     uint64_t needed;     /* bits of required options */
-    unsigned manner;     /* enum dialect_manner */
+    unsigned manner;     /* enum compat_manner */
     int mistake;         /* exit code of usage errors, found by the dialect or by steno's parser */
     /* parses the arguments itself and reports errors; NULL: parse by `manner`.
      * @return EXIT_OK, or the code to end with */
-    int (*type)(struct dialect_call *c, int argc, char **argv);
-    int (*run)(struct dialect_call *c); /* @return the exit code */
+    int (*type)(struct compat_call *c, int argc, char **argv);
+    int (*run)(struct compat_call *c); /* @return the exit code */
     const char *refused; /* reason why this dialect is unavailable; NULL: it is available */
 };
 
 /* A parsed command line and its translation. */
-struct dialect_call {
-    const struct dialect *dialect;
+struct compat_call {
+    const struct compat *compat;
     const char *called;  /* name of the program in messages */
     int n_options;
     char **value;        /* [n_options] last value typed, NULL: none */
@@ -82,48 +82,48 @@ struct dialect_call {
 };
 
 /* Run the arguments in the dialect; `called` is the program's name in messages. @return the exit code */
-int dialect_run(const struct dialect *d, const char *called, int argc, char **argv);
+int compat_run(const struct compat *d, const char *called, int argc, char **argv);
 
 /* ---- functions for a dialect's code ------------------------------------------------------------------------------------------- */
 
 /* The last value typed, else the default, else NULL; `name` is the name of a row. */
-const char *dialect_value(const struct dialect_call *c, const char *name);
-int dialect_is_given(const struct dialect_call *c, const char *name);
+const char *compat_value(const struct compat_call *c, const char *name);
+int compat_is_given(const struct compat_call *c, const char *name);
 
 /* Add steno words separated by spaces, or one word unchanged. The text must live as long as the call. */
-void dialect_put(struct dialect_call *c, const char *words);
-void dialect_put_word(struct dialect_call *c, const char *word);
+void compat_put(struct compat_call *c, const char *words);
+void compat_put_word(struct compat_call *c, const char *word);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-void dialect_put_format(struct dialect_call *c, const char *fmt, ...);
+void compat_put_format(struct compat_call *c, const char *fmt, ...);
 
 /* Report a usage error. @return the dialect's exit code for usage errors */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-int dialect_mistake(const struct dialect_call *c, const char *fmt, ...);
+int compat_mistake(const struct compat_call *c, const char *fmt, ...);
 
 /* Translate a verb's exit code: usage errors get the dialect's code, all others keep steno's. */
-int dialect_code(const struct dialect_call *c, int code);
+int compat_code(const struct compat_call *c, int code);
 
 /* Print every option with its steno equivalent. */
-void dialect_help(FILE *f, const struct dialect_call *c);
+void compat_help(FILE *f, const struct compat_call *c);
 
 /* ---- list of the dialects ---------------------------------------------------------------------------------------------------- */
 
 /* A program's file defines its dialects, one for each name of the program. A new program needs a line here and one in compat_list.c. */
-extern const struct dialect dialects_whisper[], dialects_funasr[], dialects_whisper_cli[]; /* each ends with a NULL name */
+extern const struct compat compat_whisper[], compat_funasr[], compat_whisper_cli[]; /* each ends with a NULL name */
 
 /* @return NULL if there is no dialect of that name */
-const struct dialect *dialect_find(const char *name);
+const struct compat *compat_find(const char *name);
 
 /* Dialect `i` of all dialects; NULL past the last one. */
-const struct dialect *dialect_at(int i);
+const struct compat *compat_at(int i);
 
 /* Find a dialect by the program's name, which may have a folder and an ending. */
-const struct dialect *dialect_of_program(const char *called);
+const struct compat *compat_of_program(const char *called);
 
 /* Names of all available dialects, separated by commas. */
-void dialect_names(char *out, size_t n);
+void compat_names(char *out, size_t n);
 #endif

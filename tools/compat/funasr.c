@@ -73,34 +73,34 @@ static void write_result(struct sink *f, const struct transcript *t, unsigned gi
     if (!srt) sink_char(f, '\n');
 }
 
-static int recognise(struct dialect_call *c)
+static int recognise(struct compat_call *c)
 {
     const struct transcribe_as as = { .write = write_result, .given = (unsigned)c->given, .as_file_asks = 1, .notes = 1 };
-    return dialect_code(c, transcribe_as(c->n_words, c->word, &as));
+    return compat_code(c, transcribe_as(c->n_words, c->word, &as));
 }
 
-static int find_speech(struct dialect_call *c)
+static int find_speech(struct compat_call *c)
 {
-    return dialect_code(c, cmd_vad(c->n_words, c->word));
+    return compat_code(c, cmd_vad(c->n_words, c->word));
 }
 
 /* Convert milliseconds to seconds. The number is read as C's atoi does; a value of 0 or less means 60 s. */
-static int put_longest(struct dialect_call *c, const char *value)
+static int put_longest(struct compat_call *c, const char *value)
 {
     const long ms = strtol(value, NULL, 10);
-    dialect_put(c, "--vad-max-speech-s");
-    dialect_put_format(c, "%.3f", ms > 0 ? (double)ms / 1000 : 60.0);
+    compat_put(c, "--vad-max-speech-s");
+    compat_put_format(c, "%.3f", ms > 0 ? (double)ms / 1000 : 60.0);
     return EXIT_OK;
 }
 
 /* ---- options ------------------------------------------------------------------------------------------------------------------ */
 
-#define MODEL_ROW { .name = "-m", .to = "-m %", .takes = DIALECT_TEXT, .sets = MODEL }
-#define SOUND_ROW { .name = "-a", .to = "-- %", .takes = DIALECT_TEXT, .sets = SOUND } /* the last row: no option follows */
+#define MODEL_ROW { .name = "-m", .to = "-m %", .takes = COMPAT_TEXT, .sets = MODEL }
+#define SOUND_ROW { .name = "-a", .to = "-- %", .takes = COMPAT_TEXT, .sets = SOUND } /* the last row: no option follows */
 #define SPANS_ROWS \
-    { .name = "--vad", .to = "--vad fsmn --vad-model %", .takes = DIALECT_TEXT, .sets = SPANS }, \
+    { .name = "--vad", .to = "--vad fsmn --vad-model %", .takes = COMPAT_TEXT, .sets = SPANS }, \
     { .to = "--vad-min-speech-ms 0 --vad-speech-pad-ms 0", .needs = SPANS }, \
-    { .name = "--vad-maxseg", .put = put_longest, .takes = DIALECT_TEXT, .dflt = "30000", .needs = SPANS }
+    { .name = "--vad-maxseg", .put = put_longest, .takes = COMPAT_TEXT, .dflt = "30000", .needs = SPANS }
 #define RECOGNISER_ROWS \
     { .to = "-q" }, \
     MODEL_ROW, \
@@ -108,32 +108,32 @@ static int put_longest(struct dialect_call *c, const char *value)
     { .name = "--srt", .sets = SRT }, \
     { .name = "--ids", .sets = IDS }
 
-static const struct dialect_option with_tags[] = {
+static const struct compat_option with_tags[] = {
     RECOGNISER_ROWS,
     { .name = "--keep-tags", .to = "--keep-tags", .sets = TAGS },
-    { .name = "--backend", .takes = DIALECT_TEXT, .taken = "cpu",
+    { .name = "--backend", .takes = COMPAT_TEXT, .taken = "cpu",
       .refused = "cannot be had: this version computes on the processor, --backend cpu" },
-    { .name = "-f", .takes = DIALECT_TEXT, .refused = "is not served: features in place of sound are not read; give the sound with -a" },
+    { .name = "-f", .takes = COMPAT_TEXT, .refused = "is not served: features in place of sound are not read; give the sound with -a" },
     SOUND_ROW,
     { 0 },
 };
 
-static const struct dialect_option without_tags[] = { RECOGNISER_ROWS, SOUND_ROW, { 0 } };
+static const struct compat_option without_tags[] = { RECOGNISER_ROWS, SOUND_ROW, { 0 } };
 
-static const struct dialect_option of_audio_lm[] = {
-    { .name = "--enc", .to = "-m %", .takes = DIALECT_TEXT, .sets = MODEL },
+static const struct compat_option of_audio_lm[] = {
+    { .name = "--enc", .to = "-m %", .takes = COMPAT_TEXT, .sets = MODEL },
     { .to = "-q" },
-    { .name = "-m", .to = "--llm %", .takes = DIALECT_TEXT, .sets = LLM },
+    { .name = "-m", .to = "--llm %", .takes = COMPAT_TEXT, .sets = LLM },
     SPANS_ROWS,
     { .name = "--srt", .sets = SRT },
-    { .name = "-n", .to = "--sample-length %", .takes = DIALECT_TEXT },
-    { .name = "--chunk", .to = "--chunk-length %", .takes = DIALECT_TEXT },
-    { .name = "--rep", .to = "--repetition-penalty %", .takes = DIALECT_TEXT },
+    { .name = "-n", .to = "--sample-length %", .takes = COMPAT_TEXT },
+    { .name = "--chunk", .to = "--chunk-length %", .takes = COMPAT_TEXT },
+    { .name = "--rep", .to = "--repetition-penalty %", .takes = COMPAT_TEXT },
     SOUND_ROW,
     { 0 },
 };
 
-static const struct dialect_option of_speech[] = {
+static const struct compat_option of_speech[] = {
     { .to = "-q" },
     MODEL_ROW,
     { .put = put_longest, .env = "VAD_MAXSEG", .dflt = "30000" },
@@ -146,7 +146,7 @@ static const struct dialect_option of_speech[] = {
 #define AUDIO_LM_USAGE "--enc ENCODER -m LLM -a SOUND [--vad MODEL [--vad-maxseg MS]] [--chunk S] [--srt] [-n N] [--rep X]"
 #define STAGE "is not served: it shows a stage of a network by itself; steno transcribe --dump writes what all of them make"
 
-const struct dialect dialects_funasr[] = {
+const struct compat compat_funasr[] = {
     { .name = "funasr", .usage = TAGS_USAGE, .options = with_tags, .mistake = 1, .needed = MODEL | SOUND, .run = recognise },
     { .name = "llama-funasr-sensevoice", .usage = TAGS_USAGE, .options = with_tags, .mistake = 1, .needed = MODEL | SOUND,
       .run = recognise },

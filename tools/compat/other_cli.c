@@ -15,9 +15,9 @@
 
 enum { NAME_SZ = 64, NAMES_SZ = 160, FORMATS_SZ = 96 };
 /* beside the programs: a steno option with a Python value; a steno option with a missing dash */
-enum { VALUES = N_FOREIGN_PROGRAMS, NOBODY };
+enum { VALUES = N_OTHER_PROGRAMS, NOBODY };
 
-struct foreign {
+struct other_cli {
     const struct args *args;
     int argc;
     char **argv;
@@ -28,33 +28,33 @@ struct foreign {
     const char *as, *input;     /* base name of the results; the first sound file */
     const char *verb, *reason;  /* the verb to use instead; why steno has no equivalent for a word */
     char reason_of[NAME_SZ], nothing[NAME_SZ];
-    unsigned programs;          /* bits of enum foreign_program and VALUES */
+    unsigned programs;          /* bits of enum other_cli_program and VALUES */
     int n, writes_files, has_dir; /* number of words that are not steno's; 1: they write files; 1: a folder is named */
 };
 
-static const struct { const char *name, *dialect; } programs[N_FOREIGN_PROGRAMS] = {
-    [FOREIGN_WHISPER_CPP] = { "whisper.cpp", "whisper-cli" },
-    [FOREIGN_OPENAI] = { "openai-whisper", "whisper" },
-    [FOREIGN_FASTER] = { "faster-whisper's command lines", NULL },
-    [FOREIGN_FUNASR] = { "FunASR", "funasr" },
+static const struct { const char *name, *compat; } programs[N_OTHER_PROGRAMS] = {
+    [OTHER_WHISPER_CPP] = { "whisper.cpp", "whisper-cli" },
+    [OTHER_OPENAI] = { "openai-whisper", "whisper" },
+    [OTHER_FASTER] = { "faster-whisper's command lines", NULL },
+    [OTHER_FUNASR] = { "FunASR", "funasr" },
 };
 
 /* ---- the command in steno's options ------------------------------------------------------------------------------------------ */
 
-static void put_word(struct foreign *f, const char *word)
+static void put_word(struct other_cli *f, const char *word)
 {
     sink_char(&f->line, ' ');
     shell_word(&f->line, word);
 }
 
-static void add_format(struct foreign *f, const char *name)
+static void add_format(struct other_cli *f, const char *name)
 {
     const size_t n = strlen(f->formats);
     snprintf(f->formats + n, FORMATS_SZ - n, "%s%s", n ? "," : "", name);
 }
 
 /* Write the words of `here`; % is replaced by the value. */
-static void put_words(struct foreign *f, const char *here, const char *value)
+static void put_words(struct other_cli *f, const char *here, const char *value)
 {
     char word[4096];
     for (const char *p = here; *p;) {
@@ -70,7 +70,7 @@ static void put_words(struct foreign *f, const char *here, const char *value)
 }
 
 /* The folder of a path as put_word quotes it; "." if the path has none. */
-static void put_folder(struct foreign *f, const char *path)
+static void put_folder(struct other_cli *f, const char *path)
 {
     char dir[4096];
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -80,7 +80,7 @@ static void put_folder(struct foreign *f, const char *path)
     put_word(f, dir);
 }
 
-static void put_results(struct foreign *f)
+static void put_results(struct other_cli *f)
 {
     char template[4096];
     if (f->formats[0]) {
@@ -98,7 +98,7 @@ static void put_results(struct foreign *f)
 
 /* ---- classification of words ------------------------------------------------------------------------------------------------- */
 
-static void note(struct foreign *f, const char *word, int of)
+static void note(struct other_cli *f, const char *word, int of)
 {
     const size_t n = strlen(f->names);
     if (of != NOBODY) f->programs |= 1u << of;
@@ -149,30 +149,30 @@ static int looks_like_model(const char *word)
 }
 
 /* Does the value match the row? `next` is NULL at the last word. */
-static int takes(const struct foreign_word *w, const char *next)
+static int takes(const struct other_word *w, const char *next)
 {
     const char *v = w->value;
     if (!v) return 1;
-    if (strcmp(v, FOREIGN_ALONE) == 0) return !next || next[0] == '-' || (looks_like_path(next) && !looks_like_model(next));
+    if (strcmp(v, OTHER_ALONE) == 0) return !next || next[0] == '-' || (looks_like_path(next) && !looks_like_model(next));
     if (!next) return strcmp(v, "%") == 0;
-    if (strcmp(v, FOREIGN_PATH) == 0) return looks_like_path(next);
-    if (strcmp(v, FOREIGN_NUMBER) == 0) return is_number(next);
-    if (strcmp(v, FOREIGN_VAD) == 0) return strstr(next, "vad") || strstr(next, "silero");
+    if (strcmp(v, OTHER_PATH) == 0) return looks_like_path(next);
+    if (strcmp(v, OTHER_NUMBER) == 0) return is_number(next);
+    if (strcmp(v, OTHER_VAD) == 0) return strstr(next, "vad") || strstr(next, "silero");
     return strcmp(v, "%") == 0 || strcmp(v, next) == 0;
 }
 
 /* Is it a steno option's name, and has the row no rule for its value? */
-static int is_ours(const struct foreign *f, const struct foreign_word *w)
+static int is_ours(const struct other_cli *f, const struct other_word *w)
 {
     char name[NAME_SZ];
     int on;
-    const int any = !w->value || strcmp(w->value, "%") == 0 || strcmp(w->value, FOREIGN_NUMBER) == 0;
+    const int any = !w->value || strcmp(w->value, "%") == 0 || strcmp(w->value, OTHER_NUMBER) == 0;
     snprintf(name, sizeof name, "%s", w->there);
     dashes(name);
     return any && strncmp(name, "--", 2) == 0 && args_find_long(f->args, name + 2, &on);
 }
 
-static int named(const struct foreign_word *w, const char *word, int exact)
+static int named(const struct other_word *w, const char *word, int exact)
 {
     char a[NAME_SZ], b[NAME_SZ];
     if (exact) return strcmp(w->there, word) == 0;
@@ -185,18 +185,18 @@ static int named(const struct foreign_word *w, const char *word, int exact)
 }
 
 /* Find the row of a word. `value` receives its value, `used` the number of words. @return NULL if no row matches */
-static const struct foreign_word *find_word(const struct foreign *f, int i, const char **value, int *used)
+static const struct other_word *find_word(const struct other_cli *f, int i, const char **value, int *used)
 {
     char name[NAME_SZ];
     const char *word = f->argv[i], *next = i + 1 < f->argc ? f->argv[i + 1] : NULL, *joined = split(name, word);
     for (int exact = 1; exact >= 0; exact--) {
-        for (const struct foreign_word *w = foreign_words; w->there; w++) {
+        for (const struct other_word *w = other_words; w->there; w++) {
             const size_t n = strlen(w->there);
             const int is_setting = w->there[0] == '+';
             if (is_setting ? strncmp(word, w->there, n) != 0 || is_file(word) : !named(w, name, exact)) continue;
             const char *v = is_setting ? word + n : joined ? joined : next;
             if (is_ours(f, w) || !takes(w, v)) continue;
-            const int alone = !w->value || strcmp(w->value, FOREIGN_ALONE) == 0;
+            const int alone = !w->value || strcmp(w->value, OTHER_ALONE) == 0;
             *value = alone ? "" : v ? v : "N";
             *used = 1 + (!alone && v && v == next);
             return w;
@@ -207,25 +207,25 @@ static const struct foreign_word *find_word(const struct foreign *f, int i, cons
 
 /* ---- equivalents that depend on the verb ------------------------------------------------------------------------------------- */
 
-static int is_said_by_verb(const struct foreign *f, const char *here)
+static int is_said_by_verb(const struct other_cli *f, const char *here)
 {
     const char *verb = strncmp(here, "--task ", 7) == 0 ? here + 7 : here[0] == '=' ? here + 1 : "";
     return strcmp(verb, f->args->verb) == 0;
 }
 
-static const struct arg *find_ours(const struct foreign *f, const char *name)
+static const struct arg *find_ours(const struct other_cli *f, const char *name)
 {
     int on;
     return args_find_long(f->args, name, &on);
 }
 
-static int transcribes(const struct foreign *f)
+static int transcribes(const struct other_cli *f)
 {
     return strcmp(f->args->verb, "transcribe") == 0 || strcmp(f->args->verb, "translate") == 0;
 }
 
 /* Does the verb have every option in `here`? */
-static int has_options(const struct foreign *f, const char *here)
+static int has_options(const struct other_cli *f, const char *here)
 {
     char word[NAME_SZ];
     for (const char *p = here; *p;) {
@@ -238,7 +238,7 @@ static int has_options(const struct foreign *f, const char *here)
 }
 
 /* A format: the verb's own, or --json if the verb has that instead. */
-static const char *format_here(const struct foreign *f, const char *here)
+static const char *format_here(const struct other_cli *f, const char *here)
 {
     char word[ARG_WORD_SZ];
     const struct arg *r = find_ours(f, "output-format");
@@ -257,7 +257,7 @@ static const struct { const char *verb, *there, *here; } of_verbs[] = {
 };
 
 /* The words of a row for this verb; NULL if the verb has no equivalent. */
-static const char *words_of_verb(const struct foreign *f, const char *here)
+static const char *words_of_verb(const struct other_cli *f, const char *here)
 {
     if (!*here || here[0] == '!') return here;
     if (is_said_by_verb(f, here)) return "";
@@ -272,14 +272,14 @@ static const char *words_of_verb(const struct foreign *f, const char *here)
     }
 }
 
-static void note_reason(struct foreign *f, const char *name, const char *reason)
+static void note_reason(struct other_cli *f, const char *name, const char *reason)
 {
     if (f->reason) return;
     f->reason = reason;
     snprintf(f->reason_of, sizeof f->reason_of, "%s", name);
 }
 
-static void take_word(struct foreign *f, const struct foreign_word *w, const char *word, const char *value)
+static void take_word(struct other_cli *f, const struct other_word *w, const char *word, const char *value)
 {
     char name[NAME_SZ];
     const char *here = words_of_verb(f, w->here);
@@ -291,7 +291,7 @@ static void take_word(struct foreign *f, const struct foreign_word *w, const cha
         note_reason(f, name, f->nothing);
     } else if (here[0] == ':') {
         add_format(f, here + 1);
-        f->writes_files |= w->program == FOREIGN_WHISPER_CPP && find_ours(f, "output-dir");
+        f->writes_files |= w->program == OTHER_WHISPER_CPP && find_ours(f, "output-dir");
     } else if (here[0] == '>') f->as = value;
     else if (here[0] == '=') f->verb = here + 1;
     else if (here[0] == '!') note_reason(f, name, here + 1);
@@ -308,7 +308,7 @@ static int truth(const char *word)
     return (yes || no) && !is_file(word) ? yes : -1;
 }
 
-static void note_value(struct foreign *f, const char *option, const char *value)
+static void note_value(struct other_cli *f, const char *option, const char *value)
 {
     char both[NAME_SZ + 8];
     snprintf(both, sizeof both, "%s %s", option, value);
@@ -316,7 +316,7 @@ static void note_value(struct foreign *f, const char *option, const char *value)
 }
 
 /* Handle a flag. @return the number of words used */
-static int take_flag(struct foreign *f, const struct arg *r, int on, const char *option, const char *joined, const char *next)
+static int take_flag(struct other_cli *f, const struct arg *r, int on, const char *option, const char *joined, const char *next)
 {
     char word[NAME_SZ + 8];
     const int is = truth(joined ? joined : next);
@@ -331,7 +331,7 @@ static int take_flag(struct foreign *f, const struct arg *r, int on, const char 
 }
 
 /* Handle an option with a value. @return the number of words used */
-static int take_option(struct foreign *f, const struct arg *r, const char *option, const char *joined, const char *next)
+static int take_option(struct other_cli *f, const struct arg *r, const char *option, const char *joined, const char *next)
 {
     const char *value = joined ? joined : next;
     if (!value) put_word(f, option);
@@ -351,7 +351,7 @@ static int take_option(struct foreign *f, const struct arg *r, const char *optio
 }
 
 /* Handle "--name" or "--name=value". @return the number of words used */
-static int walk_long(struct foreign *f, const char *word, const char *next)
+static int walk_long(struct other_cli *f, const char *word, const char *next)
 {
     char name[NAME_SZ];
     int on;
@@ -364,7 +364,7 @@ static int walk_long(struct foreign *f, const char *word, const char *next)
 }
 
 /* The long option meant by "-output" and similar; NULL if the word is a group of letters. */
-static const struct arg *meant_long(const struct foreign *f, const char *word)
+static const struct arg *meant_long(const struct other_cli *f, const char *word)
 {
     char name[NAME_SZ];
     split(name, word);
@@ -376,7 +376,7 @@ static const struct arg *meant_long(const struct foreign *f, const char *word)
 }
 
 /* Handle "-x", "-xvalue", "-x value" or "-xyz". @return the number of words used */
-static int walk_short(struct foreign *f, const char *word, const char *next)
+static int walk_short(struct other_cli *f, const char *word, const char *next)
 {
     char name[NAME_SZ + 2];
     const struct arg *r = meant_long(f, word);
@@ -403,12 +403,12 @@ static int walk_short(struct foreign *f, const char *word, const char *next)
     return 1;
 }
 
-static void walk(struct foreign *f)
+static void walk(struct other_cli *f)
 {
     for (int i = 0, options = 1; i < f->argc;) {
         const char *word = f->argv[i], *next = i + 1 < f->argc ? f->argv[i + 1] : NULL, *value = NULL;
         int used = 1;
-        const struct foreign_word *w = options && strchr("-+", word[0]) && word[0] ? find_word(f, i, &value, &used) : NULL;
+        const struct other_word *w = options && strchr("-+", word[0]) && word[0] ? find_word(f, i, &value, &used) : NULL;
         if (w) take_word(f, w, word, value);
         else if (options && strcmp(word, "--") == 0) {
             options = 0;
@@ -423,18 +423,18 @@ static void walk(struct foreign *f)
 
 /* ---- the reply --------------------------------------------------------------------------------------------------------------- */
 
-static int answer(struct foreign *f)
+static int answer(struct other_cli *f)
 {
     char whose[96] = "other programs'", all[160] = "";
     const char *program = "another program";
-    const unsigned only_values = 1u << VALUES, of = f->programs == only_values ? 1u << FOREIGN_OPENAI : f->programs & ~only_values;
-    for (int i = 0; i < N_FOREIGN_PROGRAMS; i++) {
+    const unsigned only_values = 1u << VALUES, of = f->programs == only_values ? 1u << OTHER_OPENAI : f->programs & ~only_values;
+    for (int i = 0; i < N_OTHER_PROGRAMS; i++) {
         if (of != 1u << i) continue;
         program = programs[i].name;
         snprintf(whose, sizeof whose, "%s's", program);
-        if (i == FOREIGN_FASTER) snprintf(whose, sizeof whose, "%s'", programs[i].name);
-        const struct dialect *d = programs[i].dialect ? dialect_find(programs[i].dialect) : NULL;
-        if (d && !d->refused) snprintf(all, sizeof all, " (steno --compat %s takes all its options)", programs[i].dialect);
+        if (i == OTHER_FASTER) snprintf(whose, sizeof whose, "%s'", programs[i].name);
+        const struct compat *d = programs[i].compat ? compat_find(programs[i].compat) : NULL;
+        if (d && !d->refused) snprintf(all, sizeof all, " (steno --compat %s takes all its options)", programs[i].compat);
     }
     if (f->reason) return message_usage("%s is an option of %s: %s", f->reason_of, program, f->reason);
     const char *verb = f->verb ? f->verb : strcmp(f->args->verb, "transcribe") == 0 ? "" : f->args->verb;
@@ -443,9 +443,9 @@ static int answer(struct foreign *f)
     return message_usage("%s: not steno's but %s%s; here: steno%s%s%s", f->names, whose, all, gap, verb, words);
 }
 
-int foreign_check(const struct args *a, int argc, char **argv)
+int other_cli_check(const struct args *a, int argc, char **argv)
 {
-    struct foreign f = { .args = a, .argc = argc, .argv = argv };
+    struct other_cli f = { .args = a, .argc = argc, .argv = argv };
     f.line = sink_to_memory(&f.text);
     walk(&f);
     put_results(&f);

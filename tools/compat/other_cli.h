@@ -7,26 +7,26 @@
 #define STENO_TOOLS_FOREIGN_H
 #include "cli/args.h"
 
-enum foreign_program { FOREIGN_WHISPER_CPP, FOREIGN_OPENAI, FOREIGN_FASTER, FOREIGN_FUNASR, N_FOREIGN_PROGRAMS };
+enum other_cli_program { OTHER_WHISPER_CPP, OTHER_OPENAI, OTHER_FASTER, OTHER_FUNASR, N_OTHER_PROGRAMS };
 
 /* An option of another program. Long names also match with _ for -, unless a row has exactly the typed word. */
-struct foreign_word {
+struct other_word {
     const char *there; /* as typed there: "-osrt", "--fp16"; "++model=" and similar include the value in the same word */
     /* NULL: no value; "%": any value; FOREIGN_...: a value of that form; else exactly this value. Rows are tried in order */
     const char *value;
     /* steno's equivalent; % is the value, %ms the value in seconds; "": none needed; ":srt": an output format; ">": the value names the
      * results; "=detect": another verb; "!REASON": steno has no equivalent */
     const char *here;
-    char program;      /* enum foreign_program */
+    char program;      /* enum other_cli_program */
 };
 
-#define FOREIGN_PATH "\1"   /* contains a dot or a slash, or is - */
-#define FOREIGN_ALONE "\2"  /* no value: the next word is an option or a sound, or there is none */
-#define FOREIGN_NUMBER "\3"
-#define FOREIGN_VAD "\4"    /* the path of a voice-activity model */
+#define OTHER_PATH "\1"   /* contains a dot or a slash, or is - */
+#define OTHER_ALONE "\2"  /* no value: the next word is an option or a sound, or there is none */
+#define OTHER_NUMBER "\3"
+#define OTHER_VAD "\4"    /* the path of a voice-activity model */
 
-extern const struct foreign_word foreign_words[]; /* ends with a NULL name */
+extern const struct other_word other_words[]; /* ends with a NULL name */
 
 /* Check the words typed after `verb`. @return ARGS_RUN if no word belongs to another program, or EXIT_USAGE after a message */
-int foreign_check(const struct args *a, int argc, char **argv);
+int other_cli_check(const struct args *a, int argc, char **argv);
 #endif

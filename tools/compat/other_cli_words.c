@@ -4,10 +4,10 @@
  * steno does not accept. True, False and None after a steno option need no row (foreign.c). */
 #include "compat/other_cli.h"
 
-#define CPP(there, value, here) { there, value, here, FOREIGN_WHISPER_CPP }
-#define OAI(there, value, here) { there, value, here, FOREIGN_OPENAI }
-#define FAST(there, value, here) { there, value, here, FOREIGN_FASTER }
-#define FUN(there, value, here) { there, value, here, FOREIGN_FUNASR }
+#define CPP(there, value, here) { there, value, here, OTHER_WHISPER_CPP }
+#define OAI(there, value, here) { there, value, here, OTHER_OPENAI }
+#define FAST(there, value, here) { there, value, here, OTHER_FASTER }
+#define FUN(there, value, here) { there, value, here, OTHER_FUNASR }
 
 /* An option of whisper.cpp with two spellings. */
 #define CPP2(letters, name, value, here) CPP(letters, value, here), CPP(name, value, here)
@@ -21,7 +21,7 @@
 #define EACH_IS_ONE "!each of them is an option: --vad-threshold, --vad-min-silence-ms, --vad-speech-pad-ms, ..."
 #define OTHER_CACHE "!the caches are named by the environment: HF_HUB_CACHE, XDG_CACHE_HOME; -m takes a path, too"
 
-const struct foreign_word foreign_words[] = {
+const struct other_word other_words[] = {
     /* whisper.cpp: output formats. Letters that also mean something in steno ("-lpt": Portuguese) count as whisper.cpp's if a number
      * follows */
     CPP2("-otxt", "--output-txt", 0, ":txt"),
@@ -33,25 +33,25 @@ const struct foreign_word foreign_words[] = {
     CPP2("-ojf", "--output-json-full", 0, ":json_full"),
     CPP2("-owts", "--output-words", 0, ":wts"),
     CPP2("-of", "--output-file", "%", ">"),
-    CPP2("-f", "--file", FOREIGN_PATH, "%"),
+    CPP2("-f", "--file", OTHER_PATH, "%"),
     CPP("--file", "%", "%"),
     CPP2("-fp", "--font-path", "%", "--font %"),
     CPP2("-nt", "--no-timestamps", 0, ""), /* steno's text has no timestamps */
     CPP2("-ls", "--log-score", 0, "--log-scores"),
-    CPP2("-on", "--offset-n", FOREIGN_NUMBER, "--offset-n %"),
+    CPP2("-on", "--offset-n", OTHER_NUMBER, "--offset-n %"),
     /* lengths and counts */
-    CPP2("-ml", "--max-len", FOREIGN_NUMBER, "--max-len %"),
+    CPP2("-ml", "--max-len", OTHER_NUMBER, "--max-len %"),
     CPP2("-sow", "--split-on-word", 0, "--split-on-word"),
     CPP2("-bs", "--beam-size", "%", "--beam-size %"),
     CPP2("-bo", "--best-of", "%", "--best-of %"),
     CPP2("-ac", "--audio-ctx", "%", "--audio-ctx %"),
-    CPP2("-mc", "--max-context", FOREIGN_NUMBER, "--max-context %"),
-    CPP2("-ot", "--offset-t", FOREIGN_NUMBER, "--offset-ms %"),
+    CPP2("-mc", "--max-context", OTHER_NUMBER, "--max-context %"),
+    CPP2("-ot", "--offset-t", OTHER_NUMBER, "--offset-ms %"),
     CPP2("-d", "--duration", "%", "--duration-ms %"),
     CPP2("-p", "--processors", "%", ""),
     CPP2("-wt", "--word-thold", "%", "--word-threshold %"),
     CPP2("-et", "--entropy-thold", "%", "--entropy-threshold %"),
-    CPP2("-lpt", "--logprob-thold", FOREIGN_NUMBER, "--logprob-threshold %"),
+    CPP2("-lpt", "--logprob-thold", OTHER_NUMBER, "--logprob-threshold %"),
     CPP2("-nth", "--no-speech-thold", "%", "--no-speech-threshold %"),
     CPP2("-tp", "--temperature", "%", "--temperature %"),
     CPP2("-tpi", "--temperature-inc", "%", "--temperature-increment-on-fallback %"),
@@ -79,10 +79,10 @@ const struct foreign_word foreign_words[] = {
     CPP2("-ug", "--use-gpu", 0, ON_CPU),
     CPP2("-oved", "--ov-e-device", "%", ON_CPU),
     /* voice activity */
-    CPP("--vad", FOREIGN_ALONE, "--vad silero"),
-    CPP("-vm", FOREIGN_VAD, "--vad-model %"),
+    CPP("--vad", OTHER_ALONE, "--vad silero"),
+    CPP("-vm", OTHER_VAD, "--vad-model %"),
     CPP("--vad-model", "%", "--vad-model %"),
-    CPP("-vt", FOREIGN_PATH, "--vad-threshold %"),
+    CPP("-vt", OTHER_PATH, "--vad-threshold %"),
     CPP2("-vspd", "--vad-min-speech-duration-ms", "%", "--vad-min-speech-ms %"),
     CPP2("-vsd", "--vad-min-silence-duration-ms", "%", "--vad-min-silence-ms %"),
     CPP2("-vmsd", "--vad-max-speech-duration-s", "%", "--vad-max-speech-s %"),
@@ -135,7 +135,7 @@ const struct foreign_word foreign_words[] = {
     FAST("--max_speech_duration_s", "%", "--vad-max-speech-s %"),
     FAST("--speech_pad_ms", "%", "--vad-speech-pad-ms %"),
     FAST("--vad_method", "%", "--vad silero"),
-    FAST("--multilingual", FOREIGN_ALONE, "--language-per-segment"),
+    FAST("--multilingual", OTHER_ALONE, "--language-per-segment"),
     SWITCH(FAST, "--multilingual", "--language-per-segment", ""),
     FAST("--hf_token", "%", NO_SPEAKERS),
     FAST("--speaker_name", "%", NO_SPEAKERS),
@@ -149,7 +149,7 @@ const struct foreign_word foreign_words[] = {
     /* FunASR: the programs of its runtime, and its command line of settings */
     FUN("-a", "%", "%"),
     FUN("--srt", 0, ":srt"),
-    FUN("--vad", FOREIGN_PATH, "--vad fsmn --vad-model %"),
+    FUN("--vad", OTHER_PATH, "--vad fsmn --vad-model %"),
     FUN("--vad-maxseg", "%", "--vad-max-speech-s %ms"),
     FUN("--chunk", "%", "--chunk-length %"),
     FUN("--rep", "%", "--repetition-penalty %"),

@@ -25,32 +25,32 @@ struct run {
 
 /* ---- what was typed ---------------------------------------------------------------------------------------------------------- */
 
-static int is_true(const struct dialect_call *c, const char *name)
+static int is_true(const struct compat_call *c, const char *name)
 {
-    return strcmp(dialect_value(c, name), "True") == 0;
+    return strcmp(compat_value(c, name), "True") == 0;
 }
 
-static int is_none(const struct dialect_call *c, const char *name)
+static int is_none(const struct compat_call *c, const char *name)
 {
-    const char *value = dialect_value(c, name);
+    const char *value = compat_value(c, name);
     return !value || strcmp(value, "None") == 0;
 }
 
 /* The value of an option that is not None; the parser has checked its type. */
-static double number(const struct dialect_call *c, const char *name)
+static double number(const struct compat_call *c, const char *name)
 {
     char text[ARGPARSE_NUMBER_SZ];
-    return argparse_number(text, dialect_value(c, name), DIALECT_NUM) ? strtod(text, NULL) : 0;
+    return argparse_number(text, compat_value(c, name), COMPAT_NUM) ? strtod(text, NULL) : 0;
 }
 
-static int is_set(const struct dialect_call *c, const char *name)
+static int is_set(const struct compat_call *c, const char *name)
 {
     return !is_none(c, name) && number(c, name) != 0;
 }
 
-static int has_subtitles(const struct dialect_call *c)
+static int has_subtitles(const struct compat_call *c)
 {
-    const char *format = dialect_value(c, "--output_format");
+    const char *format = compat_value(c, "--output_format");
     return strcmp(format, "all") == 0 || strcmp(format, "srt") == 0 || strcmp(format, "vtt") == 0;
 }
 
@@ -76,9 +76,9 @@ static const struct { const char *name, *file; } known[] = {
 };
 
 /* The file of a known name in --model_dir. @return malloc'd path, or NULL if it is missing or errno is ENOMEM */
-static char *in_model_dir(const struct dialect_call *c, const char *file)
+static char *in_model_dir(const struct compat_call *c, const char *file)
 {
-    const char *dir = dialect_value(c, "--model_dir");
+    const char *dir = compat_value(c, "--model_dir");
     errno = 0;
     char *path = dir ? path_join(dir, file) : NULL;
     if (!path || access(path, R_OK) == 0) return path;
@@ -87,13 +87,13 @@ static char *in_model_dir(const struct dialect_call *c, const char *file)
 }
 
 /* The model is a path, a known name, or a name in the caches. */
-static int put_model(struct dialect_call *c)
+static int put_model(struct compat_call *c)
 {
-    const char *name = dialect_value(c, "--model");
+    const char *name = compat_value(c, "--model");
     const size_t n_known = sizeof known / sizeof *known;
     size_t k = 0;
     if (access(name, F_OK) == 0) {
-        dialect_put_format(c, "--model=%s", name);
+        compat_put_format(c, "--model=%s", name);
         return EXIT_OK;
     }
     while (k < n_known && strcmp(known[k].name, name) != 0) k++;
@@ -108,7 +108,7 @@ static int put_model(struct dialect_call *c)
         return EXIT_OK; /* the caller reports it */
     }
     if (!path && k == n_known) return argparse_error(c, "argument --model: invalid valid_model_name value: '%s'", name);
-    dialect_put_format(c, "--model=%s", path ? path : name); /* it is then reported as missing, with the command that downloads it */
+    compat_put_format(c, "--model=%s", path ? path : name); /* it is then reported as missing, with the command that downloads it */
     free(path);
     return EXIT_OK;
 }
@@ -116,11 +116,11 @@ static int put_model(struct dialect_call *c)
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
 /* A language is a code, or an English name with a capital first letter. The library has the list of names. */
-static int put_language(struct dialect_call *c)
+static int put_language(struct compat_call *c)
 {
-    const char *value = dialect_value(c, "--language");
-    if (ends_in_en(dialect_value(c, "--model")) && !is_english(value)) {
-        if (value) message("%s is an English-only model but receipted '%s'; using English instead.", dialect_value(c, "--model"), value);
+    const char *value = compat_value(c, "--language");
+    if (ends_in_en(compat_value(c, "--model")) && !is_english(value)) {
+        if (value) message("%s is an English-only model but receipted '%s'; using English instead.", compat_value(c, "--model"), value);
         value = "en";
     }
     if (!value) return EXIT_OK;
@@ -129,51 +129,51 @@ static int put_language(struct dialect_call *c)
     if (!is_code && !is_name)
         return argparse_error(c, "argument --language: invalid choice: '%s' (choose from codes: en, zh, ...; names: English, Chinese, ...)",
                               value);
-    dialect_put_format(c, "--language=%s", value);
+    compat_put_format(c, "--language=%s", value);
     return EXIT_OK;
 }
 
-static void put_number(struct dialect_call *c, const char *name, const char *ours)
+static void put_number(struct compat_call *c, const char *name, const char *ours)
 {
     char text[ARGPARSE_NUMBER_SZ];
-    if (is_none(c, name)) dialect_put_format(c, "%s=none", ours);
-    else if (argparse_number(text, dialect_value(c, name), DIALECT_NUM)) dialect_put_format(c, "%s=%s", ours, text);
+    if (is_none(c, name)) compat_put_format(c, "%s=none", ours);
+    else if (argparse_number(text, compat_value(c, name), COMPAT_NUM)) compat_put_format(c, "%s=%s", ours, text);
 }
 
 /* Beams apply at temperature 0, draws at higher temperatures, and ranking at both. */
-static int put_search(struct dialect_call *c)
+static int put_search(struct compat_call *c)
 {
     const double t = number(c, "--temperature");
     const int none = is_none(c, "--temperature_increment_on_fallback") || !is_set(c, "--temperature_increment_on_fallback");
     const int beams = t == 0 && !is_none(c, "--beam_size"), draws = t > 0 || !none;
-    const char *patience = dialect_value(c, "--patience"), *penalty = dialect_value(c, "--length_penalty");
+    const char *patience = compat_value(c, "--patience"), *penalty = compat_value(c, "--length_penalty");
     if (beams && number(c, "--beam_size") < 1) return argparse_error(c, "argument --beam_size: a beam search has at least one beam");
-    if (beams) dialect_put_format(c, "--beam-size=%.0f", number(c, "--beam_size"));
+    if (beams) compat_put_format(c, "--beam-size=%.0f", number(c, "--beam_size"));
     if (patience && t == 0 && !beams) return argparse_error(c, "argument --patience: patience requires beam_size to be given");
     if (patience && beams) put_number(c, "--patience", "--patience");
-    if (draws && is_set(c, "--best_of")) dialect_put_format(c, "--best-of=%.0f", number(c, "--best_of"));
+    if (draws && is_set(c, "--best_of")) compat_put_format(c, "--best-of=%.0f", number(c, "--best_of"));
     if (penalty && !(number(c, "--length_penalty") >= 0 && number(c, "--length_penalty") <= 1))
         return argparse_error(c, "argument --length_penalty: length_penalty (alpha) should be a value between 0 and 1");
     if (penalty && ((beams && number(c, "--beam_size") > 1) || (draws && is_set(c, "--best_of"))))
         put_number(c, "--length_penalty", "--length-penalty");
     put_number(c, "--temperature", "--temperature");
-    if (none) dialect_put(c, "--temperature-increment-on-fallback=0");
+    if (none) compat_put(c, "--temperature-increment-on-fallback=0");
     else put_number(c, "--temperature_increment_on_fallback", "--temperature-increment-on-fallback");
     return EXIT_OK;
 }
 
-static void put_text(struct dialect_call *c)
+static void put_text(struct compat_call *c)
 {
-    const char *prompt = dialect_value(c, "--initial_prompt");
+    const char *prompt = compat_value(c, "--initial_prompt");
     if (is_set(c, "--temperature_increment_on_fallback") && number(c, "--temperature") < 1) /* otherwise there is only one attempt */
         put_number(c, "--compression_ratio_threshold", "--compression-ratio-threshold");
     put_number(c, "--logprob_threshold", "--logprob-threshold");
     put_number(c, "--no_speech_threshold", "--no-speech-threshold");
-    dialect_put_format(c, "--suppress-tokens=%s", dialect_value(c, "--suppress_tokens"));
-    if (prompt) dialect_put_format(c, "--initial-prompt=%s", prompt);
-    if (prompt && is_true(c, "--carry_initial_prompt")) dialect_put(c, "--carry-initial-prompt");
-    if (!is_true(c, "--condition_on_previous_text")) dialect_put(c, "--no-condition-on-previous-text");
-    if (*dialect_value(c, "--clip_timestamps")) dialect_put_format(c, "--clip-timestamps=%s", dialect_value(c, "--clip_timestamps"));
+    compat_put_format(c, "--suppress-tokens=%s", compat_value(c, "--suppress_tokens"));
+    if (prompt) compat_put_format(c, "--initial-prompt=%s", prompt);
+    if (prompt && is_true(c, "--carry_initial_prompt")) compat_put(c, "--carry-initial-prompt");
+    if (!is_true(c, "--condition_on_previous_text")) compat_put(c, "--no-condition-on-previous-text");
+    if (*compat_value(c, "--clip_timestamps")) compat_put_format(c, "--clip-timestamps=%s", compat_value(c, "--clip_timestamps"));
 }
 
 static int is_file(const char *path)
@@ -182,7 +182,7 @@ static int is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static int put_words(struct dialect_call *c)
+static int put_words(struct compat_call *c)
 {
     static const char *const need[] = { "--highlight_words", "--max_line_count", "--max_line_width", "--max_words_per_line" };
     const int words = is_true(c, "--word_timestamps"), subtitles = has_subtitles(c);
@@ -190,37 +190,37 @@ static int put_words(struct dialect_call *c)
         const int asked = i ? is_set(c, need[i]) : is_true(c, need[i]);
         if (asked && !words) return argparse_error(c, "%s requires --word_timestamps True", need[i]);
         if (!asked || !subtitles || (strcmp(need[i], "--max_line_count") == 0 && !is_set(c, "--max_line_width"))) continue;
-        if (i) dialect_put_format(c, "%s=%.0f", need[i], number(c, need[i]));
-        else dialect_put(c, "--highlight-words");
+        if (i) compat_put_format(c, "%s=%.0f", need[i], number(c, need[i]));
+        else compat_put(c, "--highlight-words");
     }
     if (!words) return EXIT_OK;
-    dialect_put(c, "--word-timestamps");
+    compat_put(c, "--word-timestamps");
     /* openai-whisper uses the official heads only for models chosen by name */
-    if (is_file(dialect_value(c, "--model"))) dialect_put(c, "--alignment-heads half");
-    dialect_put_format(c, "--prepend-punctuations=%s", dialect_value(c, "--prepend_punctuations"));
-    dialect_put_format(c, "--append-punctuations=%s", dialect_value(c, "--append_punctuations"));
+    if (is_file(compat_value(c, "--model"))) compat_put(c, "--alignment-heads half");
+    compat_put_format(c, "--prepend-punctuations=%s", compat_value(c, "--prepend_punctuations"));
+    compat_put_format(c, "--append-punctuations=%s", compat_value(c, "--append_punctuations"));
     if (!is_none(c, "--hallucination_silence_threshold"))
         put_number(c, "--hallucination_silence_threshold", "--hallucination-silence-threshold");
     if (is_set(c, "--max_line_count") && !is_set(c, "--max_line_width"))
         message("UserWarning: --max_line_count has no effect without --max_line_width");
     if (is_set(c, "--max_words_per_line") && is_set(c, "--max_line_width"))
         message("UserWarning: --max_words_per_line has no effect with --max_line_width");
-    if (strcmp(dialect_value(c, "--task"), "translate") == 0)
+    if (strcmp(compat_value(c, "--task"), "translate") == 0)
         message("UserWarning: Word-level timestamps on translations may not be reliable.");
     return EXIT_OK;
 }
 
-static int put_machine(struct dialect_call *c)
+static int put_machine(struct compat_call *c)
 {
-    const char *device = dialect_value(c, "--device");
+    const char *device = compat_value(c, "--device");
     if (is_none(c, "--threads")) return argparse_error(c, "argument --threads: None is not a number of threads");
-    if (number(c, "--threads") > 0) dialect_put_format(c, "--threads=%.0f", number(c, "--threads"));
+    if (number(c, "--threads") > 0) compat_put_format(c, "--threads=%.0f", number(c, "--threads"));
     if (strcmp(device, "cpu") != 0) message("--device %s: this version computes on the CPU", device);
     if (is_true(c, "--fp16")) message("UserWarning: FP16 is not supported on CPU; using FP32 instead");
     return EXIT_OK;
 }
 
-static int put_all(struct dialect_call *c, const char *unused)
+static int put_all(struct compat_call *c, const char *unused)
 {
     (void)unused;
     if (c->given & OPENAI_HELP) return EXIT_OK;
@@ -231,11 +231,11 @@ static int put_all(struct dialect_call *c, const char *unused)
     if (code == EXIT_OK) code = put_machine(c);
     if (code != EXIT_OK) return code;
     put_text(c);
-    dialect_put_format(c, "--task=%s", dialect_value(c, "--task"));
-    dialect_put_format(c, "--output-format=%s", dialect_value(c, "--output_format"));
-    const char *dir = dialect_value(c, "--output_dir");
-    dialect_put_format(c, "--output-dir=%s%s", dir[0] == '@' ? "./" : "", dir); /* openai-whisper treats it as a plain folder name */
-    dialect_put(c, "-q --guards off --compute f32");
+    compat_put_format(c, "--task=%s", compat_value(c, "--task"));
+    compat_put_format(c, "--output-format=%s", compat_value(c, "--output_format"));
+    const char *dir = compat_value(c, "--output_dir");
+    compat_put_format(c, "--output-dir=%s%s", dir[0] == '@' ? "./" : "", dir); /* openai-whisper treats it as a plain folder name */
+    compat_put(c, "-q --guards off --compute f32");
     return EXIT_OK;
 }
 
@@ -285,24 +285,24 @@ static void before_writing(void *user, struct transcript *t)
     t->empty_cues = 1;
 }
 
-static int run(struct dialect_call *c)
+static int run(struct compat_call *c)
 {
     if (c->given & OPENAI_HELP) {
-        dialect_help(stdout, c);
+        compat_help(stdout, c);
         return message_flush();
     }
-    struct run r = { .verbose = is_true(c, "--verbose"), .language = dialect_value(c, "--language") };
-    if (ends_in_en(dialect_value(c, "--model")) && !is_english(r.language)) r.language = "en";
+    struct run r = { .verbose = is_true(c, "--verbose"), .language = compat_value(c, "--language") };
+    if (ends_in_en(compat_value(c, "--model")) && !is_english(r.language)) r.language = "en";
     const struct transcribe_as as = { .user = &r, .begin = begin, .segment = segment, .before_writing = before_writing, .notes = 1 };
-    return dialect_code(c, transcribe_as(c->n_words, c->word, &as));
+    return compat_code(c, transcribe_as(c->n_words, c->word, &as));
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------------------- */
 
-#define OPT(n, kind, d, ...) { .name = "--" n, .takes = DIALECT_##kind, .dflt = d, __VA_ARGS__ }
+#define OPT(n, kind, d, ...) { .name = "--" n, .takes = COMPAT_##kind, .dflt = d, __VA_ARGS__ }
 
 /* clang-format off */
-static const struct dialect_option options[] = {
+static const struct compat_option options[] = {
     { .put = put_all },
     { .name = "--help", .alias = "-h", .sets = OPENAI_HELP, .help = "print this list" },
     OPT("model", TEXT, "turbo", .help = "a path, or a name in the caches: tiny, base.en, turbo, ..."),
@@ -341,7 +341,7 @@ static const struct dialect_option options[] = {
 };
 /* clang-format on */
 
-const struct dialect dialects_whisper[] = {
+const struct compat compat_whisper[] = {
     { .name = "whisper", .usage = "[-h] [--model MODEL] [--OPTION VALUE]... audio [audio ...]", .options = options, .type = argparse_type,
       .mistake = EXIT_USAGE, .run = run },
     { .name = NULL },

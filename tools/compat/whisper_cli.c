@@ -12,83 +12,83 @@
 
 /* A negative number counts as unset, as in whisper-cli, and the language is detected in a whole window. Values above the model's context
  * are refused after the model is loaded. */
-static int put_audio_ctx(struct dialect_call *c, const char *value)
+static int put_audio_ctx(struct compat_call *c, const char *value)
 {
     enum { MOST = 1048576 };
     const long long n = strtoll(value, NULL, 10);
-    if (n >= 0 && !(c->given & WCLI_DETECT)) dialect_put_format(c, "--audio-ctx=%lld", n < MOST ? n : MOST);
+    if (n >= 0 && !(c->given & WCLI_DETECT)) compat_put_format(c, "--audio-ctx=%lld", n < MOST ? n : MOST);
     return EXIT_OK;
 }
 
 /* A negative width counts as unset, as in whisper-cli. */
-static int put_beam(struct dialect_call *c, const char *value)
+static int put_beam(struct compat_call *c, const char *value)
 {
     const uint64_t grammar = WCLI_GRAMMAR | WCLI_RULE; /* grammar search always uses beams */
     const long n = strtol(value, NULL, 10);
-    if (n > 1 || (c->given & grammar) == grammar) dialect_put_format(c, "--beam-size=%ld", n > 1 ? n : 5);
+    if (n > 1 || (c->given & grammar) == grammar) compat_put_format(c, "--beam-size=%ld", n > 1 ? n : 5);
     return EXIT_OK;
 }
 
-static int put_grammar(struct dialect_call *c, const char *value)
+static int put_grammar(struct compat_call *c, const char *value)
 {
     if (!(c->given & WCLI_RULE) || !*value) return EXIT_OK; /* each of the two options has no effect without the other */
-    dialect_put_format(c, "--grammar=%s", value);
-    dialect_put_format(c, "--grammar-rule=%s", dialect_value(c, "--grammar-rule"));
-    dialect_put_format(c, "--grammar-penalty=%s", dialect_value(c, "--grammar-penalty"));
+    compat_put_format(c, "--grammar=%s", value);
+    compat_put_format(c, "--grammar-rule=%s", compat_value(c, "--grammar-rule"));
+    compat_put_format(c, "--grammar-penalty=%s", compat_value(c, "--grammar-penalty"));
     return EXIT_OK;
 }
 
 /* Can a window be decoded again at a higher temperature? */
-static int falls_back(const struct dialect_call *c)
+static int falls_back(const struct compat_call *c)
 {
-    const double step = strtod(dialect_value(c, "--temperature-inc"), NULL), t = strtod(dialect_value(c, "--temperature"), NULL);
-    return step > 0 && t + step < 1 + 1e-6 && !dialect_is_given(c, "--no-fallback");
+    const double step = strtod(compat_value(c, "--temperature-inc"), NULL), t = strtod(compat_value(c, "--temperature"), NULL);
+    return step > 0 && t + step < 1 + 1e-6 && !compat_is_given(c, "--no-fallback");
 }
 
-static int put_increment(struct dialect_call *c, const char *value)
+static int put_increment(struct compat_call *c, const char *value)
 {
-    dialect_put_format(c, "--temperature-increment-on-fallback=%s", falls_back(c) ? value : "0");
+    compat_put_format(c, "--temperature-increment-on-fallback=%s", falls_back(c) ? value : "0");
     return EXIT_OK;
 }
 
-static int put_best_of(struct dialect_call *c, const char *value)
+static int put_best_of(struct compat_call *c, const char *value)
 {
-    const int draws = strtod(dialect_value(c, "--temperature"), NULL) > 0 || falls_back(c);
-    if (draws && strtol(value, NULL, 10) > 1) dialect_put_format(c, "--best-of=%s", value);
+    const int draws = strtod(compat_value(c, "--temperature"), NULL) > 0 || falls_back(c);
+    if (draws && strtol(value, NULL, 10) > 1) compat_put_format(c, "--best-of=%s", value);
     return EXIT_OK;
 }
 
-static int put_entropy(struct dialect_call *c, const char *value)
+static int put_entropy(struct compat_call *c, const char *value)
 {
-    if (falls_back(c)) dialect_put_format(c, "--entropy-threshold=%s", value);
+    if (falls_back(c)) compat_put_format(c, "--entropy-threshold=%s", value);
     return EXIT_OK;
 }
 
 /* A text option whose steno equivalent has a text value; an empty text counts as unset. */
-static int put_text(struct dialect_call *c, const char *name, const char *value)
+static int put_text(struct compat_call *c, const char *name, const char *value)
 {
-    if (*value) dialect_put_format(c, "%s=%s", name, value);
+    if (*value) compat_put_format(c, "%s=%s", name, value);
     return EXIT_OK;
 }
 
-static int put_prompt(struct dialect_call *c, const char *value) { return put_text(c, "--initial-prompt", value); }
-static int put_regex(struct dialect_call *c, const char *value) { return put_text(c, "--suppress-regex", value); }
+static int put_prompt(struct compat_call *c, const char *value) { return put_text(c, "--initial-prompt", value); }
+static int put_regex(struct compat_call *c, const char *value) { return put_text(c, "--suppress-regex", value); }
 
-static int put_language(struct dialect_call *c, const char *value)
+static int put_language(struct compat_call *c, const char *value)
 {
     return put_text(c, "--language", c->given & WCLI_DETECT ? "auto" : value);
 }
 
-static int put_carry(struct dialect_call *c, const char *value)
+static int put_carry(struct compat_call *c, const char *value)
 {
     (void)value;
-    const char *prompt = dialect_value(c, "--prompt");
-    if (prompt && *prompt) dialect_put(c, "--carry-initial-prompt");
+    const char *prompt = compat_value(c, "--prompt");
+    if (prompt && *prompt) compat_put(c, "--carry-initial-prompt");
     return EXIT_OK;
 }
 
 /* The option has no effect without -nfa, but an unknown model name is an error in any case. */
-static int put_dtw(struct dialect_call *c, const char *value)
+static int put_dtw(struct compat_call *c, const char *value)
 {
     static const char *const models[] = { "tiny", "tiny.en", "base", "base.en", "small", "small.en", "medium", "medium.en",
                                           "large.v1", "large.v2", "large.v3", "large.v3.turbo" };
@@ -99,36 +99,36 @@ static int put_dtw(struct dialect_call *c, const char *value)
         message("-dtw: unknown model \"%s\"; known are base.en, large.v3, ...", value);
         return EXIT_MODEL;
     }
-    const int counts = dialect_is_given(c, "--no-flash-attn");
+    const int counts = compat_is_given(c, "--no-flash-attn");
     message("-dtw %s; steno transcribe --word-timestamps finds times of words so", counts ? "is not served" : "does nothing without -nfa");
-    return counts ? c->dialect->mistake : EXIT_OK;
+    return counts ? c->compat->mistake : EXIT_OK;
 }
 
 /* A GPU is requested by number with -dev, and by name with -oved (OpenVINO). */
-static int tell_device(const struct dialect_call *c, const char *option, const char *value)
+static int tell_device(const struct compat_call *c, const char *option, const char *value)
 {
-    if (*value && strcmp(value, "CPU") != 0 && !dialect_is_given(c, "--no-gpu"))
+    if (*value && strcmp(value, "CPU") != 0 && !compat_is_given(c, "--no-gpu"))
         message("%s %s: this version has no kernels for graphics processors; computing on the CPU", option, value);
     return EXIT_OK;
 }
 
-static int put_device(struct dialect_call *c, const char *value)
+static int put_device(struct compat_call *c, const char *value)
 {
     return tell_device(c, "-dev", value);
 }
 
-static int put_encoder_device(struct dialect_call *c, const char *value)
+static int put_encoder_device(struct compat_call *c, const char *value)
 {
     return tell_device(c, "-oved", value);
 }
 
 #define FLAG(a, n, ...) { .name = "--" n, .alias = "-" a, __VA_ARGS__ }
-#define VALUE(a, n, kind, d, ...) { .name = "--" n, .alias = "-" a, .takes = DIALECT_##kind, .dflt = d, __VA_ARGS__ }
+#define VALUE(a, n, kind, d, ...) { .name = "--" n, .alias = "-" a, .takes = COMPAT_##kind, .dflt = d, __VA_ARGS__ }
 #define NOTHING "nothing: it is about graphics processors, and this version computes on the CPU"
 #define VAD(a, n, kind, d, words) VALUE(a, n, kind, d, .to = words, .needs = WCLI_VAD) /* the option has no effect without --vad */
 
 /* clang-format off */
-static const struct dialect_option options[] = {
+static const struct compat_option options[] = {
     { .to = "-q --decoding whisper.cpp --gelu tanh --sample-length 220 --guards off --compression-ratio-threshold none "
             "--no-suppress-non-speech" },
     FLAG("h", "help", .sets = WCLI_HELP, .help = "print this list"),
@@ -164,7 +164,7 @@ static const struct dialect_option options[] = {
     FLAG("ocsv", "output-csv", .sets = WCLI_CSV, .help = "write NAME.csv"),
     FLAG("oj", "output-json", .sets = WCLI_JSON, .help = "write NAME.json"),
     FLAG("ojf", "output-json-full", .sets = WCLI_JSON | WCLI_FULL, .help = "write NAME.json, with tokens"),
-    VALUE("of", "output-file", TEXT, NULL, .lists = DIALECT_OUTPUT, .help = "NAME of the first, second, ... input; - is standard output"),
+    VALUE("of", "output-file", TEXT, NULL, .lists = COMPAT_OUTPUT, .help = "NAME of the first, second, ... input; - is standard output"),
     FLAG("np", "no-prints", .sets = WCLI_QUIET, .help = "nothing on standard error but what is wrong"),
     FLAG("ps", "print-special", .sets = WCLI_SPECIAL, .help = "special tokens in texts, in files, too"),
     FLAG("pc", "print-colors", .sets = WCLI_COLORS, .help = "tokens coloured by their probability, wherever standard output goes"),
@@ -173,10 +173,10 @@ static const struct dialect_option options[] = {
     FLAG("nt", "no-timestamps", .to = "--without-timestamps", .sets = WCLI_BARE),
     VALUE("l", "language", TEXT, "en", .put = put_language, .help = "--language X"),
     FLAG("dl", "detect-language", .sets = WCLI_DETECT, .help = "nothing but the language: in NAME.json, and on standard error"),
-    { .name = "--prompt", .takes = DIALECT_TEXT, .put = put_prompt, .help = "--initial-prompt X" },
+    { .name = "--prompt", .takes = COMPAT_TEXT, .put = put_prompt, .help = "--initial-prompt X" },
     { .name = "--carry-initial-prompt", .put = put_carry, .help = "--carry-initial-prompt" },
     VALUE("m", "model", TEXT, "models/ggml-base.en.bin", .to = "--model %"),
-    VALUE("f", "file", TEXT, NULL, .lists = DIALECT_INPUT, .help = "an input; - is standard input"),
+    VALUE("f", "file", TEXT, NULL, .lists = COMPAT_INPUT, .help = "an input; - is standard input"),
     VALUE("oved", "ov-e-device", TEXT, NULL, .put = put_encoder_device, .help = NOTHING),
     VALUE("dtw", "dtw", TEXT, NULL, .put = put_dtw, .help = "nothing; with -nfa it is refused"),
     FLAG("ls", "log-score", .sets = WCLI_SCORE, .help = "write NAME.score.txt"),
@@ -184,12 +184,12 @@ static const struct dialect_option options[] = {
     VALUE("dev", "device", INT, NULL, .env = "WHISPER_ARG_DEVICE", .put = put_device, .help = NOTHING),
     FLAG("fa", "flash-attn", .help = NOTHING),
     FLAG("nfa", "no-flash-attn", .help = NOTHING),
-    { .name = "--compute", .takes = DIALECT_TEXT, .to = "--compute %", .help = "steno's own: auto, f32, bf16, int16 or int8" },
+    { .name = "--compute", .takes = COMPAT_TEXT, .to = "--compute %", .help = "steno's own: auto, f32, bf16, int16 or int8" },
     FLAG("sns", "suppress-nst", .to = "--suppress-non-speech", .help = "--suppress-non-speech"),
-    { .name = "--suppress-regex", .takes = DIALECT_TEXT, .put = put_regex, .help = "--suppress-regex X" },
-    { .name = "--grammar", .takes = DIALECT_TEXT, .put = put_grammar, .sets = WCLI_GRAMMAR, .help = "--grammar X, with --grammar-rule" },
-    { .name = "--grammar-rule", .takes = DIALECT_TEXT, .sets = WCLI_RULE, .help = "--grammar-rule X, with --grammar" },
-    { .name = "--grammar-penalty", .takes = DIALECT_NUM, .dflt = "100", .help = "--grammar-penalty X" },
+    { .name = "--suppress-regex", .takes = COMPAT_TEXT, .put = put_regex, .help = "--suppress-regex X" },
+    { .name = "--grammar", .takes = COMPAT_TEXT, .put = put_grammar, .sets = WCLI_GRAMMAR, .help = "--grammar X, with --grammar-rule" },
+    { .name = "--grammar-rule", .takes = COMPAT_TEXT, .sets = WCLI_RULE, .help = "--grammar-rule X, with --grammar" },
+    { .name = "--grammar-penalty", .takes = COMPAT_NUM, .dflt = "100", .help = "--grammar-penalty X" },
     { .name = "--vad", .sets = WCLI_VAD, .to = "--vad silero --vad-join --vad-rules whisper-cpp" },
     VAD("vm", "vad-model", TEXT, NULL, "--vad-model %"),
     VAD("vt", "vad-threshold", NUM, "0.5", "--vad-threshold %"),
@@ -202,6 +202,6 @@ static const struct dialect_option options[] = {
 };
 /* clang-format on */
 
-#define NAMED(n) { .name = n, .options = options, .manner = DIALECT_INPUTS | DIALECT_AT_FILE, .mistake = 1, .run = whisper_cli_run }
+#define NAMED(n) { .name = n, .options = options, .manner = COMPAT_INPUTS | COMPAT_AT_FILE, .mistake = 1, .run = whisper_cli_run }
 
-const struct dialect dialects_whisper_cli[] = { NAMED("whisper-cli"), NAMED("whisper-cpp"), NAMED("main"), { .name = NULL } };
+const struct compat compat_whisper_cli[] = { NAMED("whisper-cli"), NAMED("whisper-cpp"), NAMED("main"), { .name = NULL } };

@@ -20,8 +20,8 @@
 #define ENDS_WITHOUT_DECODING 10
 
 struct run {
-    const struct dialect_call *call;
-    struct ledger *ledger;
+    const struct compat_call *call;
+    struct path_guard *path_guard;
     struct whisper_cli_result result; /* the options typed, for writing results */
     struct whisper_cli_rules rules;
     struct whisper_cli_console console;
@@ -36,19 +36,19 @@ struct run {
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
 /* Index of an input. Inputs are compared as pointers, because they are the words typed. */
-static int index_of(const struct dialect_call *c, const char *input)
+static int index_of(const struct compat_call *c, const char *input)
 {
     for (int i = 0; i < c->n_inputs; i++)
         if (c->input[i] == input) return i;
     return 0;
 }
 
-static const char *base_of(const struct dialect_call *c, int i)
+static const char *base_of(const struct compat_call *c, int i)
 {
     return i < c->n_outputs && c->output[i][0] ? c->output[i] : c->input[i];
 }
 
-static char *name_of(const struct dialect_call *c, int i, const char *extension)
+static char *name_of(const struct compat_call *c, int i, const char *extension)
 {
     const char *base = base_of(c, i);
     const size_t n = strlen(base), k = strlen(extension) + 1;
@@ -66,20 +66,20 @@ static int plan_file(const struct run *r, int i, const struct whisper_cli_writer
 {
     char *name = name_of(r->call, i, w->extension);
     if (!name) return EXIT_MEMORY;
-    int code = ledger_code(r->ledger, ledger_plan(r->ledger, name));
+    int code = path_guard_code(r->path_guard, path_guard_plan(r->path_guard, name));
     const char *fault = code == EXIT_OK ? atomic_file_fault(name) : NULL;
     if (fault) message("%s: cannot write: %s", name, fault);
     free(name);
     return fault ? EXIT_OUTPUT : code;
 }
 
-static int plan(void *user, struct ledger *l)
+static int plan(void *user, struct path_guard *l)
 {
     struct run *r = user;
-    const struct dialect_call *c = r->call;
+    const struct compat_call *c = r->call;
     int code = EXIT_OK;
-    r->ledger = l;
-    for (int i = 0; i < c->n_inputs && code == EXIT_OK; i++) code = ledger_code_read(l, "an input", c->input[i]);
+    r->path_guard = l;
+    for (int i = 0; i < c->n_inputs && code == EXIT_OK; i++) code = path_guard_code_read(l, "an input", c->input[i]);
     for (int i = 0; i < c->n_inputs; i++) {
         if (strcmp(base_of(c, i), "-") == 0) continue;
         for (const struct whisper_cli_writer *w = whisper_cli_writers; w->extension && code == EXIT_OK; w++)
@@ -95,14 +95,14 @@ static int write_file(const struct run *r, const struct whisper_cli_result *resu
     errno = 0;
     struct sink f = sink_to_stream(file.f);
     w->write(&f, result);
-    const int refused = ledger_check(r->ledger, name);
+    const int refused = path_guard_check(r->path_guard, name);
     const int why = !f.failed ? 0 : ferror(file.f) ? errno : ENOMEM; /* the writer ran out of memory, or the stream failed */
     if (refused || f.failed) atomic_file_abort(&file);
-    if (refused) return ledger_code(r->ledger, refused);
+    if (refused) return path_guard_code(r->path_guard, refused);
     if (f.failed) return message_not_written(name, why);
     if (atomic_file_commit(&file)) return message_not_written(name, errno);
     if (!(r->result.given & WCLI_QUIET)) message("saved %s", name);
-    return ledger_code(r->ledger, ledger_wrote(r->ledger, name));
+    return path_guard_code(r->path_guard, path_guard_wrote(r->path_guard, name));
 }
 
 static int write_stdout(const struct whisper_cli_result *result, const struct whisper_cli_writer *w, int *used)
@@ -145,9 +145,9 @@ static int write_all(struct run *r, const struct job_input *in, const struct tra
     return code;
 }
 
-static long long number_of(const struct dialect_call *c, const char *option)
+static long long number_of(const struct compat_call *c, const char *option)
 {
-    return strtoll(dialect_value(c, option), NULL, 10);
+    return strtoll(compat_value(c, option), NULL, 10);
 }
 
 /* As whisper-cli does, skip a sound of at most ten frames, measured after -ot and -d. The same holds for a part of it. */
@@ -249,7 +249,7 @@ static int opened(void *user, const steno_model *m)
     steno_model_info i = { .size = sizeof i };
     steno_model_info_get(m, &i);
     if (r->result.given & WCLI_DETECT || asked <= i.n_audio_ctx || !i.n_audio_ctx) return EXIT_OK;
-    message("-ac %s: the audio context of this model is %d", dialect_value(r->call, "--audio-ctx"), (int)i.n_audio_ctx);
+    message("-ac %s: the audio context of this model is %d", compat_value(r->call, "--audio-ctx"), (int)i.n_audio_ctx);
     return ENDS_WITHOUT_DECODING;
 }
 
@@ -303,7 +303,7 @@ static void attempt(void *user, const struct job_input *in, const steno_attempt 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
 /* Report missing files first. If no input is left, there is nothing to run. */
-static int check_inputs(const struct dialect_call *c)
+static int check_inputs(const struct compat_call *c)
 {
     int n = 0;
     for (int i = 0; i < c->n_inputs; i++) n += strcmp(c->input[i], "-") == 0 || access(c->input[i], F_OK) == 0;
@@ -316,29 +316,29 @@ static int check_inputs(const struct dialect_call *c)
 /* whisper-cli crashes with 0 or a negative number. The maximum exists because each part needs memory. */
 enum { MOST_PARTS = 1024 };
 
-static int check(const struct dialect_call *c, const struct whisper_cli_result *r)
+static int check(const struct compat_call *c, const struct whisper_cli_result *r)
 {
     const long long parts = number_of(c, "--processors");
     if (parts < 1 || parts > MOST_PARTS)
-        return dialect_mistake(c, "-p %s: a sound is cut into 1 to %d parts", dialect_value(c, "--processors"), MOST_PARTS);
+        return compat_mistake(c, "-p %s: a sound is cut into 1 to %d parts", compat_value(c, "--processors"), MOST_PARTS);
     if ((c->given & WCLI_DIARIZE) && (c->given & WCLI_TURNS))
-        return dialect_mistake(c, "--diarize and --tinydiarize cannot be had together");
+        return compat_mistake(c, "--diarize and --tinydiarize cannot be had together");
     if ((c->given & WCLI_WTS) && access(r->font, R_OK))
-        return dialect_mistake(c, "-owts needs a font file, and %s is not one: give one with -fp", r->font);
+        return compat_mistake(c, "-owts needs a font file, and %s is not one: give one with -fp", r->font);
     return check_inputs(c);
 }
 
 /* Karaoke output needs short lines. */
-static int32_t max_len_of(const struct dialect_call *c)
+static int32_t max_len_of(const struct compat_call *c)
 {
-    const long n = strtol(dialect_value(c, "--max-len"), NULL, 10);
+    const long n = strtol(compat_value(c, "--max-len"), NULL, 10);
     return n > 0 ? (int32_t)(n < INT32_MAX ? n : INT32_MAX) : n == 0 && c->given & WCLI_WTS ? 60 : 0;
 }
 
-int whisper_cli_run(struct dialect_call *c)
+int whisper_cli_run(struct compat_call *c)
 {
     if (c->given & WCLI_HELP) {
-        dialect_help(stdout, c);
+        compat_help(stdout, c);
         return message_flush();
     }
     if (c->given & WCLI_VERSION) {
@@ -346,12 +346,12 @@ int whisper_cli_run(struct dialect_call *c)
         return message_flush();
     }
     struct run r = { .call = c };
-    r.result = (struct whisper_cli_result){ .given = c->given, .model = dialect_value(c, "--model"),
-                                            .font = dialect_value(c, "--font-path"),
-                                            .language = c->given & WCLI_DETECT ? "auto" : dialect_value(c, "--language"),
-                                            .offset_n = (int32_t)strtol(dialect_value(c, "--offset-n"), NULL, 10) };
-    r.rules = (struct whisper_cli_rules){ .threshold = strtod(dialect_value(c, "--word-thold"), NULL), .max_len = max_len_of(c),
-                                          .special = (c->given & WCLI_SPECIAL) != 0, .by_words = dialect_is_given(c, "--split-on-word") };
+    r.result = (struct whisper_cli_result){ .given = c->given, .model = compat_value(c, "--model"),
+                                            .font = compat_value(c, "--font-path"),
+                                            .language = c->given & WCLI_DETECT ? "auto" : compat_value(c, "--language"),
+                                            .offset_n = (int32_t)strtol(compat_value(c, "--offset-n"), NULL, 10) };
+    r.rules = (struct whisper_cli_rules){ .threshold = strtod(compat_value(c, "--word-thold"), NULL), .max_len = max_len_of(c),
+                                          .special = (c->given & WCLI_SPECIAL) != 0, .by_words = compat_is_given(c, "--split-on-word") };
     if (r.rules.max_len || c->given & (WCLI_FULL | WCLI_WTS)) r.rules.sound = &r.sound;
     if (r.rules.max_len) r.result.given |= WCLI_CUT;
     const struct transcribe_as as = { .user = &r, .plan = plan, .opened = opened, .begin = begin, .samples = samples, .attempt = attempt,
@@ -359,7 +359,7 @@ int whisper_cli_run(struct dialect_call *c)
                                       .notes = !(c->given & (WCLI_QUIET | WCLI_DETECT)),
                                       .language_only = (c->given & WCLI_DETECT) != 0 };
     int code = check(c, &r.result);
-    if (code == EXIT_OK) code = dialect_code(c, transcribe_as(c->n_words, c->word, &as));
+    if (code == EXIT_OK) code = compat_code(c, transcribe_as(c->n_words, c->word, &as));
     whisper_cli_sound_free(&r.sound);
     whisper_cli_parts_free(&r.parts);
     free(r.ends);

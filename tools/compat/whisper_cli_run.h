@@ -3,5 +3,5 @@
 #define STENO_TOOLS_WHISPER_CLI_RUN_H
 #include "compat/compat.h"
 
-int whisper_cli_run(struct dialect_call *c); /* @return the exit code */
+int whisper_cli_run(struct compat_call *c); /* @return the exit code */
 #endif

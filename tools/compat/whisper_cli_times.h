@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Samples kept from the start of the sound: the longest segment, twice. */
-enum { WCLI_HEARD_MOST = 64 * 16000 };
+enum { WCLI_HEARD_MAX = 64 * 16000 };
 struct whisper_cli_sound {
     float *pcm;    /* [n] */
     float *level;  /* [n] mean of |sample| over 65 samples, valid after whisper_cli_levels */

@@ -15,9 +15,9 @@
 
 enum {
     DEPTH_MAX = 32,
-    NAME_MOST = 1 << 16,       /* bytes of a list's line; no path or URL is as long */
-    INPUTS_MOST = 1 << 21,     /* inputs of a run; their names take about 200 MB */
-    LINES_MOST = (1 << 23) + 1 /* lines of a list, including empty lines and comments */
+    NAME_BYTES_MAX = 1 << 16,       /* bytes of a list's line; no path or URL is as long */
+    INPUTS_MAX = 1 << 21,     /* inputs of a run; their names take about 200 MB */
+    LINES_MAX = (1 << 23) + 1 /* lines of a list, including empty lines and comments */
 };
 
 /* Endings of sound files; other files in a folder are skipped. */
@@ -33,8 +33,8 @@ static int no_memory(void)
 
 static int add(struct inputs *in, const char *name)
 {
-    if (in->n == INPUTS_MOST) {
-        message("there are more than %d inputs: give them in parts", INPUTS_MOST);
+    if (in->n == INPUTS_MAX) {
+        message("there are more than %d inputs: give them in parts", INPUTS_MAX);
         return EXIT_INPUT;
     }
     if (in->n == in->cap) {
@@ -189,14 +189,14 @@ static int add_list(struct inputs *in, const char *list, int recursive)
     struct text_lines lines;
     char why[TEXT_FILE_WHY], *line = NULL;
     int code = EXIT_OK;
-    enum text_file how = text_lines_open(&lines, list, 1, NAME_MOST, why, sizeof why);
+    enum text_file how = text_lines_open(&lines, list, 1, NAME_BYTES_MAX, why, sizeof why);
     while (code == EXIT_OK && how == TEXT_FILE_READ) {
         how = text_lines_next(&lines, &line, why, sizeof why);
         if (how != TEXT_FILE_READ || !line) break;
         cut_blanks(line, strlen(line));
         if (line[0] && line[0] != '#') code = add_one(in, line, recursive);
-        if (code == EXIT_OK && lines.number == LINES_MOST) {
-            message("%s: has more than %d lines: give it in parts", sound_name(list), LINES_MOST - 1);
+        if (code == EXIT_OK && lines.number == LINES_MAX) {
+            message("%s: has more than %d lines: give it in parts", sound_name(list), LINES_MAX - 1);
             code = EXIT_INPUT;
         }
     }

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct companion_name const punctuation[] = { /* same names in both hubs */
+static struct default_model_name const punctuation[] = { /* same names in both hubs */
     { "iic/punc_ct-transformer_cn-en-common-vocab471067-large", "ct-punc" }, { "funasr/ct-punc", "ct-punc" },
     { "iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch", "ct-punc-c" }, { 0 },
 };
-const struct companion companion_punctuation = { punctuation };
+const struct default_model default_model_punctuation = { punctuation };
 
 static char *noted(char *path, int *no_memory)
 {
@@ -48,7 +48,7 @@ static char *model_in(const char *dir, const char *name, int *no_memory)
 }
 
 /* Search beside a model: inside it if it is a folder, and in its parent folder. */
-static char *companion_beside(const char *model, const char *name, int *no_memory)
+static char *default_model_beside(const char *model, const char *name, int *no_memory)
 {
     struct stat st;
     char *path = stat(model, &st) == 0 && S_ISDIR(st.st_mode) ? model_in(model, name, no_memory) : NULL;
@@ -63,29 +63,29 @@ static char *companion_beside(const char *model, const char *name, int *no_memor
     return path;
 }
 
-static char *companion_in_caches(const char *name, int *no_memory)
+static char *default_model_in_caches(const char *name, int *no_memory)
 {
     char *own = noted(models_folder(0), no_memory), *path = own ? model_in(own, base_of(name), no_memory) : NULL;
     free(own);
     return path ? path : models_hub_find(name, no_memory);
 }
 
-char *companion_find(const struct companion *k, const char *beside, int *no_memory)
+char *default_model_find(const struct default_model *k, const char *beside, int *no_memory)
 {
     char *path = NULL;
-    for (const struct companion_name *n = k->name; beside && !path && n->name; n++) {
-        path = companion_beside(beside, base_of(n->name), no_memory);
-        if (!path) path = companion_beside(beside, n->alias, no_memory);
+    for (const struct default_model_name *n = k->name; beside && !path && n->name; n++) {
+        path = default_model_beside(beside, base_of(n->name), no_memory);
+        if (!path) path = default_model_beside(beside, n->alias, no_memory);
     }
-    for (const struct companion_name *n = k->name; !path && n->name; n++) path = companion_in_caches(n->name, no_memory);
+    for (const struct default_model_name *n = k->name; !path && n->name; n++) path = default_model_in_caches(n->name, no_memory);
     return path;
 }
 
-char *companion_named(const struct companion *k, const char *name, int *no_memory)
+char *default_model_named(const struct default_model *k, const char *name, int *no_memory)
 {
-    for (const struct companion_name *n = k->name; n->name; n++) {
+    for (const struct default_model_name *n = k->name; n->name; n++) {
         const int is_it = !strcmp(name, n->name) || !strcmp(name, base_of(n->name)) || !strcmp(name, n->alias);
-        char *path = is_it ? companion_in_caches(n->name, no_memory) : NULL;
+        char *path = is_it ? default_model_in_caches(n->name, no_memory) : NULL;
         if (path) return path;
     }
     return NULL;

@@ -96,11 +96,11 @@ static int check_given(const struct engine *e, const struct engine_opts *o, cons
     return option_check(&given, e->model, STENO_CALL_OPEN, p);
 }
 
-int engine_enter(struct ledger *l, const char *what, const steno_model *m)
+int engine_enter(struct path_guard *l, const char *what, const steno_model *m)
 {
     const char *file;
     int code = EXIT_OK;
-    for (int i = 0; code == EXIT_OK && (file = steno_model_file(m, i)) != NULL; i++) code = ledger_code_read(l, what, file);
+    for (int i = 0; code == EXIT_OK && (file = steno_model_file(m, i)) != NULL; i++) code = path_guard_code_read(l, what, file);
     return code;
 }
 
@@ -114,7 +114,7 @@ static int open_draft(struct engine *e, const struct engine_opts *o, const steno
     p.alignment_heads = NULL;
     p.share_with = e->model;
     int code = models_open(&e->draft, &at, &choice, &p);
-    if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the draft model", e->draft);
+    if (code == EXIT_OK) code = engine_enter(o->path_guard, "a file of the draft model", e->draft);
     free(at.path);
     free(at.vocab);
     return code;
@@ -135,7 +135,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);
     e->path = at.path;
     e->vocab = at.vocab;
-    if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the model", e->model);
+    if (code == EXIT_OK) code = engine_enter(o->path_guard, "a file of the model", e->model);
     if (code == EXIT_OK) code = check_given(e, o, &p);
     if (code == EXIT_OK && o->draft) code = open_draft(e, o, &p);
     if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
@@ -156,7 +156,7 @@ int engine_beside(steno_model **out, const char *path, const char *what, const s
     if (code == EXIT_OK) code = models_open(out, &at, &choice, &p);
     free(at.path);
     free(at.vocab);
-    return code == EXIT_OK ? engine_enter(o->ledger, what, *out) : code;
+    return code == EXIT_OK ? engine_enter(o->path_guard, what, *out) : code;
 }
 
 void engine_close(struct engine *e)

@@ -2,7 +2,7 @@
 #ifndef STENO_TOOLS_ENGINE_H
 #define STENO_TOOLS_ENGINE_H
 #include "cli/args.h"
-#include "ledger.h"
+#include "path_guard.h"
 #include "models/models.h"
 #include "cli/message.h"
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct engine_opts {
     int cmvn_apart; /* 1: --cmvn applies to another model */
     const struct args_given *given; /* options as typed; NULL: none */
     int64_t threads, ctx_size; /* ctx_size: context of a language model, 0: default */
-    struct ledger *ledger; /* registers the files of opened models; NULL: as in ledger_code_read */
+    struct path_guard *path_guard; /* registers the files of opened models; NULL: as in path_guard_code_read */
 };
 
 struct engine {
@@ -103,8 +103,8 @@ int engine_beside(steno_model **out, const char *path, const char *what, const s
  * inside. */
 int engine_was_read(const steno_model *m, const char *path);
 
-/* Register the files of an opened model as read. @return as ledger_code_read */
-int engine_enter(struct ledger *l, const char *what, const steno_model *m);
+/* Register the files of an opened model as read. @return as path_guard_code_read */
+int engine_enter(struct path_guard *l, const char *what, const steno_model *m);
 
 /* Check --cpu and --compute, fill model parameters. @return EXIT_OK or EXIT_USAGE */
 int engine_model_params(steno_model_params *p, const struct engine_opts *o);

@@ -85,7 +85,7 @@ enum hotword_weights hotword_weights_cut(char *text, int *line)
 
 /* ---- decoding options -------------------------------------------------------------------------------------------------------- */
 
-enum { FILE_MOST = 1 << 20, N_MOST = 1 << 20 };
+enum { FILE_MAX = 1 << 20, N_MAX = 1 << 20 };
 
 static int no_memory(const char *option)
 {
@@ -128,7 +128,7 @@ static int read_ids(struct decode_data *d, const char *list)
         char *end;
         errno = 0;
         const long id = strtol(p, &end, 10);
-        if (end == p || errno || id < 0 || id > INT32_MAX || (*end && *end != ',') || d->n_prompt_ids == N_MOST)
+        if (end == p || errno || id < 0 || id > INT32_MAX || (*end && *end != ',') || d->n_prompt_ids == N_MAX)
             return message_usage("--prompt-tokens: '%s' is not a list of token ids", list);
         d->prompt_ids[d->n_prompt_ids++] = (int32_t)id;
         if (!*end) return EXIT_OK;
@@ -148,7 +148,7 @@ static int read_clips(struct decode_data *d, const char *list)
         const char *behind = time_read(p, &ms);
         const double s = behind ? (double)ms / 1000 : strtod(p, &end);
         if (behind) end = (char *)(uintptr_t)behind;
-        if (end == p || !isfinite(s) || (*end && *end != ',') || d->n_clips == N_MOST)
+        if (end == p || !isfinite(s) || (*end && *end != ',') || d->n_clips == N_MAX)
             return message_usage("%s: '%s' is not a list of seconds or times (1:02:03.5)", name, list);
         if (s < 0) return message_usage("%s: %g lies before the audio", name, s);
         if (d->n_clips % 2 && s <= d->clips[d->n_clips - 1])
@@ -165,13 +165,13 @@ static int read_clips(struct decode_data *d, const char *list)
 static int read_file(char **text, const struct decode_opts *o, const char *option, const char *path)
 {
     char why[TEXT_FILE_WHY];
-    switch (text_file_read(text, path, 0, FILE_MOST, why, sizeof why)) {
+    switch (text_file_read(text, path, 0, FILE_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: break;
     case TEXT_FILE_NO_MEMORY: return no_memory(option);
     case TEXT_FILE_UNREADABLE: return message_usage("%s: %s: %s", option, path, why);
     default: return message_usage("%s: %s %s", option, path, why);
     }
-    return ledger_code_read(o->ledger, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
+    return path_guard_code_read(o->path_guard, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
 }
 
 static int read_grammar(struct decode_data *d, const struct decode_opts *o)

@@ -4,7 +4,7 @@
 #ifndef STENO_TOOLS_DECODE_OPTS_H
 #define STENO_TOOLS_DECODE_OPTS_H
 #include "cli/args.h"
-#include "ledger.h"
+#include "path_guard.h"
 #include <stddef.h>
 #include <steno/steno.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct decode_opts {
     double hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
     double no_speech_threshold, logprob_threshold, compression_ratio_threshold, entropy_threshold;
-    struct ledger *ledger; /* registers files that options name */
+    struct path_guard *path_guard; /* registers files that options name */
 };
 
 #define DECODE_OPTS_UNSET { .condition = -1, .suppress_non_speech = -1, .beam_size = -1, .best_of = -1 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { RULES_MOST = 4 << 20 };
+enum { RULES_MAX = 4 << 20 };
 
 static int no_memory(void)
 {
@@ -44,7 +44,7 @@ static int read_stops(struct lm_params *out, const char *text)
 static int read_file(struct lm_params *out, const char *option, const char *path)
 {
     char why[TEXT_FILE_WHY];
-    switch (text_file_read(&out->text, path, 1, RULES_MOST, why, sizeof why)) {
+    switch (text_file_read(&out->text, path, 1, RULES_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: return EXIT_OK;
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: return message_usage("--%s %s: %s", option, path, why);

@@ -20,10 +20,10 @@ static char *find(const struct marks_opts *o, const struct engine *e, enum marks
     struct stat st;
     if (!o->model) {
         const int has_none = steno_model_info_get(e->model, &i) == STENO_OK && i.bare_text && i.bare_text <= (int32_t)may;
-        return has_none ? companion_find(&companion_punctuation, e->path, no_memory) : NULL;
+        return has_none ? default_model_find(&default_model_punctuation, e->path, no_memory) : NULL;
     }
     if (stat(o->model, &st) == 0) return strdup(o->model);
-    char *path = companion_named(&companion_punctuation, o->model, no_memory);
+    char *path = default_model_named(&default_model_punctuation, o->model, no_memory);
     return path || *no_memory ? path : strdup(o->model); /* opening it reports that it is missing */
 }
 

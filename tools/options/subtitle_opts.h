@@ -3,7 +3,7 @@
 #define STENO_TOOLS_SUBTITLE_OPTS_H
 #include "cli/args.h"
 #include "cue_rules.h"
-#include "ledger.h"
+#include "path_guard.h"
 #include "transcript.h"
 #include <stdint.h>
 
@@ -46,7 +46,7 @@ struct subtitle_opts {
     const struct args_given *given;
     int ruled; /* 1: cues are built by rules; set by subtitle_opts_layout */
     const char *font;
-    struct ledger *ledger; /* registers the font file */
+    struct path_guard *path_guard; /* registers the font file */
 };
 
 #define SUBTITLE_ROWS(T) \

@@ -136,7 +136,7 @@ static int open_model(struct vad *v, const char *path, const struct engine *e, c
     p.alignment_heads = NULL;
     if (heard_through && !eo->cmvn_apart) p.no_cmvn = 0;
     if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);
-    if (code == EXIT_OK) code = engine_enter(eo->ledger, "a file of the voice-activity model", v->model);
+    if (code == EXIT_OK) code = engine_enter(eo->path_guard, "a file of the voice-activity model", v->model);
     if (code == EXIT_OK) code = check_kind(v, eo, heard_through);
     if (code == EXIT_OK) {
         params_fill(v, eo, heard_through);

@@ -18,16 +18,16 @@
 
 /* ---- an answer that repeats its prompt --------------------------------------------------------------------------------------- */
 
-enum { FILE_MOST = 1 << 22, RUNS_MOST = 1000, N_WAYS = 4 };
+enum { FILE_MAX = 1 << 22, RUNS_MAX = 1000, N_WAYS = 4 };
 static const int32_t ways[N_WAYS] = { 0, 4, 8, 15 }; /* maximum number of draft tokens */
 
 struct ids { int32_t *at; int n; };
-struct way { double ms[RUNS_MOST]; struct timed t; double runs, drafted, accepted; };
+struct way { double ms[RUNS_MAX]; struct timed t; double runs, drafted, accepted; };
 
 static int read_ids(struct ids *to, const steno_model *m, const char *file)
 {
     char why[TEXT_FILE_WHY], *text = NULL;
-    const enum text_file rc = text_file_read(&text, file, 1, FILE_MOST, why, sizeof why);
+    const enum text_file rc = text_file_read(&text, file, 1, FILE_MAX, why, sizeof why);
     if (rc == TEXT_FILE_NO_MEMORY) message("out of memory for %s", file);
     else if (rc != TEXT_FILE_READ) message("%s: %s", file, why);
     if (rc != TEXT_FILE_READ) return rc == TEXT_FILE_NO_MEMORY ? EXIT_MEMORY : EXIT_INPUT;

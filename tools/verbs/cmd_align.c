@@ -24,7 +24,7 @@ struct opts {
     int json;
 };
 
-enum { TEXT_MOST = 1 << 24 }; /* bytes: two weeks of speech */
+enum { TEXT_MAX = 1 << 24 }; /* bytes: two weeks of speech */
 
 #define AT(field) offsetof(struct opts, field)
 
@@ -74,7 +74,7 @@ static int text_read(char **text, const char *operand)
     char why[TEXT_FILE_WHY];
     size_t n;
     enum text_file how = TEXT_FILE_READ;
-    if (!inline_text) how = text_file_read(text, from_stdin ? operand : operand + 1, from_stdin, TEXT_MOST, why, sizeof why);
+    if (!inline_text) how = text_file_read(text, from_stdin ? operand : operand + 1, from_stdin, TEXT_MAX, why, sizeof why);
     else if (!(*text = strdup(operand))) how = TEXT_FILE_NO_MEMORY;
     if (how == TEXT_FILE_NO_MEMORY) return fail(name, STENO_ENOMEM, "out of memory for the text");
     if (how != TEXT_FILE_READ) return fail(name, STENO_EIO, why);
@@ -238,8 +238,8 @@ int cmd_align(int argc, char **argv)
     code = check_cues(&layout, &o);
     if (code == EXIT_OK) code = cue_results_open(&out, &o.out, argv[0], o.json, o.engine.quiet);
     out.input = argv[0];
-    if (code == EXIT_OK) code = ledger_code_read(NULL, "an input", argv[0]);
-    if (code == EXIT_OK && argv[1][0] == '@') code = ledger_code_read(&out.ledger, "the text", argv[1] + 1);
+    if (code == EXIT_OK) code = path_guard_code_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK && argv[1][0] == '@') code = path_guard_code_read(&out.path_guard, "the text", argv[1] + 1);
     if (code == EXIT_OK) code = text_read(&text, argv[1]);
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, 1);
     if (code == EXIT_OK) {

@@ -41,7 +41,7 @@ static int load(struct npy *a, const char *path)
     *a = (struct npy){ 0 };
     if (!f || fstat(fileno(f), &st)) bad = strerror(errno);
     else if (!S_ISREG(st.st_mode)) bad = "it is not a file";
-    else if (st.st_size > (off_t)8 * NPY_MOST + 65536) bad = "it is too large";
+    else if (st.st_size > (off_t)8 * NPY_MAX + 65536) bad = "it is too large";
     else if (!(bytes = malloc((size_t)st.st_size + 1))) bad = "out of memory";
     else if (fread(bytes, 1, (size_t)st.st_size, f) != (size_t)st.st_size) bad = "it cannot be read";
     else bad = npy_read(a, bytes, (size_t)st.st_size);

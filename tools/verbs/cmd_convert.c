@@ -154,7 +154,7 @@ static void origin_free(struct origin *from)
 }
 
 /* Open the model to check it, and to register the files it is read from, because no output may replace them. */
-static int look(struct ledger *l, struct origin *from, const struct opts *o, const char *model, const char *to)
+static int look(struct path_guard *l, struct origin *from, const struct opts *o, const char *model, const char *to)
 {
     struct engine_opts how = o->engine;
     struct engine e;
@@ -164,7 +164,7 @@ static int look(struct ledger *l, struct origin *from, const struct opts *o, con
     how.index_only = 1;
     how.threads = 1;
     how.cpu = NULL;
-    how.ledger = l;
+    how.path_guard = l;
     int code = engine_open(&e, &how, 0);
     if (code != EXIT_OK) return code;
     const char *vocab = e.vocab ? e.vocab : o->engine.vocab;
@@ -180,10 +180,10 @@ static int look(struct ledger *l, struct origin *from, const struct opts *o, con
         message("out of memory for a path");
         return EXIT_MEMORY;
     }
-    if (o->imatrix && (code = ledger_code_read(l, "the importance file", o->imatrix)) != EXIT_OK) return code;
-    const int status = ledger_plan(l, to);
+    if (o->imatrix && (code = path_guard_code_read(l, "the importance file", o->imatrix)) != EXIT_OK) return code;
+    const int status = path_guard_plan(l, to);
     if (status == LEDGER_READ) return message_usage("%s is %s and would be overwritten; choose another name", to, l->refused.what);
-    if (status != LEDGER_OK) return ledger_code(l, status);
+    if (status != LEDGER_OK) return path_guard_code(l, status);
     return !is_folder(o, to) && (fault = atomic_file_fault(to)) ? cannot_write(to, fault) : EXIT_OK;
 }
 
@@ -249,13 +249,13 @@ static int write_file(const struct origin *from, const char *to, const char *typ
 
 static int convert(const struct opts *o, const char *model, const char *to, const char *type)
 {
-    struct ledger ledger = { 0 };
+    struct path_guard path_guard = { 0 };
     struct origin from = { 0 };
     if (strcmp(to, "-") == 0) return message_usage("a model is not written to standard output: name a file");
-    int code = look(&ledger, &from, o, model, to);
+    int code = look(&path_guard, &from, o, model, to);
     if (code == EXIT_OK) code = write_file(&from, to, type, o);
     origin_free(&from);
-    ledger_free(&ledger);
+    path_guard_free(&path_guard);
     return code;
 }
 

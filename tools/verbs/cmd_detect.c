@@ -135,7 +135,7 @@ int cmd_detect(int argc, char **argv)
     int code = args_parse(&detect_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("detect takes one sound file, not %d", n);
-    code = ledger_code_read(NULL, "an input", argv[0]);
+    code = path_guard_code_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, n);
     if (code != EXIT_OK) return code;
     code = detect(&o, &e, argv[0]);

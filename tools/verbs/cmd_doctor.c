@@ -442,7 +442,7 @@ int cmd_doctor(int argc, char **argv)
         message("out of memory while looking for model %s", argv[0]);
         return EXIT_MEMORY;
     }
-    code = path ? ledger_code_read(NULL, "the model", path) : EXIT_OK;
+    code = path ? path_guard_code_read(NULL, "the model", path) : EXIT_OK;
     free(path);
     if (code != EXIT_OK) return code;
     code = n ? doctor_model(&r, argv[0]) : doctor_machine(&r);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MOST = 1 << 26, TEXTS_MOST = 1 << 22, JSON, NPY = 1 };
+enum { TEXT_MAX = 1 << 26, TEXTS_MAX = 1 << 22, JSON, NPY = 1 };
 
 struct opts {
     struct engine_opts engine;
@@ -61,8 +61,8 @@ static int no_memory(void)
 
 static int add(struct texts *t, const char *text, const char *from, int line)
 {
-    if (t->n == TEXTS_MOST) {
-        message("there are more than %d texts: give them in parts", TEXTS_MOST);
+    if (t->n == TEXTS_MAX) {
+        message("there are more than %d texts: give them in parts", TEXTS_MAX);
         return EXIT_INPUT;
     }
     if (t->n == t->cap) {
@@ -103,7 +103,7 @@ static int add_operand(struct texts *t, const char *operand)
     const int64_t bad = !from_stdin && operand[0] != '@' ? utf8_invalid_at(operand) : -1;
     if (bad >= 0) return message_usage("text %d is not valid UTF-8 at byte %lld", t->n + 1, (long long)bad);
     if (!from_stdin && operand[0] != '@') return add(t, operand, NULL, t->n + 1);
-    switch (text_file_read(&bytes, from_stdin ? "-" : name, from_stdin, TEXT_MOST, why, sizeof why)) {
+    switch (text_file_read(&bytes, from_stdin ? "-" : name, from_stdin, TEXT_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: break;
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: message("%s: %s", name, why); return EXIT_INPUT;

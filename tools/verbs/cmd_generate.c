@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT_MOST = 1 << 26 };
+enum { PROMPT_MAX = 1 << 26 };
 
 struct opts {
     struct engine_opts engine;
@@ -95,7 +95,7 @@ static int take_prompt(char **text, const struct opts *o, const char *operand)
         message("out of memory for the prompt");
         return EXIT_MEMORY;
     }
-    switch (text_file_read(text, file, 1, PROMPT_MOST, why, sizeof why)) {
+    switch (text_file_read(text, file, 1, PROMPT_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: cut_line_end(*text); return EXIT_OK;
     case TEXT_FILE_NO_MEMORY: message("out of memory for the prompt"); return EXIT_MEMORY;
     default: break;

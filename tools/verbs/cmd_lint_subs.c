@@ -16,7 +16,7 @@ struct opts {
     int json;
 };
 
-enum { FILE_MOST = 1 << 26 }; /* bytes */
+enum { FILE_MAX = 1 << 26 }; /* bytes */
 
 #define AT(field) offsetof(struct opts, field)
 
@@ -120,7 +120,7 @@ static int check_file(const char *name, const struct opts *o, const struct cue_c
     struct lint l = { .name = strcmp(name, "-") == 0 ? "standard input" : name, .json = o->json };
     char *bytes, why[TEXT_FILE_WHY];
     size_t n;
-    const enum text_file how = text_file_bytes(&bytes, &n, name, 1, FILE_MOST, why, sizeof why);
+    const enum text_file how = text_file_bytes(&bytes, &n, name, 1, FILE_MAX, why, sizeof why);
     if (how != TEXT_FILE_READ) {
         message_file(l.name, why);
         return how == TEXT_FILE_NO_MEMORY ? EXIT_MEMORY : EXIT_INPUT;

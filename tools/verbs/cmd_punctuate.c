@@ -56,7 +56,7 @@ static int do_file(const struct engine *e, const char *file, int goes_on, int qu
     int code = EXIT_OK;
     struct marks_count count = { 0 };
     struct notes notes = { .n = 0 };
-    enum text_file how = text_lines_open(&lines, file, 1, TEXT_LINE_MOST, why, sizeof why);
+    enum text_file how = text_lines_open(&lines, file, 1, TEXT_LINE_MAX, why, sizeof why);
     while (code == EXIT_OK && how == TEXT_FILE_READ) {
         how = text_lines_next(&lines, &line, why, sizeof why);
         if (how != TEXT_FILE_READ || !line) break;
@@ -74,8 +74,8 @@ static int do_file(const struct engine *e, const char *file, int goes_on, int qu
 static int choose(struct engine_opts *o, char **found)
 {
     int no_memory = 0;
-    *found = o->model ? companion_named(&companion_punctuation, o->model, &no_memory)
-                      : companion_find(&companion_punctuation, NULL, &no_memory);
+    *found = o->model ? default_model_named(&default_model_punctuation, o->model, &no_memory)
+                      : default_model_find(&default_model_punctuation, NULL, &no_memory);
     if (no_memory) {
         message("out of memory while looking for a punctuation model");
         return EXIT_MEMORY;
@@ -110,7 +110,7 @@ int cmd_punctuate(int argc, char **argv)
     int code = args_parse(&punctuate_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     code = choose(&o.engine, &found);
-    for (int i = 0; code == EXIT_OK && i < n; i++) code = ledger_code_read(NULL, "an input", argv[i]);
+    for (int i = 0; code == EXIT_OK && i < n; i++) code = path_guard_code_read(NULL, "an input", argv[i]);
     if (code == EXIT_OK) code = marks_engine(&own, &o.engine, o.jieba_dict, &dict);
     if (code == EXIT_OK) code = engine_open(&e, &own, 1);
     if (code == EXIT_OK) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 26, HITS_MOST = 10000 };
+enum { FILE_MAX = 1 << 26, HITS_MAX = 10000 };
 
 struct opts {
     struct engine_opts engine;
@@ -27,7 +27,7 @@ struct opts {
 static const struct arg rows[] = {
     EMBED_MODEL_ROW(struct opts),
     ARG_HEADING("Search"),
-    { .name = "top", .letter = 'k', .kind = ARG_INT, .at = AT(most), .value = "N", .dflt = "10", .lo = 1, .hi = HITS_MOST,
+    { .name = "top", .letter = 'k', .kind = ARG_INT, .at = AT(most), .value = "N", .dflt = "10", .lo = 1, .hi = HITS_MAX,
       .help = "maximum number of lines, nearest first" },
     EMBED_POOLING_ROW(struct opts),
     ARG_HEADING("Output"),
@@ -122,7 +122,7 @@ static int do_file(struct search *q, const char *name)
     struct transcript_lines l;
     int code = EXIT_OK;
     q->file = strcmp(name, "-") ? name : "standard input";
-    switch (text_file_read(&text, name, 1, FILE_MOST, why, sizeof why)) {
+    switch (text_file_read(&text, name, 1, FILE_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: break;
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: message("%s: %s", q->file, why); return EXIT_INPUT;
@@ -252,7 +252,7 @@ int cmd_search(int argc, char **argv)
     const int64_t bad = utf8_invalid_at(argv[0]);
     if (bad >= 0) return message_usage("the query is not valid UTF-8 at byte %lld", (long long)bad);
     for (int i = 1; i < n; i++)
-        if ((code = ledger_code_read(NULL, "an input", argv[i])) != EXIT_OK) return code;
+        if ((code = path_guard_code_read(NULL, "an input", argv[i])) != EXIT_OK) return code;
     code = embed_open(&e, &o.engine, "search");
     if (code != EXIT_OK) return code;
     code = search(&e, &o, argv, n);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MOST = 1 << 24, PIECE_MOST = 4096 };
+enum { TEXT_MAX = 1 << 24, PIECE_MAX = 4096 };
 
 struct opts {
     struct engine_opts engine;
@@ -50,9 +50,9 @@ static int no_memory(void)
 /* Print a piece as JSON: a string, or a list of bytes if it is part of a character. */
 static void print_piece(const steno_model *m, int32_t id)
 {
-    char s[PIECE_MOST + 1];
-    const int64_t n = steno_token_bytes(m, id, s, PIECE_MOST);
-    const size_t len = n < 0 ? 0 : n < PIECE_MOST ? (size_t)n : PIECE_MOST;
+    char s[PIECE_MAX + 1];
+    const int64_t n = steno_token_bytes(m, id, s, PIECE_MAX);
+    const size_t len = n < 0 ? 0 : n < PIECE_MAX ? (size_t)n : PIECE_MAX;
     s[len] = 0;
     if (strlen(s) == len && utf8_invalid_at(s) < 0) {
         print_json(stdout, s);
@@ -178,7 +178,7 @@ static int take_text(char **text, const char *operand)
         *text = strdup(operand);
         return *text ? EXIT_OK : no_memory();
     }
-    switch (text_file_read(text, from_stdin ? operand : operand + 1, from_stdin, TEXT_MOST, why, sizeof why)) {
+    switch (text_file_read(text, from_stdin ? operand : operand + 1, from_stdin, TEXT_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: return EXIT_OK;
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: break;

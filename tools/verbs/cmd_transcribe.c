@@ -237,15 +237,15 @@ static int check(struct transcription *t, struct transcribe_opts *o)
     int code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF && !o->vad.join);
     if (code == EXIT_OK) code = check_channels(o);
     if (code == EXIT_OK) code = check_track(o);
-    if (code == EXIT_OK && o->engine.model) code = ledger_code_read(t->results->files.ledger, "the model", o->engine.model);
-    if (code == EXIT_OK && o->engine.vocab) code = ledger_code_read(t->results->files.ledger, "the vocabulary", o->engine.vocab);
+    if (code == EXIT_OK && o->engine.model) code = path_guard_code_read(t->results->files.path_guard, "the model", o->engine.model);
+    if (code == EXIT_OK && o->engine.vocab) code = path_guard_code_read(t->results->files.path_guard, "the vocabulary", o->engine.vocab);
     if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->files.naming.formats });
     if (code == EXIT_OK) code = set_params(t, NULL);
     if (code != EXIT_OK) return code;
     t->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
     t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT || o->track == JOB_ALL_TRACKS;
     t->results->files.naming.mark = !t->results->marked ? NULL : o->track == JOB_ALL_TRACKS ? ".track1" : ".ch0";
-    if (o->as && o->as->plan) code = o->as->plan(o->as->user, t->results->files.ledger);
+    if (o->as && o->as->plan) code = o->as->plan(o->as->user, t->results->files.path_guard);
     return code == EXIT_OK ? results_check(t->results) : code;
 }
 
@@ -412,10 +412,10 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
     char date[OUT_TIME_SZ], time_of_day[OUT_TIME_SZ];
-    struct ledger ledger = { 0 };
+    struct path_guard path_guard = { 0 };
     struct results results = { .files = { .naming = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats,
                                                       .date = date, .time = time_of_day, .n_inputs = n },
-                                          .ledger = &ledger },
+                                          .path_guard = &path_guard },
                                .inputs = files, .n = n, .quiet = o->engine.quiet, .as = o->as };
     struct transcription t = { .o = o, .results = &results, .dump = { .dir = o->dump } };
     char *demo = NULL, *model = NULL;
@@ -428,7 +428,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     }
     const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* these need uncut segments, printed on arrival */
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
-    o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
+    o->engine.path_guard = o->decode.path_guard = o->subtitles.path_guard = &path_guard;
     o->subtitles.given = o->engine.given;
     o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
     o->decode.drafted = o->engine.draft != NULL;
@@ -448,7 +448,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
     dump_free(&t.dump);
     results_free(&results);
-    ledger_free(&ledger);
+    path_guard_free(&path_guard);
     post_close(&t.post);
     marks_close(&t.marks);
     vad_close(&t.vad);

@@ -211,7 +211,7 @@ int cmd_vad(int argc, char **argv)
     if (o.streaming && o.out.format) return message_usage("--streaming and --output-format exclude each other");
     struct cue_results out = { 0 };
     code = cue_results_open(&out, &o.out, argv[0], o.json, o.engine.quiet);
-    if (code == EXIT_OK) code = ledger_code_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK) code = path_guard_code_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, n);
     if (code == EXIT_OK) {
         j = (struct finding){ .cues = out.on ? &out : NULL, .json = o.json, .streaming = o.streaming };

@@ -37,7 +37,7 @@ void lm_stream_end(const struct lm_stream *out)
 
 /* ---- prompts of a file, in parallel ------------------------------------------------------------------------------------------ */
 
-enum { FILE_MOST = 1 << 28, PROMPTS_MOST = 1 << 20 };
+enum { FILE_MAX = 1 << 28, PROMPTS_MAX = 1 << 20 };
 
 struct prompt {
     const char *text;       /* points into the file's text */
@@ -71,8 +71,8 @@ static int no_memory(void)
 
 static int add(struct many *w, const char *text)
 {
-    if (w->n == PROMPTS_MOST) {
-        message("%s: has more than %d prompts: give them in parts", strcmp(w->m->file, "-") ? w->m->file : "standard input", PROMPTS_MOST);
+    if (w->n == PROMPTS_MAX) {
+        message("%s: has more than %d prompts: give them in parts", strcmp(w->m->file, "-") ? w->m->file : "standard input", PROMPTS_MAX);
         return EXIT_INPUT;
     }
     if (w->n == w->cap) {
@@ -137,7 +137,7 @@ static int read_prompts(struct many *w)
 {
     char why[TEXT_FILE_WHY];
     const char *file = w->m->file, *dot = strrchr(file, '.');
-    switch (text_file_read(&w->text, file, 1, FILE_MOST, why, sizeof why)) {
+    switch (text_file_read(&w->text, file, 1, FILE_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: break;
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: message("%s: %s", strcmp(file, "-") ? file : "standard input", why); return EXIT_INPUT;

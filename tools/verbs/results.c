@@ -48,7 +48,7 @@ static int code_of_files(const struct results *r, int status)
 {
     const struct result_files *f = &r->files;
     if (status == RESULT_FILES_OK) return EXIT_OK;
-    if (status == RESULT_FILES_REFUSED) return ledger_code(f->ledger, f->ledger->refused.status);
+    if (status == RESULT_FILES_REFUSED) return path_guard_code(f->path_guard, f->path_guard->refused.status);
     if (f->reason) message("%s: cannot write: %s", f->path, f->reason);
     else message("out of memory for the name of an output");
     return status == RESULT_FILES_NO_MEMORY ? EXIT_MEMORY : EXIT_OUTPUT;
@@ -97,8 +97,8 @@ int results_check(struct results *r)
     if (f->naming.template && !f->naming.dir) return message_usage("--output-template needs --output-dir");
     if (!f->naming.dir && (f->naming.formats & (f->naming.formats - 1)))
         return message_usage("several output formats need --output-dir; one format can go to standard output");
-    for (int i = 0; i < r->n && code == EXIT_OK; i++) code = ledger_code_read(f->ledger, "an input", r->inputs[i]);
-    if (code != EXIT_OK || !f->naming.dir) return code == EXIT_OK ? ledger_code_stdout(f->ledger) : code;
+    for (int i = 0; i < r->n && code == EXIT_OK; i++) code = path_guard_code_read(f->path_guard, "an input", r->inputs[i]);
+    if (code != EXIT_OK || !f->naming.dir) return code == EXIT_OK ? path_guard_code_stdout(f->path_guard) : code;
     if (r->marked && !out_template_has(f->naming.template, "{stem}"))
         return message_usage("an input has several results here: put {stem} into --output-template");
     code = check_folder(r);
@@ -197,7 +197,7 @@ int cue_results_open(struct cue_results *c, const struct cue_results_opts *o, ch
     if (!c->on) return EXIT_OK;
     if (json) return message_usage("--json and --output-format exclude each other");
     c->results = (struct results){ .files = { .naming = { .dir = o->dir, .formats = 1u << formats[o->format], .n_inputs = 1 },
-                                              .ledger = &c->ledger },
+                                              .path_guard = &c->path_guard },
                                    .inputs = &c->input, .n = 1, .quiet = quiet };
     return results_check(&c->results);
 }
@@ -210,5 +210,5 @@ int cue_results_write(struct cue_results *c, const struct transcript *t)
 void cue_results_close(struct cue_results *c)
 {
     results_free(&c->results);
-    ledger_free(&c->ledger);
+    path_guard_free(&c->path_guard);
 }

@@ -5,7 +5,7 @@
 #ifndef STENO_TOOLS_RESULTS_H
 #define STENO_TOOLS_RESULTS_H
 #include "cli/args.h"
-#include "ledger.h"
+#include "path_guard.h"
 #include "result_files.h"
 #include "verbs/transcribe_as.h"
 
@@ -57,7 +57,7 @@ struct cue_results_opts {
 
 struct cue_results {
     struct results results;
-    struct ledger ledger;
+    struct path_guard path_guard;
     char *input;
     int on; /* 0: print lines */
 };

@@ -114,8 +114,8 @@ static int64_t text_anchors(struct text_anchor **anchors, const uint64_t *a, siz
 
 /* ---- units of a text --------------------------------------------------------------------------------------------------------- */
 
-static const uint64_t CELLS_MOST = 500000000;      /* maximum size of the table of all pairs of units */
-static const int64_t STEPS_MOST = 4000000000;       /* maximum steps of the diagonal search: about a minute */
+static const uint64_t CELLS_MAX = 500000000;      /* maximum size of the table of all pairs of units */
+static const int64_t STEPS_MAX = 4000000000;       /* maximum steps of the diagonal search: about a minute */
 
 /* Units of a text as numbers: characters, or hashes of words. */
 struct units { uint64_t *v; size_t n; };
@@ -225,7 +225,7 @@ static const char *count_long(struct text_errors *sum, const struct units *said,
             mid[k] = r;
         }
         steps += hi - lo + 1;
-        if (mid[m - n].at == n || steps > STEPS_MOST) break;
+        if (mid[m - n].at == n || steps > STEPS_MAX) break;
     }
     const int is_found = mid[m - n].at == n;
     const int64_t more = mid[m - n].more, less = more - (m - n);
@@ -294,7 +294,7 @@ static const char *count_units(struct text_errors *sum, const struct units *said
 
 const char *text_errors_add(struct text_errors sum[TEXT_ERRORS], const char *said, const char *heard)
 {
-    return text_errors_add_by(sum, said, heard, CELLS_MOST);
+    return text_errors_add_by(sum, said, heard, CELLS_MAX);
 }
 
 const char *text_errors_add_by(struct text_errors sum[TEXT_ERRORS], const char *said, const char *heard, uint64_t cells_most)

@@ -5,7 +5,7 @@
 #ifndef STENO_TOOLS_TRANSCRIBE_AS_H
 #define STENO_TOOLS_TRANSCRIBE_AS_H
 #include "job.h"
-#include "ledger.h"
+#include "path_guard.h"
 
 struct transcribe_as {
     unsigned given; /* the dialect's bits */
@@ -15,7 +15,7 @@ struct transcribe_as {
     void (*segment)(void *user, const steno_session *s, const steno_segment *seg, const int32_t *who);
     /* Used with `output`, before work begins: register the names of its output files and inputs. @return EXIT_OK, or the code to end
      * with */
-    int (*plan)(void *user, struct ledger *l);
+    int (*plan)(void *user, struct path_guard *l);
     int (*opened)(void *user, const steno_model *m); /* called after the model is loaded. @return EXIT_OK, or the code to end with */
     void (*begin)(void *user, const struct job_input *in); /* called before an input's first segment */
     void (*attempt)(void *user, const struct job_input *in, const steno_attempt *a); /* called after each decoding of a window */

@@ -32,7 +32,7 @@ int bench_lanes(steno_session *s, int n, int windows, int lanes)
     if (n > m->text_ctx || lanes > (int)per_window)
         return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, per_window);
     rule_masks_clear(&ar_of(s)->masks);
-    rule_bar(&ar_of(s)->masks, m->tokens.eot);
+    rule_mask(&ar_of(s)->masks, m->tokens.eot);
     request_of(s)->rules = (struct logit_rules){ .mask = ar_of(s)->masks.always, .mask_first = ar_of(s)->masks.first, .n_vocab = m->n_vocab,
                                             .eot = m->tokens.eot, .ts_begin = m->tokens.timestamp_begin };
     s->batch->run.n_rows = 0;

@@ -6,8 +6,8 @@
 #include "task/ar/logits_processors.h"
 #include "task/window/window.h"
 
-enum { ROWS_MOST = 16,            /* per run: with more rows the cost per row rises (plan/replay.h) */
-       TEXTS_MOST = ROWS_MOST / 2 /* texts drafted together, each with at least one draft token */ };
+enum { ROWS_MAX = 16,            /* per run: with more rows the cost per row rises (plan/replay.h) */
+       TEXTS_MAX = ROWS_MAX / 2 /* texts drafted together, each with at least one draft token */ };
 
 int draft_windows_may(const struct window_decoder *w)
 {
@@ -20,17 +20,17 @@ int draft_windows_may(const struct window_decoder *w)
  * windows are skipped. From time to time one is encoded to find out if this has changed. */
 int draft_windows_may_encode(struct window_decoder *w)
 {
-    enum { WINDOWS_MOST = 64 };
+    enum { WINDOWS_MAX = 64 };
     struct speculation *g = &w->speculation;
     if (!draft_windows_may(w)) return 0;
     const struct steno_batch *b = w->b;
-    const double gain = speculation_gain(g, b, 1, DRAFT_MOST), step = run_costs_of(&b->costs, 1), hear = (double)b->draft->hear_ns;
+    const double gain = speculation_gain(g, b, 1, DRAFT_MAX), step = run_costs_of(&b->costs, 1), hear = (double)b->draft->hear_ns;
     if (g->window.n) g->window.ids = g->window.ids > 0 ? (g->window.ids + g->window.n) / 2 : g->window.n;
     g->window.n = 0;
     if (w->request->p.draft_max > 0 || !(gain > 0) || !(g->window.ids > 0)) return 1;
     if (g->window.ids * step * (1 - 1 / gain) > hear) g->window.wait = 2;
     else if (++g->window.since < g->window.wait) return 0;
-    else g->window.wait = g->window.wait < WINDOWS_MOST ? 2 * g->window.wait : WINDOWS_MOST;
+    else g->window.wait = g->window.wait < WINDOWS_MAX ? 2 * g->window.wait : WINDOWS_MAX;
     g->window.since = 0;
     return 1;
 }
@@ -107,7 +107,7 @@ void draft_windows_begin(struct window_decoder *w)
 static int32_t draft_windows_for(const struct window_decoder *w, int32_t steps)
 {
     const struct sampler *s = &w->b->run.lane[w->attempts.ar.lane0].sampler;
-    const int32_t asked = w->request->p.draft_max, ids = s->limit - s->n - 1, rows = ROWS_MOST / steps - 1;
+    const int32_t asked = w->request->p.draft_max, ids = s->limit - s->n - 1, rows = ROWS_MAX / steps - 1;
     const int32_t room = ids < rows ? ids : rows;
     if (asked < 0) return speculation_worth(&w->speculation, w->b, steps, room);
     return room < asked ? room : asked;
@@ -120,7 +120,7 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
     int32_t steps = 0;
     int n = 0;
     for (uint32_t i = 0; b->draft && i < b->n_windows; i++) steps += slot[i].user && !ar_prompts(&slot[i].user->attempts.ar);
-    for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MOST; i++) {
+    for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MAX; i++) {
         struct window_decoder *w = slot[i].user;
         const struct ar *ar = w ? &w->attempts.ar : NULL;
         if (!w || !w->attempts.is_guessed || ar->done || ar_prompts(ar)) continue;
@@ -134,13 +134,13 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
 
 int draft_windows_wanted(struct steno_batch *b)
 {
-    struct guessed_text text[TEXTS_MOST];
+    struct guessed_text text[TEXTS_MAX];
     return texts_want(b, text) > 0;
 }
 
 int draft_windows_make(struct steno_batch *b)
 {
-    struct guessed_text text[TEXTS_MOST];
+    struct guessed_text text[TEXTS_MAX];
     const int n = texts_want(b, text);
     if (!n) return STENO_OK;
     const int64_t t0 = os_now_ns();

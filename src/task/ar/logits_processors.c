@@ -107,10 +107,10 @@ struct grammar_step {
 /* Can some text follow that does not continue the current word? */
 static int can_go_on(const struct window_decoder *w, const struct grammar_step *at)
 {
-    const uint32_t *barred = w->rules.mask, *joining = w->request->joining;
+    const uint32_t *masked = w->rules.mask, *joining = w->request->joining;
     const int32_t n_text = w->s->model->tokens.n_text;
     for (int32_t i = 0; i < n_text; i += 32) {
-        uint32_t ids = at->mask[i >> 5] & ~barred[i >> 5];
+        uint32_t ids = at->mask[i >> 5] & ~masked[i >> 5];
         if (n_text - i < 32) ids &= (1u << (n_text - i)) - 1;
         if (at->joins) ids &= ~joining[i >> 5];
         if (ids) return 1;

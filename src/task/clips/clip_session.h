@@ -33,7 +33,7 @@ struct clip_request {
     steno_source src;
     int32_t head[PROMPT_PREFIX_MAX], n_head; /* ids of the `query` rows before each clip */
     const float *query;
-    const uint32_t *barred;      /* bit set of ids that are never chosen; may be NULL */
+    const uint32_t *masked;      /* bit set of ids that are never chosen; may be NULL */
     int64_t from;                /* samples skipped at the start */
     int n_windows;               /* its clips in the current run */
     int is_over, status;         /* no clip follows; the final status */

@@ -31,7 +31,7 @@ int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, st
         return err_set(e, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
     if (own.max_segment_ms < 0 && c->model->family->thresholds) own.max_segment_ms = LONGEST_MS;
     vad_hearing_take(&c->hearing, c->model, &own);
-    return params_judge(&(struct judge){ c->model, STENO_CALL_FIND_SPEECH, &own, NULL, e });
+    return param_check_all(&(struct param_check){ c->model, STENO_CALL_FIND_SPEECH, &own, NULL, e });
 }
 
 static void on_span(void *speech, const struct vad_span *v)

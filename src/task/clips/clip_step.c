@@ -37,7 +37,7 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows,
     if (!c->n_sequences) b->run.n_rows = 0;
     if (n_rows) {
         for (uint32_t i = 0; i < n_rows; i++) run_add(&b->run, 0, (int32_t)i, w->rows.lane, 0);
-        b->run.lane[w->rows.lane].argmax_mask = clips_of(s)->request.barred;
+        b->run.lane[w->rows.lane].argmax_mask = clips_of(s)->request.masked;
         c->sequence[c->n_sequences++] = w->rows;
         queue_given(b, queue_passes(b, s, wants_window));
         queue_window(s);

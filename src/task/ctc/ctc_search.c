@@ -64,10 +64,10 @@ void ctc_search_begin(struct ctc_search *c, int32_t last)
     ctc_beam_begin(c->beam, last);
 }
 
-void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *barred)
+void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *masked)
 {
     if (best->id < 0) return; /* all logits are NAN */
-    const struct ctc_logits row = { logits, c->n_vocab, (double)logits[best->id] - (double)best->logprob, barred };
+    const struct ctc_logits row = { logits, c->n_vocab, (double)logits[best->id] - (double)best->logprob, masked };
     ctc_beam_row(c->beam, &row);
 }
 

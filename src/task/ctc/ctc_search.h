@@ -15,6 +15,6 @@ void ctc_search_done(struct ctc_search *c); /* call at the end of a request, eve
 /* Begins a clip. last: id of the row before the first one, or -1 if there is none or it is blank. Pass the rows in order, then read the
  * texts. */
 void ctc_search_begin(struct ctc_search *c, int32_t last);
-void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *barred);
+void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *masked);
 int32_t ctc_search_end(const struct ctc_search *c, int place, struct sampled_token *out, double *logprob); /* as ctc_beam_end */
 #endif

@@ -21,10 +21,10 @@ static int take(steno_session *s)
     q->query = ctc_model_of(m)->query;
     q->n_head = m->family->ctc->query_rows(m, &options, q->head, &s->error);
     if (q->n_head < 0) return q->n_head;
-    const int32_t barred = m->family->ctc->barred(m, &options);
+    const int32_t masked = m->family->ctc->masked(m, &options);
     rule_masks_clear(&c->masks);
-    rule_bar(&c->masks, barred);
-    q->barred = barred < 0 ? NULL : c->masks.always;
+    rule_mask(&c->masks, masked);
+    q->masked = masked < 0 ? NULL : c->masks.always;
     return ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
 }
 
@@ -85,7 +85,7 @@ static void show_search(steno_session *s, int row, const float *logits, const st
         return;
     }
     if (!row) ctc_search_begin(c->search, -1);
-    ctc_search_row(c->search, logits, best, q->barred);
+    ctc_search_row(c->search, logits, best, q->masked);
 }
 
 /* Appends the text of rank `place` to f's tokens. @return 0: there is none */

@@ -7,7 +7,7 @@
 #include "search/json_schema.h"
 #include "engine/batch.h"
 
-enum { ENDS_MOST = 32 };
+enum { ENDS_MAX = 32 };
 
 static const struct tokenizer *tokenizer_of(const struct generator *c) { return c->s->model->lm.tokenizer; }
 
@@ -33,16 +33,16 @@ static void keep_raw(struct generator *c, const float *x, int32_t n)
 }
 
 /* Bars ids that the grammar does not allow. Ids that end the text have no text, and are allowed after a complete sentence. */
-static void bar(struct generator *c, float *x, int32_t n)
+static void generator_mask(struct generator *c, float *x, int32_t n)
 {
     const uint32_t *allowed = matcher_mask(c->matcher, c->state);
-    float end[ENDS_MOST];
+    float end[ENDS_MAX];
     int n_ends = 0;
     if (!allowed) {
         c->status = err_set(&c->s->error, STENO_ENOMEM, "%s", matcher_why(c->matcher));
         return;
     }
-    for (int i = 0; i < ENDS_MOST && end_at(c, i) >= 0; i++) end[n_ends++] = x[end_at(c, i)];
+    for (int i = 0; i < ENDS_MAX && end_at(c, i) >= 0; i++) end[n_ends++] = x[end_at(c, i)];
     for (int32_t id = 0; id < n; id += 32) {
         const uint32_t bits = id < c->n_text ? allowed[id / 32] : 0;
         const int32_t to = n - id < 32 ? n - id : 32;
@@ -66,10 +66,10 @@ void generator_filter(struct generator *c, float *x)
     const int32_t n = s->model->n_vocab, *held = (const int32_t *)(const void *)s->held.p;
     keep_raw(c, x, n);
     for (int i = 0; c->p->ignore_eos && end_at(c, i) >= 0; i++) x[end_at(c, i)] = -INFINITY;
-    if (c->matcher && sampler_chain_cuts(&c->chain)) bar(c, x, n);
+    if (c->matcher && sampler_chain_cuts(&c->chain)) generator_mask(c, x, n);
     if (sampler_chain_apply(&c->chain, x, n, held, (int32_t)(s->held.len / sizeof *held)))
         c->status = err_nomem(&s->error, (size_t)n, "what is drawn from");
-    if (c->matcher && !sampler_chain_cuts(&c->chain) && !may_follow(c, sampler_favourite(&c->lane->sampler, x))) bar(c, x, n);
+    if (c->matcher && !sampler_chain_cuts(&c->chain) && !may_follow(c, sampler_favourite(&c->lane->sampler, x))) generator_mask(c, x, n);
 }
 
 static void filter(void *user, uint16_t lane, float *x)
@@ -206,7 +206,7 @@ int32_t generator_guesses(const struct generator *c, int32_t texts)
     if (!c->is_guessed) return 0;
     const int32_t ids = l->limit - l->n - 1, there = c->s->batch->draft->model->text_ctx - (int32_t)(c->s->held.len / sizeof(int32_t));
     const int32_t room = ids < there ? ids : there;
-    if (c->p->draft_max < 0) return speculation_worth(&c->speculation, c->s->batch, texts, room < DRAFT_MOST ? room : DRAFT_MOST);
+    if (c->p->draft_max < 0) return speculation_worth(&c->speculation, c->s->batch, texts, room < DRAFT_MAX ? room : DRAFT_MAX);
     return room < c->p->draft_max ? room : c->p->draft_max;
 }
 
@@ -235,7 +235,7 @@ int generator_guess(struct generator *c)
     s->timings.draft_us += (os_now_ns() - t0) / 1000;
     if (!rc) generator_guessed(c, &text);
     s->batch->run.n_rows = 0;
-    generator_rows(c, DRAFT_MOST, 1);
+    generator_rows(c, DRAFT_MAX, 1);
     return session_ran(s, d->exec, rc);
 }
 
@@ -273,7 +273,7 @@ static int next(void *user)
     c->goes_on = goes_on && generator_guesses(c, 1) > 0;
     if (!goes_on || c->goes_on) return 0;
     b->run.n_rows = 0;
-    generator_rows(c, DRAFT_MOST, 1);
+    generator_rows(c, DRAFT_MAX, 1);
     return 1;
 }
 

@@ -30,7 +30,7 @@ struct lookup_odds { double right, tried; };
 
 struct prompt_lookup {
     int32_t most;                /* most draft tokens per run; 0 disables them */
-    int32_t n, guess[DRAFT_MOST]; /* of the current run: rows after its first one */
+    int32_t n, guess[DRAFT_MAX]; /* of the current run: rows after its first one */
     int32_t n_given;             /* of the next run: draft tokens from a draft model (draft_model.h), in place of those from the text */
     int32_t seen;                /* ids of the text that were followed */
     int32_t at;                  /* place of the expected next id, -1: none */
@@ -42,7 +42,7 @@ struct prompt_lookup {
 struct prompt_lookup prompt_lookup_of(int32_t most);
 
 /* Rows of logits for a run of these lanes: one for each, plus draft tokens up to the number of rows that are still cheap. */
-static inline uint32_t prompt_lookup_rows_most(uint32_t lanes) { return lanes > 1 + DRAFT_MOST ? lanes : 1 + DRAFT_MOST; }
+static inline uint32_t prompt_lookup_rows_most(uint32_t lanes) { return lanes > 1 + DRAFT_MAX ? lanes : 1 + DRAFT_MAX; }
 
 /* Adds rows to the run: the last chosen id, then draft tokens. ids[n]: all ids so far. room: most draft tokens; lanes: rows of the run
  * without draft tokens. */

@@ -201,14 +201,14 @@ static int block_run(steno_session *s, struct marked_word *w, uint32_t n)
 
 /* If this many words have no end of a sentence and no comma, all but the newest words are settled. Each block runs together with the
  * unsettled words before it, so without a limit a text without an end would take quadratic time, as in FunASR. */
-enum { UNSETTLED_MOST = 500 };
+enum { UNSETTLED_MAX = 500 };
 
 int punctuation_decide(steno_session *s)
 {
     const struct punctuation_session *q = punctuation_of(s);
     const struct marks_model *m = punctuation_model_of(s);
     const size_t n = marked_count(q), block = (size_t)q->block_words, rows = s->model->plan[PLAN_ENCODER].max_rows;
-    const size_t most = rows < UNSETTLED_MOST + block ? rows : UNSETTLED_MOST + block;
+    const size_t most = rows < UNSETTLED_MAX + block ? rows : UNSETTLED_MAX + block;
     struct marked_word *w = marked_words(q);
     for (size_t from = 0, end = 0, settled; end < n; from += settled) {
         const size_t begun = end;

@@ -274,7 +274,7 @@ static void test_drafts_that_do_not_fit_are_refused_by_name(void **state)
     steno_model_close(m);
 }
 
-static void test_what_is_not_drafted_is_refused_where_it_is_asked_for(void **state)
+static void test_drafts_are_refused_for_tasks_without_drafts(void **state)
 {
     (void)state;
     steno_transcribe_params p = params_new();
@@ -369,7 +369,7 @@ int main(void)
         cmocka_unit_test(test_windows_of_a_batch_are_drafted_each_for_itself),
         cmocka_unit_test(test_an_encoder_that_both_have_is_held_and_run_once),
         cmocka_unit_test(test_drafts_that_do_not_fit_are_refused_by_name),
-        cmocka_unit_test(test_what_is_not_drafted_is_refused_where_it_is_asked_for),
+        cmocka_unit_test(test_drafts_are_refused_for_tasks_without_drafts),
         cmocka_unit_test(test_memory_of_a_draft_is_known_and_given_back),
         cmocka_unit_test(test_a_session_with_a_draft_lives_through_every_allocation_that_fails),
     };

@@ -158,7 +158,7 @@ static void test_text_on_silence_is_left_out_and_listed(void **state)
     if (!n) fail_msg("nothing was left out");
 }
 
-static void test_what_is_left_out_does_not_touch_the_speech_before_it(void **state)
+static void test_omitted_sounds_do_not_change_the_speech_before_them(void **state)
 {
     (void)state;
     struct audio a = demo_audio(0, 33 * RATE, 1);
@@ -354,7 +354,7 @@ int main(void)
         cmocka_unit_test(test_words_that_are_not_found_are_no_silence),
         cmocka_unit_test(test_off_and_flag_give_the_same_text_of_speech_and_only_flag_has_flags),
         cmocka_unit_test(test_text_on_silence_is_left_out_and_listed),
-        cmocka_unit_test(test_what_is_left_out_does_not_touch_the_speech_before_it),
+        cmocka_unit_test(test_omitted_sounds_do_not_change_the_speech_before_them),
         cmocka_unit_test(test_of_failed_attempts_the_most_credible_is_kept),
         cmocka_unit_test(test_speech_is_not_silence_because_a_draw_was_bad),
         cmocka_unit_test(test_a_silent_window_is_tried_without_the_text_before_it),

@@ -149,7 +149,7 @@ static void test_more_than_a_search_finds_is_refused(void **state)
     refuse(&p, "n_best");
 }
 
-static void test_what_is_asked_for_wrongly_is_refused(void **state)
+static void test_wrong_requests_are_refused(void **state)
 {
     (void)state;
     steno_transcribe_params p = params_new();
@@ -203,7 +203,7 @@ int main(void)
         cmocka_unit_test(test_draws_come_by_rank_and_greedy_has_one),
         cmocka_unit_test(test_windows_come_in_order_and_results_do_not_depend_on_them),
         cmocka_unit_test(test_more_than_a_search_finds_is_refused),
-        cmocka_unit_test(test_what_is_asked_for_wrongly_is_refused),
+        cmocka_unit_test(test_wrong_requests_are_refused),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, undecided_open, undecided_close);

@@ -203,7 +203,7 @@ static void test_strokes_fall_and_vowels_are_held(void **state)
     assert_false(is(sound_strikes, &(struct made){ 0, 1, 2, 0, 60, 5, 0 }));
 }
 
-static void test_what_has_nothing_low_is_no_voice(void **state)
+static void test_sounds_without_low_frequencies_are_no_voice(void **state)
 {
     (void)state;
     assert_true(is(sound_whistles, &(struct made){ 10, 20, 30, 1, 60, 5, 0 }));
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(test_strokes_and_birds_give_no_text_by_default),
         cmocka_unit_test(test_no_speech_is_taken_for_strokes_or_birds),
         cmocka_unit_test(test_strokes_fall_and_vowels_are_held),
-        cmocka_unit_test(test_what_has_nothing_low_is_no_voice),
+        cmocka_unit_test(test_sounds_without_low_frequencies_are_no_voice),
         cmocka_unit_test(test_a_sound_that_is_too_short_is_not_judged),
         cmocka_unit_test(test_each_candidate_is_a_draw),
         cmocka_unit_test(test_windows_are_silent_by_all_candidates),

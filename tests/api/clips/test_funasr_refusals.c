@@ -26,7 +26,7 @@ static void assert_no_results(const steno_session *s)
     assert_true(steno_language_prob(s, 0) < 0);
 }
 
-static void test_what_only_whisper_does_is_declined(void **state)
+static void test_calls_of_whisper_alone_are_refused(void **state)
 {
     (void)state;
     static const char *const phase[] = { "mel", "encode", "cross", "prompt", "decode", "beam5", "dance" };
@@ -210,7 +210,7 @@ static void test_a_model_of_another_rate_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_only_whisper_does_is_declined),
+        cmocka_unit_test(test_calls_of_whisper_alone_are_refused),
         cmocka_unit_test(test_a_request_that_the_model_cannot_meet_is_refused_by_name),
         cmocka_unit_test(test_vad_parameters_out_of_range_are_refused_by_name),
         cmocka_unit_test(test_vad_structs_of_older_and_newer_callers_are_served),

@@ -137,7 +137,7 @@ static int stop_take(void *user, const void *data, size_t n)
     return 0;
 }
 
-static void test_what_is_not_served_is_refused_and_nothing_is_written(void **state)
+static void test_unsupported_calls_are_refused_and_write_nothing(void **state)
 {
     (void)state;
     const struct folder d = ctc_folder(), two = folder_new();
@@ -207,7 +207,7 @@ static void test_forms_that_a_model_has_not_are_refused(void **state)
 }
 
 /* What the file's own program would ask for: four rows behind the key, its type, the type of its values and their number. */
-static void test_what_a_file_asks_for_is_told_and_has_to_be_possible(void **state)
+static void test_memory_requests_of_a_file_are_reported_and_checked(void **state)
 {
     (void)state;
     static const char key[] = "sv.query_tokens";
@@ -243,9 +243,9 @@ int main(void)
         cmocka_unit_test(test_a_folder_becomes_one_file_with_the_same_result_and_the_file_itself_again),
         cmocka_unit_test(test_types_make_files_smaller_and_are_read_back),
         cmocka_unit_test(test_a_vad_becomes_a_file_with_the_same_spans),
-        cmocka_unit_test(test_what_is_not_served_is_refused_and_nothing_is_written),
+        cmocka_unit_test(test_unsupported_calls_are_refused_and_write_nothing),
         cmocka_unit_test(test_forms_that_a_model_has_not_are_refused),
-        cmocka_unit_test(test_what_a_file_asks_for_is_told_and_has_to_be_possible),
+        cmocka_unit_test(test_memory_requests_of_a_file_are_reported_and_checked),
     };
     return cmocka_run_group_tests(tests, noise_fill, NULL);
 }

@@ -127,7 +127,7 @@ static void test_a_folder_of_bert_and_its_file_give_the_same_vector_and_the_file
     folder_remove(&d);
 }
 
-static void test_what_is_not_served_is_refused_by_name(void **state)
+static void test_unsupported_parameters_are_refused_by_name(void **state)
 {
     (void)state;
     const struct folder ctc = ctc_folder();
@@ -255,7 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_tensor_is_told_before_it_is_written_and_may_end_the_call),
         cmocka_unit_test(test_a_folder_of_bert_and_its_file_give_the_same_vector_and_the_file_itself_again),
-        cmocka_unit_test(test_what_is_not_served_is_refused_by_name),
+        cmocka_unit_test(test_unsupported_parameters_are_refused_by_name),
         cmocka_unit_test(test_importance_changes_its_tensor_alone_and_must_fit),
         cmocka_unit_test(test_every_allocation_may_fail),
     };

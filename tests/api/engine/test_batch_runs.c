@@ -132,7 +132,7 @@ static int member_window(void *user, int64_t at_ms)
     return 1;
 }
 
-static void test_whoever_was_served_least_goes_first(void **state)
+static void test_the_request_with_the_fewest_windows_goes_first(void **state)
 {
     (void)state;
     steno_session *s[3];
@@ -233,7 +233,7 @@ int main(void)
         cmocka_unit_test(test_short_clips_share_runs_of_the_encoder),
         cmocka_unit_test(test_short_clips_share_all_phases_where_tokens_are_integrated),
         cmocka_unit_test(test_chunks_of_streams_share_all_phases),
-        cmocka_unit_test(test_whoever_was_served_least_goes_first),
+        cmocka_unit_test(test_the_request_with_the_fewest_windows_goes_first),
         cmocka_unit_test(test_a_source_that_waits_stops_nobody_and_gives_what_it_has),
         cmocka_unit_test(test_requests_that_a_model_cannot_serve_are_refused_by_name),
     };

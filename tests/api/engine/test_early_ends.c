@@ -125,7 +125,7 @@ static void note_outcome(void *user, steno_session *s, int status)
     o->done++;
 }
 
-static void test_whoever_ends_wherever_it_is_leaves_the_next_call_alone(void **state)
+static void test_a_request_ended_anywhere_leaves_the_next_call_unchanged(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KINDS; kind++)
@@ -307,7 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_call_ends_wherever_it_is_told_to_though_only_once),
-        cmocka_unit_test(test_whoever_ends_wherever_it_is_leaves_the_next_call_alone),
+        cmocka_unit_test(test_a_request_ended_anywhere_leaves_the_next_call_unchanged),
         cmocka_unit_test(test_a_call_canceled_while_it_waits_never_begins),
         cmocka_unit_test(test_transcribing_on_a_member_gives_what_it_gives_alone_and_takes_the_line_along),
         cmocka_unit_test(test_sessions_may_be_closed_as_soon_as_they_are_done),

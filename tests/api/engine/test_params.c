@@ -177,7 +177,7 @@ static void ask(union params *p, const steno_param *row)
     if (row->kind == STENO_PARAM_UINT64) number_set(p, row, 5);
 }
 
-static void test_what_a_model_does_not_serve_is_refused_by_name_and_the_rest_is_not(void **state)
+static void test_parameters_a_model_does_not_support_are_refused_by_name(void **state)
 {
     (void)state;
     int refused = 0, served = 0;
@@ -371,7 +371,7 @@ static void test_opening_refuses_what_the_table_says_the_family_does_not_serve(v
     assert_true(served > 10 && refused > 5);
 }
 
-static void test_what_everything_is_computed_in_anyway_may_be_asked_for(void **state)
+static void test_the_only_arithmetic_may_be_requested(void **state)
 {
     (void)state;
     for (int m = 0; m < N_MODELS; m++) {
@@ -403,12 +403,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_field_has_one_row),
         cmocka_unit_test(test_defaults_are_those_of_the_table_and_lie_in_their_ranges),
-        cmocka_unit_test(test_what_a_model_does_not_serve_is_refused_by_name_and_the_rest_is_not),
+        cmocka_unit_test(test_parameters_a_model_does_not_support_are_refused_by_name),
         cmocka_unit_test(test_a_call_refuses_what_the_table_says_it_does_not_serve),
         cmocka_unit_test(test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_name),
         cmocka_unit_test(test_ranges_are_those_of_the_table_at_their_ends_and_beyond),
         cmocka_unit_test(test_opening_refuses_what_the_table_says_the_family_does_not_serve),
-        cmocka_unit_test(test_what_everything_is_computed_in_anyway_may_be_asked_for),
+        cmocka_unit_test(test_the_only_arithmetic_may_be_requested),
         cmocka_unit_test(test_a_window_that_is_shorter_than_any_chunk_is_told),
     };
     return cmocka_run_group_tests(tests, models_open, models_close);

@@ -337,7 +337,7 @@ static void close_owned(void *user, const steno_segment *seg)
     steno_team_close(o->team);
 }
 
-static void test_what_a_session_stands_on_goes_with_it_when_it_was_closed_before(void **state)
+static void test_a_session_keeps_its_model_until_it_is_closed(void **state)
 {
     (void)state;
     struct owner o = { random_model(&small_dims, DT_F16, 3, NULL), NULL, 0 };
@@ -377,7 +377,7 @@ static void close_all(void *user, steno_session *s, int status)
     (void)s;
 }
 
-static void test_whoever_is_done_may_close_all_sessions_of_its_batch(void **state)
+static void test_on_done_may_close_all_sessions_of_its_batch(void **state)
 {
     (void)state;
     for (int kept = 0; kept <= 4; kept++) { /* 4: none, but one that is transcribed directly */
@@ -460,8 +460,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_from_callbacks_are_refused_and_change_nothing),
-        cmocka_unit_test(test_what_a_session_stands_on_goes_with_it_when_it_was_closed_before),
-        cmocka_unit_test(test_whoever_is_done_may_close_all_sessions_of_its_batch),
+        cmocka_unit_test(test_a_session_keeps_its_model_until_it_is_closed),
+        cmocka_unit_test(test_on_done_may_close_all_sessions_of_its_batch),
         cmocka_unit_test(test_a_session_that_waits_is_left_alone_by_every_other_call),
     };
     return cmocka_run_group_tests(tests, all_open, all_close);

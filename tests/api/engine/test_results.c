@@ -231,7 +231,7 @@ static void test_the_no_speech_probability_is_that_of_unfiltered_logits(void **s
     steno_model_close(m);
 }
 
-static void test_whatever_a_filter_writes_the_call_ends(void **state)
+static void test_a_call_ends_for_any_output_of_a_filter(void **state)
 {
     (void)state;
     for (int mode = MODE_NAN; mode <= MODE_BAR_ALL; mode++)
@@ -358,7 +358,7 @@ int main(void)
         cmocka_unit_test(test_a_filter_that_bans_an_id_removes_it_and_keeps_one_wake_up_a_window),
         cmocka_unit_test(test_a_filter_that_changes_nothing_changes_nothing),
         cmocka_unit_test(test_the_no_speech_probability_is_that_of_unfiltered_logits),
-        cmocka_unit_test(test_whatever_a_filter_writes_the_call_ends),
+        cmocka_unit_test(test_a_call_ends_for_any_output_of_a_filter),
         cmocka_unit_test(test_a_word_in_the_last_half_second_is_written),
         cmocka_unit_test(test_clips_under_a_second_do_not_vanish),
         cmocka_unit_test(test_special_tokens_and_languages_have_the_ids_of_their_vocabulary),

@@ -82,7 +82,7 @@ static void test_a_text_that_begins_like_the_last_one_is_the_same_to_the_bit(voi
 static void test_a_conversation_is_read_once(void **state)
 {
     (void)state;
-    int32_t ids[LM_IDS_MOST];
+    int32_t ids[LM_IDS_MAX];
     int n = 40;
     steno_generate_params p = params_of(0);
     steno_session *s = lm_session(model, NULL, NULL);
@@ -114,7 +114,7 @@ static int cancel_at(void *user, const steno_token *tok, const char *text, size_
 }
 
 /* Of a text that was ended what was computed stays; of one that was refused, all that was there before. */
-static void test_what_ends_a_text_badly_leaves_no_wrong_keys(void **state)
+static void test_failed_texts_leave_no_wrong_keys(void **state)
 {
     (void)state;
     struct end end = { .left = 5 };
@@ -143,7 +143,7 @@ static void test_what_ends_a_text_badly_leaves_no_wrong_keys(void **state)
 }
 
 /* Vectors of texts and measurements use the same room. */
-static void test_what_others_have_overwritten_is_read_again(void **state)
+static void test_overwritten_files_are_read_again(void **state)
 {
     (void)state;
     static const char *const texts[] = { "little about listen", "never" };
@@ -221,8 +221,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_text_that_begins_like_the_last_one_is_the_same_to_the_bit),
         cmocka_unit_test(test_a_conversation_is_read_once),
-        cmocka_unit_test(test_what_ends_a_text_badly_leaves_no_wrong_keys),
-        cmocka_unit_test(test_what_others_have_overwritten_is_read_again),
+        cmocka_unit_test(test_failed_texts_leave_no_wrong_keys),
+        cmocka_unit_test(test_overwritten_files_are_read_again),
         cmocka_unit_test(test_logits_behind_what_is_there_are_the_same),
         cmocka_unit_test(test_a_text_that_is_given_is_said),
     };

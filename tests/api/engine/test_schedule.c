@@ -238,7 +238,7 @@ static void test_the_end_of_a_turn_overtakes_everybody(void **state)
 
 /* ---- free slots and the encoder ------------------------------------------------------------------------------------------------------ */
 
-static void test_whoever_comes_while_a_slot_is_free_has_it_after_the_next_step(void **state)
+static void test_a_new_request_gets_a_free_slot_after_the_next_step(void **state)
 {
     (void)state;
     struct scene *x = scene_new(2, 4);
@@ -302,7 +302,7 @@ static void test_long_audio_is_listened_to_in_slices_between_the_steps_of_others
     scene_free(x);
 }
 
-static void test_what_was_heard_before_spares_the_first_pass_and_changes_nothing(void **state)
+static void test_an_earlier_first_pass_is_reused_and_changes_nothing(void **state)
 {
     (void)state;
     struct scene *x = scene_new(2, 8);
@@ -440,10 +440,10 @@ int main(void)
         cmocka_unit_test(test_requests_of_one_class_take_turns),
         cmocka_unit_test(test_lower_classes_go_first_and_the_last_gets_every_fourth_window),
         cmocka_unit_test(test_the_end_of_a_turn_overtakes_everybody),
-        cmocka_unit_test(test_whoever_comes_while_a_slot_is_free_has_it_after_the_next_step),
+        cmocka_unit_test(test_a_new_request_gets_a_free_slot_after_the_next_step),
         cmocka_unit_test(test_the_encoder_runs_once_in_a_number_of_steps_while_windows_are_decoded),
         cmocka_unit_test(test_long_audio_is_listened_to_in_slices_between_the_steps_of_others),
-        cmocka_unit_test(test_what_was_heard_before_spares_the_first_pass_and_changes_nothing),
+        cmocka_unit_test(test_an_earlier_first_pass_is_reused_and_changes_nothing),
         cmocka_unit_test(test_a_request_whose_source_waits_has_no_slot_and_stops_nobody),
         cmocka_unit_test(test_a_request_that_waits_can_be_canceled),
         cmocka_unit_test(test_calls_that_are_in_no_batch_do_not_wait),

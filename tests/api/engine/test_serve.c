@@ -234,7 +234,7 @@ static void test_so_do_those_of_models_with_tags_and_of_voice_activity_models(vo
 
 /* ---- sleeping and waking ------------------------------------------------------------------------------------------------------------- */
 
-static void test_whoever_was_told_to_stop_before_it_began_returns(void **state)
+static void test_a_request_stopped_before_it_began_returns(void **state)
 {
     (void)state;
     static struct scene x;
@@ -297,7 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_that_submit_wait_and_cancel_get_what_each_gets_alone),
         cmocka_unit_test(test_so_do_those_of_models_with_tags_and_of_voice_activity_models),
-        cmocka_unit_test(test_whoever_was_told_to_stop_before_it_began_returns),
+        cmocka_unit_test(test_a_request_stopped_before_it_began_returns),
         cmocka_unit_test(test_a_batch_whose_sources_all_wait_sleeps_until_it_is_woken),
     };
     return cmocka_run_group_tests(tests, pair_open, pair_close);

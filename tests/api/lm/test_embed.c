@@ -7,7 +7,7 @@
 #include "heap.h"
 #include "steno/steno.h"
 
-enum { ALLOCATIONS_MAX = 5000, TEXT_MOST = 4096 };
+enum { ALLOCATIONS_MAX = 5000, TEXT_MAX = 4096 };
 
 static struct folder home;
 
@@ -52,7 +52,7 @@ static steno_embedding vector_of(const steno_session *s, int i)
 }
 
 /* n tokens with those around them, of letters that differ. */
-static const char *tokens(char text[TEXT_MOST], int n)
+static const char *tokens(char text[TEXT_MAX], int n)
 {
     for (int i = 0; i < n - 2; i++) text[2 * i] = (char)('a' + i * 7 % 26), text[2 * i + 1] = ' ';
     text[2 * (n - 2)] = 0;
@@ -62,7 +62,7 @@ static const char *tokens(char text[TEXT_MOST], int n)
 static void test_as_many_tokens_as_there_are_positions(void **state)
 {
     (void)state;
-    static char text[3][TEXT_MOST];
+    static char text[3][TEXT_MAX];
     const char *texts[3];
     steno_embed_params p;
     steno_model *m = model_new(&home, NULL);
@@ -94,7 +94,7 @@ static void test_length_and_pooling_are_those_of_the_folder(void **state)
     folder_text(&d, "sentence_bert_config.json", "{\"max_seq_length\": 8}");
     steno_model *m = model_new(&d, NULL);
     steno_session *s = session_of(m, NULL);
-    char text[TEXT_MOST];
+    char text[TEXT_MAX];
     const char *texts[] = { tokens(text, 9) };
     assert_int_equal(steno_embed(s, texts, 1, NULL), STENO_EARG);
     assert_non_null(strstr(steno_last_error(s), "the model takes 8"));
@@ -116,7 +116,7 @@ static void test_length_and_pooling_are_those_of_the_folder(void **state)
 static void test_threads_change_no_bit(void **state)
 {
     (void)state;
-    static char text[3][TEXT_MOST];
+    static char text[3][TEXT_MAX];
     const char *texts[] = { tokens(text[0], 300), "ab", tokens(text[1], 40), tokens(text[2], 512) };
     float want[4][BERT_D];
     for (int threads = 1; threads <= 4; threads++) {
@@ -298,7 +298,7 @@ static void test_a_model_without_words_says_so(void **state)
 /* Open, read, and have vectors; where an allocation fails, a reason. */
 static int whole_way(int64_t fail_at, struct heap *h, float *vector, char why[1024])
 {
-    static char text[TEXT_MOST];
+    static char text[TEXT_MAX];
     const char *texts[] = { "ab\xcc\x81 c", tokens(text, 400), "zzz." };
     steno_model *m = NULL;
     steno_session *s = NULL;

@@ -143,7 +143,7 @@ static void refused(const steno_generate_params *p, const char *why)
     assert_string_equal(steno_generated_text(session), "");
 }
 
-static void test_what_cannot_be_is_refused_by_name(void **state)
+static void test_impossible_parameters_are_refused_by_name(void **state)
 {
     (void)state;
     steno_generate_params p = params_of();
@@ -204,7 +204,7 @@ int main(void)
         cmocka_unit_test(test_a_stop_ends_the_text_before_it_and_is_never_heard),
         cmocka_unit_test(test_a_grammar_or_schema_holds_whatever_is_drawn),
         cmocka_unit_test(test_a_grammar_that_lets_all_pass_changes_nothing),
-        cmocka_unit_test(test_what_cannot_be_is_refused_by_name),
+        cmocka_unit_test(test_impossible_parameters_are_refused_by_name),
         cmocka_unit_test(test_characters_come_whole_from_the_detokenizer),
     };
     return cmocka_run_group_tests(tests, head_open, shipped_session_close);

@@ -28,10 +28,10 @@ static int model_close(void **state)
 /* A request, and what was heard of it. */
 struct asked {
     steno_session *s;
-    int32_t ids[LM_IDS_MOST];
+    int32_t ids[LM_IDS_MAX];
     int n, way, heard, ends_at, has_nul, done, status;
     steno_generate_params p;
-    char text[LM_TEXT_MOST];
+    char text[LM_TEXT_MAX];
 };
 
 static int hear(void *user, const steno_token *tok, const char *text, size_t n)
@@ -144,7 +144,7 @@ static void test_texts_do_not_depend_on_who_is_beside_them(void **state)
 }
 
 /* What requests have in common is read by one of them, those that come with it included. */
-static void test_what_several_begin_with_is_computed_once(void **state)
+static void test_shared_beginnings_are_computed_once(void **state)
 {
     (void)state;
     enum { LANES = 4, N = 8, OWN = 10 };
@@ -211,7 +211,7 @@ static int abort_now(void *user)
 }
 
 /* One ends the text of another who has come to be beside it; one is canceled before it begins; one that others wait for is, too. */
-static void test_who_is_canceled_harms_nobody(void **state)
+static void test_a_canceled_request_harms_no_other(void **state)
 {
     (void)state;
     enum { N = 6 };
@@ -335,7 +335,7 @@ static int64_t silence(void *user, float *pcm, int64_t n)
     return 0;
 }
 
-static void test_what_cannot_be_is_refused_when_it_is_submitted(void **state)
+static void test_impossible_requests_are_refused_on_submission(void **state)
 {
     (void)state;
     static struct asked a;
@@ -453,11 +453,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts_do_not_depend_on_who_is_beside_them),
-        cmocka_unit_test(test_what_several_begin_with_is_computed_once),
-        cmocka_unit_test(test_who_is_canceled_harms_nobody),
+        cmocka_unit_test(test_shared_beginnings_are_computed_once),
+        cmocka_unit_test(test_a_canceled_request_harms_no_other),
         cmocka_unit_test(test_a_long_prompt_does_not_stop_the_texts_beside_it),
         cmocka_unit_test(test_calls_and_requests_go_on_with_each_other),
-        cmocka_unit_test(test_what_cannot_be_is_refused_when_it_is_submitted),
+        cmocka_unit_test(test_impossible_requests_are_refused_on_submission),
         cmocka_unit_test(test_contexts_fill_up_to_their_ends),
         cmocka_unit_test(test_a_conversation_in_a_batch_is_read_once),
     };

@@ -9,7 +9,7 @@ enum { REQUESTS = 12, HEAD = 96 };
 
 static char const padded_lm[] = "tests/data/lm/qwen3-padded-q4_0.gguf"; /* half of the layers, and ids that stand for nothing */
 
-struct asked { steno_session *s; int32_t ids[LM_IDS_MOST]; int n, heard, ends_at, status; steno_generate_params p; };
+struct asked { steno_session *s; int32_t ids[LM_IDS_MAX]; int n, heard, ends_at, status; steno_generate_params p; };
 
 static int hear(void *user, const steno_token *tok, const char *text, size_t n)
 {

@@ -7,7 +7,7 @@
 #include "lm_model.h"
 #include "executor/side.h"
 
-enum { CTX = 1024, WINDOW = 24, HELD = 18 * KV_BLOCK, MARK = 2 * KV_BLOCK, LANES_MOST = 128 };
+enum { CTX = 1024, WINDOW = 24, HELD = 18 * KV_BLOCK, MARK = 2 * KV_BLOCK, LANES_MAX = 128 };
 
 static char const path[] = "tests/data/lm/gemma3-q4_0.gguf";
 
@@ -304,7 +304,7 @@ static void check_batch(const struct text *want, int windows)
 static void test_texts_beside_each_other_are_the_same(void **state)
 {
     (void)state;
-    static const int windows[] = { 1, 2, 5, 24, LANES_MOST };
+    static const int windows[] = { 1, 2, 5, 24, LANES_MAX };
     static struct text want[REQUESTS];
     static struct asked a;
     for (int i = 0; i < REQUESTS; i++) {
@@ -315,7 +315,7 @@ static void test_texts_beside_each_other_are_the_same(void **state)
 }
 
 /* Those that come together share what they begin with, however long that is. */
-static void test_what_several_begin_with_is_computed_once(void **state)
+static void test_shared_beginnings_are_computed_once(void **state)
 {
     (void)state;
     enum { N = 6, HEAD = 800, OWN = 20 };
@@ -393,7 +393,7 @@ static void test_another_executor_makes_the_same(void **state)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------ */
 
-static void test_what_a_text_takes_is_told(void **state)
+static void test_memory_of_a_text_is_reported(void **state)
 {
     (void)state;
     steno_model_info r = { .size = sizeof r }, a = { .size = sizeof a };
@@ -416,10 +416,10 @@ int main(void)
         cmocka_unit_test(test_where_texts_part_is_known_from_then_on),
         cmocka_unit_test(test_a_conversation_goes_on_in_other_words),
         cmocka_unit_test(test_texts_beside_each_other_are_the_same),
-        cmocka_unit_test(test_what_several_begin_with_is_computed_once),
+        cmocka_unit_test(test_shared_beginnings_are_computed_once),
         cmocka_unit_test(test_vectors_of_long_texts_are_the_same),
         cmocka_unit_test(test_another_executor_makes_the_same),
-        cmocka_unit_test(test_what_a_text_takes_is_told),
+        cmocka_unit_test(test_memory_of_a_text_is_reported),
     };
     return cmocka_run_group_tests(tests, models_open, models_close);
 }

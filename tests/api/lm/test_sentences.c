@@ -137,7 +137,7 @@ static void vary(steno_transcribe_params *p, int way)
     if (way == 13) p->prefix = "no,", p->without_timestamps = 1;
 }
 
-static void test_whatever_else_is_asked_for_it_stays_a_sentence(void **state)
+static void test_grammar_sentences_hold_under_all_options(void **state)
 {
     (void)state;
     steno_batch *b;
@@ -315,7 +315,7 @@ int main(void)
         cmocka_unit_test(test_every_window_of_every_search_says_a_sentence_or_nothing),
         cmocka_unit_test(test_times_stand_between_words_and_characters),
         cmocka_unit_test(test_the_shipped_model_says_sentences_of_words_it_never_heard),
-        cmocka_unit_test(test_whatever_else_is_asked_for_it_stays_a_sentence),
+        cmocka_unit_test(test_grammar_sentences_hold_under_all_options),
         cmocka_unit_test(test_words_beside_silence_are_not_taken_out_of_a_sentence),
         cmocka_unit_test(test_without_room_for_a_sentence_there_is_no_text_and_that_is_said),
         cmocka_unit_test(test_the_last_place_goes_to_what_ends_the_sentence),

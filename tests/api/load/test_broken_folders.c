@@ -8,14 +8,14 @@
 #include <time.h>
 #include "base/buf.h"
 
-enum { CUTS = 24, FILES_MOST = 5, CPU_MOST_S = SANITIZED ? 10 : 1 };
+enum { CUTS = 24, FILES_MAX = 5, CPU_MOST_S = SANITIZED ? 10 : 1 };
 
 static const char *shared;
 static int n_bad;
 static char said[128]; /* what a file says, for messages */
 
 /* also: a file that is linked and never damaged. */
-static const struct source { const char *dir, *file[FILES_MOST + 1], *also; } sources[] = {
+static const struct source { const char *dir, *file[FILES_MAX + 1], *also; } sources[] = {
     { "models/sensevoice/pt", { "config.yaml", "am.mvn", "mini.bpe.model", "model.pt" }, "configuration.json" },
     { "models/paraformer/pt", { "config.yaml", "am.mvn", "tokens.json", "model.pt" }, "configuration.json" },
     { "fsmn-vad/pt", { "config.yaml", "am.mvn", "model.pt" }, "configuration.json" },
@@ -38,7 +38,7 @@ static struct buf bytes_of(const struct source *s, const char *name)
 static struct folder folder_without(const struct source *s, const char *name)
 {
     const struct folder d = folder_new();
-    for (int i = -1; i < FILES_MOST; i++) {
+    for (int i = -1; i < FILES_MAX; i++) {
         const char *file = i < 0 ? s->also : s->file[i];
         char path[600];
         if (!file || strcmp(file, name) == 0) continue;
@@ -130,7 +130,7 @@ static void test_a_file_that_is_cut_is_refused_or_whole_as_far_as_it_is_needed(v
 }
 
 /* What a file says in place of a text in it. */
-static void test_what_cannot_be_is_refused_by_name(void **state)
+static void test_impossible_parameters_are_refused_by_name(void **state)
 {
     (void)state;
     static const struct { int source; const char *file, *from, *to, *needle; } lies[] = {
@@ -191,7 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_that_is_missing_empty_or_of_another_kind_is_named),
         cmocka_unit_test(test_a_file_that_is_cut_is_refused_or_whole_as_far_as_it_is_needed),
-        cmocka_unit_test(test_what_cannot_be_is_refused_by_name),
+        cmocka_unit_test(test_impossible_parameters_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void refused(const char *format, const steno_output_params *p, const char
         fail_msg("\"%s\" does not say %s", e.text, what);
 }
 
-static void test_what_cannot_act_is_refused(void **state)
+static void test_options_without_effect_are_refused(void **state)
 {
     (void)state;
     steno_output_params p = output_new();
@@ -185,7 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_format_holds_the_text),
         cmocka_unit_test(test_limits_lay_out_cues),
-        cmocka_unit_test(test_what_cannot_act_is_refused),
+        cmocka_unit_test(test_options_without_effect_are_refused),
         cmocka_unit_test(test_a_full_receiver_ends_the_call),
         cmocka_unit_test(test_a_session_without_a_result_gives_an_empty_one),
     };

@@ -107,7 +107,7 @@ static int watched(steno_session *s, struct watch *w)
     return steno_transcribe_source(s, &src, &p);
 }
 
-static void test_what_is_told_of_segments_comes_in_order(void **state)
+static void test_segment_callbacks_come_in_order(void **state)
 {
     (void)state;
     for (int k = 0; k < N_FAMILIES; k++)
@@ -175,7 +175,7 @@ static void test_calls_from_callbacks_are_refused_and_change_nothing(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_told_of_segments_comes_in_order),
+        cmocka_unit_test(test_segment_callbacks_come_in_order),
         cmocka_unit_test(test_a_call_with_segments_ends_wherever_it_is_told_to),
         cmocka_unit_test(test_calls_from_callbacks_are_refused_and_change_nothing),
     };

@@ -122,7 +122,7 @@ static void assert_refused(const struct buf *b, const char *why)
     imatrix_close(&m);
 }
 
-static void test_what_is_damaged_is_named(void **state)
+static void test_damaged_files_are_named(void **state)
 {
     (void)state;
     static const struct { enum form form; const char *why; } gguf[] = {
@@ -161,7 +161,7 @@ static void test_what_is_damaged_is_named(void **state)
 }
 
 /* Cut anywhere it is refused, but where an end is one. */
-static void test_what_is_cut_is_refused(void **state)
+static void test_truncated_files_are_refused(void **state)
 {
     (void)state;
     for (int form = 0; form < 2; form++) {
@@ -194,8 +194,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_older_form_is_divided_by_its_calls),
         cmocka_unit_test(test_the_form_of_today_is_divided_by_counts),
-        cmocka_unit_test(test_what_is_damaged_is_named),
-        cmocka_unit_test(test_what_is_cut_is_refused),
+        cmocka_unit_test(test_damaged_files_are_named),
+        cmocka_unit_test(test_truncated_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void touch(const char *path)
     close(fd);
 }
 
-static void test_what_is_read_is_no_output_whichever_comes_first(void **state)
+static void test_inputs_are_never_outputs_in_any_order(void **state)
 {
     (void)state;
     touch("a");
@@ -39,17 +39,17 @@ static void test_what_is_read_is_no_output_whichever_comes_first(void **state)
     static const char *const names[] = { "a", "soft", "hard", "./a", "out/../a" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-            struct ledger l = { 0 }, m = { 0 };
-            assert_int_equal(ledger_read(&l, "an input", names[i]), LEDGER_OK);
-            assert_int_equal(ledger_read(&l, "an input", names[i]), LEDGER_OK); /* may be read twice */
-            assert_int_equal(ledger_plan(&l, names[k]), LEDGER_READ);
+            struct path_guard l = { 0 }, m = { 0 };
+            assert_int_equal(path_guard_read(&l, "an input", names[i]), LEDGER_OK);
+            assert_int_equal(path_guard_read(&l, "an input", names[i]), LEDGER_OK); /* may be read twice */
+            assert_int_equal(path_guard_plan(&l, names[k]), LEDGER_READ);
             assert_string_equal(l.refused.path, names[k]);
             assert_string_equal(l.refused.what, "an input");
-            assert_int_equal(ledger_check(&l, names[k]), LEDGER_READ);
-            assert_int_equal(ledger_plan(&m, names[k]), LEDGER_OK);
-            assert_int_equal(ledger_read(&m, "the model", names[i]), LEDGER_READ);
-            ledger_free(&l);
-            ledger_free(&m);
+            assert_int_equal(path_guard_check(&l, names[k]), LEDGER_READ);
+            assert_int_equal(path_guard_plan(&m, names[k]), LEDGER_OK);
+            assert_int_equal(path_guard_read(&m, "the model", names[i]), LEDGER_READ);
+            path_guard_free(&l);
+            path_guard_free(&m);
         }
     unlink("a"), unlink("soft"), unlink("hard");
 }
@@ -57,25 +57,25 @@ static void test_what_is_read_is_no_output_whichever_comes_first(void **state)
 static void test_two_outputs_are_told_apart_by_folder_and_name(void **state)
 {
     (void)state;
-    struct ledger l = { 0 };
+    struct path_guard l = { 0 };
     assert_int_equal(symlink("out", "same"), 0);
     assert_int_equal(symlink("x", "out/link"), 0);
-    assert_int_equal(ledger_plan(&l, "out/x"), LEDGER_OK);
-    assert_int_equal(ledger_plan(&l, "out/y"), LEDGER_OK);
-    assert_int_equal(ledger_plan(&l, "x"), LEDGER_OK);
-    assert_int_equal(ledger_plan(&l, "none/x"), LEDGER_OK);
-    assert_int_equal(ledger_plan(&l, "nowhere/x"), LEDGER_OK);
-    assert_int_equal(ledger_plan(&l, "same/x"), LEDGER_PLANNED_TWICE);
-    assert_int_equal(ledger_plan(&l, "out/link"), LEDGER_PLANNED_TWICE);
-    assert_int_equal(ledger_plan(&l, "./x"), LEDGER_PLANNED_TWICE);
-    assert_int_equal(ledger_plan(&l, "none/x"), LEDGER_PLANNED_TWICE);
-    assert_int_equal(ledger_plan(&l, "/dev/null"), LEDGER_OK);
-    assert_int_equal(ledger_plan(&l, "/dev/null"), LEDGER_OK);
+    assert_int_equal(path_guard_plan(&l, "out/x"), LEDGER_OK);
+    assert_int_equal(path_guard_plan(&l, "out/y"), LEDGER_OK);
+    assert_int_equal(path_guard_plan(&l, "x"), LEDGER_OK);
+    assert_int_equal(path_guard_plan(&l, "none/x"), LEDGER_OK);
+    assert_int_equal(path_guard_plan(&l, "nowhere/x"), LEDGER_OK);
+    assert_int_equal(path_guard_plan(&l, "same/x"), LEDGER_PLANNED_TWICE);
+    assert_int_equal(path_guard_plan(&l, "out/link"), LEDGER_PLANNED_TWICE);
+    assert_int_equal(path_guard_plan(&l, "./x"), LEDGER_PLANNED_TWICE);
+    assert_int_equal(path_guard_plan(&l, "none/x"), LEDGER_PLANNED_TWICE);
+    assert_int_equal(path_guard_plan(&l, "/dev/null"), LEDGER_OK);
+    assert_int_equal(path_guard_plan(&l, "/dev/null"), LEDGER_OK);
     touch("out/y");
-    assert_int_equal(ledger_check(&l, "out/y"), LEDGER_OK);
-    assert_int_equal(ledger_wrote(&l, "out/y"), LEDGER_OK);
-    assert_int_equal(ledger_check(&l, "same/y"), LEDGER_WRITTEN);
-    ledger_free(&l);
+    assert_int_equal(path_guard_check(&l, "out/y"), LEDGER_OK);
+    assert_int_equal(path_guard_wrote(&l, "out/y"), LEDGER_OK);
+    assert_int_equal(path_guard_check(&l, "same/y"), LEDGER_WRITTEN);
+    path_guard_free(&l);
     unlink("same"), unlink("out/link"), unlink("out/y");
 }
 
@@ -84,19 +84,19 @@ static void test_an_open_file_is_an_output(void **state)
     (void)state;
     touch("a"), touch("b");
     const int fd = open("a", O_WRONLY | O_APPEND);
-    struct ledger l = { 0 }, m = { 0 }, other = { 0 };
+    struct path_guard l = { 0 }, m = { 0 }, other = { 0 };
     assert_true(fd >= 0);
-    assert_int_equal(ledger_read(&l, "an input", "a"), LEDGER_OK);
-    assert_int_equal(ledger_plan_open(&l, fd, "the stream"), LEDGER_READ);
+    assert_int_equal(path_guard_read(&l, "an input", "a"), LEDGER_OK);
+    assert_int_equal(path_guard_plan_open(&l, fd, "the stream"), LEDGER_READ);
     assert_string_equal(l.refused.path, "the stream");
-    assert_int_equal(ledger_plan_open(&m, fd, "the stream"), LEDGER_OK);
-    assert_int_equal(ledger_read(&m, "the model", "a"), LEDGER_READ);
+    assert_int_equal(path_guard_plan_open(&m, fd, "the stream"), LEDGER_OK);
+    assert_int_equal(path_guard_read(&m, "the model", "a"), LEDGER_READ);
     assert_string_equal(m.refused.path, "the stream");
-    assert_int_equal(ledger_read(&other, "an input", "b"), LEDGER_OK);
-    assert_int_equal(ledger_plan_open(&other, fd, "the stream"), LEDGER_OK);
-    ledger_free(&l);
-    ledger_free(&m);
-    ledger_free(&other);
+    assert_int_equal(path_guard_read(&other, "an input", "b"), LEDGER_OK);
+    assert_int_equal(path_guard_plan_open(&other, fd, "the stream"), LEDGER_OK);
+    path_guard_free(&l);
+    path_guard_free(&m);
+    path_guard_free(&other);
     close(fd);
     unlink("a"), unlink("b");
 }
@@ -104,7 +104,7 @@ static void test_an_open_file_is_an_output(void **state)
 /* n inputs whose outputs exist: 3 looks at files for each, and at some entries, 20,000 as for 4,000. */
 static void check_work(int n)
 {
-    struct ledger l = { 0 };
+    struct path_guard l = { 0 };
     char **files = calloc((size_t)n, sizeof *files), name[64];
     for (int i = 0; i < n; i++) {
         snprintf(name, sizeof name, "in%d", i);
@@ -113,9 +113,9 @@ static void check_work(int n)
         snprintf(name, sizeof name, "out/in%d.txt", i);
         touch(name);
     }
-    struct result_files r = { .naming = { .dir = "out", .formats = 1u << WRITER_TXT }, .ledger = &l };
+    struct result_files r = { .naming = { .dir = "out", .formats = 1u << WRITER_TXT }, .path_guard = &l };
     struct out_names names;
-    for (int i = 0; i < n; i++) assert_int_equal(ledger_read(&l, "an input", files[i]), LEDGER_OK);
+    for (int i = 0; i < n; i++) assert_int_equal(path_guard_read(&l, "an input", files[i]), LEDGER_OK);
     assert_int_equal(out_names_list(&names, &r.naming, files, n), OUT_NAMES_OK);
     assert_int_equal(result_files_plan(&r, &names), RESULT_FILES_OK);
     out_names_free(&names);
@@ -123,8 +123,8 @@ static void check_work(int n)
     const int64_t begun = l.n_looks;
     for (int i = 0; i < n; i++) { /* what the language decides is asked for at the end of each */
         snprintf(name, sizeof name, "out/in%d.txt", i);
-        assert_int_equal(ledger_check(&l, name), LEDGER_OK);
-        assert_int_equal(ledger_wrote(&l, name), LEDGER_OK);
+        assert_int_equal(path_guard_check(&l, name), LEDGER_OK);
+        assert_int_equal(path_guard_wrote(&l, name), LEDGER_OK);
     }
     if (l.n_looks - begun > 24 * (int64_t)n) fail_msg("%d outputs took %lld looks", n, (long long)(l.n_looks - begun));
     for (int i = 0; i < n; i++) {
@@ -134,7 +134,7 @@ static void check_work(int n)
         free(files[i]);
     }
     free(files);
-    ledger_free(&l);
+    path_guard_free(&l);
     result_files_free(&r);
 }
 
@@ -149,7 +149,7 @@ static void test_work_grows_with_the_number_of_files_and_no_faster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_read_is_no_output_whichever_comes_first),
+        cmocka_unit_test(test_inputs_are_never_outputs_in_any_order),
         cmocka_unit_test(test_two_outputs_are_told_apart_by_folder_and_name),
         cmocka_unit_test(test_an_open_file_is_an_output),
         cmocka_unit_test(test_work_grows_with_the_number_of_files_and_no_faster),

@@ -32,9 +32,9 @@ static void test_a_result_stands_where_the_template_says_once(void **state)
     const struct folder d = folder_new();
     const steno_segment segment = { .size = sizeof segment, .text = " one two" };
     const struct transcript t = transcript_of(&segment, "en");
-    struct ledger ledger = { 0 };
+    struct path_guard path_guard = { 0 };
     struct result_files r = { .naming = { .dir = d.path, .template = "{language}-{stem}.{format}", .formats = 1u << WRITER_TXT },
-                              .ledger = &ledger };
+                              .path_guard = &path_guard };
     char *inputs[] = { "a/talk.wav" }, at[200];
     struct out_names names;
     assert_int_equal(out_names_list(&names, &r.naming, inputs, 1), OUT_NAMES_OK);
@@ -49,35 +49,35 @@ static void test_a_result_stands_where_the_template_says_once(void **state)
     atomic_file_watch(NULL);
     assert_true(n_told == 1 && n_gone == 1);
     assert_int_equal(result_files_write(&r, "b/talk.mp3", &t, WRITER_TXT), RESULT_FILES_REFUSED); /* of another input, by the same name */
-    assert_int_equal(ledger.refused.status, LEDGER_WRITTEN);
+    assert_int_equal(path_guard.refused.status, LEDGER_WRITTEN);
     r.naming.mark = ".ch1";
     assert_int_equal(result_files_write(&r, "b/talk.mp3", &t, WRITER_TXT), RESULT_FILES_OK);
     assert_non_null(strstr(r.path, "/en-talk.ch1.txt"));
     out_names_free(&names);
     result_files_free(&r);
-    ledger_free(&ledger);
+    path_guard_free(&path_guard);
     folder_remove(&d);
 }
 
-static void test_what_is_read_or_cannot_be_written_is_told_before_any_work(void **state)
+static void test_path_conflicts_are_reported_before_any_work(void **state)
 {
     (void)state;
     const struct folder d = folder_new();
     const struct folder_file read = folder_at(&d, "read.srt"), folder = folder_at(&d, "folder.srt");
-    struct ledger ledger = { 0 };
-    struct result_files r = { .naming = { .dir = d.path, .formats = 1u << WRITER_SRT }, .ledger = &ledger };
+    struct path_guard path_guard = { 0 };
+    struct result_files r = { .naming = { .dir = d.path, .formats = 1u << WRITER_SRT }, .path_guard = &path_guard };
     const struct { char *input; int status; } of[] = {
         { "read.wav", RESULT_FILES_REFUSED }, { "folder.wav", RESULT_FILES_FAILED }, { "other.wav", RESULT_FILES_OK },
     };
     folder_text(&d, "read.srt", "a subtitle that is a grammar\n");
     assert_int_equal(mkdir(folder.path, 0777), 0);
-    assert_int_equal(ledger_read(&ledger, "the grammar", read.path), LEDGER_OK);
+    assert_int_equal(path_guard_read(&path_guard, "the grammar", read.path), LEDGER_OK);
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         char *inputs[] = { of[i].input };
         struct out_names names;
         assert_int_equal(out_names_list(&names, &r.naming, inputs, 1), OUT_NAMES_OK);
         if (result_files_plan(&r, &names) != of[i].status) fail_msg("%s: want %d", of[i].input, of[i].status);
-        if (of[i].status == RESULT_FILES_REFUSED) assert_string_equal(ledger.refused.what, "the grammar");
+        if (of[i].status == RESULT_FILES_REFUSED) assert_string_equal(path_guard.refused.what, "the grammar");
         if (of[i].status == RESULT_FILES_FAILED) assert_string_equal(r.reason, "it is a folder");
         out_names_free(&names);
     }
@@ -87,7 +87,7 @@ static void test_what_is_read_or_cannot_be_written_is_told_before_any_work(void 
     assert_int_equal(result_files_prepare(&r, any, 1), RESULT_FILES_FAILED);
     assert_true(*r.reason);
     result_files_free(&r);
-    ledger_free(&ledger);
+    path_guard_free(&path_guard);
     rmdir(folder.path);
     folder_remove(&d);
 }
@@ -97,8 +97,8 @@ static void test_folders_beside_inputs_are_made_where_inputs_are(void **state)
     (void)state;
     const struct folder d = folder_new();
     const struct folder_file made = folder_at(&d, "texts"), none = folder_at(&d, "none");
-    struct ledger ledger = { 0 };
-    struct result_files r = { .naming = { .dir = "@/texts", .formats = 1u << WRITER_TXT }, .ledger = &ledger };
+    struct path_guard path_guard = { 0 };
+    struct result_files r = { .naming = { .dir = "@/texts", .formats = 1u << WRITER_TXT }, .path_guard = &path_guard };
     char here[300], there[300], *inputs[] = { here, there };
     struct stat st;
     snprintf(here, sizeof here, "%s/talk.wav", d.path);
@@ -107,7 +107,7 @@ static void test_folders_beside_inputs_are_made_where_inputs_are(void **state)
     assert_int_equal(stat(made.path, &st), 0);
     assert_int_not_equal(stat(none.path, &st), 0);
     result_files_free(&r);
-    ledger_free(&ledger);
+    path_guard_free(&path_guard);
     rmdir(made.path);
     folder_remove(&d);
 }
@@ -116,7 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_result_stands_where_the_template_says_once),
-        cmocka_unit_test(test_what_is_read_or_cannot_be_written_is_told_before_any_work),
+        cmocka_unit_test(test_path_conflicts_are_reported_before_any_work),
         cmocka_unit_test(test_folders_beside_inputs_are_made_where_inputs_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

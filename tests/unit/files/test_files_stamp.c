@@ -111,7 +111,7 @@ static void test_bytes_that_change_are_seen(void **state)
     expect(STAMP_SAME, key, ""); /* an empty text is a result */
 }
 
-static void test_what_is_no_stamp_is_none(void **state)
+static void test_invalid_stamps_are_ignored(void **state)
 {
     char much[3000], word[STAMP_WORD_SZ];
     (void)state;
@@ -149,7 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stamp_says_what_differs),
         cmocka_unit_test(test_bytes_that_change_are_seen),
-        cmocka_unit_test(test_what_is_no_stamp_is_none),
+        cmocka_unit_test(test_invalid_stamps_are_ignored),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

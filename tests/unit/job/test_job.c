@@ -6,7 +6,7 @@
 #include "api/funasr_model.h"
 #include "api/heap.h"
 
-enum { N_MOST = 8, BATCH = 3 };
+enum { N_MAX = 8, BATCH = 3 };
 
 static steno_model *model, *vad;
 static steno_session *session, *vad_session;
@@ -223,7 +223,7 @@ struct log {
     int n[EVENTS], busy;
     enum event ends; /* the run, at its `at`-th time */
     int at;
-    int status[N_MOST], no_reason; /* by the number of the file */
+    int status[N_MAX], no_reason; /* by the number of the file */
     void (*meddle)(const struct job_input *in); /* while it is heard; NULL: nothing */
 };
 
@@ -319,9 +319,9 @@ static void test_a_listener_ends_the_run_wherever_it_is_told_something(void **st
             for (int at = 1; at <= 2; at++) {
                 struct log l = { .ends = ends[i], .at = at };
                 struct job j = job_with(&l);
-                job_go(&j, files, N_MOST, in_batch);
+                job_go(&j, files, N_MAX, in_batch);
                 if (j.stop != 40 + (int)ends[i]) fail_msg("event %d, batch %d: the run ended with %d", (int)ends[i], in_batch, j.stop);
-                assert_true(l.n[DONE] < N_MOST && l.busy == 0 && l.n[BEGIN] == l.n[LET_GO]);
+                assert_true(l.n[DONE] < N_MAX && l.busy == 0 && l.n[BEGIN] == l.n[LET_GO]);
                 assert_true(l.n[ends[i]] >= at && l.n[ends[i]] < at + (in_batch ? BATCH : 1)); /* who is at work ends by himself */
                 assert_true(j.n_ok <= l.n[OUTPUT]);
             }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "harness.h"
-#include "kern/narrow.h"
+#include "kern/quantize_row.h"
 
 enum { N = 256 };
 
@@ -39,7 +39,7 @@ static void test_blocks_are_those_of_the_reference(void **state)
         uint8_t row[N * 4];
         char first[2 * 34 + 1] = "";
         const size_t block = want[k].first ? dtype_row_sz(want[k].t, QBLOCK) : 0;
-        dtype_narrow_weighed(row, want[k].t, x, NULL, N);
+        quantize_row_weighed(row, want[k].t, x, NULL, N);
         for (size_t i = 0; i < block; i++) snprintf(first + 2 * i, 3, "%02x", row[i]);
         if (want[k].first) assert_string_equal(first, want[k].first);
         const uint64_t hash = fnv(row, dtype_row_sz(want[k].t, N));
@@ -63,7 +63,7 @@ static void test_rows_are_those_of_the_reference_with_and_without_importance(voi
         for (int i = 0; i < 2 * ROWS; i++) {
             const size_t n = dtype_row_sz(type[t], K);
             assert_int_equal(fread(want, n, 1, f), 1);
-            dtype_narrow_weighed(got, type[t], x[i % ROWS], i < ROWS ? NULL : importance, K);
+            quantize_row_weighed(got, type[t], x[i % ROWS], i < ROWS ? NULL : importance, K);
             for (size_t k = 0; k < n; k++)
                 if (got[k] != want[k])
                     fail_msg("%s, row %d%s: byte %zu is %02x, want %02x", dtype_name(type[t]), i % ROWS, i < ROWS ? "" : " by importance",
@@ -93,7 +93,7 @@ static void test_so_are_rows_of_few_bits(void **state)
     for (size_t t = 0; t < sizeof want / sizeof *want; t++)
         for (int by = 0; by < 2; by++) {
             const size_t n = dtype_row_sz(want[t].t, K);
-            for (int i = 0; i < ROWS; i++) dtype_narrow_weighed(got + (size_t)i * n, want[t].t, x[i], by ? importance : NULL, K);
+            for (int i = 0; i < ROWS; i++) quantize_row_weighed(got + (size_t)i * n, want[t].t, x[i], by ? importance : NULL, K);
             const uint64_t hash = fnv(got, ROWS * n);
             if (hash != want[t].hash[by])
                 fail_msg("%s%s: %016" PRIx64, dtype_name(want[t].t), by ? " by importance" : "", hash);
@@ -117,7 +117,7 @@ static void test_importance_moves_errors_to_where_they_count_less(void **state)
         double cost[2] = { 0 };
         for (int w = 0; w < 2; w++) {
             uint8_t row[KBLOCK];
-            dtype_narrow_weighed(row, type[t], x, w ? importance : NULL, KBLOCK);
+            quantize_row_weighed(row, type[t], x, w ? importance : NULL, KBLOCK);
             dtype_widen_row(y, type[t], row, KBLOCK);
             for (int i = 0; i < KBLOCK; i++) cost[w] += (double)importance[i] * (double)((y[i] - x[i]) * (y[i] - x[i]));
         }
@@ -125,26 +125,26 @@ static void test_importance_moves_errors_to_where_they_count_less(void **state)
     }
 }
 
-static void test_what_fits_comes_back_and_zeros_stay_zeros(void **state)
+static void test_representable_values_round_trip(void **state)
 {
     (void)state;
     uint8_t row[KBLOCK * 4];
     float x[KBLOCK], y[KBLOCK];
     for (int t = 0; t < DT_WRITTEN; t++) {
-        if (t == DT_COUNT || !dtype_is_narrowed((enum dtype)t)) continue;
+        if (t == DT_COUNT || !dtype_is_quantized((enum dtype)t)) continue;
         memset(x, 0, sizeof x);
-        dtype_narrow_weighed(row, (enum dtype)t, x, NULL, KBLOCK);
+        quantize_row_weighed(row, (enum dtype)t, x, NULL, KBLOCK);
         dtype_widen_row(y, (enum dtype)t, row, KBLOCK);
         for (int i = 0; i < KBLOCK; i++) assert_true(y[i] == 0);
         for (int i = 0; i < KBLOCK; i++) x[i] = i % 32 == 3 ? -8 : (float)(i % 8); /* whole numbers that every type has */
         if (t == DT_Q2_K || t == DT_Q3_K || t == DT_IQ4_XS || t == DT_IQ4_NL) continue; /* these have not */
-        dtype_narrow_weighed(row, (enum dtype)t, x, NULL, KBLOCK);
+        quantize_row_weighed(row, (enum dtype)t, x, NULL, KBLOCK);
         dtype_widen_row(y, (enum dtype)t, row, KBLOCK);
         for (int i = 0; i < KBLOCK; i++)
             if (fabsf(y[i] - x[i]) > (t <= DT_BF16 ? 0 : 0.6f))
                 fail_msg("%s: %g became %g", dtype_name((enum dtype)t), (double)x[i], (double)y[i]);
     }
-    assert_false(dtype_is_narrowed(DT_Q4_1F));
+    assert_false(dtype_is_quantized(DT_Q4_1F));
     assert_int_equal(dtype_find("q5_1"), DT_Q5_1);
     assert_int_equal(dtype_find("q5_2"), DT_COUNT);
 }
@@ -156,7 +156,7 @@ int main(void)
         cmocka_unit_test(test_rows_are_those_of_the_reference_with_and_without_importance),
         cmocka_unit_test(test_so_are_rows_of_few_bits),
         cmocka_unit_test(test_importance_moves_errors_to_where_they_count_less),
-        cmocka_unit_test(test_what_fits_comes_back_and_zeros_stay_zeros),
+        cmocka_unit_test(test_representable_values_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

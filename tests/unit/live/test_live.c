@@ -159,7 +159,7 @@ static void test_a_turn_has_one_language(void **state)
     assert_true(encodes[0] <= encodes[1] + 6); /* detected in 2 s, and until there are words */
 }
 
-static void test_who_is_late_by_a_step_goes_without_updates(void **state)
+static void test_a_slow_caller_gets_no_updates(void **state)
 {
     (void)state;
     static struct told whole, t;
@@ -275,7 +275,7 @@ int main(void)
         cmocka_unit_test(test_pieces_of_any_size_give_the_same_events),
         cmocka_unit_test(test_no_turn_lasts_no_time),
         cmocka_unit_test(test_a_turn_has_one_language),
-        cmocka_unit_test(test_who_is_late_by_a_step_goes_without_updates),
+        cmocka_unit_test(test_a_slow_caller_gets_no_updates),
         cmocka_unit_test(test_a_long_turn_goes_on_in_another_one),
         cmocka_unit_test(test_no_word_is_lost_or_comes_twice_where_turns_join),
         cmocka_unit_test(test_no_edge_is_lost),

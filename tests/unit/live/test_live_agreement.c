@@ -63,7 +63,7 @@ static void test_final_words_stay_where_the_last_pass_has_others(void **state)
     agreement_free(&a);
 }
 
-static void test_what_lies_before_a_cut_is_not_looked_for(void **state)
+static void test_audio_before_a_cut_is_not_searched(void **state)
 {
     (void)state;
     struct agreement a = { 0 };
@@ -145,7 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_on_which_two_passes_agree_are_final),
         cmocka_unit_test(test_final_words_stay_where_the_last_pass_has_others),
-        cmocka_unit_test(test_what_lies_before_a_cut_is_not_looked_for),
+        cmocka_unit_test(test_audio_before_a_cut_is_not_searched),
         cmocka_unit_test(test_final_words_only_grow_whatever_is_heard),
         cmocka_unit_test(test_the_quietest_place_is_found),
     };

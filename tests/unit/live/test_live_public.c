@@ -96,7 +96,7 @@ static void refused(const steno_live_params *p, const steno_model *m, steno_sess
         fail_msg("\"%s\" does not say %s", e.text, what);
 }
 
-static void test_what_cannot_be_is_refused(void **state)
+static void test_impossible_values_are_refused(void **state)
 {
     (void)state;
     struct log log;
@@ -148,7 +148,7 @@ int main(void)
         cmocka_unit_test(test_the_size_of_pieces_does_not_matter),
         cmocka_unit_test(test_a_longer_step_makes_fewer_passes),
         cmocka_unit_test(test_callbacks_of_the_text_are_not_called),
-        cmocka_unit_test(test_what_cannot_be_is_refused),
+        cmocka_unit_test(test_impossible_values_are_refused),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -88,7 +88,7 @@ static void words_of(struct words *w, const char *text)
     for (size_t i = 0; i < w->n; i++) w->w[i].t0_ms = (int64_t)i * 100, w->w[i].t1_ms = w->w[i].t0_ms + 90;
 }
 
-static void test_what_was_heard_goes_on_behind_what_is_known(void **state)
+static void test_new_words_continue_behind_committed_ones(void **state)
 {
     (void)state;
     static const struct { const char *heard, *known; int64_t after; size_t at; } cases[] = {
@@ -114,7 +114,7 @@ int main(void)
         cmocka_unit_test(test_words_are_units_and_characters_where_there_are_no_spaces),
         cmocka_unit_test(test_a_text_of_its_own_has_a_space_before_it_where_its_script_has_some),
         cmocka_unit_test(test_words_are_the_same_but_for_case_form_and_marks),
-        cmocka_unit_test(test_what_was_heard_goes_on_behind_what_is_known),
+        cmocka_unit_test(test_new_words_continue_behind_committed_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

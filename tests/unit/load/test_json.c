@@ -77,7 +77,7 @@ static void test_escapes_become_utf8(void **state)
     read_free(r);
 }
 
-static void test_what_is_not_json_is_refused_with_line_and_cause(void **state)
+static void test_invalid_json_is_refused_with_line_and_cause(void **state)
 {
     (void)state;
     static const struct { const char *text, *says; } bad[] = {
@@ -293,7 +293,7 @@ int main(void)
         cmocka_unit_test(test_every_kind_of_value_gets_its_flat_key),
         cmocka_unit_test(test_a_prefix_stands_before_every_key),
         cmocka_unit_test(test_escapes_become_utf8),
-        cmocka_unit_test(test_what_is_not_json_is_refused_with_line_and_cause),
+        cmocka_unit_test(test_invalid_json_is_refused_with_line_and_cause),
         cmocka_unit_test(test_depth_and_key_length_have_limits),
         cmocka_unit_test(test_a_list_longer_than_settings_are_is_left_out_whole),
         cmocka_unit_test(test_a_long_list_of_numbers_or_texts_is_read_where_it_lies),

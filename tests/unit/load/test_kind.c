@@ -4,7 +4,7 @@
 #include <string.h>
 #include "folder.h"
 #include "harness.h"
-#include "load/kind.h"
+#include "load/file_probe.h"
 #include "load/weights.h"
 
 #define BYTES(s) s, sizeof(s) - 1
@@ -68,21 +68,21 @@ static void test_every_kind_of_file_is_named_with_advice_or_is_readable(void **s
     (void)state;
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
         struct file f;
-        struct kind k;
+        struct file_probe k;
         struct weights w;
         steno_error e = { 0 };
         char *copy = malloc(whole[i].n + 1); /* to its last byte: what reads further is seen by the sanitizer */
         assert_non_null(copy);
         memcpy(copy, whole[i].bytes, whole[i].n);
         file_from_memory(&f, "m.x", copy, whole[i].n);
-        assert_int_equal(kind_of_file(&k, &f, &e), STENO_OK);
+        assert_int_equal(probe_file(&k, &f, &e), STENO_OK);
         if (!strstr(k.what, whole[i].what)) fail_msg("%zu is '%s', want '%s'", i, k.what, whole[i].what);
         assert_int_equal(k.readable, whole[i].readable);
         assert_int_equal(k.readable, !k.advice[0]);
         const int rc = weights_open(&w, &f, &e);
-        assert_true(rc == STENO_EFORMAT || rc == STENO_EUNSUPPORTED || (k.form == KIND_GGUF && !rc)); /* families come later */
+        assert_true(rc == STENO_EFORMAT || rc == STENO_EUNSUPPORTED || (k.form == PROBE_GGUF && !rc)); /* families come later */
         if (!rc) weights_close(&w);
-        const int is_refused = !k.readable && k.form != KIND_GGUF && k.form != KIND_ONNX; /* which may be of use */
+        const int is_refused = !k.readable && k.form != PROBE_GGUF && k.form != PROBE_ONNX; /* which may be of use */
         if (is_refused && (strncmp(e.text, "m.x: ", 5) || !strstr(e.text, k.what) || !strstr(e.text, k.advice))) fail_msg("%s", e.text);
         free(copy);
     }
@@ -94,12 +94,12 @@ static void test_no_cut_of_any_kind_reads_past_its_end(void **state)
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         for (size_t n = 0; n < whole[i].n; n++) {
             struct file f;
-            struct kind k;
+            struct file_probe k;
             char *copy = malloc(n + !n);
             assert_non_null(copy);
             memcpy(copy, whole[i].bytes, n);
             file_from_memory(&f, "m.x", copy, n);
-            assert_int_equal(kind_of_file(&k, &f, NULL), STENO_OK);
+            assert_int_equal(probe_file(&k, &f, NULL), STENO_OK);
             assert_true(k.what[0] && k.readable == !k.advice[0]);
             free(copy);
         }
@@ -110,19 +110,19 @@ static void test_a_tar_archive_with_nemo_s_configuration_is_one_of_nemo(void **s
     (void)state;
     static char tar[4 * 512];
     struct file f;
-    struct kind k;
+    struct file_probe k;
     strcpy(tar, "./");
     memcpy(tar + 257, "ustar", 5);
     memcpy(tar + 124, "00000000000", 11);
     file_from_memory(&f, "m.nemo", tar, sizeof tar);
-    kind_of_file(&k, &f, NULL);
+    probe_file(&k, &f, NULL);
     assert_string_equal(k.what, "a tar archive");
     memcpy(tar + 512, tar, 512);
     strcpy(tar + 512, "./model_config.yaml");
-    kind_of_file(&k, &f, NULL);
+    probe_file(&k, &f, NULL);
     assert_string_equal(k.what, "a NeMo model (tar archive)");
     memcpy(tar + 124, "77777777777", 11); /* the next header would be far outside */
-    kind_of_file(&k, &f, NULL);
+    probe_file(&k, &f, NULL);
     assert_string_equal(k.what, "a tar archive");
 }
 
@@ -160,11 +160,11 @@ static void test_folders_of_other_programs_are_named(void **state)
     }
     const struct folder d = folder_new(); /* CTranslate2: its one file has NULs */
     struct model_source p;
-    struct kind k;
+    struct file_probe k;
     folder_put(&d, "model.bin", BYTES("\6\0\0\0\14\0WhisperSpec\0\3\0\0\0"));
     folder_text(&d, "config.json", "{}");
     assert_int_equal(model_source_open(&p, d.path, NULL, NULL), STENO_OK);
-    assert_int_equal(kind_of_source(&k, &p, NULL), STENO_OK);
+    assert_int_equal(probe_source(&k, &p, NULL), STENO_OK);
     assert_string_equal(k.file, "model.bin");
     assert_non_null(strstr(k.what, "a CTranslate2 model (WhisperSpec"));
     model_source_close(&p);

@@ -7,8 +7,8 @@
 
 enum { ROWS = 3, K = 256, N = ROWS * K };
 
-struct kind { int bits, group; const char *scales; enum dtype type; };
-static const struct kind kinds[] = {
+struct file_probe { int bits, group; const char *scales; enum dtype type; };
+static const struct file_probe kinds[] = {
     { 2, 32, "float16", DT_Q4_1 },  { 2, 64, "bfloat16", DT_Q4_1 }, { 2, 128, "float32", DT_Q4_1F },
     { 3, 32, "float16", DT_Q4_1 },  { 3, 64, "bfloat16", DT_Q4_1 }, { 3, 128, "float32", DT_Q4_1F },
     { 4, 32, "float16", DT_Q4_1 },  { 4, 64, "bfloat16", DT_Q4_1 }, { 4, 128, "float32", DT_Q4_1F },
@@ -34,7 +34,7 @@ static int open_folder(struct weights *w, struct model_source *s, const struct f
     return rc;
 }
 
-static void put_matrix(const struct folder *d, const struct kind *k, const char *settings)
+static void put_matrix(const struct folder *d, const struct file_probe *k, const char *settings)
 {
     char path[100];
     uint8_t bytes[8192];
@@ -43,7 +43,7 @@ static void put_matrix(const struct folder *d, const struct kind *k, const char 
     folder_text(d, "config.json", settings);
 }
 
-static void check_kind(const struct kind *k, const char *settings)
+static void check_kind(const struct file_probe *k, const char *settings)
 {
     const struct folder d = folder_new();
     char path[100], name[8];

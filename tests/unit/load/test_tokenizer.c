@@ -96,7 +96,7 @@ static void test_any_allocation_may_fail(void **state)
 #define CUT_BY(parts) "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[" parts \
                       "]},\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}"
 
-static void test_what_cuts_text_is_known_by_its_parts(void **state)
+static void test_text_cutting_patterns_are_recognised_by_their_parts(void **state)
 {
     (void)state;
     static const struct { const char *text, *pattern; } it[] = {
@@ -202,7 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_special_tokens_are_cut_out_and_the_rest_is_joined),
         cmocka_unit_test(test_any_allocation_may_fail),
-        cmocka_unit_test(test_what_cuts_text_is_known_by_its_parts),
+        cmocka_unit_test(test_text_cutting_patterns_are_recognised_by_their_parts),
         cmocka_unit_test(test_files_that_are_wrong_are_refused_in_words),
         cmocka_unit_test(test_streams_never_split_a_character),
     };

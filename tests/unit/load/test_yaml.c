@@ -79,7 +79,7 @@ static void test_block_and_flow_style_give_the_same_keys(void **state)
     read_free(r);
 }
 
-static void test_what_is_not_a_configuration_is_refused_with_its_line(void **state)
+static void test_invalid_configurations_are_refused_with_their_line(void **state)
 {
     (void)state;
     static const struct { const char *text, *says; } bad[] = {
@@ -159,7 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_scalars_are_typed_by_the_core_schema),
         cmocka_unit_test(test_block_and_flow_style_give_the_same_keys),
-        cmocka_unit_test(test_what_is_not_a_configuration_is_refused_with_its_line),
+        cmocka_unit_test(test_invalid_configurations_are_refused_with_their_line),
         cmocka_unit_test(test_a_list_of_thousands_of_tokens_is_left_out),
         cmocka_unit_test(test_deep_nesting_is_refused_at_its_limit),
         cmocka_unit_test(test_a_real_configuration_gives_its_values),

@@ -163,7 +163,7 @@ static void test_lists_and_top_layers_can_be_asked_for(void **state)
     arena_free(&s.mem);
 }
 
-static void test_what_cannot_be_had_is_refused_with_what_can(void **state)
+static void test_invalid_alignment_heads_are_refused_with_the_choices(void **state)
 {
     (void)state;
     static const struct { const char *wanted, *says; } c[] = {
@@ -264,7 +264,7 @@ int main(void)
         cmocka_unit_test(test_large_v1_and_v2_are_told_apart_by_the_path),
         cmocka_unit_test(test_a_guess_between_large_v1_and_v2_is_marked),
         cmocka_unit_test(test_lists_and_top_layers_can_be_asked_for),
-        cmocka_unit_test(test_what_cannot_be_had_is_refused_with_what_can),
+        cmocka_unit_test(test_invalid_alignment_heads_are_refused_with_the_choices),
         cmocka_unit_test(test_a_models_own_list_goes_before_the_official_one),
         cmocka_unit_test(test_half_official_and_own_lists_are_not_taken_for_each_other),
         cmocka_unit_test(test_a_list_of_another_model_is_passed_over),

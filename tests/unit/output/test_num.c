@@ -48,7 +48,7 @@ static void test_digits_are_the_fewest_that_read_back(void **state)
     check(7.120236347223045e-307, "7.120236347223045e-307"); /* a power of two: the nearest 16 digits do not read back */
 }
 
-static void test_what_is_no_number_has_jsons_usual_name(void **state)
+static void test_infinities_and_nan_have_jsons_usual_names(void **state)
 {
     (void)state;
     check(NAN, "null");
@@ -76,7 +76,7 @@ int main(void)
         cmocka_unit_test(test_whole_numbers_keep_a_zero_behind_the_point),
         cmocka_unit_test(test_exponents_begin_where_pythons_do),
         cmocka_unit_test(test_digits_are_the_fewest_that_read_back),
-        cmocka_unit_test(test_what_is_no_number_has_jsons_usual_name),
+        cmocka_unit_test(test_infinities_and_nan_have_jsons_usual_names),
         cmocka_unit_test(test_every_bit_pattern_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

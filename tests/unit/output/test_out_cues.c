@@ -6,23 +6,23 @@
 
 /* ---- a transcript of one segment, or several ---------------------------------------------------------------------------------- */
 
-enum { WORDS_MOST = 12000, SEGS_MOST = 400 };
+enum { WORDS_MAX = 12000, SEGS_MAX = 400 };
 
 struct said {
     struct transcript t;
     struct write_layout layout;
     steno_word *words;
-    int32_t first[SEGS_MOST], speakers[SEGS_MOST];
-    steno_segment segs[SEGS_MOST];
-    char (*text)[48]; /* [WORDS_MOST] */
+    int32_t first[SEGS_MAX], speakers[SEGS_MAX];
+    steno_segment segs[SEGS_MAX];
+    char (*text)[48]; /* [WORDS_MAX] */
     int n;            /* words */
 };
 
 static void said_open(struct said *s)
 {
     memset(s, 0, sizeof *s);
-    s->words = calloc(WORDS_MOST, sizeof *s->words);
-    s->text = calloc(WORDS_MOST, sizeof *s->text);
+    s->words = calloc(WORDS_MAX, sizeof *s->words);
+    s->text = calloc(WORDS_MAX, sizeof *s->text);
     assert_true(s->words && s->text);
     s->layout.cues = (struct cue_choice)CUE_CHOICE_UNSET;
     s->layout.cues.on = 1;
@@ -47,7 +47,7 @@ static void begin_segment(struct said *s, int32_t speaker, int turn)
 
 static void say(struct said *s, const char *word, int64_t t0, int64_t t1)
 {
-    assert_true(s->n < WORDS_MOST);
+    assert_true(s->n < WORDS_MAX);
     snprintf(s->text[s->n], sizeof *s->text, "%s", word);
     s->words[s->n] = (steno_word){ .text = s->text[s->n], .t0_ms = t0, .t1_ms = t1 };
     s->segs[s->t.n - 1].n_words++;
@@ -97,7 +97,7 @@ static void test_cues_end_with_sentences(void **state)
     said_close(&s);
 }
 
-static void test_what_is_said_and_who_says_it_are_one_sentence(void **state)
+static void test_text_and_speaker_are_one_sentence(void **state)
 {
     (void)state;
     struct said s;
@@ -348,7 +348,7 @@ static void random_words(struct said *s, int n)
     const int wild = below(4) == 0, pace = 1 + (int)below(600);
     int64_t now = below(2000);
     for (int i = 0; i < n; i++) {
-        if (!i || (s->t.n < SEGS_MOST && below(12) == 0)) begin_segment(s, (int32_t)below(3) - 1, below(20) == 0);
+        if (!i || (s->t.n < SEGS_MAX && below(12) == 0)) begin_segment(s, (int32_t)below(3) - 1, below(20) == 0);
         int64_t t0 = now, t1 = t0 + below((uint32_t)pace);
         if (wild && below(4) == 0) t0 -= below(3000);
         if (wild && below(4) == 0) t1 = t0 + (below(2) ? 0 : below(40000));
@@ -425,7 +425,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_are_balanced_and_end_behind_a_comma),
         cmocka_unit_test(test_cues_end_with_sentences),
-        cmocka_unit_test(test_what_is_said_and_who_says_it_are_one_sentence),
+        cmocka_unit_test(test_text_and_speaker_are_one_sentence),
         cmocka_unit_test(test_last_word_is_not_left_alone),
         cmocka_unit_test(test_marks_stay_with_their_words),
         cmocka_unit_test(test_characters_of_several_code_points_are_not_cut),

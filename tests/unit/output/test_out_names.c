@@ -201,14 +201,14 @@ static void test_a_pattern_matches_what_runs_may_have_written(void **state)
 static void test_a_pattern_has_limits(void **state)
 {
     (void)state;
-    static char name[OUT_PATTERN_MOST + 2];
+    static char name[OUT_PATTERN_MAX + 2];
     struct out_words words = { .stem = name, .ext = "", .format = "srt", .dir = ".", .number = "1", .model = "m" };
-    for (size_t n = OUT_PATTERN_MOST - 1; n <= OUT_PATTERN_MOST + 1; n++) {
+    for (size_t n = OUT_PATTERN_MAX - 1; n <= OUT_PATTERN_MAX + 1; n++) {
         struct out_pattern p;
         memset(name, 'a', n);
         name[n] = '\0';
         assert_int_equal(out_pattern_make(&p, "{stem}{language}", &words, 0), 0);
-        assert_int_equal(out_pattern_match(&p, 0, p.n, name), n <= OUT_PATTERN_MOST);
+        assert_int_equal(out_pattern_match(&p, 0, p.n, name), n <= OUT_PATTERN_MAX);
         free(p.text);
         free(p.kinds);
     }

@@ -116,7 +116,7 @@ static void check_faults(enum sub_form form, const struct cue_rules *r, const ch
 
 #define CUE(number, from, to, text) number "\n00:00:" from " --> 00:00:" to "\n" text "\n\n"
 
-static void test_what_no_subtitles_may_have(void **state)
+static void test_faults_of_any_subtitle_are_found(void **state)
 {
     (void)state;
     check_faults(SUB_SRT, NULL, CUE("1", "01,000", "02,000", "a") CUE("2", "02,000", "03,000", "b"), "");
@@ -149,7 +149,7 @@ static void test_what_no_subtitles_may_have(void **state)
     check_faults(SUB_SRT, NULL, "", "");
 }
 
-static void test_what_rules_forbid(void **state)
+static void test_faults_against_rules_are_found(void **state)
 {
     (void)state;
     const struct cue_rules r = { .line_cells = 10, .lines = 1, .min_ms = 1000, .max_ms = 3000, .gap_ms = 80, .close_ms = 500,
@@ -248,8 +248,8 @@ int main(void)
         cmocka_unit_test(test_blocks_of_vtt_are_told_from_cues),
         cmocka_unit_test(test_ass_is_read),
         cmocka_unit_test(test_forms_are_known_by_name_or_by_bytes),
-        cmocka_unit_test(test_what_no_subtitles_may_have),
-        cmocka_unit_test(test_what_rules_forbid),
+        cmocka_unit_test(test_faults_of_any_subtitle_are_found),
+        cmocka_unit_test(test_faults_against_rules_are_found),
         cmocka_unit_test(test_a_million_tags_that_never_end_take_no_time),
         cmocka_unit_test(test_every_allocation_may_fail),
     };

@@ -214,7 +214,7 @@ static void test_a_time_that_is_not_known_is_null(void **state)
     free(got);
 }
 
-static void test_what_is_known_beyond_the_reference_is_a_further_key(void **state)
+static void test_additional_facts_have_keys_of_their_own(void **state)
 {
     (void)state;
     const steno_segment s = { .t1_ms = 1000, .text = "x", .flags = STENO_FLAG_REPETITION | STENO_FLAG_RETRIED, .emotion = "HAPPY",
@@ -362,7 +362,7 @@ int main(void)
         cmocka_unit_test(test_lrc_counts_minutes_beyond_an_hour_and_cuts_hundredths),
         cmocka_unit_test(test_verbose_json_is_the_apis_object_without_nan),
         cmocka_unit_test(test_a_time_that_is_not_known_is_null),
-        cmocka_unit_test(test_what_is_known_beyond_the_reference_is_a_further_key),
+        cmocka_unit_test(test_additional_facts_have_keys_of_their_own),
         cmocka_unit_test(test_models_without_timestamps_give_their_milliseconds),
         cmocka_unit_test(test_jsonl_gives_every_key_whether_an_input_failed_or_not),
         cmocka_unit_test(test_jsonl_gives_the_options_once_and_the_sums_at_the_end),

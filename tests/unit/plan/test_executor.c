@@ -68,7 +68,7 @@ static void test_sessions_give_the_same_results(void **state)
         }
 }
 
-static void test_what_the_encoder_makes_is_the_same(void **state)
+static void test_encoder_output_is_the_same(void **state)
 {
     (void)state;
     const struct bytes b = random_bytes(&small_dims, DT_F16, 4);
@@ -124,7 +124,7 @@ static void test_a_run_that_fails_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_encoder_makes_is_the_same),
+        cmocka_unit_test(test_encoder_output_is_the_same),
         cmocka_unit_test(test_sessions_give_the_same_results),
         cmocka_unit_test(test_a_run_that_fails_says_why),
     };

@@ -138,7 +138,7 @@ static void test_most_panels_are_left_out_where_one_id_stands_out(void **state)
     free(s);
 }
 
-static void test_what_is_no_number_is_computed_in_full(void **state)
+static void test_rows_with_nan_are_computed_in_full(void **state)
 {
     (void)state;
     struct sample *s = aligned_alloc(64, (sizeof *s + 63) & ~(size_t)63);
@@ -175,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_logit_is_above_the_bound_of_its_panel),
         cmocka_unit_test(test_most_panels_are_left_out_where_one_id_stands_out),
-        cmocka_unit_test(test_what_is_no_number_is_computed_in_full),
+        cmocka_unit_test(test_rows_with_nan_are_computed_in_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

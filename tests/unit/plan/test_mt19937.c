@@ -38,7 +38,7 @@ static void test_draws_are_those_of_libstdcpp(void **state)
     const struct logit_partial text = { .max = 0, .arg = 0 }, ts = { .max = -INFINITY, .arg = -1 };
     for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
         for (int hot = 0; hot < 2; hot++) { /* logits are divided by the temperature */
-            struct logit_rules rules = { .n_vocab = IDS, .eot = EOT, .ts_begin = IDS, .loose = 1, .temperature = hot ? 0.5 : 0 };
+            struct logit_rules rules = { .n_vocab = IDS, .eot = EOT, .ts_begin = IDS, .ggml_rules = 1, .temperature = hot ? 0.5 : 0 };
             struct sampled_token top[DRAWS], out[DRAWS];
             struct mt19937 mt19937, again;
             float y[IDS];
@@ -62,7 +62,7 @@ static void test_draws_are_those_of_libstdcpp(void **state)
 static void test_where_times_are_likelier_than_any_text_a_time_is_drawn(void **state)
 {
     (void)state;
-    struct logit_rules rules = { .n_vocab = 8, .eot = EOT, .ts_begin = 4, .ts_initial_last = 7, .timestamps = 1, .loose = 1 };
+    struct logit_rules rules = { .n_vocab = 8, .eot = EOT, .ts_begin = 4, .ts_initial_last = 7, .timestamps = 1, .ggml_rules = 1 };
     struct sampled_token top[64];
     struct mt19937 mt19937;
     float x[8] = { 1, 0, 0, 0, 0.5f, 0.5f, 0.5f, 0.5f };
@@ -97,7 +97,7 @@ static struct sequence_score judge(const int32_t *ids, int32_t n, int ended, int
     return sequence_score_of(&l, &v, (double)NAN);
 }
 
-static void test_what_stands_behind_the_last_time_does_not_count(void **state)
+static void test_tokens_behind_the_last_timestamp_do_not_count(void **state)
 {
     (void)state;
     const int32_t ids[] = { TS, 1, 2, TS + 50, 3 };
@@ -177,7 +177,7 @@ int main(void)
         cmocka_unit_test(test_the_generator_is_the_published_one),
         cmocka_unit_test(test_draws_are_those_of_libstdcpp),
         cmocka_unit_test(test_where_times_are_likelier_than_any_text_a_time_is_drawn),
-        cmocka_unit_test(test_what_stands_behind_the_last_time_does_not_count),
+        cmocka_unit_test(test_tokens_behind_the_last_timestamp_do_not_count),
         cmocka_unit_test(test_a_text_without_a_time_fails_unless_the_audio_ends),
         cmocka_unit_test(test_a_text_at_its_limit_needs_half_the_window),
         cmocka_unit_test(test_a_long_text_that_says_little_fails),

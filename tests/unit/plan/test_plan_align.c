@@ -222,7 +222,7 @@ static void test_the_plan_is_the_decoders_with_three_commands_a_head_and_the_sam
     rig_close(&r);
 }
 
-static void test_what_cannot_be_aligned_is_refused_with_a_reason(void **state)
+static void test_text_that_cannot_be_aligned_is_refused_with_a_reason(void **state)
 {
     (void)state;
     static const struct { uint16_t lane; int32_t n, n_ctx, bad_id; const char *says; } c[] = {
@@ -288,7 +288,7 @@ int main(void)
         cmocka_unit_test(test_threads_lanes_and_earlier_runs_change_no_bit),
         cmocka_unit_test(test_other_lanes_keep_their_state),
         cmocka_unit_test(test_the_plan_is_the_decoders_with_three_commands_a_head_and_the_same_weights),
-        cmocka_unit_test(test_what_cannot_be_aligned_is_refused_with_a_reason),
+        cmocka_unit_test(test_text_that_cannot_be_aligned_is_refused_with_a_reason),
         cmocka_unit_test(test_an_alignment_ends_when_it_is_cancelled),
         cmocka_unit_test(test_as_many_heads_as_a_plan_takes),
     };

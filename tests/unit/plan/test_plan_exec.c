@@ -191,8 +191,8 @@ static void rules_set(steno_session *s, double temperature)
     const struct token_roles *t = inside_tokens(s->model);
     struct rule_masks *masks = inside_masks(s);
     rule_masks_clear(masks);
-    rule_bar(masks, t->eot);
-    for (int i = 0; i < 300; i++) rule_bar(masks, 5 * i);
+    rule_mask(masks, t->eot);
+    for (int i = 0; i < 300; i++) rule_mask(masks, 5 * i);
     *inside_rules(s) = (struct logit_rules){ .mask = masks->always, .mask_first = masks->first, .n_vocab = inside_n_vocab(s->model),
                                             .eot = t->eot, .ts_begin = t->timestamp_begin, .ts_initial_last = t->timestamp_begin + 50,
                                             .timestamps = 1, .temperature = temperature, .seed = 4 };
@@ -307,7 +307,7 @@ static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_aske
     steno_session *s = session_new(m, NULL, 1);
     encode(s);
     rules_set(s, 0);
-    rule_bar(inside_masks(s), inside_tokens(m)->no_speech);
+    rule_mask(inside_masks(s), inside_tokens(m)->no_speech);
     inside_lane_reset(s, 0);
     struct lane *l = inside_lane(s, 0);
     l->sampler.rules = inside_rules(s);

@@ -181,7 +181,7 @@ static void fill_no_state(struct build *b) { fill_layer(b, &causal_g, &grouped);
 static void fill_uneven(struct build *b) { bind_attn(b, 4, 3, D_HEAD); }
 static void fill_no_kv_heads(struct build *b) { bind_attn(b, 4, 0, D_HEAD); }
 
-static void test_what_cannot_be_built_says_why(void **state)
+static void test_invalid_networks_are_refused_with_a_reason(void **state)
 {
     (void)state;
     static const struct { fill_fn *fill; const char *why; } c[] = {
@@ -215,7 +215,7 @@ static void fill_twice(struct build *b)
     }
 }
 
-static void test_what_is_packed_is_shared_by_those_who_want_it_packed_alike(void **state)
+static void test_weights_packed_alike_are_shared(void **state)
 {
     (void)state;
     struct rig r;
@@ -239,8 +239,8 @@ int main(void)
         cmocka_unit_test(test_parts_of_unequal_size_stored_alike_are_one_op),
         cmocka_unit_test(test_values_of_fewer_bits_are_the_last_rows_of_their_matrix),
         cmocka_unit_test(test_queries_and_keys_are_int8_where_they_may_be_and_scores_are_small),
-        cmocka_unit_test(test_what_cannot_be_built_says_why),
-        cmocka_unit_test(test_what_is_packed_is_shared_by_those_who_want_it_packed_alike),
+        cmocka_unit_test(test_invalid_networks_are_refused_with_a_reason),
+        cmocka_unit_test(test_weights_packed_alike_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,14 @@
 #include "plan/partition.h"
 #include "internal.h"
 
-enum { TEAM_MOST = 64, WHOLE = 4, FINE = 8 };
+enum { THREADS_MAX = 64, WHOLE = 4, FINE = 8 };
 
 static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 
 /* What a thread does on average, as a share of what the busiest one does, where all are equally fast: items in turn to whoever is free. */
 static double shared(struct partition c, size_t rows, size_t panels, int threads)
 {
-    size_t done[TEAM_MOST] = { 0 }, busiest = 0;
+    size_t done[THREADS_MAX] = { 0 }, busiest = 0;
     for (size_t m = 0; m < rows; m += c.rows)
         for (size_t p = 0; p < panels; p += c.panels) {
             int free = 0;
@@ -33,7 +33,7 @@ static void test_threads_have_equal_shares_of_many_rows(void **state)
     int n_all = 0;
     for (size_t i = 0; i < sizeof width / sizeof *width; i++)
         for (size_t n = width[i]; n <= 4 * width[i]; n *= 4)
-            for (int t = 1; t <= TEAM_MOST; t++, n_all++) {
+            for (int t = 1; t <= THREADS_MAX; t++, n_all++) {
                 const size_t panels = n / PANEL;
                 const struct partition c[] = { partition_many(1500, panels, t, s, panels, WHOLE, PANELS_STEP),
                                                partition_many(1500, panels, t, plain, FINE, 0, PANELS_STEP),
@@ -86,7 +86,7 @@ static void test_items_are_whole_steps_and_panels_that_go_together(void **state)
     (void)state;
     for (size_t rows = 17; rows <= 3000; rows += rows < 300 ? 1 : 61)
         for (size_t panels = 1; panels <= 160; panels += panels < 20 ? 1 : 13)
-            for (int t = 1; t <= TEAM_MOST; t += t < 8 ? 1 : 7)
+            for (int t = 1; t <= THREADS_MAX; t += t < 8 ? 1 : 7)
                 for (int k = 0; k < 3; k++) {
                     const size_t tile = k == 2 ? 32 : 12, step = k ? tile : 2;
                     const struct slices s = { tile, step, 2 * tile, 3 * tile };
@@ -103,7 +103,7 @@ static void test_few_rows_stay_together(void **state)
 {
     (void)state;
     for (size_t panels = 1; panels <= 1621; panels += 9)
-        for (int t = 1; t <= TEAM_MOST; t++) {
+        for (int t = 1; t <= THREADS_MAX; t++) {
             const struct partition c = partition_few(5, panels, t, PANELS_STEP);
             assert_int_equal(c.rows, 5);
             assert_int_equal(c.panels % 4, 0);

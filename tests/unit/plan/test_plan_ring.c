@@ -148,7 +148,7 @@ static void test_lanes_hold_what_their_rows_see(void **state)
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) walk(rings[i].window, rings[i].ahead);
 }
 
-static void test_what_is_gone_is_refused(void **state)
+static void test_positions_outside_the_ring_are_refused(void **state)
 {
     (void)state;
     enum { WINDOW = 40, AHEAD = 32 };
@@ -315,7 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lanes_hold_what_their_rows_see),
-        cmocka_unit_test(test_what_is_gone_is_refused),
+        cmocka_unit_test(test_positions_outside_the_ring_are_refused),
         cmocka_unit_test(test_a_text_goes_back_to_its_mark),
         cmocka_unit_test(test_memory_does_not_depend_on_the_context),
         cmocka_unit_test(test_a_network_of_windows_makes_the_same_bits),

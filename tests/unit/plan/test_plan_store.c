@@ -80,7 +80,7 @@ static void test_a_dry_store_counts_the_same_and_takes_nothing(void **state)
     weight_store_close(&s);
 }
 
-static void test_what_cannot_be_had_leaves_the_store_as_it_was(void **state)
+static void test_a_failed_allocation_leaves_the_store_unchanged(void **state)
 {
     (void)state;
     struct weight_store s = { 0 };
@@ -102,7 +102,7 @@ int main(void)
         cmocka_unit_test(test_places_are_apart_and_little_more_is_asked_for_than_is_used),
         cmocka_unit_test(test_small_weights_share_pieces),
         cmocka_unit_test(test_a_dry_store_counts_the_same_and_takes_nothing),
-        cmocka_unit_test(test_what_cannot_be_had_leaves_the_store_as_it_was),
+        cmocka_unit_test(test_a_failed_allocation_leaves_the_store_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void test_an_id_is_pushed_once_by_the_strongest(void **state)
 }
 
 /* Neither the space before Chinese nor the first bytes of a character say which word it will be. */
-static void test_what_says_nothing_yet_is_a_start(void **state)
+static void test_an_undecided_text_is_a_start(void **state)
 {
     (void)state;
     static const char hello[] = "\xe4\xbd\xa0\xe5\xa5\xbd";
@@ -134,7 +134,7 @@ static void expect_refused(const struct bpe *b, const char *lines, const char *w
     if (!strstr(e.text, why)) fail_msg("\"%s\" does not say \"%s\"", e.text, why);
 }
 
-static void test_what_cannot_be_pushed_is_refused_with_its_line(void **state)
+static void test_invalid_hot_words_are_refused_with_their_line(void **state)
 {
     (void)state;
     expect_refused(bpe, "", "line 1");
@@ -192,9 +192,9 @@ int main(void)
         cmocka_unit_test(test_no_word_starts_inside_a_character),
         cmocka_unit_test(test_ids_that_are_no_text_end_a_word),
         cmocka_unit_test(test_an_id_is_pushed_once_by_the_strongest),
-        cmocka_unit_test(test_what_says_nothing_yet_is_a_start),
+        cmocka_unit_test(test_an_undecided_text_is_a_start),
         cmocka_unit_test(test_blank_lines_and_spaces_around_do_not_count),
-        cmocka_unit_test(test_what_cannot_be_pushed_is_refused_with_its_line),
+        cmocka_unit_test(test_invalid_hot_words_are_refused_with_their_line),
         cmocka_unit_test(test_without_memory_nothing_stays_behind),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);

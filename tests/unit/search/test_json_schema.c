@@ -152,7 +152,7 @@ static void expect_refusal(const char *schema, const char *says)
     buf_free(&gbnf);
 }
 
-static void test_what_is_not_served_is_refused_with_its_place(void **state)
+static void test_unsupported_syntax_is_refused_with_its_place(void **state)
 {
     (void)state;
     static const struct {
@@ -295,7 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts_that_hold_to_a_schema_are_told_from_others),
         cmocka_unit_test(test_whole_numbers_of_a_range_are_all_of_them_and_no_others),
-        cmocka_unit_test(test_what_is_not_served_is_refused_with_its_place),
+        cmocka_unit_test(test_unsupported_syntax_is_refused_with_its_place),
         cmocka_unit_test(test_a_schema_that_is_no_more_than_itself_is_refused),
         cmocka_unit_test(test_a_schema_that_leads_to_itself_has_texts_of_any_depth),
         cmocka_unit_test(test_a_schema_is_at_most_so_deep),

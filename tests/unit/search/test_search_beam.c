@@ -9,7 +9,7 @@
 #include "plan/replay.h"
 #include "search/ar.h"
 
-enum { VOCAB = 40, EOT = 30, TS = 32, CTX = 96, LIMIT = 70, PROMPT = 5, LANE0 = 2, LANES_MOST = 8, SEQ = PROMPT + LIMIT + 2 };
+enum { VOCAB = 40, EOT = 30, TS = 32, CTX = 96, LIMIT = 70, PROMPT = 5, LANE0 = 2, LANES_MAX = 8, SEQ = PROMPT + LIMIT + 2 };
 
 struct net {
     struct arena arena;
@@ -18,8 +18,8 @@ struct net {
     struct state_mem mem;
     struct run run;
     struct logit_rules rules;
-    struct sampled_token out[LANES_MOST + LANE0][CTX], top[LANES_MOST + LANE0][RUN_BEAMS + 1], best[CTX];
-    struct mt19937 mt19937[LANES_MOST];
+    struct sampled_token out[LANES_MAX + LANE0][CTX], top[LANES_MAX + LANE0][RUN_BEAMS + 1], best[CTX];
+    struct mt19937 mt19937[LANES_MAX];
     uint32_t mask[2], mask_first[2], seed;
     double eot_push;
     int32_t prompt[PROMPT];
@@ -89,15 +89,15 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     t->eot_push = eot_push;
     static const struct state_desc desc = { "test", STATE_APPEND, 1, 1, 4, CTX, 0, 0 };
     steno_error e;
-    assert_int_equal(state_open(&t->state, &t->arena, &desc, KV_F32, LANES_MOST + LANE0, &e), 0);
+    assert_int_equal(state_open(&t->state, &t->arena, &desc, KV_F32, LANES_MAX + LANE0, &e), 0);
     assert_int_equal(state_mem_open(&t->mem, &t->state, &e), 0);
     static const struct plan plan = { .max_rows = 64, .max_out = 64 };
     const struct plan *const plans[] = { &plan };
-    assert_int_equal(run_init(&t->run, &t->arena, plans, 1, LANES_MOST + LANE0), 0);
+    assert_int_equal(run_init(&t->run, &t->arena, plans, 1, LANES_MAX + LANE0), 0);
     t->mask[0] = t->mask_first[0] = 1u << 3;
     t->mask_first[0] |= 1u << EOT;
     t->rules = (struct logit_rules){ .mask = t->mask, .mask_first = t->mask_first, .n_vocab = TS, .eot = EOT, .ts_begin = TS };
-    for (int i = 0; i < LANES_MOST + LANE0; i++)
+    for (int i = 0; i < LANES_MAX + LANE0; i++)
         t->run.lane[i] = (struct lane){ .sampler.out = t->out[i], .sampler.top = t->top[i],
                                         .sampler.rules = &t->rules, .sampler.limit = limit, .sampler.last_ts = -1 };
     for (int i = 0; i < PROMPT; i++) t->prompt[i] = i + 1;
@@ -113,7 +113,7 @@ static void net_close(struct net *t)
 
 struct seq { int32_t id[LIMIT + 1]; int n, from_eot; float sum; };
 
-struct slow { struct seq beam[LANES_MOST], done[AR_FINISHED]; int n_beams, n_done; };
+struct slow { struct seq beam[LANES_MAX], done[AR_FINISHED]; int n_beams, n_done; };
 
 /* log-softmax of what the rules allow, in doubles; barred ids get -INFINITY */
 static void slow_logprobs(const struct net *t, float *logp, const struct seq *s)
@@ -140,7 +140,7 @@ static int same(const struct seq *a, const struct seq *b)
 /* One step over n_beams sequences that are all kept whole. */
 static int slow_step(const struct net *t, struct slow *w, int n_beams, int most)
 {
-    static struct seq cand[LANES_MOST * (LANES_MOST + 1)];
+    static struct seq cand[LANES_MAX * (LANES_MAX + 1)];
     int n = 0;
     for (int b = 0; b < w->n_beams; b++) {
         float logp[TS];
@@ -159,8 +159,8 @@ static int slow_step(const struct net *t, struct slow *w, int n_beams, int most)
             if (!known) cand[n++] = s;
         }
     }
-    int used[LANES_MOST * (LANES_MOST + 1)] = { 0 }, kept = 0;
-    struct seq next[LANES_MOST] = { 0 };
+    int used[LANES_MAX * (LANES_MAX + 1)] = { 0 }, kept = 0;
+    struct seq next[LANES_MAX] = { 0 };
     while (kept < n_beams) {
         int at = -1;
         for (int c = 0; c < n; c++)
@@ -248,7 +248,7 @@ static int32_t slow_draw(const float *logp, struct mt19937 *mt19937)
 /* A step as it is written there: all that is drawn, in order; each beam takes the next, and what equals it is passed over. */
 static void drawn_step(const struct net *t, struct drawn *beam, struct mt19937 *mt19937, int n_beams, int draws, int limit, int step)
 {
-    static struct drawn all[LANES_MOST * LANES_MOST];
+    static struct drawn all[LANES_MAX * LANES_MAX];
     int n = 0, at = 0;
     for (int b = 0; b < n_beams; b++) {
         float logp[TS];
@@ -276,8 +276,8 @@ static void drawn_step(const struct net *t, struct drawn *beam, struct mt19937 *
 static void draw_both(uint32_t seed, int n_beams, int draws, double push)
 {
     static struct net t;
-    static struct drawn beam[LANES_MOST];
-    struct mt19937 mt19937[LANES_MOST];
+    static struct drawn beam[LANES_MAX];
+    struct mt19937 mt19937[LANES_MAX];
     net_open(&t, seed, LIMIT, push);
     memset(beam, 0, sizeof beam);
     for (int b = 0; b < n_beams; b++) {

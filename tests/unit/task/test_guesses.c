@@ -104,14 +104,14 @@ static void test_correcting_a_transcript_takes_less_than_half(void **state)
         snprintf(path, sizeof path, "tests/data/correction/%s.txt", pair[i].file);
         const struct text prompt = text_read(m, path);
         for (size_t k = 0; k < sizeof curves / sizeof *curves; k++)
-            for (int most = 4; most <= DRAFT_MOST; most += most == 4 ? 4 : 7) {
+            for (int most = 4; most <= DRAFT_MAX; most += most == 4 ? 4 : 7) {
                 int runs, single;
                 seed = 1;
                 const double alone = say(&prompt, &answer, 0, &curves[k], &single), time = say(&prompt, &answer, most, &curves[k], &runs);
                 print_message("%s, %s, %d guesses at most: %d runs of %d, %.2f of the speed\n", pair[i].file, curves[k].name, most, runs,
                               single, alone / time);
                 assert_int_equal(single, answer.n - 1);
-                if (most == DRAFT_MOST && alone / time < pair[i].least[k]) fail_msg("%s, %s: %.2f", path, curves[k].name, alone / time);
+                if (most == DRAFT_MAX && alone / time < pair[i].least[k]) fail_msg("%s, %s: %.2f", path, curves[k].name, alone / time);
                 assert_true(alone / time > 0.82);
             }
         free(prompt.id);
@@ -152,7 +152,7 @@ static double draft_say(double right, double share, double row, int64_t *drafted
     double time = 0;
     *drafted = 0;
     for (int n = 0; n < IDS;) {
-        const int32_t k = speculation_worth(&g, &large, 1, DRAFT_MOST);
+        const int32_t k = speculation_worth(&g, &large, 1, DRAFT_MAX);
         int32_t good = 0;
         while (good < k && (double)((seed = seed * 1664525u + 1013904223u) >> 8) / (1 << 24) < right) good++;
         const double t = 1 - row + row * (k + 1);

@@ -91,7 +91,7 @@ static void fails(const char *all, const char *own, const char *why)
     arena_free(&r.a);
 }
 
-static void test_what_is_no_dictionary_is_refused_with_its_line(void **state)
+static void test_invalid_dictionaries_are_refused_with_their_line(void **state)
 {
     (void)state;
     char line[JIEBA_WORD_SZ + 32];
@@ -144,7 +144,7 @@ int main(void)
         cmocka_unit_test(test_letters_and_digits_side_by_side_are_one_word),
         cmocka_unit_test(test_other_characters_stand_alone),
         cmocka_unit_test(test_own_words_are_not_cut),
-        cmocka_unit_test(test_what_is_no_dictionary_is_refused_with_its_line),
+        cmocka_unit_test(test_invalid_dictionaries_are_refused_with_their_line),
         cmocka_unit_test(test_many_words_are_all_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

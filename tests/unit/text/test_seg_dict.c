@@ -52,7 +52,7 @@ static void test_words_become_their_pieces(void **state)
     expect("  ", 0, "");
 }
 
-static void test_what_the_dictionary_lacks_is_cut_into_characters_or_unknown(void **state)
+static void test_words_outside_the_dictionary_become_characters_or_unknown(void **state)
 {
     (void)state;
     expect("你好一", 0, "你 好 一");
@@ -87,7 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_become_their_pieces),
-        cmocka_unit_test(test_what_the_dictionary_lacks_is_cut_into_characters_or_unknown),
+        cmocka_unit_test(test_words_outside_the_dictionary_become_characters_or_unknown),
         cmocka_unit_test(test_without_a_dictionary_words_are_tokens),
         cmocka_unit_test(test_texts_that_are_none_are_refused),
     };

@@ -44,7 +44,7 @@ static void test_a_slower_one_takes_the_best_that_keeps_up(void **state)
     assert_string_equal(got[1], "/c/ggml-base.bin");
 }
 
-static void test_what_does_not_fit_goes_last(void **state)
+static void test_models_larger_than_memory_come_last(void **state)
 {
     const struct choice_host h = { .gflops = 2000, .gbytes = 24, .memory = 1000 * MB };
     const char *got[N_ALL];
@@ -138,7 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_fast_machine_takes_the_best),
         cmocka_unit_test(test_a_slower_one_takes_the_best_that_keeps_up),
-        cmocka_unit_test(test_what_does_not_fit_goes_last),
+        cmocka_unit_test(test_models_larger_than_memory_come_last),
         cmocka_unit_test(test_of_one_size_many_languages_and_more_bits_go_first),
         cmocka_unit_test(test_a_name_that_tells_nothing_is_judged_by_its_size),
         cmocka_unit_test(test_a_line_of_speeds_is_read_whole_or_not),

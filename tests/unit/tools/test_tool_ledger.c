@@ -1,7 +1,7 @@
 /* steno: standard output is no file that is read. SPDX-License-Identifier: MIT */
 #include "harness.h"
 #include "cli/message.h"
-#include "ledger.h"
+#include "path_guard.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,21 +43,21 @@ static int with_stdout_at_a(int (*what)(void))
 
 static int read_a_alone(void)
 {
-    return ledger_code_read(NULL, "the model", "a");
+    return path_guard_code_read(NULL, "the model", "a");
 }
 
 static int read_b_alone(void)
 {
-    return ledger_code_read(NULL, "the model", "b");
+    return path_guard_code_read(NULL, "the model", "b");
 }
 
 static int read_a_before(void)
 {
-    struct ledger l = { 0 };
-    assert_int_equal(ledger_code_read(&l, "an input", "b"), EXIT_OK);
-    assert_int_equal(ledger_code_read(&l, "an input", "a"), EXIT_OK);
-    const int code = ledger_code_stdout(&l);
-    ledger_free(&l);
+    struct path_guard l = { 0 };
+    assert_int_equal(path_guard_code_read(&l, "an input", "b"), EXIT_OK);
+    assert_int_equal(path_guard_code_read(&l, "an input", "a"), EXIT_OK);
+    const int code = path_guard_code_stdout(&l);
+    path_guard_free(&l);
     return code;
 }
 

@@ -59,7 +59,7 @@ static int64_t hear_all(struct mic *m, int64_t *last, steno_error *e)
     return n;
 }
 
-static void test_what_the_device_gives_is_heard_in_order_to_its_end(void **state)
+static void test_samples_of_the_device_arrive_in_order(void **state)
 {
     (void)state;
     static const long pieces[] = { PIECE, 1, PIECE, -11 /* nothing yet */, 255, PIECE, 0 };
@@ -89,7 +89,7 @@ static void test_a_device_that_goes_away_is_told_behind_what_it_gave(void **stat
     close_mic(m);
 }
 
-static void test_what_the_device_had_to_drop_is_counted_and_it_goes_on(void **state)
+static void test_dropped_samples_of_the_device_are_counted(void **state)
 {
     (void)state;
     static const long pieces[] = { PIECE, -EPIPE_IS, PIECE, -ESTRPIPE_IS /* it slept, and nothing is lost */, 5, -EPIPE_IS, 0 };
@@ -192,9 +192,9 @@ static int hears(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_device_gives_is_heard_in_order_to_its_end),
+        cmocka_unit_test(test_samples_of_the_device_arrive_in_order),
         cmocka_unit_test(test_a_device_that_goes_away_is_told_behind_what_it_gave),
-        cmocka_unit_test(test_what_the_device_had_to_drop_is_counted_and_it_goes_on),
+        cmocka_unit_test(test_dropped_samples_of_the_device_are_counted),
         cmocka_unit_test(test_half_a_minute_waits_for_who_computes_and_more_is_left_to_the_device),
         cmocka_unit_test(test_it_is_closed_at_any_moment),
         cmocka_unit_test(test_nothing_yet_is_no_end),

@@ -38,7 +38,7 @@ static void test_one_input_shows_its_position(void **state)
     check(&b, 10, "20 %");
 }
 
-static void test_what_comes_before_text_is_shown(void **state)
+static void test_progress_before_the_first_text_is_shown(void **state)
 {
     (void)state;
     struct progress_bar b = { .n_files = 1 };
@@ -115,7 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_input_shows_its_position),
-        cmocka_unit_test(test_what_comes_before_text_is_shown),
+        cmocka_unit_test(test_progress_before_the_first_text_is_shown),
         cmocka_unit_test(test_several_inputs_are_one_bar),
         cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
         cmocka_unit_test(test_inputs_come_and_go_in_any_order),

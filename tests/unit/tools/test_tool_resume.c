@@ -132,7 +132,7 @@ static int what_is_kept(void)
     return is_finished ? -1 : (int)n;
 }
 
-static void test_what_was_kept_is_gone_on_with_when_memory_failed(void **state)
+static void test_kept_results_are_continued_after_want_of_memory(void **state)
 {
     (void)state;
     need_counting();
@@ -245,7 +245,7 @@ static void test_names_of_inputs_are_all_there_or_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_was_kept_is_gone_on_with_when_memory_failed),
+        cmocka_unit_test(test_kept_results_are_continued_after_want_of_memory),
         cmocka_unit_test(test_finished_results_stay_when_memory_failed),
         cmocka_unit_test(test_spent_time_is_that_of_all_runs),
         cmocka_unit_test(test_names_of_inputs_are_all_there_or_none),

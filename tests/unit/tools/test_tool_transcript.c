@@ -108,7 +108,7 @@ static void test_json_has_segments_wherever_they_are(void **state)
            LINES({ "\xf0\x9f\x98\x80\xef\xbf\xbd", 30, 40, 1 }), 0);
 }
 
-static void test_what_is_no_json_is_told(void **state)
+static void test_invalid_json_is_reported(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -127,7 +127,7 @@ int main(void)
         cmocka_unit_test(test_forms_have_their_lines),
         cmocka_unit_test(test_subtitles_are_read_as_people_have_them),
         cmocka_unit_test(test_json_has_segments_wherever_they_are),
-        cmocka_unit_test(test_what_is_no_json_is_told),
+        cmocka_unit_test(test_invalid_json_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

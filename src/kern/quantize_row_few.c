@@ -160,7 +160,7 @@ static void narrow_iq4_xs(uint8_t *out, const float *x, const float *importance)
     fit_store_u16(out + 2, (uint16_t)high);
 }
 
-void narrow_few(uint8_t *p, enum dtype t, const float *x, const float *importance)
+void quantize_row_few(uint8_t *p, enum dtype t, const float *x, const float *importance)
 {
     switch (t) {
     case DT_Q2_K: narrow_q2(p, x, importance); break;

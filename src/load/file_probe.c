@@ -3,7 +3,7 @@
  * Most forms begin with a signature; the table below lists them. A few need a closer look: forms that begin with a number or a protobuf
  * message, archives that may hold a model, and text. Every check is fast and takes no memory: it reads the first bytes, and follows at most
  * a few dozen lengths. */
-#include "load/kind.h"
+#include "load/file_probe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,16 +58,16 @@ static const struct { uint32_t at, n; const char *bytes, *what, *advice; } known
 };
 
 struct look {
-    struct kind *k;
+    struct file_probe *k;
     const struct file *f;
     const uint8_t *head; /* [n] */
     size_t n;
 };
 
-static void say(struct kind *k, enum kind_form form, const char *what, const char *advice)
+static void say(struct file_probe *k, enum probe_form form, const char *what, const char *advice)
 {
     k->form = form;
-    k->readable = form >= KIND_GGML;
+    k->readable = form >= PROBE_GGML;
     snprintf(k->what, sizeof k->what, "%s", what);
     snprintf(k->advice, sizeof k->advice, "%s", advice);
 }
@@ -99,11 +99,12 @@ static int look_ggml(const struct look *l)
         static const char known_name[] = "silero-16k";
         const int silero = len >= 6 && !memcmp(l->head + 8, known_name, 6);
         static const char vad[] = "take Silero VAD for 16 kHz, or a FunASR FSMN-VAD folder (model.pt, config.yaml, am.mvn)";
-        say(l->k, KIND_OTHER, "", silero ? vad : ggml_advice);
-        if (len == sizeof known_name - 1 && !memcmp(l->head + 8, known_name, (size_t)len)) say(l->k, KIND_GGML_VAD, "whisper.cpp .bin", "");
+        say(l->k, PROBE_OTHER, "", silero ? vad : ggml_advice);
+        if (len == sizeof known_name - 1 && !memcmp(l->head + 8, known_name, (size_t)len))
+            say(l->k, PROBE_GGML_VAD, "whisper.cpp .bin", "");
         else snprintf(l->k->what, sizeof l->k->what, "a %s model in ggml form (%.*s)", silero ? "Silero VAD" : "voice activity", (int)len,
                       (const char *)l->head + 8);
-    } else say(l->k, KIND_GGML, "whisper.cpp .bin", "");
+    } else say(l->k, PROBE_GGML, "whisper.cpp .bin", "");
     return 1;
 }
 
@@ -160,7 +161,7 @@ static int look_gguf(const struct look *l)
     int is_speech = !n;
     for (size_t i = 0; i < sizeof speech / sizeof *speech; i++)
         is_speech |= n >= strlen(speech[i]) && !memcmp(arch, speech[i], strlen(speech[i]));
-    say(l->k, KIND_GGUF, "a GGUF file", is_speech ? "" : "it does not recognise speech: take " FORMS);
+    say(l->k, PROBE_GGUF, "a GGUF file", is_speech ? "" : "it does not recognise speech: take " FORMS);
     l->k->readable = is_speech;
     if (n) snprintf(l->k->what, sizeof l->k->what, "a GGUF file of the architecture %.*s", (int)n, arch);
     return 1;
@@ -173,7 +174,7 @@ static int look_ctranslate2(const struct look *l)
     const size_t len = (size_t)le(l->head + 4, 2);
     if (len < 6 || len > 64 || l->n < 6 + len || l->head[6 + len - 1] || plain_word(l->head + 6, len - 1) != len - 1) return 0;
     if (memcmp(l->head + 6 + len - 5, "Spec", 4) != 0) return 0;
-    say(l->k, KIND_OTHER, "", "take the model that it was converted from: " FORMS);
+    say(l->k, PROBE_OTHER, "", "take the model that it was converted from: " FORMS);
     snprintf(l->k->what, sizeof l->k->what, "a CTranslate2 model (%.*s, as faster-whisper reads it)", (int)len - 1,
              (const char *)l->head + 6);
     return 1;
@@ -207,7 +208,7 @@ static int look_protobuf(const struct look *l)
         const uint64_t field = tag >> 3, wire = tag & 7;
         if (!field || (wire != 0 && wire != 2) || !varint(p, n, &used, &value)) return 0;
         if (wire == 2 && (field == 7 || (field >= 200 && field < 4000))) {
-            say(l->k, field == 7 ? KIND_ONNX : KIND_OTHER, field == 7 ? "an ONNX model" : "a Core ML model", take);
+            say(l->k, field == 7 ? PROBE_ONNX : PROBE_OTHER, field == 7 ? "an ONNX model" : "a Core ML model", take);
             return 1;
         }
         at += used;
@@ -224,13 +225,13 @@ static int look_zip(const struct look *l)
 {
     enum { LOCAL_SZ = 30 };
     if (l->n < 4 || (memcmp(l->head, "PK\3\4", 4) != 0 && memcmp(l->head, "PK\5\6", 4) != 0)) return 0;
-    say(l->k, KIND_TORCH, "PyTorch (zip)", "");
+    say(l->k, PROBE_TORCH, "PyTorch (zip)", "");
     const size_t len = l->n > LOCAL_SZ && l->head[2] == 3 ? (size_t)le(l->head + 26, 2) : 0;
     if (!len || len > l->n - LOCAL_SZ) return 1;
     const char *name = (const char *)l->head + LOCAL_SZ;
     const uint64_t flags = le(l->head + 6, 2), method = le(l->head + 8, 2);
-    if (len > 4 && !memcmp(name + len - 4, ".npy", 4)) say(l->k, KIND_NPZ, "NumPy arrays (npz)", "");
-    else if (!(flags & 1) && (method == 8 || !memchr(name, '/', len))) say(l->k, KIND_OTHER, "a zip archive, not a PyTorch file", unpack);
+    if (len > 4 && !memcmp(name + len - 4, ".npy", 4)) say(l->k, PROBE_NPZ, "NumPy arrays (npz)", "");
+    else if (!(flags & 1) && (method == 8 || !memchr(name, '/', len))) say(l->k, PROBE_OTHER, "a zip archive, not a PyTorch file", unpack);
     return 1;
 }
 
@@ -238,14 +239,14 @@ static int look_zip(const struct look *l)
 static int look_tar(const struct look *l)
 {
     if (l->n < 512 || memcmp(l->head + 257, "ustar", 5) != 0) return 0;
-    say(l->k, KIND_OTHER, "a tar archive", unpack);
+    say(l->k, PROBE_OTHER, "a tar archive", unpack);
     uint64_t at = 0;
     for (int i = 0; i < STEPS_MAX && at + 512 <= l->f->size; i++) {
         uint8_t p[512];
         if (file_read(l->f, at, p, sizeof p, NULL) || memcmp(p + 257, "ustar", 5) != 0) return 1;
         p[100] = 0;
         if (strstr((const char *)p, "model_config.yaml") || strstr((const char *)p, "model_weights.ckpt")) {
-            say(l->k, KIND_OTHER, "a NeMo model (tar archive)", take);
+            say(l->k, PROBE_OTHER, "a NeMo model (tar archive)", take);
             return 1;
         }
         uint64_t size = 0;
@@ -293,20 +294,20 @@ static int look_text(const struct look *l)
             if (!memcmp(c, "\nsize ", 6)) size = c + 6;
         size_t digits = 0;
         while (size && size + digits < end && digits < 18 && size[digits] >= '0' && size[digits] <= '9') digits++;
-        say(l->k, KIND_OTHER, "a pointer of Git LFS: the file itself was not fetched",
+        say(l->k, PROBE_OTHER, "a pointer of Git LFS: the file itself was not fetched",
             "run \"git lfs pull\" in its folder, or download the file itself");
         if (digits)
             snprintf(l->k->what, sizeof l->k->what, "a pointer of Git LFS: the file itself, of %.*s bytes, was not fetched", (int)digits,
                      size);
     } else if (begins(s, n, "<!doctype") || begins(s, n, "<html") || begins(s, n, "<head") || begins(s, n, "<script"))
-        say(l->k, KIND_OTHER, "a web page",
+        say(l->k, PROBE_OTHER, "a web page",
             "download the file itself (on Hugging Face: the link with \"resolve\", not the one with \"blob\")");
     else if (begins(s, n, "<?xml") || begins(s, n, "<net"))
-        say(l->k, KIND_OTHER, "an XML file (as OpenVINO's are)", take);
+        say(l->k, PROBE_OTHER, "an XML file (as OpenVINO's are)", take);
     else if (n && (*s == '{' || *s == '['))
-        say(l->k, KIND_JSON, "a JSON file", "name the folder that holds the model, or the file of its weights");
-    else say(l->k, KIND_TEXT, "a text file", "name the folder that holds the model, or the file of its weights");
-    if (l->k->form == KIND_JSON && *s == '{') /* an index begins with its sizes, or directly with the map */
+        say(l->k, PROBE_JSON, "a JSON file", "name the folder that holds the model, or the file of its weights");
+    else say(l->k, PROBE_TEXT, "a text file", "name the folder that holds the model, or the file of its weights");
+    if (l->k->form == PROBE_JSON && *s == '{') /* an index begins with its sizes, or directly with the map */
         for (const char *c = s; !l->k->readable && c + 12 <= end; c++) l->k->readable = !memcmp(c, "\"weight_map\"", 12);
     if (l->k->readable) l->k->advice[0] = 0;
     return 1;
@@ -318,7 +319,7 @@ static int look_table(const struct look *l)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (l->n < known[i].at + known[i].n || memcmp(l->head + known[i].at, known[i].bytes, known[i].n) != 0) continue;
-        say(l->k, KIND_OTHER, known[i].what, known[i].advice);
+        say(l->k, PROBE_OTHER, known[i].what, known[i].advice);
         return 1;
     }
     return 0;
@@ -328,7 +329,7 @@ static int look_table(const struct look *l)
 static int look_safetensors(const struct look *l)
 {
     if (l->n <= 8 || l->head[8] != '{' || le(l->head, 8) < 2 || le(l->head, 8) > 100000000) return 0;
-    say(l->k, KIND_SAFETENSORS, "safetensors", "");
+    say(l->k, PROBE_SAFETENSORS, "safetensors", "");
     return 1;
 }
 
@@ -336,49 +337,49 @@ static int look_safetensors(const struct look *l)
 static int look_likely(const struct look *l)
 {
     if (l->n >= 2 && l->head[0] == 0x80 && l->head[1] >= 2 && l->head[1] <= 5)
-        say(l->k, KIND_OTHER, "a Python pickle, not a PyTorch file of today (a zip archive)",
+        say(l->k, PROBE_OTHER, "a Python pickle, not a PyTorch file of today (a zip archive)",
             "if torch wrote it, load and save it with a current torch");
     else if (l->n >= 4 && l->head[0] == 0xff && (l->head[1] & 0xe6) == 0xe2 && (l->head[2] & 0xf0) != 0xf0 && (l->head[2] & 0x0c) != 0x0c)
-        say(l->k, KIND_OTHER, "a sound file (MP3)", sound_advice);
+        say(l->k, PROBE_OTHER, "a sound file (MP3)", sound_advice);
     else return 0;
     return 1;
 }
 
-int kind_of_file(struct kind *k, const struct file *f, steno_error *e)
+int probe_file(struct file_probe *k, const struct file *f, steno_error *e)
 {
     static int (*const look[])(const struct look *l) = { look_ggml,     look_gguf, look_safetensors, look_zip,  look_table,
                                                          look_protobuf, look_tar,  look_ctranslate2, look_text, look_likely };
     uint8_t head[HEAD];
-    *k = (struct kind){ .form = KIND_UNKNOWN };
+    *k = (struct file_probe){ .form = PROBE_UNKNOWN };
     const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
     const int rc = file_read(f, 0, head, n, e);
     if (rc) return rc;
     const struct look l = { k, f, head, n };
     if (n < 4) {
-        say(k, KIND_EMPTY, "", "the copy did not end, or it is not the model: get it again");
+        say(k, PROBE_EMPTY, "", "the copy did not end, or it is not the model: get it again");
         snprintf(k->what, sizeof k->what, n ? "%zu bytes hold no magic and no model" : "the file is empty", n);
         return STENO_OK;
     }
     for (size_t i = 0; i < sizeof look / sizeof *look; i++)
         if (look[i](&l)) return STENO_OK;
-    say(k, KIND_UNKNOWN, "", "want " FORMS);
+    say(k, PROBE_UNKNOWN, "", "want " FORMS);
     snprintf(k->what, sizeof k->what, "magic is %02x %02x %02x %02x, which is of no form that is known", head[0], head[1], head[2],
              head[3]);
     return STENO_OK;
 }
 
-int kind_refuse(const struct kind *k, const char *name, steno_error *e)
+int probe_refuse(const struct file_probe *k, const char *name, steno_error *e)
 {
-    const int is_known = k->form == KIND_OTHER || k->form == KIND_ONNX || k->form == KIND_GGUF;
+    const int is_known = k->form == PROBE_OTHER || k->form == PROBE_ONNX || k->form == PROBE_GGUF;
     const int status = is_known ? STENO_EUNSUPPORTED : STENO_EFORMAT;
-    const int is_noun = is_known || k->form == KIND_TEXT || k->form == KIND_JSON;
+    const int is_noun = is_known || k->form == PROBE_TEXT || k->form == PROBE_JSON;
     const char *is = is_noun ? k->file[0] ? " is " : "this is " : k->file[0] ? ": " : "";
     return err_set(e, status, "%s: %s%s%s; %s", name, k->file, is, k->what, k->advice);
 }
 
-int kind_check(const struct file *f, steno_error *e)
+int probe_check(const struct file *f, steno_error *e)
 {
-    struct kind k;
-    const int rc = kind_of_file(&k, f, e);
-    return rc || (k.form != KIND_OTHER && k.form != KIND_ONNX) ? rc : kind_refuse(&k, f->name, e);
+    struct file_probe k;
+    const int rc = probe_file(&k, f, e);
+    return rc || (k.form != PROBE_OTHER && k.form != PROBE_ONNX) ? rc : probe_refuse(&k, f->name, e);
 }

@@ -2,7 +2,7 @@
  *
  * First come folders whose weights this library reads. Then come folders of other programs, identified by a name that only they contain.
  * Last comes a folder with a file that is a model by itself; that file is then named. */
-#include "load/kind.h"
+#include "load/file_probe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,12 +45,12 @@ enum { N_KNOWN = sizeof known / sizeof *known };
 
 struct folder_look {
     const struct model_source *p;
-    struct kind *k;
+    struct file_probe *k;
     steno_error *e;
     int rc, n, row;        /* row: the best row of known, N_KNOWN: none */
     int weights;           /* the best row of weights_name, past the end: none */
     int has_config, has_tokenizer, has_state; /* has_state: of an optimizer */
-    struct kind file;      /* of the first recognised file that stands alone */
+    struct file_probe file;      /* of the first recognised file that stands alone */
     char file_name[208];
 };
 
@@ -67,7 +67,7 @@ static void try_file(struct folder_look *l, const char *name)
 {
     struct arena scratch;
     struct file f;
-    struct kind k;
+    struct file_probe k;
     static const char *const state[] = { "optimizer.*", "optimizer_*", "scheduler.*", "rng_state*", "random_states*", "training_args.*",
                                          "scaler.*" };
     for (size_t at = 0; at < sizeof state / sizeof *state; at++)
@@ -81,7 +81,7 @@ static void try_file(struct folder_look *l, const char *name)
     if (i == sizeof end / sizeof *end || strlen(name) >= sizeof l->file_name) return;
     arena_init(&scratch);
     const int rc = model_source_find(l->p, name, &scratch, &f, NULL);
-    if (rc > 0 && !kind_of_file(&k, &f, NULL) && k.form != KIND_UNKNOWN && k.form != KIND_EMPTY &&
+    if (rc > 0 && !probe_file(&k, &f, NULL) && k.form != PROBE_UNKNOWN && k.form != PROBE_EMPTY &&
         (!l->file_name[0] || k.readable > l->file.readable || (k.readable == l->file.readable && strcmp(name, l->file_name) < 0))) {
         l->file = k;
         snprintf(l->file_name, sizeof l->file_name, "%s", name);
@@ -106,11 +106,11 @@ static int look_at(void *user, const char *name)
 
 static void conclude(struct folder_look *l)
 {
-    struct kind *k = l->k;
+    struct file_probe *k = l->k;
     const char *what = "the folder holds no model", *advice = "";
-    k->form = KIND_UNKNOWN;
+    k->form = PROBE_UNKNOWN;
     if (l->row < N_KNOWN) {
-        k->form = KIND_OTHER;
+        k->form = PROBE_OTHER;
         what = known[l->row].what;
         advice = known[l->row].advice;
     } else if (l->file_name[0] && !l->file.readable) {
@@ -136,20 +136,20 @@ static void conclude(struct folder_look *l)
     snprintf(k->advice, sizeof k->advice, "%s", advice);
 }
 
-int kind_is_weights(const char *name)
+int probe_is_weights(const char *name)
 {
     for (size_t i = 0; i < N_WEIGHTS; i++)
         if (!strcmp(name, weights_name[i])) return 1;
     return 0;
 }
 
-int kind_of_source(struct kind *k, const struct model_source *p, steno_error *e)
+int probe_source(struct file_probe *k, const struct model_source *p, steno_error *e)
 {
-    if (!p->is_folder) return kind_of_file(k, &p->file, e);
+    if (!p->is_folder) return probe_file(k, &p->file, e);
     struct model_source quiet = *p; /* identifying a folder is not reading: the files are not reported to `opened` */
     quiet.opened = NULL;
     struct folder_look l = { .p = &quiet, .k = k, .e = e, .row = N_KNOWN, .weights = N_WEIGHTS };
-    *k = (struct kind){ .form = KIND_UNKNOWN };
+    *k = (struct file_probe){ .form = PROBE_UNKNOWN };
     if (os_folder_each(p->dir, look_at, &l))
         return err_set(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "cannot open '%s': the folder cannot be read: %s", p->name,
                        strerror(errno));
@@ -163,7 +163,7 @@ int kind_of_source(struct kind *k, const struct model_source *p, steno_error *e)
     arena_init(&scratch);
     int rc = model_source_find(&quiet, weights_name[l.weights], &scratch, &f, e);
     if (rc > 0) {
-        rc = kind_of_file(k, &f, e);
+        rc = probe_file(k, &f, e);
         snprintf(k->file, sizeof k->file, "%s", weights_name[l.weights]);
         file_close(&f);
     }

@@ -118,7 +118,7 @@ static void narrow_q6(uint8_t *out, const float *x, const float *importance)
     fit_store_u16(out + 208, half);
 }
 
-void narrow_k(uint8_t *p, enum dtype t, const float *x, const float *importance)
+void quantize_row_k(uint8_t *p, enum dtype t, const float *x, const float *importance)
 {
     if (t == DT_Q6_K) narrow_q6(p, x, importance);
     else narrow_q45(p, x, importance, t == DT_Q5_K);

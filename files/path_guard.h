@@ -4,14 +4,14 @@
  * opened for reading is recorded here. Every output is recorded before work begins, and checked again before it gets its name. Existing
  * files are identified by device and inode, which resolves links; others by folder and name. The time of a lookup does not depend on the
  * number of files. */
-#ifndef STENO_FILES_LEDGER_H
-#define STENO_FILES_LEDGER_H
+#ifndef STENO_FILES_PATH_GUARD_H
+#define STENO_FILES_PATH_GUARD_H
 #include <stddef.h>
 #include <stdint.h>
 
-struct ledger_entry;
+struct path_guard_entry;
 
-enum ledger_status {
+enum path_guard_status {
     LEDGER_OK,
     LEDGER_NO_MEMORY,
     LEDGER_READ,          /* path would replace a file that is read */
@@ -19,32 +19,32 @@ enum ledger_status {
     LEDGER_WRITTEN,       /* path was already written in this run */
 };
 
-struct ledger_refusal {
+struct path_guard_refusal {
     int status;
     const char *path;  /* of the output */
     const char *what;  /* LEDGER_READ: description of the file that is read */
     const char *other; /* LEDGER_PLANNED_TWICE: the output that was planned first */
 };
 
-struct ledger { /* {0} is empty */
-    struct ledger_entry *entry; /* [cap], open addressing */
+struct path_guard { /* {0} is empty */
+    struct path_guard_entry *entry; /* [cap], open addressing */
     size_t n, cap;
     char *folder;               /* the last folder looked up, and its identity */
     uint64_t folder_dev, folder_ino;
     int64_t n_looks;            /* entries and files examined so far, as a measure of work */
-    struct ledger_refusal refused; /* of the last call that refused; its texts belong to the caller and the ledger */
+    struct path_guard_refusal refused; /* of the last call that refused; its texts belong to the caller and the ledger */
 };
 
-/* Calls return enum ledger_status. */
+/* Calls return enum path_guard_status. */
 
 /* Records that this run reads `path`; "-" is standard input. A missing file is reported when it is opened. @param what  description for
  * messages: "an input", "the model"; static */
-int ledger_read(struct ledger *l, const char *what, const char *path);
+int path_guard_read(struct path_guard *l, const char *what, const char *path);
 
-int ledger_plan(struct ledger *l, const char *path);  /* an output will be written there */
-int ledger_plan_open(struct ledger *l, int fd, const char *name); /* results go to a descriptor, which may be a file that is read */
-int ledger_check(struct ledger *l, const char *path); /* an output is about to be written there */
-int ledger_wrote(struct ledger *l, const char *path); /* an output was written there */
+int path_guard_plan(struct path_guard *l, const char *path);  /* an output will be written there */
+int path_guard_plan_open(struct path_guard *l, int fd, const char *name); /* results go to a descriptor, which may be a file that is read */
+int path_guard_check(struct path_guard *l, const char *path); /* an output is about to be written there */
+int path_guard_wrote(struct path_guard *l, const char *path); /* an output was written there */
 
-void ledger_free(struct ledger *l);
+void path_guard_free(struct path_guard *l);
 #endif

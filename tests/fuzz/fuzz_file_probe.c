@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "load/kind.h"
+#include "load/file_probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -11,13 +11,13 @@ static int is_ended(const char *text, size_t n) { return memchr(text, 0, n) != N
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct file f;
-    struct kind k;
+    struct file_probe k;
     steno_error e = { 0 };
     file_from_memory(&f, "fuzz", data, n);
-    if (kind_of_file(&k, &f, &e)) abort(); /* memory can be read */
+    if (probe_file(&k, &f, &e)) abort(); /* memory can be read */
     if (!is_ended(k.what, sizeof k.what) || !is_ended(k.advice, sizeof k.advice) || !is_ended(k.file, sizeof k.file)) abort();
     if (k.readable && k.advice[0]) abort();
-    if ((kind_check(&f, &e) != STENO_OK) != (k.form == KIND_OTHER || k.form == KIND_ONNX)) abort();
-    if (kind_refuse(&k, "fuzz", &e) == STENO_OK || strncmp(e.text, "fuzz", 4) != 0) abort();
+    if ((probe_check(&f, &e) != STENO_OK) != (k.form == PROBE_OTHER || k.form == PROBE_ONNX)) abort();
+    if (probe_refuse(&k, "fuzz", &e) == STENO_OK || strncmp(e.text, "fuzz", 4) != 0) abort();
     return 0;
 }

@@ -5,10 +5,10 @@
  * for. */
 #include <math.h>
 #include "kern/fit.h"
-#include "kern/narrow.h"
+#include "kern/quantize_row.h"
 #include "kern/ref.h"
 
-int dtype_is_narrowed(enum dtype t)
+int dtype_is_quantized(enum dtype t)
 {
     return t <= DT_IQ4_XS || t == DT_IQ4_NL;
 }
@@ -116,7 +116,7 @@ static void narrow_block(uint8_t *p, enum dtype t, const float *x)
     }
 }
 
-void dtype_narrow_weighed(void *row, enum dtype t, const float *x, const float *importance, size_t k)
+void quantize_row_weighed(void *row, enum dtype t, const float *x, const float *importance, size_t k)
 {
     const size_t block = (size_t)dtype_block(t);
     uint8_t *p = row;
@@ -129,12 +129,13 @@ void dtype_narrow_weighed(void *row, enum dtype t, const float *x, const float *
         return;
     }
     for (size_t i = 0; i < k; i += block, p += dtype_row_sz(t, block))
-        if (t == DT_Q2_K || t == DT_Q3_K || t == DT_IQ4_XS || t == DT_IQ4_NL) narrow_few(p, t, x + i, importance ? importance + i : NULL);
-        else if (block == KBLOCK) narrow_k(p, t, x + i, importance ? importance + i : NULL);
+        if (t == DT_Q2_K || t == DT_Q3_K || t == DT_IQ4_XS || t == DT_IQ4_NL)
+            quantize_row_few(p, t, x + i, importance ? importance + i : NULL);
+        else if (block == KBLOCK) quantize_row_k(p, t, x + i, importance ? importance + i : NULL);
         else narrow_block(p, t, x + i);
 }
 
-void dtype_narrow_row(void *row, enum dtype t, const float *x, size_t k)
+void quantize_row(void *row, enum dtype t, const float *x, size_t k)
 {
-    dtype_narrow_weighed(row, t, x, NULL, k);
+    quantize_row_weighed(row, t, x, NULL, k);
 }
