@@ -2,8 +2,8 @@
  *
  * The internal library steno-files, which the program and other users of results share. A file that is read is never replaced
  * (path_guard.h), and a file is complete or absent (atomic_file.h). Nothing here prints, ends the process or handles signals: the caller
- * receives the error and its reason. Names that collide with each other, or with a file that is read, are refused before any work is done. Names that depend
- * on the language or the number of channels are checked when these are known. */
+ * receives the error and its reason. Names that collide with each other, or with a file that is read, are refused before any work is done.
+ * Names that depend on the language or the number of channels are checked when these are known. */
 #ifndef STENO_FILES_RESULT_FILES_H
 #define STENO_FILES_RESULT_FILES_H
 #include "path_guard.h"
