@@ -726,9 +726,9 @@ typedef struct steno_rows {
     uint32_t size;            /* set by the library */
     int32_t first;            /* index of the first row in the clip; some arrive in pieces, in order */
     int32_t n_rows, width;
-    /* Whisper, per window: "features": log-mel of the window, the encoder's input with its zeros at the end, [2 audio_ctx, n_mels], a
-     * frame of 10 ms per row, the transpose of what openai-whisper's pad_or_trim gives; "encoder": its output, [audio_ctx, width],
-     * openai-whisper's audio_features. FunASR, per clip:
+    /* Whisper, per window: "features": log-mel, the encoder's input with its zeros at the end, [2 audio_ctx, n_mels], a frame of 10 ms
+     * per row (transpose of openai-whisper's pad_or_trim); "encoder": the encoder's output, [audio_ctx, width] (openai-whisper's
+     * audio_features). FunASR, per clip:
      * "features": input of the encoder, stacked and normalised; "encoder": its output, including the query rows for language and numbers;
      * "adaptor": input of Fun-ASR-Nano's language model; "logits" (not of Fun-ASR-Nano): per row of a CTC head, or per token unless hot
      * words use attention; "cif_alphas": weights of frames, with one of silence at the end; "cif_fine_alphas": the weights for times.
@@ -932,8 +932,8 @@ STENO_INLINE void steno_transcribe_params_init(steno_transcribe_params *p) { ste
  * Windows follow Radford et al. 2022, section 3.8 and the reference implementation's seek rules. */
 STENO_API int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_transcribe_params *p);
 
-/** As steno_transcribe, from a source of any length. Memory does not depend on the length, except for the results and, with chunk_ms, for
- * one level per frame: 1.4 MB per hour, twice that while it grows.
+/** As steno_transcribe, from a source of any length. Memory does not depend on the length, except for the results. With chunk_ms there is
+ * also one level per frame: 1.4 MB per hour, twice that while it grows.
  * @return also STENO_ESOURCE (read or rewind failed) */
 STENO_API int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p);
 
@@ -1139,7 +1139,7 @@ enum steno_vad_schedule {
 /** Rules that make spans from the probabilities of Silero VAD. */
 enum steno_vad_rules {
     STENO_VAD_RULES_OWN = 0,        /* the model's own, get_speech_timestamps */
-    STENO_VAD_RULES_CPP = 1 /* whisper.cpp's: gaps of less than 200 ms are closed, long spans are cut at their last pause, and a frame is
+    STENO_VAD_RULES_CPP = 1 /* whisper.cpp's: gaps of less than 200 ms are closed, and long spans are cut at their last pause. A frame is
                                        padded with mirror images of its two ends instead of the samples before it */
 };
 
@@ -1163,9 +1163,9 @@ typedef struct steno_vad_params {
                                    live mode at most 1000. 0: 60000, of a stream 200, live 60 */
     int32_t pad2;
     int64_t min_speech_ms;      /* shorter spans are left out; -1, the default: 0, Silero: 250 */
-    int64_t merge_ms;           /* FunASR's merge_vad: merge spans, with their pauses, up to this length. A merged span begins at the end of
-                                   the previous one, or of the audio's start, and ends at the last start or end of speech that fits. 0: do
-                                   not merge */
+    int64_t merge_ms;           /* FunASR's merge_vad: merge spans, with their pauses, up to this length. A merged span begins where the
+                                   previous one ended, the first at 0. It ends at the last start or end of speech that fits. 0: do not
+                                   merge */
     /* Reports an opening (t1_ms is -1) at the end of its chunk, a closing (t0_ms is -1), or both in one chunk, as found: before short spans
      * are left out and others merged. A span that opens with the very last frame has no closing. */
     void (*on_event)(void *user, const steno_span *event);

@@ -91,9 +91,9 @@ static const struct help_page pages[] = {
         { "steno bench --shape large-v3 --type q5_0", "time a shape with random weights" },
         { "steno bench -m base -f json", "print an object" } } },
     { "compare", NULL, {
-        { "steno compare expected.txt heard.txt", "print error rates of characters and words" },
+        { "steno compare expected.txt result.txt", "print error rates of characters and words" },
         { "steno compare a.npy b.npy", "print the difference of the numbers" },
-        { "steno compare expected.srt heard.json", "compare any two transcripts" } } },
+        { "steno compare expected.srt result.json", "compare any two transcripts" } } },
     { "doctor", NULL, {
         { "steno doctor", "print features and problems of this machine" },
         { "steno doctor --json", "print an object" },
