@@ -197,8 +197,8 @@ static void build_best(struct build *b, uint16_t norm, uint16_t head, uint32_t d
     const uint16_t all = build_slot(b, d);
     struct op *op = emit(b, OP_NORM, "decoder.all_norm", all, b->plan.output, norm);
     if (op) op->rows = ROWS_TABLE;
-    const uint16_t screen = bind_screen(b, "decoder.output_layer.weight", bind_at(b, head)->n, d);
-    sub_best(b, &(struct best_head){ "decoder", head, screen, ROWS_TABLE }, all);
+    const uint16_t approx = bind_best_approx(b, "decoder.output_layer.weight", bind_at(b, head)->n, d);
+    sub_best(b, &(struct best_head){ "decoder", head, approx, ROWS_TABLE }, all);
 }
 
 static void build_head(struct build *b, const struct paraformer_shape *s)

@@ -129,5 +129,5 @@ void ctc_head_build(struct build *b, uint16_t rows, uint32_t d, uint32_t n_ids)
     emit(b, OP_SAMPLE, "ctc.pick", NO_SLOT, logits, ctc);
     emit_rows(b, first, ROWS_OUT);
     build_phase(b, "best");
-    sub_best(b, &(struct best_head){ "ctc", ctc, bind_screen(b, ctc_lo.weight, n_ids, d), ROWS_RUN }, rows);
+    sub_best(b, &(struct best_head){ "ctc", ctc, bind_best_approx(b, ctc_lo.weight, n_ids, d), ROWS_RUN }, rows);
 }

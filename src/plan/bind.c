@@ -87,7 +87,7 @@ uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k)
     return bind_approx_as(b, approx_type(b->p.kern), w, n, k);
 }
 
-uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k)
+uint16_t bind_best_approx(struct build *b, const char *w, uint64_t n, uint64_t k)
 {
     const enum packed_type head = b->p.precision.by_role[LINEAR_LM_HEAD];
     if (!head || head == PK_I8_QUAD || k > LOWP_K_MAX || !kern_gains(b->p.kern->level, PK_I8_QUAD)) return NO_BIND;

@@ -28,7 +28,7 @@ uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
 /* The same in int8 by rows, for the most probable ids of many rows (OP_LOGITS_BEST), of a matrix that is bound as LINEAR_LM_HEAD. NO_BIND
  * if that matrix is itself in int8, or if int8 products are not fast. */
-uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k);
+uint16_t bind_best_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64_t n, float eps);
 /* RMS norm; less_one: the stored weights are one less than the real weights. */
 uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps, int less_one);

@@ -65,7 +65,7 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
     const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
-    const int is_approx = op->flags & OPF_APPROX || (op->kind == OP_LOGITS_BEST && op->screen);
+    const int is_approx = op->flags & OPF_APPROX || (op->kind == OP_LOGITS_BEST && op->approx);
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
     snprintf(out, n, "%s%s%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], choice, added, c->positions ? " positions" : "",
              is_approx ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "",

@@ -54,8 +54,8 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         if (op->kind == OP_LOGITS_BEST) {
             z->thread = larger(z->thread, logits_best_scratch(k, c));
             z->partials = larger(z->partials, (size_t)rows * logit_slices(c->n));
-            if (op->screen) z->thread = larger(z->thread, logits_best_scratch(k, &p->bind[op->screen - 1u]));
-            if (op->screen) z->panel_max = larger(z->panel_max, (size_t)rows * pack_panels(c->n));
+            if (op->approx) z->thread = larger(z->thread, logits_best_scratch(k, &p->bind[op->approx - 1u]));
+            if (op->approx) z->panel_max = larger(z->panel_max, (size_t)rows * pack_panels(c->n));
         }
         if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, lstm_scratch(k, p, op, rows_max(p, op, 0)));

@@ -38,9 +38,9 @@ size_t logits_best_scratch(const struct kern *k, const struct bind *c)
 }
 
 /* The binding for a row's logits: the approximate one if it exists. */
-static const struct bind *screen_of(const struct plan *p, const struct op *op)
+static const struct bind *approx_of(const struct plan *p, const struct op *op)
 {
-    return op->screen ? &p->bind[op->screen - 1u] : NULL;
+    return op->approx ? &p->bind[op->approx - 1u] : NULL;
 }
 
 /* Logits of panels [p0, p1) for rows [from, to) of the op, computed by c, which replaces the op's own matrix. Written to y, rows ld
@@ -90,7 +90,7 @@ static void best_slice(const struct replay *rp, const struct op *op, const struc
 /* Threads take the rows of one slice after another, so that its weights are read once for all threads. */
 void logits_best_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    const struct bind *own = &rp->p->bind[op->bind], *screen = screen_of(rp->p, op), *c = screen ? screen : own;
+    const struct bind *own = &rp->p->bind[op->bind], *approx = approx_of(rp->p, op), *c = approx ? approx : own;
     const uint32_t rows = rows_of(rp, op), slices = logit_slices(c->n);
     const uint32_t high = rows_high(rp->x->kern, c, rows, slices, worker->threads), down = (rows + high - 1) / high;
     FOR_ITEMS(i, (int64_t)down * slices) {
@@ -126,7 +126,7 @@ static void panels_again(const struct replay *rp, const struct op *op, struct se
     struct some some = { s->row, s->row + 1, p0, p1, exact, sizeof exact / sizeof *exact };
     logits_of(rp, op, own, &some, scratch);
     some.y = approx;
-    logits_of(rp, op, screen_of(rp->p, op), &some, scratch);
+    logits_of(rp, op, approx_of(rp->p, op), &some, scratch);
     for (size_t id = p0 * PANEL; id < p1 * PANEL && id < own->n; id++) {
         const size_t i = id - p0 * PANEL;
         if (mask && mask[id / 32] >> id % 32 & 1) continue;
@@ -138,13 +138,13 @@ static void panels_again(const struct replay *rp, const struct op *op, struct se
 /* Start from the approximate logits. @return 0: no id is allowed, or no logit is a number */
 static int search_begin(struct search *s, const struct replay *rp, const struct op *op)
 {
-    const struct bind *own = &rp->p->bind[op->bind], *screen = screen_of(rp->p, op);
+    const struct bind *own = &rp->p->bind[op->bind], *approx = approx_of(rp->p, op);
     const uint32_t slices = logit_slices(own->n);
     const struct logit_partial *part = partials_at(rp, s->row, slices), all = logits_merge(part, slices, 1);
     if (all.arg < 0) return 0;
     const float *x = row0(rp, op->in) + s->row * (size_t)rp->p->slot[op->in].ld;
-    s->reach = approx_reach_of(approx_x_of((enum packed_type)screen->type, x, own->k), (enum packed_type)own->type, own->k);
-    s->panel = screen->approx;
+    s->reach = approx_reach_of(approx_x_of((enum packed_type)approx->type, x, own->k), (enum packed_type)own->type, own->k);
+    s->panel = approx->approx;
     s->max = rp->x->panel_max + (size_t)s->row * pack_panels(own->n);
     s->lower = -INFINITY;
     for (uint32_t i = 0; i < slices; i++) {
@@ -180,8 +180,8 @@ static void best_of_row(const struct replay *rp, const struct op *op, uint32_t r
 {
     const struct bind *own = &rp->p->bind[op->bind];
     const uint32_t slices = logit_slices(own->n);
-    if (op->screen && best_in_two(rp, op, row, scratch)) return;
-    for (uint32_t i = 0; op->screen && i < slices; i++) best_slice(rp, op, own, row, row + 1, i, scratch);
+    if (op->approx && best_in_two(rp, op, row, scratch)) return;
+    for (uint32_t i = 0; op->approx && i < slices; i++) best_slice(rp, op, own, row, row + 1, i, scratch);
     const struct logit_partial all = logits_merge(partials_at(rp, row, slices), slices, 1);
     rp->run->argmax.best[row] = logits_best(&all);
 }

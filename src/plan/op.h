@@ -88,7 +88,7 @@ struct op {
         uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: first column of the op in out (and aux; in `in` for the
                              * last three); OP_KV_PACK, OP_FSMN: in `in` */
         uint16_t attn_head; /* OP_ATTN_WEIGHTS: the head */
-        uint16_t screen;    /* OP_LOGITS_BEST, and OP_SAMPLE after it: 1 + the binding of approximate logits (logits_approx.h); 0: none */
+        uint16_t approx;    /* OP_LOGITS_BEST, and OP_SAMPLE after it: 1 + the binding of approximate logits (logits_approx.h); 0: none */
         uint16_t past;      /* OP_ATTN over kv_slot: 1 + the state whose rows OP_LOOK_BACK appended; 0: none */
     };
 };

@@ -479,7 +479,7 @@ void sub_best(struct build *b, const struct best_head *h, uint16_t x)
         struct op *op = emit(b, ops[i].kind, ops[i].label, NO_SLOT, x, h->head);
         if (!op) continue;
         op->rows = (uint8_t)h->rows;
-        op->screen = h->screen == NO_BIND ? 0 : (uint16_t)(h->screen + 1);
+        op->approx = h->approx == NO_BIND ? 0 : (uint16_t)(h->approx + 1);
     }
     b->prefix = "";
 }

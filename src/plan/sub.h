@@ -82,8 +82,8 @@ struct lm_head {
     float cap;           /* logits become cap * tanh(logit / cap); 0: unchanged */
 };
 void sub_lm_head(struct build *b, const struct lm_head *h, uint16_t x);
-/* The most probable id of each row of x by the matrix `head`, in two stages if `screen` is a binding of bind_screen. */
-struct best_head { const char *prefix; uint16_t head, screen; enum op_rows rows; };
+/* The most probable id of each row of x by the matrix `head`, in two stages if `approx` is a binding of bind_best_approx. */
+struct best_head { const char *prefix; uint16_t head, approx; enum op_rows rows; };
 void sub_best(struct build *b, const struct best_head *h, uint16_t x);
 /* Keys and values of the encoder's output for one decoder layer, into the plan's cross_state. */
 void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t layer);

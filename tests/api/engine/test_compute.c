@@ -210,11 +210,11 @@ static void test_approximate_logits_choose_the_same_tokens(void **state)
     assert_true(tokens > 100 && seen > 100);
 }
 
-static void count_screens(void *user, const char *line)
+static void count_approx(void *user, const char *line)
 {
     int *n = user;
-    n[0] += strstr(line, "decoder.screen") && strstr(line, " q8_0x4 ");
-    n[1] += strstr(line, "decoder.screen") && strstr(line, " q8_0x4a8 ");
+    n[0] += strstr(line, "decoder.approx") && strstr(line, " q8_0x4 ");
+    n[1] += strstr(line, "decoder.approx") && strstr(line, " q8_0x4a8 ");
 }
 
 static void test_approximate_logits_keep_8_bits_of_x_where_that_is_faster(void **state)
@@ -226,7 +226,7 @@ static void test_approximate_logits_keep_8_bits_of_x_where_that_is_faster(void *
         int n[2] = { 0 };
         if (!steno_cpu_level_usable(level)) continue;
         steno_model *m = bytes_open_as(b, steno_cpu_level_name(level), STENO_COMPUTE_INT8);
-        steno_plan_dump(m, count_screens, n);
+        steno_plan_dump(m, count_approx, n);
         assert_int_equal(n[is_8], 1);
         assert_int_equal(n[!is_8], 0);
         steno_model_close(m);

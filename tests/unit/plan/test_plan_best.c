@@ -9,7 +9,7 @@
 enum { D = 72, MAX_ROWS = 64, LANES = 3, MOST = 2 * SLICE_IDS };
 
 static uint32_t n_ids;
-static int is_screened, alike; /* alike: each id but the first few is nearly one of those */
+static int is_approx, alike; /* alike: each id but the first few is nearly one of those */
 static struct net net;
 static struct net_shape shapes[] = { { "head.weight", { 0, D } }, { "head.bias", { 0 } } };
 
@@ -36,9 +36,9 @@ static void fill(struct build *b)
     const struct linear_part part = { "head.weight", "head.bias", n_ids };
     make_alike();
     b->plan.input = b->plan.output = build_slot(b, D);
-    const uint16_t head = bind_matrix(b, &part, D, LINEAR_LM_HEAD, NO_BIND), screen = bind_screen(b, part.weight, n_ids, D);
-    is_screened = screen != NO_BIND;
-    sub_best(b, &(struct best_head){ "two", head, screen, ROWS_RUN }, b->plan.input);
+    const uint16_t head = bind_matrix(b, &part, D, LINEAR_LM_HEAD, NO_BIND), approx = bind_best_approx(b, part.weight, n_ids, D);
+    is_approx = approx != NO_BIND;
+    sub_best(b, &(struct best_head){ "two", head, approx, ROWS_RUN }, b->plan.input);
     build_phase(b, "one");
     sub_best(b, &(struct best_head){ "one", head, NO_BIND, ROWS_RUN }, b->plan.input);
 }
@@ -88,18 +88,18 @@ static void check_rows(uint32_t rows, int level)
 /* What int8 loses of the matrix and of a row, told and by definition. */
 static void check_losses(void)
 {
-    const struct bind *screen = &net.plan.bind[net.plan.op[0].screen - 1];
+    const struct bind *approx = &net.plan.bind[net.plan.op[0].approx - 1];
     const float *w = net_find(&net, "head.weight");
     float x[D], row[D], most = 0;
     for (uint32_t p = 0; p < pack_panels(n_ids); p++) {
         double error = 0, norm = 0;
         for (uint32_t id = p * PANEL; id < (p + 1) * PANEL && id < n_ids; id++) {
             double e = 0, n = 0;
-            net.kern.embed[PK_I8_QUAD](row, screen->w, id, D);
+            net.kern.embed[PK_I8_QUAD](row, approx->w, id, D);
             for (int i = 0; i < D; i++) e += pow((double)w[(size_t)id * D + i] - (double)row[i], 2), n += pow((double)row[i], 2);
             error = fmax(error, sqrt(e)), norm = fmax(norm, sqrt(n));
         }
-        const struct approx_panel told = screen->approx[p];
+        const struct approx_panel told = approx->approx[p];
         assert_true((double)told.norm >= norm && (double)told.norm <= 1.001 * norm);
         assert_true((double)told.error >= error && (double)told.error <= 1.001 * error + D * 0x1p-21 * norm);
     }
@@ -121,8 +121,8 @@ static void check(int level, int threads)
         const struct net_desc d = { .shape = shapes, .n_shapes = 2, .fill = fill, .max_rows = MAX_ROWS, .scale = 0.4f,
                                     .precision = { .by_role = { [LINEAR_LM_HEAD] = type[i % 2] } } };
         net_open(&net, &d, level, threads);
-        assert_int_equal(is_screened, kern_gains(level, PK_I8_QUAD));
-        if (is_screened) check_losses();
+        assert_int_equal(is_approx, kern_gains(level, PK_I8_QUAD));
+        if (is_approx) check_losses();
         check_rows(1, level);
         check_rows(12, level);
         check_rows(61, level);

@@ -391,7 +391,7 @@ static void test_logits_come_in_two_stages_where_arithmetic_is_narrow(void **sta
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         steno_model *m = random_model_as(&dims, row[i].type, 2, NULL, row[i].compute);
-        assert_int_equal(count(inside_plan(m, PLAN_DECODER), 0, OP_LOGITS_APPROX, ".screen"), row[i].stages - 1);
+        assert_int_equal(count(inside_plan(m, PLAN_DECODER), 0, OP_LOGITS_APPROX, ".approx"), row[i].stages - 1);
         assert_int_equal(count(inside_plan(m, PLAN_DECODER), 0, OP_LOGITS_BOUND, ".bounds"), row[i].stages - 1);
         assert_int_equal(inside_plan(m, PLAN_DECODER)->bounds != NO_SLOT, row[i].stages - 1);
         assert_int_equal(count(inside_plan(m, PLAN_ALIGN), 1, OP_LOGITS_APPROX, ""), 0);
