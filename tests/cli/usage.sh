@@ -34,7 +34,6 @@ usage "all formats need a folder" "need --output-dir" a.wav -f all
 usage "no input is a mistake" "no input" -l en
 usage "standard input can be given once" "once only" - -
 usage "a mistyped verb names its nearest match" "unknown verb \"transcrib\"; did you mean transcribe?" transcrib a.wav
-usage "a verb of a later version is told" "not in this version" serve
 usage "-m and --demo exclude each other" "exclude each other" a.wav -m x --demo
 usage "a verb without operands refuses one" "no operands" bench x
 usage "doctor takes one model" "doctor takes one model" doctor x y
