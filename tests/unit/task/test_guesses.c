@@ -93,7 +93,7 @@ static void test_correcting_a_transcript_takes_less_than_half(void **state)
 {
     (void)state;
     static const struct { const char *file; double least[6]; } pair[] = {
-        { "heard", { 6, 3, 2.8, 1.9, 0.88, 0.85 } },
+        { "recognised", { 6, 3, 2.8, 1.9, 0.88, 0.85 } },
         { "bare", { 2, 1.5, 1.4, 1.1, 0.88, 0.85 } },
         { "corrected", { 10, 4, 4, 2, 0.88, 0.85 } },
     };
