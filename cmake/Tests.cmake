@@ -17,8 +17,8 @@ endif()
 # minutes; `threads` if it opens a team or a thread itself (golden tests do not count, because other tests use the same teams); and `media`
 # if it checks for FFmpeg or a microphone. script/lint finds missing labels.
 #
-# api.draft, api.memory, api.resident and api.resident_lanes open teams and lack the label `threads`: they measure memory and compare texts,
-# and api.lanes_draft, api.threads and api.batch run the same threads.
+# api.draft, api.memory, api.resident, api.resident_lanes and api.rings open teams and lack the label `threads`: they measure memory and
+# compare texts, and api.lanes_draft, api.threads and api.batch run the same threads.
 
 set(tests_long golden.draft_model golden.narrow golden.verified)
 set(tests_threads
@@ -26,7 +26,7 @@ set(tests_threads
     unit.plan_lstm unit.plan_partition unit.plan_rope unit.plan_rows unit.plan_shared unit.plan_stop unit.plan_stream
     unit.plan_heads unit.plan_tokens unit.plan_unfused unit.plan_widths unit.strided
     api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.embed api.fallback api.funasr api.funasr_callbacks
-    api.rings api.lanes api.lanes_draft api.lanes_nomem api.lanes_threads api.misuse api.nano_threads
+    api.lanes api.lanes_draft api.lanes_nomem api.lanes_threads api.misuse api.nano_threads
     api.nomem api.opening
     api.reenter api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows
@@ -395,7 +395,9 @@ set(costs
     api.resident_lanes 14 api.sentences 14 cli.verify 14 unit.executor 14 cli.convert_memory 13 api.tasks 12 cli.compat_segments 12
     cli.foreign 12 cli.verbs 12 golden.lm_plans 12 api.fallback 11 api.kquants 11 api.options 11 cli.batch 11 cli.inputs 11 cli.kill 11
     cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.strokes 18 cli.record 11
-    api.timings 10)
+    api.timings 10 cli.resume_plain 25 unit.plan_network 16 emulated.program.Conroe 15 golden.shipped 14 cli.clock 12 api.music 12
+    api.prefixes 12 unit.out_hostile 11
+    api.reenter 9 unit.fbank 9 unit.plan_limits 9 unit.plan_ring 9 unit.plan_stop 9 api.windows 9) # long with sanitizers only
 while(costs)
     list(POP_FRONT costs test seconds)
     if(TEST ${test})
