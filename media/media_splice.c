@@ -215,6 +215,12 @@ int media_ps_is_one(const struct media_input *in)
 
 /* ---- AVI ---------------------------------------------------------------------------------------------------------------------- */
 
+/* Size of the chunk with this head: its name, then its size. */
+static int64_t avi_size(const uint8_t h[8])
+{
+    return (int64_t)((uint32_t)h[4] | (uint32_t)h[5] << 8 | (uint32_t)h[6] << 16 | (uint32_t)h[7] << 24);
+}
+
 int media_avi_has_no_sound(const struct media_input *in, int64_t from, int64_t to)
 {
     enum { HEAD_SZ = 8, CHUNKS_MAX = 1000 };
@@ -222,7 +228,7 @@ int media_avi_has_no_sound(const struct media_input *in, int64_t from, int64_t t
     int64_t at = from;
     for (int i = 0; at < to && i < CHUNKS_MAX; i++) {
         if (!media_input_exactly(in, at, h, sizeof h)) return 0;
-        const int64_t size = (int64_t)((uint32_t)h[4] | (uint32_t)h[5] << 8 | (uint32_t)h[6] << 16 | (uint32_t)h[7] << 24);
+        const int64_t size = avi_size(h);
         const int is_list = !memcmp(h, "LIST", 4) || !memcmp(h, "RIFF", 4);
         if (!memcmp(h + 2, "wb", 2) && size) return 0;
         at += is_list ? HEAD_SZ + 4 : HEAD_SZ + size + (size & 1);
@@ -233,8 +239,7 @@ int media_avi_has_no_sound(const struct media_input *in, int64_t from, int64_t t
 int media_avi_is_chunk(const struct media_input *in, int64_t at, int64_t size)
 {
     uint8_t h[8];
-    return media_input_exactly(in, at, h, sizeof h) &&
-           size == (int64_t)((uint32_t)h[4] | (uint32_t)h[5] << 8 | (uint32_t)h[6] << 16 | (uint32_t)h[7] << 24);
+    return media_input_exactly(in, at, h, sizeof h) && size == avi_size(h);
 }
 
 int media_avi_is_first(const struct media_input *in, int64_t at)

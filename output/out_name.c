@@ -181,8 +181,7 @@ int out_pattern_make(struct out_pattern *p, const char *template, const struct o
     for (const char *q = at; *q; n += k + 1) value_at(&q, &k, values);
     *p = (struct out_pattern){ .text = malloc(n), .kinds = malloc(n) };
     if (!p->text || !p->kinds) {
-        free(p->text);
-        free(p->kinds);
+        out_pattern_free(p);
         return -1;
     }
     while (*at) {
@@ -194,6 +193,13 @@ int out_pattern_make(struct out_pattern *p, const char *template, const struct o
         if (is_stem && is_marked) pattern_add(p, "?", 1, OUT_PART_MARK);
     }
     return 0;
+}
+
+void out_pattern_free(struct out_pattern *p)
+{
+    free(p->text);
+    free(p->kinds);
+    *p = (struct out_pattern){ 0 };
 }
 
 int out_pattern_is_name(const struct out_pattern *p)

@@ -60,8 +60,10 @@ struct out_pattern {
 enum out_part { OUT_PART_TEXT, OUT_PART_LANGUAGE, OUT_PART_DATE, OUT_PART_TIME, OUT_PART_MARK };
 enum { OUT_PATTERN_MAX = 4096 /* bytes of a matched name */ };
 
-/* Words without a value are unknown parts. is_marked: a mark may follow {stem}. @return 0, or -1: no memory. The caller frees both texts */
+/* Words without a value are unknown parts. is_marked: a mark may follow {stem}. @return 0, or -1: no memory. Free it with
+ * out_pattern_free. */
 int out_pattern_make(struct out_pattern *p, const char *template, const struct out_words *words, int is_marked);
+void out_pattern_free(struct out_pattern *p);
 int out_pattern_is_name(const struct out_pattern *p); /* 1: all parts are known */
 /* Does the name match bytes [from, to) of the pattern? */
 int out_pattern_match(const struct out_pattern *p, size_t from, size_t to, const char *name);

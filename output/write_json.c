@@ -248,6 +248,17 @@ static void write_sentences(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
+/* The members that both objects end with. */
+static void put_end(struct sink *f, const struct transcript *t)
+{
+    write_json_hypotheses(f, t);
+    write_json_left_out(f, t);
+    write_json_post(f, t);
+    write_json_lost(f, t, 0);
+    write_json_notes(f, t->notes, 0);
+    sink_char(f, '}');
+}
+
 void write_json(struct sink *f, const struct transcript *t)
 {
     sink_text(f, "{\"text\": ");
@@ -258,12 +269,7 @@ void write_json(struct sink *f, const struct transcript *t)
     sink_text(f, ", \"language\": ");
     utf8_json(f, t->language);
     write_json_language_prob(f, t);
-    write_json_hypotheses(f, t);
-    write_json_left_out(f, t);
-    write_json_post(f, t);
-    write_json_lost(f, t, 0);
-    write_json_notes(f, t->notes, 0);
-    sink_char(f, '}');
+    put_end(f, t);
 }
 
 /* ---- verbose_json ------------------------------------------------------------------------------------------------------------ */
@@ -303,12 +309,7 @@ void write_verbose_json(struct sink *f, const struct transcript *t)
     sink_text(f, ", \"segments\": ");
     write_json_segments(f, t);
     if (t->word_times) write_api_words(f, t);
-    write_json_hypotheses(f, t);
-    write_json_left_out(f, t);
-    write_json_post(f, t);
-    write_json_lost(f, t, 0);
-    write_json_notes(f, t->notes, 0);
-    sink_char(f, '}');
+    put_end(f, t);
 }
 
 /* ---- jsonl ------------------------------------------------------------------------------------------------------------------- */

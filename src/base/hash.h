@@ -7,11 +7,19 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t hash_bytes(const void *s, size_t n)
+#define HASH_BEGIN 2166136261u
+
+/* Plain FNV-1a of HASH_BEGIN and s[n], or of more bytes after those of h. */
+static inline uint32_t hash_more(uint32_t h, const void *s, size_t n)
 {
     const uint8_t *p = s;
-    uint32_t h = 2166136261u;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 16777619u;
+    return h;
+}
+
+static inline uint32_t hash_bytes(const void *s, size_t n)
+{
+    uint32_t h = hash_more(HASH_BEGIN, s, n);
     h = (h ^ h >> 16) * 0x7feb352du;
     return h ^ h >> 15;
 }

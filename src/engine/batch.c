@@ -102,7 +102,8 @@ static uint32_t streams_of(const steno_model *m, uint32_t n_windows, uint32_t n_
 /* Shape given by the task. A draft model takes one row of logits per lane at a time. */
 static struct batch_shape shape_of(const steno_model *m, uint32_t n_windows, uint32_t n_lanes, int is_draft)
 {
-    struct batch_shape shape = m->task->shape(m, n_windows, n_lanes);
+    struct batch_shape shape = { 0, 1, 1 };
+    if (m->task->shape) shape = m->task->shape(m, n_windows, n_lanes);
     if (is_draft) shape.rows_out = n_windows * n_lanes;
     return shape;
 }

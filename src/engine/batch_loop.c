@@ -97,7 +97,7 @@ void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode)
     b->queue.passed = 0;
     if (task->batch_begin) task->batch_begin(b);
     do {
-        while (task->batch_step(b)) {}
+        while (task->batch_step && task->batch_step(b)) {}
     } while (wait_for_more(b, mode));
     if (mode == STENO_RUN_SERVE) atomic_store(&b->queue.stop, 0);
 }

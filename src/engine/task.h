@@ -34,8 +34,8 @@ struct task {
     int drafts;                     /* can a draft model be used (draft_model.h)? */
     int one_by_one;                 /* windows of a run become text one at a time: tokens of one are stored, not of every lane */
 
-    /* Its part of a batch, in b->part; all but the first are NULL if it has none. */
-    struct batch_shape (*shape)(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
+    /* Its part of a batch, in b->part; all are NULL if it has none. */
+    struct batch_shape (*shape)(const steno_model *m, uint32_t n_windows, uint32_t n_lanes); /* NULL: one row of logits, no windows */
     size_t (*batch_memory)(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
     int (*batch_open)(struct steno_batch *b, steno_error *e);
     void (*batch_close)(struct steno_batch *b); /* also called if opening failed halfway */
@@ -55,7 +55,7 @@ struct task {
                                                        * status */
     void (*batch_begin)(struct steno_batch *b); /* called before the first step of a run; may be NULL */
     /* Does one unit of work before the queue is checked again, and ends finished requests. @return 1: progress was made, 0: no request can
-     * continue, because there is none or all sources have nothing (queue_place.waits). */
+     * continue, because there is none or all sources have nothing (queue_place.waits). NULL: the task has no requests. */
     int (*batch_step)(struct steno_batch *b);
 
     /* Other calls. Parameters have all fields set and stay in place until the call ends. Results have been cleared. */

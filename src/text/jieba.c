@@ -3,17 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "base/utf8.h"
 
 /* ---- words of the dictionary --------------------------------------------------------------------------------------------------- */
-
-static uint32_t hash_more(uint32_t h, const char *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++) h = (h ^ (uint8_t)s[i]) * 16777619u;
-    return h;
-}
-
-#define HASH_BEGIN 2166136261u
 
 /* The slot of a word with this hash, or the free slot for it. */
 static const struct jieba_word *place_of(const struct jieba *d, uint32_t h, const char *s, size_t n)

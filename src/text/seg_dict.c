@@ -1,6 +1,7 @@
 /* steno: a dictionary of words and their pieces. SPDX-License-Identifier: MIT */
 #include "text/seg_dict.h"
 #include <string.h>
+#include "base/hash.h"
 
 /* White space as defined by Python's str.split. */
 static int is_space(uint32_t c)
@@ -38,13 +39,6 @@ static size_t next_word(const char **s, size_t *n, const char **word)
     return len;
 }
 
-static uint32_t hash_of(const char *s, size_t n)
-{
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++) h = (h ^ (uint8_t)s[i]) * 16777619u;
-    return h;
-}
-
 const char *seg_dict_line(const struct seg_dict *d, uint32_t i, uint32_t *n)
 {
     const char *s = d->text + d->line[i], *end = memchr(s, '\n', d->n - d->line[i]);
@@ -64,7 +58,7 @@ static size_t word_of(const struct seg_dict *d, uint32_t i, const char **word)
 /* The slot of a word, or the free slot for it; lines count from 1 there. */
 static uint32_t *place_of(const struct seg_dict *d, const char *s, size_t n)
 {
-    for (uint32_t h = hash_of(s, n);; h++) {
+    for (uint32_t h = hash_more(HASH_BEGIN, s, n);; h++) {
         uint32_t *at = &d->hash[h & d->hash_mask];
         const char *word = NULL;
         if (!*at || (word_of(d, *at - 1, &word) == n && !memcmp(word, s, n))) return at;

@@ -432,7 +432,7 @@ int main(int argc, char **argv)
         steno_session_close(s);
     }
     long n = argc > 3 ? atol(argv[3]) : 0;
-    const long first = n, last = argc > 3 ? n + 1 : argc > 1 ? INT32_MAX : SHORT_ROUNDS;
+    const long first = n, last = argc > 3 ? n + 1 : argc > 1 ? INT32_MAX : STENO_SANITIZED && !in_full() ? SANITIZED_ROUNDS : SHORT_ROUNDS;
     for (; n < last; n++) {
         clock_gettime(CLOCK_MONOTONIC, &t);
         if (argc > 1 && argc < 4 && (double)(t.tv_sec - t0.tv_sec) >= seconds) break;

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "convert/bin_random.h"
 
-enum { SHORT_ROUNDS = STENO_SANITIZED ? 80 : 400, GRAMMAR_MAX = 1200, PCM_MAX = 48000, LANES = 4, MODELS = 6,
+enum { SHORT_ROUNDS = 400, SANITIZED_ROUNDS = 80 /* without script/test --long */, GRAMMAR_MAX = 1200, PCM_MAX = 48000, LANES = 4, MODELS = 6,
        ALL_WORDS = 50257 /* of the vocabulary with languages */ };
 
 struct text { char s[GRAMMAR_MAX]; size_t n; };
@@ -245,7 +245,8 @@ int main(int argc, char **argv)
         a.round = atol(argv[3]);
         round_run(&a);
     } else {
-        for (; argc > 1 ? now() < until : a.round < SHORT_ROUNDS; a.round++) round_run(&a);
+        const long last = STENO_SANITIZED && !in_full() ? SANITIZED_ROUNDS : SHORT_ROUNDS;
+        for (; argc > 1 ? now() < until : a.round < last; a.round++) round_run(&a);
     }
     for (int i = 0; i < MODELS; i++) steno_model_close(a.model[i]);
     printf("seed %llu, %ld rounds: %ld sentences, %d windows with several segments; %ld rounds without text, %ld refused, %ld unread by "

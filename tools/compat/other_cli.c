@@ -15,7 +15,7 @@
 
 enum { NAME_SZ = 64, NAMES_SZ = 160, FORMATS_SZ = 96 };
 /* beside the programs: a steno option with a Python value; a steno option with a missing dash */
-enum { VALUES = N_OTHER_PROGRAMS, NOBODY };
+enum { VALUES = N_OTHER_PROGRAMS, NO_PROGRAM };
 
 struct other_cli {
     const struct args *args;
@@ -101,7 +101,7 @@ static void put_results(struct other_cli *f)
 static void note(struct other_cli *f, const char *word, int of)
 {
     const size_t n = strlen(f->names);
-    if (of != NOBODY) f->programs |= 1u << of;
+    if (of != NO_PROGRAM) f->programs |= 1u << of;
     if (n + strlen(word) + 8 < NAMES_SZ) snprintf(f->names + n, NAMES_SZ - n, "%s%s", n ? ", " : "", word);
     f->n++;
 }
@@ -381,7 +381,7 @@ static int walk_short(struct other_cli *f, const char *word, const char *next)
     char name[NAME_SZ + 2];
     const struct arg *r = meant_long(f, word);
     if (r) {
-        note(f, word, NOBODY);
+        note(f, word, NO_PROGRAM);
         snprintf(name, sizeof name, "--%s", r->name);
         return args_takes_value(r) ? take_option(f, r, name, NULL, next) : take_flag(f, r, 1, name, NULL, next);
     }

@@ -206,8 +206,7 @@ static int look_at_format(struct search *s, int format)
     if (!bad) {
         bad = resume_find(&paths, s->folders, dir, &p);
         const int is_name = out_pattern_is_name(&p);
-        free(p.text);
-        free(p.kinds);
+        out_pattern_free(&p);
         for (size_t i = 0; i < paths.n && !bad; i++) {
             const int found = look_at(s, paths.path[i], name);
             bad = found < 0;
@@ -240,8 +239,7 @@ static int is_own(const struct search *s, const char *name, int format)
     struct out_pattern p;
     if (out_names_pattern(&p, &s->naming, s->file, format)) return -1;
     const int is = out_pattern_match(&p, 0, p.n, name);
-    free(p.text);
-    free(p.kinds);
+    out_pattern_free(&p);
     return is;
 }
 

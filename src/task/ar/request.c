@@ -149,8 +149,8 @@ static int drafts_are_there(steno_session *s, const steno_transcribe_params *p)
     return err_set(&s->error, STENO_EARG, "draft_max is %d, but there is no draft model to guess (draft_model)", (int)p->draft_max);
 }
 
-/* Bars the ids that match suppress_regex. By whisper.cpp's rules special ids match by their names. */
-static int regex_bar(steno_session *s, const steno_transcribe_params *p)
+/* Masks the ids that match suppress_regex. By whisper.cpp's rules special ids match by their names. */
+static int regex_mask(steno_session *s, const steno_transcribe_params *p)
 {
     const steno_model *m = s->model;
     const struct token_roles *t = &m->tokens;
@@ -177,7 +177,7 @@ static int request_init(steno_session *s, const steno_source *src, const steno_t
                                           p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0, p->decoding };
     rc = language_asked(s, c->p.language, &c->options.lang);
     if (!rc) rc = s->model->family->speech->rules(s->model, &c->options, &ar_of(s)->masks, &c->rules, &s->error);
-    if (!rc) rc = regex_bar(s, p);
+    if (!rc) rc = regex_mask(s, p);
     if (!rc) rc = processors_open(s);
     c->rules.seed = p->seed;
     limits_init(c);

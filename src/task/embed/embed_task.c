@@ -125,12 +125,6 @@ static unsigned serves(const steno_model *m)
     return MODELS_EMBED;
 }
 
-static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
-{
-    (void)m, (void)n_windows, (void)n_lanes;
-    return (struct batch_shape){ 0, 1, 1 };
-}
-
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)m, (void)team, (void)shared;
@@ -167,17 +161,10 @@ static int request_end(steno_session *s, int status)
     return status;
 }
 
-static int nothing_waits(struct steno_batch *b)
-{
-    (void)b;
-    return 0;
-}
-
 const struct task embed_task = {
     .name = "embed",
     .serves = serves,
     .max_lanes = 1,
-    .shape = shape,
     .memory = memory,
     .open = part_open,
     .close = part_close,
@@ -185,7 +172,6 @@ const struct task embed_task = {
     .call = STENO_CALL_EMBED,
     .request_take = request_take,
     .request_end = request_end,
-    .batch_step = nothing_waits,
     .embed = embed,
     .bench = bench,
 };

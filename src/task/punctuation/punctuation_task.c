@@ -68,12 +68,6 @@ static unsigned serves(const steno_model *m)
     return MODELS_PUNCTUATION;
 }
 
-static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
-{
-    (void)m, (void)n_windows, (void)n_lanes;
-    return (struct batch_shape){ 0, 1, 1 };
-}
-
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)m, (void)team, (void)shared;
@@ -100,23 +94,15 @@ static struct front_time *front_time(const steno_session *s)
     return &punctuation_of(s)->time;
 }
 
-static int nothing_waits(struct steno_batch *b)
-{
-    (void)b;
-    return 0;
-}
-
 const struct task punctuation_task = {
     .name = "marks",
     .serves = serves,
     .max_lanes = 1,
-    .shape = shape,
     .memory = memory,
     .open = part_open,
     .close = part_close,
     .front_time = front_time,
     .call = STENO_CALL_PUNCTUATE,
-    .batch_step = nothing_waits,
     .punctuate = punctuate,
     .punctuate_result = punctuate_result,
     .bench = punctuation_bench,

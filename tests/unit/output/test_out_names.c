@@ -193,8 +193,7 @@ static void test_a_pattern_matches_what_runs_may_have_written(void **state)
         struct out_pattern p;
         assert_int_equal(out_pattern_make(&p, c[i].template, &words, c[i].is_marked), 0);
         if (out_pattern_match(&p, 0, p.n, c[i].name) != c[i].matches) fail_msg("%s, %s", c[i].template, c[i].name);
-        free(p.text);
-        free(p.kinds);
+        out_pattern_free(&p);
     }
 }
 
@@ -209,16 +208,14 @@ static void test_a_pattern_has_limits(void **state)
         name[n] = '\0';
         assert_int_equal(out_pattern_make(&p, "{stem}{language}", &words, 0), 0);
         assert_int_equal(out_pattern_match(&p, 0, p.n, name), n <= OUT_PATTERN_MAX);
-        free(p.text);
-        free(p.kinds);
+        out_pattern_free(&p);
     }
     words.stem = "{date}*"; /* values are never words */
     struct out_pattern p;
     assert_int_equal(out_pattern_make(&p, "{stem}", &words, 0), 0);
     assert_true(out_pattern_is_name(&p) && out_pattern_match(&p, 0, p.n, "{date}*"));
     assert_false(out_pattern_match(&p, 0, p.n, "2026-03-01*"));
-    free(p.text);
-    free(p.kinds);
+    out_pattern_free(&p);
 }
 
 static void test_a_mark_stands_behind_the_stem(void **state)
