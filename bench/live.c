@@ -27,7 +27,7 @@ static const char *const kinds[KINDS] = { "partial", "final", "endpoint" };
 struct values { double *v; int n, cap; };
 
 struct figures {
-    struct values words_ms[KINDS], heard_ms[KINDS];
+    struct values words_ms[KINDS], decoded_ms[KINDS];
     struct words partial, finals, turn; /* the current text; final words since then; final words of the turn */
     int64_t shown, erased, final, changed;
     double sound_s, busy_s, open_s;
@@ -111,7 +111,7 @@ static void line_take(struct figures *f, const char *line)
     if (kind == KINDS) fail("a line of another kind");
     const double late = number_of(line, "latency_ms"), end = number_of(line, "end"), heard = number_of(line, "heard");
     if (!isnan(late)) put(&f->words_ms[kind], late);
-    if (!isnan(late)) put(&f->heard_ms[kind], late - (heard - end) * 1000);
+    if (!isnan(late)) put(&f->decoded_ms[kind], late - (heard - end) * 1000);
     words_of(&w, line);
     if (kind == 1) {
         join(&f->finals, &w);
@@ -203,7 +203,7 @@ static void print_all(struct report *r, struct figures *f)
 {
     for (int k = 0; k < KINDS; k++) {
         print_late(r, &f->words_ms[k], kinds[k], "words");
-        print_late(r, &f->heard_ms[k], kinds[k], "heard");
+        print_late(r, &f->decoded_ms[k], kinds[k], "heard");
     }
     const double erased = f->shown ? 100.0 * (double)f->erased / (double)f->shown : 0;
     const double factor = f->sound_s > 0 ? (f->busy_s - f->open_s) / f->sound_s : 0;

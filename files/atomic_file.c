@@ -25,7 +25,7 @@ void atomic_file_watch(void (*named)(const char *temp, int is_there))
     watch = named;
 }
 
-static void tell_watch(const char *temp, int is_there)
+static void report_watch(const char *temp, int is_there)
 {
     const int keep = errno;
     if (watch) watch(temp, is_there);
@@ -51,7 +51,7 @@ static void release(struct atomic_file *o, int remove_file)
     if (remove_file && o->tmp) unlink(o->tmp);
     if (o->f) fclose(o->f);
     if (o->lock >= 0) close(o->lock);
-    if (o->tmp) tell_watch(o->tmp, 0);
+    if (o->tmp) report_watch(o->tmp, 0);
     free(o->path);
     free(o->tmp);
     memset(o, 0, sizeof *o);
@@ -100,10 +100,10 @@ static int temp_create(struct atomic_file *o)
         struct stat st;
         fill_random(x);
         if (lstat(o->tmp, &st) == 0) continue; /* a file of another process, which a signal here must not remove */
-        tell_watch(o->tmp, 1);
+        report_watch(o->tmp, 1);
         const int fd = open(o->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MARK);
         if (fd < 0) {
-            tell_watch(o->tmp, 0);
+            report_watch(o->tmp, 0);
             if (errno == EEXIST) continue;
             return -1;
         }
@@ -114,7 +114,7 @@ static int temp_create(struct atomic_file *o)
             }
         }
         close(fd);
-        tell_watch(o->tmp, 0);
+        report_watch(o->tmp, 0);
     }
     errno = EBUSY;
     return -1;
@@ -294,7 +294,7 @@ int atomic_file_prepare(const char *path)
     const int fd = probe.tmp ? temp_create(&probe) : -1, keep = errno;
     if (fd >= 0) {
         unlink(probe.tmp);
-        tell_watch(probe.tmp, 0);
+        report_watch(probe.tmp, 0);
         close(fd);
         atomic_file_sweep(path);
     }

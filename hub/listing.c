@@ -102,7 +102,7 @@ int hub_listing_hf(struct hub_listing *l, char *text, const char *from, struct h
 }
 
 /* ModelScope reports errors inside a response with a success code. */
-static int told_by_ms(int64_t code, const char *why, const char *from, struct hub_error *e)
+static int error_by_ms(int64_t code, const char *why, const char *from, struct hub_error *e)
 {
     if (code < 0) return not_json(from, e);
     if (code == 200) return HUB_OK;
@@ -128,7 +128,7 @@ int hub_listing_ms(struct hub_listing *l, char *text, const char *from, struct h
             it = (struct entry){ .size = -1, .lfs_size = -1 };
         }
     }
-    return j.piece == JSON_PIECE_BAD ? not_json(from, e) : told_by_ms(code, why, from, e);
+    return j.piece == JSON_PIECE_BAD ? not_json(from, e) : error_by_ms(code, why, from, e);
 }
 
 int hub_names_hf(struct hub_listing *l, char commit[41], char *text, const char *from, struct hub_error *e)

@@ -9,7 +9,7 @@
 
 int job_stops(const struct job *j)
 {
-    return j->stop || (j->tell.stop && j->tell.stop(j->tell.user));
+    return j->stop || (j->events.stop && j->events.stop(j->events.user));
 }
 
 static int should_abort(void *user)
@@ -20,8 +20,8 @@ static int should_abort(void *user)
 static void on_segment(void *user, const steno_segment *seg)
 {
     struct job_input *in = user;
-    const struct job_events *tell = &in->job->tell;
-    const int code = tell->segment ? tell->segment(tell->user, in, seg) : 0;
+    const struct job_events *events = &in->job->events;
+    const int code = events->segment ? events->segment(events->user, in, seg) : 0;
     if (!in->stop) in->stop = code;
 }
 
@@ -37,36 +37,36 @@ static void on_joined_segment(void *user, const steno_segment *seg)
 static void on_attempt(void *user, const steno_attempt *a)
 {
     const struct job_input *in = user;
-    if (in->job->tell.attempt) in->job->tell.attempt(in->job->tell.user, in, a);
+    if (in->job->events.attempt) in->job->events.attempt(in->job->events.user, in, a);
 }
 
 static void on_point(void *user, const void *data, size_t n)
 {
     const struct job_input *in = user;
-    in->job->tell.point(in->job->tell.user, in, data, n);
+    in->job->events.point(in->job->events.user, in, data, n);
 }
 
 static void on_rows(void *user, const steno_rows *r)
 {
     const struct job_input *in = user;
-    if (in->job->tell.rows) in->job->tell.rows(in->job->tell.user, in, r);
+    if (in->job->events.rows) in->job->events.rows(in->job->events.user, in, r);
 }
 
 static void on_progress(void *user, int64_t done_ms, int64_t total_ms)
 {
     const struct job_input *in = user;
-    if (in->job->tell.progress) in->job->tell.progress(in->job->tell.user, in, done_ms, total_ms);
+    if (in->job->events.progress) in->job->events.progress(in->job->events.user, in, done_ms, total_ms);
 }
 
 static void watch(const struct job_input *in, steno_session *s, steno_media *m)
 {
-    if (in->job->tell.watch) in->job->tell.watch(in->job->tell.user, in, s, m);
+    if (in->job->events.watch) in->job->events.watch(in->job->events.user, in, s, m);
 }
 
-static void tell_end(struct job_input *in, const struct job_end *e)
+static void report_end(struct job_input *in, const struct job_end *e)
 {
-    const struct job_events *tell = &in->job->tell;
-    const int code = tell->end ? tell->end(tell->user, in, e) : 0;
+    const struct job_events *events = &in->job->events;
+    const int code = events->end ? events->end(events->user, in, e) : 0;
     if (code) in->stop = code;
 }
 
@@ -112,10 +112,10 @@ static int pass_over(struct job_input *in)
 {
     const struct job *j = in->job;
     const int64_t begin_ms = j->speech.session ? j->speech.begin_ms : j->params.offset_ms;
-    in->unheard = 0;
+    in->n_skipped = 0;
     if (begin_ms <= LISTEN_BEFORE_MS || j->media.unclocked) return STENO_OK;
     const int64_t n = steno_media_skip(in->media, (begin_ms - LISTEN_BEFORE_MS) * 16);
-    if (n > 0) in->unheard = n;
+    if (n > 0) in->n_skipped = n;
     return n < 0 ? (int)n : STENO_OK;
 }
 
@@ -134,17 +134,17 @@ static int has_joined_parts(const struct job_input *in)
 
 /* Reads the audio of the current input, for any reader. A call of the library reports nothing before the first text, which may take long,
  * so progress in reading is reported here. */
-static int64_t hear(void *user, float *pcm, int64_t n)
+static int64_t source_read(void *user, float *pcm, int64_t n)
 {
     struct job_input *in = user;
-    const struct job_events *tell = &in->job->tell;
-    const int passed = in->heard ? STENO_OK : pass_over(in), is_silence = in->heard < in->unheard;
-    const int64_t got = passed != STENO_OK ? passed : is_silence ? give_silence(pcm, n, in->unheard - in->heard) :
+    const struct job_events *events = &in->job->events;
+    const int passed = in->n_read ? STENO_OK : pass_over(in), is_silence = in->n_read < in->n_skipped;
+    const int64_t got = passed != STENO_OK ? passed : is_silence ? give_silence(pcm, n, in->n_skipped - in->n_read) :
                         in->media_src.read(in->media_src.user, pcm, n);
-    if (got > 0 && tell->samples && !has_joined_parts(in)) tell->samples(tell->user, in, pcm, in->heard, got);
-    if (got > 0) in->heard += got;
+    if (got > 0 && events->samples && !has_joined_parts(in)) events->samples(events->user, in, pcm, in->n_read, got);
+    if (got > 0) in->n_read += got;
     if (got > 0 && !is_silence) level_add(&in->level, pcm, got);
-    if (tell->hear) tell->hear(tell->user, in, in->heard / 16, steno_media_duration_ms(in->media), got == 0);
+    if (events->reading) events->reading(events->user, in, in->n_read / 16, steno_media_duration_ms(in->media), got == 0);
     return got;
 }
 
@@ -154,27 +154,27 @@ static void level_keep(struct job_input *in)
     in->level = (struct level){ 0 };
 }
 
-static int hear_again(void *user)
+static int source_rewind(void *user)
 {
     struct job_input *in = user;
-    in->heard = 0;
+    in->n_read = 0;
     level_keep(in);
     return in->media_src.rewind(in->media_src.user);
 }
 
 /* Reads a part of joined speech. Samples count from the start of the part. */
-static int64_t hear_part(void *user, float *pcm, int64_t n)
+static int64_t part_read(void *user, float *pcm, int64_t n)
 {
     struct job_input *in = user;
     const struct job *j = in->job;
     const int64_t at = in->parts.next - parts_start(&in->parts);
     const steno_source part = parts_source(&in->parts);
     const int64_t got = part.read(part.user, pcm, n);
-    if (got > 0 && j->tell.samples) j->tell.samples(j->tell.user, in, pcm, at, got);
+    if (got > 0 && j->events.samples) j->events.samples(j->events.user, in, pcm, at, got);
     return got;
 }
 
-static int hear_part_again(void *user)
+static int part_rewind(void *user)
 {
     struct job_input *in = user;
     const steno_source part = parts_source(&in->parts);
@@ -184,18 +184,18 @@ static int hear_part_again(void *user)
 steno_source input_source(struct job_input *in)
 {
     if (in->is_silent) return input_no_audio();
-    if (in->join.n) return in->parts.n ? (steno_source){ hear_part, hear_part_again, in } : join_source(&in->join);
+    if (in->join.n) return in->parts.n ? (steno_source){ part_read, part_rewind, in } : join_source(&in->join);
     return in->src;
 }
 
 /* Reads the two channels for their loudness. */
-static int hear_speakers(struct job_input *in)
+static int speakers_find(struct job_input *in)
 {
     diarize_reset(&in->diarize);
     int rc = STENO_OK;
     for (int c = 0; c < 2 && rc == STENO_OK; c++) {
         rc = steno_media_select(in->media, c);
-        in->heard = 0;
+        in->n_read = 0;
         if (rc == STENO_OK) rc = diarize_listen(&in->diarize, c, &in->src);
     }
     return rc == STENO_OK ? steno_media_select(in->media, in->channel) : rc;
@@ -307,7 +307,7 @@ void input_init(struct job_input *in, struct job *j, steno_session *s, int slot)
     if (in->params.on_rows) in->params.on_rows = on_rows;
     in->params.on_progress = on_progress;
     in->params.should_abort = should_abort;
-    if (j->tell.point) in->params.on_resume_point = on_point;
+    if (j->events.point) in->params.on_resume_point = on_point;
 }
 
 void input_free(struct job_input *in)
@@ -324,11 +324,11 @@ static int choose(struct job_input *in)
     const struct job *j = in->job;
     int rc = choose_channel(in);
     if (rc == STENO_OK) rc = skip_start(in);
-    in->hearing = JOB_HEARS_SPEAKERS;
-    if (rc == STENO_OK && j->diarize) rc = hear_speakers(in);
-    in->heard = 0;
+    in->reading = JOB_READS_SPEAKERS;
+    if (rc == STENO_OK && j->diarize) rc = speakers_find(in);
+    in->n_read = 0;
     if (rc == STENO_OK && j->speech.session) {
-        in->hearing = JOB_HEARS_SPEECH;
+        in->reading = JOB_READS_SPEECH;
         rc = choose_clips(in);
         in->failing = rc == STENO_OK || rc == STENO_ESOURCE ? NULL : j->speech.session;
         if (rc == STENO_OK) rc = in->src.rewind(in->src.user);
@@ -346,18 +346,18 @@ int input_begin(struct job_input *in)
         in->is_silent = 0;
         in->parts = (struct parts){ 0 };
         steno_media_source(in->media, &in->media_src);
-        in->src = (steno_source){ hear, hear_again, in };
+        in->src = (steno_source){ source_read, source_rewind, in };
         in->notes = (struct notes){ 0 };
         in->level = in->measured = (struct level){ 0 };
     }
-    in->heard = 0;
-    if (j->tell.begin) j->tell.begin(j->tell.user, in);
+    in->n_read = 0;
+    if (j->events.begin) j->events.begin(j->events.user, in);
     watch(in, j->speech.session, in->media);
     const int rc = goes_on ? STENO_OK : choose(in);
     if (rc == STENO_OK && in->parts.n) enter_part(in);
-    in->hearing = JOB_HEARS_TEXT;
+    in->reading = JOB_READS_TEXT;
     size_t n = 0;
-    in->params.resume = rc == STENO_OK && j->tell.resume ? j->tell.resume(j->tell.user, in, &n) : NULL;
+    in->params.resume = rc == STENO_OK && j->events.resume ? j->events.resume(j->events.user, in, &n) : NULL;
     in->params.n_resume = (int32_t)n;
     if (rc == STENO_OK) in->failing = in->session;
     watch(in, in->session, in->media);
@@ -369,17 +369,17 @@ int input_end(struct job_input *in, int status)
     const struct job *j = in->job;
     struct job_end e = { .status = status, .reason = "" };
     watch(in, NULL, NULL);
-    if (j->tell.let_go) j->tell.let_go(j->tell.user, in);
+    if (j->events.let_go) j->events.let_go(j->events.user, in);
     if (input_stops(in)) return 0;
     if (status != STENO_OK) {
         e.of_model = in->failing && status != STENO_ESOURCE;
         e.status = file_source_status(&e.reason, in->media, in->failing, status);
-        tell_end(in, &e);
+        report_end(in, &e);
         return 0;
     }
     if (!in->lost) in->lost = e.lost = file_source_lost(in->media);
     if (!j->speech.session) in->audio_ms = steno_duration_ms(in->session);
-    tell_end(in, &e);
+    report_end(in, &e);
     const int code = in->stop ? in->stop : input_results(in);
     if (code) in->stop = code;
     else if (!in->parts.at || !j->speech.session) in->job->audio_ms += in->audio_ms;
@@ -393,7 +393,7 @@ static void refuse(struct job_input *in)
     if (in->job->diarize) snprintf(reason, sizeof reason, "it needs two channels, a speaker on each, and has %d", in->n_channels);
     else snprintf(reason, sizeof reason, "its last channel is %d", in->n_channels - 1);
     in->is_refused = 1;
-    tell_end(in, &(struct job_end){ .status = STENO_EUNSUPPORTED, .reason = reason });
+    report_end(in, &(struct job_end){ .status = STENO_EUNSUPPORTED, .reason = reason });
 }
 
 /* Selects the first channel of an open track. @return 1, or 0: the track lacks the requested channels, which was reported */
@@ -423,7 +423,7 @@ int input_another(struct job_input *in, int *ok)
     if (in->job->track != JOB_ALL_TRACKS || in->track >= in->n_tracks) return 0;
     const int rc = steno_media_select_track(in->media, ++in->track);
     *ok = rc == STENO_OK && enter_track(in);
-    if (rc != STENO_OK && !input_stops(in)) tell_end(in, &(struct job_end){ .status = rc, .reason = steno_media_error(in->media) });
+    if (rc != STENO_OK && !input_stops(in)) report_end(in, &(struct job_end){ .status = rc, .reason = steno_media_error(in->media) });
     return *ok;
 }
 
@@ -445,7 +445,7 @@ int input_open(struct job_input *in, const char *file, int index)
     const int rc = file_source_open(&in->media, file, &p, &e);
     if (rc != STENO_OK) {
         const char *reason = strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text;
-        if (!(j->tell.stop && j->tell.stop(j->tell.user))) tell_end(in, &(struct job_end){ .status = rc, .reason = reason });
+        if (!(j->events.stop && j->events.stop(j->events.user))) report_end(in, &(struct job_end){ .status = rc, .reason = reason });
         return 0;
     }
     in->n_tracks = steno_media_tracks(in->media);
@@ -469,7 +469,7 @@ void input_done(struct job_input *in, int ok)
     j->n_refused += in->is_refused;
     j->n_lost += in->lost != 0;
     if (!j->stop) j->stop = in->stop;
-    const int code = j->tell.done ? j->tell.done(j->tell.user, in) : 0;
+    const int code = j->events.done ? j->events.done(j->events.user, in) : 0;
     if (!j->stop) j->stop = code;
     in->index = -1;
 }

@@ -41,7 +41,7 @@ static int take(struct transcript *t, struct transcript_store *store, const stru
 
 int input_stops(const struct job_input *in)
 {
-    return in->stop || (in->job->tell.stop && in->job->tell.stop(in->job->tell.user));
+    return in->stop || (in->job->events.stop && in->job->events.stop(in->job->events.user));
 }
 
 static int should_abort(void *user)
@@ -88,7 +88,7 @@ static void note(struct notes *n, const struct job_input *in, const struct trans
 static int put_result(struct job_input *in, int task)
 {
     const struct job *j = in->job;
-    const struct job_events *tell = &j->tell;
+    const struct job_events *events = &j->events;
     steno_model_info info = { .size = sizeof info };
     struct transcript_store store = { 0 };
     struct transcript t = empty(in, task);
@@ -113,8 +113,8 @@ static int put_result(struct job_input *in, int task)
     }
     int code = 0;
     if (rc == STENO_OK && !is_blank(t.text)) in->has_text = 1;
-    if (rc == STENO_OK) code = tell->output ? tell->output(tell->user, in, &t) : 0;
-    else code = tell->output_failed ? tell->output_failed(tell->user, in, rc, reason) : rc;
+    if (rc == STENO_OK) code = events->output ? events->output(events->user, in, &t) : 0;
+    else code = events->output_failed ? events->output_failed(events->user, in, rc, reason) : rc;
     transcript_free(&store);
     return code;
 }
@@ -122,14 +122,14 @@ static int put_result(struct job_input *in, int task)
 int input_results(struct job_input *in)
 {
     static const int both[] = { STENO_TRANSCRIBE, STENO_TRANSLATE };
-    const struct job_events *tell = &in->job->tell;
+    const struct job_events *events = &in->job->events;
     const int task = in->job->params.task;
     if (task != STENO_TRANSCRIBE_AND_TRANSLATE) return put_result(in, task);
     int code = 0;
     for (int i = 0; i < 2 && !code; i++) {
         const int rc = steno_result_select(in->session, both[i]);
         if (rc == STENO_OK) code = put_result(in, both[i]);
-        else code = tell->output_failed ? tell->output_failed(tell->user, in, rc, steno_last_error(in->session)) : rc;
+        else code = events->output_failed ? events->output_failed(events->user, in, rc, steno_last_error(in->session)) : rc;
     }
     return code;
 }

@@ -15,7 +15,7 @@
 
 enum { JOB_MIX = STENO_MEDIA_MIX, JOB_SPLIT = -2 }; /* special channel numbers */
 enum { JOB_ANY_TRACK = 0, JOB_ALL_TRACKS = -1 };    /* special track numbers */
-enum job_hearing { JOB_HEARS_SPEAKERS, JOB_HEARS_SPEECH, JOB_HEARS_TEXT }; /* why audio is read */
+enum job_reading { JOB_READS_SPEAKERS, JOB_READS_SPEECH, JOB_READS_TEXT }; /* why audio is read */
 
 struct job;
 
@@ -45,10 +45,10 @@ struct job_input {
     steno_transcribe_params params;
     steno_source src;         /* its audio; counts and reports what is read */
     steno_source media_src;   /* as the reader provides it */
-    int64_t heard;            /* samples since its beginning */
-    int64_t unheard;          /* the first of these were not decoded, because they lie far before the transcribed range; they are replaced
+    int64_t n_read;            /* samples since its beginning */
+    int64_t n_skipped;          /* the first of these were not decoded, because they lie far before the transcribed range; they are replaced
                                * by silence */
-    enum job_hearing hearing;
+    enum job_reading reading;
     struct notes notes;       /* notes from before there is a result */
     struct level level, measured; /* of this pass over the audio, and of the longest earlier pass */
     const steno_session *failing; /* session that has the error; NULL: the source has it */
@@ -72,7 +72,7 @@ struct job_events {
     /* objects that a cancellation must reach now; may be NULL */
     void (*watch)(void *user, const struct job_input *in, steno_session *s, steno_media *m);
     /* progress of reading for in->hearing, before there is text */
-    void (*hear)(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end);
+    void (*reading)(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end);
     /* samples read; `at`: index of the first */
     void (*samples)(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n);
     void (*progress)(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms);
@@ -107,7 +107,7 @@ struct job {
     int by_words;            /* split only at spaces */
     int parts;               /* above 1: the audio, or the joined speech, is divided into this number of equal parts (parts.h). Each part is
                               * transcribed separately and has its own transcript, with times from its own beginning */
-    struct job_events tell;
+    struct job_events events;
 
     /* results of the job */
     int stop;                /* value of the callback that ended the run, or 0 */

@@ -6,10 +6,10 @@
 
 static int run_file(struct job_input *in, const char *file, int index)
 {
-    const struct job_events *tell = &in->job->tell;
+    const struct job_events *events = &in->job->events;
     if (!input_open(in, file, index)) return 0;
     int ok;
-    if (tell->busy) tell->busy(tell->user, 1);
+    if (events->busy) events->busy(events->user, 1);
     do {
         int rc = input_begin(in);
         const steno_source src = input_source(in);
@@ -17,7 +17,7 @@ static int run_file(struct job_input *in, const char *file, int index)
         if (rc == STENO_OK) rc = steno_transcribe_source(in->session, &src, &p);
         ok = input_end(in, rc);
     } while (ok && input_another(in, &ok));
-    if (tell->busy) tell->busy(tell->user, 0);
+    if (events->busy) events->busy(events->user, 0);
     return ok;
 }
 
@@ -137,11 +137,11 @@ static void add_timings(steno_timings *all, const struct queue *q)
 
 static void run_queue(struct queue *q)
 {
-    const struct job_events *tell = &q->job->tell;
-    if (tell->busy) tell->busy(tell->user, 1);
+    const struct job_events *events = &q->job->events;
+    if (events->busy) events->busy(events->user, 1);
     for (int i = 0; i < q->n_slots; i++) continue_file(q, &q->slot[i]);
     steno_batch_run(q->batch);
-    if (tell->busy) tell->busy(tell->user, 0);
+    if (events->busy) events->busy(events->user, 0);
     add_timings(&q->job->timings, q);
     speech_time_add(&q->job->timings, &q->job->speech);
 }

@@ -70,7 +70,7 @@ int chunks_begin(struct chunks *c, int64_t at)
     return steno_batch_submit(c->batch, c->session, &src, &r);
 }
 
-int chunks_hear(struct chunks *c, int64_t until, int is_over, struct words *to)
+int chunks_decode(struct chunks *c, int64_t until, int is_over, struct words *to)
 {
     c->until = until;
     c->is_over = is_over;

@@ -24,5 +24,5 @@ int chunks_open(struct chunks *c, const struct kept *sound, const steno_model *m
 void chunks_close(struct chunks *c);
 int chunks_begin(struct chunks *c, int64_t at); /* begins another turn at sample `at`. @return a status */
 /* Decodes up to sample `until`, or to the end of the turn if is_over is set. Words are appended to *to. @return a status */
-int chunks_hear(struct chunks *c, int64_t until, int is_over, struct words *to);
+int chunks_decode(struct chunks *c, int64_t until, int is_over, struct words *to);
 #endif

@@ -20,7 +20,7 @@ struct live {
     int turn, open;
     int64_t begin;  /* its first sample */
     int64_t cut;    /* first sample that the recogniser decodes */
-    int64_t heard;  /* end of the last pass */
+    int64_t pass_end;  /* end of the last pass */
     int64_t update; /* sample at which the next pass is due */
     int64_t sure;   /* final words without a time lie before this sample */
     int64_t close;  /* the sample after its last one, -1: not known yet */
@@ -50,25 +50,25 @@ static int no_memory(struct live *l) { return fail(l, STENO_ENOMEM, "out of memo
 
 /* ---- events */
 
-static void tell_text(struct live *l, enum live_kind kind, const struct words *w, size_t from, const char *text)
+static void report_text(struct live *l, enum live_kind kind, const struct words *w, size_t from, const char *text)
 {
     const int has = from < w->n;
     struct live_event e = { .kind = kind, .turn = l->turn, .t0_ms = has ? w->w[from].t0_ms : -1, .t1_ms = has ? w->w[w->n - 1].t1_ms : -1,
-                            .heard_ms = l->heard / PER_MS, .now_ms = kept_end(&l->sound) / PER_MS, .text = text,
+                            .decoded_ms = l->pass_end / PER_MS, .now_ms = kept_end(&l->sound) / PER_MS, .text = text,
                             .words = has ? w->w + from : NULL, .n_words = has ? w->n - from : 0 };
     if (kind == LIVE_ENDPOINT) {
         e.t0_ms = l->begin / PER_MS;
         e.t1_ms = l->close / PER_MS;
         e.language = steno_language(l->p.chunks ? l->chunks.session : l->p.session);
     }
-    l->p.tell(l->p.user, &e);
+    l->p.report(l->p.user, &e);
 }
 
 /* Reports words from `from` on. */
-static void tell(struct live *l, enum live_kind kind, const struct words *w, size_t from)
+static void report(struct live *l, enum live_kind kind, const struct words *w, size_t from)
 {
     char *text = live_words_text(w, from, w->n);
-    if (text) tell_text(l, kind, w, from, text);
+    if (text) report_text(l, kind, w, from, text);
     else no_memory(l);
     free(text);
     free(l->shown);
@@ -76,15 +76,15 @@ static void tell(struct live *l, enum live_kind kind, const struct words *w, siz
 }
 
 /* Reports the words that may change as a partial, unless it equals the last one. */
-static void tell_heard(struct live *l)
+static void report_heard(struct live *l)
 {
-    const struct words *w = &l->words.heard;
+    const struct words *w = &l->words.recent;
     char *text = live_words_text(w, 0, w->n);
     if (!text) {
         no_memory(l);
         return;
     }
-    if (strcmp(text, l->shown ? l->shown : "") != 0) tell_text(l, LIVE_PARTIAL, w, 0, text);
+    if (strcmp(text, l->shown ? l->shown : "") != 0) report_text(l, LIVE_PARTIAL, w, 0, text);
     free(l->shown);
     l->shown = text;
 }
@@ -141,11 +141,11 @@ static void language_decide(struct live *l, int64_t end, const struct words *w)
 static int is_as_quiet(const struct live *l, int64_t end)
 {
     enum { MARGIN = 125 /* % of a power: 1 dB */ };
-    return l->loudest >= 0 && kept_loudest(&l->sound, l->heard > l->cut ? l->heard : l->cut, end) <= l->loudest * MARGIN / 100;
+    return l->loudest >= 0 && kept_loudest(&l->sound, l->pass_end > l->cut ? l->pass_end : l->cut, end) <= l->loudest * MARGIN / 100;
 }
 
 /* Decodes the turn up to sample `end`. */
-static int hear(struct live *l, int64_t end, int is_last, struct words *to)
+static int range_decode(struct live *l, int64_t end, int is_last, struct words *to)
 {
     steno_transcribe_params p = l->p.text;
     if (end <= l->cut) return STENO_OK;
@@ -185,16 +185,16 @@ static void turn_cut(struct live *l, int64_t now)
 }
 
 /* Runs one pass, and reports the words that become final. */
-static void turn_hear(struct live *l, int64_t end, int is_last)
+static void turn_decode(struct live *l, int64_t end, int is_last)
 {
     struct words w = { 0 };
     size_t first;
-    const int rc = hear(l, end, is_last, &w);
-    l->heard = end;
+    const int rc = range_decode(l, end, is_last, &w);
+    l->pass_end = end;
     if (!rc) {
-        if (agreement_hear(&l->words, &w, is_last, &first)) no_memory(l);
+        if (agreement_add(&l->words, &w, is_last, &first)) no_memory(l);
         else if (l->words.known.n > first) {
-            tell(l, LIVE_FINAL, &l->words.known, first);
+            report(l, LIVE_FINAL, &l->words.known, first);
             if (l->words.known.w[l->words.known.n - 1].t1_ms < 0) l->sure = end;
         }
     }
@@ -203,10 +203,10 @@ static void turn_hear(struct live *l, int64_t end, int is_last)
 
 static void turn_update(struct live *l, int64_t now)
 {
-    if (now - l->heard < REST_MS * PER_MS && is_as_quiet(l, now)) return;
-    turn_hear(l, now, 0);
+    if (now - l->pass_end < REST_MS * PER_MS && is_as_quiet(l, now)) return;
+    turn_decode(l, now, 0);
     if (l->rc) return;
-    tell_heard(l);
+    report_heard(l);
     turn_cut(l, now);
 }
 
@@ -221,7 +221,7 @@ static void turn_open(struct live *l, int64_t at)
     l->close = -1;
     l->first = 0;
     l->loudest = -1;
-    l->heard = at;
+    l->pass_end = at;
     l->language[0] = '\0';
     agreement_clear(&l->words);
     free(l->shown);
@@ -246,8 +246,8 @@ static void turn_close(struct live *l, int64_t at)
 {
     if (turn_is_none(l, at)) return;
     l->close = at;
-    turn_hear(l, at, 1);
-    if (!l->rc) tell(l, LIVE_ENDPOINT, &l->words.known, l->first);
+    turn_decode(l, at, 1);
+    if (!l->rc) report(l, LIVE_ENDPOINT, &l->words.known, l->first);
     l->open = 0;
 }
 
@@ -267,7 +267,7 @@ static void turn_carry(struct live *l, int64_t at)
 {
     const int64_t close = l->close;
     l->close = at;
-    tell(l, LIVE_ENDPOINT, &l->words.known, l->first);
+    report(l, LIVE_ENDPOINT, &l->words.known, l->first);
     agreement_forget(&l->words);
     l->first = l->words.known.n;
     l->turn++;
@@ -297,13 +297,13 @@ static void chunks_go(struct live *l, int64_t now)
     const size_t first = l->words.known.n;
     const int is_over = l->close >= 0 && l->close <= now;
     if (is_over && turn_is_none(l, l->close)) return;
-    const int rc = chunks_hear(&l->chunks, is_over ? l->close : now, is_over, &l->words.known);
+    const int rc = chunks_decode(&l->chunks, is_over ? l->close : now, is_over, &l->words.known);
     if (rc) fail(l, rc, rc == STENO_ENOMEM ? "out of memory for words" : steno_last_error(l->chunks.session));
     if (l->rc) return;
-    l->heard = is_over ? l->close : l->chunks.given;
-    if (l->words.known.n > first) tell(l, LIVE_FINAL, &l->words.known, first);
+    l->pass_end = is_over ? l->close : l->chunks.given;
+    if (l->words.known.n > first) report(l, LIVE_FINAL, &l->words.known, first);
     if (!is_over) return;
-    tell(l, LIVE_ENDPOINT, &l->words.known, 0);
+    report(l, LIVE_ENDPOINT, &l->words.known, 0);
     l->open = 0;
 }
 
@@ -327,7 +327,7 @@ static void turns_go(struct live *l, int64_t now)
 
 /* ---- audio */
 
-static int finder_told(struct live *l, int is_over)
+static int finder_poll(struct live *l, int is_over)
 {
     const int64_t now = kept_end(&l->sound);
     const int rc = finder_look(&l->finder, is_over);
@@ -395,7 +395,7 @@ static void sound_drop(struct live *l)
 static void look(struct live *l)
 {
     if (!l->p.vad && !l->turn) turn_open(l, 0);
-    if (finder_told(l, 0)) return;
+    if (finder_poll(l, 0)) return;
     turns_go(l, kept_end(&l->sound));
     sound_drop(l);
 }
@@ -422,7 +422,7 @@ int live_end(struct live *l, steno_error *e)
     l->e = e;
     if (l->rc) return l->rc;
     if (!l->p.vad && !l->turn && now) turn_open(l, 0);
-    if (finder_told(l, 1) || !l->open) return l->rc;
+    if (finder_poll(l, 1) || !l->open) return l->rc;
     if (l->close < 0 || l->close > now) l->close = now;
     turns_go(l, now);
     return l->rc;

@@ -22,7 +22,7 @@ struct live_event {
     enum live_kind kind;
     int turn;             /* from 1 */
     int64_t t0_ms, t1_ms; /* -1: not known */
-    int64_t heard_ms;     /* end of the audio that was decoded for it */
+    int64_t decoded_ms;     /* end of the audio that was decoded for it */
     int64_t now_ms;       /* end of the audio when it was reported */
     const char *text;     /* UTF-8, without spaces at its ends; valid within the call */
     const struct word *words; /* [n_words] its words, with times; valid within the call (live_words.h) */
@@ -42,7 +42,7 @@ struct live_params {
     int64_t step_ms;               /* 200..10000 */
     int64_t turn_most_ms;          /* 2000..30000: maximum length of a turn. It is closed after its last final word, else at the quietest
                                     * place of its last 2 s */
-    void (*tell)(void *user, const struct live_event *e);
+    void (*report)(void *user, const struct live_event *e);
     void *user;
 };
 

@@ -179,25 +179,25 @@ int live_word_same(const struct word *a, const struct word *b)
 
 /* ---- passes */
 
-static size_t behind_time(const struct words *heard, int64_t after_ms)
+static size_t behind_time(const struct words *recent, int64_t after_ms)
 {
     size_t i = 0;
-    while (i < heard->n && heard->w[i].t0_ms < after_ms) i++;
+    while (i < recent->n && recent->w[i].t0_ms < after_ms) i++;
     return i;
 }
 
-int live_words_behind(size_t *at, const struct words *heard, const struct words *known, int64_t after_ms)
+int live_words_behind(size_t *at, const struct words *recent, const struct words *known, int64_t after_ms)
 {
-    *at = known->n ? 0 : behind_time(heard, after_ms);
-    if (!known->n || !heard->n) return STENO_OK;
+    *at = known->n ? 0 : behind_time(recent, after_ms);
+    if (!known->n || !recent->n) return STENO_OK;
     size_t *len = calloc(known->n + 1, sizeof *len), best = 0; /* longest common subsequences of each prefix of known with the current
                                                                 * prefix of heard */
     if (!len) return STENO_ENOMEM;
-    for (size_t j = 0; j < heard->n; j++) {
+    for (size_t j = 0; j < recent->n; j++) {
         size_t corner = 0;
         for (size_t i = 1; i <= known->n; i++) {
             const size_t above = len[i];
-            size_t now = live_word_same(&heard->w[j], &known->w[i - 1]) ? corner + 1 : above;
+            size_t now = live_word_same(&recent->w[j], &known->w[i - 1]) ? corner + 1 : above;
             if (len[i - 1] > now) now = len[i - 1];
             corner = above;
             len[i] = now;
@@ -205,7 +205,7 @@ int live_words_behind(size_t *at, const struct words *heard, const struct words 
         if (len[known->n] > best) best = len[known->n], *at = j + 1;
     }
     free(len);
-    if (!best) *at = behind_time(heard, after_ms);
+    if (!best) *at = behind_time(recent, after_ms);
     return STENO_OK;
 }
 
@@ -234,14 +234,14 @@ enum { MARGIN_MS = 100, OVERLAP = 4 /* words */ };
 void agreement_clear(struct agreement *a)
 {
     live_words_clear(&a->known);
-    live_words_clear(&a->heard);
+    live_words_clear(&a->recent);
     a->cut = 0;
 }
 
 void agreement_free(struct agreement *a)
 {
     live_words_free(&a->known);
-    live_words_free(&a->heard);
+    live_words_free(&a->recent);
 }
 
 void agreement_forget(struct agreement *a)
@@ -274,7 +274,7 @@ int64_t agreement_cut(struct agreement *a, int64_t after_ms)
     return a->known.w[n - 1].t1_ms;
 }
 
-int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first)
+int agreement_add(struct agreement *a, const struct words *w, int is_last, size_t *first)
 {
     const size_t known = a->known.n - a->cut;
     const struct words here = { known ? a->known.w + a->cut : NULL, known, 0 };
@@ -284,8 +284,8 @@ int agreement_hear(struct agreement *a, const struct words *w, int is_last, size
     if (rc) return rc;
     if (is_last && from < here.n) a->disagreements += (int64_t)(here.n - from);
     for (same = from; same < w->n; same++)
-        if (!is_last && (same - from >= a->heard.n || !live_word_same(&a->heard.w[same - from], &w->w[same]))) break;
+        if (!is_last && (same - from >= a->recent.n || !live_word_same(&a->recent.w[same - from], &w->w[same]))) break;
     rc = live_words_add_range(&a->known, w, from, same);
-    live_words_clear(&a->heard);
-    return rc ? rc : live_words_add_range(&a->heard, w, same, w->n);
+    live_words_clear(&a->recent);
+    return rc ? rc : live_words_add_range(&a->recent, w, same, w->n);
 }

@@ -33,7 +33,7 @@ int live_word_same(const struct word *a, const struct word *b);
 
 /* Finds where heard continues after known: the end of the shortest prefix of heard with the longest common subsequence with known. If they
  * have nothing in common, the first word that begins at after_ms or later. @return STENO_OK, STENO_ENOMEM */
-int live_words_behind(size_t *at, const struct words *heard, const struct words *known, int64_t after_ms);
+int live_words_behind(size_t *at, const struct words *recent, const struct words *known, int64_t after_ms);
 
 /* Words [from, end) as one text without spaces at its ends, malloc'd; NULL: no memory. */
 char *live_words_text(const struct words *w, size_t from, size_t end);
@@ -41,7 +41,7 @@ char *live_words_text(const struct words *w, size_t from, size_t end);
 /* ---- agreement --------------------------------------------------------------------------------------------------------------- */
 
 struct agreement {
-    struct words known, heard; /* final words; words of the last pass after them */
+    struct words known, recent; /* final words; words of the last pass after them */
     size_t cut;                /* final words before the current cut */
     int64_t disagreements;     /* final words that the last passes of turns did not have; never reset */
 };
@@ -51,7 +51,7 @@ void agreement_free(struct agreement *a);
 
 /* Adds the words of a pass over the audio after the cut; with is_last all become final. New final words are known.w[*first] and so on.
  * @return STENO_OK, STENO_ENOMEM */
-int agreement_hear(struct agreement *a, const struct words *w, int is_last, size_t *first);
+int agreement_add(struct agreement *a, const struct words *w, int is_last, size_t *first);
 
 void agreement_forget(struct agreement *a); /* drops the final words before the cut, which are not compared any more */
 

@@ -38,7 +38,7 @@ static void pass_on(void *user, const struct live_event *e)
                                  [LIVE_ENDPOINT] = STENO_LIVE_ENDPOINT };
     const struct steno_live *l = user;
     const steno_live_event out = { .size = sizeof out, .kind = kinds[e->kind], .turn = e->turn, .t0_ms = e->t0_ms, .t1_ms = e->t1_ms,
-                                   .decoded_ms = e->heard_ms, .pushed_ms = e->now_ms, .text = e->text,
+                                   .decoded_ms = e->decoded_ms, .pushed_ms = e->now_ms, .text = e->text,
                                    .language = e->kind == LIVE_ENDPOINT && e->language && *e->language ? e->language : NULL };
     l->on_event(l->user, &out);
 }
@@ -74,7 +74,7 @@ int steno_live_open(steno_live **out, const steno_model *model, steno_session *s
     l->user = p->user;
     if (p->find) l->find = *p->find;
     struct live_params inner = { .session = session, .vad = p->vad, .team = team, .find = p->find ? &l->find : NULL,
-                                 .step_ms = p->step_ms, .turn_most_ms = p->max_turn_ms, .tell = pass_on, .user = l };
+                                 .step_ms = p->step_ms, .turn_most_ms = p->max_turn_ms, .report = pass_on, .user = l };
     steno_error why = { 0 };
     live_params_of(&inner, model);
     if (!session && !inner.chunks) {

@@ -241,8 +241,8 @@ int steno_media_status(const steno_media *m)
 
 int64_t steno_media_damaged_packets(const steno_media *m)
 {
-    struct media_heard h = { .promised_ms = -1 };
-    m->backend->heard(m->decoder, &h);
+    struct media_decoded h = { .promised_ms = -1 };
+    m->backend->decoded(m->decoder, &h);
     return h.damaged;
 }
 
@@ -254,10 +254,10 @@ static int64_t to_ms(int64_t samples)
 int steno_media_state_get(const steno_media *m, steno_media_state *s)
 {
     enum { SIZE_SLACK = 64 }; /* some writers count a header among the samples */
-    struct media_heard h = { .promised_ms = -1 };
+    struct media_decoded h = { .promised_ms = -1 };
     const uint32_t first_size = offsetof(steno_media_state, start_ms); /* size of its first version */
     if (!s || s->size < first_size) return STENO_EARG;
-    m->backend->heard(m->decoder, &h);
+    m->backend->decoded(m->decoder, &h);
     const int lacks_bytes = m->promised_size > m->in.size + SIZE_SLACK, lacks_sound = h.promised_ms > h.ms + h.slack_ms;
     if (lacks_bytes && h.ended && h.promised_ms < 0 && m->promised_begin > 0 && m->promised_begin < m->in.size) {
         const double times = (double)(m->promised_size - m->promised_begin) / (double)(m->in.size - m->promised_begin);

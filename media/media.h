@@ -56,7 +56,7 @@ int media_input_exactly(const struct media_input *in, int64_t at, void *dst, siz
 int media_no_track(const struct media_input *in, int track, int n, int status, steno_error *e);
 
 /* The result of reading, compared with what the file declares. */
-struct media_heard {
+struct media_decoded {
     int ended;           /* 1: some pass reached the end of the sound */
     int broken;          /* 1: that end was damage that cannot be skipped */
     int64_t ms;          /* length read up to there, or so far */
@@ -81,7 +81,7 @@ struct media_backend {
     int (*channels)(const void *d);                                           /* channels at the start of the sound */
     int (*tracks)(const void *d);                                             /* sounds in the file */
     int64_t (*duration_ms)(const void *d);                                    /* -1: not known */
-    void (*heard)(const void *d, struct media_heard *h);
+    void (*decoded)(const void *d, struct media_decoded *h);
 };
 
 extern const struct media_backend media_ffmpeg; /* where STENO_MEDIA_FFMPEG is 1 */

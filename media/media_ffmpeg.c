@@ -64,8 +64,8 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
 static void count_made(struct ffmpeg *f, int64_t n)
 {
     f->made += n;
-    if (f->made < f->heard) return;
-    f->heard = f->made;
+    if (f->made < f->decoded) return;
+    f->decoded = f->made;
     f->moved = f->clock.moved;
 }
 
@@ -228,9 +228,9 @@ static void shut(struct ffmpeg *f)
     if (f->io) av->av_freep(&f->io->buffer);
     av->avio_context_free(&f->io);
     free(f->out);
-    const struct ffmpeg fresh = { .av = f->av, .in = f->in, .errno_tells = f->errno_tells, .channels = f->channels, .channel = f->channel,
-                                  .heard = f->heard, .ended = f->ended, .broken = f->broken, .track = f->track, .tracks = f->tracks,
-                                  .moved = f->moved };
+    const struct ffmpeg fresh = { .av = f->av, .in = f->in, .errno_is_memory = f->errno_is_memory, .channels = f->channels,
+                                  .channel = f->channel, .decoded = f->decoded, .ended = f->ended, .broken = f->broken,
+                                  .track = f->track, .tracks = f->tracks, .moved = f->moved };
     *f = fresh;
 }
 
@@ -259,7 +259,7 @@ static int ffmpeg_open(void **d, const struct media_input *in, steno_error *e)
     if (!f) return media_nomem(e, sizeof *f, "decoding");
     f->in = in;
     f->channel = STENO_MEDIA_MIX;
-    f->errno_tells = ffmpeg_errno_tells();
+    f->errno_is_memory = ffmpeg_errno_is_memory();
     int status = ffmpeg_load(&f->av, e);
     if (status != STENO_OK) {
         free(f);
@@ -287,7 +287,7 @@ static int ffmpeg_rewind(void *d, steno_error *e)
     struct ffmpeg *f = d;
     shut(f);
     if (f->track != f->in->track) {
-        f->heard = f->channels = f->ended = f->broken = 0;
+        f->decoded = f->channels = f->ended = f->broken = 0;
         f->moved = (struct media_moved){ 0 };
     }
     const int status = begin(f, e);
@@ -311,7 +311,7 @@ static int read_start(struct ffmpeg *f, steno_error *e)
 static int64_t ffmpeg_skip_to(void *d, int64_t n, steno_error *e)
 {
     struct ffmpeg *f = d;
-    const int64_t damaged = f->damaged, heard = f->heard;
+    const int64_t damaged = f->damaged, decoded = f->decoded;
     const int may = f->format ? ffmpeg_skip_may(f, n) : 0;
     if (!may) return 0;
     int status = may == FFMPEG_READS_START ? read_start(f, e) : STENO_OK;
@@ -321,7 +321,7 @@ static int64_t ffmpeg_skip_to(void *d, int64_t n, steno_error *e)
     const int is_there = at && status == STENO_OK && !f->skip.failed && !f->skip.is_on && f->stage == STAGE_PACKETS;
     f->damaged = damaged;
     if (is_there) return at;
-    f->heard = heard;
+    f->decoded = decoded;
     f->ended = 0;
     return ffmpeg_rewind(f, e);
 }
@@ -393,14 +393,15 @@ static int64_t declared_ms(const struct ffmpeg *f)
     return ms < 1e15 ? (int64_t)ms + start_ms : -1;
 }
 
-static void ffmpeg_heard(const void *d, struct media_heard *h)
+static void ffmpeg_decoded(const void *d, struct media_decoded *h)
 {
     const struct ffmpeg *f = d;
     enum { LOSSLESS_MS = 20, LOSSY_MS = 250 }; /* rounding; encoder delays and incomplete frames */
     const AVCodecDescriptor *kind = f->codec ? f->av.avcodec_descriptor_get(f->codec->codec_id) : NULL;
     const int lossless = kind && (kind->props & AV_CODEC_PROP_LOSSLESS) && !(kind->props & AV_CODEC_PROP_LOSSY);
-    *h = (struct media_heard){ .ended = f->ended, .broken = f->broken, .ms = f->heard * 1000 / MEDIA_RATE, .promised_ms = declared_ms(f),
-                               .slack_ms = lossless ? LOSSLESS_MS : LOSSY_MS, .damaged = f->damaged, .moved = f->moved };
+    *h = (struct media_decoded){ .ended = f->ended, .broken = f->broken, .ms = f->decoded * 1000 / MEDIA_RATE,
+                                 .promised_ms = declared_ms(f), .slack_ms = lossless ? LOSSLESS_MS : LOSSY_MS, .damaged = f->damaged,
+                                 .moved = f->moved };
 }
 
 const struct media_backend media_ffmpeg = {
@@ -416,7 +417,7 @@ const struct media_backend media_ffmpeg = {
     .channels = ffmpeg_channels,
     .tracks = ffmpeg_tracks,
     .duration_ms = ffmpeg_duration_ms,
-    .heard = ffmpeg_heard,
+    .decoded = ffmpeg_decoded,
 };
 #else
 typedef int media_ffmpeg_is_left_out; /* a translation unit needs a declaration */

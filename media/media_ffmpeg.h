@@ -77,7 +77,7 @@ struct ffmpeg {
     int swr_format, swr_rate;     /* input format of swr, with swr_layout */
     AVChannelLayout swr_layout;
     int width, pick;              /* output channels of swr; index of the selected one; -1: silence instead */
-    int errno_tells;              /* 1: errno reports missing memory, and nothing else */
+    int errno_is_memory;              /* 1: errno reports missing memory, and nothing else */
     int channels, channel;        /* channels at the start of the sound; selected channel, or STENO_MEDIA_MIX */
     int stream, track, tracks;    /* index among the file's streams, index among its sounds (as in media_input), number of sounds */
     enum stage stage;
@@ -95,8 +95,8 @@ struct ffmpeg {
     size_t out_cap;   /* samples of all channels */
     int out_len, out_pos;
     int64_t made, damaged; /* samples returned; packets skipped */
-    int64_t heard;         /* the maximum of `made` over all passes */
-    int ended, broken;     /* as in struct media_heard */
+    int64_t decoded;         /* the maximum of `made` over all passes */
+    int ended, broken;     /* as in struct media_decoded */
 };
 
 /* Bind the functions. The libraries stay loaded: they do not support unloading, and the next file needs them again. */
@@ -125,7 +125,7 @@ void ffmpeg_skip_planes(const uint8_t **plane, const struct ffmpeg *f, int n);
 /* FFmpeg hides missing memory behind other errors, behind the end of a file, or behind a success with fewer results. The C library records
  * it in errno, which is 0 before each call. */
 int ffmpeg_is_starved(const struct ffmpeg *f, int av_status);
-int ffmpeg_errno_tells(void); /* for f->errno_tells */
+int ffmpeg_errno_is_memory(void); /* for f->errno_is_memory */
 
 /* Record why a call of FFmpeg failed: stopped, the input, missing memory, or `what` and FFmpeg's text. @return a status */
 int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what, int av_status);

@@ -145,20 +145,20 @@ static int io_refuse(AVFormatContext *s, AVIOContext **pb, const char *url, int 
 
 /* Whether errno stays unchanged while memory is available. If the heap cannot grow in place, the C library finds memory elsewhere and
  * leaves ENOMEM nevertheless. */
-int ffmpeg_errno_tells(void)
+int ffmpeg_errno_is_memory(void)
 {
     enum { N = 32, SZ = 1 << 16 }; /* more than a heap has free, each part too small for pages of its own */
     void *volatile part[N];
     errno = 0;
     for (int i = 0; i < N; i++) part[i] = malloc(SZ);
-    const int tells = errno == 0;
+    const int is = errno == 0;
     for (int i = 0; i < N; i++) free(part[i]);
-    return tells;
+    return is;
 }
 
 int ffmpeg_is_starved(const struct ffmpeg *f, int av_status)
 {
-    return av_status == AVERROR(ENOMEM) || (errno == ENOMEM && (av_status < 0 || f->errno_tells));
+    return av_status == AVERROR(ENOMEM) || (errno == ENOMEM && (av_status < 0 || f->errno_is_memory));
 }
 
 int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what, int av_status)

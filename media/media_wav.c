@@ -21,7 +21,7 @@ struct wav {
     int channel;           /* the selected channel, or STENO_MEDIA_MIX */
     int whole;             /* the data chunk's size is given and fits the file */
     int64_t promised;      /* bytes of samples that the file declares; -1: not declared */
-    int64_t heard;         /* bytes, the maximum over all passes */
+    int64_t decoded;         /* bytes, the maximum over all passes */
     int ended;
     uint8_t chunk[CHUNK_SZ];
 };
@@ -149,7 +149,7 @@ static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
     if (!media_input_exactly(w->in, w->at, w->chunk, (size_t)n * (size_t)w->frame_sz))
         return media_fail(e, STENO_EIO, "%s: read error, or the file shrank while it was read", w->in->name);
     w->at += n * w->frame_sz;
-    if (w->at - w->data > w->heard) w->heard = w->at - w->data;
+    if (w->at - w->data > w->decoded) w->decoded = w->at - w->data;
     const int first = w->channel == STENO_MEDIA_MIX ? 0 : w->channel, count = w->channel == STENO_MEDIA_MIX ? w->channels : 1;
     for (int64_t i = 0; i < n; i++) {
         const uint8_t *p = w->chunk + i * w->frame_sz + first * w->bytes;
@@ -229,10 +229,10 @@ static int64_t wav_duration_ms(const void *d)
     return bytes_ms(w, w->end - w->data);
 }
 
-static void wav_heard(const void *d, struct media_heard *h)
+static void wav_decoded(const void *d, struct media_decoded *h)
 {
     const struct wav *w = d;
-    *h = (struct media_heard){ .ended = w->ended, .ms = bytes_ms(w, w->heard), .slack_ms = 10,
+    *h = (struct media_decoded){ .ended = w->ended, .ms = bytes_ms(w, w->decoded), .slack_ms = 10,
                                .promised_ms = w->promised < 0 ? -1 : bytes_ms(w, w->promised) };
 }
 
@@ -258,5 +258,5 @@ const struct media_backend media_wav = {
     .channels = wav_channels,
     .tracks = wav_tracks,
     .duration_ms = wav_duration_ms,
-    .heard = wav_heard,
+    .decoded = wav_decoded,
 };

@@ -17,7 +17,8 @@ struct sub_fault {
 
 const char *sub_rule_name(enum sub_rule rule); /* "too short" */
 
-/* Reports every fault to `tell`, cue by cue. rules may be NULL: then only errors independent of style are reported. @return 0, or -1 if
+/* Reports every fault to `report`, cue by cue. rules may be NULL: then only errors independent of style are reported. @return 0, or -1 if
  * memory runs out */
-int sub_check(const struct sub_file *f, const struct cue_rules *rules, void (*tell)(void *user, const struct sub_fault *fault), void *user);
+int sub_check(const struct sub_file *f, const struct cue_rules *rules, void (*report)(void *user, const struct sub_fault *fault),
+              void *user);
 #endif

@@ -17,7 +17,7 @@
 /* ---- a model ---- */
 
 /* Do the model and the draft model of a session share an encoder, so that it runs once? */
-static inline int inside_hears_once(const steno_session *s) { return s->batch->draft && s->batch->draft->has_heard; }
+static inline int inside_hears_once(const steno_session *s) { return s->batch->draft && s->batch->draft->shares_encoder; }
 
 static inline const struct plan *inside_plan(const steno_model *m, int plan) { return &m->plan[plan]; }
 static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }

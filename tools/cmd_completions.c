@@ -1,7 +1,7 @@
 /* steno: the verb completions. SPDX-License-Identifier: MIT */
-#include "cmd.h"
 #include "cli/completions.h"
 #include "cli/message.h"
+#include "cmd.h"
 #include <string.h>
 
 static const struct arg rows[] = { { 0 } };

@@ -1,14 +1,14 @@
 /* steno: the main program. SPDX-License-Identifier: MIT
  *
  * The first argument is a verb; without a verb the arguments are files to transcribe. */
-#include "cmd.h"
-#include "compat/compat.h"
 #include "cli/message.h"
-#include "models/models_verbs.h"
-#include "compat/other_cli.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
+#include "cmd.h"
+#include "compat/compat.h"
+#include "compat/other_cli.h"
+#include "models/models_verbs.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -160,7 +160,7 @@ static int64_t clip_end(const struct fbank_stream *r)
     return level_cut(r->level, frames, frames) * FBANK_HOP;
 }
 
-int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e)
+int fbank_stream_gather(struct fbank_stream *r, int *has, steno_error *e)
 {
     const int rc = pass_over(r, e);
     *has = 0;

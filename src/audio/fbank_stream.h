@@ -68,7 +68,7 @@ void fbank_stream_fill(struct fbank_stream *r, float *out, size_t ld, const floa
  * STENO_ECANCELED. */
 void fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max);
 /* Reads enough for the next clip. A clip that is not the last one ends in a quiet place. *has 0: there are no more clips. */
-int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e);
+int fbank_stream_gather(struct fbank_stream *r, int *has, steno_error *e);
 /* Alternative: reads the next samples, at most n, unchanged. @return their number, 0 at the end, or < 0 as above */
 int64_t fbank_stream_samples(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e);
 int fbank_stream_rows(const struct fbank_stream *r); /* of the clip that was read; 0: it is too short */

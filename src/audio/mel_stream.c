@@ -87,7 +87,7 @@ static void frames_end(struct mel_stream *f)
 }
 
 /* Reads once and appends the samples. */
-static int hear(struct mel_stream *f, steno_error *e)
+static int read_piece(struct mel_stream *f, steno_error *e)
 {
     if (f->should_stop && f->should_stop(f->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
     const int64_t t = os_now_ns(), room = f->gather - f->n_pcm, n = room < MEL_STREAM_CHUNK ? room : MEL_STREAM_CHUNK;
@@ -105,7 +105,7 @@ static int hear(struct mel_stream *f, steno_error *e)
 static int pull(struct mel_stream *f, int64_t want, steno_error *e)
 {
     do {
-        const int rc = hear(f, e);
+        const int rc = read_piece(f, e);
         if (rc) return rc;
     } while (!f->ended && f->n_pcm < f->gather && mel_frames_for(f->mel, f->n_pcm, 0) < want);
     const int64_t t = os_now_ns();

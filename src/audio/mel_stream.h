@@ -7,8 +7,8 @@
 #ifndef STENO_AUDIO_MEL_STREAM_H
 #define STENO_AUDIO_MEL_STREAM_H
 #include "audio/mel.h"
-#include "base/buf.h"
 #include "audio/source.h"
+#include "base/buf.h"
 
 struct mel_stream {
     struct mel *mel;

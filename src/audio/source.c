@@ -6,10 +6,10 @@ static int64_t pcm_read(void *user, float *x, int64_t n)
 {
     struct pcm *p = user;
     const int64_t end = p->all > p->n ? p->all : p->n, take = end - p->at < n ? end - p->at : n;
-    int64_t heard = p->n - p->at < take ? p->n - p->at : take;
-    if (heard < 0) heard = 0;
-    if (heard) memcpy(x, p->x + p->at, (size_t)heard * sizeof *x);
-    if (take > heard) memset(x + heard, 0, (size_t)(take - heard) * sizeof *x);
+    int64_t n_given = p->n - p->at < take ? p->n - p->at : take;
+    if (n_given < 0) n_given = 0;
+    if (n_given) memcpy(x, p->x + p->at, (size_t)n_given * sizeof *x);
+    if (take > n_given) memset(x + n_given, 0, (size_t)(take - n_given) * sizeof *x);
     p->at += take;
     return take;
 }

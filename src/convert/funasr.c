@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "load/gguf.h"
 #include "convert/funasr.h"
+#include "load/gguf.h"
 
 void funasr_put_settings(struct gguf_writer *g, const void *shape, const struct funasr_settings *s)
 {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "load/gguf.h"
 #include "convert/imatrix.h"
 #include "convert/type_mix.h"
+#include "load/gguf.h"
 
 enum { NAME_SZ = 320, KEY_SZ = 96 };
 
@@ -133,7 +133,7 @@ static int write_item(const struct list *l, uint32_t i)
     const struct tensor_note note = { it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type),
                                       it->wanted != it->change.type ? dtype_name(it->wanted) : NULL, i, l->n, it->t->size,
                                       size_of(it->t, it->change.type) };
-    const int rc = bytes_tell_tensor(&l->g->out, &note);
+    const int rc = bytes_report_tensor(&l->g->out, &note);
     return rc ? rc : gguf_write_tensor(l->g, it->t, &it->change);
 }
 

@@ -120,7 +120,7 @@ int bytes_write_tensor(struct byte_writer *b, const struct tensor *t, const stru
     return rc;
 }
 
-int bytes_tell_tensor(struct byte_writer *b, const struct tensor_note *n)
+int bytes_report_tensor(struct byte_writer *b, const struct tensor_note *n)
 {
     if (!b->to->tensor || !b->to->tensor(b->to->user, n)) return STENO_OK;
     return err_set(b->e, STENO_ECANCELED, "the writing of the file was ended at tensor %s, %" PRIu32 " of %" PRIu32, n->name, n->i + 1,

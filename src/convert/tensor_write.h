@@ -45,7 +45,7 @@ struct tensor_change {
 };
 /* Write the bytes of a tensor. STENO_EFORMAT, STENO_EUNSUPPORTED: a number is not finite, as stored or in the new type */
 int bytes_write_tensor(struct byte_writer *b, const struct tensor *t, const struct tensor_change *c);
-int bytes_tell_tensor(struct byte_writer *b, const struct tensor_note *n);
+int bytes_report_tensor(struct byte_writer *b, const struct tensor_note *n);
 
 /* ---- whisper.cpp's .bin files ----------------------------------------------------------------------------------------------------- */
 

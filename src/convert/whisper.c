@@ -126,7 +126,7 @@ static int whisper_file_tensor(struct whisper_file *f, uint32_t i, const struct 
     const struct tensor *t = f->list.tensor[i];
     const struct tensor_note note = { t->name, form_name(t->form, t->type), dtype_name(change->type), NULL, i, f->list.n, t->size,
                                       whisper_tensor_sz(t, change->type) };
-    const int rc = bytes_tell_tensor(&f->b, &note);
+    const int rc = bytes_report_tensor(&f->b, &note);
     return rc ? rc : bytes_write_tensor(&f->b, t, change);
 }
 

@@ -1,8 +1,8 @@
 /* steno: batches: memory, opening and closing, and what their lanes hold. SPDX-License-Identifier: MIT */
 #include "engine/batch.h"
 #include <stdlib.h>
-#include "plan/packing.h"
 #include "engine/task.h"
+#include "plan/packing.h"
 
 /* ---- positions that lanes hold of their texts --------------------------------------------------------------------------------- */
 
@@ -243,7 +243,7 @@ int batch_open_draft(struct steno_batch *b, const steno_model *draft, steno_erro
     if (!d) return err_nomem(e, sizeof *d, "a session");
     d->is_draft = 1;
     const struct plan *ours = &b->model->plan[PLAN_ENCODER], *its = &draft->plan[PLAN_ENCODER];
-    d->has_heard = its->cross_state != NO_STATE && same_phase(ours, its, PHASE_ENCODE);
+    d->shares_encoder = its->cross_state != NO_STATE && same_phase(ours, its, PHASE_ENCODE);
     const int rc = open_parts(d, e);
     for (uint32_t i = 0; !rc && i < d->run.n_lanes; i++) /* done until a text needs draft tokens */
         d->run.lane[i] = (struct lane){ .kv.window = (uint16_t)i,

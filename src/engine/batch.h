@@ -4,10 +4,10 @@
  * one; a single session has its own, for one window. A task turns outputs into results (engine/task.h). */
 #ifndef STENO_ENGINE_BATCH_H
 #define STENO_ENGINE_BATCH_H
-#include "model/family.h"
-#include "plan/executor.h"
 #include "engine/request_queue.h"
 #include "engine/run_costs.h"
+#include "model/family.h"
+#include "plan/executor.h"
 
 enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 128 };
 
@@ -40,11 +40,11 @@ struct steno_batch {
     struct steno_batch *exact;  /* computes in f32 for one window; NULL without verification */
     struct steno_batch *draft;  /* the draft model, with a lane for each window; NULL without one */
     int is_draft;               /* this is a draft model: it has no task part */
-    int64_t hear_ns;            /* and this is its time to encode a window; 0: none measured */
-    int has_heard;              /* and its encoder equals the large model's: one encoder run serves both */
+    int64_t encode_ns;            /* and this is its time to encode a window; 0: none measured */
+    int shares_encoder;              /* and its encoder equals the large model's: one encoder run serves both */
     steno_batch_params params;
     _Atomic int at_work;        /* a public call has entered and not left: one of a session, or steno_batch_run (lib/entry.c) */
-    int telling;                /* on_done is being called */
+    int in_on_done;                /* on_done is being called */
     _Atomic int n_sessions, closed; /* open sessions; the owner has closed it, and the last session releases it */
 };
 

@@ -57,9 +57,9 @@ void request_finish(steno_session *s, int status)
     queue_remove(s);
     end(s, status);
     if (!b->params.on_done || direct) return;
-    b->telling = 1;
+    b->in_on_done = 1;
     b->params.on_done(b->params.user, s, s->place.status);
-    b->telling = 0;
+    b->in_on_done = 0;
 }
 
 void request_drop(steno_session *s)

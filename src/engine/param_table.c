@@ -1,7 +1,7 @@
 /* steno: the rows of the table of parameters. SPDX-License-Identifier: MIT */
 #include "engine/params.h"
-#include "search/samplers.h"
 #include "engine/run_costs.h"
+#include "search/samplers.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

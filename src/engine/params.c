@@ -55,26 +55,26 @@ static void name_add(const struct param_check *j, char *to, size_t n, const char
 
 int param_refuse(const struct param_check *j, const char *fmt, ...)
 {
-    char raw[sizeof j->e->text], told[sizeof raw] = "", field[64];
+    char raw[sizeof j->e->text], text[sizeof raw] = "", field[64];
     size_t n = 0;
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(raw, sizeof raw, fmt, ap);
     va_end(ap);
-    for (const char *p = raw; *p && n + 1 < sizeof told;) {
+    for (const char *p = raw; *p && n + 1 < sizeof text;) {
         const char *end = *p == '{' ? strchr(p, '}') : NULL;
         if (!end || end - p > (ptrdiff_t)sizeof field) {
-            told[n++] = *p++;
-            told[n] = '\0';
+            text[n++] = *p++;
+            text[n] = '\0';
             continue;
         }
         const int with_value = end[-1] == '=';
         snprintf(field, sizeof field, "%.*s", (int)(end - p - 1 - with_value), p + 1);
-        name_add(j, told + n, sizeof told - n, field, with_value);
-        n += strlen(told + n);
+        name_add(j, text + n, sizeof text - n, field, with_value);
+        n += strlen(text + n);
         p = end + 1;
     }
-    return err_set(j->e, STENO_EARG, "%s", told);
+    return err_set(j->e, STENO_EARG, "%s", text);
 }
 
 /* ---- which model supports what ----------------------------------------------------------------------------------------------- */
@@ -265,8 +265,8 @@ static int is_given(const char *text)
     return text && *text;
 }
 
-static int hears_language(params_t p) { return language_is_auto(p->language); }
-static int hears_twice(params_t p) { return p->language_detection_segments > 1; }
+static int detects_language(params_t p) { return language_is_auto(p->language); }
+static int detects_twice(params_t p) { return p->language_detection_segments > 1; }
 static int has_ladder(params_t p)
 {
     const double step = p->temperature_increment_on_fallback;
@@ -351,9 +351,9 @@ static const struct rule {
     const char *reason;
     int said;       /* 1: applies only if the parameter was explicitly requested, because it does no harm while it waits for another one */
 } rules[] = {
-    { "language_detection_segments", hears_language, "is for an unknown language, and {language} sets it", SAID },
-    { "language_detection_threshold", hears_language, "is for an unknown language, and {language} sets it", SAID },
-    { "language_detection_threshold", hears_twice, "ends a search over several stretches: it needs {language_detection_segments} of 2 "
+    { "language_detection_segments", detects_language, "is for an unknown language, and {language} sets it", SAID },
+    { "language_detection_threshold", detects_language, "is for an unknown language, and {language} sets it", SAID },
+    { "language_detection_threshold", detects_twice, "ends a search over several stretches: it needs {language_detection_segments} of 2 "
                                                    "or more", SAID },
     { "best_of", is_hot, "needs a temperature above 0: at 0 there is one most probable text; set {temperature}, or "
                          "{temperature_increment_on_fallback}", 0 },
@@ -414,7 +414,7 @@ static steno_transcribe_params without_ladder(const struct param_check *j)
 static int is_about(const struct param_check *j, const struct rule *r)
 {
     if (j->call == STENO_CALL_TRANSCRIBE) return 1;
-    return r->holds == hears_language || r->holds == hears_twice; /* an alignment always has words */
+    return r->holds == detects_language || r->holds == detects_twice; /* an alignment always has words */
 }
 
 /* Switching a feature off requests nothing. */

@@ -167,7 +167,7 @@ int result_segment(const struct result *r, int i, steno_segment *out)
     return STENO_OK;
 }
 
-void result_tell(const struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user)
+void result_report(const struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user)
 {
     steno_segment seg = { .size = sizeof seg };
     if (on_segment && !result_segment(r, result_segments(r) - 1, &seg)) on_segment(user, &seg);

@@ -112,5 +112,5 @@ static inline int result_segments(const struct result *r)
     return (int)(r->segments.len / sizeof(struct segment));
 }
 /* Passes the last segment to on_segment, which may be NULL. */
-void result_tell(const struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user);
+void result_report(const struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user);
 #endif

@@ -79,20 +79,20 @@ static void put_segments(struct buf *out, const char *from, size_t n)
     }
 }
 
-static void put_result(struct buf *out, struct result *r, size_t told[RESUME_BUFS])
+static void put_result(struct buf *out, struct result *r, size_t recorded[RESUME_BUFS])
 {
     for (int i = 0; i < RESUME_BUFS; i++) {
         const struct buf *b = part_of(r, i);
-        const uint64_t place[2] = { told[i], b->len - told[i] };
+        const uint64_t place[2] = { recorded[i], b->len - recorded[i] };
         buf_add(out, place, sizeof place);
         if (!place[1]) continue;
-        if (i == SEGMENTS) put_segments(out, b->p + told[i], b->len - told[i]);
-        else buf_add(out, b->p + told[i], b->len - told[i]);
-        told[i] = b->len;
+        if (i == SEGMENTS) put_segments(out, b->p + recorded[i], b->len - recorded[i]);
+        else buf_add(out, b->p + recorded[i], b->len - recorded[i]);
+        recorded[i] = b->len;
     }
 }
 
-int resume_tell(struct resume *r, steno_session *s, const steno_transcribe_params *p, int n_results, const void *state, size_t n_state)
+int resume_record(struct resume *r, steno_session *s, const steno_transcribe_params *p, int n_results, const void *state, size_t n_state)
 {
     struct record_head h = { .magic = MAGIC, .model = 0, .n_results = (uint32_t)n_results, .n_state = (uint32_t)n_state };
     struct buf record = { 0 };
@@ -100,7 +100,7 @@ int resume_tell(struct resume *r, steno_session *s, const steno_transcribe_param
     h.model = model_hash(s->model);
     buf_add(&record, &h, sizeof h);
     buf_add(&record, state, n_state);
-    for (int i = 0; i < n_results; i++) put_result(&record, result_of(s, i), r->told[i]);
+    for (int i = 0; i < n_results; i++) put_result(&record, result_of(s, i), r->recorded[i]);
     if (record.err) {
         buf_free(&record);
         return err_nomem(&s->error, n_state, "what a request could go on from");
@@ -272,6 +272,6 @@ int resume_take(struct resume *r, steno_session *s, const steno_transcribe_param
         return err_set(&s->error, STENO_EARG, "resume is not what on_resume_point gave of this model in this version (record %d)", n);
     }
     for (int i = 0; i < n_results; i++)
-        for (int b = 0; b < RESUME_BUFS; b++) r->told[i][b] = part_of(result_of(s, i), b)->len;
+        for (int b = 0; b < RESUME_BUFS; b++) r->recorded[i][b] = part_of(result_of(s, i), b)->len;
     return STENO_OK;
 }

@@ -10,7 +10,7 @@
 enum { RESUME_BUFS = 13, RESUME_RESULTS = 2 };
 
 struct resume {
-    size_t told[RESUME_RESULTS][RESUME_BUFS]; /* bytes of results that are in records */
+    size_t recorded[RESUME_RESULTS][RESUME_BUFS]; /* bytes of results that are in records */
     const void *state;                        /* [n_state] of the last record; NULL: the request starts from the beginning */
     size_t n_state;
 };
@@ -19,5 +19,5 @@ struct resume {
 int resume_take(struct resume *r, steno_session *s, const steno_transcribe_params *p, int n_results);
 
 /* Passes a record to p->on_resume_point, if it is set. STENO_ENOMEM */
-int resume_tell(struct resume *r, steno_session *s, const steno_transcribe_params *p, int n_results, const void *state, size_t n_state);
+int resume_record(struct resume *r, steno_session *s, const steno_transcribe_params *p, int n_results, const void *state, size_t n_state);
 #endif

@@ -1,7 +1,7 @@
 /* steno: what all sessions have in common. SPDX-License-Identifier: MIT */
 #include "engine/session.h"
-#include "search/grammar.h"
 #include "engine/task.h"
+#include "search/grammar.h"
 
 int session_ran(steno_session *s, const struct exec *x, int rc)
 {

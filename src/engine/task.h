@@ -5,9 +5,9 @@
  * (model/family.h), and lib/model.c lists all tasks. A function that a task does not have is NULL, and the public call is refused. */
 #ifndef STENO_ENGINE_TASK_H
 #define STENO_ENGINE_TASK_H
+#include "audio/source.h"
 #include "engine/params.h"
 #include "engine/session.h"
-#include "audio/source.h"
 
 struct embed_call; /* task/embed/embedding.h */
 

@@ -13,7 +13,7 @@
 #include "kern/attn_run.h"
 
 #if QUAD_STEPS != 1 || QUADS_SIGNED || ROWS_BY_TWOS
-#error "attn_i8.h wants rows of unsigned bytes as they lie"
+#error "attn_i8.h needs rows of unsigned bytes as they lie"
 #endif
 
 /* 2^x for results that become bytes: relative error 7.5e-5; less than FLT_MIN for x <= -126. */

@@ -19,11 +19,11 @@ static int between(int q, int lo, int hi)
 
 /* ---- signed ---------------------------------------------------------------------------------------------------------------------- */
 
-struct sums { float xl, l2; }; /* of weight * x * l and weight * l * l */
+struct fit_sums { float xl, l2; }; /* of weight * x * l and weight * l * l */
 
-static struct sums signed_sums(const float *x, const float *weight, int n, int levels, float inverse)
+static struct fit_sums signed_sums(const float *x, const float *weight, int n, int levels, float inverse)
 {
-    struct sums s = { 0, 0 };
+    struct fit_sums s = { 0, 0 };
     for (int i = 0; i < n; i++) {
         const float l = (float)between(fit_round(inverse * x[i]), -levels, levels - 1), w = weight ? weight[i] : x[i] * x[i];
         s.xl += w * x[i] * l;
@@ -48,7 +48,7 @@ float fit_signed(uint8_t *q, const float *x, const float *weight, int n, int lev
         return 0;
     }
     float inverse = (float)-levels / most;
-    struct sums s = signed_sums(x, weight, n, levels, inverse);
+    struct fit_sums s = signed_sums(x, weight, n, levels, inverse);
     float scale = s.l2 != 0 ? s.xl / s.l2 : 0, best = scale * s.xl;
     signed_store(q, x, n, levels, inverse);
     for (int t = -TRIES; t <= TRIES; t++) {
@@ -72,13 +72,13 @@ float fit_in_turn(uint8_t *q, const float *x, int n, int levels)
     for (int i = 0; i < n; i++) q[i] = 0;
     if (fabsf(most) < as_good_as_zero) return 0;
     const float inverse = (float)-levels / most;
-    struct sums s = signed_sums(x, NULL, n, levels, inverse);
+    struct fit_sums s = signed_sums(x, NULL, n, levels, inverse);
     signed_store(q, x, n, levels, inverse);
     for (int round = 0, changed = 1; round < ROUNDS && changed; round++) {
         changed = 0;
         for (int i = 0; i < n; i++) {
             const float w = x[i] * x[i], l = (float)(q[i] - levels);
-            struct sums other = { s.xl - w * x[i] * l, s.l2 - w * l * l };
+            struct fit_sums other = { s.xl - w * x[i] * l, s.l2 - w * l * l };
             if (!(other.xl > 0)) continue;
             const int v = between(fit_round(x[i] * other.l2 / other.xl), -levels, levels - 1);
             if (v == q[i] - levels) continue;
@@ -108,9 +108,9 @@ uint8_t fit_place(const int8_t value[16], float x)
     return (uint8_t)(x - (float)value[lo] < (float)value[hi] - x ? lo : hi);
 }
 
-static struct sums table_sums(const float *x, const float *weight, int n, const int8_t value[16], float inverse)
+static struct fit_sums table_sums(const float *x, const float *weight, int n, const int8_t value[16], float inverse)
 {
-    struct sums s = { 0, 0 };
+    struct fit_sums s = { 0, 0 };
     for (int i = 0; i < n; i++) {
         const float v = (float)value[fit_place(value, inverse * x[i])], w = weight ? weight[i] : x[i] * x[i];
         s.xl += w * v * x[i];
@@ -127,7 +127,7 @@ float fit_table(const float *x, const float *weight, int n, const int8_t value[1
         if (fabsf(x[i]) > fabsf(most)) most = x[i];
     if (fabsf(most) < as_good_as_zero) return 0;
     const float first = -most / (float)value[0];
-    struct sums s = table_sums(x, weight, n, value, 1 / first);
+    struct fit_sums s = table_sums(x, weight, n, value, 1 / first);
     float scale = s.xl / s.l2, best = scale * s.xl;
     for (int t = -TRIES; t <= TRIES; t++) {
         s = table_sums(x, weight, n, value, ((float)t + (float)value[0]) / most);
@@ -233,12 +233,12 @@ static float scales_inverse(const float *x, const float *weight, int n, int top,
 }
 
 /* Optimise the integers one by one, given the others. @return 1: one has changed */
-static int scales_polish(uint8_t *q, const float *x, const float *weight, int n, int top, struct sums *s)
+static int scales_polish(uint8_t *q, const float *x, const float *weight, int n, int top, struct fit_sums *s)
 {
     int changed = 0;
     for (int i = 0; i < n; i++) {
         const float w = weight[i], l = (float)q[i];
-        struct sums other = { s->xl - w * x[i] * l, s->l2 - w * l * l };
+        struct fit_sums other = { s->xl - w * x[i] * l, s->l2 - w * l * l };
         if (!(other.xl > 0 && other.l2 > 0)) continue;
         int v = fit_round(x[i] * other.l2 / other.xl);
         if (v > top) v = top;
@@ -261,7 +261,7 @@ float fit_scales(uint8_t *q, const float *x, const float *weight, int n, int top
     for (int i = 0; i < n; i++) q[i] = 0;
     if (most < as_good_as_zero) return 0;
     const float inverse = scales_inverse(x, weight, n, top, most);
-    struct sums s = { 0, 0 };
+    struct fit_sums s = { 0, 0 };
     for (int i = 0; i < n; i++) {
         q[i] = (uint8_t)between(fit_round(inverse * x[i]), 0, top);
         const float w = weight[i], l = (float)q[i];

@@ -49,7 +49,7 @@
 #ifndef ROWS_BY_TWOS
 #define ROWS_BY_TWOS 0
 #elif ROWS_BY_TWOS && TILE_ROWS % 2
-#error "ROWS_BY_TWOS wants an even number of TILE_ROWS"
+#error "ROWS_BY_TWOS needs an even number of TILE_ROWS"
 #endif
 
 /* Words of scratch for four k of int8 of x: 2 if bytes are widened to 16 bits for the products, even and odd bytes separately. The file

@@ -1,7 +1,7 @@
 /* steno: batches: windows of several sessions that decode together. SPDX-License-Identifier: MIT */
 #include <stddef.h>
-#include "lib/entry.h"
 #include "engine/batch_loop.h"
+#include "lib/entry.h"
 #include "task/decode/draft_model.h"
 
 void steno_batch_params_fill(steno_batch_params *p, uint32_t size)
@@ -153,6 +153,6 @@ int steno_listen(const steno_model *m, const steno_source *src, steno_heard *out
     err_clear(e);
     if (!m || !src || !src->read || !out) return err_set(e, STENO_EARG, "steno_listen needs a model, a source and a place for the result");
     if (out->size < sizeof *out) return err_set(e, STENO_EARG, "steno_heard has %u bytes, want %zu", (unsigned)out->size, sizeof *out);
-    if (!m->task->listen) return err_set(e, STENO_EARG, "a %s model hears its audio once", m->family->name);
+    if (!m->task->listen) return err_set(e, STENO_EARG, "a %s model reads its audio once", m->family->name);
     return m->task->listen(m, src, out, e);
 }

@@ -8,7 +8,7 @@
 /* While on_done runs, no call is in the middle of its work, so the queue may change. */
 static int at_work(const struct steno_batch *b)
 {
-    return b->at_work && !b->telling;
+    return b->at_work && !b->in_on_done;
 }
 
 int call_enter(steno_session *s)

@@ -1,7 +1,7 @@
 /* steno: the log-mel input of a model: the public calls. SPDX-License-Identifier: MIT */
 #include <string.h>
-#include "model/family.h"
 #include "audio/mel_stream.h"
+#include "model/family.h"
 
 /* Writes the frames of all windows, one window at a time, up to n_frames. */
 static int mel_windows(struct mel_stream *f, float *out, int64_t n_frames, float *window)

@@ -7,10 +7,10 @@
 #include "base/os.h"
 #include "convert/export.h"
 #include "convert/random_file.h"
-#include "lib/open.h"
-#include "load/ggml.h"
-#include "load/file_probe.h"
 #include "engine/task.h"
+#include "lib/open.h"
+#include "load/file_probe.h"
+#include "load/ggml.h"
 #include "model/parts.h"
 
 /* ---- the list of tasks -------------------------------------------------------------------------------------------------------- */

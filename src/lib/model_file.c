@@ -3,14 +3,14 @@
  * Tensors of any file or folder of a known form can be listed. No family needs to recognise the network. */
 #include <stddef.h>
 #include <string.h>
-#include "base/err.h"
-#include "load/model_source.h"
-#include "load/tensor.h"
-#include "load/weights.h"
 #include "base/cpu.h"
+#include "base/err.h"
 #include "convert/export.h"
 #include "engine/params.h"
 #include "lib/open.h"
+#include "load/model_source.h"
+#include "load/tensor.h"
+#include "load/weights.h"
 
 /* ---- tensors ------------------------------------------------------------------------------------------------------------------ */
 

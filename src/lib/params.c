@@ -1,8 +1,8 @@
 /* steno: parameters of the public calls. SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <string.h>
-#include "model/family.h"
 #include "engine/params.h"
+#include "model/family.h"
 
 /* Complete parameters of any call. */
 union any_params {

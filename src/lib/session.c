@@ -1,8 +1,8 @@
 /* steno: sessions: scratch, state and results of one conversation with a model. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
-#include "lib/entry.h"
 #include "engine/batch_loop.h"
+#include "lib/entry.h"
 #include "task/decode/draft_model.h"
 
 void steno_session_params_fill(steno_session_params *p, uint32_t size)

@@ -1,9 +1,9 @@
 /* steno: calls on texts: generation, embeddings and punctuation. SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <string.h>
+#include "engine/params.h"
 #include "lib/entry.h"
 #include "task/embed/embedding.h"
-#include "engine/params.h"
 
 /* ---- generation --------------------------------------------------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
  * Each call checks if it may begin (entry.h), takes its caller's parameters, and calls the model's task. What a task does not support is
  * refused here. */
 #include <stddef.h>
-#include "lib/entry.h"
 #include "engine/batch_loop.h"
+#include "lib/entry.h"
 
 int request_refuse(steno_session *s, const char *what)
 {
@@ -101,7 +101,7 @@ static int detect(steno_session *s, const steno_source *src, float *probs, int n
     const int rc = source_check(s, src);
     if (rc) return rc;
     if (n < 0) return err_set(&s->error, STENO_EARG, "n is %d, want 0 or more probabilities", n);
-    if (!s->model->task->detect_language) return request_refuse(s, "does not tell languages apart this way");
+    if (!s->model->task->detect_language) return request_refuse(s, "cannot detect languages this way");
     return s->model->task->detect_language(s, src, probs, n);
 }
 

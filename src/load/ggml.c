@@ -1,6 +1,6 @@
 /* steno: readers of whisper.cpp .bin files. SPDX-License-Identifier: MIT */
-#include "base/rd.h"
 #include "load/ggml.h"
+#include "base/rd.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "load/file_probe.h"
 #include "load/formats.h"
 #include "load/ggml.h"
-#include "load/file_probe.h"
 
 static int gguf_match(const struct file_probe *k, const struct file *f)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/os.h"
-#include "load/gguf.h"
 #include "load/file_probe.h"
+#include "load/gguf.h"
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------------- */
 

@@ -9,10 +9,10 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "load/array.h"
+#include "load/file_probe.h"
 #include "load/flat.h"
 #include "load/formats.h"
 #include "load/json.h"
-#include "load/file_probe.h"
 
 /* ---- the tensor list of an index -------------------------------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
  * llama.cpp's keys and names. */
 #include <stdio.h>
 #include <string.h>
-#include "load/tokenizer.h"
 #include "model/bert.h"
+#include "load/tokenizer.h"
 #include "model/lm.h"
 #include "plan/bind.h"
 #include "plan/build.h"

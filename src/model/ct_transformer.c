@@ -5,8 +5,8 @@
  * ct_transformer_streaming. */
 #include <stdio.h>
 #include <string.h>
-#include "load/vocab.h"
 #include "model/ct_transformer.h"
+#include "load/vocab.h"
 #include "model/funasr.h"
 #include "model/parts.h"
 #include "model/sanm_encoder.h"

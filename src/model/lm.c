@@ -178,7 +178,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
                               .team = m->opening->team, .max_rows = PREFILL_ROWS, .max_out = RUN_LANES,
                               .precision = text_precision(m, w, part->stored), .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
-    if (part->hears) b.plan.input = build_slot(&b, (uint32_t)d.d);
+    if (part->takes_rows) b.plan.input = build_slot(&b, (uint32_t)d.d);
     build_network(&b, m, &d, arch);
     rc = build_end(&b, &m->plan[part->plan]);
     m->n_plans = part->plan + 1;

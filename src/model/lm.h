@@ -57,7 +57,7 @@ int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, s
 /* The network as a part of a model, with its state, ids and tokenizer. */
 struct lm_part {
     int plan;                    /* index of its plan */
-    int hears;                   /* rows of the plan's input may be among the ids (token_of_input) */
+    int takes_rows;                   /* rows of the plan's input may be among the ids (token_of_input) */
     int32_t ctx_most;            /* most positions */
     enum dtype stored;           /* stored type of its matrices */
 };

@@ -83,7 +83,7 @@ static int describe_text(steno_model *m, const struct nano_shape *s, struct weig
 {
     const struct tensor *t = weights_find(w, "blk.0.attn_q.weight");
     if (!t) t = weights_find(w, "model.layers.0.self_attn.q_proj.weight");
-    const struct lm_part part = { .plan = PLAN_DECODER, .hears = 1, .ctx_most = CTX_USUAL, .stored = t ? t->type : m->matrix_type };
+    const struct lm_part part = { .plan = PLAN_DECODER, .takes_rows = 1, .ctx_most = CTX_USUAL, .stored = t ? t->type : m->matrix_type };
     const char *own = weights_speak_of(w, w->joined);
     const int rc = lm_add(m, lm_qwen3, w, &part, e);
     weights_speak_of(w, own);

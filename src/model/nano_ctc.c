@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/vocab.h"
-#include "model/parts.h"
 #include "model/funasr.h"
 #include "model/nano.h"
+#include "model/parts.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
 #include "plan/build.h"

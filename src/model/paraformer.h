@@ -1,8 +1,8 @@
 /* steno: Paraformer: what its files share. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_PARAFORMER_H
 #define STENO_MODEL_PARAFORMER_H
-#include "model/parts.h"
 #include "model/funasr.h"
+#include "model/parts.h"
 #include "model/sanm_encoder.h"
 #include "plan/build.h"
 #include "plan/sub.h"
@@ -56,9 +56,9 @@ extern const struct funasr_settings hot_settings;
 extern const char hot_shared_key[]; /* the key of `shared` in a GGUF file */
 
 /* The last layer of a contextual decoder over x, in the phase of tokens. Its own rows and its attention over the frames are the plan's side
- * outputs CIF_OWN and CIF_HEARD. */
+ * outputs CIF_OWN and CIF_ATTENDED. */
 void hot_build_last(struct build *b, const struct sub_dims *d, uint16_t x, uint16_t frames);
-/* Input of the second decoder: tokens before and after the main decoder, its side outputs CIF_OWN and CIF_HEARD. */
+/* Input of the second decoder: tokens before and after the main decoder, its side outputs CIF_OWN and CIF_ATTENDED. */
 void hot_build_sums(struct build *b, const struct sub_dims *d, uint16_t frames);
 void hot_build_hidden(struct build *b, const struct sub_dims *d, uint16_t last);
 /* Builds the plans of words and of the attention to them; d: sizes of the main decoder. */

@@ -87,11 +87,11 @@ static struct sub const memory = { NULL, "norm1", "feed_forward", "self_attn", 0
 
 void hot_build_last(struct build *b, const struct sub_dims *d, uint16_t x, uint16_t frames)
 {
-    const uint16_t heard = b->plan.side_output[CIF_HEARD] = build_slot(b, d->d);
+    const uint16_t attended = b->plan.side_output[CIF_ATTENDED] = build_slot(b, d->d);
     b->plan.side_output[CIF_OWN] = x;
     b->prefix = "decoder.last_decoder";
     sub_sanm_tokens(b, d, &memory, "norm2", x);
-    sub_cross_rows_alone(b, d, &cross, (struct columns){ heard, 0 }, x, frames);
+    sub_cross_rows_alone(b, d, &cross, (struct columns){ attended, 0 }, x, frames);
     b->prefix = "";
 }
 
@@ -104,8 +104,8 @@ void hot_build_sums(struct build *b, const struct sub_dims *d, uint16_t frames)
 
 void hot_build_hidden(struct build *b, const struct sub_dims *d, uint16_t last)
 {
-    b->plan.side_output[CIF_HEARD] = build_slot(b, d->d);
-    struct op *op = emit(b, OP_NORM, "decoder.hidden", b->plan.side_output[CIF_HEARD], last,
+    b->plan.side_output[CIF_ATTENDED] = build_slot(b, d->d);
+    struct op *op = emit(b, OP_NORM, "decoder.hidden", b->plan.side_output[CIF_ATTENDED], last,
                          bind_norm(b, "decoder.after_norm.weight", "decoder.after_norm.bias", d->d, d->eps));
     if (op) op->rows = ROWS_TABLE;
 }

@@ -35,12 +35,12 @@ enum { STATE_MEMORY = 0, STATE_PAST = 1, STATE_CROSS_PAST = 2 };
 enum cif_hot {
     CIF_HOT_NONE,
     CIF_HOT_BESIDE, /* by a second decoder, used where it outputs a hot word. Phases of PLAN_HOT: CIF_ATTEND, CIF_HEAD, CIF_SCORE */
-    CIF_HOT_WITHIN  /* its own decoder attends to them, and to a no-word entry. Phases: CIF_OWN_ROWS, CIF_ATTEND_HEARD, CIF_HEARD_HEAD */
+    CIF_HOT_WITHIN  /* its own decoder attends to them, and to a no-word entry. Phases: CIF_OWN_ROWS, CIF_ATTEND_BOTH, CIF_ATTENDED_HEAD */
 };
-enum { CIF_OWN = 2, CIF_HEARD = 3 };                                   /* side outputs of the token rows, for PLAN_HOT */
+enum { CIF_OWN = 2, CIF_ATTENDED = 3 };                                   /* side outputs of the token rows, for PLAN_HOT */
 enum { CIF_QUERIES = 0, CIF_KEYS = 1 };                                /* side outputs of PLAN_HOT: of the attention over words */
 enum { CIF_ATTEND = 0, CIF_HEAD = 1, CIF_SCORE = 2 };
-enum { CIF_OWN_ROWS = 0, CIF_ATTEND_HEARD = 1, CIF_HEARD_HEAD = 2 };
+enum { CIF_OWN_ROWS = 0, CIF_ATTEND_BOTH = 1, CIF_ATTENDED_HEAD = 2 };
 
 /* A model that finds tokens by continuous integrate-and-fire (search/cif.h): for a whole clip, or chunk by chunk for a stream. */
 struct cif_model {

@@ -255,14 +255,14 @@ static int is_control(const uint8_t *s, uint32_t n)
 
 /* Appends the pieces and collects the tags. */
 static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int32_t n, int with_tags, struct buf *text,
-                                   struct ctc_tags *told)
+                                   struct ctc_tags *tags_found)
 {
-    *told = (struct ctc_tags){ 0 };
+    *tags_found = (struct ctc_tags){ 0 };
     for (int32_t i = 0; i < n; i++) {
         const uint8_t *s = m->vocab.bytes[ids[i]];
         const uint32_t len = m->vocab.len[ids[i]];
         if (is_tag(s, len)) {
-            take_tag(s, len, told);
+            take_tag(s, len, tags_found);
             if (!with_tags) continue;
         }
         if (len && !is_control(s, len)) buf_add(text, s, len);
@@ -282,8 +282,8 @@ static int32_t sensevoice_spoken(const steno_model *m, int32_t id)
 
 void sensevoice_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
 {
-    struct ctc_tags told;
-    sensevoice_ids_to_text(m, ids, n, 0, bytes, &told);
+    struct ctc_tags tags_found;
+    sensevoice_ids_to_text(m, ids, n, 0, bytes, &tags_found);
 }
 
 const struct ctc sensevoice_ctc = {

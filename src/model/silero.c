@@ -5,8 +5,8 @@
  * So frames are rows, and many frames are one product. Reference: silero-vad 6.2; whisper.cpp, src/whisper.cpp (its file). */
 #include <stdio.h>
 #include <string.h>
-#include "model/parts.h"
 #include "model/silero.h"
+#include "model/parts.h"
 #include "plan/bind.h"
 #include "plan/build.h"
 #include "plan/lstm.h"
@@ -246,13 +246,13 @@ static void build_net(struct build *b)
         linear(b, &(struct linear_part){ weight, bias, (uint64_t)n }, y, x, k, ACT_RELU);
         x = y;
     }
-    const uint16_t h = build_slot(b, CELLS), heard = build_slot(b, CELLS);
+    const uint16_t h = build_slot(b, CELLS), active = build_slot(b, CELLS);
     sub_lstm(b, &(struct lstm_layer){ .name = "decoder.rnn", .n = CELLS, .k = CELLS, .is_cell = 1, .state = 1 }, h, x, ROWS_RUN);
     const uint16_t relu = bind_scale(b, 0, NULL, CELLS);
     if (!b->status) bind_at(b, relu)->act = ACT_RELU;
-    emit(b, OP_ACT, "decoder.relu", heard, h, relu);
+    emit(b, OP_ACT, "decoder.relu", active, h, relu);
     b->plan.output = build_slot(b, 1);
-    linear(b, &(struct linear_part){ head_weight, "decoder.decoder.2.bias", 1 }, b->plan.output, heard, CELLS, ACT_NONE);
+    linear(b, &(struct linear_part){ head_weight, "decoder.decoder.2.bias", 1 }, b->plan.output, active, CELLS, ACT_NONE);
 }
 
 static int silero_describe(steno_model *m, struct weights *w, steno_error *e)

@@ -4,8 +4,8 @@
  * of the memories are state, so audio of any length passes through in pieces. Reference: FunASR 1.4, funasr/models/fsmn_vad_streaming. */
 #include <stdio.h>
 #include <string.h>
-#include "model/parts.h"
 #include "model/vad.h"
+#include "model/parts.h"
 #include "plan/bind.h"
 #include "plan/build.h"
 

@@ -2,8 +2,8 @@
 #include "plan/lstm.h"
 #include <stdio.h>
 #include <string.h>
-#include "plan/build.h"
 #include "plan/bind.h"
+#include "plan/build.h"
 #include "plan/packing.h"
 
 /* "NAME.WHAT_lLAYER", with "_reverse" for the other direction. */

@@ -4,8 +4,8 @@
  * arrangement (Radford et al. 2022). Names of weights are those of openai/whisper; readers of other formats translate theirs. */
 #include "plan/sub.h"
 #include <stdio.h>
-#include "plan/build.h"
 #include "plan/bind.h"
+#include "plan/build.h"
 #include "plan/logits_approx.h"
 
 enum { PART_MAX = 64 };

@@ -58,7 +58,7 @@ int id_joins(const struct vocab *v, int32_t id)
 struct hot_node {
     uint32_t child, n; /* first child, number of children; during construction, the sequences that lead here */
     int32_t id;
-    uint8_t heard;  /* the ids up to here contain a whole visible character */
+    uint8_t visible;  /* the ids up to here contain a whole visible character */
     uint8_t start;  /* of a first id: enum start */
 };
 
@@ -81,7 +81,7 @@ static int is_space(int c)
 }
 
 /* Whether the ids contain a whole character that is not white space. */
-static int is_heard(const struct vocab *v, const int32_t *ids, uint32_t n)
+static int is_visible(const struct vocab *v, const int32_t *ids, uint32_t n)
 {
     uint8_t s[4];
     size_t len = 0;
@@ -186,7 +186,7 @@ static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const st
         const uint32_t begin = i;
         const int32_t id = seq[begin].ids[depth];
         struct hot_node node = { .child = begin, .id = id };
-        node.heard = (uint8_t)is_heard(h->v, seq[begin].ids, depth + 1);
+        node.visible = (uint8_t)is_visible(h->v, seq[begin].ids, depth + 1);
         for (; i < end && seq[i].ids[depth] == id; i++) {
             const enum start start = depth ? NEVER : start_of(h->v, seq[i].ids, seq[i].n);
             if (i == begin || start == BARE) node.start = (uint8_t)start; /* one that does not join may start in more places */
@@ -318,10 +318,10 @@ void hotwords_each(const struct hotwords *h, const int32_t *ids, int32_t n, floa
     const int32_t longest = n < h->longest - 1 ? n : h->longest - 1;
     const struct pushing to = { h, push, user };
     struct pushed p = { .n = 0 };
-    for (int heard = 1; heard >= 0; heard--) {
+    for (int visible = 1; visible >= 0; visible--) {
         for (int32_t len = 1; len <= longest; len++) {
             const struct hot_node *node = find_node(h, ids + n - len, len);
-            if (node && node->n && node->heard == heard) push_inside(&to, &p, node, heard ? boost : boost / 2);
+            if (node && node->n && node->visible == visible) push_inside(&to, &p, node, visible ? boost : boost / 2);
         }
     }
     push_starts(&to, &p, last_char(h->v, ids, n), boost / 2);
@@ -344,7 +344,7 @@ float hotwords_push_of(const struct hotwords *h, int32_t id, const int32_t *ids,
     for (int32_t len = 1; len <= longest; len++) {
         const struct hot_node *node = find_node(h, ids + n - len, len);
         if (!node || !find_child(h, node, id)) continue;
-        if (node->heard) return boost;
+        if (node->visible) return boost;
         push = boost / 2;
     }
     const struct hot_node *start = find_child(h, &h->node[0], id);

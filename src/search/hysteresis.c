@@ -67,12 +67,12 @@ int64_t hysteresis_floor(const struct hysteresis *h)
 
 /* ---- frames */
 
-static void tell(struct hysteresis *h, int64_t t1)
+static void report(struct hysteresis *h, int64_t t1)
 {
     const int64_t end = t1 < h->samples - h->p.pad ? t1 + h->p.pad : h->samples;
     const struct stretch s = { at_least_0(h->start - h->p.pad), t1 < 0 ? -1 : end };
-    if (h->to.tell) h->to.tell(h->to.user, &s, !h->told);
-    h->told = t1 < 0;
+    if (h->to.report) h->to.report(h->to.user, &s, !h->reported);
+    h->reported = t1 < 0;
 }
 
 static void marks_clear(struct hysteresis *h)
@@ -84,12 +84,12 @@ static void span_open(struct hysteresis *h, int64_t t)
 {
     h->on = 1;
     h->start = t;
-    if (h->p.streaming) tell(h, -1);
+    if (h->p.streaming) report(h, -1);
 }
 
 static void span_close(struct hysteresis *h, int64_t end, int is_kept)
 {
-    tell(h, end);
+    report(h, end);
     if (is_kept) found(h, h->start, end);
     marks_clear(h);
     h->on = 0;

@@ -27,7 +27,7 @@ struct hysteresis_listener {
     void (*put)(void *user, const struct stretch *s); /* a span, in order */
     /* With margins, before short ones are dropped: a span opens (t1 -1) or ends. opens: its beginning was not reported before. May be
      * NULL */
-    void (*tell)(void *user, const struct stretch *s, int opens);
+    void (*report)(void *user, const struct stretch *s, int opens);
     void *user;
 };
 
@@ -35,7 +35,7 @@ struct hysteresis {
     struct hysteresis_params p;
     struct hysteresis_listener to;
     int64_t next;                  /* first sample of the next frame */
-    int on, told;                  /* inside a span; its opening was reported */
+    int on, reported;                  /* inside a span; its opening was reported */
     int64_t start;                 /* its first sample */
     int64_t silence;               /* start of the current pause, 0: none */
     int64_t cut, after_cut;        /* the pause for a possible cut */

@@ -59,15 +59,15 @@ void vad_begin(struct vad *v, const struct vad_params *p, struct vad_listener l)
 
 static void span_report(struct vad *v, int64_t t1_ms, int is_cut)
 {
-    const struct vad_event e = { { v->start * VAD_FRAME_MS, t1_ms }, !v->told, is_cut };
-    v->told = v->paused = 1;
-    if (v->listener.tell) v->listener.tell(v->listener.user, &e);
+    const struct vad_event e = { { v->start * VAD_FRAME_MS, t1_ms }, !v->reported, is_cut };
+    v->reported = v->paused = 1;
+    if (v->listener.report) v->listener.report(v->listener.user, &e);
 }
 
 /* At the end of a chunk. */
 static void opening_report(struct vad *v)
 {
-    if (v->open && !v->told && v->p.streaming) span_report(v, -1, 0);
+    if (v->open && !v->reported && v->p.streaming) span_report(v, -1, 0);
 }
 
 /* Frame t is the last of the open span. */
@@ -108,7 +108,7 @@ static void on_speech(struct vad *v, int64_t t, int last)
     } else if (!v->open) {
         v->start = start_of(v, t);
         v->open = 1;
-        v->told = 0;
+        v->reported = 0;
     }
 }
 
@@ -188,7 +188,7 @@ void vad_step(struct vad *v, float p_silence)
     v->held[v->frames++ % v->hold] = p_silence;
 }
 
-void vad_heard(struct vad *v, int64_t samples)
+void vad_advance(struct vad *v, int64_t samples)
 {
     const int64_t n = v->p.schedule == VAD_LIVE ? samples - samples % chunks_end(v, 1) : samples;
     const int64_t there = frames_of(v, n);

@@ -50,7 +50,7 @@ struct vad_event {
 
 /* Called during the functions below. */
 struct vad_listener {
-    void (*tell)(void *user, const struct vad_event *e);
+    void (*report)(void *user, const struct vad_event *e);
     void *user;
 };
 
@@ -63,7 +63,7 @@ struct vad {
     uint8_t ring[VAD_WINDOW_MAX];
     int window, votes, at;      /* frames in the ring, number of speech votes, next index */
     int in_speech;              /* the window votes speech */
-    int open, told;             /* inside a span; its opening was reported */
+    int open, reported;             /* inside a span; its opening was reported */
     int64_t start;              /* first frame of the open span */
     int64_t floor;              /* the first frame that a later span may have */
     int64_t silent;             /* consecutive frames of silence */
@@ -77,7 +77,7 @@ void vad_begin(struct vad *v, const struct vad_params *p, struct vad_listener l)
 /* Add a frame: the probability of silence of 10 ms (NaN counts as silence). */
 void vad_step(struct vad *v, float p_silence);
 /* All frames of the first `samples` at 16 kHz were added, and more audio follows: report what they decide. The call is optional. */
-void vad_heard(struct vad *v, int64_t samples);
+void vad_advance(struct vad *v, int64_t samples);
 /* No more frames; `samples`: length of the audio. */
 void vad_end(struct vad *v, int64_t samples);
 /* No later span begins before this time: earlier audio is no longer needed. */

@@ -14,10 +14,12 @@
 #include <time.h>
 #include <steno/steno.h>
 #include "api/sentences.h"
+#include "harness.h"
 #include "base/file.h"
 #include "convert/bin_random.h"
 
-enum { SHORT_ROUNDS = 400, SANITIZED_ROUNDS = 80 /* without script/test --long */, GRAMMAR_MAX = 1200, PCM_MAX = 48000, LANES = 4, MODELS = 6,
+enum { SHORT_ROUNDS = 400, SANITIZED_ROUNDS = 80 }; /* the latter under sanitizers, without script/test --long */
+enum { GRAMMAR_MAX = 1200, PCM_MAX = 48000, LANES = 4, MODELS = 6,
        ALL_WORDS = 50257 /* of the vocabulary with languages */ };
 
 struct text { char s[GRAMMAR_MAX]; size_t n; };

@@ -35,8 +35,8 @@ static void pass(struct agreement *a, const char *line, int is_last)
     if (live_words_add_units(&w, line, 0, 100)) abort();
     if (length(&w) != strlen(line)) abort();
     times_set(&w, line);
-    if (agreement_hear(a, &w, is_last, &first)) abort();
-    if (first != before || a->known.n < before || length(&a->known) < bytes || (is_last && a->heard.n)) abort();
+    if (agreement_add(a, &w, is_last, &first)) abort();
+    if (first != before || a->known.n < before || length(&a->known) < bytes || (is_last && a->recent.n)) abort();
     if (*line && line[strlen(line) - 1] == 1) agreement_cut(a, -1);
     if (a->cut > a->known.n) abort();
     live_words_free(&w);

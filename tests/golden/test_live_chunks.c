@@ -8,7 +8,7 @@
 static double const margin_least = 0.02; /* as in test_cif_stream.c */
 enum { TEXT_SZ = 4096, MANY = 200, TURN_LEAST = 16 /* samples: a millisecond */ };
 
-struct told { char known[TEXT_SZ]; int n_finals, n_turns; int64_t heard_ms; };
+struct told { char known[TEXT_SZ]; int n_finals, n_turns; int64_t decoded_ms; };
 
 static struct golden_path folder;
 
@@ -36,13 +36,13 @@ static int has_space_between(const char *before, const char *text)
 }
 
 /* What is told of the turn is what was final in it. */
-static void tell(void *user, const struct live_event *e)
+static void report(void *user, const struct live_event *e)
 {
     struct told *t = user;
     const size_t k = strlen(t->known);
     assert_int_not_equal(e->kind, LIVE_PARTIAL);
-    assert_true(e->heard_ms >= t->heard_ms && e->now_ms >= e->heard_ms);
-    t->heard_ms = e->heard_ms;
+    assert_true(e->decoded_ms >= t->decoded_ms && e->now_ms >= e->decoded_ms);
+    t->decoded_ms = e->decoded_ms;
     if (e->kind == LIVE_FINAL) {
         assert_true(*e->text);
         snprintf(t->known + k, sizeof t->known - k, "%s%s", has_space_between(t->known, e->text) ? " " : "", e->text);
@@ -55,7 +55,7 @@ static void tell(void *user, const struct live_event *e)
 
 static struct live_params params_of(struct told *t, json_t *want)
 {
-    struct live_params p = { .chunks = model, .step_ms = 1000, .turn_most_ms = 30000, .tell = tell, .user = t };
+    struct live_params p = { .chunks = model, .step_ms = 1000, .turn_most_ms = 30000, .report = report, .user = t };
     steno_transcribe_params_init(&p.text);
     p.text.chunk_size = json_string_value(json_object_get(want, "chunk"));
     p.text.encoder_chunk_look_back = (int32_t)json_integer_value(json_object_get(want, "encoder"));

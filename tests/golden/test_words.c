@@ -17,7 +17,7 @@ struct window {
     struct draft drafts[DRAFTS];
     int n_drafts;
     struct words_window at;
-    struct heard heard;
+    struct word_attention heard;
     struct npy matrix;
 };
 
@@ -54,7 +54,8 @@ static void window_read(struct window *w, const char *stem, json_t *file, int32_
     for (size_t i = 0; i < json_array_size(prob); i++) w->prob[i] = (float)json_number_value(json_array_get(prob, i));
     snprintf(name, sizeof name, "whisper-digits/golden/layers/%s.align_matrix.npy", stem);
     w->matrix = npy_read(name);
-    w->heard = (struct heard){ w->text, (int32_t)json_array_size(prob), w->prob, w->matrix.v, w->matrix.dim[1], (int32_t)w->matrix.dim[1] };
+    w->heard = (struct word_attention){ w->text, (int32_t)json_array_size(prob), w->prob, w->matrix.v, w->matrix.dim[1],
+                                        (int32_t)w->matrix.dim[1] };
     assert_int_equal(w->matrix.dim[0], w->heard.n + 1);
     assert_int_equal(w->matrix.dim[1], w->at.frames / 2);
     assert_int_equal(w->text[w->heard.n], eot);

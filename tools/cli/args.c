@@ -4,10 +4,10 @@
  * A value may begin with a dash ("--logprob-threshold -1"). -- ends the options. */
 #include "cli/args.h"
 #include "cli/message.h"
-#include "sink.h"
 #include "cli/time_text.h"
-#include "utf8.h"
 #include "cli/words.h"
+#include "sink.h"
+#include "utf8.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

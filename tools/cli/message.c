@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int bar_shown, output_told;
+static int bar_shown, output_reported;
 
 static void message_list(const char *fmt, va_list ap)
 {
@@ -91,9 +91,9 @@ int message_flush(void)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
     const int why = errno;
-    if (!output_told && why == EPIPE) message("standard output: the reader has gone");
-    else if (!output_told) message_not_written("standard output", why);
-    output_told = 1;
+    if (!output_reported && why == EPIPE) message("standard output: the reader has gone");
+    else if (!output_reported) message_not_written("standard output", why);
+    output_reported = 1;
     return code_of_write(why);
 }
 

@@ -144,7 +144,7 @@ static void draw(struct progress_bar *b)
 /* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
 /* Print a line when the progress reaches another multiple of five percent. */
-static void tell(struct progress *p, double ran_ms)
+static void report(struct progress *p, double ran_ms)
 {
     const int known = p->total_ms > 0 ? (int)(p->done_ms * (100 / PERCENT_STEP) / p->total_ms) * PERCENT_STEP : 100;
     /* the length of a source that is read once is only known at its end */
@@ -173,7 +173,7 @@ void progress_begin(struct progress *p, struct progress_bar *b, const char *file
     b->first = p;
 }
 
-void progress_hear(struct progress *p, const char *doing, int64_t heard_ms, int64_t total_ms)
+void progress_reading(struct progress *p, const char *doing, int64_t heard_ms, int64_t total_ms)
 {
     if (!p->bar || !p->doing) return;
     p->doing = doing;
@@ -182,7 +182,7 @@ void progress_hear(struct progress *p, const char *doing, int64_t heard_ms, int6
     draw(p->bar);
 }
 
-void progress_heard(struct progress *p, int64_t total_ms)
+void progress_read_all(struct progress *p, int64_t total_ms)
 {
     if (!p->bar || !p->doing) return;
     p->doing = NULL;
@@ -197,7 +197,7 @@ void progress_update(struct progress *p, int64_t done_ms, int64_t total_ms)
     p->doing = NULL;
     p->done_ms = done_ms;
     p->total_ms = total_ms;
-    if (p->bar->kind == PROGRESS_JSON || p->bar->kind == PROGRESS_LINES) tell(p, (double)(progress_now_us() - p->begun_us) / 1000.0);
+    if (p->bar->kind == PROGRESS_JSON || p->bar->kind == PROGRESS_LINES) report(p, (double)(progress_now_us() - p->begun_us) / 1000.0);
     else draw(p->bar);
 }
 

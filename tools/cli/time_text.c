@@ -46,7 +46,7 @@ static const char *typed_value(const struct args_given *g, const char *name)
     return NULL;
 }
 
-void time_units_tell(const struct args_given *g)
+void time_units_report(const struct args_given *g)
 {
     static const char *const names[] = { "offset-ms", "duration-ms" };
     for (int i = 0; i < 2; i++) {

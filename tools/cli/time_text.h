@@ -9,5 +9,5 @@
 const char *time_read(const char *text, int64_t *ms);
 
 /* Explain how --offset-ms or --duration-ms was read, if one is a number below one second and the other is written as a time. */
-void time_units_tell(const struct args_given *g);
+void time_units_report(const struct args_given *g);
 #endif

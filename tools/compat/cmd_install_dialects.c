@@ -3,9 +3,9 @@
  * A link to a file called steno, in any folder, counts as steno's own. Any other file with one of the names is never changed, and no
  * link is made in its place. */
 #include "cli/args.h"
+#include "cli/message.h"
 #include "cmd.h"
 #include "compat/compat.h"
-#include "cli/message.h"
 #include "path.h"
 #include <errno.h>
 #include <limits.h>
@@ -87,7 +87,7 @@ static const char *target(const struct linking *l)
     return slash && is_file(own, l->dir) ? slash + 1 : l->exe;
 }
 
-static int tell_error(const char *path)
+static int report_error(const char *path)
 {
     const int why = errno;
     message("%s: %s", path, strerror(why));
@@ -101,7 +101,7 @@ static int make(const struct linking *l, const char *path, enum place is)
         printf("%s is there\n", path);
         return EXIT_OK;
     }
-    if (!l->o->dry_run && ((is == OURS && unlink(path)) || symlink(to, path))) return tell_error(path);
+    if (!l->o->dry_run && ((is == OURS && unlink(path)) || symlink(to, path))) return report_error(path);
     printf("%s -> %s\n", path, to);
     return EXIT_OK;
 }
@@ -113,7 +113,7 @@ static int take_away(const struct linking *l, const char *path, enum place is)
         message("%s: not a link to steno; it stays", path);
         return EXIT_OK;
     }
-    if (!l->o->dry_run && unlink(path)) return tell_error(path);
+    if (!l->o->dry_run && unlink(path)) return report_error(path);
     printf("removed %s\n", path);
     return EXIT_OK;
 }
@@ -140,7 +140,7 @@ static int each(const struct linking *l, int (*what)(const struct linking *l, co
 static int check_place(const struct linking *l, const char *path, enum place is)
 {
     (void)l;
-    if (is == NO_ROOM) return tell_error(path);
+    if (is == NO_ROOM) return report_error(path);
     if (is != OTHER_THERE) return EXIT_OK;
     message("%s: it exists and is not a link to steno: nothing is done (give another folder, or only the names you need)", path);
     return EXIT_OUTPUT;
@@ -159,7 +159,7 @@ static int check_names(const struct linking *l)
 }
 
 /* Warn if PATH has another program of that name first. */
-static void tell_path(const struct linking *l)
+static void report_path(const struct linking *l)
 {
     const char *path = getenv("PATH");
     char dir[PATH_MAX], at[PATH_MAX + 64];
@@ -195,14 +195,14 @@ int cmd_install_dialects(int argc, char **argv)
         message("%s: no such folder; make it first: mkdir -p \"%s\"", l.dir, l.dir);
         return EXIT_OUTPUT;
     }
-    if (stat(l.dir, &st)) return tell_error(l.dir);
+    if (stat(l.dir, &st)) return report_error(l.dir);
     if (!S_ISDIR(st.st_mode)) return message_usage("%s is not a folder", l.dir);
     const ssize_t len = readlink("/proc/self/exe", l.exe, sizeof l.exe - 1);
-    if (len <= 0) return tell_error("/proc/self/exe");
+    if (len <= 0) return report_error("/proc/self/exe");
     l.exe[len] = '\0';
     if (!o.remove) code = each(&l, check_place);
     if (code == EXIT_OK) code = each(&l, o.remove ? take_away : make);
-    if (code == EXIT_OK && !o.remove) tell_path(&l);
+    if (code == EXIT_OK && !o.remove) report_path(&l);
     const int flushed = message_flush();
     return code == EXIT_OK ? flushed : code;
 }

@@ -299,14 +299,14 @@ static void end(struct compat_call *c)
 static int run_words(const struct compat *d, const char *called, int argc, char **argv)
 {
     struct compat_call c = { .compat = d, .called = called };
-    int code = begin(&c, argc), told = 0;
+    int code = begin(&c, argc), reported = 0;
     if (code == EXIT_OK) {
         code = d->type ? d->type(&c, argc, argv) : type(&c, argc, argv);
         if (code == EXIT_OK) code = translate(&c);
-        told = code != EXIT_OK;
+        reported = code != EXIT_OK;
     }
     if (c.failed) code = EXIT_MEMORY;
-    if (code == EXIT_MEMORY && !told) message("out of memory for the options");
+    if (code == EXIT_MEMORY && !reported) message("out of memory for the options");
     if (code == EXIT_OK) code = d->run(&c);
     end(&c);
     return code;

@@ -2,12 +2,12 @@
  *
  * Standard output has the same bytes as theirs, as the tests check: the texts of spans without separators, then a newline; subtitles
  * without a final newline; ids followed by a space each. If a recogniser has no tags, its words are written without spaces. */
-#include "cmd.h"
-#include "compat/compat.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
-#include "verbs/transcribe_as.h"
+#include "cmd.h"
+#include "compat/compat.h"
 #include "utf8.h"
+#include "verbs/transcribe_as.h"
 #include "write.h"
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * formats are collected, because steno has one option for all of them. If the other program writes its results beside the sound file,
  * the rewritten command names the folder of that file. */
 #include "compat/other_cli.h"
-#include "compat/compat.h"
 #include "cli/message.h"
 #include "cli/words.h"
+#include "compat/compat.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

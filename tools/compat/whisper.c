@@ -2,9 +2,9 @@
  *
  * Prints lines with times on standard output as segments arrive, and writes NAME.txt, .vtt, .srt, .tsv and .json into the folder of
  * --output_dir. It computes in f32, as openai-whisper does on a CPU. doc/compat.md lists each option and the differences. */
+#include "cli/message.h"
 #include "compat/argparse.h"
 #include "compat/compat.h"
-#include "cli/message.h"
 #include "models/models.h"
 #include "path.h"
 #include "verbs/transcribe_as.h"
@@ -20,7 +20,7 @@ enum { OPENAI_HELP = 1 };
 
 struct run {
     const char *language; /* as typed; NULL: detect */
-    int verbose, told;    /* told: the language of the current input was printed */
+    int verbose, reported;    /* told: the language of the current input was printed */
 };
 
 /* ---- what was typed ---------------------------------------------------------------------------------------------------------- */
@@ -244,16 +244,16 @@ static int put_all(struct compat_call *c, const char *unused)
 static void begin(void *user, const struct job_input *in)
 {
     struct run *r = user;
-    r->told = r->language || !steno_model_language(in->job->model, 0);
-    if (!r->told && r->verbose) puts("Detecting language using up to the first 30 seconds. Use `--language` to specify the language");
+    r->reported = r->language || !steno_model_language(in->job->model, 0);
+    if (!r->reported && r->verbose) puts("Detecting language using up to the first 30 seconds. Use `--language` to specify the language");
 }
 
 /* "Haitian Creole": capitals as Python's title() sets them. */
-static void tell_language(struct run *r, const char *code)
+static void report_language(struct run *r, const char *code)
 {
     const char *name = steno_language_name(code);
-    if (r->told || !name) return;
-    r->told = 1;
+    if (r->reported || !name) return;
+    r->reported = 1;
     fputs("Detected language: ", stdout);
     for (const char *p = name; *p; p++) putchar((p == name || p[-1] == ' ') && *p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
     putchar('\n');
@@ -264,7 +264,7 @@ static void segment(void *user, const steno_session *s, const steno_segment *seg
     struct run *r = user;
     struct sink f = sink_to_stream(stdout);
     (void)who;
-    tell_language(r, steno_language(s));
+    report_language(r, steno_language(s));
     if (!r->verbose) return;
     sink_char(&f, '[');
     write_time(&f, seg->t0_ms, 0, '.');
@@ -279,7 +279,7 @@ static void segment(void *user, const steno_session *s, const steno_segment *seg
 static void before_writing(void *user, struct transcript *t)
 {
     struct run *r = user;
-    tell_language(r, t->language);
+    report_language(r, t->language);
     if (r->language) t->language = r->language;
     t->language_prob = 0; /* openai-whisper's JSON has no probability */
     t->empty_cues = 1;

@@ -1,8 +1,8 @@
 /* steno: the command line of whisper.cpp's whisper-cli. SPDX-License-Identifier: MIT
  *
  * A table of its options and their steno equivalents. doc/compat.md lists the differences. */
-#include "compat/compat.h"
 #include "cli/message.h"
+#include "compat/compat.h"
 #include "compat/whisper_cli_run.h"
 #include "compat/whisper_cli_write.h"
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static int put_dtw(struct compat_call *c, const char *value)
 }
 
 /* A GPU is requested by number with -dev, and by name with -oved (OpenVINO). */
-static int tell_device(const struct compat_call *c, const char *option, const char *value)
+static int report_device(const struct compat_call *c, const char *option, const char *value)
 {
     if (*value && strcmp(value, "CPU") != 0 && !compat_is_given(c, "--no-gpu"))
         message("%s %s: this version has no kernels for graphics processors; computing on the CPU", option, value);
@@ -114,12 +114,12 @@ static int tell_device(const struct compat_call *c, const char *option, const ch
 
 static int put_device(struct compat_call *c, const char *value)
 {
-    return tell_device(c, "-dev", value);
+    return report_device(c, "-dev", value);
 }
 
 static int put_encoder_device(struct compat_call *c, const char *value)
 {
-    return tell_device(c, "-oved", value);
+    return report_device(c, "-oved", value);
 }
 
 #define FLAG(a, n, ...) { .name = "--" n, .alias = "-" a, __VA_ARGS__ }

@@ -5,10 +5,10 @@
 #include "compat/whisper_cli_run.h"
 #include "atomic_file.h"
 #include "cli/message.h"
-#include "input/sound.h"
-#include "verbs/transcribe_as.h"
 #include "compat/whisper_cli_view.h"
 #include "compat/whisper_cli_write.h"
+#include "input/sound.h"
+#include "verbs/transcribe_as.h"
 #include "write.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static int write_all(struct run *r, const struct job_input *in, const struct tra
     int code = message_flush(), used = 0;
     result.t = t;
     result.input = in->file;
-    result.n_samples = in->parts.n && !in->join.n ? in->parts.samples : in->heard;
+    result.n_samples = in->parts.n && !in->join.n ? in->parts.samples : in->n_read;
     for (const struct whisper_cli_writer *w = whisper_cli_writers; w->extension && code == EXIT_OK; w++) {
         if (!(result.given & w->bit)) continue;
         if (strcmp(base_of(r->call, i), "-") == 0) {
@@ -155,13 +155,13 @@ static int is_brief(const struct run *r, const struct job_input *in, const struc
 {
     enum { FRAME_MS = 10, FRAME = 160, HALF_A_WINDOW = 200, BRIEF_FRAMES = 10 };
     const struct parts *p = &in->parts;
-    const int64_t samples = p->n ? parts_end(p) - parts_start(p) : in->heard;
+    const int64_t samples = p->n ? parts_end(p) - parts_start(p) : in->n_read;
     const long long from = p->at ? 0 : number_of(r->call, "--offset-t") / FRAME_MS, asked = number_of(r->call, "--duration") / FRAME_MS;
     const long long frames = asked > 0 ? asked : 1 + (samples - HALF_A_WINDOW) / FRAME - from;
     return !t->n && frames <= BRIEF_FRAMES;
 }
 
-static void tell_brief(const struct run *r, const struct job_input *in)
+static void report_brief(const struct run *r, const struct job_input *in)
 {
     if (!r->n_brief || r->result.given & (WCLI_QUIET | WCLI_DETECT)) return;
     if (in->parts.n && r->n_brief < in->parts.n)
@@ -171,7 +171,7 @@ static void tell_brief(const struct run *r, const struct job_input *in)
 }
 
 /* Report where the sound was cut, as whisper-cli does. */
-static void tell_cuts(const struct run *r, const struct job_input *in)
+static void report_cuts(const struct run *r, const struct job_input *in)
 {
     enum { LISTED = 10 };
     const struct parts *p = &in->parts;
@@ -195,12 +195,12 @@ static int put_all(struct run *r, const struct job_input *in, struct whisper_cli
 {
     name_speakers(v, in);
     if (r->console.late) whisper_cli_console_all(&r->console, &v->t);
-    tell_brief(r, in);
-    tell_cuts(r, in);
+    report_brief(r, in);
+    report_cuts(r, in);
     return write_all(r, in, &v->t);
 }
 
-static int tell_no_memory(const struct job_input *in)
+static int report_no_memory(const struct job_input *in)
 {
     message("out of memory for the text of %s", in->file);
     return EXIT_MEMORY;
@@ -212,11 +212,11 @@ static int put_part(struct run *r, const struct job_input *in, const struct whis
     const struct parts *p = &in->parts;
     struct whisper_cli_view all;
     const int64_t moved = p->at ? whisper_cli_part_ms(parts_start(p) - p->offset, number_of(r->call, "--offset-t")) : 0;
-    if (whisper_cli_parts_add(&r->parts, part, moved)) return tell_no_memory(in);
+    if (whisper_cli_parts_add(&r->parts, part, moved)) return report_no_memory(in);
     if (p->at + 1 < p->n) return EXIT_OK;
     const int bad = whisper_cli_parts_view(&all, &r->parts);
     for (int i = 0; i < all.t.n && in->join.n; i++) join_segment(&in->join, &all.segs[i]);
-    const int code = bad ? tell_no_memory(in) : put_all(r, in, &all);
+    const int code = bad ? report_no_memory(in) : put_all(r, in, &all);
     whisper_cli_view_free(&all);
     return code;
 }
@@ -237,7 +237,7 @@ static int output(void *user, const struct job_input *in, struct transcript *t)
     }
     r->n_brief += is_brief(r, in, t);
     const int bad = whisper_cli_view(&view, t, &rules);
-    const int code = bad ? tell_no_memory(in) : in->parts.n ? put_part(r, in, &view) : put_all(r, in, &view);
+    const int code = bad ? report_no_memory(in) : in->parts.n ? put_part(r, in, &view) : put_all(r, in, &view);
     whisper_cli_view_free(&view);
     return code;
 }
@@ -272,7 +272,7 @@ static void samples(void *user, const struct job_input *in, const float *pcm, in
 {
     struct run *r = user;
     (void)in;
-    if (r->rules.sound && whisper_cli_hear(&r->sound, at, pcm, n)) r->lost = 1;
+    if (r->rules.sound && whisper_cli_keep(&r->sound, at, pcm, n)) r->lost = 1;
 }
 
 static void segment(void *user, const steno_session *s, const steno_segment *seg, const int32_t *who)

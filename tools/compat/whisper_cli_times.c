@@ -9,10 +9,10 @@ enum { HALF = 32, AROUND = 2000, SAMPLES = 160 /* SAMPLES: samples in a hundredt
 
 /* ---- the sound --------------------------------------------------------------------------------------------------------------- */
 
-int whisper_cli_hear(struct whisper_cli_sound *s, int64_t at, const float *pcm, int64_t n)
+int whisper_cli_keep(struct whisper_cli_sound *s, int64_t at, const float *pcm, int64_t n)
 {
-    if (at != (int64_t)s->n || at >= WCLI_HEARD_MAX) return 0; /* already read, or not needed */
-    const size_t more = n < WCLI_HEARD_MAX - at ? (size_t)n : (size_t)(WCLI_HEARD_MAX - at);
+    if (at != (int64_t)s->n || at >= WCLI_SOUND_MAX) return 0; /* already read, or not needed */
+    const size_t more = n < WCLI_SOUND_MAX - at ? (size_t)n : (size_t)(WCLI_SOUND_MAX - at);
     if (s->n + more > s->cap) {
         const size_t cap = s->n + more > 2 * s->cap ? s->n + more : 2 * s->cap;
         float *p = realloc(s->pcm, cap * sizeof *p);

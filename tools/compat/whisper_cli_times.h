@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Samples kept from the start of the sound: the longest segment, twice. */
-enum { WCLI_HEARD_MAX = 64 * 16000 };
+enum { WCLI_SOUND_MAX = 64 * 16000 };
 struct whisper_cli_sound {
     float *pcm;    /* [n] */
     float *level;  /* [n] mean of |sample| over 65 samples, valid after whisper_cli_levels */
@@ -16,7 +16,7 @@ struct whisper_cli_sound {
 };
 
 /* Add samples [at, at + n) of the input. @return 0, or -1 if out of memory */
-int whisper_cli_hear(struct whisper_cli_sound *s, int64_t at, const float *pcm, int64_t n);
+int whisper_cli_keep(struct whisper_cli_sound *s, int64_t at, const float *pcm, int64_t n);
 int whisper_cli_levels(struct whisper_cli_sound *s); /* @return 0, or -1 if out of memory */
 void whisper_cli_sound_free(struct whisper_cli_sound *s);
 

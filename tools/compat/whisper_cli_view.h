@@ -6,9 +6,9 @@
  * window is one more segment. Segments above the maximum length are cut before a token, at that token's start time. */
 #ifndef STENO_TOOLS_WHISPER_CLI_VIEW_H
 #define STENO_TOOLS_WHISPER_CLI_VIEW_H
+#include "compat/whisper_cli_times.h"
 #include "job.h"
 #include "transcript.h"
-#include "compat/whisper_cli_times.h"
 
 /* ---- text of tokens and speakers --------------------------------------------------------------------------------------------- */
 

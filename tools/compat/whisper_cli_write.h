@@ -4,8 +4,8 @@
  * Everyone else uses the writers of output/. */
 #ifndef STENO_TOOLS_WHISPER_CLI_WRITE_H
 #define STENO_TOOLS_WHISPER_CLI_WRITE_H
-#include "transcript.h"
 #include "compat/whisper_cli_view.h"
+#include "transcript.h"
 #include <stdint.h>
 
 enum whisper_cli_bits {

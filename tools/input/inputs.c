@@ -1,9 +1,9 @@
 /* steno: expansion of operands to inputs. SPDX-License-Identifier: MIT */
 #include "input/inputs.h"
 #include "cli/message.h"
-#include "path.h"
-#include "input/sound.h"
 #include "cli/text_file.h"
+#include "input/sound.h"
+#include "path.h"
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>

@@ -2,10 +2,10 @@
 #include "input/resume.h"
 #include "atomic_file.h"
 #include "cli/message.h"
-#include "out_name.h"
-#include "path.h"
 #include "input/resume_keys.h"
 #include "input/sound.h"
+#include "out_name.h"
+#include "path.h"
 #include "stamp.h"
 #include "writers.h"
 #include <errno.h>
@@ -61,20 +61,20 @@ static void slot_close(struct resume_slot *s, int leave)
 }
 
 /* Report, once per run, that no journal can be kept; errno has the reason. */
-static void tell_given_up(struct resume *r, const struct job_input *in)
+static void report_given_up(struct resume *r, const struct job_input *in)
 {
     const struct resume_slot *s = &r->slot[in->slot];
     const char *why = errno == EINVAL ? "it is not a regular file; remove it" : errno == EFBIG ? "it is too large" : strerror(errno);
     const char *path = s->path ? s->path : sound_name(in->file);
-    if (!r->told && !r->quiet) message("%s: %s. Results are still written, but --resume cannot continue %s", path, why,
-                                       r->n_inputs > 1 ? "such inputs" : "this input");
-    r->told = 1;
+    if (!r->reported && !r->quiet) message("%s: %s. Results are still written, but --resume cannot continue %s", path, why,
+                                           r->n_inputs > 1 ? "such inputs" : "this input");
+    r->reported = 1;
 }
 
 /* Stop keeping the journal of this input; errno has the reason. Data that was kept before stays. */
 static void give_up(struct resume *r, const struct job_input *in)
 {
-    tell_given_up(r, in);
+    report_given_up(r, in);
     slot_close(&r->slot[in->slot], 1);
 }
 
@@ -110,19 +110,19 @@ int resume_make_room(struct resume *r, const struct job_input *in)
     struct resume_slot *s = &r->slot[in->slot];
     const int was = s->path && access(s->path, F_OK) == 0;
     errno = ENOSPC;
-    if (was) tell_given_up(r, in);
+    if (was) report_given_up(r, in);
     int n = slot_drop(s) + remove_parts(r, in);
     if (n) return 1;
     for (int i = 0; i < r->n_slots; i++) n += slot_drop(&r->slot[i]);
     for (int i = 0; i < r->n_written; i++) n += unlink(r->finished[i]) == 0;
     r->no_room = 1;
     errno = ENOSPC;
-    if (n) tell_given_up(r, in);
+    if (n) report_given_up(r, in);
     return n > 0;
 }
 
 /* Report a journal that cannot be used, or that the run continues from. */
-static void tell_found(const struct resume *r, const struct job_input *in, int found)
+static void report_found(const struct resume *r, const struct job_input *in, int found)
 {
     const char *name = sound_name(in->file);
     const struct resume_slot *s = &r->slot[in->slot];
@@ -157,7 +157,7 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
         give_up(r, in);
         return NULL;
     }
-    if (r->wanted) tell_found(r, in, found);
+    if (r->wanted) report_found(r, in, found);
     else if (has && !r->quiet)
         message("%s: an interrupted run has left a journal; without --resume it starts again", sound_name(in->file));
     if (!has || !r->wanted) {
@@ -271,7 +271,7 @@ static void finish(struct resume *r, const struct job_input *in, const struct st
     free(dir);
 }
 
-static void tell_kept(const struct resume_slot *s, const char *in_front)
+static void report_kept(const struct resume_slot *s, const char *in_front)
 {
     message("%s; the text up to %lld:%02lld:%02lld is kept in %.*s: the same command with --resume continues there", in_front,
             (long long)(s->at_ms / 3600000), (long long)(s->at_ms / 60000 % 60), (long long)(s->at_ms / 1000 % 60),
@@ -289,7 +289,7 @@ void resume_done(struct resume *r, const struct job_input *in)
     if (!r->slot) return;
     struct resume_slot *s = &r->slot[in->slot];
     const int failed = s->failed, leave = failed && !s->useless && has_journal(s);
-    if (leave && !r->quiet) tell_kept(s, sound_name(in->file));
+    if (leave && !r->quiet) report_kept(s, sound_name(in->file));
     r->n_kept += leave;
     r->n_finished += !failed;
     slot_close(s, leave);
@@ -304,12 +304,12 @@ void resume_done(struct resume *r, const struct job_input *in)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------------------- */
 
-static void tell_ended(const struct resume *r)
+static void report_ended(const struct resume *r)
 {
     int n = 0;
     for (int i = 0; i < r->n_slots; i++) {
         if (!has_journal(&r->slot[i])) continue;
-        tell_kept(&r->slot[i], "stopped");
+        report_kept(&r->slot[i], "stopped");
         n++;
     }
     if (r->n_inputs > 1 && r->n_finished)
@@ -338,7 +338,7 @@ void resume_end(struct resume *r, char **files, int n, int ended)
 {
     char *last = NULL;
     if (!r->dir) return;
-    if (ended && r->slot && !r->quiet) tell_ended(r);
+    if (ended && r->slot && !r->quiet) report_ended(r);
     for (int i = 0; i < r->n_slots; i++) {
         slot_close(&r->slot[i], 1);
         free_results(&r->slot[i]);

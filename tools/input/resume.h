@@ -41,7 +41,7 @@ struct resume {
     int n_slots;
     int n_finished;      /* finished inputs, including earlier runs */
     int n_kept;          /* failed inputs that have a journal */
-    int told;            /* 1: a message that journals cannot be kept was printed */
+    int reported;            /* 1: a message that journals cannot be kept was printed */
     char **finished;     /* [n_written] journals of finished inputs that this run has written */
     int n_written;
     int no_room;         /* the disk is full: no journal is written any more */

@@ -1,9 +1,9 @@
 /* steno: skip inputs that already have results. SPDX-License-Identifier: MIT */
 #include "cli/message.h"
-#include "out_name.h"
-#include "path.h"
 #include "input/resume_keys.h"
 #include "input/sound.h"
+#include "out_name.h"
+#include "path.h"
 #include "stamp.h"
 #include "writers.h"
 #include <dirent.h>
@@ -294,7 +294,7 @@ static int is_finished(const struct resume *r, const char *file, int place, stru
     return is;
 }
 
-static void tell_again(const struct resume *r, const struct again *a, int n)
+static void report_again(const struct resume *r, const struct again *a, int n)
 {
     if (r->quiet) return;
     if (a->n[STAMP_OTHER])
@@ -327,7 +327,7 @@ int resume_skip(struct resume *r, char **files, int *place, int *n)
     resume_folders_free(&folders);
     r->n_finished = *n - left;
     if (left < *n && !r->quiet) message("%d of %d inputs were finished before", *n - left, *n);
-    tell_again(r, &again, *n);
+    report_again(r, &again, *n);
     *n = left;
     return EXIT_OK;
 }

@@ -1,13 +1,13 @@
 /* steno: the input file of a verb. SPDX-License-Identifier: MIT */
 #include "input/sound.h"
 #include "address.h"
-#include "file_source.h"
-#include "findings.h"
-#include "hub_env.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "file_source.h"
+#include "findings.h"
 #include "http.h"
+#include "hub_env.h"
 #include <errno.h>
 #include <steno/steno.h>
 #include <stdint.h>
@@ -120,7 +120,7 @@ int sound_call_failed(const char *file, const steno_media *m, const steno_sessio
     return status == STENO_EFORMAT && code == EXIT_INPUT ? EXIT_MODEL : code; /* the session found that its model cannot be used */
 }
 
-int sound_tell_missing(int code, char *const *file, int n)
+int sound_report_missing(int code, char *const *file, int n)
 {
     enum { MOST = 3 };
     struct stat st;
@@ -138,9 +138,9 @@ void sound_lost(const steno_media *m, const char *file)
     steno_media_state s = { .size = sizeof s };
     const char *name = sound_name(file);
     if (steno_media_state_get(m, &s) != STENO_OK) return;
-    const double promised = (double)s.promised_ms / 1000, heard = (double)s.read_ms / 1000;
-    if (s.truncated && promised >= heard + 0.01) message("%s: is cut short: it promises %.2f s and holds %.2f s", name, promised, heard);
-    else if (s.truncated) message("%s: is cut short: it holds %.2f s, and its end is missing", name, heard);
+    const double promised = (double)s.promised_ms / 1000, held = (double)s.read_ms / 1000;
+    if (s.truncated && promised >= held + 0.01) message("%s: is cut short: it promises %.2f s and holds %.2f s", name, promised, held);
+    else if (s.truncated) message("%s: is cut short: it holds %.2f s, and its end is missing", name, held);
     if (s.damaged_packets > 0) message("%s: %lld damaged packets were skipped", name, (long long)s.damaged_packets);
 }
 

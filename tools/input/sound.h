@@ -26,7 +26,7 @@ int sound_call_failed(const char *file, const steno_media *m, const steno_sessio
 
 /* Call after a model could not be opened (code is EXIT_MODEL): also report which of file[n] are missing, so the user can fix both.
  * @return code */
-int sound_tell_missing(int code, char *const *file, int n);
+int sound_report_missing(int code, char *const *file, int n);
 
 /* Report the parts of the file that could not be read. */
 void sound_lost(const steno_media *m, const char *file);

@@ -1,9 +1,9 @@
 /* steno: live sound input. SPDX-License-Identifier: MIT */
 #include "input/stream_sound.h"
 #include "cli/message.h"
-#include "input/mic.h"
 #include "cli/signals.h"
 #include "findings.h"
+#include "input/mic.h"
 #include "input/sound.h"
 #include <errno.h>
 #include <poll.h>

@@ -2,9 +2,9 @@
 #ifndef STENO_TOOLS_ENGINE_H
 #define STENO_TOOLS_ENGINE_H
 #include "cli/args.h"
-#include "path_guard.h"
-#include "models/models.h"
 #include "cli/message.h"
+#include "models/models.h"
+#include "path_guard.h"
 #include <stdint.h>
 
 enum { ENGINE_F32 = 1 }; /* index among the values of --compute */

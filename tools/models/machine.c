@@ -4,8 +4,8 @@
  * minutes. Plain vector code, compiled for several processor levels, comes within a few percent of the machine's limit. */
 #include "models/machine.h"
 #include "atomic_file.h"
-#include "path.h"
 #include "cli/progress.h"
+#include "path.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

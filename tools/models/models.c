@@ -5,14 +5,14 @@
  * built-in model recognises digits only, so it is never chosen silently. Its vocabulary is complete and serves multilingual models that
  * carry none. */
 #include "models/models.h"
+#include "cli/message.h"
+#include "cli/option_names.h"
+#include "cli/words.h"
 #include "hub_env.h"
 #include "models/machine.h"
-#include "cli/message.h"
 #include "models/model_choice.h"
 #include "models/models_hub.h"
-#include "cli/option_names.h"
 #include "path.h"
-#include "cli/words.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -191,7 +191,7 @@ char *models_find(const char *name)
 }
 
 /* Call after models_find returned NULL. @return the exit code to end with, or EXIT_OK if the model was downloaded */
-static int tell_missing(const char *name)
+static int report_missing(const char *name)
 {
     struct found f;
     if (errno == ENOMEM) {
@@ -382,11 +382,11 @@ int models_open_best(steno_model **out, struct model_found *at, const char *voca
 struct passed { int quiet, n; steno_error first; char path[PATH_MAX]; const struct args_given *given; };
 
 /* A file that cannot be opened is reported at once. In quiet mode only the first reason is kept, and printed if no model opens. */
-static void tell_passed(void *user, const char *path, int status, const char *reason)
+static void report_passed(void *user, const char *path, int status, const char *reason)
 {
     struct passed *t = user;
-    char told[OPTION_TEXT_SZ];
-    if (status == STENO_EARG) message("%s", option_reason(told, t->given, reason));
+    char reported[OPTION_TEXT_SZ];
+    if (status == STENO_EARG) message("%s", option_reason(reported, t->given, reason));
     else if (!t->quiet) message_file(path, reason);
     else if (!t->n) {
         snprintf(t->first.text, sizeof t->first.text, "%s", reason);
@@ -396,7 +396,7 @@ static void tell_passed(void *user, const char *path, int status, const char *re
 }
 
 /* Small models are many times faster than speech, so their speed is not printed. */
-static void tell_choice(const struct model_found *at)
+static void report_choice(const struct model_found *at)
 {
     const char *path = at->path ? at->path : "";
     char times[64] = "";
@@ -408,10 +408,10 @@ static void tell_choice(const struct model_found *at)
 static int open_best(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
 {
     struct passed t = { .quiet = c->quiet, .given = c->given };
-    const int rc = models_open_best(out, at, c->vocab, p, tell_passed, &t);
+    const int rc = models_open_best(out, at, c->vocab, p, report_passed, &t);
     if (rc == STENO_EARG) return EXIT_USAGE;
     if (rc == STENO_OK) {
-        if (!c->quiet) tell_choice(at);
+        if (!c->quiet) report_choice(at);
         if (!c->quiet && at->vocab) message("vocabulary: %s (the model has none; --vocab selects another)", at->vocab);
         return EXIT_OK;
     }
@@ -450,7 +450,7 @@ int models_open(steno_model **out, struct model_found *at, const struct model_ch
     if (!name) return open_best(out, at, c, p);
     char *file = models_find(name);
     if (!file) {
-        const int code = tell_missing(name);
+        const int code = report_missing(name);
         if (code != EXIT_OK) return code;
         file = models_find(name);
         if (!file) return EXIT_MODEL;

@@ -1,14 +1,14 @@
 /* steno: look up models in the caches of the hubs. SPDX-License-Identifier: MIT */
 #include "models/models_hub.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "cli/words.h"
 #include "folder.h"
 #include "json_scan.h"
 #include "known.h"
+#include "listing.h"
 #include "model_name.h"
 #include "models/models_verbs.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
-#include "listing.h"
-#include "cli/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,8 +182,8 @@ static int64_t weights_size(const char *folder, int *no_memory)
 }
 
 /* Pass on a Whisper model of a snapshot: a ggml file, or the folder, with "" as its name. */
-static void tell_whisper(const struct hub_snapshot *s, const char *file, void (*each)(void *user, char *path, int64_t size), void *user,
-                         int *no_memory)
+static void report_whisper(const struct hub_snapshot *s, const char *file, void (*each)(void *user, char *path, int64_t size), void *user,
+                           int *no_memory)
 {
     struct stat st;
     int64_t size = 0;
@@ -205,7 +205,7 @@ void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *u
         struct names models;
         if (!c.s[i].is_main) continue;
         if (hub_models_in(&models, c.s[i].folder, &e)) *no_memory = 1;
-        for (size_t k = 0; k < models.n; k++) tell_whisper(&c.s[i], models.name[k], each, user, no_memory);
+        for (size_t k = 0; k < models.n; k++) report_whisper(&c.s[i], models.name[k], each, user, no_memory);
         names_free(&models);
     }
     hub_cache_free(&c);
@@ -282,7 +282,7 @@ static int find_of_file(struct hub_known *k, const char *path)
     return hub_known_find(k, stem) || (strncmp(stem, "ggml-", 5) == 0 && hub_known_find(k, stem + 5));
 }
 
-int models_hub_tell(const char *name, int64_t *size)
+int models_hub_report(const char *name, int64_t *size)
 {
     struct hub_known known;
     struct hub_spec spec;
@@ -296,11 +296,11 @@ int models_hub_tell(const char *name, int64_t *size)
     if (has_slash && stem_length(name)) return -1;
     if (has_slash && (name[0] == '.' || name[0] == '/' || hub_spec_read(&spec, name, &e))) return -1;
     if (has_slash || hub_known_find(&known, name)) {
-        char told[48] = "";
+        char reported[48] = "";
         if (!has_slash) *size = size_of(&known);
-        if (*size) snprintf(told, sizeof told, " (%.1f MB)", (double)*size / 1e6);
-        else if (!has_slash && known.about_mb) snprintf(told, sizeof told, " (about %d MB)", known.about_mb);
-        message("model %s: is not on this machine; this gets it%s: steno models pull %s", name, told, name);
+        if (*size) snprintf(reported, sizeof reported, " (%.1f MB)", (double)*size / 1e6);
+        else if (!has_slash && known.about_mb) snprintf(reported, sizeof reported, " (about %d MB)", known.about_mb);
+        message("model %s: is not on this machine; this gets it%s: steno models pull %s", name, reported, name);
         return 1;
     }
     if (!find_near(&known, name)) return -1;
@@ -312,7 +312,7 @@ int models_hub_tell(const char *name, int64_t *size)
 int models_hub_offer(const char *name)
 {
     int64_t size;
-    const int is = models_hub_tell(name, &size);
+    const int is = models_hub_report(name, &size);
     if (is < 0) return -1;
     return is && ask(name, size) ? fetch(name) : EXIT_MODEL;
 }

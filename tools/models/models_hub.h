@@ -28,9 +28,9 @@ void models_hub_each(void (*each)(void *user, char *path, int64_t size), void *u
 /* For a name that is not on this machine: print on standard error how to download it, or which name was probably meant.
  * @param size  receives its size in bytes, 0 if unknown
  * @return 1: the model exists; 0: a model with a similar name exists; -1: the name is unknown and nothing was printed */
-int models_hub_tell(const char *name, int64_t *size);
+int models_hub_report(const char *name, int64_t *size);
 
-/* As models_hub_tell, and if a user sits at a terminal, ask whether to download now.
+/* As models_hub_report, and if a user sits at a terminal, ask whether to download now.
  * @return EXIT_OK: the model is here now; EXIT_MODEL: the hint was printed; -1: the name is unknown; other exit codes: the download
  * failed, after a message */
 int models_hub_offer(const char *name);

@@ -1,14 +1,14 @@
 /* steno: models list, where, verify and rm: models on this machine. SPDX-License-Identifier: MIT */
 #include "cache.h"
-#include "hub_error.h"
-#include "known.h"
 #include "cli/message.h"
+#include "cli/signals.h"
+#include "hub_error.h"
+#include "keep.h"
+#include "known.h"
 #include "model_name.h"
 #include "models/models.h"
 #include "models/models_hub.h"
 #include "models/models_verbs.h"
-#include "keep.h"
-#include "cli/signals.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,10 +166,10 @@ static int list_known(const struct models_call *c)
                    "\"licence\": \"%s\", \"memory_mb\": %d, \"about_mb\": %d}\n",
                    k.name, (long long)size, k.repo, k.family, k.languages, k.licence, k.memory_mb, k.about_mb);
         } else {
-            char told[32] = "";
-            if (size) snprintf(told, sizeof told, "%.1f MB", (double)size / 1e6);
-            else if (k.about_mb) snprintf(told, sizeof told, "~%d MB", k.about_mb);
-            printf("%-48s %12s  not here; %s; languages: %s; licence: %s\n", k.name, told, k.family, k.languages, k.licence);
+            char reported[32] = "";
+            if (size) snprintf(reported, sizeof reported, "%.1f MB", (double)size / 1e6);
+            else if (k.about_mb) snprintf(reported, sizeof reported, "~%d MB", k.about_mb);
+            printf("%-48s %12s  not here; %s; languages: %s; licence: %s\n", k.name, reported, k.family, k.languages, k.licence);
         }
     }
     return HUB_OK;
@@ -205,7 +205,7 @@ int models_where(const struct models_call *c)
         message("out of memory while looking for model %s", c->name[0]);
         return EXIT_MEMORY;
     }
-    if (models_hub_tell(c->name[0], &size) < 0)
+    if (models_hub_report(c->name[0], &size) < 0)
         message("model %s: no such file or folder, and no model of that name; \"steno models list --all\" lists all names, and ORG/NAME "
                 "names any model of a hub", c->name[0]);
     return EXIT_MODEL;

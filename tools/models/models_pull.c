@@ -1,14 +1,14 @@
 /* steno: models pull, models search: models in the hubs. SPDX-License-Identifier: MIT */
 #include "address.h"
+#include "cli/message.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
 #include "http.h"
 #include "hub_api.h"
 #include "known.h"
-#include "cli/message.h"
 #include "model_name.h"
 #include "models/models_verbs.h"
-#include "cli/progress.h"
 #include "pull.h"
-#include "cli/signals.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

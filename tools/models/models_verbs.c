@@ -1,9 +1,9 @@
 /* steno: names, exit codes and mistyped commands of the verb models. SPDX-License-Identifier: MIT */
 #include "models/models_verbs.h"
-#include "known.h"
 #include "cli/signals.h"
-#include "listing.h"
 #include "cli/words.h"
+#include "known.h"
+#include "listing.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

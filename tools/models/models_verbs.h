@@ -2,8 +2,8 @@
 #ifndef STENO_TOOLS_CMD_MODELS_H
 #define STENO_TOOLS_CMD_MODELS_H
 #include "cli/args.h"
-#include "hub_env.h"
 #include "cli/message.h"
+#include "hub_env.h"
 #include "model_name.h"
 #include <stdint.h>
 

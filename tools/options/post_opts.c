@@ -4,8 +4,8 @@
  * several are answered in parallel. The prompt that all parts share is computed once. Decoding is greedy: the same text gives the same
  * answer. */
 #include "options/post_opts.h"
-#include "models/host.h"
 #include "cli/signals.h"
+#include "models/host.h"
 #include "sink.h"
 #include "utf8.h"
 #include <stdlib.h>

@@ -1,18 +1,18 @@
 /* steno: clips from voice activity, and the options for it. SPDX-License-Identifier: MIT */
 #include "options/vad_opts.h"
-#include "models/companion.h"
 #include "cli/option_names.h"
+#include "models/companion.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int vad_is_heard_through(const steno_model *m)
+int vad_is_within(const steno_model *m)
 {
     return option_served(m, "vad_model");
 }
 
-static void params_fill(struct vad *v, const struct engine_opts *eo, int heard_through)
+static void params_fill(struct vad *v, const struct engine_opts *eo, int vad_within)
 {
     const struct vad_opts *o = v->o;
     steno_vad_params *p = &v->params;
@@ -23,8 +23,8 @@ static void params_fill(struct vad *v, const struct engine_opts *eo, int heard_t
     p->neg_threshold = o->neg_threshold;
     p->rules = o->rules;
     if (v->is_silero && option_was_given(eo->given, "vad-speech-pad-ms")) p->speech_pad_ms = o->pad_ms;
-    if ((heard_through || v->is_silero) && option_was_given(eo->given, "vad-min-speech-ms")) p->min_speech_ms = o->min_speech_ms;
-    if (heard_through && !isnan(o->merge_s)) p->merge_ms = (int64_t)(o->merge_s * 1000);
+    if ((vad_within || v->is_silero) && option_was_given(eo->given, "vad-min-speech-ms")) p->min_speech_ms = o->min_speech_ms;
+    if (vad_within && !isnan(o->merge_s)) p->merge_ms = (int64_t)(o->merge_s * 1000);
 }
 
 static int64_t read_nothing(void *user, float *pcm, int64_t n)
@@ -69,21 +69,21 @@ static int check_none_given(const struct engine_opts *eo, const char *need)
 }
 
 /* Check for options that have no effect with this model, or without voice activity. */
-static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int heard_through)
+static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int vad_within)
 {
-    const int off = o->none || (o->kind == VAD_OFF && (!heard_through || option_was_given(eo->given, "vad")));
+    const int off = o->none || (o->kind == VAD_OFF && (!vad_within || option_was_given(eo->given, "vad")));
     const int unused = off ? check_none_given(eo, "--vad fsmn or silero") : EXIT_OK;
     if (unused != EXIT_OK) return unused;
-    if (heard_through && o->kind != VAD_SILERO && !o->model) {
+    if (vad_within && o->kind != VAD_SILERO && !o->model) {
         if (option_was_given(eo->given, "vad-speech-pad-ms"))
             return message_usage("--vad-speech-pad-ms is for Whisper and Silero VAD: spans of FSMN-VAD have margins already");
         const int code = check_own(eo);
         if (code != EXIT_OK) return code;
     }
-    if (heard_through && o->join)
+    if (vad_within && o->join)
         return message_usage("--vad-join is for Whisper: FunASR's recognisers read span by span");
     if (!o->join && option_was_given(eo->given, "vad-samples-overlap")) return message_usage("--vad-samples-overlap needs --vad-join");
-    if (!heard_through && !isnan(o->merge_s))
+    if (!vad_within && !isnan(o->merge_s))
         return message_usage("--vad-merge-s is for FunASR's recognisers; other models merge neighbouring spans by themselves: leave it "
                              "out");
     return EXIT_OK;
@@ -110,7 +110,7 @@ static int find(char **path, const struct vad_opts *o, const struct engine *e, c
 }
 
 /* Is it the requested kind of model, and does it have the requested options? */
-static int check_kind(struct vad *v, const struct engine_opts *eo, int heard_through)
+static int check_kind(struct vad *v, const struct engine_opts *eo, int vad_within)
 {
     static const char *const name[] = { "off", "silero", "fsmn" };
     steno_model_info info = { .size = sizeof info };
@@ -119,12 +119,12 @@ static int check_kind(struct vad *v, const struct engine_opts *eo, int heard_thr
     const int wanted = v->o->kind, is = v->is_silero ? VAD_SILERO : VAD_FSMN;
     if (wanted != VAD_OFF && wanted != is)
         return message_usage("--vad %s, but --vad-model is a %s model: use --vad %s", name[wanted], info.family, name[is]);
-    if (heard_through && !v->is_silero && v->o->pad_ms && option_was_given(eo->given, "vad-speech-pad-ms"))
+    if (vad_within && !v->is_silero && v->o->pad_ms && option_was_given(eo->given, "vad-speech-pad-ms"))
         return message_usage("--vad-speech-pad-ms is for Whisper and Silero VAD: spans of FSMN-VAD have margins already");
     return v->is_silero ? EXIT_OK : check_own(eo);
 }
 
-static int open_model(struct vad *v, const char *path, const struct engine *e, const struct engine_opts *eo, int heard_through)
+static int open_model(struct vad *v, const char *path, const struct engine *e, const struct engine_opts *eo, int vad_within)
 {
     steno_model_params p;
     struct model_found at = { 0 };
@@ -134,12 +134,12 @@ static int open_model(struct vad *v, const char *path, const struct engine *e, c
     p.compute = STENO_COMPUTE_AUTO; /* --compute, --alignment-heads, --verify and --gelu apply to the recogniser */
     p.verify = p.gelu = 0;
     p.alignment_heads = NULL;
-    if (heard_through && !eo->cmvn_apart) p.no_cmvn = 0;
+    if (vad_within && !eo->cmvn_apart) p.no_cmvn = 0;
     if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);
     if (code == EXIT_OK) code = engine_enter(eo->path_guard, "a file of the voice-activity model", v->model);
-    if (code == EXIT_OK) code = check_kind(v, eo, heard_through);
+    if (code == EXIT_OK) code = check_kind(v, eo, vad_within);
     if (code == EXIT_OK) {
-        params_fill(v, eo, heard_through);
+        params_fill(v, eo, vad_within);
         steno_error err = { 0 };
         const int rc = steno_session_open(&v->session, v->model, e->team, NULL, &err);
         code = rc == STENO_OK ? try_params(v, eo) : message_model_error(NULL, rc, err.text);
@@ -151,21 +151,21 @@ static int open_model(struct vad *v, const char *path, const struct engine *e, c
 
 int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find)
 {
-    const int heard_through = vad_is_heard_through(e->model);
-    const int unasked = heard_through && may_find && !option_was_given(eo->given, "vad");
+    const int vad_within = vad_is_within(e->model);
+    const int unasked = vad_within && may_find && !option_was_given(eo->given, "vad");
     char *found = NULL;
     memset(v, 0, sizeof *v);
     v->o = o;
-    int code = check_given(o, eo, heard_through);
-    if (code != EXIT_OK || o->none || (o->kind == VAD_OFF && !unasked && !(heard_through && o->model))) return code;
+    int code = check_given(o, eo, vad_within);
+    if (code != EXIT_OK || o->none || (o->kind == VAD_OFF && !unasked && !(vad_within && o->model))) return code;
     if (!o->model) code = find(&found, o, e, eo);
     if (code == EXIT_OK && !o->model && !found)
         code = check_none_given(eo, "a voice-activity model, and none was found beside the model or in the caches (\"steno doctor\" names "
                                     "them): --vad-model names one, and \"steno models pull fsmn-vad\" gets one");
-    if (code == EXIT_OK && (o->model || found)) code = open_model(v, o->model ? o->model : found, e, eo, heard_through);
+    if (code == EXIT_OK && (o->model || found)) code = open_model(v, o->model ? o->model : found, e, eo, vad_within);
     free(found);
     if (code != EXIT_OK) vad_close(v);
-    if (!heard_through) return code;
+    if (!vad_within) return code;
     steno_session_close(v->session);
     v->session = NULL;
     return code;

@@ -64,7 +64,7 @@ struct vad {
 };
 
 /* Can the model transcribe with a voice-activity model as its parameter (steno_transcribe_params.vad_model)? */
-int vad_is_heard_through(const steno_model *m);
+int vad_is_within(const steno_model *m);
 
 /* Open the model, if the options ask for one, on the team of `e`. may_find: a model may also be used without being requested.
  * @return EXIT_OK, or the exit code to end with, after a message */

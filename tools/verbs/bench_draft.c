@@ -7,10 +7,10 @@
  * A draft model: a run with k draft tokens gives 1 + a + a^2 + ... + a^k tokens, if each draft token is correct with probability a after
  * correct ones (Leviathan et al. 2023). It costs k steps of the draft model and one run of k + 1 rows. Both are timed here. */
 #include "verbs/bench_draft.h"
-#include "models/machine.h"
 #include "cli/message.h"
 #include "cli/report.h"
 #include "cli/text_file.h"
+#include "models/machine.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@ enum { TEXT_SHORT = 128, TEXT_LONG = 512, TEXT_STEPS = 32, TEXT_BEFORE = 64 };
 
 struct phase {
     const char *name, *key, *row; /* name in steno_bench_phase; in table and JSON; in measurement rows */
-    int n, told;                  /* units of work per run, and the argument of steno_bench_phase */
+    int n, reported;                  /* units of work per run, and the argument of steno_bench_phase */
     const char *sum;              /* row that also includes this phase's time, may be NULL. Phases of one row are adjacent */
 };
 

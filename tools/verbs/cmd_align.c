@@ -1,16 +1,16 @@
 /* steno: the verb align: times of the words of a known text. SPDX-License-Identifier: MIT */
-#include "cmd.h"
-#include "models/engine.h"
-#include "file_source.h"
-#include "findings.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
-#include "verbs/results.h"
 #include "cli/signals.h"
-#include "input/sound.h"
-#include "options/subtitle_opts.h"
 #include "cli/text_file.h"
+#include "cmd.h"
+#include "file_source.h"
+#include "findings.h"
+#include "input/sound.h"
+#include "models/engine.h"
+#include "options/subtitle_opts.h"
 #include "utf8.h"
+#include "verbs/results.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,7 +241,7 @@ int cmd_align(int argc, char **argv)
     if (code == EXIT_OK) code = path_guard_code_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK && argv[1][0] == '@') code = path_guard_code_read(&out.path_guard, "the text", argv[1] + 1);
     if (code == EXIT_OK) code = text_read(&text, argv[1]);
-    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, 1);
+    if (code == EXIT_OK) code = sound_report_missing(engine_open(&e, &o.engine, 1), argv, 1);
     if (code == EXIT_OK) {
         code = align(&o, &e, &out, &layout, text);
         engine_close(&e);

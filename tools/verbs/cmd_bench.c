@@ -2,15 +2,15 @@
  *
  * Times a model of a known shape with random weights, phase by phase; the time does not depend on the weights. Operations and bytes
  * follow from the shape. They are compared with the machine's peaks, which are measured in the same run. */
-#include "cmd.h"
-#include "verbs/bench_draft.h"
-#include "verbs/bench_phases.h"
-#include "models/engine.h"
-#include "models/machine.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cmd.h"
+#include "models/engine.h"
+#include "models/machine.h"
+#include "verbs/bench_draft.h"
+#include "verbs/bench_phases.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +145,7 @@ static void count_clips(struct result *r, const struct phases *all, const steno_
     const double d = i->n_audio_state, weights = i->n_audio_layer * 12 * d * d;
     for (int p = 0; all->kind == BENCH_CLIPS && p < all->n; p++) {
         if (strcmp(all->phase[p].name, "encode") != 0) continue;
-        const double n = all->phase[p].told * 1000.0 / ROW_MS, seen = i->n_audio_ctx && i->n_audio_ctx < n ? i->n_audio_ctx : n;
+        const double n = all->phase[p].reported * 1000.0 / ROW_MS, seen = i->n_audio_ctx && i->n_audio_ctx < n ? i->n_audio_ctx : n;
         r[p].flops = 2 * n * (weights + i->n_audio_layer * d * (2 * seen + TAPS));
         r[p].bytes = bytes_per_weight(i->weight_type) * weights;
     }
@@ -167,33 +167,33 @@ static void summarise(struct result *r, double *ms, int n)
 }
 
 /* Report why a phase has no figures. A reason that several phases share is printed once. */
-static void tell_unknown(const char *phase, const char *reason, char told[1024])
+static void report_unknown(const char *phase, const char *reason, char reported[1024])
 {
-    if (strcmp(told, reason) == 0) return;
+    if (strcmp(reported, reason) == 0) return;
     if (strncmp(reason, "the phases", 10) == 0) message("%s", reason); /* the reason applies to all phases */
     else message_file(phase, reason);
-    snprintf(told, 1024, "%s", reason);
+    snprintf(reported, 1024, "%s", reason);
 }
 
 /* @return EXIT_OK; a phase that this model cannot run has no figures */
 static int measure(struct result *r, const struct phases *all, const struct opts *o, steno_session *s)
 {
     const int runs = (int)o->runs;
-    char told[1024] = "";
+    char reported[1024] = "";
     double *ms = calloc((size_t)runs, sizeof *ms);
     int code = ms ? EXIT_OK : EXIT_MEMORY;
     if (!ms) message("out of memory for %d runs", runs);
     for (int i = LOAD + 1; i < all->n && code == EXIT_OK; i++) {
         const struct phase *p = &all->phase[i];
-        int64_t us = steno_bench_phase(s, p->name, p->told); /* a warm-up for caches and pages */
+        int64_t us = steno_bench_phase(s, p->name, p->reported); /* a warm-up for caches and pages */
         for (int k = 0; k < runs && us >= 0; k++) {
-            us = steno_bench_phase(s, p->name, p->told);
+            us = steno_bench_phase(s, p->name, p->reported);
             ms[k] = (double)us / 1000.0 / p->n;
         }
         if (us >= 0) summarise(&r[i], ms, runs);
         else if (us == STENO_ENOMEM) code = message_model_error(p->name, (int)us, steno_last_error(s));
         else if (!o->engine.quiet)
-            tell_unknown(p->name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us), told);
+            report_unknown(p->name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us), reported);
     }
     free(ms);
     return code;

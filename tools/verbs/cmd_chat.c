@@ -2,12 +2,12 @@
  *
  * Each line of the user is a turn, and the whole conversation is the prompt of the next answer. Ctrl-C during an answer stops the answer
  * and keeps the conversation; at the prompt it ends the program. */
-#include "cmd.h"
-#include "models/engine.h"
-#include "verbs/lm_answers.h"
-#include "options/lm_opts.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "cmd.h"
+#include "models/engine.h"
+#include "options/lm_opts.h"
+#include "verbs/lm_answers.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

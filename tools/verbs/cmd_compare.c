@@ -1,15 +1,15 @@
 /* steno: the verb compare: differences of arrays or of texts. SPDX-License-Identifier: MIT
  *
  * Compares two .npy files, two texts or transcripts, or the files with equal names of two folders. */
-#include "cmd.h"
 #include "cli/args.h"
 #include "cli/message.h"
 #include "cli/npy_file.h"
+#include "cli/text_file.h"
+#include "cmd.h"
+#include "input/transcript_lines.h"
 #include "path.h"
 #include "sink.h"
 #include "verbs/text_errors.h"
-#include "cli/text_file.h"
-#include "input/transcript_lines.h"
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>

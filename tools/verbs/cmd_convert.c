@@ -1,13 +1,13 @@
 /* steno: the verbs convert and quantize: change the form of a model. SPDX-License-Identifier: MIT
  *
  * Both verbs use the same code; convert selects a form, quantize a type. */
-#include "cmd.h"
-#include "models/engine.h"
 #include "cli/message.h"
-#include "verbs/model_out.h"
 #include "cli/option_names.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cmd.h"
+#include "models/engine.h"
+#include "verbs/model_out.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* steno: the verb detect: the spoken language. SPDX-License-Identifier: MIT */
-#include "cmd.h"
-#include "models/engine.h"
-#include "file_source.h"
-#include "findings.h"
 #include "cli/message.h"
-#include "sink.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
+#include "cmd.h"
+#include "file_source.h"
+#include "findings.h"
 #include "input/sound.h"
+#include "models/engine.h"
+#include "sink.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ int cmd_detect(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("detect takes one sound file, not %d", n);
     code = path_guard_code_read(NULL, "an input", argv[0]);
-    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, n);
+    if (code == EXIT_OK) code = sound_report_missing(engine_open(&e, &o.engine, 1), argv, n);
     if (code != EXIT_OK) return code;
     code = detect(&o, &e, argv[0]);
     engine_close(&e);

@@ -2,14 +2,14 @@
  *
  * Every fact is a line "key: value", and problems are repeated at the end. With a model as operand the verb examines that file: it
  * performs the steps by which every verb opens a model, and reports the step that failed. */
+#include "cli/message.h"
+#include "cli/signals.h"
 #include "cmd.h"
+#include "http.h"
 #include "models/companion.h"
 #include "models/engine.h"
 #include "models/host.h"
-#include "http.h"
 #include "models/machine.h"
-#include "cli/message.h"
-#include "cli/signals.h"
 #include "utf8.h"
 #include <errno.h>
 #include <fcntl.h>

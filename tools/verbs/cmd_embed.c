@@ -1,11 +1,11 @@
 /* steno: the verb embed: texts as vectors. SPDX-License-Identifier: MIT */
-#include "cmd.h"
-#include "options/embed_opts.h"
-#include "findings.h"
 #include "cli/message.h"
 #include "cli/npy_file.h"
-#include "input/sound.h"
 #include "cli/text_file.h"
+#include "cmd.h"
+#include "findings.h"
+#include "input/sound.h"
+#include "options/embed_opts.h"
 #include "utf8.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* steno: the verb generate: a language model continues a text. SPDX-License-Identifier: MIT */
-#include "cmd.h"
-#include "models/engine.h"
-#include "verbs/lm_answers.h"
-#include "options/lm_opts.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
-#include "input/sound.h"
 #include "cli/text_file.h"
+#include "cmd.h"
+#include "input/sound.h"
+#include "models/engine.h"
+#include "options/lm_opts.h"
+#include "verbs/lm_answers.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

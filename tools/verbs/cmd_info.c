@@ -1,10 +1,10 @@
 /* steno: the verb info: contents of a model file. SPDX-License-Identifier: MIT
  *
  * One list of facts is printed either as "key: value" lines or as an object. */
-#include "cmd.h"
-#include "models/engine.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
+#include "cmd.h"
+#include "models/engine.h"
 #include "utf8.h"
 #include <inttypes.h>
 #include <stdio.h>

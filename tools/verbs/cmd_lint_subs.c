@@ -1,10 +1,10 @@
 /* steno: the verb lint-subs: check subtitles. SPDX-License-Identifier: MIT */
-#include "cmd.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
-#include "sub_check.h"
-#include "options/subtitle_opts.h"
 #include "cli/text_file.h"
+#include "cmd.h"
+#include "options/subtitle_opts.h"
+#include "sub_check.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

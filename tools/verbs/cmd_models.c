@@ -1,9 +1,9 @@
 /* steno: the verb models: download and list models. SPDX-License-Identifier: MIT */
-#include "cmd.h"
 #include "address.h"
-#include "models/models_verbs.h"
 #include "cli/option_names.h"
+#include "cmd.h"
 #include "model_name.h"
+#include "models/models_verbs.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* steno: the verb punctuate: punctuation for texts. SPDX-License-Identifier: MIT
  *
  * Each line is a separate text of any length. With a streaming model, the text continues from line to line. */
+#include "cli/message.h"
+#include "cli/text_file.h"
 #include "cmd.h"
+#include "findings.h"
+#include "input/sound.h"
 #include "models/companion.h"
 #include "models/engine.h"
-#include "findings.h"
-#include "cli/message.h"
 #include "options/punctuation_opts.h"
-#include "input/sound.h"
-#include "cli/text_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  *
  * The score of a line is the cosine of its vector and the query's vector. Lines are embedded a few at a time and only the best are kept.
  * So memory depends on the largest file and not on the number of files. */
-#include "cmd.h"
-#include "options/embed_opts.h"
-#include "findings.h"
 #include "cli/message.h"
-#include "input/sound.h"
 #include "cli/text_file.h"
+#include "cmd.h"
+#include "findings.h"
+#include "input/sound.h"
 #include "input/transcript_lines.h"
+#include "options/embed_opts.h"
 #include "utf8.h"
 #include <stdlib.h>
 #include <string.h>

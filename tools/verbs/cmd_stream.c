@@ -1,17 +1,17 @@
 /* steno: the verb stream: text while audio arrives. SPDX-License-Identifier: MIT */
-#include "cmd.h"
-#include "models/companion.h"
-#include "options/decode_opts.h"
-#include "models/engine.h"
-#include "live.h"
-#include "live_words.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
+#include "cmd.h"
 #include "input/sound.h"
 #include "input/stream_sound.h"
-#include "text_rules.h"
+#include "live.h"
+#include "live_words.h"
+#include "models/companion.h"
+#include "models/engine.h"
+#include "options/decode_opts.h"
 #include "options/vad_opts.h"
+#include "text_rules.h"
 #include "writers.h"
 #include <math.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void put_jsonl(struct stream_text *t, struct sink *s, const struct live_e
     time_put(s, "start", e->t0_ms);
     time_put(s, "end", e->t1_ms);
     text_field(s, "text", e->text);
-    time_put(s, "heard", e->heard_ms);
+    time_put(s, "heard", e->decoded_ms);
     if (e->language && e->language[0]) text_field(s, "language", e->language);
     if (e->t1_ms < 0) sink_text(s, ",\"latency_ms\":null}\n");
     else sink_format(s, ",\"latency_ms\":%lld}\n", (long long)stream_sound_latency_ms(t->sound, e->t1_ms, e->now_ms));
@@ -339,7 +339,7 @@ static int stream(const struct opts *o, const struct engine *e, const struct dec
 {
     struct stream_text p = { .code = EXIT_OK, .form = o->form };
     struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
-                              .turn_most_ms = (int64_t)(o->turn_s * 1000), .tell = stream_text_event, .user = &p };
+                              .turn_most_ms = (int64_t)(o->turn_s * 1000), .report = stream_text_event, .user = &p };
     struct live *l;
     steno_vad_params find;
     steno_error err = { 0 };
@@ -374,7 +374,7 @@ int cmd_stream(int argc, char **argv)
         return message_usage("standard input is the terminal: give a file, --mic for a microphone, or pipe audio in, as \"arecord -f "
                              "S16_LE -r 16000 | steno stream\" does");
     if (code == EXIT_OK) code = decode_opts_check(&d, &o.decode, 0);
-    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 0), argv, n);
+    if (code == EXIT_OK) code = sound_report_missing(engine_open(&e, &o.engine, 0), argv, n);
     if (code != EXIT_OK) {
         decode_data_free(&d);
         return code;

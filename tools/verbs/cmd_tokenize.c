@@ -1,8 +1,8 @@
 /* steno: the verb tokenize: text to tokens and tokens to text. SPDX-License-Identifier: MIT */
-#include "cmd.h"
-#include "models/engine.h"
 #include "cli/message.h"
 #include "cli/text_file.h"
+#include "cmd.h"
+#include "models/engine.h"
 #include "utf8.h"
 #include <errno.h>
 #include <stdio.h>

@@ -2,15 +2,15 @@
  *
  * All checks are made before the first sample is decoded: options, names of outputs, the output folder, the models. Then the job (job.h)
  * processes the inputs. */
+#include "cli/message.h"
+#include "cli/option_names.h"
+#include "cli/signals.h"
+#include "cli/time_text.h"
 #include "cmd.h"
 #include "input/inputs.h"
-#include "cli/message.h"
-#include "verbs/opt_rules.h"
-#include "cli/option_names.h"
-#include "out_name.h"
-#include "cli/signals.h"
 #include "input/sound.h"
-#include "cli/time_text.h"
+#include "out_name.h"
+#include "verbs/opt_rules.h"
 #include "verbs/transcribe.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,8 +193,8 @@ static int set_params(struct transcription *t, const steno_model *m)
     p->task = o->task;
     p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
     p->verify_margin = o->verify_margin;
-    const int heard_through = m && vad_is_heard_through(m);
-    if (o->vad.kind != VAD_OFF && !heard_through && !o->vad.join) p->independent_clips = !o->decode.condition;
+    const int vad_within = m && vad_is_within(m);
+    if (o->vad.kind != VAD_OFF && !vad_within && !o->vad.join) p->independent_clips = !o->decode.condition;
     else {
         p->offset_ms = o->offset_ms;
         p->duration_ms = o->duration_ms;
@@ -211,13 +211,13 @@ static int set_params(struct transcription *t, const steno_model *m)
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* needed to cut segments between speakers */
     struct args_given given = *o->engine.given;
     option_forget(&given, "vad-model");
-    if (heard_through) {
+    if (vad_within) {
         option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
         if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
     }
     if (m && !option_served(m, "condition_on_previous_text") && !option_was_given(&given, "condition-on-previous-text"))
         p->condition_on_previous_text = 1; /* the default, so that the check accepts it */
-    p->vad_model = heard_through ? t->vad.model : NULL;
+    p->vad_model = vad_within ? t->vad.model : NULL;
     p->vad = p->vad_model ? &t->vad.params : NULL;
     if (!p->token_timestamps) option_forget(&given, "max-len"); /* the word times are used instead */
     return code == EXIT_OK ? option_check(&given, m, STENO_CALL_TRANSCRIBE, p) : code;
@@ -285,8 +285,8 @@ static int try_params(struct transcription *t)
 {
     char reason[OPTION_TEXT_SZ];
     const int rc = job_try(&t->job, t->engine.session);
-    const char *told = option_reason(reason, t->o->engine.given, steno_last_error(t->engine.session));
-    return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, told);
+    const char *reported = option_reason(reason, t->o->engine.given, steno_last_error(t->engine.session));
+    return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, reported);
 }
 
 static void print_timings(const struct transcription *t, int64_t wall_us)
@@ -435,8 +435,9 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     o->decode.bare = o->as != NULL;
     int code = subtitle_opts_layout(&t.layout, &results.files.naming.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&t, o);
-    if (code == EXIT_OK && !o->engine.quiet && !o->as) time_units_tell(o->engine.given);
-    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode)), files, o->as ? 0 : n);
+    if (code == EXIT_OK && !o->engine.quiet && !o->as) time_units_report(o->engine.given);
+    if (code == EXIT_OK)
+        code = sound_report_missing(engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode)), files, o->as ? 0 : n);
     if (code == EXIT_OK && o->as && o->as->opened) code = o->as->opened(o->as->user, t.engine.model);
     if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));

@@ -1,12 +1,12 @@
 /* steno: the verb vad: spans of speech. SPDX-License-Identifier: MIT */
-#include "cmd.h"
-#include "models/engine.h"
-#include "findings.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
-#include "verbs/results.h"
 #include "cli/signals.h"
+#include "cmd.h"
+#include "findings.h"
 #include "input/sound.h"
+#include "models/engine.h"
+#include "verbs/results.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,7 +212,7 @@ int cmd_vad(int argc, char **argv)
     struct cue_results out = { 0 };
     code = cue_results_open(&out, &o.out, argv[0], o.json, o.engine.quiet);
     if (code == EXIT_OK) code = path_guard_code_read(NULL, "an input", argv[0]);
-    if (code == EXIT_OK) code = sound_tell_missing(engine_open(&e, &o.engine, 1), argv, n);
+    if (code == EXIT_OK) code = sound_report_missing(engine_open(&e, &o.engine, 1), argv, n);
     if (code == EXIT_OK) {
         j = (struct finding){ .cues = out.on ? &out : NULL, .json = o.json, .streaming = o.streaming };
         j.sink = sink_to_memory(&j.events);

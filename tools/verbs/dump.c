@@ -2,10 +2,10 @@
 #include "verbs/dump.h"
 #include "atomic_file.h"
 #include "cli/npy_file.h"
+#include "input/sound.h"
 #include "out_name.h"
 #include "out_names.h"
 #include "path.h"
-#include "input/sound.h"
 #include "writers.h"
 #include <dirent.h>
 #include <errno.h>

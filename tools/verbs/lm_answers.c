@@ -1,14 +1,14 @@
 /* steno: answers of a language model: printed as they are generated, as objects, and many in parallel. SPDX-License-Identifier: MIT */
 #include "verbs/lm_answers.h"
-#include "models/engine.h"
-#include "findings.h"
-#include "models/host.h"
-#include "json_scan.h"
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
-#include "input/sound.h"
 #include "cli/text_file.h"
+#include "findings.h"
+#include "input/sound.h"
+#include "json_scan.h"
+#include "models/engine.h"
+#include "models/host.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,8 +209,8 @@ void lm_print_object(FILE *f, const steno_model *m, const steno_session *s, cons
 static void make_line(struct many *w, int at, const steno_session *s, int status, const char *why)
 {
     struct prompt *p = &w->prompt[at];
-    char told[OPTION_TEXT_SZ];
-    if (status < 0) why = option_reason(told, w->m->given, why);
+    char reported[OPTION_TEXT_SZ];
+    if (status < 0) why = option_reason(reported, w->m->given, why);
     FILE *f = open_memstream(&p->line, &p->n_line);
     p->done = 1;
     if (status < 0 && status != STENO_ECANCELED) {

@@ -1,7 +1,7 @@
 /* steno: output of a model: one file, or a folder of files. SPDX-License-Identifier: MIT */
 #include "verbs/model_out.h"
-#include "path.h"
 #include "cli/signals.h"
+#include "path.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -142,7 +142,7 @@ int opt_rules_check(const struct args_given *g, const struct opt_scene *s)
 enum { GRID_MS = 10 /* clips are aligned to frames */ };
 
 /* As in the reference, audio past the end gives no text, and a clip that reaches past the end is cut there. A message reports both. */
-void past_end_tell(const char *file, int64_t audio_ms, int64_t offset_ms, const double *clips, int32_t n)
+void past_end_report(const char *file, int64_t audio_ms, int64_t offset_ms, const double *clips, int32_t n)
 {
     const double end = (double)audio_ms / 1000;
     int32_t behind = 0, cut = 0;

@@ -15,5 +15,5 @@ int opt_rules_check(const struct args_given *g, const struct opt_scene *s);
 /* ---- audio past the end ------------------------------------------------------------------------------------------------------ */
 
 /* Report which parts of --offset-ms and --clip-timestamps (clips[n], seconds) are past the end of the file's audio. */
-void past_end_tell(const char *file, int64_t audio_ms, int64_t offset_ms, const double *clips, int32_t n);
+void past_end_report(const char *file, int64_t audio_ms, int64_t offset_ms, const double *clips, int32_t n);
 #endif

@@ -1,8 +1,8 @@
 /* steno: output of results. SPDX-License-Identifier: MIT */
 #include "verbs/results.h"
 #include "cli/message.h"
-#include "out_name.h"
 #include "input/sound.h"
+#include "out_name.h"
 #include "text_rules.h"
 #include <errno.h>
 #include <stdio.h>
@@ -115,16 +115,16 @@ int results_check(struct results *r)
 /* ---- writing ----------------------------------------------------------------------------------------------------------------- */
 
 /* Names of the files written for an input, printed on one line. */
-struct told {
+struct reported {
     char text[2048];
     size_t n;
 };
 
-static void tell_later(struct told *told, const char *path)
+static void report_later(struct reported *reported, const char *path)
 {
-    const size_t room = sizeof told->text - told->n;
-    const int n = snprintf(told->text + told->n, room, "%s%s", told->n ? ", " : "", path);
-    if (n > 0) told->n += (size_t)n < room ? (size_t)n : room - 1;
+    const size_t room = sizeof reported->text - reported->n;
+    const int n = snprintf(reported->text + reported->n, room, "%s%s", reported->n ? ", " : "", path);
+    if (n > 0) reported->n += (size_t)n < room ? (size_t)n : room - 1;
 }
 
 static int is_full(int why)
@@ -132,12 +132,12 @@ static int is_full(int why)
     return why == ENOSPC || why == EDQUOT;
 }
 
-static int write_file(struct results *r, const char *input, const struct transcript *t, int format, struct told *told)
+static int write_file(struct results *r, const char *input, const struct transcript *t, int format, struct reported *reported)
 {
     int status = result_files_write(&r->files, input, t, format);
     while (status == RESULT_FILES_FAILED && is_full(r->files.why) && r->make_room && r->make_room(r->user))
         status = result_files_write(&r->files, input, t, format);
-    if (status == RESULT_FILES_OK) tell_later(told, r->files.path);
+    if (status == RESULT_FILES_OK) report_later(reported, r->files.path);
     if (status == RESULT_FILES_OK && r->wrote) r->wrote(r->user, r->files.path, format, &r->files.bytes);
     return code_of_files(r, status);
 }
@@ -170,14 +170,14 @@ static int write_stdout(struct results *r, const char *input, const struct trans
 
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask)
 {
-    struct told told = { .n = 0 };
+    struct reported reported = { .n = 0 };
     int code = EXIT_OK;
     for (int f = 0; f < N_WRITERS; f++) {
         if (!(r->files.naming.formats & mask & 1u << f)) continue;
-        const int one = r->files.naming.dir ? write_file(r, input, t, f, &told) : write_stdout(r, input, t, f);
+        const int one = r->files.naming.dir ? write_file(r, input, t, f, &reported) : write_stdout(r, input, t, f);
         if (code == EXIT_OK) code = one;
     }
-    if (told.n && !r->quiet) message("%s: wrote %s", sound_name(input), told.text);
+    if (reported.n && !r->quiet) message("%s: wrote %s", sound_name(input), reported.text);
     return code;
 }
 

@@ -1,11 +1,11 @@
 /* steno: what transcribe and translate show and write of their job. SPDX-License-Identifier: MIT */
 #include "verbs/transcribe.h"
 #include "cli/message.h"
-#include "verbs/opt_rules.h"
 #include "cli/option_names.h"
-#include "digest.h"
 #include "cli/signals.h"
+#include "digest.h"
 #include "input/sound.h"
+#include "verbs/opt_rules.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,12 +83,12 @@ static void on_rows(void *user, const struct job_input *in, const steno_rows *r)
     dump_add(&((struct transcription *)user)->dump, r);
 }
 
-static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
+static void on_reading(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
 {
-    static const char *const doing[] = { "finding speakers", "finding speech", "listening" }; /* indexed by enum job_hearing */
+    static const char *const doing[] = { "finding speakers", "finding speech", "listening" }; /* indexed by enum job_reading */
     struct progress *p = &((struct transcription *)user)->shown[in->slot].progress;
-    if (at_end && in->hearing == JOB_HEARS_TEXT) progress_heard(p, heard_ms);
-    else progress_hear(p, doing[in->hearing], heard_ms, total_ms);
+    if (at_end && in->reading == JOB_READS_TEXT) progress_read_all(p, heard_ms);
+    else progress_reading(p, doing[in->reading], heard_ms, total_ms);
 }
 
 static void on_samples(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n)
@@ -181,7 +181,7 @@ static int write_results(struct transcription *t, const struct job_input *in, st
 }
 
 /* A result that lacks text gets a note about it. */
-static void tell_left_out(const struct transcription *t, const struct job_input *in, const struct transcript *what)
+static void report_left_out(const struct transcription *t, const struct job_input *in, const struct transcript *what)
 {
     int64_t ms = 0;
     for (int i = 0; i < what->n_left_out; i++) ms += what->left_out[i].t1_ms - what->left_out[i].t0_ms;
@@ -207,7 +207,7 @@ static void show_notes(const struct transcription *t, const struct job_input *in
 static int on_output(void *user, const struct job_input *in, struct transcript *what)
 {
     struct transcription *t = user;
-    tell_left_out(t, in, what);
+    report_left_out(t, in, what);
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
     if (task && !t->results->files.naming.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
@@ -277,9 +277,9 @@ static void on_let_go(void *user, const struct job_input *in)
 }
 
 /* Report an input that failed. The run continues with the next input unless that cannot succeed either. */
-static int tell_failed(struct transcription *t, const struct job_input *in, const struct job_end *e)
+static int report_failed(struct transcription *t, const struct job_input *in, const struct job_end *e)
 {
-    char told[OPTION_TEXT_SZ], refused[160];
+    char reported[OPTION_TEXT_SZ], refused[160];
     struct transcript nothing = { .text = "", .language = "unknown", .first_timestamp = t->console.first_timestamp, .duration_ms = -1,
                                   .task = t->o->task, .model = t->engine.model };
     const char *reason = e->reason[0] ? e->reason : steno_status_text(e->status);
@@ -290,7 +290,7 @@ static int tell_failed(struct transcription *t, const struct job_input *in, cons
     else if (in->is_refused)
         snprintf(refused, sizeof refused, "--channels %d: the last channel is %d", t->o->channel, in->n_channels - 1);
     if (in->is_refused) reason = refused;
-    if (e->status == STENO_EARG) reason = option_reason(told, t->o->engine.given, reason);
+    if (e->status == STENO_EARG) reason = option_reason(reported, t->o->engine.given, reason);
     if (is_other) reason = "its journal cannot be continued, and is deleted; the same command starts it again";
     reason = sound_reason(in->file, reason);
     message_file(sound_name(in->file), reason);
@@ -304,9 +304,9 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
 {
     struct transcription *t = user;
     const char *name = sound_name(in->file);
-    if (e->status != STENO_OK) return tell_failed(t, in, e);
+    if (e->status != STENO_OK) return report_failed(t, in, e);
     if (e->lost) sound_lost(in->media, in->file);
-    if (!t->o->engine.quiet) past_end_tell(name, in->audio_ms, t->o->offset_ms, t->data.clips, t->data.n_clips);
+    if (!t->o->engine.quiet) past_end_report(name, in->audio_ms, t->o->offset_ms, t->data.clips, t->data.n_clips);
     if (t->o->engine.verbose && t->job.params.vad_model)
         message("%s: speech in %d segments", name, steno_span_count(in->session));
     if (t->o->engine.verbose && t->vad.session) message("%s: speech in %lld clips", name, (long long)in->n_clips);
@@ -315,12 +315,12 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
 }
 
 /* Print the held texts that are next in input order. */
-static int tell_held(struct held *h)
+static int report_held(struct held *h)
 {
-    for (; h->told < h->n && h->done[h->told]; h->told++) {
-        if (h->text[h->told]) fwrite(h->text[h->told], 1, h->size[h->told], stdout);
-        free(h->text[h->told]);
-        h->text[h->told] = NULL;
+    for (; h->reported < h->n && h->done[h->reported]; h->reported++) {
+        if (h->text[h->reported]) fwrite(h->text[h->reported], 1, h->size[h->reported], stdout);
+        free(h->text[h->reported]);
+        h->text[h->reported] = NULL;
     }
     return message_flush();
 }
@@ -348,19 +348,19 @@ static int on_done(void *user, const struct job_input *in)
     if (!in->is_ok) resume_failed(&t->resume, in, 0);
     if (in->is_ok || !signals_pending()) resume_done(&t->resume, in); /* also if a signal came after its results were written */
     progress_bar_done(t->bar, t->n_before + t->job.n_done);
-    const int told = h->text ? tell_held(h) : EXIT_OK;
-    return code == EXIT_OK ? told : code;
+    const int reported = h->text ? report_held(h) : EXIT_OK;
+    return code == EXIT_OK ? reported : code;
 }
 
 void transcription_watch(struct transcription *t)
 {
-    t->job.tell = (struct job_events){ .user = t, .stop = signals_stop, .busy = on_busy, .begin = on_begin, .watch = on_watch,
-                                       .hear = on_hear, .samples = on_samples, .progress = on_progress, .segment = on_segment,
+    t->job.events = (struct job_events){ .user = t, .stop = signals_stop, .busy = on_busy, .begin = on_begin, .watch = on_watch,
+                                       .reading = on_reading, .samples = on_samples, .progress = on_progress, .segment = on_segment,
                                        .attempt = on_attempt, .rows = on_rows, .let_go = on_let_go, .end = on_end, .output = on_output,
                                        .output_failed = on_output_failed, .done = on_done };
     if (!t->resume.slot || !option_served(t->engine.model, "on_resume_point")) return;
-    t->job.tell.resume = on_resume;
-    t->job.tell.point = on_point;
+    t->job.events.resume = on_resume;
+    t->job.events.point = on_point;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */

@@ -4,17 +4,17 @@
 #ifndef STENO_TOOLS_TRANSCRIBE_H
 #define STENO_TOOLS_TRANSCRIBE_H
 #include "cli/console.h"
-#include "options/decode_opts.h"
-#include "verbs/dump.h"
-#include "models/engine.h"
-#include "job.h"
-#include "options/punctuation_opts.h"
-#include "options/post_opts.h"
 #include "cli/progress.h"
-#include "verbs/results.h"
 #include "input/resume.h"
+#include "job.h"
+#include "models/engine.h"
+#include "options/decode_opts.h"
+#include "options/post_opts.h"
+#include "options/punctuation_opts.h"
 #include "options/subtitle_opts.h"
 #include "options/vad_opts.h"
+#include "verbs/dump.h"
+#include "verbs/results.h"
 
 struct transcribe_opts {
     struct engine_opts engine;
@@ -47,7 +47,7 @@ struct held {
     char **text;  /* [n] NULL: none; if `text` is NULL, texts are printed at once */
     size_t *size; /* [n] */
     char *done;   /* [n] */
-    int n, told;  /* number of inputs, and of those that are printed */
+    int n, reported;  /* number of inputs, and of those that are printed */
 };
 
 struct transcription {

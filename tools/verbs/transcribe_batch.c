@@ -5,8 +5,8 @@
  *
  * Before the results, formats that have one get the job's record on standard output. After them, a job with several inputs prints its
  * sums: a record there, and a line on standard error. The job counts (job.h); this code prints. */
-#include "models/host.h"
 #include "cli/option_names.h"
+#include "models/host.h"
 #include "verbs/results.h"
 #include "verbs/transcribe.h"
 #include <stdio.h>

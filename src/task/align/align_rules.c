@@ -16,7 +16,7 @@ static double evidence(double p)
                chance); /* NaN counts as the minimum */
 }
 
-void heard_range(const double *probability, int32_t n, double enough, int32_t *from, int32_t *to)
+void spoken_range(const double *probability, int32_t n, double enough, int32_t *from, int32_t *to)
 {
     double all = 0, some = 0, best = enough; /* some: the sum from `begin` on; it restarts when it falls to 0 */
     int32_t begin = 0;

@@ -1,7 +1,7 @@
 /* steno: forced alignment of a known text: the text and the public call. SPDX-License-Identifier: MIT */
 #include "task/align/align_text.h"
-#include "task/window/window.h"
 #include "engine/params.h"
+#include "task/window/window.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -47,7 +47,7 @@ enum { HEARD_ENOUGH = 1,     /* evidence that words are in the window */
 
 /* Finds which of n consecutive words are in the window, from their probabilities: [*from, *to), both 0 if none are. The evidence of a word
  * is the log of its probability over that of a word that was not spoken. The summed evidence must reach `enough`. */
-void heard_range(const double *probability, int32_t n, double enough, int32_t *from, int32_t *to);
+void spoken_range(const double *probability, int32_t n, double enough, int32_t *from, int32_t *to);
 
 /* Number of words of w[n] that are settled. They were aligned in one window together with the words up to w[all]. Settled words end by
  * `limit` seconds. They stop before two or more squeezed words in a row or a stretched word, because such words were aligned with the wrong

@@ -57,7 +57,7 @@ static int32_t words_within(const struct aligner *w, int32_t first, int32_t max)
 }
 
 /* Aligns words [first, first + n). *h describes the result and is valid until the next run. */
-static int words_align(struct aligner *w, int32_t first, int32_t n, struct heard *h)
+static int words_align(struct aligner *w, int32_t first, int32_t n, struct word_attention *h)
 {
     steno_session *s = w->s;
     const struct token_roles *t = &s->model->tokens;
@@ -76,14 +76,15 @@ static int words_align(struct aligner *w, int32_t first, int32_t n, struct heard
     float *prob = (float *)(void *)w->prob.p;
     struct alignment out = { .prob = prob };
     const int rc = align_run(s, &(struct align_place){ s->batch, 0, w->end / 2 }, ids, all, &out);
-    if (!rc) *h = (struct heard){ ids + before, n_ids, prob + before, out.matrix + (size_t)w->n_head * out.ld, out.ld, w->end / 2 };
+    if (!rc)
+        *h = (struct word_attention){ ids + before, n_ids, prob + before, out.matrix + (size_t)w->n_head * out.ld, out.ld, w->end / 2 };
     return rc;
 }
 
 /* Finds which words from `first` on are in this window: [*from, *to), counted from w->next. */
 static int words_guess(struct aligner *w, int32_t first, int32_t *from, int32_t *to)
 {
-    struct heard h;
+    struct word_attention h;
     const int32_t n = words_within(w, first, w->max);
     const struct known_word *c = known_words_of(w->t) + first;
     const int rc = words_align(w, first, n, &h);
@@ -97,7 +98,7 @@ static int words_guess(struct aligner *w, int32_t first, int32_t *from, int32_t 
         buf_add(&w->sure, &sum, sizeof sum);
     }
     if (w->sure.err) return out_of_memory(w);
-    heard_range((const double *)(const void *)w->sure.p, n, first > w->next ? HEARD_SKIPPING : HEARD_ENOUGH, from, to);
+    spoken_range((const double *)(const void *)w->sure.p, n, first > w->next ? HEARD_SKIPPING : HEARD_ENOUGH, from, to);
     *from += first - w->next;
     *to += first - w->next;
     return STENO_OK;
@@ -149,7 +150,7 @@ static void words_read(struct aligner *w, int32_t first, int32_t n, size_t found
 /* Finds the times of the words [first, first + n), in seconds in the file, and stores them in w->known. */
 static int words_clock(struct aligner *w, int32_t first, int32_t n)
 {
-    struct heard h;
+    struct word_attention h;
     struct words *x = &w->words;
     const struct vocab *v = &w->s->model->vocab;
     double median;
@@ -232,7 +233,7 @@ static int32_t words_confirm(struct aligner *w, int32_t n, int32_t all, int skip
     buf_clear(&w->sure);
     for (int32_t i = 0; i < all; i++) buf_add(&w->sure, &c[i].probability, sizeof c[i].probability);
     if (w->sure.err) return -1;
-    heard_range((const double *)(const void *)w->sure.p, n, skipped ? HEARD_SKIPPING : HEARD_ENOUGH, &from, &to);
+    spoken_range((const double *)(const void *)w->sure.p, n, skipped ? HEARD_SKIPPING : HEARD_ENOUGH, &from, &to);
     return from ? 0 : to;
 }
 
@@ -291,7 +292,7 @@ static int levels_measure(struct aligner *w, const float *mel)
     return w->level.err ? out_of_memory(w) : STENO_OK;
 }
 
-static int mel_hear(struct aligner *w)
+static int mel_read(struct aligner *w)
 {
     const int64_t left = w->to - w->at;
     w->frames = left < w->mel->window ? (int32_t)left : w->mel->window;
@@ -305,15 +306,15 @@ static int mel_hear(struct aligner *w)
 }
 
 /* Reads the window at w->at, or moves it to where sound begins. *silent: 1 if there is no sound. */
-static int window_hear(struct aligner *w, int *silent)
+static int window_read(struct aligner *w, int *silent)
 {
-    int rc = mel_hear(w);
+    int rc = mel_read(w);
     if (rc) return rc;
     *silent = w->begin == w->frames;
     if (*silent || w->begin > 2 * w->lead) {
         aligner_seek(w, w->at + w->begin - w->lead);
         if (*silent) return STENO_OK;
-        rc = mel_hear(w);
+        rc = mel_read(w);
     }
     w->s->timings.n_windows++;
     return rc ? rc : window_encode(w->s, 0, w->s->model->audio_ctx);
@@ -343,7 +344,7 @@ int text_align(steno_session *s, struct mel_stream *mel, struct known_text *t, c
         }
         int silent;
         progress(&w, from);
-        rc = window_hear(&w, &silent);
+        rc = window_read(&w, &silent);
         if (!rc && !silent) rc = window_align(&w);
     }
     w.at = to;

@@ -1,9 +1,9 @@
 /* steno: benchmarks of single stages of transcription. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
+#include "task/ar/ar_bench.h"
 #include "base/os.h"
 #include "model/parts.h"
-#include "task/ar/ar_bench.h"
 #include "task/ar/window_decoder.h"
 #include "task/window/window.h"
 

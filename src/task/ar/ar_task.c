@@ -60,7 +60,7 @@ static void ar_batch_close(struct steno_batch *b)
 
 static void ar_batch_forget(const steno_session *s)
 {
-    ar_batch_of(s->batch)->heard = NULL;
+    ar_batch_of(s->batch)->encoded = NULL;
     slots_forget(s);
 }
 
@@ -99,7 +99,7 @@ static void part_close(steno_session *s)
 {
     struct ar_session *a = ar_of(s);
     if (!a) return;
-    if (ar_batch_of(s->batch)->heard == s) ar_batch_of(s->batch)->heard = NULL;
+    if (ar_batch_of(s->batch)->encoded == s) ar_batch_of(s->batch)->encoded = NULL;
     mel_stream_close(&a->mel);
     for (int i = 0; a->decoder && i < DECODERS; i++) decoder_free(&a->decoder[i]);
     buf_free(&a->request.clips);
@@ -152,14 +152,14 @@ static int encode(steno_session *s, const float *pcm, int64_t n)
     if (!rc) rc = mel_stream_window(mel_of(s), 0, mel_of(s)->window, 0, window_mel(s), &s->error);
     if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
     ar_of(s)->generation = generation_of(PLAN_DECODER);
-    ar_batch_of(s->batch)->heard = rc ? NULL : s;
+    ar_batch_of(s->batch)->encoded = rc ? NULL : s;
     return rc;
 }
 
 /* Uses the window in the first decode slot. */
 static int may_generate(steno_session *s)
 {
-    if (ar_batch_of(s->batch)->heard == s) return STENO_OK;
+    if (ar_batch_of(s->batch)->encoded == s) return STENO_OK;
     return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
 }
 

@@ -5,15 +5,15 @@
 #include "task/ar/attempt.h"
 #include <math.h>
 #include <string.h>
-#include "task/ar/prompt.h"
+#include "engine/params.h"
+#include "search/grammar.h"
 #include "task/ar/decoding_rules.h"
 #include "task/ar/logits_processors.h"
+#include "task/ar/prompt.h"
 #include "task/ar/search.h"
-#include "task/ar/text_checks.h"
+#include "task/ar/sound_checks.h"
 #include "task/ar/verify.h"
-#include "engine/params.h"
 #include "text/repetition.h"
-#include "search/grammar.h"
 
 enum { ENTROPY_MIN_TOKENS = 32 }; /* shorter texts have low entropy anyway */
 
@@ -164,7 +164,7 @@ static int has_timestamp(const struct window_decoder *w, int32_t n)
     return 0;
 }
 
-static void tell(const struct window_decoder *w, const struct attempt *a, int kept)
+static void report(const struct window_decoder *w, const struct attempt *a, int kept)
 {
     const struct decoder_attempts *attempts = &w->attempts;
     const steno_transcribe_params *p = &w->request->p;
@@ -276,7 +276,7 @@ static int attempt_bare(struct window_decoder *w, int *again)
 {
     struct decoder_attempts *attempts = &w->attempts;
     attempts->now.failed = attempts->best.failed = 1;
-    tell(w, &attempts->now, 0);
+    report(w, &attempts->now, 0);
     attempts->second_look = attempts->without_context = 1;
     attempts->last_fallback_step++;
     attempts->fallback_step++;
@@ -297,7 +297,7 @@ int attempt_settle(struct window_decoder *w, int *again)
     if (rc) return rc;
     if (attempts->repeating) {
         attempts->kept = attempts->best;
-        tell(w, &attempts->kept, 1);
+        report(w, &attempts->kept, 1);
         return STENO_OK;
     }
     const int retry = is_retry(w), best = keeps_best(w), i = attempts->fallback_step;
@@ -316,7 +316,7 @@ int attempt_settle(struct window_decoder *w, int *again)
     if (attempts->best.index == i) attempts->best.failed = failed;
     const int done = !failed || (i == attempts->last_fallback_step && (!best || attempts->best.index == i));
     attempts->kept = attempts->now;
-    tell(w, &attempts->now, done);
+    report(w, &attempts->now, done);
     if (done) return STENO_OK;
     *again = 1;
     if (i < attempts->last_fallback_step) {

@@ -24,11 +24,11 @@ int draft_windows_may_encode(struct window_decoder *w)
     struct speculation *g = &w->speculation;
     if (!draft_windows_may(w)) return 0;
     const struct steno_batch *b = w->b;
-    const double gain = speculation_gain(g, b, 1, DRAFT_MAX), step = run_costs_of(&b->costs, 1), hear = (double)b->draft->hear_ns;
+    const double gain = speculation_gain(g, b, 1, DRAFT_MAX), step = run_costs_of(&b->costs, 1), encode = (double)b->draft->encode_ns;
     if (g->window.n) g->window.ids = g->window.ids > 0 ? (g->window.ids + g->window.n) / 2 : g->window.n;
     g->window.n = 0;
     if (w->request->p.draft_max > 0 || !(gain > 0) || !(g->window.ids > 0)) return 1;
-    if (g->window.ids * step * (1 - 1 / gain) > hear) g->window.wait = 2;
+    if (g->window.ids * step * (1 - 1 / gain) > encode) g->window.wait = 2;
     else if (++g->window.since < g->window.wait) return 0;
     else g->window.wait = g->window.wait < WINDOWS_MAX ? 2 * g->window.wait : WINDOWS_MAX;
     g->window.since = 0;
@@ -36,11 +36,11 @@ int draft_windows_may_encode(struct window_decoder *w)
 }
 
 /* Adds the time since t0 to the measured cost of the draft model. */
-static void told(steno_session *s, int64_t t0)
+static void draft_timed(steno_session *s, int64_t t0)
 {
     const int64_t ns = os_now_ns() - t0;
     struct steno_batch *d = s->batch->draft;
-    d->hear_ns = d->hear_ns ? d->hear_ns + (ns - d->hear_ns) / (ns < d->hear_ns ? 2 : 8) : ns;
+    d->encode_ns = d->encode_ns ? d->encode_ns + (ns - d->encode_ns) / (ns < d->encode_ns ? 2 : 8) : ns;
     s->timings.draft_us += ns / 1000;
 }
 
@@ -60,7 +60,7 @@ static int phases_run(struct window_decoder *w, uint32_t decode_slot, uint16_t f
 
 int draft_windows_are_encoded(const struct window_decoder *w)
 {
-    return w->s->batch->draft->has_heard;
+    return w->s->batch->draft->shares_encoder;
 }
 
 int draft_windows_take(struct window_decoder *w, uint32_t decode_slot)
@@ -72,12 +72,12 @@ int draft_windows_take(struct window_decoder *w, uint32_t decode_slot)
     const int64_t t0 = os_now_ns();
     size_t ld;
     const float *rows = exec_output(s->batch->exec, from, from->output, 0, n, &ld);
-    float *heard = exec_given(d->exec, to, to->output);
+    float *rows_there = exec_given(d->exec, to, to->output);
     if (!rows) return err_nomem(&s->error, n * sizeof *rows, "what was heard");
     for (uint32_t i = 0; i < n; i++)
-        memcpy(heard + (size_t)i * to->slot[to->output].ld, rows + i * ld, to->slot[to->output].width * sizeof *rows);
+        memcpy(rows_there + (size_t)i * to->slot[to->output].ld, rows + i * ld, to->slot[to->output].width * sizeof *rows);
     const int rc = phases_run(w, decode_slot, PHASE_CROSS);
-    told(s, t0);
+    draft_timed(s, t0);
     return rc;
 }
 
@@ -90,7 +90,7 @@ int draft_windows_encode(struct window_decoder *w, uint32_t decode_slot)
     const int64_t t0 = os_now_ns();
     memcpy(exec_input(d->exec, p), window_mel(s), n * sizeof(float));
     const int rc = phases_run(w, decode_slot, PHASE_ENCODE);
-    told(s, t0);
+    draft_timed(s, t0);
     return rc;
 }
 

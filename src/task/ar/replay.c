@@ -48,7 +48,7 @@ struct window_decoder *decoder_find(const struct steno_batch *b, const steno_ses
     }
     for (uint32_t i = 0; a->decoder && i < b->n_windows; i++) {
         struct window_decoder *w = &a->decoder[i];
-        if (w->state == DECODER_WINDOW && w->s == s && (w->position.is_heard || !waits)) return w;
+        if (w->state == DECODER_WINDOW && w->s == s && (w->position.is_read || !waits)) return w;
         if (w->state == DECODER_IDLE && c->parallel && c->next_clip < c->n_clips && !waits) *idle = w;
     }
     return NULL;
@@ -79,14 +79,14 @@ int may_encode(const struct steno_batch *b)
 
 int may_listen(const struct steno_batch *b)
 {
-    return ar_batch_of(b)->n_steps_heard >= b->params.steps_between_encodes;
+    return ar_batch_of(b)->n_steps_read >= b->params.steps_between_encodes;
 }
 
 void look_around(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
     a->is_wanted = slot_free(b) >= 0 && queue_next(b, wants_slot);
-    a->is_unheard = queue_next(b, wants_to_listen) != NULL;
+    a->in_first_pass = queue_next(b, wants_to_listen) != NULL;
 }
 
 /* ---- replays ------------------------------------------------------------------------------------------------------------------ */
@@ -180,7 +180,7 @@ static int is_due(struct steno_batch *b)
         for (const steno_session *s = b->first; s; s = s->next)
             if (atomic_load(&s->cancel)) return 1;
     }
-    return (a->is_wanted && may_encode(b)) || (a->is_unheard && may_listen(b));
+    return (a->is_wanted && may_encode(b)) || (a->in_first_pass && may_listen(b));
 }
 
 /* Called between replays. A search that ended or was cancelled ends the chain. */
@@ -202,7 +202,7 @@ static int chain_next(void *user)
     }
     run_costs_end(&b->costs, rows);
     a->n_steps++;
-    a->n_steps_heard++;
+    a->n_steps_read++;
     if (ended || is_due(b)) return 0;
     a->goes_on = draft_windows_wanted(b);
     return !a->goes_on && rows_want(b) > 0;

@@ -1,8 +1,8 @@
 /* steno: replays of the decoder's plan for all searches, and the window that comes next. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_REPLAY_H
 #define STENO_TASK_AR_REPLAY_H
-#include "task/ar/window_decoder.h"
 #include "engine/batch.h"
+#include "task/ar/window_decoder.h"
 
 int slot_free(const struct steno_batch *b); /* -1: none is free. A slot without an encoded window is preferred */
 /* The free decode slot in which the window is already encoded, else `at`. */
@@ -14,7 +14,7 @@ struct window_decoder *decoder_find(const struct steno_batch *b, const steno_ses
 want_fn wants_slot, wants_to_listen, wants_anything; /* conditions for a place in the queue */
 int may_encode(const struct steno_batch *b);                                 /* may the encoder run now? */
 int may_listen(const struct steno_batch *b);                                 /* may another slice of audio be read? */
-void look_around(struct steno_batch *b);                                     /* updates is_wanted and is_unheard */
+void look_around(struct steno_batch *b);                                     /* updates is_wanted and in_first_pass */
 
 /* Runs the searches of all window decoders that have a decode slot, until one of them ends. */
 int batch_decode(struct steno_batch *b);

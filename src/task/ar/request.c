@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 #include "audio/fbank_stream.h"
+#include "engine/params.h"
 #include "task/ar/decoding_rules.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/resume_point.h"
 #include "task/ar/window_decoder.h"
 #include "task/window/window.h"
-#include "engine/params.h"
 #include "text/vocab.h"
 
 /* ---- the clips of the audio --------------------------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static int parts_commit(steno_session *s)
             c->p.on_segment(c->p.user, &seg);
         }
     }
-    return resume_point_tell(s);
+    return resume_point_record(s);
 }
 
 static int clip_done(steno_session *s, const struct window_decoder *w)
@@ -131,7 +131,7 @@ static int clip_done(steno_session *s, const struct window_decoder *w)
     return parts_commit(s);
 }
 
-static const struct decoder_sink sink = { progress, clip_done, resume_point_tell };
+static const struct decoder_sink sink = { progress, clip_done, resume_point_record };
 
 /* ---- before the audio is read ---- */
 
@@ -289,7 +289,7 @@ int request_end(steno_session *s, int status)
 }
 
 /* Uses the results of an earlier first pass. */
-static int heard_take(steno_session *s, const steno_heard *h)
+static int first_pass_take(steno_session *s, const steno_heard *h)
 {
     if (h->size < sizeof *h) return err_set(&s->error, STENO_EARG, "steno_heard was not filled by steno_listen");
     if (h->samples < 0 || !isfinite(h->loudest))
@@ -303,7 +303,7 @@ static int heard_take(steno_session *s, const steno_heard *h)
 int request_take(steno_session *s, const struct request_given *g)
 {
     int rc = request_init(s, g->src, g->transcribe);
-    if (!rc && g->heard) rc = heard_take(s, g->heard);
+    if (!rc && g->heard) rc = first_pass_take(s, g->heard);
     if (!rc) rc = resume_take(&request_of(s)->resume, s, &request_of(s)->p, g->transcribe->task == STENO_TRANSCRIBE_AND_TRANSLATE ? 2 : 1);
     if (rc) processors_close(request_of(s));
     return rc;

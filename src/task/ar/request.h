@@ -6,12 +6,12 @@
  * report to their request through a sink. */
 #ifndef STENO_TASK_AR_REQUEST_H
 #define STENO_TASK_AR_REQUEST_H
-#include "search/rules.h"
-#include "task/window/window.h"
-#include "task/decode/generation.h"
 #include "audio/mel_stream.h"
 #include "engine/resume.h"
 #include "engine/task.h"
+#include "search/rules.h"
+#include "task/decode/generation.h"
+#include "task/window/window.h"
 
 /* Thresholds for a decoded window; NAN disables a threshold. */
 struct limits { double ratio, logprob, no_speech, entropy; };

@@ -31,7 +31,7 @@ static int n_tasks(const struct request *c)
     return c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE ? 2 : 1;
 }
 
-int resume_point_tell(steno_session *s)
+int resume_point_record(steno_session *s)
 {
     struct request *c = request_of(s);
     struct buf state = { 0 };
@@ -46,7 +46,7 @@ int resume_point_tell(steno_session *s)
         if (w->context.n_history) buf_add(&state, w->context.history, (size_t)w->context.n_history * sizeof *w->context.history);
     }
     const int rc = state.err ? err_nomem(&s->error, state.len, "where a request could go on")
-                             : resume_tell(&c->resume, s, &c->p, n_tasks(c), state.p, state.len);
+                             : resume_record(&c->resume, s, &c->p, n_tasks(c), state.p, state.len);
     buf_free(&state);
     return rc;
 }

@@ -6,9 +6,9 @@
  * progress. A request that arrives while a slot is free ends the chain of steps. A row's result depends on its own lane only, so the
  * schedule does not change any text. */
 #include "task/ar/schedule.h"
-#include "task/ar/replay.h"
-#include "task/ar/logits_processors.h"
 #include "engine/batch_loop.h"
+#include "task/ar/logits_processors.h"
+#include "task/ar/replay.h"
 
 /* As decoder_find, but begins the next clip if necessary. *rc: status of that */
 static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_session *s, int *rc)
@@ -71,7 +71,7 @@ static int listen_give(struct steno_batch *b)
 {
     steno_session *s = queue_next(b, wants_to_listen);
     if (!s) return 0;
-    ar_batch_of(b)->n_steps_heard = 0;
+    ar_batch_of(b)->n_steps_read = 0;
     went_on(s, request_listen(s));
     return 1;
 }
@@ -111,8 +111,8 @@ static void settle(struct steno_batch *b, int rc)
 void schedule_begin(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
-    a->heard = NULL;
-    a->n_steps = a->n_steps_heard = INT32_MAX;
+    a->encoded = NULL;
+    a->n_steps = a->n_steps_read = INT32_MAX;
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until a search uses it */
 }
 

@@ -7,12 +7,12 @@
  * choices at once, so they are searched again as a whole. The text of a verified window equals that of --compute f32. */
 #include <math.h>
 #include <string.h>
-#include "base/os.h"
 #include "task/ar/verify.h"
+#include "base/os.h"
+#include "engine/params.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/replay.h"
 #include "task/ar/search.h"
-#include "engine/params.h"
 #include "task/window/window.h"
 
 /* Share of the text margin that suffices between two timestamps. The choice between timestamps depends on few logits that move together. */
@@ -35,7 +35,7 @@ int verify_wanted(const struct window_decoder *w, const struct attempt *a)
            is_near(a->avg_logprob, l->logprob, logprob_margin) || is_near(a->no_speech_prob, l->no_speech, no_speech_margin);
 }
 
-struct steno_batch *verify_heard(const struct window_decoder *w)
+struct steno_batch *verify_encoded(const struct window_decoder *w)
 {
     struct steno_batch *x = w->b->exact;
     const struct decode_slot *decode_slot = x ? &ar_batch_of(x)->decode_slot[0] : NULL;
@@ -47,9 +47,9 @@ static int encode(struct window_decoder *w, struct steno_batch *x)
 {
     struct decode_slot *decode_slot = &ar_batch_of(x)->decode_slot[0];
     const size_t window = 2 * (size_t)x->model->audio_ctx * (size_t)mel_bank_of(w->s->model)->n_mels;
-    if (verify_heard(w)) return STENO_OK; /* encoded for an earlier attempt */
+    if (verify_encoded(w)) return STENO_OK; /* encoded for an earlier attempt */
     decode_slot->audio = NULL;
-    memcpy(batch_mel(x), w->window.heard, window * sizeof(float));
+    memcpy(batch_mel(x), w->window.mel_copy, window * sizeof(float));
     struct run_time spent;
     const int rc = batch_encode(x, 0, window_ctx(w), NULL, &spent);
     if (!rc) *decode_slot = (struct decode_slot){ .audio = w->s, .from = w->position.seek, .frames = w->window.frames };

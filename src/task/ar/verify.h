@@ -6,5 +6,5 @@
 int verify_wanted(const struct window_decoder *w, const struct attempt *a);
 /* Replaces the result of the search that ended by that of f32. Sets a->verified and a->corrected. */
 int verify_attempt(struct window_decoder *w, struct attempt *a);
-struct steno_batch *verify_heard(const struct window_decoder *w); /* the exact batch if the window is encoded there, else NULL */
+struct steno_batch *verify_encoded(const struct window_decoder *w); /* the exact batch if the window is encoded there, else NULL */
 #endif

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 #include "task/ar/window_decoder.h"
-#include "task/ar/prompt.h"
-#include "task/ar/request.h"
+#include "task/ar/attempt.h"
 #include "task/ar/decoding_rules.h"
 #include "task/ar/draft_windows.h"
-#include "task/ar/attempt.h"
 #include "task/ar/logits_processors.h"
-#include "task/ar/text_checks.h"
+#include "task/ar/prompt.h"
+#include "task/ar/request.h"
+#include "task/ar/sound_checks.h"
 #include "task/ar/verify.h"
 #include "task/ar/window_language.h"
 #include "task/ar/window_rows.h"
@@ -43,7 +43,7 @@ static void buffers_take(struct window_decoder *w, struct arena_take *t, const s
     window->level = arena_take(t, 2 * (size_t)m->audio_ctx, sizeof *window->level);
     if (own) w->position.mel = arena_take(t, window_floats(m), sizeof *w->position.mel);
     if (!m->exact) return;
-    window->heard = arena_take(t, window_floats(m), sizeof *window->heard);
+    window->mel_copy = arena_take(t, window_floats(m), sizeof *window->mel_copy);
     attempts->first = arena_take(t, ctx, sizeof *attempts->first);
 }
 
@@ -88,13 +88,13 @@ static int clip_forget(struct window_decoder *w)
 }
 
 /* Computes the clip's log-mel once for all its windows, because the audio source moves on to the next clip. */
-static int clip_hear(struct window_decoder *w)
+static int clip_mel_read(struct window_decoder *w)
 {
     struct decoder_position *position = &w->position;
     steno_session *s = w->s;
-    if (!w->own || position->is_heard || w->request->stopped) return STENO_OK;
+    if (!w->own || position->is_read || w->request->stopped) return STENO_OK;
     const int rc = mel_stream_window(mel_of(s), position->seek, (int)(position->end - position->seek), 0, position->mel, &s->error);
-    position->is_heard = !rc;
+    position->is_read = !rc;
     return rc;
 }
 
@@ -119,7 +119,7 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     clip_begin(w, clip);
     position->mel_from = position->seek;
     position->mel_clip = clip;
-    position->is_heard = position->is_told = 0;
+    position->is_read = position->is_reported = 0;
     return clip_forget(w);
 }
 
@@ -237,7 +237,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     buf_add(&r->segments, &g, sizeof g); /* added last, so that readers only see complete segments */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!rules->remembers_windows) history_add(w, ids, g.n_tokens);
-    if (r == &s->result) result_tell(r, c->p.on_segment, c->p.user);
+    if (r == &s->result) result_report(r, c->p.on_segment, c->p.user);
     return STENO_OK;
 }
 
@@ -284,7 +284,7 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     const struct words_options want = { window_language(w), p->prepend_punctuations, p->append_punctuations,
                                         p->hallucination_silence_threshold };
     const int n_head = s->model->family->speech->prompt_prefix(s->model, &q, head, &sot);
-    struct steno_batch *exact = verify_heard(w);
+    struct steno_batch *exact = verify_encoded(w);
     const struct words_window at = { .b = exact ? exact : s->batch, .lane = exact ? 0 : attempts->lane, .seek = position->seek,
                                      .frames = window->frames, .full = 2 * window_ctx(w), .content_frames = mel_of(s)->frames,
                                      .head = head, .n_head = n_head,
@@ -394,7 +394,7 @@ int decoder_go_on(struct window_decoder *w)
 }
 
 /* Writes the window's log-mel to the input of the encoder. */
-static int window_hear(struct window_decoder *w)
+static int window_input(struct window_decoder *w)
 {
     struct decoder_position *position = &w->position;
     steno_session *s = w->s;
@@ -425,12 +425,12 @@ int decoder_window(struct window_decoder *w, uint32_t at)
     steno_session *s = w->s;
     const steno_transcribe_params *p = &w->request->p;
     struct decode_slot *decode_slot = &ar_batch_of(s->batch)->decode_slot[at];
-    int rc = clip_hear(w);
+    int rc = clip_mel_read(w);
     if (rc) return rc;
     for (;;) {
         const int64_t left = position->end - position->seek;
         const int32_t max = 2 * window_ctx(w);
-        const int asks = p->on_window && !position->is_told && !w->request->stopped;
+        const int asks = p->on_window && !position->is_reported && !w->request->stopped;
         if (asks && !p->on_window(p->user, position->seek * 10)) { /* a normal end, also for the other windows of the request */
             w->request->next_clip = w->request->n_clips;
             w->request->stopped = 1;
@@ -440,7 +440,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             position->clip = w->request->n_clips;
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
-        position->is_told = 1;
+        position->is_reported = 1;
         if (left <= rules_of(w)->context_frames && position->seek > w->request->begin) prompt_forget(&w->context);
         window->frames = left < max ? (int32_t)left : max;
         w->b = s->batch;
@@ -448,13 +448,13 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         const int is_same = decode_slot->audio == s && decode_slot->from == position->seek && decode_slot->frames == window->frames;
         const int again = is_same && !window_rows_due(w);
         const int has = again && decode_slot->is_drafted, drafts = !has && draft_windows_may_encode(w);
-        rc = again && p->guards == STENO_GUARDS_OFF && !window->heard && !drafts ? STENO_OK : window_hear(w);
+        rc = again && p->guards == STENO_GUARDS_OFF && !window->mel_copy && !drafts ? STENO_OK : window_input(w);
         if (rc) return rc;
         decode_slot->audio = NULL;
-        position->is_told = 0;
+        position->is_reported = 0;
         s->timings.n_windows++;
         queue_window(s);
-        if (window->heard) memcpy(window->heard, window_mel(s), window_floats(s->model) * sizeof *window->heard);
+        if (window->mel_copy) memcpy(window->mel_copy, window_mel(s), window_floats(s->model) * sizeof *window->mel_copy);
         if (p->guards != STENO_GUARDS_OFF) window_levels(w, window_mel(s));
         if (p->guards == STENO_GUARDS_RETRY && window_steady(w, position->seek, position->seek + window->frames)) {
             position->seek += window->frames;

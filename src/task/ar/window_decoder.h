@@ -15,11 +15,11 @@ struct decoder_position {
     int clip;                /* the current one */
     int64_t seek, end;       /* frames: start of the next window, end of the clip */
     double last_speech;      /* seconds: end of the last word so far */
-    int is_told;             /* on_window has been called for the current window */
+    int is_reported;             /* on_window has been called for the current window */
     float *mel;              /* own: [window, n_mels] log-mel of clip mel_clip, */
     int64_t mel_from;        /* starting at this frame */
     int mel_clip;
-    int is_heard;            /* own: the log-mel is complete */
+    int is_read;            /* own: the log-mel is complete */
 };
 
 /* The text that conditions a window: earlier windows, the prefix, and the prompt made of them. */
@@ -36,7 +36,7 @@ struct decoder_context {
 struct decoder_content {
     int32_t frames;          /* length of its audio */
     float *level;            /* [window] level of each frame, log10 */
-    float *heard;            /* a model that verifies: [window, n_mels] log-mel of the current window */
+    float *mel_copy;            /* a model that verifies: [window, n_mels] log-mel of the current window */
     int voiceless;           /* with guards: no voice makes such a sound (notes, strokes, whistles) */
     int language_seen;       /* index of the detected language, -1: not detected */
     int32_t n_held;          /* number of given tokens before those of the kept attempt */

@@ -7,8 +7,8 @@
 #include "engine/batch_loop.h"
 #include "model/parts.h"
 #include "task/audio_lm/audio_lm_session.h"
-#include "task/clips/clip_session.h"
 #include "task/clips/clip_run.h"
+#include "task/clips/clip_session.h"
 
 /* ---- word times --------------------------------------------------------------------------------------------------------------- */
 
@@ -85,7 +85,7 @@ static int audio_lm_words_add(steno_session *s, const struct clip_window *w, con
     if (!rc && ctc_words_begin(&a->words, &of, &ids, w->rows.n)) rc = err_nomem(&s->error, a->said.len, "times of words");
     if (!rc) rc = request_ran(s, read_logits(s, w->rows.n));
     if (rc) return rc;
-    const struct ctc_heard h = { ids, NULL, (double)w->at / FBANK_RATE, row_ms, 0 };
+    const struct ctc_clip h = { ids, NULL, (double)w->at / FBANK_RATE, row_ms, 0 };
     return ctc_words_add(&a->words, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
 }
 
@@ -141,8 +141,8 @@ static int show_rows(struct steno_batch *b)
     for (uint32_t i = 0; i < c->n; i++) {
         const struct clip_window *w = &c->window[i];
         if (!w->s || !w->rows.n || !clip_rows_wanted(w->s)) continue;
-        int rc = clip_slot_tell(w->s, w, "encoder", p->side_output[AUDIO_LM_ENCODED]);
-        if (!rc) rc = clip_slot_tell(w->s, w, "adaptor", p->output);
+        int rc = clip_slot_report(w->s, w, "encoder", p->side_output[AUDIO_LM_ENCODED]);
+        if (!rc) rc = clip_slot_report(w->s, w, "adaptor", p->output);
         if (rc) return rc;
     }
     return STENO_OK;
@@ -208,7 +208,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     if (clips_of(s)->request.p.guards != STENO_GUARDS_OFF) g.flags = l->best.flags;
     rc = clip_segment_add(s, &g, &found);
     if (!rc && clips_of(s)->request.p.word_timestamps) rc = audio_lm_words_add(s, w, found.text, found.n_text, &g);
-    return rc ? rc : clip_segment_tell(s, &g);
+    return rc ? rc : clip_segment_report(s, &g);
 }
 
 const struct clip_decoder audio_lm_clips = { .max_clips = UINT32_MAX, .shares = 1, .take = take, .run = run, .settle = settle,

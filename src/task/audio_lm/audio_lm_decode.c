@@ -9,13 +9,13 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include "task/audio_lm/audio_lm_session.h"
 #include "base/utf8.h"
-#include "text/tokenizer.h"
-#include "text/repetition.h"
-#include "engine/params.h"
 #include "engine/batch_loop.h"
+#include "engine/params.h"
+#include "task/audio_lm/audio_lm_session.h"
 #include "task/decode/generation.h"
+#include "text/repetition.h"
+#include "text/tokenizer.h"
 
 /* ---- the text of a clip ------------------------------------------------------------------------------------------------------- */
 
@@ -130,7 +130,7 @@ static int is_better(const struct audio_lm_attempt *a, const struct audio_lm_att
     return loops(a) != loops(b) ? loops(b) : a->avg_logprob > b->avg_logprob;
 }
 
-static void tell(const steno_session *s, const struct clip_window *w, const struct audio_lm_attempt *a, int failed, int kept)
+static void report(const steno_session *s, const struct clip_window *w, const struct audio_lm_attempt *a, int failed, int kept)
 {
     const steno_transcribe_params *p = params_of(s);
     const steno_attempt t = { .size = sizeof t, .index = a->index, .at_ms = w->at / 16, .avg_logprob = a->avg_logprob,
@@ -166,10 +166,10 @@ static int judge(steno_session *s, const struct clip_window *w, struct audio_lm_
     if (!l->now.index || is_better(&l->now, &l->best)) l->best = l->now;
     const int is_best = l->best.index == l->now.index;
     l->is_read = failed && !is_last;
-    tell(s, w, &l->now, failed, !l->is_read && is_best);
+    report(s, w, &l->now, failed, !l->is_read && is_best);
     if (!l->is_read && !is_best) {
         put_back(l, p);
-        tell(s, w, &l->best, loops(&l->best), 1);
+        report(s, w, &l->best, loops(&l->best), 1);
     }
     if (!l->is_read) return STENO_OK;
     if (is_best) rc = keep(s, l, p);
@@ -298,7 +298,7 @@ static void lane_begin(struct steno_batch *b, uint16_t lane, steno_session *s)
 struct prompts {
     struct steno_batch *b;
     struct room room;
-    uint32_t heard;                /* rows of the input slot in use */
+    uint32_t row;                /* rows of the input slot in use */
     uint32_t rows[RUN_LANES], all; /* per lane, in the current replay */
 };
 
@@ -311,22 +311,22 @@ static int prompts_run(struct prompts *p)
     if (!b->run.n_rows) return STENO_OK;
     const int rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, 1, &calls, &ran, times_of(b), &took);
     charge(b, &(struct spent){ took.first_ns + took.rest_ns, 0, p->rows, p->all });
-    b->run.n_rows = p->heard = p->all = 0;
+    b->run.n_rows = p->row = p->all = 0;
     memset(p->rows, 0, sizeof p->rows);
     return rc;
 }
 
 /* heard: [d] a row of the clip; NULL: the row is an id. */
-static int prompts_add(struct prompts *p, int32_t id, const float *heard, uint16_t lane, int32_t position, uint16_t flags)
+static int prompts_add(struct prompts *p, int32_t id, const float *row, uint16_t lane, int32_t position, uint16_t flags)
 {
     struct steno_batch *b = p->b;
     const struct plan *d = audio_lm_decoder_of(b);
     const struct room left = run_left(&b->run, p->room);
     const int rc = left.rows && left.out ? STENO_OK : prompts_run(p);
     if (rc) return rc;
-    if (heard) {
-        memcpy(exec_input(b->exec, d) + (size_t)p->heard * d->slot[d->input].ld, heard, d->slot[d->input].width * sizeof *heard);
-        id = token_of_input(p->heard++);
+    if (row) {
+        memcpy(exec_input(b->exec, d) + (size_t)p->row * d->slot[d->input].ld, row, d->slot[d->input].width * sizeof *row);
+        id = token_of_input(p->row++);
     }
     run_add(&b->run, id, position, lane, flags);
     p->rows[lane]++;
@@ -340,13 +340,13 @@ static int prompt_read(struct prompts *p, const struct clip_window *w)
     const steno_model *m = p->b->model;
     const int32_t *before = (const int32_t *)(const void *)a->before.p, *behind = (const int32_t *)(const void *)a->behind.p;
     const int32_t n_before = (int32_t)(a->before.len / sizeof *before), n_behind = (int32_t)(a->behind.len / sizeof *behind);
-    const int32_t n_heard = m->family->audio_lm->rows(w->rows.n);
+    const int32_t n_rows = m->family->audio_lm->rows(w->rows.n);
     const size_t d = audio_lm_width(m);
-    const float *heard = audio_lm_batch_of(p->b)->rows + (size_t)w->rows.row * d;
+    const float *row = audio_lm_batch_of(p->b)->rows + (size_t)w->rows.row * d;
     int32_t at = 0;
     int rc = STENO_OK;
     for (int32_t i = 0; i < n_before && !rc; i++) rc = prompts_add(p, before[i], NULL, w->rows.lane, at++, 0);
-    for (int32_t i = 0; i < n_heard && !rc; i++) rc = prompts_add(p, 0, heard + (size_t)i * d, w->rows.lane, at++, 0);
+    for (int32_t i = 0; i < n_rows && !rc; i++) rc = prompts_add(p, 0, row + (size_t)i * d, w->rows.lane, at++, 0);
     for (int32_t i = 0; i < n_behind && !rc; i++)
         rc = prompts_add(p, behind[i], NULL, w->rows.lane, at++, i == n_behind - 1 ? ROW_SAMPLE : 0);
     return rc;

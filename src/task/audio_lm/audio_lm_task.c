@@ -2,12 +2,12 @@
 #include "engine/task.h"
 #include "model/parts.h"
 #include <string.h>
+#include "engine/params.h"
 #include "task/audio_lm/audio_lm_session.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_session.h"
 #include "task/clips/clip_step.h"
 #include "task/lm/lm_bench.h"
-#include "engine/params.h"
 
 enum { OWN_WINDOWS = 4 /* of one request: as many clips of 15 s as fit into a run of the encoder */ };
 

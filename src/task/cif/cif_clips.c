@@ -120,13 +120,13 @@ static int fine_find(struct steno_batch *b)
 }
 
 /* Passes encoder rows to on_rows before the tokens overwrite them. */
-static int encoded_tell(struct steno_batch *b)
+static int encoded_report(struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
     int rc = STENO_OK;
     for (uint32_t i = 0; i < c->n && !rc; i++) {
         const struct clip_window *w = &c->window[i];
-        if (w->s && w->rows.n && clip_rows_wanted(w->s)) rc = clip_slot_tell(w->s, w, "encoder", clip_encoder_of(b)->encoded);
+        if (w->s && w->rows.n && clip_rows_wanted(w->s)) rc = clip_slot_report(w->s, w, "encoder", clip_encoder_of(b)->encoded);
     }
     return rc;
 }
@@ -157,7 +157,7 @@ int cif_clips_run(struct steno_batch *b)
     cif_batch_of(b)->clips.tokens = NULL;
     run_prepare(&b->run);
     int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
-    if (!rc) rc = encoded_tell(b);
+    if (!rc) rc = encoded_report(b);
     if (!rc) rc = cif_clips_find(b, 0);
     if (!rc) rc = tokens_run(b);
     if (!rc && wants_fine(b)) rc = fine_find(b);

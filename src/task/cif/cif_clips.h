@@ -5,8 +5,8 @@
 #ifndef STENO_TASK_CIF_CIF_CLIPS_H
 #define STENO_TASK_CIF_CIF_CLIPS_H
 #include "task/cif/cif_hotwords.h"
-#include "task/clips/clip_run.h"
 #include "task/cif/cif_words.h"
+#include "task/clips/clip_run.h"
 #include "task/clips/clip_session.h"
 
 /* A clip: its frames plus one zero frame, finer weights for times, and its rows of the table. */

@@ -187,14 +187,14 @@ static void add_shares(struct cif_hot_words *h, const float *query, const float 
 
 /* Selects the words with the most attention from n tokens, best first, and the no-word entry last. That entry may also be among the
  * selected. */
-static int choose_words(struct cif_hot_words *h, steno_session *s, const float *heard, uint32_t n)
+static int choose_words(struct cif_hot_words *h, steno_session *s, const float *attended, uint32_t n)
 {
     struct steno_batch *b = s->batch;
     const struct cif_model *m = cif_model_of(h->m);
     const struct plan *p = &b->model->plan[PLAN_HOT];
     const uint32_t d_head = h->width / (uint32_t)m->hot_heads, most = (uint32_t)m->hot_most;
     size_t ld_q = 0, ld_k = 0;
-    give_rows(b, h->vector, h->n, heard, n, h->width);
+    give_rows(b, h->vector, h->n, attended, n, h->width);
     const int rc = run_phase(s, PLAN_HOT, CIF_SCORE, h->n);
     if (rc) return rc;
     const float *q = exec_output(b->exec, p, p->side_output[CIF_QUERIES], 0, n, &ld_q);
@@ -218,7 +218,7 @@ static int choose_words(struct cif_hot_words *h, steno_session *s, const float *
 /* ---- a clip ------------------------------------------------------------------------------------------------------------------ */
 
 /* The tokens of a clip. */
-struct hot_clip { float *own, *heard; struct best *best; uint32_t n; };
+struct hot_clip { float *own, *attended; struct best *best; uint32_t n; };
 
 /* CIF_HOT_BESIDE: a second decoder attends to the hot words, for the token rows before and after attention of the main decoder. The sum of
  * both gives the ids. */
@@ -229,15 +229,15 @@ static int run_beside(struct cif_hot_words *h, steno_session *s, const struct ho
     const uint32_t most = (uint32_t)m->hot_most;
     const int is_chosen = h->n > most;
     const struct best *found = b->run.argmax.best;
-    int rc = is_chosen ? choose_words(h, s, c->heard, c->n) : STENO_OK;
+    int rc = is_chosen ? choose_words(h, s, c->attended, c->n) : STENO_OK;
     for (int i = 0; i < 2 && !rc; i++) {
-        float *rows = i ? c->heard : c->own;
+        float *rows = i ? c->attended : c->own;
         give_rows(b, is_chosen ? h->chosen : h->vector, is_chosen ? most + 1 : h->n, rows, c->n, h->width);
         rc = run_phase(s, PLAN_HOT, CIF_ATTEND, is_chosen ? most + 1 : h->n);
         if (!rc) rc = copy_rows(b, PLAN_HOT, b->model->plan[PLAN_HOT].output, rows, c->n, h->width);
     }
     if (rc) return rc;
-    for (size_t i = 0; i < (size_t)c->n * h->width; i++) c->own[i] += c->heard[i];
+    for (size_t i = 0; i < (size_t)c->n * h->width; i++) c->own[i] += c->attended[i];
     give_rows(b, NULL, 0, c->own, c->n, h->width);
     rc = run_head(s, CIF_HEAD, c->n);
     for (uint32_t i = 0; i < c->n && !rc; i++)
@@ -250,9 +250,9 @@ static int run_within(struct cif_hot_words *h, steno_session *s, const struct ho
     struct steno_batch *b = s->batch;
     give_rows(b, h->vector, h->n, c->own, c->n, h->width);
     int rc = run_phase(s, PLAN_HOT, CIF_OWN_ROWS, h->n);
-    give_rows(b, h->vector, h->n, c->heard, c->n, h->width);
-    if (!rc) rc = run_phase(s, PLAN_HOT, CIF_ATTEND_HEARD, h->n);
-    if (!rc) rc = run_head(s, CIF_HEARD_HEAD, c->n);
+    give_rows(b, h->vector, h->n, c->attended, c->n, h->width);
+    if (!rc) rc = run_phase(s, PLAN_HOT, CIF_ATTEND_BOTH, h->n);
+    if (!rc) rc = run_head(s, CIF_ATTENDED_HEAD, c->n);
     if (!rc) memcpy(c->best, b->run.argmax.best, c->n * sizeof *c->best);
     return rc;
 }
@@ -262,7 +262,7 @@ void cif_hot_rows_take(struct cif_hot_rows *r, struct arena_take *t, const steno
     if (cif_model_of(m)->hot == CIF_HOT_NONE) return;
     const size_t rows = m->plan[PLAN_ENCODER].max_rows;
     r->own = arena_take(t, rows * width_of(m), sizeof *r->own);
-    r->heard = arena_take(t, rows * width_of(m), sizeof *r->heard);
+    r->attended = arena_take(t, rows * width_of(m), sizeof *r->attended);
     r->best = arena_take(t, rows, sizeof *r->best);
 }
 
@@ -272,13 +272,13 @@ int cif_hot_rows_keep(struct cif_hot_rows *r, struct steno_batch *b, uint32_t n)
     const uint32_t width = width_of(b->model);
     memcpy(r->best, b->run.argmax.best, n * sizeof *r->best);
     const int rc = copy_rows(b, PLAN_ENCODER, p->side_output[CIF_OWN], r->own, n, width);
-    return rc ? rc : copy_rows(b, PLAN_ENCODER, p->side_output[CIF_HEARD], r->heard, n, width);
+    return rc ? rc : copy_rows(b, PLAN_ENCODER, p->side_output[CIF_ATTENDED], r->attended, n, width);
 }
 
 int cif_hot_run(struct cif_hot_words *h, steno_session *s, struct cif_hot_rows *r, uint32_t first, uint32_t n)
 {
     const size_t at = (size_t)first * h->width;
-    const struct hot_clip c = { r->own + at, r->heard + at, r->best + first, n };
+    const struct hot_clip c = { r->own + at, r->attended + at, r->best + first, n };
     const int rc = h->have_vectors ? STENO_OK : make_vectors(h, s);
     if (rc) return rc;
     return cif_model_of(h->m)->hot == CIF_HOT_BESIDE ? run_beside(h, s, &c) : run_within(h, s, &c);

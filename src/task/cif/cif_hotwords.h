@@ -15,7 +15,7 @@ void cif_hot_close(struct cif_hot_words *h); /* h may be NULL */
 
 /* Copies of the token rows and their ids, because hot-word plans run in the same memory. Unused if the model has no hot words. */
 struct cif_hot_rows {
-    float *own, *heard; /* [rows, width] side outputs CIF_OWN and CIF_HEARD */
+    float *own, *attended; /* [rows, width] side outputs CIF_OWN and CIF_ATTENDED */
     struct best *best;  /* [rows] ids */
 };
 void cif_hot_rows_take(struct cif_hot_rows *r, struct arena_take *t, const steno_model *m);

@@ -2,8 +2,8 @@
 #include "engine/task.h"
 #include "model/parts.h"
 #include <string.h>
-#include "plan/bind.h"
 #include "engine/batch_loop.h"
+#include "plan/bind.h"
 #include "task/cif/stream_session.h"
 #include "task/clips/clip_step.h"
 
@@ -32,8 +32,8 @@ static void begin(steno_session *s)
 {
     struct stream_session *v = stream_of(s);
     memset(v->rows, 0, (size_t)stream_beside(v) * row_width(s->model) * sizeof *v->rows);
-    v->n_new = v->n_tokens = v->n_told = v->n = 0;
-    v->placed = v->is_heard = v->is_last = 0;
+    v->n_new = v->n_tokens = v->n_output = v->n = 0;
+    v->placed = v->is_complete = v->is_last = 0;
     v->rest = 0;
     for (int i = 0; i < MODEL_STATES; i++) {
         v->past[i] = (struct run_past){ 0 };
@@ -49,26 +49,26 @@ static void end(steno_session *s)
 /* ---- chunks ---- */
 
 /* Handles audio that ends within a chunk. A rest shorter than a row is dropped. Rows that had no rows after them are encoded once more. */
-static void hear_last(struct stream_session *v, float *rows, size_t width, int64_t samples)
+static void gather_last(struct stream_session *v, float *rows, size_t width, int64_t samples)
 {
     struct fbank_stream *r = &v->clips.fbank;
     v->n_new = fbank_stream_held(r) < samples ? 0 : v->n_new + fbank_stream_flush(r, rows + (size_t)v->n_new * width, width);
     v->is_last = 1;
 }
 
-static int hear(steno_session *s, int *has)
+static int gather(steno_session *s, int *has)
 {
     struct stream_session *v = stream_of(s);
     struct fbank_stream *r = &v->clips.fbank;
     const size_t width = row_width(s->model);
     const int64_t samples = row_samples(s->model), chunk = v->chunk[1] * samples;
     float *rows = v->rows + (size_t)stream_beside(v) * width;
-    *has = v->is_heard;
-    if (v->is_heard || v->is_last) return STENO_OK;
+    *has = v->is_complete;
+    if (v->is_complete || v->is_last) return STENO_OK;
     const int rc = fbank_stream_piece(r, chunk, rows, width, &v->n_new, &s->error);
     if (rc || r->samples <= v->clips.request.from) return rc;
-    if (fbank_stream_held(r) < chunk) hear_last(v, rows, width, samples);
-    *has = v->is_heard = 1;
+    if (fbank_stream_held(r) < chunk) gather_last(v, rows, width, samples);
+    *has = v->is_complete = 1;
     return STENO_OK;
 }
 
@@ -91,7 +91,7 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     v->n_rows = (int32_t)beside + v->n_new;
     for (size_t i = 0; i < (size_t)v->n_rows; i++) memcpy(x + i * ld, v->rows + i * width, width * sizeof *x);
     memmove(v->rows, v->rows + (size_t)v->n_new * width, beside * width * sizeof *v->rows);
-    v->n_new = v->is_heard = 0;
+    v->n_new = v->is_complete = 0;
     fbank_stream_piece_take(&v->clips.fbank);
     w->end = fbank_stream_at(&v->clips.fbank);
 }
@@ -105,7 +105,7 @@ static int lane(steno_session *s, uint16_t *at)
 }
 
 static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .shares = 1, .take = take, .run = stream_run, .settle = stream_settle,
-                                             .end = end, .begin = begin, .hear = hear, .rows = rows, .keys = stream_keys, .lane = lane,
+                                             .end = end, .begin = begin, .gather = gather, .rows = rows, .keys = stream_keys, .lane = lane,
                                              .fill = fill };
 
 /* ---- the task ---- */

@@ -5,8 +5,8 @@
 #include "engine/task.h"
 #include "model/parts.h"
 #include <math.h>
-#include "search/cif.h"
 #include "engine/batch_loop.h"
+#include "search/cif.h"
 #include "task/cif/cif_clips.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_session.h"
@@ -52,14 +52,14 @@ static void show_logits(steno_session *s, int row, const float *logits, const st
 {
     const int32_t n = s->model->n_vocab;
     (void)best;
-    clip_rows_tell(s, cif_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
+    clip_rows_report(s, cif_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
 }
 
 /* Passes rows to on_rows. */
 static int show_rows(steno_session *s, const struct clip_window *w, const struct cif_clip *clip)
 {
-    clip_rows_tell(s, w, &(struct clip_rows){ "cif_alphas", clip->alpha, 0, clip->n_frames, 1, 1 });
-    clip_rows_tell(s, w, &(struct clip_rows){ "cif_fine_alphas", clip->fine, 0, clip->n_fine, 1, 1 });
+    clip_rows_report(s, w, &(struct clip_rows){ "cif_alphas", clip->alpha, 0, clip->n_frames, 1, 1 });
+    clip_rows_report(s, w, &(struct clip_rows){ "cif_fine_alphas", clip->fine, 0, clip->n_fine, 1, 1 });
     cif_of(s)->shown = w;
     return request_ran(s, cif_clips_head(s->batch, w, show_logits));
 }
@@ -85,7 +85,7 @@ static int settle(steno_session *s, const struct clip_window *w)
         cif_words_add(s, &c->words, 0, cif_words_n(&c->words), &t, &g);
         cif_words_place(&c->words, 0, cif_words_n(&c->words), &t, &g);
     }
-    return clip_segment_tell(s, &g);
+    return clip_segment_report(s, &g);
 }
 
 static int take(steno_session *s)

@@ -1,8 +1,8 @@
 /* steno: words from the tokens of integrate-and-fire. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_CIF_WORDS_H
 #define STENO_TASK_CIF_WORDS_H
-#include "task/clips/clip_session.h"
 #include "model/parts.h"
+#include "task/clips/clip_session.h"
 
 struct cif_words {
     struct buf bytes, words; /* struct token_word */

@@ -4,9 +4,9 @@
  * the next chunk. So the concatenated texts of all segments are the text of the whole. */
 #include <math.h>
 #include <string.h>
-#include "task/cif/stream_session.h"
 #include "model/parts.h"
 #include "search/cif.h"
+#include "task/cif/stream_session.h"
 #include "task/clips/clip_run.h"
 
 /* ---- words, output as soon as they are final ---------------------------------------------------------------------------------- */
@@ -45,25 +45,25 @@ static void take_tokens(steno_session *s, struct stream_session *v)
 }
 
 /* Keeps `told` tokens from `from` on, which have been output, and the tokens from `open` on. */
-static void drop_tokens(struct stream_session *v, int32_t from, int32_t told, int32_t open)
+static void drop_tokens(struct stream_session *v, int32_t from, int32_t done, int32_t open)
 {
     const int32_t waiting = v->n - open;
-    memmove(v->ids, v->ids + from, (size_t)told * sizeof *v->ids);
-    memmove(v->sampled, v->sampled + from, (size_t)told * sizeof *v->sampled);
-    memmove(v->span, v->span + from, (size_t)told * sizeof *v->span);
-    memmove(v->ids + told, v->ids + open, (size_t)waiting * sizeof *v->ids);
-    memmove(v->sampled + told, v->sampled + open, (size_t)waiting * sizeof *v->sampled);
-    memmove(v->span + told, v->span + open, (size_t)waiting * sizeof *v->span);
-    v->n_told = told;
-    v->n = told + waiting;
+    memmove(v->ids, v->ids + from, (size_t)done * sizeof *v->ids);
+    memmove(v->sampled, v->sampled + from, (size_t)done * sizeof *v->sampled);
+    memmove(v->span, v->span + from, (size_t)done * sizeof *v->span);
+    memmove(v->ids + done, v->ids + open, (size_t)waiting * sizeof *v->ids);
+    memmove(v->sampled + done, v->sampled + open, (size_t)waiting * sizeof *v->sampled);
+    memmove(v->span + done, v->span + open, (size_t)waiting * sizeof *v->span);
+    v->n_output = done;
+    v->n = done + waiting;
 }
 
 /* Outputs words [from, to) as a segment with the tokens up to `open`. */
-static int segment_tell(steno_session *s, const struct clip_window *w, size_t from, size_t to, int32_t open)
+static int segment_report(steno_session *s, const struct clip_window *w, size_t from, size_t to, int32_t open)
 {
     struct stream_session *v = stream_of(s);
     const struct cif_timed t = { (const double(*)[2])v->span, (double)v->clips.request.from / FBANK_RATE, v->sampled };
-    struct clip_found f = { .ids = v->ids + v->n_told, .tokens = v->sampled + v->n_told, .n = open - v->n_told, .before = "" };
+    struct clip_found f = { .ids = v->ids + v->n_output, .tokens = v->sampled + v->n_output, .n = open - v->n_output, .before = "" };
     struct segment g = clip_segment_of(s, w);
     if (cif_words_text(&v->words, from, to)) return err_nomem(&s->error, (size_t)f.n, "text");
     if (from && cif_word(&v->words)[from - 1].space) f.before = " ";
@@ -74,7 +74,7 @@ static int segment_tell(steno_session *s, const struct clip_window *w, size_t fr
     if (rc) return rc;
     cif_words_place(&v->words, from, to, &t, &g);
     if (v->clips.request.p.word_timestamps) cif_words_add(s, &v->words, from, to, &t, &g);
-    return clip_segment_tell(s, &g);
+    return clip_segment_report(s, &g);
 }
 
 int stream_settle(steno_session *s, const struct clip_window *w)
@@ -83,14 +83,14 @@ int stream_settle(steno_session *s, const struct clip_window *w)
     int32_t open;
     take_tokens(s, v);
     if (cif_words_make(&v->words, s->model, v->ids, v->n, &open)) return err_nomem(&s->error, (size_t)v->n, "text");
-    if (v->is_last || v->n - v->n_told > OPEN_MAX) open = v->n;
+    if (v->is_last || v->n - v->n_output > OPEN_MAX) open = v->n;
     const struct token_word *word = cif_word(&v->words);
     size_t from = 0;
-    while (from < cif_words_n(&v->words) && word[from].first < v->n_told) from++; /* several if another word lies within its pieces */
+    while (from < cif_words_n(&v->words) && word[from].first < v->n_output) from++; /* several if another word lies within its pieces */
     size_t to = from;
     while (to < cif_words_n(&v->words) && word[to].first < open) to++;
     if (to == from) return STENO_OK;
-    const int rc = segment_tell(s, w, from, to, open);
+    const int rc = segment_report(s, w, from, to, open);
     if (!rc) drop_tokens(v, word[to - 1].first, word[to - 1].n, open);
     return rc;
 }

@@ -5,9 +5,9 @@
  * carries over from chunk to chunk, as do the filter states of the decoder. Reference: FunASR 1.4, funasr/models/paraformer_streaming. */
 #ifndef STENO_TASK_STREAM_SESSION_H
 #define STENO_TASK_STREAM_SESSION_H
-#include "task/cif/cif_words.h"
 #include "engine/stream_state.h"
 #include "model/parts.h"
+#include "task/cif/cif_words.h"
 
 enum { OPEN_MAX = 512, CHUNK_TOKENS = PARAM_CHUNK_ROWS + 2 }; /* tokens that wait for later ones; tokens of a chunk */
 
@@ -34,7 +34,7 @@ struct stream_session {
                               * is in a run */
     int32_t n_new;           /* number of new rows */
     int64_t placed;          /* rows of the stream that are in chunks so far */
-    int is_heard, is_last;   /* the next chunk is complete; it is the last one */
+    int is_complete, is_last;   /* the next chunk is complete; it is the last one */
 
     /* The chunk in the run, and the state that carries over to the next. */
     int32_t n_rows, n_tokens;
@@ -43,8 +43,8 @@ struct stream_session {
     struct cif_token *token;
     struct run_past past[MODEL_STATES];
 
-    /* Tokens: n_told of the last word that was output, then those not yet output. */
-    int32_t n_told, n;
+    /* Tokens: n_output of the last word that was output, then those not yet output. */
+    int32_t n_output, n;
     int32_t *ids;
     struct sampled_token *sampled;
     double (*span)[2];

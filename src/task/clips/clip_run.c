@@ -72,7 +72,7 @@ int clip_run_head(struct steno_batch *b, uint32_t from, uint32_t to, const struc
 /* ---- benchmarks --------------------------------------------------------------------------------------------------------------- */
 
 /* Prepares n samples as the only clip of a run. */
-static int clip_hear(steno_session *s, int64_t n)
+static int clip_read(steno_session *s, int64_t n)
 {
     struct steno_batch *b = s->batch;
     struct clip_batch *c = clip_batch_of(b);
@@ -84,7 +84,7 @@ static int clip_hear(steno_session *s, int64_t n)
     const steno_source src = saw_source(&n);
     int has;
     fbank_stream_begin(r, &src, 0, 0);
-    const int rc = fbank_stream_hear(r, &has, &s->error);
+    const int rc = fbank_stream_gather(r, &has, &s->error);
     const uint32_t rows = !rc && has ? before + (uint32_t)fbank_stream_rows(r) : 0;
     if (rc || rows <= before || rows > p->max_rows) return rc ? rc : err_set(&s->error, STENO_EARG, "so much audio has no rows");
     float *x = exec_input(b->exec, p);
@@ -100,18 +100,18 @@ static int clip_hear(steno_session *s, int64_t n)
 }
 
 /* Times one phase for a clip of n samples. own may be NULL: features or the encoder. @return nanoseconds, or a status */
-static int64_t clip_time(steno_session *s, int64_t n, int told, int is_features, const struct clip_bench_phase *own)
+static int64_t clip_time(steno_session *s, int64_t n, int arg, int is_features, const struct clip_bench_phase *own)
 {
     struct steno_batch *b = s->batch;
     const int64_t *features = &clips_of(s)->fbank.time.features_ns, before = *features; /* excludes the time of the source */
-    int rc = clip_hear(s, n);
+    int rc = clip_read(s, n);
     if (rc || is_features) return rc ? rc : *features - before;
     run_prepare(&b->run);
     int64_t t0 = os_now_ns();
     rc = clip_run_phase(b, PHASE_ENCODE, NULL);
     if (!rc && own) {
         t0 = os_now_ns();
-        rc = own->run(b, told);
+        rc = own->run(b, arg);
     }
     return rc ? session_ran(s, b->exec, rc) : os_now_ns() - t0;
 }

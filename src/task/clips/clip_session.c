@@ -104,9 +104,9 @@ int clip_request_end(steno_session *s, int status)
     const struct clip_session *c = clips_of(s);
     const struct clip_batch *b = clip_batch_of(s->batch);
     const steno_transcribe_params *p = &c->request.p;
-    const int64_t heard_ms = (c->fbank.samples - c->request.from) / 16;
+    const int64_t read_ms = (c->fbank.samples - c->request.from) / 16;
     /* the audio may end with silence */
-    if (!status && c->speech.model && p->on_progress && heard_ms >= 0) p->on_progress(p->user, heard_ms, heard_ms);
+    if (!status && c->speech.model && p->on_progress && read_ms >= 0) p->on_progress(p->user, read_ms, read_ms);
     for (uint32_t i = 0; i < b->n; i++)
         if (b->window[i].s == s) b->window[i].s = NULL;
     if (s->request_state != REQUEST_WAITING) s->result.duration_ms = c->fbank.samples / 16;
@@ -116,7 +116,7 @@ int clip_request_end(steno_session *s, int status)
     return status;
 }
 
-int clip_request_hear(steno_session *s, int *has)
+int clip_request_gather(steno_session *s, int *has)
 {
     struct clip_session *c = clips_of(s);
     const struct clip_request *q = &c->request;
@@ -131,8 +131,8 @@ int clip_request_hear(steno_session *s, int *has)
         if (rc) return rc;
     }
     c->fbank.hurries = clip_batch_of(s->batch)->n > 0;
-    if (c->decoder->hear) return c->decoder->hear(s, has);
-    return c->speech.model ? clip_speech_hear(&c->speech, has) : fbank_stream_hear(&c->fbank, has, &s->error);
+    if (c->decoder->gather) return c->decoder->gather(s, has);
+    return c->speech.model ? clip_speech_gather(&c->speech, has) : fbank_stream_gather(&c->fbank, has, &s->error);
 }
 
 int64_t clip_request_at(const steno_session *s)
@@ -150,7 +150,7 @@ uint32_t clip_request_rows(const steno_session *s)
     return n ? (uint32_t)(c->request.n_head + n) : 0;
 }
 
-void clip_rows_tell(steno_session *s, const struct clip_window *w, const struct clip_rows *r)
+void clip_rows_report(steno_session *s, const struct clip_window *w, const struct clip_rows *r)
 {
     const steno_transcribe_params *p = &clips_of(s)->request.p;
     const steno_rows rows = { .size = sizeof rows, .first = r->first, .n_rows = r->n, .width = r->width, .name = r->name,
@@ -158,13 +158,13 @@ void clip_rows_tell(steno_session *s, const struct clip_window *w, const struct 
     if (p->on_rows && r->n && !clips_of(s)->request.is_passing) p->on_rows(p->user, &rows);
 }
 
-int clip_slot_tell(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot)
+int clip_slot_report(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot)
 {
     const struct plan *p = clip_encoder_of(s->batch);
     struct clip_rows r = { .name = name, .n = w->rows.n, .width = (int32_t)p->slot[slot].width };
     r.x = exec_output(s->batch->exec, p, slot, (uint32_t)w->rows.row, (uint32_t)r.n, &r.ld);
     if (!r.x) return err_nomem(&s->error, 0, name);
-    clip_rows_tell(s, w, &r);
+    clip_rows_report(s, w, &r);
     return STENO_OK;
 }
 
@@ -183,7 +183,7 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
     if (c->speech.model) clip_speech_fill(&c->speech, x + (size_t)q->n_head * ld, ld);
     else fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
     w->end = clip_request_at(s);
-    clip_rows_tell(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head, (int32_t)width, ld });
+    clip_rows_report(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head, (int32_t)width, ld });
 }
 
 struct segment clip_segment_of(const steno_session *s, const struct clip_window *w)
@@ -214,7 +214,7 @@ int clip_segment_add(steno_session *s, struct segment *g, const struct clip_foun
     return result_status(r) ? err_nomem(&s->error, r->text.len, "results") : STENO_OK;
 }
 
-int clip_segment_tell(steno_session *s, const struct segment *g)
+int clip_segment_report(steno_session *s, const struct segment *g)
 {
     const steno_transcribe_params *p = &clips_of(s)->request.p;
     struct result *r = &s->result;
@@ -222,7 +222,7 @@ int clip_segment_tell(steno_session *s, const struct segment *g)
     buf_add(&r->segments, g, sizeof *g); /* added last, so that readers only see complete segments */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!*r->language && g->tags.language) r->language = g->tags.language;
-    result_tell(r, p->on_segment, p->user);
+    result_report(r, p->on_segment, p->user);
     return STENO_OK;
 }
 
@@ -232,7 +232,7 @@ int clip_window_settle(steno_session *s, const struct clip_window *w)
     struct clip_request *q = &c->request;
     int rc = w->rows.n ? c->decoder->settle(s, w) : STENO_OK;
     q->n_settled++;
-    if (!rc) rc = resume_tell(&q->resume, s, &q->p, 1, &q->n_settled, sizeof q->n_settled);
+    if (!rc) rc = resume_record(&q->resume, s, &q->p, 1, &q->n_settled, sizeof q->n_settled);
     const int64_t done_ms = (w->end - q->from) / 16; /* the total is known when all audio has been read */
     if (!rc && q->p.on_progress) q->p.on_progress(q->p.user, done_ms, c->fbank.ended ? (c->fbank.samples - q->from) / 16 : 0);
     return rc;

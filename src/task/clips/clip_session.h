@@ -5,9 +5,9 @@
  * clip_session first in its part of a session, and a struct clip_batch first in its part of a batch. */
 #ifndef STENO_TASK_CLIPS_CLIP_SESSION_H
 #define STENO_TASK_CLIPS_CLIP_SESSION_H
-#include "task/clips/clip_speech.h"
 #include "engine/resume.h"
 #include "engine/task.h"
+#include "task/clips/clip_speech.h"
 
 enum { CLIPS_TOGETHER = 16 }; /* clips in parallel for a single session: segments found by a VAD model are short */
 
@@ -38,7 +38,7 @@ struct clip_request {
     int n_windows;               /* its clips in the current run */
     int is_over, status;         /* no clip follows; the final status */
     struct resume resume;        /* where it resumes from, and what has been recorded */
-    int64_t n_heard, n_settled;  /* clips read, and clips whose segments are in the results, */
+    int64_t n_read, n_settled;  /* clips read, and clips whose segments are in the results, */
     int64_t n_passed;            /* including this number from before it resumed */
     int is_passing;              /* the current clip is read only to advance the audio */
 };
@@ -51,11 +51,11 @@ struct clip_decoder {
                                                                   * executor */
     int (*settle)(steno_session *s, const struct clip_window *w); /* makes the window's result a segment. A status */
     void (*end)(steno_session *s);                               /* called before the results are complete; may be NULL */
-    /* For clips that are chunks of a stream; NULL for independent clips. hear: reads enough for the next chunk, as fbank_stream_hear. rows:
-     * its number of rows. keys: the number of keys that its rows see, including earlier ones. lane: the lane with its state. fill: writes
-     * the rows to the run and sets w->end. */
+    /* For clips that are chunks of a stream; NULL for independent clips. gather: reads enough for the next chunk, as fbank_stream_gather.
+     * rows: its number of rows. keys: the number of keys that its rows see, including earlier ones. lane: the lane with its state. fill:
+     * writes the rows to the run and sets w->end. */
     void (*begin)(steno_session *s);
-    int (*hear)(steno_session *s, int *has);
+    int (*gather)(steno_session *s, int *has);
     uint32_t (*rows)(const steno_session *s);
     uint32_t (*keys)(const steno_session *s);
     int (*lane)(steno_session *s, uint16_t *lane);
@@ -88,7 +88,7 @@ struct front_time *clip_front_time(const steno_session *s);
 int clip_request_take(steno_session *s, const struct request_given *g);
 int clip_request_end(steno_session *s, int status);
 /* Reads enough audio for the next clip. *has 0: there are no more clips. May return STREAM_WAITS */
-int clip_request_hear(steno_session *s, int *has);
+int clip_request_gather(steno_session *s, int *has);
 int64_t clip_request_at(const steno_session *s);    /* its first sample in the audio */
 uint32_t clip_request_rows(const steno_session *s); /* rows of that clip, including query rows; 0: it is too short to have rows */
 /* Writes the clip to the rows x, which are ld floats apart. w->rows has their number. */
@@ -98,9 +98,9 @@ int clip_window_settle(steno_session *s, const struct clip_window *w);
 
 /* Rows [first, first + n) of the network's output for a window, for on_rows. */
 struct clip_rows { const char *name; const float *x; int32_t first, n, width; size_t ld; };
-void clip_rows_tell(steno_session *s, const struct clip_window *w, const struct clip_rows *r);
+void clip_rows_report(steno_session *s, const struct clip_window *w, const struct clip_rows *r);
 /* Passes the rows of a slot to on_rows after the current run. STENO_ENOMEM: there is no memory for them */
-int clip_slot_tell(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot);
+int clip_slot_report(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot);
 static inline int clip_rows_wanted(const steno_session *s) { return clips_of(s)->request.p.on_rows != NULL; }
 
 /* The result of a clip. */
@@ -116,7 +116,7 @@ struct clip_found {
 
 /* The segment of a window, without its text. */
 struct segment clip_segment_of(const steno_session *s, const struct clip_window *w);
-/* Adds the segment to the results, except its words, which are added before clip_segment_tell. A status */
+/* Adds the segment to the results, except its words, which are added before clip_segment_report. A status */
 int clip_segment_add(steno_session *s, struct segment *g, const struct clip_found *f);
-int clip_segment_tell(steno_session *s, const struct segment *g);
+int clip_segment_report(steno_session *s, const struct segment *g);
 #endif

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/os.h"
 #include "audio/fbank_stream.h"
+#include "base/os.h"
 #include "engine/params.h"
 #include "engine/task.h"
 
@@ -30,7 +30,7 @@ int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, st
     if (params_take(&own, p->vad, sizeof own, offsetof(steno_vad_params, user)))
         return err_set(e, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
     if (own.max_segment_ms < 0 && c->model->family->thresholds) own.max_segment_ms = LONGEST_MS;
-    vad_hearing_take(&c->hearing, c->model, &own);
+    vad_search_take(&c->search, c->model, &own);
     return param_check_all(&(struct param_check){ c->model, STENO_CALL_FIND_SPEECH, &own, NULL, e });
 }
 
@@ -38,7 +38,7 @@ static void on_span(void *speech, const struct vad_span *v)
 {
     struct clip_speech *c = speech;
     buf_add(&c->found, v, sizeof *v);
-    result_span(&c->session->result, v, &c->hearing.p);
+    result_span(&c->session->result, v, &c->search.p);
 }
 
 int clip_speech_begin(struct clip_speech *c, steno_session *s, struct fbank_stream *from)
@@ -59,8 +59,8 @@ int clip_speech_begin(struct clip_speech *c, steno_session *s, struct fbank_stre
     const size_t n_levels = (size_t)(longest(c) / FBANK_HOP) + 1;
     if (!c->level) c->level = malloc(n_levels * sizeof *c->level);
     if (!c->level) return err_nomem(&s->error, n_levels * sizeof *c->level, "audio");
-    vad_hearing_begin(&c->hearing, on_span, c);
-    vad_finder_begin(c->finder, &c->hearing);
+    vad_search_begin(&c->search, on_span, c);
+    vad_finder_begin(c->finder, &c->search);
     return STENO_OK;
 }
 
@@ -78,16 +78,16 @@ void clip_speech_close(struct clip_speech *c)
 /* Drops audio before the earliest possible start of a future span. Merging keeps pauses in memory, up to PAUSE_MS. */
 static void pcm_drop(struct clip_speech *c)
 {
-    const steno_vad_params *p = &c->hearing.p;
-    const int64_t heard = c->at + c->n, most = (p->merge_ms + vad_hearing_longest_ms(&c->hearing) + PAUSE_MS) * PER_MS;
-    int64_t from = vad_hearing_floor_ms(&c->hearing) * PER_MS;
-    if (p->merge_ms && heard - from > most) {
-        vad_spans_hasten(&c->hearing.spans);
-        from = heard - most;
+    const steno_vad_params *p = &c->search.p;
+    const int64_t read_to = c->at + c->n, most = (p->merge_ms + vad_search_longest_ms(&c->search) + PAUSE_MS) * PER_MS;
+    int64_t from = vad_search_floor_ms(&c->search) * PER_MS;
+    if (p->merge_ms && read_to - from > most) {
+        vad_spans_hasten(&c->search.spans);
+        from = read_to - most;
     }
-    if (from > heard) from = heard;
+    if (from > read_to) from = read_to;
     if (from <= c->at) return;
-    c->n = heard - from;
+    c->n = read_to - from;
     memmove(c->pcm, c->pcm + (from - c->at), (size_t)(c->n + c->ahead) * sizeof *c->pcm);
     c->at = from;
 }
@@ -188,7 +188,7 @@ static int clip_take(struct clip_speech *c)
     return 1;
 }
 
-int clip_speech_hear(struct clip_speech *c, int *has)
+int clip_speech_gather(struct clip_speech *c, int *has)
 {
     for (;;) {
         *has = c->end > c->begin || clip_take(c);

@@ -11,7 +11,7 @@
 /* State in a session. Positions are samples after the skipped start. */
 struct clip_speech {
     const steno_model *model;  /* VAD model of the current request; NULL: no voice activity detection */
-    struct vad_hearing hearing;
+    struct vad_search search;
     struct vad_finder *finder; /* of this or an earlier request; NULL before the first one */
     struct fbank_stream *from; /* the request's audio */
     steno_session *session;
@@ -31,7 +31,7 @@ struct clip_speech {
 int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, steno_error *e);
 /* Begins with the first sample. STENO_ENOMEM or another status of vad_finder_open */
 int clip_speech_begin(struct clip_speech *c, steno_session *s, struct fbank_stream *from);
-int clip_speech_hear(struct clip_speech *c, int *has); /* as fbank_stream_hear */
+int clip_speech_gather(struct clip_speech *c, int *has); /* as fbank_stream_gather */
 void clip_speech_fill(struct clip_speech *c, float *out, size_t ld); /* writes the current clip, as fbank_stream_clip */
 void clip_speech_close(struct clip_speech *c);
 #endif

@@ -86,7 +86,7 @@ static int window_take(struct steno_batch *b, steno_session *s)
     struct clip_request *q = &clips_of(s)->request;
     const steno_transcribe_params *p = &q->p;
     int has;
-    const int rc = clip_request_hear(s, &has);
+    const int rc = clip_request_gather(s, &has);
     if (rc == STREAM_WAITS) {
         s->place.waits = 1;
         return 1;
@@ -98,7 +98,7 @@ static int window_take(struct steno_batch *b, steno_session *s)
     const uint32_t n = clip_request_rows(s);
     if (c->n_sequences == clips_of(s)->decoder->max_clips) return 0;
     if (n > room(b, s)) return 0;
-    if (q->resume.state && q->n_heard++ < q->n_passed) {
+    if (q->resume.state && q->n_read++ < q->n_passed) {
         window_pass(b, s, n, (uint16_t)c->n_sequences);
         return 1;
     }

@@ -1,8 +1,8 @@
 /* steno: state of transcription with a CTC head. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_CTC_CTC_SESSION_H
 #define STENO_TASK_CTC_CTC_SESSION_H
-#include "search/rules.h"
 #include "model/parts.h"
+#include "search/rules.h"
 #include "task/clips/clip_session.h"
 #include "task/ctc/ctc_search.h"
 #include "task/ctc/ctc_words.h"

@@ -3,12 +3,12 @@
  * The text of a clip is the best path: the most probable id of each row, with repeats and blanks removed (Graves et al. 2006). */
 #include <math.h>
 #include "engine/batch_loop.h"
-#include "model/parts.h"
-#include "task/clips/clip_session.h"
-#include "task/clips/clip_run.h"
-#include "task/ctc/ctc_session.h"
 #include "engine/task.h"
+#include "model/parts.h"
+#include "task/clips/clip_run.h"
+#include "task/clips/clip_session.h"
 #include "task/clips/clip_step.h"
+#include "task/ctc/ctc_session.h"
 
 /* ---- from rows to text -------------------------------------------------------------------------------------------------------- */
 
@@ -152,13 +152,13 @@ static void show_logits(steno_session *s, int row, const float *logits, const st
 {
     const int32_t n = s->model->n_vocab;
     (void)best;
-    clip_rows_tell(s, ctc_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
+    clip_rows_report(s, ctc_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
 }
 
 /* Passes rows to on_rows. */
 static int show_rows(steno_session *s, const struct clip_window *w)
 {
-    const int rc = clip_slot_tell(s, w, "encoder", clip_encoder_of(s->batch)->output);
+    const int rc = clip_slot_report(s, w, "encoder", clip_encoder_of(s->batch)->output);
     ctc_of(s)->shown = w;
     return rc ? rc : look(s, w, show_logits, NULL);
 }
@@ -186,7 +186,7 @@ static int words_add(steno_session *s, const struct clip_window *w, int32_t n_id
 {
     struct ctc_session *c = ctc_of(s);
     const int row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000);
-    const struct ctc_heard h = { { c->ids, n_ids }, s->batch->sampled, (double)w->at / FBANK_RATE, row_ms, row_ms / 2 };
+    const struct ctc_clip h = { { c->ids, n_ids }, s->batch->sampled, (double)w->at / FBANK_RATE, row_ms, row_ms / 2 };
     return ctc_words_add(&c->words, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
 }
 
@@ -214,7 +214,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     found.n_whole = shown.n_whole;
     rc = clip_segment_add(s, &g, &found);
     if (!rc && p->word_timestamps) rc = words_add(s, w, found.n, &g);
-    return rc ? rc : clip_segment_tell(s, &g);
+    return rc ? rc : clip_segment_report(s, &g);
 }
 
 static void end(steno_session *s)

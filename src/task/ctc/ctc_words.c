@@ -17,13 +17,13 @@ static const char *bytes_of(const struct buf *b)
     return b->p ? b->p : "";
 }
 
-int ctc_text_make(struct ctc_text *t, const steno_model *m, const struct ctc_ids *ids, int32_t tags, struct ctc_tags *told,
+int ctc_text_make(struct ctc_text *t, const steno_model *m, const struct ctc_ids *ids, int32_t tags, struct ctc_tags *tags_found,
                   struct ctc_shown *out)
 {
     const struct ctc *ctc = m->family->ctc;
     buf_clear(&t->bytes);
     buf_clear(&t->text);
-    ctc->ids_to_text(m, ids->ids, ids->n, tags != STENO_TAGS_APART, &t->bytes, told);
+    ctc->ids_to_text(m, ids->ids, ids->n, tags != STENO_TAGS_APART, &t->bytes, tags_found);
     utf8_append(&t->text, (const uint8_t *)t->bytes.p, t->bytes.len);
     *out = (struct ctc_shown){ .whole = bytes_of(&t->text), .n_whole = t->text.len };
     text_strip(&out->whole, &out->n_whole);
@@ -158,14 +158,14 @@ static void word_close(struct ctc_words *w, struct open_word *o, struct result *
 }
 
 /* Start of row i in seconds from the clip's start, for n rows in all. */
-static double row_begin(const struct ctc_heard *h, int32_t i, int32_t n)
+static double row_begin(const struct ctc_clip *h, int32_t i, int32_t n)
 {
     const int64_t at = (int64_t)(i < n ? i : n) * h->row_ms - h->before_ms;
     return at > 0 ? (double)at / 1000 : 0;
 }
 
 /* Probability of the k-th label. */
-static double probability_of(const struct ctc_words *w, const struct ctc_heard *h, int32_t k)
+static double probability_of(const struct ctc_words *w, const struct ctc_clip *h, int32_t k)
 {
     const size_t width = (size_t)n_labels(w) + 1;
     const struct ctc_span *span = (const struct ctc_span *)(const void *)w->span.p + k;
@@ -177,7 +177,7 @@ static double probability_of(const struct ctc_words *w, const struct ctc_heard *
 }
 
 /* Adds the piece of the k-th label to the current word, or begins a word with it. */
-static void piece_take(struct ctc_words *w, const struct ctc_heard *h, struct open_word *o, int32_t k)
+static void piece_take(struct ctc_words *w, const struct ctc_clip *h, struct open_word *o, int32_t k)
 {
     const struct ctc_span *span = (const struct ctc_span *)(const void *)w->span.p + k;
     const int32_t id = h->ids.ids[((const int32_t *)(const void *)w->at.p)[k]];
@@ -194,7 +194,7 @@ static void piece_take(struct ctc_words *w, const struct ctc_heard *h, struct op
 }
 
 /* Call it if every label has a span of rows. */
-static void words_make(struct ctc_words *w, const struct ctc_heard *h, struct result *r, struct segment *g)
+static void words_make(struct ctc_words *w, const struct ctc_clip *h, struct result *r, struct segment *g)
 {
     const int32_t *at = (const int32_t *)(const void *)w->at.p;
     const struct vocab *v = w->of.vocab;
@@ -221,7 +221,7 @@ static void words_make(struct ctc_words *w, const struct ctc_heard *h, struct re
     word_close(w, &o, r, g);
 }
 
-int ctc_words_add(struct ctc_words *w, const struct ctc_heard *h, struct result *r, struct segment *g)
+int ctc_words_add(struct ctc_words *w, const struct ctc_clip *h, struct result *r, struct segment *g)
 {
     const int32_t n = n_labels(w), *label = (const int32_t *)(const void *)w->label.p;
     struct ctc_span *span = (struct ctc_span *)(void *)w->span.p;

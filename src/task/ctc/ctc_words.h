@@ -8,8 +8,8 @@
  * as do the pieces of one character. So each Chinese or Japanese character, digit and punctuation mark is a word. */
 #ifndef STENO_TASK_CTC_CTC_WORDS_H
 #define STENO_TASK_CTC_CTC_WORDS_H
-#include "model/family.h"
 #include "engine/result.h"
+#include "model/family.h"
 
 struct ctc_text { struct buf bytes, text; };
 struct ctc_ids { const int32_t *ids; int32_t n; };
@@ -19,7 +19,7 @@ struct ctc_shown { const char *text, *whole; size_t n, n_whole; };
 
 void ctc_text_free(struct ctc_text *t);
 /* tags: enum steno_tags. @return STENO_OK, STENO_ENOMEM */
-int ctc_text_make(struct ctc_text *t, const steno_model *m, const struct ctc_ids *ids, int32_t tags, struct ctc_tags *told,
+int ctc_text_make(struct ctc_text *t, const steno_model *m, const struct ctc_ids *ids, int32_t tags, struct ctc_tags *tags_found,
                   struct ctc_shown *out);
 /* Completes the whole transcript after the last clip. Running out of memory sets whole->err. */
 void ctc_text_whole(struct ctc_text *t, const steno_model *m, int32_t tags, struct buf *whole);
@@ -43,7 +43,7 @@ struct ctc_words {
 };
 
 /* The decoded ids of a clip. */
-struct ctc_heard {
+struct ctc_clip {
     struct ctc_ids ids;
     const struct sampled_token *tokens; /* of the ids; NULL: the probability is the highest in the label's rows */
     double at;                          /* start of the clip, seconds */
@@ -57,5 +57,5 @@ void ctc_words_free(struct ctc_words *w);
 int ctc_words_begin(struct ctc_words *w, const struct ctc_alphabet *of, const struct ctc_ids *ids, int32_t n_rows);
 static inline const uint32_t *ctc_words_panels(const struct ctc_words *w) { return (const uint32_t *)(const void *)w->panels.p; }
 void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const struct best *best);
-int ctc_words_add(struct ctc_words *w, const struct ctc_heard *h, struct result *r, struct segment *g);
+int ctc_words_add(struct ctc_words *w, const struct ctc_clip *h, struct result *r, struct segment *g);
 #endif

@@ -1,9 +1,9 @@
 /* steno: reads ids and generates ids in one lane. SPDX-License-Identifier: MIT */
 #include "task/decode/generation.h"
 #include <math.h>
-#include "task/decode/generator.h"
 #include "engine/batch.h"
 #include "engine/params.h"
+#include "task/decode/generator.h"
 
 void lane_reset(steno_session *s, uint16_t lane)
 {

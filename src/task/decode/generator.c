@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/os.h"
-#include "search/json_schema.h"
 #include "engine/batch.h"
+#include "search/json_schema.h"
 
 enum { ENDS_MAX = 32 };
 
@@ -113,11 +113,11 @@ static size_t stop_begun(const struct generator *c)
     return most;
 }
 
-static void tell(struct generator *c, const steno_token *tok, size_t to)
+static void text_pass(struct generator *c, const steno_token *tok, size_t to)
 {
     const struct buf *text = &c->s->generated_text;
-    const size_t from = c->told, n = to > from ? to - from : 0;
-    c->told = to > from ? to : from;
+    const size_t from = c->passed, n = to > from ? to - from : 0;
+    c->passed = to > from ? to : from;
     if (!c->p->on_token || (!tok && !n)) return;
     if (c->p->on_token(c->p->user, tok, n ? text->p + from : "", n) && !c->lane->sampler.done) finish(c, STENO_FINISH_CALLER);
 }
@@ -159,7 +159,7 @@ static void take(struct generator *c, struct sampled_token *t)
     }
     const steno_token tok = { .size = sizeof tok, .id = t->id, .ts_id = -1, .p = t->p, .logprob = t->logprob, .t0_ms = -1, .t1_ms = -1,
                               .t_dtw_ms = -1 };
-    tell(c, &tok, s->generated_text.len - (c->finish == STENO_FINISH_STOP ? 0 : stop_begun(c)));
+    text_pass(c, &tok, s->generated_text.len - (c->finish == STENO_FINISH_STOP ? 0 : stop_begun(c)));
 }
 
 static void take_new(struct generator *c)
@@ -303,7 +303,7 @@ int generator_end(struct generator *c, int rc)
     if (c->end >= 0) buf_add(&s->held, &c->end, sizeof c->end);
     if (c->finish != STENO_FINISH_STOP) {
         token_stream_end(&c->stream, &s->generated_text);
-        tell(c, NULL, s->generated_text.len);
+        text_pass(c, NULL, s->generated_text.len);
     }
     s->finish = c->finish;
     return s->held.err || s->generated_text.err ? err_nomem(&s->error, s->held.len, "new ids") : STENO_OK;

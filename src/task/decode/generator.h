@@ -4,10 +4,10 @@
  * of the chosen ids, where the text ends, and the callbacks. The executor does the sampling, as for all users of tokens. */
 #ifndef STENO_TASK_DECODE_GENERATOR_H
 #define STENO_TASK_DECODE_GENERATOR_H
+#include "engine/session.h"
 #include "search/grammar.h"
 #include "search/samplers.h"
 #include "task/decode/prompt_lookup.h"
-#include "engine/session.h"
 #include "text/tokenizer.h"
 
 struct generator {
@@ -32,7 +32,7 @@ struct generator {
     uint32_t row, out;          /* of the current run: its first row, and that row's index among those with logits */
     int32_t end;                /* the end-of-text id that was chosen, or -1 */
     struct token_stream stream;
-    size_t told;                /* bytes of the text passed to on_token */
+    size_t passed;                /* bytes of the text passed to on_token */
     int finish;                 /* enum steno_finish */
     int status;                 /* not STENO_OK: why the text cannot continue */
 };

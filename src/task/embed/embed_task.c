@@ -5,22 +5,22 @@
 #include "engine/task.h"
 #include <string.h>
 #include "base/os.h"
-#include "task/embed/embedding.h"
 #include "engine/params.h"
+#include "task/embed/embedding.h"
 
 enum { TEXTS_TOGETHER = 128, BENCH_TEXTS = 8 };
 
 struct embed_session { struct front_time time; };
 
 /* Texts [first, first + n) of a call, in one run. */
-struct together {
+struct text_group {
     struct sequence sequence[TEXTS_TOGETHER];
     int first;
     uint32_t n;
 };
 
 /* Adds a sequence of n rows if it fits. */
-static int add_sequence(struct together *g, uint32_t n, uint32_t most)
+static int add_sequence(struct text_group *g, uint32_t n, uint32_t most)
 {
     const struct sequence *last = g->n ? &g->sequence[g->n - 1] : NULL;
     if (g->n == TEXTS_TOGETHER || n > sequence_room(last, most)) return 0;
@@ -29,7 +29,7 @@ static int add_sequence(struct together *g, uint32_t n, uint32_t most)
 }
 
 /* Adds the rows of the next texts, as many as fit. At least one always fits. */
-static void fill(struct steno_batch *b, struct together *g, const struct embed_call *c)
+static void fill(struct steno_batch *b, struct text_group *g, const struct embed_call *c)
 {
     struct run *r = &b->run;
     const uint32_t most = b->model->plan[PLAN_ENCODER].max_rows;
@@ -42,7 +42,7 @@ static void fill(struct steno_batch *b, struct together *g, const struct embed_c
     run_prepare(r);
 }
 
-static int run_texts(steno_session *s, const struct together *g)
+static int run_texts(steno_session *s, const struct text_group *g)
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
     const struct phases what = { .end = 1, .n_rows = s->batch->run.n_rows, .run = &s->batch->run, .sequence = g->sequence,
@@ -56,7 +56,7 @@ static int run_texts(steno_session *s, const struct together *g)
     return session_ran(s, s->batch->exec, rc);
 }
 
-static int pool_texts(steno_session *s, struct pool *l, const struct together *g, const struct embed_call *c)
+static int pool_texts(steno_session *s, struct pool *l, const struct text_group *g, const struct embed_call *c)
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
     for (uint32_t i = 0; i < g->n; i++) {
@@ -73,7 +73,7 @@ static int pool_texts(steno_session *s, struct pool *l, const struct together *g
 
 static int embed(steno_session *s, const struct embed_call *c)
 {
-    struct together g = { .first = 0 };
+    struct text_group g = { .first = 0 };
     struct pool l;
     int rc = pool_open(&l, s, c);
     for (; !rc && g.first < c->n_texts; g.first += (int)g.n) {
@@ -90,7 +90,7 @@ static int embed(steno_session *s, const struct embed_call *c)
 /* ---- benchmarks ----------------------------------------------------------------------------------------------------------------- */
 
 /* Fills the run with texts of n arbitrary ids. */
-static void fill_any(struct steno_batch *b, struct together *g, uint32_t texts, uint32_t n)
+static void fill_any(struct steno_batch *b, struct text_group *g, uint32_t texts, uint32_t n)
 {
     const uint32_t most = b->model->plan[PLAN_ENCODER].max_rows, vocab = (uint32_t)b->model->n_vocab;
     b->run.n_rows = 0;
@@ -102,7 +102,7 @@ static void fill_any(struct steno_batch *b, struct together *g, uint32_t texts, 
 
 static int64_t bench(steno_session *s, const char *phase, int n)
 {
-    struct together g = { .first = 0 };
+    struct text_group g = { .first = 0 };
     const int is_batch = !strcmp(phase, "batch");
     if (!is_batch && strcmp(phase, "encode") != 0)
         return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are encode, batch", phase);

@@ -1,8 +1,8 @@
 /* steno: lanes of texts, and prefixes that texts share. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_lanes.h"
-#include "task/decode/draft_model.h"
-#include "model/family.h"
 #include "engine/batch.h"
+#include "model/family.h"
+#include "task/decode/draft_model.h"
 
 /* The ids of a lane's text. n: ids whose keys and values will exist when its prompt is read; there: those that exist now. */
 struct lane_text { const int32_t *ids; int32_t n, there; };

@@ -7,9 +7,9 @@
  * lanes without sharing, so sharing takes no memory. */
 #ifndef STENO_TASK_LM_LANES_H
 #define STENO_TASK_LM_LANES_H
-#include "task/decode/generator.h"
-#include "task/decode/generation.h"
 #include "audio/source.h"
+#include "task/decode/generation.h"
+#include "task/decode/generator.h"
 
 enum { PLAN_TEXT = 0 };
 

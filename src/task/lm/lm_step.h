@@ -6,8 +6,8 @@
  * only, so the grouping does not change any text. */
 #ifndef STENO_TASK_LM_LM_STEP_H
 #define STENO_TASK_LM_LM_STEP_H
-#include "engine/task.h"
 #include "engine/batch.h"
+#include "engine/task.h"
 
 /* Implement struct task. */
 int lm_request_take(steno_session *s, const struct request_given *g);

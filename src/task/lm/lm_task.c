@@ -6,15 +6,15 @@
  * texts, and the rows that count are normalised as before the head. As many texts run together as there are lanes and rows for, each in its
  * own lane; other texts do not change any bit of a row. A text with more rows than a run is read alone, piece by piece. */
 #include <stdlib.h>
-#include "task/decode/generation.h"
 #include "engine/batch.h"
 #include "engine/task.h"
 #include "model/parts.h"
+#include "task/decode/generation.h"
 #include "task/decode/prompt_lookup.h"
+#include "task/embed/embedding.h"
 #include "task/lm/lm_bench.h"
 #include "task/lm/lm_lanes.h"
 #include "task/lm/lm_step.h"
-#include "task/embed/embedding.h"
 
 /* ---- embeddings --------------------------------------------------------------------------------------------------------------- */
 

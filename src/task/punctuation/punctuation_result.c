@@ -8,8 +8,8 @@
 #include "model/parts.h"
 #include <string.h>
 #include "base/utf8.h"
-#include "task/punctuation/punctuation_sentences.h"
 #include "task/punctuation/punctuation_run.h"
+#include "task/punctuation/punctuation_sentences.h"
 #include "text/words.h"
 
 /* New texts of the transcript. The old ones stay until all new ones are complete. */

@@ -5,9 +5,9 @@
 #include "task/punctuation/punctuation_run.h"
 #include "model/parts.h"
 #include <string.h>
-#include "text/words.h"
 #include "base/os.h"
 #include "base/utf8.h"
+#include "text/words.h"
 
 /* ---- word segmentation, for models trained on Chinese words ------------------------------------------------------------------- */
 

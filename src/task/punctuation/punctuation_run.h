@@ -1,9 +1,9 @@
 /* steno: runs the punctuation network over the words of a text, and writes the text with its marks. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_PUNCTUATION_PUNCTUATION_RUN_H
 #define STENO_TASK_PUNCTUATION_PUNCTUATION_RUN_H
-#include "text/jieba.h"
 #include "engine/task.h"
 #include "model/parts.h"
+#include "text/jieba.h"
 
 /* Bytes [at, at + n) of the output are a word. Its position in the input is [from, to). */
 typedef void punctuation_word(void *user, size_t at, size_t n, size_t from, size_t to);

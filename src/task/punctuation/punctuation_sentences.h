@@ -3,8 +3,8 @@
  * A sentence is the text between two marks, with the times of its words, as in FunASR's sentence_info. */
 #ifndef STENO_TASK_PUNCTUATION_PUNCTUATION_SENTENCES_H
 #define STENO_TASK_PUNCTUATION_PUNCTUATION_SENTENCES_H
-#include "task/punctuation/punctuation_run.h"
 #include "model/parts.h"
+#include "task/punctuation/punctuation_run.h"
 
 /* A word of a segment, and the text after it. `chosen`: the mark that the model chose, which is not written where the text already has
  * one. */

@@ -37,7 +37,7 @@ static void thresholds_take(struct hysteresis_params *q, const struct hysteresis
     q->max_speech = ms * PER_MS - q->frame - 2 * q->pad;
 }
 
-void vad_hearing_take(struct vad_hearing *h, const steno_model *m, const steno_vad_params *p)
+void vad_search_take(struct vad_search *h, const steno_model *m, const steno_vad_params *p)
 {
     const struct vad_model *own = vad_model_of(m);
     h->p = *p;
@@ -47,28 +47,28 @@ void vad_hearing_take(struct vad_hearing *h, const steno_model *m, const steno_v
     else votes_take(&h->by.votes.rules, &own->votes, p);
 }
 
-static void on_event(void *hearing, const struct vad_event *e)
+static void on_event(void *search, const struct vad_event *e)
 {
-    struct vad_hearing *h = hearing;
+    struct vad_search *h = search;
     if (h->p.on_event && !e->is_cut)
         h->p.on_event(h->p.user, &(steno_span){ sizeof(steno_span), 0, e->opens ? e->span.t0_ms : -1, e->span.t1_ms });
     if (e->span.t1_ms >= 0) vad_spans_add(&h->spans, &e->span);
 }
 
-static void on_stretch(void *hearing, const struct stretch *s)
+static void on_stretch(void *search, const struct stretch *s)
 {
-    struct vad_hearing *h = hearing;
+    struct vad_search *h = search;
     vad_spans_add(&h->spans, &(struct vad_span){ s->t0 / PER_MS, s->t1 / PER_MS });
 }
 
-static void on_edge(void *hearing, const struct stretch *s, int opens)
+static void on_edge(void *search, const struct stretch *s, int opens)
 {
-    const struct vad_hearing *h = hearing;
+    const struct vad_search *h = search;
     if (h->p.on_event)
         h->p.on_event(h->p.user, &(steno_span){ sizeof(steno_span), 0, opens ? s->t0 / PER_MS : -1, s->t1 < 0 ? -1 : s->t1 / PER_MS });
 }
 
-void vad_hearing_begin(struct vad_hearing *h, void (*put)(void *user, const struct vad_span *s), void *user)
+void vad_search_begin(struct vad_search *h, void (*put)(void *user, const struct vad_span *s), void *user)
 {
     const int64_t least = h->by_thresholds || h->p.min_speech_ms < 0 ? 0 : h->p.min_speech_ms; /* the thresholds apply their own minimum */
     h->frames = 0;
@@ -84,7 +84,7 @@ static float sigmoid(float x)
     return (float)(1 / (1 + exp(-(double)x)));
 }
 
-void vad_hearing_rows(struct vad_hearing *h, const float *out, size_t ld, int n)
+void vad_search_rows(struct vad_search *h, const float *out, size_t ld, int n)
 {
     for (int i = 0; i < n; i++, h->frames++) {
         const float y = out[(size_t)i * ld], p_speech = h->by_thresholds ? sigmoid(y) : 1 - y;
@@ -94,32 +94,32 @@ void vad_hearing_rows(struct vad_hearing *h, const float *out, size_t ld, int n)
     }
 }
 
-int64_t vad_hearing_floor_ms(const struct vad_hearing *h)
+int64_t vad_search_floor_ms(const struct vad_search *h)
 {
     const int64_t floor_ms = h->by_thresholds ? hysteresis_floor(&h->by.thresholds.at) / PER_MS : vad_floor_ms(&h->by.votes.at);
     return vad_spans_floor_ms(&h->spans, floor_ms);
 }
 
-int64_t vad_hearing_longest_ms(const struct vad_hearing *h)
+int64_t vad_search_longest_ms(const struct vad_search *h)
 {
     if (!h->by_thresholds) return h->by.votes.at.p.max_segment_ms;
     return h->p.max_segment_ms > 0 ? h->p.max_segment_ms : 0;
 }
 
-void vad_hearing_heard(struct vad_hearing *h, int64_t samples)
+void vad_search_heard(struct vad_search *h, int64_t samples)
 {
     if (h->by_thresholds) {
         vad_spans_certain(&h->spans, hysteresis_floor(&h->by.thresholds.at) / PER_MS);
     } else {
-        vad_heard(&h->by.votes.at, samples);
+        vad_advance(&h->by.votes.at, samples);
         vad_spans_certain(&h->spans, vad_floor_ms(&h->by.votes.at));
     }
 }
 
-void vad_hearing_end(struct vad_hearing *h, int64_t samples)
+void vad_search_end(struct vad_search *h, int64_t samples)
 {
     const int64_t whole = (samples + h->frame - 1) / h->frame * h->frame; /* whisper.cpp counts the zeros that pad the last frame */
-    if (h->by_thresholds) hysteresis_end(&h->by.thresholds.at, vad_hearing_mirrors(h) ? whole : samples);
+    if (h->by_thresholds) hysteresis_end(&h->by.thresholds.at, vad_search_mirrors(h) ? whole : samples);
     else vad_end(&h->by.votes.at, samples);
     vad_spans_end(&h->spans);
 }
@@ -130,7 +130,7 @@ struct vad_finder {
     struct arena arena;
     struct steno_batch *batch; /* used by this finder only */
     struct fbank *fbank;
-    struct vad_hearing *hearing;
+    struct vad_search *search;
     float *rows; /* [.., fbank_width] features of pieces that are not searched yet */
     struct {
         int64_t rows, samples; /* number of rows; samples pushed up to its end */
@@ -187,12 +187,12 @@ const steno_model *vad_finder_model(const struct vad_finder *f)
     return f->batch->model;
 }
 
-void vad_finder_begin(struct vad_finder *f, struct vad_hearing *h)
+void vad_finder_begin(struct vad_finder *f, struct vad_search *h)
 {
-    f->hearing = h;
+    f->search = h;
     f->n = f->at = 0;
     fbank_begin(f->fbank);
-    fbank_mirror(f->fbank, vad_hearing_mirrors(h));
+    fbank_mirror(f->fbank, vad_search_mirrors(h));
     exec_state_reset(f->batch->exec, 0, 0);
 }
 
@@ -208,7 +208,7 @@ static int rows_run(struct vad_finder *f, int64_t n, steno_error *e)
     const float *out = rc ? NULL : exec_output(x, p, p->output, 0, (uint32_t)n, &ld);
     if (!rc && !out) rc = STENO_ENOMEM;
     if (rc) return err_set(e, rc, "the voice-activity model could not be run: %s", *x->error.text ? x->error.text : err_status_text(rc));
-    vad_hearing_rows(f->hearing, out, ld, (int)n);
+    vad_search_rows(f->search, out, ld, (int)n);
     return STENO_OK;
 }
 
@@ -243,7 +243,7 @@ int vad_finder_search(struct vad_finder *f, steno_error *e)
     const int64_t rows = f->piece[f->at].rows, samples = f->piece[f->at++].samples;
     for (int64_t i = 0; i < rows; i++, f->row++) memcpy(in + (size_t)i * ld, f->rows + (size_t)f->row * width, width * sizeof *in);
     const int rc = rows_run(f, rows, e);
-    if (!rc) vad_hearing_heard(f->hearing, samples);
+    if (!rc) vad_search_heard(f->search, samples);
     return rc;
 }
 
@@ -253,6 +253,6 @@ int vad_finder_end(struct vad_finder *f, steno_error *e)
     float *in = input_of(f, &ld);
     const int64_t samples = fbank_samples(f->fbank);
     const int rc = rows_run(f, fbank_end(f->fbank, in, ld), e);
-    if (!rc) vad_hearing_end(f->hearing, samples);
+    if (!rc) vad_search_end(f->search, samples);
     return rc;
 }

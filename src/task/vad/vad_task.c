@@ -6,9 +6,9 @@
  * state is restored first. */
 #include "engine/task.h"
 #include <string.h>
+#include "audio/fbank_stream.h"
 #include "base/os.h"
 #include "engine/batch_loop.h"
-#include "audio/fbank_stream.h"
 #include "engine/stream_state.h"
 #include "task/vad/vad_finder.h"
 
@@ -17,7 +17,7 @@ enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* per re
 /* State in a session. */
 struct vad_session {
     struct fbank_stream fbank;
-    struct vad_hearing hearing;
+    struct vad_search search;
     struct stream_state state;
     /* The request. */
     steno_source src;
@@ -33,8 +33,8 @@ static struct vad_session *vad_of(const steno_session *s)
 static int request_take(steno_session *s, const struct request_given *g)
 {
     struct vad_session *v = vad_of(s);
-    const steno_vad_params *p = &v->hearing.p;
-    vad_hearing_take(&v->hearing, s->model, g->find_speech);
+    const steno_vad_params *p = &v->search.p;
+    vad_search_take(&v->search, s->model, g->find_speech);
     v->src = *g->src;
     s->should_abort = p->should_abort;
     s->abort_user = p->user;
@@ -51,7 +51,7 @@ static int request_end(steno_session *s, int status)
 static void on_span(void *session, const struct vad_span *v)
 {
     steno_session *s = session;
-    result_span(&s->result, v, &vad_of(s)->hearing.p);
+    result_span(&s->result, v, &vad_of(s)->search.p);
 }
 
 static int found(steno_session *s)
@@ -63,9 +63,9 @@ static void request_begin(steno_session *s)
 {
     struct vad_session *v = vad_of(s);
     fbank_stream_begin(&v->fbank, &v->src, 0, 0);
-    fbank_mirror(v->fbank.fbank, vad_hearing_mirrors(&v->hearing));
+    fbank_mirror(v->fbank.fbank, vad_search_mirrors(&v->search));
     v->fbank.may_wait = !s->place.direct;
-    vad_hearing_begin(&v->hearing, on_span, s);
+    vad_search_begin(&v->search, on_span, s);
     queue_begin(s);
     s->request_state = REQUEST_LISTENING;
 }
@@ -74,7 +74,7 @@ static void request_begin(steno_session *s)
 static int spans_end(steno_session *s)
 {
     struct vad_session *v = vad_of(s);
-    vad_hearing_end(&v->hearing, v->fbank.samples);
+    vad_search_end(&v->search, v->fbank.samples);
     return found(s);
 }
 
@@ -97,8 +97,8 @@ static int piece_run(steno_session *s, int n)
     size_t ld;
     const float *out = rc ? NULL : exec_output(x, plan, plan->output, 0, (uint32_t)n, &ld);
     if (!out) return session_ran(s, x, rc ? rc : STENO_ENOMEM);
-    vad_hearing_rows(&v->hearing, out, ld, n);
-    if (!v->fbank.flushed) vad_hearing_heard(&v->hearing, v->fbank.samples);
+    vad_search_rows(&v->search, out, ld, n);
+    if (!v->fbank.flushed) vad_search_heard(&v->search, v->fbank.samples);
     return found(s);
 }
 
@@ -115,7 +115,7 @@ static int piece_take(struct steno_batch *b, steno_session *s)
     const size_t ld = plan->slot[plan->input].ld;
     int n = 0;
     if (s->request_state == REQUEST_WAITING) request_begin(s);
-    const int most = vad_of(s)->hearing.p.streaming ? STREAM_ROWS : (int)plan->max_rows; /* streaming: report as soon as possible */
+    const int most = vad_of(s)->search.p.streaming ? STREAM_ROWS : (int)plan->max_rows; /* streaming: report as soon as possible */
     int rc = fbank_stream_next(&vad_of(s)->fbank, most, exec_input(b->exec, plan), ld, &n, &s->error);
     if (rc == STREAM_WAITS) {
         s->place.waits = 1;

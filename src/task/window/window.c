@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/os.h"
-#include "task/decode/generation.h"
 #include "engine/params.h"
+#include "task/decode/generation.h"
 #include "text/language.h"
 
 float *batch_mel(const struct steno_batch *b)

@@ -3,9 +3,9 @@
  * For windows of log-mel whose decoder attends to an encoder. A decode slot identifies the cross keys and the lanes of a window. */
 #ifndef STENO_TASK_WINDOW_WINDOW_H
 #define STENO_TASK_WINDOW_WINDOW_H
+#include "audio/mel_stream.h"
 #include "engine/batch.h"
 #include "engine/session.h"
-#include "audio/mel_stream.h"
 
 struct window_decoder;
 
@@ -21,14 +21,14 @@ struct decode_slot {
 struct ar_batch {
     struct decode_slot *decode_slot; /* [n_windows] */
     struct window_decoder *decoder;  /* [n_windows] for clips that decode in parallel; NULL in a session's own batch */
-    const steno_session *heard;      /* session whose window steno_encode left in the first decode slot; may be NULL */
+    const steno_session *encoded;      /* session whose window steno_encode left in the first decode slot; may be NULL */
     uint32_t turn;                   /* window whose prompt goes first in the next replay */
     int64_t chain_rows;              /* rows of the current chain of replays so far */
     int64_t chain_ns;                /* start of the current replay */
     int64_t n_steps;                 /* replays since the encoder ran, */
-    int64_t n_steps_heard;           /* and since a slice of audio was read */
+    int64_t n_steps_read;           /* and since a slice of audio was read */
     int is_wanted;                   /* a request waits for a free decode slot */
-    int is_unheard;                  /* a request has not finished its first pass */
+    int in_first_pass;                  /* a request has not finished its first pass */
     int goes_on;                     /* the chain ended only for the draft model: another one follows at once */
 };
 

@@ -6,9 +6,9 @@
  * the current window. A last token that is text keeps its share. */
 #ifndef STENO_TASK_WORDS_TOKEN_TIMES_H
 #define STENO_TASK_WORDS_TOKEN_TIMES_H
-#include "plan/run.h"
 #include "engine/result.h"
 #include "model/token_roles.h"
+#include "plan/run.h"
 #include "text/vocab.h"
 
 /* Position of the tokens. */

@@ -102,7 +102,7 @@ static struct timing *timings_of(const struct words *w)
 }
 
 /* Words 0 .. n-1 of w->split start and end where the path enters the rows of their first tokens. */
-static int timings_make(struct words *w, const struct heard *h, size_t n)
+static int timings_make(struct words *w, const struct word_attention *h, size_t n)
 {
     const int32_t zero = 0;
     buf_clear(&w->timing);
@@ -119,7 +119,7 @@ static int timings_make(struct words *w, const struct heard *h, size_t n)
     return w->timing.err ? STENO_ENOMEM : STENO_OK;
 }
 
-int words_find(struct words *w, const struct vocab *v, int32_t eot, const char *language, const struct heard *h, size_t *n)
+int words_find(struct words *w, const struct vocab *v, int32_t eot, const char *language, const struct word_attention *h, size_t *n)
 {
     *n = 0;
     buf_clear(&w->jump);
@@ -172,7 +172,7 @@ static void words_deal(struct words *w, int32_t eot, const struct words_window *
 }
 
 int words_place(struct words *w, const struct vocab *v, int32_t eot, const struct words_options *q, const struct words_window *at,
-                const struct heard *h, struct window_drafts *d)
+                const struct word_attention *h, struct window_drafts *d)
 {
     size_t n;
     double median;
@@ -221,7 +221,7 @@ static int32_t ids_gather(struct words *w, const struct token_roles *t, int32_t 
 }
 
 /* Aligns w->ids: n text ids after `before` others. */
-static int ids_align(struct words *w, steno_session *s, const struct words_window *at, int32_t before, int32_t n, struct heard *h)
+static int ids_align(struct words *w, steno_session *s, const struct words_window *at, int32_t before, int32_t n, struct word_attention *h)
 {
     const float none = 0;
     const int32_t *ids = (const int32_t *)(const void *)w->ids.p;
@@ -232,14 +232,14 @@ static int ids_align(struct words *w, steno_session *s, const struct words_windo
     struct alignment out = { .prob = prob };
     const int rc = align_run(s, &(struct align_place){ at->b, at->lane, h->n_ctx }, ids, before + n + 1, &out);
     if (rc) return rc;
-    *h = (struct heard){ ids + before, n, prob + before, out.matrix + (size_t)at->n_head * out.ld, out.ld, h->n_ctx };
+    *h = (struct word_attention){ ids + before, n, prob + before, out.matrix + (size_t)at->n_head * out.ld, out.ld, h->n_ctx };
     return STENO_OK;
 }
 
 int words_time(struct words *w, steno_session *s, const struct words_options *q, const struct words_window *at, struct window_drafts *d)
 {
     const steno_model *m = s->model;
-    struct heard h = { .n_ctx = at->frames / 2 };
+    struct word_attention h = { .n_ctx = at->frames / 2 };
     const int32_t n = ids_gather(w, &m->tokens, m->text_ctx, at, d->draft, d->n);
     int rc = w->ids.err ? err_nomem(&s->error, w->ids.len, "words") : STENO_OK;
     if (!rc && n > 0 && h.n_ctx > 0) rc = ids_align(w, s, at, at->n_head + 1, n, &h);

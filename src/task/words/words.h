@@ -85,7 +85,7 @@ int words_time(struct words *w, steno_session *s, const struct words_options *q,
 /* ---- internal to words.c and words_adjust.c ---- */
 
 /* Alignment of text ids. */
-struct heard {
+struct word_attention {
     const int32_t *ids;  /* [n + 1] text ids and end-of-text */
     int32_t n;           /* 0: alignment was not possible */
     const float *prob;   /* [n] */
@@ -101,10 +101,10 @@ struct timing {
 
 /* Splits h->ids into w->split and finds w->timing[n] of the words, without end-of-text and before punctuation is merged. *n: their number,
  * 0 if alignment was not possible. STENO_ENOMEM or STENO_OK */
-int words_find(struct words *w, const struct vocab *v, int32_t eot, const char *language, const struct heard *h, size_t *n);
+int words_find(struct words *w, const struct vocab *v, int32_t eot, const char *language, const struct word_attention *h, size_t *n);
 /* The rest of words_time, after the alignment. STENO_ENOMEM or STENO_OK */
 int words_place(struct words *w, const struct vocab *v, int32_t eot, const struct words_options *q, const struct words_window *at,
-                const struct heard *h, struct window_drafts *d);
+                const struct word_attention *h, struct window_drafts *d);
 /* Shortens words at the ends of sentences. t: n timings of split's words. *median: median of the non-zero durations, at most 0.7 s.
  * STENO_ENOMEM or STENO_OK */
 int timing_trim(struct timing *t, const struct split *split, size_t n, double *median);

@@ -186,8 +186,8 @@ int words_seek(const struct words *w, double silence, const struct words_window 
     const double offset = (double)at->seek / 100, window_end = (double)(at->seek + at->full) / 100;
     struct draft_words v = { w, d->draft, d->n };
     double end;
-    const int all_heard = at->single_end || !last_word_end(&v, &end) || end <= offset;
-    if (!all_heard) d->seek = isnan(silence) || window_end - end > silence ? frames_of(end) : at->seek + at->frames;
+    const int all_read = at->single_end || !last_word_end(&v, &end) || end <= offset;
+    if (!all_read) d->seek = isnan(silence) || window_end - end > silence ? frames_of(end) : at->seek + at->frames;
     if (!isnan(silence)) {
         const int first = next_with_words(&v, 0);
         const double gap = first < v.n ? d->draft[first].start - offset : 0;

@@ -1,5 +1,5 @@
 /* steno tests: notes give no text, and no speech is taken for notes. SPDX-License-Identifier: MIT */
-#include "task/ar/text_checks.h"
+#include "task/ar/sound_checks.h"
 #include "shipped_session.h"
 
 enum { SECONDS = 8, TIMBRES = 4 };

@@ -1,6 +1,6 @@
 /* steno tests: clicks, knocks, claps, drums and birds give no text, and no speech is taken for them. SPDX-License-Identifier: MIT */
 #include "task/ar/attempt.h"
-#include "task/ar/text_checks.h"
+#include "task/ar/sound_checks.h"
 #include "shipped_session.h"
 
 /* ---- sounds ---- */

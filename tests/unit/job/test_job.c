@@ -181,7 +181,7 @@ static int64_t asked_ms;
 static void hears(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
 {
     (void)user, (void)heard_ms, (void)total_ms, (void)at_end;
-    if (in->unheard / 16 > asked_ms) asked_ms = in->unheard / 16;
+    if (in->n_skipped / 16 > asked_ms) asked_ms = in->n_skipped / 16;
 }
 
 static void test_sound_far_before_is_not_decoded(void **state)
@@ -197,8 +197,8 @@ static void test_sound_far_before_is_not_decoded(void **state)
             j.params.offset_ms = FAR_MS;
             j.params.duration_ms = 2000;
             j.media.unclocked = all;
-            j.tell.hear = hears;
-            j.tell.output = keep_first;
+            j.events.reading = hears;
+            j.events.output = keep_first;
             asked_ms = 0;
             job_go(&j, files + 1, 1, in_batch);
             assert_int_equal(j.n_ok, 1);
@@ -281,9 +281,9 @@ static int on_done(void *user, const struct job_input *in)
 static struct job job_with(struct log *l)
 {
     struct job j = job_new();
-    j.tell = (struct job_events){ .user = l, .stop = on_stop, .busy = on_busy, .begin = on_begin, .hear = on_hear, .segment = on_segment,
-                                  .let_go = on_let_go, .end = on_end, .output = on_output, .output_failed = on_output_failed,
-                                  .done = on_done };
+    j.events = (struct job_events){ .user = l, .stop = on_stop, .busy = on_busy, .begin = on_begin, .reading = on_hear,
+                                    .segment = on_segment, .let_go = on_let_go, .end = on_end, .output = on_output,
+                                    .output_failed = on_output_failed, .done = on_done };
     return j;
 }
 

@@ -49,15 +49,15 @@ static int all_close(void **state)
 
 /* ---- events as text */
 
-struct told { char text[TEXT_SZ], known[TEXT_SZ], final[TEXT_SZ]; int n_partials, n_turns, bad; int64_t heard_ms, end_ms; };
+struct told { char text[TEXT_SZ], known[TEXT_SZ], final[TEXT_SZ]; int n_partials, n_turns, bad; int64_t decoded_ms, end_ms; };
 
-static void tell(void *user, const struct live_event *e)
+static void report(void *user, const struct live_event *e)
 {
     struct told *t = user;
     const size_t n = strlen(t->text), k = strlen(t->known), f = strlen(t->final);
     const char kind = e->kind == LIVE_PARTIAL ? 'p' : e->kind == LIVE_FINAL ? 'f' : 'e';
     snprintf(t->text + n, sizeof t->text - n, "%c%d %lld-%lld %lld %s\n", kind, e->turn, (long long)e->t0_ms, (long long)e->t1_ms,
-             (long long)e->heard_ms, e->text);
+             (long long)e->decoded_ms, e->text);
     if (e->kind == LIVE_PARTIAL) t->n_partials++;
     if (e->kind == LIVE_FINAL) snprintf(t->known + k, sizeof t->known - k, "%s%s", k ? " " : "", e->text);
     if (e->kind == LIVE_FINAL) snprintf(t->final + f, sizeof t->final - f, "%s%s", f ? " " : "", e->text);
@@ -67,14 +67,14 @@ static void tell(void *user, const struct live_event *e)
         t->bad |= strcmp(t->known, e->text) != 0;
         t->known[0] = '\0';
     }
-    t->bad |= e->heard_ms < t->heard_ms - 5000 || e->now_ms < e->heard_ms;
-    t->heard_ms = e->heard_ms;
+    t->bad |= e->decoded_ms < t->decoded_ms - 5000 || e->now_ms < e->decoded_ms;
+    t->decoded_ms = e->decoded_ms;
 }
 
 static struct live_params params_of(struct told *t)
 {
     struct live_params p = { .session = session, .team = team, .has_words = 1, .has_prompt = 1, .step_ms = 1000, .turn_most_ms = 30000,
-                             .tell = tell, .user = t };
+                             .report = report, .user = t };
     steno_transcribe_params_init(&p.text);
     p.text.language = "en";
     memset(t, 0, sizeof *t);

@@ -19,11 +19,11 @@ static const char *pass(struct agreement *a, const char *text, int is_last)
     struct words w = { 0 };
     size_t first;
     words_of(&w, text);
-    assert_int_equal(agreement_hear(a, &w, is_last, &first), 0);
-    char *final = live_words_text(&a->known, first, a->known.n), *heard = live_words_text(&a->heard, 0, a->heard.n);
-    snprintf(said, sizeof said, "%s/%s", final, heard);
+    assert_int_equal(agreement_add(a, &w, is_last, &first), 0);
+    char *final = live_words_text(&a->known, first, a->known.n), *recent = live_words_text(&a->recent, 0, a->recent.n);
+    snprintf(said, sizeof said, "%s/%s", final, recent);
     free(final);
-    free(heard);
+    free(recent);
     live_words_free(&w);
     return said;
 }
@@ -101,7 +101,7 @@ static void test_final_words_only_grow_whatever_is_heard(void **state)
                 const int64_t t = seed >> 20 & 1 ? -1 : (int64_t)i * 300 - (seed >> 16 & 255);
                 assert_int_equal(live_words_add(&w, word, t, t < 0 ? -1 : t + 200), 0);
             }
-            assert_int_equal(agreement_hear(&a, &w, k == 11, &first), 0);
+            assert_int_equal(agreement_add(&a, &w, k == 11, &first), 0);
             if ((seed >> 12 & 7) == 0) agreement_cut(&a, -1);
             char *now = live_words_text(&a.known, 0, a.known.n);
             if (strncmp(now, before, strlen(before)) != 0) fail_msg("\"%s\" became \"%s\"", before, now);
@@ -109,7 +109,7 @@ static void test_final_words_only_grow_whatever_is_heard(void **state)
             before = now;
             live_words_free(&w);
         }
-        assert_int_equal(a.heard.n, 0);
+        assert_int_equal(a.recent.n, 0);
         free(before);
         agreement_free(&a);
     }

@@ -109,7 +109,7 @@ static void news_of(struct news *s, const struct npy *p, int64_t samples, const 
     for (s->chunk = 0; (s->chunk + 1) * chunk < samples; s->chunk++) {
         const int64_t heard = (s->chunk + 1) * chunk, frames = heard < 400 ? 0 : (heard - 400) / 160 - 1;
         for (; (int64_t)t < frames && t < p->n; t++) vad_step(&v, p->v[t]);
-        vad_heard(&v, heard);
+        vad_advance(&v, heard);
     }
     for (; t < p->n; t++) vad_step(&v, p->v[t]);
     vad_end(&v, samples);
@@ -378,7 +378,7 @@ static void test_wild_parameters_and_probabilities_do_no_harm(void **state)
         vad_begin(&v, &q, (struct vad_listener){ follow, &last });
         for (int t = 0; t < 700; t++) {
             vad_step(&v, p[t]);
-            if (seed >> (t % 32) & 1) vad_heard(&v, 160 * t + 400);
+            if (seed >> (t % 32) & 1) vad_advance(&v, 160 * t + 400);
         }
         vad_end(&v, 160 * 699 + 400);
     }

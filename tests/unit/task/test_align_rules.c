@@ -9,7 +9,7 @@
 static void expect_heard(const double *p, int32_t n, double enough, int32_t want_from, int32_t want_to)
 {
     int32_t from = -1, to = -1;
-    heard_range(p, n, enough, &from, &to);
+    spoken_range(p, n, enough, &from, &to);
     if (from != want_from || to != want_to) fail_msg("[%d, %d), want [%d, %d)", (int)from, (int)to, (int)want_from, (int)want_to);
 }
 

@@ -49,7 +49,7 @@ struct window {
     float prob[32], matrix[32 * FRAMES];
     struct words_window at;
     struct words_options q;
-    struct heard h;
+    struct word_attention h;
     double last_speech;
     int64_t seek;
 };
@@ -66,7 +66,7 @@ static void window_open(struct window *x, const int32_t *ids, int32_t n)
     for (int32_t i = 0; i < n; i++) x->prob[i] = 0.9f;
     x->at = (struct words_window){ .seek = 1000, .frames = 2 * FRAMES, .full = 3000, .content_frames = 100000, .ids = x->ids, .n = n };
     x->q = (struct words_options){ "en", NULL, NULL, NAN };
-    x->h = (struct heard){ x->ids, n, x->prob, x->matrix, FRAMES, FRAMES };
+    x->h = (struct word_attention){ x->ids, n, x->prob, x->matrix, FRAMES, FRAMES };
     x->seek = 1400;
     x->last_speech = 9.9;
 }
@@ -153,7 +153,7 @@ static void test_nothing_to_align_leaves_segments_as_they_are(void **state)
     struct window x;
     const int32_t ids[] = { 21, 22 }; /* timestamps */
     window_open(&x, ids, 2);
-    x.h = (struct heard){ 0 };
+    x.h = (struct word_attention){ 0 };
     struct draft d[] = { { 10, 12, 10, 12, 0, 2, 5, 5 } };
     int n = 1;
     window_run(&x, d, &n);

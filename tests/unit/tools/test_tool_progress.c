@@ -47,7 +47,7 @@ static void test_progress_before_the_first_text_is_shown(void **state)
     check(&b, 80, "[####--------------------] finding speech 01:02 / 05:10");
     p.total_ms = 0; /* a pipe does not say how long it will be */
     check(&b, 80, "[------------------------] finding speech 01:02");
-    progress_heard(&p, 62000);
+    progress_read_all(&p, 62000);
     check(&b, 80, "[------------------------] 00:00 / 01:02  0.0x  --:-- left");
 }
 

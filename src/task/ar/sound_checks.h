@@ -1,6 +1,6 @@
 /* steno: detects windows without speech by level and spectrum. SPDX-License-Identifier: MIT */
-#ifndef STENO_TASK_AR_TEXT_CHECKS_H
-#define STENO_TASK_AR_TEXT_CHECKS_H
+#ifndef STENO_TASK_AR_SOUND_CHECKS_H
+#define STENO_TASK_AR_SOUND_CHECKS_H
 #include "task/ar/window_decoder.h"
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * Without speech, models write frequent phrases of their training data. The level shows this independently of the model. The level of
  * speech varies by 7 dB and more even in loud noise. Silence, tones, hum and steady noise vary by less than 3 dB. The spectrum identifies
  * music, strokes and birds. */
-#include "task/ar/text_checks.h"
+#include "task/ar/sound_checks.h"
 
 enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };
 
