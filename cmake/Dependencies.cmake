@@ -36,6 +36,19 @@ if(STENO_HUB)
     endif()
 endif()
 
+# libmicrohttpd and libwslay are loaded on first use, too; jansson is linked.
+if(STENO_SERVE)
+    pkg_check_modules(STENO_JANSSON IMPORTED_TARGET jansson)
+    find_path(STENO_MICROHTTPD_INCLUDE microhttpd.h)
+    find_path(STENO_WSLAY_INCLUDE wslay/wslay.h)
+    mark_as_advanced(STENO_MICROHTTPD_INCLUDE STENO_WSLAY_INCLUDE)
+    if(NOT STENO_JANSSON_FOUND OR NOT STENO_MICROHTTPD_INCLUDE OR NOT STENO_WSLAY_INCLUDE)
+        message(FATAL_ERROR "The headers of libmicrohttpd, libwslay or jansson are missing: run script/bootstrap, or configure with "
+            "-DSTENO_SERVE=OFF")
+    endif()
+    set(STENO_SERVE_INCLUDE_DIRS ${STENO_MICROHTTPD_INCLUDE} ${STENO_WSLAY_INCLUDE})
+endif()
+
 # Line breaks in subtitles (UAX 14); only the program uses it.
 find_library(STENO_UNISTRING unistring) # it has no .pc file
 find_path(STENO_UNISTRING_INCLUDE unilbrk.h)

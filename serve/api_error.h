@@ -1,0 +1,46 @@
+/* steno-serve: errors in the shape of OpenAI's API. SPDX-License-Identifier: MIT */
+#ifndef STENO_SERVE_API_ERROR_H
+#define STENO_SERVE_API_ERROR_H
+#include "http.h"
+
+/* Codes, their status and type. X(name, status, type) */
+#define API_ERRORS(X) \
+    X(missing_required_parameter, 400, invalid_request_error) X(invalid_value, 400, invalid_request_error) \
+    X(duplicate_parameter, 400, invalid_request_error) X(unknown_parameter, 400, invalid_request_error) \
+    X(invalid_multipart, 400, invalid_request_error) X(bad_request, 400, invalid_request_error) \
+    X(invalid_json, 400, invalid_request_error) \
+    X(unsupported_format, 400, invalid_request_error) X(invalid_audio, 400, invalid_request_error) \
+    X(no_audio_stream, 400, invalid_request_error) X(audio_too_short, 400, invalid_request_error) \
+    X(audio_too_long, 400, invalid_request_error) X(invalid_api_key, 401, invalid_request_error) \
+    X(origin_not_allowed, 403, invalid_request_error) X(host_not_allowed, 403, invalid_request_error) \
+    X(model_not_found, 404, invalid_request_error) X(not_found, 404, invalid_request_error) \
+    X(method_not_allowed, 405, invalid_request_error) X(length_required, 411, invalid_request_error) \
+    X(request_too_large, 413, invalid_request_error) X(unsupported_media_type, 415, invalid_request_error) \
+    X(headers_too_large, 431, invalid_request_error) X(queue_full, 429, rate_limit_error) \
+    X(too_many_sessions, 429, rate_limit_error) X(internal_error, 500, server_error) X(timeout, 504, server_error) \
+    X(loading, 503, server_error) X(draining, 503, server_error) X(spool_full, 503, server_error)
+
+#define API_CODE(name, status, type) API_##name,
+enum api_code { API_OK, API_ERRORS(API_CODE) API_N_CODES };
+#undef API_CODE
+
+struct api_error {
+    enum api_code code;
+    char param[64];     /* "": null */
+    char message[512];  /* UTF-8: what, where, and what to do */
+    int retry_after_s;  /* 0: none */
+};
+
+/* Sets the error, unless one is set. @return code, so that callers can write `return api_fail(...)` */
+int api_fail(struct api_error *e, enum api_code code, const char *param, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+const char *api_code_name(enum api_code code);
+int api_status(enum api_code code);
+const char *api_type(enum api_code code);
+
+/* {"error": {...}}, malloc'd; NULL: out of memory. */
+char *api_error_json(const struct api_error *e, size_t *n);
+
+/* Answers with it: Retry-After and retry-after-ms for 429 and 503, x-should-retry: false for 500 and 504, WWW-Authenticate for 401. */
+void api_answer_error(struct exchange *x, const struct api_error *e);
+#endif

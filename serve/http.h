@@ -1,0 +1,117 @@
+/* steno-serve: HTTP/1.1 for the rest of this folder. SPDX-License-Identifier: MIT
+ *
+ * One thread accepts connections and calls the handlers, which must not block. Requests are answered from any thread. Only http*.c know
+ * libmicrohttpd, which is loaded when a server is opened, so that other verbs do not pay for it.
+ *
+ * Before a handler sees a request, its head has passed the checks of http_gate.h, and the client's address its limits. Every response
+ * has X-Request-Id, Cache-Control: no-store, X-Content-Type-Options: nosniff, steno-processing-ms and, for a listed origin, the headers of
+ * CORS. */
+#ifndef STENO_SERVE_HTTP_H
+#define STENO_SERVE_HTTP_H
+#include <stddef.h>
+#include <stdint.h>
+#include <steno/steno.h>
+
+struct http;     /* the server */
+struct exchange; /* a request and its response */
+
+enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_OPTIONS, HTTP_DELETE, HTTP_OTHER };
+
+/* ---- the server -------------------------------------------------------------------------------------------------------------- */
+
+/* What happens with the body of a request, and at its end. Called on the HTTP thread, except `left`. */
+struct http_handler {
+    /* n more bytes of the body. @return 0, or 1: an answer was given, and the rest of the body is dropped. NULL: the body is dropped */
+    int (*body)(void *request, const char *bytes, size_t n);
+    /* The body is complete: answer now, or later from any thread. Not called after an answer was given */
+    void (*end)(void *request);
+    /* The client closed its connection, or a deadline passed, before the response was complete. Called at most once, on the watching
+     * thread, at any time before `closed`. May be NULL */
+    void (*left)(void *request);
+    /* The last call: the exchange is over. `complete`: the whole response was sent. The request may still run: it keeps the exchange
+     * with exchange_keep if it answers later */
+    void (*closed)(void *request, int complete);
+};
+
+struct http_params {
+    const char *host;        /* address or name; NULL: not by TCP */
+    int port;                /* 0: any free port (http_port) */
+    const char *unix_path;   /* path of a Unix socket, NULL: none */
+    const int *fds;          /* [n_fds] listening sockets received from systemd, instead of host and unix_path */
+    int n_fds;
+    const char *tls_cert, *tls_key; /* PEM files; NULL: plain HTTP */
+    int max_connections, max_per_ip;
+    const char *const *trusted; /* [n_trusted] addresses or ranges (CIDR) of proxies whose X-Forwarded-For is believed */
+    int n_trusted;
+    const char *const *origins; /* [n_origins] origins that browsers may call from (CORS) */
+    int n_origins;
+    double head_timeout_s;   /* total time for a head */
+    double body_timeout_s;   /* total time for a body: this, and 1 s for each 64 kB */
+    double idle_timeout_s;   /* between requests of a connection */
+    void *user;
+    /* Called on the HTTP thread when a head has arrived. @return the handler, with its request in *request; or NULL: an answer was
+     * given */
+    const struct http_handler *(*route)(void *user, struct exchange *x, void **request);
+};
+
+/* @return STENO_OK; STENO_EUNSUPPORTED (no libmicrohttpd), STENO_EARG (address), STENO_EIO (address in use, no permission), STENO_ENOMEM;
+ * with the reason in *e */
+int http_open(struct http **out, const struct http_params *p, steno_error *e);
+int http_port(const struct http *h);
+void http_quiesce(struct http *h);     /* accept no more connections; open ones go on */
+int http_exchanges(const struct http *h); /* number of requests that are not complete */
+int http_connections(const struct http *h);
+void http_close(struct http *h);       /* cuts what is still open */
+
+/* ---- a request --------------------------------------------------------------------------------------------------------------- */
+
+enum http_method exchange_method(const struct exchange *x);
+const char *exchange_method_name(const struct exchange *x);
+const char *exchange_path(const struct exchange *x); /* decoded once, without the query; begins with / */
+const char *exchange_header(const struct exchange *x, const char *name); /* first of that name, in any case; NULL: none */
+const char *exchange_query(const struct exchange *x, const char *name);  /* decoded; NULL: none */
+void exchange_queries(const struct exchange *x, void (*each)(void *user, const char *name, const char *value), void *user);
+int64_t exchange_content_length(const struct exchange *x); /* -1: chunked; 0: no body */
+const char *exchange_client(const struct exchange *x);     /* address of the client, or of a trusted proxy's client; "unix" */
+const char *exchange_id(const struct exchange *x);         /* X-Request-Id */
+int64_t exchange_begun_us(const struct exchange *x);       /* monotonic clock, when its head had arrived */
+int exchange_is_gone(const struct exchange *x);            /* 1: nobody reads the response any more; any thread */
+
+/* A request that answers after its handler returned keeps the exchange until it has answered. Any thread. */
+void exchange_keep(struct exchange *x);
+void exchange_drop(struct exchange *x);
+
+/* ---- the response: from any thread, once per exchange ------------------------------------------------------------------------ */
+
+struct http_header { const char *name, *value; };
+enum { ANSWER_HEADERS_MAX = 8 };
+
+struct http_answer {
+    int status;
+    const char *type; /* Content-Type; NULL: none */
+    char *body;       /* [n] malloc'd, freed by exchange_answer; NULL: none */
+    size_t n;
+    struct http_header header[ANSWER_HEADERS_MAX]; /* ends with a NULL name; copied */
+    int closes;       /* 1: the connection is closed after it */
+};
+
+void exchange_answer(struct exchange *x, struct http_answer *a);
+
+/* Begin a response that is sent in pieces (chunked), then add bytes, then end it. At most 1 MiB waits for a slow client; then it is cut
+ * off, and `left` is called. @return 0, or -1: the client is gone, bytes are dropped */
+int exchange_stream(struct exchange *x, int status, const char *type, const struct http_header *header);
+int exchange_send(struct exchange *x, const char *bytes, size_t n);
+void exchange_finish(struct exchange *x, int properly); /* 0: cut the connection, so that the client sees a failure */
+
+/* Switch protocols (101). `taken` is called on the HTTP thread with the socket, which the callee owns and closes with
+ * exchange_upgraded_close, and with bytes that the client has already sent. */
+struct upgraded;
+void exchange_upgrade(struct exchange *x, const struct http_header *header,
+                      void (*taken)(void *user, struct upgraded *u, int fd, const char *bytes, size_t n), void *user);
+void upgraded_close(struct upgraded *u);
+
+/* Status and body so far, for the log: valid in `closed`. */
+int exchange_status(const struct exchange *x);
+int64_t exchange_bytes_in(const struct exchange *x);
+int64_t exchange_bytes_out(const struct exchange *x);
+#endif

@@ -1,0 +1,36 @@
+/* steno-serve: counters and histograms in Prometheus' text format 0.0.4. SPDX-License-Identifier: MIT
+ *
+ * Names and labels come from fixed tables, never from clients. Any thread. */
+#ifndef STENO_SERVE_METRICS_H
+#define STENO_SERVE_METRICS_H
+#include "sink.h"
+#include <stdint.h>
+
+enum route { ROUTE_TRANSCRIPTIONS, ROUTE_TRANSLATIONS, ROUTE_CHAT, ROUTE_EMBEDDINGS, ROUTE_MODELS, ROUTE_INFERENCE, ROUTE_ASR, ROUTE_DETECT,
+             ROUTE_REALTIME, ROUTE_LISTEN, ROUTE_STREAM, ROUTE_WYOMING, ROUTE_PAGE, ROUTE_OPS, ROUTE_NONE, N_ROUTES };
+const char *route_name(enum route r); /* label */
+
+struct metrics;
+struct metrics *metrics_open(const char *version); /* NULL: out of memory */
+void metrics_close(struct metrics *m);
+
+/* A request is over. Times in seconds; negative: not known. */
+struct metrics_request {
+    enum route route;
+    int status;              /* 499: the client left */
+    double total_s, queue_s, ingest_s, first_text_s, audio_s;
+    int64_t bytes_in;
+    int64_t n_windows, n_tokens, n_encodes, n_steps;
+};
+void metrics_request(struct metrics *m, const struct metrics_request *r);
+void metrics_rejected(struct metrics *m, const char *code); /* a code of API_ERRORS */
+void metrics_live_update(struct metrics *m, double lag_s);
+
+/* Values that are read when the text is written. */
+struct metrics_now {
+    int running, waiting, live, connections;
+    int64_t spool_bytes, models_loaded, model_bytes;
+    int ready;
+};
+void metrics_write(struct metrics *m, struct sink *out, const struct metrics_now *now);
+#endif
