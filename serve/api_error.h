@@ -31,7 +31,8 @@ struct api_error {
     int retry_after_s;  /* 0: none */
 };
 
-/* Sets the error, unless one is set. @return code, so that callers can write `return api_fail(...)` */
+/* Sets the error, unless one is set. Control characters and invalid UTF-8 of the texts become \\xNN, so parts of requests may be in them.
+ * @return the code of *e, so that callers can write `return api_fail(...)` */
 int api_fail(struct api_error *e, enum api_code code, const char *param, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 const char *api_code_name(enum api_code code);
@@ -41,6 +42,15 @@ const char *api_type(enum api_code code);
 /* {"error": {...}}, malloc'd; NULL: out of memory. */
 char *api_error_json(const struct api_error *e, size_t *n);
 
-/* Answers with it: Retry-After and retry-after-ms for 429 and 503, x-should-retry: false for 500 and 504, WWW-Authenticate for 401. */
+/* Header fields of the answer: Retry-After and retry-after-ms for 429 and 503, x-should-retry: false for 500 and 504, WWW-Authenticate for
+ * 401. The values of a wait are texts of *h, which must stay in place. */
+enum { API_RETRY_MAX_S = 120, API_NUMBER_SZ = 12 };
+struct api_headers {
+    struct http_header header[ANSWER_HEADERS_MAX]; /* ends with a NULL name */
+    char seconds[API_NUMBER_SZ], ms[API_NUMBER_SZ];
+};
+void api_error_headers(struct api_headers *h, const struct api_error *e);
+
+/* Answers with it, and with these fields (in api_answer.c). */
 void api_answer_error(struct exchange *x, const struct api_error *e);
 #endif
