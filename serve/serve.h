@@ -39,6 +39,8 @@ struct serve_params {
     const char *host;      /* default 127.0.0.1 */
     int port;              /* default 8090; 0: any */
     const char *unix_path; /* NULL: none */
+    const int *fds; int n_fds; /* listening sockets received from systemd, instead of host and unix_path */
+    int wyoming_fd;        /* the same for Wyoming, instead of wyoming_port; -1: none */
     const char *prefix;    /* before all routes; "" */
     const char *tls_cert, *tls_key;
     /* access */
