@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <steno/steno.h>
 
-struct http;     /* the server */
+struct httpd;    /* the server */
 struct exchange; /* a request and its response */
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_OPTIONS, HTTP_DELETE, HTTP_OTHER };
@@ -35,7 +35,7 @@ struct http_handler {
 
 struct http_params {
     const char *host;        /* address or name; NULL: not by TCP */
-    int port;                /* 0: any free port (http_port) */
+    int port;                /* 0: any free port (httpd_port) */
     const char *unix_path;   /* path of a Unix socket, NULL: none */
     const int *fds;          /* [n_fds] listening sockets received from systemd, instead of host and unix_path */
     int n_fds;
@@ -56,12 +56,12 @@ struct http_params {
 
 /* @return STENO_OK; STENO_EUNSUPPORTED (no libmicrohttpd), STENO_EARG (address), STENO_EIO (address in use, no permission), STENO_ENOMEM;
  * with the reason in *e */
-int http_open(struct http **out, const struct http_params *p, steno_error *e);
-int http_port(const struct http *h);
-void http_quiesce(struct http *h);     /* accept no more connections; open ones go on */
-int http_exchanges(const struct http *h); /* number of requests that are not complete */
-int http_connections(const struct http *h);
-void http_close(struct http *h);       /* cuts what is still open */
+int httpd_open(struct httpd **out, const struct http_params *p, steno_error *e);
+int httpd_port(const struct httpd *h);
+void httpd_quiesce(struct httpd *h);     /* accept no more connections; open ones go on */
+int httpd_exchanges(const struct httpd *h); /* number of requests that are not complete */
+int httpd_connections(const struct httpd *h);
+void httpd_close(struct httpd *h);       /* cuts what is still open */
 
 /* ---- a request --------------------------------------------------------------------------------------------------------------- */
 
