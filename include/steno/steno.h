@@ -1010,7 +1010,8 @@ STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token 
 STENO_API int steno_word_get(const steno_session *s, int i, int j, steno_word *word);
 
 /** @return the whole text, "" when there is none. Texts of segments include their spaces. Models that decode clips join them with a space,
- * except between two Chinese characters */
+ * except between two Chinese characters. Within on_segment: the text so far, with which the whole text begins,
+ * or "" with STENO_TAGS_RICH */
 STENO_API const char *steno_text(const steno_session *s);
 STENO_API const char *steno_language(const steno_session *s); /**< @return code of the language used or detected, "" before a run */
 STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return length of the audio of the last run */

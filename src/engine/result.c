@@ -23,9 +23,10 @@ void result_clear(struct result *r)
     buf_clear(&r->sentences);
     buf_clear(&r->sentence_times);
     buf_clear(&r->features);
+    r->n_converted = 0;
     r->n_language_probs = 0;
     r->duration_ms = 0;
-    r->is_bare = 0;
+    r->is_bare = r->is_remade = 0;
     r->language = "";
 }
 
@@ -145,9 +146,16 @@ void result_span(struct result *r, const struct vad_span *v, const steno_vad_par
     if (!r->spans.err && p->on_span) p->on_span(p->user, &span);
 }
 
+/* Appends the next n bytes to the whole text. */
+static void convert(struct result *r, size_t n)
+{
+    if (n) utf8_append(&r->whole, (const uint8_t *)r->bytes.p + r->n_converted, n);
+    r->n_converted += n;
+}
+
 void result_finish(struct result *r, int *status, steno_error *e)
 {
-    utf8_append(&r->whole, (const uint8_t *)r->bytes.p, r->bytes.len);
+    convert(r, r->bytes.len - r->n_converted);
     if (!*status && result_status(r)) *status = err_nomem(e, r->bytes.len, "the text");
 }
 
@@ -167,8 +175,15 @@ int result_segment(const struct result *r, int i, steno_segment *out)
     return STENO_OK;
 }
 
-void result_report(const struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user)
+void result_convert(struct result *r)
+{
+    const size_t left = r->bytes.len - r->n_converted;
+    if (left && !r->is_remade) convert(r, utf8_complete((const uint8_t *)r->bytes.p + r->n_converted, left));
+}
+
+void result_report(struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user)
 {
     steno_segment seg = { .size = sizeof seg };
+    if (on_segment) result_convert(r);
     if (on_segment && !result_segment(r, result_segments(r) - 1, &seg)) on_segment(user, &seg);
 }

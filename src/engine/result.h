@@ -67,6 +67,7 @@ struct result {
     struct buf text;       /* texts of segments and words, each with a NUL */
     struct buf bytes;      /* bytes of all text tokens */
     struct buf whole;      /* bytes as UTF-8 */
+    size_t n_converted;    /* number of bytes that are in it */
     struct buf hypotheses; /* struct hypothesis */
     struct buf hypothesis_ids;      /* int32_t, tokens of all hypotheses */
     struct buf hypothesis_logprobs; /* float, of the same tokens */
@@ -79,6 +80,7 @@ struct result {
     struct buf sentence_times; /* int64_t: start and end of each word of a sentence */
     int64_t duration_ms;
     const char *language;
+    int is_remade;         /* 1: its task makes the whole text anew at the end, so there is none before */
     int is_bare;           /* its text has no punctuation, and gets the form of the punctuation model's text (punctuation_put) */
     float language_prob[MAX_LANGUAGES];
     int n_language_probs;  /* 0: no language detection */
@@ -111,6 +113,8 @@ static inline int result_segments(const struct result *r)
 {
     return (int)(r->segments.len / sizeof(struct segment));
 }
+/* Adds the whole characters of the bytes so far to the whole text; what is added does not change. */
+void result_convert(struct result *r);
 /* Passes the last segment to on_segment, which may be NULL. */
-void result_report(const struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user);
+void result_report(struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user);
 #endif

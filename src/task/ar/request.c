@@ -112,6 +112,7 @@ static int parts_commit(steno_session *s)
         result_append(r, &part[c->merged].result);
         result_free(&part[c->merged].result);
         if (result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+        if (c->p.on_segment) result_convert(r);
         for (int i = before; c->p.on_segment && i < result_segments(r); i++) {
             steno_segment seg = { .size = sizeof seg };
             result_segment(r, i, &seg);

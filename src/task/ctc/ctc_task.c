@@ -212,6 +212,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     found.n_text = shown.n;
     found.whole = shown.whole;
     found.n_whole = shown.n_whole;
+    s->result.is_remade = p->tags == STENO_TAGS_RICH;
     rc = clip_segment_add(s, &g, &found);
     if (!rc && p->word_timestamps) rc = words_add(s, w, found.n, &g);
     return rc ? rc : clip_segment_report(s, &g);

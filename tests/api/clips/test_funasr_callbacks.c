@@ -74,6 +74,36 @@ static void test_callbacks_of_a_transcription_come_in_order(void **state)
     steno_session_close(s);
 }
 
+struct so_far { const steno_session *s; char text[4][512]; int n; };
+
+static void keep_text(void *user, const steno_segment *seg)
+{
+    struct so_far *t = user;
+    assert_true(t->n < 4 && seg->size == sizeof *seg);
+    snprintf(t->text[t->n++], sizeof t->text[0], "%s", steno_text(t->s));
+}
+
+static void test_the_text_so_far_grows_with_each_clip_unless_tags_become_signs(void **state)
+{
+    (void)state;
+    for (int tags = STENO_TAGS_APART; tags <= STENO_TAGS_RICH; tags++) {
+        struct so_far t = { .s = session_new(ctc, NULL, 1) };
+        steno_session *s = (steno_session *)(uintptr_t)t.s;
+        steno_transcribe_params p = ctc_params();
+        p.user = &t;
+        p.on_segment = keep_text;
+        p.tags = tags;
+        ctc_run(s, audio.pcm, audio.n, &p);
+        assert_int_equal(t.n, 2);
+        const char *text = steno_text(s);
+        assert_int_equal(strncmp(t.text[1], t.text[0], strlen(t.text[0])), 0);
+        assert_string_equal(t.text[1], tags == STENO_TAGS_RICH ? "" : text);
+        assert_int_equal(!t.text[0][0], tags == STENO_TAGS_RICH);
+        assert_true(text[0]);
+        steno_session_close(s);
+    }
+}
+
 static void on_frame(void *user, int64_t t_ms, float p_speech)
 {
     struct order *o = user;
@@ -264,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_callbacks_of_a_transcription_come_in_order),
+        cmocka_unit_test(test_the_text_so_far_grows_with_each_clip_unless_tags_become_signs),
         cmocka_unit_test(test_frames_and_spans_are_told_once_and_in_order),
         cmocka_unit_test(test_samples_that_are_no_numbers_spoil_nothing_but_their_place),
         cmocka_unit_test(test_a_callback_ends_a_call_wherever_it_is_asked),

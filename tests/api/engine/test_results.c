@@ -285,6 +285,67 @@ static void test_clips_under_a_second_do_not_vanish(void **state)
     assert_string_equal(steno_text(session), " seven.");
 }
 
+/* ---- the text so far ---- */
+
+struct so_far { char text[64][1024]; int n; };
+
+static void keep_text(void *user, const steno_segment *seg)
+{
+    struct so_far *t = user;
+    assert_true(t->n < 64 && seg->size == sizeof *seg);
+    snprintf(t->text[t->n++], sizeof t->text[0], "%s", steno_text(session));
+}
+
+static void test_the_text_so_far_is_a_beginning_of_the_whole_text_at_each_segment(void **state)
+{
+    (void)state;
+    for (int clips = 0; clips < 2; clips++) { /* in one chain of windows, and as clips that are decoded in parallel */
+        static const double at[] = { 0, 10, 10, 20, 20, 37 };
+        struct so_far t = { .n = 0 };
+        steno_transcribe_params p = params_new();
+        p.on_segment = keep_text;
+        p.user = &t;
+        p.clip_timestamps = clips ? at : NULL;
+        p.n_clip_timestamps = clips ? 6 : 0;
+        p.independent_clips = clips;
+        p.condition_on_previous_text = !clips;
+        run(&many, &p);
+        assert_in_range(t.n, 2, 64);
+        assert_int_equal(t.n, steno_segment_count(session));
+        for (int i = 0; i < t.n; i++) {
+            const char *next = i + 1 < t.n ? t.text[i + 1] : steno_text(session);
+            assert_true(t.text[i][0]);
+            assert_int_equal(strncmp(next, t.text[i], strlen(t.text[i])), 0);
+        }
+        assert_string_equal(t.text[t.n - 1], steno_text(session));
+        assert_true(clips || strlen(t.text[0]) < strlen(steno_text(session)));
+    }
+}
+
+/* A segment may end inside a character: the next one completes it, or the end replaces it. */
+static void test_a_character_that_is_cut_waits_for_its_other_bytes(void **state)
+{
+    (void)state;
+    struct result r = { .language = "" };
+    steno_error e;
+    int status = STENO_OK;
+    for (int again = 0; again < 2; again++) {
+        buf_str(&r.bytes, "a\xe2\x82");
+        result_convert(&r);
+        assert_string_equal(r.whole.p, "a");
+        result_convert(&r);
+        assert_string_equal(r.whole.p, "a");
+        buf_str(&r.bytes, "\xac" "b\xff" "c\xf0\x9f");
+        result_convert(&r);
+        assert_string_equal(r.whole.p, "a\xe2\x82\xac" "b\xef\xbf\xbd" "c");
+        result_finish(&r, &status, &e);
+        assert_int_equal(status, STENO_OK);
+        assert_string_equal(r.whole.p, "a\xe2\x82\xac" "b\xef\xbf\xbd" "c\xef\xbf\xbd");
+        result_clear(&r);
+    }
+    result_free(&r);
+}
+
 /* ---- questions about a model ---- */
 
 static void test_special_tokens_and_languages_have_the_ids_of_their_vocabulary(void **state)
@@ -361,6 +422,8 @@ int main(void)
         cmocka_unit_test(test_a_call_ends_for_any_output_of_a_filter),
         cmocka_unit_test(test_a_word_in_the_last_half_second_is_written),
         cmocka_unit_test(test_clips_under_a_second_do_not_vanish),
+        cmocka_unit_test(test_the_text_so_far_is_a_beginning_of_the_whole_text_at_each_segment),
+        cmocka_unit_test(test_a_character_that_is_cut_waits_for_its_other_bytes),
         cmocka_unit_test(test_special_tokens_and_languages_have_the_ids_of_their_vocabulary),
         cmocka_unit_test(test_log_mel_is_what_the_encoder_is_given),
     };
