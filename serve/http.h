@@ -37,11 +37,11 @@ struct http_params {
     const char *host;        /* address or name; NULL: not by TCP */
     int port;                /* 0: any free port (httpd_port) */
     const char *unix_path;   /* path of a Unix socket, NULL: none */
-    const int *fds;          /* [n_fds] listening sockets received from systemd, instead of host and unix_path */
+    const int *fds;          /* [n_fds] listening sockets received from systemd, instead of host and unix_path; closed by the server */
     int n_fds;
     const char *tls_cert, *tls_key; /* PEM files; NULL: plain HTTP */
     int max_connections, max_per_ip;
-    const char *const *trusted; /* [n_trusted] addresses or ranges (CIDR) of proxies whose X-Forwarded-For is believed */
+    const char *const *trusted; /* [n_trusted] addresses or ranges (CIDR) of proxies whose X-Forwarded-For is believed, or "unix" */
     int n_trusted;
     const char *const *origins; /* [n_origins] origins that browsers may call from (CORS) */
     int n_origins;
@@ -52,6 +52,8 @@ struct http_params {
     /* Called on the HTTP thread when a head has arrived. @return the handler, with its request in *request; or NULL: an answer was
      * given */
     const struct http_handler *(*route)(void *user, struct exchange *x, void **request);
+    /* Called on the HTTP thread when an exchange is over, after `closed`; also of those that `route` did not see. May be NULL */
+    void (*over)(void *user, const struct exchange *x, int complete);
 };
 
 /* @return STENO_OK; STENO_EUNSUPPORTED (no libmicrohttpd), STENO_EARG (address), STENO_EIO (address in use, no permission), STENO_ENOMEM;
@@ -75,7 +77,7 @@ int64_t exchange_content_length(const struct exchange *x); /* -1: chunked; 0: no
 const char *exchange_client(const struct exchange *x);     /* address of the client, or of a trusted proxy's client; "unix" */
 const char *exchange_id(const struct exchange *x);         /* X-Request-Id */
 int64_t exchange_begun_us(const struct exchange *x);       /* monotonic clock, when its head had arrived */
-int exchange_is_gone(const struct exchange *x);            /* 1: nobody reads the response any more; any thread */
+int exchange_is_gone(const struct exchange *x);            /* 1: the response is read no more; any thread */
 
 /* A request that answers after its handler returned keeps the exchange until it has answered. Any thread. */
 void exchange_keep(struct exchange *x);
@@ -103,8 +105,9 @@ int exchange_stream(struct exchange *x, int status, const char *type, const stru
 int exchange_send(struct exchange *x, const char *bytes, size_t n);
 void exchange_finish(struct exchange *x, int properly); /* 0: cut the connection, so that the client sees a failure */
 
-/* Switch protocols (101). `taken` is called on the HTTP thread with the socket, which the callee owns and closes with
- * exchange_upgraded_close, and with bytes that the client has already sent. */
+/* Switch protocols (101). `taken` is called once, on the HTTP thread: with the socket, which does not block and which the callee owns until
+ * upgraded_close, and with bytes that the client has already sent; or, if the client left before, with u NULL and fd -1, on any thread. The
+ * sockets are closed before httpd_close. */
 struct upgraded;
 void exchange_upgrade(struct exchange *x, const struct http_header *header,
                       void (*taken)(void *user, struct upgraded *u, int fd, const char *bytes, size_t n), void *user);
