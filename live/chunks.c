@@ -8,7 +8,7 @@ static void on_segment(void *user, const steno_segment *seg)
 {
     struct chunks *c = user;
     const int64_t off = c->begin / PER_MS;
-    for (int32_t k = 0; k < seg->n_words && !c->rc; k++) {
+    for (int32_t k = 0; k < seg->n_words && c->to && !c->rc; k++) {
         steno_word w = { .size = sizeof w };
         steno_word_get(c->session, seg->id, k, &w);
         c->rc = (k ? live_words_add_units : live_words_add_text)(c->to, w.text, off + w.t0_ms, off + w.t1_ms);
@@ -79,4 +79,9 @@ int chunks_decode(struct chunks *c, int64_t until, int is_over, struct words *to
     if (is_over) steno_batch_run(c->batch);
     else steno_batch_run_as(c->batch, STENO_RUN_POLL);
     return c->rc;
+}
+
+int chunks_drop(struct chunks *c)
+{
+    return chunks_decode(c, c->given, 1, NULL);
 }

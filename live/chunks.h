@@ -14,7 +14,7 @@ struct chunks {
     int64_t begin;        /* first sample of the turn */
     int64_t given, until; /* samples that it has read, and may read */
     int is_over;          /* the turn has no more samples */
-    struct words *to;     /* receives the words of the current chunks */
+    struct words *to;     /* receives the words of the current chunks; NULL: they are dropped */
     int rc;
 };
 
@@ -23,6 +23,7 @@ int chunks_open(struct chunks *c, const struct kept *sound, const steno_model *m
                 steno_error *e);
 void chunks_close(struct chunks *c);
 int chunks_begin(struct chunks *c, int64_t at); /* begins another turn at sample `at`. @return a status */
+int chunks_drop(struct chunks *c); /* ends the turn, and drops the words of its last chunks. @return a status */
 /* Decodes up to sample `until`, or to the end of the turn if is_over is set. Words are appended to *to. @return a status */
 int chunks_decode(struct chunks *c, int64_t until, int is_over, struct words *to);
 #endif

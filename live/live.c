@@ -16,6 +16,7 @@ struct live {
     struct finder finder;
     struct chunks chunks;
     int64_t late_ms;
+    int64_t from;   /* audio before this sample belongs to no new turn */
     /* The current turn. */
     int turn, open;
     int64_t begin;  /* its first sample */
@@ -89,6 +90,11 @@ static void report_heard(struct live *l)
     l->shown = text;
 }
 
+static void report_turn(struct live *l, enum live_turn what, int64_t at)
+{
+    if (l->p.turn) l->p.turn(l->p.user, what, l->turn, at / PER_MS);
+}
+
 /* ---- passes */
 
 struct part { const float *pcm; int64_t n, at; };
@@ -155,7 +161,8 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     /* only the last pass of a turn uses temperature fallback */
     if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) p.temperature_increment_on_fallback = 0;
     if (l->language[0]) p.language = l->language;
-    int rc = steno_transcribe_source(l->p.session, &src, &p);
+    int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
+                               steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
     rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, to);
     if (!rc) language_decide(l, end, to);
@@ -227,25 +234,36 @@ static void turn_open(struct live *l, int64_t at)
     free(l->shown);
     free(l->prompt);
     l->shown = l->prompt = NULL;
+    report_turn(l, LIVE_TURN_OPENS, at);
     if (!l->p.chunks) return;
     const int rc = chunks_begin(&l->chunks, at);
     if (rc) fail(l, rc, steno_last_error(l->chunks.session));
 }
 
-/* A turn without duration is dropped and not reported. */
+/* Ends the turn without an endpoint. */
+static void turn_drop(struct live *l, int64_t at)
+{
+    l->open = 0;
+    report_turn(l, LIVE_TURN_DROPPED, at);
+    const int rc = l->p.chunks ? chunks_drop(&l->chunks) : STENO_OK;
+    if (rc) fail(l, rc, steno_last_error(l->chunks.session));
+}
+
+/* A turn without duration is dropped, and its number is used again. */
 static int turn_is_none(struct live *l, int64_t at)
 {
     if (at - l->begin >= PER_MS) return 0;
-    l->open = 0;
+    turn_drop(l, at);
     l->turn--;
     return 1;
 }
 
 /* The last pass completes the text. */
-static void turn_close(struct live *l, int64_t at)
+static void turn_close(struct live *l, int64_t at, enum live_turn what)
 {
     if (turn_is_none(l, at)) return;
     l->close = at;
+    report_turn(l, what, at);
     turn_decode(l, at, 1);
     if (!l->rc) report(l, LIVE_ENDPOINT, &l->words.known, l->first);
     l->open = 0;
@@ -267,6 +285,7 @@ static void turn_carry(struct live *l, int64_t at)
 {
     const int64_t close = l->close;
     l->close = at;
+    report_turn(l, LIVE_TURN_BREAKS, at);
     report(l, LIVE_ENDPOINT, &l->words.known, l->first);
     agreement_forget(&l->words);
     l->first = l->words.known.n;
@@ -274,6 +293,7 @@ static void turn_carry(struct live *l, int64_t at)
     l->begin = l->sure = at;
     l->close = close;
     l->language[0] = '\0';
+    report_turn(l, LIVE_TURN_OPENS, at);
 }
 
 /* Continues the turn as another one, which decodes the audio after the break again. */
@@ -285,7 +305,7 @@ static void turn_break(struct live *l, int64_t end)
         return;
     }
     const int64_t at = turn_quietest(l, end);
-    turn_close(l, at);
+    turn_close(l, at, LIVE_TURN_BREAKS);
     turn_open(l, at);
     while (l->update <= end) l->update += l->p.step_ms * PER_MS;
     l->close = close;
@@ -301,6 +321,7 @@ static void chunks_go(struct live *l, int64_t now)
     if (rc) fail(l, rc, rc == STENO_ENOMEM ? "out of memory for words" : steno_last_error(l->chunks.session));
     if (l->rc) return;
     l->pass_end = is_over ? l->close : l->chunks.given;
+    if (is_over) report_turn(l, LIVE_TURN_CLOSES, l->close);
     if (l->words.known.n > first) report(l, LIVE_FINAL, &l->words.known, first);
     if (!is_over) return;
     report(l, LIVE_ENDPOINT, &l->words.known, 0);
@@ -320,7 +341,7 @@ static void turns_go(struct live *l, int64_t now)
             l->update += l->p.step_ms * PER_MS;
             if (l->late_ms < l->p.step_ms) turn_update(l, at);
         } else if (end > now) return;
-        else if (l->close == end) turn_close(l, end);
+        else if (l->close == end) turn_close(l, end, LIVE_TURN_CLOSES);
         else turn_break(l, end);
     }
 }
@@ -334,7 +355,8 @@ static int finder_poll(struct live *l, int is_over)
     if (rc) return fail(l, rc, rc == STENO_ENOMEM ? "out of memory for voice activity" : steno_last_error(l->finder.session));
     for (size_t i = 0; i < l->finder.n_edges && !l->rc; i++) {
         const struct edge *g = &l->finder.edge[i];
-        if (g->t0_ms >= 0 && !l->open) turn_open(l, g->t0_ms * PER_MS > l->sound.at ? g->t0_ms * PER_MS : l->sound.at);
+        const int64_t least = l->sound.at > l->from ? l->sound.at : l->from;
+        if (g->t0_ms >= 0 && !l->open) turn_open(l, g->t0_ms * PER_MS > least ? g->t0_ms * PER_MS : least);
         if (g->t1_ms < 0 || !l->open) continue;
         l->close = g->t1_ms * PER_MS < now ? g->t1_ms * PER_MS : now;
         turns_go(l, now);
@@ -394,7 +416,7 @@ static void sound_drop(struct live *l)
 /* Processes the audio pushed so far. */
 static void look(struct live *l)
 {
-    if (!l->p.vad && !l->turn) turn_open(l, 0);
+    if (!l->p.vad && !l->open) turn_open(l, l->from);
     if (finder_poll(l, 0)) return;
     turns_go(l, kept_end(&l->sound));
     sound_drop(l);
@@ -416,14 +438,43 @@ int live_push(struct live *l, const float *pcm, int64_t n, int64_t late_ms, sten
     return l->rc;
 }
 
-int live_end(struct live *l, steno_error *e)
+/* Closes the open turn with all audio so far. */
+static int turns_end(struct live *l)
 {
     const int64_t now = kept_end(&l->sound);
-    l->e = e;
-    if (l->rc) return l->rc;
-    if (!l->p.vad && !l->turn && now) turn_open(l, 0);
-    if (finder_poll(l, 1) || !l->open) return l->rc;
+    if (!l->p.vad && !l->open && now - l->from >= PER_MS) turn_open(l, l->from);
+    const int rc = finder_poll(l, 1);
+    l->from = now;
+    if (rc || !l->open) return rc;
     if (l->close < 0 || l->close > now) l->close = now;
     turns_go(l, now);
     return l->rc;
+}
+
+/* What follows is found as if the audio began here. */
+static int finder_restart(struct live *l)
+{
+    const int rc = l->rc ? l->rc : finder_begin(&l->finder, l->from);
+    return rc ? fail(l, rc, steno_last_error(l->finder.session)) : STENO_OK;
+}
+
+int live_end(struct live *l, steno_error *e)
+{
+    l->e = e;
+    return l->rc ? l->rc : turns_end(l);
+}
+
+int live_commit(struct live *l, steno_error *e)
+{
+    l->e = e;
+    return l->rc || turns_end(l) ? l->rc : finder_restart(l);
+}
+
+int live_clear(struct live *l, steno_error *e)
+{
+    l->e = e;
+    if (l->rc) return l->rc;
+    l->from = kept_end(&l->sound);
+    if (l->open) turn_drop(l, l->from);
+    return finder_restart(l);
 }

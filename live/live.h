@@ -30,6 +30,13 @@ struct live_event {
     const char *language; /* of an endpoint */
 };
 
+enum live_turn {
+    LIVE_TURN_OPENS,  /* `at_ms`: its start */
+    LIVE_TURN_CLOSES, /* no more audio belongs to it; its last words and its endpoint follow */
+    LIVE_TURN_BREAKS, /* the same, but at its maximum length: the next turn continues it */
+    LIVE_TURN_DROPPED /* it has no endpoint: live_clear, or less than 1 ms of audio */
+};
+
 struct live_params {
     steno_session *session;        /* of a recogniser; owned by the caller, used exclusively until live_close */
     const steno_model *chunks;     /* instead of it: a model that decodes a stream chunk by chunk (streaming Paraformer). Its words are
@@ -44,6 +51,11 @@ struct live_params {
                                     * place of its last 2 s */
     void (*report)(void *user, const struct live_event *e);
     void *user;
+    /* Turns, for protocols that report them apart from the text; NULL: not called. Each opened turn is closed, broken or dropped. */
+    void (*turn)(void *user, enum live_turn what, int turn, int64_t at_ms);
+    /* Runs a pass somewhere else, such as in a batch that other sessions share; the result must be in the session. is_last: the
+     * last pass of a turn. @return a status. NULL: steno_transcribe_source. Not called for chunks */
+    int (*transcribe)(void *user, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int is_last);
 };
 
 /* Sets chunks, has_words and has_prompt from the model's capabilities. */
@@ -54,6 +66,11 @@ int live_open(struct live **out, const struct live_params *p, steno_error *e);
 /* Events are reported during the call. late_ms: how long the audio has waited for this call. With a delay of a step or more, passes are
  * skipped to catch up. 0: never skip. */
 int live_push(struct live *l, const float *pcm, int64_t n, int64_t late_ms, steno_error *e);
+/* Ends the open turn now, with all audio pushed so far: all its words become final. What follows belongs to a new turn, and voice activity
+ * detection starts anew there. Without an open turn no event is reported. */
+int live_commit(struct live *l, steno_error *e);
+/* Drops the open turn and all audio pushed so far. Words already reported as final stay, but the turn has no endpoint. */
+int live_clear(struct live *l, steno_error *e);
 int live_end(struct live *l, steno_error *e);            /* ends the audio: all words become final */
 void live_close(struct live *l);                         /* l may be NULL */
 int64_t live_disagreements(const struct live *l);        /* final words that differ from the last pass */

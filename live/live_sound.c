@@ -97,7 +97,8 @@ static void finder_edge(void *user, const steno_span *s)
         f->edge = more;
         f->cap = cap;
     }
-    f->edge[f->n_edges++] = (struct edge){ s->t0_ms, s->t1_ms };
+    const int64_t off = f->begin / (RATE / 1000);
+    f->edge[f->n_edges++] = (struct edge){ s->t0_ms < 0 ? -1 : off + s->t0_ms, s->t1_ms < 0 ? -1 : off + s->t1_ms };
 }
 
 static int64_t finder_read(void *user, float *pcm, int64_t n)
@@ -117,13 +118,23 @@ static void finder_done(void *user, steno_session *s, int status)
     if (status && !f->rc) f->rc = status;
 }
 
+static int finder_submit(struct finder *f, int64_t at)
+{
+    const steno_source src = { finder_read, NULL, f };
+    steno_request_params r;
+    steno_request_params_init(&r);
+    r.find_speech = &f->params;
+    f->begin = f->given = at;
+    f->n_edges = 0;
+    f->is_over = 0;
+    return steno_batch_submit(f->batch, f->session, &src, &r);
+}
+
 int finder_open(struct finder *f, const struct kept *sound, const steno_model *vad, steno_team *team, const steno_vad_params *p,
                 steno_error *e)
 {
     steno_batch_params bp;
     steno_session_params sp;
-    steno_request_params r;
-    const steno_source src = { finder_read, NULL, f };
     f->sound = sound;
     if (p) f->params = *p;
     else steno_vad_params_init(&f->params);
@@ -138,9 +149,7 @@ int finder_open(struct finder *f, const struct kept *sound, const steno_model *v
     steno_session_params_init(&sp);
     sp.batch = f->batch;
     if (!rc) rc = steno_session_open(&f->session, vad, team, &sp, e);
-    steno_request_params_init(&r);
-    r.find_speech = &f->params;
-    if (!rc) rc = steno_batch_submit(f->batch, f->session, &src, &r);
+    if (!rc) rc = finder_submit(f, 0);
     if (rc && f->session && !e->text[0]) snprintf(e->text, sizeof e->text, "%s", steno_last_error(f->session));
     return rc;
 }
@@ -150,6 +159,17 @@ void finder_close(struct finder *f)
     steno_session_close(f->session);
     steno_batch_close(f->batch);
     free(f->edge);
+}
+
+int finder_begin(struct finder *f, int64_t at)
+{
+    if (!f->batch) return STENO_OK;
+    if (!f->is_over) { /* end the current request: what it finds is dropped */
+        f->given = kept_end(f->sound);
+        const int rc = finder_look(f, 1);
+        if (rc) return rc;
+    }
+    return finder_submit(f, at);
 }
 
 int finder_look(struct finder *f, int is_over)

@@ -24,7 +24,8 @@ struct finder {
     steno_batch *batch; /* NULL without voice activity detection */
     steno_session *session;
     steno_vad_params params;
-    int64_t given;      /* samples that it has read */
+    int64_t begin;      /* first sample that it has read since its last start */
+    int64_t given;      /* the sample after the last one that it has read */
     int is_over;        /* no more audio follows */
     struct edge *edge;  /* edges found in the last call of finder_look */
     size_t n_edges, cap;
@@ -35,5 +36,6 @@ struct finder {
 int finder_open(struct finder *f, const struct kept *sound, const steno_model *vad, steno_team *team, const steno_vad_params *p,
                 steno_error *e);
 void finder_close(struct finder *f);
+int finder_begin(struct finder *f, int64_t at); /* starts anew at sample `at`, as if the audio began there. @return a status */
 int finder_look(struct finder *f, int is_over); /* processes new audio. @return STENO_OK, STENO_ENOMEM, or another status */
 #endif

@@ -49,7 +49,11 @@ static int all_close(void **state)
 
 /* ---- events as text */
 
-struct told { char text[TEXT_SZ], known[TEXT_SZ], final[TEXT_SZ]; int n_partials, n_turns, bad; int64_t decoded_ms, end_ms; };
+struct told {
+    char text[TEXT_SZ], known[TEXT_SZ], final[TEXT_SZ], turns[TEXT_SZ];
+    int n_partials, n_turns, bad;
+    int64_t decoded_ms, end_ms;
+};
 
 static void report(void *user, const struct live_event *e)
 {
@@ -238,6 +242,206 @@ static void test_no_word_is_lost_or_comes_twice_where_turns_join(void **state)
     }
 }
 
+/* ---- passes of the caller, and turns that it ends */
+
+/* Turns as they open and end: "o1:0 c1:700 ". */
+static void on_turn(void *user, enum live_turn what, int turn, int64_t at_ms)
+{
+    struct told *t = user;
+    const size_t n = strlen(t->turns);
+    snprintf(t->turns + n, sizeof t->turns - n, "%c%d:%lld ", "ocbd"[what], turn, (long long)at_ms);
+}
+
+static struct { int n, n_last, fails_at; int64_t longest; } passes;
+
+static int pass_run(void *user, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int is_last)
+{
+    static float pcm[MOST];
+    int64_t n = 0, k;
+    (void)user;
+    while ((k = src->read(src->user, pcm + n, MOST - n)) > 0) n += k;
+    assert_int_equal(k, 0);
+    assert_int_equal(src->rewind(src->user), STENO_OK);
+    passes.n_last += is_last;
+    if (n > passes.longest) passes.longest = n;
+    return ++passes.n == passes.fails_at ? STENO_ECANCELED : steno_transcribe_source(s, src, p);
+}
+
+static void test_passes_can_run_elsewhere(void **state)
+{
+    (void)state;
+    static struct told whole, t;
+    struct live_params p = params_of(&whole);
+    play(&p, sound, n_sound, 0, 0);
+    p = params_of(&t);
+    p.transcribe = pass_run;
+    memset(&passes, 0, sizeof passes);
+    play(&p, sound, n_sound, 777, 0);
+    assert_string_equal(t.text, whole.text);
+    assert_true(passes.n > 2 && passes.n_last == 1 && passes.longest == n_sound);
+    for (int at = passes.n; at > 0; at--) { /* each pass may fail, the last one too */
+        struct live *l;
+        steno_error e = { 0 };
+        memset(&passes, 0, sizeof passes);
+        passes.fails_at = at;
+        p = params_of(&t);
+        p.transcribe = pass_run;
+        assert_int_equal(live_open(&l, &p, &e), STENO_OK);
+        int rc = live_push(l, sound, n_sound, 0, &e);
+        if (!rc) rc = live_end(l, &e);
+        assert_int_equal(rc, STENO_ECANCELED);
+        assert_int_equal(live_commit(l, &e), STENO_ECANCELED);
+        assert_int_equal(live_clear(l, &e), STENO_ECANCELED);
+        assert_int_equal(passes.n, at);
+        assert_int_equal(t.n_turns, 0);
+        live_close(l);
+    }
+}
+
+static void push(struct live *l, const float *pcm, int64_t n, int64_t piece)
+{
+    steno_error e = { 0 };
+    for (int64_t at = 0, k; at < n; at += k) {
+        k = n - at < piece ? n - at : piece;
+        if (live_push(l, pcm + at, k, 0, &e)) fail_msg("%s", e.text);
+    }
+}
+
+/* Each turn has the words that its audio has alone, whatever the pieces. */
+static void test_a_turn_ends_where_the_caller_ends_it(void **state)
+{
+    (void)state;
+    static const int64_t pieces[] = { 1 << 20, 100, 512, 7777 };
+    static struct told once, t;
+    static char want[TEXT_SZ];
+    struct live_params p = params_of(&once);
+    play(&p, sound, n_sound, 0, 0);
+    assert_true(snprintf(want, sizeof want, "%.2000s %.2000s", once.final, once.final) < (int)sizeof want);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        struct live *l;
+        steno_error e = { 0 };
+        char turns[200];
+        const long long end = n_sound / 16;
+        p = params_of(&t);
+        p.turn = on_turn;
+        assert_int_equal(live_open(&l, &p, &e), STENO_OK);
+        assert_int_equal(live_commit(l, &e), STENO_OK); /* nothing to end */
+        push(l, sound, n_sound, pieces[i]);
+        assert_int_equal(live_commit(l, &e), STENO_OK);
+        assert_int_equal(t.n_turns, 1);
+        assert_int_equal(t.end_ms, n_sound / 16);
+        assert_int_equal(live_commit(l, &e), STENO_OK);
+        push(l, sound, 15, 15); /* less than a time can express */
+        assert_int_equal(live_commit(l, &e), STENO_OK);
+        assert_int_equal(t.n_turns, 1);
+        push(l, sound, n_sound, pieces[i]);
+        assert_int_equal(live_end(l, &e), STENO_OK);
+        assert_int_equal(t.n_turns, 2);
+        assert_true(!t.bad);
+        assert_string_equal(t.final, want);
+        assert_int_equal(t.end_ms, (2 * n_sound + 15) / 16);
+        snprintf(turns, sizeof turns, "o1:0 c1:%lld o2:%lld c2:%lld ", end, (n_sound + 15) / 16LL, (2 * n_sound + 15) / 16LL);
+        assert_string_equal(t.turns, turns);
+        assert_int_equal(live_end(l, &e), STENO_OK); /* no turn is left */
+        assert_int_equal(t.n_turns, 2);
+        live_close(l);
+    }
+}
+
+static void test_audio_that_is_cleared_has_no_endpoint(void **state)
+{
+    (void)state;
+    static struct told once, t;
+    struct live_params p = params_of(&once);
+    play(&p, sound, n_sound, 0, 0);
+    for (int64_t n = 0; n < n_sound; n += 9999) {
+        struct live *l;
+        steno_error e = { 0 };
+        p = params_of(&t);
+        p.turn = on_turn;
+        assert_int_equal(live_open(&l, &p, &e), STENO_OK);
+        assert_int_equal(live_clear(l, &e), STENO_OK);
+        push(l, sound, n, 1000);
+        assert_int_equal(live_clear(l, &e), STENO_OK);
+        assert_int_equal(live_clear(l, &e), STENO_OK);
+        assert_int_equal(live_commit(l, &e), STENO_OK);
+        assert_int_equal(t.n_turns, 0);
+        t.known[0] = t.final[0] = '\0';
+        push(l, sound, n_sound, 1000);
+        assert_int_equal(live_end(l, &e), STENO_OK);
+        assert_int_equal(t.n_turns, 1);
+        assert_int_equal(t.end_ms, (n + n_sound) / 16);
+        assert_string_equal(t.final, once.final);
+        assert_true(!t.bad && (n == 0) == !strchr(t.turns, 'd'));
+        live_close(l);
+    }
+}
+
+static void test_a_turn_at_its_longest_breaks(void **state)
+{
+    (void)state;
+    static struct told t;
+    static const float silence[5 * RATE];
+    struct live_params p = params_of(&t);
+    p.turn_most_ms = 2000;
+    p.turn = on_turn;
+    play(&p, silence, 4 * RATE + 15, 0, 0);
+    assert_string_equal(t.turns, "o1:0 b1:2000 o2:2000 b2:4000 o3:4000 d3:4000 "); /* less than 1 ms was left */
+    static float many[MOST];
+    int64_t n = 0;
+    while (n + n_sound <= 20 * RATE) memcpy(many + n, sound, (size_t)n_sound * sizeof *many), n += n_sound;
+    p = params_of(&t);
+    p.turn_most_ms = 5000;
+    p.turn = on_turn;
+    play(&p, many, n, 0, 0);
+    int turn = 0, opened = 0, ended = 0;
+    for (const char *s = t.turns; *s; s = strchr(s, ' ') + 1) { /* one after another */
+        const int number = atoi(s + 1);
+        if (*s == 'o') assert_true(opened == ended && number == ++turn), opened++;
+        else assert_true(number == turn && ++ended == opened && (*s == 'b') == (number < t.n_turns));
+    }
+    assert_true(turn > 3 && turn == t.n_turns && ended == turn);
+}
+
+/* With voice activity: speech that goes on after a commit opens the next turn; what was cleared is not found. */
+static void test_voice_activity_begins_anew(void **state)
+{
+    (void)state;
+    static struct told t;
+    static float once[MOST];
+    const char *shared = shared_dir();
+    char path[400];
+    steno_error e = { 0 };
+    steno_model *vad;
+    struct live *l;
+    snprintf(path, sizeof path, "%.200s/material/funasr/audio/vad/pauses.wav", shared);
+    const int64_t n = wav_read(once, MOST, path);
+    if (!n) skip();
+    snprintf(path, sizeof path, "%.200s/material/funasr/silero/ggml-silero-v6.2.0.bin", shared);
+    if (steno_model_open(&vad, path, NULL, &e)) fail_msg("%s", e.text);
+    struct live_params p = params_of(&t);
+    p.vad = vad;
+    p.turn = on_turn;
+    play(&p, once, n, 0, 0);
+    const int n_turns = t.n_turns;
+    assert_true(n_turns > 1 && !t.bad);
+    p = params_of(&t);
+    p.vad = vad;
+    p.turn = on_turn;
+    assert_int_equal(live_open(&l, &p, &e), STENO_OK);
+    push(l, once, n / 2, 800);
+    assert_int_equal(live_clear(l, &e), STENO_OK);
+    t.turns[0] = '\0';
+    t.n_turns = 0;
+    push(l, once, n, 800);
+    assert_int_equal(live_commit(l, &e), STENO_OK);
+    assert_true(t.n_turns >= n_turns - 1 && t.n_turns <= n_turns + 1);
+    assert_true(atoll(strchr(t.turns, ':') + 1) >= n / 2 / 16); /* nothing before */
+    assert_int_equal(live_end(l, &e), STENO_OK);
+    live_close(l);
+    steno_model_close(vad);
+}
+
 /* More edges than anybody expects in one look. */
 static void test_no_edge_is_lost(void **state)
 {
@@ -278,6 +482,11 @@ int main(void)
         cmocka_unit_test(test_a_slow_caller_gets_no_updates),
         cmocka_unit_test(test_a_long_turn_goes_on_in_another_one),
         cmocka_unit_test(test_no_word_is_lost_or_comes_twice_where_turns_join),
+        cmocka_unit_test(test_passes_can_run_elsewhere),
+        cmocka_unit_test(test_a_turn_ends_where_the_caller_ends_it),
+        cmocka_unit_test(test_audio_that_is_cleared_has_no_endpoint),
+        cmocka_unit_test(test_a_turn_at_its_longest_breaks),
+        cmocka_unit_test(test_voice_activity_begins_anew),
         cmocka_unit_test(test_no_edge_is_lost),
     };
     return cmocka_run_group_tests(tests, all_open, all_close);
