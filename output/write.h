@@ -37,6 +37,9 @@ int32_t write_speaker_count(const struct transcript *t); /* the highest speaker 
 const int32_t *write_speaker_of(const struct transcript *t, int seg); /* @return NULL: speakers were not requested */
 #define WRITE_SPEAKER_TURN " [SPEAKER_TURN]" /* after a segment that another speaker follows */
 
+/* Writes the members of the API's object, without its braces, and those of its lists that are asked for. */
+enum { WRITE_API_SEGMENTS = 1, WRITE_API_WORDS = 2 };
+void write_json_api(struct sink *f, const struct transcript *t, unsigned lists);
 /* Writes the segments as a JSON list. NAN, and times that are not known, become null. */
 void write_json_segments(struct sink *f, const struct transcript *t);
 /* audio that is missing; always: write it even if nothing is missing */

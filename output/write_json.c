@@ -256,7 +256,6 @@ static void put_end(struct sink *f, const struct transcript *t)
     write_json_post(f, t);
     write_json_lost(f, t, 0);
     write_json_notes(f, t->notes, 0);
-    sink_char(f, '}');
 }
 
 void write_json(struct sink *f, const struct transcript *t)
@@ -270,6 +269,7 @@ void write_json(struct sink *f, const struct transcript *t)
     utf8_json(f, t->language);
     write_json_language_prob(f, t);
     put_end(f, t);
+    sink_char(f, '}');
 }
 
 /* ---- verbose_json ------------------------------------------------------------------------------------------------------------ */
@@ -280,7 +280,7 @@ static void write_api_words(struct sink *f, const struct transcript *t)
 {
     const char *sep = "";
     sink_text(f, ", \"words\": [");
-    for (int i = 0; i < t->n; i++) {
+    for (int i = 0; i < t->n && t->words; i++) {
         for (int32_t k = 0; k < t->segs[i].n_words; k++) {
             const steno_word *w = &t->words[t->first_word[i] + k];
             sink_format(f, "%s{\"word\": ", sep);
@@ -296,9 +296,9 @@ static void write_api_words(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
-void write_verbose_json(struct sink *f, const struct transcript *t)
+void write_json_api(struct sink *f, const struct transcript *t, unsigned lists)
 {
-    sink_format(f, "{\"task\": \"%s\", \"language\": ", t->task == STENO_TRANSLATE ? "translate" : "transcribe");
+    sink_format(f, "\"task\": \"%s\", \"language\": ", t->task == STENO_TRANSLATE ? "translate" : "transcribe");
     const char *name = steno_language_name(t->language);
     utf8_json(f, name ? name : t->language);
     write_json_language_prob(f, t);
@@ -306,10 +306,19 @@ void write_verbose_json(struct sink *f, const struct transcript *t)
     write_json_number(f, (double)t->duration_ms / 1000.0);
     sink_text(f, ", \"text\": ");
     write_json_stripped(f, t->text);
-    sink_text(f, ", \"segments\": ");
-    write_json_segments(f, t);
-    if (t->word_times) write_api_words(f, t);
+    if (lists & WRITE_API_SEGMENTS) {
+        sink_text(f, ", \"segments\": ");
+        write_json_segments(f, t);
+    }
+    if (lists & WRITE_API_WORDS) write_api_words(f, t);
     put_end(f, t);
+}
+
+void write_verbose_json(struct sink *f, const struct transcript *t)
+{
+    sink_char(f, '{');
+    write_json_api(f, t, t->word_times ? WRITE_API_SEGMENTS | WRITE_API_WORDS : WRITE_API_SEGMENTS);
+    sink_char(f, '}');
 }
 
 /* ---- jsonl ------------------------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,42 @@
+/* steno-serve: tokens with their log-probabilities. SPDX-License-Identifier: MIT */
+#include "answer_tokens.h"
+#include "utf8.h"
+#include "write.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_SZ = 512 };
+
+/* Timestamps, languages, ends: ids from the end of text on, or names in marks. */
+static int is_special(const steno_model *m, int32_t id, const char *bytes, size_t n)
+{
+    const int32_t end = steno_token_id(m, STENO_TOKEN_END);
+    if ((end >= 0 && id >= end) || steno_token_ends(m, id)) return 1;
+    return n > 4 && !memcmp(bytes, "<|", 2) && !memcmp(bytes + n - 2, "|>", 2);
+}
+
+static void put(struct sink *f, const steno_token *tok, const char *bytes, size_t n, int is_first)
+{
+    sink_text(f, is_first ? "{\"token\": " : ", {\"token\": ");
+    utf8_json_part(f, bytes, n); /* a byte of a cut character becomes U+FFFD */
+    sink_text(f, ", \"logprob\": ");
+    write_json_number(f, round(1e6 * (double)tok->logprob) / 1e6);
+    sink_text(f, ", \"bytes\": [");
+    for (size_t i = 0; i < n; i++) sink_format(f, i ? ", %d" : "%d", (unsigned char)bytes[i]);
+    sink_text(f, "]}");
+}
+
+void put_logprob(struct sink *f, const steno_model *m, const steno_token *tok, int *n)
+{
+    char usual[USUAL_SZ], *bytes = usual;
+    const int64_t len = m ? steno_token_bytes(m, tok->id, usual, sizeof usual) : 0;
+    if (len <= 0) return;
+    if (len > USUAL_SZ) {
+        bytes = malloc((size_t)len);
+        if (!bytes) f->failed = 1;
+        else steno_token_bytes(m, tok->id, bytes, (size_t)len);
+    }
+    if (bytes && !is_special(m, tok->id, bytes, (size_t)len)) put(f, tok, bytes, (size_t)len, !(*n)++);
+    if (bytes != usual) free(bytes);
+}
