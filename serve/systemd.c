@@ -4,6 +4,7 @@
 #include "systemd.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,26 @@ int systemd_open(struct systemd *s, const char *const value[N_SYSTEMD_VARIABLES]
     if (!status) status = read_watchdog(s, value, pid, e);
     if (!status) status = read_fds(s, value, pid, e);
     return status;
+}
+
+static int fd_is_public(int fd)
+{
+    union { struct sockaddr any; struct sockaddr_in v4; struct sockaddr_in6 v6; struct sockaddr_un un; } a = { 0 };
+    socklen_t n = sizeof a;
+    if (getsockname(fd, &a.any, &n)) return 1;
+    if (a.any.sa_family == AF_UNIX) return 0;
+    if (a.any.sa_family == AF_INET) return ntohl(a.v4.sin_addr.s_addr) >> 24 != 127;
+    if (a.any.sa_family != AF_INET6) return 1;
+    const unsigned char *b = a.v6.sin6_addr.s6_addr;
+    return !(IN6_IS_ADDR_LOOPBACK(&a.v6.sin6_addr) || (IN6_IS_ADDR_V4MAPPED(&a.v6.sin6_addr) && b[12] == 127));
+}
+
+int systemd_is_public(const struct systemd *s)
+{
+    for (int i = 0; i < s->n_http; i++) {
+        if (fd_is_public(s->http_fd[i])) return 1;
+    }
+    return s->wyoming_fd >= 0 && fd_is_public(s->wyoming_fd);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------------------------------- */

@@ -28,6 +28,9 @@ struct systemd {
  * @return STENO_OK; STENO_EARG with the variable, its value and what it accepts in *e */
 int systemd_open(struct systemd *s, const char *const value[N_SYSTEMD_VARIABLES], int64_t pid, steno_error *e);
 
+/* 1: other machines reach a received socket, so keys are needed, as with a host that is not a loopback address */
+int systemd_is_public(const struct systemd *s);
+
 /* Each sends one datagram, never waits, and may be called from any thread. Without a service manager they do nothing.
  * @return 0, or -1: it could not be sent */
 int systemd_ready(const struct systemd *s, const char *status);    /* READY=1: it listens; status: a line for `systemctl status` */

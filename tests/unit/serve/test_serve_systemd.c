@@ -1,8 +1,10 @@
 /* steno: messages to a service manager, and sockets from it. SPDX-License-Identifier: MIT */
 #include "harness.h"
 #include "systemd.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,6 +197,41 @@ static void test_sockets_have_names(void **state)
     }
 }
 
+static int socket_at(const char *address)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+    struct sockaddr_un un = { .sun_family = AF_UNIX };
+    struct sockaddr *a = (struct sockaddr *)&un;
+    socklen_t n = sizeof un.sun_family;
+    if (inet_pton(AF_INET, address, &v4.sin_addr) == 1) a = (struct sockaddr *)&v4, n = sizeof v4;
+    if (inet_pton(AF_INET6, address, &v6.sin6_addr) == 1) a = (struct sockaddr *)&v6, n = sizeof v6;
+    const int fd = socket(a->sa_family, SOCK_STREAM, 0);
+    if (fd < 0) return -1;
+    if (!bind(fd, a, n) && !listen(fd, 1)) return fd;
+    close(fd);
+    return -1;
+}
+
+static void test_sockets_that_others_reach_are_public(void **state)
+{
+    (void)state;
+    static const struct { const char *address; int is_public; } row[] = {
+        { "127.0.0.1", 0 }, { "127.1.2.3", 0 }, { "unix", 0 }, { "0.0.0.0", 1 }, { "::1", 0 }, { "::ffff:127.0.0.1", 0 }, { "::", 1 },
+        { "::ffff:0.0.0.0", 1 },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const int fd = socket_at(row[i].address);
+        if (fd < 0 && strchr(row[i].address, ':')) continue; /* a machine without IPv6 */
+        assert_true(fd >= 0);
+        const struct systemd http = { .http_fd = { fd }, .n_http = 1, .wyoming_fd = -1 }, wyoming = { .wyoming_fd = fd };
+        assert_int_equal(systemd_is_public(&http), row[i].is_public);
+        assert_int_equal(systemd_is_public(&wyoming), row[i].is_public);
+        close(fd);
+    }
+    assert_int_equal(systemd_is_public(&(struct systemd){ .wyoming_fd = -1 }), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_paths_have_the_length_of_an_address),
         cmocka_unit_test(test_the_watchdog_has_half_of_its_period),
         cmocka_unit_test(test_sockets_have_names),
+        cmocka_unit_test(test_sockets_that_others_reach_are_public),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
