@@ -132,13 +132,29 @@ static int has_joined_parts(const struct job_input *in)
     return in->job->parts > 1 && in->job->speech.session && in->job->speech.join;
 }
 
+/* May the next samples be read? Every read counts against the limit, whatever reads it. @return a status */
+static int may_read(struct job_input *in)
+{
+    const struct decoded_store *store = in->job->store;
+    if (!store) return STENO_OK;
+    if (input_stops(in)) return STENO_ESOURCE;
+    return in->n_read <= store->max ? STENO_OK : decoded_fail(&in->decoded, DECODED_TOO_LONG);
+}
+
+/* Moves to the first sample that is decoded, once. */
+static int read_begin(struct job_input *in)
+{
+    const struct decoded *d = &in->decoded;
+    return in->n_read || (d->store && (d->n || d->is_whole)) ? STENO_OK : pass_over(in);
+}
+
 /* Reads the audio of the current input, for any reader. A call of the library reports nothing before the first text, which may take long,
  * so progress in reading is reported here. */
 static int64_t source_read(void *user, float *pcm, int64_t n)
 {
     struct job_input *in = user;
     const struct job_events *events = &in->job->events;
-    const int passed = in->n_read ? STENO_OK : pass_over(in), is_silence = in->n_read < in->n_skipped;
+    const int may = may_read(in), passed = may == STENO_OK ? read_begin(in) : may, is_silence = in->n_read < in->n_skipped;
     const int64_t got = passed != STENO_OK ? passed : is_silence ? give_silence(pcm, n, in->n_skipped - in->n_read) :
                         in->media_src.read(in->media_src.user, pcm, n);
     if (got > 0 && events->samples && !has_joined_parts(in)) events->samples(events->user, in, pcm, in->n_read, got);
@@ -284,7 +300,7 @@ static int cut(struct job_input *in)
     const steno_source all = in->join.n ? join_source(&in->join) : in->media_src;
     const int64_t samples = parts_count(&all, should_abort, in);
     if (samples < 0) return (int)samples;
-    parts_begin(&in->parts, in->job->parts, samples, in->params.offset_ms * 16, &all, in->join.n ? NULL : in->media);
+    parts_begin(&in->parts, in->job->parts, samples, in->params.offset_ms * 16, &all, in->join.n || in->job->store ? NULL : in->media);
     if (!in->join.n) in->media_src = parts_source(&in->parts);
     return STENO_OK;
 }
@@ -327,6 +343,10 @@ static int choose(struct job_input *in)
     in->reading = JOB_READS_SPEAKERS;
     if (rc == STENO_OK && j->diarize) rc = speakers_find(in);
     in->n_read = 0;
+    if (rc == STENO_OK && j->store) {
+        decoded_begin(&in->decoded, j->store, &in->media_src);
+        in->media_src = decoded_source(&in->decoded);
+    }
     if (rc == STENO_OK && j->speech.session) {
         in->reading = JOB_READS_SPEECH;
         rc = choose_clips(in);
@@ -345,6 +365,7 @@ int input_begin(struct job_input *in)
         in->failing = NULL;
         in->is_silent = 0;
         in->parts = (struct parts){ 0 };
+        in->decoded = (struct decoded){ 0 };
         steno_media_source(in->media, &in->media_src);
         in->src = (steno_source){ source_read, source_rewind, in };
         in->notes = (struct notes){ 0 };
@@ -374,6 +395,7 @@ int input_end(struct job_input *in, int status)
     if (status != STENO_OK) {
         e.of_model = in->failing && status != STENO_ESOURCE;
         e.status = file_source_status(&e.reason, in->media, in->failing, status);
+        if (in->decoded.status) e = (struct job_end){ .status = in->decoded.status, .reason = decoded_reason(&in->decoded) };
         report_end(in, &e);
         return 0;
     }

@@ -6,6 +6,7 @@
  * each transcript to writers (writers.h). */
 #ifndef STENO_JOB_H
 #define STENO_JOB_H
+#include "decoded.h"
 #include "diarize.h"
 #include "findings.h"
 #include "parts.h"
@@ -45,6 +46,7 @@ struct job_input {
     steno_transcribe_params params;
     steno_source src;         /* its audio; counts and reports what is read */
     steno_source media_src;   /* as the reader provides it */
+    struct decoded decoded;   /* with job.store: the audio that media_src reads */
     int64_t n_read;            /* samples since its beginning */
     int64_t n_skipped;          /* the first of these were not decoded, because they lie far before the transcribed range; they are replaced
                                * by silence */
@@ -108,6 +110,8 @@ struct job {
     int parts;               /* above 1: the audio, or the joined speech, is divided into this number of equal parts (parts.h). Each part is
                               * transcribed separately and has its own transcript, with times from its own beginning */
     struct job_events events;
+    struct decoded_store *store; /* the audio of each channel is decoded once, into it. It limits the length of an audio, and reading stops
+                                  * when `stop` asks for it. NULL: audio is decoded each time it is read */
 
     /* results of the job */
     int stop;                /* value of the callback that ended the run, or 0 */

@@ -18,7 +18,7 @@ int engines_open(struct engines **out, const struct serve_params *p, struct spoo
 void engines_drain(struct engines *es);  /* refuse new work; what waits ends with API_draining, what runs goes on */
 int engines_running(const struct engines *es); /* pieces of work that have begun and not ended */
 void engines_cancel(struct engines *es); /* end all work */
-void engines_close(struct engines *es);
+void engines_close(struct engines *es);  /* ends all work; waits until live sessions are ended */
 
 /* By id, alias, name of its file or folder, its last component, OpenAI's names of models, or "" for the default. NULL: none. */
 struct engine *engines_find(struct engines *es, const char *name);
@@ -29,6 +29,11 @@ int engine_is_loaded(const struct engine *g);
 int engines_ready(const struct engines *es);    /* all that load at the start are loaded */
 /* Description, also while the model is not loaded; of its last loading. @return 0, or -1: it was never loaded */
 int engine_info(const struct engine *g, steno_model_info *out);
+enum { ENGINE_TRANSCRIBES = 1, ENGINE_GENERATES = 2, ENGINE_EMBEDS = 4 };
+unsigned engine_calls(const struct engine *g); /* bits: what the model can do */
+
+struct engines_now { int running, waiting, live, loaded; int64_t memory; };
+struct engines_now engines_now(struct engines *es); /* for metrics */
 
 /* ---- a file as work ---------------------------------------------------------------------------------------------------------- */
 
@@ -40,37 +45,74 @@ struct work {
     const char *name;    /* for messages */
     const char *ext;     /* hint of its format; may be NULL */
     int priority;        /* -1 low, 0, 1 high */
-    const char *client;  /* clients share the decode slots fairly */
+    const char *client;  /* clients share the decode slots fairly; copied; may be NULL */
     double timeout_s;    /* from now on; 0: the server's rule */
-    /* Changes `job`, a copy of the model's defaults; the model is open. On an ingest thread. @return API_OK or a code, in *e */
+    /* Changes `job`, a copy of the model's defaults, and use_vad; the model is open. On an ingest thread; may be NULL. @return API_OK or a
+     * code, in *e */
     int (*prepare)(struct work *w, const steno_model *m, struct api_error *e);
     /* The audio is decoded, and the request is queued. On an ingest thread */
     void (*admitted)(struct work *w);
-    /* A segment that no later attempt replaces; the transcript. On the thread of the model */
+    /* A segment that no later attempt replaces; the transcript. On the thread of the model. Each callback may be NULL, except `ended` */
     void (*segment)(struct work *w, const steno_segment *seg);
     void (*output)(struct work *w, struct transcript *t);
     /* The last call: API_OK after `output`, or the reason. Not called if work_submit refused. On any thread */
     void (*ended)(struct work *w, const struct api_error *e);
     /* ---- */
     struct job job;
+    int use_vad;         /* 1: voice activity detection, -1: none, 0: as the model's defaults */
     struct job_input input;
-    steno_session *session;
-    int64_t submitted_us, ingested_us, queued_us, first_us, ended_us; /* monotonic clock; 0: not reached */
+    steno_session *session; /* in `segment` and `output` */
+    /* Monotonic clock; 0: not reached. It was submitted; its audio is decoded; the batch has it; its first segment; its end */
+    int64_t submitted_us, ingested_us, queued_us, first_us, ended_us;
     int64_t audio_ms;
-    steno_timings timings;
-    volatile int cancelled;
+    steno_timings timings; /* in `ended`, if it ran */
     void *internal;
 };
 
-/* @return API_OK; API_queue_full (with retry_after_s), API_draining, API_spool_full, in *e; w is then as before, without its fd */
+/* @return API_OK; API_queue_full, API_loading (with retry_after_s), API_draining, API_internal_error (out of memory), in *e; w is then as
+ * before, without its fd */
 int work_submit(struct work *w, struct api_error *e);
-void work_cancel(struct work *w); /* any thread, until `ended` has returned: it ends soon */
+void work_cancel(struct work *w); /* any thread, until `ended` has returned: it ends soon, with API_cancelled */
+
+/* ---- work of a language model ------------------------------------------------------------------------------------------------ */
+
+/* A text that is generated after ids, or vectors of texts. Embedded in a request, as struct work. */
+struct lm_work {
+    void *user;
+    struct engine *engine;
+    int priority;        /* -1 low, 0, 1 high */
+    const char *client;  /* copied; may be NULL */
+    double timeout_s;    /* from now on; 0: the server's rule */
+    /* Sets what is below the line; the model is open. On an ingest thread. @return API_OK or a code, in *e */
+    int (*prepare)(struct lm_work *w, const steno_model *m, struct api_error *e);
+    /* As on_token of steno_generate_params; non-zero ends the text. On the thread of the model; may be NULL */
+    int (*token)(struct lm_work *w, const struct steno_token *tok, const char *text, size_t n);
+    void (*output)(struct lm_work *w); /* results can be read from `session`; may be NULL */
+    /* The last call: API_OK after `output`, or the reason. Not called if lm_work_submit refused. On any thread */
+    void (*ended)(struct lm_work *w, const struct api_error *e);
+    /* ---- set by prepare; the memory must stay until `ended` */
+    const int32_t *ids;             /* [n_ids] the text continues these */
+    int n_ids;
+    steno_generate_params generate; /* holds the defaults before prepare; callbacks are overwritten */
+    const char *const *texts;       /* [n_texts] or: vectors of these */
+    int n_texts;
+    steno_embed_params embed;       /* as generate */
+    /* ---- */
+    steno_session *session;
+    int64_t submitted_us, queued_us, first_us, ended_us; /* as in struct work */
+    steno_timings timings;
+    void *internal;
+};
+
+int lm_work_submit(struct lm_work *w, struct api_error *e); /* as work_submit */
+void lm_work_cancel(struct lm_work *w);
 
 /* ---- sessions for live audio ------------------------------------------------------------------------------------------------- */
 
-/* Holds the model open, with a session of its batch. @return API_OK; API_too_many_sessions, API_draining, API_loading, in *e */
+/* Holds the model open, with a session of its batch. Waits while a closed model opens: call it on a thread that may wait. *of stays valid
+ * until engine_session_end. @return API_OK; API_too_many_sessions, API_draining, API_loading, in *e */
 int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e);
 void engine_session_end(struct engine *g, steno_session *s);
-/* Runs a request of the batch and waits for it. @return its status */
+/* Runs a request of the batch and waits for it. priority: enum steno_priority. @return its status; STENO_ECANCELED after engines_cancel */
 int engine_transcribe(struct engine *g, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority);
 #endif

@@ -16,6 +16,7 @@ int spool_file_open(struct spool_file **out, struct spool *s);
 /* Append. @return STENO_OK, STENO_EFULL (limit or disk), STENO_EIO */
 enum { STENO_EFULL = -100 };
 int spool_write(struct spool_file *f, const void *bytes, size_t n);
+int spool_read(const struct spool_file *f, void *bytes, size_t n, int64_t at); /* all n. @return STENO_OK, STENO_EIO; any thread */
 int64_t spool_size(const struct spool_file *f);
 int spool_fd(const struct spool_file *f);
 void spool_file_close(struct spool_file *f); /* NULL is allowed; gives its bytes back */

@@ -1,0 +1,92 @@
+/* steno-serve: sessions of a model for live audio. SPDX-License-Identifier: MIT */
+#include "engines_in.h"
+#include <string.h>
+
+static struct slot *slot_of(struct engine *g, const steno_session *s)
+{
+    for (int i = g->n_work_slots; i < g->n_slots; i++)
+        if (g->slot[i].session == s) return &g->slot[i];
+    return NULL;
+}
+
+/* Waits until the model is open. With the lock; the caller is counted in n_live. @return API_OK or a code */
+static int wait_open(struct engine *g, struct api_error *e)
+{
+    enum { RETRY_S = 5 };
+    struct engines *es = g->es;
+    engine_want(g);
+    while (!es->is_draining && g->state != ENGINE_OPEN) {
+        if (g->state == ENGINE_CLOSED && !g->is_wanted) {
+            e->retry_after_s = g->why == API_loading ? RETRY_S : 0;
+            return api_fail(e, g->why, NULL, "%s", g->reason);
+        }
+        pthread_cond_wait(&g->changed, &es->lock);
+    }
+    return es->is_draining ? api_fail(e, API_draining, NULL, "the server is shutting down") : API_OK;
+}
+
+static int take(struct engine *g, steno_session **s, struct api_error *e)
+{
+    for (int i = g->n_work_slots; i < g->n_slots; i++) {
+        struct slot *slot = &g->slot[i];
+        if (slot->is_taken) continue;
+        slot->is_taken = 1;
+        slot->is_stopped = 0;
+        *s = slot->session;
+        return API_OK;
+    }
+    if (!g->can_transcribe) return api_fail(e, API_invalid_value, "model", "model %s does not transcribe audio", g->model->id);
+    e->retry_after_s = 5;
+    return api_fail(e, API_too_many_sessions, NULL, "%d live sessions are open, and no more are accepted; try again later",
+                    g->n_slots - g->n_work_slots);
+}
+
+int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e)
+{
+    *s = NULL;
+    pthread_mutex_lock(&g->es->lock);
+    g->n_live++;
+    int code = wait_open(g, e);
+    if (code == API_OK) code = take(g, s, e);
+    if (code != API_OK) g->n_live--;
+    g->used_us = engines_now_us();
+    pthread_mutex_unlock(&g->es->lock);
+    *of = &g->e;
+    return code;
+}
+
+void engine_session_end(struct engine *g, steno_session *s)
+{
+    pthread_mutex_lock(&g->es->lock);
+    struct slot *slot = slot_of(g, s);
+    if (slot && slot->is_taken) {
+        slot->is_taken = 0;
+        g->n_live--;
+        g->used_us = engines_now_us();
+        pthread_cond_signal(&g->es->for_keeper);
+        pthread_cond_broadcast(&g->es->for_end);
+    }
+    pthread_mutex_unlock(&g->es->lock);
+}
+
+int engine_transcribe(struct engine *g, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority)
+{
+    steno_request_params rp;
+    steno_request_params_init(&rp);
+    rp.priority = priority;
+    rp.transcribe = p;
+    pthread_mutex_lock(&g->es->lock);
+    struct slot *slot = slot_of(g, s);
+    const int may = slot && !slot->is_stopped;
+    if (may) slot->is_running = 1;
+    pthread_mutex_unlock(&g->es->lock);
+    if (!may) return slot ? STENO_ECANCELED : STENO_EARG;
+    const int rc = steno_batch_submit(g->batch, s, src, &rp);
+    pthread_mutex_lock(&g->es->lock);
+    if (rc != STENO_OK) slot->is_running = 0;
+    if (slot->is_stopped) steno_cancel(s);
+    while (slot->is_running) pthread_cond_wait(&slot->ended, &g->es->lock);
+    const int status = rc == STENO_OK ? slot->status : rc;
+    pthread_mutex_unlock(&g->es->lock);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* steno-serve: states of models and work. SPDX-License-Identifier: MIT */
+#include "engines_in.h"
+#include <time.h>
+
+int64_t engines_now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+void item_stop(struct item *it, enum api_code why)
+{
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&it->stop, &none, (int)why)) return;
+    if (it->slot) steno_cancel(it->slot->session);
+    pthread_cond_signal(&it->engine->es->for_keeper);
+}
+
+int engine_is_idle(const struct engine *g)
+{
+    return g->state == ENGINE_OPEN && !g->n_items && !g->n_live;
+}
+
+int engine_may_open(const struct engine *g)
+{
+    const struct engines *es = g->es;
+    int64_t held = 0;
+    if (g->state == ENGINE_OPEN || g->state == ENGINE_OPENING || !es->p->memory_max) return 1;
+    for (int i = 0; i < es->n; i++) {
+        const struct engine *o = &es->engine[i];
+        if (o != g && (o->state == ENGINE_OPENING || (o->state == ENGINE_OPEN && !engine_is_idle(o)))) held += o->memory;
+    }
+    return held + g->memory <= es->p->memory_max;
+}
+
+void engine_close_soon(struct engine *g)
+{
+    g->state = ENGINE_CLOSING;
+    steno_batch_stop(g->batch);
+    pthread_cond_broadcast(&g->changed);
+}
+
+void engine_want(struct engine *g)
+{
+    if (g->state == ENGINE_OPEN || g->state == ENGINE_OPENING || g->is_wanted) return;
+    g->is_wanted = 1;
+    pthread_cond_broadcast(&g->changed);
+}
