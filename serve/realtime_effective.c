@@ -78,18 +78,19 @@ static int set_copy(json_t *to, const char *key, const json_t *v) { return json_
 
 static int flat_set(const struct realtime_session *s, json_t *out)
 {
-    return json_object_set_new(out, "input_audio_format", json_string(formats[format_of(s->input)].flat)) ||
-        set_copy(out, "input_audio_transcription", json_object_get(s->input, "transcription")) ||
-        set_copy(out, "input_audio_noise_reduction", json_object_get(s->input, "noise_reduction")) ||
-        set_copy(out, "turn_detection", json_object_get(s->input, "turn_detection"));
+    int rc = json_object_set_new(out, "input_audio_format", json_string(formats[format_of(s->input)].flat));
+    if (!rc) rc = set_copy(out, "input_audio_transcription", json_object_get(s->input, "transcription"));
+    if (!rc) rc = set_copy(out, "input_audio_noise_reduction", json_object_get(s->input, "noise_reduction"));
+    if (!rc) rc = set_copy(out, "turn_detection", json_object_get(s->input, "turn_detection"));
+    return rc;
 }
 
 json_t *realtime_session_json(const struct realtime_session *s, int is_flat, const char *id, int64_t expires_at)
 {
     json_t *out = json_object();
     if (!out) return NULL;
-    int rc = json_object_set_new(out, "type", json_string("transcription")) ||
-        json_object_set_new(out, "object", json_string("realtime.transcription_session"));
+    int rc = json_object_set_new(out, "type", json_string("transcription"));
+    if (!rc) rc = json_object_set_new(out, "object", json_string("realtime.transcription_session"));
     if (!rc && id) rc = json_object_set_new(out, "id", json_string(id));
     if (!rc && expires_at) rc = json_object_set_new(out, "expires_at", json_integer(expires_at));
     if (!rc) rc = set_copy(out, "include", s->include);

@@ -153,7 +153,8 @@ static int text_check(const struct field *f, const json_t *v, const char *path, 
     if (f->kind == WORD)
         return is_word(f->words, text) ? 0 : realtime_fail(e, "invalid_value", path, "'%s' must be %s.", path, words_list(f->words, list));
     if (json_string_length(v) > (size_t)f->hi)
-        return realtime_fail(e, "invalid_value", path, "'%s' has %zu bytes: at most %d are allowed.", path, json_string_length(v), (int)f->hi);
+        return realtime_fail(e, "invalid_value", path, "'%s' has %zu bytes: at most %d are allowed.", path, json_string_length(v),
+                             (int)f->hi);
     if (f->kind == LANGUAGE && !is_language(text))
         return realtime_fail(e, "invalid_value", path, "'%s' must be the code of a language, such as 'en'.", path);
     return 0;
@@ -179,7 +180,8 @@ static int list_check(const struct field *f, const json_t *v, const char *path, 
     char place[96];
     if (!json_is_array(v)) return realtime_fail(e, "invalid_value", path, "'%s' must be a list of strings.", path);
     if (json_array_size(v) > (size_t)f->hi)
-        return realtime_fail(e, "invalid_value", path, "'%s' has %zu values: at most %d are allowed.", path, json_array_size(v), (int)f->hi);
+        return realtime_fail(e, "invalid_value", path, "'%s' has %zu values: at most %d are allowed.", path, json_array_size(v),
+                             (int)f->hi);
     json_array_foreach(v, i, one) {
         snprintf(place, sizeof place, "%.70s[%zu]", path, i);
         if (text_check(&item, one, place, e)) return -1;
@@ -374,11 +376,12 @@ static int type_check(const json_t *v, struct realtime_error *e)
     const char *type = json_string_value(v);
     if (json_is_null(v) || (type && !strcmp(type, "transcription"))) return 0;
     e->ends = type && !strcmp(type, "realtime");
-    return realtime_fail(e, "invalid_value", "session.type", "'session.type' must be 'transcription': this server transcribes and does "
-                         "not reply.");
+    return realtime_fail(e, "invalid_value", "session.type",
+                         "'session.type' must be 'transcription': this server transcribes and does not reply.");
 }
 
-static int key_merge(const struct realtime_session *s, json_t *input, json_t **include, const char *key, json_t *v, struct realtime_error *e)
+static int key_merge(const struct realtime_session *s, json_t *input, json_t **include, const char *key, json_t *v,
+                     struct realtime_error *e)
 {
     static const char *const ignored[] = { "id", "object", "expires_at", "client_secret" }; /* of a session that a client sends back */
     char path[96];
@@ -387,7 +390,8 @@ static int key_merge(const struct realtime_session *s, json_t *input, json_t **i
     if (!strcmp(key, "type")) return type_check(v, e);
     if (!strcmp(key, "include")) return include_merge(include, v, e);
     if (!strcmp(key, "audio")) return audio_merge(s, input, v, e);
-    if (!strcmp(key, "model")) return field_merge(s, &groups[TRANSCRIPTION], 0, json_object_get(input, "transcription"), key, v, "session", e);
+    json_t *transcription = json_object_get(input, "transcription");
+    if (!strcmp(key, "model")) return field_merge(s, &groups[TRANSCRIPTION], 0, transcription, key, v, "session", e);
     snprintf(path, sizeof path, "session.%.60s", key);
     for (int i = 0; i < N_GROUPS; i++) {
         if (strcmp(key, groups[i].flat) != 0) continue;

@@ -56,6 +56,10 @@ static int end(void **state)
 #define PCM "{\"type\":\"audio/pcm\",\"rate\":24000}"
 #define BASE "{\"model\":\"base\",\"language\":null,\"prompt\":\"\"}"
 #define SERVER_VAD "{\"type\":\"server_vad\",\"threshold\":0.5,\"prefix_padding_ms\":300,\"silence_duration_ms\":500}"
+#define LOUD "{\"type\":\"server_vad\",\"threshold\":0.8,\"prefix_padding_ms\":300,\"silence_duration_ms\":500}"
+#define ALL_KEYS \
+    "{\"type\":\"server_vad\",\"threshold\":1,\"prefix_padding_ms\":0,\"silence_duration_ms\":200," \
+    "\"idle_timeout_ms\":6000,\"create_response\":false,\"interrupt_response\":true}"
 #define DEFAULTS SESSION("null", PCM, BASE, "null", SERVER_VAD)
 #define INPUT(x) "{\"audio\":{\"input\":{" x "}}}"
 
@@ -64,8 +68,9 @@ static void defaults(void **state)
     struct realtime_config c;
     (void)state;
     effective_is(DEFAULTS, 0);
-    effective_is("{\"type\":\"transcription\",\"object\":\"realtime.transcription_session\",\"include\":null,\"input_audio_format\":\"pcm16\","
-                 "\"input_audio_transcription\":" BASE ",\"input_audio_noise_reduction\":null,\"turn_detection\":" SERVER_VAD "}", 1);
+    effective_is("{\"type\":\"transcription\",\"object\":\"realtime.transcription_session\",\"include\":null,"
+                 "\"input_audio_format\":\"pcm16\",\"input_audio_transcription\":" BASE ",\"input_audio_noise_reduction\":null,"
+                 "\"turn_detection\":" SERVER_VAD "}", 1);
     realtime_session_config(&session, &c);
     assert_int_equal(c.format, REALTIME_PCM);
     assert_int_equal(c.rate, 24000);
@@ -84,12 +89,11 @@ static const struct { const char *patch, *after; } good[] = {
     { "{\"type\":\"transcription\"}", DEFAULTS }, { "{\"type\":null}", DEFAULTS },
     { "{\"id\":\"sess_1\",\"object\":\"x\",\"expires_at\":1,\"client_secret\":null}", DEFAULTS },
     { "{\"audio\":{}}", DEFAULTS }, { "{\"audio\":null}", DEFAULTS }, { INPUT(""), DEFAULTS }, { "{\"audio\":{\"input\":null}}", DEFAULTS },
-    { INPUT("\"turn_detection\":{\"threshold\":0.8}"), SESSION("null", PCM, BASE, "null",
-      "{\"type\":\"server_vad\",\"threshold\":0.8,\"prefix_padding_ms\":300,\"silence_duration_ms\":500}") },
+    { INPUT("\"turn_detection\":{\"threshold\":0.8}"),
+      SESSION("null", PCM, BASE, "null", LOUD) },
     { INPUT("\"turn_detection\":{\"type\":\"server_vad\",\"threshold\":1,\"prefix_padding_ms\":0,\"silence_duration_ms\":200.0,"
-            "\"idle_timeout_ms\":6000,\"create_response\":false,\"interrupt_response\":true}"), SESSION("null", PCM, BASE, "null",
-      "{\"type\":\"server_vad\",\"threshold\":1,\"prefix_padding_ms\":0,\"silence_duration_ms\":200,"
-      "\"idle_timeout_ms\":6000,\"create_response\":false,\"interrupt_response\":true}") },
+            "\"idle_timeout_ms\":6000,\"create_response\":false,\"interrupt_response\":true}"),
+      SESSION("null", PCM, BASE, "null", ALL_KEYS) },
     { INPUT("\"turn_detection\":{\"threshold\":null,\"idle_timeout_ms\":null}"), DEFAULTS },
     { INPUT("\"turn_detection\":null"), SESSION("null", PCM, BASE, "null", "null") },
     { "{\"turn_detection\":null}", SESSION("null", PCM, BASE, "null", "null") },
@@ -156,7 +160,8 @@ static const struct { const char *patch, *code, *param, *message; int ends; } ba
     { INPUT("\"format\":{\"rate\":48001}"), "invalid_value", "session.audio.input.format.rate", "from 8000 to 48000", 0 },
     { INPUT("\"format\":{\"rate\":1e300}"), "invalid_value", "session.audio.input.format.rate", "from 8000 to 48000", 0 },
     { INPUT("\"format\":{\"rate\":\"16000\"}"), "invalid_value", "session.audio.input.format.rate", "must be an integer", 0 },
-    { INPUT("\"format\":{\"type\":\"audio/pcmu\",\"rate\":16000}"), "invalid_value", "session.audio.input.format.rate", "G.711 has 8000", 0 },
+    { INPUT("\"format\":{\"type\":\"audio/pcmu\",\"rate\":16000}"), "invalid_value", "session.audio.input.format.rate",
+      "G.711 has 8000", 0 },
     { INPUT("\"format\":{\"channels\":1}"), "unknown_parameter", "session.audio.input.format.channels", "has no", 0 },
     { INPUT("\"transcription\":true"), "invalid_value", "session.audio.input.transcription", "must be an object", 0 },
     { INPUT("\"transcription\":{\"model\":5}"), "invalid_value", "session.audio.input.transcription.model", "must be a string", 0 },
@@ -164,9 +169,11 @@ static const struct { const char *patch, *code, *param, *message; int ends; } ba
     { INPUT("\"transcription\":{\"language\":\"abcdefghijabcdefghijabcdefghijabcdef\"}"), "invalid_value",
       "session.audio.input.transcription.language", "36 bytes: at most 35", 0 },
     { INPUT("\"transcription\":{\"languages\":\"de\"}"), "invalid_value", "session.audio.input.transcription.languages", "list", 0 },
-    { INPUT("\"transcription\":{\"languages\":[\"de\",1]}"), "invalid_value", "session.audio.input.transcription.languages[1]", "string", 0 },
+    { INPUT("\"transcription\":{\"languages\":[\"de\",1]}"), "invalid_value", "session.audio.input.transcription.languages[1]",
+      "string", 0 },
     { INPUT("\"transcription\":{\"keywords\":[\"\"]}"), "invalid_value", "session.audio.input.transcription.keywords[0]", "not empty", 0 },
-    { INPUT("\"transcription\":{\"keywords\":[\"a\\nb\"]}"), "invalid_value", "session.audio.input.transcription.keywords[0]", "one line", 0 },
+    { INPUT("\"transcription\":{\"keywords\":[\"a\\nb\"]}"), "invalid_value", "session.audio.input.transcription.keywords[0]",
+      "one line", 0 },
     { INPUT("\"transcription\":{\"delay\":\"none\"}"), "invalid_value", "session.audio.input.transcription.delay",
       "minimal, low, medium, high or xhigh", 0 },
     { INPUT("\"transcription\":{\"delay\":\"\"}"), "invalid_value", "session.audio.input.transcription.delay", "must be minimal", 0 },
@@ -184,9 +191,10 @@ static const struct { const char *patch, *code, *param, *message; int ends; } ba
       "from 0 to 5000", 0 },
     { INPUT("\"turn_detection\":{\"silence_duration_ms\":0.5}"), "invalid_value", "session.audio.input.turn_detection.silence_duration_ms",
       "an integer", 0 },
-    { INPUT("\"turn_detection\":{\"silence_duration_ms\":10001}"), "invalid_value", "session.audio.input.turn_detection.silence_duration_ms",
-      "from 0 to 10000", 0 },
-    { INPUT("\"turn_detection\":{\"create_response\":1}"), "invalid_value", "session.audio.input.turn_detection.create_response", "true", 0 },
+    { INPUT("\"turn_detection\":{\"silence_duration_ms\":10001}"), "invalid_value",
+      "session.audio.input.turn_detection.silence_duration_ms", "from 0 to 10000", 0 },
+    { INPUT("\"turn_detection\":{\"create_response\":1}"), "invalid_value", "session.audio.input.turn_detection.create_response",
+      "true", 0 },
     { INPUT("\"turn_detection\":{\"eagerness\":\"low\"}"), "invalid_value", "session.audio.input.turn_detection.eagerness",
       "does not belong to type 'server_vad'", 0 },
     { "{\"turn_detection\":{\"type\":\"semantic_vad\",\"threshold\":0.5}}", "invalid_value", "session.turn_detection.threshold",
@@ -233,7 +241,7 @@ static void one_after_another(void **state)
     assert_int_equal(update(INPUT("\"turn_detection\":{\"create_response\":false}")), 0);
     effective_is(SESSION("null", "{\"type\":\"audio/pcm\",\"rate\":16000}", BASE, "null",
                  "{\"type\":\"semantic_vad\",\"eagerness\":\"high\",\"create_response\":false}"), 0);
-    assert_int_equal(update("{\"turn_detection\":{\"type\":\"server_vad\",\"silence_duration_ms\":200}}"), 0); /* another type begins anew */
+    assert_int_equal(update("{\"turn_detection\":{\"type\":\"server_vad\",\"silence_duration_ms\":200}}"), 0); /* a new type: defaults */
     effective_is(SESSION("null", "{\"type\":\"audio/pcm\",\"rate\":16000}", BASE, "null",
                  "{\"type\":\"server_vad\",\"threshold\":0.5,\"prefix_padding_ms\":300,\"silence_duration_ms\":200}"), 0);
     assert_int_equal(update("{\"turn_detection\":null,\"input_audio_format\":\"g711_alaw\"}"), 0);
