@@ -134,6 +134,39 @@ STENO_API int steno_media_state_get(const steno_media *m, steno_media_state *s);
 /** Make the running and every later read of `m` return early; safe in a signal handler and from other threads. */
 STENO_API void steno_media_interrupt(steno_media *m);
 
+/* ---- raw samples that arrive in pieces --------------------------------------------------------------------------------------- */
+
+/** Converts raw samples, such as those of a network stream, to 16 kHz mono. Pieces may have any size, and may end within a sample. The
+ * result does not depend on their sizes. It equals that of `ffmpeg -f s16le -ar RATE -ac CHANNELS -i FILE -f s16le -ac 1 -ar 16000 -` for
+ * the whole, divided by 32768. Built without FFmpeg, only one channel at 16 kHz is accepted. */
+typedef struct steno_resampler steno_resampler;
+
+enum steno_sample_type {
+    STENO_SAMPLES_S16LE, /**< 16-bit integers, low byte first */
+    STENO_SAMPLES_F32LE, /**< 32-bit floats, -1 to 1 */
+    STENO_SAMPLES_S32LE,
+    STENO_SAMPLES_U8,
+    STENO_SAMPLES_ULAW,  /**< G.711, mu-law */
+    STENO_SAMPLES_ALAW   /**< G.711, A-law */
+};
+
+/** @param type      enum steno_sample_type
+ * @param rate      samples of each channel in a second, 8000 to 192000
+ * @param channels  1 to 8, interleaved; they are mixed to one
+ * @return STENO_OK; STENO_EARG (a value is out of range), STENO_EUNSUPPORTED (needs FFmpeg, which is missing), STENO_ENOMEM */
+STENO_API int steno_resampler_open(steno_resampler **out, int32_t type, int32_t rate, int32_t channels, steno_error *e);
+
+/** Push n bytes.
+ *
+ * @param pcm  receives the converted samples, -1 to 1; valid until the next call
+ * @return their number; STENO_EARG (pushed after the end), STENO_ENOMEM, STENO_EFORMAT */
+STENO_API int64_t steno_resampler_push(steno_resampler *r, const void *bytes, size_t n, const float **pcm, steno_error *e);
+
+/** End the audio: the last samples. Bytes of an incomplete sample are dropped. @return as steno_resampler_push */
+STENO_API int64_t steno_resampler_end(steno_resampler *r, const float **pcm, steno_error *e);
+
+STENO_API void steno_resampler_close(steno_resampler *r); /**< NULL is allowed */
+
 /** Names and versions of the decoding libraries, for reports; static. */
 STENO_API const char *steno_media_backend(void);
 
