@@ -378,6 +378,10 @@ STENO_API int steno_language_id(const steno_model *m, const char *name);
 /** @return English name of a language given by code ("de": "german"); static text, NULL for an unknown code */
 STENO_API const char *steno_language_name(const char *code);
 
+/** @return code of a language given as for steno_language_id ("German", "de-AT": "de"), whatever the model; static text, NULL for an
+ * unknown one */
+STENO_API const char *steno_language_code(const char *name);
+
 /** Write the command lists of a model, one line per command: number, operation, shapes, slots, weights, flops and bytes.
  *
  * @param write  called with each line, NUL-terminated, without newline

@@ -1,4 +1,6 @@
-/* steno-serve: what a client asked for: the fields of a form as parameters of a transcription. SPDX-License-Identifier: MIT */
+/* steno-serve: what a client asked for: the fields of a form as parameters of a transcription. SPDX-License-Identifier: MIT
+ *
+ * Names of fields are those of OpenAI's API, else the library's (doc/serve.md). A field that has no effect is an error. */
 #ifndef STENO_SERVE_ASK_H
 #define STENO_SERVE_ASK_H
 #include "form.h"
@@ -6,30 +8,36 @@
 
 enum ask_format { ASK_JSON, ASK_TEXT, ASK_SRT, ASK_VERBOSE_JSON, ASK_VTT, ASK_DIARIZED_JSON, ASK_TSV };
 #define ASK_FORMATS "json|text|srt|verbose_json|vtt|diarized_json" /* of response_format */
+#define ASK_ALL_FORMATS ASK_FORMATS "|tsv"
 
 enum { ASK_SEGMENTS = 1, ASK_WORDS = 2 }; /* timestamp_granularities */
 
 struct ask {
     int task;            /* STENO_TRANSCRIBE or STENO_TRANSLATE */
     enum ask_format format;
-    unsigned granularities;
+    unsigned granularities; /* of verbose_json; ASK_SEGMENTS if none was given */
     int logprobs;        /* include[]=logprobs */
     int stream;
-    int use_vad;         /* 1: chunking_strategy or vad_filter; -1: not given, as the server's default */
+    int use_vad;         /* 1: chunking_strategy or vad_filter; -1: vad_filter=false; 0: not given, as the server's default (work.use_vad) */
     double vad_threshold, vad_padding_ms, vad_silence_ms; /* of chunking_strategy; -1: not given */
-    int priority;        /* 0 low, 1 normal, 2 high: field `priority` */
-    char language[16];   /* code; "": detect */
+    int priority;        /* -1 low, 0 normal, 1 high (work.priority) */
+    int detects;         /* 1: only the language is wanted, and nothing is decoded */
+    char language[16];   /* code; "": detect. Set by ask_fill */
     char ignored[512];   /* unknown fields, for the header steno-ignored; "": none */
     /* memory of the job's parameters, freed by ask_free */
-    char *prompt, *hotwords;
+    char *hotwords;
     double *clips;
+    char suppress[16];
 };
 
-/* Reads the fields that need no model: format, granularities, stream, ... @return API_OK or a code, in *e */
+/* Reads the fields that need no model: format, granularities, stream, ...
+ * @param task  of the route
+ * @return API_OK or a code, in *e */
 int ask_read(struct ask *a, struct form *f, int task, int is_strict, struct api_error *e);
 
 /* Changes the job, which holds the server's defaults, by the fields that need the model. Fields that the model does not have are errors
- * with their name. Call after ask_read, once. @return API_OK or a code, in *e */
+ * with their name. Call after ask_read, once. Ask and form must stay where they are while the job runs: its parameters point into them.
+ * The defaults have voice activity detection if job->speech.params.size or job->params.vad_model is set. @return API_OK or a code, in *e */
 int ask_fill(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e);
 void ask_free(struct ask *a);
 

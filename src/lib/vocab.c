@@ -14,6 +14,11 @@ const char *steno_language_name(const char *code)
     return code ? language_name(language_find(code)) : NULL;
 }
 
+const char *steno_language_code(const char *name)
+{
+    return language_code(language_find(name));
+}
+
 int32_t steno_token_id(const steno_model *m, enum steno_special which)
 {
     if (!m) return -1;

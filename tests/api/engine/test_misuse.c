@@ -64,6 +64,10 @@ static void test_null_is_refused_or_harmless_in_later_calls_too(void **state)
     assert_int_equal(steno_language_id(m, NULL), -1);
     assert_null(steno_language_name(NULL));
     assert_null(steno_language_name("klingon"));
+    assert_null(steno_language_code(NULL));
+    assert_null(steno_language_code("klingon"));
+    assert_string_equal(steno_language_code("de-AT"), "de");
+    assert_string_equal(steno_language_code("German"), "de");
     assert_int_equal(steno_token_id(NULL, STENO_TOKEN_END), -1);
     assert_int_equal(steno_token_id(m, (enum steno_special)77), -1);
     assert_int_equal(steno_token_id(m, (enum steno_special)99), -1);
