@@ -15,7 +15,7 @@ static int read_format(struct ask *a, struct form *f, struct api_error *e)
     form_bool(f, "stream", &a->stream, e);
     a->format = (enum ask_format)format;
     if (e->code == API_OK && a->stream && (format == ASK_SRT || format == ASK_VTT || format == ASK_TSV))
-        api_fail(e, API_invalid_value, "stream", "stream: srt, vtt and tsv are not streamed; use response_format json, text or verbose_json");
+        api_fail(e, API_invalid_value, "stream", "stream: srt, vtt and tsv are not streamed; use json, text or verbose_json");
     return (int)e->code;
 }
 

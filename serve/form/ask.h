@@ -18,7 +18,7 @@ struct ask {
     unsigned granularities; /* of verbose_json; ASK_SEGMENTS if none was given */
     int logprobs;        /* include[]=logprobs */
     int stream;
-    int use_vad;         /* 1: chunking_strategy or vad_filter; -1: vad_filter=false; 0: not given, as the server's default (work.use_vad) */
+    int use_vad;         /* 1: chunking_strategy or vad_filter; -1: vad_filter=false; 0: as the server's default (work.use_vad) */
     double vad_threshold, vad_padding_ms, vad_silence_ms; /* of chunking_strategy; -1: not given */
     int priority;        /* -1 low, 0 normal, 1 high (work.priority) */
     int detects;         /* 1: only the language is wanted, and nothing is decoded */

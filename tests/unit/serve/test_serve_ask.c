@@ -166,7 +166,8 @@ static void test_bad_values_are_errors_with_their_field(void **state)
         { "itn=1", "itn", "whisper" }, { "repetition_penalty=2", "repetition_penalty", "whisper" },
         { "response_format=jsn", "response_format", "did you mean json?" },
         { "response_format=diarized_json", "response_format", "speakers" },
-        { "known_speaker_names[]=a", "known_speaker_names", "speakers" }, { "known_speaker_references[]=a", "known_speaker_references", "speakers" },
+        { "known_speaker_names[]=a", "known_speaker_names", "speakers" },
+        { "known_speaker_references[]=a", "known_speaker_references", "speakers" },
         { "timestamp_granularities[]=word", "timestamp_granularities", "verbose_json" },
         { "timestamp_granularities[]=word&response_format=srt", "timestamp_granularities", "verbose_json" },
         { "timestamp_granularities[]=words&response_format=verbose_json", "timestamp_granularities", "did you mean word?" },
@@ -174,7 +175,8 @@ static void test_bad_values_are_errors_with_their_field(void **state)
         { "stream=1&response_format=srt", "stream", "srt" }, { "stream=1&response_format=vtt", "stream", "vtt" },
         { "stream=1&response_format=tsv", "stream", "tsv" }, { "stream=2", "stream", "true" },
         { "chunking_strategy=auto", "chunking_strategy", "no model of voice activity" }, { "vad_filter=1", "vad_filter", "no model" },
-        { "chunking_strategy=none", "chunking_strategy", "auto" }, { "chunking_strategy[type]=semantic_vad", "chunking_strategy[type]", "server_vad" },
+        { "chunking_strategy=none", "chunking_strategy", "auto" },
+        { "chunking_strategy[type]=semantic_vad", "chunking_strategy[type]", "server_vad" },
         { "chunking_strategy[threshold]=2", "chunking_strategy[threshold]", "from 0 to 1" },
         { "chunking_strategy={\"type\"", "chunking_strategy", "JSON" },
         { "chunking_strategy=auto&vad_filter=0", "vad_filter", "chunking_strategy" },
@@ -235,7 +237,8 @@ static void test_empty_fields_are_absent(void **state)
 {
     struct request r;
     (void)state;
-    assert_int_equal(request_fill(&r, cif, "prompt=&temperature=&language=&response_format=&timestamp_granularities[]=&stream=&seed=&hotwords="
+    assert_int_equal(request_fill(&r, cif, "prompt=&temperature=&language=&response_format=&timestamp_granularities[]="
+                                           "&stream=&seed=&hotwords="
                                            "&chunking_strategy=&vad_filter=&clip_timestamps=&keywords[]=&include[]="), API_OK);
     assert_int_equal(r.ask.format, ASK_JSON);
     assert_int_equal(r.ask.granularities, ASK_SEGMENTS);
@@ -250,7 +253,8 @@ static void test_unknown_fields_are_named(void **state)
 {
     struct request r;
     (void)state;
-    assert_int_equal(request_read(&r, "model=x&file=x&Temperature=1&user=me&user=me&chunking_strategy[eager]=1&x\303\244=1", STENO_TRANSCRIBE,
+    assert_int_equal(request_read(&r, "model=x&file=x&Temperature=1&user=me&user=me&chunking_strategy[eager]=1&x\303\244=1",
+                                  STENO_TRANSCRIBE,
                                   0), API_OK);
     assert_string_equal(r.ask.ignored, "Temperature, user, chunking_strategy[eager], x??");
     request_free(&r);
@@ -269,7 +273,8 @@ static void test_formats_and_lists(void **state)
                                   STENO_TRANSCRIBE, 0), API_OK);
     assert_true(r.ask.format == ASK_VERBOSE_JSON && r.ask.granularities == (ASK_WORDS | ASK_SEGMENTS) && r.ask.stream == 1);
     request_free(&r);
-    assert_int_equal(request_read(&r, "response_format=verbose_json&timestamp_granularities=word&priority=high", STENO_TRANSCRIBE, 0), API_OK);
+    assert_int_equal(request_read(&r, "response_format=verbose_json&timestamp_granularities=word&priority=high",
+                                  STENO_TRANSCRIBE, 0), API_OK);
     assert_true(r.ask.granularities == ASK_WORDS && r.ask.priority == 1);
     request_free(&r);
     assert_int_equal(request_read(&r, "response_format=vtt&timestamp_granularities[]=segment&priority=low", STENO_TRANSCRIBE, 0), API_OK);
@@ -290,7 +295,8 @@ static void test_formats_and_lists(void **state)
 static void test_languages(void **state)
 {
     static const struct { const char *text, *code, *near; } all[] = {
-        { "en", "en", "" }, { "EN", "en", "" }, { "en-US", "en", "" }, { "zh_CN", "zh", "" }, { "German", "de", "" }, { "german", "de", "" },
+        { "en", "en", "" }, { "EN", "en", "" }, { "en-US", "en", "" }, { "zh_CN", "zh", "" }, { "German", "de", "" },
+        { "german", "de", "" },
         { "nb", "no", "" }, { "nb-NO", "no", "" }, { "iw", "he", "" }, { "in", "id", "" }, { "ji", "yi", "" }, { "fil", "tl", "" },
         { "fil-PH", "tl", "" }, { "cmn", "zh", "" }, { "cmn-Hans-CN", "zh", "" }, { "nn", "nn", "" }, { "pt-BR", "pt", "" },
         { "germn", NULL, "de" }, { "Inglish", NULL, "en" }, { "qq", NULL, "" }, { "-", NULL, "" }, { "en-", NULL, NULL },
@@ -427,7 +433,8 @@ static void test_voice_activity_within_a_model(void **state)
     struct request r;
     (void)state;
     for (int k = 0; k < 3; k++) {
-        static const char *const fields[] = { "chunking_strategy[silence_duration_ms]=400", "vad_filter=no", "chunking_strategy[prefix_padding_ms]=9" };
+        static const char *const fields[] = { "chunking_strategy[silence_duration_ms]=400", "vad_filter=no",
+                                              "chunking_strategy[prefix_padding_ms]=9" };
         assert_int_equal(request_read(&r, fields[k], STENO_TRANSCRIBE, 0), API_OK);
         job_default(&r.job, ctc);
         r.job.params.vad_model = fsmn;
