@@ -196,6 +196,15 @@ static void begin_delta(struct sink *f, const char *text, size_t n)
     utf8_json_part(f, text, n);
 }
 
+/* In verbose_json a delta has the times of its segment, so that a client shows progress. */
+static void put_place(struct sink *f, const steno_segment *seg)
+{
+    static const char *const key[] = { "start", "end" };
+    const int64_t ms[] = { seg->t0_ms, seg->t1_ms };
+    for (int i = 0; i < 2; i++)
+        if (ms[i] >= 0) sink_format(f, ", \"%s\": %" PRId64 ".%03d", key[i], ms[i] / 1000, (int)(ms[i] % 1000));
+}
+
 char *answer_delta(struct answer_stream *st, const steno_session *s, const steno_segment *seg, const steno_model *m, const struct ask *a,
                    size_t *n)
 {
@@ -215,7 +224,9 @@ char *answer_delta(struct answer_stream *st, const steno_session *s, const steno
                 if (!steno_token_get(s, i, k, &tok)) put_logprob(&f, m, &tok, &listed);
             }
         }
-        sink_text(&f, a->logprobs ? "]}\n\n" : "}\n\n");
+        if (a->logprobs) sink_char(&f, ']');
+        if (a->format == ASK_VERBOSE_JSON) put_place(&f, seg);
+        sink_text(&f, "}\n\n");
         st->n = seg->id + 1;
     }
     return taken(&f, &to, n);

@@ -28,7 +28,8 @@ struct answer_stream {
 };
 
 /* Lines "data: {...}" with an empty line, malloc'd, [*n]; *n 0: there is nothing to send; NULL: out of memory. answer_delta is called
- * within on_segment, in whose call steno_text has the text so far. answer_done sends what no delta has sent, then the done event. */
+ * within on_segment, in whose call steno_text has the text so far; in verbose_json a delta also has `start` and `end` of the segment.
+ * answer_done sends what no delta has sent, then the done event. */
 char *answer_delta(struct answer_stream *st, const steno_session *s, const steno_segment *seg, const steno_model *m, const struct ask *a,
                    size_t *n);
 char *answer_done(struct answer_stream *st, const struct transcript *t, const struct ask *a, const struct answer_usage *u, size_t *n);

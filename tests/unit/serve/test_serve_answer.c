@@ -297,14 +297,15 @@ static void read_segment(void *user, const steno_segment *seg)
     free(event);
 }
 
-/* Joins what the deltas have; *done: the last event; *n_tokens: of all deltas. @return malloc'd */
-static char *joined(const char *events, json_t **done, int *n_deltas, int *n_tokens)
+/* Joins what the deltas have; *done: the last event; *n_tokens: of all deltas; *n_placed: those with times. @return malloc'd */
+static char *joined(const char *events, json_t **done, int *n_deltas, int *n_tokens, int *n_placed)
 {
     struct sink_memory m = { 0 };
     struct sink f = sink_to_memory(&m);
     sink_text(&f, "");
     *done = NULL;
-    *n_deltas = *n_tokens = 0;
+    *n_deltas = *n_tokens = *n_placed = 0;
+    double last = 0;
     while (*events) {
         const char *end = strstr(events, "\n\n");
         assert_non_null(end);
@@ -319,6 +320,9 @@ static char *joined(const char *events, json_t **done, int *n_deltas, int *n_tok
             sink_text(&f, text_at(o, "delta"));
             *n_tokens += (int)json_array_size(json_object_get(o, "logprobs"));
             ++*n_deltas;
+            const double start = json_real_value(json_object_get(o, "start")), place = json_real_value(json_object_get(o, "end"));
+            assert_true(start >= 0 && (place == 0 || (place > start && place > last)));
+            if (place > 0) last = place, ++*n_placed;
         } else {
             assert_string_equal(type, "transcript.text.segment");
         }
@@ -336,7 +340,7 @@ static void stream(const struct ask *a, int holds, int empty)
     struct transcript_store store = { 0 };
     struct answer_usage u;
     json_t *done;
-    int n_deltas, n_tokens;
+    int n_deltas, n_tokens, n_placed;
     size_t n;
     r.to = sink_to_memory(&r.all);
     p.user = &r;
@@ -350,11 +354,12 @@ static void stream(const struct ask *a, int holds, int empty)
     char *event = answer_done(&r.stream, &t, a, &u, &n);
     sink_bytes(&r.to, event, n);
     free(event);
-    char *text = joined(r.all.p, &done, &n_deltas, &n_tokens);
+    char *text = joined(r.all.p, &done, &n_deltas, &n_tokens, &n_placed);
     assert_non_null(done);
     const int apart = a->format == ASK_DIARIZED_JSON;
     if (!apart) assert_string_equal(text, text_at(done, "text"));
     assert_in_range(n_deltas, apart || empty ? 0 : holds ? 1 : 2, apart || empty ? 0 : holds ? 1 : 1000);
+    assert_int_equal(n_placed, a->format == ASK_VERBOSE_JSON && !holds ? n_deltas : 0);
     assert_int_equal(n_tokens, a->logprobs && !apart ? json_array_size(json_object_get(done, "logprobs")) : 0);
     assert_true(!a->logprobs || apart || empty || n_tokens > 10);
     const json_t *use = json_object_get(done, "usage"), *in = json_object_get(use, "input_token_details");
