@@ -17,21 +17,60 @@ enum { HEAD_MEMORY = 32 << 10, HEAD_STEP = 4 << 10, PEM_MAX = 1 << 20 };
 
 /* ---- callbacks of connections ------------------------------------------------------------------------------------------------- */
 
+static void exchange_end(struct exchange *x, int is_sent)
+{
+    struct httpd *h = x->h;
+    pthread_mutex_lock(&h->lock);
+    while (x->is_leaving) pthread_cond_wait(&h->changed, &h->lock);
+    struct conn *c = x->conn;
+    x->is_over = 1;
+    x->conn = NULL;
+    if (c) c->x = NULL;
+    if (c && c->phase != CONN_NEW) conn_phase_set(c, CONN_IDLE, http_now_us() + (int64_t)(1e6 * h->p.idle_timeout_s));
+    const int complete = is_sent && x->is_queued && !x->is_broken;
+    pthread_mutex_unlock(&h->lock);
+    exchange_withdraw(x);
+    if (x->handler && x->handler->closed) x->handler->closed(x->request, complete);
+    if (h->p.over && x->has_head) h->p.over(h->p.user, x, complete);
+    if (x->is_counted) atomic_fetch_sub(&h->n_exchanges, 1);
+    exchange_drop(x);
+}
+
+/* Upgraded exchanges end with their connection: libmicrohttpd makes this call for them with its own lock held. */
+static void on_completed(void *cls, struct MHD_Connection *mc, void **req, enum MHD_RequestTerminationCode why)
+{
+    struct exchange *x = *req;
+    (void)cls, (void)mc;
+    *req = NULL;
+    if (x && !x->was_upgraded) exchange_end(x, why == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+}
+
+static void conn_begin(struct httpd *h, struct MHD_Connection *mc, void **socket_context)
+{
+    const union MHD_ConnectionInfo *info = h->mhd.MHD_get_connection_info(mc, MHD_CONNECTION_INFO_CONNECTION_FD);
+    pthread_mutex_lock(&h->lock);
+    struct conn *c = h->conns;
+    while (c && !(info && c->fd == info->connect_fd && c->phase == CONN_NEW)) c = c->next;
+    if (c) conn_phase_set(c, CONN_HEAD, c->deadline_us);
+    *socket_context = c;
+    pthread_mutex_unlock(&h->lock);
+}
+
+static void conn_end(struct httpd *h, struct conn *c)
+{
+    pthread_mutex_lock(&h->lock);
+    struct exchange *x = c->x;
+    pthread_mutex_unlock(&h->lock);
+    if (x) exchange_end(x, 1);
+    pthread_mutex_lock(&h->lock);
+    conn_retire(c);
+    pthread_mutex_unlock(&h->lock);
+}
+
 static void on_connection(void *cls, struct MHD_Connection *mc, void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
-    struct httpd *h = cls;
-    pthread_mutex_lock(&h->lock);
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info = h->mhd.MHD_get_connection_info(mc, MHD_CONNECTION_INFO_CONNECTION_FD);
-        struct conn *c = h->conns;
-        while (c && !(info && c->fd == info->connect_fd && c->phase == CONN_NEW)) c = c->next;
-        if (c) conn_phase_set(c, CONN_HEAD, c->deadline_us);
-        *socket_context = c;
-    } else if (*socket_context) {
-        conn_retire(*socket_context);
-        *socket_context = NULL;
-    }
-    pthread_mutex_unlock(&h->lock);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) conn_begin(cls, mc, socket_context);
+    else if (*socket_context) conn_end(cls, *socket_context);
 }
 
 /* The request line has arrived. */
@@ -49,29 +88,6 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mc)
     if (c->phase == CONN_IDLE) conn_phase_set(c, CONN_HEAD, http_now_us() + (int64_t)(1e6 * h->p.head_timeout_s));
     pthread_mutex_unlock(&h->lock);
     return x;
-}
-
-static void on_completed(void *cls, struct MHD_Connection *mc, void **req, enum MHD_RequestTerminationCode why)
-{
-    struct httpd *h = cls;
-    struct exchange *x = *req;
-    (void)mc;
-    *req = NULL;
-    if (!x) return;
-    pthread_mutex_lock(&h->lock);
-    while (x->is_leaving) pthread_cond_wait(&h->changed, &h->lock);
-    struct conn *c = x->conn;
-    x->is_over = 1;
-    x->conn = NULL;
-    if (c) c->x = NULL;
-    if (c && c->phase != CONN_NEW) conn_phase_set(c, CONN_IDLE, http_now_us() + (int64_t)(1e6 * h->p.idle_timeout_s));
-    const int complete = why == MHD_REQUEST_TERMINATED_COMPLETED_OK && x->is_queued && !x->is_broken;
-    pthread_mutex_unlock(&h->lock);
-    exchange_withdraw(x);
-    if (x->handler && x->handler->closed) x->handler->closed(x->request, complete);
-    if (h->p.over && x->has_head) h->p.over(h->p.user, x, complete);
-    if (x->is_counted) atomic_fetch_sub(&h->n_exchanges, 1);
-    exchange_drop(x);
 }
 
 /* ---- callbacks of requests ---------------------------------------------------------------------------------------------------- */

@@ -364,7 +364,8 @@ static void on_upgraded(void *cls, struct MHD_Connection *mc, void *req, const c
     struct exchange *x = cls;
     struct upgraded *u = malloc(sizeof *u);
     (void)mc, (void)req;
-    if (!u) {
+    x->was_upgraded = 1;
+    if (!u) { /* exchange_withdraw calls `taken` */
         x->h->mhd.MHD_upgrade_action(urh, MHD_UPGRADE_ACTION_CLOSE);
         return;
     }

@@ -114,8 +114,8 @@ struct exchange {
     int status, is_closing;
     int64_t bytes_in, bytes_out;
     size_t swallowed;            /* bytes of the body after the answer was given */
-    int has_head, is_dropping;   /* of libmicrohttpd's thread */
-    unsigned is_counted : 1, has_ended : 1, is_answered : 1, is_queued : 1, is_suspended : 1, is_gone : 1, is_leaving : 1,
+    int has_head, is_counted, is_dropping, was_upgraded; /* of libmicrohttpd's thread */
+    unsigned has_ended : 1, is_answered : 1, is_queued : 1, is_suspended : 1, is_gone : 1, is_leaving : 1,
         has_left : 1, is_over : 1, is_stream : 1, is_finished : 1, is_broken : 1, is_upgrade : 1;
     char *out;                   /* [out_n] bytes of a stream; those before out_at are sent */
     size_t out_n, out_at, out_cap;
