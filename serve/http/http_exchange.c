@@ -258,6 +258,16 @@ void exchange_answer(struct exchange *x, struct http_answer *a)
 
 /* ---- streams ------------------------------------------------------------------------------------------------------------------ */
 
+/* Ends a stream so that its client sees a failure. libmicrohttpd keeps a resumed connection whose reader reports an error until another
+ * event on it, so the socket is shut down, and the byte cannot be sent. */
+static ssize_t stream_break(struct exchange *x, char *buf)
+{
+    x->is_broken = 1;
+    if (x->conn && x->conn->watched >= 0) shutdown(x->conn->watched, SHUT_RDWR);
+    buf[0] = '\0';
+    return 1;
+}
+
 /* libmicrohttpd asks for more bytes of a stream. Without any it waits, and the watching thread looks at the socket. */
 static ssize_t stream_read(void *cls, uint64_t at, char *buf, size_t max)
 {
@@ -267,7 +277,7 @@ static ssize_t stream_read(void *cls, uint64_t at, char *buf, size_t max)
     pthread_mutex_lock(&x->h->lock);
     const size_t waiting = x->out_n - x->out_at;
     if (x->is_gone || !x->conn) {
-        n = MHD_CONTENT_READER_END_WITH_ERROR;
+        n = stream_break(x, buf);
     } else if (waiting) {
         n = (ssize_t)(waiting < max ? waiting : max);
         memcpy(buf, x->out + x->out_at, (size_t)n);
@@ -277,7 +287,7 @@ static ssize_t stream_read(void *cls, uint64_t at, char *buf, size_t max)
         const double seconds = x->h->p.body_timeout_s;
         conn_phase_set(x->conn, CONN_WRITE, http_now_us() + (int64_t)(1e6 * seconds));
     } else if (x->is_finished) {
-        n = x->is_broken ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
+        n = x->is_broken ? stream_break(x, buf) : MHD_CONTENT_READER_END_OF_STREAM;
     } else {
         x->is_suspended = 1;
         x->h->mhd.MHD_suspend_connection(x->mc);

@@ -20,13 +20,13 @@
 /* What the handlers saw. */
 static struct seen { atomic_int n_routes, n_left, n_closed, n_complete, n_over, n_late; } seen;
 
-static void pause_ms(int ms)
+static inline void pause_ms(int ms)
 {
     const struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
     nanosleep(&t, NULL);
 }
 
-static void answer_text(struct exchange *x, int status, const char *text)
+static inline void answer_text(struct exchange *x, int status, const char *text)
 {
     struct http_answer a = { .status = status, .type = "text/plain", .body = strdup(text), .n = strlen(text) };
     exchange_answer(x, &a);
@@ -36,12 +36,12 @@ static void answer_text(struct exchange *x, int status, const char *text)
 
 struct request { struct exchange *x; size_t n, limit; unsigned sum; pthread_t thread; int has_thread; atomic_int has_left, refs; };
 
-static void request_drop(struct request *r)
+static inline void request_drop(struct request *r)
 {
     if (atomic_fetch_sub(&r->refs, 1) == 1) free(r);
 }
 
-static int on_body(void *user, const char *bytes, size_t n)
+static inline int on_body(void *user, const char *bytes, size_t n)
 {
     struct request *r = user;
     for (size_t i = 0; i < n; i++) r->sum = r->sum * 31 + (unsigned char)bytes[i];
@@ -51,7 +51,7 @@ static int on_body(void *user, const char *bytes, size_t n)
     return 1;
 }
 
-static void echo_end(void *user)
+static inline void echo_end(void *user)
 {
     struct request *r = user;
     char text[64];
@@ -59,21 +59,21 @@ static void echo_end(void *user)
     answer_text(r->x, 200, text);
 }
 
-static void on_left(void *user)
+static inline void on_left(void *user)
 {
     struct request *r = user;
     atomic_store(&r->has_left, 1);
     atomic_fetch_add(&seen.n_left, 1);
 }
 
-static void on_closed(void *user, int complete)
+static inline void on_closed(void *user, int complete)
 {
     atomic_fetch_add(&seen.n_closed, 1);
     atomic_fetch_add(&seen.n_complete, complete);
     request_drop(user);
 }
 
-static void *late_run(void *user)
+static inline void *late_run(void *user)
 {
     struct request *r = user;
     pause_ms(30);
@@ -84,7 +84,7 @@ static void *late_run(void *user)
 }
 
 /* Answers after the client has left. */
-static void *hold_run(void *user)
+static inline void *hold_run(void *user)
 {
     struct request *r = user;
     for (int i = 0; i < 500 && !atomic_load(&r->has_left); i++) pause_ms(10);
@@ -96,7 +96,7 @@ static void *hold_run(void *user)
     return NULL;
 }
 
-static void *stream_run(void *user)
+static inline void *stream_run(void *user)
 {
     struct request *r = user;
     const struct http_header fields[] = { { "X-Accel-Buffering", "no" }, { NULL, NULL } };
@@ -114,7 +114,7 @@ static void *stream_run(void *user)
 }
 
 /* Sends until the client is cut off. */
-static void *flood_run(void *user)
+static inline void *flood_run(void *user)
 {
     struct request *r = user;
     static char block[65536];
@@ -127,7 +127,7 @@ static void *flood_run(void *user)
     return NULL;
 }
 
-static void start(struct request *r, void *(*run)(void *))
+static inline void start(struct request *r, void *(*run)(void *))
 {
     pthread_t t;
     exchange_keep(r->x);
@@ -136,18 +136,18 @@ static void start(struct request *r, void *(*run)(void *))
     pthread_detach(t);
 }
 
-static void late_end(void *user) { start(user, late_run); }
-static void hold_end(void *user) { start(user, hold_run); }
-static void stream_end(void *user) { start(user, stream_run); }
-static void flood_end(void *user) { start(user, flood_run); }
+static inline void late_end(void *user) { start(user, late_run); }
+static inline void hold_end(void *user) { start(user, hold_run); }
+static inline void stream_end(void *user) { start(user, stream_run); }
+static inline void flood_end(void *user) { start(user, flood_run); }
 
-static void on_query(void *user, const char *name, const char *value)
+static inline void on_query(void *user, const char *name, const char *value)
 {
     char *text = user;
     snprintf(text + strlen(text), 512 - strlen(text), "[%s=%s]", name, value);
 }
 
-static void info_end(void *user)
+static inline void info_end(void *user)
 {
     struct request *r = user;
     char text[512];
@@ -158,7 +158,7 @@ static void info_end(void *user)
     answer_text(r->x, 200, text);
 }
 
-static void up_taken(void *user, struct upgraded *u, int fd, const char *bytes, size_t n)
+static inline void up_taken(void *user, struct upgraded *u, int fd, const char *bytes, size_t n)
 {
     (void)user;
     if (!u) return;
@@ -195,7 +195,7 @@ static const struct http_handler *on_route(void *user, struct exchange *x, void 
     return NULL;
 }
 
-static void on_over(void *user, const struct exchange *x, int complete)
+static inline void on_over(void *user, const struct exchange *x, int complete)
 {
     (void)user, (void)x, (void)complete;
     atomic_fetch_add(&seen.n_over, 1);
@@ -206,7 +206,7 @@ static void on_over(void *user, const struct exchange *x, int complete)
 static const struct http_params usual = { .host = "127.0.0.1", .max_connections = 64, .max_per_ip = 64, .head_timeout_s = 5,
                                           .body_timeout_s = 5, .idle_timeout_s = 5, .route = on_route, .over = on_over };
 
-static struct httpd *server(const struct http_params *p)
+static inline struct httpd *server(const struct http_params *p)
 {
     struct httpd *h = NULL;
     steno_error e = { 0 };
@@ -220,7 +220,7 @@ static struct httpd *server(const struct http_params *p)
     return h;
 }
 
-static int client(const struct httpd *h)
+static inline int client(const struct httpd *h)
 {
     const struct sockaddr_in sa = { .sin_family = AF_INET, .sin_port = htons((uint16_t)httpd_port(h)),
                                     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -229,7 +229,7 @@ static int client(const struct httpd *h)
     return fd;
 }
 
-static int say_n(int fd, const char *text, size_t n)
+static inline int say_n(int fd, const char *text, size_t n)
 {
     while (n) {
         const ssize_t k = send(fd, text, n, MSG_NOSIGNAL);
@@ -240,13 +240,13 @@ static int say_n(int fd, const char *text, size_t n)
     return 0;
 }
 
-static int say(int fd, const char *text)
+static inline int say(int fd, const char *text)
 {
     return say_n(fd, text, strlen(text));
 }
 
 /* Reads until the end of the connection, `until` was read, or ms have passed. @return 1: the server has closed the connection */
-static int listen_for(int fd, const char *until, int ms, char *out, size_t sz)
+static inline int listen_for(int fd, const char *until, int ms, char *out, size_t sz)
 {
     size_t n = 0;
     out[0] = '\0';
@@ -262,7 +262,7 @@ static int listen_for(int fd, const char *until, int ms, char *out, size_t sz)
 }
 
 /* Sends all, and reads the whole answer of a connection that is then closed. */
-static void ask(const struct httpd *h, const char *text, char *out, size_t sz)
+static inline void ask(const struct httpd *h, const char *text, char *out, size_t sz)
 {
     const int fd = client(h);
     say(fd, text);
@@ -270,7 +270,7 @@ static void ask(const struct httpd *h, const char *text, char *out, size_t sz)
     close(fd);
 }
 
-static void wait_for(atomic_int *n, int value)
+static inline void wait_for(atomic_int *n, int value)
 {
     for (int i = 0; i < 300 && atomic_load(n) < value; i++) pause_ms(10);
     assert_int_equal(atomic_load(n), value);
