@@ -1,5 +1,6 @@
 /* steno-serve: a line of the log for each request. SPDX-License-Identifier: MIT */
 #include "access_log.h"
+#include "answer_tokens.h"
 #include "utf8.h"
 #include "write.h"
 #include <inttypes.h>
@@ -72,10 +73,5 @@ char *access_line(const struct access_record *r, int log_text, size_t *n)
         utf8_json(&f, r->text);
     }
     sink_char(&f, '}');
-    if (f.failed) {
-        free(m.p);
-        m = (struct sink_memory){ 0 };
-    }
-    *n = m.n;
-    return m.p;
+    return body_taken(&f, &m, n);
 }

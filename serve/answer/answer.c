@@ -131,17 +131,6 @@ static void put_diarized(struct sink *f, const struct transcript *t, const struc
     put_rest(f, t, a);
 }
 
-static char *taken(struct sink *f, struct sink_memory *m, size_t *n)
-{
-    if (f->failed) {
-        free(m->p);
-        *n = 0;
-        return NULL;
-    }
-    *n = m->n;
-    return m->p ? m->p : calloc(1, 1);
-}
-
 /* A writer's file, or an object of the API. */
 static const struct format {
     const char *type;
@@ -175,7 +164,7 @@ char *answer_body(const struct transcript *t, const struct ask *a, const struct 
         put_duration(&f, u);
         sink_char(&f, '}');
     }
-    return taken(&f, &m, n);
+    return body_taken(&f, &m, n);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------------------ */
@@ -229,7 +218,7 @@ char *answer_delta(struct answer_stream *st, const steno_session *s, const steno
         sink_text(&f, "}\n\n");
         st->n = seg->id + 1;
     }
-    return taken(&f, &to, n);
+    return body_taken(&f, &to, n);
 }
 
 /* Before the end: what no delta has sent. */
@@ -262,7 +251,7 @@ char *answer_done(struct answer_stream *st, const struct transcript *t, const st
     else put_json(&f, &own, a);
     put_tokens(&f, u);
     sink_text(&f, "}\n\n");
-    return taken(&f, &m, n);
+    return body_taken(&f, &m, n);
 }
 
 char *answer_stream_error(const struct api_error *e, size_t *n)
@@ -275,5 +264,5 @@ char *answer_stream_error(const struct api_error *e, size_t *n)
     sink_bytes(&f, object, *n);
     sink_text(&f, "\n\n");
     free(object);
-    return taken(&f, &m, n);
+    return body_taken(&f, &m, n);
 }

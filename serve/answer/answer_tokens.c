@@ -1,10 +1,18 @@
-/* steno-serve: tokens with their log-probabilities. SPDX-License-Identifier: MIT */
+/* steno-serve: what bodies share: the end of a body, tokens with their log-probabilities. SPDX-License-Identifier: MIT */
 #include "answer_tokens.h"
 #include "utf8.h"
 #include "write.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+char *body_taken(const struct sink *f, struct sink_memory *m, size_t *n)
+{
+    *n = f->failed ? 0 : m->n;
+    if (!f->failed) return m->p ? m->p : calloc(1, 1);
+    free(m->p);
+    return NULL;
+}
 
 enum { USUAL_SZ = 512 };
 
