@@ -66,7 +66,7 @@ async function connect(base, headers) {
 }
 
 /* Records until stop() is called. @param on  { item(id, fields), partial(text), level(peak), failed(message), ended(chunks) }; fields of an
- * item: start, end (seconds), delta (more text), text (the whole text), words, language. @return { stop } */
+ * item: start, end (seconds), delta and words (more of them), text (the whole text), language. @return { stop } */
 export async function record(base, headers, settings, on) {
   if (!navigator.mediaDevices) throw new Error("the browser records only on pages from https or from localhost");
   const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, autoGainControl: true } });
@@ -90,10 +90,10 @@ export async function record(base, headers, settings, on) {
       if (stopped) setTimeout(() => { last = true; check(); }, 300); // a turn that ended by itself may precede the answer to commit
     },
     "steno.partial": e => on.partial(e.item_id, e.text),
-    [PREFIX + "delta"]: e => on.item(e.item_id, { delta: e.delta }),
+    [PREFIX + "delta"]: e => on.item(e.item_id, { delta: e.delta, words: e.words || [] }),
     [PREFIX + "completed"]: e => {
       open.delete(e.item_id);
-      on.item(e.item_id, { text: e.transcript, words: e.words, language: e.languages?.[0]?.code });
+      on.item(e.item_id, { text: e.transcript, language: e.languages?.[0]?.code });
     },
     [PREFIX + "failed"]: e => { open.delete(e.item_id); on.failed(e.error.message); },
   };

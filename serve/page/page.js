@@ -191,24 +191,30 @@ function showProgress(text) {
 
 function segmentOf(job, id) {
   let s = job.transcript.segments.find(x => x.id === id);
-  if (!s) job.transcript.segments.push(s = { id, start: null, end: null, text: "", words: [] });
+  if (!s) job.transcript.segments.push(s = { id, start: null, end: null, text: "", words: [], found: [] });
   return s;
 }
+
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]$/u;
+const after = (text, more) => (!text || unspaced.test(text) || /^\s/.test(more) ? "" : " ") + more;
 
 function changeItem(job, id, fields) {
   const s = segmentOf(job, id);
   if (fields.delta) s.text += fields.delta;
+  if (fields.words) s.found.push(...fields.words);
   if (fields.start !== undefined) s.start = fields.start;
   if (fields.end !== undefined) s.end = fields.end;
   if (fields.language) job.transcript.language = fields.language;
   if (fields.text !== undefined) {
-    Object.assign(s, transcriptOf({ segments: [{ ...s, text: fields.text }], words: fields.words }).segments[0]);
+    Object.assign(s, transcriptOf({ segments: [{ ...s, text: fields.text }], words: s.found }).segments[0]);
+    s.start ??= s.words[0]?.start ?? null;
+    s.end ??= s.words.at(-1)?.end ?? null;
   }
   const line = job.lines.get(id) || make("p", {}, make("span"), make("span", { className: "partial" }));
   if (!job.lines.has(id)) byId("text").append(line);
   job.lines.set(id, line);
   line.lastChild.setAttribute("aria-live", "off");
-  if (fields.partial !== undefined) line.lastChild.textContent = fields.partial;
+  if (fields.partial !== undefined) line.lastChild.textContent = after(s.text, fields.partial);
   else line.firstChild.textContent = s.text;
   if (fields.text !== undefined) line.lastChild.textContent = "";
 }

@@ -189,8 +189,8 @@ def check_microphone(b):
     text = b.js("document.getElementById('text').textContent")
     spoken = [w for w in re.findall("[a-z]+", written("txt").decode()) if w in text]
     assert len(spoken) >= 4, f"the microphone gave {text!r}"
-    b.js("document.querySelector('.segment > p').click()")
-    b.wait("document.getElementById('player').duration > 2")
+    b.js("document.querySelector('.word').click()")
+    b.wait("document.getElementById('player').duration > 2 && document.getElementById('player').currentTime > 0")
     assert not b.js("document.getElementById('error').textContent")
 
 
