@@ -75,5 +75,6 @@ void api_error_headers(struct api_headers *h, const struct api_error *e)
         add(h, "retry-after-ms", h->ms);
     }
     if (status == 500 || status == 504) add(h, "x-should-retry", "false");
+    if (status == 426) add(h, "Upgrade", "websocket"), add(h, "Sec-WebSocket-Version", "13");
     if (status == 401) add(h, "WWW-Authenticate", "Bearer");
 }
