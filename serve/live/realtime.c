@@ -63,7 +63,7 @@ int64_t realtime_now_ms(const struct realtime *rt)
 
 static int is_held(const struct realtime *rt)
 {
-    return rt->is_full || rt->is_swapping || rt->is_clearing || rt->clear_waits || rt->commit_waits;
+    return rt->n_flushes >= FLUSHES_MAX || rt->is_full || rt->is_swapping || rt->is_clearing || rt->clear_waits || rt->commit_waits;
 }
 
 /* Keeps a message: behind the others, or before them. */
@@ -223,8 +223,10 @@ static void on_commit(struct request *q)
         item_commit(rt, it, now);
         rt->n_committed = 0;
     }
-    if (rt->live) rt->p.audio->commit(rt->live);
-    else item_complete(rt); /* its audio was lost, or it is older than a change of the session */
+    if (rt->live) {
+        rt->n_flushes++;
+        rt->p.audio->commit(rt->live);
+    } else item_complete(rt); /* its audio was lost, or it is older than a change of the session */
 }
 
 /* Items that are committed are completed before the rest is dropped. */

@@ -40,6 +40,7 @@ void item_drop(struct realtime *rt, struct realtime_item *it)
     for (struct realtime_item **at = &rt->items; *at; at = &(*at)->next) {
         if (*at != it) continue;
         *at = it->next;
+        json_decref(it->words);
         free(it->text);
         free(it);
         return;
@@ -82,6 +83,7 @@ static void send_completed(struct realtime *rt, const struct realtime_item *it)
         json_decref(fields);
         fields = NULL;
     }
+    if (fields && it->words) json_object_set(fields, "words", it->words);
     out_event(rt, PREFIX "completed", fields);
     if (!rt->p.is_beta) send_item(rt, it, "conversation.item.done", text);
     rt->n_failures = 0;
@@ -177,9 +179,14 @@ static json_t *words_json(int64_t base_ms, const struct word *words, size_t n)
 static void delta(struct realtime *rt, struct realtime_item *it, const char *text, const struct word *words, size_t n_words)
 {
     json_t *fields = json_pack("{s:s,s:i,s:s}", "item_id", it->id, "content_index", 0, "delta", text);
-    if (fields && rt->config.include & REALTIME_WORDS && json_object_set_new(fields, "words", words_json(rt->base_ms, words, n_words))) {
-        json_decref(fields);
-        fields = NULL;
+    if (fields && rt->config.include & REALTIME_WORDS) {
+        json_t *list = words_json(rt->base_ms, words, n_words);
+        if (list && !it->words) it->words = json_array();
+        if (list && it->words) json_array_extend(it->words, list);
+        if (json_object_set_new(fields, "words", list)) {
+            json_decref(fields);
+            fields = NULL;
+        }
     }
     if (text_append(it, text)) no_memory(rt);
     else out_event(rt, PREFIX "delta", fields);

@@ -76,6 +76,7 @@ static void commit_answer(struct realtime *rt)
 void realtime_live_flushed(struct realtime *rt)
 {
     realtime_lock(rt);
+    if (rt->n_flushes) rt->n_flushes--;
     if (!is_deaf(rt)) {
         if (rt->commit_waits) commit_answer(rt);
         else if (!rt->live_has_vad && rt->items && rt->items->is_committed) item_complete(rt);
@@ -135,7 +136,7 @@ void realtime_live_ended(struct realtime *rt, const char *why)
     rt->p.audio->close(rt->live);
     rt->live = NULL;
     rt->base_ms = now;
-    rt->is_full = rt->is_swapping = rt->commit_waits = 0;
+    rt->n_flushes = rt->is_full = rt->is_swapping = rt->commit_waits = 0;
     if (rt->is_clearing) realtime_clear_end(rt);
     if (rt->is_ending) out_close(rt, CLOSE_GOING, "the session is over");
     realtime_unlock(rt);

@@ -8,8 +8,8 @@
 #include <pthread.h>
 
 /* COMMIT_LEAST_MS: the shortest audio of an item. TEXT_MAX: a longer item is committed by the server. HELD_MAX: bytes of messages that
- * wait. FAILURES_MAX: of live sessions, one after another. */
-enum { COMMIT_LEAST_MS = 100, ITEM_TEXT_MAX = 64 << 10, HELD_MAX = 8 << 20, FAILURES_MAX = 3, ID_SZ = 48 };
+ * wait. FAILURES_MAX: of live sessions, one after another. FLUSHES_MAX: commits that the live session has not answered. */
+enum { COMMIT_LEAST_MS = 100, ITEM_TEXT_MAX = 64 << 10, HELD_MAX = 8 << 20, FAILURES_MAX = 3, FLUSHES_MAX = 32, ID_SZ = 48 };
 
 struct realtime_item {
     char id[ID_SZ], previous[ID_SZ];
@@ -21,6 +21,7 @@ struct realtime_item {
     size_t turn_from;        /* where the text of the live session's turn begins */
     int begins_turn;         /* the next words are the first ones of a turn */
     char language[16];
+    json_t *words;           /* with times, for steno.words; NULL: none */
     char lost[128];          /* why its audio was lost; "": it was not */
     struct realtime_item *next;
 };
@@ -48,7 +49,7 @@ struct realtime {
     int n_items;
     long long n_events;
     /* reasons to hold messages */
-    int is_full, is_swapping, is_clearing, clear_waits, commit_waits;
+    int n_flushes, is_full, is_swapping, is_clearing, clear_waits, commit_waits;
     int n_committed;         /* items since the client's last commit or clear */
     int64_t flush_ms;        /* audio at the commit that waits */
     struct realtime_held *held, **held_end;

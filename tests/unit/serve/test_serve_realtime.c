@@ -96,6 +96,25 @@ static void commits_wait_in_order(void **state)
     none_left();
 }
 
+/* More commits than the live session is given at once. */
+static void many_commits(void **state)
+{
+    (void)state;
+    client(MANUAL);
+    p.n_taken = 2;
+    for (int i = 0; i < 100; i++) {
+        append_ms(100);
+        client("{\"type\":\"input_audio_buffer.commit\"}");
+        assert_true(p.n_commits <= 32);
+    }
+    assert_true(p.is_paused);
+    for (int i = 0; i < 100; i++) played_flushed(&p);
+    assert_false(p.is_paused);
+    assert_int_equal(p.n_bytes, 100 * 4800);
+    assert_int_equal(json_array_size(p.sent), 2 + 100 * 4);
+    assert_null(promises_broken(&p, 1));
+}
+
 /* A long item has several turns of the live session. Their texts are joined as their scripts are. */
 static void turns_are_joined(void **state)
 {
@@ -215,7 +234,11 @@ static void partials_and_words(void **state)
     assert_int_equal(json_array_size(e), 2);
     text_is(json_array_get(e, 1), "word", "three");
     assert_true(json_real_value(json_object_get(json_array_get(e, 0), "start")) == 0.1);
-    none_left();
+    played_words(&p, LIVE_FINAL, " nine", 400, 480);
+    played_words(&p, LIVE_ENDPOINT, " seven three nine", 0, 500);
+    e = json_array_get(p.sent, json_array_size(p.sent) - 2);
+    text_is(e, "transcript", "seven three nine");
+    assert_int_equal(json_array_size(json_object_get(e, "words")), 3);
 }
 
 /* ---- audio ------------------------------------------------------------------------------------------------------------------- */
@@ -392,7 +415,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(created_and_updated), cmocka_unit_test_setup_teardown(beta_names, begin_beta, end), TEST(manual_turns),
-        TEST(commits_wait_in_order), TEST(turns_are_joined), TEST(turns_of_voice), TEST(commit_within_a_turn), TEST(partials_and_words),
+        TEST(commits_wait_in_order), TEST(many_commits), TEST(turns_are_joined), TEST(turns_of_voice), TEST(commit_within_a_turn),
+        TEST(partials_and_words),
         TEST(audio_in_pieces), TEST(full_ring), TEST(formats), TEST(change_within_an_item), TEST(clears), TEST(endless_item),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
