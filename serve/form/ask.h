@@ -22,6 +22,8 @@ struct ask {
     double vad_threshold, vad_padding_ms, vad_silence_ms; /* of chunking_strategy; -1: not given */
     int priority;        /* -1 low, 0 normal, 1 high (work.priority) */
     int detects;         /* 1: only the language is wanted, and nothing is decoded */
+    int route;           /* enum ask_route (ask_other.h) */
+    void (*error_as)(int route, struct api_error *e); /* gives errors the names that the route's clients use; may be NULL */
     char language[16];   /* code; "": detect. Set by ask_fill */
     char ignored[512];   /* unknown fields, for the header steno-ignored; "": none */
     /* memory of the job's parameters, freed by ask_free */

@@ -115,7 +115,7 @@ int ask_read(struct ask *a, struct form *f, int task, int is_strict, struct api_
     return (int)e->code;
 }
 
-int ask_fill(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e)
+static int fill(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e)
 {
     const steno_transcribe_params before = job->params;
     if (a->format == ASK_DIARIZED_JSON && !job->diarize)
@@ -127,6 +127,13 @@ int ask_fill(struct ask *a, struct form *f, struct job *job, const steno_model *
         ask_fill_vad(a, f, job, m, e);
     }
     return e->code == API_OK ? ask_fields_check(&job->params, f, m, e) : (int)e->code;
+}
+
+int ask_fill(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e)
+{
+    fill(a, f, job, m, e);
+    if (a->error_as) a->error_as(a->route, e);
+    return (int)e->code;
 }
 
 void ask_free(struct ask *a)

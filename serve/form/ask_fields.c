@@ -36,6 +36,7 @@ static const struct ask_field fields[] = {
     { .name = "suppress_blank", .param = "suppress_blank" },
     { .name = "tinydiarize", .param = "tinydiarize" },
     { .name = "language_per_segment", .param = "language_per_segment" },
+    { .name = "word_timestamps", .param = "word_timestamps" },
     { .name = "guards", .param = "guards", .words = "off|flag|retry" },
     { .name = "itn", .param = "itn" },
 };
@@ -43,7 +44,7 @@ static const struct ask_field fields[] = {
 /* Fields that ask.c reads itself, by the library's parameter. */
 static const struct { const char *param, *name; } other_names[] = {
     { "language", "language" }, { "task", "task" }, { "hotwords", "hotwords" }, { "clip_timestamps", "clip_timestamps" },
-    { "word_timestamps", "timestamp_granularities" }, { "token_timestamps", "max_len" }, { "suppress_tokens", "suppress_non_speech" },
+    { "token_timestamps", "max_len" }, { "suppress_tokens", "suppress_non_speech" },
     { "independent_clips", "chunking_strategy" },
 };
 /* clang-format on */
@@ -160,13 +161,14 @@ static const char *name_of(const char *param)
 static const char *name(void *user, const char *param, int with_value)
 {
     struct names *n = user;
-    const char *found = name_of(param);
+    const int by_list = strcmp(param, "word_timestamps") == 0 && !form_has(n->form, param);
+    const char *found = by_list ? "timestamp_granularities" : name_of(param);
     if (!n->first) n->first = found ? found : "";
     (void)with_value;
     if (!found) return NULL;
     char *out = n->text[n->turn ^= 1];
     snprintf(out, sizeof n->text[0], "%s%s", found, with_value ? " is out of range" : "");
-    return strcmp(found, "timestamp_granularities") == 0 ? "timestamp_granularities[]=word" : out;
+    return by_list ? "timestamp_granularities[]=word" : out;
 }
 
 static int asked(void *user, const char *param)

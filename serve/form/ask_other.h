@@ -1,0 +1,18 @@
+/* steno-serve: fields of other servers' routes as fields of this one's. SPDX-License-Identifier: MIT
+ *
+ * A route is a table: one row per field whose name or meaning differs. Fields of the same name need no row. What has no effect here is an
+ * error, or is named among the ignored fields. */
+#ifndef STENO_SERVE_ASK_OTHER_H
+#define STENO_SERVE_ASK_OTHER_H
+#include "ask.h"
+
+/* whisper.cpp's server: POST /inference, fields in the form. whisper-asr-webservice: POST /asr and /detect-language, options in the query,
+ * which the caller adds to the form. */
+enum ask_route { ASK_OPENAI, ASK_INFERENCE, ASK_ASR, ASK_DETECT_LANGUAGE, ASK_N_ROUTES };
+
+/* Name of the part that has the audio. */
+const char *ask_file_field(enum ask_route route);
+
+/* As ask_read, for a route's fields. Errors have the client's names, those of ask_fill, too. @return API_OK or a code, in *e */
+int ask_read_as(struct ask *a, struct form *f, enum ask_route route, int task, int is_strict, struct api_error *e);
+#endif
