@@ -134,6 +134,8 @@ static int job_make(struct item *it)
     struct work *w = it->w;
     const struct serve_engine *e = &it->engine->e;
     const double samples = it->engine->es->p->seconds_max * 16000;
+    if (!it->engine->can_transcribe)
+        return api_fail(&it->error, API_invalid_value, "model", "model %s does not transcribe audio", it->engine->model->id);
     w->job = e->job;
     w->job.model = e->model;
     w->job.punctuation = it->engine->punctuation;

@@ -81,7 +81,7 @@ void lm_done(struct item *it, steno_session *s, int status)
     struct lm_work *w = it->lm;
     w->timings.size = sizeof w->timings;
     steno_timings_get(s, &w->timings);
-    if (status == STENO_OK) {
+    if (status >= STENO_OK) { /* of a text: the number of its ids */
         if (w->output) w->output(w);
         it->is_delivered = 1;
     } else if (!it->stop) {

@@ -6,9 +6,13 @@
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
+/* Is there a parameter of the call that the model supports? */
 static int serves(const steno_model *m, enum steno_call call)
 {
-    return steno_params_check(m, call, NULL, NULL, NULL) == STENO_OK;
+    steno_param p = { .size = sizeof p };
+    for (int i = 0; steno_param_get(m, call, i, &p) == STENO_OK; i++)
+        if (p.served) return 1;
+    return 0;
 }
 
 /* The most sequences of a window that a request may ask for. */
@@ -99,7 +103,7 @@ static void warm_up(struct engine *g)
 static void describe(struct engine *g)
 {
     const steno_model *m = g->e.model;
-    const int transcribes = serves(m, STENO_CALL_TRANSCRIBE), generates = serves(m, STENO_CALL_GENERATE);
+    const int transcribes = serves(m, STENO_CALL_TRANSCRIBE), generates = !transcribes && serves(m, STENO_CALL_GENERATE);
     const int embeds = serves(m, STENO_CALL_EMBED);
     g->need = g->e.memory;
     g->reads_twice = transcribes && reads_twice(m);
@@ -234,8 +238,9 @@ static void open_wanted(struct engine *g)
     enum { RETRY_S = 5 };
     struct engines *es = g->es;
     steno_error e = { 0 };
+    const int may = make_room(g);
     g->is_wanted = 0;
-    if (!make_room(g)) {
+    if (!may) {
         if (!es->is_closing) refuse_waiting(g, API_loading, RETRY_S, "the models that are in use leave no memory for it; try again later");
         return;
     }

@@ -42,7 +42,7 @@ static inline int rig_model_open(void *user, int i, struct serve_engine *out, st
     struct rig *r = user;
     steno_model_params p;
     steno_model_params_init(&p);
-    p.text_ctx = r->text_ctx;
+    if (strstr(r->path[i], ".gguf")) p.text_ctx = r->text_ctx;
     steno_model *m;
     const int rc = steno_model_open(&m, r->path[i], &p, e);
     if (rc) return rc;
@@ -196,6 +196,30 @@ static inline void expect_code(struct piece *x, enum api_code code, const char *
 }
 
 static inline void sleep_ms(int ms) { usleep((useconds_t)ms * 1000); }
+
+/* Audio in memory as a source. */
+struct rig_pcm { const float *pcm; int64_t n, at; };
+
+static inline int64_t rig_pcm_read(void *user, float *pcm, int64_t n)
+{
+    struct rig_pcm *x = user;
+    if (n > x->n - x->at) n = x->n - x->at;
+    memcpy(pcm, x->pcm + x->at, (size_t)n * sizeof *pcm);
+    x->at += n;
+    return n;
+}
+
+static inline int rig_pcm_rewind(void *user)
+{
+    ((struct rig_pcm *)user)->at = 0;
+    return 0;
+}
+
+static inline void wait_loaded(struct engine *g, int is)
+{
+    for (int i = 0; i < 5000 && engine_is_loaded(g) != is; i++) sleep_ms(2);
+    assert_int_equal(engine_is_loaded(g), is);
+}
 
 /* A WAV file of the recording, `times` times over. */
 static inline struct folder_file wav_put(struct folder *d, const char *name, int channels, int64_t samples, size_t shorter, float volume)

@@ -1,0 +1,193 @@
+/* steno tests: clients and short audio do not wait for others; live sessions. SPDX-License-Identifier: MIT */
+#include "engines_rig.h"
+
+static struct folder folder;
+static struct folder_file clip, long_one, big;
+
+static int open_all(void **state)
+{
+    (void)state;
+    folder = folder_new();
+    clip = wav_put(&folder, "clip.wav", 1, 2 * RATE, 0, 1);
+    long_one = wav_put(&folder, "long.wav", 1, 95 * RATE, 0, 1);
+    big = wav_put(&folder, "big.wav", 2, 35 * RATE, 0, 1);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    folder_remove(&folder);
+    return 0;
+}
+
+/* ---- fairness ---- */
+
+static _Atomic int is_held, n_held;
+
+/* As a file that takes long to decode. */
+static int hold(struct work *w, const steno_model *m, struct api_error *e)
+{
+    n_held++;
+    while (is_held) sleep_ms(1);
+    return piece_prepare(w, m, e);
+}
+
+static void test_a_clip_does_not_wait_for_the_decoding_of_long_files(void **state)
+{
+    (void)state;
+    static struct piece x[6];
+    struct piece fast;
+    struct rig r;
+    rig_init(&r, 1);
+    rig_open(&r);
+    struct engine *g = engines_at(r.es, 0);
+    is_held = 1;
+    n_held = 0;
+    for (int i = 0; i < 6; i++) {
+        piece_init(&x[i], g, "c");
+        x[i].w.prepare = hold;
+        piece_go(&x[i], big.path);
+    }
+    while (n_held < 2) sleep_ms(1);
+    piece_init(&fast, g, "c");
+    piece_go(&fast, clip.path);
+    expect_code(&fast, API_OK, "");
+    piece_free(&fast);
+    assert_int_equal(n_held, 2);
+    is_held = 0;
+    for (int i = 0; i < 6; i++) {
+        expect_code(&x[i], API_OK, "");
+        piece_free(&x[i]);
+    }
+    rig_close(&r);
+}
+
+static int n_over(struct piece *x, int n)
+{
+    int over = 0;
+    for (int i = 0; i < n; i++) {
+        pthread_mutex_lock(&x[i].lock);
+        over += x[i].is_over;
+        pthread_mutex_unlock(&x[i].lock);
+    }
+    return over;
+}
+
+static void test_a_clip_does_not_wait_for_the_end_of_long_audio(void **state)
+{
+    (void)state;
+    static struct piece x[12];
+    struct piece fast;
+    struct rig r;
+    rig_init(&r, 1);
+    rig_open(&r);
+    struct engine *g = engines_at(r.es, 0);
+    for (int i = 0; i < 12; i++) {
+        piece_init(&x[i], g, "c");
+        piece_go(&x[i], long_one.path);
+    }
+    while (engines_now(r.es).running < 3) sleep_ms(1);
+    sleep_ms(100);
+    const int before = n_over(x, 12);
+    piece_init(&fast, g, "c"); /* even of the same client */
+    piece_go(&fast, clip.path);
+    expect_code(&fast, API_OK, "");
+    assert_in_range(n_over(x, 12) - before, 0, 3);
+    assert_true(n_over(x, 12) < 12);
+    piece_free(&fast);
+    for (int i = 0; i < 12; i++) {
+        work_cancel(&x[i].w);
+        piece_wait(&x[i]);
+        piece_free(&x[i]);
+    }
+    rig_close(&r);
+}
+
+static void test_a_client_with_much_work_leaves_a_place_to_others(void **state)
+{
+    (void)state;
+    static struct piece x[40];
+    struct piece fast;
+    struct rig r;
+    rig_init(&r, 1);
+    rig_open(&r);
+    struct engine *g = engines_at(r.es, 0);
+    for (int i = 0; i < 40; i++) {
+        piece_init(&x[i], g, "many");
+        piece_go(&x[i], clip.path);
+    }
+    piece_wait(&x[0]);
+    const int before = n_over(x, 40);
+    piece_init(&fast, g, "few");
+    piece_go(&fast, clip.path);
+    expect_code(&fast, API_OK, "");
+    assert_in_range(n_over(x, 40) - before, 0, 12);
+    piece_free(&fast);
+    for (int i = 0; i < 40; i++) {
+        expect_code(&x[i], API_OK, "");
+        piece_free(&x[i]);
+    }
+    rig_close(&r);
+}
+
+/* ---- live sessions ---- */
+
+static void test_live_sessions_share_the_batch(void **state)
+{
+    (void)state;
+    static struct piece x[4];
+    struct rig r;
+    struct api_error e = { 0 };
+    const struct serve_engine *of;
+    steno_session *s[3];
+    const struct audio a = demo_audio(0, 0, 1);
+    rig_init(&r, 1);
+    r.p.idle_unload_s = 0.03;
+    rig_open(&r);
+    struct engine *g = engines_at(r.es, 0);
+    wait_loaded(g, 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g, &s[i], &of, &e), API_OK);
+    assert_int_equal(engine_session(g, &s[2], &of, &e), API_too_many_sessions);
+    assert_true(e.retry_after_s > 0);
+    assert_int_equal(engines_now(r.es).live, 2);
+    for (int i = 0; i < 4; i++) {
+        piece_init(&x[i], g, "c");
+        piece_go(&x[i], long_one.path);
+    }
+    steno_transcribe_params p = of->job.params;
+    p.sample_len = 40;
+    for (int i = 0; i < 4; i++) {
+        const steno_source src = { rig_pcm_read, rig_pcm_rewind, &(struct rig_pcm){ a.pcm, a.n, 0 } };
+        assert_int_equal(engine_transcribe(g, s[i % 2], &src, &p, i < 2 ? STENO_PRIORITY_LIVE : STENO_PRIORITY_END_OF_TURN), STENO_OK);
+        assert_string_equal(steno_text(s[i % 2]), demo_text);
+    }
+    for (int i = 0; i < 4; i++) {
+        work_cancel(&x[i].w);
+        piece_wait(&x[i]);
+        piece_free(&x[i]);
+    }
+    sleep_ms(100);
+    assert_true(engine_is_loaded(g)); /* the sessions hold it */
+    p.beam_size = 30;
+    const steno_source src = { rig_pcm_read, rig_pcm_rewind, &(struct rig_pcm){ a.pcm, a.n, 0 } };
+    assert_int_equal(engine_transcribe(g, s[0], &src, &p, STENO_PRIORITY_LIVE), STENO_EARG);
+    engines_cancel(r.es);
+    p.beam_size = 0;
+    assert_int_equal(engine_transcribe(g, s[0], &src, &p, STENO_PRIORITY_LIVE), STENO_ECANCELED);
+    for (int i = 0; i < 2; i++) engine_session_end(g, s[i]);
+    wait_loaded(g, 0);
+    rig_close(&r);
+    free(a.pcm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_clip_does_not_wait_for_the_decoding_of_long_files),
+        cmocka_unit_test(test_a_clip_does_not_wait_for_the_end_of_long_audio),
+        cmocka_unit_test(test_a_client_with_much_work_leaves_a_place_to_others),
+        cmocka_unit_test(test_live_sessions_share_the_batch),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
