@@ -1,4 +1,4 @@
-/* steno-serve: targets and addresses, as functions over text. SPDX-License-Identifier: MIT */
+/* steno-serve: targets, addresses and hosts, as functions over text. SPDX-License-Identifier: MIT */
 #include "http_text.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -79,16 +79,25 @@ void address_of(struct address *a, const struct sockaddr *sa)
     }
 }
 
+/* ":" and digits, which are not looked at further: [n] bytes, or nothing */
+static int is_port(const char *s, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (s[i] < '0' || s[i] > '9') return 0;
+    return n == 0 || (*s == ':' && n > 1 && n <= 6);
+}
+
 int address_read(struct address *a, const char *text, size_t n)
 {
     char host[INET6_ADDRSTRLEN + 1];
     *a = (struct address){ 0 };
     const char *colon = memchr(text, ':', n), *end = n && *text == '[' ? memchr(text, ']', n) : NULL;
     if (end) {
-        if (end + 1 != text + n && end[1] != ':') return -1;
+        if (!is_port(end + 1, (size_t)(text + n - end - 1))) return -1;
         text++;
         n = (size_t)(end - text);
     } else if (colon && memchr(text, '.', n) && !memchr(colon + 1, ':', n - (size_t)(colon + 1 - text))) {
+        if (!is_port(colon, (size_t)(text + n - colon))) return -1;
         n = (size_t)(colon - text); /* IPv4 with a port */
     }
     if (n == 0 || n >= sizeof host || memchr(text, '\0', n)) return -1;
@@ -157,4 +166,62 @@ int forwarded_client(struct address *out, const char *value, const struct range 
         end = at > 0 ? at - 1 : 0;
     }
     return found;
+}
+
+/* ---- hosts and origins -------------------------------------------------------------------------------------------------------- */
+
+/* ":PORT" or nothing. @return 0 or -1 */
+static int port_read(int *port, const char *s)
+{
+    *port = 0;
+    if (!*s) return 0;
+    if (*s++ != ':' || !*s || strlen(s) > 5 || strspn(s, "0123456789") != strlen(s)) return -1;
+    *port = atoi(s);
+    return *port < 1 || *port > 65535 ? -1 : 0;
+}
+
+int host_read(struct host *h, const char *text)
+{
+    static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    *h = (struct host){ 0 };
+    size_t n = strspn(text, chars);
+    const char *name = text, *rest = text + n;
+    if (*text == '[') {
+        const char *end = strchr(text, ']');
+        if (!end) return -1;
+        name = text + 1;
+        n = (size_t)(end - name);
+        rest = end + 1;
+    }
+    if (n == 0 || n >= sizeof h->name || port_read(&h->port, rest)) return -1;
+    memcpy(h->name, name, n);
+    for (char *c = h->name; *c; c++)
+        if (*c >= 'A' && *c <= 'Z') *c = (char)(*c | 0x20);
+    struct in6_addr v6;
+    return *text != '[' || inet_pton(AF_INET6, h->name, &v6) == 1 ? 0 : -1;
+}
+
+int host_is_loopback(const struct host *h)
+{
+    struct address a;
+    return strcmp(h->name, "localhost") == 0 || (address_read(&a, h->name, strlen(h->name)) == 0 && address_is_loopback(&a));
+}
+
+int origin_read(struct host *h, const char *text)
+{
+    static const struct { const char *scheme; int port; } schemes[] = { { "http://", 80 }, { "https://", 443 } };
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        const size_t n = strlen(schemes[i].scheme);
+        if (strncmp(text, schemes[i].scheme, n) != 0) continue;
+        if (host_read(h, text + n)) return -1;
+        h->usual_port = schemes[i].port;
+        return 0;
+    }
+    return -1;
+}
+
+int origin_is_own(const struct host *origin, const struct host *own)
+{
+    const int port = origin->port ? origin->port : origin->usual_port;
+    return strcmp(origin->name, own->name) == 0 && port == (own->port ? own->port : origin->usual_port);
 }

@@ -1,4 +1,4 @@
-/* steno-serve: targets and addresses, as functions over text. SPDX-License-Identifier: MIT */
+/* steno-serve: targets, addresses and hosts, as functions over text. SPDX-License-Identifier: MIT */
 #ifndef STENO_SERVE_HTTP_TEXT_H
 #define STENO_SERVE_HTTP_TEXT_H
 #include <stddef.h>
@@ -30,4 +30,16 @@ int range_has(const struct range *r, const struct address *a);
 
 /* The client of X-Forwarded-For: its last address that is not that of a trusted proxy. @return 0, or -1: there is none */
 int forwarded_client(struct address *out, const char *value, const struct range *trusted, int n_trusted);
+
+/* HOST or HOST:PORT of a Host field, or of an origin. */
+struct host {
+    char name[256]; /* in lower case; of IPv6 without brackets */
+    int port;       /* 0: not given */
+    int usual_port; /* of the origin's scheme */
+};
+
+int host_read(struct host *h, const char *text);   /* @return 0, or -1: it is neither a name nor an address */
+int host_is_loopback(const struct host *h);        /* localhost, 127.0.0.0/8 or ::1: names that resolve to them are not */
+int origin_read(struct host *h, const char *text); /* http://HOST[:PORT] or https://HOST[:PORT]. @return 0 or -1 */
+int origin_is_own(const struct host *origin, const struct host *own); /* the page came from the server of this Host */
 #endif

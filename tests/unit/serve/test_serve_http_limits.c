@@ -209,6 +209,8 @@ static void test_the_client_behind_a_trusted_proxy_is_found(void **state)
         { "X-Forwarded-For: 9.9.9.9:1234\r\n", "9.9.9.9" },
         { "X-Forwarded-For: 9.9.9.9, nonsense\r\n", "127.0.0.1" },
         { "X-Forwarded-For: 9.9.9.9, nonsense, 10.0.0.1\r\n", "10.0.0.1" },
+        { "X-Forwarded-For: 9.9.9.9:x\r\n", "127.0.0.1" },
+        { "X-Forwarded-For: [2001:db8::1]x\r\n", "127.0.0.1" },
         { "X-Forwarded-For: ,,,\r\n", "127.0.0.1" },
     };
     const char *const proxies[] = { "127.0.0.1", "10.0.0.0/8" };
