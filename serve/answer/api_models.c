@@ -39,22 +39,22 @@ static json_t *tasks(const struct model_card *c)
     return NULL;
 }
 
-static json_t *aliases(const struct model_card *c)
+static json_t *list_of(const char *const *text)
 {
     json_t *list = json_array();
-    for (int i = 0; list && c->aliases && c->aliases[i]; i++)
-        if (append(list, c->aliases[i])) json_decref(list), list = NULL;
+    for (int i = 0; list && text && text[i]; i++)
+        if (append(list, text[i])) json_decref(list), list = NULL;
     return list;
 }
 
 static json_t *object(const struct model_card *c)
 {
     json_t *o = json_pack("{s:o, s:s, s:I, s:s, s:b, s:o, s:o}", "id", text_of(c->id), "object", "model", "created", (json_int_t)c->created,
-                          "owned_by", "steno", "loaded", c->is_loaded, "tasks", tasks(c), "aliases", aliases(c));
+                          "owned_by", "steno", "loaded", c->is_loaded, "tasks", tasks(c), "aliases", list_of(c->aliases));
     if (!o || !c->info) return o;
-    json_t *more = json_pack("{s:o, s:o, s:I, s:b, s:i}", "family", text_of(c->info->family), "weight_type", text_of(c->info->weight_type),
-                             "parameters", (json_int_t)c->info->parameters, "multilingual", c->info->is_multilingual, "language_count",
-                             c->info->n_languages);
+    json_t *more = json_pack("{s:o, s:o, s:I, s:b, s:i, s:o}", "family", text_of(c->info->family), "weight_type",
+                             text_of(c->info->weight_type), "parameters", (json_int_t)c->info->parameters, "multilingual",
+                             c->info->is_multilingual, "language_count", c->info->n_languages, "languages", list_of(c->languages));
     if (!more || json_object_update(o, more)) json_decref(o), o = NULL;
     json_decref(more);
     return o;
@@ -79,7 +79,7 @@ static void read_card(struct model_card *c, steno_model_info *info, const struct
 {
     info->size = sizeof *info;
     *c = (struct model_card){ .id = engine_id(g), .created = engine_created(g), .is_loaded = engine_is_loaded(g),
-                              .calls = engine_calls(g) };
+                              .calls = engine_calls(g), .languages = engine_languages(g) };
     if (!engine_info(g, info)) c->info = info;
     for (int i = 0; i < p->n_models; i++)
         if (!strcmp(p->models[i].id, c->id)) c->aliases = p->models[i].aliases;

@@ -11,6 +11,7 @@ struct model_card {
     unsigned calls;               /* ENGINE_... */
     const steno_model_info *info; /* NULL: it was never loaded */
     const char *const *aliases;   /* ends with NULL; may be NULL */
+    const char *const *languages; /* codes; the same */
 };
 
 /* Objects of the API, with more keys. malloc'd, [*n]; NULL: out of memory. */

@@ -91,6 +91,14 @@ int engine_info(const struct engine *g, steno_model_info *out)
     return has ? 0 : -1;
 }
 
+const char *const *engine_languages(const struct engine *g)
+{
+    pthread_mutex_lock(&g->es->lock);
+    const int has = g->has_info;
+    pthread_mutex_unlock(&g->es->lock);
+    return has ? g->language : NULL;
+}
+
 unsigned engine_calls(const struct engine *g)
 {
     pthread_mutex_lock(&g->es->lock);

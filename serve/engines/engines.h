@@ -29,6 +29,8 @@ int engine_is_loaded(const struct engine *g);
 int engines_ready(const struct engines *es);    /* all that load at the start are loaded */
 /* Description, also while the model is not loaded; of its last loading. @return 0, or -1: it was never loaded */
 int engine_info(const struct engine *g, steno_model_info *out);
+enum { ENGINE_LANGUAGES_MAX = 255 };
+const char *const *engine_languages(const struct engine *g); /* codes, ending with NULL; NULL: it was never loaded */
 enum { ENGINE_TRANSCRIBES = 1, ENGINE_GENERATES = 2, ENGINE_EMBEDS = 4 };
 unsigned engine_calls(const struct engine *g); /* bits: what the model can do */
 

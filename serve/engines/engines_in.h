@@ -80,6 +80,7 @@ struct engine {
     int64_t memory;         /* bytes while it is open; 0: never opened */
     int has_info;
     steno_model_info info;
+    const char *language[ENGINE_LANGUAGES_MAX + 1]; /* codes; ends with NULL. Not changed after has_info */
     int can_generate, can_embed, can_transcribe;
     char reason[512];       /* why it could not be opened, */
     enum api_code why;      /* and its code */

@@ -120,6 +120,7 @@ static void info_keep(struct engine *g)
     steno_model_info_get(g->e.model, &info);
     info.alignment_heads = NULL; /* it belongs to the model, which may be closed */
     pthread_mutex_lock(&g->es->lock);
+    for (int i = 0; i < ENGINE_LANGUAGES_MAX && !g->has_info; i++) g->language[i] = steno_model_language(g->e.model, i); /* static texts */
     g->info = info;
     g->memory = g->need;
     g->has_info = 1;

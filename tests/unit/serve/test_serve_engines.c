@@ -140,6 +140,14 @@ static void test_texts_equal_those_of_a_job(void **state)
         assert_int_equal(gone[i].n_output, gone[i].error.code == API_OK);
         piece_free(&gone[i]);
     }
+    const char *const *language = engine_languages(g);
+    int n_languages = 0;
+    steno_model_info info = { .size = sizeof info };
+    assert_non_null(language);
+    while (language[n_languages]) n_languages++;
+    assert_int_equal(engine_info(g, &info), 0);
+    assert_int_equal(n_languages, info.n_languages);
+    assert_string_equal(language[0], "en");
     for (int i = 0; i < N_WORK; i++) piece_free(&x[i]);
     for (int i = 0; i < 3; i++) piece_free(&bad[i]);
     rig_close(&r);

@@ -37,11 +37,12 @@ static int64_t number_at(const json_t *o, const char *key)
 static void test_a_model_has_the_keys_of_the_api(void **state)
 {
     (void)state;
-    static const char *const aliases[] = { "whisper-1", "b", NULL };
+    static const char *const aliases[] = { "whisper-1", "b", NULL }, *const languages[] = { "en", "zh", "de", NULL };
     const steno_model_info info = { .size = sizeof info, .family = "whisper", .weight_type = "f16", .parameters = 74000000,
                                     .is_multilingual = 1, .n_languages = 99 };
     const struct model_card cards[] = {
-        { .id = "a/base", .created = 1700000000, .is_loaded = 1, .calls = ENGINE_TRANSCRIBES, .info = &info, .aliases = aliases },
+        { .id = "a/base", .created = 1700000000, .is_loaded = 1, .calls = ENGINE_TRANSCRIBES, .info = &info, .aliases = aliases,
+          .languages = languages },
         { .id = "bad \xff name", .created = 0, .calls = ENGINE_GENERATES | ENGINE_EMBEDS },
     };
     size_t n;
@@ -56,6 +57,8 @@ static void test_a_model_has_the_keys_of_the_api(void **state)
     assert_int_equal(number_at(first, "created"), 1700000000);
     assert_int_equal(json_array_size(json_object_get(first, "tasks")), 2);
     assert_int_equal(json_array_size(json_object_get(first, "aliases")), 2);
+    assert_int_equal(json_array_size(json_object_get(first, "languages")), 3);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(first, "languages"), 2)), "de");
     assert_true(json_is_true(json_object_get(first, "loaded")) && json_is_false(json_object_get(other, "loaded")));
     assert_int_equal(json_array_size(json_object_get(other, "tasks")), 2);
     assert_null(json_object_get(other, "family"));
