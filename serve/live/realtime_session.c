@@ -216,10 +216,17 @@ static json_t *defaults_of(const struct realtime_session *s, const struct group 
     return v;
 }
 
+static int begins_with(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+
+/* OpenAI's models whose clients end the turns. */
+static int ends_turns(const char *model) { return begins_with(model, "gpt-realtime-whisper") || begins_with(model, "gpt-live-transcribe"); }
+
 /* What a new session has. */
-static json_t *begin_of(const struct realtime_session *s, int i)
+static json_t *begin_of(const struct realtime_session *s, const json_t *input, int i)
 {
-    return i == NOISE_REDUCTION ? json_null() : defaults_of(s, &groups[i], 0);
+    const char *model = text_of(json_object_get(input, "transcription"), "model");
+    if (i == NOISE_REDUCTION || (i == TURN_DETECTION && ends_turns(model))) return json_null();
+    return defaults_of(s, &groups[i], 0);
 }
 
 static int field_merge(const struct realtime_session *s, const struct group *g, int variant, json_t *to, const char *key, json_t *v,
@@ -317,7 +324,7 @@ static int audio_input_merge(const struct realtime_session *s, json_t *input, js
     char path[96];
     if (json_is_null(patch)) {
         for (int i = 0; i < N_GROUPS; i++)
-            if (json_object_set_new(input, groups[i].key, begin_of(s, i))) return no_memory(e);
+            if (json_object_set_new(input, groups[i].key, begin_of(s, input, i))) return no_memory(e);
         return 0;
     }
     if (!json_is_object(patch)) return realtime_fail(e, "invalid_value", under, "'%s' must be an object or null.", under);
@@ -421,6 +428,12 @@ static int hotwords_make(const json_t *input, char **out)
     return 0;
 }
 
+static int sets_turns(const json_t *patch)
+{
+    return json_object_get(patch, "turn_detection") ||
+           json_object_get(json_object_get(json_object_get(patch, "audio"), "input"), "turn_detection");
+}
+
 int realtime_session_update(struct realtime_session *s, const json_t *patch, struct realtime_error *e)
 {
     const char *key;
@@ -434,6 +447,8 @@ int realtime_session_update(struct realtime_session *s, const json_t *patch, str
         if (rc) break;
         rc = key_merge(s, input, &include, key, v, e);
     }
+    const int has_turns = s->has_turns || sets_turns(patch);
+    if (!rc && !has_turns && json_object_set_new(input, "turn_detection", begin_of(s, input, TURN_DETECTION))) rc = no_memory(e);
     if (!rc && hotwords_make(input, &hotwords)) rc = no_memory(e);
     if (rc) {
         json_decref(input);
@@ -444,6 +459,7 @@ int realtime_session_update(struct realtime_session *s, const json_t *patch, str
     s->input = input;
     s->include = include;
     s->hotwords = hotwords;
+    s->has_turns = has_turns;
     return 0;
 }
 
@@ -452,7 +468,7 @@ int realtime_session_init(struct realtime_session *s, const char *model)
     *s = (struct realtime_session){ .input = json_object(), .include = json_null() };
     snprintf(s->model, sizeof s->model, "%s", model);
     for (int i = 0; i < N_GROUPS && s->input; i++) {
-        if (!json_object_set_new(s->input, groups[i].key, begin_of(s, i))) continue;
+        if (!json_object_set_new(s->input, groups[i].key, begin_of(s, s->input, i))) continue;
         realtime_session_free(s);
     }
     return s->input ? 0 : -1;

@@ -2,7 +2,10 @@
  *
  * session.update merges recursively: absent keys keep their values, null restores a default or switches a part off, and one wrong part
  * changes nothing. Both shapes are read: audio.input.{format, transcription, noise_reduction, turn_detection}, and the flat keys of the
- * beta: input_audio_format, input_audio_transcription, input_audio_noise_reduction, turn_detection. Functions of their arguments. */
+ * beta: input_audio_format, input_audio_transcription, input_audio_noise_reduction, turn_detection. Functions of their arguments.
+ *
+ * OpenAI's models gpt-realtime-whisper and gpt-live-transcribe have no turn detection, and their clients commit. So with these names the
+ * default of turn_detection is null. */
 #ifndef STENO_SERVE_REALTIME_SESSION_H
 #define STENO_SERVE_REALTIME_SESSION_H
 #include <jansson.h>
@@ -27,6 +30,7 @@ struct realtime_session {
     json_t *include;  /* list or null */
     char *hotwords;   /* keywords, one a line; NULL: none */
     char model[256];  /* the default */
+    int has_turns;    /* an update has set turn_detection */
 };
 
 enum realtime_format { REALTIME_PCM, REALTIME_ULAW, REALTIME_ALAW };

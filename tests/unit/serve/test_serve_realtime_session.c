@@ -313,6 +313,27 @@ static void limits(void **state)
     }
 }
 
+/* Models whose clients commit. */
+static void default_of_turns(void **state)
+{
+    static const struct { const char *patch; int uses_vad; } steps[] = {
+        { "{\"model\":\"gpt-realtime-whisper\"}", 0 }, { "{\"model\":\"whisper-1\"}", 1 },
+        { INPUT("\"transcription\":{\"model\":\"gpt-live-transcribe-2026\"}"), 0 }, { "{\"audio\":null}", 1 },
+        { "{\"model\":\"gpt-realtime-whisper\",\"turn_detection\":{\"type\":\"server_vad\"}}", 1 },
+        { "{\"turn_detection\":null}", 0 }, { "{\"model\":\"base\"}", 0 }, /* it was set */
+    };
+    struct realtime_config c;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        assert_int_equal(update(steps[i].patch), 0);
+        realtime_session_config(&session, &c);
+        assert_int_equal(c.uses_vad, steps[i].uses_vad);
+    }
+    end(state);
+    assert_int_equal(realtime_session_init(&session, "gpt-realtime-whisper"), 0);
+    realtime_session_config(&session, &c);
+    assert_false(c.uses_vad);
+}
+
 static void copies(void **state)
 {
     struct realtime_session other;
@@ -332,7 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(defaults), TEST(good_updates), TEST(bad_updates), TEST(one_after_another), TEST(config_of_transcription), TEST(limits),
-        TEST(copies),
+        TEST(default_of_turns), TEST(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
