@@ -1,6 +1,6 @@
 /* steno-serve: fields that are parameters of the library, as a table. SPDX-License-Identifier: MIT
  *
- * Ranges and defaults are those of the library's own table (steno_param_get). Only ask*.c use these functions. */
+ * Ranges and defaults are those of the library's own table (steno_param_get). Only ask*.c and openapi_schemas.c use these functions. */
 #ifndef STENO_SERVE_ASK_FIELDS_H
 #define STENO_SERVE_ASK_FIELDS_H
 #include "ask.h"

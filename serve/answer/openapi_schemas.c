@@ -1,0 +1,210 @@
+/* steno-serve: schemas of bodies, parameters and answers. SPDX-License-Identifier: MIT */
+#include "ask_fields.h"
+#include "openapi.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A member whose name ends in "!" is required. Types are those of openapi_type. */
+struct member { const char *schema, *name, *type, *text; };
+
+/* clang-format off */
+static const struct member members[] = {
+    { "Error", "error!", "ErrorBody", "" },
+    { "ErrorBody", "message!", "string", "what, where, and what to do" }, { "ErrorBody", "type!", "string", "" },
+    { "ErrorBody", "param!", "string?", "the field" }, { "ErrorBody", "code!", "string", "" },
+    { "Note", "kind!", "string", "" }, { "Note", "text!", "string", "why a result is empty or doubtful" },
+    { "Usage", "type!", "duration|tokens", "" }, { "Usage", "seconds", "integer", "of audio, rounded up" },
+    { "Usage", "input_tokens", "integer", "" }, { "Usage", "output_tokens", "integer", "" }, { "Usage", "total_tokens", "integer", "" },
+    { "Word", "word!", "string", "" }, { "Word", "start!", "number?", "seconds" }, { "Word", "end!", "number?", "seconds" },
+    { "Segment", "id!", "integer", "" }, { "Segment", "seek!", "integer", "" }, { "Segment", "start!", "number?", "seconds" },
+    { "Segment", "end!", "number?", "seconds" }, { "Segment", "text!", "string", "usually begins with a space" },
+    { "Segment", "tokens!", "integer[]", "" }, { "Segment", "temperature!", "number", "" }, { "Segment", "avg_logprob!", "number", "" },
+    { "Segment", "compression_ratio!", "number", "" }, { "Segment", "no_speech_prob!", "number", "" },
+    { "Segment", "flags", "string[]", "doubts about the text" },
+    { "Logprob", "token!", "string", "" }, { "Logprob", "logprob!", "number", "" }, { "Logprob", "bytes!", "integer[]", "" },
+    { "Language", "code!", "string", "" },
+    { "Transcription", "text!", "string", "" }, { "Transcription", "languages", "Language[]", "json" },
+    { "Transcription", "logprobs", "Logprob[]", "json, with include[]=logprobs" },
+    { "Transcription", "task", "transcribe|translate", "verbose_json" }, { "Transcription", "language", "string", "verbose_json" },
+    { "Transcription", "duration", "number", "verbose_json: seconds" }, { "Transcription", "segments", "Segment[]", "verbose_json" },
+    { "Transcription", "words", "Word[]", "verbose_json, with timestamp_granularities[]=word" },
+    { "Transcription", "flags", "string[]", "audio that is missing" }, { "Transcription", "notes", "Note[]", "" },
+    { "Transcription", "usage!", "Usage", "" },
+    { "TranscriptionForm", "file!", "Audio", "any container and codec, by content" },
+    { "TranscriptionForm", "model", "string", "name of a model; absent: the first one" },
+    { "TranscriptionForm", "language", "string", "code, tag or English name; absent: detect" },
+    { "TranscriptionForm", "languages[]", "string[]", "languages that the file may have" },
+    { "TranscriptionForm", "task", "transcribe|translate", "" },
+    { "TranscriptionForm", "response_format", "json|text|srt|verbose_json|vtt|tsv", "" },
+    { "TranscriptionForm", "timestamp_granularities[]", "(segment|word)[]", "with verbose_json" },
+    { "TranscriptionForm", "include[]", "(logprobs)[]", "with json" },
+    { "TranscriptionForm", "stream", "boolean", "server-sent events while the file is decoded" },
+    { "TranscriptionForm", "chunking_strategy", "string", "auto, or an object {type: server_vad, threshold, prefix_padding_ms, "
+      "silence_duration_ms}" },
+    { "TranscriptionForm", "vad_filter", "boolean", "decode only speech" },
+    { "TranscriptionForm", "hotwords", "string", "words that are preferred" },
+    { "TranscriptionForm", "keywords[]", "string[]", "the same" },
+    { "TranscriptionForm", "clip_timestamps", "string", "seconds: start, end, start, end" },
+    { "TranscriptionForm", "max_len", "integer", "characters of a segment" }, { "TranscriptionForm", "split_on_word", "boolean", "" },
+    { "TranscriptionForm", "suppress_non_speech", "boolean", "" }, { "TranscriptionForm", "priority", "low|normal|high", "" },
+    { "AsrForm", "audio_file!", "Audio", "" },
+    { "AsrQuery", "task", "transcribe|translate", "" }, { "AsrQuery", "language", "string", "" },
+    { "AsrQuery", "initial_prompt", "string", "" },
+    { "AsrQuery", "word_timestamps", "boolean", "" }, { "AsrQuery", "vad_filter", "boolean", "" },
+    { "AsrQuery", "encode", "boolean", "" },
+    { "AsrQuery", "output", "txt|vtt|srt|tsv|json", "" },
+    { "DetectedLanguage", "detected_language!", "string", "English name" }, { "DetectedLanguage", "language_code!", "string", "" },
+    { "DetectedLanguage", "confidence", "number", "" },
+    { "Model", "id!", "string", "" }, { "Model", "object!", "model", "" }, { "Model", "created!", "integer", "Unix time" },
+    { "Model", "owned_by!", "string", "" }, { "Model", "loaded", "boolean", "" }, { "Model", "tasks", "string[]", "" },
+    { "Model", "aliases", "string[]", "" }, { "Model", "family", "string", "" },
+    { "ModelList", "object!", "list", "" }, { "ModelList", "data!", "Model[]", "" },
+    { "Message", "role!", "system|user|assistant", "" }, { "Message", "content!", "string", "" },
+    { "ChatRequest", "messages!", "Message[]", "" }, { "ChatRequest", "model", "string", "" }, { "ChatRequest", "stream", "boolean", "" },
+    { "ChatRequest", "temperature", "number", "" }, { "ChatRequest", "max_tokens", "integer", "" },
+    { "ChatRequest", "seed", "integer", "" },
+    { "ChatRequest", "stop", "string[]", "" },
+    { "ChatChoice", "index!", "integer", "" }, { "ChatChoice", "message!", "Message", "" },
+    { "ChatChoice", "finish_reason!", "stop|length", "" },
+    { "ChatUsage", "prompt_tokens!", "integer", "" }, { "ChatUsage", "completion_tokens", "integer", "" },
+    { "ChatUsage", "total_tokens!", "integer", "" },
+    { "ChatCompletion", "id!", "string", "" }, { "ChatCompletion", "object!", "chat.completion", "" },
+    { "ChatCompletion", "created!", "integer", "" }, { "ChatCompletion", "model!", "string", "" },
+    { "ChatCompletion", "choices!", "ChatChoice[]", "" }, { "ChatCompletion", "usage!", "ChatUsage", "" },
+    { "EmbeddingRequest", "input!", "string[]", "a text, or a list of them" }, { "EmbeddingRequest", "model", "string", "" },
+    { "EmbeddingRequest", "encoding_format", "float|base64", "" },
+    { "Embedding", "object!", "embedding", "" }, { "Embedding", "index!", "integer", "" }, { "Embedding", "embedding!", "number[]", "" },
+    { "EmbeddingList", "object!", "list", "" }, { "EmbeddingList", "data!", "Embedding[]", "" },
+    { "EmbeddingList", "model!", "string", "" },
+    { "EmbeddingList", "usage!", "ChatUsage", "" },
+    { "RealtimeQuery", "intent", "transcription", "" }, { "RealtimeQuery", "model", "string", "" },
+    { "SecretRequest", "session", "object", "as in session.update" }, { "SecretRequest", "expires_after", "object", "" },
+    { "Secret", "value!", "string", "" }, { "Secret", "expires_at!", "integer", "" }, { "Secret", "session!", "object", "" },
+    { "SessionRequest", "input_audio_format", "pcm16|g711_ulaw|g711_alaw", "" },
+    { "SessionSecret", "client_secret!", "object", "value and expires_at" },
+    { "ListenQuery", "model", "string", "" }, { "ListenQuery", "language", "string", "" }, { "ListenQuery", "encoding", "string", "" },
+    { "ListenQuery", "sample_rate", "integer", "" }, { "ListenQuery", "channels", "integer", "" },
+    { "ListenQuery", "interim_results", "boolean", "" },
+    { "ListenAnswer", "metadata!", "object", "" }, { "ListenAnswer", "results!", "object", "" },
+    { "StreamQuery", "model", "string", "" }, { "StreamQuery", "language", "string", "" }, { "StreamQuery", "rate", "integer", "" },
+    { "Status", "status!", "ok|loading|draining|spool_full", "" },
+    { "Version", "name!", "string", "" }, { "Version", "version!", "string", "" },
+};
+/* clang-format on */
+
+enum { N_MEMBERS = sizeof members / sizeof *members, NAME_SZ = 64 };
+
+/* ---- types ------------------------------------------------------------------------------------------------------------------- */
+
+static json_t *words_of(const char *words)
+{
+    json_t *list = json_array();
+    while (list && *words) {
+        const size_t n = strcspn(words, "|");
+        if (json_array_append_new(list, json_stringn(words, n))) json_decref(list), list = NULL;
+        words += n + (words[n] == '|');
+    }
+    return json_pack("{s:s, s:o}", "type", "string", "enum", list);
+}
+
+static json_t *plain(const char *type)
+{
+    static const char *const names[] = { "string", "integer", "number", "boolean", "object" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t n = strlen(names[i]);
+        if (!strcmp(type, names[i])) return json_pack("{s:s}", "type", type);
+        if (!strncmp(type, names[i], n) && !strcmp(type + n, "?")) return json_pack("{s:[s,s]}", "type", names[i], "null");
+    }
+    char path[NAME_SZ];
+    if (*type < 'A' || *type > 'Z') return words_of(type);
+    snprintf(path, sizeof path, "#/components/schemas/%s", type);
+    return json_pack("{s:s}", "$ref", path);
+}
+
+json_t *openapi_type(const char *type)
+{
+    char item[NAME_SZ];
+    const size_t n = strlen(type);
+    if (n < 2 || strcmp(type + n - 2, "[]") != 0) return plain(type);
+    const int in_brackets = *type == '(';
+    snprintf(item, sizeof item, "%.*s", (int)n - 2 - 2 * in_brackets, type + in_brackets);
+    return json_pack("{s:s, s:o}", "type", "array", "items", plain(item));
+}
+
+/* ---- members ----------------------------------------------------------------------------------------------------------------- */
+
+/* Without the mark. @return 1: required */
+static int name_of(const struct member *m, char name[NAME_SZ])
+{
+    const size_t n = strlen(m->name);
+    const int is_required = m->name[n - 1] == '!';
+    snprintf(name, NAME_SZ, "%.*s", (int)(n - (size_t)is_required), m->name);
+    return is_required;
+}
+
+static json_t *described(const struct member *m)
+{
+    json_t *o = openapi_type(m->type);
+    if (o && m->text[0] && json_object_set_new(o, "description", json_string(m->text))) json_decref(o), o = NULL;
+    return o;
+}
+
+static int add_member(json_t *all, const struct member *m)
+{
+    char name[NAME_SZ];
+    const int is_required = name_of(m, name);
+    json_t *schema = json_object_get(all, m->schema);
+    if (!schema) {
+        schema = json_pack("{s:s, s:{}, s:[]}", "type", "object", "properties", "required");
+        if (json_object_set_new(all, m->schema, schema)) return -1;
+    }
+    if (json_object_set_new(json_object_get(schema, "properties"), name, described(m))) return -1;
+    return is_required ? json_array_append_new(json_object_get(schema, "required"), json_string(name)) : 0;
+}
+
+/* A parameter of the library, with its range. */
+static json_t *field_type(const struct ask_field *f)
+{
+    steno_param p;
+    const int is_own = f->lo < f->hi;
+    if (ask_param(NULL, f->param, &p)) return openapi_type("string");
+    if (f->words) return words_of(f->words);
+    if (p.kind == STENO_PARAM_FLAG) return openapi_type("boolean");
+    if (p.kind == STENO_PARAM_TEXT) return openapi_type("string");
+    const char *type = p.kind == STENO_PARAM_NUMBER ? "number" : "integer";
+    return json_pack("{s:s, s:f, s:f}", "type", type, "minimum", is_own ? f->lo : p.min, "maximum",
+                     is_own && f->hi < p.max ? f->hi : p.max);
+}
+
+static int add_fields(json_t *all)
+{
+    json_t *form = json_object_get(json_object_get(all, "TranscriptionForm"), "properties");
+    int bad = !form;
+    for (int i = 0; !bad && ask_field_at(i); i++) bad = json_object_set_new(form, ask_field_at(i)->name, field_type(ask_field_at(i)));
+    return bad;
+}
+
+json_t *openapi_schemas(void)
+{
+    json_t *all = json_pack("{s:{s:s, s:s}}", "Audio", "type", "string", "format", "binary");
+    int bad = !all;
+    for (int i = 0; i < N_MEMBERS && !bad; i++) bad = add_member(all, &members[i]);
+    if (!bad && !add_fields(all)) return all;
+    json_decref(all);
+    return NULL;
+}
+
+json_t *openapi_parameters(const char *schema)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < N_MEMBERS && list; i++) {
+        char name[NAME_SZ];
+        if (strcmp(members[i].schema, schema) != 0) continue;
+        const int is_required = name_of(&members[i], name);
+        if (json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", name, "in", "query", "required", is_required, "schema",
+                                                  described(&members[i]))))
+            json_decref(list), list = NULL;
+    }
+    return list;
+}

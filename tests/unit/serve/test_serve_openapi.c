@@ -1,0 +1,156 @@
+/* steno: the description of the server's routes. SPDX-License-Identifier: MIT */
+#include "api_error.h"
+#include "ask_fields.h"
+#include "harness.h"
+#include "openapi.h"
+#include <stdio.h>
+
+static json_t *doc;
+
+static int open_doc(void **state)
+{
+    json_error_t e;
+    size_t n;
+    (void)state;
+    char *text = openapi_json("1.2.3", "/stt", &n);
+    assert_non_null(text);
+    assert_int_equal(strlen(text), n);
+    doc = json_loadb(text, n, JSON_REJECT_DUPLICATES, &e);
+    if (!doc) fail_msg("%s", e.text);
+    free(text);
+    return 0;
+}
+
+static int close_doc(void **state)
+{
+    (void)state;
+    json_decref(doc);
+    return 0;
+}
+
+static const json_t *at(const json_t *o, const char *a, const char *b)
+{
+    const json_t *x = json_object_get(json_object_get(o, a), b);
+    if (!x) fail_msg("%s has no %s", a, b);
+    return x;
+}
+
+static void test_the_head_has_version_and_prefix(void **state)
+{
+    (void)state;
+    assert_string_equal(json_string_value(json_object_get(doc, "openapi")), "3.1.0");
+    assert_string_equal(json_string_value(at(doc, "info", "version")), "1.2.3");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(doc, "servers"), 0), "url")), "/stt");
+    assert_non_null(json_object_get(at(doc, "components", "securitySchemes"), "key"));
+}
+
+/* The paths of the server. */
+static void test_every_route_is_described_once(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {
+        "/v1/audio/transcriptions", "/v1/audio/translations", "/v1/chat/completions", "/v1/embeddings", "/v1/models", "/v1/models/{id}",
+        "/v1/realtime", "/v1/realtime/client_secrets", "/v1/realtime/transcription_sessions", "/v1/listen", "/v1/stream", "/inference",
+        "/asr", "/detect-language", "/metrics", "/livez", "/healthz", "/health", "/readyz", "/version", "/openapi.json", "/",
+    };
+    const json_t *all = json_object_get(doc, "paths");
+    assert_int_equal(json_object_size(all), sizeof paths / sizeof *paths);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) assert_non_null(json_object_get(all, paths[i]));
+    int n = 0;
+    for (const struct openapi_route *r; (r = openapi_route_at(n)); n++) {
+        const json_t *o = at(all, r->path, r->method), *answers = json_object_get(o, "responses");
+        assert_true(json_string_length(json_object_get(o, "summary")) > 0);
+        assert_non_null(json_object_get(answers, r->answer ? "200" : "101"));
+        assert_int_equal(!!json_object_get(o, "requestBody"), !!r->body);
+        assert_int_equal(!!json_object_get(answers, "401"), !r->is_open);
+        for (int k = 0; k < n; k++)
+            assert_false(!strcmp(openapi_route_at(k)->path, r->path) && !strcmp(openapi_route_at(k)->method, r->method));
+    }
+    assert_null(openapi_route_at(-1));
+}
+
+static void test_work_can_end_with_every_status(void **state)
+{
+    (void)state;
+    const json_t *answers = json_object_get(at(json_object_get(doc, "paths"), "/v1/audio/transcriptions", "post"), "responses");
+    for (int i = API_OK + 1; i < API_N_CODES; i++) {
+        char key[16];
+        const int status = api_status((enum api_code)i);
+        snprintf(key, sizeof key, "%d", status);
+        const json_t *answer = json_object_get(answers, key);
+        assert_int_equal(!!answer, status != 499);
+        if (answer) assert_non_null(strstr(json_string_value(json_object_get(answer, "description")), api_code_name((enum api_code)i)));
+    }
+}
+
+static void test_every_field_of_a_form_has_its_range(void **state)
+{
+    (void)state;
+    const json_t *form = at(at(doc, "components", "schemas"), "TranscriptionForm", "properties");
+    for (int i = 0; ask_field_at(i); i++) {
+        const struct ask_field *f = ask_field_at(i);
+        const json_t *type = json_object_get(form, f->name);
+        if (!type) fail_msg("%s is not described", f->name);
+        if (f->lo < f->hi) assert_true(json_number_value(json_object_get(type, "maximum")) <= f->hi);
+    }
+    assert_true(json_number_value(json_object_get(json_object_get(form, "temperature"), "maximum")) == 1);
+    assert_non_null(json_object_get(form, "file"));
+}
+
+/* Every schema that is named exists, and every one that exists is named. */
+static void find_names(const json_t *o, json_t *named)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+    static const char start[] = "#/components/schemas/";
+    enum { DEPTH = 4096 };
+    const json_t *open[DEPTH] = { o };
+    for (int n = 1; n > 0;) {
+        const json_t *x = open[--n];
+        json_object_foreach((json_t *)(uintptr_t)x, key, value)
+        {
+            assert_in_range(n, 0, DEPTH - 1);
+            open[n++] = value;
+            if (strcmp(key, "$ref") != 0) continue;
+            assert_int_equal(strncmp(json_string_value(value), start, sizeof start - 1), 0);
+            json_object_set_new(named, json_string_value(value) + sizeof start - 1, json_true());
+        }
+        json_array_foreach((json_t *)(uintptr_t)x, i, value)
+        {
+            assert_in_range(n, 0, DEPTH - 1);
+            open[n++] = value;
+        }
+    }
+}
+
+static void test_named_schemas_exist(void **state)
+{
+    (void)state;
+    json_t *named = json_object();
+    const json_t *schemas = at(doc, "components", "schemas");
+    const char *key;
+    json_t *value;
+    find_names(doc, named);
+    assert_true(json_object_size(named) > 10);
+    json_object_foreach(named, key, value) if (!json_object_get(schemas, key)) fail_msg("%s is not described", key);
+    json_object_foreach((json_t *)(uintptr_t)schemas, key, value)
+    {
+        const json_t *required = json_object_get(value, "required");
+        for (size_t i = 0; i < json_array_size(required); i++)
+            assert_non_null(json_object_get(json_object_get(value, "properties"), json_string_value(json_array_get(required, i))));
+    }
+    json_decref(named);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_head_has_version_and_prefix),
+        cmocka_unit_test(test_every_route_is_described_once),
+        cmocka_unit_test(test_work_can_end_with_every_status),
+        cmocka_unit_test(test_every_field_of_a_form_has_its_range),
+        cmocka_unit_test(test_named_schemas_exist),
+    };
+    return cmocka_run_group_tests(tests, open_doc, close_doc);
+}
