@@ -63,6 +63,13 @@ static int key_read(struct access_key *key, int *n_keys, const char *line, size_
     return STENO_OK;
 }
 
+/* Bits that let other users read or change the keys. The group of a file of root was chosen by root: systemd passes credentials with mode
+ * 0440, and Kubernetes passes secrets so. */
+static mode_t mode_excess(const struct stat *st)
+{
+    return st->st_mode & (st->st_uid == 0 ? 037 : 077);
+}
+
 static int file_open(const char *path, FILE **f, steno_error *e)
 {
     struct stat st;
@@ -74,7 +81,7 @@ static int file_open(const char *path, FILE **f, steno_error *e)
     }
     int rc = STENO_OK;
     if (!S_ISREG(st.st_mode)) rc = access_fail(e, STENO_EARG, "%s is not a file", path);
-    else if (st.st_mode & 077)
+    else if (mode_excess(&st))
         rc = access_fail(e, STENO_EARG, "%s has mode %03o, so other users can read the keys: chmod 600 %s", path,
                          (unsigned)st.st_mode & 0777, path);
     else if (!(*f = fdopen(fd, "r"))) rc = access_fail(e, STENO_ENOMEM, "out of memory");

@@ -117,7 +117,8 @@ static void test_bad_files_of_keys_are_errors(void **state)
 {
     (void)state;
     static const struct { const char *text; mode_t mode; const char *why; } cases[] = {
-        { "one\n", 0640, "chmod 600" }, { "one\n", 0604, "chmod 600" }, { "one\n", 0610, "chmod 600" },
+        { "one\n", 0620, "chmod 600" }, { "one\n", 0604, "chmod 600" }, { "one\n", 0610, "chmod 600" }, { "one\n", 0602, "chmod 600" },
+        { "one\n", 0660, "chmod 600" }, { "one\n", 0444, "chmod 600" },
         { "", 0600, "has no key" }, { "# only\n\n", 0600, "has no key" },
         { "ok\nsecret with spaces\n", 0600, ":2: a key has printable" }, { "k\303\244y\n", 0600, ":1: a key has printable" },
         { "a\tb\n", 0600, ":1: a key has printable" },
@@ -148,6 +149,28 @@ static void test_bad_files_of_keys_are_errors(void **state)
     assert_int_equal(access_open(&a, &folder, &e), STENO_EARG);
     const struct access_params none = { .key_file = "tests/none", .host = "127.0.0.1" };
     assert_int_equal(access_open(&a, &none, &e), STENO_EIO);
+}
+
+/* As systemd and Kubernetes pass secrets. */
+static void test_the_group_of_a_file_of_root_may_read_it(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = { 0440, 0640 };
+    const int is_root = geteuid() == 0;
+    struct access *a = NULL;
+    steno_error e;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(with_keys(&a, "one\n", modes[i], &e), is_root ? STENO_OK : STENO_EARG);
+        access_close(a);
+        a = NULL;
+        if (!is_root) continue;
+        assert_int_equal(chown(path, 12345, (gid_t)-1), 0);
+        assert_int_equal(access_open(&a, &(struct access_params){ .key_file = path, .host = "0.0.0.0" }, &e), STENO_EARG);
+        assert_non_null(strstr(e.text, "chmod 600"));
+        assert_null(a);
+        remove(path);
+    }
+    remove(path);
 }
 
 static void test_pages_are_the_servers_own_or_listed(void **state)
@@ -278,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_a_key_is_needed_wherever_clients_write_it),
         cmocka_unit_test(test_keys_are_read_again),
         cmocka_unit_test(test_bad_files_of_keys_are_errors),
+        cmocka_unit_test(test_the_group_of_a_file_of_root_may_read_it),
         cmocka_unit_test(test_pages_are_the_servers_own_or_listed),
         cmocka_unit_test(test_without_keys_a_name_that_resolves_to_loopback_is_refused),
         cmocka_unit_test(test_addresses_that_others_reach_need_keys),
