@@ -1,0 +1,29 @@
+/* steno-serve: bodies of /v1/chat/completions as parameters of steno_generate. SPDX-License-Identifier: MIT */
+#ifndef STENO_SERVE_ASK_CHAT_H
+#define STENO_SERVE_ASK_CHAT_H
+#include "ask_json.h"
+
+enum { CHAT_MESSAGES_MAX = 4096, CHAT_STOPS_MAX = 16 };
+
+struct ask_chat {
+    const char *model;       /* "": the default */
+    steno_message *messages; /* [n_messages] */
+    int n_messages;
+    int stream, has_usage;   /* has_usage: stream_options.include_usage */
+    int no_thinking;         /* reasoning_effort none, or chat_template_kwargs.enable_thinking false */
+    char ignored[ASK_IGNORED]; /* fields without effect, for the header steno-ignored; "": none */
+    int32_t *ids;            /* [n_ids] set by ask_chat_fill */
+    int n_ids;
+    /* memory that the parameters point to */
+    json_t *root;
+    char **joined;           /* [n_messages] contents made of parts; NULL: in root */
+    char *schema;
+    const char *stop[CHAT_STOPS_MAX];
+};
+
+/* Reads what needs no model. @return API_OK or a code, in *e. Call ask_chat_free in both cases */
+int ask_chat_read(struct ask_chat *c, const char *body, size_t n, int is_strict, struct api_error *e);
+/* Changes the parameters, which hold the defaults, and tokenizes the messages. The parameters point into *c. @return API_OK or a code */
+int ask_chat_fill(struct ask_chat *c, steno_generate_params *p, const steno_model *m, struct api_error *e);
+void ask_chat_free(struct ask_chat *c);
+#endif
