@@ -470,11 +470,12 @@ int live_commit(struct live *l, steno_error *e)
     return l->rc || turns_end(l) ? l->rc : finder_restart(l);
 }
 
-int live_clear(struct live *l, steno_error *e)
+int live_clear(struct live *l, int64_t n, steno_error *e)
 {
     l->e = e;
     if (l->rc) return l->rc;
-    l->from = kept_end(&l->sound);
+    l->from = kept_end(&l->sound) + n;
     if (l->open) turn_drop(l, l->from);
+    kept_clear(&l->sound, l->from);
     return finder_restart(l);
 }

@@ -69,8 +69,9 @@ int live_push(struct live *l, const float *pcm, int64_t n, int64_t late_ms, sten
 /* Ends the open turn now, with all audio pushed so far: all its words become final. What follows belongs to a new turn, and voice activity
  * detection starts anew there. Without an open turn no event is reported. */
 int live_commit(struct live *l, steno_error *e);
-/* Drops the open turn and all audio pushed so far. Words already reported as final stay, but the turn has no endpoint. */
-int live_clear(struct live *l, steno_error *e);
+/* Drops the open turn, all audio pushed so far, and n more samples, which are only counted. Words already reported as final stay, but the
+ * turn has no endpoint. */
+int live_clear(struct live *l, int64_t n, steno_error *e);
 int live_end(struct live *l, steno_error *e);            /* ends the audio: all words become final */
 void live_close(struct live *l);                         /* l may be NULL */
 int64_t live_disagreements(const struct live *l);        /* final words that differ from the last pass */

@@ -40,6 +40,12 @@ void kept_drop(struct kept *k, int64_t before)
     k->at = before;
 }
 
+void kept_clear(struct kept *k, int64_t at)
+{
+    k->n = 0;
+    k->at = at;
+}
+
 static double power(const float *pcm, int64_t n)
 {
     double sum = 0;
@@ -165,7 +171,7 @@ int finder_begin(struct finder *f, int64_t at)
 {
     if (!f->batch) return STENO_OK;
     if (!f->is_over) { /* end the current request: what it finds is dropped */
-        f->given = kept_end(f->sound);
+        f->given = kept_end(f->sound); /* it reads no more */
         const int rc = finder_look(f, 1);
         if (rc) return rc;
     }

@@ -11,6 +11,7 @@ int kept_add(struct kept *k, const float *pcm, int64_t n); /* @return STENO_OK, 
 int64_t kept_end(const struct kept *k);                    /* the sample after the last one */
 const float *kept_from(const struct kept *k, int64_t at);  /* at: within the kept audio */
 void kept_drop(struct kept *k, int64_t before);            /* earlier samples may be dropped */
+void kept_clear(struct kept *k, int64_t at);               /* drops all; the next sample is `at` */
 int64_t kept_quietest(const struct kept *k, int64_t from, int64_t end); /* within [from, end]; `end` if all of it is silent */
 double kept_loudest(const struct kept *k, int64_t from, int64_t end);   /* power of its loudest 20 ms, with low frequencies weakened */
 void kept_free(struct kept *k);

@@ -1,7 +1,8 @@
 /* steno-serve: one live transcription, whatever the protocol. SPDX-License-Identifier: MIT
  *
  * A protocol pushes bytes of audio and receives events. A thread of the session decodes them with live/ on the model's batch, so passes
- * of all sessions and windows of files share runs. Memory is fixed: a ring of LIVE_RING_S seconds. */
+ * of all sessions and windows of files share runs. Memory is fixed: a ring of LIVE_RING_S seconds and LIVE_RING_SLACK bytes. A machine that
+ * does not keep up skips passes: texts come later, and partial texts are missing. */
 #ifndef STENO_SERVE_LIVE_SESSION_H
 #define STENO_SERVE_LIVE_SESSION_H
 #include "engines.h"
@@ -9,21 +10,27 @@
 
 struct live_session;
 
+enum { LIVE_RING_S = 30, LIVE_RING_SLACK = 4 << 20 /* pushed after a push that returned 1 */ };
+
 enum audio_encoding { AUDIO_S16LE, AUDIO_F32LE, AUDIO_ULAW, AUDIO_ALAW, AUDIO_S32LE, AUDIO_U8 };
 
 struct live_session_params {
     struct engine *engine;
     enum audio_encoding encoding;
-    int rate, channels;        /* rate: 8000 to 96000 */
-    int uses_vad;              /* 1: turns by voice activity; 0: only by live_session_commit */
+    int rate, channels;        /* 8000 to 192000; 1 to 8, mixed to one */
+    /* 1: turns by voice activity; 0: only by live_session_commit. A turn also ends at its maximum length. Without a model for voice
+     * activity, 1 is as 0 */
+    int uses_vad;
     double threshold;          /* of voice activity; -1: default */
     int silence_ms, padding_ms; /* -1: default */
-    int step_ms, max_turn_ms;  /* 0: the server's */
+    int step_ms, max_turn_ms;  /* 200 to 10000, 2000 to 30000; values outside are set to the nearest one. 0: 1000, 30000 */
     int task;
     const char *language, *prompt, *hotwords; /* copied; NULL: default */
-    /* On the session's thread. Texts are valid during the call. */
+    /* On the session's thread. Texts are valid during the call. Each may be NULL, except `ended`. */
     void (*event)(void *user, const struct live_event *e);
-    void (*speech)(void *user, int begins, int64_t at_ms);  /* a turn begins or ends; may be NULL */
+    /* A turn begins or ends. Its last words and its endpoint follow its end, except if live_session_clear dropped it or it had less than
+     * 1 ms of audio */
+    void (*speech)(void *user, int begins, int64_t at_ms);
     void (*flushed)(void *user);                            /* all audio pushed before live_session_commit is decoded */
     void (*cleared)(void *user);
     void (*room)(void *user);                               /* the ring has room again after a push that did not fit */
@@ -31,13 +38,17 @@ struct live_session_params {
     void *user;
 };
 
+/* Does not wait and calls nothing back before it returns, but `ended` may follow at once. If the model is not loaded, the session waits for
+ * it on its own thread, and a failure to load it is the reason in `ended`. @return API_OK; API_invalid_value (with the parameter's name),
+ * API_too_many_sessions, API_draining, API_internal_error, in *e */
 int live_session_open(struct live_session **out, const struct live_session_params *p, struct api_error *e);
-/* Any thread, never waits. @return 0; 1: taken, but the ring is full: push no more until `room`; -1: the session is over */
+/* Any thread, never waits; one thread at a time. @return 0; 1: taken, but the ring is full: push no more until `room`; -1: the session is
+ * over, or more than LIVE_RING_SLACK was pushed into a full ring, which ends it */
 int live_session_push(struct live_session *s, const void *bytes, size_t n);
 void live_session_commit(struct live_session *s); /* the turn ends now */
 void live_session_clear(struct live_session *s);  /* drops what was not decoded, and the open turn */
 void live_session_end(struct live_session *s);    /* no more audio: decode the rest, then `ended` */
 void live_session_cancel(struct live_session *s); /* end soon, without the rest */
-void live_session_close(struct live_session *s);  /* after `ended`, or within it: frees it */
+void live_session_close(struct live_session *s);  /* after `ended`, or within it: frees it. NULL is allowed */
 int64_t live_session_pushed_ms(const struct live_session *s);
 #endif

@@ -72,7 +72,7 @@ static void play(const struct live_params *p, const float *pcm, int64_t n, uint3
     if (seed % 2) { /* a turn that is cleared, and one that lasts no time, leave nothing behind */
         struct told *t = p->user;
         const int64_t some = n < 20000 ? n : 20000;
-        if (live_push(l, pcm, some, 0, &e) || live_clear(l, &e) || live_push(l, pcm, 15, 0, &e) || live_commit(l, &e))
+        if (live_push(l, pcm, some, 0, &e) || live_clear(l, 0, &e) || live_push(l, pcm, 15, 0, &e) || live_commit(l, &e))
             fail_msg("%s", e.text);
         *t = (struct told){ 0 };
     }

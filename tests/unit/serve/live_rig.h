@@ -1,0 +1,207 @@
+/* steno tests: a client of live sessions, with an engine in place of the server's. SPDX-License-Identifier: MIT
+ *
+ * Passes run on the session's thread, and a test can hold them up. */
+#ifndef STENO_TESTS_LIVE_RIG_H
+#define STENO_TESTS_LIVE_RIG_H
+#include "harness.h"
+#include "live_session.h"
+#include <pthread.h>
+#include <stdio.h>
+
+enum { TEXT_SZ = 1 << 13 };
+
+/* ---- the engine -------------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct serve_engine e;
+    int is_loaded, holds, n_sessions, most, n_passes, n_last, fails;
+} engine = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void engine_set(int *field, int value)
+{
+    pthread_mutex_lock(&engine.lock);
+    *field = value;
+    pthread_cond_broadcast(&engine.changed);
+    pthread_mutex_unlock(&engine.lock);
+}
+
+static int engine_get(const int *field)
+{
+    pthread_mutex_lock(&engine.lock);
+    const int value = *field;
+    pthread_mutex_unlock(&engine.lock);
+    return value;
+}
+
+int engine_is_loaded(const struct engine *g)
+{
+    (void)g;
+    return engine_get(&engine.is_loaded);
+}
+
+int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e)
+{
+    steno_error why = { 0 };
+    (void)g;
+    *s = NULL;
+    pthread_mutex_lock(&engine.lock);
+    const int is_full = engine.n_sessions == engine.most;
+    engine.n_sessions += !is_full;
+    pthread_mutex_unlock(&engine.lock);
+    if (is_full) return api_fail(e, API_too_many_sessions, NULL, "no more sessions");
+    assert_int_equal(steno_session_open(s, engine.e.model, NULL, NULL, &why), STENO_OK);
+    *of = &engine.e;
+    return API_OK;
+}
+
+void engine_session_end(struct engine *g, steno_session *s)
+{
+    (void)g;
+    steno_session_close(s);
+    pthread_mutex_lock(&engine.lock);
+    engine.n_sessions--;
+    pthread_mutex_unlock(&engine.lock);
+}
+
+int engine_transcribe(struct engine *g, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority)
+{
+    (void)g;
+    pthread_mutex_lock(&engine.lock);
+    engine.n_passes++;
+    engine.n_last += priority == STENO_PRIORITY_END_OF_TURN;
+    const int fails = engine.fails;
+    while (engine.holds) pthread_cond_wait(&engine.changed, &engine.lock);
+    pthread_mutex_unlock(&engine.lock);
+    return fails ? STENO_ENOMEM : steno_transcribe_source(s, src, p);
+}
+
+/* ---- a client ---------------------------------------------------------------------------------------------------------------- */
+
+struct client {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    char text[TEXT_SZ], final[TEXT_SZ], log[TEXT_SZ], why[512];
+    int n_endpoints, n_room, is_over, closes;
+    int64_t end_ms;
+    struct live_session *s;
+};
+
+static void note(struct client *c, const char *fmt, long long value)
+{
+    const size_t n = strlen(c->log);
+    snprintf(c->log + n, sizeof c->log - n, fmt, value); /* NOLINT: formats of this file */
+}
+
+static void enter(struct client *c) { pthread_mutex_lock(&c->lock); }
+
+static void leave(struct client *c)
+{
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void on_event(void *user, const struct live_event *e)
+{
+    struct client *c = user;
+    enter(c);
+    const size_t n = strlen(c->final);
+    if (e->kind == LIVE_FINAL) snprintf(c->final + n, sizeof c->final - n, "%s%s", n ? " " : "", e->text);
+    if (e->kind == LIVE_ENDPOINT) {
+        c->n_endpoints++;
+        c->end_ms = e->t1_ms;
+        note(c, "e%lld ", e->turn);
+    }
+    leave(c);
+}
+
+static void on_speech(void *user, int begins, int64_t at_ms)
+{
+    struct client *c = user;
+    enter(c);
+    note(c, begins ? "+%lld " : "-%lld ", at_ms);
+    leave(c);
+}
+
+static void on_flushed(void *user)
+{
+    struct client *c = user;
+    enter(c);
+    note(c, "f%lld ", 0);
+    leave(c);
+}
+
+static void on_cleared(void *user)
+{
+    struct client *c = user;
+    enter(c);
+    note(c, "c%lld ", 0);
+    leave(c);
+}
+
+static void on_room(void *user)
+{
+    struct client *c = user;
+    enter(c);
+    c->n_room++;
+    leave(c);
+}
+
+static void on_ended(void *user, const char *why)
+{
+    struct client *c = user;
+    enter(c);
+    while (!c->s) pthread_cond_wait(&c->changed, &c->lock); /* live_session_open has not returned */
+    if (c->closes) live_session_close(c->s);
+    snprintf(c->why, sizeof c->why, "%s", why ? why : "");
+    c->is_over = 1;
+    leave(c);
+}
+
+static struct live_session_params params_of(struct client *c)
+{
+    *c = (struct client){ .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    return (struct live_session_params){ .encoding = AUDIO_S16LE, .rate = 16000, .channels = 1, .threshold = -1, .silence_ms = -1,
+                                         .padding_ms = -1, .language = "en", .event = on_event, .speech = on_speech,
+                                         .flushed = on_flushed, .cleared = on_cleared, .room = on_room, .ended = on_ended, .user = c };
+}
+
+static void client_open(struct client *c, const struct live_session_params *p)
+{
+    struct api_error e = { 0 };
+    struct live_session *s;
+    if (live_session_open(&s, p, &e) != API_OK) fail_msg("%s", e.message);
+    enter(c);
+    c->s = s;
+    leave(c);
+}
+
+static void wait_for(struct client *c, const int *field, int least)
+{
+    enter(c);
+    while (*field < least) pthread_cond_wait(&c->changed, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void client_end(struct client *c)
+{
+    wait_for(c, &c->is_over, 1);
+    enter(c); /* the callback has left */
+    pthread_mutex_unlock(&c->lock);
+    if (!c->closes) live_session_close(c->s);
+    assert_int_equal(engine_get(&engine.n_sessions), 0);
+}
+
+/* Pieces of up to `most` bytes. */
+static void push(struct client *c, const void *bytes, size_t n, size_t most)
+{
+    uint32_t seed = (uint32_t)most;
+    for (size_t at = 0, k; at < n; at += k) {
+        seed = seed * 1664525 + 1013904223;
+        k = 1 + (seed >> 8) % most;
+        if (k > n - at) k = n - at;
+        assert_int_equal(live_session_push(c->s, (const char *)bytes + at, k), 0);
+    }
+}
+#endif
