@@ -18,7 +18,8 @@
     X(request_too_large, 413, invalid_request_error) X(unsupported_media_type, 415, invalid_request_error) \
     X(upgrade_required, 426, invalid_request_error) \
     X(headers_too_large, 431, invalid_request_error) X(queue_full, 429, rate_limit_error) \
-    X(too_many_sessions, 429, rate_limit_error) X(internal_error, 500, server_error) X(timeout, 504, server_error) \
+    X(too_many_sessions, 429, rate_limit_error) X(too_many_connections, 429, rate_limit_error) \
+    X(internal_error, 500, server_error) X(timeout, 504, server_error) \
     X(cancelled, 499, server_error) /* the client left: logged and counted, never sent */ \
     X(loading, 503, server_error) X(draining, 503, server_error) X(spool_full, 503, server_error)
 
