@@ -11,7 +11,7 @@ struct access;
 enum { ACCESS_KEY_MAX = 256, ACCESS_KEYS_MAX = 1024 };
 
 struct access_params {
-    const char *key_file;  /* one key a line, `#` begins a comment; readable by its owner only. NULL: no keys */
+    const char *key_file;  /* one key a line, `#` begins a comment; no other user may read it. NULL: no keys */
     int no_auth;           /* 1: an address that others reach is allowed without keys */
     const char *host;      /* the server's; NULL: not by TCP */
     const char *unix_path;

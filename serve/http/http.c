@@ -98,7 +98,7 @@ static enum MHD_Result answer_or_wait(struct exchange *x)
     struct httpd *h = x->h;
     pthread_mutex_lock(&h->lock);
     struct MHD_Response *r = x->response;
-    const int is_lost = x->is_gone || (x->is_broken && !x->is_stream) || !x->conn;
+    const int is_lost = x->is_gone || !x->conn;
     if (!is_lost && r) {
         const double seconds = h->p.body_timeout_s + (double)x->bytes_out / UPLOAD_RATE;
         x->response = NULL;
@@ -161,6 +161,28 @@ static void head_read(struct exchange *x)
     address_write(x->client, &a);
 }
 
+/* Behind a proxy the requests of an address are counted, not its connections. */
+static int is_crowded(const struct exchange *x)
+{
+    struct httpd *h = x->h;
+    int n = 0;
+    if (!x->conn->is_trusted || h->p.max_per_ip <= 0 || strcmp(x->client, "unix") == 0) return 0;
+    pthread_mutex_lock(&h->lock);
+    for (const struct conn *c = h->conns; c; c = c->next) n += c->x && strcmp(c->x->client, x->client) == 0;
+    pthread_mutex_unlock(&h->lock);
+    return n > h->p.max_per_ip;
+}
+
+/* What is refused before `route` sees it. @return API_OK or a code, in *e */
+static int head_check(const struct exchange *x, const char *gate, struct api_error *e)
+{
+    if (gate) return api_fail(e, API_bad_request, NULL, "%s", gate);
+    if (!is_crowded(x)) return API_OK;
+    e->retry_after_s = 5;
+    return api_fail(e, API_too_many_connections, NULL, "%s has %d requests on this server, as many as it allows. Wait for one to end.",
+                    x->client, x->h->p.max_per_ip);
+}
+
 static enum MHD_Result head_arrived(struct exchange *x, const char *method, const char *version)
 {
     struct httpd *h = x->h;
@@ -177,12 +199,11 @@ static enum MHD_Result head_arrived(struct exchange *x, const char *method, cons
     x->content_length = g.is_chunked ? -1 : g.length > 0 ? g.length : 0;
     atomic_fetch_add(&h->n_exchanges, 1);
     x->is_counted = 1;
-    head_read(x);
     pthread_mutex_lock(&h->lock);
+    head_read(x); /* with the lock, because is_crowded compares clients */
     if (x->conn) conn_phase_set(x->conn, CONN_BODY, x->begun_us + (int64_t)(1e6 * h->p.body_timeout_s));
     pthread_mutex_unlock(&h->lock);
-    if (why) {
-        api_fail(&e, API_bad_request, NULL, "%s", why);
+    if (head_check(x, why, &e)) {
         x->is_closing = 1;
         api_answer_error(x, &e);
         return answer_or_wait(x);

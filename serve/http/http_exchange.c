@@ -230,7 +230,7 @@ static int respond(struct exchange *x, struct MHD_Response *r)
     pthread_mutex_lock(&x->h->lock);
     const int is_late = x->is_gone || x->is_over;
     if (!is_late) x->response = r;
-    if (!is_late && !r) x->is_broken = 1;
+    if (!is_late && !r) x->is_gone = 1;
     if (!is_late) exchange_wake(x);
     pthread_mutex_unlock(&x->h->lock);
     if (is_late && r) x->h->mhd.MHD_destroy_response(r);
@@ -247,7 +247,7 @@ void exchange_answer(struct exchange *x, struct http_answer *a)
         return;
     }
     x->status = a->status;
-    x->is_closing = a->closes != 0;
+    x->is_closing |= a->closes != 0;
     if (x->method != HTTP_HEAD) x->bytes_out = body ? (int64_t)a->n : 0;
     struct MHD_Response *r = x->h->mhd.MHD_create_response_from_buffer(body ? a->n : 0, body ? body : nothing,
                                                                        body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);

@@ -70,6 +70,14 @@ static int listen_address(struct httpd *h, const struct addrinfo *ai, int is_onl
     return 0;
 }
 
+/* The list has it already: a file of hosts may name an address twice. */
+static int is_repeated(const struct addrinfo *list, const struct addrinfo *ai)
+{
+    for (const struct addrinfo *b = list; b != ai; b = b->ai_next)
+        if (b->ai_addrlen == ai->ai_addrlen && memcmp(b->ai_addr, ai->ai_addr, ai->ai_addrlen) == 0) return 1;
+    return 0;
+}
+
 /* All addresses of the host: "localhost" has two. An address family that the system does not have is left out, if another one works. */
 static int listen_tcp(struct httpd *h, steno_error *e)
 {
@@ -83,13 +91,13 @@ static int listen_tcp(struct httpd *h, steno_error *e)
     if (rc) return httpd_fail(e, STENO_EARG, "the host \"%s\" is unknown: %s", h->p.host, gai_strerror(rc));
     int error = 0, n_open = 0;
     for (const struct addrinfo *ai = list; ai; ai = ai->ai_next) {
-        if (ai->ai_family != AF_INET && ai->ai_family != AF_INET6) continue;
+        if ((ai->ai_family != AF_INET && ai->ai_family != AF_INET6) || is_repeated(list, ai)) continue;
         const int failed = listen_address(h, ai, !list->ai_next);
         if (!failed) n_open++;
         else if (!error || failed == EADDRINUSE) error = failed;
     }
     freeaddrinfo(list);
-    return n_open && error != EADDRINUSE ? STENO_OK : bind_fail(e, where, error ? error : EADDRNOTAVAIL);
+    return n_open && (error != EADDRINUSE || h->p.port == 0) ? STENO_OK : bind_fail(e, where, error ? error : EADDRNOTAVAIL);
 }
 
 /* A socket's file that is left from a server which has ended is replaced; one that is in use is not. */

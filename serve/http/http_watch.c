@@ -93,12 +93,13 @@ static void sweep(struct httpd *h)
 /* ---- new connections ---------------------------------------------------------------------------------------------------------- */
 
 /* A refusal before HTTP begins, so that a flood costs no memory. Over TLS the connection is only closed. */
-static void refuse(const struct httpd *h, int fd, const char *status, const char *code, const char *message)
+static void refuse(const struct httpd *h, int fd, const char *status, const char *type, const char *message)
 {
     char text[640], body[400];
     if (!h->p.tls_cert) {
-        static const char form[] = "{\"error\":{\"message\":\"%s\",\"type\":\"rate_limit_error\",\"param\":null,\"code\":\"%s\"}}";
-        const int n = snprintf(body, sizeof body, form, message, code);
+        static const char form[] = "{\"error\":{\"message\":\"%s\",\"type\":\"%s\",\"param\":null,"
+                                   "\"code\":\"too_many_connections\"}}";
+        const int n = snprintf(body, sizeof body, form, message, type);
         const int all = snprintf(text, sizeof text,
                                  "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: 5\r\n"
                                  "Cache-Control: no-store\r\nConnection: close\r\n\r\n%s",
@@ -120,13 +121,13 @@ static int is_refused(struct httpd *h, int fd, const struct address *a, int is_t
         if (c->phase == CONN_IDLE && (!oldest || c->deadline_us < oldest->deadline_us)) oldest = c;
     }
     if (!is_trusted && !a->is_unix && h->p.max_per_ip > 0 && n_same >= h->p.max_per_ip) {
-        refuse(h, fd, "429 Too Many Requests", "too_many_connections",
+        refuse(h, fd, "429 Too Many Requests", "rate_limit_error",
                "Your address has as many open connections as this server allows. Close some, or use them again.");
         return 1;
     }
     if (h->p.max_connections <= 0 || atomic_load(&h->n_connections) < h->p.max_connections) return 0;
     if (oldest) conn_cut(oldest); /* the idle one that waits longest makes room; a request on it at this moment is sent again */
-    else refuse(h, fd, "503 Service Unavailable", "too_many_connections", "This server has as many open connections as it allows.");
+    else refuse(h, fd, "503 Service Unavailable", "server_error", "This server has as many open connections as it allows.");
     return !oldest;
 }
 

@@ -86,6 +86,32 @@ static void test_a_stream_ends_or_breaks_off(void **state)
     httpd_close(h);
 }
 
+static void test_old_clients_get_a_stream_without_chunks(void **state)
+{
+    (void)state;
+    struct httpd *h = server(&usual);
+    ask(h, "GET /stream HTTP/1.0\r\n\r\n", out, sizeof out);
+    check_has("\r\n\r\ndata: 0\n\ndata: 1\n\ndata: 2\n\n");
+    assert_null(strstr(out, "chunked"));
+    httpd_close(h);
+}
+
+static void test_listed_origins_may_read_responses(void **state)
+{
+    (void)state;
+    const char *const origins[] = { "https://app.example" };
+    struct http_params p = usual;
+    p.origins = origins, p.n_origins = 1;
+    struct httpd *h = server(&p);
+    ask(h, HEAD("GET", "/info") "Origin: https://app.example\r\nConnection: close\r\n\r\n", out, sizeof out);
+    check_has("Access-Control-Allow-Origin: https://app.example\r\n");
+    check_has("Vary: Origin\r\n");
+    ask(h, HEAD("GET", "/info") "Origin: https://evil.example\r\nConnection: close\r\n\r\n", out, sizeof out);
+    check_has("Vary: Origin\r\n");
+    assert_null(strstr(out, "Access-Control"));
+    httpd_close(h);
+}
+
 static void test_a_client_that_does_not_read_is_cut_off(void **state)
 {
     (void)state;
@@ -263,6 +289,8 @@ int main(void)
         cmocka_unit_test(test_pipelined_requests_are_answered_in_order),
         cmocka_unit_test(test_another_thread_answers),
         cmocka_unit_test(test_a_stream_ends_or_breaks_off),
+        cmocka_unit_test(test_old_clients_get_a_stream_without_chunks),
+        cmocka_unit_test(test_listed_origins_may_read_responses),
         cmocka_unit_test(test_a_client_that_does_not_read_is_cut_off),
         cmocka_unit_test(test_an_early_413_reaches_a_client_that_sends),
         cmocka_unit_test(test_a_client_may_wait_for_100_continue),

@@ -229,6 +229,32 @@ static void test_the_client_behind_a_trusted_proxy_is_found(void **state)
     }
 }
 
+static void test_requests_behind_a_proxy_are_limited_by_address(void **state)
+{
+    (void)state;
+    const char *const proxies[] = { "127.0.0.1" };
+    struct http_params p = usual;
+    p.trusted = proxies, p.n_trusted = 1, p.max_per_ip = 3;
+    struct httpd *h = server(&p);
+    int fd[5];
+    for (int i = 0; i < 4; i++) {
+        fd[i] = client(h);
+        say(fd[i], HEAD("POST", "/hold") "X-Forwarded-For: 9.9.9.9\r\nContent-Length: 1\r\n\r\na");
+        if (i < 3) wait_for(&seen.n_routes, i + 1);
+    }
+    listen_for(fd[3], NULL, 2000, out, sizeof out);
+    assert_int_equal(strncmp(out, "HTTP/1.1 429 ", 13), 0);
+    assert_non_null(strstr(out, "too_many_connections"));
+    assert_non_null(strstr(out, "Retry-After: 5\r\n"));
+    fd[4] = client(h);
+    say(fd[4], HEAD("GET", "/info") "X-Forwarded-For: 9.9.9.8\r\n\r\n");
+    listen_for(fd[4], "q=", 2000, out, sizeof out);
+    assert_int_equal(strncmp(out, "HTTP/1.1 200 ", 13), 0);
+    for (int i = 0; i < 5; i++) close(fd[i]);
+    wait_for(&seen.n_closed, 4);
+    httpd_close(h);
+}
+
 static void test_quiesce_accepts_no_more(void **state)
 {
     (void)state;
@@ -349,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_the_longest_idle_connection_makes_room),
         cmocka_unit_test(test_hundreds_of_idle_connections_do_not_slow_others),
         cmocka_unit_test(test_the_client_behind_a_trusted_proxy_is_found),
+        cmocka_unit_test(test_requests_behind_a_proxy_are_limited_by_address),
         cmocka_unit_test(test_quiesce_accepts_no_more),
         cmocka_unit_test(test_a_given_socket_serves),
         cmocka_unit_test(test_tls_serves),
