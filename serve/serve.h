@@ -5,6 +5,7 @@
 #ifndef STENO_SERVE_H
 #define STENO_SERVE_H
 #include "job.h"
+#include "systemd.h"
 #include <stdint.h>
 
 /* An open model. */
@@ -40,7 +41,7 @@ struct serve_params {
     const char *host;      /* default 127.0.0.1 */
     int port;              /* default 8090; 0: any */
     const char *unix_path; /* NULL: none */
-    const int *fds; int n_fds; /* listening sockets received from systemd, instead of host and unix_path */
+    const struct systemd *systemd; /* the service manager and its sockets, instead of host and unix_path; NULL: none */
     int wyoming_fd;        /* the same for Wyoming, instead of wyoming_port; -1: none */
     const char *prefix;    /* before all routes; "" */
     const char *tls_cert, *tls_key;
@@ -80,9 +81,10 @@ struct serve;
 int serve_open(struct serve **out, const struct serve_params *p, steno_error *e); /* listens when the models are open */
 int serve_port(const struct serve *s);
 int serve_wyoming_port(const struct serve *s);
-int serve_reload(struct serve *s, steno_error *e);  /* reads the keys again */
 /* Runs until serve_stop. The first stop drains, the second one ends at once. */
 void serve_run(struct serve *s);
-void serve_stop(struct serve *s); /* safe in a signal handler */
+/* Both are safe in a signal handler. */
+void serve_stop(struct serve *s);
+void serve_reload(struct serve *s); /* reads the keys again */
 void serve_close(struct serve *s);
 #endif

@@ -10,7 +10,11 @@ const struct args completions_args = { "completions", "bash|zsh|fish",
                                        "Print a script that completes verbs, options and their values.", rows };
 
 static const struct args *const all[] = {
-    &transcribe_args, &translate_args, &align_args, &detect_args, &vad_args, &stream_args, &tokenize_args, &punctuate_args, &chat_args,
+    &transcribe_args, &translate_args, &align_args, &detect_args, &vad_args, &stream_args,
+#if STENO_SERVE
+    &serve_args,
+#endif
+    &tokenize_args, &punctuate_args, &chat_args,
     &generate_args,
     &embed_args, &search_args, &convert_args, &quantize_args, &models_args, &info_args, &bench_args, &compare_args, &doctor_args,
     &lint_subs_args, &completions_args, &install_dialects_args,

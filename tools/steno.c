@@ -30,6 +30,9 @@ static const struct verb verbs[] = { /* the first one is the default */
     { "detect", cmd_detect, "detect the language", &detect_args },
     { "vad", cmd_vad, "print spans of speech (voice activity detection)", &vad_args },
     { "stream", cmd_stream, "transcribe while audio arrives", NULL },
+#if STENO_SERVE
+    { "serve", cmd_serve, "serve transcription over HTTP", NULL },
+#endif
     { "tokenize", cmd_tokenize, "print the tokens of a text", NULL },
     { "punctuate", cmd_punctuate, "punctuate a text", NULL },
     { "chat", cmd_chat, "chat with a language model", NULL },

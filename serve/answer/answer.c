@@ -167,6 +167,21 @@ char *answer_body(const struct transcript *t, const struct ask *a, const struct 
     return body_taken(&f, &m, n);
 }
 
+char *answer_language(const struct transcript *t, size_t *n)
+{
+    struct sink_memory m = { 0 };
+    struct sink f = sink_to_memory(&m);
+    const char *name = t->language ? steno_language_name(t->language) : NULL;
+    sink_text(&f, "{\"detected_language\": ");
+    utf8_json(&f, name ? name : "unknown");
+    sink_text(&f, ", \"language_code\": ");
+    utf8_json(&f, t->language ? t->language : "unknown");
+    sink_text(&f, ", \"confidence\": ");
+    write_json_number(&f, t->language_prob);
+    sink_char(&f, '}');
+    return body_taken(&f, &m, n);
+}
+
 /* ---- events ------------------------------------------------------------------------------------------------------------------ */
 
 /* What is new in the text so far. */

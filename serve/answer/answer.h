@@ -18,6 +18,10 @@ const char *answer_type(enum ask_format f); /* Content-Type */
 /* The whole body, malloc'd, [*n]; NULL: out of memory. */
 char *answer_body(const struct transcript *t, const struct ask *a, const struct answer_usage *u, size_t *n);
 
+/* {"detected_language": NAME, "language_code": CODE, "confidence": P}: the answer to a request for the language only, as
+ * whisper-asr-webservice gives it. */
+char *answer_language(const struct transcript *t, size_t *n);
+
 /* ---- events of a streamed response ------------------------------------------------------------------------------------------- */
 
 /* The text that was sent. Joined deltas are the text of the done event, without white space at its ends. */

@@ -107,6 +107,13 @@ static int set_num(const struct arg *r, double *to, const char *spelled, const c
     return ARGS_RUN;
 }
 
+static int add_text(struct arg_texts *to, const char *spelled, const char *text)
+{
+    if (to->n == ARG_TEXTS_MAX) return message_usage("%s: at most %d of them", spelled, ARG_TEXTS_MAX);
+    to->text[to->n++] = text;
+    return ARGS_RUN;
+}
+
 /* `text` is NULL for flags and pairs, whose value is `on`. `spelled` is the option as the user wrote it. */
 static int set(const struct arg *row, char *opts, const char *spelled, const char *text, int on)
 {
@@ -130,6 +137,7 @@ static int set(const struct arg *row, char *opts, const char *spelled, const cha
     default: break;
     }
     if (!text[0] && !r->none) return message_usage("%s: the value is empty", spelled);
+    if (r->kind == ARG_TEXTS) return add_text(at, spelled, text);
     *(const char **)at = text;
     return ARGS_RUN;
 }
@@ -310,6 +318,14 @@ static void json_value(struct sink *f, const struct arg *r, const void *at)
             if (!(*(const unsigned *)at >> i & 1)) continue;
             sink_text(f, sep);
             utf8_json(f, text);
+            sep = ", ";
+        }
+        sink_text(f, *sep == '[' ? "[]" : "]");
+        break;
+    case ARG_TEXTS:
+        for (int i = 0; i < ((const struct arg_texts *)at)->n; i++) {
+            sink_text(f, sep);
+            utf8_json(f, ((const struct arg_texts *)at)->text[i]);
             sep = ", ";
         }
         sink_text(f, *sep == '[' ? "[]" : "]");

@@ -17,8 +17,15 @@ enum arg_kind {
     ARG_MS,    /* ARG_INT of milliseconds; may be written as a time: 1:30, 1:02:03.5 */
     ARG_S,     /* ARG_NUM of seconds; may be written as a time */
     ARG_TEXT,  /* const char *, not empty unless `none` is set */
+    ARG_TEXTS, /* struct arg_texts: a text for each time that the option is given */
     ARG_WORD,  /* int: index of one of the words of `value`, which are separated by | */
     ARG_LIST   /* unsigned: bits of the words of `value`, given with commas; "all" means the first `hi` words, or every word if hi is 0 */
+};
+
+enum { ARG_TEXTS_MAX = 16 };
+struct arg_texts {
+    const char *text[ARG_TEXTS_MAX]; /* [n] */
+    int n;
 };
 
 struct arg {

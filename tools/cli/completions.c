@@ -32,16 +32,21 @@ static void put_words(const struct arg *r)
     for (int i = 0; arg_word(word, r->value, i); i++) printf("%s%s", i ? " " : "", word);
 }
 
+static int is_text(const struct arg *r)
+{
+    return r->kind == ARG_TEXT || r->kind == ARG_TEXTS;
+}
+
 /* Is the value a file or a folder? Shells complete those themselves. */
 static int takes_path(const struct arg *r)
 {
-    return r->kind == ARG_TEXT && (strstr(r->value, "FILE") || strstr(r->value, "PATH") || strstr(r->value, "DIR"));
+    return is_text(r) && (strstr(r->value, "FILE") || strstr(r->value, "PATH") || strstr(r->value, "DIR"));
 }
 
 /* Is the value a model: a path, or a known name? */
 static int takes_model(const struct arg *r)
 {
-    return r->kind == ARG_TEXT && strcmp(r->value, "PATH|NAME") == 0;
+    return is_text(r) && strcmp(r->value, "PATH|NAME") == 0;
 }
 
 static void put_models(void)

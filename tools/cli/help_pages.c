@@ -33,6 +33,11 @@ static const struct help_page pages[] = {
         { "steno stream -m base --vad silero --mic", "transcribe the microphone" },
         { "steno stream -m base --raw s16le < samples.raw", "read raw samples from another program" },
         { "steno stream talk.wav -m small -l en --step 2", "read a file as if it were live, with an update every 2 s" } } },
+    { "serve", " model alias idle-unload host port unix api-key-file no-auth cors page parallel queue max-upload max-seconds live wyoming "
+               "grace language vad beam-size greedy compute threads demo ", {
+        { "steno serve -m base", "serve on http://127.0.0.1:8090/, where a browser finds a page" },
+        { "steno serve -m base -m SenseVoiceSmall --idle-unload 10:00", "serve two models; requests choose by name" },
+        { "steno serve -m base --host 0.0.0.0 --api-key-file keys", "serve other machines that have a key" } } },
     { "tokenize", NULL, {
         { "steno tokenize -m base \"Hello, world\"", "print the id and text of each token" },
         { "steno tokenize -m base --ids @speech.txt", "print the ids of a file's text in one line" },

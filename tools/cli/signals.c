@@ -14,6 +14,8 @@
 static volatile sig_atomic_t pending, deferred, open_line;
 static steno_session *_Atomic session;
 static steno_media *_Atomic media;
+static void (*_Atomic handler)(void *user, int sig);
+static void *handler_user;
 
 /* A path that is removed when a signal ends the program. A thread first reserves the place, then sets the name. */
 enum { FREE, TAKEN, SET, N_NAMES = 64 };
@@ -31,6 +33,12 @@ static void remove_doomed(void)
 static void on_signal(int sig)
 {
     const int keep = errno;
+    void (*own)(void *, int) = atomic_load(&handler);
+    if (own) {
+        own(handler_user, sig);
+        errno = keep;
+        return;
+    }
     if (pending || !deferred) {
         remove_doomed();
         if (open_line && write(STDERR_FILENO, "\n", 1) < 0) _exit(EXIT_SIGNAL + sig);
@@ -65,6 +73,13 @@ void signals_watch(steno_session *s, steno_media *m)
 {
     atomic_store(&session, s);
     atomic_store(&media, m);
+}
+
+void signals_handle(void (*fn)(void *user, int sig), void *user)
+{
+    atomic_store(&handler, NULL);
+    handler_user = user;
+    atomic_store(&handler, fn);
 }
 
 void signals_defer(int on)

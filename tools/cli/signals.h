@@ -11,6 +11,9 @@ void signals_install(void);
 /* Set what the first signal stops; NULL if nothing is running. */
 void signals_watch(steno_session *s, steno_media *m);
 
+/* Let `fn` handle every signal, within the handler: it calls only async-signal-safe functions. NULL: as before. */
+void signals_handle(void (*fn)(void *user, int sig), void *user);
+
 /* On: the first signal is only a request, because a run is active or files are being written. Off (the initial state): a signal ends the
  * program. */
 void signals_defer(int on);

@@ -159,70 +159,6 @@ static int check_track(struct transcribe_opts *o)
     return EXIT_OK;
 }
 
-static int has_token_times(const steno_model *m)
-{
-    return option_served(m, "token_timestamps");
-}
-
-/* 1: the model's file asks for digits and punctuation; 2: the model writes them unless --no-itn is given. */
-static int asks_itn(const steno_model *m)
-{
-    steno_model_info i = { .size = sizeof i };
-    return steno_model_info_get(m, &i) == STENO_OK ? i.itn : 0;
-}
-
-/* Callback before a window: do not decode it. */
-static int no_window(void *user, int64_t at_ms)
-{
-    (void)user, (void)at_ms;
-    return 0;
-}
-
-/* A placeholder that makes the check see a callback for rows; the job sets its own. */
-static void no_rows(void *user, const steno_rows *r)
-{
-    (void)user, (void)r;
-}
-
-/* Fill the parameters. The library checks them before the model is opened and again with the model. */
-static int set_params(struct transcription *t, const steno_model *m)
-{
-    const struct transcribe_opts *o = t->o;
-    steno_transcribe_params *p = &t->job.params;
-    steno_transcribe_params_init(p);
-    p->task = o->task;
-    p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
-    p->verify_margin = o->verify_margin;
-    const int vad_within = m && vad_is_within(m);
-    if (o->vad.kind != VAD_OFF && !vad_within && !o->vad.join) p->independent_clips = !o->decode.condition;
-    else {
-        p->offset_ms = o->offset_ms;
-        p->duration_ms = o->duration_ms;
-    }
-    const int code = decode_opts_fill(p, &t->data, &o->decode, m);
-    subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
-    const int as_file_asks = o->as && o->as->as_file_asks;
-    const int wants_tags = as_file_asks || t->results->files.naming.formats >> WRITER_FUNASR & 1;
-    const int needs_none = t->marks.session && !p->word_timestamps; /* in this case FunASR drops the tags */
-    if (m && wants_tags && !needs_none && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
-    if (m && (as_file_asks || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
-    if (o->dump) p->on_rows = no_rows;
-    if (o->as && o->as->language_only) p->on_window = no_window;
-    if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* needed to cut segments between speakers */
-    struct args_given given = *o->engine.given;
-    option_forget(&given, "vad-model");
-    if (vad_within) {
-        option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
-        if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
-    }
-    if (m && !option_served(m, "condition_on_previous_text") && !option_was_given(&given, "condition-on-previous-text"))
-        p->condition_on_previous_text = 1; /* the default, so that the check accepts it */
-    p->vad_model = vad_within ? t->vad.model : NULL;
-    p->vad = p->vad_model ? &t->vad.params : NULL;
-    if (!p->token_timestamps) option_forget(&given, "max-len"); /* the word times are used instead */
-    return code == EXIT_OK ? option_check(&given, m, STENO_CALL_TRANSCRIBE, p) : code;
-}
-
 static int check(struct transcription *t, struct transcribe_opts *o)
 {
     const struct results *r = t->results;
@@ -240,7 +176,7 @@ static int check(struct transcription *t, struct transcribe_opts *o)
     if (code == EXIT_OK && o->engine.model) code = path_guard_code_read(t->results->files.path_guard, "the model", o->engine.model);
     if (code == EXIT_OK && o->engine.vocab) code = path_guard_code_read(t->results->files.path_guard, "the vocabulary", o->engine.vocab);
     if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->files.naming.formats });
-    if (code == EXIT_OK) code = set_params(t, NULL);
+    if (code == EXIT_OK) code = transcription_params(t, NULL);
     if (code != EXIT_OK) return code;
     t->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
     t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT || o->track == JOB_ALL_TRACKS;
@@ -258,26 +194,6 @@ static void set_console(struct transcription *t)
     t->style_out = console_color(stdout, o->color);
     t->style_err = console_color(stderr, o->color);
     t->streams_meet = console_streams_meet();
-}
-
-static void set_job(struct transcription *t)
-{
-    const struct transcribe_opts *o = t->o;
-    t->job.model = t->engine.model;
-    t->job.punctuation = t->marks.session;
-    if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
-    sound_params(&t->job.media);
-    t->job.media.unclocked = o->as != NULL; /* other programs count times from the first sample */
-    t->url_most = o->url_limit * 1000000;
-    if (o->url_limit) t->job.media.user = &t->url_most;
-    t->job.media.live = option_served(t->engine.model, "chunk_size"); /* print text while the pipe is still open */
-    t->job.channel = o->channel;
-    t->job.track = o->track;
-    t->job.diarize = o->diarize;
-    t->job.uncut = o->as && o->as->uncut;
-    t->job.parts = o->as ? o->as->parts : 0;
-    t->job.max_len = (int32_t)o->subtitles.max_len;
-    t->job.by_words = o->subtitles.split_on_word;
 }
 
 /* Let the library check the parameters, so that an error is found before decoding. */
@@ -365,8 +281,8 @@ static int run_job(struct transcription *t, char **files, int n)
                 info.name, info.weight_type, info.compute, info.cpu_level, steno_team_threads(t->engine.team));
     set_console(t);
     t->options = options_json;
-    int code = set_params(t, t->engine.model);
-    set_job(t);
+    int code = transcription_params(t, t->engine.model);
+    transcription_job(t);
     if (code == EXIT_OK) code = try_params(t);
     t->dump.inputs = files;
     t->dump.n_inputs = n;
@@ -374,14 +290,6 @@ static int run_job(struct transcription *t, char **files, int n)
     if (code != EXIT_OK) return code;
     progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
     return run_inputs(t, files, n);
-}
-
-/* Tags, rich text and --itn come from the recogniser, and a punctuation model could destroy them. So a model is then used only for
- * recognisers whose text never has punctuation. */
-static enum marks_find marks_wanted(const struct transcribe_opts *o)
-{
-    if (o->as) return MARKS_FOR_NONE;
-    return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
 }
 
 /* The value of {model}: the typed name, or the name of the file or folder. */
@@ -441,7 +349,8 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK && o->as && o->as->opened) code = o->as->opened(o->as->user, t.engine.model);
     if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
-    if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));
+    const enum marks_find may = shows_tokens ? MARKS_FOR_NONE : transcription_marks(o);
+    if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, may);
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
     results.hold_text |= t.marks.session || t.post.model;
     if (code == EXIT_OK) code = name_model(&model, &t);

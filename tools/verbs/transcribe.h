@@ -86,6 +86,13 @@ int transcription_end(const struct transcription *t, int n_inputs);
 enum { SUMS_TEXT_SZ = 256 };
 void transcription_sums_text(char text[SUMS_TEXT_SZ], const struct transcript_sums *s); /* a line without line end */
 
+/* Fill t->job.params. The library checks them before the model is opened (m NULL) and again with the model. @return an exit code */
+int transcription_params(struct transcription *t, const steno_model *m);
+/* Fill the rest of t->job; engine, voice activity and punctuation are open. */
+void transcription_job(struct transcription *t);
+/* For which recognisers a punctuation model is searched. */
+enum marks_find transcription_marks(const struct transcribe_opts *o);
+
 /* Connect the job's events to the output. @return the exit code after n files */
 void transcription_watch(struct transcription *t);
 int transcription_code(const struct transcription *t, int n);

@@ -1,0 +1,128 @@
+/* steno-serve: what the log and the metrics keep of a request. SPDX-License-Identifier: MIT */
+#include "call.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+void serve_log(struct serve *s, const char *line)
+{
+    if (s->p.log) s->p.log(s->p.user, line);
+}
+
+void call_begin(struct call *c, struct serve *s, struct exchange *x, enum route route)
+{
+    *c = (struct call){ .serve = s, .x = x, .route = route, .audio_ms = -1, .ingest_us = -1, .queue_us = -1, .first_text_us = -1 };
+}
+
+void call_refuse(struct call *c, const struct api_error *e)
+{
+    c->reason = e->code;
+    if (api_status(e->code) == 429 || api_status(e->code) == 503) metrics_rejected(c->serve->metrics, api_code_name(e->code));
+    api_answer_error(c->x, e);
+}
+
+void call_work(struct call *c, const struct work *w, const char *language)
+{
+    c->engine = w->engine;
+    c->file = w->name;
+    c->audio_ms = w->audio_ms;
+    c->timings = w->timings;
+    snprintf(c->language, sizeof c->language, "%s", language);
+    if (w->ingested_us) c->ingest_us = w->ingested_us - w->submitted_us;
+    if (w->first_us) c->first_text_us = w->first_us - w->submitted_us;
+}
+
+void call_close(struct call *c, int complete)
+{
+    struct exchange *x = c->x;
+    struct timespec now;
+    c->is_complete = complete;
+    c->status = complete || exchange_status(x) >= 400 ? exchange_status(x) : 499;
+    c->bytes_in = exchange_bytes_in(x);
+    c->bytes_out = exchange_bytes_out(x);
+    c->total_us = now_us() - exchange_begun_us(x);
+    snprintf(c->client, sizeof c->client, "%s", exchange_client(x));
+    snprintf(c->id, sizeof c->id, "%s", exchange_id(x));
+    snprintf(c->method, sizeof c->method, "%s", exchange_method_name(x));
+    snprintf(c->path, sizeof c->path, "%s", exchange_path(x));
+    clock_gettime(CLOCK_REALTIME, &now);
+    c->begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - c->total_us / 1000;
+}
+
+static double seconds(int64_t us)
+{
+    return us < 0 ? -1 : (double)us / 1e6;
+}
+
+static void call_count(const struct call *c)
+{
+    struct metrics_request m = {
+        .route = c->route, .status = c->status, .total_s = seconds(c->total_us), .queue_s = seconds(c->queue_us),
+        .ingest_s = seconds(c->ingest_us), .first_text_s = seconds(c->first_text_us),
+        .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000, .bytes_in = c->bytes_in, .n_tokens = c->n_tokens,
+    };
+    metrics_request_take(&m, &c->timings);
+    metrics_request(c->serve->metrics, &m);
+}
+
+void call_end(struct call *c)
+{
+    const struct access_record record = {
+        .time_ms = c->begun_ms, .id = c->id, .client = c->client, .method = c->method, .route = c->path, .code = c->status,
+        .bytes_in = c->bytes_in, .bytes_out = c->bytes_out, .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000,
+        .queue_s = seconds(c->queue_us), .total_s = seconds(c->total_us), .model = c->engine ? engine_id(c->engine) : NULL,
+        .language = c->language[0] ? c->language : NULL, .reason = c->reason ? api_code_name(c->reason) : NULL, .file = c->file,
+        .text = c->text,
+    };
+    size_t n;
+    char *line = access_line(&record, c->serve->p.log_text, &n);
+    call_count(c);
+    if (line) serve_log(c->serve, line);
+    free(line);
+    free(c->text);
+}
+
+/* ---- answers that need no work ----------------------------------------------------------------------------------------------- */
+
+static void call_closed(void *request, int complete)
+{
+    struct call *c = request;
+    call_close(c, complete);
+    call_end(c);
+    free(c);
+}
+
+static const struct http_handler answered = { .closed = call_closed };
+
+/* @return NULL: out of memory; the exchange is answered without a place in the log */
+static struct call *call_new(struct serve *s, struct exchange *x, enum route route)
+{
+    struct call *c = malloc(sizeof *c);
+    if (c) call_begin(c, s, x, route);
+    return c;
+}
+
+const struct http_handler *call_answer(struct serve *s, struct exchange *x, enum route route, struct http_answer *a, void **request)
+{
+    struct call *c = call_new(s, x, route);
+    *request = c;
+    exchange_answer(x, a);
+    return c ? &answered : NULL;
+}
+
+const struct http_handler *call_fail(struct serve *s, struct exchange *x, enum route route, const struct api_error *e, void **request)
+{
+    struct call *c = call_new(s, x, route);
+    *request = c;
+    if (c) call_refuse(c, e);
+    else api_answer_error(x, e);
+    return c ? &answered : NULL;
+}

@@ -1,0 +1,65 @@
+/* steno-serve: a request, whatever its route, and the server that it belongs to. SPDX-License-Identifier: MIT */
+#ifndef STENO_SERVE_CALL_H
+#define STENO_SERVE_CALL_H
+#include "access.h"
+#include "access_log.h"
+#include "engines.h"
+#include "http.h"
+#include "loop.h"
+#include "metrics.h"
+#include "serve.h"
+#include "spool.h"
+#include <stdatomic.h>
+
+struct serve {
+    struct serve_params p;
+    struct loop *loop;
+    struct spool *spool;
+    struct engines *engines;
+    struct metrics *metrics;
+    struct access *access;
+    struct httpd *http;
+    atomic_int n_live;   /* live sessions */
+    atomic_int n_stops;  /* calls of serve_stop */
+    atomic_int reload;   /* serve_reload was called */
+    int wake;            /* eventfd that serve_run waits for */
+};
+
+void serve_log(struct serve *s, const char *line); /* a line of the log */
+
+/* ---- a request, whatever its route ------------------------------------------------------------------------------------------- */
+
+/* The first member of a route's request. What is known about it goes to the log and the metrics when it is over. */
+struct call {
+    struct serve *serve;
+    struct exchange *x;
+    enum route route;
+    /* from `closed` on */
+    int status, is_complete;
+    int64_t bytes_in, bytes_out, total_us, begun_ms;
+    char client[64], id[72], method[24], path[LOG_WORD_MAX];
+    /* of the work */
+    enum api_code reason; /* of a refusal or a failure */
+    const struct engine *engine;
+    const char *file;     /* its name, valid until call_end */
+    char language[16];
+    int64_t audio_ms, ingest_us, queue_us, first_text_us; /* -1: not known */
+    int64_t n_tokens;
+    char *text;           /* malloc'd, for a log with texts; NULL: none */
+    steno_timings timings;
+};
+
+void call_begin(struct call *c, struct serve *s, struct exchange *x, enum route route);
+void call_refuse(struct call *c, const struct api_error *e);             /* answers with an error of the API */
+void call_work(struct call *c, const struct work *w, const char *language); /* the work has ended */
+void call_close(struct call *c, int complete);                           /* within `closed`: takes what the exchange knows */
+void call_end(struct call *c);                                           /* writes the log and counts the request */
+
+/* ---- answers that need no work ----------------------------------------------------------------------------------------------- */
+
+/* Answers at once, with a malloc'd body. For requests whose body, if any, is dropped. @return the handler of the rest */
+const struct http_handler *call_answer(struct serve *s, struct exchange *x, enum route route, struct http_answer *a, void **request);
+const struct http_handler *call_fail(struct serve *s, struct exchange *x, enum route route, const struct api_error *e, void **request);
+
+#define MODEL_NOT_FOUND "the model \"%.200s\" is not served here; GET %s/v1/models lists the models"
+#endif

@@ -1,0 +1,96 @@
+/* steno-serve: the routes, and the way from a head to one of them. SPDX-License-Identifier: MIT */
+#include "routes.h"
+#include "page.h"
+#include <stdlib.h>
+#include <string.h>
+
+const struct route_row routes[] = {
+    { HTTP_POST, "/v1/audio/transcriptions", 0, ROUTE_TRANSCRIPTIONS, transcriptions_begin },
+    { HTTP_POST, "/v1/audio/translations", 0, ROUTE_TRANSLATIONS, translations_begin },
+    { HTTP_POST, "/inference", 0, ROUTE_INFERENCE, inference_begin },
+    { HTTP_POST, "/asr", 0, ROUTE_ASR, asr_begin },
+    { HTTP_POST, "/detect-language", 0, ROUTE_DETECT, detect_begin },
+    { HTTP_GET, "/v1/models", 0, ROUTE_MODELS, models_begin },
+    { HTTP_GET, "/v1/models/", 0, ROUTE_MODELS, models_begin },
+    { HTTP_GET, "/livez", 1, ROUTE_OPS, livez_begin },
+    { HTTP_GET, "/healthz", 1, ROUTE_OPS, livez_begin },
+    { HTTP_GET, "/health", 1, ROUTE_OPS, livez_begin },
+    { HTTP_GET, "/readyz", 1, ROUTE_OPS, readyz_begin },
+    { HTTP_GET, "/version", 1, ROUTE_OPS, version_begin },
+    { HTTP_GET, "/metrics", 0, ROUTE_OPS, metrics_begin },
+    { 0, NULL, 0, ROUTE_NONE, NULL },
+};
+
+/* ---- finding a route --------------------------------------------------------------------------------------------------------- */
+
+static int path_matches(const char *row, const char *path)
+{
+    const size_t n = strlen(row);
+    return row[n - 1] == '/' && n > 1 ? strncmp(row, path, n) == 0 && path[n] : strcmp(row, path) == 0;
+}
+
+/* Methods of a path for the header Allow: "GET, HEAD". @return 0: no such path */
+static int methods_of(const char *path, char *out, size_t n)
+{
+    const char *sep = "";
+    out[0] = '\0';
+    for (const struct route_row *r = routes; r->path; r++) {
+        const char *name = r->method == HTTP_GET ? "GET, HEAD" : r->method == HTTP_POST ? "POST" : "DELETE";
+        if (!path_matches(r->path, path) || strstr(out, name)) continue;
+        const size_t at = strlen(out);
+        if (at + strlen(sep) + strlen(name) < n) {
+            strcpy(out + at, sep);
+            strcat(out, name);
+        }
+        sep = ", ";
+    }
+    return out[0] != '\0';
+}
+
+static const struct route_row *row_find(enum http_method method, const char *path)
+{
+    const enum http_method as = method == HTTP_HEAD ? HTTP_GET : method;
+    for (const struct route_row *r = routes; r->path; r++)
+        if (r->method == as && path_matches(r->path, path)) return r;
+    return NULL;
+}
+
+/* The path behind --prefix. @return NULL: it lies outside */
+static const char *path_inside(const struct serve *s, const char *path)
+{
+    const size_t n = strlen(s->p.prefix);
+    if (strncmp(path, s->p.prefix, n) != 0) return NULL;
+    if (!path[n]) return "/";
+    return path[n] == '/' ? path + n : NULL;
+}
+
+static const struct http_handler *refuse_path(struct serve *s, struct exchange *x, const char *path, void **request)
+{
+    struct api_error e = { 0 };
+    char allow[64];
+    if (path && methods_of(path, allow, sizeof allow)) {
+        api_fail(&e, API_method_not_allowed, NULL, "%s is not for %.100s: use %s", exchange_method_name(x), path, allow);
+        struct http_answer a = { .status = 405, .type = "application/json", .header = { { "Allow", allow } } };
+        a.body = api_error_json(&e, &a.n);
+        return call_answer(s, x, ROUTE_NONE, &a, request);
+    }
+    if (path && strncmp(path, "/v1/v1/", 7) == 0)
+        api_fail(&e, API_not_found, NULL, "the path begins with /v1 twice: the client adds it, so the base URL must end without it");
+    else api_fail(&e, API_not_found, NULL, "there is no %.200s here; GET %s/openapi.json lists the routes", exchange_path(x), s->p.prefix);
+    return call_fail(s, x, ROUTE_NONE, &e, request);
+}
+
+const struct http_handler *routes_begin(void *serve, struct exchange *x, void **request)
+{
+    struct serve *s = serve;
+    struct api_error e = { 0 };
+    const char *path = path_inside(s, exchange_path(x));
+    const enum http_method method = exchange_method(x);
+    const struct route_row *r = path ? row_find(method, path) : NULL;
+    const struct page_file *page = path && s->p.page && (method == HTTP_GET || method == HTTP_HEAD) ? page_find(path) : NULL;
+    if (method == HTTP_OPTIONS && path) return preflight_begin(s, x, request);
+    if (access_check(s->access, x, page || (r && r->is_open), &e) != API_OK)
+        return call_fail(s, x, r ? r->route : ROUTE_NONE, &e, request);
+    if (page) return page_begin(s, x, page, request);
+    return r ? r->begin(s, x, request) : refuse_path(s, x, path, request);
+}

@@ -1,0 +1,154 @@
+/* steno-serve: from opening to the end. SPDX-License-Identifier: MIT */
+#include "call.h"
+#include "routes.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { TICK_MS = 50, AFTER_CANCEL_MS = 5000 };
+
+/* ---- opening ----------------------------------------------------------------------------------------------------------------- */
+
+static int fail(steno_error *e, int rc, const char *what)
+{
+    if (e && !e->text[0]) {
+        e->status = rc;
+        snprintf(e->text, sizeof e->text, "%s", what);
+    }
+    return rc;
+}
+
+static int http_start(struct serve *s, steno_error *e)
+{
+    const struct serve_params *p = &s->p;
+    const struct http_params hp = {
+        .host = p->host, .port = p->port, .unix_path = p->unix_path, .tls_cert = p->tls_cert, .tls_key = p->tls_key,
+        .fds = p->systemd ? p->systemd->http_fd : NULL, .n_fds = p->systemd ? p->systemd->n_http : 0,
+        .max_connections = p->connections, .max_per_ip = p->per_ip, .trusted = p->trusted, .n_trusted = p->n_trusted,
+        .origins = p->origins, .n_origins = p->n_origins, .head_timeout_s = p->head_timeout_s, .body_timeout_s = p->body_timeout_s,
+        .idle_timeout_s = p->idle_timeout_s, .user = s, .route = routes_begin,
+    };
+    return httpd_open(&s->http, &hp, e);
+}
+
+static int parts_open(struct serve *s, steno_error *e)
+{
+    const struct serve_params *p = &s->p;
+    s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->wake < 0) return fail(e, STENO_EIO, "no more files can be opened");
+    if (loop_open(&s->loop)) return fail(e, STENO_ENOMEM, "a thread cannot be started");
+    s->metrics = metrics_open(p->version);
+    if (!s->metrics) return fail(e, STENO_ENOMEM, "out of memory");
+    int rc = access_open(&s->access, &(struct access_params){ .key_file = p->key_file, .no_auth = p->no_auth, .host = p->host,
+                                                             .unix_path = p->unix_path, .origins = p->origins,
+                                                             .n_origins = p->n_origins, .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
+    if (rc == STENO_OK) rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);
+    if (rc == STENO_OK) rc = engines_open(&s->engines, p, s->spool, e);
+    return rc == STENO_OK ? http_start(s, e) : rc;
+}
+
+int serve_open(struct serve **out, const struct serve_params *p, steno_error *e)
+{
+    struct serve *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s) return fail(e, STENO_ENOMEM, "out of memory");
+    s->p = *p;
+    s->wake = -1;
+    const int rc = parts_open(s, e);
+    if (rc == STENO_OK) *out = s;
+    else serve_close(s);
+    return rc;
+}
+
+void serve_close(struct serve *s)
+{
+    if (!s) return;
+    if (s->engines) engines_cancel(s->engines);
+    if (s->http) httpd_close(s->http);
+    if (s->engines) engines_close(s->engines);
+    if (s->loop) loop_close(s->loop);
+    access_close(s->access);
+    metrics_close(s->metrics);
+    if (s->spool) spool_close(s->spool);
+    if (s->wake >= 0) close(s->wake);
+    free(s);
+}
+
+int serve_port(const struct serve *s) { return httpd_port(s->http); }
+
+int serve_wyoming_port(const struct serve *s)
+{
+    (void)s;
+    return -1;
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------------------- */
+
+static void wake(struct serve *s)
+{
+    const uint64_t one = 1;
+    if (write(s->wake, &one, sizeof one) < 0) return; /* the counter is full: it is awake */
+}
+
+void serve_stop(struct serve *s)
+{
+    atomic_fetch_add(&s->n_stops, 1);
+    wake(s);
+}
+
+void serve_reload(struct serve *s)
+{
+    atomic_store(&s->reload, 1);
+    wake(s);
+}
+
+static void reload(struct serve *s)
+{
+    steno_error e = { 0 };
+    char line[sizeof e.text + 64];
+    const int rc = access_reload(s->access, &e);
+    if (rc == STENO_OK) snprintf(line, sizeof line, "the keys were read again");
+    else snprintf(line, sizeof line, "the keys stay as they were: %s", e.text);
+    serve_log(s, line);
+}
+
+/* Waits for a signal, at most `ms`; sends systemd its signs of life. */
+static void rest(struct serve *s, int64_t ms)
+{
+    struct pollfd p = { .fd = s->wake, .events = POLLIN };
+    const int64_t beat = s->p.systemd ? s->p.systemd->watchdog_ms : 0;
+    if (beat && (ms < 0 || beat < ms)) ms = beat;
+    uint64_t n;
+    if (poll(&p, 1, (int)ms) > 0 && read(s->wake, &n, sizeof n) < 0 && errno != EAGAIN) return;
+    if (beat) systemd_alive(s->p.systemd);
+    if (atomic_exchange(&s->reload, 0)) reload(s);
+}
+
+static int is_idle(const struct serve *s)
+{
+    return !engines_running(s->engines) && !httpd_exchanges(s->http) && !atomic_load(&s->n_live);
+}
+
+/* Lets what runs end. The second stop, or the end of the time, cancels it. */
+static void drain(struct serve *s)
+{
+    const int64_t end = loop_now_ms() + (int64_t)(s->p.grace_s * 1000);
+    if (s->p.systemd) systemd_stopping(s->p.systemd, s->p.grace_s + 10);
+    httpd_quiesce(s->http);
+    engines_drain(s->engines);
+    while (!is_idle(s) && atomic_load(&s->n_stops) < 2 && loop_now_ms() < end) rest(s, TICK_MS);
+    engines_cancel(s->engines);
+    const int64_t last = loop_now_ms() + (atomic_load(&s->n_stops) < 2 ? AFTER_CANCEL_MS : 0);
+    while (!is_idle(s) && loop_now_ms() < last) rest(s, TICK_MS);
+}
+
+void serve_run(struct serve *s)
+{
+    if (s->p.systemd) systemd_ready(s->p.systemd, "ready");
+    while (!atomic_load(&s->n_stops)) rest(s, -1);
+    drain(s);
+}

@@ -1,0 +1,113 @@
+# steno: the server as a process: start, signals, exit codes. SPDX-License-Identifier: MIT
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from serving import SPOKEN, STENO, Server, form, program, run, until
+
+
+def fails(code, text, *args):
+    r = subprocess.run([STENO, "serve", *args], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=60)
+    assert r.returncode == code and text in r.stderr, (r.returncode, r.stderr)
+
+
+def test_usage():
+    fails(2, "serve takes no files", "--demo", "a.wav")
+    fails(2, "did you mean --port", "--demo", "--prot", "1")
+    fails(2, "need each other", "--demo", "--tls-cert", "a.pem")
+    fails(2, "must begin with /", "--demo", "--prefix", "stt")
+    fails(2, "exclude each other", "--demo", "-m", "base")
+    fails(2, "is not NAME=MODEL", "--demo", "--alias", "a")
+    fails(2, "no model has the name x", "--demo", "--alias", "a=x")
+    fails(3, "", "-m", "/nonexistent/model.bin", "--port", "0")
+    fails(2, "--api-key-file", "--demo", "--host", "0.0.0.0", "--port", "0")
+
+
+def test_key_file():
+    with tempfile.TemporaryDirectory() as d:
+        keys = os.path.join(d, "keys")
+        with open(keys, "w") as f:
+            f.write("# a comment\nsecret-1\nsecret-2\n")
+        os.chmod(keys, 0o644)
+        fails(2, "keys", "--demo", "--port", "0", "--api-key-file", keys)
+        os.chmod(keys, 0o600)
+        with Server("--api-key-file", keys) as s:
+            assert s.request("GET", "/v1/models")[0] == 401
+            assert s.request("GET", "/livez")[0] == 200
+            for key, status in (("secret-1", 200), ("secret-2", 200), ("secret", 401), ("secret-11", 401), ("", 401), ("# a comment", 401)):
+                assert s.request("GET", "/v1/models", headers={"Authorization": "Bearer " + key})[0] == status, key
+            status, headers, body = s.transcribe(SPOKEN)
+            assert status == 401 and headers["WWW-Authenticate"] == "Bearer"
+            assert json.loads(body)["error"]["code"] == "invalid_api_key"
+            with open(keys, "w") as f:
+                f.write("other\n")
+            s.process.send_signal(signal.SIGHUP)
+            until(lambda: s.request("GET", "/v1/models", headers={"Authorization": "Bearer other"})[0] == 200)
+            assert s.request("GET", "/v1/models", headers={"Authorization": "Bearer secret-1"})[0] == 401
+            assert not any("secret" in line or "other\n" in line for line in s.log), s.log
+
+
+def test_address_in_use():
+    with Server() as s:
+        fails(7, "", "--demo", "--port", str(s.port))
+
+
+def test_unix_socket():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "steno.sock")
+        with Server("--unix", path) as s:
+            c = socket.socket(socket.AF_UNIX)
+            c.connect(path)
+            c.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            answer = b""
+            while piece := c.recv(4096):
+                answer += piece
+            assert answer.startswith(b"HTTP/1.1 200"), answer
+        assert not os.path.exists(path)
+
+
+def test_drain():
+    """SIGTERM: what runs is answered, what comes is refused, the exit code is 0."""
+    with Server("--parallel", "1") as s:
+        long = b"".join(open(SPOKEN, "rb").read() for _ in range(1))
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(s.transcribe(long)[0])) for _ in range(4)]
+        for t in threads:
+            t.start()
+        until(lambda: s.metric("steno_requests_running") or s.metric("steno_requests_waiting") or len(answers) == 4)
+        assert s.stop() == 0
+        for t in threads:
+            t.join()
+        assert set(answers) <= {200, 503} and len(answers) == 4, answers
+
+
+def test_prefix():
+    with Server("--prefix", "/stt") as s:
+        assert s.request("GET", "/stt/livez")[0] == 200
+        assert s.request("GET", "/livez")[0] == 404
+        assert s.transcribe(SPOKEN, path="/stt/v1/audio/transcriptions", response_format="srt")[2] == program(SPOKEN, "-f", "srt")
+
+
+def test_idle():
+    """An idle server uses no processor time, and little memory after its model was closed."""
+    with Server("--idle-unload", "1") as s:
+        assert s.transcribe(SPOKEN)[0] == 200
+        until(lambda: s.metric("steno_models_loaded") == 0, 20)
+        time.sleep(0.5)
+        ticks = cpu_ticks(s.process.pid)
+        time.sleep(2)
+        assert cpu_ticks(s.process.pid) - ticks <= 4, "it is not idle"
+        assert s.transcribe(SPOKEN)[0] == 200
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+run(globals())
