@@ -288,7 +288,7 @@ int access_open(struct access **out, const struct access_params *p, steno_error 
     const int is_local = !p->host || (host_read(&own, host) == 0 && host_is_loopback(&own));
     if (p->key_file && p->no_auth) return access_fail(e, STENO_EARG, "a file of keys and a server without them exclude each other");
     if (!is_local && !p->key_file && !p->no_auth)
-        return access_fail(e, STENO_EARG, "other machines reach %s, and the server has no keys: give it a file of keys, or allow that",
+        return access_fail(e, STENO_EARG, "other machines reach %s: it needs keys (--api-key-file), or none (--no-auth)",
                            p->host);
     int rc = origins_check(p, e);
     struct access *a = rc == STENO_OK ? calloc(1, sizeof *a) : NULL;
