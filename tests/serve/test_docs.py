@@ -25,6 +25,7 @@ def text_of(path):
 
 def check_options(help_text):
     """An option that a document names exists, and the operators' page names each one that only this verb has."""
+    help_text = help_text.replace("[no-]", "")
     known = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
     manual = text_of(os.path.join(SOURCE, "doc/serve.md"))
     lines = [l for l in manual.split("\n") if not re.search(r"curl|podman|openssl|--stop-timeout|--secret", l)]
@@ -81,7 +82,7 @@ def check_proxies():
 def main():
     check_unit()
     check_proxies()
-    help_text = subprocess.run([STENO, "serve", "--help"], capture_output=True, text=True).stdout
+    help_text = subprocess.run([STENO, "serve", "--help-all"], capture_output=True, text=True).stdout
     if "Usage: steno serve" in help_text:
         check_options(help_text)
     for p in problems:

@@ -36,7 +36,7 @@ class Server:
 
 
 def written(form):
-    return subprocess.run([STENO, "--demo", "-q", "-f", form, SOUND], check=True, capture_output=True).stdout
+    return subprocess.run([STENO, "--demo", "-q", "--word-timestamps", "-f", form, SOUND], check=True, capture_output=True).stdout
 
 
 def look(b, name):
