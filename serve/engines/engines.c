@@ -315,10 +315,11 @@ void engines_close(struct engines *es)
     wait_for_end(es);
     if (es->has_keeper) pthread_join(es->keeper, NULL);
     for (int i = 0; i < es->n_started; i++) pthread_join(es->ingest[i].thread, NULL);
+    for (int i = 0; i < es->n; i++) /* each may signal the others until it has ended */
+        if (es->engine[i].has_thread) pthread_join(es->engine[i].thread, NULL);
     for (int i = 0; i < es->n; i++) {
         struct engine *g = &es->engine[i];
-        if (g->has_thread) pthread_join(g->thread, NULL);
-        else if (g->state == ENGINE_OPEN) engine_unload(g);
+        if (!g->has_thread && g->state == ENGINE_OPEN) engine_unload(g);
         if (g->has_changed) pthread_cond_destroy(&g->changed);
         free(g->base);
     }

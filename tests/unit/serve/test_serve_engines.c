@@ -3,6 +3,8 @@
  * Whatever else runs, a file's transcript is to the byte the one that a job makes of it alone. Every piece of work ends exactly once, and
  * leaves no file, session or memory behind. */
 #include "engines_rig.h"
+#include <signal.h>
+#include <sys/resource.h>
 
 enum { N_FILES = 5, N_KINDS = 5, N_WORK = 30 };
 
@@ -370,10 +372,40 @@ static void test_the_spool_counts_its_bytes(void **state)
     spool_close(s);
 }
 
+/* A full disk: a file may not grow beyond a size. */
+static void test_a_full_disk_is_a_full_spool(void **state)
+{
+    (void)state;
+    struct spool *s;
+    struct spool_file *f;
+    struct rlimit was, small;
+    static char bytes[3000];
+    steno_error e;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    small = was;
+    small.rlim_cur = 4096;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(spool_open(&s, folder.path, 1 << 20, &e), STENO_OK);
+    assert_int_equal(spool_file_open(&f, s), STENO_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int first = spool_write(f, bytes, sizeof bytes), second = spool_write(f, bytes, sizeof bytes);
+    const int third = spool_write(f, bytes, 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    assert_int_equal(first, STENO_OK);
+    assert_int_equal(second, STENO_EFULL);
+    assert_int_equal(third, STENO_EFULL);
+    assert_int_equal(spool_bytes(s), 4096);
+    assert_int_equal(spool_size(f), 4096);
+    spool_file_close(f);
+    assert_int_equal(spool_bytes(s), 0);
+    spool_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_spool_counts_its_bytes),
+        cmocka_unit_test(test_a_full_disk_is_a_full_spool),
         cmocka_unit_test(test_texts_equal_those_of_a_job),
         cmocka_unit_test(test_audio_that_is_too_short_or_too_long_is_refused_with_both_numbers),
         cmocka_unit_test(test_a_full_spool_is_an_error_and_leaves_nothing),
