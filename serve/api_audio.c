@@ -73,8 +73,9 @@ static void stream_begin(struct audio_request *r)
 static int prepare(struct work *w, const steno_model *m, struct api_error *e)
 {
     struct audio_request *r = w->user;
-    w->use_vad = r->ask.use_vad < 0 ? 0 : r->ask.use_vad ? 1 : -1;
-    return ask_fill(&r->ask, &r->upload.form, &w->job, m, e);
+    const int rc = ask_fill(&r->ask, &r->upload.form, &w->job, m, e);
+    w->use_vad = r->ask.use_vad;
+    return rc;
 }
 
 static void admitted(struct work *w)

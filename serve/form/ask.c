@@ -60,7 +60,9 @@ static int read_chunking(struct ask *a, struct form *f, struct api_error *e)
     form_number(f, "chunking_strategy[prefix_padding_ms]", 0, 1e6, &a->vad_padding_ms, e);
     form_number(f, "chunking_strategy[silence_duration_ms]", 0, 1e9, &a->vad_silence_ms, e);
     if (type) word_index(type, "server_vad", "chunking_strategy[type]", e);
-    if (text && text[strspn(text, " \t\r\n")] != '{') word_index(text, "auto", name, e);
+    const int is_word = text && text[strspn(text, " \t\r\n")] != '{';
+    if (is_word) word_index(text, "auto", name, e);
+    a->is_auto = is_word && filter < 0;
     const int is_given = form_has(f, name);
     if (is_given && filter == 0)
         api_fail(e, API_invalid_value, "vad_filter", "vad_filter is false, and chunking_strategy needs voice activity detection");

@@ -19,6 +19,7 @@ struct ask {
     int logprobs;        /* include[]=logprobs */
     int stream;
     int use_vad;         /* 1: chunking_strategy or vad_filter; -1: vad_filter=false; 0: as the server's default (work.use_vad) */
+    int is_auto;         /* chunking_strategy "auto": without a model of voice activity detection it has no effect */
     double vad_threshold, vad_padding_ms, vad_silence_ms; /* of chunking_strategy; -1: not given */
     int priority;        /* -1 low, 0 normal, 1 high (work.priority) */
     int detects;         /* 1: only the language is wanted, and nothing is decoded */

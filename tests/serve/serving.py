@@ -3,6 +3,7 @@
 # with Server("--parallel", "4") as s: starts `steno serve --demo --port 0 --parallel 4` and waits until it listens. s.log has the lines of
 # standard error. At the end SIGTERM must end it with exit code 0, and no report of a sanitizer may be among the lines.
 import http.client
+import importlib
 import json
 import os
 import re
@@ -21,6 +22,17 @@ SPOKEN = os.path.join(SOURCE, "tests/data/demo.wav")
 def skip(why):
     print("skipped:", why)
     sys.exit(77)
+
+
+def need(package):
+    """The package, of this Python or of STENO_CLIENTS_PYTHON; without it the test is skipped."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        other = os.environ.pop("STENO_CLIENTS_PYTHON", None)
+        if other:
+            os.execv(other, [other, "-B", *sys.argv])
+        skip(f"no package {package}; STENO_CLIENTS_PYTHON names a Python that has it")
 
 
 class Server:

@@ -174,7 +174,7 @@ static void test_bad_values_are_errors_with_their_field(void **state)
         { "include[]=logprobs&response_format=verbose_json", "include", "json" }, { "include[]=x", "include", "logprobs" },
         { "stream=1&response_format=srt", "stream", "srt" }, { "stream=1&response_format=vtt", "stream", "vtt" },
         { "stream=1&response_format=tsv", "stream", "tsv" }, { "stream=2", "stream", "true" },
-        { "chunking_strategy=auto", "chunking_strategy", "no model of voice activity" }, { "vad_filter=1", "vad_filter", "no model" },
+        { "chunking_strategy[type]=server_vad", "chunking_strategy", "no model of voice activity" }, { "vad_filter=1", "vad_filter", "no model" },
         { "chunking_strategy=none", "chunking_strategy", "auto" },
         { "chunking_strategy[type]=semantic_vad", "chunking_strategy[type]", "server_vad" },
         { "chunking_strategy[threshold]=2", "chunking_strategy[threshold]", "from 0 to 1" },
