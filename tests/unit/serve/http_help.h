@@ -266,13 +266,13 @@ static inline void ask(const struct httpd *h, const char *text, char *out, size_
 {
     const int fd = client(h);
     say(fd, text);
-    listen_for(fd, NULL, 1000, out, sz);
+    listen_for(fd, NULL, 10000, out, sz);
     close(fd);
 }
 
 static inline void wait_for(atomic_int *n, int value)
 {
-    for (int i = 0; i < 300 && atomic_load(n) < value; i++) pause_ms(10);
+    for (int i = 0; i < 2000 && atomic_load(n) < value; i++) pause_ms(10);
     assert_int_equal(atomic_load(n), value);
 }
 

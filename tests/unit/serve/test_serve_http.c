@@ -15,7 +15,7 @@ static void test_a_body_reaches_its_handler_and_the_connection_goes_on(void **st
     const int fd = client(h);
     for (int i = 0; i < 3; i++) {
         say(fd, HEAD("POST", "/echo") "Content-Length: 5\r\nX-Request-Id: mine-1\r\n\r\nhello");
-        listen_for(fd, "sum 99162322", 2000, out, sizeof out);
+        listen_for(fd, "sum 99162322", 10000, out, sizeof out);
         check_has("HTTP/1.1 200");
         check_has("X-Request-Id: mine-1\r\n");
         check_has("Cache-Control: no-store\r\n");
@@ -24,7 +24,7 @@ static void test_a_body_reaches_its_handler_and_the_connection_goes_on(void **st
         check_has("5 bytes, sum 99162322");
     }
     say(fd, HEAD("POST", "/echo") "Transfer-Encoding: chunked\r\nX-Request-Id: bad id\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n");
-    listen_for(fd, "sum 99162322", 2000, out, sizeof out);
+    listen_for(fd, "sum 99162322", 10000, out, sizeof out);
     check_has("X-Request-Id: req_");
     wait_for(&seen.n_complete, 4);
     assert_int_equal(httpd_exchanges(h), 0);
@@ -132,14 +132,14 @@ static void test_an_early_413_reaches_a_client_that_sends(void **state)
     int fd = client(h);
     say(fd, HEAD("POST", "/limit") "Content-Length: 60000000\r\n\r\n");
     for (int i = 0; i < 900 && say_n(fd, block, sizeof block) == 0; i++) {}
-    listen_for(fd, "refused", 2000, out, sizeof out);
+    listen_for(fd, "refused", 10000, out, sizeof out);
     check_has("HTTP/1.1 413");
     close(fd);
     fd = client(h); /* chunked: the answer is given in the middle, and sent at the end */
     say(fd, HEAD("POST", "/limit") "Transfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < 3; i++) say(fd, "3e8\r\n"), say_n(fd, block, 1000), say(fd, "\r\n");
     say(fd, "0\r\n\r\n");
-    listen_for(fd, "too large", 2000, out, sizeof out);
+    listen_for(fd, "too large", 10000, out, sizeof out);
     check_has("HTTP/1.1 413");
     close(fd);
     fd = client(h); /* a client that goes on for ever is cut off */
@@ -157,15 +157,15 @@ static void test_a_client_may_wait_for_100_continue(void **state)
     struct httpd *h = server(&usual);
     int fd = client(h);
     say(fd, HEAD("POST", "/echo") "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
-    listen_for(fd, "\r\n\r\n", 2000, out, sizeof out);
+    listen_for(fd, "\r\n\r\n", 10000, out, sizeof out);
     check_has("HTTP/1.1 100 Continue");
     say(fd, "hello");
-    listen_for(fd, "sum", 2000, out, sizeof out);
+    listen_for(fd, "sum", 10000, out, sizeof out);
     check_has("HTTP/1.1 200");
     close(fd);
     fd = client(h);
     say(fd, HEAD("POST", "/limit") "Content-Length: 5000\r\nExpect: 100-continue\r\n\r\n");
-    listen_for(fd, "refused", 2000, out, sizeof out);
+    listen_for(fd, "refused", 10000, out, sizeof out);
     assert_int_equal(strncmp(out, "HTTP/1.1 413", 12), 0);
     close(fd);
     httpd_close(h);
@@ -215,7 +215,7 @@ static void test_a_protocol_can_be_switched(void **state)
     struct httpd *h = server(&usual);
     const int fd = client(h);
     say(fd, HEAD("GET", "/up") "Connection: Upgrade\r\nUpgrade: steno\r\n\r\nearly ");
-    assert_int_equal(listen_for(fd, NULL, 2000, out, sizeof out), 1);
+    assert_int_equal(listen_for(fd, NULL, 10000, out, sizeof out), 1);
     check_has("HTTP/1.1 101");
     check_has("Upgrade: steno\r\n");
     check_has("\r\n\r\nearly taken");
@@ -239,7 +239,7 @@ static void test_a_unix_socket_serves(void **state)
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(connect(fd, (const struct sockaddr *)&sa, sizeof sa), 0);
     say(fd, HEAD("GET", "/info") "\r\n");
-    listen_for(fd, "q=", 2000, out, sizeof out);
+    listen_for(fd, "q=", 10000, out, sizeof out);
     check_has("from unix");
     close(fd);
     ask(h, HEAD("GET", "/info") "Connection: close\r\n\r\n", out, sizeof out);
