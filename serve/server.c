@@ -35,6 +35,13 @@ static int http_start(struct serve *s, steno_error *e)
     return httpd_open(&s->http, &hp, e);
 }
 
+/* The address that decides whether keys are needed: that of received sockets, or the host. */
+static const char *host_of(const struct serve_params *p)
+{
+    if (!p->systemd || !p->systemd->n_http) return p->host;
+    return systemd_is_public(p->systemd) ? "the received socket" : "127.0.0.1";
+}
+
 static int parts_open(struct serve *s, steno_error *e)
 {
     const struct serve_params *p = &s->p;
@@ -43,7 +50,7 @@ static int parts_open(struct serve *s, steno_error *e)
     if (loop_open(&s->loop)) return fail(e, STENO_ENOMEM, "a thread cannot be started");
     s->metrics = metrics_open(p->version);
     if (!s->metrics) return fail(e, STENO_ENOMEM, "out of memory");
-    int rc = access_open(&s->access, &(struct access_params){ .key_file = p->key_file, .no_auth = p->no_auth, .host = p->host,
+    int rc = access_open(&s->access, &(struct access_params){ .key_file = p->key_file, .no_auth = p->no_auth, .host = host_of(p),
                                                              .unix_path = p->unix_path, .origins = p->origins,
                                                              .n_origins = p->n_origins, .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
     if (rc == STENO_OK) rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);

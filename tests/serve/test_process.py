@@ -51,6 +51,28 @@ def test_key_file():
             assert not any("secret" in line or "other\n" in line for line in s.log), s.log
 
 
+def received(address, *args):
+    """The server with a listening socket of that address, as systemd passes it."""
+    with socket.create_server((address, 0)) as listener:
+        command = f'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$0" serve --demo "$@" 3<&{listener.fileno()}'
+        process = subprocess.Popen(["bash", "-c", command, STENO, *args], stderr=subprocess.PIPE, text=True, pass_fds=(listener.fileno(),))
+        return process, listener.getsockname()[1]
+
+
+def test_received_sockets():
+    process, _ = received("0.0.0.0")
+    assert process.wait(60) == 2 and "keys" in process.stderr.read()
+    for address, args in (("0.0.0.0", ("--no-auth",)), ("127.0.0.1", ())):
+        process, port = received(address, *args)
+        try:
+            with socket.create_connection(("127.0.0.1", port), 60) as s: # it waits in the queue of the socket until the server is ready
+                s.sendall(b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                assert s.recv(100).startswith(b"HTTP/1.1 200"), address
+        finally:
+            process.terminate()
+        assert process.wait(60) == 0, process.stderr.read()
+
+
 def test_address_in_use():
     with Server() as s:
         fails(7, "", "--demo", "--port", str(s.port))
