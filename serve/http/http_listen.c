@@ -132,3 +132,20 @@ int httpd_listen(struct httpd *h, steno_error *e)
     if (rc == STENO_OK && !h->n_listeners) return httpd_fail(e, STENO_EARG, "the server has no address: give a host or a Unix socket");
     return rc;
 }
+
+int http_sockets(int fd[HTTP_SOCKETS_MAX], int *n, int *port, const struct http_sockets *s, steno_error *e)
+{
+    struct httpd *h = calloc(1, sizeof *h);
+    if (!h) return httpd_fail(e, STENO_ENOMEM, "no memory for sockets");
+    h->p = (struct http_params){ .host = s->host, .port = s->port, .unix_path = s->unix_path, .fds = s->fds, .n_fds = s->n_fds };
+    const int rc = httpd_listen(h, e);
+    *n = 0;
+    for (int i = 0; i < h->n_listeners; i++) {
+        if (rc == STENO_OK) fd[(*n)++] = h->listener[i];
+        else close(h->listener[i]);
+    }
+    *port = h->port;
+    free(h->unix_path);
+    free(h);
+    return rc;
+}

@@ -1,0 +1,29 @@
+/* steno-serve: the Wyoming protocol, with which Home Assistant asks for texts. SPDX-License-Identifier: MIT
+ *
+ * An own port, on the loop. An utterance is a file for the model: its audio is spooled as WAV, and its text is that of the command line for
+ * this file. The protocol has no keys. */
+#ifndef STENO_SERVE_WYOMING_H
+#define STENO_SERVE_WYOMING_H
+#include "engines.h"
+#include "loop.h"
+
+enum { WYOMING_CONNECTIONS_MAX = 256, WYOMING_IDLE_S = 300, WYOMING_LINGER_S = 5 };
+
+struct wyoming;
+
+struct wyoming_params {
+    struct loop *loop;
+    struct engines *engines;
+    struct spool *spool;
+    const char *host; int port;  /* NULL: not by TCP; port 0: any free one */
+    const char *unix_path;       /* NULL: none */
+    const int *fds; int n_fds;   /* listening sockets received from systemd, instead of both */
+    int64_t upload_max;          /* bytes of an utterance */
+    const char *version;         /* of the server */
+};
+
+int wyoming_open(struct wyoming **out, const struct wyoming_params *p, steno_error *e); /* strings are copied. @return as httpd_open */
+int wyoming_port(const struct wyoming *w);
+void wyoming_drain(struct wyoming *w); /* accepts no more connections; open ones go on */
+void wyoming_close(struct wyoming *w); /* cuts what is open; not on the loop's thread. NULL is allowed */
+#endif

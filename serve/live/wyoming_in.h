@@ -1,0 +1,52 @@
+/* steno-serve: state of the Wyoming server. SPDX-License-Identifier: MIT */
+#ifndef STENO_SERVE_WYOMING_IN_H
+#define STENO_SERVE_WYOMING_IN_H
+#include "http.h"
+#include "wyoming.h"
+#include "wyoming_codec.h"
+#include <pthread.h>
+
+struct wyoming {
+    struct wyoming_params p;
+    char *unix_path, *version;
+    int fd[HTTP_SOCKETS_MAX], n_fds, port;
+    struct loop_fd *f[HTTP_SOCKETS_MAX];
+    struct loop_timer *sweep;
+    struct wyoming_peer *peers; /* on the loop's thread */
+    int n_peers, is_closing;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int is_closed;
+};
+
+/* A connection. On the loop's thread, but for the callbacks of its work. */
+struct wyoming_peer {
+    struct wyoming *w;
+    struct wyoming_peer *next, *prev;
+    int fd;
+    struct loop_fd *f;
+    struct wyoming_reader *reader;
+    char client[64];
+    char *out;               /* [n_out] bytes that wait */
+    size_t n_out, cap_out;
+    int64_t heard_ms;
+    int ends, lingers, is_gone; /* no more events count; the answer is sent; the descriptor is closed */
+    /* an utterance */
+    char name[128], language[64];
+    int has_audio;
+    struct wyoming_format format;
+    struct spool_file *spool;
+    int64_t n_bytes;
+    /* its work */
+    struct work work;
+    int is_running;
+    char *text, text_language[16];
+    struct api_error error;
+};
+
+void wyoming_peer_add(struct wyoming *w, int fd);
+void wyoming_peer_close(struct wyoming_peer *c); /* at once; it is freed when its work has ended */
+void wyoming_peer_sweep(struct wyoming_peer *c, int64_t now_ms);
+void wyoming_peer_removed(struct wyoming *w);    /* the last one is gone */
+json_t *wyoming_info(struct wyoming *w);         /* data of the event `info`; NULL: out of memory */
+#endif

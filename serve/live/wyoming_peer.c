@@ -1,0 +1,311 @@
+/* steno-serve: a connection of the Wyoming protocol. SPDX-License-Identifier: MIT
+ *
+ * Its utterances are spooled, and run as files one after the other. An error is an event, and ends the connection: a client that waits for
+ * a text would wait for ever. */
+#include "ask.h"
+#include "transcript.h"
+#include "wyoming_in.h"
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { OUT_MAX = 1 << 20, READ_AT_ONCE = 1 << 18 };
+
+static void peer_ready(void *user, int events);
+
+/* ---- output -------------------------------------------------------------------------------------------------------------------- */
+
+void wyoming_peer_removed(struct wyoming *w)
+{
+    if (!w->is_closing || w->n_peers) return;
+    pthread_mutex_lock(&w->lock);
+    w->is_closed = 1;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void peer_free(struct wyoming_peer *c)
+{
+    struct wyoming *w = c->w;
+    if (c->prev) c->prev->next = c->next;
+    else w->peers = c->next;
+    if (c->next) c->next->prev = c->prev;
+    w->n_peers--;
+    wyoming_reader_close(c->reader);
+    spool_file_close(c->spool);
+    free(c->text);
+    free(c->out);
+    free(c);
+    wyoming_peer_removed(w);
+}
+
+void wyoming_peer_close(struct wyoming_peer *c)
+{
+    if (!c->is_gone) {
+        loop_remove(c->f, NULL);
+        close(c->fd);
+    }
+    c->is_gone = 1;
+    if (c->is_running) work_cancel(&c->work);
+    else peer_free(c);
+}
+
+/* Sends what waits. @return 0; -1: the connection broke, or all is sent and it may linger */
+static int flush(struct wyoming_peer *c)
+{
+    size_t at = 0;
+    while (at < c->n_out) {
+        const ssize_t n = send(c->fd, c->out + at, c->n_out - at, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return -1;
+        if (n < 0) break;
+        at += (size_t)n;
+    }
+    memmove(c->out, c->out + at, c->n_out - at);
+    c->n_out -= at;
+    if (c->ends && !c->n_out && !c->lingers) {
+        c->lingers = 1;
+        c->heard_ms = loop_now_ms();
+        shutdown(c->fd, SHUT_WR); /* what the client still sends is read: a reset would destroy the answer */
+    }
+    loop_change(c->f, LOOP_READ | (c->n_out ? LOOP_WRITE : 0));
+    return 0;
+}
+
+static void put(struct wyoming_peer *c, const char *type, json_t *data)
+{
+    size_t n;
+    char *text = wyoming_event_text(type, data, &n);
+    if (!text || c->n_out + n > OUT_MAX) c->ends = 1; /* out of memory, or a client that does not read */
+    else if (c->n_out + n > c->cap_out) {
+        char *more = realloc(c->out, c->n_out + n + 1024);
+        if (more) c->out = more, c->cap_out = c->n_out + n + 1024;
+        else c->ends = 1;
+    }
+    if (text && c->n_out + n <= c->cap_out) {
+        memcpy(c->out + c->n_out, text, n);
+        c->n_out += n;
+    }
+    free(text);
+}
+
+static int put_error(struct wyoming_peer *c, const char *code, const char *text)
+{
+    put(c, "error", json_pack("{s:s, s:s}", "text", text, "code", code));
+    c->ends = 1;
+    return -1;
+}
+
+static void put_transcript(struct wyoming_peer *c, const char *text, const char *language)
+{
+    json_t *data = json_pack("{s:s}", "text", text);
+    if (data && language[0]) json_object_set_new(data, "language", json_string(language));
+    put(c, "transcript", data);
+}
+
+/* ---- the work of an utterance -------------------------------------------------------------------------------------------------- */
+
+static int work_prepare(struct work *w, const steno_model *m, struct api_error *e)
+{
+    const struct wyoming_peer *c = w->user;
+    char near[64];
+    if (!c->language[0]) return API_OK;
+    const char *code = ask_language(m, c->language, near);
+    if (!code)
+        return api_fail(e, API_invalid_value, "language", "the model does not have the language \"%s\"%s%s", c->language,
+                        near[0] ? "; the nearest is " : "", near);
+    w->job.params.language = code;
+    return API_OK;
+}
+
+/* The text without spaces at its ends. */
+static void work_output(struct work *w, struct transcript *t)
+{
+    struct wyoming_peer *c = w->user;
+    const char *text = t->text ? t->text : "";
+    while (*text == ' ' || *text == '\n') text++;
+    size_t n = strlen(text);
+    while (n && (text[n - 1] == ' ' || text[n - 1] == '\n')) n--;
+    c->text = strndup(text, n);
+    snprintf(c->text_language, sizeof c->text_language, "%s", t->language ? t->language : "");
+}
+
+/* On the loop's thread again. */
+static void work_over(void *user)
+{
+    struct wyoming_peer *c = user;
+    c->is_running = 0;
+    spool_file_close(c->spool);
+    c->spool = NULL;
+    if (c->is_gone) {
+        peer_free(c);
+        return;
+    }
+    if (c->error.code == API_audio_too_short) put_transcript(c, "", c->language); /* a wake word without a command */
+    else if (c->error.code != API_OK) put_error(c, api_code_name(c->error.code), c->error.message);
+    else if (!c->text) put_error(c, "internal_error", "the server has no memory for the text");
+    else put_transcript(c, c->text, c->text_language);
+    free(c->text);
+    c->text = NULL;
+    c->heard_ms = loop_now_ms();
+    if (flush(c)) wyoming_peer_close(c);
+}
+
+static void work_ended(struct work *w, const struct api_error *e)
+{
+    struct wyoming_peer *c = w->user;
+    c->error = *e;
+    loop_call(c->w->p.loop, work_over, c);
+}
+
+static int utterance_end(struct wyoming_peer *c)
+{
+    unsigned char head[WYOMING_WAV_HEAD];
+    struct api_error e = { 0 };
+    c->has_audio = 0;
+    if (!c->n_bytes) {
+        put_transcript(c, "", c->language);
+        spool_file_close(c->spool);
+        c->spool = NULL;
+        return 0;
+    }
+    wyoming_wav_head(head, &c->format, (size_t)c->n_bytes);
+    struct engine *g = engines_find(c->w->p.engines, c->name);
+    if (!g) return put_error(c, "model_not_found", "there is no model of that name; `describe` lists the models");
+    const int fd = pwrite(spool_fd(c->spool), head, sizeof head, 0) == sizeof head ? dup(spool_fd(c->spool)) : -1;
+    if (fd < 0 || lseek(fd, 0, SEEK_SET)) {
+        if (fd >= 0) close(fd);
+        return put_error(c, "internal_error", "the server cannot read its temporary file");
+    }
+    c->error = (struct api_error){ 0 };
+    c->work = (struct work){ .user = c, .engine = g, .fd = fd, .name = "audio.wav", .ext = "wav", .client = c->client,
+                             .prepare = work_prepare, .output = work_output, .ended = work_ended };
+    c->is_running = 1;
+    if (work_submit(&c->work, &e) == API_OK) return 0;
+    c->is_running = 0;
+    return put_error(c, api_code_name(e.code), e.message);
+}
+
+/* ---- events -------------------------------------------------------------------------------------------------------------------- */
+
+static int utterance_begin(struct wyoming_peer *c, const json_t *data)
+{
+    static const unsigned char no_head[WYOMING_WAV_HEAD];
+    const char *why = wyoming_format_read(&c->format, data);
+    if (c->is_running) return put_error(c, "invalid_value", "one utterance at a time: wait for the transcript before the next audio");
+    if (why) return put_error(c, "invalid_audio", why);
+    spool_file_close(c->spool);
+    c->spool = NULL;
+    c->n_bytes = 0;
+    if (spool_file_open(&c->spool, c->w->p.spool) || spool_write(c->spool, no_head, sizeof no_head))
+        return put_error(c, "spool_full", "the server has no room for more audio; try again later");
+    c->has_audio = 1;
+    return 0;
+}
+
+static int audio_chunk(struct wyoming_peer *c, const struct wyoming_event *e)
+{
+    struct wyoming_format f;
+    const char *why = wyoming_format_read(&f, e->data);
+    if (why) return put_error(c, "invalid_audio", why);
+    if (!c->has_audio && utterance_begin(c, e->data)) return -1;
+    if (f.rate != c->format.rate || f.width != c->format.width || f.channels != c->format.channels)
+        return put_error(c, "invalid_audio", "the rate, width and channels of an audio-chunk must be those of audio-start");
+    if (c->n_bytes + (int64_t)e->n_payload > c->w->p.upload_max)
+        return put_error(c, "audio_too_long", "the utterance is longer than the server's maximum upload");
+    if (spool_write(c->spool, e->payload, e->n_payload))
+        return put_error(c, "spool_full", "the server has no room for more audio; try again later");
+    c->n_bytes += (int64_t)e->n_payload;
+    return 0;
+}
+
+static int transcribe(struct wyoming_peer *c, const json_t *data)
+{
+    const struct { const char *name; char *to; size_t size; } field[] = {
+        { "name", c->name, sizeof c->name }, { "language", c->language, sizeof c->language },
+    };
+    if (c->is_running) return put_error(c, "invalid_value", "one utterance at a time: wait for the transcript before the next audio");
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+        const json_t *v = json_object_get(data, field[i].name);
+        field[i].to[0] = '\0';
+        if (!v || json_is_null(v)) continue;
+        if (!json_is_string(v) || json_string_length(v) >= field[i].size)
+            return put_error(c, "invalid_value", "name and language must be short texts");
+        snprintf(field[i].to, field[i].size, "%s", json_string_value(v));
+    }
+    return 0;
+}
+
+/* Events of other parts of the protocol are ignored. */
+static int peer_event(void *user, const struct wyoming_event *e)
+{
+    struct wyoming_peer *c = user;
+    if (strcmp(e->type, "describe") == 0) put(c, "info", wyoming_info(c->w));
+    else if (strcmp(e->type, "ping") == 0) put(c, "pong", json_deep_copy(e->data));
+    else if (strcmp(e->type, "transcribe") == 0) transcribe(c, e->data);
+    else if (strcmp(e->type, "audio-start") == 0) utterance_begin(c, e->data);
+    else if (strcmp(e->type, "audio-chunk") == 0) audio_chunk(c, e);
+    else if (strcmp(e->type, "audio-stop") == 0 && !c->is_running) utterance_end(c);
+    return c->ends;
+}
+
+/* ---- the socket ---------------------------------------------------------------------------------------------------------------- */
+
+static void peer_ready(void *user, int events)
+{
+    struct wyoming_peer *c = user;
+    char bytes[16384];
+    ssize_t n = 1;
+    size_t sum = 0;
+    int is_over = (events & LOOP_HANGUP) && !(events & LOOP_READ);
+    while ((events & LOOP_READ) && sum < READ_AT_ONCE && !is_over) {
+        n = recv(c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) is_over = 1;
+        if (n <= 0) break;
+        sum += (size_t)n;
+        if (c->ends) continue;
+        c->heard_ms = loop_now_ms();
+        if (wyoming_reader_add(c->reader, bytes, (size_t)n) && wyoming_reader_why(c->reader))
+            put_error(c, "invalid_event", wyoming_reader_why(c->reader));
+    }
+    if (is_over || flush(c)) wyoming_peer_close(c);
+}
+
+void wyoming_peer_sweep(struct wyoming_peer *c, int64_t now_ms)
+{
+    const int64_t limit_ms = 1000 * (c->ends ? WYOMING_LINGER_S : WYOMING_IDLE_S);
+    if (!c->is_gone && !c->is_running && now_ms - c->heard_ms > limit_ms) wyoming_peer_close(c);
+}
+
+void wyoming_peer_add(struct wyoming *w, int fd)
+{
+    struct sockaddr_storage sa;
+    socklen_t n = sizeof sa;
+    struct wyoming_peer *c = calloc(1, sizeof *c);
+    if (c) c->reader = wyoming_reader_open(peer_event, c);
+    if (!c || !c->reader) {
+        free(c);
+        close(fd);
+        return;
+    }
+    if (getpeername(fd, (struct sockaddr *)&sa, &n) || sa.ss_family == AF_UNIX ||
+        getnameinfo((struct sockaddr *)&sa, n, c->client, sizeof c->client, NULL, 0, NI_NUMERICHOST))
+        snprintf(c->client, sizeof c->client, "unix");
+    c->w = w;
+    c->fd = fd;
+    c->heard_ms = loop_now_ms();
+    c->next = w->peers;
+    if (c->next) c->next->prev = c;
+    w->peers = c;
+    w->n_peers++;
+    c->f = loop_add(w->p.loop, fd, LOOP_READ, peer_ready, c);
+    if (c->f) return;
+    close(fd);
+    c->is_gone = 1;
+    peer_free(c);
+}
