@@ -129,6 +129,15 @@ int64_t live_session_pushed_ms(const struct live_session *s)
     return us / 1000;
 }
 
+int64_t live_session_latency_ms(const struct live_session *s, int64_t t_ms)
+{
+    struct live_session *own = (struct live_session *)s;
+    pthread_mutex_lock(&own->lock);
+    const int64_t us = now_us() - s->base_us;
+    pthread_mutex_unlock(&own->lock);
+    return us / 1000 > t_ms ? us / 1000 - t_ms : 0;
+}
+
 /* ---- decoding, on the session's thread --------------------------------------------------------------------------------------- */
 
 static int should_abort(void *user)

@@ -50,5 +50,7 @@ void live_session_clear(struct live_session *s);  /* drops what was not decoded,
 void live_session_end(struct live_session *s);    /* no more audio: decode the rest, then `ended` */
 void live_session_cancel(struct live_session *s); /* end soon, without the rest */
 void live_session_close(struct live_session *s);  /* after `ended`, or within it: frees it. NULL is allowed */
+/* Time since a client that sends audio as a microphone gives it has sent the audio at t_ms. Within `event` */
+int64_t live_session_latency_ms(const struct live_session *s, int64_t t_ms);
 int64_t live_session_pushed_ms(const struct live_session *s);
 #endif

@@ -6,6 +6,7 @@
 #include "input/sound.h"
 #include "input/stream_sound.h"
 #include "live.h"
+#include "live_line.h"
 #include "live_words.h"
 #include "models/companion.h"
 #include "models/engine.h"
@@ -34,30 +35,13 @@ struct stream_text {
     int has_text, n_cues, in_line;
 };
 
-static void time_put(struct sink *s, const char *name, int64_t ms)
-{
-    if (ms < 0) sink_format(s, ",\"%s\":null", name);
-    else sink_format(s, ",\"%s\":%lld.%03d", name, (long long)(ms / 1000), (int)(ms % 1000));
-}
-
-static void text_field(struct sink *s, const char *name, const char *text)
-{
-    sink_format(s, ",\"%s\":\"", name);
-    text_put(s, TEXT_JSON, text, strlen(text));
-    sink_char(s, '"');
-}
-
 static void put_jsonl(struct stream_text *t, struct sink *s, const struct live_event *e)
 {
     static const char *const kind[] = { "partial", "final", "endpoint" };
-    sink_format(s, "{\"type\":\"%s\",\"turn\":%d", kind[e->kind], e->turn);
-    time_put(s, "start", e->t0_ms);
-    time_put(s, "end", e->t1_ms);
-    text_field(s, "text", e->text);
-    time_put(s, "heard", e->decoded_ms);
-    if (e->language && e->language[0]) text_field(s, "language", e->language);
-    if (e->t1_ms < 0) sink_text(s, ",\"latency_ms\":null}\n");
-    else sink_format(s, ",\"latency_ms\":%lld}\n", (long long)stream_sound_latency_ms(t->sound, e->t1_ms, e->now_ms));
+    const int64_t latency = e->t1_ms < 0 ? 0 : stream_sound_latency_ms(t->sound, e->t1_ms, e->now_ms);
+    const struct live_line l = { .type = kind[e->kind], .turn = e->turn, .t0_ms = e->t0_ms, .t1_ms = e->t1_ms, .text = e->text,
+                                 .decoded_ms = e->decoded_ms, .language = e->language, .latency_ms = latency };
+    live_line_put(s, &l);
 }
 
 /* Words are printed one after another, with their own spaces. */

@@ -159,7 +159,7 @@ static void on_ended(void *user, const char *why)
     leave(c);
 }
 
-static struct live_session_params params_of(struct client *c)
+static inline struct live_session_params params_of(struct client *c)
 {
     *c = (struct client){ .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
     return (struct live_session_params){ .encoding = AUDIO_S16LE, .rate = 16000, .channels = 1, .threshold = -1, .silence_ms = -1,
@@ -167,7 +167,7 @@ static struct live_session_params params_of(struct client *c)
                                          .flushed = on_flushed, .cleared = on_cleared, .room = on_room, .ended = on_ended, .user = c };
 }
 
-static void client_open(struct client *c, const struct live_session_params *p)
+static inline void client_open(struct client *c, const struct live_session_params *p)
 {
     struct api_error e = { 0 };
     struct live_session *s;
@@ -177,14 +177,14 @@ static void client_open(struct client *c, const struct live_session_params *p)
     leave(c);
 }
 
-static void wait_for(struct client *c, const int *field, int least)
+static inline void wait_for(struct client *c, const int *field, int least)
 {
     enter(c);
     while (*field < least) pthread_cond_wait(&c->changed, &c->lock);
     pthread_mutex_unlock(&c->lock);
 }
 
-static void client_end(struct client *c)
+static inline void client_end(struct client *c)
 {
     wait_for(c, &c->is_over, 1);
     enter(c); /* the callback has left */
@@ -194,7 +194,7 @@ static void client_end(struct client *c)
 }
 
 /* Pieces of up to `most` bytes. */
-static void push(struct client *c, const void *bytes, size_t n, size_t most)
+static inline void push(struct client *c, const void *bytes, size_t n, size_t most)
 {
     uint32_t seed = (uint32_t)most;
     for (size_t at = 0, k; at < n; at += k) {
