@@ -1,5 +1,6 @@
 /* steno-serve: fields that need the model, beside the table of ask_fields.h. SPDX-License-Identifier: MIT */
 #include "ask_fill.h"
+#include "ask_json.h"
 #include "sink.h"
 #include "utf8.h"
 #include <math.h>
@@ -292,7 +293,10 @@ int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_mod
 {
     static const char none[] = "this server has no model of voice activity detection; leave it out";
     const int is_within = ask_served(m, "vad_model"), is_there = is_within ? job->params.vad_model != NULL : job->speech.params.size != 0;
-    if (a->use_vad > 0 && !is_there && a->is_auto) a->use_vad = 0;
+    if (a->use_vad > 0 && !is_there && a->is_auto) {
+        a->use_vad = 0;
+        ask_ignore(a->ignored, "chunking_strategy");
+    }
     if (a->use_vad > 0 && !is_there) {
         const char *name = form_has(f, "vad_filter") ? "vad_filter" : "chunking_strategy";
         return api_fail(e, API_invalid_value, name, "%s: %s", name, none);

@@ -1,7 +1,7 @@
 /* steno-serve: the fields of a JSON body. SPDX-License-Identifier: MIT
  *
  * A field that is absent or null leaves its value as it is. Each reader returns API_OK, or a code with the field's name in *e. Only
- * ask_chat.c and ask_embed.c use these functions. */
+ * ask*.c use these functions. */
 #ifndef STENO_SERVE_ASK_JSON_H
 #define STENO_SERVE_ASK_JSON_H
 #include "api_error.h"

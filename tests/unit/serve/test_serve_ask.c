@@ -425,6 +425,10 @@ static void test_voice_activity(void **state)
     request_free(&r);
     assert_int_equal(fill_with_vad(&r, "clip_timestamps=0,1", 1), API_invalid_value);
     request_free(&r);
+    assert_int_equal(request_fill(&r, many, "chunking_strategy=auto&user=me"), API_OK); /* there is no detector */
+    assert_true(r.ask.use_vad == 0 && r.job.params.condition_on_previous_text == 1);
+    assert_string_equal(r.ask.ignored, "user, chunking_strategy");
+    request_free(&r);
     assert_int_equal(fill_with_vad(&r, "clip_timestamps=0,1&vad_filter=0", 1), API_OK);
     request_free(&r);
 }
