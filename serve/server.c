@@ -58,6 +58,15 @@ static int parts_open(struct serve *s, steno_error *e)
     return rc == STENO_OK ? http_start(s, e) : rc;
 }
 
+static void models_name(struct serve *s)
+{
+    struct engine *g;
+    for (int i = 0; (g = engines_at(s->engines, i)) != NULL; i++) {
+        steno_model_info info = { .size = sizeof info };
+        if (engine_info(g, &info) == 0) metrics_model(s->metrics, engine_id(g), info.cpu_level, info.compute);
+    }
+}
+
 int serve_open(struct serve **out, const struct serve_params *p, steno_error *e)
 {
     struct serve *s = calloc(1, sizeof *s);
@@ -66,8 +75,12 @@ int serve_open(struct serve **out, const struct serve_params *p, steno_error *e)
     s->p = *p;
     s->wake = -1;
     const int rc = parts_open(s, e);
-    if (rc == STENO_OK) *out = s;
-    else serve_close(s);
+    if (rc == STENO_OK) {
+        models_name(s);
+        *out = s;
+    } else {
+        serve_close(s);
+    }
     return rc;
 }
 
