@@ -1,6 +1,7 @@
 /* steno-serve: health, version, metrics, models. SPDX-License-Identifier: MIT */
 #include "api.h"
 #include "api_models.h"
+#include "openapi.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +39,25 @@ const struct http_handler *version_begin(struct serve *s, struct exchange *x, vo
     return json(s, x, ROUTE_OPS, 200, text, n, request);
 }
 
+const struct http_handler *openapi_begin(struct serve *s, struct exchange *x, void **request)
+{
+    size_t n = 0;
+    char *text = openapi_json(s->p.version, s->p.prefix, &n);
+    return json(s, x, ROUTE_OPS, 200, text, n, request);
+}
+
 const struct http_handler *metrics_begin(struct serve *s, struct exchange *x, void **request)
 {
     struct sink_memory text = { 0 };
     struct sink to = sink_to_memory(&text);
+    if (!s->p.metrics) {
+        struct api_error e = { 0 };
+        api_fail(&e, API_not_found, NULL, "this server has no /metrics (--no-metrics)");
+        return call_fail(s, x, ROUTE_OPS, &e, request);
+    }
     const struct engines_now of = engines_now(s->engines);
     const struct metrics_now now = {
-        .running = of.running, .waiting = of.waiting, .live = atomic_load(&s->n_live), .connections = httpd_connections(s->http),
+        .running = of.running, .waiting = of.waiting, .live = of.live, .connections = httpd_connections(s->http),
         .spool_bytes = spool_bytes(s->spool), .models_loaded = of.loaded, .model_bytes = of.memory, .ready = engines_ready(s->engines),
     };
     metrics_write(s->metrics, &to, &now);

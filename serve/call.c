@@ -126,3 +126,48 @@ const struct http_handler *call_fail(struct serve *s, struct exchange *x, enum r
     else api_answer_error(x, e);
     return c ? &answered : NULL;
 }
+
+/* ---- handlers that know nothing of calls --------------------------------------------------------------------------------------- */
+
+struct watched {
+    struct call call; /* must be first */
+    const struct http_handler *of;
+    void *request;
+};
+
+static int watched_body(void *request, const char *bytes, size_t n)
+{
+    struct watched *w = request;
+    return w->of && w->of->body ? w->of->body(w->request, bytes, n) : 0;
+}
+
+static void watched_end(void *request)
+{
+    struct watched *w = request;
+    if (w->of && w->of->end) w->of->end(w->request);
+}
+
+static void watched_left(void *request)
+{
+    struct watched *w = request;
+    if (w->of && w->of->left) w->of->left(w->request);
+}
+
+static void watched_closed(void *request, int complete)
+{
+    struct watched *w = request;
+    if (w->of && w->of->closed) w->of->closed(w->request, complete);
+    call_closed(&w->call, complete);
+}
+
+const struct http_handler *call_watch(struct serve *s, struct exchange *x, enum route route, const struct http_handler *of, void **request)
+{
+    static const struct http_handler watching = { watched_body, watched_end, watched_left, watched_closed };
+    struct watched *w = calloc(1, sizeof *w);
+    if (!w) return of; /* without a line in the log */
+    call_begin(&w->call, s, x, route);
+    w->of = of;
+    w->request = *request;
+    *request = w;
+    return &watching;
+}

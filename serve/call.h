@@ -19,7 +19,7 @@ struct serve {
     struct metrics *metrics;
     struct access *access;
     struct httpd *http;
-    atomic_int n_live;   /* live sessions */
+    struct api_realtime *realtime;
     atomic_int n_stops;  /* calls of serve_stop */
     atomic_int reload;   /* serve_reload was called */
     int wake;            /* eventfd that serve_run waits for */
@@ -60,6 +60,9 @@ void call_end(struct call *c);                                           /* writ
 /* Answers at once, with a malloc'd body. For requests whose body, if any, is dropped. @return the handler of the rest */
 const struct http_handler *call_answer(struct serve *s, struct exchange *x, enum route route, struct http_answer *a, void **request);
 const struct http_handler *call_fail(struct serve *s, struct exchange *x, enum route route, const struct api_error *e, void **request);
+
+/* Logs and counts a request that another handler serves. `of` NULL: it was answered. Keeps *request and replaces it. */
+const struct http_handler *call_watch(struct serve *s, struct exchange *x, enum route route, const struct http_handler *of, void **request);
 
 #define MODEL_NOT_FOUND "the model \"%.200s\" is not served here; GET %s/v1/models lists the models"
 #endif

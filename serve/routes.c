@@ -1,5 +1,6 @@
 /* steno-serve: the routes, and the way from a head to one of them. SPDX-License-Identifier: MIT */
 #include "routes.h"
+#include "api_realtime.h"
 #include "page.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,12 @@ const struct route_row routes[] = {
     { HTTP_POST, "/detect-language", 0, ROUTE_DETECT, detect_begin },
     { HTTP_GET, "/v1/models", 0, ROUTE_MODELS, models_begin },
     { HTTP_GET, "/v1/models/", 0, ROUTE_MODELS, models_begin },
+    { HTTP_POST, "/v1/chat/completions", 0, ROUTE_CHAT, chat_begin },
+    { HTTP_POST, "/v1/embeddings", 0, ROUTE_EMBEDDINGS, embeddings_begin },
+    { HTTP_GET, "/v1/realtime", 0, ROUTE_REALTIME, live_realtime_begin },
+    { HTTP_POST, "/v1/realtime/client_secrets", 0, ROUTE_REALTIME, client_secrets_begin },
+    { HTTP_POST, "/v1/realtime/transcription_sessions", 0, ROUTE_REALTIME, transcription_sessions_begin },
+    { HTTP_GET, "/openapi.json", 1, ROUTE_OPS, openapi_begin },
     { HTTP_GET, "/livez", 1, ROUTE_OPS, livez_begin },
     { HTTP_GET, "/healthz", 1, ROUTE_OPS, livez_begin },
     { HTTP_GET, "/health", 1, ROUTE_OPS, livez_begin },
@@ -80,6 +87,14 @@ static const struct http_handler *refuse_path(struct serve *s, struct exchange *
     return call_fail(s, x, ROUTE_NONE, &e, request);
 }
 
+/* A WebSocket of a browser cannot send header fields: its key, or a secret for a while, is among its subprotocols. */
+static int has_live_key(struct serve *s, const struct exchange *x, const struct route_row *r, const struct api_error *e)
+{
+    char key[ACCESS_KEY_MAX + 1];
+    if (e->code != API_invalid_api_key || !r || r->begin != live_realtime_begin || api_realtime_key(x, key, sizeof key)) return 0;
+    return api_realtime_is_secret(s->realtime, key) || access_key_is_valid(s->access, key, strlen(key));
+}
+
 const struct http_handler *routes_begin(void *serve, struct exchange *x, void **request)
 {
     struct serve *s = serve;
@@ -89,7 +104,7 @@ const struct http_handler *routes_begin(void *serve, struct exchange *x, void **
     const struct route_row *r = path ? row_find(method, path) : NULL;
     const struct page_file *page = path && s->p.page && (method == HTTP_GET || method == HTTP_HEAD) ? page_find(path) : NULL;
     if (method == HTTP_OPTIONS && path) return preflight_begin(s, x, request);
-    if (access_check(s->access, x, page || (r && r->is_open), &e) != API_OK)
+    if (access_check(s->access, x, page || (r && r->is_open), &e) != API_OK && !has_live_key(s, x, r, &e))
         return call_fail(s, x, r ? r->route : ROUTE_NONE, &e, request);
     if (page) return page_begin(s, x, page, request);
     return r ? r->begin(s, x, request) : refuse_path(s, x, path, request);

@@ -1,4 +1,5 @@
 /* steno-serve: from opening to the end. SPDX-License-Identifier: MIT */
+#include "api_realtime.h"
 #include "call.h"
 #include "routes.h"
 #include <errno.h>
@@ -55,7 +56,9 @@ static int parts_open(struct serve *s, steno_error *e)
                                                              .n_origins = p->n_origins, .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
     if (rc == STENO_OK) rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);
     if (rc == STENO_OK) rc = engines_open(&s->engines, p, s->spool, e);
-    return rc == STENO_OK ? http_start(s, e) : rc;
+    if (rc != STENO_OK) return rc;
+    s->realtime = api_realtime_open(&(struct api_realtime_params){ s->engines, s->loop, &s->p });
+    return s->realtime ? http_start(s, e) : fail(e, STENO_ENOMEM, "out of memory");
 }
 
 static void models_name(struct serve *s)
@@ -89,6 +92,7 @@ void serve_close(struct serve *s)
     if (!s) return;
     if (s->engines) engines_cancel(s->engines);
     if (s->http) httpd_close(s->http);
+    api_realtime_close(s->realtime);
     if (s->engines) engines_close(s->engines);
     if (s->loop) loop_close(s->loop);
     access_close(s->access);
@@ -150,7 +154,7 @@ static void rest(struct serve *s, int64_t ms)
 
 static int is_idle(const struct serve *s)
 {
-    return !engines_running(s->engines) && !httpd_exchanges(s->http) && !atomic_load(&s->n_live);
+    return !engines_running(s->engines) && !httpd_exchanges(s->http) && !api_realtime_sessions(s->realtime);
 }
 
 /* Lets what runs end. The second stop, or the end of the time, cancels it. */
@@ -160,6 +164,7 @@ static void drain(struct serve *s)
     if (s->p.systemd) systemd_stopping(s->p.systemd, s->p.grace_s + 10);
     httpd_quiesce(s->http);
     engines_drain(s->engines);
+    api_realtime_drain(s->realtime);
     while (!is_idle(s) && atomic_load(&s->n_stops) < 2 && loop_now_ms() < end) rest(s, TICK_MS);
     engines_cancel(s->engines);
     const int64_t last = loop_now_ms() + (atomic_load(&s->n_stops) < 2 ? AFTER_CANCEL_MS : 0);

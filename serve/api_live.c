@@ -1,0 +1,18 @@
+/* steno-serve: routes of live audio. SPDX-License-Identifier: MIT */
+#include "api.h"
+#include "api_realtime.h"
+
+const struct http_handler *live_realtime_begin(struct serve *s, struct exchange *x, void **request)
+{
+    return call_watch(s, x, ROUTE_REALTIME, api_realtime_route(s->realtime, x, request), request);
+}
+
+const struct http_handler *client_secrets_begin(struct serve *s, struct exchange *x, void **request)
+{
+    return call_watch(s, x, ROUTE_REALTIME, api_realtime_secret_route(s->realtime, x, 0, request), request);
+}
+
+const struct http_handler *transcription_sessions_begin(struct serve *s, struct exchange *x, void **request)
+{
+    return call_watch(s, x, ROUTE_REALTIME, api_realtime_secret_route(s->realtime, x, 1, request), request);
+}
