@@ -53,7 +53,7 @@ int engine_team(steno_team **team, int64_t threads)
     return rc == STENO_EARG ? EXIT_USAGE : EXIT_MEMORY;
 }
 
-int engine_session(struct engine *e, int lanes)
+int engine_open_session(struct engine *e, int lanes)
 {
     steno_session_params p;
     steno_error err = { 0 };
@@ -138,7 +138,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     if (code == EXIT_OK) code = engine_enter(o->path_guard, "a file of the model", e->model);
     if (code == EXIT_OK) code = check_given(e, o, &p);
     if (code == EXIT_OK && o->draft) code = open_draft(e, o, &p);
-    if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
+    if (code == EXIT_OK && lanes) code = engine_open_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);
     return code;
 }

@@ -91,7 +91,7 @@ struct engine {
 
 /* Open team, model and a session of `lanes` sequences (0: no session). @return EXIT_OK, or the exit code to end with, after a message */
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes);
-int engine_session(struct engine *e, int lanes);
+int engine_open_session(struct engine *e, int lanes);
 int engine_batch(struct engine *e, const steno_batch_params *p); /* open a batch, before its sessions */
 void engine_close(struct engine *e);
 

@@ -27,7 +27,7 @@ int embed_open(struct engine *e, const struct engine_opts *o, const char *verb)
     int code = engine_open(e, o, 0);
     if (code != EXIT_OK) return code;
     code = open_slots(e);
-    if (code == EXIT_OK) code = engine_session(e, 1);
+    if (code == EXIT_OK) code = engine_open_session(e, 1);
     if (code == EXIT_OK && steno_embed(e->session, NULL, 0, NULL) != STENO_OK)
         code = message_usage("-m: %s; it takes BERT or a language model", steno_last_error(e->session));
     if (code != EXIT_OK) engine_close(e);

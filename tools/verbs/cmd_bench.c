@@ -352,7 +352,7 @@ static int open_session(struct engine *e)
     p.max_windows = WINDOWS;
     p.max_lanes = phases_of(e->model, &i).kind == BENCH_WINDOWS ? LANES : 1;
     const int code = i.n_text_ctx > 0 ? engine_batch(e, &p) : EXIT_OK;
-    return code == EXIT_OK ? engine_session(e, p.max_lanes) : code;
+    return code == EXIT_OK ? engine_open_session(e, p.max_lanes) : code;
 }
 
 static int open_model(struct engine *e, const struct opts *o)

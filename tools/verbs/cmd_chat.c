@@ -188,7 +188,7 @@ static int open_talk(struct chat *c)
     if (code != EXIT_OK) return code;
     steno_model_info_get(c->e.model, &i);
     c->ctx = i.n_text_ctx;
-    return engine_session(&c->e, 1);
+    return engine_open_session(&c->e, 1);
 }
 
 int cmd_chat(int argc, char **argv)

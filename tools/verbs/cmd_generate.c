@@ -137,7 +137,7 @@ static int generate(struct engine *e, const struct opts *o, const char *operand)
     }
     if (code == EXIT_OK) code = take_prompt(&text, o, operand);
     if (code == EXIT_OK) code = lm_make_prompt(&ids, &n, e->model, &o->lm, o->raw, text);
-    if (code == EXIT_OK) code = engine_session(e, 1);
+    if (code == EXIT_OK) code = engine_open_session(e, 1);
     if (code == EXIT_OK) code = say(e, o, &lm.p, ids, n);
     free(ids);
     free(text);

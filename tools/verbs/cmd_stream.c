@@ -363,7 +363,7 @@ int cmd_stream(int argc, char **argv)
         decode_data_free(&d);
         return code;
     }
-    code = option_served(e.model, "chunk_size") ? check_chunks(&given) : engine_session(&e, decode_opts_lanes(&o.decode));
+    code = option_served(e.model, "chunk_size") ? check_chunks(&given) : engine_open_session(&e, decode_opts_lanes(&o.decode));
     if (code == EXIT_OK) code = find_vad(&vad, &o, &e);
     if (code == EXIT_OK) code = stream(&o, &e, &d, vad, n ? argv[0] : NULL);
     engine_close(&e);
