@@ -189,11 +189,8 @@ static int submit(struct text_request *r, struct api_error *e)
                    ask_embed_read(&r->embed, in, r->in.n, s->p.is_strict, e);
     if (rc != API_OK) return rc;
     const char *model = r->is_chat ? r->chat.model : r->embed.model;
-    struct engine *engine = engines_find(s->engines, model);
-    if (!engine) return api_fail(e, API_model_not_found, "model", MODEL_NOT_FOUND, model, s->p.prefix);
-    if (!(engine_calls(engine) & (r->is_chat ? ENGINE_GENERATES : ENGINE_EMBEDS)))
-        return api_fail(e, API_invalid_value, "model", "the model \"%s\" does not %s; GET %s/v1/models lists what each model does",
-                        engine_id(engine), r->is_chat ? "generate texts" : "make vectors of texts", s->p.prefix);
+    struct engine *engine = call_engine(s, model, r->is_chat ? ENGINE_GENERATES : ENGINE_EMBEDS, e);
+    if (!engine) return (int)e->code;
     r->reply = (struct chat_reply){ .id = exchange_id(r->call.x), .model = engine_id(engine), .created = (int64_t)time(NULL) };
     r->work = (struct lm_work){ .user = r, .engine = engine, .client = exchange_client(r->call.x), .prepare = prepare,
                                 .token = r->is_chat ? token : NULL, .output = output, .ended = ended };

@@ -203,6 +203,15 @@ static void model_close(void *user, struct serve_engine *g)
     engine_close(&m->t.engine);
 }
 
+/* Language models have no defaults of transcriptions. */
+static int transcribes(const steno_model *m)
+{
+    steno_param p = { .size = sizeof p };
+    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
+        if (p.served) return 1;
+    return 0;
+}
+
 /* @return an exit code, after a message */
 static int open_parts(struct server *v, struct served *m)
 {
@@ -211,7 +220,7 @@ static int open_parts(struct server *v, struct served *m)
     m->t = (struct transcription){ .o = o, .results = &m->results, .data = v->data };
     o->decode = v->o.t.decode; /* decode_opts_settle changes it */
     int code = engine_open(&m->t.engine, &o->engine, 0);
-    if (code != EXIT_OK) return code;
+    if (code != EXIT_OK || !transcribes(m->t.engine.model)) return code;
     decode_opts_settle(&o->decode, m->t.engine.model);
     code = vad_open(&m->t.vad, &o->vad, &m->t.engine, &o->engine, 1);
     if (code == EXIT_OK) code = marks_open(&m->t.marks, &o->marks, &m->t.engine, &o->engine, transcription_marks(o));
