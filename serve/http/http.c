@@ -218,6 +218,14 @@ static enum MHD_Result head_arrived(struct exchange *x, const char *method, cons
     return is_early ? answer_or_wait(x) : MHD_YES;
 }
 
+static void busy_end(struct exchange *x)
+{
+    pthread_mutex_lock(&x->h->lock);
+    x->is_busy = 0;
+    if (x->is_leaving) pthread_cond_broadcast(&x->h->changed);
+    pthread_mutex_unlock(&x->h->lock);
+}
+
 /* After an answer the rest of the body is dropped: at most as much again, then the connection. libmicrohttpd cannot answer before its
  * end. */
 static enum MHD_Result body_arrived(struct exchange *x, const char *bytes, size_t n)
@@ -233,9 +241,13 @@ static enum MHD_Result body_arrived(struct exchange *x, const char *bytes, size_
         conn_phase_set(x->conn, CONN_BODY, x->begun_us + (int64_t)(1e6 * seconds));
     }
     const size_t before = (size_t)x->bytes_in - x->swallowed;
+    const int is_over = is_gone || x->swallowed > (before > SWALLOW_MIN ? before : SWALLOW_MIN);
+    x->is_busy = !is_over && !is_dropped;
     pthread_mutex_unlock(&h->lock);
-    if (is_gone || x->swallowed > (before > SWALLOW_MIN ? before : SWALLOW_MIN)) return MHD_NO;
-    if (!is_dropped && x->handler->body(x->request, bytes, n)) x->is_dropping = 1;
+    if (is_over) return MHD_NO;
+    if (is_dropped) return MHD_YES;
+    if (x->handler->body(x->request, bytes, n)) x->is_dropping = 1;
+    busy_end(x);
     return MHD_YES;
 }
 
@@ -245,8 +257,10 @@ static enum MHD_Result body_complete(struct exchange *x)
     pthread_mutex_lock(&h->lock);
     const int is_first = !x->has_ended && !x->is_answered && !x->is_gone && x->handler && x->handler->end;
     x->has_ended = 1;
+    x->is_busy = is_first;
     pthread_mutex_unlock(&h->lock);
     if (is_first) x->handler->end(x->request);
+    if (is_first) busy_end(x);
     return answer_or_wait(x);
 }
 

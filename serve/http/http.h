@@ -26,7 +26,7 @@ struct http_handler {
     /* The body is complete: answer now, or later from any thread. Not called after an answer was given */
     void (*end)(void *request);
     /* The client closed its connection, or a deadline passed, before the response was complete. Called at most once, on the watching
-     * thread, at any time before `closed`. May be NULL */
+     * thread, at any time before `closed`, but not while `body` or `end` runs; these are not called after it. May be NULL */
     void (*left)(void *request);
     /* The last call: the exchange is over. `complete`: the whole response was sent. The request may still run: it keeps the exchange
      * with exchange_keep if it answers later */

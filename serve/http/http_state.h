@@ -116,7 +116,8 @@ struct exchange {
     size_t swallowed;            /* bytes of the body after the answer was given */
     int has_head, is_counted, is_dropping, was_upgraded; /* of libmicrohttpd's thread */
     unsigned has_ended : 1, is_answered : 1, is_queued : 1, is_suspended : 1, is_gone : 1, is_leaving : 1,
-        has_left : 1, is_over : 1, is_stream : 1, is_finished : 1, is_broken : 1, is_upgrade : 1;
+        has_left : 1, is_over : 1, is_stream : 1, is_finished : 1, is_broken : 1, is_upgrade : 1,
+        is_busy : 1; /* `body` or `end` runs: `left` waits */
     char *out;                   /* [out_n] bytes of a stream; those before out_at are sent */
     size_t out_n, out_at, out_cap;
     void (*taken)(void *user, struct upgraded *u, int fd, const char *bytes, size_t n);

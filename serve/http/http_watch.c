@@ -54,6 +54,7 @@ static int conn_cut(struct conn *c)
     if (x && !x->is_over && x->handler && x->handler->left && !x->has_left) {
         x->has_left = x->is_leaving = 1;
         exchange_keep(x);
+        while (x->is_busy) pthread_cond_wait(&h->changed, &h->lock);
         pthread_mutex_unlock(&h->lock);
         x->handler->left(x->request);
         pthread_mutex_lock(&h->lock);

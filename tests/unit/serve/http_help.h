@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* What the handlers saw. */
-static struct seen { atomic_int n_routes, n_left, n_closed, n_complete, n_over, n_late; } seen;
+static struct seen { atomic_int n_routes, n_left, n_closed, n_complete, n_over, n_late, n_mixed; } seen;
 
 static inline void pause_ms(int ms)
 {
@@ -34,7 +34,12 @@ static inline void answer_text(struct exchange *x, int status, const char *text)
 
 /* ---- the handlers -------------------------------------------------------------------------------------------------------------- */
 
-struct request { struct exchange *x; size_t n, limit; unsigned sum; pthread_t thread; int has_thread; atomic_int has_left, refs; };
+struct request {
+    struct exchange *x;
+    size_t n, limit;
+    unsigned sum;
+    atomic_int has_left, refs, is_inside;
+};
 
 static inline void request_drop(struct request *r)
 {
@@ -51,6 +56,18 @@ static inline int on_body(void *user, const char *bytes, size_t n)
     return 1;
 }
 
+/* A handler that takes too long, so that deadlines pass meanwhile. */
+static inline int slow_body(void *user, const char *bytes, size_t n)
+{
+    struct request *r = user;
+    (void)bytes, (void)n;
+    if (atomic_load(&r->has_left)) atomic_fetch_add(&seen.n_mixed, 1);
+    atomic_store(&r->is_inside, 1);
+    pause_ms(150);
+    atomic_store(&r->is_inside, 0);
+    return 0;
+}
+
 static inline void echo_end(void *user)
 {
     struct request *r = user;
@@ -62,6 +79,7 @@ static inline void echo_end(void *user)
 static inline void on_left(void *user)
 {
     struct request *r = user;
+    if (atomic_load(&r->is_inside)) atomic_fetch_add(&seen.n_mixed, 1);
     atomic_store(&r->has_left, 1);
     atomic_fetch_add(&seen.n_left, 1);
 }
@@ -169,13 +187,14 @@ static inline void up_taken(void *user, struct upgraded *u, int fd, const char *
 
 static const struct http_handler echo = { on_body, echo_end, on_left, on_closed }, late = { NULL, late_end, on_left, on_closed },
                                  hold = { on_body, hold_end, on_left, on_closed }, stream = { NULL, stream_end, on_left, on_closed },
-                                 flood = { NULL, flood_end, on_left, on_closed }, info = { NULL, info_end, on_left, on_closed };
+                                 flood = { NULL, flood_end, on_left, on_closed }, info = { NULL, info_end, on_left, on_closed },
+                                 slow = { slow_body, echo_end, on_left, on_closed };
 
 static const struct http_handler *on_route(void *user, struct exchange *x, void **request)
 {
     static const struct { const char *path; const struct http_handler *handler; size_t limit; } routes[] = {
         { "/echo", &echo, 0 }, { "/limit", &echo, 1000 }, { "/late", &late, 0 }, { "/hold", &hold, 0 }, { "/stream", &stream, 0 },
-        { "/broken", &stream, 0 }, { "/flood", &flood, 0 }, { "/info", &info, 0 },
+        { "/broken", &stream, 0 }, { "/flood", &flood, 0 }, { "/info", &info, 0 }, { "/slow", &slow, 0 },
     };
     (void)user;
     atomic_fetch_add(&seen.n_routes, 1);

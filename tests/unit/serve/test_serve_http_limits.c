@@ -105,6 +105,23 @@ static void test_a_request_that_runs_has_no_deadline(void **state)
     httpd_close(h);
 }
 
+static void test_leaving_waits_for_the_handler(void **state)
+{
+    (void)state;
+    struct http_params p = brief;
+    p.body_timeout_s = 0.02;
+    struct httpd *h = server(&p);
+    const int fd = client(h);
+    say(fd, HEAD("POST", "/slow") "Content-Length: 9\r\n\r\nabc");
+    pause_ms(50);
+    say(fd, "defghi");
+    wait_for(&seen.n_closed, 1);
+    assert_int_equal(atomic_load(&seen.n_left), 1);
+    assert_int_equal(atomic_load(&seen.n_mixed), 0);
+    close(fd);
+    httpd_close(h);
+}
+
 static void test_an_address_has_a_limit_of_connections(void **state)
 {
     (void)state;
@@ -371,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_silent_connections_end),
         cmocka_unit_test(test_a_fast_upload_may_take_longer_than_a_slow_one),
         cmocka_unit_test(test_a_request_that_runs_has_no_deadline),
+        cmocka_unit_test(test_leaving_waits_for_the_handler),
         cmocka_unit_test(test_an_address_has_a_limit_of_connections),
         cmocka_unit_test(test_the_longest_idle_connection_makes_room),
         cmocka_unit_test(test_hundreds_of_idle_connections_do_not_slow_others),
