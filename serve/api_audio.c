@@ -22,6 +22,7 @@ struct audio_request {
     struct work work;
     atomic_int owners;       /* exchange, work, and the loop while a stream is kept alive */
     atomic_int is_streaming; /* 1: the response has begun */
+    atomic_int is_submitted; /* 1: there is work that can be cancelled */
     struct answer_stream stream;
     struct loop_timer *alive; /* used on the loop's thread only */
     char *body;              /* [n] the answer of the work */
@@ -187,6 +188,7 @@ static int submit(struct audio_request *r, struct api_error *e)
     exchange_keep(r->call.x);
     atomic_fetch_add(&r->owners, 1);
     if (work_submit(&r->work, e) == API_OK) {
+        atomic_store(&r->is_submitted, 1);
         if (exchange_is_gone(r->call.x)) work_cancel(&r->work); /* it left before there was work to cancel */
         return API_OK;
     }
@@ -205,7 +207,7 @@ static void end(void *request)
 static void left(void *request)
 {
     struct audio_request *r = request;
-    work_cancel(&r->work);
+    if (atomic_load(&r->is_submitted)) work_cancel(&r->work); /* else submit sees that the client is gone */
 }
 
 static void closed(void *request, int complete)
