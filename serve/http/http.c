@@ -238,7 +238,10 @@ static enum MHD_Result body_arrived(struct exchange *x, const char *bytes, size_
     if (is_dropped) x->swallowed += n;
     if (!is_gone) {
         const double seconds = h->p.body_timeout_s + (double)x->bytes_in / UPLOAD_RATE;
-        conn_phase_set(x->conn, CONN_BODY, x->begun_us + (int64_t)(1e6 * seconds));
+        int64_t end_us = x->begun_us + (int64_t)(1e6 * seconds);
+        const int64_t last_us = http_now_us() + HANGUP_S * 1000000;
+        if (x->conn->half_closed && end_us > last_us) end_us = last_us;
+        conn_phase_set(x->conn, CONN_BODY, end_us);
     }
     const size_t before = (size_t)x->bytes_in - x->swallowed;
     const int is_over = is_gone || x->swallowed > (before > SWALLOW_MIN ? before : SWALLOW_MIN);

@@ -83,6 +83,7 @@ struct httpd {
 int64_t http_now_us(void);
 
 /* Sets phase and deadline; wakes the watching thread if that is earlier than it expects. With the lock. */
+enum { HANGUP_S = 5 }; /* after the client's end: time in which the bytes that have arrived are read */
 void conn_phase_set(struct conn *c, enum conn_phase phase, int64_t deadline_us);
 
 int httpd_listen(struct httpd *h, steno_error *e); /* opens the sockets */

@@ -215,7 +215,10 @@ static void on_event(struct httpd *h, const struct epoll_event *ev)
         struct conn *c = ev->data.ptr;
         pthread_mutex_lock(&h->lock);
         c->half_closed = 1;
-        if (c->watched >= 0 && c->phase == CONN_WORK) conn_cut(c); /* in other phases libmicrohttpd reads the end itself */
+        /* In other phases libmicrohttpd reads the end itself, but sometimes it is not woken for it. No more bytes come. */
+        const int64_t last_us = http_now_us() + HANGUP_S * 1000000;
+        if (c->watched >= 0 && c->phase == CONN_WORK) conn_cut(c);
+        else if (c->watched >= 0 && c->phase == CONN_BODY && c->deadline_us > last_us) conn_phase_set(c, CONN_BODY, last_us);
         pthread_mutex_unlock(&h->lock);
     }
 }
