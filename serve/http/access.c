@@ -77,7 +77,7 @@ static int file_open(const char *path, FILE **f, steno_error *e)
     if (fd < 0 || fstat(fd, &st)) {
         const int error = errno;
         if (fd >= 0) close(fd);
-        return access_fail(e, STENO_EIO, "%s cannot be read: %s", path, strerror(error));
+        return access_fail(e, STENO_EARG, "%s cannot be read: %s", path, strerror(error));
     }
     int rc = STENO_OK;
     if (!S_ISREG(st.st_mode)) rc = access_fail(e, STENO_EARG, "%s is not a file", path);

@@ -104,7 +104,7 @@ static void test_keys_are_read_again(void **state)
     assert_int_equal(access_key_is_valid(a, "one", 3), 0);
     assert_int_equal(access_key_is_valid(a, "three", 5), 1);
     remove(path);
-    assert_int_equal(access_reload(a, &e), STENO_EIO); /* the former ones stay */
+    assert_int_equal(access_reload(a, &e), STENO_EARG); /* the former ones stay */
     assert_int_equal(access_key_is_valid(a, "three", 5), 1);
     file_write(path, "four\n", 0644);
     assert_int_equal(access_reload(a, &e), STENO_EARG);
@@ -148,7 +148,7 @@ static void test_bad_files_of_keys_are_errors(void **state)
     const struct access_params folder = { .key_file = "tests", .host = "127.0.0.1" };
     assert_int_equal(access_open(&a, &folder, &e), STENO_EARG);
     const struct access_params none = { .key_file = "tests/none", .host = "127.0.0.1" };
-    assert_int_equal(access_open(&a, &none, &e), STENO_EIO);
+    assert_int_equal(access_open(&a, &none, &e), STENO_EARG);
 }
 
 /* As systemd and Kubernetes pass secrets. */
