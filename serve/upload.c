@@ -80,6 +80,8 @@ static int fail_form(struct upload *u)
 
 int upload_add(struct upload *u, const char *bytes, size_t n)
 {
+    u->n_bytes += (int64_t)n;
+    if (u->n_bytes > u->max_bytes + FORM_AROUND) return too_large(u);
     return multipart_add(u->multipart, bytes, n) ? fail_form(u) : API_OK;
 }
 

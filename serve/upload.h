@@ -18,6 +18,7 @@ struct upload {
     char name[MULTIPART_NAME_SZ]; /* of the current part */
     char *value;                  /* [n_value] of the current field */
     size_t n_value;
+    int64_t n_bytes;              /* of the body so far: text outside of all parts counts, too */
     int is_file;                  /* the current part is the file */
 };
 

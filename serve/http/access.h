@@ -19,8 +19,8 @@ struct access_params {
     const char *const *hosts; int n_hosts;     /* more names in Host */
 };
 
-/* @return STENO_OK; STENO_EARG (no keys on an address that others reach, bad origin or key, no such file, its mode), STENO_EIO, STENO_ENOMEM;
- * with the reason in *e */
+/* @return STENO_OK; STENO_EARG (no keys on an address that others reach, bad origin or key, no such file, its mode), STENO_EIO,
+ * STENO_ENOMEM; with the reason in *e */
 int access_open(struct access **out, const struct access_params *p, steno_error *e);
 int access_reload(struct access *a, steno_error *e); /* reads the keys again. If that fails, the former ones stay */
 void access_close(struct access *a);

@@ -381,6 +381,17 @@ static void report_address(const struct server *v, struct serve *s)
     if (o->wyoming_port >= 0) message("serving Wyoming on port %d", serve_wyoming_port(s));
 }
 
+static int is_loopback(const char *host)
+{
+    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
+}
+
+static void warn_plain(const struct opts *o)
+{
+    if (o->key_file && !o->tls_cert && !o->unix_path && !is_loopback(o->host))
+        message("warning: keys are sent in plain HTTP: use --tls-cert and --tls-key, or a proxy with TLS");
+}
+
 static int serve_models(struct server *v, struct serve_model *models, const struct systemd *systemd)
 {
     struct serve_params p;
@@ -395,6 +406,7 @@ static int serve_models(struct server *v, struct serve_model *models, const stru
     }
     signals_handle(on_signal, s);
     report_address(v, s);
+    warn_plain(&v->o);
     serve_run(s);
     signals_handle(NULL, NULL);
     serve_close(s);
