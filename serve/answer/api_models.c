@@ -1,5 +1,6 @@
 /* steno-serve: bodies about models and the server itself. SPDX-License-Identifier: MIT */
 #include "api_models.h"
+#include "utf8.h"
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,7 @@ static char *dumped(json_t *o, size_t *n)
 /* Names of operators and files may be any bytes; invalid UTF-8 gives "?". */
 static json_t *text_of(const char *text)
 {
-    json_t *s = json_string(text);
-    return s ? s : json_string("?");
+    return json_string(utf8_invalid_at(text) < 0 ? text : "?");
 }
 
 static int append(json_t *list, const char *text)

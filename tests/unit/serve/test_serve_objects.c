@@ -2,7 +2,7 @@
 #include "answer_chat.h"
 #include "api_models.h"
 #include "base64.h"
-#include "harness.h"
+#include "failing_json.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -215,6 +215,37 @@ static void test_vectors_keep_every_bit(void **state)
     json_decref(o);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------------------------------ */
+
+static char *make_models(size_t *n)
+{
+    static const char *const aliases[] = { "a", NULL };
+    static const steno_model_info info = { .size = sizeof info, .family = "whisper", .weight_type = "f16", .is_multilingual = 1 };
+    static const struct model_card cards[] = {
+        { .id = "x", .calls = ENGINE_TRANSCRIBES, .info = &info, .aliases = aliases }, { .id = "\xff", .calls = ENGINE_EMBEDS },
+    };
+    return models_json(cards, 2, n);
+}
+
+static char *make_error(size_t *n)
+{
+    const struct api_error e = { .code = API_not_found, .message = "m" };
+    return api_error_json(&e, n);
+}
+
+static char *make_ready(size_t *n)
+{
+    return ready_json(IS_LOADING, n);
+}
+
+static void test_any_allocation_may_fail(void **state)
+{
+    (void)state;
+    check_failures(make_models, 40);
+    check_failures(make_error, 10);
+    check_failures(make_ready, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_a_chat_answer_has_one_choice),
         cmocka_unit_test(test_a_streamed_chat_has_role_pieces_and_an_end),
         cmocka_unit_test(test_vectors_keep_every_bit),
+        cmocka_unit_test(test_any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* steno: the description of the server's routes. SPDX-License-Identifier: MIT */
 #include "api_error.h"
 #include "ask_fields.h"
-#include "harness.h"
+#include "failing_json.h"
 #include "openapi.h"
 #include <stdio.h>
 
@@ -143,6 +143,17 @@ static void test_named_schemas_exist(void **state)
     json_decref(named);
 }
 
+static char *make(size_t *n)
+{
+    return openapi_json("1", "", n);
+}
+
+static void test_any_allocation_may_fail(void **state)
+{
+    (void)state;
+    check_failures(make, 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_work_can_end_with_every_status),
         cmocka_unit_test(test_every_field_of_a_form_has_its_range),
         cmocka_unit_test(test_named_schemas_exist),
+        cmocka_unit_test(test_any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, open_doc, close_doc);
 }
