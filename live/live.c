@@ -159,7 +159,10 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     const steno_source src = { part_read, part_rewind, &part };
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
     /* only the last pass of a turn uses temperature fallback */
-    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) p.temperature_increment_on_fallback = 0;
+    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) {
+        p.temperature_increment_on_fallback = 0;
+        if (!(p.temperature > 0)) p.best_of = 0; /* then nothing is drawn */
+    }
     if (l->language[0]) p.language = l->language;
     int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
                                steno_transcribe_source(l->p.session, &src, &p);

@@ -112,6 +112,7 @@ static void test_pieces_of_any_size_give_the_same_events(void **state)
     assert_true(whole.n_partials > 1 && whole.n_turns == 1 && !whole.bad);
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
         p = params_of(&t);
+        p.text.best_of = i == 0; /* only the last pass of a turn may draw: the others do not fail because of it */
         play(&p, sound, n_sound, most[i], 0);
         assert_string_equal(t.text, whole.text);
     }
