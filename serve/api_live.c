@@ -1,5 +1,6 @@
 /* steno-serve: routes of live audio. SPDX-License-Identifier: MIT */
 #include "api.h"
+#include "api_listen.h"
 #include "api_realtime.h"
 
 const struct http_handler *live_realtime_begin(struct serve *s, struct exchange *x, void **request)
@@ -15,4 +16,9 @@ const struct http_handler *client_secrets_begin(struct serve *s, struct exchange
 const struct http_handler *transcription_sessions_begin(struct serve *s, struct exchange *x, void **request)
 {
     return call_watch(s, x, ROUTE_REALTIME, api_realtime_secret_route(s->realtime, x, 1, request), request);
+}
+
+const struct http_handler *listen_begin(struct serve *s, struct exchange *x, void **request)
+{
+    return call_watch(s, x, ROUTE_LISTEN, api_listen_route(s->listen, x, request), request);
 }

@@ -20,6 +20,8 @@ struct serve {
     struct access *access;
     struct httpd *http;
     struct api_realtime *realtime;
+    struct api_listen *listen;
+    struct wyoming *wyoming; /* NULL: off */
     atomic_int n_stops;  /* calls of serve_stop */
     atomic_int reload;   /* serve_reload was called */
     int wake;            /* eventfd that serve_run waits for */

@@ -1,7 +1,9 @@
 /* steno-serve: from opening to the end. SPDX-License-Identifier: MIT */
+#include "api_listen.h"
 #include "api_realtime.h"
 #include "call.h"
 #include "routes.h"
+#include "wyoming.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -43,6 +45,25 @@ static const char *host_of(const struct serve_params *p)
     return systemd_is_public(p->systemd) ? "the received socket" : "127.0.0.1";
 }
 
+static int wyoming_start(struct serve *s, steno_error *e)
+{
+    const struct serve_params *p = &s->p;
+    if (p->wyoming_port < 0 && p->wyoming_fd < 0) return STENO_OK;
+    const struct wyoming_params wp = {
+        .loop = s->loop, .engines = s->engines, .spool = s->spool, .host = p->host, .port = p->wyoming_port,
+        .fds = &p->wyoming_fd, .n_fds = p->wyoming_fd >= 0, .upload_max = p->upload_max, .version = p->version,
+    };
+    return wyoming_open(&s->wyoming, &wp, e);
+}
+
+/* What answers live audio. */
+static int live_start(struct serve *s, steno_error *e)
+{
+    s->realtime = api_realtime_open(&(struct api_realtime_params){ s->engines, s->loop, &s->p });
+    s->listen = api_listen_open(&(struct api_listen_params){ s->engines, s->loop, &s->p });
+    return s->realtime && s->listen ? wyoming_start(s, e) : fail(e, STENO_ENOMEM, "out of memory");
+}
+
 static int parts_open(struct serve *s, steno_error *e)
 {
     const struct serve_params *p = &s->p;
@@ -56,9 +77,8 @@ static int parts_open(struct serve *s, steno_error *e)
                                                              .n_origins = p->n_origins, .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
     if (rc == STENO_OK) rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);
     if (rc == STENO_OK) rc = engines_open(&s->engines, p, s->spool, e);
-    if (rc != STENO_OK) return rc;
-    s->realtime = api_realtime_open(&(struct api_realtime_params){ s->engines, s->loop, &s->p });
-    return s->realtime ? http_start(s, e) : fail(e, STENO_ENOMEM, "out of memory");
+    if (rc == STENO_OK) rc = live_start(s, e);
+    return rc == STENO_OK ? http_start(s, e) : rc;
 }
 
 static void models_name(struct serve *s)
@@ -93,6 +113,8 @@ void serve_close(struct serve *s)
     if (s->engines) engines_cancel(s->engines);
     if (s->http) httpd_close(s->http);
     api_realtime_close(s->realtime);
+    api_listen_close(s->listen);
+    wyoming_close(s->wyoming);
     if (s->engines) engines_close(s->engines);
     if (s->loop) loop_close(s->loop);
     access_close(s->access);
@@ -106,8 +128,7 @@ int serve_port(const struct serve *s) { return httpd_port(s->http); }
 
 int serve_wyoming_port(const struct serve *s)
 {
-    (void)s;
-    return -1;
+    return s->wyoming ? wyoming_port(s->wyoming) : -1;
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------------------------- */
@@ -154,7 +175,8 @@ static void rest(struct serve *s, int64_t ms)
 
 static int is_idle(const struct serve *s)
 {
-    return !engines_running(s->engines) && !httpd_exchanges(s->http) && !api_realtime_sessions(s->realtime);
+    return !engines_running(s->engines) && !httpd_exchanges(s->http) && !api_realtime_sessions(s->realtime) &&
+           !api_listen_sessions(s->listen);
 }
 
 /* Lets what runs end. The second stop, or the end of the time, cancels it. */
@@ -165,6 +187,8 @@ static void drain(struct serve *s)
     httpd_quiesce(s->http);
     engines_drain(s->engines);
     api_realtime_drain(s->realtime);
+    api_listen_drain(s->listen);
+    if (s->wyoming) wyoming_drain(s->wyoming);
     while (!is_idle(s) && atomic_load(&s->n_stops) < 2 && loop_now_ms() < end) rest(s, TICK_MS);
     engines_cancel(s->engines);
     const int64_t last = loop_now_ms() + (atomic_load(&s->n_stops) < 2 ? AFTER_CANCEL_MS : 0);

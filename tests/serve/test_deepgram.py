@@ -1,0 +1,45 @@
+# steno: Deepgram's own client against /v1/listen. SPDX-License-Identifier: MIT
+#
+# Skipped without the package deepgram-sdk.
+import threading
+import wave
+
+from serving import SPOKEN, Server, need
+
+deepgram = need("deepgram")
+from deepgram.core.events import EventType  # noqa: E402
+from deepgram.environment import DeepgramClientEnvironment  # noqa: E402
+
+
+def listen(s, pcm):
+    url = f"ws://127.0.0.1:{s.port}"
+    client = deepgram.DeepgramClient(api_key="any", environment=DeepgramClientEnvironment(
+        base=url.replace("ws", "http"), production=url, agent=url, **({"agent_rest": url.replace("ws", "http")} if "agent_rest" in
+                                                                      DeepgramClientEnvironment.__init__.__code__.co_varnames else {})))
+    got, over = [], threading.Event()
+    with client.listen.v1.connect(model="nova-3", language="en", encoding="linear16", sample_rate="16000", interim_results="true",
+                                  utterance_end_ms="1000", vad_events="true", endpointing="300") as c:
+        c.on(EventType.MESSAGE, got.append)
+        c.on(EventType.CLOSE, lambda _: over.set())
+        threading.Thread(target=c.start_listening, daemon=True).start()
+        for at in range(0, len(pcm), 3200):
+            c.send_media(pcm[at:at + 3200])
+        c.send_keep_alive()
+        c.send_finalize()
+        c.send_close_stream()
+        assert over.wait(60), got
+    return got
+
+
+with wave.open(SPOKEN) as f:
+    pcm = f.readframes(f.getnframes())
+with Server() as s:
+    got = listen(s, pcm)
+    kinds = [type(m).__name__ for m in got]
+    finals = [m for m in got if m.type == "Results" and m.is_final]
+    assert finals and any(m.channel.alternatives[0].transcript for m in finals), kinds
+    assert any(m.from_finalize for m in finals), kinds
+    word = next(w for m in finals for w in m.channel.alternatives[0].words)
+    assert word.punctuated_word and word.end >= word.start
+    assert got[-1].type == "Metadata" and got[-1].duration > 3 and got[-1].channels == 1, got[-1]
+    print(kinds)

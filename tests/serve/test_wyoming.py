@@ -1,0 +1,99 @@
+# steno: the Wyoming protocol, as Home Assistant sends it. SPDX-License-Identifier: MIT
+#
+# The text of an utterance is that of the command line for the file. With the package `wyoming` its client is tried, too.
+import asyncio
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+import wave
+
+from serving import SPOKEN, STENO, Server
+
+try:
+    from wyoming.asr import Transcribe, Transcript
+    from wyoming.audio import wav_to_chunks
+    from wyoming.client import AsyncTcpClient
+    from wyoming.info import Describe, Info
+except ImportError:
+    AsyncTcpClient = None
+
+
+def port_of(s):
+    for _ in range(500):
+        at = re.search(r"Wyoming on port (\d+)", "".join(s.log))
+        if at:
+            return int(at[1])
+        time.sleep(0.01)
+    raise AssertionError("no port of Wyoming in the log")
+
+
+class Peer:
+    def __init__(self, port):
+        self.sock = socket.create_connection(("127.0.0.1", port), 30)
+        self.file = self.sock.makefile("rb")
+
+    def send(self, kind, data=None, payload=b""):
+        body = json.dumps(data).encode() if data else b""
+        head = {"type": kind, "version": "1.5.0", "data_length": len(body), "payload_length": len(payload)}
+        self.sock.sendall(json.dumps(head).encode() + b"\n" + body + payload)
+
+    def receive(self):
+        head = json.loads(self.file.readline())
+        data = {**head.get("data", {}), **json.loads(self.file.read(head.get("data_length", 0)) or b"{}")}
+        return head["type"], data
+
+    def audio(self, pcm, size=2048):
+        form = {"rate": 16000, "width": 2, "channels": 1}
+        self.send("audio-start", form)
+        for at in range(0, len(pcm), size):
+            self.send("audio-chunk", form, pcm[at:at + size])
+        self.send("audio-stop")
+
+
+def test_raw(port, pcm, want):
+    p = Peer(port)
+    p.send("describe")
+    kind, info = p.receive()
+    asr = info["asr"][0]
+    assert kind == "info" and asr["installed"] and asr["models"][0]["languages"], info
+    p.send("transcribe", {"language": "en"})
+    p.audio(pcm)
+    p.send("ping", {"text": "x"})
+    assert p.receive() == ("pong", {"text": "x"})
+    kind, data = p.receive()
+    assert (kind, data["text"]) == ("transcript", want), (data, want)
+    p.audio(b"")
+    assert p.receive()[1]["text"] == ""
+    p.sock.sendall(b"no json\n" + b"x" * 100000)
+    kind, data = p.receive()
+    assert kind == "error" and data["code"] == "invalid_event", data
+    assert p.file.readline() == b""
+
+
+async def test_package(port, want):
+    async with AsyncTcpClient("127.0.0.1", port) as c:
+        await c.write_event(Describe().event())
+        info = Info.from_event(await c.read_event())
+        assert info.asr[0].models[0].languages, info
+    async with AsyncTcpClient("127.0.0.1", port) as c:
+        await c.write_event(Transcribe(language="en").event())
+        with wave.open(SPOKEN) as f:
+            for chunk in wav_to_chunks(f, 1024, start_event=True, stop_event=True):
+                await c.write_event(chunk.event())
+        assert Transcript.from_event(await c.read_event()).text == want
+
+
+with wave.open(SPOKEN) as f:
+    pcm = f.readframes(f.getnframes())
+text = subprocess.run([STENO, "--demo", "-l", "en", SPOKEN], capture_output=True, text=True, check=True,
+                      env=os.environ).stdout
+with Server("--wyoming", "0") as s:
+    port = port_of(s)
+    want = " ".join(text.split())
+    test_raw(port, pcm, want)
+    if AsyncTcpClient:
+        asyncio.run(test_package(port, want))
+    print(want)
