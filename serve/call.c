@@ -181,7 +181,7 @@ static void watched_closed(void *request, int complete)
 const struct http_handler *call_watch(struct serve *s, struct exchange *x, enum route route, const struct http_handler *of, void **request)
 {
     static const struct http_handler watching = { watched_body, watched_end, watched_left, watched_closed };
-    struct watched *w = calloc(1, sizeof *w);
+    struct watched *w = of ? calloc(1, sizeof *w) : NULL;
     if (!w) return of; /* without a line in the log */
     call_begin(&w->call, s, x, route);
     w->of = of;
