@@ -30,8 +30,9 @@ static inline struct job rig_job(const steno_model *m)
     steno_media_params_init(&j.media);
     steno_transcribe_params_init(&j.params);
     j.params.language = "en";
-    j.params.sample_len = 12;
-    j.params.best_of = 2;
+    j.params.sample_len = SANITIZED ? 4 : 12;
+    j.params.audio_ctx = 150; /* windows of 3 s */
+    j.params.temperature_increment_on_fallback = 0;
     steno_vad_params_init(&j.speech.params);
     j.speech.pad_ms = 100;
     return j;
@@ -46,7 +47,7 @@ static inline int rig_model_open(void *user, int i, struct serve_engine *out, st
     steno_model *m;
     const int rc = steno_model_open(&m, r->path[i], &p, e);
     if (rc) return rc;
-    *out = (struct serve_engine){ .model = m, .job = rig_job(m), .vad = r->vad, .uses_vad = r->uses_vad, .memory = r->weigh };
+    *out = (struct serve_engine){ .model = m, .job = rig_job(m), .lanes = 2, .vad = r->vad, .uses_vad = r->uses_vad, .memory = r->weigh };
     r->n_opened++;
     return 0;
 }
