@@ -40,7 +40,7 @@ static char once[TEXT_SZ]; /* the words of the sound */
 static void test_pieces_of_any_size_give_the_same_words(void **state)
 {
     (void)state;
-    static const size_t most[] = { 1 << 20, 333, 3200, 50000 };
+    static const size_t most[] = { 1 << 20, 333, 3200 };
     static struct client c;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
         struct live_session_params p = params_of(&c);
@@ -58,7 +58,7 @@ static void test_pieces_of_any_size_give_the_same_words(void **state)
         assert_int_equal(c.n_endpoints, 1);
     }
     engine_set(&engine.is_loaded, 1);
-    assert_true(engine.n_last >= 4 && engine.n_passes > engine.n_last);
+    assert_true(engine.n_last >= 3 && engine.n_passes > engine.n_last);
 }
 
 static void test_encodings_and_rates(void **state)

@@ -92,6 +92,10 @@ static void reply_read(int fd, struct reply *r, const char *until)
             frame_send(fd, 8, b, n >= 2 ? 2 : 0);
             return;
         }
+        if (head[0] == 0x89) { /* a ping, on a slow machine */
+            frame_send(fd, 10, b, n);
+            continue;
+        }
         assert_int_equal(head[0], 0x81);
         assert_true(r->n + n + 2 < LOG_SZ);
         memcpy(r->lines + r->n, b, n);
