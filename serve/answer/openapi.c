@@ -18,7 +18,6 @@ static const struct openapi_route routes[] = {
     { "/v1/realtime/transcription_sessions", "post", "A secret, in the older form", "SessionRequest", NULL, "SessionSecret",
       OPENAPI_SIMPLE, 0 },
     { "/v1/listen", "get", "Live audio over WebSocket, as in Deepgram's API", NULL, "ListenQuery", NULL, OPENAPI_SIMPLE, 0 },
-    { "/v1/listen", "post", "Transcribe the body, as in Deepgram's API", "form:Audio", "ListenQuery", "ListenAnswer", OPENAPI_WORK, 0 },
     { "/v1/stream", "get", "Live audio over WebSocket as raw samples", NULL, "StreamQuery", NULL, OPENAPI_SIMPLE, 0 },
     { "/inference", "post", "Transcribe a file, as whisper.cpp's server", "form:TranscriptionForm", NULL, "Transcription",
       OPENAPI_WORK, 0 },

@@ -86,7 +86,6 @@ static const struct member members[] = {
     { "ListenQuery", "model", "string", "" }, { "ListenQuery", "language", "string", "" }, { "ListenQuery", "encoding", "string", "" },
     { "ListenQuery", "sample_rate", "integer", "" }, { "ListenQuery", "channels", "integer", "" },
     { "ListenQuery", "interim_results", "boolean", "" },
-    { "ListenAnswer", "metadata!", "object", "" }, { "ListenAnswer", "results!", "object", "" },
     { "StreamQuery", "model", "string", "" }, { "StreamQuery", "language", "string", "" }, { "StreamQuery", "rate", "integer", "" },
     { "Status", "status!", "ok|loading|draining|spool_full", "" },
     { "Version", "name!", "string", "" }, { "Version", "version!", "string", "" },
