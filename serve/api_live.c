@@ -2,6 +2,7 @@
 #include "api.h"
 #include "api_listen.h"
 #include "api_realtime.h"
+#include "api_stream.h"
 
 const struct http_handler *live_realtime_begin(struct serve *s, struct exchange *x, void **request)
 {
@@ -21,4 +22,11 @@ const struct http_handler *transcription_sessions_begin(struct serve *s, struct 
 const struct http_handler *listen_begin(struct serve *s, struct exchange *x, void **request)
 {
     return call_watch(s, x, ROUTE_LISTEN, api_listen_route(s->listen, x, request), request);
+}
+
+const struct http_handler *live_stream_begin(struct serve *s, struct exchange *x, void **request)
+{
+    *request = NULL;
+    api_stream(x, s->engines, s->loop, &s->p);
+    return call_watch(s, x, ROUTE_STREAM, NULL, request);
 }

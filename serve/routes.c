@@ -19,6 +19,7 @@ const struct route_row routes[] = {
     { HTTP_POST, "/v1/realtime/client_secrets", 0, ROUTE_REALTIME, client_secrets_begin },
     { HTTP_POST, "/v1/realtime/transcription_sessions", 0, ROUTE_REALTIME, transcription_sessions_begin },
     { HTTP_GET, "/v1/listen", 0, ROUTE_LISTEN, listen_begin },
+    { HTTP_GET, "/v1/stream", 0, ROUTE_STREAM, live_stream_begin },
     { HTTP_GET, "/openapi.json", 1, ROUTE_OPS, openapi_begin },
     { HTTP_GET, "/livez", 1, ROUTE_OPS, livez_begin },
     { HTTP_GET, "/healthz", 1, ROUTE_OPS, livez_begin },

@@ -176,7 +176,7 @@ static void rest(struct serve *s, int64_t ms)
 static int is_idle(const struct serve *s)
 {
     return !engines_running(s->engines) && !httpd_exchanges(s->http) && !api_realtime_sessions(s->realtime) &&
-           !api_listen_sessions(s->listen);
+           !api_listen_sessions(s->listen) && !engines_now(s->engines).live;
 }
 
 /* Lets what runs end. The second stop, or the end of the time, cancels it. */
