@@ -74,7 +74,8 @@ struct work {
 /* @return API_OK; API_queue_full, API_loading (with retry_after_s), API_draining, API_internal_error (out of memory), in *e; w is then as
  * before, without its fd */
 int work_submit(struct work *w, struct api_error *e);
-void work_cancel(struct work *w); /* any thread, until `ended` has returned: it ends soon, with API_cancelled */
+/* Any thread, until `ended` has returned: it ends soon, with API_cancelled. Of work that was not submitted: no effect */
+void work_cancel(struct work *w);
 
 /* ---- work of a language model ------------------------------------------------------------------------------------------------ */
 
@@ -107,7 +108,7 @@ struct lm_work {
 };
 
 int lm_work_submit(struct lm_work *w, struct api_error *e); /* as work_submit */
-void lm_work_cancel(struct lm_work *w);
+void lm_work_cancel(struct lm_work *w);             /* as work_cancel */
 
 /* ---- sessions for live audio ------------------------------------------------------------------------------------------------- */
 

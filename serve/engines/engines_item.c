@@ -99,6 +99,7 @@ int work_submit(struct work *w, struct api_error *e)
 
 void work_cancel(struct work *w)
 {
+    if (!w->engine) return; /* it was not submitted */
     struct engines *es = w->engine->es;
     pthread_mutex_lock(&es->lock);
     if (w->internal) item_stop(w->internal, API_cancelled);

@@ -25,6 +25,7 @@ int lm_work_submit(struct lm_work *w, struct api_error *e)
 
 void lm_work_cancel(struct lm_work *w)
 {
+    if (!w->engine) return; /* it was not submitted */
     struct engines *es = w->engine->es;
     pthread_mutex_lock(&es->lock);
     if (w->internal) item_stop(w->internal, API_cancelled);

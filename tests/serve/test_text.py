@@ -2,9 +2,10 @@
 import base64
 import json
 import os
+import socket
 import struct
 import subprocess
-from serving import SHARED, SOURCE, SPOKEN, STENO, Server, events, run
+from serving import SHARED, SOURCE, SPOKEN, STENO, Server, events, run, until
 
 LM = os.path.join(SOURCE, "tests/data/lm/qwen3-q4_0.gguf")
 BERT = SHARED and os.path.join(SHARED, "material/llm/models/bert/hf")
@@ -42,6 +43,20 @@ def test_chat():
         assert s.request("POST", "/v1/chat/completions", "{", {"Content-Type": "application/json"})[0] == 400
         status, _, body = s.transcribe(SPOKEN)
         assert status == 404 and b"no model of this server can transcribe" in body, body
+
+
+def test_client_leaves():
+    """During its body, and during its answer."""
+    with Server(model=("-m", LM)) as s:
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
+        body = json.dumps({"messages": [{"role": "user", "content": "one"}], "max_tokens": 400, "stream": True}).encode()
+        whole = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        for request in (head, whole) * 4:
+            c = socket.create_connection(("127.0.0.1", s.port))
+            c.sendall(request)
+            c.close()
+        until(lambda: s.metric("steno_requests_running") == 0)
+        assert chat(s, messages=[{"role": "user", "content": "one"}], max_tokens=2)[0] == 200
 
 
 def test_embeddings():
