@@ -76,7 +76,8 @@ static void call_count(const struct call *c)
 void call_end(struct call *c)
 {
     const struct access_record record = {
-        .time_ms = c->begun_ms, .id = c->id, .client = c->client, .method = c->method, .route = c->path, .code = c->status,
+        .time_ms = c->begun_ms, .id = c->id[0] ? c->id : NULL, .client = c->client, .method = c->method[0] ? c->method : NULL,
+        .route = c->path, .code = c->status,
         .bytes_in = c->bytes_in, .bytes_out = c->bytes_out, .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000,
         .queue_s = seconds(c->queue_us), .total_s = seconds(c->total_us), .model = c->engine ? engine_id(c->engine) : NULL,
         .language = c->language[0] ? c->language : NULL, .reason = c->reason ? api_code_name(c->reason) : NULL, .file = c->file,
@@ -88,6 +89,29 @@ void call_end(struct call *c)
     if (line) serve_log(c->serve, line);
     free(line);
     free(c->text);
+}
+
+void call_utterance(void *serve, const struct wyoming_utterance *u)
+{
+    struct timespec now;
+    struct call c;
+    call_begin(&c, serve, NULL, ROUTE_WYOMING);
+    if (u->work) call_work(&c, u->work, "");
+    c.file = NULL;
+    if (c.audio_ms <= 0) c.audio_ms = u->audio_ms;
+    c.reason = u->code;
+    c.status = u->code == API_OK ? 200 : api_status(u->code);
+    if (c.status == 429 || c.status == 503) metrics_rejected(c.serve->metrics, api_code_name(u->code));
+    c.bytes_in = u->bytes_in;
+    c.bytes_out = u->bytes_out;
+    c.total_us = u->total_us;
+    clock_gettime(CLOCK_REALTIME, &now);
+    c.begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - u->total_us / 1000;
+    snprintf(c.client, sizeof c.client, "%s", u->client);
+    snprintf(c.language, sizeof c.language, "%s", u->language);
+    snprintf(c.path, sizeof c.path, "wyoming");
+    if (c.serve->p.log_text && u->text) c.text = strdup(u->text);
+    call_end(&c);
 }
 
 /* ---- answers that need no work ----------------------------------------------------------------------------------------------- */

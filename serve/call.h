@@ -9,6 +9,7 @@
 #include "metrics.h"
 #include "serve.h"
 #include "spool.h"
+#include "wyoming.h"
 #include <stdatomic.h>
 
 struct serve {
@@ -56,6 +57,8 @@ void call_refuse(struct call *c, const struct api_error *e);             /* answ
 void call_work(struct call *c, const struct work *w, const char *language); /* the work has ended */
 void call_close(struct call *c, int complete);                           /* within `closed`: takes what the exchange knows */
 void call_end(struct call *c);                                           /* writes the log and counts the request */
+
+void call_utterance(void *serve, const struct wyoming_utterance *u); /* logs and counts one, which has no exchange */
 
 /* ---- answers that need no work ----------------------------------------------------------------------------------------------- */
 

@@ -45,6 +45,21 @@ static const char *host_of(const struct serve_params *p)
     return systemd_is_public(p->systemd) ? "the received socket" : "127.0.0.1";
 }
 
+/* Wyoming has no keys: where keys are set, only this machine may reach it, and without them --no-auth is needed. */
+static int wyoming_check(const struct serve_params *p, steno_error *e)
+{
+    const int is_received = p->wyoming_fd >= 0;
+    const int is_public = is_received ? systemd_fd_is_public(p->wyoming_fd) : p->wyoming_port >= 0 && !access_is_local(p->host);
+    if (!is_public || (p->no_auth && !p->key_file)) return STENO_OK;
+    e->status = STENO_EARG;
+    snprintf(e->text, sizeof e->text,
+             p->key_file ? "--wyoming: other machines reach %.200s, and Wyoming has no keys: with --api-key-file it needs a loopback "
+                           "address, or a server of its own" :
+                           "--wyoming: other machines reach %.200s, and Wyoming has no keys: it needs --no-auth",
+             is_received ? "the received socket" : p->host);
+    return STENO_EARG;
+}
+
 static int wyoming_start(struct serve *s, steno_error *e)
 {
     const struct serve_params *p = &s->p;
@@ -52,6 +67,7 @@ static int wyoming_start(struct serve *s, steno_error *e)
     const struct wyoming_params wp = {
         .loop = s->loop, .engines = s->engines, .spool = s->spool, .host = p->host, .port = p->wyoming_port,
         .fds = &p->wyoming_fd, .n_fds = p->wyoming_fd >= 0, .upload_max = p->upload_max, .version = p->version,
+        .over = call_utterance, .user = s,
     };
     return wyoming_open(&s->wyoming, &wp, e);
 }
@@ -75,6 +91,7 @@ static int parts_open(struct serve *s, steno_error *e)
     int rc = access_open(&s->access, &(struct access_params){ .key_file = p->key_file, .no_auth = p->no_auth, .host = host_of(p),
                                                              .unix_path = p->unix_path, .origins = p->origins,
                                                              .n_origins = p->n_origins, .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
+    if (rc == STENO_OK) rc = wyoming_check(p, e);
     if (rc == STENO_OK) rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);
     if (rc == STENO_OK) rc = engines_open(&s->engines, p, s->spool, e);
     if (rc == STENO_OK) rc = live_start(s, e);

@@ -114,7 +114,7 @@ int systemd_open(struct systemd *s, const char *const value[N_SYSTEMD_VARIABLES]
     return status;
 }
 
-static int fd_is_public(int fd)
+int systemd_fd_is_public(int fd)
 {
     union { struct sockaddr any; struct sockaddr_in v4; struct sockaddr_in6 v6; struct sockaddr_un un; } a = { 0 };
     socklen_t n = sizeof a;
@@ -129,9 +129,9 @@ static int fd_is_public(int fd)
 int systemd_is_public(const struct systemd *s)
 {
     for (int i = 0; i < s->n_http; i++) {
-        if (fd_is_public(s->http_fd[i])) return 1;
+        if (systemd_fd_is_public(s->http_fd[i])) return 1;
     }
-    return s->wyoming_fd >= 0 && fd_is_public(s->wyoming_fd);
+    return s->wyoming_fd >= 0 && systemd_fd_is_public(s->wyoming_fd);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------------------------------- */

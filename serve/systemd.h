@@ -30,6 +30,7 @@ int systemd_open(struct systemd *s, const char *const value[N_SYSTEMD_VARIABLES]
 
 /* 1: other machines reach a received socket, so keys are needed, as with a host that is not a loopback address */
 int systemd_is_public(const struct systemd *s);
+int systemd_fd_is_public(int fd); /* the same for one socket */
 
 /* Each sends one datagram, never waits, and may be called from any thread. Without a service manager they do nothing.
  * @return 0, or -1: it could not be sent */

@@ -279,13 +279,19 @@ static int origins_check(const struct access_params *p, steno_error *e)
     return STENO_OK;
 }
 
-int access_open(struct access **out, const struct access_params *p, steno_error *e)
+int access_is_local(const char *address)
 {
     struct host own = { 0 };
     char host[300];
+    if (!address) return 1;
+    snprintf(host, sizeof host, strchr(address, ':') && *address != '[' ? "[%s]" : "%s", address);
+    return host_read(&own, host) == 0 && host_is_loopback(&own);
+}
+
+int access_open(struct access **out, const struct access_params *p, steno_error *e)
+{
     *out = NULL;
-    snprintf(host, sizeof host, p->host && strchr(p->host, ':') && *p->host != '[' ? "[%s]" : "%s", p->host ? p->host : "");
-    const int is_local = !p->host || (host_read(&own, host) == 0 && host_is_loopback(&own));
+    const int is_local = access_is_local(p->host);
     if (p->key_file && p->no_auth) return access_fail(e, STENO_EARG, "a file of keys and a server without them exclude each other");
     if (!is_local && !p->key_file && !p->no_auth)
         return access_fail(e, STENO_EARG, "other machines reach %s: it needs keys (--api-key-file), or none (--no-auth)",

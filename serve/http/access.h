@@ -25,6 +25,7 @@ int access_open(struct access **out, const struct access_params *p, steno_error 
 int access_reload(struct access *a, steno_error *e); /* reads the keys again. If that fails, the former ones stay */
 void access_close(struct access *a);
 int access_has_keys(const struct access *a);
+int access_is_local(const char *host); /* 1: only this machine reaches the address; NULL: not by TCP */
 
 /* is_open: a route that needs neither key nor origin. @return API_OK; API_origin_not_allowed, API_host_not_allowed, API_invalid_api_key, in
  * *e. Any thread */

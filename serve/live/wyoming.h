@@ -11,6 +11,16 @@ enum { WYOMING_CONNECTIONS_MAX = 256, WYOMING_IDLE_S = 300, WYOMING_LINGER_S = 5
 
 struct wyoming;
 
+/* An utterance that is over, or an event that was refused. Valid during the call. */
+struct wyoming_utterance {
+    enum api_code code;      /* API_OK: its text was sent; API_cancelled: the client left before */
+    const char *client;
+    const struct work *work; /* NULL: no model was asked */
+    const char *language, *text; /* text: NULL: none */
+    int64_t audio_ms;        /* of what arrived; -1: none */
+    int64_t bytes_in, bytes_out, total_us; /* total_us: since the first event of the utterance */
+};
+
 struct wyoming_params {
     struct loop *loop;
     struct engines *engines;
@@ -20,6 +30,8 @@ struct wyoming_params {
     const int *fds; int n_fds;   /* listening sockets received from systemd, instead of both */
     int64_t upload_max;          /* bytes of an utterance */
     const char *version;         /* of the server */
+    void (*over)(void *user, const struct wyoming_utterance *u); /* on the loop's thread; NULL: not called */
+    void *user;
 };
 
 int wyoming_open(struct wyoming **out, const struct wyoming_params *p, steno_error *e); /* strings are copied. @return as httpd_open */

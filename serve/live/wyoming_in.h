@@ -37,6 +37,7 @@ struct wyoming_peer {
     struct wyoming_format format;
     struct spool_file *spool;
     int64_t n_bytes;
+    int64_t begun_us;        /* its first event; 0: it has not begun */
     /* its work */
     struct work work;
     int is_running;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { OUT_MAX = 1 << 20, READ_AT_ONCE = 1 << 18 };
@@ -28,9 +29,43 @@ void wyoming_peer_removed(struct wyoming *w)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* ---- the log ------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Codes of this protocol only are bad requests. */
+static enum api_code code_of(const char *name)
+{
+    int i = API_OK + 1;
+    while (i < API_N_CODES && strcmp(api_code_name((enum api_code)i), name) != 0) i++;
+    return i < API_N_CODES ? (enum api_code)i : API_bad_request;
+}
+
+/* An utterance has ended, or an event is refused. text: what was sent */
+static void utterance_over(struct wyoming_peer *c, enum api_code code, const char *text)
+{
+    const int64_t per_s = (int64_t)c->format.rate * c->format.width * c->format.channels;
+    const struct wyoming_utterance u = {
+        .code = code, .client = c->client, .work = c->work.engine ? &c->work : NULL, .text = text,
+        .language = c->text_language[0] ? c->text_language : c->language, .audio_ms = per_s > 0 ? c->n_bytes * 1000 / per_s : -1,
+        .bytes_in = c->n_bytes, .bytes_out = text ? (int64_t)strlen(text) : 0, .total_us = c->begun_us ? now_us() - c->begun_us : 0,
+    };
+    if (c->w->p.over) c->w->p.over(c->w->p.user, &u);
+    c->work = (struct work){ 0 };
+    c->format = (struct wyoming_format){ 0 };
+    c->text_language[0] = '\0';
+    c->n_bytes = c->begun_us = 0;
+}
+
 static void peer_free(struct wyoming_peer *c)
 {
     struct wyoming *w = c->w;
+    if (c->begun_us) utterance_over(c, API_cancelled, NULL);
     if (c->prev) c->prev->next = c->next;
     else w->peers = c->next;
     if (c->next) c->next->prev = c->prev;
@@ -97,6 +132,7 @@ static int put_error(struct wyoming_peer *c, const char *code, const char *text)
 {
     put(c, "error", json_pack("{s:s, s:s}", "text", text, "code", code));
     c->ends = 1;
+    if (!c->is_running) utterance_over(c, code_of(code), NULL); /* a running one is logged when its work has ended */
     return -1;
 }
 
@@ -105,6 +141,7 @@ static void put_transcript(struct wyoming_peer *c, const char *text, const char 
     json_t *data = json_pack("{s:s}", "text", text);
     if (data && language[0]) json_object_set_new(data, "language", json_string(language));
     put(c, "transcript", data);
+    utterance_over(c, API_OK, text);
 }
 
 /* ---- the work of an utterance -------------------------------------------------------------------------------------------------- */
@@ -195,12 +232,13 @@ static int utterance_end(struct wyoming_peer *c)
 static int utterance_begin(struct wyoming_peer *c, const json_t *data)
 {
     static const unsigned char no_head[WYOMING_WAV_HEAD];
-    const char *why = wyoming_format_read(&c->format, data);
     if (c->is_running) return put_error(c, "invalid_value", "one utterance at a time: wait for the transcript before the next audio");
+    const char *why = wyoming_format_read(&c->format, data);
     if (why) return put_error(c, "invalid_audio", why);
     spool_file_close(c->spool);
     c->spool = NULL;
     c->n_bytes = 0;
+    c->begun_us = now_us();
     if (spool_file_open(&c->spool, c->w->p.spool) || spool_write(c->spool, no_head, sizeof no_head))
         return put_error(c, "spool_full", "the server has no room for more audio; try again later");
     c->has_audio = 1;

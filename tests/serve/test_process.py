@@ -51,6 +51,23 @@ def test_key_file():
             assert not any("secret" in line or "other\n" in line for line in s.log), s.log
 
 
+def test_wyoming_has_no_keys():
+    with tempfile.TemporaryDirectory() as d:
+        keys = os.path.join(d, "keys")
+        with open(keys, "w") as f:
+            f.write("secret-1\n")
+        os.chmod(keys, 0o600)
+        unix = os.path.join(d, "socket")
+        for host in ("0.0.0.0", "::", "localhost.example"):
+            fails(2, "Wyoming has no keys", "--demo", "--port", "0", "--api-key-file", keys, "--wyoming", "0", "--host", host)
+            fails(2, "Wyoming has no keys", "--demo", "--unix", unix, "--api-key-file", keys, "--wyoming", "0", "--host", host)
+        with Server("--api-key-file", keys, "--wyoming", "0") as s:
+            until(lambda: any("Wyoming on port" in line for line in s.log))
+        for args in (("--host", "0.0.0.0", "--no-auth"), ()):
+            with Server("--wyoming", "0", *args) as s:
+                until(lambda: any("Wyoming on port" in line for line in s.log))
+
+
 def received(address, *args):
     """The server with a listening socket of that address, as systemd passes it."""
     with socket.create_server((address, 0)) as listener:

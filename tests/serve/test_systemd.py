@@ -134,6 +134,28 @@ def test_bad_sockets_are_refused():
         s.close()
 
 
+def test_wyoming_is_served_and_needs_a_trusted_address():
+    with tempfile.TemporaryDirectory() as folder:
+        keys = os.path.join(folder, "keys")
+        with open(os.open(keys, os.O_CREAT | os.O_WRONLY, 0o600), "w") as f:
+            f.write("secret-1\n")
+        tcp, local, public = (socket.create_server((host, 0)) for host in ("127.0.0.1", "127.0.0.1", "0.0.0.0"))
+        for sockets, options in (((tcp, public), ("--api-key-file", keys)), ((tcp, public), ())):
+            with Managed(sockets, "http:wyoming", options) as m:
+                assert m.process.wait(60) == 2, m.process.returncode
+                m.log.seek(0)
+                assert "needs" in m.log.read()
+        for wyoming, options in ((local, ("--api-key-file", keys)), (public, ("--no-auth",))):
+            with Managed((tcp, wyoming), "http:wyoming", options) as m:
+                m.ready()
+                with socket.create_connection(("127.0.0.1", wyoming.getsockname()[1]), 60) as c:
+                    c.sendall(b'{"type":"ping"}\n')
+                    assert b"pong" in c.recv(65536)
+                assert m.stop() == 0
+        for s in (tcp, local, public):
+            s.close()
+
+
 def test_variables_of_other_processes_are_ignored():
     tcp = socket.create_server(("127.0.0.1", 0))
     with Managed(env={"LISTEN_FDS": "1", "LISTEN_FDNAMES": "http"}) as m:  # descriptor 3 is not one; LISTEN_PID is ours: an error

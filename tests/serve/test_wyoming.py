@@ -10,7 +10,7 @@ import subprocess
 import time
 import wave
 
-from serving import SPOKEN, STENO, Server
+from serving import SPOKEN, STENO, Server, until
 
 try:
     from wyoming.asr import Transcribe, Transcript
@@ -96,4 +96,18 @@ with Server("--wyoming", "0") as s:
     test_raw(port, pcm, want)
     if AsyncTcpClient:
         asyncio.run(test_package(port, want))
+    gone = Peer(port)
+    gone.send("audio-start", {"rate": 16000, "width": 2, "channels": 1})
+    gone.send("ping")
+    gone.receive()
+    gone.sock.shutdown(socket.SHUT_RDWR)
+    rows = until(lambda: (lambda rows: rows if len(rows) == 4 + bool(AsyncTcpClient) else None)(
+        [json.loads(line) for line in s.log if '"route": "wyoming"' in line]), 20)
+    assert [r["code"] for r in rows[:3]] == [200, 200, 400] and rows[-1]["code"] == 499, rows
+    assert abs(rows[0]["audio"] - len(pcm) / 32000) < 0.002 and rows[0]["language"] == "en" and rows[0]["client"] == "127.0.0.1", rows[0]
+    assert rows[0]["bytes_in"] == len(pcm) and rows[0]["total"] > 0 and "text" not in rows[0] and rows[2]["reason"] == "bad_request", rows
+    page = s.request("GET", "/metrics")[2].decode()
+    for code, n in ((200, len(rows) - 2), (400, 1), (499, 1)):
+        assert f'steno_requests_total{{route="wyoming",code="{code}"}} {n}\n' in page, page
+    assert 'steno_audio_seconds_total{route="wyoming"}' in page and 'steno_windows_total{class="live"} 0' not in page, page
     print(want)

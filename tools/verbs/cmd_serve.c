@@ -96,7 +96,7 @@ static const struct arg rows[] = {
     { .name = "live-max-seconds", .kind = ARG_S, .at = AT(live_seconds), .value = "S", .dflt = "0", .hi = 1e7,
       .help = "maximum length of a live session; 0: no limit" },
     { .name = "wyoming", .kind = ARG_INT, .at = AT(wyoming_port), .value = "PORT", .dflt = "-1", .lo = -1, .hi = 65535,
-      .help = "TCP port of the Wyoming protocol (Home Assistant); 0: any free one; -1: off" },
+      .help = "TCP port of the Wyoming protocol (Home Assistant), which has no keys; 0: any free one; -1: off" },
     ARG_HEADING("Connections"),
     { .name = "connections", .kind = ARG_INT, .at = AT(connections), .value = "N", .dflt = "1024", .lo = 1, .hi = 100000,
       .help = "maximum number of connections" },
@@ -362,6 +362,7 @@ static void params_fill(struct serve_params *p, struct server *v, struct serve_m
     p->live_seconds_max = o->live_seconds;
     p->wyoming_port = (int)o->wyoming_port;
     p->systemd = systemd;
+    p->wyoming_fd = systemd->wyoming_fd;
     p->version = STENO_VERSION;
 }
 
@@ -378,7 +379,7 @@ static void report_address(const struct server *v, struct serve *s)
     else
         message("serving %s on http%s://%s%s%s:%d%s/", v->model[0].id, o->tls_cert ? "s" : "", is_v6 ? "[" : "", o->host, is_v6 ? "]" : "",
                 serve_port(s), o->prefix ? o->prefix : "");
-    if (o->wyoming_port >= 0) message("serving Wyoming on port %d", serve_wyoming_port(s));
+    if (serve_wyoming_port(s) >= 0) message("serving Wyoming on port %d", serve_wyoming_port(s));
 }
 
 static int is_loopback(const char *host)
