@@ -16,7 +16,7 @@ import time
 STENO = os.environ["STENO"]
 SOURCE = os.environ.get("STENO_SOURCE", ".")
 SHARED = os.environ.get("STENO_SHARED")
-SANITIZED = bool(os.environ.get("STENO_SANITIZED"))
+SANITIZED = os.environ.get("STENO_SANITIZED", "0") == "1"
 SPOKEN = os.path.join(SOURCE, "tests/data/demo.wav")
 
 
