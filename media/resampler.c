@@ -253,7 +253,7 @@ int64_t steno_resampler_push(steno_resampler *r, const void *bytes, size_t n, co
     const size_t size = kinds[r->type].size * (size_t)r->channels;
     int status = STENO_OK;
     r->n_out = 0;
-    if (r->n_part) {
+    if (r->n_part && n) {
         const size_t some = n < size - r->n_part ? n : size - r->n_part;
         memcpy(r->part + r->n_part, b, some);
         r->n_part += some;
