@@ -52,7 +52,7 @@ function(steno_test_program target)
         target_link_libraries(${target} PRIVATE steno-media_static)
     endif()
     target_link_libraries(${target} PRIVATE steno_static m Threads::Threads)
-    if(TARGET steno_kernels_checked AND NOT target MATCHES "^(api|golden|unit_(live|job|tool))_?") # they run whole models
+    if(TARGET steno_kernels_checked AND NOT target MATCHES "^(api|golden|unit_(job|live|serve|tool))_?") # they run whole models
         target_sources(${target} PRIVATE $<TARGET_OBJECTS:steno_kernels_checked>)
     endif()
     steno_warnings(${target})
