@@ -78,7 +78,9 @@ struct serve_params {
 void serve_params_init(struct serve_params *p);
 
 struct serve;
-int serve_open(struct serve **out, const struct serve_params *p, steno_error *e); /* listens when the models are open */
+/* Opens the models, then listens. @return STENO_OK; STENO_EARG (an option), STENO_ESOURCE (the spool), STENO_EIO (the address),
+ * STENO_EUNSUPPORTED (a library is missing), STENO_ENOMEM, or what p->open returned; with the reason in *e */
+int serve_open(struct serve **out, const struct serve_params *p, steno_error *e);
 int serve_port(const struct serve *s);
 int serve_wyoming_port(const struct serve *s);
 /* Runs until serve_stop. The first stop drains, the second one ends at once. */

@@ -27,6 +27,10 @@ def test_usage():
     fails(2, "--api-key-file", "--demo", "--host", "0.0.0.0", "--port", "0")
 
 
+def test_spool():
+    fails(6, "no temporary file can be made", "--demo", "--port", "0", "--spool", "/nonexistent")
+
+
 def test_key_file():
     with tempfile.TemporaryDirectory() as d:
         keys = os.path.join(d, "keys")

@@ -368,7 +368,12 @@ static void params_fill(struct serve_params *p, struct server *v, struct serve_m
 
 static int exit_code(int rc)
 {
-    return rc == STENO_EARG ? EXIT_USAGE : rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EIO ? EXIT_NETWORK : EXIT_MODEL;
+    switch (rc) {
+    case STENO_EARG: return EXIT_USAGE;
+    case STENO_ENOMEM: return EXIT_MEMORY;
+    case STENO_ESOURCE: return EXIT_OUTPUT;
+    default: return EXIT_NETWORK;
+    }
 }
 
 static void report_address(const struct server *v, struct serve *s)
