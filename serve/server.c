@@ -92,8 +92,9 @@ static int parts_open(struct serve *s, steno_error *e)
                                                              .unix_path = p->unix_path, .origins = p->origins,
                                                              .n_origins = p->n_origins, .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
     if (rc == STENO_OK) rc = wyoming_check(p, e);
-    if (rc == STENO_OK) rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);
-    if (rc == STENO_EIO && !s->spool) rc = STENO_ESOURCE;
+    if (rc != STENO_OK) return rc;
+    rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);
+    if (rc == STENO_EIO) rc = STENO_ESOURCE;
     if (rc == STENO_OK) rc = engines_open(&s->engines, p, s->spool, e);
     if (rc == STENO_OK) rc = live_start(s, e);
     return rc == STENO_OK ? http_start(s, e) : rc;
