@@ -70,6 +70,7 @@ void api_listen_close(struct api_listen *a)
     pthread_mutex_lock(&a->lock);
     while (a->n_sessions) pthread_cond_wait(&a->changed, &a->lock);
     pthread_mutex_unlock(&a->lock);
+    loop_settle(a->p.loop); /* `drain` may wait there */
     pthread_cond_destroy(&a->changed);
     pthread_mutex_destroy(&a->lock);
     free(a);
