@@ -100,7 +100,7 @@ static int flush(struct wyoming_peer *c)
         if (n < 0) break;
         at += (size_t)n;
     }
-    memmove(c->out, c->out + at, c->n_out - at);
+    if (at) memmove(c->out, c->out + at, c->n_out - at);
     c->n_out -= at;
     if (c->ends && !c->n_out && !c->lingers) {
         c->lingers = 1;
