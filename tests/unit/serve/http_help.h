@@ -20,6 +20,14 @@
 /* What the handlers saw. */
 static struct seen { atomic_int n_routes, n_left, n_closed, n_complete, n_over, n_late, n_mixed; } seen;
 
+/* Threads of the test before may still count. */
+static inline void seen_clear(void)
+{
+    atomic_int *const all[] = { &seen.n_routes, &seen.n_left, &seen.n_closed, &seen.n_complete, &seen.n_over, &seen.n_late,
+                                &seen.n_mixed };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store(all[i], 0);
+}
+
 static inline void pause_ms(int ms)
 {
     const struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
@@ -229,7 +237,7 @@ static inline struct httpd *server(const struct http_params *p)
 {
     struct httpd *h = NULL;
     steno_error e = { 0 };
-    memset(&seen, 0, sizeof seen);
+    seen_clear();
     const int rc = httpd_open(&h, p, &e);
     if (rc == STENO_EUNSUPPORTED) {
         print_message("%s\n", e.text);
