@@ -1,9 +1,8 @@
 /* steno-serve: the route /v1/stream. SPDX-License-Identifier: MIT */
 #include "api_stream.h"
-#include "stream.h"
 
 /* @return API_OK: the exchange is upgraded, or a code, in *e */
-static int stream_begin(struct exchange *x, struct engines *es, struct loop *l, const struct serve_params *p, struct api_error *e)
+static int stream_begin(struct exchange *x, const struct api_stream_params *p, struct api_error *e)
 {
     struct stream_query q;
     struct stream *s;
@@ -13,22 +12,23 @@ static int stream_begin(struct exchange *x, struct engines *es, struct loop *l, 
         *e = q.e;
         return q.e.code;
     }
-    q.live.engine = engines_find(es, q.model);
+    q.live.engine = engines_find(p->engines, q.model);
     if (!q.live.engine) return api_fail(e, API_model_not_found, "model", "the model \"%.100s\" does not exist", q.model);
-    if (!q.live.step_ms) q.live.step_ms = p->live_step_ms;
-    if (!q.live.max_turn_ms) q.live.max_turn_ms = p->live_turn_ms;
-    int code = stream_open(&s, &q.live, (int64_t)(p->live_seconds_max * 1000), e);
+    q.live.metrics = p->metrics;
+    if (!q.live.step_ms) q.live.step_ms = p->serve->live_step_ms;
+    if (!q.live.max_turn_ms) q.live.max_turn_ms = p->serve->live_turn_ms;
+    int code = stream_open(&s, p->streams, &q.live, (int64_t)(p->serve->live_seconds_max * 1000), e);
     if (code != API_OK) return code;
-    code = ws_accept(x, l, NULL, stream_opened, s, e);
+    code = ws_accept(x, p->loop, NULL, stream_opened, s, e);
     if (code != API_OK) stream_drop(s);
     return code;
 }
 
-void api_stream(struct exchange *x, struct engines *es, struct loop *l, const struct serve_params *p)
+void api_stream(struct exchange *x, const struct api_stream_params *p)
 {
     struct api_error e = { 0 };
     if (exchange_method(x) != HTTP_GET)
         api_fail(&e, API_method_not_allowed, NULL, "/v1/stream is a WebSocket: connect with GET. A file goes to /v1/audio/transcriptions");
-    else stream_begin(x, es, l, p, &e);
+    else stream_begin(x, p, &e);
     if (e.code != API_OK) api_answer_error(x, &e);
 }

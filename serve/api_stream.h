@@ -4,8 +4,17 @@
 #include "engines.h"
 #include "loop.h"
 #include "serve.h"
+#include "stream.h"
+
+struct api_stream_params {
+    struct engines *engines;
+    struct loop *loop;
+    const struct serve_params *serve;
+    struct metrics *metrics;
+    struct streams *streams;
+};
 
 /* Answers a GET with a WebSocket of the plain protocol (stream.h), or with an error. On the HTTP thread. A POST is refused: libmicrohttpd
  * begins no response while a body arrives, so lines could not follow the audio. */
-void api_stream(struct exchange *x, struct engines *es, struct loop *l, const struct serve_params *p);
+void api_stream(struct exchange *x, const struct api_stream_params *p);
 #endif

@@ -22,6 +22,7 @@ struct serve {
     struct httpd *http;
     struct api_realtime *realtime;
     struct api_listen *listen;
+    struct streams *streams;
     struct wyoming *wyoming; /* NULL: off */
     atomic_int n_stops;  /* calls of serve_stop */
     atomic_int reload;   /* serve_reload was called */

@@ -133,7 +133,8 @@ static int session_open(struct listener *c, struct api_error *e)
     const struct serve_params *serve = c->a->p.serve;
     const char *code = *c->config.language && strcmp(c->config.language, "multi") != 0 ? steno_language_code(c->config.language) : NULL;
     const struct live_session_params p = {
-        .engine = c->engine, .encoding = c->config.encoding, .rate = c->config.rate, .channels = c->config.channels, .uses_vad = 1,
+        .engine = c->engine, .metrics = c->a->p.metrics,
+        .encoding = c->config.encoding, .rate = c->config.rate, .channels = c->config.channels, .uses_vad = 1,
         .threshold = -1, .silence_ms = c->config.silence_ms, .padding_ms = -1, .step_ms = serve->live_step_ms,
         .max_turn_ms = serve->live_turn_ms, .task = STENO_TRANSCRIBE, .language = code,
         .hotwords = *c->config.hotwords ? c->config.hotwords : NULL,

@@ -4,6 +4,7 @@
 #include "engines.h"
 #include "http.h"
 #include "loop.h"
+#include "metrics.h"
 
 struct api_listen;
 
@@ -12,6 +13,7 @@ struct api_listen_params {
     struct engines *engines;
     struct loop *loop;
     const struct serve_params *serve;
+    struct metrics *metrics;
 };
 
 struct api_listen *api_listen_open(const struct api_listen_params *p); /* NULL: out of memory */

@@ -104,7 +104,8 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
     const struct api_realtime *a = ((struct connection *)user)->a;
     struct live_session *s;
     const struct live_session_params p = {
-        .engine = engines_find(a->p.engines, c->model), .encoding = encodings[c->format], .rate = c->rate, .channels = 1,
+        .engine = engines_find(a->p.engines, c->model), .metrics = a->p.metrics,
+        .encoding = encodings[c->format], .rate = c->rate, .channels = 1,
         .uses_vad = c->uses_vad, .threshold = c->threshold, .silence_ms = c->silence_ms, .padding_ms = c->padding_ms,
         .step_ms = c->step_ms ? c->step_ms : a->p.serve->live_step_ms, .max_turn_ms = a->p.serve->live_turn_ms,
         .task = STENO_TRANSCRIBE, .language = c->language, .prompt = c->prompt, .hotwords = c->hotwords,

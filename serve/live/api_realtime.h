@@ -6,6 +6,7 @@
 #include "engines.h"
 #include "http.h"
 #include "loop.h"
+#include "metrics.h"
 
 struct api_realtime;
 
@@ -14,6 +15,7 @@ struct api_realtime_params {
     struct engines *engines;
     struct loop *loop;
     const struct serve_params *serve;
+    struct metrics *metrics;
 };
 
 struct api_realtime *api_realtime_open(const struct api_realtime_params *p); /* NULL: out of memory */

@@ -2,6 +2,7 @@
  *
  * The ring holds the client's bytes. Commands have a place in them, so they apply to the audio that was pushed before them. */
 #include "live_session.h"
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <steno/media.h>
@@ -42,6 +43,7 @@ struct live_session {
     uint8_t *piece;
     int64_t skipped;        /* samples dropped before the clear that follows */
     int is_clearing;
+    int64_t n_disagreements; /* that were counted */
 };
 
 static int64_t now_us(void)
@@ -145,15 +147,39 @@ static int should_abort(void *user)
     return atomic_load(&((struct live_session *)user)->is_cancelled);
 }
 
+/* An update of a turn searches greedily: only the last pass costs what the defaults of the model ask for. */
+static void update_fill(steno_transcribe_params *p)
+{
+    p->beam_size = p->best_of = p->n_best = 0;
+    p->patience = p->length_penalty = (double)NAN;
+}
+
+/* Time since the audio that was decoded last. */
+static int64_t late_us(struct live_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const int64_t us = now_us() - s->base_us - to_us(s, s->taken);
+    pthread_mutex_unlock(&s->lock);
+    return us > 0 ? us : 0;
+}
+
 static int transcribe(void *user, steno_session *session, const steno_source *src, const steno_transcribe_params *p, int is_last)
 {
     struct live_session *s = user;
-    return engine_transcribe(s->p.engine, session, src, p, is_last ? STENO_PRIORITY_END_OF_TURN : STENO_PRIORITY_LIVE);
+    steno_transcribe_params greedy = *p;
+    update_fill(&greedy);
+    const int rc = engine_transcribe(s->p.engine, session, src, is_last ? p : &greedy,
+                                     is_last ? STENO_PRIORITY_END_OF_TURN : STENO_PRIORITY_LIVE);
+    if (rc == STENO_OK && s->p.metrics) metrics_live_update(s->p.metrics, (double)late_us(s) / 1e6);
+    return rc;
 }
 
 static void on_event(void *user, const struct live_event *e)
 {
     struct live_session *s = user;
+    const int64_t n = e->kind == LIVE_ENDPOINT && s->p.metrics ? live_disagreements(s->live) - s->n_disagreements : 0;
+    if (n) metrics_live_disagreements(s->p.metrics, n);
+    s->n_disagreements += n;
     if (s->p.event) s->p.event(s->p.user, e);
 }
 

@@ -7,6 +7,7 @@
 #define STENO_SERVE_LIVE_SESSION_H
 #include "engines.h"
 #include "live.h"
+#include "metrics.h"
 
 struct live_session;
 
@@ -16,6 +17,7 @@ enum audio_encoding { AUDIO_S16LE, AUDIO_F32LE, AUDIO_ULAW, AUDIO_ALAW, AUDIO_S3
 
 struct live_session_params {
     struct engine *engine;
+    struct metrics *metrics;   /* counts updates; NULL: none */
     enum audio_encoding encoding;
     int rate, channels;        /* 8000 to 192000; 1 to 8, mixed to one */
     /* 1: turns by voice activity; 0: only by live_session_commit. A turn also ends at its maximum length. Without a model for voice

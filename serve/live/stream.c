@@ -94,18 +94,97 @@ void stream_query_add(void *user, const char *name, const char *value)
 
 /* Referenced by the live session until `ended`, and by the connection until it is closed. */
 struct stream {
+    struct streams *of;         /* NULL: none */
+    struct stream *next, *previous;
     pthread_mutex_t lock;
     int n_refs;
     struct ws *w;               /* NULL: not open yet, or closed */
     struct live_session *s;     /* NULL: over */
     int is_over;                /* the live session has ended, for the reason `why` */
     int64_t most_ms;            /* 0: no limit */
-    int is_at_limit;
+    int is_at_limit, is_draining;
     char why[512];
 };
 
+struct streams {
+    pthread_mutex_t lock; /* taken before that of a stream */
+    pthread_cond_t changed;
+    struct stream *first;
+    int n, is_draining;
+};
+
+struct streams *streams_open(void)
+{
+    struct streams *of = calloc(1, sizeof *of);
+    if (!of) return NULL;
+    pthread_mutex_init(&of->lock, NULL);
+    pthread_cond_init(&of->changed, NULL);
+    return of;
+}
+
+void streams_close(struct streams *of)
+{
+    if (!of) return;
+    pthread_mutex_lock(&of->lock);
+    while (of->n) pthread_cond_wait(&of->changed, &of->lock);
+    pthread_mutex_unlock(&of->lock);
+    pthread_cond_destroy(&of->changed);
+    pthread_mutex_destroy(&of->lock);
+    free(of);
+}
+
+int streams_open_now(const struct streams *of)
+{
+    struct streams *own = (struct streams *)of;
+    pthread_mutex_lock(&own->lock);
+    const int n = own->n;
+    pthread_mutex_unlock(&own->lock);
+    return n;
+}
+
+static void stream_drain(struct stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->is_draining = 1;
+    if (s->s) live_session_end(s->s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void streams_drain(struct streams *of)
+{
+    pthread_mutex_lock(&of->lock);
+    of->is_draining = 1;
+    for (struct stream *s = of->first; s; s = s->next) stream_drain(s);
+    pthread_mutex_unlock(&of->lock);
+}
+
+static void list_add(struct stream *s)
+{
+    struct streams *of = s->of;
+    pthread_mutex_lock(&of->lock);
+    s->next = of->first;
+    if (s->next) s->next->previous = s;
+    of->first = s;
+    of->n++;
+    if (of->is_draining) stream_drain(s);
+    pthread_mutex_unlock(&of->lock);
+}
+
+static void list_remove(struct stream *s)
+{
+    struct streams *of = s->of;
+    pthread_mutex_lock(&of->lock);
+    if (s->previous) s->previous->next = s->next;
+    else of->first = s->next;
+    if (s->next) s->next->previous = s->previous;
+    of->n--;
+    pthread_cond_broadcast(&of->changed);
+    pthread_mutex_unlock(&of->lock);
+}
+
 static void stream_free(struct stream *s)
 {
+    if (s->of) list_remove(s);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -140,6 +219,7 @@ static void connection_end(struct stream *s)
     if (s->why[0]) error_send(s, s->why);
     if (s->why[0]) ws_close(s->w, STREAM_CLOSE_FAILED, "the transcription failed");
     else if (s->is_at_limit) ws_close(s->w, STREAM_CLOSE_LIMIT, "the session reached its longest time");
+    else if (s->is_draining) ws_close(s->w, STREAM_CLOSE_LIMIT, "the server is stopping");
     else ws_close(s->w, STREAM_CLOSE_NORMAL, "");
 }
 
@@ -243,7 +323,7 @@ void stream_drop(struct stream *s)
     on_closed(s);
 }
 
-int stream_open(struct stream **out, const struct live_session_params *p, int64_t most_ms, struct api_error *e)
+int stream_open(struct stream **out, struct streams *of, const struct live_session_params *p, int64_t most_ms, struct api_error *e)
 {
     struct live_session_params own = *p;
     struct stream *s = calloc(1, sizeof *s);
@@ -260,8 +340,13 @@ int stream_open(struct stream **out, const struct live_session_params *p, int64_
     own.user = s;
     pthread_mutex_lock(&s->lock); /* callbacks wait until s->s is set */
     const int code = live_session_open(&s->s, &own, e);
+    s->of = code == API_OK ? of : NULL;
     pthread_mutex_unlock(&s->lock);
-    if (code != API_OK) stream_free(s);
-    else *out = s;
+    if (code != API_OK) {
+        stream_free(s);
+        return code;
+    }
+    if (of) list_add(s);
+    *out = s;
     return code;
 }

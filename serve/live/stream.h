@@ -2,7 +2,7 @@
  *
  * A WebSocket. The client sends raw samples as binary messages of any size, and the text messages {"type":"commit"}, {"type":"clear"} and
  * {"type":"end"}. The server sends the lines of `steno stream`, one a message. A failure is {"type":"error","message":...}, and the
- * connection ends with 1011. After {"type":"end"} the rest is decoded, and the connection ends with 1000. */
+ * connection ends with 1011. After {"type":"end"} the rest is decoded, and the connection ends with 1000; with 1001 if the server stops. */
 #ifndef STENO_SERVE_STREAM_H
 #define STENO_SERVE_STREAM_H
 #include "live_session.h"
@@ -20,10 +20,17 @@ struct stream_query {
 void stream_query_begin(struct stream_query *q); /* s16le, mono, 16 kHz, turns by voice activity */
 void stream_query_add(void *q, const char *name, const char *value); /* q: struct stream_query. As the callback of exchange_queries */
 
+/* The streams of a server. */
+struct streams;
+struct streams *streams_open(void);              /* NULL: out of memory */
+void streams_drain(struct streams *of);          /* what was sent is decoded, then the connections are closed with 1001. Any thread */
+int streams_open_now(const struct streams *of);  /* number of those whose session or connection has not ended */
+void streams_close(struct streams *of);          /* waits for all of them: end the connections and the work before. NULL is allowed */
+
 struct stream;
 /* Opens the live session; the callbacks in *p are overwritten. After most_ms of audio (0: no limit) it ends, with 1001 and a message.
- * @return API_OK or a code, in *e */
-int stream_open(struct stream **out, const struct live_session_params *p, int64_t most_ms, struct api_error *e);
+ * of: NULL: none. @return API_OK or a code, in *e */
+int stream_open(struct stream **out, struct streams *of, const struct live_session_params *p, int64_t most_ms, struct api_error *e);
 void stream_opened(void *s, struct ws *w); /* s: struct stream. As the callback of ws_accept */
 void stream_drop(struct stream *s);        /* instead of stream_opened, if there is no connection */
 #endif

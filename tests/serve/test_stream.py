@@ -1,6 +1,7 @@
 # steno: live audio over a WebSocket, the plain protocol. SPDX-License-Identifier: MIT
 import json
 import random
+import signal
 import subprocess
 from serving import SPOKEN, STENO, Server, run, until
 from websocket_client import Closed, Refused, WebSocket
@@ -84,6 +85,30 @@ def test_refusals():
         first.abort()
         until(lambda: s.metric("steno_live_sessions") == 0)
         assert stream(s, [RAW])
+
+
+def test_stop():
+    """SIGTERM ends the turn: its endpoint arrives, then 1001."""
+    with Server() as s:
+        w = WebSocket("127.0.0.1", s.port, "/v1/stream?vad=off")
+        w.send_bytes(RAW)
+        got = [w.receive_json(60)]
+        s.process.send_signal(signal.SIGTERM)
+        try:
+            while True:
+                got.append(w.receive_json(60))
+        except Closed as closed:
+            assert closed.code == 1001, closed
+        ends = [e["text"] for e in got if e["type"] == "endpoint"]
+        assert len(ends) == 1 and "zero nine one eight" in ends[0], got
+        assert s.process.wait(20) == 0
+
+
+def test_metrics():
+    with Server() as s:
+        stream(s, [RAW])
+        assert s.metric("steno_live_updates_total") > 2 and s.metric("steno_live_lag_seconds_count") > 2
+        assert s.metric("steno_live_disagreements_total") is not None
 
 
 def test_with_files():

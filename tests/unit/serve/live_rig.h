@@ -17,6 +17,7 @@ static struct {
     pthread_cond_t changed;
     struct serve_engine e;
     int is_loaded, holds, n_sessions, most, n_passes, n_last, fails;
+    int beams[2]; /* largest beam_size of updates, and of last passes */
 } engine = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 static void engine_set(int *field, int value)
@@ -51,7 +52,10 @@ int engine_session(struct engine *g, steno_session **s, const struct serve_engin
     engine.n_sessions += !is_full;
     pthread_mutex_unlock(&engine.lock);
     if (is_full) return api_fail(e, API_too_many_sessions, NULL, "no more sessions");
-    assert_int_equal(steno_session_open(s, engine.e.model, NULL, NULL, &why), STENO_OK);
+    steno_session_params sp;
+    steno_session_params_init(&sp);
+    sp.max_lanes = 2;
+    assert_int_equal(steno_session_open(s, engine.e.model, NULL, &sp, &why), STENO_OK);
     *of = &engine.e;
     return API_OK;
 }
@@ -70,7 +74,9 @@ int engine_transcribe(struct engine *g, steno_session *s, const steno_source *sr
     (void)g;
     pthread_mutex_lock(&engine.lock);
     engine.n_passes++;
-    engine.n_last += priority == STENO_PRIORITY_END_OF_TURN;
+    const int is_last = priority == STENO_PRIORITY_END_OF_TURN;
+    engine.n_last += is_last;
+    if (p->beam_size > engine.beams[is_last]) engine.beams[is_last] = p->beam_size;
     const int fails = engine.fails;
     while (engine.holds) pthread_cond_wait(&engine.changed, &engine.lock);
     pthread_mutex_unlock(&engine.lock);

@@ -1,5 +1,7 @@
 /* steno tests: live sessions of the server. SPDX-License-Identifier: MIT */
 #include "live_rig.h"
+#include "sink.h"
+#include <math.h>
 #include <steno/media.h>
 #include <unistd.h>
 
@@ -59,6 +61,47 @@ static void test_pieces_of_any_size_give_the_same_words(void **state)
     }
     engine_set(&engine.is_loaded, 1);
     assert_true(engine.n_last >= 3 && engine.n_passes > engine.n_last);
+}
+
+/* Value of a metric, the text of its labels included. */
+static double metric(struct metrics *m, const char *name)
+{
+    struct sink_memory text = { 0 };
+    struct sink to = sink_to_memory(&text);
+    const struct metrics_now now = { 0 };
+    metrics_write(m, &to, &now);
+    sink_char(&to, '\0');
+    assert_false(to.failed);
+    const char *at = strstr(text.p, name);
+    const double value = at ? atof(at + strlen(name)) : -1;
+    free(text.p);
+    return value;
+}
+
+static void test_updates_are_greedy_and_counted(void **state)
+{
+    (void)state;
+    static struct client c;
+    struct live_session_params p = params_of(&c);
+    steno_transcribe_params *t = &engine.e.job.params;
+    p.metrics = metrics_open("test");
+    t->beam_size = t->n_best = 2;
+    t->patience = t->length_penalty = 1;
+    engine.n_passes = engine.n_last = engine.beams[0] = engine.beams[1] = 0;
+    client_open(&c, &p);
+    push(&c, sound, (size_t)n_sound * 2, 3200);
+    live_session_end(c.s);
+    client_end(&c);
+    steno_transcribe_params_init(t);
+    assert_string_equal(c.why, "");
+    assert_true(strlen(c.final) > 10 && engine.n_last == 1 && engine.n_passes >= 3);
+    assert_int_equal(engine.beams[0], 0);
+    assert_int_equal(engine.beams[1], 2);
+    assert_true(metric(p.metrics, "\nsteno_live_updates_total{result=\"done\"} ") == engine.n_passes);
+    assert_true(metric(p.metrics, "\nsteno_live_lag_seconds_count ") == engine.n_passes);
+    assert_true(metric(p.metrics, "\nsteno_live_lag_seconds_sum ") >= 0);
+    assert_true(metric(p.metrics, "\nsteno_live_disagreements_total ") >= 0);
+    metrics_close(p.metrics);
 }
 
 static void test_encodings_and_rates(void **state)
@@ -332,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_of_any_size_give_the_same_words),
+        cmocka_unit_test(test_updates_are_greedy_and_counted),
         cmocka_unit_test(test_encodings_and_rates),
         cmocka_unit_test(test_commits_and_clears_keep_their_places),
         cmocka_unit_test(test_a_clear_drops_the_open_turn),

@@ -111,7 +111,7 @@ static int client_limited(const struct live_session_params *p, int64_t most_ms)
     struct api_error e = { 0 };
     struct stream *s;
     int fd[2];
-    if (stream_open(&s, p, most_ms, &e) != API_OK) fail_msg("%s", e.message);
+    if (stream_open(&s, NULL, p, most_ms, &e) != API_OK) fail_msg("%s", e.message);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
     assert_int_equal(ws_take(loop, fd[1], NULL, 0, NULL, stream_opened, s), 0);
     return fd[0];
@@ -219,6 +219,70 @@ static void test_a_session_ends_at_its_longest_time(void **state)
     client_over(fd);
 }
 
+/* More than a ring, as fast as the socket takes it, while the engine waits: reading stops and goes on. */
+static void test_a_fast_client_waits_and_is_read_to_its_end(void **state)
+{
+    (void)state;
+    static const unsigned char silence[65536];
+    static struct reply r;
+    struct stream_query q = query_of();
+    stream_query_add(&q, "encoding", "s16le");
+    stream_query_add(&q, "rate", "8000");
+    stream_query_add(&q, "step_ms", "10000");
+    for (int i = 0; i < 2; i++) {
+        memset(&r, 0, sizeof r);
+        const int fd = client_fd(&q.live);
+        engine_set(&engine.holds, i % 2);
+        for (int k = 0; k < 24; k++) { /* 1.6 MB: 98 s */
+            if (k == 10) engine_set(&engine.holds, 0);
+            frame_send(fd, 2, silence, sizeof silence);
+        }
+        text_send(fd, "{\"type\":\"end\"}");
+        reply_read(fd, &r, NULL);
+        assert_int_equal(r.code, STREAM_CLOSE_NORMAL);
+        assert_string_equal(texts(&r, "error"), "");
+        client_over(fd);
+    }
+}
+
+/* The last words arrive, then 1001; and a session that ends before its opening has returned. */
+static void test_a_stop_and_an_early_end(void **state)
+{
+    (void)state;
+    static struct reply r;
+    struct api_error e = { 0 };
+    struct stream_query q = query_of();
+    struct streams *of = streams_open();
+    struct stream *s;
+    int fd[2];
+    memset(&r, 0, sizeof r);
+    assert_int_equal(stream_open(&s, of, &q.live, 0, &e), API_OK);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    assert_int_equal(ws_take(loop, fd[1], NULL, 0, NULL, stream_opened, s), 0);
+    frame_send(fd[0], 2, sound, (size_t)n_sound * 2);
+    reply_read(fd[0], &r, "\"final\"");
+    streams_drain(of);
+    reply_read(fd[0], &r, NULL);
+    assert_int_equal(r.code, STREAM_CLOSE_LIMIT);
+    assert_non_null(strstr(texts(&r, "endpoint"), "zero nine one eight"));
+    client_over(fd[0]);
+    engine_set(&engine.is_loaded, 0);
+    engine_set(&engine.most, 0);
+    for (int i = 0; i < 20; i++) {
+        memset(&r, 0, sizeof r);
+        assert_int_equal(stream_open(&s, of, &q.live, 0, &e), API_OK);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+        assert_int_equal(ws_take(loop, fd[1], NULL, 0, NULL, stream_opened, s), 0);
+        reply_read(fd[0], &r, NULL);
+        assert_int_equal(r.code, STREAM_CLOSE_FAILED);
+        assert_string_equal(texts(&r, "error"), "no more sessions ");
+        client_over(fd[0]);
+    }
+    engine_set(&engine.is_loaded, 1);
+    engine_set(&engine.most, 4);
+    streams_close(of); /* waits for all */
+}
+
 static void test_failures_close_the_connection(void **state)
 {
     (void)state;
@@ -238,11 +302,11 @@ static void test_failures_close_the_connection(void **state)
     client_over(fd);
     struct api_error e = { 0 };
     struct stream *s;
-    assert_int_equal(stream_open(&s, &q.live, 0, &e), API_OK); /* a connection that never opens */
+    assert_int_equal(stream_open(&s, NULL, &q.live, 0, &e), API_OK); /* a connection that never opens */
     stream_opened(s, NULL);
     for (int i = 0; i < 20000 && engine_get(&engine.n_sessions); i++) usleep(1000);
     engine_set(&engine.most, 0);
-    assert_int_equal(stream_open(&s, &q.live, 0, &e), API_too_many_sessions);
+    assert_int_equal(stream_open(&s, NULL, &q.live, 0, &e), API_too_many_sessions);
     engine_set(&engine.most, 4);
 }
 
@@ -288,6 +352,8 @@ int main(void)
         cmocka_unit_test(test_turns_can_be_committed_and_cleared),
         cmocka_unit_test(test_a_session_ends_at_its_longest_time),
         cmocka_unit_test(test_failures_close_the_connection),
+        cmocka_unit_test(test_a_fast_client_waits_and_is_read_to_its_end),
+        cmocka_unit_test(test_a_stop_and_an_early_end),
         cmocka_unit_test(test_the_query_is_checked),
     };
     return cmocka_run_group_tests(tests, all_open, all_close);
