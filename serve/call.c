@@ -40,9 +40,8 @@ void call_work(struct call *c, const struct work *w, const char *language)
     if (w->first_us) c->first_text_us = w->first_us - w->submitted_us;
 }
 
-void call_close(struct call *c, int complete)
+static void call_take(struct call *c, const struct exchange *x, int complete)
 {
-    struct exchange *x = c->x;
     struct timespec now;
     c->is_complete = complete;
     c->status = complete || exchange_status(x) >= 400 ? exchange_status(x) : 499;
@@ -55,6 +54,12 @@ void call_close(struct call *c, int complete)
     snprintf(c->path, sizeof c->path, "%s", exchange_path(x));
     clock_gettime(CLOCK_REALTIME, &now);
     c->begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - c->total_us / 1000;
+    c->answered = exchange_reason(x);
+}
+
+void call_close(struct call *c, int complete)
+{
+    call_take(c, c->x, complete);
 }
 
 static double seconds(int64_t us)
@@ -69,18 +74,23 @@ static void call_count(const struct call *c)
         .ingest_s = seconds(c->ingest_us), .first_text_s = seconds(c->first_text_us),
         .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000, .bytes_in = c->bytes_in, .n_tokens = c->n_tokens,
     };
+    if (!c->reason && c->answered && (c->status == 429 || c->status == 503)) metrics_rejected(c->serve->metrics, c->answered);
     metrics_request_take(&m, &c->timings);
     metrics_request(c->serve->metrics, &m);
+}
+
+static const char *known(const char *word)
+{
+    return word[0] ? word : NULL;
 }
 
 void call_end(struct call *c)
 {
     const struct access_record record = {
-        .time_ms = c->begun_ms, .id = c->id[0] ? c->id : NULL, .client = c->client, .method = c->method[0] ? c->method : NULL,
-        .route = c->path, .code = c->status,
-        .bytes_in = c->bytes_in, .bytes_out = c->bytes_out, .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000,
+        .time_ms = c->begun_ms, .id = known(c->id), .client = known(c->client), .method = known(c->method), .route = known(c->path),
+        .code = c->status, .bytes_in = c->bytes_in, .bytes_out = c->bytes_out, .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000,
         .queue_s = seconds(c->queue_us), .total_s = seconds(c->total_us), .model = c->engine ? engine_id(c->engine) : NULL,
-        .language = c->language[0] ? c->language : NULL, .reason = c->reason ? api_code_name(c->reason) : NULL, .file = c->file,
+        .language = known(c->language), .reason = c->reason ? api_code_name(c->reason) : c->answered, .file = c->file,
         .text = c->text,
     };
     size_t n;
@@ -111,6 +121,30 @@ void call_utterance(void *serve, const struct wyoming_utterance *u)
     snprintf(c.language, sizeof c.language, "%s", u->language);
     snprintf(c.path, sizeof c.path, "wyoming");
     if (c.serve->p.log_text && u->text) c.text = strdup(u->text);
+    call_end(&c);
+}
+
+/* ---- what no handler saw ------------------------------------------------------------------------------------------------------ */
+
+void call_over(struct serve *s, const struct exchange *x, enum route route, int complete)
+{
+    struct call c;
+    call_begin(&c, s, NULL, route);
+    call_take(&c, x, complete);
+    call_end(&c);
+}
+
+void call_refused(void *serve, const char *client, int status, const char *reason)
+{
+    struct call c;
+    struct timespec now;
+    call_begin(&c, serve, NULL, ROUTE_NONE);
+    clock_gettime(CLOCK_REALTIME, &now);
+    c.begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    c.total_us = -1;
+    c.status = status;
+    c.answered = reason;
+    snprintf(c.client, sizeof c.client, "%s", client);
     call_end(&c);
 }
 

@@ -44,6 +44,7 @@ struct call {
     char client[64], id[72], method[24], path[LOG_WORD_MAX];
     /* of the work */
     enum api_code reason; /* of a refusal or a failure */
+    const char *answered; /* reason of the answer, where `reason` is not set; NULL: none */
     const struct engine *engine;
     const char *file;     /* its name, valid until call_end */
     char language[16];
@@ -60,6 +61,10 @@ void call_close(struct call *c, int complete);                           /* with
 void call_end(struct call *c);                                           /* writes the log and counts the request */
 
 void call_utterance(void *serve, const struct wyoming_utterance *u); /* logs and counts one, which has no exchange */
+
+/* Logs and counts what had no handler: an exchange, and a connection that the limits refused (serve: struct serve). */
+void call_over(struct serve *s, const struct exchange *x, enum route route, int complete);
+void call_refused(void *serve, const char *client, int status, const char *reason);
 
 /* ---- answers that need no work ----------------------------------------------------------------------------------------------- */
 

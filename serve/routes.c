@@ -79,7 +79,8 @@ static const struct http_handler *refuse_path(struct serve *s, struct exchange *
     char allow[64];
     if (path && methods_of(path, allow, sizeof allow)) {
         api_fail(&e, API_method_not_allowed, NULL, "%s is not for %.100s: use %s", exchange_method_name(x), path, allow);
-        struct http_answer a = { .status = 405, .type = "application/json", .header = { { "Allow", allow } } };
+        struct http_answer a = { .status = 405, .type = "application/json", .header = { { "Allow", allow } },
+                                 .reason = api_code_name(e.code) };
         a.body = api_error_json(&e, &a.n);
         return call_answer(s, x, ROUTE_NONE, &a, request);
     }
@@ -95,6 +96,14 @@ static int has_live_key(struct serve *s, const struct exchange *x, const struct 
     char key[ACCESS_KEY_MAX + 1];
     if (e->code != API_invalid_api_key || !r || r->begin != live_realtime_begin || api_realtime_key(x, key, sizeof key)) return 0;
     return api_realtime_is_secret(s->realtime, key) || access_key_is_valid(s->access, key, strlen(key));
+}
+
+void routes_over(void *serve, const struct exchange *x, int complete)
+{
+    struct serve *s = serve;
+    const char *path = path_inside(s, exchange_path(x));
+    const struct route_row *r = path ? row_find(exchange_method(x), path) : NULL;
+    if (!exchange_is_handled(x)) call_over(s, x, r ? r->route : ROUTE_NONE, complete);
 }
 
 const struct http_handler *routes_begin(void *serve, struct exchange *x, void **request)

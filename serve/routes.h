@@ -15,4 +15,7 @@ extern const struct route_row routes[]; /* ends with a NULL path */
 
 /* Chooses the route of a head, after the checks of access. serve: struct serve */
 const struct http_handler *routes_begin(void *serve, struct exchange *x, void **request);
+
+/* Logs and counts a request that has no handler: its head was refused before, a route answered it at once, or it became a WebSocket. */
+void routes_over(void *serve, const struct exchange *x, int complete);
 #endif

@@ -34,7 +34,7 @@ static int http_start(struct serve *s, steno_error *e)
         .fds = p->systemd ? p->systemd->http_fd : NULL, .n_fds = p->systemd ? p->systemd->n_http : 0,
         .max_connections = p->connections, .max_per_ip = p->per_ip, .trusted = p->trusted, .n_trusted = p->n_trusted,
         .origins = p->origins, .n_origins = p->n_origins, .head_timeout_s = p->head_timeout_s, .body_timeout_s = p->body_timeout_s,
-        .idle_timeout_s = p->idle_timeout_s, .user = s, .route = routes_begin,
+        .idle_timeout_s = p->idle_timeout_s, .user = s, .route = routes_begin, .over = routes_over, .refused = call_refused,
     };
     return httpd_open(&s->http, &hp, e);
 }

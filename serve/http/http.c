@@ -189,13 +189,13 @@ static enum MHD_Result head_arrived(struct exchange *x, const char *method, cons
     struct gate g;
     struct field_walk w = { x, &g, 0 };
     struct api_error e = { 0 };
+    x->begun_us = http_now_us();
+    x->method = method_of(method);
+    snprintf(x->method_name, sizeof x->method_name, "%s", method);
     gate_begin(&g, x->target, version);
     h->mhd.MHD_get_connection_values_n(x->mc, MHD_HEADER_KIND, on_field, &w);
     const char *why = gate_end(&g, version);
     if (w.is_short || x->is_broken) return MHD_NO;
-    x->begun_us = http_now_us();
-    x->method = method_of(method);
-    snprintf(x->method_name, sizeof x->method_name, "%s", method);
     x->content_length = g.is_chunked ? -1 : g.length > 0 ? g.length : 0;
     atomic_fetch_add(&h->n_exchanges, 1);
     x->is_counted = 1;

@@ -54,6 +54,8 @@ struct http_params {
     const struct http_handler *(*route)(void *user, struct exchange *x, void **request);
     /* Called on the HTTP thread when an exchange is over, after `closed`; also of those that `route` did not see. May be NULL */
     void (*over)(void *user, const struct exchange *x, int complete);
+    /* Called on the watching thread when max_connections or max_per_ip refused a connection, before its head was read. May be NULL */
+    void (*refused)(void *user, const char *client, int status, const char *reason);
 };
 
 /* @return STENO_OK; STENO_EUNSUPPORTED (no libmicrohttpd), STENO_EARG (address), STENO_EIO (address in use, no permission), STENO_ENOMEM;
@@ -100,6 +102,7 @@ struct http_answer {
     size_t n;
     struct http_header header[ANSWER_HEADERS_MAX]; /* ends with a NULL name; copied */
     int closes;       /* 1: the connection is closed after it */
+    const char *reason; /* of a refusal, for the log: a constant; NULL: none */
 };
 
 void exchange_answer(struct exchange *x, struct http_answer *a);
@@ -120,6 +123,8 @@ void upgraded_close(struct upgraded *u);
 
 /* Status and body so far, for the log: valid in `closed`. */
 int exchange_status(const struct exchange *x);
+const char *exchange_reason(const struct exchange *x); /* of its answer; NULL: none */
+int exchange_is_handled(const struct exchange *x);     /* 1: `route` returned a handler */
 int64_t exchange_bytes_in(const struct exchange *x);
 int64_t exchange_bytes_out(const struct exchange *x);
 #endif

@@ -174,6 +174,16 @@ int exchange_status(const struct exchange *x)
     return x->status;
 }
 
+const char *exchange_reason(const struct exchange *x)
+{
+    return x->reason;
+}
+
+int exchange_is_handled(const struct exchange *x)
+{
+    return x->handler != NULL;
+}
+
 int64_t exchange_bytes_in(const struct exchange *x)
 {
     return x->bytes_in;
@@ -247,6 +257,7 @@ void exchange_answer(struct exchange *x, struct http_answer *a)
         return;
     }
     x->status = a->status;
+    x->reason = a->reason;
     x->is_closing |= a->closes != 0;
     if (x->method != HTTP_HEAD) x->bytes_out = body ? (int64_t)a->n : 0;
     struct MHD_Response *r = x->h->mhd.MHD_create_response_from_buffer(body ? a->n : 0, body ? body : nothing,

@@ -113,6 +113,7 @@ struct exchange {
     /* the response */
     struct MHD_Response *response; /* not given to libmicrohttpd yet */
     int status, is_closing;
+    const char *reason;
     int64_t bytes_in, bytes_out;
     size_t swallowed;            /* bytes of the body after the answer was given */
     int has_head, is_counted, is_dropping, was_upgraded; /* of libmicrohttpd's thread */

@@ -93,18 +93,25 @@ static void sweep(struct httpd *h)
 
 /* ---- new connections ---------------------------------------------------------------------------------------------------------- */
 
+struct refusal { int status; const char *words, *type, *message; };
+#define TOO_MANY "too_many_connections"
+
+static const struct refusal crowded = { 429, "Too Many Requests", "rate_limit_error",
+                                        "Your address has as many open connections as this server allows. Close some, or use them again." };
+static const struct refusal full = { 503, "Service Unavailable", "server_error",
+                                     "This server has as many open connections as it allows." };
+
 /* A refusal before HTTP begins, so that a flood costs no memory. Over TLS the connection is only closed. */
-static void refuse(const struct httpd *h, int fd, const char *status, const char *type, const char *message)
+static void refuse(const struct httpd *h, int fd, const struct refusal *r)
 {
     char text[640], body[400];
     if (!h->p.tls_cert) {
-        static const char form[] = "{\"error\":{\"message\":\"%s\",\"type\":\"%s\",\"param\":null,"
-                                   "\"code\":\"too_many_connections\"}}";
-        const int n = snprintf(body, sizeof body, form, message, type);
+        static const char form[] = "{\"error\":{\"message\":\"%s\",\"type\":\"%s\",\"param\":null,\"code\":\"" TOO_MANY "\"}}";
+        const int n = snprintf(body, sizeof body, form, r->message, r->type);
         const int all = snprintf(text, sizeof text,
-                                 "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: 5\r\n"
+                                 "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: 5\r\n"
                                  "Cache-Control: no-store\r\nConnection: close\r\n\r\n%s",
-                                 status, n, body);
+                                 r->status, r->words, n, body);
         if (send(fd, text, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {}
         shutdown(fd, SHUT_WR);
         if (recv(fd, text, sizeof text, MSG_DONTWAIT) < 0) {} /* what was not read would reset the connection */
@@ -112,8 +119,8 @@ static void refuse(const struct httpd *h, int fd, const char *status, const char
     close(fd);
 }
 
-/* @return 1: there is no room, and the connection was refused. With the lock */
-static int is_refused(struct httpd *h, int fd, const struct address *a, int is_trusted)
+/* @return why there is no room for the connection; NULL: there is. With the lock */
+static const struct refusal *refusal_of(struct httpd *h, const struct address *a, int is_trusted)
 {
     int n_same = 0;
     struct conn *oldest = NULL;
@@ -121,15 +128,18 @@ static int is_refused(struct httpd *h, int fd, const struct address *a, int is_t
         n_same += !a->is_unix && address_equal(&c->address, a);
         if (c->phase == CONN_IDLE && (!oldest || c->deadline_us < oldest->deadline_us)) oldest = c;
     }
-    if (!is_trusted && !a->is_unix && h->p.max_per_ip > 0 && n_same >= h->p.max_per_ip) {
-        refuse(h, fd, "429 Too Many Requests", "rate_limit_error",
-               "Your address has as many open connections as this server allows. Close some, or use them again.");
-        return 1;
-    }
-    if (h->p.max_connections <= 0 || atomic_load(&h->n_connections) < h->p.max_connections) return 0;
+    if (!is_trusted && !a->is_unix && h->p.max_per_ip > 0 && n_same >= h->p.max_per_ip) return &crowded;
+    if (h->p.max_connections <= 0 || atomic_load(&h->n_connections) < h->p.max_connections) return NULL;
     if (oldest) conn_cut(oldest); /* the idle one that waits longest makes room; a request on it at this moment is sent again */
-    else refuse(h, fd, "503 Service Unavailable", "server_error", "This server has as many open connections as it allows.");
-    return !oldest;
+    return oldest ? NULL : &full;
+}
+
+static void refuse_and_report(const struct httpd *h, int fd, const struct refusal *r, const struct address *a)
+{
+    char client[ADDRESS_TEXT];
+    address_write(client, a);
+    refuse(h, fd, r);
+    if (h->p.refused) h->p.refused(h->p.user, client, r->status, TOO_MANY);
 }
 
 static void take(struct httpd *h, int fd, const struct sockaddr *sa, socklen_t n_sa)
@@ -140,13 +150,14 @@ static void take(struct httpd *h, int fd, const struct sockaddr *sa, socklen_t n
     int is_trusted = a.is_unix && h->trusts_unix;
     for (int i = 0; i < h->p.n_trusted && !is_trusted; i++) is_trusted = range_has(&h->trusted[i], &a);
     pthread_mutex_lock(&h->lock);
-    const int no_room = is_refused(h, fd, &a, is_trusted);
-    const int watched = no_room || !c ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    const struct refusal *why = refusal_of(h, &a, is_trusted);
+    const int watched = why || !c ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
     struct epoll_event ev = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = c };
     if (watched < 0 || epoll_ctl(h->epoll, EPOLL_CTL_ADD, watched, &ev)) {
         pthread_mutex_unlock(&h->lock);
         if (watched >= 0) close(watched);
-        if (!no_room) close(fd);
+        if (why) refuse_and_report(h, fd, why, &a);
+        else close(fd);
         free(c);
         return;
     }

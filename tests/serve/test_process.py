@@ -72,6 +72,82 @@ def test_wyoming_has_no_keys():
                 until(lambda: any("Wyoming on port" in line for line in s.log))
 
 
+def sent(s, *pieces):
+    """A connection on which these bytes were sent."""
+    c = socket.create_connection(("127.0.0.1", s.port), timeout=20)
+    for piece in pieces:
+        c.sendall(piece)
+    return c
+
+
+def answer(c):
+    """What the server sends until it closes the connection."""
+    got = b""
+    with c:
+        while more := c.recv(65536):
+            got += more
+    return got.decode()
+
+
+def records(s):
+    return [json.loads(line) for line in s.log if line.startswith("{")]
+
+
+def logged(s, code, reason, n=1):
+    """The lines of the log with this code and reason: as many as were expected, and no fewer requests in the metrics."""
+    found = until(lambda: (lambda r: len(r) >= n and r)([r for r in records(s) if (r["code"], r["reason"]) == (code, reason)]))
+    assert len(found) == n, found
+    return found
+
+
+def rejected(s, reason):
+    text = s.request("GET", "/metrics")[2].decode()
+    return [float(line.split()[-1]) for line in text.split("\n") if line.startswith("steno_requests_rejected_total") and f'"{reason}"' in line]
+
+
+def test_the_log_and_the_metrics_have_what_no_route_saw():
+    head, upgrade = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n", b"GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\n"
+    with Server() as s:
+        for field in (b"Host: localhost\r\n", b"Content-Length: 1\r\nContent-Length: 1\r\n", b"Transfer-Encoding: gzip\r\n"):
+            assert " 400 " in answer(sent(s, head + field + b"\r\n"))
+        of_gate = logged(s, 400, "bad_request", 3)
+        assert all(r["route"] == "/livez" and r["client"] == "127.0.0.1" and r["id"] for r in of_gate), of_gate
+        assert s.request("GET", "/nowhere")[0] == 404 and s.request("PUT", "/livez")[0] == 405
+        logged(s, 404, "not_found"), logged(s, 405, "method_not_allowed")
+        assert s.request("GET", "/v1/realtime")[0] == 426
+        assert logged(s, 426, "upgrade_required")[0]["route"] == "/v1/realtime"
+        c = sent(s, upgrade + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                 b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+        assert b" 101 " in c.recv(4096)
+        c.close()
+        assert logged(s, 101, None)[0]["route"] == "/v1/realtime"
+        n = len(records(s))
+        assert s.metric("steno_requests_total") == n, (n, s.log)
+        assert s.metric("steno_requests_rejected_total") in (None, 0)
+
+
+def test_the_log_and_the_metrics_have_what_limits_refuse():
+    for args, code in ((("--per-ip", "2"), 429), (("--connections", "2"), 503)):
+        with Server(*args) as s:
+            held = [sent(s, b"GET /livez HTTP/1.1\r\nHost: ") for _ in range(2)]
+            for k in range(2):
+                until(lambda: len(records(s)) > k or f" {code} " in answer(sent(s)))
+            refused = logged(s, code, "too_many_connections", 2)
+            assert refused[0]["client"] == "127.0.0.1" and refused[0]["route"] is None and refused[0]["total"] is None, refused
+            for c in held:
+                c.close()
+            until(lambda: s.request("GET", "/livez")[0] == 200)
+            until(lambda: rejected(s, "too_many_connections") == [len([r for r in records(s) if r["reason"] == "too_many_connections"])])
+    body = b"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\nContent-Length: 9\r\n" \
+           b"Content-Type: multipart/form-data; boundary=b\r\n\r\n--b"
+    with Server("--per-ip", "1", "--trust-proxy", "127.0.0.0/8") as s:
+        held = sent(s, body)
+        until(lambda: s.request("GET", "/livez", headers={"X-Forwarded-For": "192.0.2.7"})[0] == 429)
+        assert logged(s, 429, "too_many_connections")[0]["client"] == "192.0.2.7"
+        assert rejected(s, "too_many_connections") == [1.0]
+        held.close()
+
+
 def received(address, *args):
     """The server with a listening socket of that address, as systemd passes it."""
     with socket.create_server((address, 0)) as listener:
