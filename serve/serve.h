@@ -16,7 +16,7 @@ struct serve_engine {
     const steno_model *vad;           /* voice activity detection; NULL: none */
     int uses_vad;                     /* 1: job.speech applies to every request; 0: only to those that ask for it */
     const steno_model *punctuation;   /* NULL: none */
-    int lanes;                        /* most sequences of a window that a request may ask for; 0: those of job.params */
+    int lanes;                        /* wanted maximum of sequences of a window (beam_size, best_of); 0: those of job.params */
     int64_t memory;                   /* bytes of its weights */
     void *user;                       /* of serve_params.open */
 };

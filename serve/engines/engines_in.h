@@ -89,6 +89,8 @@ struct engine {
     /* while it is open; set by its thread before the state is ENGINE_OPEN */
     struct serve_engine e;
     steno_batch *batch;     /* NULL: the model has no batch */
+    int windows, lanes;     /* of the batch */
+    int has_lanes;          /* 1: lanes limit beam_size and best_of */
     struct slot *slot;      /* [n_slots] those of work, then those of live sessions */
     int n_slots, n_work_slots;
     int64_t need;           /* of memory, counted while it opens */

@@ -128,6 +128,15 @@ static int store_read(void *user, void *bytes, size_t n, int64_t at)
 
 /* ---- ingest ------------------------------------------------------------------------------------------------------------------ */
 
+/* Do the sequences that the request wants fit? @return API_OK or a code, in *e */
+static int check_lanes(const struct engine *g, const steno_transcribe_params *p, struct api_error *e)
+{
+    const int is_beam = p->beam_size > g->lanes, many = is_beam ? p->beam_size : p->best_of;
+    const char *name = is_beam ? "beam_size" : "best_of";
+    if (!g->has_lanes || many <= g->lanes) return API_OK;
+    return api_fail(e, API_invalid_value, name, "%s is %d; this server decodes at most %d sequences of a window", name, many, g->lanes);
+}
+
 /* The job of an item: the model's defaults, with the changes of its request. @return 0, or -1 with the reason in it->error */
 static int job_make(struct item *it)
 {
@@ -144,6 +153,7 @@ static int job_make(struct item *it)
         api_fail(&it->error, API_internal_error, NULL, "the request could not be prepared");
         return -1;
     }
+    if (check_lanes(it->engine, &w->job.params, &it->error)) return -1;
     const int rc = spool_file_open(&it->file, it->engine->es->spool);
     if (rc != STENO_OK) item_audio_error(it, rc, "no temporary file can be made");
     if (rc != STENO_OK) return -1;

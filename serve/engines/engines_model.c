@@ -15,14 +15,34 @@ static int serves(const steno_model *m, enum steno_call call)
     return 0;
 }
 
-/* The most sequences of a window that a request may ask for. */
-static int lanes_of(const struct engine *g)
+/* Does the model decode several sequences of a window? */
+static int has_lanes(const steno_model *m)
 {
+    steno_param p = { .size = sizeof p };
+    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
+        if (p.served && strcmp(p.name, "best_of") == 0) return 1;
+    return 0;
+}
+
+/* Sets the number of windows, and the sequences of each that a request may ask for. Where both are too much for a batch, requests may ask
+ * for fewer sequences, but at least for those of the defaults. Then fewer windows decode together. */
+static void batch_shape(struct engine *g)
+{
+    enum { MOST_LANES = 32, MOST_RUN = 256 }; /* of a window, of a batch */
     const steno_transcribe_params *p = &g->e.job.params;
-    int lanes = g->e.lanes;
-    if (!lanes) lanes = p->beam_size > p->best_of ? p->beam_size : p->best_of;
-    if (lanes > 256 / g->es->p->parallel) lanes = 256 / g->es->p->parallel;
-    return lanes < 1 ? 1 : lanes > 32 ? 32 : lanes;
+    const int own = p->beam_size > p->best_of ? p->beam_size : p->best_of;
+    int lanes = g->e.lanes ? g->e.lanes : own;
+    g->windows = g->es->p->parallel;
+    g->has_lanes = g->can_transcribe && has_lanes(g->e.model);
+    if (lanes > MOST_RUN / g->windows) lanes = MOST_RUN / g->windows;
+    if (lanes < own) lanes = own;
+    g->lanes = !g->has_lanes || lanes < 1 ? 1 : lanes > MOST_LANES ? MOST_LANES : lanes;
+    if (g->windows > MOST_RUN / g->lanes) g->windows = MOST_RUN / g->lanes;
+    if (g->windows == g->es->p->parallel || !g->es->p->log) return;
+    char line[256];
+    snprintf(line, sizeof line, "note: model %.100s: %d windows decode together, not %d: each has up to %d sequences", g->model->id,
+             g->windows, g->es->p->parallel, g->lanes);
+    g->es->p->log(g->es->p->user, line);
 }
 
 static int slots_open(struct engine *g, steno_error *e)
@@ -31,7 +51,7 @@ static int slots_open(struct engine *g, steno_error *e)
     steno_session_params sp;
     steno_session_params_init(&sp);
     sp.batch = g->batch;
-    g->n_work_slots = 2 * p->parallel;
+    g->n_work_slots = 2 * g->windows;
     const int n = g->n_work_slots + (g->can_transcribe ? p->live_max : 0);
     g->slot = calloc((size_t)n, sizeof *g->slot);
     if (!g->slot) return STENO_ENOMEM;
@@ -53,8 +73,9 @@ static int batch_open(struct engine *g, steno_error *e)
 {
     steno_batch_params bp;
     steno_batch_params_init(&bp);
-    bp.max_windows = g->es->p->parallel;
-    bp.max_lanes = g->can_transcribe ? lanes_of(g) : 1;
+    batch_shape(g);
+    bp.max_windows = g->windows;
+    bp.max_lanes = g->lanes;
     bp.user = g;
     bp.on_done = engine_on_done;
     const int64_t bytes = steno_batch_memory(g->e.model, g->e.team, &bp);

@@ -84,7 +84,7 @@ static int long_running(const struct engine *g)
 static int may_run(const struct item *it, const struct share *s)
 {
     const struct engine *g = it->engine;
-    const int windows = g->es->p->parallel;
+    const int windows = g->windows;
     int most = windows - others_wait(g, it->client);
     if (most < 1) most = 1;
     if (!is_short(it)) return s->running < most && long_running(g) < g->n_work_slots - quarter(windows);

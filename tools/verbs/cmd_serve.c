@@ -230,6 +230,8 @@ static int open_parts(struct server *v, struct served *m)
     return code;
 }
 
+enum { REQUEST_LANES = 8 }; /* beam_size and best_of of a request; more are allowed if the defaults have more */
+
 static int model_open(void *user, int i, struct serve_engine *g, steno_error *e)
 {
     struct server *v = user;
@@ -241,7 +243,7 @@ static int model_open(void *user, int i, struct serve_engine *g, steno_error *e)
         snprintf(e->text, sizeof e->text, "the model %s cannot be opened", m->id);
         return e->status;
     }
-    *g = (struct serve_engine){ .team = m->t.engine.team, .model = m->t.engine.model, .lanes = decode_opts_lanes(&m->o.decode),
+    *g = (struct serve_engine){ .team = m->t.engine.team, .model = m->t.engine.model, .lanes = REQUEST_LANES,
                                 .job = m->t.job, .vad = m->t.vad.model, .uses_vad = m->t.vad.session != NULL,
                                 .punctuation = m->t.marks.model, .user = m };
     g->job.speech.session = g->job.punctuation = NULL;

@@ -17,6 +17,7 @@ struct rig {
     struct serve_model model[RIG_MODELS];
     const char *path[RIG_MODELS];   /* of each model; "": opening fails */
     int uses_vad, text_ctx;
+    int lanes, beams;               /* wanted, and those of the defaults */
     int64_t weigh;                  /* bytes of each model that are claimed */
     const steno_model *vad;
     _Atomic int n_opened, n_closed;
@@ -47,7 +48,9 @@ static inline int rig_model_open(void *user, int i, struct serve_engine *out, st
     steno_model *m;
     const int rc = steno_model_open(&m, r->path[i], &p, e);
     if (rc) return rc;
-    *out = (struct serve_engine){ .model = m, .job = rig_job(m), .lanes = 2, .vad = r->vad, .uses_vad = r->uses_vad, .memory = r->weigh };
+    *out = (struct serve_engine){ .model = m, .job = rig_job(m), .lanes = r->lanes, .vad = r->vad, .uses_vad = r->uses_vad,
+                                  .memory = r->weigh };
+    out->job.params.beam_size = r->beams;
     r->n_opened++;
     return 0;
 }
@@ -74,6 +77,7 @@ static inline void rig_init(struct rig *r, int n)
     r->p.user = r;
     r->p.parallel = 3;
     r->p.live_max = 2;
+    r->lanes = 2;
 }
 
 static inline void rig_open(struct rig *r)

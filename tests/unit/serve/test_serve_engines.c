@@ -221,9 +221,39 @@ static void test_what_the_request_asks_wrongly_is_an_error(void **state)
     x.params.beam_size = 9; /* more than the lanes */
     x.has_params = 1;
     piece_go(&x, file[0].path);
-    expect_code(&x, API_invalid_value, "beam_size");
+    expect_code(&x, API_invalid_value, "beam_size is 9; this server decodes at most 2 sequences");
+    assert_string_equal(x.error.param, "beam_size");
     piece_free(&x);
     rig_close(&r);
+}
+
+/* What is wanted, the defaults and the number of windows: the defaults run with any number of windows. */
+static void test_a_batch_has_room_for_the_defaults(void **state)
+{
+    (void)state;
+    static const struct { int lanes, beams, parallel, most; } rows[] = {
+        { 8, 0, 8, 8 }, { 8, 2, 32, 8 }, { 8, 2, 33, 7 }, { 8, 2, 128, 2 }, { 8, 5, 128, 5 }, { 8, 9, 1, 9 },
+        { 0, 5, 128, 5 }, { 8, 0, 128, 2 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int more = 0; more < 2; more++) {
+            struct rig r;
+            struct piece x;
+            rig_new(&r, 1);
+            r.lanes = rows[i].lanes;
+            r.beams = rows[i].beams;
+            r.p.parallel = rows[i].parallel;
+            rig_open(&r);
+            piece_init(&x, engines_at(r.es, 0), "c");
+            x.params = params_of(0);
+            x.params.beam_size = rows[i].most + more;
+            x.has_params = 1;
+            piece_go(&x, file[0].path);
+            expect_code(&x, more ? API_invalid_value : API_OK, more ? "beam_size" : "");
+            piece_free(&x);
+            rig_close(&r);
+        }
+    }
 }
 
 /* ---- the queue, time, the end ---- */
@@ -410,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_audio_that_is_too_short_or_too_long_is_refused_with_both_numbers),
         cmocka_unit_test(test_a_full_spool_is_an_error_and_leaves_nothing),
         cmocka_unit_test(test_what_the_request_asks_wrongly_is_an_error),
+        cmocka_unit_test(test_a_batch_has_room_for_the_defaults),
         cmocka_unit_test(test_a_full_queue_refuses_and_accepts_again),
         cmocka_unit_test(test_deadlines_end_work_wherever_it_is),
         cmocka_unit_test(test_a_server_that_drains_finishes_what_runs_and_refuses_the_rest),
