@@ -200,7 +200,7 @@ static int open_models(struct engines *es, steno_error *e)
         if (max && g->memory > max) {
             engine_unload(g);
             snprintf(e->text, sizeof e->text, "model %.200s takes %lld MB, and the limit of all models is %lld MB", g->model->id,
-                     (long long)(g->memory >> 20), (long long)(max >> 20));
+                     (long long)(g->memory + 999999) / 1000000, (long long)(max / 1000000));
             return e->status = STENO_EARG;
         }
         if (max && memory_of_all(es) + g->memory > max) engine_unload(g);
