@@ -39,7 +39,8 @@ def need(package):
 class Server:
     def __init__(self, *args, model=("--demo",), env=None, wait=60):
         self.log, self.port, self.wyoming = [], None, None
-        self.process = subprocess.Popen([STENO, "serve", *model, "--port", "0", *args], stderr=subprocess.PIPE, text=True,
+        address = () if "--unix" in args else ("--port", "0")
+        self.process = subprocess.Popen([STENO, "serve", *model, *address, *args], stderr=subprocess.PIPE, text=True,
                                         errors="replace", env={**os.environ, **(env or {})})
         self.listens = threading.Event()
         self.reader = threading.Thread(target=self.read_log, daemon=True)

@@ -300,6 +300,24 @@ static void log_line(void *user, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
+/* Options that another one makes useless. */
+static int check_useless(const struct server *v)
+{
+    const struct opts *o = &v->o;
+    const struct { const char *name, *beside; int is_useless; } pairs[] = {
+        { "port", "--unix", o->unix_path != NULL },
+        { "host", "--unix and without --wyoming", o->unix_path && o->wyoming_port < 0 },
+        { "allow-host", "--api-key-file", o->key_file != NULL },
+        { "live-step", "--live 0", o->live == 0 },
+        { "live-max-turn", "--live 0", o->live == 0 },
+        { "live-max-seconds", "--live 0", o->live == 0 },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].is_useless && option_was_given(&v->given, pairs[i].name))
+            return message_usage("--%s has no effect with %s: leave one of them out", pairs[i].name, pairs[i].beside);
+    return EXIT_OK;
+}
+
 static int check(struct server *v)
 {
     struct opts *o = &v->o;
@@ -307,6 +325,8 @@ static int check(struct server *v)
     if (o->prefix && (o->prefix[0] != '/' || o->prefix[strlen(o->prefix) - 1] == '/'))
         return message_usage("--prefix: \"%s\" must begin with / and not end with it", o->prefix);
     if (o->t.engine.demo && o->models.n) return message_usage("--demo and --model exclude each other");
+    const int code = check_useless(v);
+    if (code != EXIT_OK) return code;
     o->t.channel = JOB_MIX;
     o->t.track = JOB_ANY_TRACK;
     o->t.engine.given = &v->given;
