@@ -31,8 +31,8 @@ set(tests_threads
     api.reenter api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows
     api.batch_runs api.live api.silero unit.live unit.serve_loop unit.tool_mic cli.mic
-    unit.serve_http unit.serve_http_limits unit.serve_live_session unit.serve_metrics unit.serve_stream
-    unit.serve_ws unit.serve_wyoming_server)
+    unit.serve_engines unit.serve_fair unit.serve_http unit.serve_http_limits unit.serve_live_session unit.serve_metrics unit.serve_stream
+    unit.serve_ws unit.serve_wyoming_server serve.listen serve.process serve.stream)
 set(tests_media cli.channels cli.clock cli.cut cli.inputs cli.lint_subs cli.mic cli.notes cli.resume_products cli.stream cli.writers)
 
 function(steno_test name)
@@ -135,7 +135,7 @@ foreach(group IN ITEMS unit api golden)
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM name)
         string(REGEX REPLACE "^test_" "" name ${name})
-        if(name MATCHES "^serve" AND NOT TARGET steno_serve)
+        if("${group}_${name}" MATCHES "^unit_serve" AND NOT TARGET steno_serve)
             continue()
         endif()
         set(target ${group}_${name})
@@ -151,7 +151,7 @@ foreach(group IN ITEMS unit api golden)
             target_link_libraries(${target} PRIVATE steno_hub)
         elseif(name MATCHES "^live")
             target_link_libraries(${target} PRIVATE steno_live)
-        elseif(name MATCHES "^serve")
+        elseif("${group}_${name}" MATCHES "^unit_serve")
             target_link_libraries(${target} PRIVATE steno_serve)
         elseif(name MATCHES "^job" AND TARGET steno_job)
             target_link_libraries(${target} PRIVATE steno_job)
@@ -268,7 +268,12 @@ foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
     string(REGEX REPLACE "^test_" "" name ${name})
     if(TARGET steno AND STENO_PYTHON AND STENO_SERVE)
-        steno_test(serve.${name} COMMAND ${STENO_PYTHON} -B ${script} LABELS serve
+        set(labels serve)
+        if("serve.${name}" IN_LIST tests_threads)
+            list(APPEND labels threads)
+            add_dependencies(tests_with_threads steno)
+        endif()
+        steno_test(serve.${name} COMMAND ${STENO_PYTHON} -B ${script} LABELS ${labels}
             ENV "STENO=$<TARGET_FILE:steno>;STENO_SANITIZED=${sanitized}")
     endif()
 endforeach()
@@ -391,7 +396,7 @@ if(NOT STENO_SANITIZE AND TARGET steno)
 endif()
 
 foreach(test IN LISTS tests_threads tests_media tests_long)
-    if(NOT TEST ${test} AND NOT test MATCHES "^cli")
+    if(NOT TEST ${test} AND NOT test MATCHES "^cli" AND (TARGET steno_serve OR NOT test MATCHES "^(unit\\.)?serve"))
         message(FATAL_ERROR "cmake/Tests.cmake: the test ${test} has labels and no source")
     endif()
 endforeach()
@@ -399,7 +404,7 @@ endforeach()
 # ---- approximate seconds on one core: parallel runs start the longest tests first. Tests of 10 and more have the label `slow`
 #
 # Tests with the label `once` run only in the release build: products of options and of files. Shorter tests cover the same paths under
-# other compilers and sanitizers. Kernels, plans and attacks run everywhere, regardless of their time.
+# other compilers and sanitizers. Kernels, plans, attacks and the server run everywhere, regardless of their time.
 
 set(costs
     golden.draft_model 290 install.readme 200 golden.narrow 190 emulated.kernels.Haswell 50 emulated.kernels.Nehalem 20
@@ -417,6 +422,8 @@ set(costs
     cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.strokes 18 cli.record 11
     api.timings 10 cli.resume_plain 25 unit.plan_network 16 emulated.program.Conroe 15 golden.shipped 14 cli.clock 12 api.music 12
     api.prefixes 12 unit.out_hostile 11
+    serve.attacks 37 serve.fields 28 serve.realtime 25 serve.page 23 serve.process 14 serve.load 12 serve.transcriptions 13 serve.stream 10
+    serve.systemd 8 serve.text 7 serve.listen 6 unit.serve_http_limits 9
     api.reenter 9 unit.fbank 9 unit.plan_limits 9 unit.plan_ring 9 unit.plan_stop 9 api.windows 9) # long with sanitizers only
 while(costs)
     list(POP_FRONT costs test seconds)
@@ -425,7 +432,8 @@ while(costs)
         if(seconds GREATER_EQUAL 10)
             set_property(TEST ${test} APPEND PROPERTY LABELS slow)
         endif()
-        if(seconds GREATER_EQUAL 10 AND (NOT test MATCHES "^(kernels$|unit|attack)" OR test STREQUAL "unit.tool_every_option"))
+        if(seconds GREATER_EQUAL 10 AND (NOT test MATCHES "^(kernels$|unit|attack|serve)" OR
+                                         test MATCHES "^(unit\\.tool_every_option|serve\\.(fields|page))$"))
             set_property(TEST ${test} APPEND PROPERTY LABELS once)
         endif()
     endif()
