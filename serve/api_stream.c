@@ -14,6 +14,12 @@ static int stream_begin(struct exchange *x, const struct api_stream_params *p, s
     }
     q.live.engine = engines_find(p->engines, q.model);
     if (!q.live.engine) return api_fail(e, API_model_not_found, "model", "the model \"%.100s\" does not exist", q.model);
+    if (q.live.language && *q.live.language) {
+        const char *code = steno_language_code(q.live.language);
+        if (!code || !engine_has_language(q.live.engine, code))
+            return api_fail(e, API_invalid_value, "language", "the model does not have the language \"%.40s\"", q.live.language);
+        q.live.language = code;
+    }
     q.live.metrics = p->metrics;
     if (!q.live.step_ms) q.live.step_ms = p->serve->live_step_ms;
     if (!q.live.max_turn_ms) q.live.max_turn_ms = p->serve->live_turn_ms;

@@ -24,7 +24,7 @@ struct played {
     int ring_ms, ring_full_ms; /* a ring of ring_full_ms is full; 0: never */
     struct realtime_config config;
     char language[36];
-    int refuses_model;
+    int refuses_model, finds_none;
 };
 
 static void played_wrong(struct played *p, const char *why) { if (!p->wrong) p->wrong = why; }
@@ -100,11 +100,18 @@ static int played_check(void *user, const struct realtime_config *c, struct real
     return realtime_fail(e, "invalid_value", "session.audio.input.transcription.model", "no such model");
 }
 
+static int played_finds(void *user, const char *model)
+{
+    (void)model;
+    return !((struct played *)user)->finds_none;
+}
+
 static int played_begin(struct played *p, int is_beta)
 {
     *p = (struct played){ .sent = json_array() };
     const struct realtime_params params = { .is_beta = is_beta, .seed = "7f", .model = "base", .audio = &played_audio,
-        .send = played_send, .close = played_closes, .pause = played_pause, .over = played_over, .check = played_check, .user = p };
+        .send = played_send, .close = played_closes, .pause = played_pause, .over = played_over, .check = played_check,
+        .finds_turns = played_finds, .user = p };
     return !p->sent || realtime_open(&p->rt, &params);
 }
 

@@ -99,6 +99,22 @@ const char *const *engine_languages(const struct engine *g)
     return has ? g->language : NULL;
 }
 
+int engine_has_language(const struct engine *g, const char *code)
+{
+    const char *const *of = engine_languages(g);
+    int i = 0;
+    while (of && of[i] && strcmp(of[i], code) != 0) i++;
+    return !of || !of[0] || of[i];
+}
+
+int engine_finds_turns(const struct engine *g)
+{
+    pthread_mutex_lock(&g->es->lock);
+    const int finds = !g->has_info || g->has_vad;
+    pthread_mutex_unlock(&g->es->lock);
+    return finds;
+}
+
 unsigned engine_calls(const struct engine *g)
 {
     pthread_mutex_lock(&g->es->lock);

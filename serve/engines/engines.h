@@ -31,6 +31,8 @@ int engines_ready(const struct engines *es);    /* all that load at the start ar
 int engine_info(const struct engine *g, steno_model_info *out);
 enum { ENGINE_LANGUAGES_MAX = 255 };
 const char *const *engine_languages(const struct engine *g); /* codes, ending with NULL; NULL: it was never loaded */
+int engine_has_language(const struct engine *g, const char *code); /* 1 also if its languages are not known */
+int engine_finds_turns(const struct engine *g); /* 1: it has voice activity detection, or it was never loaded */
 enum { ENGINE_TRANSCRIBES = 1, ENGINE_GENERATES = 2, ENGINE_EMBEDS = 4 };
 unsigned engine_calls(const struct engine *g); /* bits: what the model can do */
 

@@ -144,6 +144,7 @@ static void info_keep(struct engine *g)
     for (int i = 0; i < ENGINE_LANGUAGES_MAX && !g->has_info; i++) g->language[i] = steno_model_language(g->e.model, i); /* static texts */
     g->info = info;
     g->memory = g->need;
+    g->has_vad = g->e.vad != NULL;
     g->has_info = 1;
     pthread_mutex_unlock(&g->es->lock);
 }

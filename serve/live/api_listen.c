@@ -259,6 +259,8 @@ static int config_read(struct listen_asked *q, struct engine **g)
         return api_fail(&q->e, API_invalid_value, "model", "Model '%s' does not transcribe.", engine_id(*g));
     if (*c->language && strcmp(c->language, "multi") != 0 && !steno_language_code(c->language))
         return api_fail(&q->e, API_invalid_value, "language", "There is no language '%.40s'.", c->language);
+    if (*c->language && strcmp(c->language, "multi") != 0 && !engine_has_language(*g, steno_language_code(c->language)))
+        return api_fail(&q->e, API_invalid_value, "language", "Model '%s' does not have the language '%.40s'.", engine_id(*g), c->language);
     return API_OK;
 }
 

@@ -142,7 +142,15 @@ static int check(void *user, const struct realtime_config *c, struct realtime_er
     snprintf(path, sizeof path, "%s.language", part);
     if (c->language && !steno_language_code(c->language))
         return realtime_fail(e, "invalid_value", path, "There is no language '%s'.", c->language);
+    if (c->language && !engine_has_language(g, steno_language_code(c->language)))
+        return realtime_fail(e, "invalid_value", path, "Model '%s' does not have the language '%s'.", engine_id(g), c->language);
     return 0;
+}
+
+static int finds_turns(void *user, const char *model)
+{
+    const struct engine *g = engines_find(((struct connection *)user)->a->p.engines, model);
+    return !g || engine_finds_turns(g);
 }
 
 static int connection_check(void *user, const struct realtime_config *c, struct realtime_error *e)
@@ -283,7 +291,8 @@ static int connection_make(struct api_realtime *a, const struct exchange *x, str
     const struct realtime_params p = {
         .is_beta = is_beta(x), .seed = seed, .model = model && *model ? model : engine_id(g),
         .expires_at = longest_s > 0 ? (int64_t)time(NULL) + (int64_t)longest_s : 0, .audio = &audio,
-        .send = on_send, .close = on_close, .pause = on_pause, .over = on_over, .check = connection_check, .user = c,
+        .send = on_send, .close = on_close, .pause = on_pause, .over = on_over, .check = connection_check,
+        .finds_turns = finds_turns, .user = c,
     };
     if (realtime_open(&c->rt, &p)) {
         free(c);

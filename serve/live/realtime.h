@@ -40,6 +40,9 @@ struct realtime_params {
     void (*over)(void *user);          /* the last call, after realtime_gone: the machine is freed */
     /* May the session be this? @return 0, or -1 with *e. NULL: yes */
     int (*check)(void *user, const struct realtime_config *c, struct realtime_error *e);
+    /* Can the model find turns? If not, clients receive a session without turn detection, and no error: they ask for it by habit. Turns end
+     * at their maximum length then, and by commits. @return 1 or 0. NULL: yes */
+    int (*finds_turns)(void *user, const char *model);
     void *user;
 };
 

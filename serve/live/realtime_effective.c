@@ -70,7 +70,7 @@ void realtime_session_config(const struct realtime_session *s, struct realtime_c
     turns_config(json_object_get(s->input, "turn_detection"), c);
     json_array_foreach(s->include, i, one) {
         const char *word = json_string_value(one);
-        c->include |= strstr(word, "logprobs") ? REALTIME_LOGPROBS : strstr(word, "partial") ? REALTIME_PARTIAL : REALTIME_WORDS;
+        c->include |= strstr(word, "partial") ? REALTIME_PARTIAL : REALTIME_WORDS;
     }
 }
 

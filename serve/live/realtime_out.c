@@ -39,7 +39,13 @@ void out_session(struct realtime *rt, int is_new)
                                              { "transcription_session.updated", "transcription_session.created" } };
     char id[ID_SZ];
     snprintf(id, sizeof id, "sess_%s", rt->seed);
-    json_t *session = realtime_session_json(&rt->session, rt->p.is_beta, id, rt->p.expires_at);
+    struct realtime_session s;
+    json_t *session = NULL;
+    if (!realtime_session_copy(&s, &rt->session)) {
+        const int finds = !rt->config.uses_vad || !rt->p.finds_turns || rt->p.finds_turns(rt->p.user, rt->config.model);
+        if (finds || !realtime_session_no_turns(&s)) session = realtime_session_json(&s, rt->p.is_beta, id, rt->p.expires_at);
+        realtime_session_free(&s);
+    }
     out_event(rt, names[!!rt->p.is_beta][!!is_new], session ? json_pack("{s:o}", "session", session) : NULL);
 }
 

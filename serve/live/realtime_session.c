@@ -75,8 +75,7 @@ enum { N_GROUPS = sizeof groups / sizeof groups[0], N_VARIANTS = 4, N_FIELDS = 1
 enum { FORMAT, TRANSCRIPTION, NOISE_REDUCTION, TURN_DETECTION };
 
 static const struct { const char *word; unsigned bit; } included[] = {
-    { "item.input_audio_transcription.logprobs", REALTIME_LOGPROBS }, { "steno.partial", REALTIME_PARTIAL },
-    { "steno.words", REALTIME_WORDS },
+    { "steno.partial", REALTIME_PARTIAL }, { "steno.words", REALTIME_WORDS },
 };
 enum { N_INCLUDED = sizeof included / sizeof included[0] };
 
@@ -368,8 +367,8 @@ static int include_merge(json_t **include, json_t *patch, struct realtime_error 
         const char *word = json_string_value(one);
         while (k < N_INCLUDED && (!word || strcmp(included[k].word, word))) k++;
         if (k == N_INCLUDED)
-            return realtime_fail(e, "invalid_value", path, "'%s' may have %s, %s and %s.", path, included[0].word, included[1].word,
-                                 included[2].word);
+            return realtime_fail(e, "invalid_value", path, "'%s' may have %s and %s: live words have no log-probabilities.", path,
+                                 included[0].word, included[1].word);
     }
     json_t *copy = json_deep_copy(patch);
     if (!copy) return no_memory(e);
@@ -461,6 +460,11 @@ int realtime_session_update(struct realtime_session *s, const json_t *patch, str
     s->hotwords = hotwords;
     s->has_turns = has_turns;
     return 0;
+}
+
+int realtime_session_no_turns(struct realtime_session *s)
+{
+    return json_object_set_new(s->input, "turn_detection", json_null());
 }
 
 int realtime_session_init(struct realtime_session *s, const char *model)

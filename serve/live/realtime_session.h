@@ -34,7 +34,7 @@ struct realtime_session {
 };
 
 enum realtime_format { REALTIME_PCM, REALTIME_ULAW, REALTIME_ALAW };
-enum { REALTIME_LOGPROBS = 1, REALTIME_PARTIAL = 2, REALTIME_WORDS = 4 }; /* include */
+enum { REALTIME_PARTIAL = 1, REALTIME_WORDS = 2 }; /* include */
 
 /* The effective session; its texts are valid until the next update. */
 struct realtime_config {
@@ -56,6 +56,9 @@ int realtime_session_copy(struct realtime_session *to, const struct realtime_ses
 
 /* Merges the value of `session` in an update. @return 0, or -1 with *e: nothing has changed */
 int realtime_session_update(struct realtime_session *s, const json_t *patch, struct realtime_error *e);
+
+/* The client ends the turns. @return as realtime_session_init */
+int realtime_session_no_turns(struct realtime_session *s);
 
 void realtime_session_config(const struct realtime_session *s, struct realtime_config *c);
 

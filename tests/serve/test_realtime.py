@@ -198,7 +198,9 @@ def test_turns():
     """Voice activity makes the turns; without a model for it, the client's commit does."""
     with Server() as s:
         r = Session(s)
-        r.configure(format={"type": "audio/pcm", "rate": 16000})
+        assert r.created["session"]["audio"]["input"]["turn_detection"] is None  # the demo has no such model
+        updated = r.configure(format={"type": "audio/pcm", "rate": 16000}, turn_detection={"type": "server_vad"})
+        assert updated["type"] == "session.updated" and updated["session"]["audio"]["input"]["turn_detection"] is None, updated
         silence = bytes(32000 * 2)
         r.append_all(s16(samples()) + silence)
         r.send("input_audio_buffer.commit")
@@ -231,6 +233,10 @@ def test_mistakes():
         error('{"type":"session.update","session":{"model":"nothing"}}', "invalid_value", "session.audio.input.transcription.model")
         error('{"type":"session.update","session":{"input_audio_transcription":{"language":"qq"}}}', "invalid_value",
               "session.audio.input.transcription.language")
+        error('{"type":"session.update","session":{"input_audio_transcription":{"language":"yue"}}}', "invalid_value",
+              "session.audio.input.transcription.language")  # the model does not have it
+        error('{"type":"session.update","session":{"include":["item.input_audio_transcription.logprobs"]}}', "invalid_value",
+              "session.include")
         r.send("input_audio_buffer.clear")
         assert r.next()["type"] == "input_audio_buffer.cleared"
         r.send("session.update", session={"type": "realtime"})

@@ -64,7 +64,8 @@ def test_rates():
 
 def test_refusals():
     with Server("--live", "1") as s:
-        for query, code in (("?rate=1", "invalid_value"), ("?encoding=mp3", "invalid_value"), ("?model=none", "model_not_found")):
+        for query, code in (("?rate=1", "invalid_value"), ("?encoding=mp3", "invalid_value"), ("?model=none", "model_not_found"),
+                            ("?language=yue", "invalid_value"), ("?language=qq", "invalid_value")):
             try:
                 WebSocket("127.0.0.1", s.port, "/v1/stream" + query)
                 raise AssertionError(query + " was not refused")

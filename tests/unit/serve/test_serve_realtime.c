@@ -25,6 +25,28 @@ static void created_and_updated(void **state)
     assert_int_equal(p.n_open, 0);
 }
 
+/* Without a detector the session has none, and asking for one is no error. */
+static void no_detector(void **state)
+{
+    static const char *const asked[] = { "{}", "{\"turn_detection\":{\"type\":\"server_vad\"}}",
+                                         "{\"turn_detection\":{\"type\":\"semantic_vad\"}}" };
+    (void)state;
+    next_is("session.created");
+    p.finds_none = 1;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{\"type\":\"session.update\",\"session\":%s}", asked[i]);
+        client(text);
+        const json_t *s = json_object_get(next_is("session.updated"), "session");
+        text_is(json_object_get(json_object_get(s, "audio"), "input"), "turn_detection", NULL);
+    }
+    p.finds_none = 0;
+    client("{\"type\":\"session.update\",\"session\":{}}");
+    const json_t *s = json_object_get(json_object_get(next_is("session.updated"), "session"), "audio");
+    text_is(json_object_get(json_object_get(s, "input"), "turn_detection"), "type", "semantic_vad");
+    none_left();
+}
+
 static void beta_names(void **state)
 {
     (void)state;
@@ -414,7 +436,8 @@ static void endless_item(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(created_and_updated), cmocka_unit_test_setup_teardown(beta_names, begin_beta, end), TEST(manual_turns),
+        TEST(created_and_updated), TEST(no_detector),
+        cmocka_unit_test_setup_teardown(beta_names, begin_beta, end), TEST(manual_turns),
         TEST(commits_wait_in_order), TEST(many_commits), TEST(turns_are_joined), TEST(turns_of_voice), TEST(commit_within_a_turn),
         TEST(partials_and_words),
         TEST(audio_in_pieces), TEST(full_ring), TEST(formats), TEST(change_within_an_item), TEST(clears), TEST(endless_item),

@@ -122,8 +122,8 @@ static const struct { const char *patch, *after; } good[] = {
       SESSION("null", PCM, BASE, "{\"type\":\"far_field\",\"strength\":0.5}", SERVER_VAD) },
     { "{\"input_audio_noise_reduction\":{\"type\":\"near_field\"}}", SESSION("null", PCM, BASE, "{\"type\":\"near_field\"}", SERVER_VAD) },
     { INPUT("\"noise_reduction\":null"), DEFAULTS },
-    { "{\"include\":[\"item.input_audio_transcription.logprobs\",\"steno.partial\",\"steno.words\"]}",
-      SESSION("[\"item.input_audio_transcription.logprobs\",\"steno.partial\",\"steno.words\"]", PCM, BASE, "null", SERVER_VAD) },
+    { "{\"include\":[\"steno.partial\",\"steno.words\"]}",
+      SESSION("[\"steno.partial\",\"steno.words\"]", PCM, BASE, "null", SERVER_VAD) },
     { "{\"include\":[]}", SESSION("[]", PCM, BASE, "null", SERVER_VAD) }, { "{\"include\":null}", DEFAULTS },
 };
 
@@ -283,9 +283,12 @@ static void config_of_transcription(void **state)
     assert_int_equal(update(INPUT("\"transcription\":{\"languages\":[\"de\",\"fr\"]}")), 0);
     realtime_session_config(&session, &c);
     assert_null(c.language);
-    assert_int_equal(update("{\"include\":[\"steno.words\",\"item.input_audio_transcription.logprobs\"]}"), 0);
+    assert_int_equal(update("{\"include\":[\"steno.words\",\"steno.partial\"]}"), 0);
     realtime_session_config(&session, &c);
-    assert_int_equal(c.include, REALTIME_WORDS | REALTIME_LOGPROBS);
+    assert_int_equal(c.include, REALTIME_WORDS | REALTIME_PARTIAL);
+    assert_int_equal(update("{\"include\":[\"item.input_audio_transcription.logprobs\"]}"), -1); /* it would have no effect */
+    realtime_session_config(&session, &c);
+    assert_int_equal(c.include, REALTIME_WORDS | REALTIME_PARTIAL);
 }
 
 /* Limits of texts and lists: at the edge and beyond it. */
