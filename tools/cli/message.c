@@ -11,12 +11,14 @@
 #include "write.h"
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <steno/steno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static int bar_shown, output_reported;
+static atomic_int bar_shown; /* the server opens models on several threads */
+static int output_reported;
 
 static void message_list(const char *fmt, va_list ap)
 {
@@ -57,14 +59,14 @@ void message_file(const char *file, const char *reason)
 void message_bar(const char *line)
 {
     struct sink to = sink_to_stream(stderr);
+    const int was_shown = atomic_exchange(&bar_shown, line != NULL);
     if (line) {
         sink_char(&to, '\r');
         text_put(&to, TEXT_SCREEN, line, strlen(line));
         sink_text(&to, "\033[K");
-    } else if (bar_shown) {
+    } else if (was_shown) {
         sink_text(&to, "\r\033[K");
     }
-    bar_shown = line != NULL;
 }
 
 int message_model_error(const char *file, int status, const char *reason)
