@@ -169,6 +169,7 @@ def test_received_sockets():
             with socket.create_connection(("127.0.0.1", port), 60) as s: # it waits in the queue of the socket until the server is ready
                 s.sendall(b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 assert s.recv(100).startswith(b"HTTP/1.1 200"), address
+            assert any("serving demo" in line for line in process.stderr) # before that a signal ends it with 143
         finally:
             process.terminate()
         assert process.wait(60) == 0, process.stderr.read()
