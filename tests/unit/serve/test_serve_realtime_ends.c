@@ -1,5 +1,7 @@
 /* steno tests: realtime transcription: mistakes, failures and ends. SPDX-License-Identifier: MIT */
 #include "realtime_expect.h"
+#include <pthread.h>
+#include <unistd.h>
 
 /* ---- mistakes ---------------------------------------------------------------------------------------------------------------- */
 
@@ -198,11 +200,68 @@ static void gone_in_the_middle(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+/* ---- callbacks of another thread --------------------------------------------------------------------------------------------- */
+
+/* A live session whose callbacks are called while the call that leads to them has not returned. */
+static struct { struct realtime *rt; pthread_t thread; int ends_early, n_open, is_paused, code, is_over; } early;
+
+static void *early_ended(void *rt) { realtime_live_ended(rt, "it fails"); return NULL; }
+static void *early_room(void *rt) { realtime_live_room(rt); return NULL; }
+
+static void early_start(void *(*call)(void *))
+{
+    assert_int_equal(pthread_create(&early.thread, NULL, call, early.rt), 0);
+    usleep(20000);
+}
+
+static void *early_open(void *user, const struct realtime_config *c, struct realtime *rt, struct api_error *e)
+{
+    (void)user, (void)c, (void)rt, (void)e;
+    if (early.n_open++ == 0 && early.ends_early) early_start(early_ended);
+    return &early;
+}
+
+static int early_push(void *live, const void *bytes, size_t n)
+{
+    (void)live, (void)bytes, (void)n;
+    if (early.ends_early) return early.n_open == 1 ? -1 : 0;
+    early_start(early_room);
+    return 1;
+}
+
+static void early_nothing(void *live) { (void)live; }
+static void early_send(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
+static void early_closes(void *user, int code, const char *reason) { (void)user, (void)reason; early.code = code; }
+static void early_pause(void *user, int on) { (void)user; early.is_paused = on; }
+static void early_over(void *user) { (void)user; early.is_over = 1; }
+
+static void callbacks_before_their_calls_return(void **state)
+{
+    static const struct realtime_audio audio = { early_open, early_push, early_nothing, early_nothing, early_nothing, early_nothing,
+                                                 early_nothing };
+    const struct realtime_params params = { .seed = "7f", .model = "base", .audio = &audio, .send = early_send, .close = early_closes,
+                                            .pause = early_pause, .over = early_over };
+    (void)state;
+    for (int ends = 0; ends < 2; ends++) {
+        early.ends_early = ends;
+        early.is_over = early.is_paused = early.code = early.n_open = 0;
+        assert_int_equal(realtime_open(&early.rt, &params), 0);
+        realtime_begin(early.rt);
+        realtime_binary(early.rt, "abcd", 4);
+        pthread_join(early.thread, NULL);
+        assert_int_equal(early.is_paused, 0); /* the pause came first */
+        assert_int_equal(early.n_open, 1 + ends); /* the audio went to another one */
+        realtime_live_ended(early.rt, NULL);
+        realtime_gone(early.rt);
+        assert_int_equal(early.is_over, 1); /* no live session is left */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(mistakes_are_errors), TEST(no_live_session), TEST(failures_manual), TEST(failures_of_voice), TEST(drains),
-        TEST(gone_in_the_middle),
+        TEST(gone_in_the_middle), cmocka_unit_test(callbacks_before_their_calls_return),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
