@@ -398,6 +398,19 @@ static int exit_code(int rc)
     }
 }
 
+/* Without a detector, a pause does not end a live turn. */
+static void report_turns(const struct server *v)
+{
+    int lacks = 0;
+    for (int i = 0; i < v->n; i++) {
+        const struct transcription *t = &v->model[i].t;
+        lacks |= t->engine.model && transcribes(t->engine.model) && !t->vad.model;
+    }
+    if (lacks && v->o.live && !v->o.t.engine.quiet)
+        message("note: no voice activity detection: live turns end at their maximum length, or when a client ends them; --vad silero ends "
+                "them at pauses");
+}
+
 static void report_address(const struct server *v, struct serve *s)
 {
     const struct opts *o = &v->o;
@@ -433,6 +446,7 @@ static int serve_models(struct server *v, struct serve_model *models, const stru
         return exit_code(rc);
     }
     signals_handle(on_signal, s);
+    report_turns(v);
     report_address(v, s);
     warn_plain(&v->o);
     serve_run(s);
