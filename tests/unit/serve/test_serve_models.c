@@ -135,7 +135,7 @@ static void test_the_least_used_model_gives_its_memory(void **state)
     struct rig r;
     struct api_error e;
     rig_init(&r, 3);
-    r.weigh = 1000LL << 20;
+    r.weigh = 1000 * 1000000LL;
     r.p.memory_max = 2800LL << 20; /* for two models and their batches */
     r.p.parallel = 2;
     rig_open(&r);
@@ -163,8 +163,8 @@ static void test_the_least_used_model_gives_its_memory(void **state)
     expect_text(g[0]);
     rig_close(&r);
     rig_init(&r, 1);
-    r.weigh = 1000LL << 20;
-    r.p.memory_max = 900LL << 20;
+    r.weigh = 1000 * 1000000LL;
+    r.p.memory_max = 900 * 1000000LL;
     steno_error err;
     assert_int_equal(spool_open(&r.spool, NULL, 1000, &err), STENO_OK);
     assert_int_equal(engines_open(&r.es, &r.p, r.spool, &err), STENO_EARG);
