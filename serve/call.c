@@ -34,6 +34,7 @@ void call_work(struct call *c, const struct work *w, const char *language)
     c->engine = w->engine;
     c->file = w->name;
     c->audio_ms = w->audio_ms;
+    c->n_together = w->n_together;
     c->timings = w->timings;
     snprintf(c->language, sizeof c->language, "%s", language);
     if (w->ingested_us) c->ingest_us = w->ingested_us - w->submitted_us;
@@ -73,6 +74,7 @@ static void call_count(const struct call *c)
         .route = c->route, .status = c->status, .total_s = seconds(c->total_us), .queue_s = seconds(c->queue_us),
         .ingest_s = seconds(c->ingest_us), .first_text_s = seconds(c->first_text_us),
         .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000, .bytes_in = c->bytes_in, .n_tokens = c->n_tokens,
+        .n_together = c->n_together,
     };
     if (!c->reason && c->answered && (c->status == 429 || c->status == 503)) metrics_rejected(c->serve->metrics, c->answered);
     metrics_request_take(&m, &c->timings);

@@ -49,6 +49,7 @@ struct call {
     const char *file;     /* its name, valid until call_end */
     char language[16];
     int64_t audio_ms, ingest_us, queue_us, first_text_us; /* -1: not known */
+    int n_together;       /* as in struct work */
     int64_t n_tokens;
     char *text;           /* malloc'd, for a log with texts; NULL: none */
     steno_timings timings;

@@ -104,6 +104,7 @@ void metrics_request(struct metrics *m, const struct metrics_request *r)
     for (int i = 0; i < N_PHASES; i++)
         if (isfinite(r->busy_s[i]) && r->busy_s[i] > 0) c->busy_s[i] += r->busy_s[i];
     if (isfinite(r->audio_s) && r->audio_s > 0) c->audio_s[route] += r->audio_s;
+    if (r->n_together > 0) observe(&c->batch, windows, N_WINDOWS, r->n_together);
     c->upload_bytes += count_of(r->bytes_in);
     pthread_mutex_unlock(&m->lock);
 }
@@ -114,13 +115,6 @@ void metrics_rejected(struct metrics *m, const char *code)
     while (i < API_N_CODES && strcmp(api_code_name((enum api_code)i), code) != 0) i++;
     pthread_mutex_lock(&m->lock);
     m->counts.rejected[i < API_N_CODES ? i : API_OK]++; /* API_OK: another reason */
-    pthread_mutex_unlock(&m->lock);
-}
-
-void metrics_batch(struct metrics *m, int n)
-{
-    pthread_mutex_lock(&m->lock);
-    observe(&m->counts.batch, windows, N_WINDOWS, n);
     pthread_mutex_unlock(&m->lock);
 }
 

@@ -31,14 +31,14 @@ struct metrics_request {
     int status;              /* 499: the client left */
     double total_s, queue_s, ingest_s, first_text_s, audio_s;
     int64_t bytes_in;
+    int n_together;          /* requests that the model worked on when this one began; 0: it did not begin */
     int64_t n_windows, n_tokens, n_encodes, n_steps;
     double busy_s[N_PHASES];
 };
 void metrics_request_take(struct metrics_request *r, const steno_timings *t); /* sets n_windows, n_encodes, n_steps, busy_s */
 void metrics_request(struct metrics *m, const struct metrics_request *r);
 void metrics_rejected(struct metrics *m, const char *code); /* a code of API_ERRORS */
-void metrics_batch(struct metrics *m, int windows);         /* windows that decode together, for a step or a chain of them */
-void metrics_live_update(struct metrics *m, double lag_s);  /* negative: the update was dropped */
+void metrics_live_update(struct metrics *m, double lag_s);  /* negative: a pass ended without a text */
 void metrics_live_disagreements(struct metrics *m, int64_t words);
 
 /* Values that are read when the text is written. */
@@ -46,7 +46,7 @@ struct metrics_now {
     int running, waiting, live, connections;
     int64_t spool_bytes, models_loaded, model_bytes;
     int ready;
-    int websockets, wyoming; /* connections of these kinds */
+    int websockets, wyoming; /* connections of these kinds; `connections` includes websockets */
 };
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 void metrics_write(struct metrics *m, struct sink *out, const struct metrics_now *now);

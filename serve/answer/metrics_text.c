@@ -158,11 +158,11 @@ static void put_work(const struct text *t)
     }
     head(t->f, "steno_busy_seconds_total", "counter", "Time of finished requests on models, by phase.");
     for (int i = 0; i < N_PHASES; i++) sample(t->f, "steno_busy_seconds_total", "phase", phases[i], t->c->busy_s[i]);
-    head(t->f, "steno_batch_windows", "histogram", "Windows that decode together.");
+    head(t->f, "steno_batch_windows", "histogram", "Files that decode together: their number when one of them begins.");
     histogram(t->f, "steno_batch_windows", NULL, &t->c->batch, le_windows);
     head(t->f, "steno_live_lag_seconds", "histogram", "Time from the audio of a live update to its text.");
     histogram(t->f, "steno_live_lag_seconds", NULL, &t->c->lag, le_seconds);
-    head(t->f, "steno_live_updates_total", "counter", "Updates of live sessions, by result.");
+    head(t->f, "steno_live_updates_total", "counter", "Updates of live sessions, by result; dropped: a pass that ended without a text.");
     sample(t->f, "steno_live_updates_total", "result", "done", (double)t->c->updates);
     sample(t->f, "steno_live_updates_total", "result", "dropped", (double)t->c->dropped);
 }
@@ -200,7 +200,7 @@ static void put_singles(const struct text *t)
         head(t->f, of[i].name, of[i].type, of[i].help);
         sample(t->f, of[i].name, NULL, NULL, of[i].value);
     }
-    head(t->f, "steno_connections", "gauge", "Open connections, by kind.");
+    head(t->f, "steno_connections", "gauge", "Open connections, by kind; those of kind websocket count as http, too.");
     sample(t->f, "steno_connections", "kind", "http", t->now->connections);
     sample(t->f, "steno_connections", "kind", "websocket", t->now->websockets);
     sample(t->f, "steno_connections", "kind", "wyoming", t->now->wyoming);

@@ -69,6 +69,7 @@ struct work {
     /* Monotonic clock; 0: not reached. It was submitted; its audio is decoded; the batch has it; its first segment; its end */
     int64_t submitted_us, ingested_us, queued_us, first_us, ended_us;
     int64_t audio_ms;
+    int n_together;        /* number of requests that the model worked on when this one began, itself included; 0: it did not begin */
     steno_timings timings; /* in `ended`, if it ran */
     void *internal;
 };

@@ -77,6 +77,7 @@ int work_submit(struct work *w, struct api_error *e)
     struct item *it = item_new(w->engine, w->client, w->priority, w->timeout_s);
     int code = it ? API_OK : api_fail(e, API_internal_error, NULL, "out of memory for a request");
     w->input = (struct job_input){ 0 };
+    w->n_together = 0;
     w->audio_ms = w->ingested_us = w->queued_us = w->first_us = w->ended_us = 0;
     w->session = NULL;
     w->timings = (steno_timings){ 0 };

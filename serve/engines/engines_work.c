@@ -40,6 +40,7 @@ static struct item *take(struct engine *g, uint64_t *serial)
         s->item = it;
         *serial = ++s->serial;
         if (g->n_running++ == 0) g->busy_since_us = engines_now_us();
+        if (it->w) it->w->n_together = g->n_running;
     }
     pthread_mutex_unlock(&g->es->lock);
     return it;

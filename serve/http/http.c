@@ -429,3 +429,8 @@ int httpd_connections(const struct httpd *h)
 {
     return atomic_load(&h->n_connections);
 }
+
+int httpd_upgraded(const struct httpd *h)
+{
+    return atomic_load(&h->n_upgraded);
+}

@@ -65,6 +65,7 @@ int httpd_port(const struct httpd *h);
 void httpd_quiesce(struct httpd *h);     /* accept no more connections; open ones go on */
 int httpd_exchanges(const struct httpd *h); /* number of requests that are not complete */
 int httpd_connections(const struct httpd *h);
+int httpd_upgraded(const struct httpd *h); /* number of those that another protocol has */
 void httpd_close(struct httpd *h);       /* cuts what is still open */
 
 /* Sockets that listen, for other protocols: as httpd_open opens them. fd: [*n] non-blocking, owned by the caller. @return as httpd_open */

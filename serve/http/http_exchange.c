@@ -391,6 +391,7 @@ static void on_upgraded(void *cls, struct MHD_Connection *mc, void *req, const c
         return;
     }
     *u = (struct upgraded){ x, urh };
+    atomic_fetch_add(&x->h->n_upgraded, 1);
     exchange_keep(x);
     const int flags = fcntl(fd, F_GETFL);
     if (flags >= 0) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
@@ -437,6 +438,7 @@ void upgraded_close(struct upgraded *u)
 {
     if (!u) return;
     struct exchange *x = u->x;
+    atomic_fetch_sub(&x->h->n_upgraded, 1);
     pthread_mutex_lock(&x->h->lock);
     if (x->conn) x->conn->upgraded = NULL;
     upgraded_force(u);

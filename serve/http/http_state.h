@@ -68,7 +68,7 @@ struct httpd {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* `leaving` ended, the last connection was closed, listening ended */
     atomic_int refs;        /* of the server and of its exchanges */
-    atomic_int n_exchanges, n_connections, quiet, closing;
+    atomic_int n_exchanges, n_connections, n_upgraded, quiet, closing;
     atomic_ullong last_id;
     /* of the watching thread */
     pthread_t watcher;

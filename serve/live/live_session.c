@@ -170,7 +170,7 @@ static int transcribe(void *user, steno_session *session, const steno_source *sr
     update_fill(&greedy);
     const int rc = engine_transcribe(s->p.engine, session, src, is_last ? p : &greedy,
                                      is_last ? STENO_PRIORITY_END_OF_TURN : STENO_PRIORITY_LIVE);
-    if (rc == STENO_OK && s->p.metrics) metrics_live_update(s->p.metrics, (double)late_us(s) / 1e6);
+    if (s->p.metrics) metrics_live_update(s->p.metrics, rc == STENO_OK ? (double)late_us(s) / 1e6 : -1);
     return rc;
 }
 

@@ -88,6 +88,11 @@ int wyoming_port(const struct wyoming *w)
     return w->port;
 }
 
+int wyoming_connections(const struct wyoming *w)
+{
+    return w ? atomic_load(&w->n_peers) : 0;
+}
+
 void wyoming_drain(struct wyoming *w)
 {
     loop_call(w->p.loop, stop_listening, w);

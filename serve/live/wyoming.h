@@ -36,6 +36,7 @@ struct wyoming_params {
 
 int wyoming_open(struct wyoming **out, const struct wyoming_params *p, steno_error *e); /* strings are copied. @return as httpd_open */
 int wyoming_port(const struct wyoming *w);
+int wyoming_connections(const struct wyoming *w); /* number of open ones, any thread; w NULL: 0 */
 void wyoming_drain(struct wyoming *w); /* accepts no more connections; open ones go on */
 void wyoming_close(struct wyoming *w); /* cuts what is open; not on the loop's thread. NULL is allowed */
 #endif

@@ -5,6 +5,7 @@
 #include "wyoming.h"
 #include "wyoming_codec.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct wyoming {
     struct wyoming_params p;
@@ -13,7 +14,8 @@ struct wyoming {
     struct loop_fd *f[HTTP_SOCKETS_MAX];
     struct loop_timer *sweep;
     struct wyoming_peer *peers; /* on the loop's thread */
-    int n_peers, is_closing;
+    atomic_int n_peers;         /* read by any thread */
+    int is_closing;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int is_closed;

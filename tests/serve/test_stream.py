@@ -107,6 +107,10 @@ def test_stop():
 
 def test_metrics():
     with Server() as s:
+        w = WebSocket("127.0.0.1", s.port, "/v1/stream")
+        until(lambda: s.metric("vllm:websocket_connections_active") == 1)
+        w.close()
+        until(lambda: s.metric("vllm:websocket_connections_active") == 0)
         stream(s, [RAW])
         assert s.metric("steno_live_updates_total") > 2 and s.metric("steno_live_lag_seconds_count") > 2
         assert s.metric("steno_live_disagreements_total") is not None

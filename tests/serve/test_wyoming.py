@@ -100,6 +100,7 @@ with Server("--wyoming", "0") as s:
     gone.send("audio-start", {"rate": 16000, "width": 2, "channels": 1})
     gone.send("ping")
     gone.receive()
+    assert until(lambda: 'steno_connections{kind="wyoming"} 1\n' in s.request("GET", "/metrics")[2].decode(), 20)
     gone.sock.shutdown(socket.SHUT_RDWR)
     rows = until(lambda: (lambda rows: rows if len(rows) == 4 + bool(AsyncTcpClient) else None)(
         [json.loads(line) for line in s.log if '"route": "wyoming"' in line]), 20)
@@ -107,6 +108,7 @@ with Server("--wyoming", "0") as s:
     assert abs(rows[0]["audio"] - len(pcm) / 32000) < 0.002 and rows[0]["language"] == "en" and rows[0]["client"] == "127.0.0.1", rows[0]
     assert rows[0]["bytes_in"] == len(pcm) and rows[0]["total"] > 0 and "text" not in rows[0] and rows[2]["reason"] == "bad_request", rows
     page = s.request("GET", "/metrics")[2].decode()
+    assert 'steno_batch_windows_count' in page and 'steno_batch_windows_count 0\n' not in page, page
     for code, n in ((200, len(rows) - 2), (400, 1), (499, 1)):
         assert f'steno_requests_total{{route="wyoming",code="{code}"}} {n}\n' in page, page
     assert 'steno_audio_seconds_total{route="wyoming"}' in page and 'steno_windows_total{class="live"} 0' not in page, page

@@ -94,7 +94,7 @@ static void expect_text(struct piece *x, int f, int kind)
         fail_msg("file %d, kind %d: %.*s\nand not %.*s", f, kind, (int)x->text.n, x->text.p, (int)w->n, w->p);
     assert_int_equal(x->n_admitted, 1);
     assert_true(x->w.submitted_us <= x->w.ingested_us && x->w.ingested_us <= x->w.queued_us && x->w.queued_us <= x->w.ended_us);
-    assert_true(x->w.audio_ms > 0);
+    assert_true(x->w.audio_ms > 0 && x->w.n_together >= 1);
 }
 
 static void submit_kind(struct piece *x, struct engine *g, int i)

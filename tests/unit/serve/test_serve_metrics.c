@@ -250,7 +250,7 @@ static void test_reasons_batches_and_live_updates(void **state)
     metrics_rejected(m, "queue_full");
     metrics_rejected(m, "queue_full");
     metrics_rejected(m, "a\nb\"} 7");
-    for (int i = 0; i <= 33; i++) metrics_batch(m, i);
+    for (int i = 0; i <= 33; i++) metrics_request(m, &(struct metrics_request){ .n_together = i });
     metrics_live_update(m, 0.5);
     metrics_live_update(m, -1);
     metrics_live_disagreements(m, 4);
@@ -258,9 +258,9 @@ static void test_reasons_batches_and_live_updates(void **state)
     check(m, &idle);
     assert_true(value("steno_requests_rejected_total{reason=\"queue_full\"}") == 2);
     assert_true(value("steno_requests_rejected_total{reason=\"other\"}") == 1);
-    assert_true(value("steno_batch_windows_bucket{le=\"1\"}") == 2);
-    assert_true(value("steno_batch_windows_bucket{le=\"8\"}") == 9);
-    assert_true(value("steno_batch_windows_bucket{le=\"+Inf\"}") == 34);
+    assert_true(value("steno_batch_windows_bucket{le=\"1\"}") == 1);
+    assert_true(value("steno_batch_windows_bucket{le=\"8\"}") == 8);
+    assert_true(value("steno_batch_windows_bucket{le=\"+Inf\"}") == 33);
     assert_true(value("steno_live_updates_total{result=\"done\"}") == 1 && value("steno_live_updates_total{result=\"dropped\"}") == 1);
     assert_true(value("steno_live_lag_seconds_count") == 1);
     assert_true(value("steno_live_disagreements_total") == 4);
