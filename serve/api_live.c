@@ -27,6 +27,6 @@ const struct http_handler *listen_begin(struct serve *s, struct exchange *x, voi
 const struct http_handler *live_stream_begin(struct serve *s, struct exchange *x, void **request)
 {
     *request = NULL;
-    api_stream(x, &(struct api_stream_params){ s->engines, s->loop, &s->p, s->metrics, s->streams });
+    api_stream(x, &(struct api_stream_params){ s->engines, s->loop, &s->p, s->metrics, &s->streams });
     return call_watch(s, x, ROUTE_STREAM, NULL, request);
 }

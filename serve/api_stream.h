@@ -11,7 +11,7 @@ struct api_stream_params {
     struct loop *loop;
     const struct serve_params *serve;
     struct metrics *metrics;
-    struct streams *streams;
+    struct sessions *streams;
 };
 
 /* Answers a GET with a WebSocket of the plain protocol (stream.h), or with an error. On the HTTP thread. A POST is refused: libmicrohttpd

@@ -8,6 +8,7 @@
 #include "loop.h"
 #include "metrics.h"
 #include "serve.h"
+#include "sessions.h"
 #include "spool.h"
 #include "wyoming.h"
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ struct serve {
     struct httpd *http;
     struct api_realtime *realtime;
     struct api_listen *listen;
-    struct streams *streams;
+    struct sessions streams;
     struct wyoming *wyoming; /* NULL: off */
     atomic_int n_stops;  /* calls of serve_stop */
     atomic_int reload;   /* serve_reload was called */

@@ -78,8 +78,7 @@ static int live_start(struct serve *s, steno_error *e)
 {
     s->realtime = api_realtime_open(&(struct api_realtime_params){ s->engines, s->loop, &s->p, s->metrics });
     s->listen = api_listen_open(&(struct api_listen_params){ s->engines, s->loop, &s->p, s->metrics });
-    s->streams = streams_open();
-    return s->realtime && s->listen && s->streams ? wyoming_start(s, e) : fail(e, STENO_ENOMEM, "out of memory");
+    return s->realtime && s->listen ? wyoming_start(s, e) : fail(e, STENO_ENOMEM, "out of memory");
 }
 
 static int parts_open(struct serve *s, steno_error *e)
@@ -118,6 +117,7 @@ int serve_open(struct serve **out, const struct serve_params *p, steno_error *e)
     if (!s) return fail(e, STENO_ENOMEM, "out of memory");
     s->p = *p;
     s->wake = -1;
+    sessions_open(&s->streams, stream_end);
     const int rc = parts_open(s, e);
     if (rc == STENO_OK) {
         models_name(s);
@@ -135,7 +135,7 @@ void serve_close(struct serve *s)
     if (s->http) httpd_close(s->http);
     api_realtime_close(s->realtime);
     api_listen_close(s->listen);
-    streams_close(s->streams);
+    sessions_close(&s->streams);
     wyoming_close(s->wyoming);
     if (s->engines) engines_close(s->engines);
     if (s->loop) loop_close(s->loop);
@@ -198,7 +198,7 @@ static void rest(struct serve *s, int64_t ms)
 static int is_idle(const struct serve *s)
 {
     return !engines_running(s->engines) && !httpd_exchanges(s->http) && !api_realtime_sessions(s->realtime) &&
-           !api_listen_sessions(s->listen) && !streams_open_now(s->streams) && !engines_now(s->engines).live;
+           !api_listen_sessions(s->listen) && !sessions_now(&s->streams) && !engines_now(s->engines).live;
 }
 
 /* Lets what runs end. The second stop, or the end of the time, cancels it. */
@@ -210,7 +210,7 @@ static void drain(struct serve *s)
     engines_drain(s->engines);
     api_realtime_drain(s->realtime);
     api_listen_drain(s->listen);
-    streams_drain(s->streams);
+    sessions_drain(&s->streams);
     if (s->wyoming) wyoming_drain(s->wyoming);
     while (!is_idle(s) && atomic_load(&s->n_stops) < 2 && loop_now_ms() < end) rest(s, TICK_MS);
     engines_cancel(s->engines);

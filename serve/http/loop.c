@@ -194,28 +194,6 @@ void loop_call(struct loop *l, void (*fn)(void *user), void *user)
     if (was_empty) wake(l);
 }
 
-struct settled { pthread_mutex_t lock; pthread_cond_t changed; int is_so; };
-
-static void settled_set(void *user)
-{
-    struct settled *s = user;
-    pthread_mutex_lock(&s->lock);
-    s->is_so = 1;
-    pthread_cond_signal(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
-
-void loop_settle(struct loop *l)
-{
-    struct settled s = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
-    loop_call(l, settled_set, &s);
-    pthread_mutex_lock(&s.lock);
-    while (!s.is_so) pthread_cond_wait(&s.changed, &s.lock);
-    pthread_mutex_unlock(&s.lock);
-    pthread_cond_destroy(&s.changed);
-    pthread_mutex_destroy(&s.lock);
-}
-
 static void call_free(struct loop *l, struct call *c)
 {
     if (c < l->reserve || c >= l->reserve + RESERVE) {

@@ -25,7 +25,6 @@ int loop_is_own_thread(const struct loop *l);
  * before. */
 struct loop_timer;
 void loop_call(struct loop *l, void (*fn)(void *user), void *user);
-void loop_settle(struct loop *l); /* waits until the calls so far have run; not on the loop's thread */
 struct loop_timer *loop_at(struct loop *l, int64_t at_ms, void (*fn)(void *user), void *user); /* NULL: out of memory */
 void loop_timer_cancel(struct loop_timer *t); /* on the loop's thread; not after fn was called */
 #endif

@@ -5,6 +5,7 @@
 #include "api_error.h"
 #include "listen.h"
 #include "live_session.h"
+#include "sessions.h"
 #include "ws.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -14,11 +15,11 @@
 #include <time.h>
 
 struct listener {
+    struct session_entry entry;
     struct api_listen *a;
     struct listen *machine;
     struct listen_config config;
     struct engine *engine;
-    struct listener *next, *previous; /* on the loop's thread */
     struct loop_timer *expiry;
     struct ws *w;
     pthread_mutex_t lock;
@@ -28,53 +29,8 @@ struct listener {
 
 struct api_listen {
     struct api_listen_params p;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int n_sessions;
-    int is_draining;           /* on the loop's thread, as the list */
-    struct listener *first;
+    struct sessions sessions;
 };
-
-/* ---- the route's state --------------------------------------------------------------------------------------------------------- */
-
-struct api_listen *api_listen_open(const struct api_listen_params *p)
-{
-    struct api_listen *a = calloc(1, sizeof *a);
-    if (!a) return NULL;
-    a->p = *p;
-    pthread_mutex_init(&a->lock, NULL);
-    pthread_cond_init(&a->changed, NULL);
-    return a;
-}
-
-static void sessions_add(struct api_listen *a, int n)
-{
-    pthread_mutex_lock(&a->lock);
-    a->n_sessions += n;
-    pthread_cond_broadcast(&a->changed);
-    pthread_mutex_unlock(&a->lock);
-}
-
-int api_listen_sessions(const struct api_listen *a)
-{
-    struct api_listen *own = (struct api_listen *)a;
-    pthread_mutex_lock(&own->lock);
-    const int n = a->n_sessions;
-    pthread_mutex_unlock(&own->lock);
-    return n;
-}
-
-void api_listen_close(struct api_listen *a)
-{
-    if (!a) return;
-    pthread_mutex_lock(&a->lock);
-    while (a->n_sessions) pthread_cond_wait(&a->changed, &a->lock);
-    pthread_mutex_unlock(&a->lock);
-    loop_settle(a->p.loop); /* `drain` may wait there */
-    pthread_cond_destroy(&a->changed);
-    pthread_mutex_destroy(&a->lock);
-    free(a);
-}
 
 /* ---- a connection -------------------------------------------------------------------------------------------------------------- */
 
@@ -90,7 +46,7 @@ static void part_over(struct listener *c)
     listen_close(c->machine);
     pthread_mutex_destroy(&c->lock);
     free(c);
-    sessions_add(a, -1);
+    sessions_count(&a->sessions, -1);
 }
 
 /* The session's functions, while it is open. They do not wait. */
@@ -180,9 +136,7 @@ static void on_closed(void *user)
 {
     struct listener *c = user;
     if (c->expiry) loop_timer_cancel(c->expiry);
-    if (c->previous) c->previous->next = c->next;
-    else c->a->first = c->next;
-    if (c->next) c->next->previous = c->previous;
+    sessions_unlist(&c->a->sessions, &c->entry);
     live_do(c, live_session_cancel);
     part_over(c);
 }
@@ -205,27 +159,35 @@ static void on_opened(void *user, struct ws *w)
     }
     c->w = w;
     ws_keep(w);
-    c->next = c->a->first;
-    if (c->next) c->next->previous = c;
-    c->a->first = c;
     ws_events(w, &(struct ws_events){ on_text, on_binary, on_closed, c });
     if (longest_s > 0) c->expiry = loop_at(c->a->p.loop, loop_now_ms() + (int64_t)(longest_s * 1000), on_expiry, c);
     const int rc = session_open(c, &e);
     if (rc != API_OK) listen_ended(c->machine, e.message);
     if (rc != API_OK) ws_close(w, rc == API_too_many_sessions || rc == API_draining ? 1013 : 1011, api_code_name(e.code));
-    else if (c->a->is_draining) live_do(c, live_session_end);
+    sessions_list(&c->a->sessions, &c->entry);
 }
 
-static void drain(void *user)
+/* ---- the route's state --------------------------------------------------------------------------------------------------------- */
+
+static void listener_end(struct session_entry *entry) { live_do((struct listener *)entry, live_session_end); }
+
+struct api_listen *api_listen_open(const struct api_listen_params *p)
 {
-    struct api_listen *a = user;
-    a->is_draining = 1;
-    for (struct listener *c = a->first; c; c = c->next) live_do(c, live_session_end);
+    struct api_listen *a = calloc(1, sizeof *a);
+    if (!a) return NULL;
+    a->p = *p;
+    sessions_open(&a->sessions, listener_end);
+    return a;
 }
 
-void api_listen_drain(struct api_listen *a)
+void api_listen_drain(struct api_listen *a) { sessions_drain(&a->sessions); }
+int api_listen_sessions(const struct api_listen *a) { return sessions_now(&a->sessions); }
+
+void api_listen_close(struct api_listen *a)
 {
-    loop_call(a->p.loop, drain, a);
+    if (!a) return;
+    sessions_close(&a->sessions);
+    free(a);
 }
 
 /* ---- GET /v1/listen ------------------------------------------------------------------------------------------------------------ */
@@ -285,7 +247,7 @@ static struct listener *listener_make(struct listen_asked *q, struct engine *g)
         return NULL;
     }
     pthread_mutex_init(&c->lock, NULL);
-    sessions_add(q->a, 1);
+    sessions_count(&q->a->sessions, 1);
     return c;
 }
 

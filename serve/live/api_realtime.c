@@ -4,8 +4,8 @@
 #include "live_session.h"
 #include "realtime.h"
 #include "realtime_secrets.h"
+#include "sessions.h"
 #include "ws.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +17,20 @@
 enum { BODY_MAX = 64 << 10, KEY_SZ = 512 };
 
 struct connection {
+    struct session_entry entry;
     struct api_realtime *a;
     struct realtime *rt;
     struct ws *w;
     struct loop_timer *expiry;
-    struct connection *next, *previous; /* on the loop's thread */
 };
 
 struct api_realtime {
     struct api_realtime_params p;
     struct secrets *secrets;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int n_sessions;
-    int is_draining;            /* on the loop's thread, as the list */
-    struct connection *first;
+    struct sessions sessions;
 };
+
+static void connection_end(struct session_entry *entry) { realtime_end(((struct connection *)entry)->rt, 0); }
 
 struct api_realtime *api_realtime_open(const struct api_realtime_params *p)
 {
@@ -40,53 +38,24 @@ struct api_realtime *api_realtime_open(const struct api_realtime_params *p)
     if (!a) return NULL;
     a->p = *p;
     a->secrets = secrets_open();
-    if (a->secrets && !pthread_mutex_init(&a->lock, NULL)) {
-        pthread_cond_init(&a->changed, NULL);
-        return a;
+    if (!a->secrets) {
+        free(a);
+        return NULL;
     }
-    secrets_close(a->secrets);
-    free(a);
-    return NULL;
+    sessions_open(&a->sessions, connection_end);
+    return a;
 }
 
-int api_realtime_sessions(const struct api_realtime *a)
-{
-    struct api_realtime *own = (struct api_realtime *)a;
-    pthread_mutex_lock(&own->lock);
-    const int n = a->n_sessions;
-    pthread_mutex_unlock(&own->lock);
-    return n;
-}
-
-static void sessions_add(struct api_realtime *a, int n)
-{
-    pthread_mutex_lock(&a->lock);
-    a->n_sessions += n;
-    pthread_cond_broadcast(&a->changed);
-    pthread_mutex_unlock(&a->lock);
-}
+void api_realtime_drain(struct api_realtime *a) { sessions_drain(&a->sessions); }
+int api_realtime_sessions(const struct api_realtime *a) { return sessions_now(&a->sessions); }
 
 void api_realtime_close(struct api_realtime *a)
 {
     if (!a) return;
-    pthread_mutex_lock(&a->lock);
-    while (a->n_sessions) pthread_cond_wait(&a->changed, &a->lock);
-    pthread_mutex_unlock(&a->lock);
-    loop_settle(a->p.loop); /* `drain` may wait there */
+    sessions_close(&a->sessions);
     secrets_close(a->secrets);
-    pthread_cond_destroy(&a->changed);
-    pthread_mutex_destroy(&a->lock);
     free(a);
 }
-
-static void drain(void *user)
-{
-    struct api_realtime *a = user;
-    a->is_draining = 1;
-    for (struct connection *c = a->first; c; c = c->next) realtime_end(c->rt, 0);
-}
-
-void api_realtime_drain(struct api_realtime *a) { loop_call(a->p.loop, drain, a); }
 
 /* ---- the live session -------------------------------------------------------------------------------------------------------- */
 
@@ -171,7 +140,7 @@ static void on_over(void *user)
     struct api_realtime *a = c->a;
     if (c->w) ws_drop(c->w);
     free(c);
-    sessions_add(a, -1);
+    sessions_count(&a->sessions, -1);
 }
 
 static void on_text(void *user, const char *text, size_t n) { realtime_text(((struct connection *)user)->rt, text, n); }
@@ -181,9 +150,7 @@ static void on_closed(void *user)
 {
     struct connection *c = user;
     if (c->expiry) loop_timer_cancel(c->expiry);
-    if (c->previous) c->previous->next = c->next;
-    else c->a->first = c->next;
-    if (c->next) c->next->previous = c->previous;
+    sessions_unlist(&c->a->sessions, &c->entry);
     realtime_gone(c->rt);
 }
 
@@ -205,13 +172,10 @@ static void on_opened(void *user, struct ws *w)
     }
     c->w = w;
     ws_keep(w);
-    c->next = c->a->first;
-    if (c->next) c->next->previous = c;
-    c->a->first = c;
     ws_events(w, &ev);
     if (longest_s > 0) c->expiry = loop_at(c->a->p.loop, loop_now_ms() + (int64_t)(longest_s * 1000), on_expiry, c);
     realtime_begin(c->rt);
-    if (c->a->is_draining) realtime_end(c->rt, 0);
+    sessions_list(&c->a->sessions, &c->entry);
 }
 
 /* ---- GET /v1/realtime -------------------------------------------------------------------------------------------------------- */
@@ -298,7 +262,7 @@ static int connection_make(struct api_realtime *a, const struct exchange *x, str
         free(c);
         return no_memory(e);
     }
-    sessions_add(a, 1);
+    sessions_count(&a->sessions, 1);
     const int code = secret_apply(c, x, e);
     if (code == API_OK) *out = c;
     else realtime_gone(c->rt); /* frees it */

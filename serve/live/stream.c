@@ -94,8 +94,8 @@ void stream_query_add(void *user, const char *name, const char *value)
 
 /* Referenced by the live session until `ended`, and by the connection until it is closed. */
 struct stream {
-    struct streams *of;         /* NULL: none */
-    struct stream *next, *previous;
+    struct session_entry entry;
+    struct sessions *of;        /* NULL: none */
     pthread_mutex_t lock;
     int n_refs;
     struct ws *w;               /* NULL: not open yet, or closed */
@@ -106,85 +106,21 @@ struct stream {
     char why[512];
 };
 
-struct streams {
-    pthread_mutex_t lock; /* taken before that of a stream */
-    pthread_cond_t changed;
-    struct stream *first;
-    int n, is_draining;
-};
-
-struct streams *streams_open(void)
+void stream_end(struct session_entry *entry)
 {
-    struct streams *of = calloc(1, sizeof *of);
-    if (!of) return NULL;
-    pthread_mutex_init(&of->lock, NULL);
-    pthread_cond_init(&of->changed, NULL);
-    return of;
-}
-
-void streams_close(struct streams *of)
-{
-    if (!of) return;
-    pthread_mutex_lock(&of->lock);
-    while (of->n) pthread_cond_wait(&of->changed, &of->lock);
-    pthread_mutex_unlock(&of->lock);
-    pthread_cond_destroy(&of->changed);
-    pthread_mutex_destroy(&of->lock);
-    free(of);
-}
-
-int streams_open_now(const struct streams *of)
-{
-    struct streams *own = (struct streams *)of;
-    pthread_mutex_lock(&own->lock);
-    const int n = own->n;
-    pthread_mutex_unlock(&own->lock);
-    return n;
-}
-
-static void stream_drain(struct stream *s)
-{
+    struct stream *s = (struct stream *)entry;
     pthread_mutex_lock(&s->lock);
     s->is_draining = 1;
     if (s->s) live_session_end(s->s);
     pthread_mutex_unlock(&s->lock);
 }
 
-void streams_drain(struct streams *of)
-{
-    pthread_mutex_lock(&of->lock);
-    of->is_draining = 1;
-    for (struct stream *s = of->first; s; s = s->next) stream_drain(s);
-    pthread_mutex_unlock(&of->lock);
-}
-
-static void list_add(struct stream *s)
-{
-    struct streams *of = s->of;
-    pthread_mutex_lock(&of->lock);
-    s->next = of->first;
-    if (s->next) s->next->previous = s;
-    of->first = s;
-    of->n++;
-    if (of->is_draining) stream_drain(s);
-    pthread_mutex_unlock(&of->lock);
-}
-
-static void list_remove(struct stream *s)
-{
-    struct streams *of = s->of;
-    pthread_mutex_lock(&of->lock);
-    if (s->previous) s->previous->next = s->next;
-    else of->first = s->next;
-    if (s->next) s->next->previous = s->previous;
-    of->n--;
-    pthread_cond_broadcast(&of->changed);
-    pthread_mutex_unlock(&of->lock);
-}
-
 static void stream_free(struct stream *s)
 {
-    if (s->of) list_remove(s);
+    if (s->of) {
+        sessions_unlist(s->of, &s->entry);
+        sessions_count(s->of, -1);
+    }
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -323,7 +259,7 @@ void stream_drop(struct stream *s)
     on_closed(s);
 }
 
-int stream_open(struct stream **out, struct streams *of, const struct live_session_params *p, int64_t most_ms, struct api_error *e)
+int stream_open(struct stream **out, struct sessions *of, const struct live_session_params *p, int64_t most_ms, struct api_error *e)
 {
     struct live_session_params own = *p;
     struct stream *s = calloc(1, sizeof *s);
@@ -346,7 +282,10 @@ int stream_open(struct stream **out, struct streams *of, const struct live_sessi
         stream_free(s);
         return code;
     }
-    if (of) list_add(s);
+    if (of) {
+        sessions_count(of, 1);
+        sessions_list(of, &s->entry);
+    }
     *out = s;
     return code;
 }

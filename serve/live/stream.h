@@ -6,6 +6,7 @@
 #ifndef STENO_SERVE_STREAM_H
 #define STENO_SERVE_STREAM_H
 #include "live_session.h"
+#include "sessions.h"
 #include "ws.h"
 
 enum { STREAM_CLOSE_NORMAL = 1000, STREAM_CLOSE_LIMIT = 1001, STREAM_CLOSE_FAILED = 1011 };
@@ -20,17 +21,11 @@ struct stream_query {
 void stream_query_begin(struct stream_query *q); /* s16le, mono, 16 kHz, turns by voice activity */
 void stream_query_add(void *q, const char *name, const char *value); /* q: struct stream_query. As the callback of exchange_queries */
 
-/* The streams of a server. */
-struct streams;
-struct streams *streams_open(void);              /* NULL: out of memory */
-void streams_drain(struct streams *of);          /* what was sent is decoded, then the connections are closed with 1001. Any thread */
-int streams_open_now(const struct streams *of);  /* number of those whose session or connection has not ended */
-void streams_close(struct streams *of);          /* waits for all of them: end the connections and the work before. NULL is allowed */
-
 struct stream;
 /* Opens the live session; the callbacks in *p are overwritten. After most_ms of audio (0: no limit) it ends, with 1001 and a message.
- * of: NULL: none. @return API_OK or a code, in *e */
-int stream_open(struct stream **out, struct streams *of, const struct live_session_params *p, int64_t most_ms, struct api_error *e);
+ * of: those of the server, with stream_end; NULL: none. @return API_OK or a code, in *e */
+int stream_open(struct stream **out, struct sessions *of, const struct live_session_params *p, int64_t most_ms, struct api_error *e);
 void stream_opened(void *s, struct ws *w); /* s: struct stream. As the callback of ws_accept */
+void stream_end(struct session_entry *s);  /* what was sent is decoded, then the connection is closed with 1001. Of sessions_open */
 void stream_drop(struct stream *s);        /* instead of stream_opened, if there is no connection */
 #endif

@@ -132,29 +132,6 @@ static void cancel_some(void *user)
     atomic_fetch_add(&timing.n, 1);
 }
 
-static void store_slowly(void *user)
-{
-    nap(20);
-    *(int *)user = 1;
-}
-
-/* What the calls use may be freed afterwards. */
-static void test_settle_waits_for_the_calls(void **state)
-{
-    (void)state;
-    int *stored[8];
-    for (int i = 0; i < 8; i++) {
-        stored[i] = calloc(1, sizeof **stored);
-        assert_non_null(stored[i]);
-        loop_call(loop, store_slowly, stored[i]);
-    }
-    loop_settle(loop);
-    for (int i = 0; i < 8; i++) {
-        assert_int_equal(*stored[i], 1);
-        free(stored[i]);
-    }
-}
-
 static void test_timers(void **state)
 {
     (void)state;
@@ -337,7 +314,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_close_runs_what_waits),
-        cmocka_unit_test(test_settle_waits_for_the_calls),
         cmocka_unit_test(test_timers),
         cmocka_unit_test(test_reads_and_hangs_up),
         cmocka_unit_test(test_half_closed),

@@ -252,16 +252,17 @@ static void test_a_stop_and_an_early_end(void **state)
     static struct reply r;
     struct api_error e = { 0 };
     struct stream_query q = query_of();
-    struct streams *of = streams_open();
+    struct sessions of;
     struct stream *s;
     int fd[2];
     memset(&r, 0, sizeof r);
-    assert_int_equal(stream_open(&s, of, &q.live, 0, &e), API_OK);
+    sessions_open(&of, stream_end);
+    assert_int_equal(stream_open(&s, &of, &q.live, 0, &e), API_OK);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
     assert_int_equal(ws_take(loop, fd[1], NULL, 0, NULL, stream_opened, s), 0);
     frame_send(fd[0], 2, sound, (size_t)n_sound * 2);
     reply_read(fd[0], &r, "\"final\"");
-    streams_drain(of);
+    sessions_drain(&of);
     reply_read(fd[0], &r, NULL);
     assert_int_equal(r.code, STREAM_CLOSE_LIMIT);
     assert_non_null(strstr(texts(&r, "endpoint"), "zero nine one eight"));
@@ -270,7 +271,7 @@ static void test_a_stop_and_an_early_end(void **state)
     engine_set(&engine.most, 0);
     for (int i = 0; i < 20; i++) {
         memset(&r, 0, sizeof r);
-        assert_int_equal(stream_open(&s, of, &q.live, 0, &e), API_OK);
+        assert_int_equal(stream_open(&s, &of, &q.live, 0, &e), API_OK);
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
         assert_int_equal(ws_take(loop, fd[1], NULL, 0, NULL, stream_opened, s), 0);
         reply_read(fd[0], &r, NULL);
@@ -280,7 +281,7 @@ static void test_a_stop_and_an_early_end(void **state)
     }
     engine_set(&engine.is_loaded, 1);
     engine_set(&engine.most, 4);
-    streams_close(of); /* waits for all */
+    sessions_close(&of); /* waits for all */
 }
 
 static void test_failures_close_the_connection(void **state)
