@@ -177,10 +177,13 @@ static void reload(struct serve *s)
 {
     steno_error e = { 0 };
     char line[sizeof e.text + 64];
+    const int reports = s->p.systemd && !atomic_load(&s->n_stops); /* a server that stops is ready no more */
+    if (reports) systemd_reloading(s->p.systemd);
     const int rc = access_reload(s->access, &e);
     if (rc == STENO_OK) snprintf(line, sizeof line, "the keys were read again");
     else snprintf(line, sizeof line, "the keys stay as they were: %s", e.text);
     serve_log(s, line);
+    if (reports) systemd_ready(s->p.systemd, rc == STENO_OK ? "ready" : line);
 }
 
 /* Waits for a signal, at most `ms`; sends systemd its signs of life. */

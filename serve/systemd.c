@@ -2,9 +2,9 @@
  *
  * A socket is opened for each message: messages are rare, and so no thread shares a descriptor. */
 #include "systemd.h"
+#include "http_text.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,14 +116,14 @@ int systemd_open(struct systemd *s, const char *const value[N_SYSTEMD_VARIABLES]
 
 int systemd_fd_is_public(int fd)
 {
-    union { struct sockaddr any; struct sockaddr_in v4; struct sockaddr_in6 v6; struct sockaddr_un un; } a = { 0 };
-    socklen_t n = sizeof a;
-    if (getsockname(fd, &a.any, &n)) return 1;
-    if (a.any.sa_family == AF_UNIX) return 0;
-    if (a.any.sa_family == AF_INET) return ntohl(a.v4.sin_addr.s_addr) >> 24 != 127;
-    if (a.any.sa_family != AF_INET6) return 1;
-    const unsigned char *b = a.v6.sin6_addr.s6_addr;
-    return !(IN6_IS_ADDR_LOOPBACK(&a.v6.sin6_addr) || (IN6_IS_ADDR_V4MAPPED(&a.v6.sin6_addr) && b[12] == 127));
+    struct sockaddr_storage of = { 0 };
+    struct address a;
+    socklen_t n = sizeof of;
+    if (getsockname(fd, (struct sockaddr *)&of, &n)) return 1;
+    if (of.ss_family == AF_UNIX) return 0;
+    if (of.ss_family != AF_INET && of.ss_family != AF_INET6) return 1;
+    address_of(&a, (const struct sockaddr *)&of);
+    return !address_is_loopback(&a);
 }
 
 int systemd_is_public(const struct systemd *s)
@@ -174,12 +174,6 @@ int systemd_ready(const struct systemd *s, const char *status)
 {
     char line[SYSTEMD_MESSAGE_SZ / 2];
     return send_lines(s, "READY=1\nSTATUS=%s", one_line(line, status));
-}
-
-int systemd_status(const struct systemd *s, const char *status)
-{
-    char line[SYSTEMD_MESSAGE_SZ / 2];
-    return send_lines(s, "STATUS=%s", one_line(line, status));
 }
 
 int systemd_alive(const struct systemd *s)

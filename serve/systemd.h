@@ -35,7 +35,6 @@ int systemd_fd_is_public(int fd); /* the same for one socket */
 /* Each sends one datagram, never waits, and may be called from any thread. Without a service manager they do nothing.
  * @return 0, or -1: it could not be sent */
 int systemd_ready(const struct systemd *s, const char *status);    /* READY=1: it listens; status: a line for `systemctl status` */
-int systemd_status(const struct systemd *s, const char *status);
 int systemd_alive(const struct systemd *s);                        /* WATCHDOG=1 */
 int systemd_reloading(const struct systemd *s);                    /* RELOADING=1; systemd_ready ends it */
 int systemd_stopping(const struct systemd *s, double seconds);     /* STOPPING=1: the manager allows this much more time */

@@ -82,6 +82,24 @@ def test_messages_follow_the_state():
             assert m.process.wait(60) == 0
 
 
+def test_a_reload_is_reported_with_its_end():
+    with tempfile.TemporaryDirectory() as folder:
+        keys = os.path.join(folder, "keys")
+        with open(os.open(keys, os.O_CREAT | os.O_WRONLY, 0o600), "w") as f:
+            f.write("secret-1\n")
+        with Managed(options=("--api-key-file", keys)) as m:
+            m.ready()
+            for text, status in (("secret-2\n", "STATUS=ready"), ("", "STATUS=the keys stay as they were: ")):
+                with open(keys, "w") as f:
+                    f.write(text)
+                m.process.send_signal(signal.SIGHUP)
+                begun, ended = m.message().split("\n"), m.message().split("\n")
+                assert begun[0] == "RELOADING=1" and begun[1].startswith("MONOTONIC_USEC="), begun
+                assert ended[0] == "READY=1" and ended[1].startswith(status), ended
+            assert m.stop() == 0
+            assert "READY=1" not in m.message(), "a server that stops is ready no more"
+
+
 def test_signs_of_life_come_at_half_of_the_period():
     with Managed(env={"WATCHDOG_USEC": "400000"}) as m:
         m.ready()
