@@ -1,5 +1,6 @@
 # steno: doc/serve.md and the files in doc/examples/serve are those of this program. SPDX-License-Identifier: MIT
 import glob
+import json
 import os
 import re
 import shutil
@@ -7,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-STENO = os.environ["STENO"]
-SOURCE = os.environ.get("STENO_SOURCE", ".")
+from serving import SOURCE, STENO, Server, until
+
 EXAMPLES = os.path.join(SOURCE, "doc/examples/serve")
 problems = []
 
@@ -36,9 +37,28 @@ def check_options(help_text):
         for command in re.findall(r"steno serve (.*)|ENTRYPOINT (.*)|^CMD (.*)", text_of(example), re.M):
             for option in re.findall(r"--[a-z][a-z0-9-]*", " ".join(command)):
                 check(option in known, os.path.basename(example) + " uses " + option + ", which does not exist")
-    own = help_text[:help_text.index("Defaults of requests")] if "Defaults of requests" in help_text else ""
+    own = help_text[:help_text.index("Defaults of requests")]
     for option in re.findall(r"^ +(?:-\w, +)?(--[a-z][a-z0-9-]*)", own, re.M):
         check(option in manual or option in ("--demo", "--ingest", "--spool"), "doc/serve.md lacks " + option)
+
+
+def check_names():
+    """Routes, metrics, and keys of the log."""
+    manual = text_of(os.path.join(SOURCE, "doc/serve.md"))
+    with Server() as s:
+        routes = json.loads(s.request("GET", "/openapi.json")[2])["paths"]
+        metrics = re.findall(r"^# TYPE (\S+)", s.request("GET", "/metrics")[2].decode(), re.M)
+        line = json.loads(until(lambda: next((l for l in s.log if l.startswith("{")), None)))
+        check(any(l.startswith("steno: serving ") for l in s.log), "no line begins with steno: serving")
+    table = re.search(r"\n## Routes\n(.*?)\n\n", manual, re.S)[1]
+    named = re.findall(r"(?<=[` ])(/[a-z][\w./-]*)(?=`)", table)
+    check(len(named) > 12, "the table of routes has " + str(named))
+    for route in named:
+        check(route in routes, "doc/serve.md names the route " + route + ", which does not exist")
+    for name in re.findall(r"\b(?:steno_|vllm:|llamacpp:)\w+", manual):
+        check(re.sub(r"_bucket$", "", name) in metrics, "doc/serve.md names the metric " + name + ", which does not exist")
+    for name in re.findall(r"jq .*?select\(\.(\w+)", manual):
+        check(name in line, "doc/serve.md selects lines of the log by " + name + ", which they do not have")
 
 
 def check_unit():
@@ -82,9 +102,8 @@ def check_proxies():
 def main():
     check_unit()
     check_proxies()
-    help_text = subprocess.run([STENO, "serve", "--help-all"], capture_output=True, text=True).stdout
-    if "Usage: steno serve" in help_text:
-        check_options(help_text)
+    check_options(subprocess.run([STENO, "serve", "--help-all"], capture_output=True, text=True).stdout)
+    check_names()
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)
