@@ -1,11 +1,12 @@
 /* steno-serve: /v1/chat/completions and /v1/embeddings, for language models. SPDX-License-Identifier: MIT
  *
- * The JSON body becomes work of a model. A request belongs to its exchange and to its work, and is freed when both are over. */
+ * The JSON body becomes work of a model. */
 #include "answer.h"
 #include "answer_chat.h"
 #include "api.h"
 #include "ask_chat.h"
 #include "ask_embed.h"
+#include "event_stream.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,19 +19,17 @@ struct text_request {
     struct ask_chat chat;
     struct ask_embed embed;
     struct lm_work work;
-    atomic_int owners;
     struct sink_memory in;   /* the body */
     struct sink in_sink;
     struct chat_reply reply;
-    int is_streaming;        /* the response has begun; on the thread of the model */
+    struct event_stream events;
     char *body;              /* [n] the answer */
     size_t n;
 };
 
-static void request_release(struct text_request *r)
+static void request_free(struct call *c)
 {
-    if (atomic_fetch_sub(&r->owners, 1) > 1) return;
-    call_end(&r->call);
+    struct text_request *r = (struct text_request *)c;
     ask_chat_free(&r->chat);
     ask_embed_free(&r->embed);
     free(r->in.p);
@@ -54,21 +53,13 @@ static int prepare(struct lm_work *w, const steno_model *m, struct api_error *e)
     return API_OK;
 }
 
-static int send_event(struct text_request *r, char *event, size_t n)
-{
-    const int failed = !event || exchange_send(r->call.x, event, n);
-    free(event);
-    return failed;
-}
-
 static void stream_begin(struct text_request *r)
 {
-    const struct http_header more[3] = { { "X-Accel-Buffering", "no" }, { r->chat.ignored[0] ? "steno-ignored" : NULL, r->chat.ignored } };
     size_t n = 0;
-    r->is_streaming = 1;
-    if (exchange_stream(r->call.x, 200, ANSWER_STREAM_TYPE, more)) return;
+    event_stream_begin(&r->events, &r->call, r->chat.ignored);
+    if (!atomic_load(&r->events.is_open)) return;
     char *event = chat_event_role(&r->reply, &n);
-    send_event(r, event, n);
+    event_stream_send(&r->events, event, n);
 }
 
 /* @return non-zero ends the text */
@@ -78,10 +69,10 @@ static int token(struct lm_work *w, const struct steno_token *tok, const char *t
     size_t n_event = 0;
     (void)tok;
     if (!r->chat.stream) return exchange_is_gone(r->call.x);
-    if (!r->is_streaming) stream_begin(r);
+    if (!atomic_load(&r->events.is_open)) stream_begin(r);
     if (!n) return 0;
     char *event = chat_event_text(&r->reply, text, n, &n_event);
-    return send_event(r, event, n_event);
+    return event_stream_send(&r->events, event, n_event);
 }
 
 static void reply_settle(struct text_request *r, const struct lm_work *w)
@@ -125,7 +116,7 @@ static void output(struct lm_work *w)
     }
     reply_settle(r, w);
     if (r->chat.stream) {
-        if (!r->is_streaming) stream_begin(r);
+        if (!atomic_load(&r->events.is_open)) stream_begin(r);
         r->body = chat_event_end(&r->reply, r->chat.has_usage, &r->n);
     } else {
         const char *text = steno_generated_text(w->session);
@@ -133,37 +124,26 @@ static void output(struct lm_work *w)
     }
 }
 
-static void stream_finish(struct text_request *r, const struct api_error *e)
+static void answer(struct text_request *r)
 {
-    size_t n = 0;
-    if (e->code != API_OK) {
-        char *event = answer_stream_error(e, &n);
-        send_event(r, event, n);
-    } else {
-        exchange_send(r->call.x, r->body, r->n);
-        exchange_send(r->call.x, ANSWER_STREAM_END, strlen(ANSWER_STREAM_END));
-    }
-    exchange_finish(r->call.x, 1);
+    const char *ignored = r->is_chat ? r->chat.ignored : r->embed.ignored;
+    struct http_answer a = { .status = 200, .type = "application/json", .body = r->body, .n = r->n };
+    if (ignored[0]) a.header[0] = (struct http_header){ "steno-ignored", ignored };
+    r->body = NULL;
+    exchange_answer(r->call.x, &a);
 }
 
 static void ended(struct lm_work *w, const struct api_error *e)
 {
     struct text_request *r = w->user;
     struct api_error own = *e;
-    const char *ignored = r->is_chat ? r->chat.ignored : r->embed.ignored;
     if (own.code == API_OK && !r->body) api_fail(&own, API_internal_error, NULL, "out of memory for the answer");
     r->call.engine = w->engine;
     r->call.timings = w->timings;
-    if (r->is_streaming) stream_finish(r, &own);
+    if (atomic_load(&r->events.is_open)) event_stream_end(&r->events, &own, r->body, r->n);
     else if (own.code != API_OK) call_refuse(&r->call, &own);
-    else {
-        struct http_answer a = { .status = 200, .type = "application/json", .body = r->body, .n = r->n };
-        if (ignored[0]) a.header[0] = (struct http_header){ "steno-ignored", ignored };
-        r->body = NULL;
-        exchange_answer(r->call.x, &a);
-    }
-    exchange_drop(r->call.x);
-    request_release(r);
+    else answer(r);
+    call_drop(&r->call);
 }
 
 /* ---- the exchange ------------------------------------------------------------------------------------------------------------ */
@@ -194,14 +174,12 @@ static int submit(struct text_request *r, struct api_error *e)
     r->reply = (struct chat_reply){ .id = exchange_id(r->call.x), .model = engine_id(engine), .created = (int64_t)time(NULL) };
     r->work = (struct lm_work){ .user = r, .engine = engine, .client = exchange_client(r->call.x), .prepare = prepare,
                                 .token = r->is_chat ? token : NULL, .output = output, .ended = ended };
-    exchange_keep(r->call.x);
-    atomic_fetch_add(&r->owners, 1);
+    call_keep(&r->call); /* until `ended` */
     if (lm_work_submit(&r->work, e) == API_OK) {
         if (exchange_is_gone(r->call.x)) lm_work_cancel(&r->work); /* it left before there was work to cancel */
         return API_OK;
     }
-    exchange_drop(r->call.x);
-    atomic_fetch_sub(&r->owners, 1);
+    call_drop(&r->call);
     return (int)e->code;
 }
 
@@ -218,14 +196,7 @@ static void left(void *request)
     lm_work_cancel(&r->work);
 }
 
-static void closed(void *request, int complete)
-{
-    struct text_request *r = request;
-    call_close(&r->call, complete);
-    request_release(r);
-}
-
-static const struct http_handler handler = { body, end, left, closed };
+static const struct http_handler handler = { body, end, left, call_shared_closed };
 
 static const struct http_handler *text_begin(struct serve *s, struct exchange *x, enum route route, void **request)
 {
@@ -236,7 +207,7 @@ static const struct http_handler *text_begin(struct serve *s, struct exchange *x
         return call_fail(s, x, route, &e, request);
     }
     call_begin(&r->call, s, x, route);
-    atomic_store(&r->owners, 1);
+    call_share(&r->call, request_free);
     r->is_chat = route == ROUTE_CHAT;
     r->in_sink = sink_to_memory(&r->in);
     *request = r;

@@ -25,26 +25,31 @@ void call_begin(struct call *c, struct serve *s, struct exchange *x, enum route 
 void call_refuse(struct call *c, const struct api_error *e)
 {
     c->reason = e->code;
-    if (api_status(e->code) == 429 || api_status(e->code) == 503) metrics_rejected(c->serve->metrics, api_code_name(e->code));
     api_answer_error(c->x, e);
 }
 
-void call_work(struct call *c, const struct work *w, const char *language)
+void call_work(struct call *c, const struct work *w)
 {
     c->engine = w->engine;
     c->file = w->name;
     c->audio_ms = w->audio_ms;
     c->n_together = w->n_together;
     c->timings = w->timings;
-    snprintf(c->language, sizeof c->language, "%s", language);
     if (w->ingested_us) c->ingest_us = w->ingested_us - w->submitted_us;
     if (w->first_us) c->first_text_us = w->first_us - w->submitted_us;
 }
 
-static void call_take(struct call *c, const struct exchange *x, int complete)
+/* Sets the time of the beginning, from now. */
+static void call_date(struct call *c)
 {
     struct timespec now;
-    c->is_complete = complete;
+    clock_gettime(CLOCK_REALTIME, &now);
+    c->begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - (c->total_us > 0 ? c->total_us / 1000 : 0);
+}
+
+/* What the exchange knows at its end. */
+static void call_take(struct call *c, const struct exchange *x, int complete)
+{
     c->status = complete || exchange_status(x) >= 400 ? exchange_status(x) : 499;
     c->bytes_in = exchange_bytes_in(x);
     c->bytes_out = exchange_bytes_out(x);
@@ -53,19 +58,18 @@ static void call_take(struct call *c, const struct exchange *x, int complete)
     snprintf(c->id, sizeof c->id, "%s", exchange_id(x));
     snprintf(c->method, sizeof c->method, "%s", exchange_method_name(x));
     snprintf(c->path, sizeof c->path, "%s", exchange_path(x));
-    clock_gettime(CLOCK_REALTIME, &now);
-    c->begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - c->total_us / 1000;
+    call_date(c);
     c->answered = exchange_reason(x);
-}
-
-void call_close(struct call *c, int complete)
-{
-    call_take(c, c->x, complete);
 }
 
 static double seconds(int64_t us)
 {
     return us < 0 ? -1 : (double)us / 1e6;
+}
+
+static const char *call_reason(const struct call *c)
+{
+    return c->reason ? api_code_name(c->reason) : c->answered;
 }
 
 static void call_count(const struct call *c)
@@ -76,7 +80,7 @@ static void call_count(const struct call *c)
         .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000, .bytes_in = c->bytes_in, .n_tokens = c->n_tokens,
         .n_together = c->n_together,
     };
-    if (!c->reason && c->answered && (c->status == 429 || c->status == 503)) metrics_rejected(c->serve->metrics, c->answered);
+    if (call_reason(c) && (c->status == 429 || c->status == 503)) metrics_rejected(c->serve->metrics, call_reason(c));
     metrics_request_take(&m, &c->timings);
     metrics_request(c->serve->metrics, &m);
 }
@@ -86,13 +90,14 @@ static const char *known(const char *word)
     return word[0] ? word : NULL;
 }
 
-void call_end(struct call *c)
+/* Writes the log, and counts the request. */
+static void call_end(struct call *c)
 {
     const struct access_record record = {
         .time_ms = c->begun_ms, .id = known(c->id), .client = known(c->client), .method = known(c->method), .route = known(c->path),
         .code = c->status, .bytes_in = c->bytes_in, .bytes_out = c->bytes_out, .audio_s = c->audio_ms < 0 ? -1 : (double)c->audio_ms / 1000,
         .queue_s = seconds(c->queue_us), .total_s = seconds(c->total_us), .model = c->engine ? engine_id(c->engine) : NULL,
-        .language = known(c->language), .reason = c->reason ? api_code_name(c->reason) : c->answered, .file = c->file,
+        .language = known(c->language), .reason = call_reason(c), .file = c->file,
         .text = c->text,
     };
     size_t n;
@@ -103,30 +108,57 @@ void call_end(struct call *c)
     free(c->text);
 }
 
+/* ---- requests with work ------------------------------------------------------------------------------------------------------- */
+
+void call_share(struct call *c, void (*release)(struct call *c))
+{
+    c->release = release;
+    atomic_store(&c->owners, 0);
+    call_keep(c);
+}
+
+void call_keep(struct call *c)
+{
+    exchange_keep(c->x);
+    atomic_fetch_add(&c->owners, 1);
+}
+
+void call_drop(struct call *c)
+{
+    exchange_drop(c->x);
+    if (atomic_fetch_sub(&c->owners, 1) > 1) return;
+    call_end(c);
+    c->release(c);
+}
+
+void call_shared_closed(void *request, int complete)
+{
+    struct call *c = request;
+    call_take(c, c->x, complete);
+    call_drop(c);
+}
+
+/* ---- what has no handler ------------------------------------------------------------------------------------------------------ */
+
 void call_utterance(void *serve, const struct wyoming_utterance *u)
 {
-    struct timespec now;
     struct call c;
     call_begin(&c, serve, NULL, ROUTE_WYOMING);
-    if (u->work) call_work(&c, u->work, "");
+    if (u->work) call_work(&c, u->work);
     c.file = NULL;
     if (c.audio_ms <= 0) c.audio_ms = u->audio_ms;
     c.reason = u->code;
     c.status = u->code == API_OK ? 200 : api_status(u->code);
-    if (c.status == 429 || c.status == 503) metrics_rejected(c.serve->metrics, api_code_name(u->code));
     c.bytes_in = u->bytes_in;
     c.bytes_out = u->bytes_out;
     c.total_us = u->total_us;
-    clock_gettime(CLOCK_REALTIME, &now);
-    c.begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - u->total_us / 1000;
+    call_date(&c);
     snprintf(c.client, sizeof c.client, "%s", u->client);
     snprintf(c.language, sizeof c.language, "%s", u->language);
     snprintf(c.path, sizeof c.path, "wyoming");
     if (c.serve->p.log_text && u->text) c.text = strdup(u->text);
     call_end(&c);
 }
-
-/* ---- what no handler saw ------------------------------------------------------------------------------------------------------ */
 
 void call_over(struct serve *s, const struct exchange *x, enum route route, int complete)
 {
@@ -139,11 +171,9 @@ void call_over(struct serve *s, const struct exchange *x, enum route route, int 
 void call_refused(void *serve, const char *client, int status, const char *reason)
 {
     struct call c;
-    struct timespec now;
     call_begin(&c, serve, NULL, ROUTE_NONE);
-    clock_gettime(CLOCK_REALTIME, &now);
-    c.begun_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     c.total_us = -1;
+    call_date(&c);
     c.status = status;
     c.answered = reason;
     snprintf(c.client, sizeof c.client, "%s", client);
@@ -155,7 +185,7 @@ void call_refused(void *serve, const char *client, int status, const char *reaso
 static void call_closed(void *request, int complete)
 {
     struct call *c = request;
-    call_close(c, complete);
+    call_take(c, c->x, complete);
     call_end(c);
     free(c);
 }

@@ -40,7 +40,7 @@ struct call {
     struct exchange *x;
     enum route route;
     /* from `closed` on */
-    int status, is_complete;
+    int status;
     int64_t bytes_in, bytes_out, total_us, begun_ms;
     char client[64], id[72], method[24], path[LOG_WORD_MAX];
     /* of the work */
@@ -54,13 +54,21 @@ struct call {
     int64_t n_tokens;
     char *text;           /* malloc'd, for a log with texts; NULL: none */
     steno_timings timings;
+    /* of a request with work */
+    atomic_int owners;
+    void (*release)(struct call *c);
 };
 
 void call_begin(struct call *c, struct serve *s, struct exchange *x, enum route route);
 void call_refuse(struct call *c, const struct api_error *e);             /* answers with an error of the API */
-void call_work(struct call *c, const struct work *w, const char *language); /* the work has ended */
-void call_close(struct call *c, int complete);                           /* within `closed`: takes what the exchange knows */
-void call_end(struct call *c);                                           /* writes the log and counts the request */
+void call_work(struct call *c, const struct work *w);                    /* the work has ended */
+
+/* A request with work belongs to its exchange, its work and whatever else keeps it. The last call_drop writes the log, counts the request,
+ * and calls release, which frees it. Each owner keeps the exchange, too. */
+void call_share(struct call *c, void (*release)(struct call *c)); /* after call_begin: the exchange owns it */
+void call_keep(struct call *c);
+void call_drop(struct call *c);
+void call_shared_closed(void *request, int complete); /* as http_handler.closed */
 
 void call_utterance(void *serve, const struct wyoming_utterance *u); /* logs and counts one, which has no exchange */
 

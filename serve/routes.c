@@ -44,7 +44,7 @@ static int methods_of(const char *path, char *out, size_t n)
     const char *sep = "";
     out[0] = '\0';
     for (const struct route_row *r = routes; r->path; r++) {
-        const char *name = r->method == HTTP_GET ? "GET, HEAD" : r->method == HTTP_POST ? "POST" : "DELETE";
+        const char *name = r->method == HTTP_GET ? "GET, HEAD" : "POST";
         if (!path_matches(r->path, path) || strstr(out, name)) continue;
         const size_t at = strlen(out);
         if (at + strlen(sep) + strlen(name) < n) {
@@ -90,12 +90,12 @@ static const struct http_handler *refuse_path(struct serve *s, struct exchange *
     return call_fail(s, x, ROUTE_NONE, &e, request);
 }
 
-/* A WebSocket of a browser cannot send header fields: its key, or a secret for a while, is among its subprotocols. */
-static int has_live_key(struct serve *s, const struct exchange *x, const struct route_row *r, const struct api_error *e)
+/* A secret opens realtime sessions for a while; access_check knows only keys. */
+static int has_secret(struct serve *s, const struct exchange *x, const struct route_row *r, const struct api_error *e)
 {
     char key[ACCESS_KEY_MAX + 1];
     if (e->code != API_invalid_api_key || !r || r->begin != live_realtime_begin || api_realtime_key(x, key, sizeof key)) return 0;
-    return api_realtime_is_secret(s->realtime, key) || access_key_is_valid(s->access, key, strlen(key));
+    return api_realtime_is_secret(s->realtime, key);
 }
 
 void routes_over(void *serve, const struct exchange *x, int complete)
@@ -115,7 +115,7 @@ const struct http_handler *routes_begin(void *serve, struct exchange *x, void **
     const struct route_row *r = path ? row_find(method, path) : NULL;
     const struct page_file *page = path && s->p.page && (method == HTTP_GET || method == HTTP_HEAD) ? page_find(path) : NULL;
     if (method == HTTP_OPTIONS && path) return preflight_begin(s, x, request);
-    if (access_check(s->access, x, page || (r && r->is_open), &e) != API_OK && !has_live_key(s, x, r, &e))
+    if (access_check(s->access, x, page || (r && r->is_open), &e) != API_OK && !has_secret(s, x, r, &e))
         return call_fail(s, x, r ? r->route : ROUTE_NONE, &e, request);
     if (page) return page_begin(s, x, page, request);
     return r ? r->begin(s, x, request) : refuse_path(s, x, path, request);
