@@ -42,7 +42,6 @@ struct serve_params {
     int port;              /* default 8090; 0: any */
     const char *unix_path; /* NULL: none */
     const struct systemd *systemd; /* the service manager and its sockets, instead of host and unix_path; NULL: none */
-    int wyoming_fd;        /* the same for Wyoming, instead of wyoming_port; -1: none */
     const char *prefix;    /* before all routes; "" */
     const char *tls_cert, *tls_key;
     /* access */
@@ -81,6 +80,7 @@ struct serve;
 /* Opens the models, then listens. @return STENO_OK; STENO_EARG (an option), STENO_ESOURCE (the spool), STENO_EIO (the address),
  * STENO_EUNSUPPORTED (a library is missing), STENO_ENOMEM, or what p->open returned; with the reason in *e */
 int serve_open(struct serve **out, const struct serve_params *p, steno_error *e);
+int serve_is_local(const char *host); /* does only this machine reach the address? */
 int serve_port(const struct serve *s);
 int serve_wyoming_port(const struct serve *s);
 /* Runs until serve_stop. The first stop drains, the second one ends at once. */

@@ -46,11 +46,17 @@ static const char *host_of(const struct serve_params *p)
     return systemd_is_public(p->systemd) ? "the received socket" : "127.0.0.1";
 }
 
+/* Received from the service manager; -1: none. */
+static int wyoming_fd(const struct serve_params *p)
+{
+    return p->systemd ? p->systemd->wyoming_fd : -1;
+}
+
 /* Wyoming has no keys: where keys are set, only this machine may reach it, and without them --no-auth is needed. */
 static int wyoming_check(const struct serve_params *p, steno_error *e)
 {
-    const int is_received = p->wyoming_fd >= 0;
-    const int is_public = is_received ? systemd_fd_is_public(p->wyoming_fd) : p->wyoming_port >= 0 && !access_is_local(p->host);
+    const int is_received = wyoming_fd(p) >= 0;
+    const int is_public = is_received ? systemd_fd_is_public(wyoming_fd(p)) : p->wyoming_port >= 0 && !access_is_local(p->host);
     if (!is_public || (p->no_auth && !p->key_file)) return STENO_OK;
     e->status = STENO_EARG;
     snprintf(e->text, sizeof e->text,
@@ -64,10 +70,11 @@ static int wyoming_check(const struct serve_params *p, steno_error *e)
 static int wyoming_start(struct serve *s, steno_error *e)
 {
     const struct serve_params *p = &s->p;
-    if (p->wyoming_port < 0 && p->wyoming_fd < 0) return STENO_OK;
+    const int fd = wyoming_fd(p);
+    if (p->wyoming_port < 0 && fd < 0) return STENO_OK;
     const struct wyoming_params wp = {
         .loop = s->loop, .engines = s->engines, .spool = s->spool, .host = p->host, .port = p->wyoming_port,
-        .fds = &p->wyoming_fd, .n_fds = p->wyoming_fd >= 0, .upload_max = p->upload_max, .version = p->version,
+        .fds = &fd, .n_fds = fd >= 0, .upload_max = p->upload_max, .version = p->version,
         .over = call_utterance, .user = s,
     };
     return wyoming_open(&s->wyoming, &wp, e);
@@ -145,6 +152,8 @@ void serve_close(struct serve *s)
     if (s->wake >= 0) close(s->wake);
     free(s);
 }
+
+int serve_is_local(const char *host) { return access_is_local(host); }
 
 int serve_port(const struct serve *s) { return httpd_port(s->http); }
 

@@ -209,6 +209,13 @@ def test_drain():
         assert set(answers) <= {200, 503} and len(answers) == 4, answers
 
 
+def test_memory():
+    """The weights count."""
+    weights = json.loads(subprocess.run([STENO, "info", "--demo", "--json"], stdout=subprocess.PIPE, check=True).stdout)["weight_bytes"]
+    with Server("--parallel", "1", "--live", "0") as s:
+        assert s.metric("steno_model_bytes") > weights > 1e6
+
+
 def test_prefix():
     with Server("--prefix", "/stt") as s:
         assert s.request("GET", "/stt/livez")[0] == 200

@@ -1,21 +1,16 @@
 /* steno: the verb serve: a transcription server. SPDX-License-Identifier: MIT
  *
- * This file turns options into the parameters of serve.h, and opens models with the same code as transcribe: an answer of the server has
- * the text that the program prints. */
+ * Turns options into the parameters of serve.h. */
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
 #include "cmd.h"
-#include "models/companion.h"
 #include "serve.h"
-#include "verbs/opt_rules.h"
-#include "verbs/results.h"
-#include "verbs/transcribe.h"
+#include "verbs/serve_models.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
@@ -128,177 +123,15 @@ const struct args serve_args = { "serve", "[OPTION]...",
                                  "Serve transcription over HTTP: OpenAI's audio API, live protocols, a web page.\n"
                                  "The log goes to standard error, one JSON object per request.", rows };
 
-/* ---- models ------------------------------------------------------------------------------------------------------------------ */
-
-struct served {
-    struct transcribe_opts o; /* the verb's options, with this model */
-    struct transcription t;
-    struct results results;
-    char *id, *path;
-    const char *alias[ARG_TEXTS_MAX + 1];
-};
+/* ---- checks ------------------------------------------------------------------------------------------------------------------ */
 
 struct server {
     struct opts o;
     struct args_given given;
     struct decode_data data;
     struct path_guard path_guard;
-    struct served *model; /* [n] */
-    int n;
-    int failed;           /* exit code of a model that could not be opened, after a message; EXIT_OK: none */
+    struct served_models models;
 };
-
-/* A name for requests: the path's last part without the ending of a file, or the name that was typed. @return malloc'd, or NULL */
-static char *id_of(const char *typed, const char *path)
-{
-    struct stat st;
-    const char *from = stat(typed, &st) == 0 ? path : typed;
-    size_t n = strlen(from);
-    while (n > 1 && from[n - 1] == '/') n--;
-    size_t at = n;
-    while (from == path && at > 0 && from[at - 1] != '/') at--;
-    char *id = strndup(from + (from == path ? at : 0), n - (from == path ? at : 0));
-    static const char *const ends[] = { ".bin", ".gguf", ".pt", ".safetensors", ".onnx" };
-    for (size_t i = 0; id && i < sizeof ends / sizeof *ends; i++) {
-        const size_t all = strlen(id), end = strlen(ends[i]);
-        if (all > end && strcmp(id + all - end, ends[i]) == 0) id[all - end] = '\0';
-    }
-    return id;
-}
-
-/* Which model is used without -m. @return malloc'd path, or NULL after a message */
-static char *best_path(struct transcribe_opts *o)
-{
-    struct engine e;
-    struct transcribe_opts own = *o;
-    own.engine.index_only = 1;
-    if (engine_open(&e, &own.engine, 0) != EXIT_OK) return NULL;
-    char *path = e.path ? strdup(e.path) : NULL;
-    engine_close(&e);
-    return path;
-}
-
-/* Names a model before it is opened. @return an exit code, after a message */
-static int model_name(struct served *m, const char *typed)
-{
-    char *best = NULL;
-    m->o.engine.model = typed;
-    if (!typed && !m->o.engine.demo && !(best = best_path(&m->o))) return EXIT_MODEL;
-    if (best) m->o.engine.model = typed = best;
-    char *found = typed && !best ? models_find(typed) : NULL;
-    m->path = best ? best : found ? found : typed ? strdup(typed) : NULL;
-    m->id = typed ? id_of(typed, m->path ? m->path : typed) : strdup("demo");
-    if (best) m->o.engine.model = m->path;
-    if (m->id && (m->path || !typed)) return EXIT_OK;
-    message("out of memory for the name of a model");
-    return EXIT_MEMORY;
-}
-
-static void model_close(void *user, struct serve_engine *g)
-{
-    struct served *m = g->user;
-    (void)user;
-    marks_close(&m->t.marks);
-    vad_close(&m->t.vad);
-    engine_close(&m->t.engine);
-}
-
-/* Language models have no defaults of transcriptions. */
-static int transcribes(const steno_model *m)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
-        if (p.served) return 1;
-    return 0;
-}
-
-/* @return an exit code, after a message */
-static int open_parts(struct server *v, struct served *m)
-{
-    struct transcribe_opts *o = &m->o;
-    m->results = (struct results){ .files.path_guard = &v->path_guard };
-    m->t = (struct transcription){ .o = o, .results = &m->results, .data = v->data };
-    o->decode = v->o.t.decode; /* decode_opts_settle changes it */
-    int code = engine_open(&m->t.engine, &o->engine, 0);
-    if (code != EXIT_OK || !transcribes(m->t.engine.model)) return code;
-    decode_opts_settle(&o->decode, m->t.engine.model);
-    code = vad_open(&m->t.vad, &o->vad, &m->t.engine, &o->engine, 1);
-    if (code == EXIT_OK) code = marks_open(&m->t.marks, &o->marks, &m->t.engine, &o->engine, transcription_marks(o));
-    if (code == EXIT_OK) code = transcription_params(&m->t, m->t.engine.model);
-    if (code == EXIT_OK) transcription_job(&m->t);
-    if (code != EXIT_OK) model_close(v, &(struct serve_engine){ .user = m });
-    return code;
-}
-
-enum { REQUEST_LANES = 8 }; /* beam_size and best_of of a request; more are allowed if the defaults have more */
-
-static int model_open(void *user, int i, struct serve_engine *g, steno_error *e)
-{
-    struct server *v = user;
-    struct served *m = &v->model[i];
-    const int code = open_parts(v, m);
-    if (code != EXIT_OK) {
-        v->failed = code;
-        e->status = code == EXIT_MEMORY ? STENO_ENOMEM : code == EXIT_USAGE ? STENO_EARG : STENO_EIO;
-        snprintf(e->text, sizeof e->text, "the model %s cannot be opened", m->id);
-        return e->status;
-    }
-    *g = (struct serve_engine){ .team = m->t.engine.team, .model = m->t.engine.model, .lanes = REQUEST_LANES,
-                                .job = m->t.job, .vad = m->t.vad.model, .uses_vad = m->t.vad.session != NULL,
-                                .punctuation = m->t.marks.model, .user = m };
-    g->job.speech.session = g->job.punctuation = NULL;
-    return STENO_OK;
-}
-
-static int models_begin(struct server *v)
-{
-    const struct arg_texts *typed = &v->o.models;
-    v->n = typed->n ? typed->n : 1;
-    v->model = calloc((size_t)v->n, sizeof *v->model);
-    if (!v->model) {
-        message("out of memory for %d models", v->n);
-        return EXIT_MEMORY;
-    }
-    int code = EXIT_OK;
-    for (int i = 0; i < v->n && code == EXIT_OK; i++) {
-        v->model[i].o = v->o.t;
-        code = model_name(&v->model[i], typed->n ? typed->text[i] : NULL);
-        for (int k = 0; code == EXIT_OK && k < i; k++)
-            if (strcmp(v->model[k].id, v->model[i].id) == 0)
-                code = message_usage("two models have the name %s: rename one of the files", v->model[i].id);
-    }
-    return code;
-}
-
-/* Adds "NAME=MODEL" to its model. */
-static int alias_add(struct server *v, const char *alias)
-{
-    const char *is = strchr(alias, '=');
-    if (!is || is == alias) return message_usage("--alias: \"%s\" is not NAME=MODEL", alias);
-    for (int i = 0; i < v->n; i++) {
-        if (strcmp(v->model[i].id, is + 1) != 0) continue;
-        char *name = strndup(alias, (size_t)(is - alias));
-        int k = 0;
-        while (v->model[i].alias[k]) k++;
-        v->model[i].alias[k] = name;
-        return name ? EXIT_OK : EXIT_MEMORY;
-    }
-    return message_usage("--alias: no model has the name %s; -m gives the models", is + 1);
-}
-
-/* ---- running ----------------------------------------------------------------------------------------------------------------- */
-
-static void on_signal(void *user, int sig)
-{
-    if (sig == SIGHUP) serve_reload(user);
-    else serve_stop(user);
-}
-
-static void log_line(void *user, const char *line)
-{
-    (void)user;
-    fprintf(stderr, "%s\n", line);
-}
 
 /* Options that another one makes useless. */
 static int check_useless(const struct server *v)
@@ -335,16 +168,30 @@ static int check(struct server *v)
     return decode_opts_check(&v->data, &o->t.decode, o->t.vad.kind != VAD_OFF && !o->t.vad.join);
 }
 
+/* ---- running ----------------------------------------------------------------------------------------------------------------- */
+
+static void on_signal(void *user, int sig)
+{
+    if (sig == SIGHUP) serve_reload(user);
+    else serve_stop(user);
+}
+
+static void log_line(void *user, const char *line)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", line);
+}
+
 static void params_fill(struct serve_params *p, struct server *v, struct serve_model *models, const struct systemd *systemd)
 {
     const struct opts *o = &v->o;
     serve_params_init(p);
     p->models = models;
-    p->n_models = v->n;
-    p->open = model_open;
-    p->close = model_close;
+    p->n_models = v->models.n;
+    p->open = served_open;
+    p->close = served_close;
     p->log = log_line;
-    p->user = v;
+    p->user = &v->models;
     p->host = o->host;
     p->port = (int)o->port;
     p->unix_path = o->unix_path;
@@ -384,7 +231,6 @@ static void params_fill(struct serve_params *p, struct server *v, struct serve_m
     p->live_seconds_max = o->live_seconds;
     p->wyoming_port = (int)o->wyoming_port;
     p->systemd = systemd;
-    p->wyoming_fd = systemd->wyoming_fd;
     p->version = STENO_VERSION;
 }
 
@@ -401,12 +247,7 @@ static int exit_code(int rc)
 /* Without a detector, a pause does not end a live turn. */
 static void report_turns(const struct server *v)
 {
-    int lacks = 0;
-    for (int i = 0; i < v->n; i++) {
-        const struct transcription *t = &v->model[i].t;
-        lacks |= t->engine.model && transcribes(t->engine.model) && !t->vad.model;
-    }
-    if (lacks && v->o.live && !v->o.t.engine.quiet)
+    if (served_lacks_vad(&v->models) && v->o.live && !v->o.t.engine.quiet)
         message("note: no voice activity detection: live turns end at their maximum length, or when a client ends them; --vad silero ends "
                 "them at pauses");
 }
@@ -415,32 +256,27 @@ static void report_address(const struct server *v, struct serve *s)
 {
     const struct opts *o = &v->o;
     const int is_v6 = strchr(o->host, ':') != NULL;
-    if (o->unix_path) message("serving %s on the Unix socket %s", v->model[0].id, o->unix_path);
+    if (o->unix_path) message("serving %s on the Unix socket %s", v->models.model[0].id, o->unix_path);
     else
-        message("serving %s on http%s://%s%s%s:%d%s/", v->model[0].id, o->tls_cert ? "s" : "", is_v6 ? "[" : "", o->host, is_v6 ? "]" : "",
-                serve_port(s), o->prefix ? o->prefix : "");
+        message("serving %s on http%s://%s%s%s:%d%s/", v->models.model[0].id, o->tls_cert ? "s" : "", is_v6 ? "[" : "", o->host,
+                is_v6 ? "]" : "", serve_port(s), o->prefix ? o->prefix : "");
     if (serve_wyoming_port(s) >= 0) message("serving Wyoming on port %d", serve_wyoming_port(s));
-}
-
-static int is_loopback(const char *host)
-{
-    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
 }
 
 static void warn_plain(const struct opts *o)
 {
-    if (o->key_file && !o->tls_cert && !o->unix_path && !is_loopback(o->host))
+    if (o->key_file && !o->tls_cert && !o->unix_path && !serve_is_local(o->host))
         message("warning: keys are sent in plain HTTP: use --tls-cert and --tls-key, or a proxy with TLS");
 }
 
-static int serve_models(struct server *v, struct serve_model *models, const struct systemd *systemd)
+static int serve(struct server *v, struct serve_model *models, const struct systemd *systemd)
 {
     struct serve_params p;
     struct serve *s;
     steno_error e = { 0 };
     params_fill(&p, v, models, systemd);
     const int rc = serve_open(&s, &p, &e);
-    if (rc != STENO_OK && v->failed != EXIT_OK) return v->failed;
+    if (rc != STENO_OK && v->models.failed != EXIT_OK) return v->models.failed;
     if (rc != STENO_OK) {
         message("%s", e.text[0] ? e.text : steno_status_text(rc));
         return exit_code(rc);
@@ -465,18 +301,6 @@ static int systemd_read(struct systemd *systemd)
     return rc == STENO_OK ? EXIT_OK : message_usage("%s", e.text);
 }
 
-static void server_free(struct server *v)
-{
-    for (int i = 0; i < v->n && v->model; i++) {
-        for (int k = 0; v->model[i].alias[k]; k++) free((void *)(uintptr_t)v->model[i].alias[k]);
-        free(v->model[i].id);
-        free(v->model[i].path);
-    }
-    free(v->model);
-    decode_data_free(&v->data);
-    path_guard_free(&v->path_guard);
-}
-
 int cmd_serve(int argc, char **argv)
 {
     struct server v = { .o.t = { .decode = DECODE_OPTS_UNSET } };
@@ -488,11 +312,17 @@ int cmd_serve(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n) return message_usage("serve takes no files: \"%s\"; -m names a model", argv[0]);
     code = check(&v);
+    v.models = (struct served_models){ .o = &v.o.t, .data = &v.data, .path_guard = &v.path_guard };
     if (code == EXIT_OK) code = systemd_read(&systemd);
-    if (code == EXIT_OK) code = models_begin(&v);
-    for (int i = 0; i < v.o.aliases.n && code == EXIT_OK; i++) code = alias_add(&v, v.o.aliases.text[i]);
-    for (int i = 0; i < v.n && code == EXIT_OK; i++) models[i] = (struct serve_model){ v.model[i].id, v.model[i].path, v.model[i].alias };
-    if (code == EXIT_OK) code = serve_models(&v, models, &systemd);
-    server_free(&v);
+    if (code == EXIT_OK) code = served_begin(&v.models, &v.o.models);
+    for (int i = 0; i < v.o.aliases.n && code == EXIT_OK; i++) code = served_alias(&v.models, v.o.aliases.text[i]);
+    for (int i = 0; i < v.models.n && code == EXIT_OK; i++) {
+        const struct served *m = &v.models.model[i];
+        models[i] = (struct serve_model){ m->id, m->path, m->alias };
+    }
+    if (code == EXIT_OK) code = serve(&v, models, &systemd);
+    served_free(&v.models);
+    decode_data_free(&v.data);
+    path_guard_free(&v.path_guard);
     return code;
 }
