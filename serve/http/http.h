@@ -70,7 +70,7 @@ void httpd_close(struct httpd *h);       /* cuts what is still open */
 
 /* Sockets that listen, for other protocols: as httpd_open opens them. fd: [*n] non-blocking, owned by the caller. @return as httpd_open */
 enum { HTTP_SOCKETS_MAX = 16 };
-struct http_sockets { const char *host; int port; const char *unix_path; const int *fds; int n_fds; };
+struct http_sockets { const char *host; int port; const int *fds; int n_fds; };
 int http_sockets(int fd[HTTP_SOCKETS_MAX], int *n, int *port, const struct http_sockets *s, steno_error *e);
 
 /* ---- a request --------------------------------------------------------------------------------------------------------------- */

@@ -137,7 +137,7 @@ int http_sockets(int fd[HTTP_SOCKETS_MAX], int *n, int *port, const struct http_
 {
     struct httpd *h = calloc(1, sizeof *h);
     if (!h) return httpd_fail(e, STENO_ENOMEM, "no memory for sockets");
-    h->p = (struct http_params){ .host = s->host, .port = s->port, .unix_path = s->unix_path, .fds = s->fds, .n_fds = s->n_fds };
+    h->p = (struct http_params){ .host = s->host, .port = s->port, .fds = s->fds, .n_fds = s->n_fds };
     const int rc = httpd_listen(h, e);
     *n = 0;
     for (int i = 0; i < h->n_listeners; i++) {
@@ -145,7 +145,6 @@ int http_sockets(int fd[HTTP_SOCKETS_MAX], int *n, int *port, const struct http_
         else close(h->listener[i]);
     }
     *port = h->port;
-    free(h->unix_path);
     free(h);
     return rc;
 }

@@ -43,7 +43,6 @@ static void stop_listening(void *user)
         if (w->f[i]) loop_remove(w->f[i], NULL);
         close(w->fd[i]);
     }
-    if (w->n_fds && w->unix_path) unlink(w->unix_path);
     w->n_fds = 0;
 }
 
@@ -54,11 +53,6 @@ static void begin(void *user)
     sweep(w);
 }
 
-static char *copy_of(const char *text)
-{
-    return text ? strdup(text) : NULL;
-}
-
 int wyoming_open(struct wyoming **out, const struct wyoming_params *p, steno_error *e)
 {
     struct wyoming *w = *out = calloc(1, sizeof *w);
@@ -66,9 +60,8 @@ int wyoming_open(struct wyoming **out, const struct wyoming_params *p, steno_err
     w->p = *p;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
-    w->unix_path = p->n_fds ? NULL : copy_of(p->unix_path);
-    w->version = copy_of(p->version ? p->version : "");
-    const struct http_sockets s = { p->host, p->port, p->unix_path, p->fds, p->n_fds };
+    w->version = strdup(p->version ? p->version : "");
+    const struct http_sockets s = { .host = p->host, .port = p->port, .fds = p->fds, .n_fds = p->n_fds };
     const int rc = w->version ? http_sockets(w->fd, &w->n_fds, &w->port, &s, e) : STENO_ENOMEM;
     if (rc == STENO_OK) {
         loop_call(p->loop, begin, w);
@@ -76,7 +69,6 @@ int wyoming_open(struct wyoming **out, const struct wyoming_params *p, steno_err
     }
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
-    free(w->unix_path);
     free(w->version);
     free(w);
     *out = NULL;
@@ -122,7 +114,6 @@ void wyoming_close(struct wyoming *w)
     pthread_mutex_unlock(&w->lock);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
-    free(w->unix_path);
     free(w->version);
     free(w);
 }

@@ -25,9 +25,8 @@ struct wyoming_params {
     struct loop *loop;
     struct engines *engines;
     struct spool *spool;
-    const char *host; int port;  /* NULL: not by TCP; port 0: any free one */
-    const char *unix_path;       /* NULL: none */
-    const int *fds; int n_fds;   /* listening sockets received from systemd, instead of both */
+    const char *host; int port;  /* port 0: any free one */
+    const int *fds; int n_fds;   /* listening sockets received from systemd, instead of host and port */
     int64_t upload_max;          /* bytes of an utterance */
     const char *version;         /* of the server */
     void (*over)(void *user, const struct wyoming_utterance *u); /* on the loop's thread; NULL: not called */

@@ -9,7 +9,7 @@
 
 struct wyoming {
     struct wyoming_params p;
-    char *unix_path, *version;
+    char *version;
     int fd[HTTP_SOCKETS_MAX], n_fds, port;
     struct loop_fd *f[HTTP_SOCKETS_MAX];
     struct loop_timer *sweep;
@@ -31,7 +31,7 @@ struct wyoming_peer {
     char client[64];
     char *out;               /* [n_out] bytes that wait */
     size_t n_out, cap_out;
-    int64_t heard_ms;
+    int64_t active_ms;       /* of the last bytes, or of the last answer */
     int ends, lingers, is_gone; /* no more events count; the answer is sent; the descriptor is closed */
     /* an utterance */
     char name[128], language[64];

@@ -104,7 +104,7 @@ static int flush(struct wyoming_peer *c)
     c->n_out -= at;
     if (c->ends && !c->n_out && !c->lingers) {
         c->lingers = 1;
-        c->heard_ms = loop_now_ms();
+        c->active_ms = loop_now_ms();
         shutdown(c->fd, SHUT_WR); /* what the client still sends is read: a reset would destroy the answer */
     }
     loop_change(c->f, LOOP_READ | (c->n_out ? LOOP_WRITE : 0));
@@ -188,7 +188,7 @@ static void work_over(void *user)
     else put_transcript(c, c->text, c->text_language);
     free(c->text);
     c->text = NULL;
-    c->heard_ms = loop_now_ms();
+    c->active_ms = loop_now_ms();
     if (flush(c)) wyoming_peer_close(c);
 }
 
@@ -307,7 +307,7 @@ static void peer_ready(void *user, int events)
         if (n <= 0) break;
         sum += (size_t)n;
         if (c->ends) continue;
-        c->heard_ms = loop_now_ms();
+        c->active_ms = loop_now_ms();
         if (wyoming_reader_add(c->reader, bytes, (size_t)n) && wyoming_reader_why(c->reader))
             put_error(c, "invalid_event", wyoming_reader_why(c->reader));
     }
@@ -317,7 +317,7 @@ static void peer_ready(void *user, int events)
 void wyoming_peer_sweep(struct wyoming_peer *c, int64_t now_ms)
 {
     const int64_t limit_ms = 1000 * (c->ends ? WYOMING_LINGER_S : WYOMING_IDLE_S);
-    if (!c->is_gone && !c->is_running && now_ms - c->heard_ms > limit_ms) wyoming_peer_close(c);
+    if (!c->is_gone && !c->is_running && now_ms - c->active_ms > limit_ms) wyoming_peer_close(c);
 }
 
 void wyoming_peer_add(struct wyoming *w, int fd)
@@ -336,7 +336,7 @@ void wyoming_peer_add(struct wyoming *w, int fd)
         snprintf(c->client, sizeof c->client, "unix");
     c->w = w;
     c->fd = fd;
-    c->heard_ms = loop_now_ms();
+    c->active_ms = loop_now_ms();
     c->next = w->peers;
     if (c->next) c->next->prev = c;
     w->peers = c;
