@@ -47,10 +47,8 @@ struct work {
     struct engine *engine;
     int fd;              /* the file, owned by the work from work_submit on */
     const char *name;    /* for messages */
-    const char *ext;     /* hint of its format; may be NULL */
     int priority;        /* -1 low, 0, 1 high */
     const char *client;  /* clients share the decode slots fairly; copied; may be NULL */
-    double timeout_s;    /* from now on; 0: the server's rule */
     /* Changes `job`, a copy of the model's defaults, and use_vad; the model is open. On an ingest thread; may be NULL. @return API_OK or a
      * code, in *e */
     int (*prepare)(struct work *w, const steno_model *m, struct api_error *e);
@@ -66,8 +64,8 @@ struct work {
     int use_vad;         /* 1: voice activity detection, -1: none, 0: as the model's defaults */
     struct job_input input;
     steno_session *session; /* in `segment` and `output` */
-    /* Monotonic clock; 0: not reached. It was submitted; its audio is decoded; the batch has it; its first segment; its end */
-    int64_t submitted_us, ingested_us, queued_us, first_us, ended_us;
+    /* Monotonic clock; 0: not reached. It was submitted; its audio is decoded; its first segment */
+    int64_t submitted_us, ingested_us, first_us;
     int64_t audio_ms;
     int n_together;        /* number of requests that the model worked on when this one began, itself included; 0: it did not begin */
     steno_timings timings; /* in `ended`, if it ran */
@@ -86,9 +84,7 @@ void work_cancel(struct work *w);
 struct lm_work {
     void *user;
     struct engine *engine;
-    int priority;        /* -1 low, 0, 1 high */
     const char *client;  /* copied; may be NULL */
-    double timeout_s;    /* from now on; 0: the server's rule */
     /* Sets what is below the line; the model is open. On an ingest thread. @return API_OK or a code, in *e */
     int (*prepare)(struct lm_work *w, const steno_model *m, struct api_error *e);
     /* As on_token of steno_generate_params; non-zero ends the text. On the thread of the model; may be NULL */
@@ -105,7 +101,6 @@ struct lm_work {
     steno_embed_params embed;       /* as generate */
     /* ---- */
     steno_session *session;
-    int64_t submitted_us, queued_us, first_us, ended_us; /* as in struct work */
     steno_timings timings;
     void *internal;
 };

@@ -141,7 +141,7 @@ int queue_waiting(const struct engines *es);                   /* number of item
 int queue_retry_s(const struct engine *g);                     /* a new request may be accepted after this */
 
 /* ---- engines_item.c; without the lock but the third ---- */
-struct item *item_new(struct engine *g, const char *client, int priority, double timeout_s); /* NULL: out of memory */
+struct item *item_new(struct engine *g, const char *client); /* NULL: out of memory */
 int item_submit(struct engines *es, struct item *it, struct api_error *e); /* checks limits, adds it to the list */
 void item_leave_slot(struct item *it);              /* its session is free for another one */
 void item_end(struct item *it);                     /* by its owner: the last callback, and frees it */

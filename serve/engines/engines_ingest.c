@@ -236,10 +236,8 @@ static int ingest_file(struct item *it, int thread)
     pthread_mutex_lock(&it->engine->es->lock);
     w->audio_ms = samples / 16;
     w->ingested_us = engines_now_us();
-    if (w->timeout_s <= 0) {
-        const int64_t us = w->audio_ms * 1000 * TIMEOUT_TIMES_AUDIO, least = it->deadline_us - it->begun_us;
-        if (it->engine->es->p->timeout_s <= 0 && us > least) it->deadline_us = it->begun_us + us;
-    }
+    const int64_t us = w->audio_ms * 1000 * TIMEOUT_TIMES_AUDIO, least = it->deadline_us - it->begun_us;
+    if (it->engine->es->p->timeout_s <= 0 && us > least) it->deadline_us = it->begun_us + us;
     pthread_mutex_unlock(&it->engine->es->lock);
     if (w->admitted && !it->goes_on) w->admitted(w);
     return 0;

@@ -57,13 +57,12 @@ int item_submit(struct engines *es, struct item *it, struct api_error *e)
     return code;
 }
 
-struct item *item_new(struct engine *g, const char *client, int priority, double timeout_s)
+struct item *item_new(struct engine *g, const char *client)
 {
     struct item *it = calloc(1, sizeof *it);
     if (!it) return NULL;
-    const double own = g->es->p->timeout_s, s = timeout_s > 0 ? timeout_s : own > 0 ? own : DEFAULT_TIMEOUT_S;
+    const double own = g->es->p->timeout_s, s = own > 0 ? own : DEFAULT_TIMEOUT_S;
     it->engine = g;
-    it->priority = priority;
     it->begun_us = engines_now_us();
     it->deadline_us = it->begun_us + (s < 1e9 ? (int64_t)(s * 1e6) : (int64_t)1e15);
     snprintf(it->client, sizeof it->client, "%s", client ? client : "");
@@ -74,15 +73,16 @@ int work_submit(struct work *w, struct api_error *e)
 {
     struct engines *es = w->engine->es;
     struct stat st;
-    struct item *it = item_new(w->engine, w->client, w->priority, w->timeout_s);
+    struct item *it = item_new(w->engine, w->client);
     int code = it ? API_OK : api_fail(e, API_internal_error, NULL, "out of memory for a request");
     w->input = (struct job_input){ 0 };
     w->n_together = 0;
-    w->audio_ms = w->ingested_us = w->queued_us = w->first_us = w->ended_us = 0;
+    w->audio_ms = w->ingested_us = w->first_us = 0;
     w->session = NULL;
     w->timings = (steno_timings){ 0 };
     if (it) {
         it->w = w;
+        it->priority = w->priority;
         it->bytes = fstat(w->fd, &st) ? 0 : (int64_t)st.st_size;
         w->submitted_us = it->begun_us;
         w->internal = it;
@@ -175,10 +175,8 @@ void item_end(struct item *it)
     pthread_mutex_unlock(&es->lock);
     const struct api_error ok = { 0 };
     const struct api_error *e = it->is_delivered ? &ok : &it->error;
-    if (w) {
-        w->ended_us = engines_now_us();
-        w->ended(w, e);
-    } else it->lm->ended(it->lm, e);
+    if (w) w->ended(w, e);
+    else it->lm->ended(it->lm, e);
     free(it);
     pthread_mutex_lock(&es->lock);
     es->n_active--;

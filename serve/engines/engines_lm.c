@@ -8,12 +8,10 @@
 
 int lm_work_submit(struct lm_work *w, struct api_error *e)
 {
-    struct item *it = item_new(w->engine, w->client, w->priority, w->timeout_s);
+    struct item *it = item_new(w->engine, w->client);
     w->internal = it;
     w->session = NULL;
-    w->queued_us = w->first_us = w->ended_us = 0;
     w->timings = (steno_timings){ 0 };
-    w->submitted_us = engines_now_us();
     if (!it) return api_fail(e, API_internal_error, NULL, "out of memory for a request");
     it->lm = w;
     const int code = item_submit(w->engine->es, it, e);
@@ -56,7 +54,6 @@ static int on_token(void *user, const struct steno_token *tok, const char *text,
 {
     struct item *it = user;
     struct lm_work *w = it->lm;
-    if (!w->first_us) w->first_us = engines_now_us();
     return w->token ? w->token(w, tok, text, n) : 0;
 }
 
@@ -69,11 +66,9 @@ int lm_submit(struct item *it, steno_session *s)
     w->generate.user = it;
     w->generate.on_token = on_token;
     w->generate.should_abort = should_abort;
-    rp.priority = w->priority < 0 ? STENO_PRIORITY_LATER : w->priority > 0 ? STENO_PRIORITY_FIRST : STENO_PRIORITY_AUTO;
     rp.ids = w->ids;
     rp.n_ids = w->n_ids;
     rp.generate = &w->generate;
-    w->queued_us = engines_now_us();
     return steno_batch_submit(it->engine->batch, s, NULL, &rp);
 }
 
@@ -116,7 +111,6 @@ static void embed(struct engine *g, struct item *it)
     w->embed.user = it;
     w->embed.should_abort = should_abort;
     w->session = g->vectors;
-    w->queued_us = engines_now_us();
     rc = steno_embed(g->vectors, w->texts, w->n_texts, &w->embed);
     lm_done(it, g->vectors, rc);
 }

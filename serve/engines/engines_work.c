@@ -23,7 +23,6 @@ static int file_submit(struct item *it, steno_session *s)
     rp.priority = priority_of(w);
     rp.transcribe = &p;
     rp.heard = it->heard.size ? &it->heard : NULL;
-    if (!w->queued_us) w->queued_us = engines_now_us();
     return steno_batch_submit(it->engine->batch, s, &src, &rp);
 }
 

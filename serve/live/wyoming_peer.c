@@ -219,7 +219,7 @@ static int utterance_end(struct wyoming_peer *c)
         return put_error(c, "internal_error", "the server cannot read its temporary file");
     }
     c->error = (struct api_error){ 0 };
-    c->work = (struct work){ .user = c, .engine = g, .fd = fd, .name = "audio.wav", .ext = "wav", .client = c->client,
+    c->work = (struct work){ .user = c, .engine = g, .fd = fd, .name = "audio.wav", .client = c->client,
                              .prepare = work_prepare, .output = work_output, .ended = work_ended };
     c->is_running = 1;
     if (work_submit(&c->work, &e) == API_OK) return 0;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RIG_MODELS = 3 };
@@ -107,7 +108,7 @@ struct piece {
     struct sink_memory text; /* of two writers */
     steno_transcribe_params params;
     int has_params, wants_vad;
-    int64_t end_us;
+    int64_t end_us; /* monotonic clock */
 };
 
 static inline void write_both(struct sink_memory *to, struct transcript *t)
@@ -143,7 +144,10 @@ static inline void piece_output(struct work *w, struct transcript *t)
 static inline void piece_ended(struct work *w, const struct api_error *e)
 {
     struct piece *x = w->user;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
     pthread_mutex_lock(&x->lock);
+    x->end_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
     x->error = *e;
     x->n_ended++;
     x->is_over = 1;
