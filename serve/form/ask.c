@@ -36,7 +36,7 @@ static unsigned read_bits(struct form *f, const char *name, const char *words, s
 
 static int read_lists(struct ask *a, struct form *f, struct api_error *e)
 {
-    a->granularities = read_bits(f, "timestamp_granularities", "segment|word", e);
+    a->granularities = read_bits(f, "timestamp_granularities", ASK_GRANULARITIES, e);
     a->logprobs = read_bits(f, "include", "logprobs", e) != 0;
     if (a->granularities & ASK_WORDS && a->format != ASK_VERBOSE_JSON)
         api_fail(e, API_invalid_value, "timestamp_granularities", "timestamp_granularities: word needs response_format verbose_json");
@@ -75,8 +75,8 @@ static int read_task(struct ask *a, struct form *f, int task, struct api_error *
     static const int tasks[] = { STENO_TRANSCRIBE, STENO_TRANSLATE };
     int word = task == STENO_TRANSLATE, priority = 1;
     const int of_route = word;
-    form_word(f, "task", "transcribe|translate", &word, e);
-    form_word(f, "priority", "low|normal|high", &priority, e);
+    form_word(f, "task", ASK_TASKS, &word, e);
+    form_word(f, "priority", ASK_PRIORITIES, &priority, e);
     if (of_route && !word) api_fail(e, API_invalid_value, "task", "task: this route translates; use the route of transcriptions");
     a->task = tasks[word];
     a->priority = priority - 1;

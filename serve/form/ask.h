@@ -9,6 +9,9 @@
 enum ask_format { ASK_JSON, ASK_TEXT, ASK_SRT, ASK_VERBOSE_JSON, ASK_VTT, ASK_DIARIZED_JSON, ASK_TSV };
 #define ASK_FORMATS "json|text|srt|verbose_json|vtt|diarized_json" /* of response_format */
 #define ASK_ALL_FORMATS ASK_FORMATS "|tsv"
+#define ASK_TASKS "transcribe|translate"
+#define ASK_PRIORITIES "low|normal|high"
+#define ASK_GRANULARITIES "segment|word"
 
 enum { ASK_SEGMENTS = 1, ASK_WORDS = 2 }; /* timestamp_granularities */
 

@@ -54,7 +54,7 @@ static int read_message(struct ask_chat *c, int i, const json_t *message, struct
     snprintf(name, sizeof name, "messages[%d].role", i);
     if (!role) return api_fail(e, API_missing_required_parameter, name, "%s is missing", name);
     if (!(text = json_string_value(role))) return api_fail(e, API_invalid_value, name, "%s is not a text", name);
-    const int k = word_index(text, "system|developer|user|assistant", name, e);
+    const int k = word_index(text, CHAT_ROLES, name, e);
     if (k < 0) return (int)e->code;
     c->messages[i].role = roles[k];
     return read_content(c, i, message, e);
@@ -118,7 +118,7 @@ static int read_thinking(struct ask_chat *c, struct api_error *e)
     const json_t *kwargs = ask_json_get(c->root, "chat_template_kwargs");
     if (kwargs && !json_is_object(kwargs))
         return api_fail(e, API_invalid_value, "chat_template_kwargs", "chat_template_kwargs is not an object");
-    ask_json_word(c->root, "reasoning_effort", "none|minimal|low|medium|high|xhigh", &effort, e);
+    ask_json_word(c->root, "reasoning_effort", CHAT_EFFORTS, &effort, e);
     ask_json_flag(kwargs, "enable_thinking", &think, e);
     c->no_thinking = effort == 0 || !think;
     if (effort && ask_json_get(c->root, "reasoning_effort")) ask_ignore(c->ignored, "reasoning_effort"); /* there is only on and off */

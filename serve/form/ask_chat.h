@@ -3,6 +3,8 @@
 #define STENO_SERVE_ASK_CHAT_H
 #include "ask_json.h"
 
+#define CHAT_ROLES "system|developer|user|assistant"
+#define CHAT_EFFORTS "none|minimal|low|medium|high|xhigh" /* of reasoning_effort */
 enum { CHAT_MESSAGES_MAX = 4096, CHAT_STOPS_MAX = 16 };
 
 struct ask_chat {

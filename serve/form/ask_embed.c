@@ -33,7 +33,7 @@ int ask_embed_read(struct ask_embed *a, const char *body, size_t n, int is_stric
     a->root = ask_json_open(body, n, e);
     if (!a->root) return (int)e->code;
     ask_json_text(a->root, "model", &a->model, e);
-    ask_json_word(a->root, "encoding_format", "float|base64", &a->is_base64, e);
+    ask_json_word(a->root, "encoding_format", EMBED_ENCODINGS, &a->is_base64, e);
     ask_json_refuse(a->root, "dimensions", (double)NAN, "vectors have the width of the model; leave it out", e);
     if (e->code == API_OK) read_texts(a, e);
     return e->code == API_OK ? ask_json_unknown(a->root, known, a->ignored, is_strict, e) : (int)e->code;
@@ -42,7 +42,7 @@ int ask_embed_read(struct ask_embed *a, const char *body, size_t n, int is_stric
 int ask_embed_fill(const struct ask_embed *a, steno_embed_params *p, const steno_model *m, struct api_error *e)
 {
     steno_error err = { 0 };
-    ask_json_word(a->root, "pooling", "model|mean|cls|last", &p->pooling, e);
+    ask_json_word(a->root, "pooling", EMBED_POOLINGS, &p->pooling, e);
     ask_json_flag(a->root, "normalize", &p->normalize, e);
     ask_json_flag(a->root, "truncate", &p->truncate, e);
     if (e->code != API_OK || steno_params_check(m, STENO_CALL_EMBED, p, NULL, &err) == STENO_OK) return (int)e->code;

@@ -3,6 +3,8 @@
 #define STENO_SERVE_ASK_EMBED_H
 #include "ask_json.h"
 
+#define EMBED_ENCODINGS "float|base64"
+#define EMBED_POOLINGS "model|mean|cls|last"
 enum { EMBED_TEXTS_MAX = 2048 };
 
 struct ask_embed {

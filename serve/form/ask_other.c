@@ -80,7 +80,7 @@ static int output(struct form *f, const char *name, struct api_error *e)
 {
     static const char *const formats[] = { "text", "vtt", "srt", "tsv", "verbose_json" };
     int i = 0;
-    if (form_word(f, name, "txt|vtt|srt|tsv|json", &i, e) != API_OK) return (int)e->code;
+    if (form_word(f, name, ASK_OUTPUTS, &i, e) != API_OK) return (int)e->code;
     return add(f, "response_format", formats[i], e);
 }
 

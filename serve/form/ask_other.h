@@ -8,6 +8,7 @@
 
 /* whisper.cpp's server: POST /inference, fields in the form. whisper-asr-webservice: POST /asr and /detect-language, options in the query,
  * which the caller adds to the form. */
+#define ASK_OUTPUTS "txt|vtt|srt|tsv|json" /* of /asr */
 enum ask_route { ASK_OPENAI, ASK_INFERENCE, ASK_ASR, ASK_DETECT_LANGUAGE, ASK_N_ROUTES };
 
 /* Name of the part that has the audio. */

@@ -1,9 +1,13 @@
 /* steno: the description of the server's routes. SPDX-License-Identifier: MIT */
 #include "api_error.h"
+#include "ask_chat.h"
+#include "ask_embed.h"
 #include "ask_fields.h"
 #include "failing_json.h"
+#include "listen.h"
 #include "openapi.h"
 #include "routes.h"
+#include "stream.h"
 #include <stdio.h>
 
 static json_t *doc;
@@ -133,6 +137,65 @@ static void test_every_field_of_a_form_has_its_range(void **state)
     assert_non_null(json_object_get(form, "file"));
 }
 
+/* A field with an impossible value: an error, but not that of an unknown field. */
+static enum api_code code_of_chat(const char *name)
+{
+    struct ask_chat c;
+    struct api_error e = { 0 };
+    char body[128];
+    snprintf(body, sizeof body, "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}], \"x\": null, \"%s\": false}", name);
+    if (!strcmp(name, "messages")) strcpy(body, "{\"messages\": false}");
+    ask_chat_read(&c, body, strlen(body), 1, &e);
+    ask_chat_free(&c);
+    return e.code;
+}
+
+static enum api_code code_of_embed(const char *name)
+{
+    struct ask_embed a;
+    struct api_error e = { 0 };
+    char body[128];
+    snprintf(body, sizeof body, !strcmp(name, "input") ? "{\"%s\": false}" : "{\"input\": \"a\", \"%s\": false}", name);
+    ask_embed_read(&a, body, strlen(body), 1, &e);
+    ask_embed_free(&a);
+    return e.code;
+}
+
+static enum api_code code_of_listen(const char *name)
+{
+    struct listen_config c;
+    struct api_error e = { 0 };
+    listen_config_init(&c);
+    listen_query(&c, name, "?", 1, &e);
+    return e.code;
+}
+
+static enum api_code code_of_stream(const char *name)
+{
+    struct stream_query q;
+    stream_query_begin(&q);
+    stream_query_add(&q, name, "?");
+    return q.e.code;
+}
+
+static void test_routes_know_the_fields_that_are_described(void **state)
+{
+    (void)state;
+    static const struct { const char *schema; int n; enum api_code (*code)(const char *name); } of[] = {
+        { "ChatRequest", 23, code_of_chat }, { "EmbeddingRequest", 6, code_of_embed },
+        { "ListenQuery", 11, code_of_listen }, { "StreamQuery", 13, code_of_stream },
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const json_t *properties = at(at(doc, "components", "schemas"), of[i].schema, "properties");
+        const char *name;
+        json_t *value;
+        assert_int_equal(json_object_size(properties), of[i].n);
+        assert_int_equal(of[i].code("no_field"), API_unknown_parameter);
+        json_object_foreach((json_t *)(uintptr_t)properties, name, value)
+            if (of[i].code(name) == API_unknown_parameter) fail_msg("%s has no field %s", of[i].schema, name);
+    }
+}
+
 /* Every schema that is named exists, and every one that exists is named. */
 static void find_names(const json_t *o, json_t *named)
 {
@@ -199,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_every_route_is_described_once),
         cmocka_unit_test(test_work_can_end_with_every_status),
         cmocka_unit_test(test_every_field_of_a_form_has_its_range),
+        cmocka_unit_test(test_routes_know_the_fields_that_are_described),
         cmocka_unit_test(test_named_schemas_exist),
         cmocka_unit_test(test_any_allocation_may_fail),
     };
