@@ -27,19 +27,20 @@ struct serve_model {
     const char *const *aliases; /* ends with NULL; may be NULL */
 };
 
+/* All must be set; the options of the program have the defaults. */
 struct serve_params {
     const struct serve_model *models; /* [n_models] the first one is the default */
     int n_models;
     /* Opens and closes model i. Called on threads of the server, one call at a time. */
     int (*open)(void *user, int i, struct serve_engine *out, steno_error *e);
     void (*close)(void *user, struct serve_engine *g);
-    /* a line of the log, without its line end; any thread, one call at a time */
+    /* a line of the log, without its line end; from any thread, also from several at a time */
     void (*log)(void *user, const char *line);
     void *user;
 
     /* address */
-    const char *host;      /* default 127.0.0.1 */
-    int port;              /* default 8090; 0: any */
+    const char *host;      /* address or name */
+    int port;              /* 0: any free one */
     const char *unix_path; /* NULL: none */
     const struct systemd *systemd; /* the service manager and its sockets, instead of host and unix_path; NULL: none */
     const char *prefix;    /* before all routes; "" */
@@ -73,8 +74,6 @@ struct serve_params {
     int wyoming_port;        /* -1: none; 0: any */
     const char *version;
 };
-
-void serve_params_init(struct serve_params *p);
 
 struct serve;
 /* Opens the models, then listens. @return STENO_OK; STENO_EARG (an option), STENO_ESOURCE (the spool), STENO_EIO (the address),

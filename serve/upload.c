@@ -99,7 +99,4 @@ void upload_free(struct upload *u)
     form_free(&u->form);
     spool_file_close(u->file);
     free(u->value);
-    u->multipart = NULL;
-    u->file = NULL;
-    u->value = NULL;
 }

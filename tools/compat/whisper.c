@@ -20,7 +20,7 @@ enum { OPENAI_HELP = 1 };
 
 struct run {
     const char *language; /* as typed; NULL: detect */
-    int verbose, reported;    /* told: the language of the current input was printed */
+    int verbose, reported;    /* reported: the language of the current input was printed */
 };
 
 /* ---- what was typed ---------------------------------------------------------------------------------------------------------- */

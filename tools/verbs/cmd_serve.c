@@ -185,7 +185,7 @@ static void log_line(void *user, const char *line)
 static void params_fill(struct serve_params *p, struct server *v, struct serve_model *models, const struct systemd *systemd)
 {
     const struct opts *o = &v->o;
-    serve_params_init(p);
+    *p = (struct serve_params){ 0 };
     p->models = models;
     p->n_models = v->models.n;
     p->open = served_open;

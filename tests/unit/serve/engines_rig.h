@@ -66,7 +66,9 @@ static inline void rig_init(struct rig *r, int n)
 {
     static char const *const ids[] = { "digits", "second", "org/third" };
     *r = (struct rig){ 0 };
-    serve_params_init(&r->p);
+    r->p = (struct serve_params){ .host = "127.0.0.1", .prefix = "", .queue = 64, .n_ingest = 2, .queue_timeout_s = 300,
+                                  .upload_max = 200 * 1000000LL, .spool_max = 8 * 1000000000LL, .seconds_max = 14400,
+                                  .live_step_ms = 1000, .live_turn_ms = 30000, .wyoming_port = -1, .version = "" };
     for (int i = 0; i < n; i++) {
         r->path[i] = shipped_model;
         r->model[i] = (struct serve_model){ .id = ids[i], .path = shipped_model };
