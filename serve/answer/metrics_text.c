@@ -11,6 +11,7 @@ struct text {
     const struct metrics *m;
     const struct metrics_counts *c;
     const struct metrics_now *now;
+    struct process_values process;
 };
 
 /* ---- parts ------------------------------------------------------------------------------------------------------------------- */
@@ -171,8 +172,7 @@ static void put_work(const struct text *t)
 
 static void put_singles(const struct text *t)
 {
-    struct process_values p;
-    process_values(&p);
+    const struct process_values *p = &t->process;
     const struct { const char *name, *type, *help; double value; } of[] = {
         { "steno_requests_running", "gauge", "Requests that a model works on.", t->now->running },
         { "steno_requests_waiting", "gauge", "Requests in the queue.", t->now->waiting },
@@ -189,11 +189,11 @@ static void put_singles(const struct text *t)
         { "vllm:websocket_connections_active", "gauge", "As steno_connections of kind websocket, for dashboards.", t->now->websockets },
         { "llamacpp:requests_processing", "gauge", "As steno_requests_running, for dashboards.", t->now->running },
         { "llamacpp:requests_deferred", "gauge", "As steno_requests_waiting, for dashboards.", t->now->waiting },
-        { "process_resident_memory_bytes", "gauge", "Memory of the process.", p.resident_bytes },
-        { "process_cpu_seconds_total", "counter", "Processor time of the process.", p.cpu_s },
-        { "process_open_fds", "gauge", "Open file descriptors.", p.open_fds },
-        { "process_max_fds", "gauge", "Maximum number of file descriptors.", p.max_fds },
-        { "process_start_time_seconds", "gauge", "Unix time of the start of the process.", p.start_s },
+        { "process_resident_memory_bytes", "gauge", "Memory of the process.", p->resident_bytes },
+        { "process_cpu_seconds_total", "counter", "Processor time of the process.", p->cpu_s },
+        { "process_open_fds", "gauge", "Open file descriptors.", p->open_fds },
+        { "process_max_fds", "gauge", "Maximum number of file descriptors.", p->max_fds },
+        { "process_start_time_seconds", "gauge", "Unix time of the start of the process.", p->start_s },
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         if (of[i].value < 0) continue; /* not known */
@@ -208,8 +208,9 @@ static void put_singles(const struct text *t)
 
 void metrics_write(struct metrics *m, struct sink *out, const struct metrics_now *now)
 {
+    struct text t = { .f = out, .m = m, .c = &m->counts, .now = now };
+    process_values(&t.process); /* it reads files: not under the lock */
     pthread_mutex_lock(&m->lock); /* a scrape is short: 2 kB of counters a route */
-    const struct text t = { out, m, &m->counts, now };
     put_builds(&t);
     put_requests(&t);
     put_times(&t);

@@ -79,7 +79,7 @@ static void codes_of(int status, char *out, size_t n)
 
 static int is_answered(const struct openapi_route *r, int status)
 {
-    static const int simple[] = { 400, 401, 403, 404, 405, 431, 503 };
+    static const int simple[] = { 400, 401, 403, 404, 405, 503 };
     if (r->errors == OPENAPI_WORK) return 1;
     for (size_t i = 0; r->errors == OPENAPI_SIMPLE && i < sizeof simple / sizeof *simple; i++)
         if (simple[i] == status) return 1;
