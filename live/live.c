@@ -77,7 +77,7 @@ static void report(struct live *l, enum live_kind kind, const struct words *w, s
 }
 
 /* Reports the words that may change as a partial, unless it equals the last one. */
-static void report_heard(struct live *l)
+static void report_recent(struct live *l)
 {
     const struct words *w = &l->words.recent;
     char *text = live_words_text(w, 0, w->n);
@@ -216,7 +216,7 @@ static void turn_update(struct live *l, int64_t now)
     if (now - l->pass_end < REST_MS * PER_MS && is_as_quiet(l, now)) return;
     turn_decode(l, now, 0);
     if (l->rc) return;
-    report_heard(l);
+    report_recent(l);
     turn_cut(l, now);
 }
 

@@ -22,7 +22,7 @@ struct live_event {
     enum live_kind kind;
     int turn;             /* from 1 */
     int64_t t0_ms, t1_ms; /* -1: not known */
-    int64_t decoded_ms;     /* end of the audio that was decoded for it */
+    int64_t decoded_ms;   /* end of the audio that was decoded for it */
     int64_t now_ms;       /* end of the audio when it was reported */
     const char *text;     /* UTF-8, without spaces at its ends; valid within the call */
     const struct word *words; /* [n_words] its words, with times; valid within the call (live_words.h) */
@@ -53,7 +53,7 @@ struct live_params {
     void *user;
     /* Turns, for protocols that report them apart from the text; NULL: not called. Each opened turn is closed, broken or dropped. */
     void (*turn)(void *user, enum live_turn what, int turn, int64_t at_ms);
-    /* Runs a pass somewhere else, such as in a batch that other sessions share; the result must be in the session. is_last: the
+    /* Runs a pass in the way of the caller, such as in a batch that other sessions share; the result must be in the session. is_last: the
      * last pass of a turn. @return a status. NULL: steno_transcribe_source. Not called for chunks */
     int (*transcribe)(void *user, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int is_last);
 };

@@ -191,7 +191,7 @@ int live_words_behind(size_t *at, const struct words *recent, const struct words
     *at = known->n ? 0 : behind_time(recent, after_ms);
     if (!known->n || !recent->n) return STENO_OK;
     size_t *len = calloc(known->n + 1, sizeof *len), best = 0; /* longest common subsequences of each prefix of known with the current
-                                                                * prefix of heard */
+                                                                * prefix of recent */
     if (!len) return STENO_ENOMEM;
     for (size_t j = 0; j < recent->n; j++) {
         size_t corner = 0;

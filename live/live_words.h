@@ -31,8 +31,8 @@ void live_words_clear(struct words *w);
 void live_words_free(struct words *w);
 int live_word_same(const struct word *a, const struct word *b);
 
-/* Finds where heard continues after known: the end of the shortest prefix of heard with the longest common subsequence with known. If they
- * have nothing in common, the first word that begins at after_ms or later. @return STENO_OK, STENO_ENOMEM */
+/* Finds where recent continues after known: the end of the shortest prefix of recent with the longest common subsequence with known. If
+ * they have nothing in common, the first word that begins at after_ms or later. @return STENO_OK, STENO_ENOMEM */
 int live_words_behind(size_t *at, const struct words *recent, const struct words *known, int64_t after_ms);
 
 /* Words [from, end) as one text without spaces at its ends, malloc'd; NULL: no memory. */

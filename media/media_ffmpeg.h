@@ -77,7 +77,7 @@ struct ffmpeg {
     int swr_format, swr_rate;     /* input format of swr, with swr_layout */
     AVChannelLayout swr_layout;
     int width, pick;              /* output channels of swr; index of the selected one; -1: silence instead */
-    int errno_is_memory;              /* 1: errno reports missing memory, and nothing else */
+    int errno_is_memory;          /* 1: errno reports missing memory, and nothing else */
     int channels, channel;        /* channels at the start of the sound; selected channel, or STENO_MEDIA_MIX */
     int stream, track, tracks;    /* index among the file's streams, index among its sounds (as in media_input), number of sounds */
     enum stage stage;
@@ -95,7 +95,7 @@ struct ffmpeg {
     size_t out_cap;   /* samples of all channels */
     int out_len, out_pos;
     int64_t made, damaged; /* samples returned; packets skipped */
-    int64_t decoded;         /* the maximum of `made` over all passes */
+    int64_t decoded;       /* the maximum of `made` over all passes */
     int ended, broken;     /* as in struct media_decoded */
 };
 

@@ -21,7 +21,7 @@ struct wav {
     int channel;           /* the selected channel, or STENO_MEDIA_MIX */
     int whole;             /* the data chunk's size is given and fits the file */
     int64_t promised;      /* bytes of samples that the file declares; -1: not declared */
-    int64_t decoded;         /* bytes, the maximum over all passes */
+    int64_t decoded;       /* bytes, the maximum over all passes */
     int ended;
     uint8_t chunk[CHUNK_SZ];
 };

@@ -25,7 +25,7 @@ static struct realtime_item *turn_item(struct realtime *rt, int64_t begin_ms)
     return it;
 }
 
-static int is_deaf(const struct realtime *rt) { return rt->is_clearing || rt->is_gone || rt->is_closed; }
+static int drops_events(const struct realtime *rt) { return rt->is_clearing || rt->is_gone || rt->is_closed; }
 
 static void event_take(struct realtime *rt, const struct live_event *e)
 {
@@ -47,14 +47,14 @@ static void event_take(struct realtime *rt, const struct live_event *e)
 void realtime_live_event(struct realtime *rt, const struct live_event *e)
 {
     realtime_lock(rt);
-    if (!is_deaf(rt)) event_take(rt, e);
+    if (!drops_events(rt)) event_take(rt, e);
     realtime_unlock(rt);
 }
 
 void realtime_live_speech(struct realtime *rt, int begins, int64_t at_ms)
 {
     realtime_lock(rt);
-    if (!is_deaf(rt) && rt->live_has_vad) {
+    if (!drops_events(rt) && rt->live_has_vad) {
         const int64_t at = rt->base_ms + at_ms;
         if (begins) {
             complete_committed(rt); /* a turn without an endpoint */
@@ -77,7 +77,7 @@ void realtime_live_flushed(struct realtime *rt)
 {
     realtime_lock(rt);
     if (rt->n_flushes) rt->n_flushes--;
-    if (!is_deaf(rt)) {
+    if (!drops_events(rt)) {
         if (rt->commit_waits) commit_answer(rt);
         else if (!rt->live_has_vad && rt->items && rt->items->is_committed) item_complete(rt);
     }

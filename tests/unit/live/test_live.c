@@ -49,7 +49,7 @@ static int all_close(void **state)
 
 /* ---- events as text */
 
-struct told {
+struct reported {
     char text[TEXT_SZ], known[TEXT_SZ], final[TEXT_SZ], turns[TEXT_SZ];
     int n_partials, n_turns, bad;
     int64_t decoded_ms, end_ms;
@@ -57,7 +57,7 @@ struct told {
 
 static void report(void *user, const struct live_event *e)
 {
-    struct told *t = user;
+    struct reported *t = user;
     const size_t n = strlen(t->text), k = strlen(t->known), f = strlen(t->final);
     const char kind = e->kind == LIVE_PARTIAL ? 'p' : e->kind == LIVE_FINAL ? 'f' : 'e';
     snprintf(t->text + n, sizeof t->text - n, "%c%d %lld-%lld %lld %s\n", kind, e->turn, (long long)e->t0_ms, (long long)e->t1_ms,
@@ -75,7 +75,7 @@ static void report(void *user, const struct live_event *e)
     t->decoded_ms = e->decoded_ms;
 }
 
-static struct live_params params_of(struct told *t)
+static struct live_params params_of(struct reported *t)
 {
     struct live_params p = { .session = session, .team = team, .has_words = 1, .has_prompt = 1, .step_ms = 1000, .turn_most_ms = 30000,
                              .report = report, .user = t };
@@ -106,7 +106,7 @@ static void test_pieces_of_any_size_give_the_same_events(void **state)
 {
     (void)state;
     static const int64_t most[] = { 50, 511, 512, 513, 5000, 40000 };
-    static struct told whole, t;
+    static struct reported whole, t;
     struct live_params p = params_of(&whole);
     play(&p, sound, n_sound, 0, 0);
     assert_true(whole.n_partials > 1 && whole.n_turns == 1 && !whole.bad);
@@ -121,7 +121,7 @@ static void test_pieces_of_any_size_give_the_same_events(void **state)
 static void test_no_turn_lasts_no_time(void **state)
 {
     (void)state;
-    static struct told t;
+    static struct reported t;
     struct live_params p = params_of(&t);
     play(&p, sound, 0, 0, 0);
     assert_string_equal(t.text, "");
@@ -147,7 +147,7 @@ static void test_no_turn_lasts_no_time(void **state)
 static void test_a_turn_has_one_language(void **state)
 {
     (void)state;
-    static struct told t;
+    static struct reported t;
     steno_timings before = { .size = sizeof before }, after = { .size = sizeof after };
     int64_t encodes[2];
     for (int named = 0; named < 2; named++) {
@@ -167,7 +167,7 @@ static void test_a_turn_has_one_language(void **state)
 static void test_a_slow_caller_gets_no_updates(void **state)
 {
     (void)state;
-    static struct told whole, t;
+    static struct reported whole, t;
     struct live_params p = params_of(&whole);
     play(&p, sound, n_sound, 0, 0);
     p = params_of(&t);
@@ -182,7 +182,7 @@ static void test_a_slow_caller_gets_no_updates(void **state)
 static void test_a_long_turn_goes_on_in_another_one(void **state)
 {
     (void)state;
-    static struct told t;
+    static struct reported t;
     static float many[MOST];
     int64_t n = 0;
     while (n + n_sound <= 36 * RATE) memcpy(many + n, sound, (size_t)n_sound * sizeof *many), n += n_sound;
@@ -222,7 +222,7 @@ static void test_no_word_is_lost_or_comes_twice_where_turns_join(void **state)
 {
     (void)state;
     static const int64_t mosts[] = { 3000, 3700, 5000 };
-    static struct told once, t;
+    static struct reported once, t;
     static float many[MOST];
     static char want[TEXT_SZ];
     enum { TIMES = 9 };
@@ -248,7 +248,7 @@ static void test_no_word_is_lost_or_comes_twice_where_turns_join(void **state)
 /* Turns as they open and end: "o1:0 c1:700 ". */
 static void on_turn(void *user, enum live_turn what, int turn, int64_t at_ms)
 {
-    struct told *t = user;
+    struct reported *t = user;
     const size_t n = strlen(t->turns);
     snprintf(t->turns + n, sizeof t->turns - n, "%c%d:%lld ", "ocbd"[what], turn, (long long)at_ms);
 }
@@ -271,7 +271,7 @@ static int pass_run(void *user, steno_session *s, const steno_source *src, const
 static void test_passes_can_run_elsewhere(void **state)
 {
     (void)state;
-    static struct told whole, t;
+    static struct reported whole, t;
     struct live_params p = params_of(&whole);
     play(&p, sound, n_sound, 0, 0);
     p = params_of(&t);
@@ -313,7 +313,7 @@ static void test_a_turn_ends_where_the_caller_ends_it(void **state)
 {
     (void)state;
     static const int64_t pieces[] = { 1 << 20, 100, 512, 7777 };
-    static struct told once, t;
+    static struct reported once, t;
     static char want[TEXT_SZ];
     struct live_params p = params_of(&once);
     play(&p, sound, n_sound, 0, 0);
@@ -352,7 +352,7 @@ static void test_a_turn_ends_where_the_caller_ends_it(void **state)
 static void test_audio_that_is_cleared_has_no_endpoint(void **state)
 {
     (void)state;
-    static struct told once, t;
+    static struct reported once, t;
     struct live_params p = params_of(&once);
     play(&p, sound, n_sound, 0, 0);
     for (int64_t n = 0; n < n_sound; n += 9999) {
@@ -381,7 +381,7 @@ static void test_audio_that_is_cleared_has_no_endpoint(void **state)
 static void test_a_turn_at_its_longest_breaks(void **state)
 {
     (void)state;
-    static struct told t;
+    static struct reported t;
     static const float silence[5 * RATE];
     struct live_params p = params_of(&t);
     p.turn_most_ms = 2000;
@@ -408,7 +408,7 @@ static void test_a_turn_at_its_longest_breaks(void **state)
 static void test_voice_activity_begins_anew(void **state)
 {
     (void)state;
-    static struct told t;
+    static struct reported t;
     static float once[MOST];
     const char *shared = shared_dir();
     char path[400];
