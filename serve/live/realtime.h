@@ -14,7 +14,7 @@ struct live_event;
 struct realtime;
 
 /* Close codes of a WebSocket. openai-python connects again after those below 4000. */
-enum { CLOSE_NORMAL = 1000, CLOSE_GOING = 1001, CLOSE_POLICY = 1008, CLOSE_BROKEN = 1011, CLOSE_BUSY = 1013, CLOSE_UNSERVED = 4000 };
+enum { CLOSE_GOING = 1001, CLOSE_POLICY = 1008, CLOSE_BROKEN = 1011, CLOSE_BUSY = 1013, CLOSE_UNSERVED = 4000 };
 
 /* A live session: live_session.h, or a test. The functions must not wait, nor call back before they return. */
 struct realtime_audio {

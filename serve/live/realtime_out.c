@@ -11,12 +11,6 @@ void out_close(struct realtime *rt, int code, const char *reason)
     rt->p.close(rt->p.user, code, reason);
 }
 
-static void broken(struct realtime *rt)
-{
-    rt->is_broken = 1;
-    out_close(rt, CLOSE_BROKEN, "out of memory");
-}
-
 void out_event(struct realtime *rt, const char *type, json_t *fields)
 {
     char id[32];
@@ -28,7 +22,7 @@ void out_event(struct realtime *rt, const char *type, json_t *fields)
     if (!rc && !json_object_update(event, fields)) text = json_dumps(event, JSON_COMPACT);
     json_decref(event);
     json_decref(fields);
-    if (!text) broken(rt);
+    if (!text) out_close(rt, CLOSE_BROKEN, "out of memory");
     else if (!rt->is_closed && !rt->is_gone) rt->p.send(rt->p.user, text, strlen(text));
     free(text);
 }

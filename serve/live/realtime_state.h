@@ -56,7 +56,7 @@ struct realtime {
     size_t held_bytes;
     int is_paused;
     int n_failures;
-    int is_ending, is_gone, is_closed, is_broken;
+    int is_ending, is_gone, is_closed;
 };
 
 /* ---- realtime_out.c */
