@@ -154,13 +154,19 @@ static void update_fill(steno_transcribe_params *p)
     p->patience = p->length_penalty = (double)NAN;
 }
 
-/* Time since the audio that was decoded last. */
-static int64_t late_us(struct live_session *s)
+/* Time since the audio that was decoded last. With the lock. */
+static int64_t late_us(const struct live_session *s)
+{
+    const int64_t us = now_us() - s->base_us - to_us(s, s->taken);
+    return us > 0 ? us : 0;
+}
+
+static void update_count(struct live_session *s, int is_done)
 {
     pthread_mutex_lock(&s->lock);
-    const int64_t us = now_us() - s->base_us - to_us(s, s->taken);
+    const int64_t us = late_us(s);
     pthread_mutex_unlock(&s->lock);
-    return us > 0 ? us : 0;
+    metrics_live_update(s->p.metrics, is_done ? (double)us / 1e6 : -1);
 }
 
 static int transcribe(void *user, steno_session *session, const steno_source *src, const steno_transcribe_params *p, int is_last)
@@ -170,7 +176,7 @@ static int transcribe(void *user, steno_session *session, const steno_source *sr
     update_fill(&greedy);
     const int rc = engine_transcribe(s->p.engine, session, src, is_last ? p : &greedy,
                                      is_last ? STENO_PRIORITY_END_OF_TURN : STENO_PRIORITY_LIVE);
-    if (s->p.metrics) metrics_live_update(s->p.metrics, rc == STENO_OK ? (double)late_us(s) / 1e6 : -1);
+    if (s->p.metrics) update_count(s, rc == STENO_OK);
     return rc;
 }
 
@@ -204,8 +210,7 @@ static void task_take(struct live_session *s, struct task *t)
     const int64_t end = c ? c->at : s->pushed, most = s->bytes_per_s * PIECE_MS / 1000;
     *t = (struct task){ .n = end - s->taken < most ? end - s->taken : most, .is_dropped = c && c->kind == COMMAND_CLEAR };
     if (t->n) {
-        const int64_t late = now_us() - s->base_us - to_us(s, s->taken);
-        t->late_ms = late > 0 && !s->is_ahead ? late / 1000 : 0;
+        t->late_ms = s->is_ahead ? 0 : late_us(s) / 1000;
         ring_get(s, s->piece, t->n);
     } else if (c) {
         t->has_command = 1;
