@@ -16,6 +16,11 @@ static const struct { const char *word; int silence_ms; } eagerness[] = {
     { "high", 500 }, { "auto", 800 }, { "medium", 800 }, { "low", 1500 },
 };
 
+static const struct { const char *word; unsigned bit; } included[] = {
+    { "steno.partial", REALTIME_PARTIAL }, { "steno.words", REALTIME_WORDS },
+};
+enum { N_INCLUDED = sizeof included / sizeof included[0] };
+
 static int is_text(const json_t *object, const char *key, const char *text)
 {
     const char *value = json_string_value(json_object_get(object, key));
@@ -33,6 +38,20 @@ static int format_of(const json_t *input)
     const json_t *f = json_object_get(input, "format");
     for (int i = 0; i < N_FORMATS; i++)
         if (is_text(f, "type", formats[i].type)) return i;
+    return 0;
+}
+
+const char *realtime_format_type(const char *flat)
+{
+    for (int i = 0; i < N_FORMATS; i++)
+        if (!strcmp(formats[i].flat, flat)) return formats[i].type;
+    return NULL;
+}
+
+unsigned realtime_include_bit(const char *word)
+{
+    for (int i = 0; word && i < N_INCLUDED; i++)
+        if (!strcmp(included[i].word, word)) return included[i].bit;
     return 0;
 }
 
@@ -69,8 +88,7 @@ void realtime_session_config(const struct realtime_session *s, struct realtime_c
         if (is_text(t, "delay", delays[i].word)) c->step_ms = delays[i].ms;
     turns_config(json_object_get(s->input, "turn_detection"), c);
     json_array_foreach(s->include, i, one) {
-        const char *word = json_string_value(one);
-        c->include |= strstr(word, "partial") ? REALTIME_PARTIAL : REALTIME_WORDS;
+        c->include |= realtime_include_bit(json_string_value(one));
     }
 }
 

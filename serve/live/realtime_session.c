@@ -74,16 +74,6 @@ static const struct group groups[] = {
 enum { N_GROUPS = sizeof groups / sizeof groups[0], N_VARIANTS = 4, N_FIELDS = 10 };
 enum { FORMAT, TRANSCRIPTION, NOISE_REDUCTION, TURN_DETECTION };
 
-static const struct { const char *word; unsigned bit; } included[] = {
-    { "steno.partial", REALTIME_PARTIAL }, { "steno.words", REALTIME_WORDS },
-};
-enum { N_INCLUDED = sizeof included / sizeof included[0] };
-
-static const struct { const char *word, *type; } flat_formats[] = {
-    { "pcm16", "audio/pcm" }, { "g711_ulaw", "audio/pcmu" }, { "g711_alaw", "audio/pcma" },
-};
-enum { N_FLAT_FORMATS = sizeof flat_formats / sizeof flat_formats[0] };
-
 static const char *text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -305,14 +295,12 @@ static int group_merge(const struct realtime_session *s, json_t *input, const st
 static int format_merge(const struct realtime_session *s, json_t *input, json_t *patch, const char *path, struct realtime_error *e)
 {
     if (!json_is_string(patch)) return group_merge(s, input, &groups[FORMAT], patch, path, e);
-    for (int i = 0; i < N_FLAT_FORMATS; i++) {
-        if (strcmp(flat_formats[i].word, json_string_value(patch)) != 0) continue;
-        json_t *v = json_pack("{s:s}", "type", flat_formats[i].type);
-        const int rc = v ? group_merge(s, input, &groups[FORMAT], v, path, e) : no_memory(e);
-        json_decref(v);
-        return rc;
-    }
-    return realtime_fail(e, "invalid_value", path, "'%s' must be pcm16, g711_ulaw or g711_alaw.", path);
+    const char *type = realtime_format_type(json_string_value(patch));
+    if (!type) return realtime_fail(e, "invalid_value", path, "'%s' must be pcm16, g711_ulaw or g711_alaw.", path);
+    json_t *v = json_pack("{s:s}", "type", type);
+    const int rc = v ? group_merge(s, input, &groups[FORMAT], v, path, e) : no_memory(e);
+    json_decref(v);
+    return rc;
 }
 
 static int audio_input_merge(const struct realtime_session *s, json_t *input, json_t *patch, struct realtime_error *e)
@@ -363,12 +351,9 @@ static int include_merge(json_t **include, json_t *patch, struct realtime_error 
     if (!json_is_null(patch) && !json_is_array(patch))
         return realtime_fail(e, "invalid_value", path, "'%s' must be a list of strings or null.", path);
     json_array_foreach(patch, i, one) {
-        int k = 0;
-        const char *word = json_string_value(one);
-        while (k < N_INCLUDED && (!word || strcmp(included[k].word, word))) k++;
-        if (k == N_INCLUDED)
-            return realtime_fail(e, "invalid_value", path, "'%s' may have %s and %s: live words have no log-probabilities.", path,
-                                 included[0].word, included[1].word);
+        if (!realtime_include_bit(json_string_value(one)))
+            return realtime_fail(e, "invalid_value", path,
+                                 "'%s' may have steno.partial and steno.words: live words have no log-probabilities.", path);
     }
     json_t *copy = json_deep_copy(patch);
     if (!copy) return no_memory(e);

@@ -60,6 +60,8 @@ int realtime_session_update(struct realtime_session *s, const json_t *patch, str
 /* The client ends the turns. @return as realtime_session_init */
 int realtime_session_no_turns(struct realtime_session *s);
 
+const char *realtime_format_type(const char *flat);   /* type of a format that the beta names by a word; NULL: there is none */
+unsigned realtime_include_bit(const char *word);      /* REALTIME_PARTIAL or REALTIME_WORDS; 0: none of them, or NULL */
 void realtime_session_config(const struct realtime_session *s, struct realtime_config *c);
 
 /* The whole session as clients receive it, flat or not; NULL: out of memory. id and expires_at (Unix time) 0 are left out. */
