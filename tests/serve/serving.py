@@ -2,16 +2,21 @@
 #
 # with Server("--parallel", "4") as s: starts `steno serve --demo --port 0 --parallel 4` and waits until it listens. s.log has the lines of
 # standard error. At the end SIGTERM must end it with exit code 0, and no report of a sanitizer may be among the lines.
+import contextlib
 import http.client
 import importlib
 import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import wave
 
 STENO = os.environ["STENO"]
 SOURCE = os.environ.get("STENO_SOURCE", ".")
@@ -86,6 +91,13 @@ class Server:
     def connect(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
+    def sent(self, *pieces, timeout=60):
+        """A bare connection on which these bytes were sent."""
+        c = socket.create_connection(("127.0.0.1", self.port), timeout)
+        for piece in pieces:
+            c.sendall(piece)
+        return c
+
     def request(self, method, path, body=None, headers=None, timeout=120):
         """Answers with (status, headers, bytes)."""
         c = self.connect(timeout)
@@ -132,6 +144,30 @@ def form(fields, file=None, name="file", file_name="audio.wav", boundary="steno-
 def program(*args, model=("--demo",)):
     """What the command line prints on standard output."""
     return subprocess.run([STENO, *model, "-q", *args], stdout=subprocess.PIPE, check=True).stdout
+
+
+@contextlib.contextmanager
+def key_file(*lines, mode=0o600):
+    """The path of a file for --api-key-file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "keys")
+        with open(path, "w") as f:
+            f.writelines(line + "\n" for line in lines)
+        os.chmod(path, mode)
+        yield path
+
+
+def pcm():
+    """The samples of SPOKEN: 16 bits, 16 kHz, mono."""
+    with wave.open(SPOKEN) as f:
+        assert (f.getframerate(), f.getsampwidth(), f.getnchannels()) == (16000, 2, 1)
+        return f.readframes(f.getnframes())
+
+
+def wav(samples, rate=16000):
+    """A WAV file of silence."""
+    return b"RIFF" + struct.pack("<I", 36 + 2 * samples) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, rate, 2 * rate, 2, 16) + \
+        b"data" + struct.pack("<I", 2 * samples) + bytes(2 * samples)
 
 
 def until(what, seconds=20, pause=0.02):

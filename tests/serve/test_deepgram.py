@@ -2,9 +2,8 @@
 #
 # Skipped without the package deepgram-sdk.
 import threading
-import wave
 
-from serving import SPOKEN, Server, need
+from serving import Server, need, pcm
 
 deepgram = need("deepgram")
 from deepgram.core.events import EventType  # noqa: E402
@@ -31,10 +30,8 @@ def listen(s, pcm):
     return got
 
 
-with wave.open(SPOKEN) as f:
-    pcm = f.readframes(f.getnframes())
 with Server() as s:
-    got = listen(s, pcm)
+    got = listen(s, pcm())
     kinds = [type(m).__name__ for m in got]
     finals = [m for m in got if m.type == "Results" and m.is_final]
     assert finals and any(m.channel.alternatives[0].transcript for m in finals), kinds

@@ -1,11 +1,8 @@
 # steno: the limits of `steno serve` from the command line: below, at and beyond each. SPDX-License-Identifier: MIT
 import json
 import re
-import socket
-import struct
 import subprocess
-import time
-from serving import SPOKEN, STENO, Server, program, run, until
+from serving import SPOKEN, STENO, Server, program, run, until, wav
 
 # option: the least value, one below it, the greatest one, one beyond it (None: no such value)
 RANGES = {
@@ -35,11 +32,6 @@ RANGES = {
 TEXT = program("-l", "en", "-f", "txt", SPOKEN)
 
 
-def wav(samples, rate=16000):
-    return b"RIFF" + struct.pack("<I", 36 + 2 * samples) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, rate, 2 * rate, 2, 16) + \
-        b"data" + struct.pack("<I", 2 * samples) + b"\0\0" * samples
-
-
 def check_text(s, **fields):
     status, _, body = s.transcribe(SPOKEN, language="en", response_format="text", **fields)
     assert (status, body) == (200, TEXT), (status, body)
@@ -48,9 +40,8 @@ def check_text(s, **fields):
 def listen(s):
     """What a client of /v1/listen receives until it is closed."""
     got = b""
-    with socket.create_connection(("127.0.0.1", s.port), timeout=10) as c:
-        c.sendall(b"GET /v1/listen?encoding=linear16&sample_rate=16000 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
-                  b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+    with s.sent(b"GET /v1/listen?encoding=linear16&sample_rate=16000 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+                b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n") as c:
         while b"too_many_sessions" not in got and (more := c.recv(65536)):
             got += more
     return got
@@ -115,9 +106,8 @@ def test_size_of_a_file():
         assert s.transcribe(wav(500 * 1000 - 22))[0] == 200  # 1,000,000 bytes
         assert error(s.transcribe(wav(500 * 1000 - 21)))[:2] == (413, "request_too_large")
         for n in (5000000, 10**15):
-            with socket.create_connection(("127.0.0.1", s.port), timeout=20) as c:
-                c.sendall(b"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-                          b"Content-Length: %d\r\n\r\n" % n)
+            with s.sent(b"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+                        b"Content-Length: %d\r\n\r\n" % n) as c:
                 assert c.recv(4096).startswith(b"HTTP/1.1 413 ")
         check_text(s)
 

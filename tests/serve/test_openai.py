@@ -45,7 +45,8 @@ def test_fields():
         assert create(c, language="en-US", extra_body={"beam_size": 2, "seed": 3}).text
         assert create(c, temperature=0.4).text
         with open(SPOKEN, "rb") as f:
-            assert c.audio.translations.create(model="whisper-1", file=f) is not None
+            text = c.audio.translations.create(model="whisper-1", file=f).text
+        assert text == json.loads(program(SPOKEN, "--task", "translate", "-f", "json"))["text"].strip()
 
 
 def test_stream():

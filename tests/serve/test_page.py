@@ -4,39 +4,17 @@
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
-import threading
 
 import browser
+from serving import SPOKEN, Server, key_file, program, skip
 
-STENO = os.environ.get("STENO", "build/steno")
-SOUND = os.path.abspath("tests/data/demo.wav")
+SOUND = os.path.abspath(SPOKEN)
 PICTURES = sys.argv[1] if len(sys.argv) > 1 else None
 
 
-class Server:
-    def __init__(self, *options):
-        self.child = subprocess.Popen([STENO, "serve", "--demo", "--port", "0", *options], stderr=subprocess.PIPE, text=True)
-        self.lines = []
-        for line in self.child.stderr:
-            self.lines.append(line)
-            found = re.search(r"https?://[^\s/]+", line)
-            if found:
-                break
-        else:
-            sys.exit("the server does not start:\n" + "".join(self.lines))
-        self.url = found[0] + "/"
-        threading.Thread(target=self.child.stderr.read, daemon=True).start()
-
-    def close(self):
-        self.child.terminate()
-        return self.child.wait(60)
-
-
 def written(form):
-    return subprocess.run([STENO, "--demo", "-q", "--word-timestamps", "-f", form, SOUND], check=True, capture_output=True).stdout
+    return program("--word-timestamps", "-f", form, SOUND)
 
 
 def look(b, name):
@@ -194,15 +172,15 @@ def check_microphone(b):
     assert not b.js("document.getElementById('error').textContent")
 
 
-def check_keys(program):
-    with tempfile.NamedTemporaryFile("w", suffix=".keys") as keys:
-        os.chmod(keys.name, 0o600)
-        keys.write("# for the test\nopen-sesame-0123456789\n")
-        keys.flush()
-        server = Server("--api-key-file", keys.name)
-        b = browser.Browser(program, SOUND)
+def address(s):
+    return f"http://127.0.0.1:{s.port}/"
+
+
+def check_keys(chromium):
+    with key_file("# for the test", "open-sesame-0123456789") as keys, Server("--api-key-file", keys) as s:
+        b = browser.Browser(chromium, SOUND)
         try:
-            b.open(server.url)
+            b.open(address(s))
             b.wait("!document.getElementById('key-form').hidden && document.activeElement.id === 'key'")
             look(b, "key")
             for key, ready in (("wrong", "document.getElementById('error').textContent.includes('not valid')"),
@@ -217,38 +195,32 @@ def check_keys(program):
             assert not b.problems, b.problems
         finally:
             b.close()
-            server.close()
 
 
-def check_page(program):
-    server = Server()
-    b = browser.Browser(program, SOUND)
-    try:
-        b.keep_downloads()
-        b.open(server.url)
-        b.wait("document.querySelectorAll('#model option').length")
-        look(b, "empty")
-        for check in (check_file, check_playing, check_keyboard, check_correcting, check_refusals, check_cancel, check_microphone):
-            check(b)
-            print(check.__name__)
-        others = [u for u in b.requests if not u.startswith((server.url, server.url.replace("http", "ws"), "blob:", "data:"))]
-        assert not others, "the page loads from elsewhere: " + str(others)
-        assert not b.problems, b.problems
-    finally:
-        b.close()
-        assert server.close() == 0
+def check_page(chromium):
+    with Server() as s:
+        b = browser.Browser(chromium, SOUND)
+        try:
+            b.keep_downloads()
+            b.open(address(s))
+            b.wait("document.querySelectorAll('#model option').length")
+            look(b, "empty")
+            for check in (check_file, check_playing, check_keyboard, check_correcting, check_refusals, check_cancel, check_microphone):
+                check(b)
+                print(check.__name__)
+            others = [u for u in b.requests if not u.startswith((address(s), address(s).replace("http", "ws"), "blob:", "data:"))]
+            assert not others, "the page loads from elsewhere: " + str(others)
+            assert not b.problems, b.problems
+        finally:
+            b.close()
 
 
 def main():
-    program = browser.find()
-    if not program:
-        print("skipped: there is no Chromium")
-        sys.exit(77)
-    if b"Usage: steno serve" not in subprocess.run([STENO, "serve", "--help"], capture_output=True).stdout:
-        print("skipped: this program has no verb serve")
-        sys.exit(77)
-    check_page(program)
-    check_keys(program)
+    chromium = browser.find()
+    if not chromium:
+        skip("there is no Chromium")
+    check_page(chromium)
+    check_keys(chromium)
 
 
 main()

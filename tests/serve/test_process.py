@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from serving import SPOKEN, STENO, Server, form, program, run, until
+from serving import SPOKEN, STENO, Server, key_file, program, run, until
 
 
 def fails(code, text, *args):
@@ -27,7 +27,7 @@ def test_usage():
         fails(2, useless[0] + " has no effect with " + useless[2], "--demo", *useless)
     fails(2, "is not NAME=MODEL", "--demo", "--alias", "a")
     fails(2, "no model has the name x", "--demo", "--alias", "a=x")
-    fails(3, "", "-m", "/nonexistent/model.bin", "--port", "0")
+    fails(3, "/nonexistent/model.bin", "-m", "/nonexistent/model.bin", "--port", "0")
     fails(2, "--api-key-file", "--demo", "--host", "0.0.0.0", "--port", "0")
 
 
@@ -36,11 +36,7 @@ def test_spool():
 
 
 def test_key_file():
-    with tempfile.TemporaryDirectory() as d:
-        keys = os.path.join(d, "keys")
-        with open(keys, "w") as f:
-            f.write("# a comment\nsecret-1\nsecret-2\n")
-        os.chmod(keys, 0o644)
+    with key_file("# a comment", "secret-1", "secret-2", mode=0o644) as keys:
         fails(2, "keys", "--demo", "--port", "0", "--api-key-file", keys)
         os.chmod(keys, 0o600)
         with Server("--api-key-file", keys) as s:
@@ -60,12 +56,8 @@ def test_key_file():
 
 
 def test_wyoming_has_no_keys():
-    with tempfile.TemporaryDirectory() as d:
-        keys = os.path.join(d, "keys")
-        with open(keys, "w") as f:
-            f.write("secret-1\n")
-        os.chmod(keys, 0o600)
-        unix = os.path.join(d, "socket")
+    with key_file("secret-1") as keys:
+        unix = os.path.join(os.path.dirname(keys), "socket")
         for host in ("0.0.0.0", "::", "localhost.example"):
             fails(2, "Wyoming has no keys", "--demo", "--port", "0", "--api-key-file", keys, "--wyoming", "0", "--host", host)
             fails(2, "Wyoming has no keys", "--demo", "--unix", unix, "--api-key-file", keys, "--wyoming", "0", "--host", host)
@@ -74,14 +66,6 @@ def test_wyoming_has_no_keys():
         for args in (("--host", "0.0.0.0", "--no-auth"), ()):
             with Server("--wyoming", "0", *args) as s:
                 until(lambda: any("Wyoming on port" in line for line in s.log))
-
-
-def sent(s, *pieces):
-    """A connection on which these bytes were sent."""
-    c = socket.create_connection(("127.0.0.1", s.port), timeout=20)
-    for piece in pieces:
-        c.sendall(piece)
-    return c
 
 
 def answer(c):
@@ -113,14 +97,14 @@ def test_the_log_and_the_metrics_have_what_no_route_saw():
     head, upgrade = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n", b"GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\n"
     with Server() as s:
         for field in (b"Host: localhost\r\n", b"Content-Length: 1\r\nContent-Length: 1\r\n", b"Transfer-Encoding: gzip\r\n"):
-            assert " 400 " in answer(sent(s, head + field + b"\r\n"))
+            assert " 400 " in answer(s.sent(head + field + b"\r\n"))
         of_gate = logged(s, 400, "bad_request", 3)
         assert all(r["route"] == "/livez" and r["client"] == "127.0.0.1" and r["id"] for r in of_gate), of_gate
         assert s.request("GET", "/nowhere")[0] == 404 and s.request("PUT", "/livez")[0] == 405
         logged(s, 404, "not_found"), logged(s, 405, "method_not_allowed")
         assert s.request("GET", "/v1/realtime")[0] == 426
         assert logged(s, 426, "upgrade_required")[0]["route"] == "/v1/realtime"
-        c = sent(s, upgrade + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        c = s.sent(upgrade + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                  b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
         assert b" 101 " in c.recv(4096)
         c.close()
@@ -133,9 +117,9 @@ def test_the_log_and_the_metrics_have_what_no_route_saw():
 def test_the_log_and_the_metrics_have_what_limits_refuse():
     for args, code in ((("--per-ip", "2"), 429), (("--connections", "2"), 503)):
         with Server(*args) as s:
-            held = [sent(s, b"GET /livez HTTP/1.1\r\nHost: ") for _ in range(2)]
+            held = [s.sent(b"GET /livez HTTP/1.1\r\nHost: ") for _ in range(2)]
             for k in range(2):
-                until(lambda: len(records(s)) > k or f" {code} " in answer(sent(s)))
+                until(lambda: len(records(s)) > k or f" {code} " in answer(s.sent()))
             refused = logged(s, code, "too_many_connections", 2)
             assert refused[0]["client"] == "127.0.0.1" and refused[0]["route"] is None and refused[0]["total"] is None, refused
             for c in held:
@@ -145,7 +129,7 @@ def test_the_log_and_the_metrics_have_what_limits_refuse():
     body = b"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\nContent-Length: 9\r\n" \
            b"Content-Type: multipart/form-data; boundary=b\r\n\r\n--b"
     with Server("--per-ip", "1", "--trust-proxy", "127.0.0.0/8") as s:
-        held = sent(s, body)
+        held = s.sent(body)
         until(lambda: s.request("GET", "/livez", headers={"X-Forwarded-For": "192.0.2.7"})[0] == 429)
         assert logged(s, 429, "too_many_connections")[0]["client"] == "192.0.2.7"
         assert rejected(s, "too_many_connections") == [1.0]
@@ -177,7 +161,7 @@ def test_received_sockets():
 
 def test_address_in_use():
     with Server() as s:
-        fails(7, "", "--demo", "--port", str(s.port))
+        fails(7, "another program listens there", "--demo", "--port", str(s.port))
 
 
 def test_unix_socket():
@@ -187,26 +171,22 @@ def test_unix_socket():
             c = socket.socket(socket.AF_UNIX)
             c.connect(path)
             c.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            answer = b""
-            while piece := c.recv(4096):
-                answer += piece
-            assert answer.startswith(b"HTTP/1.1 200"), answer
+            assert answer(c).startswith("HTTP/1.1 200")
         assert not os.path.exists(path)
 
 
 def test_drain():
     """SIGTERM: what runs is answered, what comes is refused, the exit code is 0."""
     with Server("--parallel", "1") as s:
-        long = b"".join(open(SPOKEN, "rb").read() for _ in range(1))
         answers = []
-        threads = [threading.Thread(target=lambda: answers.append(s.transcribe(long)[0])) for _ in range(4)]
+        threads = [threading.Thread(target=lambda: answers.append(s.transcribe(SPOKEN)[0])) for _ in range(4)]
         for t in threads:
             t.start()
-        until(lambda: s.metric("steno_requests_running") or s.metric("steno_requests_waiting") or len(answers) == 4)
+        until(lambda: s.metric("steno_requests_running") or len(answers) == 4)
         assert s.stop() == 0
         for t in threads:
             t.join()
-        assert set(answers) <= {200, 503} and len(answers) == 4, answers
+        assert set(answers) <= {200, 503} and 200 in answers and len(answers) == 4, answers
 
 
 def test_memory():

@@ -5,12 +5,9 @@
 import array
 import base64
 import json
-import os
 import random
 import signal
-import tempfile
-import wave
-from serving import SPOKEN, Server, program, run, until
+from serving import SPOKEN, Server, key_file, pcm, program, run, until
 from websocket_client import Closed, Refused, WebSocket
 
 PREFIX = "conversation.item.input_audio_transcription."
@@ -18,9 +15,7 @@ RATES = (8000, 16000, 24000, 48000)
 
 
 def samples():
-    with wave.open(SPOKEN) as w:
-        assert (w.getframerate(), w.getnchannels(), w.getsampwidth()) == (16000, 1, 2)
-        return array.array("h", w.readframes(w.getnframes()))
+    return array.array("h", pcm())
 
 
 def at_rate(rate):
@@ -288,28 +283,24 @@ def refused(s, path="/v1/realtime", **kw):
 
 def test_keys():
     """A secret opens sessions, and nothing else."""
-    with tempfile.TemporaryDirectory() as folder:
-        keys = os.path.join(folder, "keys")
-        with open(os.open(keys, os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
-            f.write("one-good-key\n")
-        with Server("--api-key-file", keys) as s:
-            path, key = "/v1/realtime/client_secrets", {"Authorization": "Bearer one-good-key"}
-            assert s.request("POST", path, "{}")[0] == 401
-            status, _, body = s.request("POST", path, "{}", key)
-            assert status == 200, body
-            secret = json.loads(body)["value"]
-            for kw in ({"headers": key}, {"headers": {"Authorization": "Bearer " + secret}},
-                       {"protocols": ["realtime", "openai-insecure-api-key.one-good-key"]},
-                       {"protocols": ["realtime", "openai-insecure-api-key." + secret]}):
-                r = Session(s, **kw)
-                assert r.ws.protocol == ("realtime" if "protocols" in kw else None)
-                r.close()
-            other = secret[:-1] + ("0" if secret[-1] != "0" else "1")
-            assert refused(s) == refused(s, headers={"Authorization": "Bearer " + other}) == 401
-            assert refused(s, protocols=["realtime", "openai-insecure-api-key." + other]) == 401
-            assert refused(s, headers={**key, "Origin": "https://example.com"}) == 403
-            assert s.request("POST", path, "{}", {"Authorization": "Bearer " + secret})[0] == 401
-            assert s.request("GET", "/v1/models", headers={"Authorization": "Bearer " + secret})[0] == 401
+    with key_file("one-good-key") as keys, Server("--api-key-file", keys) as s:
+        path, key = "/v1/realtime/client_secrets", {"Authorization": "Bearer one-good-key"}
+        assert s.request("POST", path, "{}")[0] == 401
+        status, _, body = s.request("POST", path, "{}", key)
+        assert status == 200, body
+        secret = json.loads(body)["value"]
+        for kw in ({"headers": key}, {"headers": {"Authorization": "Bearer " + secret}},
+                   {"protocols": ["realtime", "openai-insecure-api-key.one-good-key"]},
+                   {"protocols": ["realtime", "openai-insecure-api-key." + secret]}):
+            r = Session(s, **kw)
+            assert r.ws.protocol == ("realtime" if "protocols" in kw else None)
+            r.close()
+        other = secret[:-1] + ("0" if secret[-1] != "0" else "1")
+        assert refused(s) == refused(s, headers={"Authorization": "Bearer " + other}) == 401
+        assert refused(s, protocols=["realtime", "openai-insecure-api-key." + other]) == 401
+        assert refused(s, headers={**key, "Origin": "https://example.com"}) == 403
+        assert s.request("POST", path, "{}", {"Authorization": "Bearer " + secret})[0] == 401
+        assert s.request("GET", "/v1/models", headers={"Authorization": "Bearer " + secret})[0] == 401
 
 
 def test_drain():

@@ -4,32 +4,17 @@
 import asyncio
 import base64
 import json
-import os
-import sys
-import wave
 
-try:
-    import openai
-    import websockets  # noqa: F401: openai's realtime connections need it
-except ImportError:
-    other = os.environ.get("STENO_CLIENTS_PYTHON")
-    if other and os.path.abspath(other) != sys.executable:
-        os.execv(other, [other, "-B", *sys.argv])
-    print("skipped: there are no packages openai and websockets")
-    sys.exit(77)
-from serving import SPOKEN, Server, program, run
+from serving import SPOKEN, Server, need, pcm, program, run
 
+openai = need("openai")
+need("websockets")  # openai's realtime connections use it
 DONE = ("conversation.item.input_audio_transcription.completed", "conversation.item.input_audio_transcription.failed", "error")
 QUERY = {"intent": "transcription"}
 
 
 def spoken():
     return json.loads(program(SPOKEN, "-f", "json"))["text"].strip()
-
-
-def pcm():
-    with wave.open(SPOKEN) as w:
-        return w.readframes(w.getnframes())
 
 
 def session(**input):

@@ -2,7 +2,6 @@
 #
 # The bytes follow the documented shapes of each client: Open WebUI, .NET's MultipartFormDataContent, browsers, curl, uploads in chunks.
 import json
-import socket
 from serving import SPOKEN, Server, program, run
 
 PATH = "/v1/audio/transcriptions"
@@ -42,13 +41,8 @@ def head(content_type, *more, path=PATH):
     return "\r\n".join([f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Type: {content_type}", *more, "", ""]).encode()
 
 
-def connect(s):
-    return socket.create_connection(("127.0.0.1", s.port), timeout=60)
-
-
 def send(s, content_type, data, *more):
-    with connect(s) as c:
-        c.sendall(head(content_type, f"Content-Length: {len(data)}", *more) + data)
+    with s.sent(head(content_type, f"Content-Length: {len(data)}", *more) + data) as c:
         return read_answer(c)
 
 
@@ -110,7 +104,7 @@ def test_dotnet():
         check(send(s, DOTNET, dotnet('"a b.wav"')))
         check(send(s, DOTNET + "; charset=utf-8", dotnet()))
         check(send(s, DOTNET.replace("boundary", "Boundary"), dotnet()))
-        with connect(s) as c:
+        with s.sent() as c:
             c.sendall(head(DOTNET, "Transfer-Encoding: chunked", "Expect: 100-continue"))
             assert b" 100 " in c.recv(4096)
             c.sendall(chunks(dotnet(), [4096]))
@@ -120,7 +114,7 @@ def test_dotnet():
 # ---- uploads in chunks, on one connection
 
 def test_chunks():
-    with Server() as s, connect(s) as c:
+    with Server() as s, s.sent() as c:
         for sizes in ([65536], [1000, 1, 7, 8192], [len(dotnet())]):
             c.sendall(head(DOTNET, "Transfer-Encoding: chunked") + chunks(dotnet(), sizes))
             check(read_answer(c))
@@ -137,16 +131,16 @@ def test_chunks():
 def test_expect():
     with Server("--max-upload", "1") as s:
         for _ in range(2):
-            with connect(s) as c:
+            with s.sent() as c:
                 c.sendall(head(DOTNET, f"Content-Length: {len(dotnet())}", "Expect: 100-continue"))
                 got = c.recv(4096)
                 assert got.startswith(b"HTTP/1.1 100 "), got
                 c.sendall(dotnet())
                 check(read_answer(c, got))
-        with connect(s) as c:  # it does not wait for the answer
+        with s.sent() as c:  # it does not wait for the answer
             c.sendall(head(DOTNET, f"Content-Length: {len(dotnet())}", "Expect: 100-continue") + dotnet())
             check(read_answer(c))
-        with connect(s) as c:  # too large: the body is not asked for
+        with s.sent() as c:  # too large: the body is not asked for
             c.sendall(head(DOTNET, "Content-Length: 50000000", "Expect: 100-continue"))
             status, _, data, before = read_answer(c)
             assert status == 413 and before == b"" and json.loads(data)["error"]["code"] == "request_too_large", data

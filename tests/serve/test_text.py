@@ -2,7 +2,6 @@
 import base64
 import json
 import os
-import socket
 import struct
 import subprocess
 from serving import SHARED, SOURCE, SPOKEN, STENO, Server, events, run, until
@@ -52,9 +51,7 @@ def test_client_leaves():
         body = json.dumps({"messages": [{"role": "user", "content": "one"}], "max_tokens": 400, "stream": True}).encode()
         whole = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         for request in (head, whole) * 4:
-            c = socket.create_connection(("127.0.0.1", s.port))
-            c.sendall(request)
-            c.close()
+            s.sent(request).close()
         until(lambda: s.metric("steno_requests_running") == 0)
         assert chat(s, messages=[{"role": "user", "content": "one"}], max_tokens=2)[0] == 200
 

@@ -3,14 +3,11 @@
 # The text of an utterance is that of the command line for the file. With the package `wyoming` its client is tried, too.
 import asyncio
 import json
-import os
 import re
 import socket
-import subprocess
-import time
 import wave
 
-from serving import SPOKEN, STENO, Server, until
+from serving import SPOKEN, Server, pcm, program, until
 
 try:
     from wyoming.asr import Transcribe, Transcript
@@ -22,12 +19,7 @@ except ImportError:
 
 
 def port_of(s):
-    for _ in range(500):
-        at = re.search(r"Wyoming on port (\d+)", "".join(s.log))
-        if at:
-            return int(at[1])
-        time.sleep(0.01)
-    raise AssertionError("no port of Wyoming in the log")
+    return int(until(lambda: re.search(r"Wyoming on port (\d+)", "".join(s.log)))[1])
 
 
 class Peer:
@@ -86,14 +78,10 @@ async def test_package(port, want):
         assert Transcript.from_event(await c.read_event()).text == want
 
 
-with wave.open(SPOKEN) as f:
-    pcm = f.readframes(f.getnframes())
-text = subprocess.run([STENO, "--demo", "-l", "en", SPOKEN], capture_output=True, text=True, check=True,
-                      env=os.environ).stdout
 with Server("--wyoming", "0") as s:
     port = port_of(s)
-    want = " ".join(text.split())
-    test_raw(port, pcm, want)
+    want = " ".join(program("-l", "en", SPOKEN).decode().split())
+    test_raw(port, pcm(), want)
     if AsyncTcpClient:
         asyncio.run(test_package(port, want))
     gone = Peer(port)
@@ -105,8 +93,8 @@ with Server("--wyoming", "0") as s:
     rows = until(lambda: (lambda rows: rows if len(rows) == 4 + bool(AsyncTcpClient) else None)(
         [json.loads(line) for line in s.log if '"route": "wyoming"' in line]), 20)
     assert [r["code"] for r in rows[:3]] == [200, 200, 400] and rows[-1]["code"] == 499, rows
-    assert abs(rows[0]["audio"] - len(pcm) / 32000) < 0.002 and rows[0]["language"] == "en" and rows[0]["client"] == "127.0.0.1", rows[0]
-    assert rows[0]["bytes_in"] == len(pcm) and rows[0]["total"] > 0 and "text" not in rows[0] and rows[2]["reason"] == "bad_request", rows
+    assert abs(rows[0]["audio"] - len(pcm()) / 32000) < 0.002 and rows[0]["language"] == "en" and rows[0]["client"] == "127.0.0.1", rows[0]
+    assert rows[0]["bytes_in"] == len(pcm()) and rows[0]["total"] > 0 and "text" not in rows[0] and rows[2]["reason"] == "bad_request", rows
     page = s.request("GET", "/metrics")[2].decode()
     assert 'steno_batch_windows_count' in page and 'steno_batch_windows_count 0\n' not in page, page
     for code, n in ((200, len(rows) - 2), (400, 1), (499, 1)):
