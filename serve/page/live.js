@@ -53,7 +53,7 @@ async function connect(base, headers) {
       body: JSON.stringify({ expires_after: { anchor: "created_at", seconds: 60 }, session: { type: "transcription" } }) });
     const body = await answer.json();
     if (!answer.ok) throw new Error(body.error?.message || `the server answers ${answer.status}`);
-    protocols.push("openai-insecure-api-key." + (body.value || body.client_secret?.value));
+    protocols.push("openai-insecure-api-key." + body.value);
   }
   const url = new URL("v1/realtime?intent=transcription", base);
   url.protocol = url.protocol.replace("http", "ws");

@@ -118,7 +118,7 @@ function runJob(job, granularities = ["segment", "word"]) {
     if (e.error) failure = e.error.message;
     if (e.type === "transcript.text.delta") {
       job.text += e.delta;
-      position = e.end ?? e.segment?.end ?? position;
+      position = e.end ?? position;
       if (shown === job) byId("text").append(e.delta);
     }
     if (e.type === "transcript.text.done") job.transcript = transcriptOf(e);
