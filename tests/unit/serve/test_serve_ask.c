@@ -1,6 +1,6 @@
 /* steno tests: fields of a request as parameters of the library. SPDX-License-Identifier: MIT */
 #include "api/funasr_model.h"
-#include "ask.h"
+#include "ask_request.h"
 #include <math.h>
 
 static steno_model *many, *english, *ctc, *cif, *fsmn;
@@ -27,14 +27,6 @@ static int close_all(void **state)
     return 0;
 }
 
-/* A request and what became of it. */
-struct request {
-    struct form form;
-    struct ask ask;
-    struct job job;
-    struct api_error e;
-};
-
 /* The defaults of the program's command line. */
 static void job_default(struct job *j, const steno_model *m)
 {
@@ -43,17 +35,9 @@ static void job_default(struct job *j, const steno_model *m)
     if (m == many || m == english) j->params.beam_size = j->params.best_of = 5;
 }
 
-/* Fields are NAME=VALUE, separated by &. @return the code */
 static int request_read(struct request *r, const char *fields, int task, int is_strict)
 {
-    *r = (struct request){ 0 };
-    while (*fields) {
-        char name[64];
-        const size_t n = strcspn(fields, "&"), k = strcspn(fields, "=");
-        snprintf(name, sizeof name, "%.*s", (int)k, fields);
-        assert_int_equal(form_add(&r->form, name, fields + k + 1, n - k - 1, &r->e), API_OK);
-        fields += n + (fields[n] == '&');
-    }
+    request_begin(r, fields);
     return ask_read(&r->ask, &r->form, task, is_strict, &r->e);
 }
 
@@ -62,12 +46,6 @@ static int request_fill(struct request *r, const steno_model *m, const char *fie
     if (request_read(r, fields, STENO_TRANSCRIBE, 0) != API_OK) return (int)r->e.code;
     job_default(&r->job, m);
     return ask_fill(&r->ask, &r->form, &r->job, m, &r->e);
-}
-
-static void request_free(struct request *r)
-{
-    ask_free(&r->ask);
-    form_free(&r->form);
 }
 
 static void expect(const struct request *r, const char *fields, enum api_code code, const char *param, const char *part)

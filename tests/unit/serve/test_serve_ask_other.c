@@ -1,5 +1,6 @@
 /* steno tests: fields of other servers' routes. SPDX-License-Identifier: MIT */
 #include "ask_other.h"
+#include "ask_request.h"
 #include "api/shipped.h"
 
 static steno_model *model;
@@ -18,35 +19,16 @@ static int close_all(void **state)
     return 0;
 }
 
-struct request {
-    struct form form;
-    struct ask ask;
-    struct job job;
-    struct api_error e;
-};
-
-/* Fields are NAME=VALUE, separated by &. has_vad: the server has a detector (Silero) that is on. */
+/* has_vad: the server has a detector (Silero) that is on. */
 static int request_fill(struct request *r, enum ask_route route, const char *fields, int has_vad)
 {
-    *r = (struct request){ .job = { .model = model } };
-    while (*fields) {
-        char name[64];
-        const size_t n = strcspn(fields, "&"), k = strcspn(fields, "=");
-        snprintf(name, sizeof name, "%.*s", (int)k, fields);
-        assert_int_equal(form_add(&r->form, name, fields + k + 1, n - k - 1, &r->e), API_OK);
-        fields += n + (fields[n] == '&');
-    }
+    request_begin(r, fields);
+    r->job.model = model;
     if (ask_read_as(&r->ask, &r->form, route, STENO_TRANSCRIBE, 0, &r->e) != API_OK) return (int)r->e.code;
     steno_transcribe_params_init(&r->job.params);
     r->job.params.beam_size = r->job.params.best_of = 5;
     if (has_vad) steno_vad_params_init(&r->job.speech.params);
     return ask_fill(&r->ask, &r->form, &r->job, model, &r->e);
-}
-
-static void request_free(struct request *r)
-{
-    ask_free(&r->ask);
-    form_free(&r->form);
 }
 
 #define CHECK(route, fields, has_vad, condition) \
