@@ -134,10 +134,10 @@ struct engines_now engines_now(struct engines *es)
     struct engines_now now = { 0 };
     pthread_mutex_lock(&es->lock);
     now.waiting = queue_waiting(es);
+    now.live = engines_live(es);
     for (const struct item *it = es->first; it; it = it->next) now.running += it->state == ITEM_RUNS;
     for (int i = 0; i < es->n; i++) {
         const struct engine *g = &es->engine[i];
-        now.live += g->n_live;
         now.loaded += is_loaded(g);
         now.memory += g->state == ENGINE_CLOSED ? 0 : g->memory;
     }
@@ -305,14 +305,8 @@ void engines_cancel(struct engines *es)
 /* Work and live sessions are over. */
 static void wait_for_end(struct engines *es)
 {
-    int n_live;
     pthread_mutex_lock(&es->lock);
-    for (;;) {
-        n_live = 0;
-        for (int i = 0; i < es->n; i++) n_live += es->engine[i].n_live;
-        if (!es->n_active && !n_live) break;
-        pthread_cond_wait(&es->for_end, &es->lock);
-    }
+    while (es->n_active || engines_live(es)) pthread_cond_wait(&es->for_end, &es->lock);
     es->is_closing = 1;
     pthread_cond_broadcast(&es->for_ingest);
     pthread_cond_signal(&es->for_keeper);

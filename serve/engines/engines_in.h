@@ -127,6 +127,7 @@ struct engines {
 
 /* ---- engines_state.c; all with the lock but the first ---- */
 int64_t engines_now_us(void);                       /* monotonic clock */
+int engines_live(const struct engines *es);         /* number of live sessions of all models, also those that wait for their model */
 void item_stop(struct item *it, enum api_code why); /* it ends soon */
 int engine_may_open(const struct engine *g);        /* enough memory is free, or can be made free */
 int engine_is_idle(const struct engine *g);

@@ -9,10 +9,23 @@ static struct slot *slot_of(struct engine *g, const steno_session *s)
     return NULL;
 }
 
-/* Waits until the model is open. With the lock; the caller is counted in n_live. @return API_OK or a code */
+enum { RETRY_S = 5 };
+
+/* May another session begin? With the lock; the caller is counted in n_live, as below. @return API_OK or a code */
+static int check_limit(const struct engine *g, struct api_error *e)
+{
+    const struct engines *es = g->es;
+    if (es->is_draining) return api_fail(e, API_draining, NULL, "the server is shutting down");
+    if (!g->can_transcribe) return api_fail(e, API_invalid_value, "model", "model %s does not transcribe audio", g->model->id);
+    if (engines_live(es) <= es->p->live_max) return API_OK;
+    e->retry_after_s = RETRY_S;
+    return api_fail(e, API_too_many_sessions, NULL, "%d live sessions are open, and no more are accepted; try again later",
+                    es->p->live_max);
+}
+
+/* Waits until the model is open. @return API_OK or a code */
 static int wait_open(struct engine *g, struct api_error *e)
 {
-    enum { RETRY_S = 5 };
     struct engines *es = g->es;
     engine_want(g);
     while (!es->is_draining && g->state != ENGINE_OPEN) {
@@ -25,20 +38,23 @@ static int wait_open(struct engine *g, struct api_error *e)
     return es->is_draining ? api_fail(e, API_draining, NULL, "the server is shutting down") : API_OK;
 }
 
-static int take(struct engine *g, steno_session **s, struct api_error *e)
+/* One is free: each model has a session for every live session of the server. */
+static steno_session *take(struct engine *g)
 {
-    for (int i = g->n_work_slots; i < g->n_slots; i++) {
-        struct slot *slot = &g->slot[i];
-        if (slot->is_taken) continue;
-        slot->is_taken = 1;
-        slot->is_stopped = 0;
-        *s = slot->session;
-        return API_OK;
-    }
-    if (!g->can_transcribe) return api_fail(e, API_invalid_value, "model", "model %s does not transcribe audio", g->model->id);
-    e->retry_after_s = 5;
-    return api_fail(e, API_too_many_sessions, NULL, "%d live sessions are open, and no more are accepted; try again later",
-                    g->n_slots - g->n_work_slots);
+    struct slot *slot = &g->slot[g->n_work_slots];
+    while (slot->is_taken) slot++;
+    slot->is_taken = 1;
+    slot->is_stopped = 0;
+    return slot->session;
+}
+
+/* The session is over, or did not begin. */
+static void live_end(struct engine *g)
+{
+    g->n_live--;
+    g->used_us = engines_now_us();
+    pthread_cond_signal(&g->es->for_keeper);
+    pthread_cond_broadcast(&g->es->for_end);
 }
 
 int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e)
@@ -46,10 +62,10 @@ int engine_session(struct engine *g, steno_session **s, const struct serve_engin
     *s = NULL;
     pthread_mutex_lock(&g->es->lock);
     g->n_live++;
-    int code = wait_open(g, e);
-    if (code == API_OK) code = take(g, s, e);
-    if (code != API_OK) g->n_live--;
-    g->used_us = engines_now_us();
+    int code = check_limit(g, e);
+    if (code == API_OK) code = wait_open(g, e);
+    if (code == API_OK) *s = take(g);
+    else live_end(g);
     pthread_mutex_unlock(&g->es->lock);
     *of = &g->e;
     return code;
@@ -61,10 +77,7 @@ void engine_session_end(struct engine *g, steno_session *s)
     struct slot *slot = slot_of(g, s);
     if (slot && slot->is_taken) {
         slot->is_taken = 0;
-        g->n_live--;
-        g->used_us = engines_now_us();
-        pthread_cond_signal(&g->es->for_keeper);
-        pthread_cond_broadcast(&g->es->for_end);
+        live_end(g);
     }
     pthread_mutex_unlock(&g->es->lock);
 }

@@ -307,7 +307,7 @@ void *engine_main(void *user)
     struct engines *es = g->es;
     pthread_mutex_lock(&es->lock);
     for (;;) {
-        if (g->state == ENGINE_OPEN) run(g);
+        if (g->state == ENGINE_OPEN && !es->is_closing) run(g); /* the end may have come while it was opening */
         if (g->state == ENGINE_CLOSING || (g->state == ENGINE_OPEN && es->is_closing)) close_now(g);
         if (es->is_closing) break;
         if (g->state == ENGINE_CLOSED && g->is_wanted) open_wanted(g);

@@ -9,6 +9,13 @@ int64_t engines_now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+int engines_live(const struct engines *es)
+{
+    int n = 0;
+    for (int i = 0; i < es->n; i++) n += es->engine[i].n_live;
+    return n;
+}
+
 void item_stop(struct item *it, enum api_code why)
 {
     int none = 0;

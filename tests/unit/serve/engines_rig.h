@@ -22,9 +22,12 @@ struct rig {
     int64_t weigh;                  /* bytes of each model that are claimed */
     const steno_model *vad;
     _Atomic int n_opened, n_closed;
+    _Atomic int open_ms;            /* opening takes this time longer */
     struct spool *spool;
     struct engines *es;
 };
+
+static inline void sleep_ms(int ms) { usleep((useconds_t)ms * 1000); }
 
 static inline struct job rig_job(const steno_model *m)
 {
@@ -46,6 +49,7 @@ static inline int rig_model_open(void *user, int i, struct serve_engine *out, st
     steno_model_params p;
     steno_model_params_init(&p);
     if (strstr(r->path[i], ".gguf")) p.text_ctx = r->text_ctx;
+    sleep_ms(r->open_ms);
     steno_model *m;
     const int rc = steno_model_open(&m, r->path[i], &p, e);
     if (rc) return rc;
@@ -205,8 +209,6 @@ static inline void expect_code(struct piece *x, enum api_code code, const char *
         fail_msg("%s (%s), not %s with '%s'", api_code_name(x->error.code), x->error.message, api_code_name(code), text);
     assert_int_equal(x->n_output, code == API_OK);
 }
-
-static inline void sleep_ms(int ms) { usleep((useconds_t)ms * 1000); }
 
 /* Audio in memory as a source. */
 struct rig_pcm { const float *pcm; int64_t n, at; };

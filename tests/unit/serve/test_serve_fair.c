@@ -194,6 +194,56 @@ static void test_live_sessions_share_the_batch(void **state)
     free(a.pcm);
 }
 
+static void test_the_limit_of_live_sessions_counts_all_models(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct api_error e = { 0 };
+    const struct serve_engine *of;
+    steno_session *s[3];
+    rig_init(&r, 2);
+    rig_open(&r);
+    struct engine *g[] = { engines_at(r.es, 0), engines_at(r.es, 1) };
+    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g[i], &s[i], &of, &e), API_OK);
+    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g[i], &s[2], &of, &e), API_too_many_sessions);
+    engine_session_end(g[0], s[0]);
+    assert_int_equal(engine_session(g[1], &s[2], &of, &e), API_OK);
+    assert_ptr_not_equal(s[1], s[2]);
+    assert_int_equal(engine_session(g[0], &s[0], &of, &e), API_too_many_sessions);
+    for (int i = 1; i < 3; i++) engine_session_end(g[1], s[i]);
+    rig_close(&r);
+}
+
+struct waits { struct engine *g; int code; };
+
+static void *wait_for_session(void *user)
+{
+    struct waits *x = user;
+    struct api_error e = { 0 };
+    const struct serve_engine *of;
+    steno_session *s;
+    x->code = engine_session(x->g, &s, &of, &e);
+    return NULL;
+}
+
+static void test_a_server_closes_while_a_session_waits_for_its_model(void **state)
+{
+    (void)state;
+    struct rig r;
+    pthread_t t;
+    rig_init(&r, 1);
+    r.p.idle_unload_s = 0.03;
+    rig_open(&r);
+    struct waits x = { .g = engines_at(r.es, 0) };
+    wait_loaded(x.g, 0);
+    r.open_ms = 300;
+    assert_int_equal(pthread_create(&t, NULL, wait_for_session, &x), 0);
+    for (int i = 0; i < 1000 && !engines_now(r.es).live; i++) sleep_ms(2);
+    rig_close(&r);
+    pthread_join(t, NULL);
+    assert_int_equal(x.code, API_draining);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +251,8 @@ int main(void)
         cmocka_unit_test(test_a_clip_does_not_wait_for_the_end_of_long_audio),
         cmocka_unit_test(test_a_client_with_much_work_leaves_a_place_to_others),
         cmocka_unit_test(test_live_sessions_share_the_batch),
+        cmocka_unit_test(test_the_limit_of_live_sessions_counts_all_models),
+        cmocka_unit_test(test_a_server_closes_while_a_session_waits_for_its_model),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
