@@ -97,8 +97,8 @@ static int parts_open(struct serve *s, steno_error *e)
     s->metrics = metrics_open(p->version);
     if (!s->metrics) return fail(e, STENO_ENOMEM, "out of memory");
     int rc = access_open(&s->access, &(struct access_params){ .key_file = p->key_file, .no_auth = p->no_auth, .host = host_of(p),
-                                                             .unix_path = p->unix_path, .origins = p->origins,
-                                                             .n_origins = p->n_origins, .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
+                                                             .origins = p->origins, .n_origins = p->n_origins,
+                                                             .hosts = p->hosts, .n_hosts = p->n_hosts }, e);
     if (rc == STENO_OK) rc = wyoming_check(p, e);
     if (rc != STENO_OK) return rc;
     rc = spool_open(&s->spool, p->spool_dir, p->spool_max, e);

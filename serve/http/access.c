@@ -1,10 +1,10 @@
 /* steno-serve: who may send requests. SPDX-License-Identifier: MIT */
 #include "access.h"
 #include "http_text.h"
+#include "ws.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +25,6 @@ struct access {
     int n_origins, n_hosts;
 };
 
-static int access_fail(steno_error *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-static int access_fail(steno_error *e, int status, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    if (e) vsnprintf(e->text, sizeof e->text, fmt, ap);
-    va_end(ap);
-    if (e) e->status = status;
-    return status;
-}
-
 /* ---- keys --------------------------------------------------------------------------------------------------------------------- */
 
 static void keys_free(struct access_key *key, int n)
@@ -51,11 +39,11 @@ static int key_read(struct access_key *key, int *n_keys, const char *line, size_
     while (n && (line[n - 1] == ' ' || line[n - 1] == '\t' || line[n - 1] == '\r')) n--;
     while (n && (*line == ' ' || *line == '\t')) line++, n--;
     if (n == 0 || *line == '#') return STENO_OK;
-    if (n > ACCESS_KEY_MAX) return access_fail(e, STENO_EARG, "%s:%d: a key has at most %d bytes", where, number, ACCESS_KEY_MAX);
-    if (*n_keys == ACCESS_KEYS_MAX) return access_fail(e, STENO_EARG, "%s:%d: more than %d keys", where, number, ACCESS_KEYS_MAX);
+    if (n > ACCESS_KEY_MAX) return http_fail(e, STENO_EARG, "%s:%d: a key has at most %d bytes", where, number, ACCESS_KEY_MAX);
+    if (*n_keys == ACCESS_KEYS_MAX) return http_fail(e, STENO_EARG, "%s:%d: more than %d keys", where, number, ACCESS_KEYS_MAX);
     for (size_t i = 0; i < n; i++) {
         if (line[i] <= ' ' || line[i] > '~')
-            return access_fail(e, STENO_EARG, "%s:%d: a key has printable ASCII characters only, without spaces", where, number);
+            return http_fail(e, STENO_EARG, "%s:%d: a key has printable ASCII characters only, without spaces", where, number);
     }
     struct access_key *k = &key[(*n_keys)++];
     *k = (struct access_key){ .n = n };
@@ -77,14 +65,14 @@ static int file_open(const char *path, FILE **f, steno_error *e)
     if (fd < 0 || fstat(fd, &st)) {
         const int error = errno;
         if (fd >= 0) close(fd);
-        return access_fail(e, STENO_EARG, "%s cannot be read: %s", path, strerror(error));
+        return http_fail(e, STENO_EARG, "%s cannot be read: %s", path, strerror(error));
     }
     int rc = STENO_OK;
-    if (!S_ISREG(st.st_mode)) rc = access_fail(e, STENO_EARG, "%s is not a file", path);
+    if (!S_ISREG(st.st_mode)) rc = http_fail(e, STENO_EARG, "%s is not a file", path);
     else if (mode_excess(&st))
-        rc = access_fail(e, STENO_EARG, "%s has mode %03o, so other users can read the keys: chmod 600 %s", path,
-                         (unsigned)st.st_mode & 0777, path);
-    else if (!(*f = fdopen(fd, "r"))) rc = access_fail(e, STENO_ENOMEM, "out of memory");
+        rc = http_fail(e, STENO_EARG, "%s has mode %03o, so other users can read the keys: chmod 600 %s", path,
+                       (unsigned)st.st_mode & 0777, path);
+    else if (!(*f = fdopen(fd, "r"))) rc = http_fail(e, STENO_ENOMEM, "out of memory");
     if (rc != STENO_OK) close(fd);
     return rc;
 }
@@ -100,13 +88,13 @@ static int keys_read(struct access_key **out, int *n_keys, const char *path, ste
     int rc = file_open(path, &f, e);
     if (rc != STENO_OK) return rc;
     struct access_key *key = calloc(ACCESS_KEYS_MAX, sizeof *key);
-    if (!key) rc = access_fail(e, STENO_ENOMEM, "out of memory");
+    if (!key) rc = http_fail(e, STENO_ENOMEM, "out of memory");
     for (int number = 1; rc == STENO_OK && (n = getline(&line, &size, f)) > 0; number++) {
         if (line[n - 1] == '\n') n--;
         rc = key_read(key, n_keys, line, (size_t)n, path, number, e);
     }
-    if (rc == STENO_OK && ferror(f)) rc = access_fail(e, STENO_EIO, "%s cannot be read: %s", path, strerror(errno));
-    if (rc == STENO_OK && *n_keys == 0) rc = access_fail(e, STENO_EARG, "%s has no key: write one a line", path);
+    if (rc == STENO_OK && ferror(f)) rc = http_fail(e, STENO_EIO, "%s cannot be read: %s", path, strerror(errno));
+    if (rc == STENO_OK && *n_keys == 0) rc = http_fail(e, STENO_EARG, "%s has no key: write one a line", path);
     if (line) explicit_bzero(line, size);
     free(line);
     fclose(f);
@@ -164,17 +152,16 @@ static const char *credentials(const char *value)
 static int protocols_check(struct access *a, const char *list, int *n_offered)
 {
     static const char prefix[] = "openai-insecure-api-key.";
+    const size_t k = sizeof prefix - 1;
     int is_valid = 0, is_key = 0;
-    while (*list) {
-        list += strspn(list, ", \t");
-        const size_t n = strcspn(list, ", \t"), k = sizeof prefix - 1;
-        const int has_prefix = n > k && strncmp(list, prefix, k) == 0;
-        if (has_prefix || (is_key && n)) {
-            is_valid |= access_key_is_valid(a, list + (has_prefix ? k : 0), n - (has_prefix ? k : 0));
+    size_t n;
+    for (const char *one; (one = ws_protocol_next(&list, &n)) != NULL;) {
+        const int has_prefix = n > k && strncmp(one, prefix, k) == 0;
+        if (has_prefix || is_key) {
+            is_valid |= access_key_is_valid(a, one + (has_prefix ? k : 0), n - (has_prefix ? k : 0));
             ++*n_offered;
         }
-        is_key = (n == 5 && strncasecmp(list, "token", n) == 0) || (n == 6 && strncasecmp(list, "bearer", n) == 0);
-        list += n;
+        is_key = (n == 5 && strncasecmp(one, "token", n) == 0) || (n == 6 && strncasecmp(one, "bearer", n) == 0);
     }
     return is_valid;
 }
@@ -242,7 +229,7 @@ int access_preflight(struct access *a, const struct exchange *x, struct http_ans
     if (rc != API_OK) return rc;
     static const char fields[] = "Authorization, Content-Type, X-API-Key, X-Request-Id";
     *out = (struct http_answer){ .status = 204 };
-    out->header[0] = (struct http_header){ "Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS" };
+    out->header[0] = (struct http_header){ "Access-Control-Allow-Methods", "GET, POST, OPTIONS" };
     out->header[1] = (struct http_header){ "Access-Control-Allow-Headers", fields };
     out->header[2] = (struct http_header){ "Access-Control-Max-Age", "600" };
     return API_OK;
@@ -270,11 +257,11 @@ static int origins_check(const struct access_params *p, steno_error *e)
     for (int i = 0; i < p->n_origins; i++) {
         const char *o = p->origins[i];
         if (strcmp(o, "*") == 0 && p->key_file)
-            return access_fail(e, STENO_EARG, "the origin * is not for a server with keys: list origins");
+            return http_fail(e, STENO_EARG, "the origin * is not for a server with keys: list origins");
         const char *colon = strstr(o, "://");
         const int is_other = colon && colon > o && colon[3] && !strpbrk(colon + 3, "/?# "); /* an extension of a browser */
         if (strcmp(o, "*") != 0 && origin_read(&h, o) && (!is_other || strncmp(o, "http", 4) == 0))
-            return access_fail(e, STENO_EARG, "the origin \"%s\" is not of the form https://HOST or https://HOST:PORT, without a path", o);
+            return http_fail(e, STENO_EARG, "the origin \"%s\" is not of the form https://HOST or https://HOST:PORT, without a path", o);
     }
     return STENO_OK;
 }
@@ -292,20 +279,20 @@ int access_open(struct access **out, const struct access_params *p, steno_error 
 {
     *out = NULL;
     const int is_local = access_is_local(p->host);
-    if (p->key_file && p->no_auth) return access_fail(e, STENO_EARG, "a file of keys and a server without them exclude each other");
+    if (p->key_file && p->no_auth) return http_fail(e, STENO_EARG, "a file of keys and a server without them exclude each other");
     if (!is_local && !p->key_file && !p->no_auth)
-        return access_fail(e, STENO_EARG, "other machines reach %s: it needs keys (--api-key-file), or none (--no-auth)",
-                           p->host);
+        return http_fail(e, STENO_EARG, "other machines reach %s: it needs keys (--api-key-file), or none (--no-auth)",
+                         p->host);
     int rc = origins_check(p, e);
     struct access *a = rc == STENO_OK ? calloc(1, sizeof *a) : NULL;
     if (rc != STENO_OK) return rc;
-    if (!a) return access_fail(e, STENO_ENOMEM, "out of memory");
+    if (!a) return http_fail(e, STENO_ENOMEM, "out of memory");
     pthread_mutex_init(&a->lock, NULL);
     a->checks_host = p->host && !p->key_file && (is_local || p->n_hosts);
     a->key_file = p->key_file ? strdup(p->key_file) : NULL;
     if ((p->key_file && !a->key_file) || list_copy(&a->origin, &a->n_origins, p->origins, p->n_origins) ||
         list_copy(&a->host, &a->n_hosts, p->hosts, p->n_hosts))
-        rc = access_fail(e, STENO_ENOMEM, "out of memory");
+        rc = http_fail(e, STENO_ENOMEM, "out of memory");
     if (rc == STENO_OK) rc = access_reload(a, e);
     if (rc == STENO_OK) *out = a;
     else access_close(a);
@@ -321,9 +308,4 @@ void access_close(struct access *a)
     free(a->key_file);
     pthread_mutex_destroy(&a->lock);
     free(a);
-}
-
-int access_has_keys(const struct access *a)
-{
-    return a->key_file != NULL;
 }

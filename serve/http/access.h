@@ -14,7 +14,6 @@ struct access_params {
     const char *key_file;  /* one key a line, `#` begins a comment; no other user may read it. NULL: no keys */
     int no_auth;           /* 1: an address that others reach is allowed without keys */
     const char *host;      /* the server's; NULL: not by TCP */
-    const char *unix_path;
     const char *const *origins; int n_origins; /* origins that browsers may call from; "*": all, without keys only */
     const char *const *hosts; int n_hosts;     /* more names in Host */
 };
@@ -24,7 +23,6 @@ struct access_params {
 int access_open(struct access **out, const struct access_params *p, steno_error *e);
 int access_reload(struct access *a, steno_error *e); /* reads the keys again. If that fails, the former ones stay */
 void access_close(struct access *a);
-int access_has_keys(const struct access *a);
 int access_is_local(const char *host); /* 1: only this machine reaches the address; NULL: not by TCP */
 
 /* is_open: a route that needs neither key nor origin. @return API_OK; API_origin_not_allowed, API_host_not_allowed, API_invalid_api_key, in

@@ -6,11 +6,10 @@
 #include "http_gate.h"
 #include "http_state.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { HEAD_MEMORY = 32 << 10, HEAD_STEP = 4 << 10, PEM_MAX = 1 << 20 };
@@ -131,7 +130,7 @@ static enum MHD_Result on_field(void *cls, enum MHD_ValueKind kind, const char *
 static enum http_method method_of(const char *name)
 {
     static const struct { const char *name; enum http_method method; } list[] = {
-        { "GET", HTTP_GET }, { "HEAD", HTTP_HEAD }, { "POST", HTTP_POST }, { "OPTIONS", HTTP_OPTIONS }, { "DELETE", HTTP_DELETE },
+        { "GET", HTTP_GET }, { "HEAD", HTTP_HEAD }, { "POST", HTTP_POST }, { "OPTIONS", HTTP_OPTIONS },
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(name, list[i].name) == 0) return list[i].method;
@@ -196,7 +195,7 @@ static enum MHD_Result head_arrived(struct exchange *x, const char *method, cons
     h->mhd.MHD_get_connection_values_n(x->mc, MHD_HEADER_KIND, on_field, &w);
     const char *why = gate_end(&g, version);
     if (w.is_short || x->is_broken) return MHD_NO;
-    x->content_length = g.is_chunked ? -1 : g.length > 0 ? g.length : 0;
+    x->content_length = g.n_encodings ? -1 : g.length > 0 ? g.length : 0;
     atomic_fetch_add(&h->n_exchanges, 1);
     x->is_counted = 1;
     pthread_mutex_lock(&h->lock);
@@ -306,9 +305,9 @@ static char *file_read(const char *path, steno_error *e)
     if (text) n = fread(text, 1, PEM_MAX, f);
     const int is_bad = !f || ferror(f), error = errno;
     if (f) fclose(f);
-    if (is_bad) httpd_fail(e, STENO_EIO, "%s cannot be read: %s", path, strerror(error));
-    else if (!text) httpd_fail(e, STENO_ENOMEM, "out of memory");
-    else if (n == PEM_MAX || n == 0) httpd_fail(e, STENO_EARG, "%s is %s: it must be a PEM file", path, n ? "too large" : "empty");
+    if (is_bad) http_fail(e, STENO_EIO, "%s cannot be read: %s", path, strerror(error));
+    else if (!text) http_fail(e, STENO_ENOMEM, "out of memory");
+    else if (n == PEM_MAX || n == 0) http_fail(e, STENO_EARG, "%s is %s: it must be a PEM file", path, n ? "too large" : "empty");
     else {
         text[n] = '\0';
         return text;
@@ -321,20 +320,20 @@ static int copy_lists(struct httpd *h, const struct http_params *p, steno_error 
 {
     h->origins = calloc((size_t)p->n_origins + 1, sizeof *h->origins);
     h->trusted = calloc((size_t)p->n_trusted + 1, sizeof *h->trusted);
-    if (!h->origins || !h->trusted) return httpd_fail(e, STENO_ENOMEM, "out of memory");
+    if (!h->origins || !h->trusted) return http_fail(e, STENO_ENOMEM, "out of memory");
     h->p.n_trusted = 0;
     for (int i = 0; i < p->n_trusted; i++) {
         if (strcmp(p->trusted[i], "unix") == 0) h->trusts_unix = 1;
         else if (range_read(&h->trusted[h->p.n_trusted++], p->trusted[i]))
-            return httpd_fail(e, STENO_EARG, "the proxy \"%s\" is not an address, a range (ADDRESS/BITS) or \"unix\"", p->trusted[i]);
+            return http_fail(e, STENO_EARG, "the proxy \"%s\" is not an address, a range (ADDRESS/BITS) or \"unix\"", p->trusted[i]);
     }
     for (int i = 0; i < p->n_origins; i++)
-        if (!(h->origins[i] = strdup(p->origins[i]))) return httpd_fail(e, STENO_ENOMEM, "out of memory");
+        if (!(h->origins[i] = strdup(p->origins[i]))) return http_fail(e, STENO_ENOMEM, "out of memory");
     if (!p->tls_cert && !p->tls_key) return STENO_OK;
-    if (!p->tls_cert || !p->tls_key) return httpd_fail(e, STENO_EARG, "TLS needs both a certificate and a key");
+    if (!p->tls_cert || !p->tls_key) return http_fail(e, STENO_EARG, "TLS needs both a certificate and a key");
     if (!(h->tls_cert = file_read(p->tls_cert, e)) || !(h->tls_key = file_read(p->tls_key, e))) return e ? e->status : STENO_EIO;
     if (h->mhd.MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-        return httpd_fail(e, STENO_EUNSUPPORTED, "the installed libmicrohttpd has no TLS: use a proxy in front of the server");
+        return http_fail(e, STENO_EUNSUPPORTED, "the installed libmicrohttpd has no TLS: use a proxy in front of the server");
     return STENO_OK;
 }
 
@@ -360,14 +359,14 @@ static int daemon_open(struct httpd *h, steno_error *e)
 #undef CALLBACK
     h->daemon = h->mhd.MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, o, MHD_OPTION_END);
     if (h->daemon) return STENO_OK;
-    return h->tls_cert ? httpd_fail(e, STENO_EARG, "%s and %s are not a certificate and its key", h->p.tls_cert, h->p.tls_key)
-                       : httpd_fail(e, STENO_ENOMEM, "libmicrohttpd cannot start: %s", strerror(errno));
+    return h->tls_cert ? http_fail(e, STENO_EARG, "%s and %s are not a certificate and its key", h->p.tls_cert, h->p.tls_key)
+                       : http_fail(e, STENO_ENOMEM, "libmicrohttpd cannot start: %s", strerror(errno));
 }
 
 int httpd_open(struct httpd **out, const struct http_params *p, steno_error *e)
 {
     struct httpd *h = *out = calloc(1, sizeof *h);
-    if (!h) return httpd_fail(e, STENO_ENOMEM, "out of memory");
+    if (!h) return http_fail(e, STENO_ENOMEM, "out of memory");
     h->p = *p;
     h->refs = 1;
     h->epoll = h->wake = -1;

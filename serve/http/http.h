@@ -4,8 +4,8 @@
  * libmicrohttpd, which is loaded when a server is opened, so that other verbs do not pay for it.
  *
  * Before a handler sees a request, its head has passed the checks of http_gate.h, and the client's address its limits. Every response
- * has X-Request-Id, Cache-Control: no-store, X-Content-Type-Options: nosniff, steno-processing-ms and, for a listed origin, the headers of
- * CORS. */
+ * has X-Request-Id. Every one but 101 also has Cache-Control: no-store (unless the answer has its own), X-Content-Type-Options: nosniff,
+ * steno-processing-ms and, for a listed origin, the headers of CORS. */
 #ifndef STENO_SERVE_HTTP_H
 #define STENO_SERVE_HTTP_H
 #include <stddef.h>
@@ -15,7 +15,7 @@
 struct httpd;    /* the server */
 struct exchange; /* a request and its response */
 
-enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_OPTIONS, HTTP_DELETE, HTTP_OTHER };
+enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_OPTIONS, HTTP_OTHER };
 
 /* ---- the server -------------------------------------------------------------------------------------------------------------- */
 
@@ -72,6 +72,9 @@ void httpd_close(struct httpd *h);       /* cuts what is still open */
 enum { HTTP_SOCKETS_MAX = 16 };
 struct http_sockets { const char *host; int port; const int *fds; int n_fds; };
 int http_sockets(int fd[HTTP_SOCKETS_MAX], int *n, int *port, const struct http_sockets *s, steno_error *e);
+
+/* Writes the reason of a failure; e may be NULL. @return status */
+int http_fail(steno_error *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- a request --------------------------------------------------------------------------------------------------------------- */
 

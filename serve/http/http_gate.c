@@ -73,7 +73,6 @@ void gate_field(struct gate *g, const char *name, size_t n_name, const char *val
         gate_length(g, value, n_value);
     } else if (is_name(name, n_name, "Transfer-Encoding")) {
         if (g->n_encodings++ || !is_name(value, n_value, "chunked")) g->why = "The request's Transfer-Encoding is not chunked, once.";
-        g->is_chunked = 1;
     }
 }
 

@@ -9,7 +9,6 @@
 struct gate {
     const char *why;  /* of a refusal; NULL: none so far */
     int n_hosts, n_lengths, n_encodings;
-    int is_chunked;
     long long length; /* -1: none */
 };
 

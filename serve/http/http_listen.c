@@ -15,7 +15,7 @@ enum { BACKLOG = 512 };
 static int listener_add(struct httpd *h, int fd)
 {
     const int flags = fcntl(fd, F_GETFL);
-    if (h->n_listeners == LISTENERS_MAX || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || listen(fd, BACKLOG)) return -1;
+    if (h->n_listeners == HTTP_SOCKETS_MAX || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || listen(fd, BACKLOG)) return -1;
     h->listener[h->n_listeners++] = fd;
     return 0;
 }
@@ -38,7 +38,7 @@ static int bind_fail(steno_error *e, const char *where, int error)
     if (error == EADDRINUSE) what = "another program listens there; choose another port, or end that program";
     if (error == EACCES) what = "no permission; ports below 1024 need rights of the system";
     if (error == EADDRNOTAVAIL) what = "this machine does not have that address";
-    return httpd_fail(e, STENO_EIO, "%s: %s", where, what);
+    return http_fail(e, STENO_EIO, "%s: %s", where, what);
 }
 
 /* One address of a name. @return 0, or an errno */
@@ -84,11 +84,11 @@ static int listen_tcp(struct httpd *h, steno_error *e)
     const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
     struct addrinfo *list = NULL;
     char where[320];
-    if (h->p.port < 0 || h->p.port > 65535) return httpd_fail(e, STENO_EARG, "port %d: a port is 0 to 65535", h->p.port);
+    if (h->p.port < 0 || h->p.port > 65535) return http_fail(e, STENO_EARG, "port %d: a port is 0 to 65535", h->p.port);
     h->port = h->p.port;
     snprintf(where, sizeof where, "%s:%d", h->p.host, h->p.port);
     const int rc = getaddrinfo(h->p.host, NULL, &hints, &list);
-    if (rc) return httpd_fail(e, STENO_EARG, "the host \"%s\" is unknown: %s", h->p.host, gai_strerror(rc));
+    if (rc) return http_fail(e, STENO_EARG, "the host \"%s\" is unknown: %s", h->p.host, gai_strerror(rc));
     int error = 0, n_open = 0;
     for (const struct addrinfo *ai = list; ai; ai = ai->ai_next) {
         if ((ai->ai_family != AF_INET && ai->ai_family != AF_INET6) || is_repeated(list, ai)) continue;
@@ -106,7 +106,7 @@ static int listen_unix(struct httpd *h, steno_error *e)
     struct sockaddr_un sa = { .sun_family = AF_UNIX };
     const char *path = h->p.unix_path;
     if (strlen(path) >= sizeof sa.sun_path)
-        return httpd_fail(e, STENO_EARG, "%s: the path of a Unix socket has at most %zu bytes", path, sizeof sa.sun_path - 1);
+        return http_fail(e, STENO_EARG, "%s: the path of a Unix socket has at most %zu bytes", path, sizeof sa.sun_path - 1);
     memcpy(sa.sun_path, path, strlen(path) + 1);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (probe >= 0 && connect(probe, (const struct sockaddr *)&sa, sizeof sa) && errno == ECONNREFUSED) unlink(path);
@@ -123,20 +123,20 @@ static int listen_unix(struct httpd *h, steno_error *e)
 int httpd_listen(struct httpd *h, steno_error *e)
 {
     for (int i = 0; i < h->p.n_fds; i++) {
-        if (listener_add(h, h->p.fds[i])) return httpd_fail(e, STENO_EIO, "a given socket cannot listen: %s", strerror(errno));
+        if (listener_add(h, h->p.fds[i])) return http_fail(e, STENO_EIO, "a given socket cannot listen: %s", strerror(errno));
         if (!h->port) h->port = port_of(h->p.fds[i]);
     }
     int rc = STENO_OK;
     if (!h->p.n_fds && h->p.unix_path) rc = listen_unix(h, e);
     if (rc == STENO_OK && !h->p.n_fds && h->p.host) rc = listen_tcp(h, e);
-    if (rc == STENO_OK && !h->n_listeners) return httpd_fail(e, STENO_EARG, "the server has no address: give a host or a Unix socket");
+    if (rc == STENO_OK && !h->n_listeners) return http_fail(e, STENO_EARG, "the server has no address: give a host or a Unix socket");
     return rc;
 }
 
 int http_sockets(int fd[HTTP_SOCKETS_MAX], int *n, int *port, const struct http_sockets *s, steno_error *e)
 {
     struct httpd *h = calloc(1, sizeof *h);
-    if (!h) return httpd_fail(e, STENO_ENOMEM, "no memory for sockets");
+    if (!h) return http_fail(e, STENO_ENOMEM, "no memory for sockets");
     h->p = (struct http_params){ .host = s->host, .port = s->port, .fds = s->fds, .n_fds = s->n_fds };
     const int rc = httpd_listen(h, e);
     *n = 0;

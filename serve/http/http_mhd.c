@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-int httpd_fail(steno_error *e, int status, const char *fmt, ...)
+int http_fail(steno_error *e, int status, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -28,8 +28,8 @@ int mhd_load(struct mhd *m, steno_error *e)
     memset(m, 0, sizeof *m);
     for (size_t i = 0; i < sizeof names / sizeof *names && !m->lib; i++) m->lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!m->lib) {
-        return httpd_fail(e, STENO_EUNSUPPORTED, "libmicrohttpd is not installed, and the server needs it: install it (Debian, Ubuntu: "
-                                                 "libmicrohttpd12; Fedora: libmicrohttpd)");
+        return http_fail(e, STENO_EUNSUPPORTED, "libmicrohttpd is not installed, and the server needs it: install it (Debian, Ubuntu: "
+                                                "libmicrohttpd12; Fedora: libmicrohttpd)");
     }
     void *p;
     const char *missing = NULL;
@@ -39,7 +39,7 @@ int mhd_load(struct mhd *m, steno_error *e)
     memcpy(&m->f, &p, sizeof p);
     MHD_CALLS(MHD_BIND)
 #undef MHD_BIND
-    if (missing) return httpd_fail(e, STENO_EUNSUPPORTED, "the installed libmicrohttpd is too old: install 0.9.71 or newer");
+    if (missing) return http_fail(e, STENO_EUNSUPPORTED, "the installed libmicrohttpd is too old: install 0.9.71 or newer");
     return STENO_OK;
 }
 

@@ -27,7 +27,6 @@ struct mhd {
 #undef MHD_FIELD
 };
 
-int httpd_fail(steno_error *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4))); /* @return status */
 int mhd_load(struct mhd *m, steno_error *e); /* @return STENO_OK or STENO_EUNSUPPORTED */
 
 /* ---- connections -------------------------------------------------------------------------------------------------------------- */
@@ -41,7 +40,7 @@ enum conn_phase {
 };
 
 #define NEVER INT64_MAX
-enum { STREAM_MAX = 1 << 20, UPLOAD_RATE = 65536, SWALLOW_MIN = 1 << 20, LISTENERS_MAX = HTTP_SOCKETS_MAX };
+enum { STREAM_MAX = 1 << 20, UPLOAD_RATE = 65536, SWALLOW_MIN = 1 << 20 };
 
 struct conn {
     struct httpd *h;
@@ -73,7 +72,7 @@ struct httpd {
     /* of the watching thread */
     pthread_t watcher;
     int has_watcher, epoll, wake;
-    int listener[LISTENERS_MAX], n_listeners, are_listening, port;
+    int listener[HTTP_SOCKETS_MAX], n_listeners, are_listening, port;
     char *unix_path;
     int64_t wake_us;        /* when it looks at the deadlines next */
     int64_t accept_us;      /* it accepts again from then on; 0: now */

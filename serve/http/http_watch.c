@@ -220,7 +220,7 @@ static void on_event(struct httpd *h, const struct epoll_event *ev)
     uint64_t n;
     if (ev->data.ptr == h) {
         if (read(h->wake, &n, sizeof n) < 0) {}
-    } else if ((int *)ev->data.ptr >= h->listener && (int *)ev->data.ptr < h->listener + LISTENERS_MAX) {
+    } else if ((int *)ev->data.ptr >= h->listener && (int *)ev->data.ptr < h->listener + HTTP_SOCKETS_MAX) {
         if (h->are_listening && h->n_listeners) accept_all(h, *(int *)ev->data.ptr);
     } else {
         struct conn *c = ev->data.ptr;
@@ -282,8 +282,8 @@ int watch_open(struct httpd *h, steno_error *e)
     h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = h };
     if (h->epoll < 0 || h->wake < 0 || epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->wake, &ev))
-        return httpd_fail(e, STENO_EIO, "the server cannot watch its sockets: %s", strerror(errno));
-    if (pthread_create(&h->watcher, NULL, watch_run, h)) return httpd_fail(e, STENO_ENOMEM, "a thread of the server cannot be started");
+        return http_fail(e, STENO_EIO, "the server cannot watch its sockets: %s", strerror(errno));
+    if (pthread_create(&h->watcher, NULL, watch_run, h)) return http_fail(e, STENO_ENOMEM, "a thread of the server cannot be started");
     h->has_watcher = 1;
     return STENO_OK;
 }
