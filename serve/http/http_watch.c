@@ -295,7 +295,6 @@ void watch_close(struct httpd *h)
         watch_wake(h);
         pthread_join(h->watcher, NULL);
         h->has_watcher = 0;
-    } else {
-        listen_end(h);
     }
+    if (h->n_listeners) listen_end(h); /* without connections the thread ends before it does */
 }
