@@ -137,6 +137,21 @@ static enum http_method method_of(const char *name)
     return HTTP_OTHER;
 }
 
+/* The address of the client. Behind trusted proxies it is that of X-Forwarded-For, whose last field counts first: the field before is
+ * believed, if all addresses of this one are those of proxies. */
+static void client_find(const struct exchange *x, struct address *a)
+{
+    const struct httpd *h = x->h;
+    struct address of;
+    *a = x->conn->address;
+    for (int i = x->n_fields - 1; i >= 0 && x->conn->is_trusted; i--) {
+        if (strcasecmp(x->field[i].name, "X-Forwarded-For") != 0) continue;
+        if (forwarded_client(&of, x->field[i].value, h->trusted, h->p.n_trusted)) return;
+        *a = of;
+        if (!ranges_have(h->trusted, h->p.n_trusted, &of)) return;
+    }
+}
+
 /* What of the head this server's own fields depend on. */
 static void head_read(struct exchange *x)
 {
@@ -146,18 +161,14 @@ static void head_read(struct exchange *x)
     if (id && *id && strlen(id) <= 64 && strspn(id, id_chars) == strlen(id)) snprintf(x->id, sizeof x->id, "%s", id);
     for (int i = 0; origin && i < h->p.n_origins; i++)
         if (strcmp(h->origins[i], origin) == 0 || strcmp(h->origins[i], "*") == 0) x->origin = origin;
-    struct address a = x->conn->address;
-    int is_forwarded = x->conn->is_trusted;
-    for (int i = x->n_fields - 1; i >= 0 && is_forwarded; i--) {
-        if (strcasecmp(x->field[i].name, "X-Forwarded-For") != 0) continue;
-        struct address of;
-        is_forwarded = forwarded_client(&of, x->field[i].value, h->trusted, h->p.n_trusted) == 0;
-        if (!is_forwarded) break;
-        a = of;
-        for (int k = 0; k < h->p.n_trusted && is_forwarded; k++) is_forwarded = !range_has(&h->trusted[k], &of);
-        is_forwarded = !is_forwarded; /* the field before is believed, if all of this one are proxies */
-    }
-    address_write(x->client, &a);
+    struct address a;
+    char client[ADDRESS_TEXT];
+    client_find(x, &a);
+    address_write(client, &a);
+    pthread_mutex_lock(&x->h->lock); /* is_crowded compares clients */
+    memcpy(x->client, client, sizeof client);
+    conn_phase_set(x->conn, CONN_BODY, x->begun_us + (int64_t)(1e6 * h->p.body_timeout_s));
+    pthread_mutex_unlock(&x->h->lock);
 }
 
 /* Behind a proxy the requests of an address are counted, not its connections. */
@@ -198,10 +209,7 @@ static enum MHD_Result head_arrived(struct exchange *x, const char *method, cons
     x->content_length = g.n_encodings ? -1 : g.length > 0 ? g.length : 0;
     atomic_fetch_add(&h->n_exchanges, 1);
     x->is_counted = 1;
-    pthread_mutex_lock(&h->lock);
-    head_read(x); /* with the lock, because is_crowded compares clients */
-    if (x->conn) conn_phase_set(x->conn, CONN_BODY, x->begun_us + (int64_t)(1e6 * h->p.body_timeout_s));
-    pthread_mutex_unlock(&h->lock);
+    head_read(x);
     if (head_check(x, why, &e)) {
         x->is_closing = 1;
         api_answer_error(x, &e);

@@ -147,6 +147,13 @@ int range_has(const struct range *r, const struct address *a)
     return rest == 0 || ((r->base.b[whole] ^ a->b[whole]) >> (8 - rest)) == 0;
 }
 
+int ranges_have(const struct range *r, int n, const struct address *a)
+{
+    for (int i = 0; i < n; i++)
+        if (range_has(&r[i], a)) return 1;
+    return 0;
+}
+
 int forwarded_client(struct address *out, const char *value, const struct range *trusted, int n_trusted)
 {
     int found = -1;
@@ -160,9 +167,7 @@ int forwarded_client(struct address *out, const char *value, const struct range 
         if (address_read(&a, value + first, last - first)) return found; /* what stands before it was not written by a proxy of ours */
         *out = a;
         found = 0;
-        int is_ours = 0;
-        for (int i = 0; i < n_trusted && !is_ours; i++) is_ours = range_has(&trusted[i], &a);
-        if (!is_ours) return 0;
+        if (!ranges_have(trusted, n_trusted, &a)) return 0;
         end = at > 0 ? at - 1 : 0;
     }
     return found;

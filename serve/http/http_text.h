@@ -27,6 +27,7 @@ int address_equal(const struct address *a, const struct address *b); /* of IPv6 
 int address_is_loopback(const struct address *a);
 int range_read(struct range *r, const char *text); /* an address, or ADDRESS/BITS. @return 0 or -1 */
 int range_has(const struct range *r, const struct address *a);
+int ranges_have(const struct range *r, int n, const struct address *a); /* one of them has it */
 
 /* The client of X-Forwarded-For: its last address that is not that of a trusted proxy. @return 0, or -1: there is none */
 int forwarded_client(struct address *out, const char *value, const struct range *trusted, int n_trusted);

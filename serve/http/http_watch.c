@@ -147,8 +147,7 @@ static void take(struct httpd *h, int fd, const struct sockaddr *sa, socklen_t n
     struct conn *c = calloc(1, sizeof *c);
     struct address a;
     address_of(&a, sa);
-    int is_trusted = a.is_unix && h->trusts_unix;
-    for (int i = 0; i < h->p.n_trusted && !is_trusted; i++) is_trusted = range_has(&h->trusted[i], &a);
+    const int is_trusted = a.is_unix ? h->trusts_unix : ranges_have(h->trusted, h->p.n_trusted, &a);
     pthread_mutex_lock(&h->lock);
     const struct refusal *why = refusal_of(h, &a, is_trusted);
     const int watched = why || !c ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);

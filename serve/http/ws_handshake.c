@@ -1,5 +1,6 @@
 /* steno-serve: the handshake of WebSocket (RFC 6455, section 4.2). SPDX-License-Identifier: MIT */
 #include "api_error.h"
+#include "base64.h"
 #include "ws.h"
 #include <stdint.h>
 #include <string.h>
@@ -54,17 +55,12 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 int ws_accept_value(char out[WS_ACCEPT_SZ], const char *key)
 {
     char text[KEY_LENGTH + sizeof WS_CONSTANT];
-    unsigned char digest[DIGEST + 1] = { 0 };
+    unsigned char digest[DIGEST];
     if (strlen(key) != KEY_LENGTH || strspn(key, digits) != KEY_LENGTH - 2 || strcmp(key + KEY_LENGTH - 2, "==") != 0) return -1;
     memcpy(text, key, KEY_LENGTH);
     memcpy(text + KEY_LENGTH, WS_CONSTANT, sizeof WS_CONSTANT);
     sha1_short(digest, text, sizeof text - 1);
-    for (int i = 0; i < 7; i++) { /* 20 bytes and a zero: the last digit is padding */
-        const unsigned bits = (unsigned)digest[3 * i] << 16 | (unsigned)digest[3 * i + 1] << 8 | digest[3 * i + 2];
-        for (int k = 0; k < 4; k++) out[4 * i + k] = digits[bits >> (18 - 6 * k) & 63];
-    }
-    out[27] = '=';
-    out[28] = '\0';
+    base64_encode(digest, DIGEST, out);
     return 0;
 }
 
