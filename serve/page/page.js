@@ -39,7 +39,7 @@ async function loadModels() {
   }
   if (!answer?.ok) return report("Models: " + reason(answer?.status, text) + ". Reload the page to try again.");
   report("");
-  models = JSON.parse(text).data.filter(m => !m.tasks || m.tasks.includes("transcribe"));
+  models = JSON.parse(text).data.filter(m => m.tasks.includes("transcribe"));
   byId("model").replaceChildren(...models.map(m => make("option", { value: m.id, textContent: m.id })));
   showModel();
 }

@@ -43,7 +43,7 @@ def need(package):
 
 class Server:
     def __init__(self, *args, model=("--demo",), env=None, wait=60):
-        self.log, self.port, self.wyoming = [], None, None
+        self.log, self.port = [], None
         address = () if "--unix" in args else ("--port", "0")
         self.process = subprocess.Popen([STENO, "serve", *model, *address, *args], stderr=subprocess.PIPE, text=True,
                                         errors="replace", env={**os.environ, **(env or {})})
@@ -127,9 +127,9 @@ class Server:
         return sum(map(float, found)) if found else None
 
 
-def form(fields, file=None, name="file", file_name="audio.wav", boundary="steno-test-boundary"):
+def form(fields, file=None, name="file", file_name="audio.wav"):
     """Bytes of a multipart form, and its Content-Type. file: a path or bytes."""
-    parts = []
+    parts, boundary = [], "steno-test-boundary"
     for key, value in fields.items():
         for v in value if isinstance(value, (list, tuple)) else [value]:
             parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{v}\r\n'.encode())

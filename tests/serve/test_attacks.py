@@ -164,7 +164,9 @@ def test_uploads_leave_nothing_behind():
                 assert not os.listdir(folder)
         until(lambda: s.metric("steno_spool_bytes") == 0)
         until(lambda: s.descriptors() <= n + 1)
-        assert s.transcribe(SPOKEN, file_name="../../../../tmp/steno-attack")[0] in (200, 400) and not os.listdir(folder)
+        body, kind = form({}, SPOKEN, file_name="../../../../tmp/steno-attack")
+        assert s.request("POST", "/v1/audio/transcriptions", body, {"Content-Type": kind})[0] == 200
+        assert not os.listdir(folder) and not os.path.exists("/tmp/steno-attack")
         still_serves(s)
 
 

@@ -34,7 +34,7 @@ class WebSocket:
     def __init__(self, host, port, path, headers=None, protocols=(), timeout=30):
         self.sock = socket.create_connection((host, port), timeout)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.data, self.pings, self.is_closing = b"", 0, False
+        self.data, self.is_closing = b"", False
         key = base64.b64encode(os.urandom(16)).decode()
         lines = [f"GET {path} HTTP/1.1", f"Host: {host}:{port}", "Connection: keep-alive, Upgrade", "Upgrade: websocket",
                  f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13"]
@@ -72,16 +72,14 @@ class WebSocket:
         part, self.data = self.data[:n], self.data[n:]
         return part
 
-    def frame(self, opcode, payload=b"", fin=True, masked=True):
-        """Sends one frame."""
-        n = len(payload)
-        length = struct.pack("!B", n | 0x80 * masked) if n < 126 else \
-            struct.pack("!BH", 126 | 0x80 * masked, n) if n < 65536 else struct.pack("!BQ", 127 | 0x80 * masked, n)
-        mask = os.urandom(4) if masked else b""
-        if masked and n:
-            repeated = (mask * (n // 4 + 1))[:n]
-            payload = (int.from_bytes(payload, "big") ^ int.from_bytes(repeated, "big")).to_bytes(n, "big")
-        self.sock.sendall(struct.pack("!B", opcode | 0x80 * fin) + length + mask + payload)
+    def frame(self, opcode, payload=b""):
+        """Sends a message as one frame, with a mask."""
+        n, mask = len(payload), os.urandom(4)
+        length = struct.pack("!B", n | 0x80) if n < 126 else struct.pack("!BH", 126 | 0x80, n) if n < 65536 else \
+            struct.pack("!BQ", 127 | 0x80, n)
+        repeated = (mask * (n // 4 + 1))[:n]
+        masked = (int.from_bytes(payload, "big") ^ int.from_bytes(repeated, "big")).to_bytes(n, "big")
+        self.sock.sendall(struct.pack("!B", opcode | 0x80) + length + mask + masked)
 
     def send(self, text):
         self.frame(TEXT, text.encode())
@@ -105,7 +103,6 @@ class WebSocket:
                 n = int.from_bytes(self._take(2 if n == 126 else 8), "big")
             payload, opcode = self._take(n), b0 & 15
             if opcode == PING:
-                self.pings += 1
                 self.frame(PONG, payload)
             elif opcode == CLOSE:
                 if not self.is_closing:
