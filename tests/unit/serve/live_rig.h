@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { TEXT_SZ = 1 << 13 };
+enum { TEXT_SZ = 1 << 13, RATE = 16000, MOST = 20 * RATE };
 
 /* ---- the engine -------------------------------------------------------------------------------------------------------------- */
 
@@ -81,6 +81,29 @@ int engine_transcribe(struct engine *g, steno_session *s, const steno_source *sr
     while (engine.holds) pthread_cond_wait(&engine.changed, &engine.lock);
     pthread_mutex_unlock(&engine.lock);
     return fails ? STENO_ENOMEM : steno_transcribe_source(s, src, p);
+}
+
+/* ---- the sound, and opening -------------------------------------------------------------------------------------------------- */
+
+static int16_t sound[MOST];
+static int64_t n_sound;
+
+/* Before all tests. @return 0, or a failure */
+static inline int rig_open(void)
+{
+    steno_error e = { 0 };
+    FILE *f = fopen("tests/data/demo.wav", "rb");
+    if (!f) return -1;
+    fseek(f, 44, SEEK_SET);
+    n_sound = (int64_t)fread(sound, sizeof *sound, MOST, f);
+    fclose(f);
+    engine.is_loaded = 1;
+    engine.most = 4;
+    steno_transcribe_params_init(&engine.e.job.params);
+    steno_model *m = NULL;
+    const int rc = steno_model_open(&m, "models/whisper-digits/whisper-digits.bin", NULL, &e);
+    engine.e.model = m;
+    return rc;
 }
 
 /* ---- a client ---------------------------------------------------------------------------------------------------------------- */

@@ -5,27 +5,10 @@
 #include <steno/media.h>
 #include <unistd.h>
 
-enum { RATE = 16000, MOST = 20 * RATE };
-
-static int16_t sound[MOST];
-static int64_t n_sound;
-
 static int all_open(void **state)
 {
-    steno_error e = { 0 };
     (void)state;
-    FILE *f = fopen("tests/data/demo.wav", "rb");
-    if (!f) return -1;
-    fseek(f, 44, SEEK_SET);
-    n_sound = (int64_t)fread(sound, sizeof *sound, MOST, f);
-    fclose(f);
-    engine.is_loaded = 1;
-    engine.most = 4;
-    steno_transcribe_params_init(&engine.e.job.params);
-    steno_model *m = NULL;
-    const int rc = steno_model_open(&m, "models/whisper-digits/whisper-digits.bin", NULL, &e);
-    engine.e.model = m;
-    return rc;
+    return rig_open();
 }
 
 static int all_close(void **state)

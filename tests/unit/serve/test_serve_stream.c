@@ -6,28 +6,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST = 20 * 16000, LOG_SZ = 1 << 17 };
+enum { LOG_SZ = 1 << 17 };
 
-static int16_t sound[MOST];
-static int64_t n_sound;
 static struct loop *loop;
 
 static int all_open(void **state)
 {
-    steno_error e = { 0 };
     (void)state;
-    FILE *f = fopen("tests/data/demo.wav", "rb");
-    if (!f || loop_open(&loop)) return -1;
-    fseek(f, 44, SEEK_SET);
-    n_sound = (int64_t)fread(sound, sizeof *sound, MOST, f);
-    fclose(f);
-    engine.is_loaded = 1;
-    engine.most = 4;
-    steno_transcribe_params_init(&engine.e.job.params);
-    steno_model *m = NULL;
-    const int rc = steno_model_open(&m, "models/whisper-digits/whisper-digits.bin", NULL, &e);
-    engine.e.model = m;
-    return rc;
+    return loop_open(&loop) ? -1 : rig_open();
 }
 
 static int all_close(void **state)
