@@ -5,13 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 void serve_log(struct serve *s, const char *line)
 {
     if (s->p.log) s->p.log(s->p.user, line);
@@ -53,7 +46,7 @@ static void call_take(struct call *c, const struct exchange *x, int complete)
     c->status = complete || exchange_status(x) >= 400 ? exchange_status(x) : 499;
     c->bytes_in = exchange_bytes_in(x);
     c->bytes_out = exchange_bytes_out(x);
-    c->total_us = now_us() - exchange_begun_us(x);
+    c->total_us = loop_now_us() - exchange_begun_us(x);
     snprintf(c->client, sizeof c->client, "%s", exchange_client(x));
     snprintf(c->id, sizeof c->id, "%s", exchange_id(x));
     snprintf(c->method, sizeof c->method, "%s", exchange_method_name(x));

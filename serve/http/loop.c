@@ -50,12 +50,14 @@ struct loop {
     struct loop_fd *dead; /* freed when no event can name them */
 };
 
-int64_t loop_now_ms(void)
+int64_t loop_now_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
+
+int64_t loop_now_ms(void) { return loop_now_us() / 1000; }
 
 int loop_is_own_thread(const struct loop *l)
 {

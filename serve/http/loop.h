@@ -9,6 +9,7 @@ enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
 int loop_open(struct loop **out); /* starts the thread. @return 0 or -1 */
 void loop_close(struct loop *l);  /* ends it; not on its thread. NULL is allowed */
 int64_t loop_now_ms(void);        /* monotonic clock */
+int64_t loop_now_us(void);        /* the same clock */
 
 /* A descriptor; `ready` is called on the loop's thread with what is ready, as long as it is ready, and maybe before loop_add has returned.
  * LOOP_HANGUP: the other side sends no more; if both sides are closed or the connection broke, it is reported whatever `events` are, so

@@ -2,6 +2,7 @@
  *
  * The ring holds the client's bytes. Commands have a place in them, so they apply to the audio that was pushed before them. */
 #include "live_session.h"
+#include "loop.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { COMMANDS_MAX = 64, PIECE_MS = 100, STEP_MS = 1000, TURN_MS = 30000, AHEAD_US = 2000000 };
 
@@ -46,13 +46,6 @@ struct live_session {
     int64_t n_disagreements; /* that were counted */
 };
 
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 /* ---- bytes and commands, from any thread ------------------------------------------------------------------------------------- */
 
 static void ring_put(struct live_session *s, const uint8_t *bytes, int64_t n)
@@ -79,7 +72,7 @@ static int64_t to_us(const struct live_session *s, int64_t bytes)
 int live_session_push(struct live_session *s, const void *bytes, size_t n)
 {
     pthread_mutex_lock(&s->lock);
-    const int64_t now = now_us();
+    const int64_t now = loop_now_us();
     if (s->pushed == s->taken) {
         s->base_us = now - to_us(s, s->pushed);
         s->is_ahead = 0;
@@ -135,7 +128,7 @@ int64_t live_session_latency_ms(const struct live_session *s, int64_t t_ms)
 {
     struct live_session *own = (struct live_session *)s;
     pthread_mutex_lock(&own->lock);
-    const int64_t us = now_us() - s->base_us;
+    const int64_t us = loop_now_us() - s->base_us;
     pthread_mutex_unlock(&own->lock);
     return us / 1000 > t_ms ? us / 1000 - t_ms : 0;
 }
@@ -157,7 +150,7 @@ static void update_fill(steno_transcribe_params *p)
 /* Time since the audio that was decoded last. With the lock. */
 static int64_t late_us(const struct live_session *s)
 {
-    const int64_t us = now_us() - s->base_us - to_us(s, s->taken);
+    const int64_t us = loop_now_us() - s->base_us - to_us(s, s->taken);
     return us > 0 ? us : 0;
 }
 

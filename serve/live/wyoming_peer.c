@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { OUT_MAX = 1 << 20, READ_AT_ONCE = 1 << 18 };
@@ -31,13 +30,6 @@ void wyoming_peer_removed(struct wyoming *w)
 
 /* ---- the log ------------------------------------------------------------------------------------------------------------------- */
 
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 /* Codes of this protocol only are bad requests. */
 static enum api_code code_of(const char *name)
 {
@@ -53,7 +45,7 @@ static void utterance_over(struct wyoming_peer *c, enum api_code code, const cha
     const struct wyoming_utterance u = {
         .code = code, .client = c->client, .work = c->work.engine ? &c->work : NULL, .text = text,
         .language = c->text_language[0] ? c->text_language : c->language, .audio_ms = per_s > 0 ? c->n_bytes * 1000 / per_s : -1,
-        .bytes_in = c->n_bytes, .bytes_out = text ? (int64_t)strlen(text) : 0, .total_us = c->begun_us ? now_us() - c->begun_us : 0,
+        .bytes_in = c->n_bytes, .bytes_out = text ? (int64_t)strlen(text) : 0, .total_us = c->begun_us ? loop_now_us() - c->begun_us : 0,
     };
     if (c->w->p.over) c->w->p.over(c->w->p.user, &u);
     c->work = (struct work){ 0 };
@@ -238,7 +230,7 @@ static int utterance_begin(struct wyoming_peer *c, const json_t *data)
     spool_file_close(c->spool);
     c->spool = NULL;
     c->n_bytes = 0;
-    c->begun_us = now_us();
+    c->begun_us = loop_now_us();
     if (spool_file_open(&c->spool, c->w->p.spool) || spool_write(c->spool, no_head, sizeof no_head))
         return put_error(c, "spool_full", "the server has no room for more audio; try again later");
     c->has_audio = 1;
