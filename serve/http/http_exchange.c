@@ -332,6 +332,7 @@ static int stream_room(struct exchange *x, size_t n)
 {
     const size_t waiting = x->out_n - x->out_at;
     if (n > STREAM_MAX || waiting + n > STREAM_MAX) return -1;
+    if (n <= x->out_cap - x->out_n) return 0;
     if (x->out_at) memmove(x->out, x->out + x->out_at, waiting);
     x->out_at = 0;
     x->out_n = waiting;

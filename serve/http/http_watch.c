@@ -244,7 +244,6 @@ static int is_done(struct httpd *h, int64_t *limit_us)
         else if (c->phase != CONN_CUT) c->deadline_us = 0;
     }
     sweep(h);
-    if (h->wake_us > now + 20000) h->wake_us = now + 20000;
     const int done = !h->conns || now >= *limit_us;
     pthread_mutex_unlock(&h->lock);
     return done;
