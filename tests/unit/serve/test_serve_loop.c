@@ -1,35 +1,13 @@
 /* steno-serve: the thread that waits: calls in order, timers by time, descriptors until they are removed. SPDX-License-Identifier: MIT */
-#include "harness.h"
-#include "loop.h"
+#include "loop_help.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { N_THREADS = 4, N_CALLS = 5000, N_TIMERS = 500 };
-
-static struct loop *loop;
-
-static int setup(void **state)
-{
-    (void)state;
-    return loop_open(&loop);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    loop_close(loop);
-    return 0;
-}
-
-static void nap(int ms)
-{
-    nanosleep(&(struct timespec){ 0, ms * 1000000L }, NULL);
-}
 
 /* Waits until *v is `want`; fails after 10 s. */
 static void wait_for(atomic_int *v, int want)

@@ -1,5 +1,5 @@
 /* steno-serve: WebSocket frames over a socket pair, byte by byte as a client may send them. SPDX-License-Identifier: MIT */
-#include "harness.h"
+#include "loop_help.h"
 #include "ws.h"
 #include <errno.h>
 #include <poll.h>
@@ -7,30 +7,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOG_SZ = 1 << 16, BIG = 1 << 20 };
-
-static struct loop *loop;
-
-static int setup(void **state)
-{
-    (void)state;
-    return loop_open(&loop);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    loop_close(loop);
-    return 0;
-}
-
-static void nap(int ms)
-{
-    nanosleep(&(struct timespec){ 0, ms * 1000000L }, NULL);
-}
 
 /* ---- a connection whose messages are logged ------------------------------------------------------------------------------------ */
 
