@@ -198,13 +198,6 @@ static int engine_init(struct engines *es, int i)
     return name_model(g);
 }
 
-static int64_t memory_of_all(const struct engines *es)
-{
-    int64_t sum = 0;
-    for (int i = 0; i < es->n; i++) sum += es->engine[i].state == ENGINE_OPEN ? es->engine[i].memory : 0;
-    return sum;
-}
-
 /* Opens each model once: its description stays known. Those that the memory limit does not allow are closed again. */
 static int open_models(struct engines *es, steno_error *e)
 {
@@ -219,8 +212,8 @@ static int open_models(struct engines *es, steno_error *e)
                      (long long)(g->memory + 999999) / 1000000, (long long)(max / 1000000));
             return e->status = STENO_EARG;
         }
-        if (max && memory_of_all(es) + g->memory > max) engine_unload(g);
-        else g->state = ENGINE_OPEN;
+        if (engine_fits(g)) g->state = ENGINE_OPEN;
+        else engine_unload(g);
         g->used_us = engines_now_us();
     }
     return STENO_OK;

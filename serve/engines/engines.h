@@ -41,7 +41,8 @@ struct engines_now engines_now(struct engines *es); /* for metrics */
 
 /* ---- a file as work ---------------------------------------------------------------------------------------------------------- */
 
-/* Embedded in a request. The caller sets what is above the line, and submits it once. */
+/* Embedded in a request. The caller sets what is above the line, and submits it once. A file has one transcript: of its mix or one
+ * channel, and one track. */
 struct work {
     void *user;
     struct engine *engine;

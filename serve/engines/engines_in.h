@@ -37,13 +37,11 @@ struct item {
     int64_t begun_us;       /* it was submitted; times of the monotonic clock */
     int64_t deadline_us;
     struct slot *slot;      /* while the batch has it */
-    int is_running;         /* it is counted in n_running */
     _Atomic int stop;       /* enum api_code: why it must end; 0: it goes on */
     _Atomic int64_t done_ms; /* transcribed so far */
     /* of the thread that has it */
     struct api_error error;
     int is_vectors;         /* it runs on the thread for vectors */
-    int goes_on;            /* another channel of it follows */
     int is_delivered;       /* its results are delivered */
     int64_t ingest_us;      /* its ingest began */
     struct spool_file *file; /* decoded audio */
@@ -58,7 +56,7 @@ struct slot {
     steno_session *session;
     struct item *item;      /* NULL: free, or a live session */
     uint64_t serial;        /* of its assignment */
-    int is_live, is_taken;  /* is_taken: by a live session */
+    int is_taken;           /* by a live session */
     int is_running, status; /* of a live request */
     int is_stopped;         /* the live session shall end */
     pthread_cond_t ended;
@@ -129,6 +127,8 @@ struct engines {
 int64_t engines_now_us(void);                       /* monotonic clock */
 int engines_live(const struct engines *es);         /* number of live sessions of all models, also those that wait for their model */
 void item_stop(struct item *it, enum api_code why); /* it ends soon */
+void item_begin(struct item *it);                   /* it runs */
+int engine_fits(const struct engine *g);            /* beside the models that are not closed */
 int engine_may_open(const struct engine *g);        /* enough memory is free, or can be made free */
 int engine_is_idle(const struct engine *g);
 void engine_close_soon(struct engine *g);           /* it is open and idle */
@@ -141,10 +141,10 @@ struct slot *queue_free_slot(struct engine *g);                /* NULL: none */
 int queue_waiting(const struct engines *es);                   /* number of items that do not run */
 int queue_retry_s(const struct engine *g);                     /* a new request may be accepted after this */
 
-/* ---- engines_item.c; without the lock but the third ---- */
+/* ---- engines_item.c; without the lock ---- */
 struct item *item_new(struct engine *g, const char *client); /* NULL: out of memory */
-int item_submit(struct engines *es, struct item *it, struct api_error *e); /* checks limits, adds it to the list */
-void item_leave_slot(struct item *it);              /* its session is free for another one */
+/* Checks limits and adds it to the list; `it` may be NULL: out of memory. *internal: it, or NULL with a code in *e, and it is freed */
+int item_submit(struct engine *g, struct item *it, void **internal, struct api_error *e);
 void item_end(struct item *it);                     /* by its owner: the last callback, and frees it */
 
 /* ---- engines_lm.c: language models, vectors; without the lock ---- */

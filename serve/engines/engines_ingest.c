@@ -171,7 +171,6 @@ static int job_begin(struct item *it, int thread)
 {
     struct work *w = it->w;
     const struct engine *g = it->engine;
-    if (it->goes_on) return 0;
     if (job_make(it)) return -1;
     const int vad = w->use_vad ? w->use_vad > 0 : g->e.uses_vad;
     if (vad && !g->vad[thread])
@@ -205,7 +204,7 @@ static int listen(struct item *it)
     return rc;
 }
 
-/* Reads all audio of the current channel. @return a status */
+/* Reads all audio. @return a status */
 static int read_audio(struct item *it)
 {
     struct job_input *in = &it->w->input;
@@ -239,7 +238,7 @@ static int ingest_file(struct item *it, int thread)
     const int64_t us = w->audio_ms * 1000 * TIMEOUT_TIMES_AUDIO, least = it->deadline_us - it->begun_us;
     if (it->engine->es->p->timeout_s <= 0 && us > least) it->deadline_us = it->begun_us + us;
     pthread_mutex_unlock(&it->engine->es->lock);
-    if (w->admitted && !it->goes_on) w->admitted(w);
+    if (w->admitted) w->admitted(w);
     return 0;
 }
 

@@ -43,17 +43,22 @@ static int refusal(struct engines *es, const struct item *it, struct api_error *
                     g->model->id);
 }
 
-int item_submit(struct engines *es, struct item *it, struct api_error *e)
+int item_submit(struct engine *g, struct item *it, void **internal, struct api_error *e)
 {
+    struct engines *es = g->es;
+    *internal = NULL;
+    if (!it) return api_fail(e, API_internal_error, NULL, "out of memory for a request");
     pthread_mutex_lock(&es->lock);
     const int code = refusal(es, it, e);
     if (code == API_OK) {
+        *internal = it;
         list_add(es, it);
-        engine_want(it->engine);
+        engine_want(g);
         pthread_cond_broadcast(&es->for_ingest);
         pthread_cond_signal(&es->for_keeper);
     }
     pthread_mutex_unlock(&es->lock);
+    if (code != API_OK) free(it);
     return code;
 }
 
@@ -71,10 +76,8 @@ struct item *item_new(struct engine *g, const char *client)
 
 int work_submit(struct work *w, struct api_error *e)
 {
-    struct engines *es = w->engine->es;
     struct stat st;
     struct item *it = item_new(w->engine, w->client);
-    int code = it ? API_OK : api_fail(e, API_internal_error, NULL, "out of memory for a request");
     w->input = (struct job_input){ 0 };
     w->n_together = 0;
     w->audio_ms = w->ingested_us = w->first_us = 0;
@@ -85,12 +88,9 @@ int work_submit(struct work *w, struct api_error *e)
         it->priority = w->priority;
         it->bytes = fstat(w->fd, &st) ? 0 : (int64_t)st.st_size;
         w->submitted_us = it->begun_us;
-        w->internal = it;
-        code = item_submit(es, it, e);
     }
+    const int code = item_submit(w->engine, it, &w->internal, e);
     if (code == API_OK) return API_OK;
-    free(it);
-    w->internal = NULL;
     if (w->fd >= 0) close(w->fd);
     w->fd = -1;
     return code;
@@ -98,22 +98,31 @@ int work_submit(struct work *w, struct api_error *e)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------------------- */
 
-void work_cancel(struct work *w)
+static void cancel(struct engine *g, void *const *internal)
 {
-    if (!w->engine) return; /* it was not submitted */
-    struct engines *es = w->engine->es;
-    pthread_mutex_lock(&es->lock);
-    if (w->internal) item_stop(w->internal, API_cancelled);
-    pthread_mutex_unlock(&es->lock);
+    if (!g) return; /* it was not submitted */
+    pthread_mutex_lock(&g->es->lock);
+    if (*internal) item_stop(*internal, API_cancelled);
+    pthread_mutex_unlock(&g->es->lock);
 }
 
-void item_leave_slot(struct item *it)
+void work_cancel(struct work *w)
+{
+    cancel(w->engine, &w->internal);
+}
+
+void lm_work_cancel(struct lm_work *w)
+{
+    cancel(w->engine, &w->internal);
+}
+
+/* Its session is free for another one. */
+static void leave(struct item *it)
 {
     struct engine *g = it->engine;
-    if (!it->slot && !it->is_running) return;
+    if (it->state != ITEM_RUNS) return;
     if (it->slot) it->slot->item = NULL;
     it->slot = NULL;
-    it->is_running = 0;
     if (--g->n_running == 0) g->busy_us += engines_now_us() - g->busy_since_us;
 }
 
@@ -164,13 +173,12 @@ void item_end(struct item *it)
     if (!it->is_delivered) explain(it);
     pthread_mutex_lock(&es->lock);
     if (it->is_delivered && w) count_audio(g, w->audio_ms);
-    item_leave_slot(it);
+    leave(it);
     list_remove(es, it);
     g->n_items--;
     g->used_us = engines_now_us();
     if (w) w->internal = NULL;
     else it->lm->internal = NULL;
-    pthread_cond_broadcast(&es->for_ingest);
     pthread_cond_signal(&es->for_keeper);
     pthread_mutex_unlock(&es->lock);
     const struct api_error ok = { 0 };

@@ -9,25 +9,10 @@
 int lm_work_submit(struct lm_work *w, struct api_error *e)
 {
     struct item *it = item_new(w->engine, w->client);
-    w->internal = it;
     w->session = NULL;
     w->timings = (steno_timings){ 0 };
-    if (!it) return api_fail(e, API_internal_error, NULL, "out of memory for a request");
-    it->lm = w;
-    const int code = item_submit(w->engine->es, it, e);
-    if (code == API_OK) return API_OK;
-    free(it);
-    w->internal = NULL;
-    return code;
-}
-
-void lm_work_cancel(struct lm_work *w)
-{
-    if (!w->engine) return; /* it was not submitted */
-    struct engines *es = w->engine->es;
-    pthread_mutex_lock(&es->lock);
-    if (w->internal) item_stop(w->internal, API_cancelled);
-    pthread_mutex_unlock(&es->lock);
+    if (it) it->lm = w;
+    return item_submit(w->engine, it, &w->internal, e);
 }
 
 int lm_prepare(struct item *it)
@@ -126,9 +111,7 @@ static void *vectors_main(void *user)
             pthread_cond_wait(&g->changed, &es->lock);
             continue;
         }
-        it->state = ITEM_RUNS;
-        it->is_running = 1;
-        if (g->n_running++ == 0) g->busy_since_us = engines_now_us();
+        item_begin(it);
         pthread_mutex_unlock(&es->lock);
         embed(g, it);
         pthread_mutex_lock(&es->lock);

@@ -57,7 +57,7 @@ static int slots_open(struct engine *g, steno_error *e)
     if (!g->slot) return STENO_ENOMEM;
     for (; g->n_slots < n; g->n_slots++) {
         struct slot *s = &g->slot[g->n_slots];
-        *s = (struct slot){ .engine = g, .is_live = g->n_slots >= g->n_work_slots };
+        *s = (struct slot){ .engine = g };
         const int rc = steno_session_open(&s->session, g->e.model, g->e.team, &sp, e);
         if (rc != STENO_OK) return rc;
         if (pthread_cond_init(&s->ended, NULL)) {
@@ -193,21 +193,6 @@ void engine_unload(struct engine *g)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------ */
 
-static int64_t memory_in_use(const struct engine *except)
-{
-    const struct engines *es = except->es;
-    int64_t sum = 0;
-    for (int i = 0; i < es->n; i++)
-        if (&es->engine[i] != except && es->engine[i].state != ENGINE_CLOSED) sum += es->engine[i].memory;
-    return sum;
-}
-
-static int fits(const struct engine *g)
-{
-    const int64_t max = g->es->p->memory_max;
-    return !max || memory_in_use(g) + g->memory <= max;
-}
-
 static struct engine *least_used(struct engines *es)
 {
     struct engine *best = NULL;
@@ -245,7 +230,7 @@ static void refuse_waiting(struct engine *g, enum api_code why, int retry_s, con
 static int make_room(struct engine *g)
 {
     struct engines *es = g->es;
-    while (!es->is_closing && !fits(g)) {
+    while (!es->is_closing && !engine_fits(g)) {
         struct engine *other = least_used(es);
         int is_closing = 0;
         for (int i = 0; i < es->n; i++) is_closing |= es->engine[i].state == ENGINE_CLOSING;

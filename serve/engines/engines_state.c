@@ -24,9 +24,25 @@ void item_stop(struct item *it, enum api_code why)
     pthread_cond_signal(&it->engine->es->for_keeper);
 }
 
+void item_begin(struct item *it)
+{
+    struct engine *g = it->engine;
+    it->state = ITEM_RUNS;
+    if (g->n_running++ == 0) g->busy_since_us = engines_now_us();
+}
+
 int engine_is_idle(const struct engine *g)
 {
     return g->state == ENGINE_OPEN && !g->n_items && !g->n_live;
+}
+
+int engine_fits(const struct engine *g)
+{
+    const struct engines *es = g->es;
+    int64_t sum = g->memory;
+    for (int i = 0; i < es->n; i++)
+        if (&es->engine[i] != g && es->engine[i].state != ENGINE_CLOSED) sum += es->engine[i].memory;
+    return !es->p->memory_max || sum <= es->p->memory_max;
 }
 
 int engine_may_open(const struct engine *g)

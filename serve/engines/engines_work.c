@@ -33,12 +33,10 @@ static struct item *take(struct engine *g, uint64_t *serial)
     struct slot *s = g->state == ENGINE_OPEN ? queue_free_slot(g) : NULL;
     struct item *it = s ? queue_for_batch(g) : NULL;
     if (it) {
-        it->state = ITEM_RUNS;
-        it->is_running = 1;
+        item_begin(it);
         it->slot = s;
         s->item = it;
         *serial = ++s->serial;
-        if (g->n_running++ == 0) g->busy_since_us = engines_now_us();
         if (it->w) it->w->n_together = g->n_running;
     }
     pthread_mutex_unlock(&g->es->lock);
@@ -72,31 +70,13 @@ void engine_pump(struct engine *g)
     }
 }
 
-/* Another channel of the file waits for ingest again. */
-static void go_on(struct item *it)
-{
-    struct engines *es = it->engine->es;
-    pthread_mutex_lock(&es->lock);
-    item_leave_slot(it);
-    it->goes_on = 1;
-    it->is_delivered = 0;
-    it->state = ITEM_WAITS;
-    pthread_cond_broadcast(&es->for_ingest);
-    pthread_mutex_unlock(&es->lock);
-}
-
 static void file_done(struct item *it, steno_session *s, int status)
 {
     struct work *w = it->w;
-    int ok = input_end(&w->input, status);
+    if (!input_end(&w->input, status)) it->is_delivered = 0;
     w->timings.size = sizeof w->timings;
     steno_timings_get(s, &w->timings);
     steno_timings_reset(s);
-    if (ok && !it->stop && input_another(&w->input, &ok)) {
-        go_on(it);
-        return;
-    }
-    if (!ok) it->is_delivered = 0;
     item_end(it);
 }
 
@@ -105,7 +85,7 @@ void engine_on_done(void *user, steno_session *session, int status)
     struct engine *g = user;
     struct slot *s = g->slot;
     while (s->session != session) s++;
-    if (s->is_live) {
+    if (s >= g->slot + g->n_work_slots) { /* of a live session */
         pthread_mutex_lock(&g->es->lock);
         s->is_running = 0;
         s->status = status;
