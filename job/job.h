@@ -47,8 +47,8 @@ struct job_input {
     steno_source src;         /* its audio; counts and reports what is read */
     steno_source media_src;   /* as the reader provides it */
     struct decoded decoded;   /* with job.store: the audio that media_src reads */
-    int64_t n_read;            /* samples since its beginning */
-    int64_t n_skipped;          /* the first of these were not decoded, because they lie far before the transcribed range; they are replaced
+    int64_t n_read;           /* samples since its beginning */
+    int64_t n_skipped;        /* the first of these were not decoded, because they lie far before the transcribed range; they are replaced
                                * by silence */
     enum job_reading reading;
     struct notes notes;       /* notes from before there is a result */
@@ -73,8 +73,8 @@ struct job_events {
     void (*begin)(void *user, const struct job_input *in); /* a channel begins */
     /* objects that a cancellation must reach now; may be NULL */
     void (*watch)(void *user, const struct job_input *in, steno_session *s, steno_media *m);
-    /* progress of reading for in->hearing, before there is text */
-    void (*reading)(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end);
+    /* progress of reading for in->reading, before there is text */
+    void (*reading)(void *user, const struct job_input *in, int64_t read_ms, int64_t total_ms, int at_end);
     /* samples read; `at`: index of the first */
     void (*samples)(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n);
     void (*progress)(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms);

@@ -5,6 +5,7 @@
 #include "job.h"
 #include "api/funasr_model.h"
 #include "api/heap.h"
+#include "api/wav_folder.h"
 
 enum { N_MAX = 8, BATCH = 3 };
 
@@ -12,27 +13,6 @@ static steno_model *model, *vad;
 static steno_session *session, *vad_session;
 static struct folder folder;
 static struct folder_file mono, stereo, cut, quiet, text, empty, header, folder_itself, missing, long_one;
-
-/* A WAV file of the recording, or of silence, in so many channels, of which `shorter` bytes are missing. */
-static struct folder_file wav_put(const char *name, int channels, int64_t samples, size_t shorter, float volume)
-{
-    const struct audio a = demo_audio(0, 0, 1);
-    const uint32_t frame = 2 * (uint32_t)channels, data = frame * (uint32_t)samples;
-    const uint32_t head[] = { 0x46464952, data + 36, 0x45564157, 0x20746d66, 16, 1u | (uint32_t)channels << 16, RATE, RATE * frame,
-                              frame | 16u << 16, 0x61746164, data };
-    uint8_t *bytes = calloc(1, sizeof head + data);
-    assert_non_null(bytes);
-    memcpy(bytes, head, sizeof head);
-    for (int64_t i = 0; i < samples; i++)
-        for (int c = 0; c < channels; c++) {
-            const int16_t v = (int16_t)(a.pcm[i % a.n] * volume * 32767 / (float)(c + 1));
-            memcpy(bytes + sizeof head + (size_t)(i * channels + c) * 2, &v, sizeof v);
-        }
-    folder_put(&folder, name, bytes, sizeof head + data - shorter);
-    free(bytes);
-    free(a.pcm);
-    return folder_at(&folder, name);
-}
 
 static int open_all(void **state)
 {
@@ -42,12 +22,12 @@ static int open_all(void **state)
     session = session_new(model, NULL, 1);
     vad_session = session_new(vad, NULL, 1);
     folder = folder_new();
-    mono = wav_put("mono.wav", 1, 2 * RATE, 0, 1);
-    stereo = wav_put("stereo.wav", 2, RATE, 0, 1);
-    cut = wav_put("cut.wav", 1, 2 * RATE, RATE, 1);
-    quiet = wav_put("quiet.wav", 1, 2 * RATE, 0, 0);
-    long_one = wav_put("long.wav", 1, 340 * RATE, 0, 1);
-    header = wav_put("header.wav", 1, RATE, 2 * RATE, 1);
+    mono = wav_put(&folder, "mono.wav", 1, 2 * RATE, 0, 1);
+    stereo = wav_put(&folder, "stereo.wav", 2, RATE, 0, 1);
+    cut = wav_put(&folder, "cut.wav", 1, 2 * RATE, RATE, 1);
+    quiet = wav_put(&folder, "quiet.wav", 1, 2 * RATE, 0, 0);
+    long_one = wav_put(&folder, "long.wav", 1, 340 * RATE, 0, 1);
+    header = wav_put(&folder, "header.wav", 1, RATE, 2 * RATE, 1);
     folder_text(&folder, "text.wav", "this is no sound, whatever the name says");
     folder_text(&folder, "empty.wav", "");
     text = folder_at(&folder, "text.wav");

@@ -2,6 +2,7 @@
 #ifndef STENO_TESTS_ENGINES_RIG_H
 #define STENO_TESTS_ENGINES_RIG_H
 #include "api/funasr_model.h"
+#include "api/wav_folder.h"
 #include "engines.h"
 #include "writers.h"
 #include <fcntl.h>
@@ -232,26 +233,5 @@ static inline void wait_loaded(struct engine *g, int is)
 {
     for (int i = 0; i < 5000 && engine_is_loaded(g) != is; i++) sleep_ms(2);
     assert_int_equal(engine_is_loaded(g), is);
-}
-
-/* A WAV file of the recording, `times` times over. */
-static inline struct folder_file wav_put(struct folder *d, const char *name, int channels, int64_t samples, size_t shorter, float volume)
-{
-    const struct audio a = demo_audio(0, 0, 1);
-    const uint32_t frame = 2 * (uint32_t)channels, data = frame * (uint32_t)samples;
-    const uint32_t head[] = { 0x46464952, data + 36, 0x45564157, 0x20746d66, 16, 1u | (uint32_t)channels << 16, RATE, RATE * frame,
-                              frame | 16u << 16, 0x61746164, data };
-    uint8_t *bytes = calloc(1, sizeof head + data);
-    assert_non_null(bytes);
-    memcpy(bytes, head, sizeof head);
-    for (int64_t i = 0; i < samples; i++)
-        for (int c = 0; c < channels; c++) {
-            const int16_t v = (int16_t)(a.pcm[i % a.n] * volume * 32767 / (float)(c + 1));
-            memcpy(bytes + sizeof head + (size_t)(i * channels + c) * 2, &v, sizeof v);
-        }
-    folder_put(d, name, bytes, sizeof head + data - shorter);
-    free(bytes);
-    free(a.pcm);
-    return folder_at(d, name);
 }
 #endif
