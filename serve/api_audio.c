@@ -38,6 +38,7 @@ static void request_free(struct call *c)
 static int prepare(struct work *w, const steno_model *m, struct api_error *e)
 {
     struct audio_request *r = w->user;
+    r->ask.vad_default = w->use_vad;
     const int rc = ask_fill(&r->ask, &r->upload.form, &w->job, m, e);
     w->use_vad = r->ask.use_vad;
     return rc;

@@ -82,6 +82,7 @@ int serve_open(struct serve **out, const struct serve_params *p, steno_error *e)
 int serve_is_local(const char *host); /* does only this machine reach the address? */
 int serve_port(const struct serve *s);
 int serve_wyoming_port(const struct serve *s);
+int serve_lacks_turns(const struct serve *s); /* does a recogniser that was opened have no voice activity detection? */
 /* Runs until serve_stop. The first stop drains, the second one ends at once. */
 void serve_run(struct serve *s);
 /* Both are safe in a signal handler. */

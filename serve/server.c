@@ -135,6 +135,14 @@ int serve_open(struct serve **out, const struct serve_params *p, steno_error *e)
     return rc;
 }
 
+int serve_lacks_turns(const struct serve *s)
+{
+    struct engine *g;
+    for (int i = 0; (g = engines_at(s->engines, i)) != NULL; i++)
+        if (engine_calls(g) & ENGINE_TRANSCRIBES && !engine_finds_turns(g)) return 1;
+    return 0;
+}
+
 void serve_close(struct serve *s)
 {
     if (!s) return;

@@ -62,7 +62,7 @@ struct work {
     void (*ended)(struct work *w, const struct api_error *e);
     /* ---- */
     struct job job;
-    int use_vad;         /* 1: voice activity detection, -1: none, 0: as the model's defaults */
+    int use_vad;         /* 1: voice activity detection. Before prepare: that of the model's defaults */
     struct job_input input;
     steno_session *session; /* in `segment` and `output` */
     /* Monotonic clock; 0: not reached. It was submitted; its audio is decoded; its first segment */

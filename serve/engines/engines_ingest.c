@@ -149,6 +149,7 @@ static int job_make(struct item *it)
     w->job.model = e->model;
     w->job.punctuation = it->engine->punctuation;
     w->job.speech.session = NULL;
+    w->use_vad = e->uses_vad;
     if (w->prepare && w->prepare(w, e->model, &it->error)) {
         api_fail(&it->error, API_internal_error, NULL, "the request could not be prepared");
         return -1;
@@ -172,10 +173,9 @@ static int job_begin(struct item *it, int thread)
     struct work *w = it->w;
     const struct engine *g = it->engine;
     if (job_make(it)) return -1;
-    const int vad = w->use_vad ? w->use_vad > 0 : g->e.uses_vad;
-    if (vad && !g->vad[thread])
+    if (w->use_vad && !g->vad[thread])
         return api_fail(&it->error, API_invalid_value, NULL, "this server has no model of voice activity detection");
-    if (vad) w->job.speech.session = g->vad[thread];
+    if (w->use_vad) w->job.speech.session = g->vad[thread];
     input_init(&w->input, &w->job, NULL, 0);
     return input_open(&w->input, w->name ? w->name : "file", 0) ? 0 : -1;
 }

@@ -280,8 +280,8 @@ static int fill_vad_within(struct ask *a, struct job *job, struct api_error *e)
 static void switch_clips(const struct ask *a, const struct form *f, struct job *job)
 {
     steno_transcribe_params *p = &job->params;
-    const int is_on = a->use_vad >= 0 && !job->speech.join;
-    if (a->use_vad < 0 && !form_has(f, "condition_on_previous_text")) p->condition_on_previous_text = 1;
+    const int is_on = a->use_vad && !job->speech.join;
+    if (a->use_vad != a->vad_default && !form_has(f, "condition_on_previous_text")) p->condition_on_previous_text = !a->use_vad;
     p->independent_clips = is_on && !p->condition_on_previous_text;
     if (!is_on) return;
     if (form_has(f, "offset_ms")) job->speech.begin_ms = p->offset_ms;
@@ -301,7 +301,9 @@ int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_mod
         const char *name = form_has(f, "vad_filter") ? "vad_filter" : "chunking_strategy";
         return api_fail(e, API_invalid_value, name, "%s: %s", name, none);
     }
-    if (a->use_vad >= 0 && is_there && a->clips)
+    const int is_default = is_within ? is_there : is_there && a->vad_default;
+    const int is_used = a->use_vad ? a->use_vad > 0 : is_default;
+    if (is_used && a->clips)
         return api_fail(e, API_invalid_value, "clip_timestamps",
                         "clip_timestamps and voice activity detection exclude each other; send vad_filter=false");
     if (!is_there) {
@@ -309,6 +311,7 @@ int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_mod
         return API_OK;
     }
     if (is_within) return fill_vad_within(a, job, e);
+    a->use_vad = is_used;
     if (ask_served(m, "independent_clips")) switch_clips(a, f, job);
-    return a->use_vad < 0 ? API_OK : fill_vad_params(a, job, e);
+    return is_used ? fill_vad_params(a, job, e) : API_OK;
 }

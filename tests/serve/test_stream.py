@@ -4,7 +4,7 @@ import random
 import signal
 import subprocess
 from serving import SPOKEN, STENO, Server, pcm, run, until
-from websocket_client import Closed, Refused, WebSocket
+from websocket_client import Closed, Refused, WebSocket, stream
 
 RAW = pcm()
 KEYS = ("type", "turn", "start", "end", "text", "heard")
@@ -14,20 +14,6 @@ def own_lines(*args):
     """What `steno stream` prints, without latencies."""
     out = subprocess.run([STENO, "stream", "-q", "--demo", "--raw", "s16le", *args], input=RAW, stdout=subprocess.PIPE, check=True).stdout
     return [{k: e[k] for k in KEYS if k in e} for e in map(json.loads, out.splitlines())]
-
-
-def stream(s, pieces, query=""):
-    w = WebSocket("127.0.0.1", s.port, "/v1/stream" + query)
-    for piece in pieces:
-        w.send_bytes(piece)
-    w.send_json(type="end")
-    found = []
-    try:
-        while True:
-            found.append(w.receive_json(60))
-    except Closed as closed:
-        assert closed.code == 1000, closed
-    return found
 
 
 def cut(sizes):

@@ -133,3 +133,18 @@ class WebSocket:
         """Breaks the connection without a close frame."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
+
+
+def stream(s, pieces, query=""):
+    """The events of a whole session of the plain protocol (/v1/stream)."""
+    w = WebSocket("127.0.0.1", s.port, "/v1/stream" + query)
+    for piece in pieces:
+        w.send_bytes(piece)
+    w.send_json(type="end")
+    found = []
+    try:
+        while True:
+            found.append(w.receive_json(60))
+    except Closed as closed:
+        assert closed.code == 1000, closed
+    return found

@@ -245,11 +245,11 @@ static int exit_code(int rc)
 }
 
 /* Without a detector, a pause does not end a live turn. */
-static void report_turns(const struct server *v)
+static void report_turns(const struct server *v, const struct serve *s)
 {
-    if (served_lacks_vad(&v->models) && v->o.live && !v->o.t.engine.quiet)
-        message("note: no voice activity detection: live turns end at their maximum length, or when a client ends them; --vad silero ends "
-                "them at pauses");
+    if (v->models.needs_turns && serve_lacks_turns(s) && !v->o.t.engine.quiet)
+        message("note: no voice activity model was found: live turns end at their maximum length, or when a client ends them. \"steno "
+                "models pull silero\" gets one, and --vad-model names one");
 }
 
 static void report_address(const struct server *v, struct serve *s)
@@ -282,7 +282,7 @@ static int serve(struct server *v, struct serve_model *models, const struct syst
         return exit_code(rc);
     }
     signals_handle(on_signal, s);
-    report_turns(v);
+    report_turns(v, s);
     report_address(v, s);
     warn_plain(&v->o);
     serve_run(s);
@@ -313,6 +313,7 @@ int cmd_serve(int argc, char **argv)
     if (n) return message_usage("serve takes no files: \"%s\"; -m names a model", argv[0]);
     code = check(&v);
     v.models = (struct served_models){ .o = &v.o.t, .data = &v.data, .path_guard = &v.path_guard };
+    v.models.needs_turns = v.o.live > 0 && !v.o.t.vad.none && !option_was_given(&v.given, "vad");
     if (code == EXIT_OK) code = systemd_read(&systemd);
     if (code == EXIT_OK) code = served_begin(&v.models, &v.o.models);
     for (int i = 0; i < v.o.aliases.n && code == EXIT_OK; i++) code = served_alias(&v.models, v.o.aliases.text[i]);

@@ -1,6 +1,7 @@
 /* steno: the models of a server. SPDX-License-Identifier: MIT */
 #include "verbs/serve_models.h"
 #include "cli/message.h"
+#include "models/companion.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ void served_close(void *user, struct serve_engine *g)
     struct served *m = g->user;
     (void)user;
     marks_close(&m->t.marks);
+    vad_close(&m->turns);
     vad_close(&m->t.vad);
     engine_close(&m->t.engine);
 }
@@ -68,6 +70,24 @@ static int transcribes(const steno_model *m)
     for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
         if (p.served) return 1;
     return 0;
+}
+
+/* Live sessions end their turns at pauses; files use this detector on request only. Without one, or if it cannot be opened, the server
+ * works. */
+static void open_turns(struct served *m)
+{
+    struct vad_opts *o = &m->turns_o;
+    char *silero = vad_find_silero(m->t.engine.path), *path = silero ? silero : vad_find(m->t.engine.path);
+    *o = m->o.vad;
+    o->model = path;
+    o->kind = silero ? VAD_SILERO : VAD_FSMN;
+    if (path && vad_open(&m->turns, o, &m->t.engine, &m->o.engine, 0) == EXIT_OK) {
+        if (!m->o.engine.quiet)
+            message("turns of live sessions: %s (found automatically; --vad-model selects another, --no-vad turns it off)", path);
+        vad_rules(&m->t.job.speech, &m->turns, 0, 0);
+    }
+    o->model = NULL;
+    free(path);
 }
 
 /* @return an exit code, after a message */
@@ -84,6 +104,7 @@ static int open_parts(struct served_models *v, struct served *m)
     if (code == EXIT_OK) code = marks_open(&m->t.marks, &o->marks, &m->t.engine, &o->engine, transcription_marks(o));
     if (code == EXIT_OK) code = transcription_params(&m->t, m->t.engine.model);
     if (code == EXIT_OK) transcription_job(&m->t);
+    if (code == EXIT_OK && v->needs_turns && !m->t.vad.model) open_turns(m);
     if (code != EXIT_OK) served_close(v, &(struct serve_engine){ .user = m });
     return code;
 }
@@ -108,8 +129,8 @@ int served_open(void *user, int i, struct serve_engine *g, steno_error *e)
         return e->status;
     }
     *g = (struct serve_engine){ .team = m->t.engine.team, .model = m->t.engine.model, .lanes = REQUEST_LANES,
-                                .job = m->t.job, .vad = m->t.vad.model, .uses_vad = m->t.vad.session != NULL,
-                                .punctuation = m->t.marks.model, .user = m };
+                                .job = m->t.job, .uses_vad = m->t.vad.session != NULL,
+                                .vad = m->turns.model ? m->turns.model : m->t.vad.model, .punctuation = m->t.marks.model, .user = m };
     g->memory = weight_bytes(g->model) + weight_bytes(g->vad) + weight_bytes(g->punctuation);
     g->job.speech.session = g->job.punctuation = NULL;
     return STENO_OK;
@@ -147,16 +168,6 @@ int served_alias(struct served_models *v, const char *alias)
         return name ? EXIT_OK : EXIT_MEMORY;
     }
     return message_usage("--alias: no model has the name %s; -m gives the models", is + 1);
-}
-
-int served_lacks_vad(const struct served_models *v)
-{
-    int lacks = 0;
-    for (int i = 0; i < v->n; i++) {
-        const struct transcription *t = &v->model[i].t;
-        lacks |= t->engine.model && transcribes(t->engine.model) && !t->vad.model;
-    }
-    return lacks;
 }
 
 void served_free(struct served_models *v)

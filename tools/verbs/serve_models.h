@@ -11,6 +11,8 @@ struct served {
     struct transcribe_opts o; /* the verb's options, with this model */
     struct transcription t;
     struct results results;
+    struct vad_opts turns_o;
+    struct vad turns; /* a detector that was found for the turns of live sessions */
     char *id, *path;
     const char *alias[ARG_TEXTS_MAX + 1];
 };
@@ -20,6 +22,7 @@ struct served_models {
     const struct transcribe_opts *o; /* checked */
     struct decode_data *data;
     struct path_guard *path_guard;
+    int needs_turns;      /* 1: finds a detector for live sessions where the options name none */
     /* results */
     struct served *model; /* [n] */
     int n;
@@ -35,7 +38,4 @@ void served_free(struct served_models *v);
 /* As serve_params.open and close; user: struct served_models. */
 int served_open(void *user, int i, struct serve_engine *g, steno_error *e);
 void served_close(void *user, struct serve_engine *g);
-
-/* Does an open recogniser have no voice activity detection? */
-int served_lacks_vad(const struct served_models *v);
 #endif

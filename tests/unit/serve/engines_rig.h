@@ -114,7 +114,7 @@ struct piece {
     struct api_error error;
     struct sink_memory text; /* of two writers */
     steno_transcribe_params params;
-    int has_params, wants_vad;
+    int has_params, wants_vad; /* 1, 0; -1: none */
     int64_t end_us; /* monotonic clock */
 };
 
@@ -130,7 +130,7 @@ static inline int piece_prepare(struct work *w, const steno_model *m, struct api
     struct piece *x = w->user;
     (void)m, (void)e;
     if (x->has_params) w->job.params = x->params;
-    w->use_vad = x->wants_vad;
+    if (x->wants_vad) w->use_vad = x->wants_vad > 0;
     return API_OK;
 }
 

@@ -3,7 +3,7 @@
 #include "ask_request.h"
 #include <math.h>
 
-static steno_model *many, *english, *ctc, *cif, *fsmn;
+static steno_model *many, *english, *ctc, *cif;
 
 static int open_all(void **state)
 {
@@ -12,7 +12,6 @@ static int open_all(void **state)
     english = random_model(&small_dims, DT_F16, 3, NULL);
     ctc = funasr_open(ctc_folder, NULL);
     cif = funasr_open(cif_folder, NULL);
-    fsmn = funasr_open(vad_folder, NULL);
     return 0;
 }
 
@@ -23,7 +22,6 @@ static int close_all(void **state)
     steno_model_close(english);
     steno_model_close(ctc);
     steno_model_close(cif);
-    steno_model_close(fsmn);
     return 0;
 }
 
@@ -363,73 +361,6 @@ static void test_clips_and_lengths(void **state)
     request_free(&r);
 }
 
-/* ---- voice activity ---------------------------------------------------------------------------------------------------------------- */
-
-/* A server that was started with a detector: FSMN-VAD with min_speech_ms, else Silero. */
-static int fill_with_vad(struct request *r, const char *fields, int is_fsmn)
-{
-    assert_int_equal(request_read(r, fields, STENO_TRANSCRIBE, 0), API_OK);
-    job_default(&r->job, many);
-    r->job.params.condition_on_previous_text = 0;
-    r->job.params.independent_clips = 1;
-    steno_vad_params_init(&r->job.speech.params);
-    r->job.speech.min_speech_ms = is_fsmn ? 250 : 0;
-    return ask_fill(&r->ask, &r->form, &r->job, many, &r->e);
-}
-
-static void test_voice_activity(void **state)
-{
-    static const char object[] = "chunking_strategy={\"type\":\"server_vad\",\"threshold\":0.6,\"prefix_padding_ms\":200,"
-                                 "\"silence_duration_ms\":500}";
-    struct request r;
-    (void)state;
-    assert_int_equal(fill_with_vad(&r, "offset_ms=1000&duration_ms=5000", 1), API_OK); /* as the defaults */
-    assert_true(r.ask.use_vad == 0 && r.job.params.independent_clips && r.job.speech.begin_ms == 1000 && r.job.speech.duration_ms == 5000);
-    assert_true(r.job.params.offset_ms == 0 && r.job.params.duration_ms == 0);
-    request_free(&r);
-    assert_int_equal(fill_with_vad(&r, "vad_filter=false&offset_ms=1000", 1), API_OK);
-    assert_true(r.ask.use_vad == -1 && !r.job.params.independent_clips && r.job.params.condition_on_previous_text == 1);
-    assert_true(r.job.params.offset_ms == 1000 && r.job.speech.begin_ms == 0);
-    request_free(&r);
-    assert_int_equal(fill_with_vad(&r, "condition_on_previous_text=1&chunking_strategy=auto", 1), API_OK);
-    assert_true(r.ask.use_vad == 1 && !r.job.params.independent_clips);
-    request_free(&r);
-    assert_int_equal(fill_with_vad(&r, object, 1), API_OK);
-    assert_true(fabs(r.job.speech.params.threshold - 0.2) < 1e-9 && r.job.speech.pad_ms == 200);
-    assert_true(r.job.speech.params.max_end_silence_ms == 500 && r.job.speech.params.speech_pad_ms == -1);
-    request_free(&r);
-    assert_int_equal(fill_with_vad(&r, object, 0), API_OK);
-    assert_true(r.job.speech.params.threshold == 0.6 && r.job.speech.params.speech_pad_ms == 200 && r.job.speech.pad_ms == 0);
-    request_free(&r);
-    assert_int_equal(fill_with_vad(&r, "clip_timestamps=0,1", 1), API_invalid_value);
-    request_free(&r);
-    assert_int_equal(request_fill(&r, many, "chunking_strategy=auto&user=me"), API_OK); /* there is no detector */
-    assert_true(r.ask.use_vad == 0 && r.job.params.condition_on_previous_text == 1);
-    assert_string_equal(r.ask.ignored, "user, chunking_strategy");
-    request_free(&r);
-    assert_int_equal(fill_with_vad(&r, "clip_timestamps=0,1&vad_filter=0", 1), API_OK);
-    request_free(&r);
-}
-
-static void test_voice_activity_within_a_model(void **state)
-{
-    struct request r;
-    (void)state;
-    for (int k = 0; k < 3; k++) {
-        static const char *const fields[] = { "chunking_strategy[silence_duration_ms]=400", "vad_filter=no",
-                                              "chunking_strategy[prefix_padding_ms]=9" };
-        assert_int_equal(request_read(&r, fields[k], STENO_TRANSCRIBE, 0), API_OK);
-        job_default(&r.job, ctc);
-        r.job.params.vad_model = fsmn;
-        const int code = ask_fill(&r.ask, &r.form, &r.job, ctc, &r.e);
-        assert_int_equal(code, k < 2 ? API_OK : API_invalid_value);
-        assert_int_equal(r.ask.use_vad, 0); /* the model does it */
-        if (k == 0) assert_true(r.job.params.vad_model == fsmn && r.job.params.vad->max_end_silence_ms == 400);
-        if (k == 1) assert_true(!r.job.params.vad_model && !r.job.params.vad);
-        request_free(&r);
-    }
-}
-
 static void test_detection_decodes_nothing(void **state)
 {
     struct request r;
@@ -461,8 +392,6 @@ int main(void)
         cmocka_unit_test(test_a_default_language_stays),
         cmocka_unit_test(test_hot_words),
         cmocka_unit_test(test_clips_and_lengths),
-        cmocka_unit_test(test_voice_activity),
-        cmocka_unit_test(test_voice_activity_within_a_model),
         cmocka_unit_test(test_detection_decodes_nothing),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -27,6 +27,7 @@ static int request_fill(struct request *r, enum ask_route route, const char *fie
     if (ask_read_as(&r->ask, &r->form, route, STENO_TRANSCRIBE, 0, &r->e) != API_OK) return (int)r->e.code;
     steno_transcribe_params_init(&r->job.params);
     r->job.params.beam_size = r->job.params.best_of = 5;
+    r->ask.vad_default = has_vad;
     if (has_vad) steno_vad_params_init(&r->job.speech.params);
     return ask_fill(&r->ask, &r->form, &r->job, model, &r->e);
 }
@@ -65,7 +66,7 @@ static void test_inference(void **state)
     CHECK(ASK_INFERENCE, "vad=true&vad_threshold=0.6&vad_min_silence_duration_ms=80&vad_speech_pad_ms=20", 1,
           r.ask.use_vad == 1 && r.job.speech.params.threshold == 0.6 && r.job.speech.params.max_end_silence_ms == 80 &&
               r.job.speech.params.speech_pad_ms == 20);
-    CHECK(ASK_INFERENCE, "vad=false", 1, r.ask.use_vad == -1);
+    CHECK(ASK_INFERENCE, "vad=false", 1, r.ask.use_vad == 0);
     CHECK(ASK_INFERENCE, "offset_n=3&debug_mode=1&vad_samples_overlap=0.1&no_language_probabilities=1", 0,
           strcmp(r.ask.ignored, "offset_n, debug_mode, vad_samples_overlap, no_language_probabilities") == 0);
 }
