@@ -367,19 +367,11 @@ static int finder_poll(struct live *l, int is_over)
     return l->rc;
 }
 
-static int model_serves(const steno_model *m, const char *field)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
-        if (strcmp(p.name, field) == 0) return p.served;
-    return 0;
-}
-
 void live_params_of(struct live_params *p, const steno_model *m)
 {
-    p->chunks = model_serves(m, "chunk_size") ? m : NULL;
-    p->has_words = model_serves(m, "word_timestamps");
-    p->has_prompt = model_serves(m, "initial_prompt");
+    p->chunks = steno_serves(m, STENO_CALL_TRANSCRIBE, "chunk_size") ? m : NULL;
+    p->has_words = steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps");
+    p->has_prompt = steno_serves(m, STENO_CALL_TRANSCRIBE, "initial_prompt");
 }
 
 int live_open(struct live **out, const struct live_params *p, steno_error *e)

@@ -1503,6 +1503,12 @@ typedef struct steno_param {
  * @return STENO_OK, STENO_EARG past the last one */
 STENO_API int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_param *out);
 
+/** Whether a model supports a parameter, or a call.
+ * @param m     a model, or NULL for any model
+ * @param name  of a field of the call's parameters; NULL: the call itself, which is supported if any of its parameters is
+ * @return 1 or 0; 0 also for an unknown call or name */
+STENO_API int steno_serves(const steno_model *m, enum steno_call call, const char *name);
+
 /** A program's own names of parameters, and which of them its user gave. */
 typedef struct steno_param_names {
     uint32_t size; /* set by the caller to sizeof(steno_param_names) */

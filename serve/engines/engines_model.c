@@ -6,24 +6,6 @@
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-/* Is there a parameter of the call that the model supports? */
-static int serves(const steno_model *m, enum steno_call call)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, call, i, &p) == STENO_OK; i++)
-        if (p.served) return 1;
-    return 0;
-}
-
-/* Does the model decode several sequences of a window? */
-static int has_lanes(const steno_model *m)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
-        if (p.served && strcmp(p.name, "best_of") == 0) return 1;
-    return 0;
-}
-
 /* Sets the number of windows, and the sequences of each that a request may ask for. Where both are too much for a batch, requests may ask
  * for fewer sequences, but at least for those of the defaults. Then fewer windows decode together. */
 static void batch_shape(struct engine *g)
@@ -33,7 +15,7 @@ static void batch_shape(struct engine *g)
     const int own = p->beam_size > p->best_of ? p->beam_size : p->best_of;
     int lanes = g->e.lanes ? g->e.lanes : own;
     g->windows = g->es->p->parallel;
-    g->has_lanes = g->can_transcribe && has_lanes(g->e.model);
+    g->has_lanes = g->can_transcribe && steno_serves(g->e.model, STENO_CALL_TRANSCRIBE, "best_of");
     if (lanes > MOST_RUN / g->windows) lanes = MOST_RUN / g->windows;
     if (lanes < own) lanes = own;
     g->lanes = !g->has_lanes || lanes < 1 ? 1 : lanes > MOST_LANES ? MOST_LANES : lanes;
@@ -124,8 +106,8 @@ static void warm_up(struct engine *g)
 static void describe(struct engine *g)
 {
     const steno_model *m = g->e.model;
-    const int transcribes = serves(m, STENO_CALL_TRANSCRIBE), generates = !transcribes && serves(m, STENO_CALL_GENERATE);
-    const int embeds = serves(m, STENO_CALL_EMBED);
+    const int transcribes = steno_serves(m, STENO_CALL_TRANSCRIBE, NULL), embeds = steno_serves(m, STENO_CALL_EMBED, NULL);
+    const int generates = !transcribes && steno_serves(m, STENO_CALL_GENERATE, NULL);
     g->need = g->e.memory;
     g->reads_twice = transcribes && reads_twice(m);
     pthread_mutex_lock(&g->es->lock);
@@ -257,7 +239,7 @@ static void open_wanted(struct engine *g)
     const int rc = engine_load(g, &e);
     pthread_mutex_lock(&es->lock);
     g->state = rc == STENO_OK ? ENGINE_OPEN : ENGINE_CLOSED;
-    g->used_us = engines_now_us();
+    g->used_us = loop_now_us();
     if (rc != STENO_OK) refuse_waiting(g, API_internal_error, 0, *e.text ? e.text : steno_status_text(rc));
     states_changed(es);
 }

@@ -67,11 +67,7 @@ int ask_param(const steno_model *m, const char *param, steno_param *out)
     }
 }
 
-int ask_served(const steno_model *m, const char *param)
-{
-    steno_param p;
-    return ask_param(m, param, &p) == 0 && p.served;
-}
+int ask_served(const steno_model *m, const char *param) { return steno_serves(m, STENO_CALL_TRANSCRIBE, param); }
 
 int ask_unserved(const steno_model *m, const char *param, const char *name, struct api_error *e)
 {

@@ -276,21 +276,13 @@ static int clamp(int x, int dflt, int lo, int hi)
     return x <= 0 ? dflt : x < lo ? lo : x > hi ? hi : x;
 }
 
-static int vad_serves(const steno_model *vad, const char *field)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(vad, STENO_CALL_FIND_SPEECH, i, &p) == STENO_OK; i++)
-        if (strcmp(p.name, field) == 0) return p.served;
-    return 0;
-}
-
 static void find_fill(struct live_session *s)
 {
     const struct live_session_params *p = &s->p;
     steno_vad_params_init(&s->find);
     if (p->threshold >= 0) s->find.threshold = p->threshold;
     if (p->silence_ms >= 0) s->find.max_end_silence_ms = p->silence_ms;
-    if (p->padding_ms >= 0 && vad_serves(s->engine->vad, "speech_pad_ms")) s->find.speech_pad_ms = p->padding_ms;
+    if (p->padding_ms >= 0 && steno_serves(s->engine->vad, STENO_CALL_FIND_SPEECH, "speech_pad_ms")) s->find.speech_pad_ms = p->padding_ms;
 }
 
 /* The model's defaults, changed by the client's parameters. */

@@ -83,3 +83,13 @@ int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_par
     memcpy(out, &row, row.size);
     return STENO_OK;
 }
+
+int steno_serves(const steno_model *m, enum steno_call call, const char *name)
+{
+    int n, is_served = 0;
+    if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_GENERATE) return 0;
+    const struct param *r = param_rows(call, &n);
+    for (int i = 0; i < n; i++)
+        if (!name || strcmp(r[i].name, name) == 0) is_served |= param_served(&r[i], m, call);
+    return is_served;
+}

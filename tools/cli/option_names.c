@@ -136,10 +136,4 @@ int option_check(const struct args_given *g, const steno_model *m, enum steno_ca
     return rc == STENO_OK ? EXIT_OK : message_usage("%s", e.text);
 }
 
-int option_served(const steno_model *m, const char *field)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
-        if (strcmp(p.name, field) == 0) return p.served;
-    return 0;
-}
+int option_served(const steno_model *m, const char *field) { return steno_serves(m, STENO_CALL_TRANSCRIBE, field); }

@@ -10,10 +10,9 @@ static int open_slots(struct engine *e)
     enum { MOST = 16 };
     static const int64_t room = (int64_t)2 << 30; /* bytes of address space; only the parts that texts use are touched */
     steno_model_info i = { .size = sizeof i };
-    steno_param p = { .size = sizeof p };
     steno_batch_params bp;
     steno_model_info_get(e->model, &i);
-    if (!i.kv_bytes || steno_param_get(e->model, STENO_CALL_EMBED, 0, &p) != STENO_OK || !p.served) return EXIT_OK;
+    if (!i.kv_bytes || !steno_serves(e->model, STENO_CALL_EMBED, NULL)) return EXIT_OK;
     const int64_t slots = room / i.kv_bytes;
     steno_batch_params_init(&bp);
     bp.max_windows = slots < 1 ? 1 : slots > MOST ? MOST : (int32_t)slots;

@@ -304,8 +304,7 @@ int lm_check_named(const struct engine_opts *o, const char *verb)
 int lm_check_model(const steno_model *m)
 {
     steno_model_info i = { .size = sizeof i };
-    steno_param p = { .size = sizeof p };
-    const int goes_on = steno_param_get(m, STENO_CALL_GENERATE, 0, &p) == STENO_OK && p.served;
+    const int goes_on = steno_serves(m, STENO_CALL_GENERATE, NULL);
     if (goes_on && steno_tokenize_text(m, "", 0, STENO_TOKENIZE_WHOLE, NULL, 0) != STENO_EUNSUPPORTED) return EXIT_OK;
     steno_model_info_get(m, &i);
     return message_usage("-m: a %s model; it takes a language model (Llama, Qwen, Gemma) with its tokenizer", i.family);

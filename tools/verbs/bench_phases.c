@@ -68,16 +68,10 @@ static const struct phase mark_phases[] = {
 
 #define PHASES(table, kind) (struct phases){ table, sizeof(table) / sizeof *(table), kind }
 
-static int serves(const steno_model *m, int call)
-{
-    steno_param p = { .size = sizeof p };
-    return steno_param_get(m, (enum steno_call)call, 0, &p) == STENO_OK && p.served;
-}
-
 struct phases phases_of(const steno_model *m, const steno_model_info *i)
 {
-    if (serves(m, STENO_CALL_FIND_SPEECH)) return PHASES(vad_phases, BENCH_OTHER);
-    if (serves(m, STENO_CALL_PUNCTUATE)) return PHASES(mark_phases, BENCH_OTHER);
+    if (steno_serves(m, STENO_CALL_FIND_SPEECH, NULL)) return PHASES(vad_phases, BENCH_OTHER);
+    if (steno_serves(m, STENO_CALL_PUNCTUATE, NULL)) return PHASES(mark_phases, BENCH_OTHER);
     if (i->n_text_ctx > 0 && !i->n_mels && !i->token_bytes) return PHASES(vector_phases, BENCH_OTHER);
     if (i->n_text_ctx > 0 && !i->n_mels) return PHASES(text_phases, BENCH_TEXTS);
     if (i->n_text_ctx > 0 && i->itn == 2) return PHASES(audio_lm_phases, BENCH_CLIPS);

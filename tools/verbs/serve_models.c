@@ -63,15 +63,6 @@ void served_close(void *user, struct serve_engine *g)
     engine_close(&m->t.engine);
 }
 
-/* Language models have no defaults of transcriptions. */
-static int transcribes(const steno_model *m)
-{
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
-        if (p.served) return 1;
-    return 0;
-}
-
 /* Live sessions end their turns at pauses; files use this detector on request only. Without one, or if it cannot be opened, the server
  * works. */
 static void open_turns(struct served *m)
@@ -98,7 +89,8 @@ static int open_parts(struct served_models *v, struct served *m)
     m->t = (struct transcription){ .o = o, .results = &m->results, .data = *v->data };
     o->decode = v->o->decode; /* decode_opts_settle changes it */
     int code = engine_open(&m->t.engine, &o->engine, 0);
-    if (code != EXIT_OK || !transcribes(m->t.engine.model)) return code;
+    /* Language models have no defaults of transcriptions. */
+    if (code != EXIT_OK || !steno_serves(m->t.engine.model, STENO_CALL_TRANSCRIBE, NULL)) return code;
     decode_opts_settle(&o->decode, m->t.engine.model);
     code = vad_open(&m->t.vad, &o->vad, &m->t.engine, &o->engine, 1);
     if (code == EXIT_OK) code = marks_open(&m->t.marks, &o->marks, &m->t.engine, &o->engine, transcription_marks(o));

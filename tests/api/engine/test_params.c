@@ -154,6 +154,27 @@ static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **
     assert_int_equal(steno_params_check(NULL, 7, NULL, NULL, NULL), STENO_EARG);
 }
 
+static void test_a_model_serves_the_parameters_of_its_rows_and_a_call_with_one_of_them(void **state)
+{
+    (void)state;
+    steno_param row;
+    for (int call = 0; call <= STENO_CALL_GENERATE; call++)
+        for (int m = -1; m < N_MODELS; m++) {
+            const steno_model *of = m < 0 ? NULL : models[m];
+            int n = 0;
+            for (int i = 0; row_get(of, call, i, &row); i++) {
+                if (steno_serves(of, call, row.name) != row.served) fail_msg("call %d, model %d: %s", call, m, row.name);
+                n += row.served;
+            }
+            if (steno_serves(of, call, NULL) != (n > 0)) fail_msg("call %d, model %d: %d parameters", call, m, n);
+        }
+    assert_true(steno_serves(models[4], STENO_CALL_FIND_SPEECH, NULL));
+    assert_false(steno_serves(models[4], STENO_CALL_TRANSCRIBE, NULL));
+    assert_false(steno_serves(NULL, STENO_CALL_TRANSCRIBE, "no such parameter"));
+    assert_false(steno_serves(NULL, 7, NULL));
+    assert_false(steno_serves(NULL, -1, NULL));
+}
+
 /* ---- who serves what --------------------------------------------------------------------------------------------------------- */
 
 static const double clip[2] = { 0, 0.05 };
@@ -403,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_field_has_one_row),
         cmocka_unit_test(test_defaults_are_those_of_the_table_and_lie_in_their_ranges),
+        cmocka_unit_test(test_a_model_serves_the_parameters_of_its_rows_and_a_call_with_one_of_them),
         cmocka_unit_test(test_parameters_a_model_does_not_support_are_refused_by_name),
         cmocka_unit_test(test_a_call_refuses_what_the_table_says_it_does_not_serve),
         cmocka_unit_test(test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_name),
