@@ -3,6 +3,7 @@
  * A socket is opened for each message: messages are rare, and so no thread shares a descriptor. */
 #include "systemd.h"
 #include "http_text.h"
+#include "loop.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROW(v) [SYSTEMD_##v] = #v
@@ -183,9 +183,7 @@ int systemd_alive(const struct systemd *s)
 
 int systemd_reloading(const struct systemd *s)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return send_lines(s, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000);
+    return send_lines(s, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)loop_now_us());
 }
 
 int systemd_stopping(const struct systemd *s, double seconds)

@@ -214,7 +214,7 @@ static int open_models(struct engines *es, steno_error *e)
         }
         if (engine_fits(g)) g->state = ENGINE_OPEN;
         else engine_unload(g);
-        g->used_us = engines_now_us();
+        g->used_us = loop_now_us();
     }
     return STENO_OK;
 }

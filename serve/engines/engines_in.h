@@ -9,6 +9,7 @@
 #ifndef STENO_SERVE_ENGINES_IN_H
 #define STENO_SERVE_ENGINES_IN_H
 #include "engines.h"
+#include "loop.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -124,7 +125,6 @@ struct engines {
 };
 
 /* ---- engines_state.c; all with the lock but the first ---- */
-int64_t engines_now_us(void);                       /* monotonic clock */
 int engines_live(const struct engines *es);         /* number of live sessions of all models, also those that wait for their model */
 void item_stop(struct item *it, enum api_code why); /* it ends soon */
 void item_begin(struct item *it);                   /* it runs */

@@ -47,7 +47,7 @@ static int is_slow(const struct item *it)
 {
     const struct job_input *in = &it->w->input;
     const int64_t read = in->n_read > in->decoded.n ? in->n_read : in->decoded.n, audio_us = read * 125 / 2;
-    return it->ingest_us && engines_now_us() - it->ingest_us > INGEST_S * 1000000LL + audio_us / INGEST_AUDIO_PART;
+    return it->ingest_us && loop_now_us() - it->ingest_us > INGEST_S * 1000000LL + audio_us / INGEST_AUDIO_PART;
 }
 
 static int on_stop(void *user)
@@ -62,7 +62,7 @@ static int on_stop(void *user)
 static int on_segment(void *user, const struct job_input *in, const steno_segment *seg)
 {
     struct item *it = user;
-    if (!it->w->first_us) it->w->first_us = engines_now_us();
+    if (!it->w->first_us) it->w->first_us = loop_now_us();
     if (it->w->segment && !it->stop) it->w->segment(it->w, seg);
     (void)in;
     return 0;
@@ -79,7 +79,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
 {
     struct item *it = user;
     (void)in;
-    if (!it->w->first_us) it->w->first_us = engines_now_us();
+    if (!it->w->first_us) it->w->first_us = loop_now_us();
     if (it->w->output) it->w->output(it->w, t);
     it->is_delivered = 1;
     return 0;
@@ -220,7 +220,7 @@ static int ingest_file(struct item *it, int thread)
 {
     struct work *w = it->w;
     struct job_input *in = &w->input;
-    it->ingest_us = engines_now_us();
+    it->ingest_us = loop_now_us();
     if (job_begin(it, thread)) return -1;
     const int rc = read_audio(it);
     const int64_t samples = in->n_skipped + in->decoded.n;
@@ -234,7 +234,7 @@ static int ingest_file(struct item *it, int thread)
                         (double)samples / 16000, TOO_SHORT / 16000.0);
     pthread_mutex_lock(&it->engine->es->lock);
     w->audio_ms = samples / 16;
-    w->ingested_us = engines_now_us();
+    w->ingested_us = loop_now_us();
     const int64_t us = w->audio_ms * 1000 * TIMEOUT_TIMES_AUDIO, least = it->deadline_us - it->begun_us;
     if (it->engine->es->p->timeout_s <= 0 && us > least) it->deadline_us = it->begun_us + us;
     pthread_mutex_unlock(&it->engine->es->lock);

@@ -68,7 +68,7 @@ struct item *item_new(struct engine *g, const char *client)
     if (!it) return NULL;
     const double own = g->es->p->timeout_s, s = own > 0 ? own : DEFAULT_TIMEOUT_S;
     it->engine = g;
-    it->begun_us = engines_now_us();
+    it->begun_us = loop_now_us();
     it->deadline_us = it->begun_us + (s < 1e9 ? (int64_t)(s * 1e6) : (int64_t)1e15);
     snprintf(it->client, sizeof it->client, "%s", client ? client : "");
     return it;
@@ -123,14 +123,14 @@ static void leave(struct item *it)
     if (it->state != ITEM_RUNS) return;
     if (it->slot) it->slot->item = NULL;
     it->slot = NULL;
-    if (--g->n_running == 0) g->busy_us += engines_now_us() - g->busy_since_us;
+    if (--g->n_running == 0) g->busy_us += loop_now_us() - g->busy_since_us;
 }
 
 /* Why it ended without its results. */
 static void explain(struct item *it)
 {
     enum { RETRY_S = 10 };
-    const double s = (double)(engines_now_us() - it->begun_us) / 1e6;
+    const double s = (double)(loop_now_us() - it->begun_us) / 1e6;
     struct api_error *e = &it->error;
     switch ((enum api_code)it->stop) {
     case API_OK: api_fail(e, API_internal_error, NULL, "the request ended without a result"); break;
@@ -176,7 +176,7 @@ void item_end(struct item *it)
     leave(it);
     list_remove(es, it);
     g->n_items--;
-    g->used_us = engines_now_us();
+    g->used_us = loop_now_us();
     if (w) w->internal = NULL;
     else it->lm->internal = NULL;
     pthread_cond_signal(&es->for_keeper);

@@ -52,7 +52,7 @@ static steno_session *take(struct engine *g)
 static void live_end(struct engine *g)
 {
     g->n_live--;
-    g->used_us = engines_now_us();
+    g->used_us = loop_now_us();
     pthread_cond_signal(&g->es->for_keeper);
     pthread_cond_broadcast(&g->es->for_end);
 }

@@ -130,7 +130,7 @@ int queue_retry_s(const struct engine *g)
         const int64_t own = it->w && it->w->audio_ms ? it->w->audio_ms : GUESS_MS;
         ms += own > it->done_ms ? own - it->done_ms : 0;
     }
-    const int64_t busy_us = g->busy_us + (g->n_running ? engines_now_us() - g->busy_since_us : 0);
+    const int64_t busy_us = g->busy_us + (g->n_running ? loop_now_us() - g->busy_since_us : 0);
     const double speed = g->audio_ms > 0 && busy_us > 0 ? (double)g->audio_ms * 1e3 / (double)busy_us : GUESS_SPEED;
     const double s = (double)ms / 1e3 / speed;
     return s < 1 ? 1 : s > RETRY_MAX_S ? RETRY_MAX_S : (int)s + (s > (int)s);

@@ -1,13 +1,5 @@
 /* steno-serve: states of models and work. SPDX-License-Identifier: MIT */
 #include "engines_in.h"
-#include <time.h>
-
-int64_t engines_now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 int engines_live(const struct engines *es)
 {
@@ -28,7 +20,7 @@ void item_begin(struct item *it)
 {
     struct engine *g = it->engine;
     it->state = ITEM_RUNS;
-    if (g->n_running++ == 0) g->busy_since_us = engines_now_us();
+    if (g->n_running++ == 0) g->busy_since_us = loop_now_us();
 }
 
 int engine_is_idle(const struct engine *g)

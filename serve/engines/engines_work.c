@@ -145,7 +145,7 @@ static struct item *stopped(struct engines *es)
 static void wait_until(struct engines *es, int64_t us)
 {
     enum { MOST_S = 3600 };
-    const int64_t most = engines_now_us() + MOST_S * 1000000LL;
+    const int64_t most = loop_now_us() + MOST_S * 1000000LL;
     if (us > most) us = most;
     const struct timespec t = { .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000 };
     pthread_cond_timedwait(&es->for_keeper, &es->lock, &t);
@@ -156,7 +156,7 @@ void *keeper_main(void *user)
     struct engines *es = user;
     pthread_mutex_lock(&es->lock);
     while (!es->is_closing || es->first) {
-        const int64_t now = engines_now_us(), work = check_times(es, now), models = check_models(es, now);
+        const int64_t now = loop_now_us(), work = check_times(es, now), models = check_models(es, now);
         struct item *it = stopped(es);
         if (!it) {
             wait_until(es, work < models ? work : models);

@@ -21,7 +21,7 @@ struct access {
     struct access_key *key;  /* [n_keys] */
     int n_keys;
     int checks_host;
-    char **origin, **host;   /* [n_origins], [n_hosts] */
+    const char *const *origins, *const *hosts; /* the caller's */
     int n_origins, n_hosts;
 };
 
@@ -182,7 +182,7 @@ static int keys_check(struct access *a, const struct exchange *x, struct api_err
 
 /* ---- browsers ----------------------------------------------------------------------------------------------------------------- */
 
-static int in_list(const char *text, char *const *list, int n)
+static int in_list(const char *text, const char *const *list, int n)
 {
     for (int i = 0; i < n; i++)
         if (strcmp(list[i], text) == 0 || strcmp(list[i], "*") == 0) return 1;
@@ -197,7 +197,7 @@ static int host_check(const struct access *a, const struct exchange *x, struct a
     if (text && host_read(&h, text) == 0) {
         if (host_is_loopback(&h)) return API_OK;
         for (int i = 0; i < a->n_hosts; i++)
-            if (strcasecmp(a->host[i], h.name) == 0 || strcasecmp(a->host[i], text) == 0) return API_OK;
+            if (strcasecmp(a->hosts[i], h.name) == 0 || strcasecmp(a->hosts[i], text) == 0) return API_OK;
     }
     return api_fail(e, API_host_not_allowed, NULL, "The request's Host is \"%.100s\", but this server has no keys, so it answers for "
                                                    "localhost only. Allow that name, or give the server keys.", text ? text : "");
@@ -207,7 +207,7 @@ static int origin_check(const struct access *a, const struct exchange *x, int ne
 {
     const char *origin = exchange_header(x, "Origin"), *text = exchange_header(x, "Host");
     struct host of, own;
-    if (origin && in_list(origin, a->origin, a->n_origins)) return API_OK;
+    if (origin && in_list(origin, a->origins, a->n_origins)) return API_OK;
     if (!needs_list && !origin) return API_OK;
     if (origin && text && origin_read(&of, origin) == 0 && host_read(&own, text) == 0 && origin_is_own(&of, &own)) return API_OK;
     return api_fail(e, API_origin_not_allowed, NULL, "Pages of \"%.100s\" may not send requests to this server: its list of origins (CORS) "
@@ -236,20 +236,6 @@ int access_preflight(struct access *a, const struct exchange *x, struct http_ans
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------------ */
-
-static int list_copy(char ***out, int *n_out, const char *const *list, int n)
-{
-    *out = calloc((size_t)n + 1, sizeof **out);
-    for (int i = 0; *out && i < n; i++, *n_out = i)
-        if (!((*out)[i] = strdup(list[i]))) return -1;
-    return *out ? 0 : -1;
-}
-
-static void list_free(char **list, int n)
-{
-    for (int i = 0; list && i < n; i++) free(list[i]);
-    free(list);
-}
 
 static int origins_check(const struct access_params *p, steno_error *e)
 {
@@ -290,9 +276,11 @@ int access_open(struct access **out, const struct access_params *p, steno_error 
     pthread_mutex_init(&a->lock, NULL);
     a->checks_host = p->host && !p->key_file && (is_local || p->n_hosts);
     a->key_file = p->key_file ? strdup(p->key_file) : NULL;
-    if ((p->key_file && !a->key_file) || list_copy(&a->origin, &a->n_origins, p->origins, p->n_origins) ||
-        list_copy(&a->host, &a->n_hosts, p->hosts, p->n_hosts))
-        rc = http_fail(e, STENO_ENOMEM, "out of memory");
+    a->origins = p->origins;
+    a->n_origins = p->n_origins;
+    a->hosts = p->hosts;
+    a->n_hosts = p->n_hosts;
+    if (p->key_file && !a->key_file) rc = http_fail(e, STENO_ENOMEM, "out of memory");
     if (rc == STENO_OK) rc = access_reload(a, e);
     if (rc == STENO_OK) *out = a;
     else access_close(a);
@@ -303,8 +291,6 @@ void access_close(struct access *a)
 {
     if (!a) return;
     keys_free(a->key, a->key ? ACCESS_KEYS_MAX : 0);
-    list_free(a->origin, a->n_origins);
-    list_free(a->host, a->n_hosts);
     free(a->key_file);
     pthread_mutex_destroy(&a->lock);
     free(a);

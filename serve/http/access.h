@@ -14,6 +14,7 @@ struct access_params {
     const char *key_file;  /* one key a line, `#` begins a comment; no other user may read it. NULL: no keys */
     int no_auth;           /* 1: an address that others reach is allowed without keys */
     const char *host;      /* the server's; NULL: not by TCP */
+    /* lists stay until access_close */
     const char *const *origins; int n_origins; /* origins that browsers may call from; "*": all, without keys only */
     const char *const *hosts; int n_hosts;     /* more names in Host */
 };

@@ -25,7 +25,7 @@ static void exchange_end(struct exchange *x, int is_sent)
     x->is_over = 1;
     x->conn = NULL;
     if (c) c->x = NULL;
-    if (c && c->phase != CONN_NEW) conn_phase_set(c, CONN_IDLE, http_now_us() + (int64_t)(1e6 * h->p.idle_timeout_s));
+    if (c && c->phase != CONN_NEW) conn_phase_set(c, CONN_IDLE, loop_now_us() + (int64_t)(1e6 * h->p.idle_timeout_s));
     const int complete = is_sent && x->is_queued && !x->is_broken;
     pthread_mutex_unlock(&h->lock);
     exchange_withdraw(x);
@@ -84,7 +84,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mc)
     x->mc = mc;
     x->conn = c;
     c->x = x;
-    if (c->phase == CONN_IDLE) conn_phase_set(c, CONN_HEAD, http_now_us() + (int64_t)(1e6 * h->p.head_timeout_s));
+    if (c->phase == CONN_IDLE) conn_phase_set(c, CONN_HEAD, loop_now_us() + (int64_t)(1e6 * h->p.head_timeout_s));
     pthread_mutex_unlock(&h->lock);
     return x;
 }
@@ -102,7 +102,7 @@ static enum MHD_Result answer_or_wait(struct exchange *x)
         const double seconds = h->p.body_timeout_s + (double)x->bytes_out / UPLOAD_RATE;
         x->response = NULL;
         x->is_queued = 1;
-        conn_phase_set(x->conn, CONN_WRITE, http_now_us() + (int64_t)(1e6 * seconds));
+        conn_phase_set(x->conn, CONN_WRITE, loop_now_us() + (int64_t)(1e6 * seconds));
     } else if (!is_lost) {
         x->is_suspended = 1;
         h->mhd.MHD_suspend_connection(x->mc);
@@ -160,7 +160,7 @@ static void head_read(struct exchange *x)
     const char *id = exchange_header(x, "X-Request-Id"), *origin = exchange_header(x, "Origin");
     if (id && *id && strlen(id) <= 64 && strspn(id, id_chars) == strlen(id)) snprintf(x->id, sizeof x->id, "%s", id);
     for (int i = 0; origin && i < h->p.n_origins; i++)
-        if (strcmp(h->origins[i], origin) == 0 || strcmp(h->origins[i], "*") == 0) x->origin = origin;
+        if (strcmp(h->p.origins[i], origin) == 0 || strcmp(h->p.origins[i], "*") == 0) x->origin = origin;
     struct address a;
     char client[ADDRESS_TEXT];
     client_find(x, &a);
@@ -199,7 +199,7 @@ static enum MHD_Result head_arrived(struct exchange *x, const char *method, cons
     struct gate g;
     struct field_walk w = { x, &g, 0 };
     struct api_error e = { 0 };
-    x->begun_us = http_now_us();
+    x->begun_us = loop_now_us();
     x->method = method_of(method);
     snprintf(x->method_name, sizeof x->method_name, "%s", method);
     gate_begin(&g, x->target, version);
@@ -246,7 +246,7 @@ static enum MHD_Result body_arrived(struct exchange *x, const char *bytes, size_
     if (!is_gone) {
         const double seconds = h->p.body_timeout_s + (double)x->bytes_in / UPLOAD_RATE;
         int64_t end_us = x->begun_us + (int64_t)(1e6 * seconds);
-        const int64_t last_us = http_now_us() + HANGUP_S * 1000000;
+        const int64_t last_us = loop_now_us() + HANGUP_S * 1000000;
         if (x->conn->half_closed && end_us > last_us) end_us = last_us;
         conn_phase_set(x->conn, CONN_BODY, end_us);
     }
@@ -326,17 +326,14 @@ static char *file_read(const char *path, steno_error *e)
 
 static int copy_lists(struct httpd *h, const struct http_params *p, steno_error *e)
 {
-    h->origins = calloc((size_t)p->n_origins + 1, sizeof *h->origins);
     h->trusted = calloc((size_t)p->n_trusted + 1, sizeof *h->trusted);
-    if (!h->origins || !h->trusted) return http_fail(e, STENO_ENOMEM, "out of memory");
+    if (!h->trusted) return http_fail(e, STENO_ENOMEM, "out of memory");
     h->p.n_trusted = 0;
     for (int i = 0; i < p->n_trusted; i++) {
         if (strcmp(p->trusted[i], "unix") == 0) h->trusts_unix = 1;
         else if (range_read(&h->trusted[h->p.n_trusted++], p->trusted[i]))
             return http_fail(e, STENO_EARG, "the proxy \"%s\" is not an address, a range (ADDRESS/BITS) or \"unix\"", p->trusted[i]);
     }
-    for (int i = 0; i < p->n_origins; i++)
-        if (!(h->origins[i] = strdup(p->origins[i]))) return http_fail(e, STENO_ENOMEM, "out of memory");
     if (!p->tls_cert && !p->tls_key) return STENO_OK;
     if (!p->tls_cert || !p->tls_key) return http_fail(e, STENO_EARG, "TLS needs both a certificate and a key");
     if (!(h->tls_cert = file_read(p->tls_cert, e)) || !(h->tls_key = file_read(p->tls_key, e))) return e ? e->status : STENO_EIO;

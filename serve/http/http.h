@@ -43,7 +43,7 @@ struct http_params {
     int max_connections, max_per_ip;
     const char *const *trusted; /* [n_trusted] addresses or ranges (CIDR) of proxies whose X-Forwarded-For is believed, or "unix" */
     int n_trusted;
-    const char *const *origins; /* [n_origins] origins that browsers may call from (CORS) */
+    const char *const *origins; /* [n_origins] origins that browsers may call from (CORS); they stay until httpd_close */
     int n_origins;
     double head_timeout_s;   /* total time for a head */
     double body_timeout_s;   /* total time for a body: this, and 1 s for each 64 kB */

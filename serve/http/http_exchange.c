@@ -16,7 +16,7 @@ static void id_make(struct httpd *h, char out[72])
 {
     uint64_t r = 0;
     const unsigned long long n = atomic_fetch_add(&h->last_id, 1);
-    if (getrandom(&r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r) r = (uint64_t)http_now_us() * 0x9e3779b97f4a7c15u;
+    if (getrandom(&r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r) r = (uint64_t)loop_now_us() * 0x9e3779b97f4a7c15u;
     snprintf(out, 72, "req_%016llx%04llx", (unsigned long long)r, n & 0xffff);
 }
 
@@ -94,8 +94,6 @@ void exchange_drop(struct exchange *x)
 void httpd_drop(struct httpd *h)
 {
     if (atomic_fetch_sub(&h->refs, 1) != 1) return;
-    for (int i = 0; h->origins && i < h->p.n_origins; i++) free(h->origins[i]);
-    free(h->origins);
     free(h->trusted);
     free(h->tls_cert);
     free(h->tls_key);
@@ -205,7 +203,7 @@ static void add_headers(const struct exchange *x, struct MHD_Response *r, const 
         m->MHD_add_response_header(r, header[i].name, header[i].value);
         has_cache |= strcasecmp(header[i].name, "Cache-Control") == 0;
     }
-    snprintf(ms, sizeof ms, "%lld", (long long)((http_now_us() - x->begun_us) / 1000));
+    snprintf(ms, sizeof ms, "%lld", (long long)((loop_now_us() - x->begun_us) / 1000));
     if (type) m->MHD_add_response_header(r, "Content-Type", type);
     m->MHD_add_response_header(r, "X-Request-Id", x->id);
     if (!has_cache) m->MHD_add_response_header(r, "Cache-Control", "no-store");
@@ -296,7 +294,7 @@ static ssize_t stream_read(void *cls, uint64_t at, char *buf, size_t max)
         x->bytes_out += n;
         if (x->out_at == x->out_n) x->out_at = x->out_n = 0;
         const double seconds = x->h->p.body_timeout_s;
-        conn_phase_set(x->conn, CONN_WRITE, http_now_us() + (int64_t)(1e6 * seconds));
+        conn_phase_set(x->conn, CONN_WRITE, loop_now_us() + (int64_t)(1e6 * seconds));
     } else if (x->is_finished) {
         n = x->is_broken ? stream_break(x, buf) : MHD_CONTENT_READER_END_OF_STREAM;
     } else {

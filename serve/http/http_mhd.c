@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 int http_fail(steno_error *e, int status, const char *fmt, ...)
@@ -44,13 +43,6 @@ int mhd_load(struct mhd *m, steno_error *e)
 }
 
 /* ---- time and deadlines of all files ----------------------------------------------------------------------------------------- */
-
-int64_t http_now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 void watch_wake(struct httpd *h)
 {

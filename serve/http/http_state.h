@@ -8,6 +8,7 @@
 #define STENO_SERVE_HTTP_STATE_H
 #include "http.h"
 #include "http_text.h"
+#include "loop.h"
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -58,10 +59,9 @@ struct conn {
 
 struct httpd {
     struct mhd mhd;
-    struct http_params p;   /* constant; lists are copies */
+    struct http_params p;   /* constant */
     struct range *trusted;  /* [p.n_trusted] */
     int trusts_unix;
-    char **origins;         /* [p.n_origins] */
     char *tls_cert, *tls_key;
     struct MHD_Daemon *daemon;
     pthread_mutex_t lock;
@@ -79,7 +79,6 @@ struct httpd {
     struct conn *conns, *dead;
 };
 
-int64_t http_now_us(void);
 
 /* Sets phase and deadline; wakes the watching thread if that is earlier than it expects. With the lock. */
 enum { HANGUP_S = 5 }; /* after the client's end: time in which the bytes that have arrived are read */

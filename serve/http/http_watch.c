@@ -74,7 +74,7 @@ static int conn_cut(struct conn *c)
 /* Cuts connections whose deadline has passed. With the lock. */
 static void sweep(struct httpd *h)
 {
-    const int64_t now = http_now_us();
+    const int64_t now = loop_now_us();
     int again = 1;
     while (again) {
         again = 0;
@@ -164,7 +164,7 @@ static void take(struct httpd *h, int fd, const struct sockaddr *sa, socklen_t n
     if (h->conns) h->conns->prev = c;
     h->conns = c;
     atomic_fetch_add(&h->n_connections, 1);
-    conn_phase_set(c, CONN_NEW, http_now_us() + (int64_t)(1e6 * h->p.head_timeout_s));
+    conn_phase_set(c, CONN_NEW, loop_now_us() + (int64_t)(1e6 * h->p.head_timeout_s));
     pthread_mutex_unlock(&h->lock);
     if (h->mhd.MHD_add_connection(h->daemon, fd, sa, n_sa) == MHD_YES) return;
     pthread_mutex_lock(&h->lock); /* it has closed the socket */
@@ -183,7 +183,7 @@ static void accept_all(struct httpd *h, int listener)
             take(h, fd, (const struct sockaddr *)&sa, n < sizeof(sa_family_t) ? (socklen_t)sizeof(sa_family_t) : n);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
             pthread_mutex_lock(&h->lock);
-            h->accept_us = http_now_us() + 100000; /* the waiting connection stays in the queue of the system */
+            h->accept_us = loop_now_us() + 100000; /* the waiting connection stays in the queue of the system */
             pthread_mutex_unlock(&h->lock);
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -226,7 +226,7 @@ static void on_event(struct httpd *h, const struct epoll_event *ev)
         pthread_mutex_lock(&h->lock);
         c->half_closed = 1;
         /* In other phases libmicrohttpd reads the end itself, but sometimes it is not woken for it. No more bytes come. */
-        const int64_t last_us = http_now_us() + HANGUP_S * 1000000;
+        const int64_t last_us = loop_now_us() + HANGUP_S * 1000000;
         if (c->watched >= 0 && c->phase == CONN_WORK) conn_cut(c);
         else if (c->watched >= 0 && c->phase == CONN_BODY && c->deadline_us > last_us) conn_phase_set(c, CONN_BODY, last_us);
         pthread_mutex_unlock(&h->lock);
@@ -236,7 +236,7 @@ static void on_event(struct httpd *h, const struct epoll_event *ev)
 static int is_done(struct httpd *h, int64_t *limit_us)
 {
     if (!atomic_load(&h->closing)) return 0;
-    const int64_t now = http_now_us();
+    const int64_t now = loop_now_us();
     if (!*limit_us) *limit_us = now + CLOSE_S * 1000000;
     pthread_mutex_lock(&h->lock);
     for (struct conn *c = h->conns; c; c = c->next) {
@@ -258,7 +258,7 @@ static void *watch_run(void *user)
         if (h->n_listeners && (atomic_load(&h->quiet) || atomic_load(&h->closing))) listen_end(h);
         pthread_mutex_lock(&h->lock);
         sweep(h);
-        const int64_t now = http_now_us();
+        const int64_t now = loop_now_us();
         if (h->accept_us && h->accept_us <= now) h->accept_us = 0;
         if (atomic_load(&h->closing) && h->wake_us > now + 20000) h->wake_us = now + 20000;
         if (h->accept_us && h->accept_us < h->wake_us) h->wake_us = h->accept_us;

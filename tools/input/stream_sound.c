@@ -1,6 +1,7 @@
 /* steno: live sound input. SPDX-License-Identifier: MIT */
 #include "input/stream_sound.h"
 #include "cli/message.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "findings.h"
 #include "input/mic.h"
@@ -39,18 +40,11 @@ struct stream_sound {
 
 /* ---- the clock */
 
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 /* Wait until sample `at` has been spoken or a signal arrives. */
 static void wait_for(const struct stream_sound *s, int64_t at)
 {
     for (;;) {
-        const int64_t left = s->begin_us + at * 1000 / PER_MS - now_us();
+        const int64_t left = s->begin_us + at * 1000 / PER_MS - progress_now_us();
         if (left <= 0 || signals_pending()) return;
         const struct timespec t = { (time_t)(left / 1000000), (long)(left % 1000000) * 1000 };
         nanosleep(&t, NULL);
@@ -60,7 +54,7 @@ static void wait_for(const struct stream_sound *s, int64_t at)
 /* Samples were spoken before they arrive. So the earliest estimate is kept, which also follows a microphone clock that is slightly fast. */
 static void clock_set(struct stream_sound *s, int64_t got)
 {
-    const int64_t begin_us = now_us() - (s->at + got) * 1000 / PER_MS;
+    const int64_t begin_us = progress_now_us() - (s->at + got) * 1000 / PER_MS;
     if (!s->at || begin_us < s->begin_us) s->begin_us = begin_us;
     s->at += got;
 }
@@ -71,7 +65,7 @@ static void arrivals_add(struct stream_sound *s, int64_t asked_us)
 {
     struct arrivals *a = &s->arrivals;
     const size_t last = (a->n + ARRIVALS - 1) % ARRIVALS;
-    int64_t us = now_us();
+    int64_t us = progress_now_us();
     if (a->n && us - asked_us < WAITED_US) {
         const int64_t behind = a->us[last] + (s->at - a->end[last]) * 1000 / PER_MS;
         if (behind < us) us = behind;
@@ -86,19 +80,19 @@ static int64_t arrivals_find(const struct arrivals *a, int64_t at)
 {
     size_t i = a->n;
     while (i > 1 && a->n - i + 1 < ARRIVALS && a->end[(i - 2) % ARRIVALS] >= at) i--;
-    return i ? a->us[(i - 1) % ARRIVALS] : now_us();
+    return i ? a->us[(i - 1) % ARRIVALS] : progress_now_us();
 }
 
 int64_t stream_sound_latency_ms(const struct stream_sound *s, int64_t t1_ms, int64_t now_ms)
 {
-    if (s->is_pipe) return (now_us() - arrivals_find(&s->arrivals, t1_ms * PER_MS)) / 1000;
-    return (s->has_clock ? (now_us() - s->begin_us) / 1000 : now_ms) - t1_ms;
+    if (s->is_pipe) return (progress_now_us() - arrivals_find(&s->arrivals, t1_ms * PER_MS)) / 1000;
+    return (s->has_clock ? (progress_now_us() - s->begin_us) / 1000 : now_ms) - t1_ms;
 }
 
 int64_t stream_sound_late_ms(const struct stream_sound *s)
 {
     if (s->mic) return mic_waiting(s->mic) / PER_MS;
-    const int64_t late = s->has_clock ? (now_us() - s->begin_us) / 1000 - s->at / PER_MS : 0;
+    const int64_t late = s->has_clock ? (progress_now_us() - s->begin_us) / 1000 - s->at / PER_MS : 0;
     return late > 0 ? late : 0;
 }
 
@@ -263,7 +257,7 @@ int64_t stream_sound_read(struct stream_sound *s, float pcm[STREAM_PIECE], steno
 {
     const int64_t n = s->has_clock ? STEP : STREAM_PIECE;
     int64_t got = MIC_NOTHING_YET;
-    const int64_t asked_us = now_us();
+    const int64_t asked_us = progress_now_us();
     if (signals_pending()) return 0;
     while (s->mic && got == MIC_NOTHING_YET && !signals_pending()) got = mic_read(s->mic, pcm, n, e);
     if (s->mic && got == MIC_NOTHING_YET) return 0;
