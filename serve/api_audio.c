@@ -119,7 +119,7 @@ static int submit(struct audio_request *r, struct api_error *e)
     }
     if (form_text(&r->upload.form, "model", &model, e) != API_OK) return e->code;
     if (ask_read_as(&r->ask, &r->upload.form, r->fields, r->task, s->p.is_strict, e) != API_OK) return e->code;
-    struct engine *engine = call_engine(s, model, ENGINE_TRANSCRIBES, e);
+    struct engine *engine = engines_for(s->engines, model, ENGINE_TRANSCRIBES, e);
     if (!engine) return e->code;
     r->work = (struct work){
         .user = r, .engine = engine, .fd = dup(spool_fd(r->upload.file)), .name = r->upload.file_name, .priority = r->ask.priority,

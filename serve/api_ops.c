@@ -78,7 +78,7 @@ const struct http_handler *models_begin(struct serve *s, struct exchange *x, voi
     size_t n = 0;
     char *text = NULL;
     if (*below && !g) {
-        api_fail(&e, API_model_not_found, "model", MODEL_NOT_FOUND, below + 1, s->p.prefix);
+        engines_unknown(s->engines, below + 1, &e);
         return call_fail(s, x, ROUTE_MODELS, &e, request);
     }
     text = g ? api_model(&s->p, g, &n) : api_models(s->engines, &s->p, &n);

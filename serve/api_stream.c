@@ -12,14 +12,8 @@ static int stream_begin(struct exchange *x, const struct api_stream_params *p, s
         *e = q.e;
         return q.e.code;
     }
-    q.live.engine = engines_find(p->engines, q.model);
-    if (!q.live.engine) return api_fail(e, API_model_not_found, "model", "the model \"%.100s\" does not exist", q.model);
-    if (q.live.language && *q.live.language) {
-        const char *code = steno_language_code(q.live.language);
-        if (!code || !engine_has_language(q.live.engine, code))
-            return api_fail(e, API_invalid_value, "language", "the model does not have the language \"%.40s\"", q.live.language);
-        q.live.language = code;
-    }
+    q.live.engine = engines_for(p->engines, q.model, ENGINE_TRANSCRIBES, e);
+    if (!q.live.engine || engine_language(q.live.engine, q.live.language, &q.live.language, e) != API_OK) return e->code;
     q.live.metrics = p->metrics;
     if (!q.live.step_ms) q.live.step_ms = p->serve->live_step_ms;
     if (!q.live.max_turn_ms) q.live.max_turn_ms = p->serve->live_turn_ms;
@@ -33,8 +27,5 @@ static int stream_begin(struct exchange *x, const struct api_stream_params *p, s
 void api_stream(struct exchange *x, const struct api_stream_params *p)
 {
     struct api_error e = { 0 };
-    if (exchange_method(x) != HTTP_GET)
-        api_fail(&e, API_method_not_allowed, NULL, "/v1/stream is a WebSocket: connect with GET. A file goes to /v1/audio/transcriptions");
-    else stream_begin(x, p, &e);
-    if (e.code != API_OK) api_answer_error(x, &e);
+    if (stream_begin(x, p, &e) != API_OK) api_answer_error(x, &e);
 }

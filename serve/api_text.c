@@ -169,7 +169,7 @@ static int submit(struct text_request *r, struct api_error *e)
                    ask_embed_read(&r->embed, in, r->in.n, s->p.is_strict, e);
     if (rc != API_OK) return rc;
     const char *model = r->is_chat ? r->chat.model : r->embed.model;
-    struct engine *engine = call_engine(s, model, r->is_chat ? ENGINE_GENERATES : ENGINE_EMBEDS, e);
+    struct engine *engine = engines_for(s->engines, model, r->is_chat ? ENGINE_GENERATES : ENGINE_EMBEDS, e);
     if (!engine) return (int)e->code;
     r->reply = (struct chat_reply){ .id = exchange_id(r->call.x), .model = engine_id(engine), .created = (int64_t)time(NULL) };
     r->work = (struct lm_work){ .user = r, .engine = engine, .client = exchange_client(r->call.x), .prepare = prepare,

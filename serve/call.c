@@ -210,24 +210,6 @@ const struct http_handler *call_fail(struct serve *s, struct exchange *x, enum r
     return c ? &answered : NULL;
 }
 
-/* ---- models ------------------------------------------------------------------------------------------------------------------- */
-
-struct engine *call_engine(const struct serve *s, const char *name, unsigned calls, struct api_error *e)
-{
-    static const char *const what[] = { [ENGINE_TRANSCRIBES] = "transcribe", [ENGINE_GENERATES] = "generate texts",
-                                        [ENGINE_EMBEDS] = "make vectors of texts" };
-    struct engine *g = engines_find(s->engines, name);
-    if (g && !*name)
-        for (int i = 0; g && !(engine_calls(g) & calls); i++) g = engines_at(s->engines, i);
-    if (g && engine_calls(g) & calls) return g;
-    if (g)
-        api_fail(e, API_invalid_value, "model", "the model \"%s\" does not %s; GET %s/v1/models lists what each model does", engine_id(g),
-                 what[calls], s->p.prefix);
-    else if (*name) api_fail(e, API_model_not_found, "model", MODEL_NOT_FOUND, name, s->p.prefix);
-    else api_fail(e, API_model_not_found, "model", "no model of this server can %s", what[calls]);
-    return NULL;
-}
-
 /* ---- handlers that know nothing of calls --------------------------------------------------------------------------------------- */
 
 struct watched {

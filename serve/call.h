@@ -84,9 +84,4 @@ const struct http_handler *call_fail(struct serve *s, struct exchange *x, enum r
 
 /* Logs and counts a request that another handler serves. `of` NULL: it was answered. Keeps *request and replaces it. */
 const struct http_handler *call_watch(struct serve *s, struct exchange *x, enum route route, const struct http_handler *of, void **request);
-
-/* The model of that name; "": the first that can do it. calls: one of ENGINE_... @return NULL with the reason in *e */
-struct engine *call_engine(const struct serve *s, const char *name, unsigned calls, struct api_error *e);
-
-#define MODEL_NOT_FOUND "the model \"%.200s\" is not served here; GET %s/v1/models lists the models"
 #endif

@@ -44,14 +44,41 @@ static int is_named(const struct engine *g, const char *name, int how)
     }
 }
 
-struct engine *engines_find(struct engines *es, const char *name)
+static struct engine *find_named(struct engines *es, const char *name)
 {
     enum { WAYS = 4 };
-    if (!name) name = "";
     for (int how = 0; how < WAYS; how++)
         for (int i = 0; i < es->n; i++)
             if (is_named(&es->engine[i], name, how)) return &es->engine[i];
-    return is_in(openai_names, name) || es->p->any_model ? es->engine : NULL;
+    return NULL;
+}
+
+struct engine *engines_find(struct engines *es, const char *name)
+{
+    struct engine *g = name ? find_named(es, name) : NULL;
+    return !g && (!name || is_in(openai_names, name) || es->p->any_model) ? es->engine : g;
+}
+
+struct engine *engines_for(struct engines *es, const char *name, unsigned calls, struct api_error *e)
+{
+    static const char *const what[] = { [ENGINE_TRANSCRIBES] = "transcribe", [ENGINE_GENERATES] = "generate texts",
+                                        [ENGINE_EMBEDS] = "make vectors of texts" };
+    struct engine *const named = name ? find_named(es, name) : NULL, *const found = named ? named : engines_find(es, name);
+    struct engine *g = found;
+    for (int i = 0; !named && g && !(engine_calls(g) & calls); i++) g = engines_at(es, i);
+    if (g && engine_calls(g) & calls) return g;
+    if (named)
+        api_fail(e, API_invalid_value, "model", "the model \"%s\" does not %s; GET %s/v1/models lists what each model does",
+                 engine_id(named), what[calls], es->p->prefix);
+    else if (found) api_fail(e, API_model_not_found, "model", "no model of this server can %s", what[calls]);
+    else engines_unknown(es, name, e);
+    return NULL;
+}
+
+int engines_unknown(const struct engines *es, const char *name, struct api_error *e)
+{
+    return api_fail(e, API_model_not_found, "model", "the model \"%.200s\" is not served here; GET %s/v1/models lists the models", name,
+                    es->p->prefix);
 }
 
 struct engine *engines_at(struct engines *es, int i)
@@ -99,12 +126,21 @@ const char *const *engine_languages(const struct engine *g)
     return has ? g->language : NULL;
 }
 
-int engine_has_language(const struct engine *g, const char *code)
+static int engine_has_language(const struct engine *g, const char *code)
 {
     const char *const *of = engine_languages(g);
     int i = 0;
     while (of && of[i] && strcmp(of[i], code) != 0) i++;
     return !of || !of[0] || of[i];
+}
+
+int engine_language(const struct engine *g, const char *name, const char **code, struct api_error *e)
+{
+    *code = name && *name ? steno_language_code(name) : NULL;
+    if (!name || !*name) return API_OK;
+    if (!*code) return api_fail(e, API_invalid_value, "language", "there is no language \"%.40s\"", name);
+    if (engine_has_language(g, *code)) return API_OK;
+    return api_fail(e, API_invalid_value, "language", "the model \"%s\" does not have the language \"%.40s\"", engine_id(g), name);
 }
 
 int engine_finds_turns(const struct engine *g)

@@ -22,6 +22,10 @@ void engines_close(struct engines *es);  /* ends all work; waits until live sess
 
 /* By id, alias, name of its file or folder, its last component, OpenAI's names of models, or "" for the default. NULL: none. */
 struct engine *engines_find(struct engines *es, const char *name);
+/* The same for work of a kind, calls: one of ENGINE_.... Where the name means the default: the first that can do it. @return NULL with the
+ * reason in *e */
+struct engine *engines_for(struct engines *es, const char *name, unsigned calls, struct api_error *e);
+int engines_unknown(const struct engines *es, const char *name, struct api_error *e); /* @return API_model_not_found, in *e */
 struct engine *engines_at(struct engines *es, int i); /* NULL past the last one */
 const char *engine_id(const struct engine *g);
 int64_t engine_created(const struct engine *g); /* Unix time of its file */
@@ -31,7 +35,9 @@ int engines_ready(const struct engines *es);    /* all that load at the start ar
 int engine_info(const struct engine *g, steno_model_info *out);
 enum { ENGINE_LANGUAGES_MAX = 255 };
 const char *const *engine_languages(const struct engine *g); /* codes, ending with NULL; NULL: it was never loaded */
-int engine_has_language(const struct engine *g, const char *code); /* 1 also if its languages are not known */
+/* The code of a language by its code or name; NULL or "": none. @return API_OK or API_invalid_value, in *e: no such language, or the model
+ * does not have it */
+int engine_language(const struct engine *g, const char *name, const char **code, struct api_error *e);
 int engine_finds_turns(const struct engine *g); /* 1: it has voice activity detection, or it was never loaded */
 enum { ENGINE_TRANSCRIBES = 1, ENGINE_GENERATES = 2, ENGINE_EMBEDS = 4 };
 unsigned engine_calls(const struct engine *g); /* bits: what the model can do */

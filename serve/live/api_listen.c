@@ -87,12 +87,11 @@ static void on_ended(void *user, const char *why)
 static int session_open(struct listener *c, struct api_error *e)
 {
     const struct serve_params *serve = c->a->p.serve;
-    const char *code = *c->config.language && strcmp(c->config.language, "multi") != 0 ? steno_language_code(c->config.language) : NULL;
     const struct live_session_params p = {
         .engine = c->engine, .metrics = c->a->p.metrics,
         .encoding = c->config.encoding, .rate = c->config.rate, .channels = c->config.channels, .uses_vad = 1,
         .threshold = -1, .silence_ms = c->config.silence_ms, .padding_ms = -1, .step_ms = serve->live_step_ms,
-        .max_turn_ms = serve->live_turn_ms, .task = STENO_TRANSCRIBE, .language = code,
+        .max_turn_ms = serve->live_turn_ms, .task = STENO_TRANSCRIBE, .language = *c->config.language ? c->config.language : NULL,
         .hotwords = *c->config.hotwords ? c->config.hotwords : NULL,
         .event = on_event, .speech = on_speech, .flushed = on_flushed, .room = on_room, .ended = on_ended, .user = c,
     };
@@ -200,29 +199,18 @@ static void each_query(void *user, const char *name, const char *value)
     if (q->e.code == API_OK) listen_query(&q->config, name, value ? value : "", q->a->p.serve->is_strict, &q->e);
 }
 
-static struct engine *engine_of(struct api_listen *a, const char *model)
-{
-    struct engine *g = engines_find(a->p.engines, model);
-    return g || !listen_model_is_hosted(model) ? g : engines_find(a->p.engines, "");
-}
-
 /* Checks what was asked for. @return API_OK or a code in q->e */
 static int config_read(struct listen_asked *q, struct engine **g)
 {
     struct listen_config *c = &q->config;
+    const char *code;
     listen_config_init(c);
     exchange_queries(q->x, each_query, q);
     if (q->e.code != API_OK || listen_config_check(c, &q->e) != API_OK) return q->e.code;
-    *g = engine_of(q->a, c->model);
-    if (!*g)
-        return api_fail(&q->e, API_model_not_found, "model", "There is no model '%.100s': /v1/models lists those of this server.",
-                        c->model);
-    if (!(engine_calls(*g) & ENGINE_TRANSCRIBES) && engine_calls(*g))
-        return api_fail(&q->e, API_invalid_value, "model", "Model '%s' does not transcribe.", engine_id(*g));
-    if (*c->language && strcmp(c->language, "multi") != 0 && !steno_language_code(c->language))
-        return api_fail(&q->e, API_invalid_value, "language", "There is no language '%.40s'.", c->language);
-    if (*c->language && strcmp(c->language, "multi") != 0 && !engine_has_language(*g, steno_language_code(c->language)))
-        return api_fail(&q->e, API_invalid_value, "language", "Model '%s' does not have the language '%.40s'.", engine_id(*g), c->language);
+    const int is_hosted = !engines_find(q->a->p.engines, c->model) && listen_model_is_hosted(c->model);
+    *g = engines_for(q->a->p.engines, is_hosted ? "" : c->model, ENGINE_TRANSCRIBES, &q->e);
+    if (!*g || engine_language(*g, strcmp(c->language, "multi") == 0 ? "" : c->language, &code, &q->e) != API_OK) return q->e.code;
+    snprintf(c->language, sizeof c->language, "%s", code ? code : "");
     return API_OK;
 }
 

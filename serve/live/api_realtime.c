@@ -73,7 +73,7 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
     const struct api_realtime *a = ((struct connection *)user)->a;
     struct live_session *s;
     const struct live_session_params p = {
-        .engine = engines_find(a->p.engines, c->model), .metrics = a->p.metrics,
+        .engine = engines_for(a->p.engines, c->model, ENGINE_TRANSCRIBES, e), .metrics = a->p.metrics,
         .encoding = encodings[c->format], .rate = c->rate, .channels = 1,
         .uses_vad = c->uses_vad, .threshold = c->threshold, .silence_ms = c->silence_ms, .padding_ms = c->padding_ms,
         .step_ms = c->step_ms ? c->step_ms : a->p.serve->live_step_ms, .max_turn_ms = a->p.serve->live_turn_ms,
@@ -81,11 +81,7 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
         .event = on_event, .speech = on_speech, .flushed = on_flushed, .cleared = on_cleared, .room = on_room, .ended = on_ended,
         .user = rt,
     };
-    if (!p.engine) {
-        api_fail(e, API_model_not_found, "model", "There is no model '%.100s'.", c->model);
-        return NULL;
-    }
-    return live_session_open(&s, &p, e) == API_OK ? s : NULL;
+    return p.engine && live_session_open(&s, &p, e) == API_OK ? s : NULL;
 }
 
 static int audio_push(void *live, const void *bytes, size_t n) { return live_session_push(live, bytes, n); }
@@ -100,25 +96,20 @@ static const struct realtime_audio audio = { audio_open, audio_push, audio_commi
 /* Refuses models and languages that do not exist. */
 static int check(void *user, const struct realtime_config *c, struct realtime_error *e)
 {
-    static const char part[] = "session.audio.input.transcription";
     const struct api_realtime *a = user;
-    struct engine *g = engines_find(a->p.engines, c->model);
-    char path[64];
-    snprintf(path, sizeof path, "%s.model", part);
-    if (!g) return realtime_fail(e, "invalid_value", path, "There is no model '%.100s': /v1/models lists those of this server.", c->model);
-    if (!(engine_calls(g) & ENGINE_TRANSCRIBES))
-        return realtime_fail(e, "invalid_value", path, "Model '%s' does not transcribe.", engine_id(g));
-    snprintf(path, sizeof path, "%s.language", part);
-    if (c->language && !steno_language_code(c->language))
-        return realtime_fail(e, "invalid_value", path, "There is no language '%s'.", c->language);
-    if (c->language && !engine_has_language(g, steno_language_code(c->language)))
-        return realtime_fail(e, "invalid_value", path, "Model '%s' does not have the language '%s'.", engine_id(g), c->language);
-    return 0;
+    struct api_error why = { 0 };
+    const char *code;
+    const struct engine *g = engines_for(a->p.engines, c->model, ENGINE_TRANSCRIBES, &why);
+    char path[128];
+    if (g && engine_language(g, c->language, &code, &why) == API_OK) return 0;
+    snprintf(path, sizeof path, "session.audio.input.transcription.%s", why.param);
+    return realtime_fail(e, "invalid_value", path, "%s", why.message);
 }
 
 static int finds_turns(void *user, const char *model)
 {
-    const struct engine *g = engines_find(((struct connection *)user)->a->p.engines, model);
+    struct api_error e = { 0 };
+    const struct engine *g = engines_for(((struct connection *)user)->a->p.engines, model, ENGINE_TRANSCRIBES, &e);
     return !g || engine_finds_turns(g);
 }
 
@@ -237,15 +228,13 @@ static int secret_apply(struct connection *c, const struct exchange *x, struct a
 static int connection_make(struct api_realtime *a, const struct exchange *x, struct connection **out, struct api_error *e)
 {
     const char *model = exchange_query(x, "model"), *intent = exchange_query(x, "intent");
-    const struct engine *g = engines_find(a->p.engines, model ? model : "");
+    const struct engine *g = engines_for(a->p.engines, model, ENGINE_TRANSCRIBES, e);
     unsigned char bytes[8] = { 0 };
     char seed[17];
     *out = NULL;
     if (intent && strcmp(intent, "transcription") != 0)
         return api_fail(e, API_invalid_value, "intent", "intent must be transcription: this server does not reply to speech.");
-    if (!g) return api_fail(e, API_model_not_found, "model", "There is no model '%.100s': /v1/models lists those of this server.", model);
-    if (!(engine_calls(g) & ENGINE_TRANSCRIBES))
-        return api_fail(e, API_invalid_value, "model", "Model '%s' does not transcribe.", engine_id(g));
+    if (!g) return e->code;
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return api_fail(e, API_internal_error, NULL, "There are no random numbers.");
     for (size_t i = 0; i < sizeof bytes; i++) sprintf(seed + 2 * i, "%02x", bytes[i]);
     struct connection *c = calloc(1, sizeof *c);
@@ -328,7 +317,7 @@ static void secret_end(void *request)
     struct secret_asked *q = request;
     struct api_error e = { 0 };
     struct http_answer answer = { .status = 200, .type = "application/json" };
-    const struct engine *g = engines_find(q->a->p.engines, "");
+    const struct engine *g = engines_for(q->a->p.engines, "", ENGINE_TRANSCRIBES, &(struct api_error){ 0 });
     const struct secret_request wanted = { .body = q->body, .n = q->n, .is_flat = q->is_flat, .model = g ? engine_id(g) : "",
                                            .now = (int64_t)time(NULL), .check = check, .user = q->a };
     if (secrets_create(q->a->secrets, &wanted, &answer.body, &answer.n, &e) == API_OK) exchange_answer(q->x, &answer);

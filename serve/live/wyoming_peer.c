@@ -203,8 +203,8 @@ static int utterance_end(struct wyoming_peer *c)
         return 0;
     }
     wyoming_wav_head(head, &c->format, (size_t)c->n_bytes);
-    struct engine *g = engines_find(c->w->p.engines, c->name);
-    if (!g) return put_error(c, "model_not_found", "there is no model of that name; `describe` lists the models");
+    struct engine *g = engines_for(c->w->p.engines, c->name, ENGINE_TRANSCRIBES, &e);
+    if (!g) return put_error(c, api_code_name(e.code), e.message);
     const int fd = pwrite(spool_fd(c->spool), head, sizeof head, 0) == sizeof head ? dup(spool_fd(c->spool)) : -1;
     if (fd < 0 || lseek(fd, 0, SEEK_SET)) {
         if (fd >= 0) close(fd);

@@ -93,6 +93,36 @@ static void test_names_of_models(void **state)
     assert_true(engines_ready(r.es));
     r.p.any_model = 1;
     assert_ptr_equal(engines_find(r.es, "gpt-4"), engines_at(r.es, 0));
+    r.p.any_model = 0;
+    struct api_error e = { 0 };
+    assert_null(engines_for(r.es, "gpt-4", ENGINE_TRANSCRIBES, &e));
+    assert_int_equal(e.code, API_model_not_found);
+    assert_non_null(strstr(e.message, "\"gpt-4\" is not served here"));
+    e = (struct api_error){ 0 };
+    assert_null(engines_for(r.es, "default", ENGINE_GENERATES, &e));
+    assert_int_equal(e.code, API_model_not_found);
+    assert_non_null(strstr(e.message, "no model of this server can generate texts"));
+    rig_close(&r);
+}
+
+static void test_languages_of_a_request_are_those_of_its_model(void **state)
+{
+    (void)state;
+    static const struct { const char *name, *code; int error; } cases[] = {
+        { NULL, NULL, 0 }, { "", NULL, 0 }, { "en", "en", 0 }, { "German", "de", 0 }, { "xx", NULL, 1 },
+    };
+    struct rig r;
+    rig_init(&r, 1);
+    rig_open(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct api_error e = { 0 };
+        const char *code;
+        const int rc = engine_language(engines_at(r.es, 0), cases[i].name, &code, &e);
+        assert_int_equal(rc, cases[i].error ? API_invalid_value : API_OK);
+        if (!rc && cases[i].code) assert_string_equal(code, cases[i].code);
+        if (!rc && !cases[i].code) assert_null(code);
+        if (rc) assert_string_equal(e.param, "language");
+    }
     rig_close(&r);
 }
 
@@ -292,6 +322,20 @@ static void answer_wait(struct answer *x, enum api_code code)
     assert_int_equal(x->is_over, 1);
 }
 
+/* A name that stands for the default means the first model that can do the work. */
+static void expect_models_for_work(struct engines *es, const struct engine *lm, const struct engine *vectors, const struct engine *audio)
+{
+    struct api_error e = { 0 };
+    assert_ptr_equal(engines_for(es, "", ENGINE_GENERATES, &e), lm);
+    assert_ptr_equal(engines_for(es, NULL, ENGINE_TRANSCRIBES, &e), audio); /* the default does not transcribe */
+    assert_ptr_equal(engines_for(es, "gpt-4o-transcribe", ENGINE_TRANSCRIBES, &e), audio);
+    assert_ptr_equal(engines_for(es, engine_id(vectors), ENGINE_EMBEDS, &e), vectors);
+    assert_int_equal(e.code, API_OK);
+    assert_null(engines_for(es, engine_id(vectors), ENGINE_TRANSCRIBES, &e));
+    assert_int_equal(e.code, API_invalid_value);
+    assert_non_null(strstr(e.message, "does not transcribe"));
+}
+
 static void test_texts_and_vectors_of_language_models(void **state)
 {
     (void)state;
@@ -309,6 +353,7 @@ static void test_texts_and_vectors_of_language_models(void **state)
     struct engine *lm = engines_at(r.es, 0), *vectors = engines_at(r.es, 1), *audio = engines_at(r.es, 2);
     assert_int_equal(engine_calls(lm), ENGINE_GENERATES | ENGINE_EMBEDS);
     assert_int_equal(engine_calls(vectors), ENGINE_EMBEDS);
+    expect_models_for_work(r.es, lm, vectors, audio);
     for (int i = 0; i < N; i++) answer_go(&x[i], lm, i, NULL, 0);
     answer_go(&gone, lm, 9, NULL, 0);
     lm_work_cancel(&gone.w);
@@ -356,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_models),
+        cmocka_unit_test(test_languages_of_a_request_are_those_of_its_model),
         cmocka_unit_test(test_an_idle_model_is_closed_and_the_next_request_opens_it),
         cmocka_unit_test(test_the_least_used_model_gives_its_memory),
         cmocka_unit_test(test_a_model_that_cannot_be_opened_again_fails_alone),
