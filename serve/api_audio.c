@@ -1,11 +1,15 @@
 /* steno-serve: transcriptions, translations, and the same by the routes of other servers. SPDX-License-Identifier: MIT
  *
- * The form arrives in the spool, the file becomes work of a model, and its transcript the answer, or the events of a stream. */
+ * The form, or the file alone, arrives in the spool. The file becomes work of a model, and its transcript the answer, or the events of a
+ * stream. */
 #include "answer.h"
+#include "answer_listen.h"
 #include "api.h"
 #include "ask_other.h"
 #include "event_stream.h"
+#include "listen.h"
 #include "upload.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +20,8 @@ struct audio_request {
     enum ask_route fields;
     int task;
     struct ask ask;
+    struct listen_config listen; /* parameters of Deepgram's route */
+    char created[LISTEN_TIME_SZ];
     struct upload upload;
     struct work work;
     struct event_stream events;
@@ -41,6 +47,7 @@ static int prepare(struct work *w, const steno_model *m, struct api_error *e)
     r->ask.vad_default = w->use_vad;
     const int rc = ask_fill(&r->ask, &r->upload.form, &w->job, m, e);
     w->use_vad = r->ask.use_vad;
+    if (r->fields == ASK_LISTEN && steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps")) w->job.params.word_timestamps = 1;
     return rc;
 }
 
@@ -60,6 +67,18 @@ static void segment(struct work *w, const steno_segment *seg)
     if (event_stream_send(&r->events, events, n)) work_cancel(w);
 }
 
+static char *listen_body(const struct audio_request *r, const struct transcript *t, size_t *n)
+{
+    steno_model_info info = { .size = sizeof info };
+    if (engine_info(r->work.engine, &info)) info.family[0] = '\0';
+    const struct listen_reply reply = {
+        .id = exchange_id(r->call.x), .created = r->created, .model = engine_id(r->work.engine), .family = info.family,
+        .has_utterances = r->listen.utterances, .utt_split_s = isnan(r->listen.utt_split_s) ? LISTEN_SPLIT_S : r->listen.utt_split_s,
+        .has_language = r->listen.detects_language,
+    };
+    return answer_listen(t, &reply, n);
+}
+
 static void output(struct work *w, struct transcript *t)
 {
     struct audio_request *r = w->user;
@@ -72,7 +91,8 @@ static void output(struct work *w, struct transcript *t)
     r->call.n_tokens = u.text_tokens;
     if (r->call.serve->p.log_text) r->call.text = strdup(t->text);
     snprintf(r->call.language, sizeof r->call.language, "%s", t->language);
-    if (r->ask.detects) r->body = answer_language(t, &r->n);
+    if (r->fields == ASK_LISTEN) r->body = listen_body(r, t, &r->n);
+    else if (r->ask.detects) r->body = answer_language(t, &r->n);
     else if (atomic_load(&r->events.is_open)) r->body = answer_done(&r->stream, t, &r->ask, &u, &r->n);
     else r->body = answer_body(t, &r->ask, &u, &r->n);
 }
@@ -108,6 +128,20 @@ static int body(void *request, const char *bytes, size_t n)
     return 1;
 }
 
+/* Deepgram's parameters as a form. @return API_OK or a code, in *e */
+static int listen_form(struct audio_request *r, struct api_error *e)
+{
+    const struct listen_config *c = &r->listen;
+    const struct { const char *name, *value; } fields[] = {
+        { "model", listen_model(r->call.serve->engines, c) }, { "language", strcmp(c->language, "multi") == 0 ? "" : c->language },
+        { "keyterm", c->hotwords },
+    };
+    listen_config_check(&r->listen, e);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && e->code == API_OK; i++)
+        form_add(&r->upload.form, fields[i].name, fields[i].value, strlen(fields[i].value), e);
+    return (int)e->code;
+}
+
 /* @return API_OK or a code, in *e */
 static int submit(struct audio_request *r, struct api_error *e)
 {
@@ -117,6 +151,7 @@ static int submit(struct audio_request *r, struct api_error *e)
         *e = r->upload.error;
         return e->code;
     }
+    if (r->fields == ASK_LISTEN && listen_form(r, e) != API_OK) return e->code;
     if (form_text(&r->upload.form, "model", &model, e) != API_OK) return e->code;
     if (ask_read_as(&r->ask, &r->upload.form, r->fields, r->task, s->p.is_strict, e) != API_OK) return e->code;
     struct engine *engine = engines_for(s->engines, model, ENGINE_TRANSCRIBES, e);
@@ -158,6 +193,12 @@ static void add_query(void *user, const char *name, const char *value)
     form_add(&r->upload.form, name, value, strlen(value), &r->upload.error);
 }
 
+static void add_parameter(void *user, const char *name, const char *value)
+{
+    struct audio_request *r = user;
+    if (r->upload.error.code == API_OK) listen_query(&r->listen, name, value ? value : "", r->call.serve->p.is_strict, &r->upload.error);
+}
+
 static const struct http_handler *audio_begin(struct serve *s, struct exchange *x, enum route route, enum ask_route fields, void **request)
 {
     struct audio_request *r = calloc(1, sizeof *r);
@@ -174,7 +215,10 @@ static const struct http_handler *audio_begin(struct serve *s, struct exchange *
     r->upload.spool = s->spool;
     r->upload.max_bytes = s->p.upload_max;
     *request = r;
+    listen_config_init(&r->listen, 1);
+    listen_time(r->created);
     if (fields == ASK_ASR || fields == ASK_DETECT_LANGUAGE) exchange_queries(x, add_query, r);
+    if (fields == ASK_LISTEN) exchange_queries(x, add_parameter, r);
     if (r->upload.error.code != API_OK || upload_begin(&r->upload, x) != API_OK) call_refuse(&r->call, &r->upload.error);
     return &handler;
 }
@@ -197,6 +241,11 @@ const struct http_handler *inference_begin(struct serve *s, struct exchange *x, 
 const struct http_handler *asr_begin(struct serve *s, struct exchange *x, void **request)
 {
     return audio_begin(s, x, ROUTE_ASR, ASK_ASR, request);
+}
+
+const struct http_handler *listen_file_begin(struct serve *s, struct exchange *x, void **request)
+{
+    return audio_begin(s, x, ROUTE_LISTEN, ASK_LISTEN, request);
 }
 
 const struct http_handler *detect_begin(struct serve *s, struct exchange *x, void **request)

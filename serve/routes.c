@@ -18,6 +18,7 @@ const struct route_row routes[] = {
     { HTTP_GET, "/v1/realtime", 0, ROUTE_REALTIME, live_realtime_begin },
     { HTTP_POST, "/v1/realtime/client_secrets", 0, ROUTE_REALTIME, client_secrets_begin },
     { HTTP_POST, "/v1/realtime/transcription_sessions", 0, ROUTE_REALTIME, transcription_sessions_begin },
+    { HTTP_POST, "/v1/listen", 0, ROUTE_LISTEN, listen_file_begin },
     { HTTP_GET, "/v1/listen", 0, ROUTE_LISTEN, listen_begin },
     { HTTP_GET, "/v1/stream", 0, ROUTE_STREAM, live_stream_begin },
     { HTTP_GET, "/openapi.json", 1, ROUTE_OPS, openapi_begin },

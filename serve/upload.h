@@ -1,4 +1,4 @@
-/* steno-serve: a form that arrives: its fields, and its file in the spool. SPDX-License-Identifier: MIT */
+/* steno-serve: an upload that arrives: the fields of a form, and its file in the spool; or the file alone. SPDX-License-Identifier: MIT */
 #ifndef STENO_SERVE_UPLOAD_H
 #define STENO_SERVE_UPLOAD_H
 #include "form.h"
@@ -6,7 +6,7 @@
 #include "spool.h"
 
 struct upload {
-    const char *file_field;   /* name of the file's part */
+    const char *file_field;   /* name of the file's part; NULL: the body is the file */
     struct spool *spool;
     int64_t max_bytes;        /* of the file */
     struct form form;

@@ -17,6 +17,7 @@ static const struct openapi_route routes[] = {
     { "/v1/realtime/client_secrets", "post", "A secret for one live session", "SecretRequest", NULL, "Secret", OPENAPI_SIMPLE, 0 },
     { "/v1/realtime/transcription_sessions", "post", "A secret, in the older form", "SessionRequest", NULL, "SessionSecret",
       OPENAPI_SIMPLE, 0 },
+    { "/v1/listen", "post", "Transcribe a file, as in Deepgram's API", "Audio", "ListenFileQuery", "ListenAnswer", OPENAPI_WORK, 0 },
     { "/v1/listen", "get", "Live audio over WebSocket, as in Deepgram's API", NULL, "ListenQuery", NULL, OPENAPI_SIMPLE, 0 },
     { "/v1/stream", "get", "Live audio over WebSocket as raw samples", NULL, "StreamQuery", NULL, OPENAPI_SIMPLE, 0 },
     { "/inference", "post", "Transcribe a file, as whisper.cpp's server", "form:TranscriptionForm", NULL, "Transcription",
@@ -112,7 +113,7 @@ static json_t *body(const struct openapi_route *r)
 {
     const int is_form = !strncmp(r->body, "form:", 5);
     const char *schema = is_form ? r->body + 5 : r->body;
-    const char *type = !is_form ? "application/json" : !strcmp(schema, "Audio") ? "application/octet-stream" : "multipart/form-data";
+    const char *type = is_form ? "multipart/form-data" : !strcmp(schema, "Audio") ? "application/octet-stream" : "application/json";
     return json_pack("{s:b, s:o}", "required", 1, "content", content(type, openapi_type(schema)));
 }
 

@@ -55,6 +55,11 @@ static const struct row detect_language[] = {
     { 0 },
 };
 
+static const struct row listen[] = { /* Deepgram */
+    { "keyterm", "hotwords", RENAMED, NULL },
+    { 0 },
+};
+
 static const struct row openai[] = { { 0 } };
 /* clang-format on */
 
@@ -63,6 +68,7 @@ static const struct { const struct row *rows; const char *file; } routes[ASK_N_R
     [ASK_INFERENCE] = { inference, "file" },
     [ASK_ASR] = { asr, "audio_file" },
     [ASK_DETECT_LANGUAGE] = { detect_language, "audio_file" },
+    [ASK_LISTEN] = { listen, NULL },
 };
 
 const char *ask_file_field(enum ask_route route)
@@ -147,7 +153,7 @@ static void error_as(int route, struct api_error *e)
 int ask_read_as(struct ask *a, struct form *f, enum ask_route route, int task, int is_strict, struct api_error *e)
 {
     struct ask first = { .detects = route == ASK_DETECT_LANGUAGE };
-    form_use(f, routes[route].file);
+    if (routes[route].file) form_use(f, routes[route].file);
     if (route == ASK_ASR && !form_has(f, "output")) add(f, "response_format", "text", e); /* its default */
     for (const struct row *r = routes[route].rows; r->from && e->code == API_OK; r++)
         if (form_has(f, r->from)) read_row(&first, f, r, e);

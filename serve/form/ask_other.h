@@ -7,11 +7,11 @@
 #include "ask.h"
 
 /* whisper.cpp's server: POST /inference, fields in the form. whisper-asr-webservice: POST /asr and /detect-language, options in the query,
- * which the caller adds to the form. */
+ * which the caller adds to the form. Deepgram: POST /v1/listen, parameters in the query, of which the caller makes a form. */
 #define ASK_OUTPUTS "txt|vtt|srt|tsv|json" /* of /asr */
-enum ask_route { ASK_OPENAI, ASK_INFERENCE, ASK_ASR, ASK_DETECT_LANGUAGE, ASK_N_ROUTES };
+enum ask_route { ASK_OPENAI, ASK_INFERENCE, ASK_ASR, ASK_DETECT_LANGUAGE, ASK_LISTEN, ASK_N_ROUTES };
 
-/* Name of the part that has the audio. */
+/* Name of the part that has the audio; NULL: the body is the audio. */
 const char *ask_file_field(enum ask_route route);
 
 /* As ask_read, for a route's fields. Errors have the client's names, those of ask_fill, too. @return API_OK or a code, in *e */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 struct listener {
     struct session_entry entry;
@@ -204,11 +203,10 @@ static int config_read(struct listen_asked *q, struct engine **g)
 {
     struct listen_config *c = &q->config;
     const char *code;
-    listen_config_init(c);
+    listen_config_init(c, 0);
     exchange_queries(q->x, each_query, q);
     if (q->e.code != API_OK || listen_config_check(c, &q->e) != API_OK) return q->e.code;
-    const int is_hosted = !engines_find(q->a->p.engines, c->model) && listen_model_is_hosted(c->model);
-    *g = engines_for(q->a->p.engines, is_hosted ? "" : c->model, ENGINE_TRANSCRIBES, &q->e);
+    *g = engines_for(q->a->p.engines, listen_model(q->a->p.engines, c), ENGINE_TRANSCRIBES, &q->e);
     if (!*g || engine_language(*g, strcmp(c->language, "multi") == 0 ? "" : c->language, &code, &q->e) != API_OK) return q->e.code;
     snprintf(c->language, sizeof c->language, "%s", code ? code : "");
     return API_OK;
@@ -216,14 +214,12 @@ static int config_read(struct listen_asked *q, struct engine **g)
 
 static struct listener *listener_make(struct listen_asked *q, struct engine *g)
 {
-    char created[40];
-    const time_t now = time(NULL);
-    struct tm utc;
+    char created[LISTEN_TIME_SZ];
     steno_model_info info = { .size = sizeof info };
     struct listener *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     if (engine_info(g, &info)) info.family[0] = '\0';
-    strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    listen_time(created);
     c->a = q->a;
     c->engine = g;
     c->config = q->config;

@@ -1,4 +1,4 @@
-/* steno-serve: Deepgram's streaming API, from events of a live session to messages. SPDX-License-Identifier: MIT
+/* steno-serve: Deepgram's API: its parameters; from events of a live session to messages. SPDX-License-Identifier: MIT
  *
  * A state machine without sockets and sessions. Any thread. */
 #ifndef STENO_SERVE_LISTEN_H
@@ -6,9 +6,11 @@
 #include "api_error.h"
 #include "live_session.h"
 
+#define LISTEN_SPLIT_S 0.8 /* a longer pause between words begins another utterance of a file */
 enum { LISTEN_TEXT_SZ = 128, LISTEN_HOTWORDS_SZ = 4096, LISTEN_SILENCE_MIN_MS = 300 };
 
 struct listen_config {
+    int is_file;                 /* set before the parameters: a file is transcribed, not live audio */
     char model[LISTEN_TEXT_SZ], language[LISTEN_TEXT_SZ]; /* "": the server's default */
     char hotwords[LISTEN_HOTWORDS_SZ];
     int has_encoding;
@@ -17,13 +19,19 @@ struct listen_config {
     int interim, vad_events;
     int endpointing, silence_ms; /* silence_ms: -1: default; at least LISTEN_SILENCE_MIN_MS */
     int utterance_end_ms;        /* 0: no such message */
+    int utterances, detects_language; /* of a file */
+    double utt_split_s;          /* of a file; NAN: not given, LISTEN_SPLIT_S */
 };
 
-void listen_config_init(struct listen_config *c);
+void listen_config_init(struct listen_config *c, int is_file);
 /* A parameter of the query. @return API_OK or a code, in *e */
 int listen_query(struct listen_config *c, const char *name, const char *value, int is_strict, struct api_error *e);
 int listen_config_check(struct listen_config *c, struct api_error *e); /* after all parameters */
 int listen_model_is_hosted(const char *name);
+/* The model's name in requests; names of the hosted service's models, which do not name one of this server, mean the default. */
+const char *listen_model(struct engines *es, const struct listen_config *c);
+enum { LISTEN_TIME_SZ = 40 };
+void listen_time(char out[LISTEN_TIME_SZ]); /* now: UTC, ISO 8601 */
 
 enum listen_message { LISTEN_NOTHING, LISTEN_FINALIZE, LISTEN_CLOSE }; /* what the client asks for */
 

@@ -1,20 +1,24 @@
-# steno: Deepgram's own client against /v1/listen. SPDX-License-Identifier: MIT
+# steno: Deepgram's own client against /v1/listen, live and with a file. SPDX-License-Identifier: MIT
 #
 # Skipped without the package deepgram-sdk.
 import threading
 
-from serving import Server, need, pcm
+from serving import SPOKEN, Server, need, pcm
 
 deepgram = need("deepgram")
+from deepgram.core.api_error import ApiError  # noqa: E402
 from deepgram.core.events import EventType  # noqa: E402
 from deepgram.environment import DeepgramClientEnvironment  # noqa: E402
 
 
-def listen(s, pcm):
-    url = f"ws://127.0.0.1:{s.port}"
-    client = deepgram.DeepgramClient(api_key="any", environment=DeepgramClientEnvironment(
-        base=url.replace("ws", "http"), production=url, agent=url, **({"agent_rest": url.replace("ws", "http")} if "agent_rest" in
-                                                                      DeepgramClientEnvironment.__init__.__code__.co_varnames else {})))
+def client_of(s):
+    url, rest = f"ws://127.0.0.1:{s.port}", f"http://127.0.0.1:{s.port}"
+    known = DeepgramClientEnvironment.__init__.__code__.co_varnames
+    agent = {"agent_rest": rest} if "agent_rest" in known else {}
+    return deepgram.DeepgramClient(api_key="any", environment=DeepgramClientEnvironment(base=rest, production=url, agent=url, **agent))
+
+
+def listen(client, pcm):
     got, over = [], threading.Event()
     with client.listen.v1.connect(model="nova-3", language="en", encoding="linear16", sample_rate="16000", interim_results="true",
                                   utterance_end_ms="1000", vad_events="true", endpointing="300") as c:
@@ -30,8 +34,22 @@ def listen(s, pcm):
     return got
 
 
+def file_of(client):
+    with open(SPOKEN, "rb") as f:
+        answer = client.listen.v1.media.transcribe_file(request=f.read(), model="nova-3", language="en", utterances=True, punctuate=True)
+    best = answer.results.channels[0].alternatives[0]
+    assert best.transcript and best.words[0].punctuated_word and 0 < best.confidence <= 1, best
+    assert answer.results.utterances[0].words and answer.metadata.duration > 3 and answer.metadata.channels == 1, answer
+    try:
+        client.listen.v1.media.transcribe_url(url="http://127.0.0.1/a.wav")
+        raise AssertionError("a URL was accepted")
+    except ApiError as e:
+        assert e.status_code == 400 and "fetches no files" in str(e.body), e
+
+
 with Server() as s:
-    got = listen(s, pcm())
+    file_of(client_of(s))
+    got = listen(client_of(s), pcm())
     kinds = [type(m).__name__ for m in got]
     finals = [m for m in got if m.type == "Results" and m.is_final]
     assert finals and any(m.channel.alternatives[0].transcript for m in finals), kinds

@@ -107,7 +107,43 @@ def test_drain(s, pcm):
     assert code == 1000 and finals(got) and got[-1]["type"] == "Metadata", (code, got)
 
 
+def post(s, query, body, kind="audio/wav"):
+    return s.request("POST", "/v1/listen" + query, body, {"Content-Type": kind} if kind else {})
+
+
+def test_files(s):
+    with open(SPOKEN, "rb") as f:
+        file = f.read()
+    own = json.loads(program("-l", "en", "-f", "json", "--word-timestamps", SPOKEN))
+    status, headers, body = post(s, "?model=nova-3&language=en&smart_format=true&utterances=true", file)
+    assert status == 200 and headers["Content-Type"] == "application/json", (status, body)
+    answer = json.loads(body)
+    best = answer["results"]["channels"][0]["alternatives"][0]
+    assert best["transcript"] == own["text"].strip(), (best, own)
+    words = [(w["word"].strip(), w["start"], w["end"], w["probability"]) for seg in own["segments"] for w in seg["words"]]
+    got = [(w["punctuated_word"], w["start"], w["end"], w["confidence"]) for w in best["words"]]
+    assert len(words) == len(got) and all(g[0] == w[0] and abs(g[1] - w[1]) < 0.01 and abs(g[2] - w[2]) < 0.01 and
+                                          abs(g[3] - w[3]) < 1e-3 for g, w in zip(got, words)), (words, got)
+    pieces = [u["transcript"] for u in answer["results"]["utterances"]]
+    assert " ".join(pieces) == best["transcript"], pieces
+    meta = answer["metadata"]
+    assert meta["request_id"] == headers["X-Request-Id"] and meta["channels"] == 1 and meta["models"] == list(meta["model_info"]), meta
+    status, _, body = post(s, "?detect_language=true", file, kind=None)
+    channel = json.loads(body)["results"]["channels"][0]
+    assert status == 200 and channel["detected_language"] and "utterances" not in json.loads(body)["results"], body
+    for query, sent, kind, status, param in (
+            ("", b'{"url": "http://127.0.0.1/a.wav"}', "application/json", 400, "url"), ("", b"", "audio/wav", 400, None),
+            ("", b"--x--", "multipart/form-data; boundary=x", 415, None), ("", b"no sound", "audio/wav", 400, "file"),
+            ("?encoding=linear16", file, "audio/wav", 400, "encoding"), ("?diarize=true", file, "audio/wav", 400, "diarize"),
+            ("?language=xx", file, "audio/wav", 400, "language"), ("?model=none", file, "audio/wav", 404, "model"),
+            ("?utt_split=1", file, "audio/wav", 400, "utt_split"), ("?callback=http://x", file, "audio/wav", 400, "callback")):
+        got, _, body = post(s, query, sent, kind)
+        error = json.loads(body)["error"]
+        assert got == status and error["param"] == param, (query, got, error)
+
+
 with Server() as s:
+    test_files(s)
     test_stream(s, pcm())
     test_finalize(s, pcm())
     test_refusals(s)

@@ -20,7 +20,7 @@ static struct listen *machine_open(struct log *l, const char *query)
     struct listen_config c;
     struct api_error e = { 0 };
     char text[200], *rest = text;
-    listen_config_init(&c);
+    listen_config_init(&c, 0);
     snprintf(text, sizeof text, "%s", query);
     for (char *one; (one = strtok_r(rest, "&", &rest));) {
         char *value = strchr(one, '=');
@@ -198,10 +198,22 @@ static void test_failure(void **state)
 
 /* ---- parameters ---------------------------------------------------------------------------------------------------------------- */
 
+struct parameter { const char *name, *value; int is_ok; };
+
+static void expect_read(const struct parameter *p, int is_file)
+{
+    struct listen_config config;
+    struct api_error e = { 0 };
+    listen_config_init(&config, is_file);
+    const int rc = listen_query(&config, p->name, p->value, 1, &e);
+    if ((rc == API_OK) != p->is_ok) fail_msg("%s=%s: %s", p->name, p->value, e.message);
+    if (rc != API_OK) assert_string_equal(e.param, p->name);
+}
+
 static void test_parameters(void **state)
 {
     (void)state;
-    static const struct { const char *name, *value; int is_ok; } c[] = {
+    static const struct parameter c[] = {
         { "model", "nova-3", 1 }, { "language", "en-US", 1 }, { "encoding", "linear16", 1 }, { "encoding", "Mulaw", 1 },
         { "encoding", "opus", 0 }, { "sample_rate", "16000", 1 }, { "sample_rate", "8000", 1 }, { "sample_rate", "7999", 0 },
         { "sample_rate", "192000", 1 }, { "sample_rate", "192001", 0 }, { "sample_rate", "16k", 0 }, { "sample_rate", "1.5e4", 1 },
@@ -214,17 +226,10 @@ static void test_parameters(void **state)
         { "callback", "http://x", 0 }, { "search", "x", 0 }, { "alternatives", "1", 1 }, { "alternatives", "2", 0 },
         { "keyterm", "steno", 1 }, { "other", "x", 0 }, { "other", "", 1 },
     };
-    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        struct listen_config config;
-        struct api_error e = { 0 };
-        listen_config_init(&config);
-        const int rc = listen_query(&config, c[i].name, c[i].value, 1, &e);
-        if ((rc == API_OK) != c[i].is_ok) fail_msg("%s=%s: %s", c[i].name, c[i].value, e.message);
-        if (rc != API_OK) assert_string_equal(e.param, c[i].name);
-    }
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) expect_read(&c[i], 0);
     struct listen_config config;
     struct api_error e = { 0 };
-    listen_config_init(&config);
+    listen_config_init(&config, 0);
     assert_int_equal(listen_query(&config, "other", "x", 0, &e), API_OK);
     assert_int_equal(listen_config_check(&config, &e), API_missing_required_parameter);
     e = (struct api_error){ 0 };
@@ -249,6 +254,34 @@ static void test_parameters(void **state)
     assert_false(listen_model_is_hosted("novalis") || listen_model_is_hosted("") || listen_model_is_hosted("digits"));
 }
 
+static void test_parameters_of_files(void **state)
+{
+    (void)state;
+    static const struct parameter c[] = {
+        { "model", "nova-3", 1 }, { "language", "en-US", 1 }, { "detect_language", "true", 1 }, { "detect_language", "en", 0 },
+        { "utterances", "true", 1 }, { "utt_split", "0.8", 1 }, { "utt_split", "0", 0 }, { "utt_split", "61", 0 },
+        { "utt_split", "inf", 0 },
+        { "encoding", "linear16", 0 }, { "sample_rate", "16000", 0 }, { "channels", "1", 0 }, { "interim_results", "true", 0 },
+        { "endpointing", "300", 0 }, { "utterance_end_ms", "1000", 0 }, { "vad_events", "true", 0 }, { "smart_format", "true", 1 },
+        { "diarize", "true", 0 }, { "summarize", "v2", 0 }, { "summarize", "false", 1 }, { "callback", "http://x", 0 },
+        { "paragraphs", "true", 0 }, { "keyterm", "steno", 1 }, { "other", "x", 0 },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) expect_read(&c[i], 1);
+    static const struct { const char *query[4]; const char *param; } pairs[] = {
+        { { "utt_split", "1", "model", "x" }, "utt_split" }, { { "utt_split", "1", "utterances", "true" }, NULL },
+        { { "detect_language", "true", "language", "en" }, "detect_language" },
+        { { "utterances", "true", "detect_language", "true" }, NULL },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct listen_config config;
+        struct api_error e = { 0 };
+        listen_config_init(&config, 1);
+        for (int k = 0; k < 4; k += 2) listen_query(&config, pairs[i].query[k], pairs[i].query[k + 1], 1, &e);
+        listen_config_check(&config, &e);
+        assert_string_equal(e.param, pairs[i].param ? pairs[i].param : "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_client_messages),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_parameters_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

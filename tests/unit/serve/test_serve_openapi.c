@@ -161,14 +161,17 @@ static enum api_code code_of_embed(const char *name)
     return e.code;
 }
 
-static enum api_code code_of_listen(const char *name)
+static enum api_code listen_code(const char *name, int is_file)
 {
     struct listen_config c;
     struct api_error e = { 0 };
-    listen_config_init(&c);
+    listen_config_init(&c, is_file);
     listen_query(&c, name, "?", 1, &e);
     return e.code;
 }
+
+static enum api_code code_of_listen(const char *name) { return listen_code(name, 0); }
+static enum api_code code_of_listen_file(const char *name) { return listen_code(name, 1); }
 
 static enum api_code code_of_stream(const char *name)
 {
@@ -183,7 +186,8 @@ static void test_routes_know_the_fields_that_are_described(void **state)
     (void)state;
     static const struct { const char *schema; int n; enum api_code (*code)(const char *name); } of[] = {
         { "ChatRequest", 23, code_of_chat }, { "EmbeddingRequest", 6, code_of_embed },
-        { "ListenQuery", 11, code_of_listen }, { "StreamQuery", 13, code_of_stream },
+        { "ListenQuery", 11, code_of_listen }, { "ListenFileQuery", 7, code_of_listen_file },
+        { "StreamQuery", 13, code_of_stream },
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const json_t *properties = at(at(doc, "components", "schemas"), of[i].schema, "properties");
