@@ -1,6 +1,7 @@
 /* steno: one input of a job. SPDX-License-Identifier: MIT */
 #include "input.h"
 #include "file_source.h"
+#include "input_range.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,16 @@ int job_stops(const struct job *j)
     return j->stop || (j->events.stop && j->events.stop(j->events.user));
 }
 
+struct job_file job_file_of(const char *path, int index)
+{
+    return (struct job_file){ .path = path, .index = index, .channel = JOB_SAME_CHANNEL, .begin_ms = JOB_SAME_RANGE };
+}
+
 static int should_abort(void *user)
 {
-    return input_stops(user);
+    const struct job_input *in = user;
+    const struct job_events *events = &in->job->events;
+    return input_stops(in) || (events->expired && events->expired(events->user, in));
 }
 
 static void on_segment(void *user, const steno_segment *seg)
@@ -111,7 +119,7 @@ enum { LISTEN_BEFORE_MS = 300000 };
 static int pass_over(struct job_input *in)
 {
     const struct job *j = in->job;
-    const int64_t begin_ms = j->speech.session ? j->speech.begin_ms : j->params.offset_ms;
+    const int64_t begin_ms = j->speech.session ? input_speech_rules(in).begin_ms : input_range_of(in).begin_ms;
     in->n_skipped = 0;
     if (begin_ms <= LISTEN_BEFORE_MS || j->media.unclocked) return STENO_OK;
     const int64_t n = steno_media_skip(in->media, (begin_ms - LISTEN_BEFORE_MS) * 16);
@@ -243,7 +251,7 @@ static int join_speech(struct job_input *in)
 /* Makes clips of the speech found by voice activity detection. */
 static int choose_clips(struct job_input *in)
 {
-    const struct speech_rules *r = &in->job->speech;
+    const struct speech_rules own = input_speech_rules(in), *r = &own;
     if (r->join) return join_speech(in);
     const int64_t window_ms = in->params.audio_ctx > 0 && in->params.audio_ctx < 1500 ? 20 * in->params.audio_ctx : 30000;
     free(in->clips);
@@ -253,43 +261,6 @@ static int choose_clips(struct job_input *in)
     in->audio_ms = steno_duration_ms(r->session);
     in->is_silent = rc == STENO_OK && in->n_clips == 0;
     return rc;
-}
-
-/* ---- audio that begins later than its file ----------------------------------------------------------------------------------- */
-
-enum { GRID_MS = 10 };
-
-/* Moves clip starts that lie before the audio to its start. @return a status */
-static int clip_starts(struct job_input *in, double start)
-{
-    const steno_transcribe_params *p = &in->job->params;
-    double *own = malloc((size_t)p->n_clip_timestamps * sizeof *own);
-    free(in->clips);
-    in->clips = own;
-    if (!own) return STENO_ENOMEM;
-    for (int32_t i = 0; i < p->n_clip_timestamps; i++) {
-        const int reaches = i % 2 == 0 && (i + 1 == p->n_clip_timestamps || p->clip_timestamps[i + 1] > start);
-        own[i] = reaches && p->clip_timestamps[i] < start ? start : p->clip_timestamps[i];
-    }
-    in->params.clip_timestamps = own;
-    return STENO_OK;
-}
-
-/* The model reads from the start of the audio. The silence before it, which only represents the file's clock, would change the text. */
-static int skip_start(struct job_input *in)
-{
-    const steno_transcribe_params *p = &in->job->params;
-    const int64_t start = file_source_start_ms(in->media), end = p->offset_ms + p->duration_ms;
-    in->params.offset_ms = p->offset_ms;
-    in->params.duration_ms = p->duration_ms;
-    in->params.clip_timestamps = p->clip_timestamps;
-    in->params.n_clip_timestamps = p->n_clip_timestamps;
-    if (start <= p->offset_ms || p->chunk_ms || p->vad_model || in->job->speech.session) return STENO_OK;
-    if (p->n_clip_timestamps) return clip_starts(in, (double)(start / GRID_MS) * GRID_MS / 1000);
-    if (p->duration_ms && end <= start) return STENO_OK;
-    in->params.offset_ms = start;
-    if (p->duration_ms) in->params.duration_ms = end - start;
-    return STENO_OK;
 }
 
 /* ---- audio in parts ------------------------------------------------------------------------------------------------------------ */
@@ -339,7 +310,7 @@ static int choose(struct job_input *in)
 {
     const struct job *j = in->job;
     int rc = choose_channel(in);
-    if (rc == STENO_OK) rc = skip_start(in);
+    if (rc == STENO_OK) rc = input_skip_start(in);
     in->reading = JOB_READS_SPEAKERS;
     if (rc == STENO_OK && j->diarize) rc = speakers_find(in);
     in->n_read = 0;
@@ -424,8 +395,9 @@ static int enter_track(struct job_input *in)
     const struct job *j = in->job;
     in->n_channels = steno_media_channels(in->media);
     if (in->n_channels > in->most_channels) in->most_channels = in->n_channels;
-    in->channel = j->channel == JOB_SPLIT ? 0 : j->channel;
-    if ((!j->diarize || in->n_channels == 2) && j->channel < in->n_channels) return 1;
+    const int channel = in->own.channel == JOB_SAME_CHANNEL ? j->channel : in->own.channel;
+    in->channel = channel == JOB_SPLIT ? 0 : channel;
+    if ((!j->diarize || in->n_channels == 2) && channel < in->n_channels) return 1;
     input_close(in);
     refuse(in);
     return 0;
@@ -449,12 +421,15 @@ int input_another(struct job_input *in, int *ok)
     return *ok;
 }
 
-int input_open(struct job_input *in, const char *file, int index)
+int input_open(struct job_input *in, const struct job_file *f)
 {
     const struct job *j = in->job;
     steno_error e = { 0 };
-    in->file = file;
-    in->index = index;
+    in->own = *f;
+    in->file = f->path;
+    in->index = f->index;
+    in->params.language = f->language ? f->language : j->params.language;
+    in->params.initial_prompt = f->initial_prompt ? f->initial_prompt : j->params.initial_prompt;
     in->channel = JOB_MIX;
     in->is_refused = in->has_text = 0;
     in->lost = 0;
@@ -464,7 +439,7 @@ int input_open(struct job_input *in, const char *file, int index)
     in->track = j->track == JOB_ALL_TRACKS ? 1 : j->track;
     steno_media_params p = j->media;
     p.track = in->track;
-    const int rc = file_source_open(&in->media, file, &p, &e);
+    const int rc = file_source_open(&in->media, f->path, &p, &e);
     if (rc != STENO_OK) {
         const char *reason = strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text;
         if (!(j->events.stop && j->events.stop(j->events.user))) report_end(in, &(struct job_end){ .status = rc, .reason = reason });

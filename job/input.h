@@ -9,7 +9,7 @@
 void input_init(struct job_input *in, struct job *j, steno_session *s, int slot);
 void input_free(struct job_input *in);
 
-int input_open(struct job_input *in, const char *file, int index); /* @return 1, or 0 if it failed, which was reported */
+int input_open(struct job_input *in, const struct job_file *f); /* @return 1, or 0 if it failed, which was reported */
 int input_begin(struct job_input *in);           /* reads audio before the model does (speakers, speech); @return a status */
 int input_end(struct job_input *in, int status); /* @return 1 if the output was produced, 0 if it failed, which was reported */
 int input_another(struct job_input *in, int *ok); /* @return 1 and move on to the next channel or track; or 0. If that failed, which was

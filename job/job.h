@@ -20,6 +20,17 @@ enum job_reading { JOB_READS_SPEAKERS, JOB_READS_SPEECH, JOB_READS_TEXT }; /* wh
 
 struct job;
 
+/* A file of a run, and parameters of its own. */
+enum { JOB_SAME_CHANNEL = -3, JOB_SAME_RANGE = -1 };
+struct job_file {
+    const char *path;       /* valid until its input is done, as the texts below */
+    int index;              /* its number, at least 0 */
+    int channel;            /* JOB_SAME_CHANNEL: that of the job */
+    const char *language, *initial_prompt; /* NULL: those of job.params */
+    int64_t begin_ms, duration_ms;         /* the range of its audio; begin_ms JOB_SAME_RANGE: that of the job; duration 0: to the end */
+};
+struct job_file job_file_of(const char *path, int index); /* without own parameters */
+
 /* A current input; a batch has several. Callbacks may read it. */
 struct job_input {
     struct job *job;
@@ -27,6 +38,7 @@ struct job_input {
     int slot;                 /* index among the current inputs, from 0 */
     int index;                /* number of the file, -1: none */
     const char *file;
+    struct job_file own;      /* the file, with its own parameters */
     steno_media *media;       /* NULL if not open */
     int n_tracks, track;      /* track: from 1; JOB_ANY_TRACK: the most suitable one */
     int n_channels, channel;  /* of the track; channel: from 0, JOB_MIX: the mix */
@@ -69,6 +81,7 @@ struct job_end {
 struct job_events {
     void *user;
     int (*stop)(void *user);          /* called often: return non-zero to end the run without an error */
+    int (*expired)(void *user, const struct job_input *in); /* called often: return non-zero to end this input with STENO_ECANCELED */
     void (*busy)(void *user, int on); /* 1: at least one input is being processed; 0: none is */
     void (*begin)(void *user, const struct job_input *in); /* a channel begins */
     /* objects that a cancellation must reach now; may be NULL */
@@ -129,6 +142,15 @@ void job_run(struct job *j, steno_session *s, char **files, int n);
 /* Transcribes several files in parallel, in a batch of bp->max_windows. on_done and user of *bp are overwritten. @return STENO_OK, or a
  * status with the reason in *e if nothing began */
 int job_run_batch(struct job *j, steno_team *team, steno_batch_params *bp, char **files, int n, steno_error *e);
+
+/* The same, for any number of files, which are fetched one by one when a slot is free. After JOB_NEXT_LATER, `next` is called again when an
+ * input is done; it returns that only while at least one input is being processed. */
+enum job_next { JOB_NEXT_NONE, JOB_NEXT_FILE, JOB_NEXT_LATER };
+struct job_files {
+    enum job_next (*next)(void *user, struct job_file *f);
+    void *user;
+};
+int job_run_files(struct job *j, steno_team *team, steno_batch_params *bp, const struct job_files *files, int n_slots, steno_error *e);
 int job_slots(const steno_batch_params *bp, int n); /* maximum number of files processed, and sessions open, at a time */
 
 /* Checks the parameters without decoding audio, and leaves an empty result. @return a status */

@@ -4,10 +4,10 @@
 
 /* ---- one at a time ----------------------------------------------------------------------------------------------------------- */
 
-static int run_file(struct job_input *in, const char *file, int index)
+static int run_file(struct job_input *in, const struct job_file *f)
 {
     const struct job_events *events = &in->job->events;
-    if (!input_open(in, file, index)) return 0;
+    if (!input_open(in, f)) return 0;
     int ok;
     if (events->busy) events->busy(events->user, 1);
     do {
@@ -25,7 +25,10 @@ void job_run(struct job *j, steno_session *s, char **files, int n)
 {
     struct job_input in;
     input_init(&in, j, s, 0);
-    for (int i = 0; i < n && !job_stops(j); i++) input_done(&in, run_file(&in, files[i], i));
+    for (int i = 0; i < n && !job_stops(j); i++) {
+        const struct job_file f = job_file_of(files[i], i);
+        input_done(&in, run_file(&in, &f));
+    }
     input_free(&in);
     j->timings.size = sizeof j->timings;
     steno_timings_get(s, &j->timings);
@@ -49,16 +52,19 @@ struct queue {
     steno_batch *batch;
     struct job_input *slot;
     int n_slots;
-    char **files;
-    int n, next; /* number of files, and the first that has not been taken */
+    const struct job_files *files;
+    int is_over; /* there is no other file */
 };
 
-/* Takes another input for the slot. @return 1, 0: there is none, or the run ends */
+/* Takes another input for the slot. @return 1, 0: there is none now, or the run ends */
 static int enter_file(struct queue *q, struct job_input *in)
 {
-    while (q->next < q->n && !job_stops(q->job)) {
-        const int i = q->next++;
-        if (input_open(in, q->files[i], i)) return 1;
+    struct job_file f;
+    while (!q->is_over && !job_stops(q->job)) {
+        const enum job_next next = q->files->next(q->files->user, &f);
+        q->is_over = next == JOB_NEXT_NONE;
+        if (next != JOB_NEXT_FILE) return 0;
+        if (input_open(in, &f)) return 1;
         input_done(in, 0);
     }
     return 0;
@@ -87,6 +93,9 @@ static void on_done(void *user, steno_session *session, int status)
     int ok = input_end(in, status);
     if (!ok || !input_another(in, &ok)) input_done(in, ok);
     continue_file(q, in);
+    for (int i = 0; i < q->n_slots && !q->is_over && in->index >= 0; i++) { /* files that had to wait for this input */
+        if (q->slot[i].index < 0) in = &q->slot[i], continue_file(q, in);
+    }
 }
 
 static int slots_open(struct queue *q, steno_team *team, steno_error *e)
@@ -151,9 +160,9 @@ int job_slots(const steno_batch_params *bp, int n)
     return n < bp->max_windows ? n : bp->max_windows;
 }
 
-int job_run_batch(struct job *j, steno_team *team, steno_batch_params *bp, char **files, int n, steno_error *e)
+int job_run_files(struct job *j, steno_team *team, steno_batch_params *bp, const struct job_files *files, int n_slots, steno_error *e)
 {
-    struct queue q = { .job = j, .files = files, .n = n, .n_slots = job_slots(bp, n) };
+    struct queue q = { .job = j, .files = files, .n_slots = n_slots };
     bp->user = &q;
     bp->on_done = on_done;
     int rc = steno_batch_open(&q.batch, j->model, team, bp, e);
@@ -169,4 +178,22 @@ int job_run_batch(struct job *j, steno_team *team, steno_batch_params *bp, char 
     free(q.slot);
     steno_batch_close(q.batch);
     return rc;
+}
+
+struct file_list { char **files; int n, next; };
+
+static enum job_next next_of_list(void *user, struct job_file *f)
+{
+    struct file_list *l = user;
+    if (l->next == l->n) return JOB_NEXT_NONE;
+    *f = job_file_of(l->files[l->next], l->next);
+    l->next++;
+    return JOB_NEXT_FILE;
+}
+
+int job_run_batch(struct job *j, steno_team *team, steno_batch_params *bp, char **files, int n, steno_error *e)
+{
+    struct file_list list = { files, n, 0 };
+    const struct job_files from = { next_of_list, &list };
+    return job_run_files(j, team, bp, &from, job_slots(bp, n), e);
 }

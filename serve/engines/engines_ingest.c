@@ -177,7 +177,8 @@ static int job_begin(struct item *it, int thread)
         return api_fail(&it->error, API_invalid_value, NULL, "this server has no model of voice activity detection");
     if (w->use_vad) w->job.speech.session = g->vad[thread];
     input_init(&w->input, &w->job, NULL, 0);
-    return input_open(&w->input, w->name ? w->name : "file", 0) ? 0 : -1;
+    const struct job_file f = job_file_of(w->name ? w->name : "file", 0);
+    return input_open(&w->input, &f) ? 0 : -1;
 }
 
 /* Decodes what no reader has read so far. The first read, through the input, moves to the first sample that is decoded. @return a status */
