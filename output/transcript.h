@@ -71,6 +71,8 @@ struct transcript_source {
     int64_t spent_us;   /* time from its start to now, or WRITE_TIME_UNKNOWN */
     void (*options)(struct sink *f, const void *opts); /* writes an object; may be NULL */
     const void *opts;
+    void (*more)(struct sink *f, const void *user);    /* writes members after schema_version: ", KEY: VALUE"; may be NULL */
+    const void *user;
 };
 
 /* Totals of a job. */

@@ -354,6 +354,7 @@ static void write_spent(struct sink *f, int64_t spent_us, int64_t audio_ms)
 void write_jsonl_job(struct sink *f, const struct transcript_source *job)
 {
     begin_record(f, "job");
+    if (job->more) job->more(f, job->user);
     text_or_null(f, "model", job->model);
     text_or_null(f, "engine_version", steno_version());
     sink_text(f, ", \"options\": ");
@@ -376,6 +377,7 @@ void write_jsonl(struct sink *f, const struct transcript *t)
 {
     const struct transcript_source *r = t->source;
     begin_record(f, "transcript");
+    if (r->more) r->more(f, r->user);
     text_or_null(f, "input", r->input);
     text_or_null(f, "sha256", r->sha256);
     text_or_null(f, "model", r->model);

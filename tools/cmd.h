@@ -6,6 +6,7 @@
 
 int cmd_transcribe(int argc, char **argv);
 int cmd_translate(int argc, char **argv);
+int cmd_batch(int argc, char **argv);
 int cmd_align(int argc, char **argv);
 int cmd_detect(int argc, char **argv);
 int cmd_vad(int argc, char **argv);
@@ -30,7 +31,7 @@ int cmd_install_dialects(int argc, char **argv);
 
 /* The options of each verb. */
 struct args;
-extern const struct args transcribe_args, translate_args, align_args, detect_args, vad_args, tokenize_args, punctuate_args, chat_args,
-    generate_args, embed_args, search_args, convert_args, quantize_args, models_args, info_args, bench_args, compare_args, doctor_args,
-    lint_subs_args, stream_args, serve_args, completions_args, install_dialects_args;
+extern const struct args transcribe_args, translate_args, batch_args, align_args, detect_args, vad_args, tokenize_args, punctuate_args,
+    chat_args, generate_args, embed_args, search_args, convert_args, quantize_args, models_args, info_args, bench_args, compare_args,
+    doctor_args, lint_subs_args, stream_args, serve_args, completions_args, install_dialects_args;
 #endif

@@ -10,7 +10,7 @@ const struct args completions_args = { "completions", "bash|zsh|fish",
                                        "Print a script that completes verbs, options and their values.", rows };
 
 static const struct args *const all[] = {
-    &transcribe_args, &translate_args, &align_args, &detect_args, &vad_args, &stream_args,
+    &transcribe_args, &translate_args, &batch_args, &align_args, &detect_args, &vad_args, &stream_args,
 #if STENO_SERVE
     &serve_args,
 #endif

@@ -26,6 +26,7 @@ struct verb {
 static const struct verb verbs[] = { /* the first one is the default */
     { "transcribe", cmd_transcribe, "transcribe speech to text (the default verb)", &transcribe_args },
     { "translate", cmd_translate, "translate speech to English text", &translate_args },
+    { "batch", cmd_batch, "transcribe a manifest of many files, on many machines", NULL },
     { "align", cmd_align, "print the times of the words of a known text", &align_args },
     { "detect", cmd_detect, "detect the language", &detect_args },
     { "vad", cmd_vad, "print spans of speech (voice activity detection)", &vad_args },

@@ -134,6 +134,7 @@ static int line_room(struct text_lines *l)
     if (l->at) {
         memmove(l->bytes, l->bytes + l->at, l->n - l->at);
         l->n -= l->at;
+        l->passed += (long long)l->at;
         l->at = 0;
     }
     if (l->n + 1 < l->cap) return 0;
@@ -194,10 +195,16 @@ enum text_file text_lines_next(struct text_lines *l, char **line, char *why, siz
     if ((how = line_check(l, len, why, n)) != TEXT_FILE_READ) return how;
     char *s = l->bytes + l->at;
     l->at += len + (end != NULL);
+    l->is_cut = end == NULL;
     while (len && s[len - 1] == '\r') len--;
     s[len] = '\0';
     *line = l->number++ ? s : s + text_file_mark(s);
     return TEXT_FILE_READ;
+}
+
+long long text_lines_at(const struct text_lines *l)
+{
+    return l->passed + (long long)l->at;
 }
 
 void text_lines_close(struct text_lines *l)

@@ -28,6 +28,8 @@ struct text_lines {
     char *bytes;       /* [cap] bytes at..n are unread; the first `seen` of them contain no line end */
     size_t at, n, seen, cap;
     long long number;  /* number of the last line returned, from 1 */
+    long long passed;  /* bytes of the file before bytes[0] */
+    int is_cut;        /* the last line returned has no line end */
 };
 
 /* Open the file at `path`; with `dash`, "-" is standard input. Results and `why` are as in text_file_read. */
@@ -36,6 +38,8 @@ enum text_file text_lines_open(struct text_lines *l, const char *path, int dash,
 /* The next line without its end and without a byte order mark, valid until the next call; NULL at the end. A line that is too long or
  * has a NUL is reported as soon as that is read. */
 enum text_file text_lines_next(struct text_lines *l, char **line, char *why, size_t n);
+
+long long text_lines_at(const struct text_lines *l); /* bytes of the file before the next line */
 
 void text_lines_close(struct text_lines *l); /* {0} is allowed */
 #endif

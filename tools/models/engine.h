@@ -66,6 +66,11 @@ struct engine {
 #define ENGINE_DEMO_ROW(T) \
     { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "use the small built-in model (spoken digits only)" }
 
+/* The group "Model" of verbs that transcribe. */
+#define ENGINE_RECOGNISER_ROWS(T) \
+    ENGINE_MODEL_ROW(T), ENGINE_VOCAB_ROW(T), ENGINE_LLM_ROW(T), ENGINE_DRAFT_ROW(T), ENGINE_HEADS_ROW(T), ENGINE_CMVN_ROW(T), \
+        ENGINE_GELU_ROW(T), ENGINE_DEMO_ROW(T)
+
 #define ENGINE_DEVICE_ROW(T) \
     ARG_HEADING("Machine"), \
     { .name = "device", .kind = ARG_WORD, .at = offsetof(T, engine.device), .value = "auto|cpu|gpu", .dflt = "auto", \

@@ -28,17 +28,9 @@ static const struct arg rows[] = {
     ARG_HEADING("Task"),
     { .name = "task", .kind = ARG_WORD, .at = AT(task), .value = "transcribe|translate|both", .dflt = ARG_OF_PARAM,
       .help = "write the transcript, its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
-    ENGINE_MODEL_ROW(struct transcribe_opts),
-    ENGINE_VOCAB_ROW(struct transcribe_opts),
-    ENGINE_LLM_ROW(struct transcribe_opts),
-    ENGINE_DRAFT_ROW(struct transcribe_opts),
-    ENGINE_HEADS_ROW(struct transcribe_opts),
-    ENGINE_CMVN_ROW(struct transcribe_opts),
-    ENGINE_GELU_ROW(struct transcribe_opts),
-    ENGINE_DEMO_ROW(struct transcribe_opts),
+    ENGINE_RECOGNISER_ROWS(struct transcribe_opts),
     ARG_HEADING("Input"),
-    { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
-      .help = "language spoken: a code (en, zh, ...) or an English name; auto: detected from the first 30 s" },
+    TRANSCRIBE_LANGUAGE_ROW(struct transcribe_opts),
     { .name = "offset-ms", .kind = ARG_MS, .at = AT(offset_ms), .value = "MS", .dflt = ARG_OF_PARAM,
       .help = "start of the transcription, in ms; every MS or S may also be 1:30, 1:02:03 or 1:02:03.500" },
     { .name = "duration-ms", .kind = ARG_MS, .at = AT(duration_ms), .value = "MS", .dflt = ARG_OF_PARAM,
@@ -49,10 +41,7 @@ static const struct arg rows[] = {
       .help = "track of a file with several, such as a film in two languages: FFmpeg's choice; each one (NAME.track1.FORMAT, ...); "
               "or track N, counted from 1" },
     { .name = "recursive", .kind = ARG_FLAG, .at = AT(recursive), .help = "also transcribe the files in subfolders of a folder" },
-    { .name = "diarize", .kind = ARG_FLAG, .at = AT(diarize),
-      .help = "assign each segment to speaker 0 or 1, the louder of channels 0 and 1; split segments where the speaker changes" },
-    { .name = "url-limit", .kind = ARG_INT, .at = AT(url_limit), .value = "MB", .dflt = "4096", .lo = 1, .hi = 1000000,
-      .help = "maximum size of an http(s) input, in MB" },
+    TRANSCRIBE_DIARIZE_ROWS(struct transcribe_opts),
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
     MARKS_ROWS(struct transcribe_opts),
@@ -76,8 +65,7 @@ static const struct arg rows[] = {
               "{date} and {time} (of the run) and {model}; without it {stem}.{format}" },
     { .name = "offset-n", .kind = ARG_INT, .at = AT(offset_n), .value = "N", .dflt = "0", .hi = 1e9,
       .help = "added to the cue numbers of srt" },
-    { .name = "token-logprobs", .kind = ARG_FLAG, .at = AT(token_logprobs),
-      .help = "write the log-probability of each token in json, verbose_json and jsonl" },
+    TRANSCRIBE_LOGPROBS_ROW(struct transcribe_opts),
     { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
       .help = "write intermediate rows of the network for each clip or window as DIR/NAME.KIND.npy (Whisper, SenseVoice, Paraformer, "
               "Fun-ASR-Nano): fbank, features, encoder, logits, cif_alphas, cif_fine_alphas, adaptor; \"steno compare\" compares such "
@@ -85,11 +73,7 @@ static const struct arg rows[] = {
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
-    { .name = "verify", .kind = ARG_FLAG, .at = AT(engine.verify),
-      .help = "decide near-ties of fast arithmetic in f32, so that the text is that of --compute f32; needs a second copy of the "
-              "weights" },
-    { .name = "verify-margin", .kind = ARG_NUM, .at = AT(verify_margin), .value = "X", .dflt = ARG_OF_PARAM,
-      .help = "treat two tokens as tied if their logits differ by less than X" },
+    TRANSCRIBE_VERIFY_ROWS(struct transcribe_opts),
     { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(batch_size), .value = "N", .dflt = "1", .lo = 1, .hi = 128,
       .help = "number of windows to decode in parallel, 1 to 128; the text does not change. Windows of one input need "
               "--chunk-length or --vad, or --no-condition-on-previous-text and --without-timestamps" },
@@ -131,34 +115,6 @@ static void options_json(struct sink *f, const void *opts)
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
 
-static int check_channels(struct transcribe_opts *o)
-{
-    char *end;
-    if (strcmp(o->channels, "mix") == 0) o->channel = JOB_MIX;
-    else if (strcmp(o->channels, "split") == 0) o->channel = JOB_SPLIT;
-    else {
-        const long n = strtol(o->channels, &end, 10);
-        if (*end || n < 0 || n > 1000 || o->channels[0] < '0')
-            return message_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
-        o->channel = (int)n;
-    }
-    if (o->diarize && o->channel != JOB_MIX)
-        return message_usage("--diarize transcribes the mix: it and --channels %s exclude each other", o->channels);
-    return EXIT_OK;
-}
-
-static int check_track(struct transcribe_opts *o)
-{
-    char *end;
-    const long n = strtol(o->audio_track, &end, 10);
-    if (strcmp(o->audio_track, "auto") == 0) o->track = JOB_ANY_TRACK;
-    else if (strcmp(o->audio_track, "all") == 0) o->track = JOB_ALL_TRACKS;
-    else if (*end || n < 1 || n > 1000 || o->audio_track[0] < '0')
-        return message_usage("--audio-track: \"%s\" is not auto, all or the number of a track, from 1", o->audio_track);
-    else o->track = (int)n;
-    return EXIT_OK;
-}
-
 static int check(struct transcription *t, struct transcribe_opts *o)
 {
     const struct results *r = t->results;
@@ -171,8 +127,8 @@ static int check(struct transcription *t, struct transcribe_opts *o)
     if (n_stdin > 1) return message_usage("standard input can be read once only");
     if (o->resume && !n_files) return message_usage("--resume is for files: standard input and URLs start again each time");
     int code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF && !o->vad.join);
-    if (code == EXIT_OK) code = check_channels(o);
-    if (code == EXIT_OK) code = check_track(o);
+    if (code == EXIT_OK) code = transcription_channels(o);
+    if (code == EXIT_OK) code = transcription_track(o);
     if (code == EXIT_OK && o->engine.model) code = path_guard_code_read(t->results->files.path_guard, "the model", o->engine.model);
     if (code == EXIT_OK && o->engine.vocab) code = path_guard_code_read(t->results->files.path_guard, "the vocabulary", o->engine.vocab);
     if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->files.naming.formats });

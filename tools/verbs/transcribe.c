@@ -104,13 +104,13 @@ static void on_progress(void *user, const struct job_input *in, int64_t done_ms,
     progress_update(&t->shown[in->slot].progress, done_ms, total_ms);
 }
 
-static void on_busy(void *user, int on)
+void transcription_on_busy(void *user, int on)
 {
     (void)user;
     signals_defer(on);
 }
 
-static void on_watch(void *user, const struct job_input *in, steno_session *s, steno_media *m)
+void transcription_on_watch(void *user, const struct job_input *in, steno_session *s, steno_media *m)
 {
     (void)user, (void)in;
     signals_watch(s, m);
@@ -354,9 +354,10 @@ static int on_done(void *user, const struct job_input *in)
 
 void transcription_watch(struct transcription *t)
 {
-    t->job.events = (struct job_events){ .user = t, .stop = signals_stop, .busy = on_busy, .begin = on_begin, .watch = on_watch,
-                                       .reading = on_reading, .samples = on_samples, .progress = on_progress, .segment = on_segment,
-                                       .attempt = on_attempt, .rows = on_rows, .let_go = on_let_go, .end = on_end, .output = on_output,
+    t->job.events = (struct job_events){ .user = t, .stop = signals_stop, .busy = transcription_on_busy, .begin = on_begin,
+                                       .watch = transcription_on_watch, .reading = on_reading, .samples = on_samples,
+                                       .progress = on_progress, .segment = on_segment, .attempt = on_attempt, .rows = on_rows,
+                                       .let_go = on_let_go, .end = on_end, .output = on_output,
                                        .output_failed = on_output_failed, .done = on_done };
     if (!t->resume.slot || !option_served(t->engine.model, "on_resume_point")) return;
     t->job.events.resume = on_resume;

@@ -34,6 +34,28 @@ struct transcribe_opts {
     const struct transcribe_as *as; /* another program's command line; NULL: steno's own */
 };
 
+/* Rows of verbs that transcribe. */
+#define TRANSCRIBE_LANGUAGE_ROW(T) \
+    { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = offsetof(T, language), .value = "auto|CODE", .dflt = "auto", \
+      .help = "language spoken: a code (en, zh, ...) or an English name; auto: detected from the first 30 s" }
+
+#define TRANSCRIBE_DIARIZE_ROWS(T) \
+    { .name = "diarize", .kind = ARG_FLAG, .at = offsetof(T, diarize), \
+      .help = "assign each segment to speaker 0 or 1, the louder of channels 0 and 1; split segments where the speaker changes" }, \
+    { .name = "url-limit", .kind = ARG_INT, .at = offsetof(T, url_limit), .value = "MB", .dflt = "4096", .lo = 1, .hi = 1000000, \
+      .help = "maximum size of an http(s) input, in MB" }
+
+#define TRANSCRIBE_VERIFY_ROWS(T) \
+    { .name = "verify", .kind = ARG_FLAG, .at = offsetof(T, engine.verify), \
+      .help = "decide near-ties of fast arithmetic in f32, so that the text is that of --compute f32; needs a second copy of the " \
+              "weights" }, \
+    { .name = "verify-margin", .kind = ARG_NUM, .at = offsetof(T, verify_margin), .value = "X", .dflt = ARG_OF_PARAM, \
+      .help = "treat two tokens as tied if their logits differ by less than X" }
+
+#define TRANSCRIBE_LOGPROBS_ROW(T) \
+    { .name = "token-logprobs", .kind = ARG_FLAG, .at = offsetof(T, token_logprobs), \
+      .help = "write the log-probability of each token in json, verbose_json and jsonl" }
+
 /* Output state of a running input. */
 struct shown {
     struct progress progress;
@@ -88,6 +110,9 @@ void transcription_sums_text(char text[SUMS_TEXT_SZ], const struct transcript_su
 
 /* Fill t->job.params. The library checks them before the model is opened (m NULL) and again with the model. @return an exit code */
 int transcription_params(struct transcription *t, const steno_model *m);
+/* Set `channel` and `track` from --channels and --audio-track. @return an exit code, after a message */
+int transcription_channels(struct transcribe_opts *o);
+int transcription_track(struct transcribe_opts *o);
 /* Fill the rest of t->job; engine, voice activity and punctuation are open. */
 void transcription_job(struct transcription *t);
 /* For which recognisers a punctuation model is searched. */
@@ -96,4 +121,8 @@ enum marks_find transcription_marks(const struct transcribe_opts *o);
 /* Connect the job's events to the output. @return the exit code after n files */
 void transcription_watch(struct transcription *t);
 int transcription_code(const struct transcription *t, int n);
+
+/* Events of a job that a signal ends in order. */
+void transcription_on_busy(void *user, int on);
+void transcription_on_watch(void *user, const struct job_input *in, steno_session *s, steno_media *m);
 #endif

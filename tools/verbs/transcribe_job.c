@@ -1,9 +1,11 @@
 /* steno: the options of a transcription as parameters of the library and of the job. SPDX-License-Identifier: MIT
  *
- * Shared by transcribe, translate and serve, so that a result has the same text in all of them. */
+ * Shared by transcribe, translate, batch and serve, so that a result has the same text in all of them. */
+#include "cli/message.h"
 #include "cli/option_names.h"
 #include "input/sound.h"
 #include "verbs/transcribe.h"
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -30,6 +32,36 @@ static int no_window(void *user, int64_t at_ms)
 static void no_rows(void *user, const steno_rows *r)
 {
     (void)user, (void)r;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------------------- */
+
+int transcription_channels(struct transcribe_opts *o)
+{
+    char *end;
+    if (strcmp(o->channels, "mix") == 0) o->channel = JOB_MIX;
+    else if (strcmp(o->channels, "split") == 0) o->channel = JOB_SPLIT;
+    else {
+        const long n = strtol(o->channels, &end, 10);
+        if (*end || n < 0 || n > 1000 || o->channels[0] < '0')
+            return message_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
+        o->channel = (int)n;
+    }
+    if (o->diarize && o->channel != JOB_MIX)
+        return message_usage("--diarize transcribes the mix: it and --channels %s exclude each other", o->channels);
+    return EXIT_OK;
+}
+
+int transcription_track(struct transcribe_opts *o)
+{
+    char *end;
+    const long n = strtol(o->audio_track, &end, 10);
+    if (strcmp(o->audio_track, "auto") == 0) o->track = JOB_ANY_TRACK;
+    else if (strcmp(o->audio_track, "all") == 0) o->track = JOB_ALL_TRACKS;
+    else if (*end || n < 1 || n > 1000 || o->audio_track[0] < '0')
+        return message_usage("--audio-track: \"%s\" is not auto, all or the number of a track, from 1", o->audio_track);
+    else o->track = (int)n;
+    return EXIT_OK;
 }
 
 int transcription_params(struct transcription *t, const steno_model *m)

@@ -1,0 +1,237 @@
+/* steno: the journal of a batch, which is also its output. SPDX-License-Identifier: MIT */
+#include "batch/journal.h"
+#include "json_scan.h"
+#include "utf8.h"
+#include "write.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- records ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *const class_names[N_CLASSES] = { NULL, "input", "decode", "memory", "timeout", "io", "poison" };
+
+const char *batch_class_name(enum batch_class c)
+{
+    return class_names[c];
+}
+
+int batch_class_is_retryable(enum batch_class c)
+{
+    return c == CLASS_MEMORY || c == CLASS_TIMEOUT || c == CLASS_IO;
+}
+
+static enum record_kind kind_of(const char *type)
+{
+    static const struct { const char *name; enum record_kind kind; } kinds[] = {
+        { "job", RECORD_HEADER }, { "begin", RECORD_BEGIN }, { "stop", RECORD_STOP }, { "transcript", RECORD_RESULT },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(type, kinds[i].name) == 0) return kinds[i].kind;
+    return RECORD_OTHER;
+}
+
+/* Read the class, which is null or a name. @return 1, or 0 if it is neither */
+static int class_read(enum batch_class *c, const struct json_path *j)
+{
+    *c = CLASS_OK;
+    if (j->piece == JSON_PIECE_OTHER) return 1;
+    for (int i = CLASS_OK + 1; j->piece == JSON_PIECE_TEXT && i < N_CLASSES; i++)
+        if (strcmp(j->json.s, class_names[i]) == 0) return *c = (enum batch_class)i, 1;
+    return 0;
+}
+
+/* The members of a result's front come in the order id, class, retryable, run. */
+static int result_read(struct batch_record *r, struct json_path *j, const char *line)
+{
+    int has_class = 0;
+    size_t end = 0; /* of the member before */
+    for (; json_path_next(j); end = (size_t)(j->json.p - line)) {
+        if (json_path_is(j, "id")) r->id = json_path_text(j, "id");
+        if (json_path_is(j, "class") && !(has_class = class_read(&r->class, j))) return 0;
+        if (!json_path_is(j, "run")) continue;
+        if (j->piece == JSON_PIECE_OPEN) r->run_at = end;
+        while (j->json.depth > 1 && json_path_next(j)) continue;
+        r->run_end = (size_t)(j->json.p - line);
+        return r->run_at && r->id && has_class && j->json.depth == 1;
+    }
+    return 0;
+}
+
+void batch_record_read(struct batch_record *r, char *line)
+{
+    struct json_path j;
+    *r = (struct batch_record){ .kind = RECORD_BAD };
+    json_path_begin(&j, line);
+    json_path_next(&j);
+    if (j.piece != JSON_PIECE_OPEN || j.json.is_list[0] || !json_path_next(&j) || !json_path_text(&j, "type")) return;
+    const enum record_kind kind = kind_of(j.json.s);
+    if (kind == RECORD_RESULT && !result_read(r, &j, line)) return;
+    if (kind == RECORD_BEGIN || kind == RECORD_STOP) {
+        if (!json_path_next(&j) || !(r->id = json_path_text(&j, "id"))) return;
+    }
+    r->kind = kind;
+}
+
+/* Largest memory of this process so far, in bytes. */
+static int64_t peak_rss(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
+}
+
+static void put_run(struct sink *f, const struct batch_result *r)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    sink_format(f, ", \"run\": {\"attempts\": %d, \"elapsed\": ", r->attempt);
+    write_json_number(f, round((double)r->spent_us / 1e3) / 1e3);
+    sink_text(f, ", \"rtfx\": ");
+    write_json_number(f, r->spent_us > 0 && r->audio_ms >= 0 ? round((double)r->audio_ms * 1e5 / (double)r->spent_us) / 100 : NAN);
+    sink_format(f, ", \"peak_rss\": %" PRId64 ", \"host\": ", peak_rss());
+    utf8_json(f, host);
+    sink_char(f, '}');
+}
+
+void batch_result_write(struct sink *f, const void *result)
+{
+    const struct batch_result *r = result;
+    const char *name = class_names[r->class];
+    sink_text(f, ", \"id\": ");
+    utf8_json(f, r->id);
+    sink_text(f, ", \"class\": ");
+    if (name) utf8_json(f, name);
+    else sink_text(f, "null");
+    sink_format(f, ", \"retryable\": %s", !name ? "null" : batch_class_is_retryable(r->class) ? "true" : "false");
+    put_run(f, r);
+    sink_format(f, ", \"manifest\": {%s}", r->other);
+}
+
+/* ---- the header -------------------------------------------------------------------------------------------------------------- */
+
+static void put_text(struct sink *f, const char *key, const char *text)
+{
+    sink_format(f, ", \"%s\": ", key);
+    if (text[0]) utf8_json(f, text);
+    else sink_text(f, "null");
+}
+
+void batch_header_write(struct sink *f, const void *header)
+{
+    const struct batch_header *h = header;
+    sink_text(f, ", \"header\": {\"engine_version\": ");
+    utf8_json(f, h->engine);
+    put_text(f, "model_sha256", h->model_sha256);
+    put_text(f, "options_sha256", h->options_sha256);
+    put_text(f, "manifest_sha256", h->manifest_sha256);
+    sink_format(f, ", \"manifest_bytes\": %" PRId64 ", \"shard\": ", h->manifest_bytes);
+    utf8_json(f, h->shard);
+    sink_char(f, '}');
+}
+
+static void take(char *to, size_t size, const struct json_path *j, const char *at)
+{
+    const char *text = json_path_text(j, at);
+    if (text) snprintf(to, size, "%s", text);
+}
+
+int batch_header_read(struct batch_header *h, char *line)
+{
+    struct json_path j;
+    int is_job = 0, has_header = 0;
+    *h = (struct batch_header){ .manifest_bytes = -1 };
+    json_path_begin(&j, line);
+    while (json_path_next(&j)) {
+        const char *type = json_path_text(&j, "type");
+        is_job |= type && kind_of(type) == RECORD_HEADER;
+        take(h->engine, sizeof h->engine, &j, "header.engine_version");
+        take(h->model_sha256, sizeof h->model_sha256, &j, "header.model_sha256");
+        take(h->options_sha256, sizeof h->options_sha256, &j, "header.options_sha256");
+        take(h->manifest_sha256, sizeof h->manifest_sha256, &j, "header.manifest_sha256");
+        take(h->shard, sizeof h->shard, &j, "header.shard");
+        if (json_path_is(&j, "header.manifest_bytes")) h->manifest_bytes = json_path_whole(&j);
+        if (!json_path_is(&j, "header") || j.piece != JSON_PIECE_CLOSE) continue;
+        has_header = h->engine[0] && h->options_sha256[0] && h->shard[0] && h->manifest_bytes >= 0;
+        break;
+    }
+    return is_job && has_header;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------------------- */
+
+enum { SYNC_US = 5000000 };
+
+enum journal_status batch_journal_open(struct batch_journal *j, const char *path)
+{
+    struct stat st;
+    *j = (struct batch_journal){ .path = path, .fd = STDOUT_FILENO };
+    if (strcmp(path, "-") == 0) {
+        j->is_stream = 1;
+        return BATCH_JOURNAL_OK;
+    }
+    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    if (j->fd < 0 || fstat(j->fd, &st)) return BATCH_JOURNAL_FAILED;
+    j->is_stream = !S_ISREG(st.st_mode);
+    j->size = st.st_size;
+    if (j->is_stream || flock(j->fd, LOCK_EX | LOCK_NB) == 0) return BATCH_JOURNAL_OK;
+    return errno == EWOULDBLOCK ? BATCH_JOURNAL_BUSY : BATCH_JOURNAL_UNLOCKED;
+}
+
+int batch_journal_cut(struct batch_journal *j, int64_t size)
+{
+    if (ftruncate(j->fd, (off_t)size)) return -1;
+    j->size = size;
+    j->is_dirty = 1;
+    return 0;
+}
+
+int batch_journal_add(struct batch_journal *j, const char *line, size_t n)
+{
+    size_t at = 0;
+    while (at < n) {
+        const ssize_t k = write(j->fd, line + at, n - at);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0 || (k == 0 && (errno = ENOSPC))) break;
+        at += (size_t)k;
+    }
+    if (at == n) {
+        j->size += (int64_t)n;
+        j->is_dirty = 1;
+        return 0;
+    }
+    const int why = errno;
+    if (at && !j->is_stream && ftruncate(j->fd, (off_t)j->size)) j->is_dirty = 1; /* --resume cuts what remains */
+    errno = why;
+    return -1;
+}
+
+static int sync_lines(struct batch_journal *j)
+{
+    if (!j->is_dirty || j->is_stream) return 0;
+    j->is_dirty = 0;
+    return fdatasync(j->fd);
+}
+
+int batch_journal_tick(struct batch_journal *j, int64_t now_us)
+{
+    if (!j->is_dirty || now_us - j->synced_us < SYNC_US) return 0;
+    j->synced_us = now_us;
+    return sync_lines(j);
+}
+
+int batch_journal_close(struct batch_journal *j, int sync)
+{
+    int bad = 0;
+    if (j->fd < 0) return 0;
+    if (sync) bad = sync_lines(j);
+    if (j->fd != STDOUT_FILENO && close(j->fd)) bad = -1;
+    j->fd = -1;
+    return bad;
+}
