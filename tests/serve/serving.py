@@ -127,6 +127,12 @@ class Server:
         return sum(map(float, found)) if found else None
 
 
+def ask(s, path, **fields):
+    """Sends the fields as JSON; answers with (status, bytes)."""
+    status, _, body = s.request("POST", path, json.dumps(fields), {"Content-Type": "application/json"})
+    return status, body
+
+
 def form(fields, file=None, name="file", file_name="audio.wav"):
     """Bytes of a multipart form, and its Content-Type. file: a path or bytes."""
     parts, boundary = [], "steno-test-boundary"

@@ -2,7 +2,6 @@
 #
 # A field and the option of that meaning give the same bytes.
 import json
-import os
 from serving import SPOKEN, Server, program, run
 
 SAME = (
@@ -47,21 +46,6 @@ def test_fields_of_other_servers_are_options():
         assert status == 200 and headers["steno-ignored"] == "offset_n", headers
         status, _, body = s.transcribe(SPOKEN, "/inference", temperature_inc="7")
         assert status == 400 and json.loads(body)["error"]["param"] == "temperature_inc", body
-
-
-def test_voice_activity_is_an_option():
-    model = os.path.join(os.environ.get("STENO_SHARED", ""), "material/funasr/silero/ggml-silero-v6.2.0.bin")
-    if not os.path.exists(model):
-        print("STENO_SHARED does not name a detector: voice activity is not tested")
-        return
-    vad = ("--vad", "silero", "--vad-model", model)
-    with Server(*vad) as s:
-        for fields, options in (({}, vad), ({"vad_filter": "false"}, ()), ({"chunking_strategy": "auto"}, vad),
-                                ({"offset_ms": "1000"}, (*vad, "--offset-ms", "1000")),
-                                ({"chunking_strategy": json.dumps({"type": "server_vad", "threshold": 0.3, "silence_duration_ms": 50})},
-                                 (*vad, "--vad-threshold", "0.3", "--vad-min-silence-ms", "50"))):
-            status, _, body = s.transcribe(SPOKEN, response_format="srt", **fields)
-            assert status == 200 and body == program(SPOKEN, "-f", "srt", *options), (fields, status, body)
 
 
 def test_strict_servers_refuse_unknown_fields():

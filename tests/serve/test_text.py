@@ -1,18 +1,10 @@
-# steno: chats and embeddings over HTTP. SPDX-License-Identifier: MIT
-import base64
+# steno: chats over HTTP. SPDX-License-Identifier: MIT
 import json
 import os
-import struct
 import subprocess
-from serving import SHARED, SOURCE, SPOKEN, STENO, Server, events, run, until
+from serving import SOURCE, SPOKEN, STENO, Server, ask, events, run, until
 
 LM = os.path.join(SOURCE, "tests/data/lm/qwen3-q4_0.gguf")
-BERT = SHARED and os.path.join(SHARED, "material/llm/models/bert/hf")
-
-
-def ask(s, path, **fields):
-    status, headers, body = s.request("POST", path, json.dumps(fields), {"Content-Type": "application/json"})
-    return status, body
 
 
 def chat(s, **fields):
@@ -56,24 +48,9 @@ def test_client_leaves():
         assert chat(s, messages=[{"role": "user", "content": "one"}], max_tokens=2)[0] == 200
 
 
-def test_embeddings():
-    if not BERT or not os.path.isdir(BERT):
-        return print("no model for vectors: not tested")
-    with Server(model=("--demo",)) as s:
+def test_a_model_of_speech_has_no_vectors():
+    with Server() as s:
         assert ask(s, "/v1/embeddings", input="a")[0] == 404
-    with Server(model=("-m", LM, "-m", BERT)) as s:
-        status, body = ask(s, "/v1/embeddings", model="hf", input=["one two", "three"])
-        answer = json.loads(body)
-        own = subprocess.run([STENO, "embed", "-q", "-m", BERT, "one two", "three"], stdout=subprocess.PIPE, check=True, text=True).stdout
-        rows = [d["embedding"] for d in answer["data"]]
-        assert status == 200 and len(rows) == 2 and answer["usage"]["prompt_tokens"] > 0, body
-        lines = [json.loads(line) for line in own.splitlines()]
-        for row, line in zip(rows, lines):
-            expected = line["embedding"] if isinstance(line, dict) else line
-            assert all(abs(a - b) < 1e-6 for a, b in zip(row, expected)) and len(row) == len(expected)
-        packed = json.loads(ask(s, "/v1/embeddings", model="hf", input="one two", encoding_format="base64")[1])["data"][0]["embedding"]
-        values = struct.unpack(f"<{len(rows[0])}f", base64.b64decode(packed))
-        assert all(abs(a - b) < 1e-6 for a, b in zip(values, rows[0]))
 
 
 run(globals())
