@@ -11,7 +11,9 @@ static void on_segment(void *user, const steno_segment *seg)
     for (int32_t k = 0; k < seg->n_words && c->to && !c->rc; k++) {
         steno_word w = { .size = sizeof w };
         steno_word_get(c->session, seg->id, k, &w);
+        const size_t from = c->to->n;
         c->rc = (k ? live_words_add_units : live_words_add_text)(c->to, w.text, off + w.t0_ms, off + w.t1_ms);
+        live_words_rate(c->to, from, w.probability);
     }
 }
 

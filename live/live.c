@@ -128,7 +128,9 @@ static int words_take(struct live *l, struct words *to)
         for (int32_t k = 0; k < seg.n_words && !rc; k++) {
             steno_word w = { .size = sizeof w };
             steno_word_get(s, i, k, &w);
+            const size_t from = to->n;
             rc = live_words_add_units(to, w.text, off + w.t0_ms, off + w.t1_ms);
+            live_words_rate(to, from, w.probability);
         }
         if (!seg.n_words && seg.text[0]) rc = live_words_add_text(to, seg.text, off + seg.t0_ms, off + seg.t1_ms);
     }

@@ -1,5 +1,6 @@
 /* steno: words of passes over the same audio, and their local agreement. SPDX-License-Identifier: MIT */
 #include "live_words.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -80,7 +81,7 @@ int live_words_add(struct words *to, const char *text, int64_t t0_ms, int64_t t1
     if (own) {
         memcpy(own, text, n);
         memcpy(own + n, key, k);
-        to->w[to->n++] = (struct word){ own, own + n, t0_ms, t1_ms };
+        to->w[to->n++] = (struct word){ own, own + n, t0_ms, t1_ms, (double)NAN };
     }
     free(key);
     return own ? STENO_OK : STENO_ENOMEM;
@@ -148,8 +149,16 @@ int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64
 int live_words_add_range(struct words *to, const struct words *w, size_t from, size_t end)
 {
     int rc = STENO_OK;
-    for (size_t i = from; i < end && !rc; i++) rc = live_words_add(to, w->w[i].text, w->w[i].t0_ms, w->w[i].t1_ms);
+    for (size_t i = from; i < end && !rc; i++) {
+        rc = live_words_add(to, w->w[i].text, w->w[i].t0_ms, w->w[i].t1_ms);
+        if (!rc) live_words_rate(to, to->n - 1, w->w[i].probability);
+    }
     return rc;
+}
+
+void live_words_rate(struct words *w, size_t from, double probability)
+{
+    for (size_t i = from; i < w->n; i++) w->w[i].probability = probability;
 }
 
 /* Drops the first n words. */

@@ -16,6 +16,7 @@ struct word {
     char *text;            /* as decoded, including the space before it */
     const char *key;       /* comparison key, after the text in the same block */
     int64_t t0_ms, t1_ms;  /* -1: not known */
+    double probability;    /* NAN: not known */
 };
 struct words { struct word *w; size_t n, cap; };
 
@@ -25,6 +26,7 @@ int live_words_add(struct words *to, const char *text, int64_t t0_ms, int64_t t1
 int live_words_add_units(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
 /* The same for a separate text. A space is added before it if both scripts use spaces. @return as above */
 int live_words_add_text(struct words *to, const char *text, int64_t t0_ms, int64_t t1_ms);
+void live_words_rate(struct words *w, size_t from, double probability); /* of words from `from` on */
 /* Appends words [from, end) of w. @return as above */
 int live_words_add_range(struct words *to, const struct words *w, size_t from, size_t end);
 void live_words_clear(struct words *w);

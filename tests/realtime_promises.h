@@ -121,6 +121,7 @@ static void played_words(struct played *p, enum live_kind kind, const char *text
 {
     struct words w = { 0 };
     if (live_words_add_units(&w, text, t0_ms, t1_ms)) abort();
+    live_words_rate(&w, 0, 0.5);
     char *stripped = live_words_text(&w, 0, w.n);
     if (!stripped) abort();
     const struct live_event e = { .kind = kind, .turn = 1, .t0_ms = t0_ms, .t1_ms = t1_ms, .decoded_ms = t1_ms, .now_ms = t1_ms,

@@ -5,6 +5,7 @@
 #include "listen.h"
 #include "live_words.h"
 #include <jansson.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,15 +42,29 @@ static json_t *seconds(int64_t ms)
     return json_real((double)(ms < 0 ? 0 : ms) / 1000);
 }
 
+/* Mean over the words that have one. */
+static json_t *confidence(const json_t *words)
+{
+    double sum = 0;
+    int count = 0;
+    size_t i;
+    json_t *one;
+    json_array_foreach(words, i, one) {
+        const json_t *p = json_object_get(one, "confidence");
+        if (json_is_real(p)) sum += json_real_value(p), count++;
+    }
+    return count ? json_real(sum / count) : json_array_size(words) ? json_null() : json_real(0);
+}
+
 static void put_results(struct listen *l, const char *text, json_t *words, int64_t from_ms, int64_t to_ms, int is_final, int is_end)
 {
     const int from_finalize = l->is_finalized;
     if (from_finalize) l->finalizes = 0;
     if (to_ms < from_ms) to_ms = from_ms;
-    put(l, json_pack("{s:s, s:[i,i], s:o, s:o, s:b, s:b, s:b, s:{s:[{s:s, s:f, s:o}]}, s:{s:s, s:{s:s, s:s, s:s}, s:s}}", "type", "Results",
+    put(l, json_pack("{s:s, s:[i,i], s:o, s:o, s:b, s:b, s:b, s:{s:[{s:s, s:o, s:o}]}, s:{s:s, s:{s:s, s:s, s:s}, s:s}}", "type", "Results",
                      "channel_index", 0, 1, "duration", seconds(to_ms - from_ms), "start", seconds(from_ms), "is_final", is_final,
                      "speech_final", is_end, "from_finalize", from_finalize, "channel", "alternatives", "transcript", text, "confidence",
-                     *text ? 1.0 : 0.0, "words", words, "metadata", "request_id", l->id, "model_info", "name", l->model, "version", "steno",
+                     confidence(words), "words", words, "metadata", "request_id", l->id, "model_info", "name", l->model, "version", "steno",
                      "arch", l->family, "model_uuid", l->id));
 }
 
@@ -58,9 +73,9 @@ static json_t *word_of(const struct word *w, int64_t from_ms, int64_t to_ms)
 {
     const char *text = w->text;
     while (*text == ' ') text++;
-    return json_pack("{s:s, s:o, s:o, s:f, s:s}", "word", w->key && *w->key ? w->key : text, "start",
-                     seconds(w->t0_ms < 0 ? from_ms : w->t0_ms), "end", seconds(w->t1_ms < 0 ? to_ms : w->t1_ms), "confidence", 1.0,
-                     "punctuated_word", text);
+    return json_pack("{s:s, s:o, s:o, s:o, s:s}", "word", w->key && *w->key ? w->key : text, "start",
+                     seconds(w->t0_ms < 0 ? from_ms : w->t0_ms), "end", seconds(w->t1_ms < 0 ? to_ms : w->t1_ms), "confidence",
+                     isfinite(w->probability) ? json_real(w->probability) : json_null(), "punctuated_word", text);
 }
 
 static void words_add(json_t *to, const struct live_event *e, int64_t from_ms, int64_t to_ms)

@@ -18,6 +18,7 @@ static const struct { const char *word; int silence_ms; } eagerness[] = {
 
 static const struct { const char *word; unsigned bit; } included[] = {
     { "steno.partial", REALTIME_PARTIAL }, { "steno.words", REALTIME_WORDS },
+    { "item.input_audio_transcription.logprobs", REALTIME_LOGPROBS },
 };
 enum { N_INCLUDED = sizeof included / sizeof included[0] };
 

@@ -2,10 +2,12 @@
 #include "live.h"
 #include "live_words.h"
 #include "realtime_state.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOGPROB_LEAST = -100 }; /* JSON has no infinity */
 #define PREFIX "conversation.item.input_audio_transcription."
 
 static void no_memory(struct realtime *rt) { out_event(rt, "", NULL); }
@@ -41,6 +43,7 @@ void item_drop(struct realtime *rt, struct realtime_item *it)
         if (*at != it) continue;
         *at = it->next;
         json_decref(it->words);
+        json_decref(it->logprobs);
         free(it->text);
         free(it);
         return;
@@ -84,6 +87,7 @@ static void send_completed(struct realtime *rt, const struct realtime_item *it)
         fields = NULL;
     }
     if (fields && it->words) json_object_set(fields, "words", it->words);
+    if (fields && it->logprobs) json_object_set(fields, "logprobs", it->logprobs);
     out_event(rt, PREFIX "completed", fields);
     if (!rt->p.is_beta) send_item(rt, it, "conversation.item.done", text);
     rt->n_failures = 0;
@@ -176,18 +180,45 @@ static json_t *words_json(int64_t base_ms, const struct word *words, size_t n)
     return list;
 }
 
+static json_t *logprob_json(const char *text, size_t n, double probability)
+{
+    json_t *bytes = json_array();
+    for (size_t i = 0; i < n && bytes; i++)
+        if (json_array_append_new(bytes, json_integer((unsigned char)text[i]))) json_decref(bytes), bytes = NULL;
+    const double p = log(probability);
+    return json_pack("{s:o,s:f,s:o}", "token", json_stringn(text, n), "logprob", p > LOGPROB_LEAST ? p : LOGPROB_LEAST, "bytes", bytes);
+}
+
+/* Of the words of a delta, as they stand in its text. Words whose probability is not known have no entry. */
+static json_t *logprobs_json(const char *text, const struct word *words, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n && list && *text; i++) {
+        const char *word = words[i].text + (i ? 0 : strspn(words[i].text, " "));
+        size_t length = strlen(word) + (i || *text != ' ' ? 0 : 1);
+        if (length > strlen(text)) length = strlen(text);
+        if (isfinite(words[i].probability) && json_array_append_new(list, logprob_json(text, length, words[i].probability)))
+            json_decref(list), list = NULL;
+        text += length;
+    }
+    return list;
+}
+
+/* Adds a list to a delta, and to those of its item. @return the delta; NULL: out of memory */
+static json_t *list_add(json_t *fields, const char *key, json_t *list, json_t **all)
+{
+    if (list && !*all) *all = json_array();
+    if (list && *all) json_array_extend(*all, list);
+    if (!json_object_set_new(fields, key, list)) return fields;
+    json_decref(fields);
+    return NULL;
+}
+
 static void delta(struct realtime *rt, struct realtime_item *it, const char *text, const struct word *words, size_t n_words)
 {
     json_t *fields = json_pack("{s:s,s:i,s:s}", "item_id", it->id, "content_index", 0, "delta", text);
-    if (fields && rt->config.include & REALTIME_WORDS) {
-        json_t *list = words_json(rt->base_ms, words, n_words);
-        if (list && !it->words) it->words = json_array();
-        if (list && it->words) json_array_extend(it->words, list);
-        if (json_object_set_new(fields, "words", list)) {
-            json_decref(fields);
-            fields = NULL;
-        }
-    }
+    if (rt->config.include & REALTIME_WORDS) fields = list_add(fields, "words", words_json(rt->base_ms, words, n_words), &it->words);
+    if (rt->config.include & REALTIME_LOGPROBS) fields = list_add(fields, "logprobs", logprobs_json(text, words, n_words), &it->logprobs);
     if (text_append(it, text)) no_memory(rt);
     else out_event(rt, PREFIX "delta", fields);
 }

@@ -353,7 +353,7 @@ static int include_merge(json_t **include, json_t *patch, struct realtime_error 
     json_array_foreach(patch, i, one) {
         if (!realtime_include_bit(json_string_value(one)))
             return realtime_fail(e, "invalid_value", path,
-                                 "'%s' may have steno.partial and steno.words: live words have no log-probabilities.", path);
+                                 "'%s' may have item.input_audio_transcription.logprobs, steno.partial and steno.words.", path);
     }
     json_t *copy = json_deep_copy(patch);
     if (!copy) return no_memory(e);

@@ -34,7 +34,7 @@ struct realtime_session {
 };
 
 enum realtime_format { REALTIME_PCM, REALTIME_ULAW, REALTIME_ALAW };
-enum { REALTIME_PARTIAL = 1, REALTIME_WORDS = 2 }; /* include */
+enum { REALTIME_PARTIAL = 1, REALTIME_WORDS = 2, REALTIME_LOGPROBS = 4 }; /* include */
 
 /* The effective session; its texts are valid until the next update. */
 struct realtime_config {
@@ -61,7 +61,7 @@ int realtime_session_update(struct realtime_session *s, const json_t *patch, str
 int realtime_session_no_turns(struct realtime_session *s);
 
 const char *realtime_format_type(const char *flat);   /* type of a format that the beta names by a word; NULL: there is none */
-unsigned realtime_include_bit(const char *word);      /* REALTIME_PARTIAL or REALTIME_WORDS; 0: none of them, or NULL */
+unsigned realtime_include_bit(const char *word);      /* 0: none of them, or NULL */
 void realtime_session_config(const struct realtime_session *s, struct realtime_config *c);
 
 /* The whole session as clients receive it, flat or not; NULL: out of memory. id and expires_at (Unix time) 0 are left out. */

@@ -22,6 +22,7 @@ struct realtime_item {
     int begins_turn;         /* the next words are the first ones of a turn */
     char language[16];
     json_t *words;           /* with times, for steno.words; NULL: none */
+    json_t *logprobs;        /* of its words; NULL: none */
     char lost[128];          /* why its audio was lost; "": it was not */
     struct realtime_item *next;
 };

@@ -230,8 +230,7 @@ def test_mistakes():
               "session.audio.input.transcription.language")
         error('{"type":"session.update","session":{"input_audio_transcription":{"language":"yue"}}}', "invalid_value",
               "session.audio.input.transcription.language")  # the model does not have it
-        error('{"type":"session.update","session":{"include":["item.input_audio_transcription.logprobs"]}}', "invalid_value",
-              "session.include")
+        error('{"type":"session.update","session":{"include":["item.input_audio_transcription.noise"]}}', "invalid_value", "session.include")
         r.send("input_audio_buffer.clear")
         assert r.next()["type"] == "input_audio_buffer.cleared"
         r.send("session.update", session={"type": "realtime"})

@@ -37,7 +37,7 @@ def check(events):
 def test_manual():
     with Server() as s, openai.OpenAI(api_key="x", base_url=f"http://127.0.0.1:{s.port}/v1") as client:
         with client.realtime.connect(extra_query=QUERY) as c:
-            c.session.update(session=session(turn_detection=None))
+            c.session.update(session={**session(turn_detection=None), "include": ["item.input_audio_transcription.logprobs"]})
             for piece in pieces():
                 c.input_audio_buffer.append(audio=piece)
             c.input_audio_buffer.commit()
@@ -47,6 +47,10 @@ def test_manual():
                 if e.type in DONE:
                     break
             check(events)
+            for e in events:
+                if e.type.endswith(".delta") or e.type == DONE[0]:
+                    assert "".join(p.token for p in e.logprobs) == (e.transcript if e.type == DONE[0] else e.delta), e
+                    assert all(-5 < p.logprob <= 0 and bytes(p.bytes).decode() == p.token for p in e.logprobs), e
 
 
 def test_manual_async():

@@ -1,6 +1,7 @@
 /* steno: units of agreement. SPDX-License-Identifier: MIT */
 #include "harness.h"
 #include "live_words.h"
+#include <math.h>
 #include <stdlib.h>
 
 static char *joined(const struct words *w)
@@ -88,6 +89,20 @@ static void words_of(struct words *w, const char *text)
     for (size_t i = 0; i < w->n; i++) w->w[i].t0_ms = (int64_t)i * 100, w->w[i].t1_ms = w->w[i].t0_ms + 90;
 }
 
+static void test_a_probability_stays_with_its_word(void **state)
+{
+    (void)state;
+    struct words w = { 0 }, copy = { 0 };
+    assert_int_equal(live_words_add_units(&w, " one two", 0, 100), STENO_OK);
+    assert_true(isnan(w.w[0].probability));
+    assert_int_equal(live_words_add_units(&w, " three", 100, 200), STENO_OK);
+    live_words_rate(&w, 2, 0.25);
+    assert_int_equal(live_words_add_range(&copy, &w, 1, 3), STENO_OK);
+    assert_true(isnan(copy.w[0].probability) && copy.w[1].probability == 0.25);
+    live_words_free(&w);
+    live_words_free(&copy);
+}
+
 static void test_new_words_continue_behind_committed_ones(void **state)
 {
     (void)state;
@@ -114,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_words_are_units_and_characters_where_there_are_no_spaces),
         cmocka_unit_test(test_a_text_of_its_own_has_a_space_before_it_where_its_script_has_some),
         cmocka_unit_test(test_words_are_the_same_but_for_case_form_and_marks),
+        cmocka_unit_test(test_a_probability_stays_with_its_word),
         cmocka_unit_test(test_new_words_continue_behind_committed_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

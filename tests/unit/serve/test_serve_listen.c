@@ -69,6 +69,8 @@ static void report(struct listen *m, enum live_kind kind, const char *text, int6
 {
     struct words w = { 0 };
     assert_int_equal(live_words_add_units(&w, text, t0_ms, t1_ms), STENO_OK);
+    live_words_rate(&w, 0, 0.5);
+    live_words_rate(&w, 1, 1);
     listen_event(m, &(struct live_event){ .kind = kind, .turn = 1, .t0_ms = t0_ms, .t1_ms = t1_ms, .decoded_ms = t1_ms, .now_ms = t1_ms,
                                           .text = text, .words = w.w, .n_words = w.n });
     live_words_free(&w);
@@ -103,6 +105,8 @@ static void test_utterance(void **state)
     assert_string_equal(json_string_value(json_object_get(w, "punctuated_word")), "nine.");
     assert_true(json_real_value(json_object_get(w, "end")) == 2.1);
     assert_true(json_real_value(json_object_get(w, "start")) >= 1.0);
+    assert_true(json_real_value(json_object_get(w, "confidence")) == 1);
+    assert_true(json_real_value(json_object_get(best, "confidence")) == 0.75);
     assert_string_equal(json_string_value(json_object_get(json_object_get(l.got[4], "metadata"), "request_id")), "req-1");
     listen_close(m);
     log_free(&l);

@@ -1,5 +1,6 @@
 /* steno tests: realtime transcription with a live session that the test plays. SPDX-License-Identifier: MIT */
 #include "realtime_expect.h"
+#include <math.h>
 
 static int begin_beta(void **state) { (void)state; return begin_as(1); }
 
@@ -263,6 +264,40 @@ static void partials_and_words(void **state)
     assert_int_equal(json_array_size(json_object_get(e, "words")), 3);
 }
 
+/* The tokens of a delta are its words; together they are its text. */
+static void expect_logprobs(const json_t *e, const char *key, size_t n)
+{
+    char joined[64] = "";
+    const json_t *list = json_object_get(e, "logprobs");
+    assert_int_equal(json_array_size(list), n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *one = json_array_get(list, i), *bytes = json_object_get(one, "bytes");
+        const char *token = json_string_value(json_object_get(one, "token"));
+        assert_true(fabs(json_real_value(json_object_get(one, "logprob")) - log(0.5)) < 1e-9);
+        assert_int_equal(json_array_size(bytes), strlen(token));
+        assert_int_equal(json_integer_value(json_array_get(bytes, 0)), (unsigned char)*token);
+        strcat(joined, token);
+    }
+    text_is(e, key, joined);
+}
+
+static void logprobs_of_words(void **state)
+{
+    (void)state;
+    next_is("session.created");
+    client("{\"type\":\"session.update\",\"session\":{\"include\":[\"item.input_audio_transcription.logprobs\"]}}");
+    next_is("session.updated");
+    append_ms(500);
+    realtime_live_speech(p.rt, 1, 0);
+    next_is("input_audio_buffer.speech_started");
+    played_words(&p, LIVE_FINAL, " seven three", 100, 400);
+    expect_logprobs(next_is(PREFIX "delta"), "delta", 2);
+    played_words(&p, LIVE_FINAL, " nine.", 400, 480);
+    expect_logprobs(next_is(PREFIX "delta"), "delta", 1);
+    played_words(&p, LIVE_ENDPOINT, " seven three nine.", 0, 500);
+    expect_logprobs(json_array_get(p.sent, json_array_size(p.sent) - 2), "transcript", 3);
+}
+
 /* ---- audio ------------------------------------------------------------------------------------------------------------------- */
 
 /* Random pieces, as text and as binary frames: the same samples. */
@@ -440,6 +475,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(beta_names, begin_beta, end), TEST(manual_turns),
         TEST(commits_wait_in_order), TEST(many_commits), TEST(turns_are_joined), TEST(turns_of_voice), TEST(commit_within_a_turn),
         TEST(partials_and_words),
+        TEST(logprobs_of_words),
         TEST(audio_in_pieces), TEST(full_ring), TEST(formats), TEST(change_within_an_item), TEST(clears), TEST(endless_item),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
