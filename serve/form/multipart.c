@@ -76,7 +76,17 @@ static void mismatch(struct multipart *m)
     data(m, m->delimiter + from, n);
 }
 
-/* Bytes of a part, or of the preamble, up to the end of a delimiter. @return their number */
+/* @return number of first bytes that equal the delimiter's from `matched` on */
+static size_t match(const struct multipart *m, const char *bytes, size_t n)
+{
+    const size_t most = m->n_delimiter - m->matched;
+    size_t k = 0;
+    while (k < n && k < most && bytes[k] == m->delimiter[m->matched + k]) k++;
+    return k;
+}
+
+/* Bytes of a part, or of the preamble, up to the end of a delimiter. Audio has a CR in every 256 bytes: data are passed on in one piece, up
+ * to what may be a delimiter. @return their number */
 static size_t add_data(struct multipart *m, const char *bytes, size_t n)
 {
     size_t i = 0, from = 0; /* bytes[from..i) are data that was not passed on */
@@ -84,19 +94,18 @@ static size_t add_data(struct multipart *m, const char *bytes, size_t n)
         if (!m->matched) {
             const char *cr = memchr(bytes + i, '\r', n - i);
             i = cr ? (size_t)(cr - bytes) : n;
+        }
+        const size_t k = match(m, bytes + i, n - i);
+        if (i + k == n || m->matched + k == m->n_delimiter) { /* the end of the bytes, or a delimiter */
             data(m, bytes + from, i - from);
-            from = i;
-            if (cr) i++, m->matched = 1;
-        } else if (bytes[i] == m->delimiter[m->matched]) {
-            i++;
-            if (++m->matched < m->n_delimiter) continue;
+            m->matched += k;
+            if (m->matched < m->n_delimiter || m->state == STOPPED) return n;
             m->state = DELIMITED;
             m->n_behind = 0;
-            return i;
-        } else {
-            mismatch(m);
-            from = i;
+            return i + k;
         }
+        if (m->matched) mismatch(m);
+        i += k;
     }
     return i;
 }

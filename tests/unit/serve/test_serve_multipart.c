@@ -268,6 +268,17 @@ static void test_blanks_after_a_boundary_have_a_limit(void **state)
     }
 }
 
+static void test_data_with_line_ends_come_in_one_piece(void **state)
+{
+    struct seen s = { 0 };
+    const char *why = NULL;
+    static const char body[] = PART("name=a; filename=b", "\r\n\r\n--\r\r\n--C\r\rx\r\n-\r\n") END;
+    (void)state;
+    assert_int_equal(read_form(&s, FORM, body, sizeof body - 1, sizeof body - 1, 1, &why), 0);
+    assert_string_equal(s.text, "a{b}[\r\n\r\n--\r\r\n--C\r\rx\r\n-\r\n]");
+    assert_int_equal(s.n_calls, 3); /* part, data, end */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_file_names_are_cut_between_characters),
         cmocka_unit_test(test_blanks_after_a_boundary_have_a_limit),
+        cmocka_unit_test(test_data_with_line_ends_come_in_one_piece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
