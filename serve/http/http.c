@@ -233,8 +233,15 @@ static void busy_end(struct exchange *x)
     pthread_mutex_unlock(&x->h->lock);
 }
 
-/* After an answer the rest of the body is dropped: at most as much again, then the connection. libmicrohttpd cannot answer before its
- * end. */
+/* After an answer the rest of the body is dropped, since libmicrohttpd cannot answer before its end. @return most bytes of it; then the
+ * connection is dropped */
+static size_t swallow_max(const struct exchange *x)
+{
+    const size_t before = (size_t)x->bytes_in - x->swallowed, known = x->content_length > 0 && before ? (size_t)x->content_length : 0;
+    const size_t rest = known < SWALLOW_MAX ? known : SWALLOW_MAX, most = rest > before ? rest : before;
+    return most > SWALLOW_MIN ? most : SWALLOW_MIN;
+}
+
 static enum MHD_Result body_arrived(struct exchange *x, const char *bytes, size_t n)
 {
     struct httpd *h = x->h;
@@ -250,8 +257,7 @@ static enum MHD_Result body_arrived(struct exchange *x, const char *bytes, size_
         if (x->conn->half_closed && end_us > last_us) end_us = last_us;
         conn_phase_set(x->conn, CONN_BODY, end_us);
     }
-    const size_t before = (size_t)x->bytes_in - x->swallowed;
-    const int is_over = is_gone || x->swallowed > (before > SWALLOW_MIN ? before : SWALLOW_MIN);
+    const int is_over = is_gone || x->swallowed > swallow_max(x);
     x->is_busy = !is_over && !is_dropped;
     pthread_mutex_unlock(&h->lock);
     if (is_over) return MHD_NO;

@@ -41,7 +41,7 @@ enum conn_phase {
 };
 
 #define NEVER INT64_MAX
-enum { STREAM_MAX = 1 << 20, UPLOAD_RATE = 65536, SWALLOW_MIN = 1 << 20 };
+enum { STREAM_MAX = 1 << 20, UPLOAD_RATE = 65536, SWALLOW_MIN = 1 << 20, SWALLOW_MAX = 1 << 30 };
 
 struct conn {
     struct httpd *h;

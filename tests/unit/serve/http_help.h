@@ -201,8 +201,8 @@ static const struct http_handler echo = { on_body, echo_end, on_left, on_closed 
 static const struct http_handler *on_route(void *user, struct exchange *x, void **request)
 {
     static const struct { const char *path; const struct http_handler *handler; size_t limit; } routes[] = {
-        { "/echo", &echo, 0 }, { "/limit", &echo, 1000 }, { "/late", &late, 0 }, { "/hold", &hold, 0 }, { "/stream", &stream, 0 },
-        { "/broken", &stream, 0 }, { "/flood", &flood, 0 }, { "/info", &info, 0 }, { "/slow", &slow, 0 },
+        { "/echo", &echo, 0 }, { "/limit", &echo, 1000 }, { "/middle", &echo, 1000 }, { "/late", &late, 0 }, { "/hold", &hold, 0 },
+        { "/stream", &stream, 0 }, { "/broken", &stream, 0 }, { "/flood", &flood, 0 }, { "/info", &info, 0 }, { "/slow", &slow, 0 },
     };
     (void)user;
     atomic_fetch_add(&seen.n_routes, 1);
@@ -211,7 +211,7 @@ static const struct http_handler *on_route(void *user, struct exchange *x, void 
     if (strcmp(path, "/up") == 0) exchange_upgrade(x, fields, up_taken, NULL);
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (strncmp(path, routes[i].path, strlen(routes[i].path)) != 0) continue;
-        if (routes[i].limit && exchange_content_length(x) > (int64_t)routes[i].limit) break;
+        if (strcmp(path, "/limit") == 0 && exchange_content_length(x) > (int64_t)routes[i].limit) break;
         struct request *r = calloc(1, sizeof *r);
         assert_non_null(r);
         *r = (struct request){ .x = x, .limit = routes[i].limit, .refs = 1 };

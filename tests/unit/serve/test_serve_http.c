@@ -151,6 +151,20 @@ static void test_an_early_413_reaches_a_client_that_sends(void **state)
     httpd_close(h);
 }
 
+static void test_an_answer_in_the_middle_of_a_body_reaches_its_client(void **state)
+{
+    (void)state;
+    struct httpd *h = server(&usual);
+    static char block[1 << 16];
+    const int fd = client(h);
+    say(fd, HEAD("POST", "/middle") "Content-Length: 8388608\r\n\r\n");
+    for (int i = 0; i < 128; i++) assert_int_equal(say_n(fd, block, sizeof block), 0);
+    listen_for(fd, "too large", 10000, out, sizeof out);
+    check_has("HTTP/1.1 413");
+    close(fd);
+    httpd_close(h);
+}
+
 static void test_a_client_may_wait_for_100_continue(void **state)
 {
     (void)state;
@@ -294,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_listed_origins_may_read_responses),
         cmocka_unit_test(test_a_client_that_does_not_read_is_cut_off),
         cmocka_unit_test(test_an_early_413_reaches_a_client_that_sends),
+        cmocka_unit_test(test_an_answer_in_the_middle_of_a_body_reaches_its_client),
         cmocka_unit_test(test_a_client_may_wait_for_100_continue),
         cmocka_unit_test(test_a_hang_up_is_seen_while_the_request_runs),
         cmocka_unit_test(test_close_ends_requests_that_run),
