@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
@@ -151,6 +154,14 @@ int engine_load(struct engine *g, steno_error *e)
     return rc;
 }
 
+/* Gives pages that no allocation needs any more back to the system. */
+static void memory_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 void engine_unload(struct engine *g)
 {
     const struct serve_params *p = g->es->p;
@@ -171,6 +182,7 @@ void engine_unload(struct engine *g)
     pthread_mutex_lock(&g->es->opening);
     p->close(p->user, &g->e);
     pthread_mutex_unlock(&g->es->opening);
+    memory_trim();
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------ */
