@@ -3,4 +3,10 @@ import os
 import subprocess
 import sys
 
-sys.exit(subprocess.run([sys.executable, "-B", os.path.join("script", "load"), "--demo", "--quick"]).returncode)
+
+def load(*options):
+    sys.exit(subprocess.run([sys.executable, "-B", os.path.join("script", "load"), "--demo", "--quick", *options]).returncode)
+
+
+if __name__ == "__main__":
+    load("--part", "mix")

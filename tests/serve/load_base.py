@@ -1,0 +1,269 @@
+# steno: what the parts of script/load share: the server under load, its requests, rows and problems. SPDX-License-Identifier: MIT
+import contextlib
+import http.client
+import json
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+import wave
+
+from serving import SANITIZED, STENO, form
+
+FORMATS = {"json": "verbose_json", "verbose_json": "verbose_json", "text": "txt", "srt": "srt", "vtt": "vtt", "tsv": "tsv"}
+TYPES = {"json": "application/json", "verbose_json": "application/json", "text": "text/plain", "srt": "application/x-subrip",
+         "vtt": "text/vtt", "tsv": "text/tab-separated-values"}
+ROUTES = {"steno": "/v1/audio/transcriptions", "openai": "/v1/audio/transcriptions", "whisper.cpp": "/inference"}
+TIMEOUT_S = 500
+
+
+class Fault(Exception):
+    """The load cannot go on: text for the user."""
+
+
+def quantile(values, q):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(q * len(values)))] if values else 0
+
+
+class Server:
+    """`steno serve`, or the server at a URL."""
+
+    def __init__(self, run, *options, prefix=(), port=0, model=None):
+        self.process, self.key = None, run.args.key
+        if run.args.url:
+            self.url = urllib.parse.urlsplit(run.args.url.rstrip("/"))
+            return
+        command = [*prefix, STENO, "serve", "--port", str(port), *(model or run.model), *run.options, *options,
+                   *shlex.split(run.args.serve)]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace")
+        lines, found = [], None
+        for line in self.process.stderr:
+            lines.append(line)
+            found = re.search(r"serving \S+ on (https?://[^\s/]+)", line)
+            if found:
+                break
+        if not found:
+            raise Fault("the server did not start: " + "".join(lines).strip())
+        self.url = urllib.parse.urlsplit(found.group(1))
+        self.log = []
+        threading.Thread(target=self.read_log, daemon=True).start()
+
+    def read_log(self):
+        for line in self.process.stderr:
+            if "anitizer" in line or "runtime error" in line:
+                self.log.append(line)
+
+    def connect(self, timeout=TIMEOUT_S):
+        kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
+        return kind(self.url.hostname, self.url.port, timeout=timeout)
+
+    def headers(self):
+        return {"Authorization": "Bearer " + self.key} if self.key else {}
+
+    def get(self, path):
+        c = self.connect()
+        try:
+            c.request("GET", self.url.path + path, headers=self.headers())
+            r = c.getresponse()
+            return r.status, r.read()
+        finally:
+            c.close()
+
+    def send(self, route, fields, data, name, slow=False):
+        """@return the connection, on which a response will come"""
+        c = self.connect()
+        body, kind = form(fields, data, file_name=name)
+        headers = {**self.headers(), "Content-Type": kind, "Content-Length": str(len(body))}
+        c.request("POST", self.url.path + route, slowly(body) if slow else body, headers)
+        return c
+
+    def metrics(self):
+        status, text = self.get("/metrics")
+        return {name: float(value) for name, value in re.findall(r"^([^#\s]\S*) (\S+)$", text.decode(), re.M)} if status == 200 else {}
+
+    def busy(self):
+        """What the server still has of requests."""
+        now = self.metrics()
+        return {n: now[n] for n in ("steno_requests_running", "steno_requests_waiting", "steno_spool_bytes", "steno_live_sessions")
+                if now.get(n)}
+
+    def memory(self):
+        if self.process:
+            with open("/proc/%d/status" % self.process.pid) as f:
+                return 1024 * int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+        return int(self.metrics().get("process_resident_memory_bytes", 0))
+
+    def connections(self):
+        """Open ones, without that of the question."""
+        return int(self.metrics()['steno_connections{kind="http"}']) - 1
+
+    def descriptors(self):
+        return len(os.listdir("/proc/%d/fd" % self.process.pid))
+
+    def cpu_seconds(self):
+        with open("/proc/%d/stat" % self.process.pid) as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self):
+        """@return its exit code"""
+        if not self.process:
+            return 0
+        self.process.terminate()
+        try:
+            return self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return -1
+
+
+def slowly(body):
+    """In eight pieces over a second."""
+    step = max(1, len(body) // 8)
+    for at in range(0, len(body), step):
+        yield body[at:at + step]
+        time.sleep(0.12)
+
+
+class Run:
+    """The options, what the program prints for each file, and the results of the parts."""
+
+    def __init__(self, args):
+        self.args, self.rows, self.problems, self.lock = args, [], [], threading.Lock()
+        self.model = ["-m", args.model] if args.model else ["--demo"]
+        self.options = shlex.split(args.options)
+        self.data, self.printed = {}, {}
+        for file in args.file:
+            if file not in self.data:
+                with open(file, "rb") as f:
+                    self.data[file] = f.read()
+
+    def row(self, name, value):
+        self.rows.append((name, value))
+
+    def note(self, problem):
+        if problem:
+            with self.lock:
+                self.problems.append(problem)
+
+    def want(self, file, form_name):
+        """What the program prints for a file."""
+        key = file, FORMATS[form_name]
+        if key not in self.printed:
+            r = subprocess.run([STENO, "transcribe", *self.model, *self.options, "-q", "-f", key[1], file], capture_output=True)
+            if r.returncode:
+                raise Fault("%s: %s" % (file, r.stderr.decode(errors="replace").strip()))
+            self.printed[key] = r.stdout
+        return self.printed[key]
+
+    def seconds(self, file):
+        return json.loads(self.want(file, "json"))["duration"]
+
+    def clip(self):
+        """The shortest file that has at least a second."""
+        return min((f for f in self.data if self.seconds(f) >= 1), key=self.seconds)
+
+    def wav_file(self):
+        for file in self.data:
+            with contextlib.suppress(wave.Error, EOFError), wave.open(file) as f:
+                if (f.getframerate(), f.getsampwidth(), f.getnchannels()) == (16000, 2, 1):
+                    return file
+        raise Fault("this part needs a WAV file: 16 kHz, 16 bits, mono")
+
+    def samples(self, seconds):
+        """Bytes of 16-bit samples: the first WAV file, repeated."""
+        with wave.open(self.wav_file()) as f:
+            once = f.readframes(f.getnframes())
+        n = 32000 * seconds
+        return (once * (n // len(once) + 1))[:n]
+
+    @contextlib.contextmanager
+    def server(self, *options, **how):
+        """A server that must end with exit code 0, without a report of a sanitizer."""
+        s = Server(self, *options, **how)
+        try:
+            yield s
+        finally:
+            code = s.stop()
+            if code:
+                self.note("the server ends with code %d" % code)
+            if s.process:
+                self.note("".join(s.log))
+
+    def answer(self, s, file=None, form_name="text"):
+        """A request whose answer must be the program's. @return its seconds"""
+        file = file or self.clip()
+        begun = time.monotonic()
+        status, kind, body = self.post(s, self.data[file], response_format=form_name)
+        spent = time.monotonic() - begun
+        self.note(wrong_whole(form_name, body, kind, self.want(file, form_name)) if status == 200 else "status %d: %r" % (status, body[:300]))
+        return spent
+
+    def post(self, s, data, **fields):
+        """@return status, Content-Type and body"""
+        c = s.send(ROUTES[self.args.peer or "steno"], fields, data, "audio.wav")
+        try:
+            r = c.getresponse()
+            return r.status, r.getheader("Content-Type") or "", r.read()
+        finally:
+            c.close()
+
+    def idle(self, s, what):
+        """Waits until the server has nothing of its requests."""
+        for _ in range(100):
+            left = s.busy()
+            if not left:
+                return
+            time.sleep(0.1)
+        self.note("10 s after %s there are %s" % (what, left))
+
+    def flat(self, name, before, after, most_mb):
+        self.row(name + ": memory before and after, MB", "%.1f, %.1f" % (before / 1e6, after / 1e6))
+        if after - before > most_mb * 1e6 and not SANITIZED:
+            self.note("%s: memory grows by %.1f MB" % (name, (after - before) / 1e6))
+
+
+def wav_bytes(samples):
+    with tempfile.TemporaryFile() as f:
+        with wave.open(f, "wb") as w:
+            w.setparams((1, 2, 16000, 0, "NONE", ""))
+            w.writeframes(samples)
+        f.seek(0)
+        return f.read()
+
+
+def wrong_whole(form_name, body, kind, want):
+    """Why a body is not the program's result; None: it is."""
+    if not kind.startswith(TYPES[form_name]):
+        return "type %s for %s" % (kind, form_name)
+    if form_name in ("json", "verbose_json"):
+        got, own = json.loads(body), json.loads(want)
+        for key in ("text",) if form_name == "json" else ("task", "language", "duration", "text", "segments"):
+            if got.get(key) != own[key]:
+                return "%s of %s is %r, want %r" % (key, form_name, got.get(key), own[key])
+        return None if got.get("usage", {}).get("type") == "duration" else "no usage"
+    return None if body == want else "%s is %r, want %r" % (form_name, body[:200], want[:200])
+
+
+def wrong_stream(body, want):
+    text = json.loads(want)["text"]
+    events = [line[6:] for line in body.decode().split("\n") if line.startswith("data: ")]
+    if not events or events[-1] != "[DONE]":
+        return "the stream has no end"
+    objects = [json.loads(e) for e in events[:-1]]
+    joined = "".join(o["delta"] for o in objects if o["type"] == "transcript.text.delta")
+    if objects[-1].get("type") != "transcript.text.done" or objects[-1]["text"] != text:
+        return "done is %r, want %r" % (objects[-1], text)
+    return None if joined == text else "deltas are %r, want %r" % (joined, text)
+
+
+def is_error(body):
+    try:
+        return set(json.loads(body)["error"]) == {"message", "type", "param", "code"}
+    except (ValueError, KeyError, TypeError):
+        return False
