@@ -184,8 +184,7 @@ char *answer_language(const struct transcript *t, size_t *n)
 
 /* ---- events ------------------------------------------------------------------------------------------------------------------ */
 
-/* What is new in the text so far. */
-static const char *news(struct answer_stream *st, const char *text, size_t *n)
+const char *answer_news(struct answer_stream *st, const char *text, size_t *n)
 {
     size_t all;
     const char *s = utf8_strip(text, &all);
@@ -215,7 +214,7 @@ char *answer_delta(struct answer_stream *st, const steno_session *s, const steno
     struct sink_memory to = { 0 };
     struct sink f = sink_to_memory(&to);
     size_t len = 0;
-    const char *text = st->holds || a->format == ASK_DIARIZED_JSON ? NULL : news(st, steno_text(s), &len);
+    const char *text = st->holds || a->format == ASK_DIARIZED_JSON ? NULL : answer_news(st, steno_text(s), &len);
     if (len) {
         int listed = 0;
         begin_delta(&f, text, len);
@@ -248,7 +247,7 @@ static void put_left(struct sink *f, struct answer_stream *st, const struct tran
         }
         return;
     }
-    const char *text = news(st, t->text, &n);
+    const char *text = answer_news(st, t->text, &n);
     if (!n) return;
     begin_delta(f, text, n);
     if (a->logprobs) put_logprobs(f, t, st->n);

@@ -31,6 +31,9 @@ struct answer_stream {
     int n;        /* number of segments so far */
 };
 
+/* What the text so far has after the parts that were sent, [*n]; they count as sent. */
+const char *answer_news(struct answer_stream *st, const char *text, size_t *n);
+
 /* Lines "data: {...}" with an empty line, malloc'd, [*n]; *n 0: there is nothing to send; NULL: out of memory. answer_delta is called
  * within on_segment, in whose call steno_text has the text so far; in verbose_json a delta also has `start` and `end` of the segment.
  * answer_done sends what no delta has sent, then the done event. */

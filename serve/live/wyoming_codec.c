@@ -75,7 +75,8 @@ static int length_read(size_t *n, const json_t *head, const char *name, size_t m
 
 static int event_end(struct wyoming_reader *r)
 {
-    const struct wyoming_event e = { json_string_value(json_object_get(r->head, "type")), r->data, r->bytes,
+    const struct wyoming_event e = { json_string_value(json_object_get(r->head, "type")),
+                                     json_string_value(json_object_get(r->head, "version")), r->data, r->bytes,
                                      r->part == PART_PAYLOAD ? r->n : 0 };
     const int stops = r->event(r->user, &e);
     json_decref(r->head);

@@ -11,6 +11,7 @@ enum { WYOMING_LINE_MAX = 1 << 16, WYOMING_DATA_MAX = 1 << 20, WYOMING_PAYLOAD_M
 
 struct wyoming_event {
     const char *type;
+    const char *version; /* of the client's package; NULL: not given */
     const json_t *data; /* an object */
     const char *payload; /* [n_payload] */
     size_t n_payload;

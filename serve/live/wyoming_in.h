@@ -1,6 +1,7 @@
 /* steno-serve: state of the Wyoming server. SPDX-License-Identifier: MIT */
 #ifndef STENO_SERVE_WYOMING_IN_H
 #define STENO_SERVE_WYOMING_IN_H
+#include "answer.h"
 #include "http.h"
 #include "wyoming.h"
 #include "wyoming_codec.h"
@@ -40,6 +41,9 @@ struct wyoming_peer {
     struct spool_file *spool;
     int64_t n_bytes;
     int64_t begun_us;        /* its first event; 0: it has not begun */
+    int streams;             /* the client reads a text in parts */
+    int has_start;           /* transcript-start was sent */
+    struct answer_stream stream; /* on the thread of the model, then on the loop's */
     /* its work */
     struct work work;
     int is_running;

@@ -27,7 +27,7 @@ json_t *wyoming_info(struct wyoming *w)
     }
     json_t *info = json_pack("{s:[{s:s, s:s, s:o, s:b, s:s, s:o, s:b}]}", "asr", "name", "steno", "description", "Speech recognition",
                              "attribution", by, "installed", 1, "version", w->version, "models", models,
-                             "supports_transcript_streaming", 0);
+                             "supports_transcript_streaming", 1);
     for (size_t i = 0; info && i < sizeof others / sizeof *others; i++) json_object_set_new(info, others[i], json_array());
     return info;
 }

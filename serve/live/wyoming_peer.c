@@ -4,6 +4,7 @@
  * a text would wait for ever. */
 #include "ask.h"
 #include "transcript.h"
+#include "utf8.h"
 #include "wyoming_in.h"
 #include <errno.h>
 #include <netdb.h>
@@ -49,6 +50,8 @@ static void utterance_over(struct wyoming_peer *c, enum api_code code, const cha
     };
     if (c->w->p.over) c->w->p.over(c->w->p.user, &u);
     c->work = (struct work){ 0 };
+    c->stream = (struct answer_stream){ 0 };
+    c->has_start = 0;
     c->format = (struct wyoming_format){ 0 };
     c->text_language[0] = '\0';
     c->n_bytes = c->begun_us = 0;
@@ -128,11 +131,26 @@ static int put_error(struct wyoming_peer *c, const char *code, const char *text)
     return -1;
 }
 
+/* A part of the text; the first one is announced. */
+static void put_part(struct wyoming_peer *c, const char *text, size_t n)
+{
+    if (!c->has_start) put(c, "transcript-start", c->language[0] ? json_pack("{s:s}", "language", c->language) : NULL);
+    c->has_start = 1;
+    if (n) put(c, "transcript-chunk", json_pack("{s:o}", "text", json_stringn(text, n)));
+}
+
+/* Clients that read parts receive the whole text, too. */
 static void put_transcript(struct wyoming_peer *c, const char *text, const char *language)
 {
     json_t *data = json_pack("{s:s}", "text", text);
     if (data && language[0]) json_object_set_new(data, "language", json_string(language));
+    if (c->streams) {
+        size_t n;
+        const char *rest = answer_news(&c->stream, text, &n);
+        put_part(c, rest, n);
+    }
     put(c, "transcript", data);
+    if (c->streams) put(c, "transcript-stop", NULL);
     utterance_over(c, API_OK, text);
 }
 
@@ -149,6 +167,41 @@ static int work_prepare(struct work *w, const steno_model *m, struct api_error *
                         near[0] ? "; the nearest is " : "", near);
     w->job.params.language = code;
     return API_OK;
+}
+
+/* A part of the text on its way to the loop's thread. */
+struct part { struct wyoming_peer *c; size_t n; char text[]; };
+
+static void part_over(void *user)
+{
+    struct part *p = user;
+    if (!p->c->is_gone && !p->c->ends) {
+        put_part(p->c, p->text, p->n);
+        if (flush(p->c)) wyoming_peer_close(p->c);
+    }
+    free(p);
+}
+
+/* A punctuation model changes the text at its end. */
+static void work_segment(struct work *w, const steno_segment *seg)
+{
+    struct wyoming_peer *c = w->user;
+    size_t n;
+    (void)seg;
+    if (!c->streams || w->job.punctuation) return;
+    struct answer_stream next = c->stream;
+    const char *text = answer_news(&next, steno_text(w->session), &n);
+    struct part *p = n ? malloc(sizeof *p + n + 1) : NULL;
+    if (!p) return; /* a later part has it */
+    *p = (struct part){ c, n };
+    memcpy(p->text, text, n);
+    p->text[n] = '\0';
+    if (utf8_invalid_at(p->text) >= 0) { /* a later part completes the character */
+        free(p);
+        return;
+    }
+    c->stream = next;
+    loop_call(c->w->p.loop, part_over, p);
 }
 
 /* The text without spaces at its ends. */
@@ -212,7 +265,7 @@ static int utterance_end(struct wyoming_peer *c)
     }
     c->error = (struct api_error){ 0 };
     c->work = (struct work){ .user = c, .engine = g, .fd = fd, .name = "audio.wav", .client = c->client,
-                             .prepare = work_prepare, .output = work_output, .ended = work_ended };
+                             .prepare = work_prepare, .segment = work_segment, .output = work_output, .ended = work_ended };
     c->is_running = 1;
     if (work_submit(&c->work, &e) == API_OK) return 0;
     c->is_running = 0;
@@ -270,10 +323,18 @@ static int transcribe(struct wyoming_peer *c, const json_t *data)
     return 0;
 }
 
+/* Version 1.7 of the package added texts in parts. */
+static int reads_parts(const char *version)
+{
+    int major = 0, minor = 0;
+    return sscanf(version, "%4d.%4d", &major, &minor) == 2 && (major > 1 || (major == 1 && minor >= 7));
+}
+
 /* Events of other parts of the protocol are ignored. */
 static int peer_event(void *user, const struct wyoming_event *e)
 {
     struct wyoming_peer *c = user;
+    if (e->version && !c->is_running) c->streams = reads_parts(e->version);
     if (strcmp(e->type, "describe") == 0) put(c, "info", wyoming_info(c->w));
     else if (strcmp(e->type, "ping") == 0) put(c, "pong", json_deep_copy(e->data));
     else if (strcmp(e->type, "transcribe") == 0) transcribe(c, e->data);

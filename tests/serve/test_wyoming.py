@@ -16,6 +16,10 @@ try:
     from wyoming.info import Describe, Info
 except ImportError:
     AsyncTcpClient = None
+try:  # since 1.7
+    from wyoming.asr import TranscriptChunk, TranscriptStart, TranscriptStop
+except ImportError:
+    TranscriptStart = None
 
 
 def port_of(s):
@@ -75,7 +79,13 @@ async def test_package(port, want):
         with wave.open(SPOKEN) as f:
             for chunk in wav_to_chunks(f, 1024, start_event=True, stop_event=True):
                 await c.write_event(chunk.event())
-        assert Transcript.from_event(await c.read_event()).text == want
+        got = [await c.read_event()]
+        while TranscriptStart and not TranscriptStop.is_type(got[-1].type):
+            got.append(await c.read_event())
+        if TranscriptStart:
+            assert TranscriptStart.from_event(got.pop(0)).language == "en" and TranscriptStop.is_type(got.pop().type), got
+        assert Transcript.from_event(got.pop()).text == want, got
+        assert not TranscriptStart or "".join(TranscriptChunk.from_event(e).text for e in got) == want, got
 
 
 with Server("--wyoming", "0") as s:

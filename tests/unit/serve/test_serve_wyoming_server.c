@@ -75,14 +75,20 @@ static void client_text(struct client *c, const char *text)
     client_send(c, text, strlen(text));
 }
 
-/* The next event. @return its data; NULL: the connection ended */
-static const json_t *client_next(struct client *c, const char *type)
+/* Reads an event into *c; type "": the connection ended. */
+static void client_read(struct client *c)
 {
     char b[1];
     if (!c->reader) c->reader = wyoming_reader_open(keep_event, c);
     c->type[0] = '\0';
     while (!c->type[0] && poll(&(struct pollfd){ c->fd, POLLIN, 0 }, 1, 20000) > 0 && recv(c->fd, b, 1, 0) == 1)
         assert_int_equal(wyoming_reader_add(c->reader, b, 1), 0);
+}
+
+/* The next event. @return its data; NULL: the connection ended */
+static const json_t *client_next(struct client *c, const char *type)
+{
+    client_read(c);
     if (!type) {
         assert_string_equal(c->type, "");
         return NULL;
@@ -199,6 +205,46 @@ static void test_texts_equal_a_job(void **state)
     }
 }
 
+/* transcript-start, chunks, transcript, transcript-stop. @return the number of chunks, which joined are the text of the transcript */
+static int expect_parts(struct client *c, char text[4096])
+{
+    char joined[4096] = "";
+    int n = 0;
+    assert_string_equal(text_of(client_next(c, "transcript-start"), "language"), "en");
+    for (client_read(c); strcmp(c->type, "transcript-chunk") == 0; client_read(c), n++) strcat(joined, text_of(c->data, "text"));
+    assert_string_equal(c->type, "transcript");
+    assert_string_equal(text_of(c->data, "text"), joined);
+    client_next(c, "transcript-stop");
+    strcpy(text, joined);
+    return n;
+}
+
+static void test_texts_in_parts_are_for_clients_that_read_them(void **state)
+{
+    (void)state;
+    static const struct { const char *version; int streams; } cases[] = {
+        { "1.10.2", 1 }, { "1.7.0", 1 }, { "2.0", 1 }, { "1.6.1", 0 }, { "1", 0 }, { "", 0 }, { "x.9", 0 },
+    };
+    const struct wyoming_format f = { 16000, 2, 1 };
+    char want[4096], got[4096], line[200];
+    size_t n;
+    char *bytes = audio_in(&f, &n, want);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct client c = client_open();
+        snprintf(line, sizeof line, "{\"type\":\"transcribe\",\"version\":\"%s\",\"data\":{\"language\":\"en\"}}\n", cases[i].version);
+        client_text(&c, line);
+        client_audio(&c, &f, bytes, n, 4096);
+        if (cases[i].streams) assert_true(expect_parts(&c, got) > 0);
+        else strcpy(got, text_of(client_next(&c, "transcript"), "text"));
+        assert_string_equal(got, want + strspn(want, " "));
+        client_audio(&c, &f, NULL, 0, 1); /* an utterance without audio has no parts */
+        if (cases[i].streams) assert_int_equal(expect_parts(&c, got), 0);
+        else assert_string_equal(text_of(client_next(&c, "transcript"), "text"), "");
+        client_close(&c);
+    }
+    free(bytes);
+}
+
 static void test_info(void **state)
 {
     (void)state;
@@ -208,7 +254,7 @@ static void test_info(void **state)
     assert_string_equal(text_of(asr, "name"), "steno");
     assert_string_equal(text_of(asr, "version"), "9.9");
     assert_true(json_is_true(json_object_get(asr, "installed")));
-    assert_true(json_is_false(json_object_get(asr, "supports_transcript_streaming")));
+    assert_true(json_is_true(json_object_get(asr, "supports_transcript_streaming")));
     assert_true(json_is_string(json_object_get(json_object_get(asr, "attribution"), "url")));
     const json_t *m = json_array_get(json_object_get(asr, "models"), 0);
     assert_string_equal(text_of(m, "name"), "digits");
@@ -297,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_texts_equal_a_job),
+        cmocka_unit_test(test_texts_in_parts_are_for_clients_that_read_them),
         cmocka_unit_test(test_no_audio),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_clients_that_leave),
