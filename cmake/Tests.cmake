@@ -278,6 +278,20 @@ foreach(script IN LISTS scripts)
     endif()
 endforeach()
 
+# ---- the Python package, in the source folder with the library of the build folder. STENO_CLIENTS_PYTHON names a Python that has the
+# packages whose interfaces it has.
+
+file(GLOB scripts CONFIGURE_DEPENDS tests/python/test_*.py)
+foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM name)
+    string(REGEX REPLACE "^test_" "" name ${name})
+    if(TARGET steno_python AND TARGET steno AND STENO_PYTHON AND NOT STENO_SANITIZE)
+        steno_test(python.${name} COMMAND ${STENO_PYTHON} -B ${script} LABELS python ENV "STENO_PROGRAM=$<TARGET_FILE:steno>"
+            "STENO_LIBRARY=$<TARGET_FILE:steno_python>" "CC=${CMAKE_C_COMPILER}"
+            "PYTHONPATH=${PROJECT_SOURCE_DIR}/python")
+    endif()
+endforeach()
+
 # ---- examples of the documentation: built against the public headers, run when NAME.args stands beside NAME.c
 
 file(GLOB sources CONFIGURE_DEPENDS doc/examples/*.c)

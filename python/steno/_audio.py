@@ -1,0 +1,222 @@
+# steno: audio as a source of the library. SPDX-License-Identifier: MIT
+"""Audio as a path, the bytes of a file, a file object, or samples at 16 kHz, as a source that the library reads in pieces."""
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import IO, Any, Optional, Union
+
+from ._errors import AudioError, Error, OptionError
+from ._native import OPEN, READ, REWIND, Failure, lib, new, pointer, text_of
+
+RATE = 16000
+Audio = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Any]
+
+
+class Samples:
+    """The address of mono samples at 16 kHz, float32 or int16, which stay referenced."""
+
+    def __init__(self, audio: Any) -> None:
+        view = self._view(audio)
+        kind = view.format.lstrip("<=@")
+        if kind not in ("f", "h"):
+            raise TypeError(f"samples must be float32 or int16, not {_kind_name(audio, view)}")
+        if view.ndim != 1:
+            raise ValueError(f"samples must have one dimension, not the shape {tuple(view.shape or ())}")
+        if not view.c_contiguous:
+            raise ValueError("samples must be contiguous: pass a copy")
+        self.is_int16 = kind == "h"
+        self.n = view.nbytes // view.itemsize
+        self.item = view.itemsize
+        if view.readonly:
+            at = getattr(audio, "__array_interface__", None)
+            if at is not None:
+                self.keep, self.address = audio, at["data"][0]
+                return
+            view = memoryview(bytearray(view))
+        flat = view.cast("B")
+        self.keep = (ctypes.c_char * len(flat)).from_buffer(flat) if len(flat) else b""
+        self.address = ctypes.addressof(self.keep) if len(flat) else 0
+
+    @staticmethod
+    def _view(audio: Any) -> memoryview:
+        try:
+            return memoryview(audio)
+        except (TypeError, BufferError, ValueError):
+            pass
+        if hasattr(audio, "__array__"):  # a tensor
+            return memoryview(audio.__array__())
+        raise TypeError(f"audio must be a path, bytes, a file object or samples, not {type(audio).__name__}")
+
+
+def _kind_name(audio: Any, view: memoryview) -> str:
+    return str(getattr(audio, "dtype", None) or {"d": "float64", "i": "int32", "l": "int64", "q": "int64"}.get(view.format, view.format))
+
+
+class Source:
+    """A steno_source and what it reads from. ``close`` frees it; the library must not use it then."""
+
+    def __init__(self) -> None:
+        self.struct = new("steno_source")
+        self.duration: Optional[float] = None
+
+    @property
+    def at(self) -> Any:
+        return ctypes.byref(self.struct)
+
+    def error(self, otherwise: Error) -> Error:
+        return otherwise
+
+    def interrupt(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class SampleSource(Source):
+    def __init__(self, audio: Any) -> None:
+        super().__init__()
+        self.samples = Samples(audio)
+        self.position = 0
+        self.resampler = ctypes.c_void_p()
+        self.duration = self.samples.n / RATE
+        self._callbacks = READ(self._read), REWIND(self._rewind)
+        self.struct.read, self.struct.rewind = map(pointer, self._callbacks)
+
+    def _read(self, user: Any, pcm: int, n: int) -> int:
+        n = min(n, self.samples.n - self.position)
+        at = self.samples.address + self.position * self.samples.item
+        self.position += n
+        if n > 0:
+            if self.samples.is_int16:
+                return self._convert(pcm, at, n)
+            ctypes.memmove(pcm, at, n * 4)
+        return n
+
+    def _convert(self, pcm: int, at: int, n: int) -> int:
+        if not self.resampler and lib.steno_resampler_open(ctypes.byref(self.resampler), 0, RATE, 1, None) < 0:
+            return -2
+        out = ctypes.c_void_p()
+        got: int = lib.steno_resampler_push(self.resampler, at, n * 2, ctypes.byref(out), None)
+        if got > 0 and out.value:
+            ctypes.memmove(pcm, out.value, got * 4)
+        return got
+
+    def _rewind(self, user: Any) -> int:
+        self.position = 0
+        return 0
+
+    def close(self) -> None:
+        if self.resampler:
+            lib.steno_resampler_close(self.resampler)
+            self.resampler = ctypes.c_void_p()
+        self._callbacks = self._callbacks[:0]  # type: ignore[assignment]
+
+
+class MediaSource(Source):
+    """A file, or an open descriptor, through libsteno-media."""
+
+    def __init__(self, name: str, descriptor: Optional[int] = None, unclocked: bool = False, channel: int = -1) -> None:
+        super().__init__()
+        self.media = ctypes.c_void_p()
+        params = new("steno_media_params", unclocked=int(unclocked))
+        self._open_callback = OPEN(lambda user, path, e: os.dup(descriptor if descriptor is not None else -1))
+        if descriptor is not None:
+            params.open = pointer(self._open_callback)
+        failure = Failure()
+        rc = lib.steno_media_open_params(ctypes.byref(self.media), os.fsencode(name), ctypes.byref(params), failure.at)
+        if rc < 0:
+            raise failure.error(rc, AudioError)
+        if channel >= 0:
+            rc = lib.steno_media_select(self.media, channel)
+            if rc < 0:
+                reason = text_of(lib.steno_media_error(self.media)) or f"{name}: no channel {channel}"
+                self.close()
+                raise OptionError(reason, "EARG")
+        lib.steno_media_source(self.media, self.at)
+        declared = lib.steno_media_duration_ms(self.media)
+        self.duration = declared / 1000 if declared >= 0 else None
+        self.name = name
+
+    @property
+    def channels(self) -> int:
+        return int(lib.steno_media_channels(self.media))
+
+    def error(self, otherwise: Error) -> Error:
+        reason = text_of(lib.steno_media_error(self.media)) if self.media else ""
+        return AudioError(reason if self.name in reason else f"{self.name}: {reason}", "ESOURCE") if reason else otherwise
+
+    def interrupt(self) -> None:
+        if self.media:
+            lib.steno_media_interrupt(self.media)
+
+    def close(self) -> None:
+        if self.media:
+            lib.steno_media_close(self.media)
+            self.media = ctypes.c_void_p()
+
+
+def _spooled(audio: IO[bytes]) -> int:
+    """A descriptor of the rest of a file object: the file itself, or an unlinked copy."""
+    import shutil
+    import stat
+    import tempfile
+    try:
+        number = audio.fileno()
+        if stat.S_ISREG(os.fstat(number).st_mode) and audio.tell() == 0:
+            return os.open(f"/proc/self/fd/{number}", os.O_RDONLY | os.O_CLOEXEC)
+    except (OSError, AttributeError, ValueError):
+        pass  # not a file of the system
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(audio, copy, 1 << 20)
+        copy.flush()
+        copy.seek(0)
+        return os.dup(copy.fileno())
+
+
+def _memory_file(data: Any) -> int:
+    descriptor = os.memfd_create("steno", os.MFD_CLOEXEC)
+    view = memoryview(data).cast("B")
+    while view:
+        view = view[os.write(descriptor, view):]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1) -> Source:
+    """The source of an audio. ``channel`` selects one channel of a file, -1 mixes all of them."""
+    if isinstance(audio, (str, os.PathLike)):
+        return MediaSource(os.fsdecode(audio), None, unclocked, channel)
+    if isinstance(audio, (bytes, bytearray)) or isinstance(audio, memoryview) and audio.format in ("B", "b", "c"):
+        name, descriptor = "<bytes>", _memory_file(audio)
+    elif hasattr(audio, "read") and not hasattr(audio, "__array__"):
+        name, descriptor = str(getattr(audio, "name", "<file>")), _spooled(audio)
+    else:
+        if channel >= 0:
+            raise ValueError("channel selects a channel of a file; samples have one")
+        return SampleSource(audio)
+    try:
+        return MediaSource(name, descriptor, unclocked, channel)
+    finally:
+        os.close(descriptor)
+
+
+def read_samples(audio: Audio, unclocked: bool = False, channel: int = -1) -> Any:
+    """All samples of an audio: float32, mono, 16 kHz, as array.array('f')."""
+    from array import array
+    source = open_audio(audio, unclocked, channel)
+    try:
+        out = array("f")
+        room = (ctypes.c_float * (1 << 18))()
+        read = READ(source.struct.read)
+        while True:
+            n = read(source.struct.user, ctypes.addressof(room), len(room))
+            if n <= 0:
+                break
+            out.frombytes(memoryview(room).cast("B")[:n * 4])
+        if n < 0:
+            raise source.error(AudioError("the audio cannot be read", "ESOURCE"))
+        return out
+    finally:
+        source.close()

@@ -1,0 +1,111 @@
+# steno: live transcription. SPDX-License-Identifier: MIT
+"""Samples are pushed as they arrive; events come back: words that may change, words that are final, and ends of turns."""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Mapping, Optional
+
+from . import _worker
+from ._audio import RATE, Samples
+from ._errors import ModelError
+from ._native import ON_EVENT, Failure, lib, new, pointer, struct_type, text_of
+from ._params import Params
+from ._values import Event
+
+if TYPE_CHECKING:
+    from ._model import Model, Session
+
+KINDS = ("partial", "final", "endpoint")
+
+
+class Live:
+    """A live transcription::
+
+        with model.stream(vad=steno.Model("silero")) as live:
+            for samples in microphone:          # float32 or int16, mono, 16 kHz, any length
+                for event in live.push(samples):
+                    print(event.kind, event.text)
+            for event in live.end():
+                print(event.kind, event.text)
+    """
+
+    def __init__(self, model: Model, vad: Optional[Model], step_ms: int, max_turn_ms: int, vad_options: Mapping[str, Any],
+                 options: Mapping[str, Any]) -> None:
+        self._model, self._vad = model, vad
+        self._events: list[Event] = []
+        self._handle = ctypes.c_void_p()
+        self._text = Params("steno_transcribe_params", options)
+        self._find = Params("steno_vad_params", vad_options)
+        self._on_event = ON_EVENT(self._take_event)
+        streaming = model.supports("chunk_size")
+        self._session: Optional[Session] = None if streaming else model._take(max(1, self._text.struct.beam_size, self._text.struct.best_of))
+        params = new("steno_live_params", vad=vad._handle() if vad is not None else None, on_event=pointer(self._on_event))
+        if not streaming:
+            params.step_ms, params.max_turn_ms = step_ms, max_turn_ms
+        params.text = ctypes.cast(ctypes.pointer(self._text.struct), ctypes.c_void_p)
+        params.find = ctypes.cast(ctypes.pointer(self._find.struct), ctypes.c_void_p) if vad_options else None
+        failure = Failure()
+        rc = lib.steno_live_open(ctypes.byref(self._handle), model._handle(), self._session.handle if self._session else None,
+                                 model._open_team(), ctypes.byref(params), failure.at)
+        if rc < 0:
+            self.close()
+            raise failure.error(rc, ModelError)
+
+    def _take_event(self, user: Any, at: int) -> None:
+        e = struct_type("steno_live_event").from_address(at)
+        self._events.append(Event(KINDS[e.kind], e.turn, e.t0_ms / 1000, e.t1_ms / 1000, text_of(e.text), text_of(e.language) or None))
+
+    def _call(self, work: Any) -> list[Event]:
+        if not self._handle:
+            raise ValueError("the live transcription is closed")
+        failure = Failure()
+        session = self._session
+        rc = _worker.call(lambda: work(failure.at), lambda: lib.steno_cancel(session.handle) if session else None)
+        events, self._events = self._events, []
+        if rc < 0:
+            raise failure.error(rc)
+        return events
+
+    def push(self, samples: Any, *, late: float = 0.0) -> list[Event]:
+        """Push samples at 16 kHz. ``late`` is the number of seconds that the first of them waited; passes are skipped to catch up."""
+        data = Samples(samples)
+        pcm: Any = ctypes.c_void_p(data.address)
+        if data.is_int16:
+            pcm = _floats(data)
+        return self._call(lambda e: lib.steno_live_push(self._handle, pcm, data.n, int(late * 1000), e))
+
+    def end(self) -> list[Event]:
+        """End the audio, and close the open turn."""
+        return self._call(lambda e: lib.steno_live_end(self._handle, e))
+
+    def close(self) -> None:
+        if self._handle:
+            lib.steno_live_close(self._handle)
+            self._handle = ctypes.c_void_p()
+        if self._session is not None:
+            self._model._give(self._session)
+            self._session = None
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _floats(data: Samples) -> Any:
+    """int16 samples divided by 32768."""
+    resampler, out, failure = ctypes.c_void_p(), ctypes.c_void_p(), Failure()
+    rc = lib.steno_resampler_open(ctypes.byref(resampler), 0, RATE, 1, failure.at)
+    if rc < 0:
+        raise failure.error(rc)
+    try:
+        n = lib.steno_resampler_push(resampler, data.address, data.n * 2, ctypes.byref(out), failure.at)
+        if n < 0:
+            raise failure.error(int(n))
+        copy = (ctypes.c_float * max(1, int(n)))()
+        if n:
+            ctypes.memmove(copy, out.value or 0, int(n) * 4)
+        return copy
+    finally:
+        lib.steno_resampler_close(resampler)

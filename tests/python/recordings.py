@@ -1,0 +1,39 @@
+# steno tests: models and sounds for the Python package. SPDX-License-Identifier: MIT
+import array
+import os
+import subprocess
+import sys
+import wave
+
+SOURCE = os.environ.get("STENO_SOURCE", ".")
+STENO = os.environ["STENO_PROGRAM"]
+MODEL = os.path.join(SOURCE, "models/whisper-digits/whisper-digits.bin")
+DEMO = os.path.join(SOURCE, "tests/data/demo.wav")
+PHRASES = os.path.join(SOURCE, "tests/data/audio/zh_phrases.wav")
+LM = os.path.join(SOURCE, "tests/data/lm/qwen3-q4_0.gguf")
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def steno(*arguments, **options):
+    """Standard output of the program."""
+    return subprocess.run([STENO, *arguments], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **options).stdout.decode()
+
+
+def integers(path=DEMO):
+    """Samples of a WAV file at 16 kHz with 16 bits."""
+    with wave.open(path) as w:
+        assert (w.getframerate(), w.getnchannels(), w.getsampwidth()) == (16000, 1, 2)
+        return array.array("h", w.readframes(w.getnframes()))
+
+
+def floats(path=DEMO):
+    return array.array("f", [x / 32768 for x in integers(path)])
+
+
+def long_floats(seconds):
+    one = floats()
+    return one * (seconds * 16000 // len(one) + 1)
