@@ -278,6 +278,7 @@ FUNCTIONS: dict[str, str] = {
     "steno_batch_stop": "v:p",
     "steno_batch_run": "i:p",
     "steno_param_get": "i:piip",
+    "steno_serves": "i:piz",
     "steno_params_check": "i:pippp",
     "steno_timings_get": "i:pp",
     "steno_timings_reset": "v:p",
