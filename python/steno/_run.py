@@ -169,7 +169,7 @@ class Work:
             return int(not self.canceled)
 
     def learn(self) -> None:
-        """What is known before the first window."""
+        """Read what is known before the first window."""
         handle = self.session.handle
         self.language, self.probability = language_of(handle, self.model)
         for i, code in enumerate(self.model.info.languages):
