@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from serving import SPOKEN, STENO, Server, key_file, program, run, until
+from serving import SANITIZED, SPOKEN, STENO, Server, key_file, program, run, until
 
 
 def fails(code, text, *args):
@@ -209,6 +209,7 @@ def test_idle():
         assert s.transcribe(SPOKEN)[0] == 200
         until(lambda: s.metric("steno_models_loaded") == 0, 20)
         time.sleep(0.5)
+        assert SANITIZED or s.resident_kb() < 30000, s.resident_kb()
         ticks = cpu_ticks(s.process.pid)
         time.sleep(2)
         assert cpu_ticks(s.process.pid) - ticks <= 4, "it is not idle"
