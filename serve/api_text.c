@@ -4,12 +4,10 @@
 #include "answer.h"
 #include "answer_chat.h"
 #include "api.h"
-#include "ask_chat.h"
 #include "ask_embed.h"
-#include "event_stream.h"
+#include "choices.h"
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BODY_MAX = 8 << 20 };
 
@@ -18,18 +16,18 @@ struct text_request {
     int is_chat;
     struct ask_chat chat;
     struct ask_embed embed;
-    struct lm_work work;
+    struct lm_work work;     /* of vectors */
     struct sink_memory in;   /* the body */
     struct sink in_sink;
-    struct chat_reply reply;
-    struct event_stream events;
-    char *body;              /* [n] the answer */
+    struct choices choices;  /* of a chat */
+    char *body;              /* [n] the answer of vectors */
     size_t n;
 };
 
 static void request_free(struct call *c)
 {
     struct text_request *r = (struct text_request *)c;
+    choices_free(&r->choices);
     ask_chat_free(&r->chat);
     ask_embed_free(&r->embed);
     free(r->in.p);
@@ -42,54 +40,14 @@ static void request_free(struct call *c)
 static int prepare(struct lm_work *w, const steno_model *m, struct api_error *e)
 {
     struct text_request *r = w->user;
-    if (!r->is_chat) {
-        w->texts = r->embed.texts;
-        w->n_texts = r->embed.n_texts;
-        return ask_embed_fill(&r->embed, &w->embed, m, e);
-    }
-    if (ask_chat_fill(&r->chat, &w->generate, m, e) != API_OK) return (int)e->code;
-    w->ids = r->chat.ids;
-    w->n_ids = r->chat.n_ids;
-    return API_OK;
+    w->texts = r->embed.texts;
+    w->n_texts = r->embed.n_texts;
+    return ask_embed_fill(&r->embed, &w->embed, m, e);
 }
 
-static void stream_begin(struct text_request *r)
-{
-    size_t n = 0;
-    event_stream_begin(&r->events, &r->call, r->chat.ignored);
-    if (!atomic_load(&r->events.is_open)) return;
-    char *event = chat_event_role(&r->reply, &n);
-    event_stream_send(&r->events, event, n);
-}
-
-/* @return non-zero ends the text */
-static int token(struct lm_work *w, const struct steno_token *tok, const char *text, size_t n)
+static void output(struct lm_work *w)
 {
     struct text_request *r = w->user;
-    size_t n_event = 0;
-    (void)tok;
-    if (!r->chat.stream) return exchange_is_gone(r->call.x);
-    if (!atomic_load(&r->events.is_open)) stream_begin(r);
-    if (!n) return 0;
-    char *event = chat_event_text(&r->reply, text, n, &n_event);
-    return event_stream_send(&r->events, event, n_event);
-}
-
-static void reply_settle(struct text_request *r, const struct lm_work *w)
-{
-    steno_timings now = { .size = sizeof now };
-    steno_timings_get(w->session, &now);
-    int n_made = 0;
-    steno_generated(w->session, &n_made);
-    r->reply.finish = steno_generate_finish(w->session);
-    r->reply.prompt_tokens = w->n_ids;
-    r->reply.cached_tokens = now.n_reused;
-    r->reply.text_tokens = n_made;
-    r->call.n_tokens = r->reply.text_tokens;
-}
-
-static void embeddings_take(struct text_request *r, const struct lm_work *w)
-{
     steno_embedding first = { .size = sizeof first };
     const int count = steno_embedding_count(w->session);
     if (steno_embedding_get(w->session, 0, &first) != STENO_OK) return;
@@ -107,28 +65,10 @@ static void embeddings_take(struct text_request *r, const struct lm_work *w)
     free(rows);
 }
 
-static void output(struct lm_work *w)
-{
-    struct text_request *r = w->user;
-    if (!r->is_chat) {
-        embeddings_take(r, w);
-        return;
-    }
-    reply_settle(r, w);
-    if (r->chat.stream) {
-        if (!atomic_load(&r->events.is_open)) stream_begin(r);
-        r->body = chat_event_end(&r->reply, r->chat.has_usage, &r->n);
-    } else {
-        const char *text = steno_generated_text(w->session);
-        r->body = chat_body(&r->reply, text, strlen(text), &r->n);
-    }
-}
-
 static void answer(struct text_request *r)
 {
-    const char *ignored = r->is_chat ? r->chat.ignored : r->embed.ignored;
     struct http_answer a = { .status = 200, .type = "application/json", .body = r->body, .n = r->n };
-    if (ignored[0]) a.header[0] = (struct http_header){ "steno-ignored", ignored };
+    if (r->embed.ignored[0]) a.header[0] = (struct http_header){ "steno-ignored", r->embed.ignored };
     r->body = NULL;
     exchange_answer(r->call.x, &a);
 }
@@ -140,8 +80,7 @@ static void ended(struct lm_work *w, const struct api_error *e)
     if (own.code == API_OK && !r->body) api_fail(&own, API_internal_error, NULL, "out of memory for the answer");
     r->call.engine = w->engine;
     r->call.timings = w->timings;
-    if (atomic_load(&r->events.is_open)) event_stream_end(&r->events, &own, r->body, r->n);
-    else if (own.code != API_OK) call_refuse(&r->call, &own);
+    if (own.code != API_OK) call_refuse(&r->call, &own);
     else answer(r);
     call_drop(&r->call);
 }
@@ -171,9 +110,9 @@ static int submit(struct text_request *r, struct api_error *e)
     const char *model = r->is_chat ? r->chat.model : r->embed.model;
     struct engine *engine = engines_for(s->engines, model, r->is_chat ? ENGINE_GENERATES : ENGINE_EMBEDS, e);
     if (!engine) return (int)e->code;
-    r->reply = (struct chat_reply){ .id = exchange_id(r->call.x), .model = engine_id(engine), .created = (int64_t)time(NULL) };
-    r->work = (struct lm_work){ .user = r, .engine = engine, .client = exchange_client(r->call.x), .prepare = prepare,
-                                .token = r->is_chat ? token : NULL, .output = output, .ended = ended };
+    if (r->is_chat) return choices_submit(&r->choices, &r->call, &r->chat, engine, e);
+    r->work = (struct lm_work){ .user = r, .engine = engine, .client = exchange_client(r->call.x), .prepare = prepare, .output = output,
+                                .ended = ended };
     call_keep(&r->call); /* until `ended` */
     if (lm_work_submit(&r->work, e) == API_OK) {
         if (exchange_is_gone(r->call.x)) lm_work_cancel(&r->work); /* it left before there was work to cancel */
@@ -194,6 +133,7 @@ static void left(void *request)
 {
     struct text_request *r = request;
     lm_work_cancel(&r->work);
+    choices_cancel(&r->choices);
 }
 
 static const struct http_handler handler = { body, end, left, call_shared_closed };

@@ -21,9 +21,16 @@ static void put_head(struct sink *f, const struct chat_reply *r, const char *obj
     sink_text(f, ", \"choices\": [");
 }
 
-static void put_finish(struct sink *f, int finish)
+static void put_finish(struct sink *f, const struct chat_choice *c, int finish)
 {
-    sink_text(f, ", \"logprobs\": null, \"finish_reason\": ");
+    if (c->logprobs) {
+        sink_text(f, ", \"logprobs\": {\"content\": [");
+        sink_bytes(f, c->logprobs, c->n_logprobs);
+        sink_text(f, "], \"refusal\": null}");
+    } else {
+        sink_text(f, ", \"logprobs\": null");
+    }
+    sink_text(f, ", \"finish_reason\": ");
     if (finish == STENO_FINISH_NONE) sink_text(f, "null}");
     else sink_text(f, finish == STENO_FINISH_LENGTH ? "\"length\"}" : "\"stop\"}");
 }
@@ -35,61 +42,64 @@ static void put_usage(struct sink *f, const struct chat_reply *r)
                 r->prompt_tokens, r->text_tokens, r->prompt_tokens + r->text_tokens, r->cached_tokens);
 }
 
-char *chat_body(const struct chat_reply *r, const char *text, size_t n_text, size_t *n)
+char *chat_body(const struct chat_reply *r, const struct chat_choice *choices, int n_choices, size_t *n)
 {
     struct sink_memory m = { 0 };
     struct sink f = sink_to_memory(&m);
     put_head(&f, r, "chat.completion");
-    sink_text(&f, "{\"index\": 0, \"message\": {\"role\": \"assistant\", \"content\": ");
-    utf8_json_part(&f, text, n_text);
-    sink_text(&f, ", \"refusal\": null}");
-    put_finish(&f, r->finish == STENO_FINISH_NONE ? STENO_FINISH_END : r->finish);
+    for (const struct chat_choice *c = choices; c < choices + n_choices; c++) {
+        sink_format(&f, "%s{\"index\": %d, \"message\": {\"role\": \"assistant\", \"content\": ", c > choices ? ", " : "", c->index);
+        utf8_json_part(&f, c->text, c->n_text);
+        sink_text(&f, ", \"refusal\": null}");
+        put_finish(&f, c, c->finish == STENO_FINISH_NONE ? STENO_FINISH_END : c->finish);
+    }
     sink_char(&f, ']');
     put_usage(&f, r);
     sink_char(&f, '}');
     return body_taken(&f, &m, n);
 }
 
-/* An event with one choice; text NULL: none. */
-static void put_event(struct sink *f, const struct chat_reply *r, const char *before, const char *text, size_t n_text, int finish)
-{
-    sink_text(f, "data: ");
-    put_head(f, r, "chat.completion.chunk");
-    sink_format(f, "{\"index\": 0, \"delta\": {%s", before);
-    if (text) utf8_json_part(f, text, n_text);
-    sink_char(f, '}');
-    put_finish(f, finish);
-    sink_text(f, "]}\n\n");
-}
-
-char *chat_event_role(const struct chat_reply *r, size_t *n)
+/* An event with one choice, whose delta is `before` and maybe its text. */
+static char *event(const struct chat_reply *r, const struct chat_choice *c, const char *before, int has_text, int finish, size_t *n)
 {
     struct sink_memory m = { 0 };
     struct sink f = sink_to_memory(&m);
-    put_event(&f, r, "\"role\": \"assistant\", \"content\": ", "", 0, STENO_FINISH_NONE);
+    sink_text(&f, "data: ");
+    put_head(&f, r, "chat.completion.chunk");
+    sink_format(&f, "{\"index\": %d, \"delta\": {%s", c->index, before);
+    if (has_text) utf8_json_part(&f, c->text, c->n_text);
+    sink_char(&f, '}');
+    put_finish(&f, c, finish);
+    sink_text(&f, "]}\n\n");
     return body_taken(&f, &m, n);
 }
 
-char *chat_event_text(const struct chat_reply *r, const char *text, size_t n_text, size_t *n)
+char *chat_event_role(const struct chat_reply *r, int index, size_t *n)
 {
-    struct sink_memory m = { 0 };
-    struct sink f = sink_to_memory(&m);
-    put_event(&f, r, "\"content\": ", text, n_text, STENO_FINISH_NONE);
-    return body_taken(&f, &m, n);
+    const struct chat_choice c = { .index = index, .text = "" };
+    return event(r, &c, "\"role\": \"assistant\", \"content\": ", 1, STENO_FINISH_NONE, n);
 }
 
-char *chat_event_end(const struct chat_reply *r, int has_usage, size_t *n)
+char *chat_event_text(const struct chat_reply *r, const struct chat_choice *c, size_t *n)
+{
+    return event(r, c, "\"content\": ", 1, STENO_FINISH_NONE, n);
+}
+
+char *chat_event_end(const struct chat_reply *r, const struct chat_choice *c, size_t *n)
+{
+    const struct chat_choice end = { .index = c->index };
+    return event(r, &end, "", 0, c->finish == STENO_FINISH_NONE ? STENO_FINISH_END : c->finish, n);
+}
+
+char *chat_event_usage(const struct chat_reply *r, size_t *n)
 {
     struct sink_memory m = { 0 };
     struct sink f = sink_to_memory(&m);
-    put_event(&f, r, "", NULL, 0, r->finish == STENO_FINISH_NONE ? STENO_FINISH_END : r->finish);
-    if (has_usage) {
-        sink_text(&f, "data: ");
-        put_head(&f, r, "chat.completion.chunk");
-        sink_char(&f, ']');
-        put_usage(&f, r);
-        sink_text(&f, "}\n\n");
-    }
+    sink_text(&f, "data: ");
+    put_head(&f, r, "chat.completion.chunk");
+    sink_char(&f, ']');
+    put_usage(&f, r);
+    sink_text(&f, "}\n\n");
     return body_taken(&f, &m, n);
 }
 

@@ -3,23 +3,33 @@
 #define STENO_SERVE_ANSWER_CHAT_H
 #include "api_error.h"
 
+/* One of the texts of an answer. */
+struct chat_choice {
+    int index;
+    int finish;          /* enum steno_finish; STENO_FINISH_NONE: the text goes on */
+    const char *text;    /* [n_text] UTF-8; invalid bytes become U+FFFD */
+    size_t n_text;
+    const char *logprobs; /* [n_logprobs] items of the list, as put_chat_logprob writes them; NULL: not asked for */
+    size_t n_logprobs;
+};
+
 struct chat_reply {
     const char *id;      /* of the request: "chatcmpl-ID" in the object */
     const char *model;
     int64_t created;     /* Unix time */
-    int finish;          /* enum steno_finish; STENO_FINISH_NONE: the text goes on */
     int64_t prompt_tokens, cached_tokens, text_tokens; /* prompt_tokens includes the cached ones */
 };
 
-/* The object of a whole answer. All texts here are UTF-8; invalid bytes become U+FFFD. malloc'd, [*n]; NULL: out of memory. */
-char *chat_body(const struct chat_reply *r, const char *text, size_t n_text, size_t *n);
+/* The object of a whole answer, malloc'd, [*n]; NULL: out of memory. */
+char *chat_body(const struct chat_reply *r, const struct chat_choice *choices, int n_choices, size_t *n);
 
-/* Events of a streamed answer, "data: {...}" and an empty line: first the role, then pieces of the text, then the reason of its end, and
- * usage if the client wants it (stream_options.include_usage). After them: ANSWER_STREAM_END of answer.h. A failure is
+/* Events of a streamed answer, "data: {...}" and an empty line: of each choice the role, pieces of the text, and the reason of its end; at
+ * last usage, if the client wants it (stream_options.include_usage). After them: ANSWER_STREAM_END of answer.h. A failure is
  * answer_stream_error. */
-char *chat_event_role(const struct chat_reply *r, size_t *n);
-char *chat_event_text(const struct chat_reply *r, const char *text, size_t n_text, size_t *n);
-char *chat_event_end(const struct chat_reply *r, int has_usage, size_t *n);
+char *chat_event_role(const struct chat_reply *r, int index, size_t *n);
+char *chat_event_text(const struct chat_reply *r, const struct chat_choice *c, size_t *n);
+char *chat_event_end(const struct chat_reply *r, const struct chat_choice *c, size_t *n);
+char *chat_event_usage(const struct chat_reply *r, size_t *n);
 
 struct embed_reply {
     const char *model;

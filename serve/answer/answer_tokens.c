@@ -24,27 +24,41 @@ static int is_special(const steno_model *m, int32_t id, const char *bytes, size_
     return n > 4 && !memcmp(bytes, "<|", 2) && !memcmp(bytes + n - 2, "|>", 2);
 }
 
-static void put(struct sink *f, const steno_token *tok, const char *bytes, size_t n, int is_first)
+static void put(struct sink *f, const steno_token *tok, const char *bytes, size_t n, const char *rest)
 {
-    sink_text(f, is_first ? "{\"token\": " : ", {\"token\": ");
+    sink_text(f, "{\"token\": ");
     utf8_json_part(f, bytes, n); /* a byte of a cut character becomes U+FFFD */
     sink_text(f, ", \"logprob\": ");
     write_json_number(f, round(1e6 * (double)tok->logprob) / 1e6);
     sink_text(f, ", \"bytes\": [");
     for (size_t i = 0; i < n; i++) sink_format(f, i ? ", %d" : "%d", (unsigned char)bytes[i]);
-    sink_text(f, "]}");
+    sink_format(f, "]%s}", rest);
 }
 
-void put_logprob(struct sink *f, const steno_model *m, const steno_token *tok, int *n)
+/* n: number of items before it. @return 1: it is an item of the list */
+static int put_token(struct sink *f, const steno_model *m, const steno_token *tok, int n, int is_speech, const char *rest)
 {
     char usual[USUAL_SZ], *bytes = usual;
     const int64_t len = m ? steno_token_bytes(m, tok->id, usual, sizeof usual) : 0;
-    if (len <= 0) return;
+    if (len <= 0) return 0;
     if (len > USUAL_SZ) {
         bytes = malloc((size_t)len);
         if (!bytes) f->failed = 1;
         else steno_token_bytes(m, tok->id, bytes, (size_t)len);
     }
-    if (bytes && !is_special(m, tok->id, bytes, (size_t)len)) put(f, tok, bytes, (size_t)len, !(*n)++);
+    const int is_item = bytes && !(is_speech && is_special(m, tok->id, bytes, (size_t)len));
+    if (is_item && n) sink_text(f, ", ");
+    if (is_item) put(f, tok, bytes, (size_t)len, rest);
     if (bytes != usual) free(bytes);
+    return is_item;
+}
+
+void put_logprob(struct sink *f, const steno_model *m, const steno_token *tok, int *n)
+{
+    *n += put_token(f, m, tok, *n, 1, "");
+}
+
+void put_chat_logprob(struct sink *f, const steno_model *m, const steno_token *tok, int *n)
+{
+    *n += put_token(f, m, tok, *n, 0, ", \"top_logprobs\": []");
 }

@@ -79,12 +79,10 @@ static int read_messages(struct ask_chat *c, struct api_error *e)
 /* ---- fields that need no model ------------------------------------------------------------------------------------------------- */
 
 #define NO_TOOLS "this server calls no tools; leave it out"
-#define NO_CHOICES "this server writes one answer; leave it out"
-#define NO_LOGPROBS "this server does not list probabilities of a chat; leave it out"
 
 /* A value other than the harmless one would change the answer. */
 static const struct { const char *name; double harmless; const char *why; } refused[] = {
-    { "n", 1, NO_CHOICES }, { "logprobs", NAN, NO_LOGPROBS }, { "top_logprobs", 0, NO_LOGPROBS },
+    { "top_logprobs", 0, "this server lists the chosen tokens only (logprobs); leave it out" },
     { "logit_bias", NAN, "this server has no biases of tokens; leave it out" }, { "tools", NAN, NO_TOOLS }, { "functions", NAN, NO_TOOLS },
     { "audio", NAN, "this server does not speak; leave it out" }, { "prediction", NAN, "this server takes no predictions; leave it out" },
     { "web_search_options", NAN, "this server does not search; leave it out" },
@@ -138,6 +136,7 @@ static int read_modalities(const struct ask_chat *c, struct api_error *e)
 
 int ask_chat_read(struct ask_chat *c, const char *body, size_t n, int is_strict, struct api_error *e)
 {
+    int64_t n_choices = 1;
     *c = (struct ask_chat){ .model = "" };
     c->root = ask_json_open(body, n, e);
     if (!c->root) return (int)e->code;
@@ -147,6 +146,9 @@ int ask_chat_read(struct ask_chat *c, const char *body, size_t n, int is_strict,
     ask_json_text(c->root, "model", &c->model, e);
     ask_json_flag(c->root, "stream", &c->stream, e);
     ask_json_flag(options, "include_usage", &c->has_usage, e);
+    ask_json_flag(c->root, "logprobs", &c->logprobs, e);
+    ask_json_int(c->root, "n", 1, CHAT_CHOICES_MAX, &n_choices, e);
+    c->n = (int)n_choices;
     if (e->code == API_OK && c->has_usage && !c->stream)
         api_fail(e, API_invalid_value, "stream_options", "stream_options needs stream: true");
     for (size_t i = 0; i < sizeof refused / sizeof *refused && e->code == API_OK; i++)

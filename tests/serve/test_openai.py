@@ -1,7 +1,8 @@
 # steno: OpenAI's own client. SPDX-License-Identifier: MIT
 import asyncio
 import json
-from serving import SPOKEN, Server, need, program, run
+import os
+from serving import SOURCE, SPOKEN, Server, need, program, run
 
 openai = need("openai")
 TEXT = json.loads(program(SPOKEN, "-f", "json"))["text"].strip()
@@ -96,6 +97,22 @@ async def ask_with_bytes(s):
             stream = await c.audio.transcriptions.create(model="", file=data, stream=True)
             return "".join([e.delta async for e in stream if e.type == "transcript.text.delta"])
         return await asyncio.gather(*[plain() for _ in range(8)], *[streamed() for _ in range(4)])
+
+
+def test_chat():
+    asked = {"model": "", "messages": [{"role": "user", "content": "one two"}], "max_tokens": 6, "n": 2, "logprobs": True, "temperature": 1}
+    with Server(model=("-m", os.path.join(SOURCE, "tests/data/lm/qwen3-q4_0.gguf"))) as s, client_of(s, max_retries=0) as c:
+        whole = c.chat.completions.create(**asked)
+        assert len(whole.choices) == 2 and whole.usage.completion_tokens == 12, whole
+        assert all(len(choice.logprobs.content) == 6 and choice.logprobs.content[0].logprob < 0 for choice in whole.choices), whole
+        texts, usage = ["", ""], None
+        for chunk in c.chat.completions.create(stream=True, stream_options={"include_usage": True}, **asked):
+            usage = chunk.usage or usage
+            for choice in chunk.choices:
+                texts[choice.index] += choice.delta.content or ""
+        assert texts == [choice.message.content for choice in whole.choices] and usage.completion_tokens == 12, (texts, usage, whole)
+        tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+        assert refused(openai.BadRequestError, "invalid_value", lambda: c.chat.completions.create(tools=[tool], **asked)).param == "tools"
 
 
 run(globals())

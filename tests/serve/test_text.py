@@ -28,12 +28,58 @@ def test_chat():
         same = [json.loads(chat(s, messages=one, max_tokens=12, temperature=0)[1])["choices"] for _ in range(3)]
         assert same == [answer["choices"]] * 3
         for fields, param in (({}, "messages"), ({"messages": []}, "messages"), ({"messages": one, "temperature": "hot"}, "temperature"),
-                              ({"messages": one, "n": 2}, "n")):
+                              ({"messages": one, "n": 17}, "n"), ({"messages": one, "tools": [{"type": "function"}]}, "tools")):
             status, body = chat(s, **fields)
             assert status == 400 and json.loads(body)["error"]["param"] == param, body
         assert s.request("POST", "/v1/chat/completions", "{", {"Content-Type": "application/json"})[0] == 400
         status, _, body = s.transcribe(SPOKEN)
         assert status == 404 and b"no model of this server can transcribe" in body, body
+
+
+def choices_of(body):
+    return json.loads(body)["choices"]
+
+
+def test_choices_differ_by_their_seeds():
+    one = {"messages": [{"role": "user", "content": "one two"}], "max_tokens": 8, "temperature": 1.5}
+    with Server(model=("-m", LM)) as s:
+        apart = [choices_of(chat(s, seed=5 + i, **one)[1])[0]["message"]["content"] for i in range(4)]
+        assert len(set(apart)) > 1, apart
+        status, body = chat(s, seed=5, n=4, **one)
+        answer = json.loads(body)
+        assert status == 200 and [c["index"] for c in answer["choices"]] == [0, 1, 2, 3], body
+        assert [c["message"]["content"] for c in answer["choices"]] == apart, (body, apart)
+        alone = json.loads(chat(s, seed=5, **one)[1])["usage"]
+        assert answer["usage"]["prompt_tokens"] == alone["prompt_tokens"] and answer["usage"]["completion_tokens"] == 32, (body, alone)
+        all = events(chat(s, seed=5, n=4, stream=True, stream_options={"include_usage": True}, **one)[1])
+        assert all[-1] == "[DONE]" and all[-2]["usage"] == {**answer["usage"], "prompt_tokens_details": all[-2]["usage"]["prompt_tokens_details"]}
+        parts = [e["choices"][0] for e in all[:-2]]
+        for i in range(4):
+            own = [p for p in parts if p["index"] == i]
+            assert own[0]["delta"]["role"] == "assistant" and own[-1]["finish_reason"] == "length", own
+            assert "".join(p["delta"].get("content", "") for p in own) == apart[i], (own, apart)
+        assert chat(s, n=16, **one)[0] == 200
+    with Server("--queue", "2", "--parallel", "1", model=("-m", LM)) as s:
+        status, body = chat(s, n=16, **{**one, "max_tokens": 100})
+        assert status == 429 and json.loads(body)["error"]["code"] == "queue_full", body
+        until(lambda: s.metric("steno_requests_running") == 0)
+        assert chat(s, n=2, **one)[0] == 200
+
+
+def test_logprobs_are_those_of_the_text():
+    one = {"messages": [{"role": "user", "content": "one two"}], "max_tokens": 12, "temperature": 0, "logprobs": True}
+    with Server(model=("-m", LM)) as s:
+        whole = choices_of(chat(s, **one)[1])[0]
+        text, items = whole["message"]["content"], whole["logprobs"]["content"]
+        assert len(items) == 12 and all(i["logprob"] <= 0 and i["top_logprobs"] == [] for i in items), whole
+        assert bytes(b for i in items for b in i["bytes"]).decode(errors="replace") == text, whole
+        parts = [e["choices"][0] for e in events(chat(s, stream=True, **one)[1])[:-1]]
+        got = [i for p in parts if p["logprobs"] for i in p["logprobs"]["content"]]
+        assert got == items[:len(got)] and len(got) >= 11, (got, items)
+        stop = text[len(text) // 2:][:2]
+        cut = choices_of(chat(s, stop=stop, **one)[1])[0]
+        before = bytes(b for i in cut["logprobs"]["content"] for b in i["bytes"]).decode(errors="replace")
+        assert cut["finish_reason"] == "stop" and before.startswith(cut["message"]["content"]) and len(before) < len(text), (cut, text)
 
 
 def test_client_leaves():

@@ -84,6 +84,8 @@ static void test_fields_become_parameters(void **state)
     CHECK("\"stop\":[\"x\",\"\\n\"]", r.p.n_stop == 2 && strcmp(r.p.stop[1], "\n") == 0);
     CHECK("\"stop\":null,\"n\":1,\"logprobs\":false,\"tools\":[],\"logit_bias\":{},\"top_logprobs\":0",
           r.p.n_stop == 0 && !r.chat.ignored[0]);
+    CHECK("\"n\":16,\"logprobs\":true", r.chat.n == 16 && r.chat.logprobs);
+    CHECK("\"n\":null,\"logprobs\":null", r.chat.n == 1 && !r.chat.logprobs);
     CHECK("\"stream\":true,\"stream_options\":{\"include_usage\":true}", r.chat.stream && r.chat.has_usage);
     CHECK("\"stream\":false,\"stream_options\":{}", !r.chat.stream && !r.chat.has_usage);
     CHECK("\"response_format\":{\"type\":\"text\"}", !r.p.json_schema);
@@ -125,9 +127,9 @@ static const struct { const char *body; enum api_code code; const char *param, *
     { WITH("\"top_p\":-1"), API_invalid_value, "top_p", "from 0 to 1" },
     { WITH("\"seed\":-1"), API_invalid_value, "seed", "from 0 on" },
     { WITH("\"presence_penalty\":3"), API_invalid_value, "presence_penalty", "from -2 to 2" },
-    { WITH("\"n\":2"), API_invalid_value, "n", "one answer" },
-    { WITH("\"logprobs\":true"), API_invalid_value, "logprobs", "probabilities" },
-    { WITH("\"top_logprobs\":3"), API_invalid_value, "top_logprobs", "probabilities" },
+    { WITH("\"n\":0"), API_invalid_value, "n", "from 1 to 16" }, { WITH("\"n\":17"), API_invalid_value, "n", "from 1 to 16" },
+    { WITH("\"n\":1.5"), API_invalid_value, "n", "whole" }, { WITH("\"logprobs\":2"), API_invalid_value, "logprobs", "true or false" },
+    { WITH("\"top_logprobs\":3"), API_invalid_value, "top_logprobs", "chosen tokens only" },
     { WITH("\"tools\":[{}]"), API_invalid_value, "tools", "tools" },
     { WITH("\"logit_bias\":{\"1\":2}"), API_invalid_value, "logit_bias", "" },
     { WITH("\"stop\":3"), API_invalid_value, "stop", "list of texts" }, { WITH("\"stop\":[\"\"]"), API_invalid_value, "stop", "empty" },

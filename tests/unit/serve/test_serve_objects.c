@@ -91,7 +91,7 @@ static void test_the_server_describes_its_state(void **state)
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------------- */
 
-static const struct chat_reply reply = { .id = "r-1\"}{", .model = "m\"x", .created = 1700000000, .finish = STENO_FINISH_END,
+static const struct chat_reply reply = { .id = "r-1\"}{", .model = "m\"x", .created = 1700000000,
                                          .prompt_tokens = 10, .cached_tokens = 4, .text_tokens = 7 };
 
 static void test_a_chat_answer_has_one_choice(void **state)
@@ -102,11 +102,10 @@ static void test_a_chat_answer_has_one_choice(void **state)
         { STENO_FINISH_CALLER, "stop" },
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct chat_reply r = reply;
         static const char text[] = "one\n\"two\" \xe2\x82\xac \xff";
+        const struct chat_choice c = { .finish = ends[i].finish, .text = text, .n_text = sizeof text - 1 };
         size_t n;
-        r.finish = ends[i].finish;
-        json_t *o = object(chat_body(&r, text, sizeof text - 1, &n), &n);
+        json_t *o = object(chat_body(&reply, &c, 1, &n), &n);
         const json_t *choice = json_array_get(json_object_get(o, "choices"), 0), *use = json_object_get(o, "usage");
         assert_string_equal(text_at(o, "id"), "chatcmpl-r-1");
         assert_string_equal(text_at(o, "object"), "chat.completion");
@@ -114,12 +113,33 @@ static void test_a_chat_answer_has_one_choice(void **state)
         assert_string_equal(text_at(json_object_get(choice, "message"), "role"), "assistant");
         assert_string_equal(text_at(json_object_get(choice, "message"), "content"), "one\n\"two\" \xe2\x82\xac \xef\xbf\xbd");
         assert_string_equal(text_at(choice, "finish_reason"), ends[i].reason);
+        assert_true(json_is_null(json_object_get(choice, "logprobs")));
         assert_int_equal(number_at(use, "prompt_tokens"), 10);
         assert_int_equal(number_at(use, "completion_tokens"), 7);
         assert_int_equal(number_at(use, "total_tokens"), 17);
         assert_int_equal(number_at(json_object_get(use, "prompt_tokens_details"), "cached_tokens"), 4);
         json_decref(o);
     }
+}
+
+static void test_choices_have_their_texts_and_logprobs(void **state)
+{
+    (void)state;
+    static const char list[] = "{\"token\": \"a\", \"logprob\": -0.5}";
+    const struct chat_choice c[] = { { .index = 0, .text = "a b", .n_text = 1, .logprobs = list, .n_logprobs = sizeof list - 1 },
+                                     { .index = 1, .text = "", .logprobs = "", .finish = STENO_FINISH_LENGTH } };
+    size_t n;
+    json_t *o = object(chat_body(&reply, c, 2, &n), &n);
+    const json_t *choices = json_object_get(o, "choices");
+    assert_int_equal(json_array_size(choices), 2);
+    for (int i = 0; i < 2; i++) {
+        const json_t *one = json_array_get(choices, (size_t)i), *logprobs = json_object_get(one, "logprobs");
+        assert_int_equal(number_at(one, "index"), i);
+        assert_string_equal(text_at(json_object_get(one, "message"), "content"), i ? "" : "a");
+        assert_int_equal(json_array_size(json_object_get(logprobs, "content")), !i);
+        assert_string_equal(text_at(one, "finish_reason"), i ? "length" : "stop");
+    }
+    json_decref(o);
 }
 
 /* The object of one event. */
@@ -148,35 +168,38 @@ static void test_a_streamed_chat_has_role_pieces_and_an_end(void **state)
     (void)state;
     const char *rest;
     size_t n;
-    char *text = chat_event_role(&reply, &n);
+    const struct chat_choice piece = { .index = 2, .text = "a\nb", .n_text = 3, .logprobs = "{\"logprob\": -1}", .n_logprobs = 15 };
+    char *text = chat_event_role(&reply, 2, &n);
     json_t *o = event(text, n, &rest);
     assert_string_equal(text_at(delta_of(o), "role"), "assistant");
     assert_string_equal(text_at(delta_of(o), "content"), "");
     json_decref(o);
     free(text);
-    text = chat_event_text(&reply, "a\nb", 3, &n);
+    text = chat_event_text(&reply, &piece, &n);
     o = event(text, n, &rest);
+    const json_t *choice = json_array_get(json_object_get(o, "choices"), 0);
+    assert_int_equal(number_at(choice, "index"), 2);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(choice, "logprobs"), "content")), 1);
     assert_string_equal(text_at(delta_of(o), "content"), "a\nb");
     assert_null(json_object_get(delta_of(o), "role"));
     assert_true(json_is_null(json_object_get(json_array_get(json_object_get(o, "choices"), 0), "finish_reason")));
     assert_int_equal(*rest, 0);
     json_decref(o);
     free(text);
-    for (int usage = 0; usage < 2; usage++) {
-        text = chat_event_end(&reply, usage, &n);
-        o = event(text, n, &rest);
-        assert_int_equal(json_object_size(delta_of(o)), 0);
-        assert_string_equal(text_at(json_array_get(json_object_get(o, "choices"), 0), "finish_reason"), "stop");
-        json_decref(o);
-        assert_int_equal(!!*rest, usage);
-        if (usage) {
-            o = event(text + (rest - text), n - (size_t)(rest - text), &rest);
-            assert_int_equal(json_array_size(json_object_get(o, "choices")), 0);
-            assert_int_equal(number_at(json_object_get(o, "usage"), "total_tokens"), 17);
-            json_decref(o);
-        }
-        free(text);
-    }
+    text = chat_event_end(&reply, &piece, &n);
+    o = event(text, n, &rest);
+    assert_int_equal(json_object_size(delta_of(o)), 0);
+    assert_string_equal(text_at(json_array_get(json_object_get(o, "choices"), 0), "finish_reason"), "stop");
+    assert_int_equal(*rest, 0);
+    json_decref(o);
+    free(text);
+    text = chat_event_usage(&reply, &n);
+    o = event(text, n, &rest);
+    assert_int_equal(json_array_size(json_object_get(o, "choices")), 0);
+    assert_int_equal(number_at(json_object_get(o, "usage"), "total_tokens"), 17);
+    assert_int_equal(*rest, 0);
+    json_decref(o);
+    free(text);
 }
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------------------- */
@@ -252,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_a_model_has_the_keys_of_the_api),
         cmocka_unit_test(test_the_server_describes_its_state),
         cmocka_unit_test(test_a_chat_answer_has_one_choice),
+        cmocka_unit_test(test_choices_have_their_texts_and_logprobs),
         cmocka_unit_test(test_a_streamed_chat_has_role_pieces_and_an_end),
         cmocka_unit_test(test_vectors_keep_every_bit),
         cmocka_unit_test(test_any_allocation_may_fail),

@@ -1,0 +1,273 @@
+/* steno-serve: the choices of a chat. SPDX-License-Identifier: MIT
+ *
+ * All choices of a model run on its thread, so their events do not mix. Their ends may come from any thread. */
+#include "choices.h"
+#include "answer_tokens.h"
+#include "sink.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct choice {
+    struct lm_work work;
+    struct choices *of;
+    const steno_model *model;
+    struct chat_choice answer;
+    int n_made, is_over;       /* is_over: with the lock; its work has ended */
+    int has_role;              /* its first event was sent */
+    char *text;                /* of the answer */
+    /* log-probabilities: of the text so far, and of tokens whose characters are held back */
+    struct sink_memory settled, held;
+    struct sink to_settled, to_held;
+    int n_settled, n_held;
+};
+
+/* ---- work of one ------------------------------------------------------------------------------------------------------------- */
+
+/* Fields and ids are the same for all; only the seed differs. */
+static int prepare(struct lm_work *w, const steno_model *m, struct api_error *e)
+{
+    struct choice *x = w->user;
+    struct choices *c = x->of;
+    x->model = m;
+    pthread_mutex_lock(&c->lock);
+    if (!c->is_filled) {
+        c->generate = w->generate;
+        ask_chat_fill(c->chat, &c->generate, m, &c->fill_error);
+        c->is_filled = 1;
+    }
+    *e = c->fill_error;
+    w->generate = c->generate;
+    w->generate.seed += (uint64_t)x->answer.index;
+    w->ids = c->chat->ids;
+    w->n_ids = c->chat->n_ids;
+    pthread_mutex_unlock(&c->lock);
+    return (int)e->code;
+}
+
+static void stream_begin(struct choice *x)
+{
+    struct choices *c = x->of;
+    size_t n = 0;
+    if (!atomic_load(&c->events.is_open)) event_stream_begin(&c->events, c->call, c->chat->ignored);
+    if (!atomic_load(&c->events.is_open)) return;
+    x->has_role = 1;
+    char *event = chat_event_role(&c->reply, x->answer.index, &n);
+    event_stream_send(&c->events, event, n);
+}
+
+/* A token whose characters may be held back, as a possible beginning of a stop text. */
+static void logprob_hold(struct choice *x, const struct steno_token *tok)
+{
+    int n = x->n_settled + x->n_held; /* in the list so far */
+    put_chat_logprob(&x->to_held, x->model, tok, &n);
+    x->n_held = n - x->n_settled;
+}
+
+/* Its characters have come. */
+static void logprobs_settle(struct choice *x)
+{
+    sink_bytes(&x->to_settled, x->held.p, x->held.n);
+    x->n_settled += x->n_held;
+    x->n_held = 0;
+    x->held.n = 0;
+}
+
+/* They belong to the answer, or were sent with an event. */
+static void logprobs_give(struct choice *x)
+{
+    x->answer.logprobs = x->of->chat->logprobs ? x->settled.p ? x->settled.p : "" : NULL;
+    x->answer.n_logprobs = x->settled.n;
+}
+
+static int text_send(struct choice *x, const char *text, size_t n)
+{
+    size_t n_event = 0;
+    x->answer.text = text;
+    x->answer.n_text = n;
+    logprobs_give(x);
+    char *event = x->to_held.failed || x->to_settled.failed ? NULL : chat_event_text(&x->of->reply, &x->answer, &n_event);
+    x->n_settled = 0;
+    x->settled.n = 0;
+    return event_stream_send(&x->of->events, event, n_event);
+}
+
+/* @return non-zero ends the text */
+static int token(struct lm_work *w, const struct steno_token *tok, const char *text, size_t n)
+{
+    struct choice *x = w->user;
+    struct choices *c = x->of;
+    if (c->chat->logprobs && tok) logprob_hold(x, tok);
+    if (c->chat->logprobs && n) logprobs_settle(x);
+    if (!c->chat->stream) return exchange_is_gone(c->call->x);
+    if (!x->has_role) stream_begin(x);
+    return n ? text_send(x, text, n) : 0;
+}
+
+static void output(struct lm_work *w)
+{
+    struct choice *x = w->user;
+    struct choices *c = x->of;
+    steno_timings now = { .size = sizeof now };
+    steno_timings_get(w->session, &now);
+    steno_generated(w->session, &x->n_made);
+    x->answer.finish = steno_generate_finish(w->session);
+    if (x->answer.finish == STENO_FINISH_NONE) x->answer.finish = STENO_FINISH_END;
+    c->reply.prompt_tokens = w->n_ids;
+    c->reply.text_tokens += x->n_made;
+    if (!x->answer.index) c->reply.cached_tokens = now.n_reused;
+    if (!c->chat->stream) {
+        const char *text = steno_generated_text(w->session);
+        x->text = strdup(text);
+        x->answer.text = x->text;
+        x->answer.n_text = strlen(text);
+        logprobs_give(x);
+        return;
+    }
+    size_t n = 0;
+    if (!x->has_role) stream_begin(x);
+    char *event = chat_event_end(&c->reply, &x->answer, &n);
+    event_stream_send(&c->events, event, n);
+}
+
+/* ---- the end of all ---------------------------------------------------------------------------------------------------------- */
+
+static char *body_of(const struct choices *c, size_t *n)
+{
+    struct chat_choice *all = calloc((size_t)c->n, sizeof *all);
+    int bad = !all;
+    for (int i = 0; i < c->n && !bad; i++) {
+        const struct choice *x = &c->choice[i];
+        all[i] = x->answer;
+        bad = !x->text || x->to_held.failed || x->to_settled.failed;
+    }
+    char *body = bad ? NULL : chat_body(&c->reply, all, c->n, n);
+    free(all);
+    return body;
+}
+
+static void answer(struct choices *c)
+{
+    struct http_answer a = { .status = 200, .type = "application/json" };
+    if (c->error.code == API_OK && !(a.body = body_of(c, &a.n)))
+        api_fail(&c->error, API_internal_error, NULL, "out of memory for the answer");
+    if (c->error.code != API_OK) {
+        call_refuse(c->call, &c->error);
+        return;
+    }
+    if (c->chat->ignored[0]) a.header[0] = (struct http_header){ "steno-ignored", c->chat->ignored };
+    exchange_answer(c->call->x, &a);
+}
+
+static void all_over(struct choices *c)
+{
+    size_t n = 0;
+    c->call->n_tokens = c->reply.text_tokens;
+    if (!atomic_load(&c->events.is_open)) {
+        answer(c);
+        return;
+    }
+    char *usage = c->chat->has_usage ? chat_event_usage(&c->reply, &n) : NULL;
+    if (c->chat->has_usage && !usage) api_fail(&c->error, API_internal_error, NULL, "out of memory for the answer");
+    event_stream_end(&c->events, &c->error, usage, n);
+    free(usage);
+}
+
+static void cancel_running(struct choices *c)
+{
+    for (int i = 0; i < c->n; i++)
+        if (!c->choice[i].is_over) lm_work_cancel(&c->choice[i].work);
+}
+
+/* With the lock: n choices have ended, or were not submitted. An error ends the others. @return 1: they were the last ones */
+static int settle(struct choices *c, int n, const struct api_error *e)
+{
+    c->n_left -= n;
+    if (e->code == API_OK || c->error.code != API_OK) return !c->n_left;
+    c->error = *e;
+    cancel_running(c);
+    return !c->n_left;
+}
+
+/* What the metrics count of language models. */
+static void timings_add(steno_timings *to, const steno_timings *t)
+{
+    to->n_windows += t->n_windows;
+    to->n_steps += t->n_steps;
+    to->prompt_us += t->prompt_us;
+    to->decode_us += t->decode_us;
+}
+
+static void ended(struct lm_work *w, const struct api_error *e)
+{
+    struct choice *x = w->user;
+    struct choices *c = x->of;
+    struct call *call = c->call;
+    pthread_mutex_lock(&c->lock);
+    x->is_over = 1;
+    call->engine = w->engine;
+    timings_add(&call->timings, &w->timings);
+    const int is_last = settle(c, 1, e);
+    pthread_mutex_unlock(&c->lock);
+    if (is_last) all_over(c);
+    call_drop(call);
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------------------- */
+
+static void choice_init(struct choice *x, struct choices *c, int index, struct engine *g)
+{
+    x->of = c;
+    x->answer.index = index;
+    x->to_settled = sink_to_memory(&x->settled);
+    x->to_held = sink_to_memory(&x->held);
+    x->work = (struct lm_work){ .user = x, .engine = g, .client = exchange_client(c->call->x), .prepare = prepare, .token = token,
+                                .output = output, .ended = ended };
+}
+
+int choices_submit(struct choices *c, struct call *call, struct ask_chat *chat, struct engine *g, struct api_error *e)
+{
+    struct choice *all = calloc((size_t)chat->n, sizeof *all);
+    if (!all) return api_fail(e, API_internal_error, NULL, "out of memory for a request");
+    pthread_mutex_init(&c->lock, NULL);
+    c->call = call;
+    c->chat = chat;
+    c->n = c->n_left = chat->n;
+    c->reply = (struct chat_reply){ .id = exchange_id(call->x), .model = engine_id(g), .created = (int64_t)time(NULL) };
+    for (int i = 0; i < c->n; i++) choice_init(&all[i], c, i, g);
+    c->choice = all;
+    for (int i = 0; i < c->n; i++) {
+        call_keep(call); /* until `ended` */
+        if (lm_work_submit(&all[i].work, e) == API_OK) continue;
+        call_drop(call);
+        if (!i) return (int)e->code;
+        pthread_mutex_lock(&c->lock);
+        for (int k = i; k < c->n; k++) all[k].is_over = 1;
+        const int is_last = settle(c, c->n - i, e);
+        pthread_mutex_unlock(&c->lock);
+        if (is_last) all_over(c);
+        break;
+    }
+    if (exchange_is_gone(call->x)) choices_cancel(c); /* it left before there was work to cancel */
+    return API_OK;
+}
+
+void choices_cancel(struct choices *c)
+{
+    if (!c->choice) return;
+    pthread_mutex_lock(&c->lock);
+    cancel_running(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void choices_free(struct choices *c)
+{
+    if (!c->choice) return;
+    for (int i = 0; i < c->n; i++) {
+        free(c->choice[i].text);
+        free(c->choice[i].settled.p);
+        free(c->choice[i].held.p);
+    }
+    free(c->choice);
+    pthread_mutex_destroy(&c->lock);
+}
