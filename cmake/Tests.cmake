@@ -338,7 +338,7 @@ endif()
 # ---- fuzzing; without libFuzzer every target still replays its corpus tests/data/fuzz/NAME
 
 file(GLOB sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
-set(of_tools "^(args|dialect|foreign|hotwords|npy|speed|transcript)$")
+set(of_tools "^(args|batch|dialect|foreign|hotwords|npy|speed|transcript)$")
 foreach(source IN LISTS sources)
     cmake_path(GET source STEM target)
     string(REGEX REPLACE "^fuzz_" "" name ${target})

@@ -1,5 +1,6 @@
 /* steno: the verb batch: transcription of a manifest's inputs. SPDX-License-Identifier: MIT */
 #include "batch/control.h"
+#include "batch/isolate.h"
 #include "batch/merge.h"
 #include "batch/model_hash.h"
 #include "batch/shard.h"
@@ -16,8 +17,8 @@
 struct opts {
     struct transcribe_opts t; /* must be first: rows of other verbs set it */
     const char *manifest, *output, *shard;
-    int resume, retry_failed, ordered, merge;
-    int64_t retries, max_failures;
+    int resume, retry_failed, ordered, merge, isolate;
+    int64_t retries, max_failures, jobs;
     double timeout;
 };
 
@@ -49,6 +50,10 @@ static const struct arg rows[] = {
     { .name = "merge", .kind = ARG_FLAG, .at = AT(merge),
       .help = "transcribe nothing: join the journals given as operands, one line per input of the manifest; inputs without a result, or "
               "with a failure, are listed, and the exit code is 1" },
+    { .name = "isolate", .kind = ARG_FLAG, .at = AT(isolate),
+      .help = "transcribe in a process that shares the weights and is replaced when it dies: a file that ends it costs one input" },
+    { .name = "jobs", .kind = ARG_INT, .at = AT(jobs), .value = "N", .dflt = "1", .lo = 1, .hi = 256,
+      .help = "number of such processes; each has --threads threads (0: its part of the cores) and --batch-size inputs" },
     { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(t.batch_size), .value = "N", .dflt = "1", .lo = 1, .hi = 128,
       .help = "number of inputs to transcribe in parallel, 1 to 128; the text does not change" },
     ENGINE_RECOGNISER_ROWS(struct transcribe_opts),
@@ -101,6 +106,7 @@ static int check_given(const struct opts *o)
 {
     if (!o->manifest) return message_usage("no manifest; -i gives the list of inputs");
     if (!o->output) return message_usage("no output; -o gives the file of results");
+    if (o->jobs > 1 && !o->isolate) return message_usage("--jobs needs --isolate");
     if (o->retry_failed && !o->resume) return message_usage("--retry-failed needs --resume");
     if (!strcmp(o->t.channels, "split")) return message_usage("--channels split: an input has one result here; give mix or a number");
     if (!strcmp(o->t.audio_track, "all")) return message_usage("--audio-track all: an input has one result here; give auto or a number");
@@ -167,7 +173,7 @@ static void fill_control(struct run *r)
     c->ordered = o->ordered;
     c->quiet = o->t.engine.quiet;
     c->max_failures = o->max_failures;
-    c->n_held = 4 * (int)o->t.batch_size;
+    c->n_held = 4 * (int)(o->t.batch_size * o->jobs);
     c->begun_us = progress_now_us();
     c->journal.fd = -1;
 }
@@ -190,16 +196,40 @@ static int open_models(struct run *r)
     return code;
 }
 
-static int work(struct run *r)
+static int work_here(struct run *r)
 {
-    struct batch_worker *b = &r->worker;
     const struct batch_source source = { next, begun, done, stopped, tick, &r->control };
-    b->source = &source;
-    b->timeout_s = r->o.timeout;
-    b->n_slots = (int)r->o.t.batch_size;
-    const int code = batch_worker_run(b);
-    b->source = NULL;
+    r->worker.source = &source;
+    const int code = batch_worker_run(&r->worker);
+    r->worker.source = NULL;
     return code;
+}
+
+/* The whole life of a worker process, whose model is open. */
+static int work_isolated(void *user, struct pipe_worker *p)
+{
+    struct run *r = user;
+    const struct batch_source source = pipe_worker_source(p);
+    r->worker.source = &source;
+    int code = batch_worker_open(&r->worker, &r->o.t);
+    if (code == EXIT_OK) code = pipe_worker_ready(p);
+    if (code == EXIT_OK) code = batch_worker_run(&r->worker);
+    return code;
+}
+
+/* The threads of this process end, because a fork would not have them. */
+static int work_in_others(struct run *r)
+{
+    struct transcription *t = &r->worker.t;
+    const int64_t part = steno_team_threads(t->engine.team) / r->o.jobs;
+    const struct batch_isolate b = { .control = &r->control, .n_workers = (int)r->o.jobs, .n_slots = r->worker.n_slots,
+                                     .timeout_s = r->o.timeout, .worker = work_isolated, .user = r };
+    if (!r->o.t.engine.threads) r->o.t.engine.threads = part > 0 ? part : 1;
+    marks_close(&t->marks);
+    vad_close(&t->vad);
+    steno_team_close(t->engine.team);
+    t->engine.team = NULL;
+    return batch_isolate(&b);
 }
 
 static int run(struct run *r)
@@ -213,13 +243,15 @@ static int run(struct run *r)
     r->o.t.engine.cmvn_apart = r->o.t.vad.kind != VAD_OFF;
     r->o.t.decode.drafted = r->o.t.engine.draft != NULL;
     fill_control(r);
+    r->worker.timeout_s = r->o.timeout;
+    r->worker.n_slots = (int)r->o.t.batch_size;
     int code = check(r);
     if (code == EXIT_OK) code = batch_control_check(c);
     if (code == EXIT_OK) code = batch_control_open(c, r->o.output, r->o.resume);
     if (code == EXIT_OK) code = open_models(r);
     if (code == EXIT_OK) code = fill_header(r);
     if (code == EXIT_OK) code = batch_control_begin(c);
-    if (code == EXIT_OK) code = work(r);
+    if (code == EXIT_OK) code = r->o.isolate ? work_in_others(r) : work_here(r);
     if (code == EXIT_OK) code = batch_control_end(c);
     batch_control_free(c);
     batch_worker_close(&r->worker);

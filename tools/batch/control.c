@@ -258,16 +258,20 @@ int batch_control_begin(struct batch_control *c)
 
 static int write_result(struct batch_control *c, struct batch_work *w, const struct batch_done *d);
 
+static int add_failure(struct batch_control *c, struct batch_work *w, const struct batch_outcome *how)
+{
+    struct batch_done d = { .class = how->class };
+    d.line = batch_work_line(&d.n, w, how, NULL, &c->source);
+    message_file(w->item.id, how->reason);
+    return write_result(c, w, &d);
+}
+
 /* The result of an input whose process was killed too often. */
 static int add_poison(struct batch_control *c, struct batch_work *w)
 {
     char reason[80];
-    struct batch_done d = { .class = CLASS_POISON };
-    const struct batch_outcome how = { CLASS_POISON, reason };
     snprintf(reason, sizeof reason, "the process was killed %d times during this input", w->attempt);
-    d.line = batch_work_line(&d.n, w, &how, NULL, &c->source);
-    message_file(w->item.id, reason);
-    return write_result(c, w, &d);
+    return add_failure(c, w, &(struct batch_outcome){ CLASS_POISON, reason });
 }
 
 /* @return 1: the input has a result */
@@ -397,6 +401,21 @@ int batch_control_killed(struct batch_control *c, struct batch_work *w)
     if (w->attempt > c->retries) return add_poison(c, w);
     w->is_alone = 1;
     queue_push(&c->again, w);
+    return c->code;
+}
+
+int batch_control_expired(struct batch_control *c, struct batch_work *w, double timeout_s)
+{
+    char reason[BATCH_REASON_SZ];
+    batch_timeout_text(reason, timeout_s);
+    return add_failure(c, w, &(struct batch_outcome){ CLASS_TIMEOUT, reason });
+}
+
+int batch_control_spared(struct batch_control *c, struct batch_work *w)
+{
+    add_mark(c, "stop", w);
+    w->attempt--;
+    queue_push(&c->ready, w);
     return c->code;
 }
 

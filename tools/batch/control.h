@@ -59,6 +59,8 @@ int batch_control_begun(struct batch_control *c, struct batch_work *w); /* write
 int batch_control_done(struct batch_control *c, struct batch_work *w, const struct batch_done *d); /* takes over d->line */
 int batch_control_stopped(struct batch_control *c, struct batch_work *w); /* by a signal: it does not count */
 int batch_control_killed(struct batch_control *c, struct batch_work *w);  /* its process died */
+int batch_control_expired(struct batch_control *c, struct batch_work *w, double timeout_s); /* its process was killed after this time */
+int batch_control_spared(struct batch_control *c, struct batch_work *w);  /* its process was killed because of another input */
 void batch_control_returned(struct batch_control *c, struct batch_work *w); /* it was dealt and not begun */
 
 void batch_control_tick(struct batch_control *c); /* call often: syncs the journal */

@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 #include "input/sound.h"
 #include "write.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,11 @@ void batch_work_free(struct batch_work *w)
     manifest_item_free(&w->item);
     free(w->line);
     free(w);
+}
+
+void batch_timeout_text(char out[BATCH_REASON_SZ], double timeout_s)
+{
+    snprintf(out, BATCH_REASON_SZ, "it took longer than %g s (--timeout)", timeout_s);
 }
 
 char *batch_work_line(size_t *n, const struct batch_work *w, const struct batch_outcome *how, struct transcript *t,

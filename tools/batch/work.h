@@ -26,6 +26,10 @@ struct batch_outcome { enum batch_class class; const char *reason; /* NULL: ther
 char *batch_work_line(size_t *n, const struct batch_work *w, const struct batch_outcome *how, struct transcript *t,
                       const struct transcript_source *source);
 
+/* The reason of CLASS_TIMEOUT. */
+enum { BATCH_REASON_SZ = 80 };
+void batch_timeout_text(char out[BATCH_REASON_SZ], double timeout_s);
+
 /* The end of an attempt. */
 struct batch_done {
     enum batch_class class;

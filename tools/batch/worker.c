@@ -46,7 +46,7 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     char reason[OPTION_TEXT_SZ];
     if (e->status == STENO_OK) return EXIT_OK;
     struct batch_outcome how = { class_of(in, e), reason };
-    if (how.class == CLASS_TIMEOUT) snprintf(reason, sizeof reason, "it took longer than %g s (--timeout)", b->timeout_s);
+    if (how.class == CLASS_TIMEOUT) batch_timeout_text(reason, b->timeout_s);
     else snprintf(reason, sizeof reason, "%s", sound_reason(in->file, e->reason[0] ? e->reason : steno_status_text(e->status)));
     message_file(slot_of(b, in)->w->item.id, reason);
     return result_make(b, slot_of(b, in), &how, NULL);
