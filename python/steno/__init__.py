@@ -5,6 +5,7 @@
     model = steno.Model("base")
     for segment in model.transcribe("talk.mp3"):
         print(segment.start, segment.end, segment.text)
+``steno.faster_whisper`` and ``steno.whisper`` have the interfaces of faster-whisper and openai-whisper.
 """
 from __future__ import annotations
 
@@ -34,11 +35,15 @@ if TYPE_CHECKING:
     from ._values import Span as Span
     from ._values import Token as Token
     from ._values import Word as Word
+    from .faster_whisper import BatchedInferencePipeline as BatchedInferencePipeline
+    from .faster_whisper import WhisperModel as WhisperModel
+    from .whisper import load_model as load_model
 
 _HOMES = {
     "_audio": ("Audio",), "_batch": ("Job",), "_live": ("Live",), "_model": ("Model",), "_names": ("models",), "_run": ("Run",),
     "_errors": ("AudioError", "Canceled", "Error", "HubError", "MemoryLimit", "ModelError", "OptionError"),
     "_values": ("Event", "Generated", "ModelInfo", "Result", "Segment", "Span", "Token", "Word"),
+    "faster_whisper": ("BatchedInferencePipeline", "WhisperModel"), "whisper": ("load_model",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *_HOME]

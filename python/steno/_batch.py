@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional
 from . import _abi, _worker
 from ._audio import Source, open_audio
 from ._errors import Canceled, ModelError
-from ._native import ON_DONE, Failure, lib, new, pointer
+from ._native import ON_DONE, ON_WINDOW, Failure, lib, new, pointer
 from ._run import Request, failure_of, finish, segments_of
 from ._values import Result
 
@@ -105,6 +105,9 @@ class Core:
                 slot = Slot(self)
                 self.slots[slot.handle.value or 0] = slot
             slot.number, slot.request, slot.source = number, request, source
+        if request.one_window:
+            request.keep = only_first_window()
+            request.params.struct.on_window = pointer(request.keep)
         rc = lib.steno_batch_add(self.handle, slot.handle, source.at, request.params.at)
         if rc < 0:
             error = failure_of(slot.handle, rc, source)
@@ -113,6 +116,16 @@ class Core:
                 slot.request = slot.source = None
                 self.free.append(slot)
             raise error
+
+
+def only_first_window() -> Any:
+    """A callback that ends a request after its first window."""
+    windows: list[int] = []
+
+    def on_window(user: Any, at_ms: int) -> int:
+        windows.append(at_ms)
+        return int(len(windows) == 1)
+    return ON_WINDOW(on_window)
 
 
 def failed(name: Any, id: Any, error: Exception) -> Result:

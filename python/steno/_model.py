@@ -215,7 +215,7 @@ class Model:
 
     def _request(self, options: dict[str, Any], call: str = "transcribe", name: Any = None, text: Optional[str] = None) -> Request:
         logprobs, formats = options.pop("logprobs", False), options.pop("formats", ())
-        punctuation = options.pop("punctuation", None)
+        punctuation, one_window = options.pop("punctuation", None), options.pop("_one_window", False)
         formats = (formats,) if isinstance(formats, str) else tuple(formats)
         self.info  # noqa: B018
         if call == "transcribe":
@@ -225,7 +225,9 @@ class Model:
         params = Params("steno_transcribe_params", options)
         params.check(self._handle(), call.upper())
         lanes = max(1, params.struct.beam_size, params.struct.best_of)
-        return Request(params, lanes if self.supports("best_of") else 1, logprobs, formats, name, punctuation, text)
+        request = Request(params, lanes if self.supports("best_of") else 1, logprobs, formats, name, punctuation, text)
+        request.one_window = one_window
+        return request
 
     def _search_defaults(self, options: dict[str, Any]) -> None:
         """Widths that were not given are those of the program: five beams at temperature 0, the best of five samples above it."""

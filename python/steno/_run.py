@@ -35,6 +35,8 @@ class Request:
         self.id: Any = name
         self.punctuation = punctuation
         self.text = text # of an alignment
+        self.one_window = False
+        self.keep: Any = None # callbacks of a batch
         self.words = bool(params.struct.word_timestamps) or text is not None
 
 

@@ -37,3 +37,15 @@ def floats(path=DEMO):
 def long_floats(seconds):
     one = floats()
     return one * (seconds * 16000 // len(one) + 1)
+
+
+def need(package):
+    """The package, of this Python or of STENO_CLIENTS_PYTHON; without it the test is skipped."""
+    import importlib
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        other = os.environ.pop("STENO_CLIENTS_PYTHON", None)
+        if other:
+            os.execv(other, [other, "-B", *sys.argv])
+        skip(f"no package {package}; STENO_CLIENTS_PYTHON names a Python that has it")

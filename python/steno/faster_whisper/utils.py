@@ -1,0 +1,70 @@
+# steno: names of models and times for faster-whisper's interface. SPDX-License-Identifier: MIT
+"""Names of models. A size name selects the model of steno's table; CTranslate2 repositories of these models select the same."""
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from typing import List, Optional, Union
+
+from .._names import find_model
+
+SIZES = ("tiny.en", "tiny", "base.en", "base", "small.en", "small", "medium.en", "medium", "large-v1", "large-v2", "large-v3", "large",
+         "distil-large-v2", "distil-medium.en", "distil-small.en", "distil-large-v3", "distil-large-v3.5", "large-v3-turbo", "turbo")
+OWN_NAMES = {"large": "large-v3", "turbo": "large-v3-turbo"}
+
+
+def available_models() -> List[str]:
+    """The names of the models."""
+    return list(SIZES)
+
+
+def own_name(size_or_id: str) -> str:
+    """The name that steno has for a model of faster-whisper."""
+    name = size_or_id
+    owner, _, repo = size_or_id.partition("/")
+    if repo and repo.startswith(("faster-whisper-", "faster-distil-whisper-")):
+        short = repo[len("faster-whisper-"):] if repo.startswith("faster-whisper-") else "distil-" + repo[len("faster-distil-whisper-"):]
+        name = short if short in SIZES else name
+    elif size_or_id == "distil-whisper/distil-large-v3.5-ct2":
+        name = "distil-large-v3.5"
+    return OWN_NAMES.get(name, name)
+
+
+def model_path(size_or_id: str, download: bool, cache_dir: Optional[str], revision: Optional[str],
+               token: Union[bool, str, None]) -> str:
+    if os.path.exists(size_or_id):
+        return os.fsdecode(size_or_id)
+    if "/" not in size_or_id and size_or_id not in SIZES:
+        raise ValueError(f"Invalid model size '{size_or_id}', expected one of: {', '.join(SIZES)}")
+    return find_model(own_name(size_or_id), download=download, cache_dir=cache_dir, revision=revision,
+                      token=token if isinstance(token, str) else None)
+
+
+def download_model(size_or_id: str, output_dir: Optional[str] = None, local_files_only: bool = False, cache_dir: Optional[str] = None,
+                   revision: Optional[str] = None, use_auth_token: Optional[Union[str, bool]] = None) -> str:
+    """Download a model, unless it is on this machine, and return its path."""
+    path = model_path(size_or_id, not local_files_only, cache_dir, revision, use_auth_token)
+    if output_dir is None:
+        return path
+    os.makedirs(output_dir, exist_ok=True)
+    if os.path.isdir(path):
+        return str(shutil.copytree(path, output_dir, dirs_exist_ok=True))
+    return str(shutil.copy(path, os.path.join(output_dir, os.path.basename(path))))
+
+
+def get_logger() -> logging.Logger:
+    return logging.getLogger("faster_whisper")
+
+
+def format_timestamp(seconds: float, always_include_hours: bool = False, decimal_marker: str = ".") -> str:
+    """A time as "MM:SS.mmm", or with hours as "HH:MM:SS.mmm"."""
+    if seconds < 0:
+        raise AssertionError("non-negative timestamp expected")
+    ms = round(seconds * 1000)
+    hours, minutes = divmod(ms // 60000, 60)
+    head = f"{hours:02d}:" if always_include_hours or hours else ""
+    return f"{head}{minutes:02d}:{ms // 1000 % 60:02d}{decimal_marker}{ms % 1000:03d}"
+
+
+__all__ = ["available_models", "download_model", "format_timestamp", "get_logger"]

@@ -1,0 +1,122 @@
+# steno tests: steno.faster_whisper. SPDX-License-Identifier: MIT
+import dataclasses
+import io
+import os
+import tempfile
+import unittest
+
+import recordings as r
+from steno import faster_whisper
+from steno.faster_whisper import BatchedInferencePipeline, WhisperModel, available_models, decode_audio, download_model, format_timestamp
+from steno.faster_whisper import vad
+from steno.faster_whisper.transcribe import Segment, clip_seconds, temperature_options
+
+
+class Door(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = WhisperModel(r.MODEL, device="cpu", compute_type="int16")
+
+    def test_the_first_example_of_the_readme_runs(self):
+        segments, info = self.model.transcribe(r.DEMO, beam_size=5)
+        self.assertEqual((info.language, info.language_probability > 0.9, round(info.duration, 2)), ("en", True, 3.72))
+        lines = ["[%.2fs -> %.2fs] %s" % (s.start, s.end, s.text) for s in segments]
+        self.assertEqual(lines, ["[0.00s -> 1.86s]  zero nine one eight.", "[2.74s -> 3.74s]  two seven."])
+        self.assertEqual(info.all_language_probs[0][0], "en")
+
+    def test_texts_equal_the_programs(self):
+        for options, arguments in (({}, ()), ({"beam_size": 1, "temperature": 0.0}, ("--greedy", "--temperature-increment-on-fallback", "0")),
+                                   ({"word_timestamps": True}, ("--word-timestamps",)), ({"without_timestamps": True}, ("--without-timestamps",)),
+                                   ({"language": "de", "task": "translate"}, ("--language", "de", "--task", "translate")),
+                                   ({"initial_prompt": "one two"}, ("--initial-prompt", "one two")),
+                                   ({"hotwords": "nine"}, ("--initial-prompt", "nine", "--carry-initial-prompt")),
+                                   ({"clip_timestamps": "1.5,3"}, ("--clip-timestamps", "1.5,3"))):
+            segments, _ = self.model.transcribe(r.DEMO, **options)
+            expected = r.steno("-m", r.MODEL, "--compute", "int16", "--guards", "off", "-f", "txt", *arguments, r.DEMO)
+            self.assertEqual("".join(s.text.strip() + "\n" for s in segments), expected, options)
+
+    def test_segments_are_lazy_and_numbered_from_1(self):
+        segments, _ = self.model.transcribe(r.long_floats(40))
+        self.assertIs(iter(segments), segments)
+        first = next(segments)
+        self.assertEqual((type(first), first.id, first.words), (Segment, 1, None))
+        segments.close()
+        words = next(self.model.transcribe(r.DEMO, word_timestamps=True)[0]).words
+        self.assertEqual("".join(w.word for w in words), " zero nine one eight.")
+        self.assertEqual(list(dataclasses.asdict(words[0])), ["start", "end", "word", "probability"])
+
+    def test_the_batched_pipeline_gives_the_text_of_each_clip(self):
+        batched = BatchedInferencePipeline(model=self.model)
+        segments, info = batched.transcribe(r.DEMO, batch_size=16, vad_filter=False)
+        self.assertEqual([(s.id, s.text) for s in segments], [(1, " zero nine one eight. two seven.")])
+        clips = [{"start": 0.0, "end": 2.2}, {"start": 2.2, "end": 3.7}]
+        for size in (1, 2):
+            segments, info = batched.transcribe(r.DEMO, batch_size=size, clip_timestamps=clips, word_timestamps=True)
+            segments = list(segments)
+            self.assertEqual([s.text.strip() for s in segments], ["zero nine one eight.", "two seven."])
+            self.assertTrue(2.2 <= segments[1].words[0].start <= segments[1].end <= 3.8, segments)
+            self.assertAlmostEqual(info.duration_after_vad, 3.7)
+        with self.assertRaisesRegex(RuntimeError, "vad_filter"):
+            batched.transcribe(r.long_floats(40), vad_filter=False)
+
+    def test_an_option_that_steno_does_not_have_is_refused_by_name(self):
+        for options, name in (({"repetition_penalty": 1.2}, "repetition_penalty"), ({"no_repeat_ngram_size": 3}, "no_repeat_ngram_size"),
+                              ({"prompt_reset_on_temperature": 0.2}, "prompt_reset_on_temperature"), ({"chunk_length": 15}, "chunk_length"),
+                              ({"length_penalty": 0.5}, "length_penalty"), ({"temperature": [0, 0.5]}, "temperature"),
+                              ({"language": "xx"}, "xx")):
+            with self.assertRaisesRegex(ValueError, name):
+                self.model.transcribe(r.DEMO, **options)
+        for options, name in (({"device": "cuda"}, "device"), ({"compute_type": "int4"}, "compute_type"), ({"files": {"a": b""}}, "files"),
+                              ({"flash_attention": True}, "flash_attention")):
+            with self.assertRaisesRegex(ValueError, name):
+                WhisperModel(r.MODEL, **options)
+        with self.assertRaisesRegex(ValueError, "Invalid model size 'huge'"):
+            WhisperModel("huge")
+
+    def test_steps_of_temperature_are_even_or_one(self):
+        self.assertEqual(temperature_options([0.0]), {"temperature": 0.0, "temperature_increment_on_fallback": None})
+        self.assertEqual(temperature_options([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])["temperature_increment_on_fallback"], 0.2)
+        for bad in ([], [0, 0.2, 0.5], [0.4, 0.2], [0, 0.2, 0.4]):
+            self.assertRaises(ValueError, temperature_options, bad)
+
+    def test_audio_is_decoded_as_a_whole_or_by_channel(self):
+        whole = decode_audio(r.DEMO)
+        self.assertEqual(list(whole), list(r.floats()))
+        with open(r.DEMO, "rb") as f:
+            self.assertEqual(list(decode_audio(io.BytesIO(f.read()))), list(whole))
+        left, right = decode_audio(r.DEMO, split_stereo=True)
+        self.assertEqual((list(left), list(right)), (list(whole), list(whole)))
+        self.assertRaises(ValueError, decode_audio, r.DEMO, sampling_rate=8000)
+
+    def test_language_detection_has_three_parts(self):
+        code, p, probs = self.model.detect_language(decode_audio(r.DEMO))
+        self.assertEqual((code, probs[0], len(probs)), ("en", ("en", p), len(self.model.supported_languages)))
+        self.assertEqual(self.model.detect_language(decode_audio(r.DEMO), language_detection_segments=2)[0], "en")
+
+    def test_chunks_without_pauses_keep_their_times(self):
+        samples = r.long_floats(8)[:8 * 16000]
+        chunks = [{"start": 0, "end": 16000}, {"start": 48000, "end": 96000}, {"start": 112000, "end": 128000}]
+        parts, about = vad.collect_chunks(samples, chunks)
+        self.assertEqual((len(parts), len(parts[0]), about[0]["segments"]), (1, 80000, chunks))
+        parts, about = vad.collect_chunks(samples, chunks, max_duration=4)
+        self.assertEqual([len(p) for p in parts], [64000, 16000])
+        self.assertEqual([a["offset"] for a in about], [0, 4])
+        times = vad.SpeechTimestampsMap(chunks, 16000)
+        self.assertEqual([times.get_original_time(t) for t in (0.5, 1.5, 4.5)], [0.5, 3.5, 7.5])
+        self.assertEqual([times.get_original_time(t, is_end=True) for t in (1.0, 4.0, 5.0)], [1.0, 6.0, 8.0])
+
+    def test_small_functions(self):
+        self.assertEqual(len(available_models()), 19)
+        self.assertEqual(format_timestamp(3661.5), "01:01:01.500")
+        self.assertEqual(format_timestamp(61.5, decimal_marker=","), "01:01,500")
+        self.assertEqual(format_timestamp(0, always_include_hours=True), "00:00:00.000")
+        self.assertEqual(clip_seconds("0"), [])
+        with tempfile.TemporaryDirectory() as folder:
+            copy = download_model(r.MODEL, output_dir=folder)
+            self.assertTrue(os.path.samefile(os.path.dirname(copy), folder))
+        self.assertEqual(faster_whisper.utils.own_name("Systran/faster-distil-whisper-small.en"), "distil-small.en")
+        self.assertEqual(faster_whisper.utils.own_name("mobiuslabsgmbh/faster-whisper-large-v3-turbo"), "large-v3-turbo")
+
+
+if __name__ == "__main__":
+    unittest.main()
