@@ -240,7 +240,7 @@ static void drain(struct serve *s)
 
 void serve_run(struct serve *s)
 {
-    if (s->p.systemd) systemd_ready(s->p.systemd, "ready");
+    if (s->p.systemd && !atomic_load(&s->n_stops)) systemd_ready(s->p.systemd, "ready");
     while (!atomic_load(&s->n_stops)) rest(s, -1);
     drain(s);
 }

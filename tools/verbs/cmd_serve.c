@@ -8,6 +8,7 @@
 #include "serve.h"
 #include "verbs/serve_models.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,10 +171,28 @@ static int check(struct server *v)
 
 /* ---- running ----------------------------------------------------------------------------------------------------------------- */
 
+/* Signals that come while the models are opened count when the server runs. */
+struct running { struct serve *_Atomic server; atomic_int n_stops, n_reloads; };
+
+static void early_signals(struct running *r)
+{
+    struct serve *s = atomic_load(&r->server);
+    if (s && atomic_exchange(&r->n_reloads, 0)) serve_reload(s);
+    if (s && atomic_exchange(&r->n_stops, 0)) serve_stop(s);
+}
+
 static void on_signal(void *user, int sig)
 {
-    if (sig == SIGHUP) serve_reload(user);
-    else serve_stop(user);
+    struct running *r = user;
+    struct serve *s = atomic_load(&r->server);
+    if (s && sig == SIGHUP) serve_reload(s);
+    else if (s) serve_stop(s);
+    else if (sig == SIGHUP) atomic_store(&r->n_reloads, 1);
+    else if (atomic_fetch_add(&r->n_stops, 1)) { /* the second one ends the program at once */
+        signals_handle(NULL, NULL);
+        raise(sig);
+    }
+    if (!s) early_signals(r); /* it may run by now */
 }
 
 static void log_line(void *user, const char *line)
@@ -273,15 +292,19 @@ static int serve(struct server *v, struct serve_model *models, const struct syst
 {
     struct serve_params p;
     struct serve *s;
+    struct running running = { NULL };
     steno_error e = { 0 };
     params_fill(&p, v, models, systemd);
+    signals_handle(on_signal, &running);
     const int rc = serve_open(&s, &p, &e);
+    if (rc != STENO_OK) signals_handle(NULL, NULL);
     if (rc != STENO_OK && v->models.failed != EXIT_OK) return v->models.failed;
     if (rc != STENO_OK) {
         message("%s", e.text[0] ? e.text : steno_status_text(rc));
         return exit_code(rc);
     }
-    signals_handle(on_signal, s);
+    atomic_store(&running.server, s);
+    early_signals(&running);
     report_turns(v, s);
     report_address(v, s);
     warn_plain(&v->o);
