@@ -15,6 +15,7 @@
     X(origin_not_allowed, 403, invalid_request_error) X(host_not_allowed, 403, invalid_request_error) \
     X(model_not_found, 404, invalid_request_error) X(not_found, 404, invalid_request_error) \
     X(method_not_allowed, 405, invalid_request_error) X(request_too_large, 413, invalid_request_error) \
+    X(target_too_long, 414, invalid_request_error) X(headers_too_large, 431, invalid_request_error) \
     X(unsupported_media_type, 415, invalid_request_error) X(upgrade_required, 426, invalid_request_error) \
     X(queue_full, 429, rate_limit_error) X(too_many_sessions, 429, rate_limit_error) X(too_many_connections, 429, rate_limit_error) \
     X(internal_error, 500, server_error) X(timeout, 504, server_error) \

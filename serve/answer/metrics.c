@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const int metrics_status[N_STATUSES] = { 200, 101, 204, 206, 304, 400, 401, 403, 404, 405, 408, 411, 413,
+const int metrics_status[N_STATUSES] = { 200, 101, 204, 206, 304, 400, 401, 403, 404, 405, 408, 411, 413, 414,
                                          415, 417, 422, 426, 429, 431, 499, 500, 501, 503, 504, 505, 0 };
 
 const char *route_name(enum route r)

@@ -17,7 +17,7 @@ struct histogram {
 enum { TIME_TOTAL, TIME_QUEUE, TIME_INGEST, TIME_FIRST, N_TIMES };
 enum { WORK_WINDOWS, WORK_TOKENS, WORK_ENCODES, WORK_STEPS, N_WORKS };
 enum { CLASS_FILE, CLASS_LIVE, N_CLASSES };
-enum { N_STATUSES = 26 }; /* of metrics_status */
+enum { N_STATUSES = 27 }; /* of metrics_status */
 
 struct metrics_counts {
     int64_t requests[N_ROUTES][N_STATUSES];

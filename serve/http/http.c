@@ -12,7 +12,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { HEAD_MEMORY = 32 << 10, HEAD_STEP = 4 << 10, PEM_MAX = 1 << 20 };
+/* HEAD_MEMORY: a longer head is refused by libmicrohttpd, in HTML and without a line in the log; a shorter one by the gate. Each
+ * connection has this memory. */
+enum { HEAD_MEMORY = 48 << 10, HEAD_STEP = 4 << 10, PEM_MAX = 1 << 20 };
 
 /* ---- callbacks of connections ------------------------------------------------------------------------------------------------- */
 
@@ -184,9 +186,10 @@ static int is_crowded(const struct exchange *x)
 }
 
 /* What is refused before `route` sees it. @return API_OK or a code, in *e */
-static int head_check(const struct exchange *x, const char *gate, struct api_error *e)
+static int head_check(const struct exchange *x, const struct gate *g, struct api_error *e)
 {
-    if (gate) return api_fail(e, API_bad_request, NULL, "%s", gate);
+    const enum api_code code = g->status == 414 ? API_target_too_long : g->status == 431 ? API_headers_too_large : API_bad_request;
+    if (g->why) return api_fail(e, code, NULL, "%s", g->why);
     if (!is_crowded(x)) return API_OK;
     e->retry_after_s = 5;
     return api_fail(e, API_too_many_connections, NULL, "%s has %d requests on this server, as many as it allows. Wait for one to end.",
@@ -204,13 +207,13 @@ static enum MHD_Result head_arrived(struct exchange *x, const char *method, cons
     snprintf(x->method_name, sizeof x->method_name, "%s", method);
     gate_begin(&g, x->target, version);
     h->mhd.MHD_get_connection_values_n(x->mc, MHD_HEADER_KIND, on_field, &w);
-    const char *why = gate_end(&g, version);
+    gate_end(&g, version);
     if (w.is_short || x->is_broken) return MHD_NO;
     x->content_length = g.n_encodings ? -1 : g.length > 0 ? g.length : 0;
     atomic_fetch_add(&h->n_exchanges, 1);
     x->is_counted = 1;
     head_read(x);
-    if (head_check(x, why, &e)) {
+    if (head_check(x, &g, &e)) {
         x->is_closing = 1;
         api_answer_error(x, &e);
         return answer_or_wait(x);

@@ -43,7 +43,11 @@ static const char *target_fault(const char *target)
 
 void gate_begin(struct gate *g, const char *target, const char *version)
 {
-    *g = (struct gate){ .why = target_fault(target), .length = -1 };
+    *g = (struct gate){ .why = target_fault(target), .status = 400, .length = -1, .n_bytes = target ? strlen(target) : 0 };
+    if (g->n_bytes > GATE_TARGET_MAX) {
+        g->why = "The request's target has more than 16384 bytes.";
+        g->status = 414;
+    }
     if (!g->why && (!version || (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)))
         g->why = "The request's version is not HTTP/1.1 or HTTP/1.0.";
 }
@@ -63,7 +67,11 @@ static void gate_length(struct gate *g, const char *value, size_t n)
 void gate_field(struct gate *g, const char *name, size_t n_name, const char *value, size_t n_value)
 {
     if (g->why) return;
-    if (!is_token(name, n_name)) {
+    g->n_bytes += n_name + n_value + 4; /* a colon, a space, the line end */
+    if (g->n_bytes > GATE_HEAD_MAX || ++g->n_fields > GATE_FIELDS_MAX) {
+        g->why = "The request's head has more than 24576 bytes or 256 fields.";
+        g->status = 431;
+    } else if (!is_token(name, n_name)) {
         g->why = "The name of a header field has a character that is not allowed.";
     } else if (!is_plain(value, n_value)) {
         g->why = "The value of a header field has a control character.";

@@ -6,13 +6,18 @@
 #define STENO_SERVE_HTTP_GATE_H
 #include <stddef.h>
 
+enum { GATE_TARGET_MAX = 16 << 10, GATE_HEAD_MAX = 24 << 10, GATE_FIELDS_MAX = 256 }; /* bytes; number of fields */
+
 struct gate {
     const char *why;  /* of a refusal; NULL: none so far */
+    int status;       /* of it: 400, 414 or 431 */
+    int n_fields;
+    size_t n_bytes;   /* of the target and the fields */
     int n_hosts, n_lengths, n_encodings;
     long long length; /* -1: none */
 };
 
 void gate_begin(struct gate *g, const char *target, const char *version);
 void gate_field(struct gate *g, const char *name, size_t n_name, const char *value, size_t n_value);
-const char *gate_end(struct gate *g, const char *version); /* @return NULL, or the reason of a refusal (400, and the connection closes) */
+const char *gate_end(struct gate *g, const char *version); /* @return NULL, or the reason of a refusal; the connection closes */
 #endif

@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         check_addresses(value);
     }
     if (!gate_end(&g, version)) {
+        if (strlen(target) > GATE_TARGET_MAX || g.n_bytes > GATE_HEAD_MAX || g.n_fields > GATE_FIELDS_MAX) abort();
         if (n_lengths + n_encodings > 1 || (n_lengths && g.length < 0) || (n_encodings && strcmp(version, "HTTP/1.1") != 0)) abort();
         check_target(target);
     }
