@@ -230,8 +230,8 @@ int64_t mel_end(struct mel *m, int64_t extra, float *out)
 {
     const int64_t seeing = m->samples > 0 ? (m->samples + PAD + MEL_HOP - 1) / MEL_HOP : 0; /* frames that cover a sample */
     const int64_t content = m->samples / MEL_HOP;
-    const int64_t wanted = extra < seeing - content ? content + (extra > 0 ? extra : 0) : seeing;
-    const int64_t n = wanted - m->frames;
+    const int64_t total = extra < seeing - content ? content + (extra > 0 ? extra : 0) : seeing;
+    const int64_t n = total - m->frames;
     if (n <= 0) return 0;
     /* At most 400 samples are held and MEL_END frames remain. There is room for the zeros; one of them serves as sample 200 of the
      * mirror. */

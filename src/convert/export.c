@@ -38,12 +38,12 @@ static int is_written(const struct family_export *x) { return x->to_gguf != NULL
 static int has_random_file(const struct family_export *x) { return x->random_file != NULL; }
 
 /* Lists names: "sensevoice, paraformer". */
-static void names(char out[NAMES_SZ], int (*is_wanted)(const struct family_export *x))
+static void names(char out[NAMES_SZ], int (*is_listed)(const struct family_export *x))
 {
     size_t at = 0;
     out[0] = 0;
     for (int i = 0; i < N_EXPORTS; i++)
-        if (is_wanted(&exports[i])) at += (size_t)snprintf(out + at, NAMES_SZ - at, "%s%s", at ? ", " : "", exports[i].family->name);
+        if (is_listed(&exports[i])) at += (size_t)snprintf(out + at, NAMES_SZ - at, "%s%s", at ? ", " : "", exports[i].family->name);
 }
 
 int export_refuse_form(const struct family *f, const char *form, const char *name, steno_error *e)

@@ -16,7 +16,7 @@ struct lm_item {
     const char *name;
     int32_t layer; /* -1: not of a layer */
     struct tensor_change change;
-    enum dtype wanted;
+    enum dtype requested;
 };
 
 struct list {
@@ -112,10 +112,10 @@ static int choose(const struct list *l, struct lm_item *it)
     const struct mix_tensor t = { .name = it->name, .rows = it->t->dim[0], .k = it->t->dim[it->t->n_dims - 1], .layer = it->layer,
                                   .layers = l->f->layers, .is_head = is_head(l, it), .has_importance = l->o->importance != NULL,
                                   .shares_values = l->f->shares_values, .heads_share = l->f->heads_share, .is_pure = l->o->is_pure };
-    if (it->t->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->wanted = l->f->name ? DT_F32 : it->t->type;
-    else it->change.type = mix_type(l->o->mix, &t, &it->wanted);
+    if (it->t->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->requested = l->f->name ? DT_F32 : it->t->type;
+    else it->change.type = mix_type(l->o->mix, &t, &it->requested);
     if (!l->o->rounds_again && dtype_block(it->t->type) > 1 && it->t->type == (enum dtype)l->o->mix->base)
-        it->change.type = it->wanted = it->t->type; /* more bits would not restore what rounding lost */
+        it->change.type = it->requested = it->t->type; /* more bits would not restore what rounding lost */
     const int rc = check_again(l, it);
     return rc || !l->o->importance ? rc : take_importance(l, it);
 }
@@ -131,7 +131,7 @@ static int write_item(const struct list *l, uint32_t i)
 {
     const struct lm_item *it = &l->item[i];
     const struct tensor_note note = { it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type),
-                                      it->wanted != it->change.type ? dtype_name(it->wanted) : NULL, i, l->n, it->t->size,
+                                      it->requested != it->change.type ? dtype_name(it->requested) : NULL, i, l->n, it->t->size,
                                       size_of(it->t, it->change.type) };
     const int rc = bytes_report_tensor(&l->g->out, &note);
     return rc ? rc : gguf_write_tensor(l->g, it->t, &it->change);

@@ -214,7 +214,7 @@ static int32_t id_of(const struct tokenizer_file *t, const char *text)
 }
 
 /* The id from the settings of the tokenizer, or of the network. */
-static int32_t id_said(const struct tokenizer_texts *v, const struct meta *m, const char *what)
+static int32_t configured_id(const struct tokenizer_texts *v, const struct meta *m, const char *what)
 {
     char key[64];
     snprintf(key, sizeof key, "%s_token", what);
@@ -241,14 +241,14 @@ static void put_ids(const struct tokenizer_texts *v, const struct meta *m)
         { "unk", "unknown" }, { "sep", "seperator" }, { "pad", "padding" }, { "cls", "cls" }, { "mask", "mask" },
     };
     const struct tokenizer_file *t = v->t;
-    const int32_t bos = t->bos >= 0 ? t->bos : id_said(v, m, "bos"), said = id_said(v, m, "eos"), eos = said >= 0 ? said : t->eos;
+    const int32_t bos = t->bos >= 0 ? t->bos : configured_id(v, m, "bos"), end = configured_id(v, m, "eos"), eos = end >= 0 ? end : t->eos;
     const int32_t eot = end_of_turn(t, eos);
     if (bos >= 0) gguf_put_u32(v->g, "tokenizer.ggml.bos_token_id", (uint32_t)bos);
     if (eos >= 0) gguf_put_u32(v->g, "tokenizer.ggml.eos_token_id", (uint32_t)eos);
     if (eot >= 0) gguf_put_u32(v->g, "tokenizer.ggml.eot_token_id", (uint32_t)eot);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char key[64];
-        const int32_t id = id_said(v, m, known[i].what);
+        const int32_t id = configured_id(v, m, known[i].what);
         snprintf(key, sizeof key, "tokenizer.ggml.%s_token_id", known[i].key);
         if (id >= 0) gguf_put_u32(v->g, key, (uint32_t)id);
     }

@@ -193,9 +193,9 @@ void st_write_start(struct safetensors_writer *s)
 
 void st_put_tensor(struct safetensors_writer *s, const char *name, enum dtype type, const uint64_t *dim, int n_dims)
 {
-    const char *said = type == DT_F32 ? "F32" : type == DT_F16 ? "F16" : "BF16";
+    const char *type_name = type == DT_F32 ? "F32" : type == DT_F16 ? "F16" : "BF16";
     uint64_t size = dtype_row_sz(type, 1);
-    buf_fmt(&s->head, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", name, said);
+    buf_fmt(&s->head, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", name, type_name);
     for (int i = 0; i < n_dims; i++) {
         buf_fmt(&s->head, i ? ",%" PRIu64 : "%" PRIu64, dim[i]);
         size *= dim[i];

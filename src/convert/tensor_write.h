@@ -11,7 +11,7 @@
 /* The tensor that is written next. */
 struct tensor_note {
     const char *name, *from, *to;    /* its name in the file, its types before and after */
-    const char *wanted;              /* the requested type, if the row length is no multiple of its block; else NULL */
+    const char *requested;           /* the requested type, if the row length is no multiple of its block; else NULL */
     uint32_t i, n;                   /* index of the tensor, number of tensors */
     uint64_t from_sz, to_sz;
 };

@@ -115,16 +115,16 @@ static enum dtype fall_back(const struct mix_tensor *t, enum dtype type)
     return is_whole(t, other) ? other : DT_F16;
 }
 
-enum dtype mix_type(const struct type_mix *m, const struct mix_tensor *t, enum dtype *wanted)
+enum dtype mix_type(const struct type_mix *m, const struct mix_tensor *t, enum dtype *requested)
 {
     enum dtype type = (enum dtype)m->base;
-    *wanted = type;
+    *requested = type;
     if (dtype_block(type) == 1) return type;
     if (t->is_pure) return fall_back(t, type);
     if (t->is_head) type = !is_whole(t, type) || type == DT_Q8_0 ? DT_Q8_0 : DT_Q6_K;
     else if (strstr(t->name, "attn_v.weight")) type = of_values(m, t);
     else if (strstr(t->name, "ffn_down")) type = of_down(m, t);
     else if (strstr(t->name, "attn_output.weight")) type = of_output(m);
-    *wanted = t->is_head && type == DT_Q8_0 ? (enum dtype)m->base : type;
+    *requested = t->is_head && type == DT_Q8_0 ? (enum dtype)m->base : type;
     return fall_back(t, type);
 }

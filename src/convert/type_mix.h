@@ -32,6 +32,6 @@ struct mix_tensor {
     int heads_share;     /* at least four heads share values */
 };
 int mix_may_round(const struct mix_tensor *t);  /* 0: not a multiplied matrix, so it stays in f32 or as it is */
-/* Type of a tensor that may be rounded. *wanted: its type if its rows were whole blocks */
-enum dtype mix_type(const struct type_mix *m, const struct mix_tensor *t, enum dtype *wanted);
+/* Type of a tensor that may be rounded. *requested: its type if its rows were whole blocks */
+enum dtype mix_type(const struct type_mix *m, const struct mix_tensor *t, enum dtype *requested);
 #endif

@@ -314,7 +314,7 @@ static enum dtype main_type(const struct whisper_file *f)
 }
 
 /* A file from another program may have single f32 tensors. A reader that expects f16 would round them. */
-static const char *type_said(const struct whisper_file *f)
+static const char *type_named(const struct whisper_file *f)
 {
     const enum dtype type = main_type(f);
     for (uint32_t i = 0; i < f->list.n; i++)
@@ -335,7 +335,7 @@ static int describe(struct hf *h)
     h->folder.roles = &f->roles;
     h->folder.vocab = &h->vocab;
     h->folder.heads = &h->heads;
-    h->folder.weights = type_said(f);
+    h->folder.weights = type_named(f);
     return rc;
 }
 

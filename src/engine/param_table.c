@@ -262,12 +262,12 @@ static int is_default(const struct param *r, const void *p)
     }
 }
 
-int param_said(const struct param_check *j, const char *name)
+int param_is_explicit(const struct param_check *j, const char *name)
 {
     return j->names && j->names->asked && j->names->asked(j->names->user, name);
 }
 
 int param_asked(const struct param_check *j, const struct param *r)
 {
-    return param_said(j, r->name) || !is_default(r, j->p);
+    return param_is_explicit(j, r->name) || !is_default(r, j->p);
 }

@@ -153,7 +153,7 @@ static int check_served(const struct param_check *j)
     const struct param *r = param_rows(j->call, &n);
     for (int k = 0; k < 2 * n; k++) { /* first explicit requests: others may follow from them */
         const int i = k % n;
-        const int is_asked = k < n ? param_said(j, r[i].name) : param_asked(j, &r[i]) && !is_so_anyway(j, &r[i]);
+        const int is_asked = k < n ? param_is_explicit(j, r[i].name) : param_asked(j, &r[i]) && !is_so_anyway(j, &r[i]);
         if (is_asked && !param_served(&r[i], j->m, j->call))
             return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name,
                                 param_why_not(&r[i], j->m, j->call), j->m ? j->m->family->name : "",
@@ -340,7 +340,7 @@ static int decoder_rows_fit(params_t p) { return rows_fit(p, p->decoder_chunk_lo
 
 /* ---- the rows ---------------------------------------------------------------------------------------------------------------- */
 
-#define SAID 1
+#define IF_EXPLICIT 1
 #define TOO_FAR "times the chunk in {chunk_size} is more than 1024 rows: say fewer chunks, or -1 for as much as there is"
 #define NO_WORDS "needs {word_timestamps}"
 #define NOT_JUDGED "judges attempts: it needs {guards}, or {temperature_increment_on_fallback} with an attempt below 1"
@@ -349,12 +349,12 @@ static const struct rule {
     const char *name;
     int (*holds)(params_t p);
     const char *reason;
-    int said;       /* 1: applies only if the parameter was explicitly requested, because it does no harm while it waits for another one */
+    int if_explicit; /* 1: applies only if the parameter was explicitly requested: it does no harm while it waits for another one */
 } rules[] = {
-    { "language_detection_segments", detects_language, "is for an unknown language, and {language} sets it", SAID },
-    { "language_detection_threshold", detects_language, "is for an unknown language, and {language} sets it", SAID },
+    { "language_detection_segments", detects_language, "is for an unknown language, and {language} sets it", IF_EXPLICIT },
+    { "language_detection_threshold", detects_language, "is for an unknown language, and {language} sets it", IF_EXPLICIT },
     { "language_detection_threshold", detects_twice, "ends a search over several stretches: it needs {language_detection_segments} of 2 "
-                                                   "or more", SAID },
+                                                   "or more", IF_EXPLICIT },
     { "best_of", is_hot, "needs a temperature above 0: at 0 there is one most probable text; set {temperature}, or "
                          "{temperature_increment_on_fallback}", 0 },
     { "beam_size", starts_cold, "needs a temperature of 0 to begin with; above it candidates are drawn: use {best_of}", 0 },
@@ -364,22 +364,22 @@ static const struct rule {
     { "patience", patience_fits, "times {beam_size} is not 1 to 256 sequences", 0 },
     { "length_penalty", has_candidates, "ranks candidates: it needs {beam_size} or {best_of} of 2 or more", 0 },
     { "temperature_increment_on_fallback", climbs, "leads to attempts up to temperature 1, and {temperature} begins there or above", 0 },
-    { "seed", is_hot, "is of sampling: it needs {temperature} above 0, or {temperature_increment_on_fallback}", SAID },
-    { "seed", is_reference, "is of the reference's draws; by the rules that {decoding} names they are always the same", SAID },
+    { "seed", is_hot, "is of sampling: it needs {temperature} above 0, or {temperature_increment_on_fallback}", IF_EXPLICIT },
+    { "seed", is_reference, "is of the reference's draws; by the rules that {decoding} names they are always the same", IF_EXPLICIT },
     { "compression_ratio_threshold", is_judged, NOT_JUDGED, 0 },
     { "entropy_threshold", is_judged, NOT_JUDGED, 0 },
     { "logprob_threshold", logprob_counts, NOT_JUDGED ", or {no_speech_threshold}", 0 },
     { "max_initial_timestamp", has_timestamps, "limits a timestamp, and {without_timestamps} leaves none", 0 },
     { "prompt_tokens", one_prompt, "and {initial_prompt} say the same twice: give one of them", 0 },
     { "prefix_tokens", one_prefix, "and {prefix} say the same twice: give one of them", 0 },
-    { "carry_initial_prompt", has_prompt, "needs {initial_prompt} or {prompt_tokens}", SAID },
+    { "carry_initial_prompt", has_prompt, "needs {initial_prompt} or {prompt_tokens}", IF_EXPLICIT },
     { "max_context", has_earlier, "limits earlier text, and without {condition_on_previous_text} or {initial_prompt} there is none", 0 },
     { "suppress_regex", regex_is_text, "is empty: give a pattern, or leave it out", 0 },
     { "grammar", grammar_is_text, "is empty: give at least one rule, or leave it out", 0 },
     { "grammar_rule", has_grammar, "needs {grammar}", 0 },
     { "grammar_penalty", has_grammar, "needs {grammar}", 0 },
     { "hotwords", hotwords_are_text, "is empty: give at least one word, or leave it out", 0 },
-    { "hotwords_boost", hotwords_are_text, "needs {hotwords}", SAID },
+    { "hotwords_boost", hotwords_are_text, "needs {hotwords}", IF_EXPLICIT },
     { "clip_timestamps", clips_alone, "and {chunk_ms}, or {offset_ms} with {duration_ms}, exclude each other", 0 },
     { "chunk_ms", chunks_alone, "and {clip_timestamps}, or {offset_ms} with {duration_ms}, exclude each other", 0 },
     { "chunk_ms", clips_apart, "makes clips that know nothing of each other: {condition_on_previous_text} does not go with it", 0 },
@@ -454,7 +454,7 @@ static int check_generating(const struct param_check *j)
     const steno_generate_params *p = j->p;
     static const char *const drawing[] = { "top_k", "top_p", "min_p", "seed" };
     for (size_t i = 0; i < sizeof drawing / sizeof *drawing && !(p->temperature > 0); i++)
-        if (param_said(j, drawing[i]))
+        if (param_is_explicit(j, drawing[i]))
             return param_refuse(j, "{%s} is of sampling, and needs {temperature} above 0", drawing[i]);
     if (p->grammar && p->json_schema) return param_refuse(j, "{grammar} and {json_schema} say the same twice: give one of them");
     if (p->grammar_rule && !p->grammar) return param_refuse(j, "{grammar_rule} needs {grammar}");
@@ -474,7 +474,7 @@ static int check_rules(const struct param_check *j)
         const struct rule *r = &rules[i];
         const struct param *about = param_find(j->call, r->name);
         if (!is_about(j, r) || r->holds(&served) || is_off(about, p) || is_apart_anyway(j, r)) continue;
-        if (r->said ? !param_said(j, r->name) : !param_asked(j, about)) continue;
+        if (r->if_explicit ? !param_is_explicit(j, r->name) : !param_asked(j, about)) continue;
         return param_refuse(j, "{%s} %s", r->name, r->reason);
     }
     if (!chunk_fits(p)) return param_refuse(j, "{chunk_ms=}, but a window is %d ms long ({audio_ctx})", 20 * (int)p->audio_ctx);

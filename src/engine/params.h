@@ -70,7 +70,7 @@ void params_default(enum steno_call call, void *p); /* all except the size */
 
 /* Is it requested: different from its default, or explicitly requested. */
 int param_asked(const struct param_check *j, const struct param *r);
-int param_said(const struct param_check *j, const char *name); /* explicitly requested */
+int param_is_explicit(const struct param_check *j, const char *name); /* explicitly requested */
 double param_number(const struct param *r, const void *p); /* value of a numeric field */
 
 /* Refuses a parameter. In the reason, {field} becomes the caller's name for it, and {field=} becomes "field is VALUE". @return

@@ -113,25 +113,25 @@ int queue_is_before(const steno_session *a, const steno_session *b)
 }
 
 /* The next request in the queue that meets the condition, of one class or (-1) of all; NULL if there is none. */
-static steno_session *next_of(const struct steno_batch *b, want_fn *wants, int of_class)
+static steno_session *next_of(const struct steno_batch *b, queue_condition *meets, int of_class)
 {
     steno_session *first = NULL;
     for (steno_session *s = b->first; s; s = s->next)
-        if ((of_class < 0 || queue_class(s) == of_class) && wants(b, s) && (!first || queue_is_before(s, first))) first = s;
+        if ((of_class < 0 || queue_class(s) == of_class) && meets(b, s) && (!first || queue_is_before(s, first))) first = s;
     return first;
 }
 
 enum { LATER_EVERY = 4 }; /* windows, one of which goes to the last class while it waits */
 
-steno_session *queue_next(const struct steno_batch *b, want_fn *wants)
+steno_session *queue_next(const struct steno_batch *b, queue_condition *meets)
 {
-    steno_session *later = b->queue.passed + 1 >= LATER_EVERY ? next_of(b, wants, STENO_PRIORITY_LATER) : NULL;
-    return later ? later : next_of(b, wants, -1);
+    steno_session *later = b->queue.passed + 1 >= LATER_EVERY ? next_of(b, meets, STENO_PRIORITY_LATER) : NULL;
+    return later ? later : next_of(b, meets, -1);
 }
 
-int queue_passes(const struct steno_batch *b, const steno_session *s, want_fn *wants)
+int queue_passes(const struct steno_batch *b, const steno_session *s, queue_condition *meets)
 {
-    return queue_class(s) != STENO_PRIORITY_LATER && next_of(b, wants, STENO_PRIORITY_LATER);
+    return queue_class(s) != STENO_PRIORITY_LATER && next_of(b, meets, STENO_PRIORITY_LATER);
 }
 
 void queue_given(struct steno_batch *b, int passes)

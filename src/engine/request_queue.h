@@ -56,10 +56,10 @@ int queue_class(const steno_session *s);
 int queue_is_before(const steno_session *a, const steno_session *b);
 
 /* A condition of a request, defined by the task. */
-typedef int want_fn(const struct steno_batch *b, const steno_session *s);
-steno_session *queue_next(const struct steno_batch *b, want_fn *wants); /* the next request that meets the condition; NULL if there is
-                                                                         * none */
+typedef int queue_condition(const struct steno_batch *b, const steno_session *s);
+/* The next request that meets the condition; NULL if there is none. */
+steno_session *queue_next(const struct steno_batch *b, queue_condition *meets);
 /* Would s be served while the last class waits? Such a window counts in `passed`. */
-int queue_passes(const struct steno_batch *b, const steno_session *s, want_fn *wants);
+int queue_passes(const struct steno_batch *b, const steno_session *s, queue_condition *meets);
 void queue_given(struct steno_batch *b, int passes);
 #endif

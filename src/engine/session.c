@@ -19,12 +19,12 @@ int session_should_stop(steno_session *s)
     return stop;
 }
 
-void said_grammar_free(struct said_grammar *g)
+void parsed_grammar_free(struct parsed_grammar *g)
 {
     matcher_close(g->matcher);
     grammar_close(g->grammar);
     buf_free(&g->text);
-    *g = (struct said_grammar){ 0 };
+    *g = (struct parsed_grammar){ 0 };
 }
 
 void generated_clear(steno_session *s)

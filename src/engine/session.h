@@ -31,7 +31,7 @@ struct steno_session {
     struct buf chosen;          /* struct sampled_token of the same ids */
     struct buf generated_text;  /* their text */
     int finish;                 /* enum steno_finish */
-    struct said_grammar {       /* of the last text that had one; the next text usually has the same */
+    struct parsed_grammar {     /* of the last text that had one; the next text usually has the same */
         struct grammar *grammar;
         struct matcher *matcher;
         struct buf text;
@@ -52,7 +52,7 @@ struct steno_session {
 /* Adds the share of s, by rows, of b->time, the times of a run of the plan. */
 void session_share_time(const steno_session *s, int plan, int64_t rows, int64_t all);
 struct op_time *session_time(const steno_session *s, int plan); /* for runs of this session only; NULL: profiling is off */
-void said_grammar_free(struct said_grammar *g);
+void parsed_grammar_free(struct parsed_grammar *g);
 void generated_clear(steno_session *s); /* the last generated text */
 void session_ready(steno_session *s); /* clears error and cancel, and sets all lanes aside */
 void session_begin(steno_session *s); /* and clears results */

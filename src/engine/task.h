@@ -22,7 +22,7 @@ struct request_given {
     const steno_generate_params *generate; /* for texts, without audio: */
     const int32_t *ids;       /* [n_ids] prompt */
     int n_ids;
-    const steno_heard *heard; /* results of an earlier first pass; may be NULL */
+    const steno_heard *first_pass; /* results of an earlier first pass; may be NULL */
 };
 
 struct task {

@@ -95,9 +95,9 @@ static int submit(steno_session *s, const steno_source *src, const steno_request
         return rc ? rc : request_submit(s, &g, r.priority);
     }
     if (r.ids || r.generate) return request_refuse(s, "takes audio: ids and generate are not for it");
-    if (r.heard && !s->model->task->listen) return request_refuse(s, "reads its audio once: heard is not for it");
+    if (r.heard && !s->model->task->listen) return request_refuse(s, "reads its audio once: steno_request_params.heard is not for it");
     const int rc = request_fill(s, &g, &own, src, r.transcribe, r.find_speech);
-    g.heard = r.heard;
+    g.first_pass = r.heard;
     return rc ? rc : request_submit(s, &g, r.priority);
 }
 

@@ -127,7 +127,8 @@ static int give_tensor(void *user, const struct tensor_note *n)
 {
     const struct caller *c = user;
     const steno_convert_tensor t = { .size = sizeof t, .i = (int32_t)n->i, .n = (int32_t)n->n, .name = n->name, .from = n->from,
-                                     .to = n->to, .wanted = n->wanted, .from_bytes = (int64_t)n->from_sz, .to_bytes = (int64_t)n->to_sz };
+                                     .to = n->to, .wanted = n->requested, .from_bytes = (int64_t)n->from_sz,
+                                     .to_bytes = (int64_t)n->to_sz };
     return c->p->tensor(c->p->user, &t);
 }
 

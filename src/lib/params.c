@@ -59,8 +59,8 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
     if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_GENERATE) return err_set(e, STENO_EARG, "call %d is not known", (int)call);
     if (take_any(&own, call, params)) return err_set(e, STENO_EARG, "the parameters were not filled by their init function");
     if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
-    steno_error unwanted;
-    const struct param_check j = { m, call, &own, names ? &full : NULL, e ? e : &unwanted };
+    steno_error unused;
+    const struct param_check j = { m, call, &own, names ? &full : NULL, e ? e : &unused };
     if (m) model_hold(m); /* a name callback may close the model */
     const int rc = param_check_all(&j);
     if (m) model_release(m);

@@ -108,7 +108,7 @@ void steno_session_close(steno_session *s)
     buf_free(&s->chosen);
     buf_free(&s->generated_text);
     buf_free(&s->held);
-    said_grammar_free(&s->grammar);
+    parsed_grammar_free(&s->grammar);
     arena_free(&s->arena);
     free(s);
 }

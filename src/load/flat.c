@@ -29,7 +29,7 @@ static struct flat_level *top(struct flat *f)
     return f->depth ? &f->level[f->depth - 1] : NULL;
 }
 
-int flat_wants_key(const struct flat *f)
+int flat_expects_key(const struct flat *f)
 {
     return f->depth && f->level[f->depth - 1].want_key;
 }
@@ -337,7 +337,7 @@ static int add_scalar(struct flat *f, const yaml_event_t *ev, steno_error *e)
     if (ev->data.scalar.anchor || ev->data.scalar.tag) return refuse(f, e, "anchors and tags are not read");
     if (memchr(s, 0, n)) return refuse(f, e, "a text with a NUL in it");
     if (!f->depth) return refuse(f, e, "want a map of settings");
-    if (flat_wants_key(f)) return flat_key(f, s, n, e);
+    if (flat_expects_key(f)) return flat_key(f, s, n, e);
     const int is_plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     return flat_value(f, is_plain ? plain(s) : (struct meta_entry){ .kind = META_TEXT, .text = s }, e);
 }
@@ -346,7 +346,7 @@ static int add_level(struct flat *f, int is_list, int is_marked, steno_error *e)
 {
     if (is_marked) return refuse(f, e, "anchors and tags are not read");
     if (is_list && !f->depth) return refuse(f, e, "want a map of settings");
-    if (flat_wants_key(f)) return refuse(f, e, "want a text as key");
+    if (flat_expects_key(f)) return refuse(f, e, "want a text as key");
     return flat_open(f, is_list, e);
 }
 

@@ -32,7 +32,7 @@ struct flat {
 
 void flat_begin(struct flat *f, struct meta *m, const char *prefix, const char *name);
 void flat_end(struct flat *f);
-int flat_wants_key(const struct flat *f); /* the next text is the key of a map */
+int flat_expects_key(const struct flat *f); /* the next text is the key of a map */
 int flat_key(struct flat *f, const char *s, size_t n, steno_error *e);
 int flat_open(struct flat *f, int is_list, steno_error *e);
 int flat_close(struct flat *f, steno_error *e);

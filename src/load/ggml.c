@@ -83,8 +83,8 @@ struct ggml {
     int32_t n_vocab, n_mels; /* from the header of a speech recognition model */
     int32_t least_dims;      /* minimum rank of a record; 0: a tensor may be one number */
     /* The type that a tensor must have when its record gives `type`. */
-    enum dtype (*wanted)(const struct weights *w, const struct tensor *t, enum dtype type);
-    const char *wanted_why;  /* ends the error message about any other type */
+    enum dtype (*required)(const struct weights *w, const struct tensor *t, enum dtype type);
+    const char *required_why; /* ends the error message about any other type */
 };
 
 enum {
@@ -106,12 +106,12 @@ static uint64_t row_of(const struct tensor *t) { return t->dim[t->n_dims - 1]; }
 static int check_type(struct ggml *g, struct tensor *t, int32_t code)
 {
     const enum dtype type = ggml_type_find(code);
-    const enum dtype want = g->wanted(g->w, t, type);
+    const enum dtype want = g->required(g->w, t, type);
     if (type == DT_COUNT)
         return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has the unknown type %d, want %s", g->path, t->name, code, dtype_name(want));
     if (type != want)
         return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has the type %s, want %s%s", g->path, t->name, dtype_name(type),
-                       dtype_name(want), g->wanted_why);
+                       dtype_name(want), g->required_why);
     const uint64_t row = row_of(t);
     if (row % (uint64_t)dtype_block(want))
         return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has rows of %" PRIu64 ", no multiple of the %d of a %s block", g->path, t->name,
@@ -296,7 +296,7 @@ static int read_vocab(struct ggml *g)
 }
 
 /* The type that a tensor must have: matrices as in the header, convolutions f16, vectors and positions f32. */
-static enum dtype wanted_type(const struct weights *w, const struct tensor *t, enum dtype type)
+static enum dtype required_type(const struct weights *w, const struct tensor *t, enum dtype type)
 {
     (void)type;
     static const char *const kept[] = { "encoder.conv1.bias", "encoder.conv2.bias", "encoder.positional_embedding",
@@ -316,8 +316,8 @@ static int ggml_match(const struct file_probe *k, const struct file *f)
 
 static int ggml_read(struct weights *w, const struct file *f, steno_error *e)
 {
-    struct ggml g = { .w = w, .path = w->name, .e = e, .least_dims = 1, .wanted = wanted_type,
-                      .wanted_why = " by the header's ftype" };
+    struct ggml g = { .w = w, .path = w->name, .e = e, .least_dims = 1, .required = required_type,
+                      .required_why = " by the header's ftype" };
     rd_init(&g.r, f, 0, f->size);
     int rc = read_header(&g);
     if (!rc) rc = read_filters(&g);
@@ -395,7 +395,7 @@ static int vad_read_header(struct ggml *g)
     return g->r.err;
 }
 
-static enum dtype vad_wanted_type(const struct weights *w, const struct tensor *t, enum dtype type)
+static enum dtype vad_required_type(const struct weights *w, const struct tensor *t, enum dtype type)
 {
     (void)w, (void)t;
     return type == DT_F16 ? DT_F16 : DT_F32;
@@ -403,7 +403,7 @@ static enum dtype vad_wanted_type(const struct weights *w, const struct tensor *
 
 static int vad_read(struct weights *w, const struct file *f, steno_error *e)
 {
-    struct ggml g = { .w = w, .path = w->name, .e = e, .least_dims = 0, .wanted = vad_wanted_type, .wanted_why = " or f16" };
+    struct ggml g = { .w = w, .path = w->name, .e = e, .least_dims = 0, .required = vad_required_type, .required_why = " or f16" };
     w->matrix_type = DT_F16; /* of the convolutions */
     rd_init(&g.r, f, 0, f->size);
     const int rc = vad_read_header(&g);

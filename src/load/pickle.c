@@ -377,7 +377,7 @@ static int outside(struct machine *m)
 {
     struct pickle_value *v = top(m, 1);
     if (!v) return STENO_EFORMAT;
-    if (v->kind != PICKLE_TUPLE) return bad(m, "want a tuple that says where the bytes are");
+    if (v->kind != PICKLE_TUPLE) return bad(m, "want a tuple with the place of the bytes");
     v->kind = PICKLE_OUTSIDE;
     return STENO_OK;
 }

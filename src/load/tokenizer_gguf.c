@@ -200,9 +200,9 @@ static int read_form(struct tokenizer_file *t, const struct weights *w, steno_er
     return STENO_OK;
 }
 
-struct said { const char *key; int32_t lo, hi, *to; };
+struct number_key { const char *key; int32_t lo, hi, *to; };
 
-static int read_said(const struct weights *w, const struct said *s, steno_error *e)
+static int read_number(const struct weights *w, const struct number_key *s, steno_error *e)
 {
     const struct meta_entry *it = meta_find(&w->meta, s->key);
     if (!it || it->kind != META_BOOL) return meta_int(&w->meta, w->name, s->key, s->lo, s->hi, 1, s->to, e);
@@ -211,17 +211,17 @@ static int read_said(const struct weights *w, const struct said *s, steno_error 
 }
 
 /* Keys of word tokenizers. Older keys give the same ids under other names. The misspelt name is the one in all files. */
-static int read_says_of_words(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
+static int read_word_numbers(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
 {
     int32_t unknown = 100;
-    const struct said said[] = {
+    const struct number_key keys[] = {
         { "tokenizer.ggml.cls_token_id", 0, n - 1, &t->bos }, { "tokenizer.ggml.seperator_token_id", 0, n - 1, &t->eos },
         { "tokenizer.ggml.add_sep_token", 0, 1, &t->adds_eos }, { "tokenizer.ggml.unknown_token_id", 0, n - 1, &unknown },
         { "tokenizer.ggml.normalizer.lowercase", 0, 1, &t->words.lowers },
         { "tokenizer.ggml.normalizer.strip_accents", 0, 1, &t->words.strips },
     };
     int rc = STENO_OK;
-    for (size_t i = 0; i < sizeof said / sizeof *said && !rc; i++) rc = read_said(w, &said[i], e);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !rc; i++) rc = read_number(w, &keys[i], e);
     if (!rc && unknown < n) t->entry[unknown].type = VOCAB_UNKNOWN;
     return rc;
 }
@@ -239,17 +239,17 @@ static const char *template_of(const struct meta *m)
     return text; /* empty: several templates, but no default */
 }
 
-static int read_says(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
+static int read_numbers(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
 {
-    const struct said said[] = {
+    const struct number_key keys[] = {
         { "tokenizer.ggml.bos_token_id", 0, n - 1, &t->bos }, { "tokenizer.ggml.eos_token_id", 0, n - 1, &t->eos },
         { "tokenizer.ggml.eot_token_id", 0, n - 1, &t->eot }, { "tokenizer.ggml.eom_token_id", 0, n - 1, &t->eom },
         { "tokenizer.ggml.add_bos_token", 0, 1, &t->adds_bos }, { "tokenizer.ggml.add_eos_token", 0, 1, &t->adds_eos },
         { "tokenizer.ggml.add_space_prefix", 0, 1, &t->space_first },
     };
     int rc = STENO_OK;
-    for (size_t i = 0; i < sizeof said / sizeof *said && !rc; i++) rc = read_said(w, &said[i], e);
-    if (!rc && t->form == TOKENIZER_WORDS) rc = read_says_of_words(t, w, n, e);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !rc; i++) rc = read_number(w, &keys[i], e);
+    if (!rc && t->form == TOKENIZER_WORDS) rc = read_word_numbers(t, w, n, e);
     if (t->bos >= n) t->bos = -1;
     if (t->eos >= n) t->eos = -1;
     t->chat_template = template_of(&w->meta);
@@ -281,7 +281,7 @@ int tokenizer_read_gguf(struct tokenizer_file *t, struct weights *w, steno_error
     if (!rc) rc = read_words(&v, tokens, &scratch);
     t->entry = w->vocab;
     t->n = w->n_vocab_entries;
-    if (!rc) rc = read_says(t, w, (int32_t)t->n, e);
+    if (!rc) rc = read_numbers(t, w, (int32_t)t->n, e);
     vocab_list_free(&v.list);
     tokenizer_pairs_free(&v.pairs);
     arena_free(&scratch);

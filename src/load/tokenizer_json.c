@@ -225,13 +225,13 @@ static int read_member(struct json_words *v)
 static int pattern_find(struct json_words *v)
 {
     const struct tokenizer_names *names = v->t->names;
-    const char *const said = v->cuts_digits ? TOKENIZER_DIGITS : v->pattern;
+    const char *const pattern = v->cuts_digits ? TOKENIZER_DIGITS : v->pattern;
     if (v->unknown_cut)
         return err_set(v->e, STENO_EUNSUPPORTED, "%s: text is split by '%.40s' (pre_tokenizer), which this version does not know",
                        v->j.name, v->unknown_cut);
-    v->t->pattern = v->uses_pattern && !said ? names->cut[0].pattern : NULL;
-    for (const struct tokenizer_cut *c = names->cut; c->name && said && v->n_patterns + v->cuts_digits == 1; c++)
-        if (c->regex && !strcmp(c->regex, said) && v->uses_pattern == v->cuts_digits) v->t->pattern = c->pattern;
+    v->t->pattern = v->uses_pattern && !pattern ? names->cut[0].pattern : NULL;
+    for (const struct tokenizer_cut *c = names->cut; c->name && pattern && v->n_patterns + v->cuts_digits == 1; c++)
+        if (c->regex && !strcmp(c->regex, pattern) && v->uses_pattern == v->cuts_digits) v->t->pattern = c->pattern;
     if (v->t->pattern) return STENO_OK;
     return err_set(v->e, STENO_EUNSUPPORTED, "%s: text is cut by a pattern that this version does not know; it knows %s", v->j.name,
                    names->known);

@@ -84,7 +84,7 @@ static int check_byte_order(const struct torch *t)
     if (!it) return STENO_OK; /* an archive older than this entry */
     const int rc = file_read(t->f, it->offset, order, it->size < sizeof order - 1 ? (size_t)it->size : sizeof order - 1, t->e);
     if (rc || !strcmp(order, "little")) return rc;
-    return err_set(t->e, STENO_EUNSUPPORTED, "%s: %s says '%s', want little; save the file on a little-endian machine", t->f->name, name,
+    return err_set(t->e, STENO_EUNSUPPORTED, "%s: %s is '%s', want little; save the file on a little-endian machine", t->f->name, name,
                    order);
 }
 
@@ -170,13 +170,13 @@ static int read_shape(const struct torch *t, const struct tensor_view *v, uint64
 
 static int add_tensor(struct torch *t, const char *name, size_t n_name, const struct pickle_value *from)
 {
-    char said[NAME_SZ];
+    char tensor_name[NAME_SZ];
     if (!n_name || n_name >= NAME_SZ) return bad(t, "?", "its name has no bytes, or more than 255");
     for (size_t i = 0; i < n_name; i++)
         if ((unsigned char)name[i] < ' ') return bad(t, "?", "its name has control characters");
-    memcpy(said, name, n_name);
-    said[n_name] = 0;
-    struct tensor_view v = { .name = said };
+    memcpy(tensor_name, name, n_name);
+    tensor_name[n_name] = 0;
+    struct tensor_view v = { .name = tensor_name };
     uint64_t dim[4], stride[4], n;
     int in_order;
     int rc = read_view(t, &v, from);
@@ -184,7 +184,7 @@ static int add_tensor(struct torch *t, const char *name, size_t n_name, const st
     if (rc) return rc;
     if (v.offset < 0 || v.offset > v.n_stored || n > (uint64_t)(v.n_stored - v.offset))
         return err_set(t->e, STENO_EFORMAT, "%s: tensor %s needs elements %" PRId64 "+%" PRIu64 " of %s, which has %" PRId64, t->f->name,
-                       said, v.offset, n, v.bytes->name, v.n_stored);
+                       tensor_name, v.offset, n, v.bytes->name, v.n_stored);
     const int type = storage_type[v.storage].type;
     const uint64_t elem_sz = storage_type[v.storage].elem_sz;
     if (type == NOT_READ || !n) return STENO_OK; /* counters and similar data */
@@ -193,7 +193,7 @@ static int add_tensor(struct torch *t, const char *name, size_t n_name, const st
     *out = (struct tensor){ .type = (enum dtype)type, .n_dims = v.size->n ? (int)v.size->n : 1, .file = t->f,
                             .offset = v.bytes->offset + (uint64_t)v.offset * elem_sz, .size = n * elem_sz };
     memcpy(out->dim, dim, sizeof dim);
-    out->name = arena_strdup(&t->w->arena, said, n_name);
+    out->name = arena_strdup(&t->w->arena, tensor_name, n_name);
     if (!out->name) return err_nomem(t->e, n_name, "the names of tensors");
     return in_order ? STENO_OK : tensor_stride(out, t->w, dim, stride, t->e);
 }

@@ -79,7 +79,7 @@ static int read_end64(struct zip_reader *z, struct directory *d, uint64_t *at)
     const uint64_t end64 = le(p + 8, 8);
     if (le(p + 4, 4) || le(p + 16, 4) > 1) return err_set(z->e, STENO_EFORMAT, "%s: a zip archive on several disks", name);
     if (end64 > *at - LOCATOR_SZ || *at - LOCATOR_SZ - end64 < END64_SZ)
-        return err_set(z->e, STENO_EFORMAT, "%s: zip64 end record said to be at byte %" PRIu64 ", want it before byte %" PRIu64, name,
+        return err_set(z->e, STENO_EFORMAT, "%s: zip64 end record given at byte %" PRIu64 ", want it before byte %" PRIu64, name,
                        end64, *at - LOCATOR_SZ);
     rc = file_read(z->f, end64, p, END64_SZ, z->e);
     if (rc) return rc;
@@ -114,14 +114,14 @@ static int find_directory(struct zip_reader *z)
     if (!agree(d.n, FULL16, z->dir.n) || !agree(d.size, FULL32, z->dir.size) || !agree(d.offset, FULL32, z->dir.offset))
         return err_set(z->e, STENO_EFORMAT, "%s: the two end records of the zip archive differ", name);
     if (z->dir.offset > at || z->dir.size != at - z->dir.offset)
-        return err_set(z->e, STENO_EFORMAT, "%s: zip directory said to be at bytes %" PRIu64 "+%" PRIu64 ", want its end at byte %" PRIu64,
+        return err_set(z->e, STENO_EFORMAT, "%s: zip directory given at bytes %" PRIu64 "+%" PRIu64 ", want its end at byte %" PRIu64,
                        name, z->dir.offset, z->dir.size, at);
     if (z->dir.n > ZIP_ENTRIES_MAX)
         return err_set(z->e, STENO_EFORMAT, "%s: %" PRIu64 " zip entries, want at most %d", name, z->dir.n, ZIP_ENTRIES_MAX);
     if (z->dir.size > DIRECTORY_MAX)
         return err_set(z->e, STENO_EFORMAT, "%s: a zip directory of %" PRIu64 " bytes, want at most %d", name, z->dir.size, DIRECTORY_MAX);
     if (z->dir.n > z->dir.size / RECORD_SZ)
-        return err_set(z->e, STENO_EFORMAT, "%s: %" PRIu64 " zip entries are said to be there, but the directory's %" PRIu64
+        return err_set(z->e, STENO_EFORMAT, "%s: %" PRIu64 " zip entries are declared, but the directory's %" PRIu64
                        " bytes hold at most %" PRIu64 "; is the copy complete?", name, z->dir.n, z->dir.size, z->dir.size / RECORD_SZ);
     return STENO_OK;
 }
@@ -194,7 +194,7 @@ static int read_local(struct zip_reader *z, struct zip_entry *it, const struct h
     uint8_t p[LOCAL_SZ + ZIP_NAME_MAX + EXTRA_MAX];
     const uint64_t room = z->dir.offset;
     if (it->header > room || room - it->header < LOCAL_SZ + want->n_name)
-        return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' said to be at byte %" PRIu64 ", the directory begins at %" PRIu64,
+        return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' given at byte %" PRIu64 ", the directory begins at %" PRIu64,
                        z->f->name, it->name, it->header, room);
     size_t n = room - it->header < sizeof p ? (size_t)(room - it->header) : sizeof p;
     const int rc = file_read(z->f, it->header, p, n, z->e);

@@ -140,7 +140,7 @@ static int choose_from_table(struct choice *c, const struct meta *m)
     return c->n && (lower || c->n < (c->layers - half) * c->heads);
 }
 
-static int unreadable(const char *wanted, uint32_t layers, steno_error *e)
+static int unreadable(const char *requested, uint32_t layers, steno_error *e)
 {
     char names[160] = "";
     for (int i = 0; i < N_OFFICIAL; i++) {
@@ -148,30 +148,30 @@ static int unreadable(const char *wanted, uint32_t layers, steno_error *e)
         snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", official[i].name);
     }
     return err_set(e, STENO_EARG, "alignment_heads is '%.60s', want \"LAYER,HEAD ...\", \"half\", \"top:N\" with N up to %u, or one of %s",
-                   wanted, layers, names);
+                   requested, layers, names);
 }
 
-static int choose_wanted(struct choice *c, const char *wanted, steno_error *e)
+static int choose_requested(struct choice *c, const char *requested, steno_error *e)
 {
-    const char *list = official_list(wanted), *s = wanted + 4;
+    const char *list = official_list(requested), *s = requested + 4;
     struct head bad = { 0 };
     uint32_t top;
-    if (!strcmp(wanted, "half")) {
+    if (!strcmp(requested, "half")) {
         choose_half(c);
         return STENO_OK;
     }
-    if (!strncmp(wanted, "top:", 4)) {
-        if (!number(&s, &top) || *s || top < 1 || top > c->layers) return unreadable(wanted, c->layers, e);
+    if (!strncmp(requested, "top:", 4)) {
+        if (!number(&s, &top) || *s || top < 1 || top > c->layers) return unreadable(requested, c->layers, e);
         choose_layers(c, c->layers - top);
     } else {
-        const enum list_verdict v = choose_listed(c, list ? list : wanted, &bad);
-        if (v == UNREADABLE) return unreadable(wanted, c->layers, e);
+        const enum list_verdict v = choose_listed(c, list ? list : requested, &bad);
+        if (v == UNREADABLE) return unreadable(requested, c->layers, e);
         if (v == NO_SUCH_HEAD)
             return err_set(e, STENO_EARG, "alignment_heads is '%.60s', but layer %u, head %u is not one of this model's: layers 0..%u, "
-                           "heads 0..%u", wanted, bad.layer, bad.head, c->layers - 1, c->heads - 1);
+                           "heads 0..%u", requested, bad.layer, bad.head, c->layers - 1, c->heads - 1);
     }
     if (c->n <= HEADS_MAX) return STENO_OK;
-    return err_set(e, STENO_EARG, "alignment_heads is '%.60s', %u heads, want at most %d", wanted, c->n, HEADS_MAX);
+    return err_set(e, STENO_EARG, "alignment_heads is '%.60s', %u heads, want at most %d", requested, c->n, HEADS_MAX);
 }
 
 /* @return 0: no list fits, and the upper half was selected */
@@ -203,7 +203,7 @@ static int write_list(struct align_heads *out, struct arena *a, const struct cho
     return STENO_OK;
 }
 
-int align_heads_find(struct align_heads *out, struct arena *a, const struct whisper_dims *d, const char *shape, const char *wanted,
+int align_heads_find(struct align_heads *out, struct arena *a, const struct whisper_dims *d, const char *shape, const char *requested,
                      const struct meta *settings, steno_error *e)
 {
     *out = (struct align_heads){ 0 };
@@ -211,7 +211,7 @@ int align_heads_find(struct align_heads *out, struct arena *a, const struct whis
     c.set = calloc((size_t)c.layers * c.heads, 1);
     if (!c.set) return err_nomem(e, (size_t)c.layers * c.heads, "alignment heads");
     int rc = STENO_OK;
-    if (wanted) rc = choose_wanted(&c, wanted, e);
+    if (requested) rc = choose_requested(&c, requested, e);
     else out->unsure = !choose_usual(&c, shape, settings) && whisper_shape_is_shared(d);
     if (!rc) rc = write_list(out, a, &c, e);
     free(c.set);

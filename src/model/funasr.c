@@ -40,14 +40,14 @@ static int check_front_end(const struct weights *w, steno_error *e)
 
 int funasr_read_settings(void *to, const struct funasr_settings *s, struct weights *w, steno_error *e)
 {
-    const int gguf = w->taps_first = funasr_is_gguf(w), said = gguf ? FUNASR_GGUF : FUNASR_CONFIG;
+    const int gguf = w->taps_first = funasr_is_gguf(w), form = gguf ? FUNASR_GGUF : FUNASR_CONFIG;
     int rc = check_front_end(w, e);
     for (size_t i = 0; i < s->n && !rc; i++) {
         const struct funasr_setting *row = &s->row[i];
         const char *key = gguf ? row->gguf : row->config;
         int32_t v;
         memcpy(&v, (char *)to + row->at, sizeof v);
-        if (key) rc = meta_int(&w->meta, w->name, key, row->lo, row->hi, (row->optional & said) != 0, &v, e);
+        if (key) rc = meta_int(&w->meta, w->name, key, row->lo, row->hi, (row->optional & form) != 0, &v, e);
         memcpy((char *)to + row->at, &v, sizeof v);
     }
     return rc;

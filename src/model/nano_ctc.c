@@ -41,13 +41,13 @@ static int has_block(struct weights *w, int32_t i)
 /* Counts the blocks, and checks that all blocks up to the last are complete. */
 static int count_blocks(struct weights *w, int32_t *n)
 {
-    int32_t said = 0;
+    int32_t n_named = 0;
     for (*n = 0; *n < LAYERS_MAX && has_block(w, *n);) ++*n;
     for (uint32_t i = 0; i < w->n_tensors; i++) {
         int k;
-        if (sscanf(w->tensor[i].name, "ctc_decoder.blocks.%d.", &k) == 1 && k >= said) said = k < LAYERS_MAX ? k + 1 : LAYERS_MAX;
+        if (sscanf(w->tensor[i].name, "ctc_decoder.blocks.%d.", &k) == 1 && k >= n_named) n_named = k < LAYERS_MAX ? k + 1 : LAYERS_MAX;
     }
-    return said == *n;
+    return n_named == *n;
 }
 
 static int is_whole(struct weights *w, struct nano_ctc *c)

@@ -20,18 +20,18 @@ static const struct { const char *code, *name; } languages[] = {
 enum { N_KNOWN = sizeof languages / sizeof *languages };
 
 /* Adds a language given by its code, its English name, or the prompt's name. */
-static int add_language(struct buf *p, const char *said, steno_error *e)
+static int add_language(struct buf *p, const char *language, steno_error *e)
 {
-    const int index = language_find(said);
-    const char *code = index < 0 ? said : language_code(index);
+    const int index = language_find(language);
+    const char *code = index < 0 ? language : language_code(index);
     for (int i = 0; i < N_KNOWN; i++)
-        if (!strcmp(said, languages[i].name) || !strcmp(code, languages[i].code)) {
+        if (!strcmp(language, languages[i].name) || !strcmp(code, languages[i].code)) {
             buf_fmt(p, "成%s", languages[i].name);
             return STENO_OK;
         }
     char known[4 * N_KNOWN + 1] = "";
     for (int i = 0; i < N_KNOWN; i++) snprintf(known + strlen(known), sizeof known - strlen(known), " %s", languages[i].code);
-    return err_set(e, STENO_EARG, "language '%.40s' is not one that the model is asked for by name; auto%s are", said, known);
+    return err_set(e, STENO_EARG, "language '%.40s' is not one that the model is asked for by name; auto%s are", language, known);
 }
 
 /* Adds the words, one per line, as "a, b". */

@@ -345,8 +345,8 @@ static int read_kind(struct predictor *p, const struct weights *w, steno_error *
         return err_set(e, STENO_EUNSUPPORTED, "%s: predictor_conf.upsample_times: %d is not served, %d is", w->name, (int)times, FINE);
     p->fine = FINE;
     p->after_conv = 1;
-    const struct meta_entry *said = meta_find(&w->meta, "predictor_conf.use_cif1_cnn");
-    if (said && said->kind == META_BOOL) p->after_conv = said->i != 0;
+    const struct meta_entry *entry = meta_find(&w->meta, "predictor_conf.use_cif1_cnn");
+    if (entry && entry->kind == META_BOOL) p->after_conv = entry->i != 0;
     return rc;
 }
 

@@ -43,7 +43,7 @@ static enum cif_hot kind_of(struct weights *w)
 }
 
 /* Reads a boolean that may be missing. */
-static int said(const struct weights *w, const char *key, int fallback)
+static int flag_of(const struct weights *w, const char *key, int fallback)
 {
     const struct meta_entry *it = meta_find(&w->meta, key);
     return it && (it->kind == META_BOOL || it->kind == META_INT) ? it->i != 0 : fallback;
@@ -54,7 +54,7 @@ static int check_encoder(const struct weights *w, steno_error *e)
     const char *type = meta_text(&w->meta, "model_conf.bias_encoder_type", "lstm");
     if (strcmp(type, "lstm") != 0)
         return err_set(e, STENO_EUNSUPPORTED, "%s: model_conf.bias_encoder_type: %.80s is not served, lstm is", w->name, type);
-    if (said(w, "model_conf.bias_encoder_bid", 0))
+    if (flag_of(w, "model_conf.bias_encoder_bid", 0))
         return err_set(e, STENO_EUNSUPPORTED, "%s: model_conf.bias_encoder_bid: hot words that are read both ways are not served", w->name);
     return STENO_OK;
 }
@@ -67,7 +67,7 @@ int hot_read(struct hot_shape *h, struct weights *w, steno_error *e)
     int rc = check_encoder(w, e);
     struct tensor *t = weights_find(w, "decoder.bias_output.weight");
     if (t && t->n_dims == 3 && t->dim[2] == 1) t->n_dims = 2; /* a convolution with one tap */
-    if (h->kind == CIF_HOT_WITHIN) h->shared = said(w, funasr_is_gguf(w) ? hot_shared_key : shared_config, 0);
+    if (h->kind == CIF_HOT_WITHIN) h->shared = flag_of(w, funasr_is_gguf(w) ? hot_shared_key : shared_config, 0);
     /* marks it as used, so that it is written */
     if (h->kind == CIF_HOT_BESIDE || h->shared) (void)weights_find(w, "decoder.embed.0.weight");
     if (h->kind == CIF_HOT_WITHIN) return rc;
@@ -209,7 +209,7 @@ static void build_within(struct build *b, const struct sub_dims *d, uint32_t n_v
     build_phase(b, "own");
     const uint16_t own = build_given(b, "words.own", d->d, d->d);
     build_phase(b, "attend");
-    const uint16_t both = build_given(b, "words.heard", d->d, 2 * d->d), last = b->plan.output = build_slot(b, d->d);
+    const uint16_t both = build_given(b, "words.attended", d->d, 2 * d->d), last = b->plan.output = build_slot(b, d->d);
     b->prefix = "decoder.bias_decoder";
     sub_cross_rows_alone(b, d, &cross, (struct columns){ both, (uint16_t)d->d }, own, b->plan.input);
     b->prefix = "";

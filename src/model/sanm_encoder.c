@@ -24,7 +24,7 @@ int sanm_encoder_check(struct sanm_encoder *s, struct weights *w, steno_error *e
                        (int)s->d, HEAD_MAX);
     const int32_t width = s->n_mels * s->lfr_m;
     if (s->width && s->width != width)
-        return err_set(e, STENO_EFORMAT, "%s: rows of %d features are said to be %d wide", w->name, (int)width, (int)s->width);
+        return err_set(e, STENO_EFORMAT, "%s: rows have %d features, but the settings give %d", w->name, (int)width, (int)s->width);
     s->width = width;
     const struct tensor *inner = s->d_ff ? NULL : weights_find(w, "encoder.encoders0.0.feed_forward.w_1.bias");
     if (inner && inner->n_dims == 1 && inner->dim[0] <= 65536) s->d_ff = (int32_t)inner->dim[0];

@@ -107,10 +107,10 @@ static int check_form(const struct weights *w, steno_error *e)
 /* A number in the header, if present, must equal the one that is built. */
 static int check_number(const struct weights *w, const char *key, int want, steno_error *e)
 {
-    const struct meta_entry *said = meta_find(&w->meta, key);
-    if (!said || said->i == want) return STENO_OK;
+    const struct meta_entry *entry = meta_find(&w->meta, key);
+    if (!entry || entry->i == want) return STENO_OK;
     return err_set(e, STENO_EUNSUPPORTED, "%s: header: %s is %lld, want %d: Silero VAD 5 and 6 for 16 kHz are read", w->name, key,
-                   (long long)said->i, want);
+                   (long long)entry->i, want);
 }
 
 static int check_header(const struct weights *w, steno_error *e)

@@ -134,7 +134,7 @@ static void build_align(struct build *b, const struct whisper_dims *w, int by_ta
 {
     uint16_t tokens;
     build_phase(b, "align");
-    b->heads = (struct heads_wanted){ heads->head, heads->n, (uint32_t)w->n_audio_ctx, NO_SLOT, 0 };
+    b->heads = (struct averaged_heads){ heads->head, heads->n, (uint32_t)w->n_audio_ctx, NO_SLOT, 0 };
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
     if (!b->status) b->slot[average].first = 0; /* it outlives all other slots, so it is placed below them */

@@ -17,7 +17,7 @@ enum { HEADS_MAX = 1024 }; /* limit of heads for alignment */
 
 /* Attention weights of some heads, which a decoder computes in addition to its output. Each head is standardised over the rows and
  * filtered, and the average of the heads goes to a slot. */
-struct heads_wanted {
+struct averaged_heads {
     const struct head *head; /* [n] in ascending order */
     uint32_t n, frames;      /* frames: most frames that the heads attend to */
     uint16_t average;        /* slot [rows, frames] */
@@ -53,7 +53,7 @@ struct build {
     struct bind *bind;
     struct slot *slot;           /* [PLAN_SLOTS_MAX] */
     const char *prefix;          /* of the current layer, for labels and names */
-    struct heads_wanted heads;   /* n = 0: none */
+    struct averaged_heads heads; /* n = 0: none */
     int status;
     steno_error *e;
 };

@@ -69,7 +69,7 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
     snprintf(out, n, "%s%s%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], choice, added, c->positions ? " positions" : "",
              is_approx ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "",
-             op->flags & OPF_TABLE ? " as the table says" : "", op->flags & OPF_WRITE_KV ? " writes K/V" : "",
+             op->flags & OPF_TABLE ? " cross lengths" : "", op->flags & OPF_WRITE_KV ? " writes K/V" : "",
              state);
 }
 

@@ -54,7 +54,7 @@ static void approx_linear(const struct replay *rp, const struct op *op, const st
         step = approx ? 1 : t.p1 - t.p0;
         for (size_t m = t.m0, end; m < t.m1; m = end + 1) {
             for (end = m; end < t.m1; end++)
-                if (op->kind == OP_LINEAR ? !approx_keeps(rp, end, p) : !approx_wanted(rp, end)) break;
+                if (op->kind == OP_LINEAR ? !approx_keeps(rp, end, p) : !approx_needed(rp, end)) break;
             some.x_cached = l->x_cached && op->kind == OP_LOGITS_APPROX && m == t.m0 && end == t.m1; /* the previous item had them, too */
             if (m < end) rp->x->kern->linear[c->type](&some, m, end, p, p + step, scratch);
         }
@@ -64,11 +64,11 @@ static void approx_linear(const struct replay *rp, const struct op *op, const st
 /* A tile of logits for a subset of the panels: runs of adjacent panels. */
 static void some_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
-    const uint32_t *wanted = rp->run->argmax.panels;
+    const uint32_t *panels = rp->run->argmax.panels;
     struct linear one = *l;
     one.x_cached = 0;
     for (size_t p = t.p0, end; p < t.p1; p = end + 1) {
-        for (end = p; end < t.p1 && wanted[end / 32] >> end % 32 & 1; end++) {}
+        for (end = p; end < t.p1 && panels[end / 32] >> end % 32 & 1; end++) {}
         if (p < end) rp->x->kern->linear[rp->p->bind[op->bind].type](&one, t.m0, t.m1, p, end, scratch);
     }
 }

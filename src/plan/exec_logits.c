@@ -189,12 +189,12 @@ static void best_of_row(const struct replay *rp, const struct op *op, uint32_t r
 /* ---- logits in two stages (logits_approx.h). Threads take rows in OP_LOGITS_APPROX and slices in OP_LOGITS_BOUND as items. The thread
  * that finishes the last slice of a row computes the lower bound of its best ids. */
 
-int approx_wanted(const struct replay *rp, size_t out)
+int approx_needed(const struct replay *rp, size_t out)
 {
     const struct row *row = &rp->run->row[rp->run->out_row[out]];
     const struct lane *l = &rp->run->lane[row->lane];
     const int is_one = row->flags == ROW_SAMPLE || row->flags == ROW_GUESS;
-    if (l->sampler.mt19937 || l->processors.wanted || (!is_one && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
+    if (l->sampler.mt19937 || l->processors.enabled || (!is_one && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
     return is_one ? 1 + l->sampler.keeps_margin : l->sampler.topk <= APPROX_TOPK ? l->sampler.topk : 0;
 }
 
@@ -206,7 +206,7 @@ static float *bounds_of(const struct replay *rp, size_t out)
 void approx_begin(const struct replay *rp, const struct op *op, uint32_t out)
 {
     struct approx_row *s = &rp->x->approx[out];
-    s->n = approx_wanted(rp, out);
+    s->n = approx_needed(rp, out);
     const struct bind *c = &rp->p->bind[op->bind];
     if (s->n) s->x = approx_x_of(c->type, row0(rp, op->in) + out * (size_t)rp->p->slot[op->in].ld, c->k);
 }
@@ -282,7 +282,7 @@ static void filter_row(const struct replay *rp, uint32_t out)
     const uint32_t slices = logit_slices((uint32_t)n);
     struct row *row = &rp->run->row[rp->run->out_row[out]];
     float *x = logits_at(rp, out);
-    if (!(row->flags & (ROW_SAMPLE | ROW_TOPK)) || !rp->run->lane[row->lane].processors.wanted) return;
+    if (!(row->flags & (ROW_SAMPLE | ROW_TOPK)) || !rp->run->lane[row->lane].processors.enabled) return;
     if (row->flags & ROW_PROB) {
         for (uint32_t i = 0; i < slices; i++) reduce_slice(rp, out * slices + i, slices);
         prob_of(rp, out, slices);

@@ -72,7 +72,7 @@ struct chain_calls {
     /* The lanes hold the tokens that the replay chose. Puts the next rows into the run. Returns 0 to end the chain. NULL: every lane that
      * is not done continues with its chosen token. */
     int (*next)(void *user);
-    /* Receives the logits of each row to choose from, before the rules, for lanes with processors.wanted. It may change them. May be
+    /* Receives the logits of each row to choose from, before the rules, for lanes with processors.enabled. It may change them. May be
      * NULL. */
     void (*filter)(void *user, uint16_t lane, float *logits);
     void *user;

@@ -261,7 +261,7 @@ op_fn logits_best_run;
 /* ---- exec_logits.c */
 size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* bytes of a thread, also for merging; c: exact or approximate */
 /* How many of the most probable ids of output row `out` are needed, and nothing else; 0: all logits are needed. */
-int approx_wanted(const struct replay *rp, size_t out);
+int approx_needed(const struct replay *rp, size_t out);
 void approx_begin(const struct replay *rp, const struct op *op, uint32_t out); /* before approximate logits are computed */
 int approx_keeps(const struct replay *rp, size_t out, size_t panel);           /* must the panel be computed from the stored weights? */
 void logits_filter(const struct replay *rp); /* thread 0, before logits are reduced: runs chain_calls.filter */

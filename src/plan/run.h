@@ -78,7 +78,7 @@ struct lane {
     } kv;
     struct sampler sampler;
     struct lane_processors {
-        int32_t wanted;          /* 1: chain_calls.filter is called for this lane's logits */
+        int32_t enabled;         /* 1: chain_calls.filter is called for this lane's logits */
         int32_t grammar_state, grammar_n; /* the state of a grammar after the first grammar_n tokens; owned by the filter */
     } processors;
     struct lane_prob { int32_t id; float p; } prob; /* ROW_PROB: of an id; NAN: no logit was a number */

@@ -231,7 +231,7 @@ void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub 
  * average of all heads. */
 static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t attn, uint16_t layer)
 {
-    struct heads_wanted *h = &b->heads;
+    struct averaged_heads *h = &b->heads;
     uint16_t score = NO_SLOT, share = 0;
     for (; h->done < h->n && h->head[h->done].layer == layer && !b->status; h->done++) {
         char label[3][PART_MAX];

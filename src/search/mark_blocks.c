@@ -4,10 +4,10 @@
 enum { FIRST = 2, /* leading words that do not count */
        LONG = 200 };
 
-static size_t last_of(enum mark_kind wanted, const struct marked_word *w, size_t n, const uint8_t *kind)
+static size_t last_of(enum mark_kind sought, const struct marked_word *w, size_t n, const uint8_t *kind)
 {
     for (size_t i = n; i-- > FIRST;)
-        if (i + 1 < n && kind[w[i].mark] == wanted) return i + 1;
+        if (i + 1 < n && kind[w[i].mark] == sought) return i + 1;
     return 0;
 }
 

@@ -185,13 +185,13 @@ static int apply_top_k(struct sampler_chain *c, float *x, int32_t n)
     return 0;
 }
 
-/* The number of the first `sorted` candidates, which are in order, that reach the probability `wanted`; 0: more are needed. */
-static int32_t enough(const struct candidate *v, int32_t sorted, double wanted, float max)
+/* The number of the first `sorted` candidates, which are in order, that reach the probability `mass`; 0: more are needed. */
+static int32_t enough(const struct candidate *v, int32_t sorted, double mass, float max)
 {
     double sum = 0;
     for (int32_t i = 0; i < sorted; i++) {
         sum += exp((double)v[i].x - (double)max);
-        if (sum >= wanted) return i + 1;
+        if (sum >= mass) return i + 1;
     }
     return 0;
 }

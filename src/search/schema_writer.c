@@ -404,7 +404,7 @@ static int put_number(struct schema_writer *w, uint32_t at)
 
 /* ---- types ------------------------------------------------------------------------------------------------------------------- */
 
-int schema_put_type(struct schema_writer *w, uint32_t at, uint32_t said, const char *type)
+int schema_put_type(struct schema_writer *w, uint32_t at, uint32_t type_at, const char *type)
 {
     if (!strcmp(type, "object")) return put_object(w, at);
     if (!strcmp(type, "array")) return put_array(w, at);
@@ -415,5 +415,5 @@ int schema_put_type(struct schema_writer *w, uint32_t at, uint32_t said, const c
         buf_fmt(w->out, "%s\n", type);
         return STENO_OK;
     }
-    return schema_refuse(w, said, "object, array, string, integer, number, boolean and null are types");
+    return schema_refuse(w, type_at, "object, array, string, integer, number, boolean and null are types");
 }

@@ -24,6 +24,6 @@ int schema_put_value(struct schema_writer *w, uint32_t at);                     
 /* name of a schema's rule; queues the schema if it is not yet written */
 void schema_put_name(struct schema_writer *w, uint32_t at);
 
-/* Write the restrictions that a schema has for a type; said: the node of the type. */
-int schema_put_type(struct schema_writer *w, uint32_t at, uint32_t said, const char *type);
+/* Write the restrictions that a schema has for a type; type_at: the node of the type. */
+int schema_put_type(struct schema_writer *w, uint32_t at, uint32_t type_at, const char *type);
 #endif

@@ -37,7 +37,7 @@ static inline void plain_choose(const struct plain_op *o, uint32_t out)
         best->logprob = counts ? (float)((double)x[best->id] - all.max - log(all.sum)) : -INFINITY;
     }
     if (!(row->flags & (ROW_SAMPLE | ROW_TOPK))) return;
-    if (o->calls && o->calls->filter && l->processors.wanted) {
+    if (o->calls && o->calls->filter && l->processors.enabled) {
         o->calls->filter(o->calls->user, row->lane, x);
         for (int32_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
     }

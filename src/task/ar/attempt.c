@@ -66,7 +66,7 @@ int keeps_best(const struct window_decoder *w)
     return w->request->p.guards != STENO_GUARDS_OFF && (is_retry(w) || rules_of(w)->keeps_best);
 }
 
-static int says_silence(const struct window_decoder *w, const struct attempt *a)
+static int shows_silence(const struct window_decoder *w, const struct attempt *a)
 {
     const struct limits *l = limits_of(w);
     if (!(a->no_speech_prob > l->no_speech)) return 0;
@@ -75,7 +75,7 @@ static int says_silence(const struct window_decoder *w, const struct attempt *a)
 
 int is_silence(const struct window_decoder *w)
 {
-    return keeps_best(w) ? w->attempts.silent : says_silence(w, &w->attempts.kept);
+    return keeps_best(w) ? w->attempts.silent : shows_silence(w, &w->attempts.kept);
 }
 
 void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t below)
@@ -248,7 +248,7 @@ static int falls_apart(const struct window_decoder *w)
 {
     const struct decoder_attempts *attempts = &w->attempts;
     return attempts->best.no_speech_prob > limits_of(w)->no_speech &&
-           draws_fall_apart(attempts->n_draws, attempts->n_sure_draws, says_silence(w, &attempts->best));
+           draws_fall_apart(attempts->n_draws, attempts->n_sure_draws, shows_silence(w, &attempts->best));
 }
 
 static void draws_count(struct window_decoder *w, const struct attempt *a)
@@ -290,7 +290,7 @@ int attempt_settle(struct window_decoder *w, int *again)
     *again = 0;
     struct attempt *a = attempts->repeating ? &attempts->best : &attempts->now;
     int rc = measure(w, a);
-    if (!rc && verify_wanted(w, a)) {
+    if (!rc && verify_needed(w, a)) {
         rc = verify_attempt(w, a);
         if (!rc) rc = measure(w, a);
     }
@@ -303,7 +303,7 @@ int attempt_settle(struct window_decoder *w, int *again)
     const int retry = is_retry(w), best = keeps_best(w), i = attempts->fallback_step;
     const int first = !i || (i == 1 && attempts->second_look);
     const int voiceless = first && is_voiceless(w, &attempts->now);
-    if (first) attempts->silent = says_silence(w, &attempts->now) || voiceless;
+    if (first) attempts->silent = shows_silence(w, &attempts->now) || voiceless;
     if (!i || attempt_is_better(&attempts->now, &attempts->best)) attempts->best = attempts->now;
     const struct limits *limits = &w->request->limits;
     const uint32_t flags = retry ? attempts->now.flags : flags_by(limits, &attempts->now);

@@ -73,7 +73,7 @@ int draft_windows_take(struct window_decoder *w, uint32_t decode_slot)
     size_t ld;
     const float *rows = exec_output(s->batch->exec, from, from->output, 0, n, &ld);
     float *rows_there = exec_given(d->exec, to, to->output);
-    if (!rows) return err_nomem(&s->error, n * sizeof *rows, "what was heard");
+    if (!rows) return err_nomem(&s->error, n * sizeof *rows, "encoder output");
     for (uint32_t i = 0; i < n; i++)
         memcpy(rows_there + (size_t)i * to->slot[to->output].ld, rows + i * ld, to->slot[to->output].width * sizeof *rows);
     const int rc = phases_run(w, decode_slot, PHASE_CROSS);
@@ -124,15 +124,15 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
         struct window_decoder *w = slot[i].user;
         const struct ar *ar = w ? &w->attempts.ar : NULL;
         if (!w || !w->attempts.is_guessed || ar->done || ar_prompts(ar)) continue;
-        const int32_t wanted = draft_windows_for(w, steps);
-        if (wanted < 1) continue;
+        const int32_t count = draft_windows_for(w, steps);
+        if (count < 1) continue;
         text[n++] = (struct guessed_text){ .before = ar->prompt, .n_before = ar->n_prompt, .lane = &b->run.lane[ar->lane0],
-                                           .to = (uint16_t)i, .n_guesses = wanted };
+                                           .to = (uint16_t)i, .n_guesses = count };
     }
     return n;
 }
 
-int draft_windows_wanted(struct steno_batch *b)
+int draft_windows_needed(struct steno_batch *b)
 {
     struct guessed_text text[TEXTS_MAX];
     return texts_want(b, text) > 0;

@@ -15,7 +15,7 @@ int draft_windows_encode(struct window_decoder *w, uint32_t decode_slot);
 int draft_windows_may(const struct window_decoder *w); /* greedy searches of the request may use draft tokens */
 void draft_windows_begin(struct window_decoder *w);    /* call when a search begins */
 
-int draft_windows_wanted(struct steno_batch *b); /* does any text need draft tokens before the next replay? */
+int draft_windows_needed(struct steno_batch *b); /* does any text need draft tokens before the next replay? */
 int draft_windows_make(struct steno_batch *b);   /* drafts for all texts that need it. @return as exec_chain */
 /* After a replay: samples the rows of the window's draft tokens, if any. */
 void draft_windows_check(struct steno_batch *b, struct window_decoder *w);

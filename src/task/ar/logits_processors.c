@@ -58,7 +58,7 @@ int processors_failed(steno_session *s)
     return err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(request_of(s)->matcher));
 }
 
-int processors_wanted(const struct request *c)
+int processors_needed(const struct request *c)
 {
     return c->p.logits_filter || c->hotwords || c->matcher;
 }

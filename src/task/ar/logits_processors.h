@@ -5,7 +5,7 @@
 
 int processors_open(steno_session *s);
 void processors_close(struct request *c);
-int processors_wanted(const struct request *c);
+int processors_needed(const struct request *c);
 void process_logits(struct window_decoder *w, struct lane *l, float *logits);
 void batch_filter(void *batch, uint16_t lane, float *logits); /* chain_calls.filter: calls process_logits for the window that uses the
                                                                * lane */

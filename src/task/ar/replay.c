@@ -54,22 +54,22 @@ struct window_decoder *decoder_find(const struct steno_batch *b, const steno_ses
     return NULL;
 }
 
-int wants_slot(const struct steno_batch *b, const steno_session *s)
+int needs_slot(const struct steno_batch *b, const steno_session *s)
 {
     struct window_decoder *idle;
     if (s->request_state == REQUEST_LIVE) return decoder_find(b, s, &idle) || idle;
     return s->request_state == REQUEST_HEARD && !s->place.waits;
 }
 
-int wants_to_listen(const struct steno_batch *b, const steno_session *s)
+int needs_first_pass(const struct steno_batch *b, const steno_session *s)
 {
     (void)b;
     return (s->request_state == REQUEST_WAITING || s->request_state == REQUEST_LISTENING) && !s->place.waits;
 }
 
-int wants_anything(const struct steno_batch *b, const steno_session *s)
+int needs_any(const struct steno_batch *b, const steno_session *s)
 {
-    return wants_slot(b, s) || wants_to_listen(b, s);
+    return needs_slot(b, s) || needs_first_pass(b, s);
 }
 
 int may_encode(const struct steno_batch *b)
@@ -85,8 +85,8 @@ int may_listen(const struct steno_batch *b)
 void look_around(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
-    a->is_wanted = slot_free(b) >= 0 && queue_next(b, wants_slot);
-    a->in_first_pass = queue_next(b, wants_to_listen) != NULL;
+    a->is_wanted = slot_free(b) >= 0 && queue_next(b, needs_slot);
+    a->in_first_pass = queue_next(b, needs_first_pass) != NULL;
 }
 
 /* ---- replays ------------------------------------------------------------------------------------------------------------------ */
@@ -204,7 +204,7 @@ static int chain_next(void *user)
     a->n_steps++;
     a->n_steps_read++;
     if (ended || is_due(b)) return 0;
-    a->goes_on = draft_windows_wanted(b);
+    a->goes_on = draft_windows_needed(b);
     return !a->goes_on && rows_want(b) > 0;
 }
 
@@ -218,7 +218,7 @@ static int chain_run(struct steno_batch *b)
     if (!rows_want(b)) return STENO_OK;
     for (uint32_t i = 0; i < b->n_windows; i++) {
         const struct window_decoder *w = a->decode_slot[i].user;
-        adjusted |= w && processors_wanted(w->request);
+        adjusted |= w && processors_needed(w->request);
     }
     const struct chain_calls calls = { chain_next, adjusted ? batch_filter : NULL, b };
     a->chain_ns = os_now_ns();

@@ -11,7 +11,7 @@ uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, u
  * has not begun. Returns NULL if there is none. */
 struct window_decoder *decoder_find(const struct steno_batch *b, const steno_session *s, struct window_decoder **idle);
 
-want_fn wants_slot, wants_to_listen, wants_anything; /* conditions for a place in the queue */
+queue_condition needs_slot, needs_first_pass, needs_any; /* conditions for a place in the queue */
 int may_encode(const struct steno_batch *b);                                 /* may the encoder run now? */
 int may_listen(const struct steno_batch *b);                                 /* may another slice of audio be read? */
 void look_around(struct steno_batch *b);                                     /* updates is_wanted and in_first_pass */

@@ -210,7 +210,7 @@ static void listen_begin(steno_session *s)
     struct request *c = request_of(s);
     slots_forget(s); /* windows of an earlier request */
     mel_of(s)->want_levels = c->p.chunk_ms != 0;
-    if (c->heard.size) mel_stream_listen_given(mel_of(s), &c->src, c->heard.samples, (float)c->heard.loudest);
+    if (c->first_pass.size) mel_stream_listen_given(mel_of(s), &c->src, c->first_pass.samples, (float)c->first_pass.loudest);
     else mel_stream_listen_begin(mel_of(s), &c->src);
     mel_of(s)->may_wait = !s->place.direct;
     language_vote_begin(&c->vote);
@@ -223,9 +223,9 @@ int request_listen(steno_session *s)
     enum { SLICE = 60 * 16000 }; /* samples */
     struct request *c = request_of(s);
     if (s->request_state == REQUEST_WAITING) listen_begin(s);
-    const int rc = c->heard.size ? STENO_OK : mel_stream_listen_on(mel_of(s), SLICE, &s->error);
+    const int rc = c->first_pass.size ? STENO_OK : mel_stream_listen_on(mel_of(s), SLICE, &s->error);
     if (mel_of(s)->levels.err) return err_nomem(&s->error, mel_of(s)->levels.len, "levels of the audio");
-    if (rc || !(c->heard.size || mel_of(s)->ended)) return rc;
+    if (rc || !(c->first_pass.size || mel_of(s)->ended)) return rc;
     s->request_state = REQUEST_HEARD;
     s->result.duration_ms = s->translation.duration_ms = mel_of(s)->samples / 16;
     return STENO_OK;
@@ -294,17 +294,18 @@ static int first_pass_take(steno_session *s, const steno_heard *h)
 {
     if (h->size < sizeof *h) return err_set(&s->error, STENO_EARG, "steno_heard was not filled by steno_listen");
     if (h->samples < 0 || !isfinite(h->loudest))
-        return err_set(&s->error, STENO_EARG, "heard has %lld samples and a loudest bin of %g, which steno_listen never gives",
-                       (long long)h->samples, h->loudest);
-    if (request_of(s)->p.chunk_ms) return err_set(&s->error, STENO_EARG, "chunk_ms needs every frame's level, which heard does not have");
-    request_of(s)->heard = *h;
+        return err_set(&s->error, STENO_EARG, "steno_request_params.heard has %lld samples and a loudest bin of %g, which steno_listen "
+                       "never gives", (long long)h->samples, h->loudest);
+    if (request_of(s)->p.chunk_ms)
+        return err_set(&s->error, STENO_EARG, "chunk_ms needs every frame's level, which a steno_heard does not have");
+    request_of(s)->first_pass = *h;
     return STENO_OK;
 }
 
 int request_take(steno_session *s, const struct request_given *g)
 {
     int rc = request_init(s, g->src, g->transcribe);
-    if (!rc && g->heard) rc = first_pass_take(s, g->heard);
+    if (!rc && g->first_pass) rc = first_pass_take(s, g->first_pass);
     if (!rc) rc = resume_take(&request_of(s)->resume, s, &request_of(s)->p, g->transcribe->task == STENO_TRANSCRIBE_AND_TRANSLATE ? 2 : 1);
     if (rc) processors_close(request_of(s));
     return rc;

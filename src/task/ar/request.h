@@ -49,7 +49,7 @@ struct request {
     int merged;                     /* number of clips whose parts are in the results */
     int stopped;                    /* a callback ended the request normally */
     struct resume resume;           /* where it resumes from, and what has been recorded */
-    steno_heard heard;              /* results of an earlier first pass; size 0: none */
+    steno_heard first_pass;         /* results of an earlier first pass; size 0: none */
     struct language_vote vote;
     int64_t begin, all, done;       /* frames: where it begins, the number to decode, the number done */
     struct grammar *grammar;

@@ -38,7 +38,7 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
 {
     struct ar_batch *a = ar_batch_of(b);
     int rc = STENO_OK;
-    const int passes = queue_passes(b, s, wants_anything);
+    const int passes = queue_passes(b, s, needs_any);
     struct window_decoder *w = decoder_wanting(b, s, &rc);
     if (rc || !w) return rc;
     const uint32_t to = slot_for(b, w, at);
@@ -56,7 +56,7 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
 static int slot_give(struct steno_batch *b)
 {
     const int at = slot_free(b);
-    steno_session *s = at >= 0 ? queue_next(b, wants_slot) : NULL;
+    steno_session *s = at >= 0 ? queue_next(b, needs_slot) : NULL;
     if (!s) return 0;
     b->solo = s; /* cancelling this request stops the encoder */
     int rc = s->request_state == REQUEST_HEARD ? request_begin(s, (uint32_t)at) : STENO_OK;
@@ -69,7 +69,7 @@ static int slot_give(struct steno_batch *b)
 /* Reads a slice of audio for the next request in its first pass. @return 1: a request made progress */
 static int listen_give(struct steno_batch *b)
 {
-    steno_session *s = queue_next(b, wants_to_listen);
+    steno_session *s = queue_next(b, needs_first_pass);
     if (!s) return 0;
     ar_batch_of(b)->n_steps_read = 0;
     went_on(s, request_listen(s));

@@ -35,7 +35,7 @@ int search_begin(struct window_decoder *w, int again)
         l->sampler.rng_stream = rng_stream_of(w->position.seek, attempts->now.index, i);
         l->prob.p = no_speech; /* an attempt that reuses the prompt does not compute this row */
         l->prob.id = m->tokens.no_speech;
-        l->processors.wanted = processors_wanted(w->request);
+        l->processors.enabled = processors_needed(w->request);
         l->sampler.keeps_margin = b->exact && p->verify_margin > 0;
     }
     attempts->step.at_ms = w->position.seek * 10;

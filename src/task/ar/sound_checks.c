@@ -223,7 +223,8 @@ void drafts_judge(struct window_decoder *w, int n)
     if (w->request->p.guards == STENO_GUARDS_OFF) return;
     for (int i = 0; i < n; i++) {
         const struct draft *d = &w->window.drafts[i];
-        w->window.mute[i] = are_found(d) ? is_mute(w, ms_of(d->start), ms_of(d->end)) : is_mute(w, ms_of(d->said), ms_of(d->silent));
+        w->window.mute[i] = are_found(d) ? is_mute(w, ms_of(d->start), ms_of(d->end))
+                                         : is_mute(w, ms_of(d->model_start), ms_of(d->model_end));
     }
 }
 

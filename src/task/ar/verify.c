@@ -25,7 +25,7 @@ static int is_near(double measure, double threshold, double margin)
     return fabs(measure - threshold) < margin; /* false for a disabled threshold (NAN) */
 }
 
-int verify_wanted(const struct window_decoder *w, const struct attempt *a)
+int verify_needed(const struct window_decoder *w, const struct attempt *a)
 {
     const steno_transcribe_params *p = &w->request->p;
     const struct limits *l = p->guards == STENO_GUARDS_RETRY ? &w->request->full : &w->request->limits;
@@ -88,7 +88,7 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
     const struct plan *plan = &x->model->plan[PLAN_DECODER];
     struct lane *l = &x->run.lane[attempts->ar.lane0];
     const int32_t n_prompt = attempts->ar.n_prompt, all = n_prompt + (n < l->sampler.limit ? n : n - 1);
-    const struct chain_calls calls = { .filter = processors_wanted(w->request) ? batch_filter : NULL, .user = x };
+    const struct chain_calls calls = { .filter = processors_needed(w->request) ? batch_filter : NULL, .user = x };
     int rc = STENO_OK;
     for (int32_t at = 0, end, same = 1; at < all && same && !rc; at = end) {
         end = at < n_prompt - 1 ? n_prompt - 1 : at; /* together with a few sampled rows after the prompt */

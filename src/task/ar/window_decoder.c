@@ -250,8 +250,8 @@ static void drafts_make(struct window_decoder *w, int n)
         const struct token_segment *p = &window->token_segments[i];
         window->drafts[i] = (struct draft){ .start = at + p->t0 * 0.02, .first = p->first, .n = p->n,
                                        .end = p->t1 < 0 ? at + window->frames / 100.0 : at + p->t1 * 0.02 };
-        window->drafts[i].said = window->drafts[i].start;
-        window->drafts[i].silent = window->drafts[i].end;
+        window->drafts[i].model_start = window->drafts[i].start;
+        window->drafts[i].model_end = window->drafts[i].end;
     }
 }
 

@@ -75,14 +75,14 @@ static int audio_lm_words_add(steno_session *s, const struct clip_window *w, con
     const struct audio_lm_ctc *c = s->model->part;
     const int row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000);
     const struct ctc_alphabet of = { &c->vocab, c->n_ids, c->blank, NULL, s->model };
-    buf_clear(&a->said);
-    int rc = bpe_encode(s->model->bpe, text, n, &a->said, &s->error);
+    buf_clear(&a->ctc_tokens);
+    int rc = bpe_encode(s->model->bpe, text, n, &a->ctc_tokens, &s->error);
     if (rc == STENO_EARG) return STENO_OK; /* the CTC head's vocabulary lacks a byte of the text */
-    const struct ctc_ids ids = { (const int32_t *)(const void *)a->said.p, (int32_t)(a->said.len / sizeof(int32_t)) };
-    if (!rc && a->said.err) rc = err_nomem(&s->error, a->said.len, "times of words");
+    const struct ctc_ids ids = { (const int32_t *)(const void *)a->ctc_tokens.p, (int32_t)(a->ctc_tokens.len / sizeof(int32_t)) };
+    if (!rc && a->ctc_tokens.err) rc = err_nomem(&s->error, a->ctc_tokens.len, "times of words");
     if (rc || !ids.n) return rc;
     rc = request_ran(s, read_rows(s, w));
-    if (!rc && ctc_words_begin(&a->words, &of, &ids, w->rows.n)) rc = err_nomem(&s->error, a->said.len, "times of words");
+    if (!rc && ctc_words_begin(&a->words, &of, &ids, w->rows.n)) rc = err_nomem(&s->error, a->ctc_tokens.len, "times of words");
     if (!rc) rc = request_ran(s, read_logits(s, w->rows.n));
     if (rc) return rc;
     const struct ctc_clip h = { ids, NULL, (double)w->at / FBANK_RATE, row_ms, 0 };
@@ -140,7 +140,7 @@ static int show_rows(struct steno_batch *b)
     const struct plan *p = clip_encoder_of(b);
     for (uint32_t i = 0; i < c->n; i++) {
         const struct clip_window *w = &c->window[i];
-        if (!w->s || !w->rows.n || !clip_rows_wanted(w->s)) continue;
+        if (!w->s || !w->rows.n || !clip_rows_requested(w->s)) continue;
         int rc = clip_slot_report(w->s, w, "encoder", p->side_output[AUDIO_LM_ENCODED]);
         if (!rc) rc = clip_slot_report(w->s, w, "adaptor", p->output);
         if (rc) return rc;
@@ -160,12 +160,12 @@ static int copy_rows(struct steno_batch *b, uint16_t slot, float *to, uint32_t f
     return STENO_OK;
 }
 
-static int wants_words(const struct steno_batch *b)
+static int needs_words(const struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
-    int wants = 0;
-    for (uint32_t i = 0; i < c->n; i++) wants |= c->window[i].s && clips_of(c->window[i].s)->request.p.word_timestamps;
-    return wants;
+    int needed = 0;
+    for (uint32_t i = 0; i < c->n; i++) needed |= c->window[i].s && clips_of(c->window[i].s)->request.p.word_timestamps;
+    return needed;
 }
 
 /* Copies the rows for the prompts and for the word times, because the decoder reuses their memory. */
@@ -174,7 +174,7 @@ static int keep_rows(struct steno_batch *b)
     const struct clip_batch *c = clip_batch_of(b);
     const struct audio_lm_batch *a = audio_lm_batch_of(b);
     const struct plan *p = clip_encoder_of(b);
-    const int words = wants_words(b);
+    const int words = needs_words(b);
     int rc = STENO_OK;
     for (uint32_t i = 0; i < c->n_sequences && !rc; i++) {
         const struct sequence *s = &c->sequence[i];

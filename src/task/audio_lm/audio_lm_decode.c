@@ -291,7 +291,7 @@ static void lane_begin(struct steno_batch *b, uint16_t lane, steno_session *s)
     struct lane *l = &b->run.lane[lane];
     l->sampler.rules = &a->rules;
     l->sampler.limit = a->limit;
-    l->processors.wanted = !(audio_lm_batch_of(b)->lane[lane].penalty == 1);
+    l->processors.enabled = !(audio_lm_batch_of(b)->lane[lane].penalty == 1);
 }
 
 /* Prompt rows collected for the next replay. */
@@ -316,7 +316,7 @@ static int prompts_run(struct prompts *p)
     return rc;
 }
 
-/* heard: [d] a row of the clip; NULL: the row is an id. */
+/* row: [d] of the clip; NULL: the row is an id. */
 static int prompts_add(struct prompts *p, int32_t id, const float *row, uint16_t lane, int32_t position, uint16_t flags)
 {
     struct steno_batch *b = p->b;

@@ -12,7 +12,7 @@ struct audio_lm_session {
     int32_t limit;               /* most ids of a clip's text */
     int32_t *ids;                /* [text_ctx] ids of the current clip */
     struct buf bytes, raw, text; /* its text: bytes of the tokens, UTF-8, and the form for display */
-    struct buf said;             /* int32_t ids of the same text in the CTC head's vocabulary */
+    struct buf ctc_tokens;       /* int32_t ids of the same text in the CTC head's vocabulary */
     struct ctc_words words;
 };
 

@@ -88,7 +88,7 @@ static void part_close(steno_session *s)
     buf_free(&a->bytes);
     buf_free(&a->raw);
     buf_free(&a->text);
-    buf_free(&a->said);
+    buf_free(&a->ctc_tokens);
     ctc_words_free(&a->words);
 }
 

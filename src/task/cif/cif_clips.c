@@ -93,14 +93,14 @@ static int tokens_run(struct steno_batch *b)
 }
 
 /* Does a request need times from weights finer than frames? */
-static int wants_fine(const struct steno_batch *b)
+static int needs_fine(const struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
-    int wants = 0;
+    int needed = 0;
     for (uint32_t i = 0; i < c->n; i++)
         if (c->window[i].s && c->window[i].rows.n && cif_clip_of(b, &c->window[i])->n_tokens)
-            wants |= clips_of(c->window[i].s)->request.p.word_timestamps;
-    return wants && ((const struct cif_model *)b->model->part)->fine;
+            needed |= clips_of(c->window[i].s)->request.p.word_timestamps;
+    return needed && ((const struct cif_model *)b->model->part)->fine;
 }
 
 /* Computes these weights for all clips. Returns a status of the executor. */
@@ -126,7 +126,7 @@ static int encoded_report(struct steno_batch *b)
     int rc = STENO_OK;
     for (uint32_t i = 0; i < c->n && !rc; i++) {
         const struct clip_window *w = &c->window[i];
-        if (w->s && w->rows.n && clip_rows_wanted(w->s)) rc = clip_slot_report(w->s, w, "encoder", clip_encoder_of(b)->encoded);
+        if (w->s && w->rows.n && clip_rows_requested(w->s)) rc = clip_slot_report(w->s, w, "encoder", clip_encoder_of(b)->encoded);
     }
     return rc;
 }
@@ -137,9 +137,9 @@ static int words_heed(struct steno_batch *b)
     struct cif_batch *c = cif_batch_of(b);
     struct best *best = b->run.argmax.best;
     const uint32_t n = b->run.n_rows;
-    int wants = 0, rc = STENO_OK;
-    for (uint32_t i = 0; i < c->clips.n; i++) wants |= c->clips.window[i].s && cif_of(c->clips.window[i].s)->hot;
-    c->heeds = wants && n;
+    int needed = 0, rc = STENO_OK;
+    for (uint32_t i = 0; i < c->clips.n; i++) needed |= c->clips.window[i].s && cif_of(c->clips.window[i].s)->hot;
+    c->heeds = needed && n;
     if (!c->heeds) return STENO_OK;
     rc = cif_hot_rows_keep(&c->hot, b, n);
     for (uint32_t i = 0; i < c->clips.n && !rc; i++) {
@@ -160,7 +160,7 @@ int cif_clips_run(struct steno_batch *b)
     if (!rc) rc = encoded_report(b);
     if (!rc) rc = cif_clips_find(b, 0);
     if (!rc) rc = tokens_run(b);
-    if (!rc && wants_fine(b)) rc = fine_find(b);
+    if (!rc && needs_fine(b)) rc = fine_find(b);
     return rc ? rc : words_heed(b);
 }
 

@@ -70,7 +70,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     const struct cif_clip *clip = cif_clip_of(s->batch, w);
     struct clip_found f = found_of(s, clip);
     struct segment g = clip_segment_of(s, w);
-    const int shown = clip_rows_wanted(s) ? show_rows(s, w, clip) : STENO_OK;
+    const int shown = clip_rows_requested(s) ? show_rows(s, w, clip) : STENO_OK;
     if (shown) return shown;
     const int bad = cif_words_make(&c->words, s->model, c->ids, f.n, NULL) || cif_words_text(&c->words, 0, cif_words_n(&c->words));
     if (bad) return err_nomem(&s->error, (size_t)f.n, "text");

@@ -44,7 +44,7 @@ static void take_tokens(steno_session *s, struct stream_session *v)
     }
 }
 
-/* Keeps `told` tokens from `from` on, which have been output, and the tokens from `open` on. */
+/* Keeps `done` tokens from `from` on, which have been output, and the tokens from `open` on. */
 static void drop_tokens(struct stream_session *v, int32_t from, int32_t done, int32_t open)
 {
     const int32_t waiting = v->n - open;

@@ -51,12 +51,12 @@ int clip_run_head(struct steno_batch *b, uint32_t from, uint32_t to, const struc
 {
     struct run *r = &b->run;
     const uint32_t step = clip_encoder_of(b)->max_out;
-    const uint16_t wants = h->panels ? ROW_LOGITS : ROW_BEST;
+    const uint16_t flag = h->panels ? ROW_LOGITS : ROW_BEST;
     int rc = STENO_OK;
     r->argmax.panels = h->panels;
     for (uint32_t at = from, end; at < to && !rc; at = end) {
         end = to - at < step ? to : at + step;
-        for (uint32_t i = 0; i < r->n_rows; i++) r->row[i].flags = i >= at && i < end ? wants : 0;
+        for (uint32_t i = 0; i < r->n_rows; i++) r->row[i].flags = i >= at && i < end ? flag : 0;
         run_prepare(r);
         rc = clip_run_phase(b, h->phase, h->w ? h->w->s : NULL);
         for (uint32_t i = at; h->show && i < end && !rc; i++) {
@@ -86,7 +86,7 @@ static int clip_read(steno_session *s, int64_t n)
     fbank_stream_begin(r, &src, 0, 0);
     const int rc = fbank_stream_gather(r, &has, &s->error);
     const uint32_t rows = !rc && has ? before + (uint32_t)fbank_stream_rows(r) : 0;
-    if (rc || rows <= before || rows > p->max_rows) return rc ? rc : err_set(&s->error, STENO_EARG, "so much audio has no rows");
+    if (rc || rows <= before || rows > p->max_rows) return rc ? rc : err_set(&s->error, STENO_EARG, "audio of this length has no rows");
     float *x = exec_input(b->exec, p);
     for (uint32_t i = 0; i < before; i++) memset(x + i * ld, 0, p->slot[p->input].width * sizeof *x);
     fbank_stream_clip(r, x + before * ld, ld);

@@ -101,7 +101,7 @@ struct clip_rows { const char *name; const float *x; int32_t first, n, width; si
 void clip_rows_report(steno_session *s, const struct clip_window *w, const struct clip_rows *r);
 /* Passes the rows of a slot to on_rows after the current run. STENO_ENOMEM: there is no memory for them */
 int clip_slot_report(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot);
-static inline int clip_rows_wanted(const steno_session *s) { return clips_of(s)->request.p.on_rows != NULL; }
+static inline int clip_rows_requested(const steno_session *s) { return clips_of(s)->request.p.on_rows != NULL; }
 
 /* The result of a clip. */
 struct clip_found {

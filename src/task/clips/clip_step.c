@@ -8,7 +8,7 @@
 #include "engine/stream_state.h"
 
 /* A chunk of a stream continues from the one before it, so a run has at most one chunk of each stream. */
-static int wants_window(const struct steno_batch *b, const steno_session *s)
+static int needs_window(const struct steno_batch *b, const steno_session *s)
 {
     const struct clip_request *q = &clips_of(s)->request;
     (void)b;
@@ -39,7 +39,7 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows,
         for (uint32_t i = 0; i < n_rows; i++) run_add(&b->run, 0, (int32_t)i, w->rows.lane, 0);
         b->run.lane[w->rows.lane].argmax_mask = clips_of(s)->request.masked;
         c->sequence[c->n_sequences++] = w->rows;
-        queue_given(b, queue_passes(b, s, wants_window));
+        queue_given(b, queue_passes(b, s, needs_window));
         queue_window(s);
         s->timings.n_windows++;
         s->request_state = REQUEST_LIVE;
@@ -124,7 +124,7 @@ static void gather(struct steno_batch *b)
     while (c->n < b->n_windows) {
         while (requests_sweep(b)) {}
         queue_take(b);
-        steno_session *s = queue_next(b, wants_window);
+        steno_session *s = queue_next(b, needs_window);
         if (!s || !window_take(b, s)) return;
     }
 }

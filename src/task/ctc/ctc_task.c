@@ -34,19 +34,19 @@ int ctc_run_best(struct steno_batch *b)
 }
 
 /* Is the best path needed? A beam search reads the logits itself. */
-static int wants_best(const struct steno_batch *b)
+static int needs_best(const struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
-    int wants = 0;
-    for (uint32_t i = 0; i < c->n; i++) wants |= c->window[i].s && !ctc_of(c->window[i].s)->searches;
-    return wants;
+    int needed = 0;
+    for (uint32_t i = 0; i < c->n; i++) needed |= c->window[i].s && !ctc_of(c->window[i].s)->searches;
+    return needed;
 }
 
 static int run(struct steno_batch *b)
 {
     run_prepare(&b->run);
     const int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
-    return rc || !wants_best(b) ? rc : ctc_run_best(b);
+    return rc || !needs_best(b) ? rc : ctc_run_best(b);
 }
 
 /* Best path of the first n rows of a clip. Stores the ids in ctc_session.ids and the tokens in the batch's table. */
@@ -199,7 +199,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct ctc_shown shown;
     int rc = c->searches ? search(s, w, &found) : STENO_OK;
     if (!c->searches) found = collapse(s, w, w->rows.n);
-    if (!rc && clip_rows_wanted(s)) rc = show_rows(s, w);
+    if (!rc && clip_rows_requested(s)) rc = show_rows(s, w);
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
     if (rc) return rc;
     rc = hypotheses_add(s, w, &found);

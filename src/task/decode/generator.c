@@ -325,7 +325,7 @@ static int open_grammar(struct generator *c)
 {
     const steno_generate_params *p = c->p;
     const struct vocab *v = &c->s->model->vocab;
-    struct said_grammar *g = &c->s->grammar;
+    struct parsed_grammar *g = &c->s->grammar;
     steno_error *e = &c->s->error;
     struct buf rules = { 0 };
     if (!p->grammar && !p->json_schema) return STENO_OK;
@@ -338,14 +338,14 @@ static int open_grammar(struct generator *c)
     if (!rc && rules.err) rc = err_nomem(e, rules.len, "a grammar");
     c->n_text = v->n_text < v->n ? v->n_text : v->n;
     if (!rc && (!g->matcher || g->text.len != rules.len || memcmp(g->text.p, rules.p, rules.len) != 0)) {
-        said_grammar_free(g);
+        parsed_grammar_free(g);
         rc = grammar_open(&g->grammar, rules.p, p->json_schema ? NULL : p->grammar_rule, e);
         if (!rc) rc = matcher_open(&g->matcher, g->grammar, v, c->n_text, -1, e);
         g->text = rules;
         rules = (struct buf){ 0 };
     }
     buf_free(&rules);
-    if (rc) said_grammar_free(g);
+    if (rc) parsed_grammar_free(g);
     c->matcher = g->matcher;
     if (!rc) matcher_reset(c->matcher);
     if (!rc) c->state = matcher_start(c->matcher);
@@ -379,7 +379,7 @@ void generator_start(struct generator *c, struct lane *lane, int32_t room, int i
     if (c->is_guessed) c->lookup = prompt_lookup_of(0);
     lane->sampler.limit = c->p->max_tokens && c->p->max_tokens < room ? c->p->max_tokens : room;
     lane->sampler.rules = &c->rules;
-    lane->processors.wanted = c->filters;
+    lane->processors.enabled = c->filters;
 }
 
 void generator_close(struct generator *c)

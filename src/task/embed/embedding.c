@@ -74,7 +74,7 @@ void pool_begin(struct pool *l, const struct embed_text *t)
     memset(l->sum, 0, (size_t)l->width * sizeof *l->sum);
 }
 
-int pool_wants(const struct pool *l, int32_t row)
+int pool_counts(const struct pool *l, int32_t row)
 {
     return l->pooling == STENO_POOLING_MEAN || row == (l->pooling == STENO_POOLING_CLS ? 0 : l->t->n - 1);
 }
@@ -83,7 +83,7 @@ void pool_add(struct pool *l, const float *rows, size_t ld, int32_t n)
 {
     for (int32_t r = 0; r < n; r++, l->at++) {
         const float *x = rows + (size_t)r * ld;
-        for (int32_t i = 0; pool_wants(l, l->at) && i < l->width; i++) l->sum[i] += (double)x[i];
+        for (int32_t i = 0; pool_counts(l, l->at) && i < l->width; i++) l->sum[i] += (double)x[i];
     }
 }
 

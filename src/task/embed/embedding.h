@@ -34,7 +34,7 @@ struct pool { double *sum; int32_t width, pooling, at; const struct embed_text *
 int pool_open(struct pool *l, steno_session *s, const struct embed_call *c);
 void pool_close(struct pool *l);
 void pool_begin(struct pool *l, const struct embed_text *t);
-int pool_wants(const struct pool *l, int32_t row); /* does the row count? */
+int pool_counts(const struct pool *l, int32_t row); /* does the row count? */
 void pool_add(struct pool *l, const float *rows, size_t ld, int32_t n); /* adds the next n rows */
 void pool_end(struct pool *l, steno_session *s, const struct embed_call *c); /* appends the vector to the session's vectors */
 #endif

@@ -216,7 +216,7 @@ static void times_share(const struct steno_batch *b)
 
 /* ---- a chain of replays ------------------------------------------------------------------------------------------------------ */
 
-static int wants_lane(const struct steno_batch *b, const steno_session *s)
+static int needs_lane(const struct steno_batch *b, const steno_session *s)
 {
     (void)b;
     return s->request_state == REQUEST_WAITING;
@@ -228,7 +228,7 @@ static int is_due(struct steno_batch *b)
     if (!queue_is_woken(b)) return 0;
     queue_look(b);
     for (const steno_session *s = b->first; s; s = s->next)
-        if (atomic_load(&s->cancel) || (wants_lane(b, s) && lm_lane_free(b) >= 0)) return 1;
+        if (atomic_load(&s->cancel) || (needs_lane(b, s) && lm_lane_free(b) >= 0)) return 1;
     return 0;
 }
 
@@ -280,9 +280,9 @@ static int chain(struct steno_batch *b)
 /* Gives a free lane to the next request. @return 1: a request got one */
 static int lane_give(struct steno_batch *b)
 {
-    steno_session *s = lm_lane_free(b) >= 0 ? queue_next(b, wants_lane) : NULL;
+    steno_session *s = lm_lane_free(b) >= 0 ? queue_next(b, needs_lane) : NULL;
     if (!s) return 0;
-    queue_given(b, queue_passes(b, s, wants_lane));
+    queue_given(b, queue_passes(b, s, needs_lane));
     lm_request_begin(s);
     return 1;
 }

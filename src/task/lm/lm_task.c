@@ -74,7 +74,7 @@ static int take_rows(steno_session *s, int plan, struct pool *l, float *y, uint3
     const float *x = exec_output(s->batch->exec, p, p->output, row, (uint32_t)n, &ld);
     if (!x) return session_ran(s, s->batch->exec, STENO_ENOMEM);
     for (int32_t i = 0; i < n; i++) {
-        if (pool_wants(l, l->at)) s->model->kern.norm_rms(y, x + (size_t)i * ld, norm->norm_weight, norm->eps, (size_t)l->width);
+        if (pool_counts(l, l->at)) s->model->kern.norm_rms(y, x + (size_t)i * ld, norm->norm_weight, norm->eps, (size_t)l->width);
         pool_add(l, y, 0, 1);
     }
     return STENO_OK;

@@ -106,7 +106,7 @@ int64_t vad_search_longest_ms(const struct vad_search *h)
     return h->p.max_segment_ms > 0 ? h->p.max_segment_ms : 0;
 }
 
-void vad_search_heard(struct vad_search *h, int64_t samples)
+void vad_search_passed(struct vad_search *h, int64_t samples)
 {
     if (h->by_thresholds) {
         vad_spans_certain(&h->spans, hysteresis_floor(&h->by.thresholds.at) / PER_MS);
@@ -243,7 +243,7 @@ int vad_finder_search(struct vad_finder *f, steno_error *e)
     const int64_t rows = f->piece[f->at].rows, samples = f->piece[f->at++].samples;
     for (int64_t i = 0; i < rows; i++, f->row++) memcpy(in + (size_t)i * ld, f->rows + (size_t)f->row * width, width * sizeof *in);
     const int rc = rows_run(f, rows, e);
-    if (!rc) vad_search_heard(f->search, samples);
+    if (!rc) vad_search_passed(f->search, samples);
     return rc;
 }
 

@@ -26,7 +26,7 @@ void vad_search_take(struct vad_search *h, const steno_model *m, const steno_vad
 void vad_search_begin(struct vad_search *h, void (*put)(void *user, const struct vad_span *s), void *user);
 /* the next n rows of the network's output, ld floats apart */
 void vad_search_rows(struct vad_search *h, const float *out, size_t ld, int n);
-void vad_search_heard(struct vad_search *h, int64_t samples); /* call when all rows of the first `samples` samples have been passed, and
+void vad_search_passed(struct vad_search *h, int64_t samples); /* call when all rows of the first `samples` samples have been passed, and
                                                                  * more follow */
 void vad_search_end(struct vad_search *h, int64_t samples);   /* call after the last row */
 int64_t vad_search_floor_ms(const struct vad_search *h);      /* no future span begins before this time */

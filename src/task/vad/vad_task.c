@@ -98,11 +98,11 @@ static int piece_run(steno_session *s, int n)
     const float *out = rc ? NULL : exec_output(x, plan, plan->output, 0, (uint32_t)n, &ld);
     if (!out) return session_ran(s, x, rc ? rc : STENO_ENOMEM);
     vad_search_rows(&v->search, out, ld, n);
-    if (!v->fbank.flushed) vad_search_heard(&v->search, v->fbank.samples);
+    if (!v->fbank.flushed) vad_search_passed(&v->search, v->fbank.samples);
     return found(s);
 }
 
-static int wants_piece(const struct steno_batch *b, const steno_session *s)
+static int needs_piece(const struct steno_batch *b, const steno_session *s)
 {
     (void)b;
     return !s->place.waits;
@@ -123,7 +123,7 @@ static int piece_take(struct steno_batch *b, steno_session *s)
     }
     const int has_ended = !rc && !n;
     if (n) {
-        queue_given(b, queue_passes(b, s, wants_piece));
+        queue_given(b, queue_passes(b, s, needs_piece));
         queue_window(s);
         s->request_state = REQUEST_LIVE;
         rc = piece_run(s, n);
@@ -141,7 +141,7 @@ static int piece_step(struct steno_batch *b)
     for (;;) {
         while (requests_sweep(b)) {}
         queue_take(b);
-        steno_session *s = queue_next(b, wants_piece);
+        steno_session *s = queue_next(b, needs_piece);
         if (!s) return 0;
         if (piece_take(b, s)) return 1;
     }

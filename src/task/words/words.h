@@ -31,7 +31,7 @@ int align_run(steno_session *s, const struct align_place *at, const int32_t *ids
 /* A segment of the window before it is added to the results. */
 struct draft {
     double start, end;           /* seconds in the file */
-    double said, silent;         /* start and end as the model chose them, before words adjust them */
+    double model_start, model_end; /* start and end as the model chose them, before words adjust them */
     int32_t first, n;            /* its tokens within the window, including timestamps */
     int32_t first_word, n_words; /* its words within the window's words */
 };

@@ -324,7 +324,7 @@ static void test_other_archives_are_named(void **state)
     struct opened o = { 0 };
     buf_add(&pickle, "\x80\2}.", 4);
     put_archive(&o.b, &pickle, "big");
-    expect_refusal(&o, STENO_EUNSUPPORTED, "m/byteorder says 'big', want little");
+    expect_refusal(&o, STENO_EUNSUPPORTED, "m/byteorder is 'big', want little");
     const struct put_entry two[] = { { .name = "m/data.pkl", .data = pickle.p, .n = pickle.len },
                                      { .name = "n/data.pkl", .data = pickle.p, .n = pickle.len } };
     put_zip(&o.b, two, 2, NULL);

@@ -93,19 +93,19 @@ static void test_a_directory_that_is_not_where_the_end_of_the_archive_says_is_re
     (void)state;
     const struct put_entry t[] = { BOTH };
     static const struct { struct put_end end; const char *text; } lie[] = {
-        { { .offset_lie = 1000 }, "zip directory said to be at bytes" },
-        { { .offset_lie = (uint64_t)-1 }, "zip directory said to be at bytes" },
-        { { .size_lie = 1 }, "zip directory said to be at bytes" },
-        { { .n_lie = 1 }, "3 zip entries are said to be there, but the directory's 102 bytes hold at most 2" },
+        { { .offset_lie = 1000 }, "zip directory given at bytes" },
+        { { .offset_lie = (uint64_t)-1 }, "zip directory given at bytes" },
+        { { .size_lie = 1 }, "zip directory given at bytes" },
+        { { .n_lie = 1 }, "3 zip entries are declared, but the directory's 102 bytes hold at most 2" },
         { { .n_lie = (uint64_t)-1 }, "belong to no entry" },
-        { { .n_lie = 5000 }, "zip entries are said to be there" },
+        { { .n_lie = 5000 }, "zip entries are declared" },
         { { .disk = 1 }, "on several disks" },
-        { { .full = 1 }, "zip directory said to be at bytes" },
-        { { .zip64 = 1, .end64_lie = 1 }, "zip64 end record said to be at byte" },
+        { { .full = 1 }, "zip directory given at bytes" },
+        { { .zip64 = 1, .end64_lie = 1 }, "zip64 end record given at byte" },
         { { .zip64 = 1, .end64_lie = (uint64_t)-1 }, "is not a zip64 end record" },
-        { { .zip64 = 1, .full = 1, .end64_lie = UINT64_MAX / 2 }, "zip64 end record said to be at byte" },
+        { { .zip64 = 1, .full = 1, .end64_lie = UINT64_MAX / 2 }, "zip64 end record given at byte" },
         { { .zip64 = 1, .full = 1, .n_lie = UINT64_MAX / 2 }, "zip entries, want at most 65536" },
-        { { .zip64 = 1, .full = 1, .size_lie = UINT64_MAX - 100 }, "zip directory said to be at bytes" },
+        { { .zip64 = 1, .full = 1, .size_lie = UINT64_MAX - 100 }, "zip directory given at bytes" },
     };
     for (size_t i = 0; i < COUNT(lie); i++) expect_refusal(t, COUNT(t), &lie[i].end, lie[i].text);
 }
@@ -120,8 +120,8 @@ static void test_an_entry_whose_header_and_directory_differ_is_refused(void **st
         { { STORED("a/one", "12345"), .local_size_lie = 1 }, "one size or compression in its header and another" },
         { { STORED("a/one", "12345"), .size_lie = 1000, .local_size_lie = 1000 }, "the directory begins at" },
         { { STORED("a/one", "12345"), .header_lie = 1 }, "is not the header of zip entry" },
-        { { STORED("a/one", "12345"), .header_lie = 0x7ffffff0 }, "said to be at byte" },
-        { { STORED("a/one", "12345"), .zip64 = 1, .header_lie = INT64_MIN }, "said to be at byte" },
+        { { STORED("a/one", "12345"), .header_lie = 0x7ffffff0 }, "given at byte" },
+        { { STORED("a/one", "12345"), .zip64 = 1, .header_lie = INT64_MIN }, "given at byte" },
         { { STORED("a/one", "12345"), .zip64 = 1, .size_lie = UINT64_MAX / 2 }, "one size or compression in its header and another" },
         { { STORED("a/one", "12345"), .zip64 = 2 }, "lacks the 64-bit numbers" },
     };
@@ -171,9 +171,9 @@ static void test_the_number_of_entries_has_a_limit_and_must_fit_the_directory(vo
     (void)state;
     const struct put_entry one = { STORED("a/one", "12345") };
     static const struct { uint64_t lie; const char *text; } c[] = {
-        { 1, "2 zip entries are said to be there, but the directory's 51 bytes hold at most 1" },
-        { ZIP_ENTRIES_MAX - 3, "65534 zip entries are said to be there, but" },
-        { ZIP_ENTRIES_MAX - 1, "65536 zip entries are said to be there, but" },
+        { 1, "2 zip entries are declared, but the directory's 51 bytes hold at most 1" },
+        { ZIP_ENTRIES_MAX - 3, "65534 zip entries are declared, but" },
+        { ZIP_ENTRIES_MAX - 1, "65536 zip entries are declared, but" },
         { ZIP_ENTRIES_MAX, "65537 zip entries, want at most 65536" },
         { UINT64_MAX / 2, "9223372036854775808 zip entries, want at most 65536" },
     };
