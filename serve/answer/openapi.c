@@ -20,7 +20,7 @@ static const struct openapi_route routes[] = {
     { "/v1/listen", "post", "Transcribe a file, as in Deepgram's API", "Audio", "ListenFileQuery", "ListenAnswer", OPENAPI_WORK, 0 },
     { "/v1/listen", "get", "Live audio over WebSocket, as in Deepgram's API", NULL, "ListenQuery", NULL, OPENAPI_SIMPLE, 0 },
     { "/v1/stream", "get", "Live audio over WebSocket as raw samples", NULL, "StreamQuery", NULL, OPENAPI_SIMPLE, 0 },
-    { "/inference", "post", "Transcribe a file, as whisper.cpp's server", "form:TranscriptionForm", NULL, "Transcription",
+    { "/inference", "post", "Transcribe a file, as whisper.cpp's server", "form:InferenceForm", NULL, "Transcription",
       OPENAPI_WORK, 0 },
     { "/asr", "post", "Transcribe a file, as whisper-asr-webservice", "form:AsrForm", "AsrQuery", "Transcription", OPENAPI_WORK, 0 },
     { "/detect-language", "post", "The language of a file", "form:AsrForm", NULL, "DetectedLanguage", OPENAPI_WORK, 0 },

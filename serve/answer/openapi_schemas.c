@@ -249,12 +249,33 @@ static int add_fields(json_t *all)
     return bad;
 }
 
+/* A field under the name that another server's clients use. */
+static json_t *other_type(const json_t *form, const struct ask_other *o)
+{
+    char text[NAME_SZ + 16];
+    const json_t *of = o->of ? json_object_get(form, o->of) : NULL;
+    json_t *type = of ? json_deep_copy(of) : openapi_type(o->of ? "number" : "boolean");
+    snprintf(text, sizeof text, "as %s", o->of);
+    if (!type || (o->of && json_object_set_new(type, "description", json_string(text)))) json_decref(type), type = NULL;
+    return type;
+}
+
+/* The form of /inference has all fields of transcriptions, and whisper.cpp's names. */
+static int add_inference(json_t *all)
+{
+    json_t *schema = json_deep_copy(json_object_get(all, "TranscriptionForm")), *form = json_object_get(schema, "properties");
+    struct ask_other o;
+    int bad = !form;
+    for (int i = 0; !bad && ask_other_at(ASK_INFERENCE, i, &o) == 0; i++) bad = json_object_set_new(form, o.name, other_type(form, &o));
+    return json_object_set_new(all, "InferenceForm", schema) || bad;
+}
+
 json_t *openapi_schemas(void)
 {
     json_t *all = json_pack("{s:{s:s, s:s}}", "Audio", "type", "string", "format", "binary");
     int bad = !all;
     for (int i = 0; i < N_MEMBERS && !bad; i++) bad = add_member(all, &members[i]);
-    if (!bad && !add_fields(all)) return all;
+    if (!bad && !add_fields(all) && !add_inference(all)) return all;
     json_decref(all);
     return NULL;
 }

@@ -76,6 +76,16 @@ const char *ask_file_field(enum ask_route route)
     return routes[route].file;
 }
 
+int ask_other_at(enum ask_route route, int i, struct ask_other *out)
+{
+    for (const struct row *r = routes[route].rows; r->from; r++) {
+        if (r->how == REFUSED || strcmp(r->from, r->to) == 0 || i-- > 0) continue;
+        *out = (struct ask_other){ r->from, r->how == RENAMED || r->how == WITH_VAD ? r->to : NULL };
+        return 0;
+    }
+    return -1;
+}
+
 static int add(struct form *f, const char *name, const char *value, struct api_error *e)
 {
     return form_add(f, name, value, strlen(value), e);

@@ -14,6 +14,11 @@ enum ask_route { ASK_OPENAI, ASK_INFERENCE, ASK_ASR, ASK_DETECT_LANGUAGE, ASK_LI
 /* Name of the part that has the audio; NULL: the body is the audio. */
 const char *ask_file_field(enum ask_route route);
 
+/* Field i of a route that has a name or a meaning of its own; `of`: the field of this server that it stands for, NULL: a flag.
+ * @return 0, or -1 past the last one. Fields that are refused are left out */
+struct ask_other { const char *name, *of; };
+int ask_other_at(enum ask_route route, int i, struct ask_other *out);
+
 /* As ask_read, for a route's fields. Errors have the client's names, those of ask_fill, too. @return API_OK or a code, in *e */
 int ask_read_as(struct ask *a, struct form *f, enum ask_route route, int task, int is_strict, struct api_error *e);
 #endif

@@ -3,6 +3,7 @@
 #include "ask_chat.h"
 #include "ask_embed.h"
 #include "ask_fields.h"
+#include "ask_other.h"
 #include "failing_json.h"
 #include "listen.h"
 #include "openapi.h"
@@ -200,6 +201,38 @@ static void test_routes_know_the_fields_that_are_described(void **state)
     }
 }
 
+/* A field of a route under the name of its clients. */
+static enum api_code code_of_form(enum ask_route route, const char *name)
+{
+    struct ask a;
+    struct form f = { 0 };
+    struct api_error e = { 0 };
+    form_add(&f, name, "?", 1, &e);
+    ask_read_as(&a, &f, route, STENO_TRANSCRIBE, 1, &e);
+    ask_free(&a);
+    form_free(&f);
+    return e.code;
+}
+
+static void test_routes_of_other_servers_list_their_own_names(void **state)
+{
+    (void)state;
+    static const struct { const char *schema, *form; enum ask_route route; const char *own[4]; } of[] = {
+        { "InferenceForm", "InferenceForm", ASK_INFERENCE, { "temperature_inc", "offset_t", "translate", "detect_language" } },
+        { "AsrQuery", "AsrForm", ASK_ASR, { "initial_prompt", "output", "word_timestamps", "encode" } },
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const json_t *schemas = at(doc, "components", "schemas"), *properties = at(schemas, of[i].schema, "properties");
+        const char *name;
+        json_t *value;
+        for (size_t k = 0; k < 4; k++) assert_non_null(json_object_get(properties, of[i].own[k]));
+        assert_non_null(json_object_get(at(schemas, of[i].form, "properties"), ask_file_field(of[i].route)));
+        assert_int_equal(code_of_form(of[i].route, "no_field"), API_unknown_parameter);
+        json_object_foreach((json_t *)(uintptr_t)properties, name, value)
+            if (code_of_form(of[i].route, name) == API_unknown_parameter) fail_msg("%s has no field %s", of[i].schema, name);
+    }
+}
+
 /* Every schema that is named exists, and every one that exists is named. */
 static void find_names(const json_t *o, json_t *named)
 {
@@ -267,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_work_can_end_with_every_status),
         cmocka_unit_test(test_every_field_of_a_form_has_its_range),
         cmocka_unit_test(test_routes_know_the_fields_that_are_described),
+        cmocka_unit_test(test_routes_of_other_servers_list_their_own_names),
         cmocka_unit_test(test_named_schemas_exist),
         cmocka_unit_test(test_any_allocation_may_fail),
     };
