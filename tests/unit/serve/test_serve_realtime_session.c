@@ -112,8 +112,8 @@ static const struct { const char *patch, *after; } good[] = {
     { INPUT("\"transcription\":{\"model\":\"gpt-4o-transcribe\",\"language\":\"en-US\",\"prompt\":\"a b\"}"),
       SESSION("null", PCM, "{\"model\":\"gpt-4o-transcribe\",\"language\":\"en-US\",\"prompt\":\"a b\"}", "null", SERVER_VAD) },
     { "{\"model\":\"tiny\"}", SESSION("null", PCM, "{\"model\":\"tiny\",\"language\":null,\"prompt\":\"\"}", "null", SERVER_VAD) },
-    { INPUT("\"transcription\":{\"languages\":[\"de\",\"en\"],\"keywords\":[\"Steno\",\"two words\"],\"delay\":\"minimal\"}"),
-      SESSION("null", PCM, "{\"model\":\"base\",\"language\":null,\"prompt\":\"\",\"languages\":[\"de\",\"en\"],"
+    { INPUT("\"transcription\":{\"languages\":[\"de\"],\"keywords\":[\"Steno\",\"two words\"],\"delay\":\"minimal\"}"),
+      SESSION("null", PCM, "{\"model\":\"base\",\"language\":null,\"prompt\":\"\",\"languages\":[\"de\"],"
               "\"keywords\":[\"Steno\",\"two words\"],\"delay\":\"minimal\"}", "null", SERVER_VAD) },
     { "{\"input_audio_transcription\":{\"language\":\"de\"}}",
       SESSION("null", PCM, "{\"model\":\"base\",\"language\":\"de\",\"prompt\":\"\"}", "null", SERVER_VAD) },
@@ -169,7 +169,9 @@ static const struct { const char *patch, *code, *param, *message; int ends; } ba
     { INPUT("\"transcription\":{\"language\":\"abcdefghijabcdefghijabcdefghijabcdef\"}"), "invalid_value",
       "session.audio.input.transcription.language", "36 bytes: at most 35", 0 },
     { INPUT("\"transcription\":{\"languages\":\"de\"}"), "invalid_value", "session.audio.input.transcription.languages", "list", 0 },
-    { INPUT("\"transcription\":{\"languages\":[\"de\",1]}"), "invalid_value", "session.audio.input.transcription.languages[1]",
+    { INPUT("\"transcription\":{\"languages\":[\"de\",\"en\"]}"), "invalid_value", "session.audio.input.transcription.languages",
+      "send one, or none", 0 },
+    { INPUT("\"transcription\":{\"languages\":[1]}"), "invalid_value", "session.audio.input.transcription.languages[0]",
       "string", 0 },
     { INPUT("\"transcription\":{\"keywords\":[\"\"]}"), "invalid_value", "session.audio.input.transcription.keywords[0]", "not empty", 0 },
     { INPUT("\"transcription\":{\"keywords\":[\"a\\nb\"]}"), "invalid_value", "session.audio.input.transcription.keywords[0]",
@@ -280,7 +282,7 @@ static void config_of_transcription(void **state)
     assert_int_equal(update(INPUT("\"transcription\":{\"language\":null}")), 0);
     realtime_session_config(&session, &c);
     assert_string_equal(c.language, "de");
-    assert_int_equal(update(INPUT("\"transcription\":{\"languages\":[\"de\",\"fr\"]}")), 0);
+    assert_int_equal(update(INPUT("\"transcription\":{\"languages\":[]}")), 0);
     realtime_session_config(&session, &c);
     assert_null(c.language);
     assert_int_equal(update("{\"include\":[\"steno.words\",\"steno.partial\"]}"), 0);
