@@ -84,7 +84,7 @@ static int take_string(struct json_scan *j)
 
 static void value_ends(struct json_scan *j)
 {
-    j->wants = j->depth ? WANTS_COMMA : WANTS_VALUE;
+    j->expects = j->depth ? WANTS_COMMA : WANTS_VALUE;
 }
 
 static enum json_piece open_value(struct json_scan *j)
@@ -92,7 +92,7 @@ static enum json_piece open_value(struct json_scan *j)
     if (j->depth == JSON_SCAN_DEPTH) return JSON_PIECE_BAD;
     const int is_list = *j->p++ == '[';
     j->is_list[j->depth++] = (char)is_list;
-    j->wants = is_list ? WANTS_FIRST : WANTS_KEY;
+    j->expects = is_list ? WANTS_FIRST : WANTS_KEY;
     return JSON_PIECE_OPEN;
 }
 
@@ -135,23 +135,23 @@ static enum json_piece take_key(struct json_scan *j)
     skip_space(j);
     if (*j->p++ != ':') return JSON_PIECE_BAD;
     j->s = key;
-    j->wants = WANTS_VALUE;
+    j->expects = WANTS_VALUE;
     return JSON_PIECE_KEY;
 }
 
 enum json_piece json_scan_next(struct json_scan *j)
 {
     skip_space(j);
-    if (!*j->p) return j->depth || j->wants != WANTS_VALUE ? JSON_PIECE_BAD : JSON_PIECE_END;
+    if (!*j->p) return j->depth || j->expects != WANTS_VALUE ? JSON_PIECE_BAD : JSON_PIECE_END;
     const int in_list = j->depth && j->is_list[j->depth - 1], end = in_list ? ']' : '}';
-    if (j->wants == WANTS_COMMA) {
+    if (j->expects == WANTS_COMMA) {
         if (*j->p == end) return close_value(j);
         if (*j->p++ != ',') return JSON_PIECE_BAD;
         skip_space(j);
         return in_list ? take_value(j) : take_key(j);
     }
-    if (j->wants != WANTS_VALUE && *j->p == end) return close_value(j);
-    return j->wants == WANTS_KEY ? take_key(j) : take_value(j);
+    if (j->expects != WANTS_VALUE && *j->p == end) return close_value(j);
+    return j->expects == WANTS_KEY ? take_key(j) : take_value(j);
 }
 
 /* ---- values with their paths ------------------------------------------------------------------------------------------------- */

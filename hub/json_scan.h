@@ -19,7 +19,7 @@ struct json_scan {
     char *p;                 /* the rest, up to a NUL */
     int depth;
     char is_list[JSON_SCAN_DEPTH]; /* of the open levels */
-    int wants;               /* 0: a value, 1: a key or the end of an object, 2: a comma or the end, 3: a value or the end of a list */
+    int expects;             /* 0: a value, 1: a key or the end of an object, 2: a comma or the end, 3: a value or the end of a list */
     char *s;                 /* of a key or a text, with a NUL */
     double x;                /* of a number */
 };

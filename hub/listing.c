@@ -269,7 +269,7 @@ static int take_one(char *take, const struct hub_listing *l, const char *id, str
     return hub_fail(e, HUB_EABSENT, "%s: it holds %d models; name one as %s:FILE. There are: %s", id, n, id, names);
 }
 
-int hub_wanted(char *take, const struct hub_listing *l, const char *const *files, size_t n_files, const char *id, struct hub_error *e)
+int hub_select(char *take, const struct hub_listing *l, const char *const *files, size_t n_files, const char *id, struct hub_error *e)
 {
     memset(take, 0, l->n);
     for (size_t i = 0; i < n_files; i++)

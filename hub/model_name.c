@@ -60,14 +60,14 @@ static char *model_in(const struct hub_snapshot *s, const char *file, struct hub
 {
     struct names models;
     char *path = NULL;
-    int wanted = -1;
+    int uses_first = 0;
     if (hub_models_in(&models, s->folder, e)) return NULL;
-    if (!file[0] && (names_has(&models, "") || models.n == 1)) wanted = 0;
+    if (!file[0] && (names_has(&models, "") || models.n == 1)) uses_first = 1;
     if (file[0]) {
         struct names files;
         if (names_below(&files, s->folder, e) == HUB_OK && names_has(&files, file)) path = hub_format("%s/%s", s->folder, file);
         names_free(&files);
-    } else if (wanted == 0) {
+    } else if (uses_first) {
         path = hub_format("%s%s%s", s->folder, models.name[0][0] ? "/" : "", models.name[0]);
     }
     names_free(&models);

@@ -40,7 +40,7 @@ static int list_unlisted(struct hub_listing *l, char commit[HUB_REV_SZ], const s
     if (!p->n_files) rc = hub_ask_names(&all, commit, p->http, p->env, p->id, rev, e);
     char *take = calloc(all.n + 1, 1);
     if (!take && rc == HUB_OK) rc = hub_no_memory(e, "a list of files");
-    if (rc == HUB_OK) rc = hub_wanted(take, &all, p->files, p->n_files, p->id, e);
+    if (rc == HUB_OK) rc = hub_select(take, &all, p->files, p->n_files, p->id, e);
     for (size_t i = 0; i < all.n && rc == HUB_OK; i++)
         if (take[i]) rc = ask_unlisted(l, &all.f[i], commit, p, rev, e);
     free(take);
@@ -305,7 +305,7 @@ static int list_files(struct work *w, struct hub_error *e)
     else rc = ask_files(w, rev, e);
     if (rc == HUB_OK && !(w->take = calloc(w->list->n + 1, 1))) rc = hub_no_memory(e, "a list of files");
     if (rc == HUB_OK && p->known) memset(w->take, 1, w->list->n);
-    else if (rc == HUB_OK) rc = hub_wanted(w->take, w->list, p->files, p->n_files, p->id, e);
+    else if (rc == HUB_OK) rc = hub_select(w->take, w->list, p->files, p->n_files, p->id, e);
     if (rc == HUB_EABSENT && w->is_whole && p->n_files) {
         struct hub_error why;
         if (known_absent(w, 1, &why) == HUB_ENOMEM) *e = why, rc = e->status;

@@ -320,11 +320,11 @@ static double zero_of(const AVFormatContext *format, const AVStream *stream)
 void ffmpeg_open_clock(struct ffmpeg *f)
 {
     const AVFormatContext *format = f->format;
-    const int says = format->duration > 0 && format->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE;
+    const int is_exact = format->duration > 0 && format->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE;
     f->zero = zero_of(format, format->streams[f->stream]);
     f->clock = (struct media_clock){ .is_on = !f->in->unclocked && has_clock(format->iformat),
                                      .splices = (format->iformat->flags & AVFMT_TS_DISCONT) != 0,
-                                     .longest = says ? (double)format->duration / AV_TIME_BASE : -1 };
+                                     .longest = is_exact ? (double)format->duration / AV_TIME_BASE : -1 };
 }
 #else
 typedef int media_ffmpeg_open_is_left_out; /* a translation unit needs a declaration */

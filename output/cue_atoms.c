@@ -1,7 +1,7 @@
 /* steno: splits a transcript into the atoms of cues. SPDX-License-Identifier: MIT
  *
- * The text of the whole transcript is put into one buffer, with white space as single spaces. Words are spans of it with times. What one
- * speaker says without a break is a paragraph. It is split where lines of text may end. */
+ * The text of the whole transcript is put into one buffer, with white space as single spaces. Words are spans of it with times. The
+ * words of one speaker without a break are a paragraph. It is split where lines of text may end. */
 #include "cue_atoms.h"
 #include "text_shape.h"
 #include "utf8.h"
@@ -14,7 +14,7 @@ struct span {
     int64_t t0_ms, t1_ms;
     int32_t seg;
     size_t label;    /* bytes of the speaker label at its start */
-    char said;       /* it has readable text, so its times count */
+    char is_readable; /* it has readable text, so its times count */
     char begins;     /* it begins a paragraph */
 };
 
@@ -70,11 +70,11 @@ static void put_span(struct taker *k, const char *s, int64_t t0_ms, int64_t t1_m
     while (p->from < p->to && buf[p->from] == ' ') p->from++;
     while (p->to > p->from && buf[p->to - 1] == ' ') p->to--;
     if (p->from == p->to) return;
-    p->said = (char)text_says_something(buf + p->from, p->to - p->from);
+    p->is_readable = (char)text_is_readable(buf + p->from, p->to - p->from);
     p->t0_ms = t0_ms >= 0 ? t0_ms : k->t1_ms;
     if (p->t0_ms < k->t0_ms) p->t0_ms = k->t0_ms;
     p->t1_ms = t1_ms > p->t0_ms ? t1_ms : p->t0_ms;
-    if (p->said) {
+    if (p->is_readable) {
         k->t0_ms = p->t0_ms;
         k->t1_ms = p->t1_ms;
     }
@@ -117,15 +117,15 @@ static void take_paragraphs(struct taker *k, int labels)
     for (int i = 0; i < t->n; i++) {
         const size_t paragraph = k->n, first = k->n_spans;
         char label[WRITE_LABEL_SZ] = "";
-        int said = 0;
+        int is_readable = 0;
         if (labels && t->speakers) write_speaker_label(label, sizeof label, t, i);
         else if (i && t->segs[i - 1].speaker_turn) memcpy(label, "- ", 3);
         put_text(k, label, paragraph);
         const size_t begun = k->n;
         take_segment(k, i, paragraph);
         while (i + 1 < t->n && same_speaker(t, i)) take_segment(k, ++i, paragraph);
-        for (size_t j = first; j < k->n_spans; j++) said |= k->span[j].said;
-        if (!said) {
+        for (size_t j = first; j < k->n_spans; j++) is_readable |= k->span[j].is_readable;
+        if (!is_readable) {
             k->n = paragraph;
             k->n_spans = first;
             continue;
@@ -173,7 +173,7 @@ static void set_times(struct cue_atom *a, const struct taker *k, const struct te
     a->t0_ms = a->t1_ms = k->span[*i].t0_ms;
     for (size_t j = *i; j < k->n_spans && k->span[j].from < p->to; j++) {
         const struct span *s = &k->span[j];
-        if (!s->said) continue;
+        if (!s->is_readable) continue;
         if (!known) a->t0_ms = time_at(s, p->from);
         a->t1_ms = time_at(s, p->to);
         known = 1;

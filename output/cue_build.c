@@ -37,14 +37,14 @@ static int cue_fill_add(struct cue_fill *f, const struct cue_atom *a, const stru
     return 1;
 }
 
-/* Cost of a line of atoms [from, to) of n. cells: its width; wanted: the mean width. */
-static int64_t line_cost(const struct cue_atom *atom, size_t from, size_t to, size_t n, int64_t cells, int64_t wanted)
+/* Cost of a line of atoms [from, to) of n. cells: its width; mean: the mean width. */
+static int64_t line_cost(const struct cue_atom *atom, size_t from, size_t to, size_t n, int64_t cells, int64_t mean)
 {
     enum { ELSEWHERE = 160, SEGMENT = 100, PHRASE = 20, SMALL = 60, ROUGH = 4000, ORPHAN = 100000, FAR = 10000 };
     static const int ends[] = { [CUE_ENDS_WORD] = ELSEWHERE, [CUE_ENDS_SEGMENT] = SEGMENT, [CUE_ENDS_PHRASE] = PHRASE,
                                 [CUE_ENDS_SENTENCE] = PHRASE };
     const struct cue_atom *last = &atom[to - 1];
-    const int64_t off = cells > wanted ? cells - wanted : wanted - cells;
+    const int64_t off = cells > mean ? cells - mean : mean - cells;
     int64_t cost = off < FAR ? off * off : (int64_t)FAR * FAR;
     if (to - from == 1 && n > 1 && !last->labelled) cost += ORPHAN;
     if (to == n) return cost;
@@ -65,7 +65,7 @@ static void cue_lines_set(struct cue_atom *atom, size_t n, const struct cue_rule
         atom[k].new_line = 0;
     }
     if (fill.lines < 2) return;
-    const int64_t wanted = total / fill.lines;
+    const int64_t mean = total / fill.lines;
     best[0].lines = best[0].cost = 0;
     for (size_t to = 1; to <= n; to++) {
         int64_t cells = 0;
@@ -73,7 +73,7 @@ static void cue_lines_set(struct cue_atom *atom, size_t n, const struct cue_rule
         for (size_t from = to; from-- > 0;) {
             cells += atom[from].cells + (from + 1 < to && atom[from + 1].space);
             if (cells > r->line_cells && to - from > 1) break;
-            const int64_t lines = best[from].lines + 1, cost = best[from].cost + line_cost(atom, from, to, n, cells, wanted);
+            const int64_t lines = best[from].lines + 1, cost = best[from].cost + line_cost(atom, from, to, n, cells, mean);
             if (lines > best[to].lines || (lines == best[to].lines && cost >= best[to].cost)) continue;
             best[to].lines = lines;
             best[to].cost = cost;
@@ -233,12 +233,12 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t said_from(const struct cue_build *b, size_t i)
+static int64_t speech_begin(const struct cue_build *b, size_t i)
 {
     return grid_down(b->text.atom[b->cue[i].first].t0_ms);
 }
 
-static int64_t said_to(const struct cue_build *b, size_t i)
+static int64_t speech_end(const struct cue_build *b, size_t i)
 {
     int64_t t = 0;
     for (size_t k = 0; k < b->cue[i].n; k++) t = most(t, b->text.atom[b->cue[i].first + k].t1_ms);
@@ -258,8 +258,8 @@ static void set_times(struct cue_build *b, const struct cue_rules *r)
     const int64_t gap = grid_up(r->gap_ms), seen = most(SEEN_MS, grid_up(r->min_ms / 2));
     int64_t free_from = 0;
     for (size_t i = 0; i < b->n; i++) {
-        const int64_t need = need_of(b, i, r), next = i + 1 < b->n ? said_from(b, i + 1) - gap : INT64_MAX / 2;
-        int64_t t0 = most(said_from(b, i), free_from), t1 = most(said_to(b, i), t0 + need);
+        const int64_t need = need_of(b, i, r), next = i + 1 < b->n ? speech_begin(b, i + 1) - gap : INT64_MAX / 2;
+        int64_t t0 = most(speech_begin(b, i), free_from), t1 = most(speech_end(b, i), t0 + need);
         if (t0 + need > next) t0 -= least(least(t0 + need - next, EARLY_MS), t0 - free_from);
         if (t1 > next) t1 = most(next, least(t0 + need, next + LATE_MS));
         t1 = most(t1, t0 + least(seen, most(need, SEEN_MS)));

@@ -127,25 +127,25 @@ char *out_folder(const char *dir, const char *input)
 /* ---- templates --------------------------------------------------------------------------------------------------------------- */
 
 /* Value of the text at *p, which is advanced. */
-static const char *value_at(const char **p, size_t *n, const struct out_words *said)
+static const char *value_at(const char **p, size_t *n, const struct out_words *values)
 {
     const int w = word_at(*p);
     const char *from = *p;
     *p += w < 0 ? 1 : strlen(words[w].word);
     *n = (size_t)(*p - from);
     if (w < 0) return from;
-    const char *value = *(const char *const *)(const void *)((const char *)said + words[w].at);
+    const char *value = *(const char *const *)(const void *)((const char *)values + words[w].at);
     if (value) *n = strlen(value);
     return value ? value : from;
 }
 
-char *out_name(const char *template, const struct out_words *said)
+char *out_name(const char *template, const struct out_words *values)
 {
     size_t n = 1, k;
-    for (const char *p = template; *p; n += k) value_at(&p, &k, said);
+    for (const char *p = template; *p; n += k) value_at(&p, &k, values);
     char *name = malloc(n), *to = name;
     for (const char *p = template; name && *p; to += k) {
-        const char *value = value_at(&p, &k, said);
+        const char *value = value_at(&p, &k, values);
         memcpy(to, value, k);
     }
     if (name) *to = '\0';

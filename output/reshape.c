@@ -16,7 +16,7 @@ struct place {
     size_t length; /* code points before it */
     int64_t t_ms;  /* -1: not known */
     int word;      /* a word begins here, as far as known */
-    int turn;      /* and another speaker says it */
+    int turn;      /* and it is of another speaker */
 };
 
 struct piece {

@@ -122,7 +122,7 @@ static void check_line(const struct check *c, int64_t number, const struct line 
     if (r->line_cells && l->cells > r->line_cells)
         fault_report_at(c, number, SUB_WIDTH, (double)l->cells / r->cells_per_character, (double)r->line_cells / r->cells_per_character,
                         "characters");
-    if (l->pieces && !text_says_something(l->s, l->n)) fault_report_at(c, number, SUB_MARKS, 0, 0, "");
+    if (l->pieces && !text_is_readable(l->s, l->n)) fault_report_at(c, number, SUB_MARKS, 0, 0, "");
 }
 
 static void check_text(const struct check *c, const struct text_size *size)

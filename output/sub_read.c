@@ -338,7 +338,7 @@ static void take_dialogue(struct reader *r, const int place[3], int n_fields)
 
 static void read_ass(struct reader *r)
 {
-    static const char *const wanted[] = { "Start", "End", "Text" };
+    static const char *const columns[] = { "Start", "End", "Text" };
     int place[3] = { 1, 2, 9 }, n_fields = 10, events = 0;
     while (next_line(r)) {
         if (r->line_n && r->line[0] == '[') events = begins(r, "[Events]");
@@ -349,7 +349,7 @@ static void read_ass(struct reader *r)
             n_fields = fields_of(field, len, r->line + 7, r->line_n - 7, ASS_FIELDS);
             for (int w = 0; w < 3; w++)
                 for (int i = 0; i < n_fields; i++)
-                    if (is_field(field[i], len[i], wanted[w])) place[w] = i;
+                    if (is_field(field[i], len[i], columns[w])) place[w] = i;
         } else if (begins(r, "Dialogue:")) {
             take_dialogue(r, place, n_fields);
         }

@@ -73,18 +73,18 @@ static int is_mark(utf8proc_category_t k)
 }
 
 /* Is a code point readable text by itself? */
-static int says(int32_t c)
+static int is_readable_char(int32_t c)
 {
     const utf8proc_category_t k = utf8proc_category(c);
     return c >= 0 && !text_is_space(c) && !is_mark(k) && k != UTF8PROC_CATEGORY_CF && k != UTF8PROC_CATEGORY_ZS &&
            k != UTF8PROC_CATEGORY_MN && k != UTF8PROC_CATEGORY_MC && k != UTF8PROC_CATEGORY_ME;
 }
 
-int text_says_something(const char *s, size_t n)
+int text_is_readable(const char *s, size_t n)
 {
     size_t used;
     for (size_t at = 0; at < n; at += used)
-        if (says(utf8_decode(s + at, n - at, &used))) return 1;
+        if (is_readable_char(utf8_decode(s + at, n - at, &used))) return 1;
     return 0;
 }
 
@@ -128,7 +128,7 @@ int text_goes_on(const char *s, size_t n)
     size_t used;
     for (size_t at = 0; at < n; at += used) {
         const int32_t c = utf8_decode(s + at, n - at, &used);
-        if (says(c)) return utf8proc_category(c) == UTF8PROC_CATEGORY_LL;
+        if (is_readable_char(c)) return utf8proc_category(c) == UTF8PROC_CATEGORY_LL;
     }
     return 0;
 }
@@ -192,7 +192,7 @@ static void keep_characters(char *may, const char *s, size_t n)
         for (size_t i = at; i + 1 < at + len; i++) may[i] = 0;
         if (at + len >= n || may[at + len - 1]) continue;
         next = utf8_decode(s + at + len, n - at - len, &used);
-        if (needs_dictionary(c) && needs_dictionary(next) && says(next)) may[at + len - 1] = 2;
+        if (needs_dictionary(c) && needs_dictionary(next) && is_readable_char(next)) may[at + len - 1] = 2;
     }
 }
 
@@ -200,20 +200,20 @@ static void keep_characters(char *may, const char *s, size_t n)
 static void keep_marks(char *may, const char *s, size_t n)
 {
     struct text_piece last = { 0 }, p, before = { 0 };
-    int said = 0;
+    int has_text = 0;
     for (size_t at = 0; text_piece_next(&p, s, n, may, &at);) {
-        const int says_it = text_says_something(s + p.from, p.to - p.from);
-        const int joined = last.to && (!said || (!says_it && !opens(s + p.from, p.to - p.from)));
+        const int is_readable = text_is_readable(s + p.from, p.to - p.from);
+        const int joined = last.to && (!has_text || (!is_readable && !opens(s + p.from, p.to - p.from)));
         if (joined) {
             memset(may + last.to - 1, 0, p.from - last.to + 1);
             p.from = last.from;
         } else {
             before = last;
         }
-        said = says_it || (joined && said);
+        has_text = is_readable || (joined && has_text);
         last = p;
     }
-    if (!said && before.to) memset(may + before.to - 1, 0, last.from - before.to + 1);
+    if (!has_text && before.to) memset(may + before.to - 1, 0, last.from - before.to + 1);
 }
 
 void text_breaks(char *may, const char *s, size_t n)

@@ -38,7 +38,7 @@ void text_breaks(char *may, const char *s, size_t n);
 int text_piece_next(struct text_piece *p, const char *s, size_t n, const char *may, size_t *at);
 
 /* Does s[n] contain a letter, a digit or a symbol, that is, anything readable except punctuation? */
-int text_says_something(const char *s, size_t n);
+int text_is_readable(const char *s, size_t n);
 
 /* Does s[n] begin, after its punctuation, with a lower-case letter? Then it continues a sentence. */
 int text_goes_on(const char *s, size_t n);

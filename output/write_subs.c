@@ -252,7 +252,7 @@ void write_wts(struct sink *f, const struct transcript *t)
 {
     const int has_file = t->layout && t->layout->font_file;
     sink_text(f, "#!/bin/sh\n"
-                 "# Burns the words below into the picture of INPUT, each lit up when it is said; sound without a picture gets "
+                 "# Burns the words below into the picture of INPUT, each lit up when it is spoken; sound without a picture gets "
                  "a black one.\n"
                  "# Usage: sh SCRIPT [INPUT [OUTPUT]]; OUTPUT is INPUT.mp4 unless it is given. Needs ffmpeg and ffprobe, with libass.\n"
                  "set -eu\n");

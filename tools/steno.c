@@ -92,15 +92,15 @@ static const struct verb *near_verb(const char *word)
 }
 
 /* Synonyms of verbs. @return the verb, or NULL */
-static const char *said_otherwise(const char *word)
+static const char *synonym_of(const char *word)
 {
-    static const struct { const char *word, *verb; } said[] = {
+    static const struct { const char *word, *verb; } synonyms[] = {
         { "live", "stream" }, { "listen", "stream" }, { "lint", "lint-subs" }, { "language", "detect" },
         { "mic", "\"steno stream --mic\"" }, { "record", "\"steno stream --mic\"" }, { "dictate", "\"steno stream --mic\"" },
         { "subtitle", "\"steno transcribe -f srt\"" }, { "subtitles", "\"steno transcribe -f srt\"" },
     };
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        if (strcmp(word, said[i].word) == 0) return said[i].verb;
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(word, synonyms[i].word) == 0) return synonyms[i].verb;
     return NULL;
 }
 
@@ -112,10 +112,10 @@ static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
     struct stat st;
     if (argv[0][0] == '-' || strpbrk(argv[0], "./") || stat(argv[0], &st) == 0) return 0;
     if (models_meant_alone(text, argc, argv, 1)) return 1;
-    const char *said = said_otherwise(argv[0]);
-    const struct verb *near = said ? NULL : near_verb(argv[0]);
-    if (said || near) snprintf(text, MODELS_MEANT_SZ, "%s", said ? said : near->name);
-    return said || near || models_meant_alone(text, argc, argv, 0);
+    const char *synonym = synonym_of(argv[0]);
+    const struct verb *near = synonym ? NULL : near_verb(argv[0]);
+    if (synonym || near) snprintf(text, MODELS_MEANT_SZ, "%s", synonym ? synonym : near->name);
+    return synonym || near || models_meant_alone(text, argc, argv, 0);
 }
 
 /* @return NULL if there is no such verb */

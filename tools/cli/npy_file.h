@@ -18,6 +18,6 @@ struct npy {
     int64_t dim[NPY_DIMS];
 };
 
-/* Parse a file's bytes; f32 or f64, slowest dimension first. @return NULL, or a static text that says why the file is not supported */
+/* Parse a file's bytes; f32 or f64, slowest dimension first. @return NULL, or the reason of a refusal, a static text */
 const char *npy_read(struct npy *a, const uint8_t *bytes, size_t n);
 #endif

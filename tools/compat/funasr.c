@@ -26,7 +26,7 @@ static void spell(struct sink *to, const struct transcript *t, const char *text,
 }
 
 /* The text of segments [begin, end), or of all segments if there are no spans. @return malloc'd text, or NULL if out of memory */
-static char *said(const struct transcript *t, int begin, int end, unsigned given)
+static char *text_of(const struct transcript *t, int begin, int end, unsigned given)
 {
     struct sink_memory text = { 0 };
     struct sink to = sink_to_memory(&text);
@@ -61,7 +61,7 @@ static void write_result(struct sink *f, const struct transcript *t, unsigned gi
 {
     const int spans = (given & SPANS) != 0, srt = (given & SRT) != 0;
     for (int i = 0, number = 0; i < (spans ? t->n : 1); i++) {
-        char *text = said(t, i, spans ? i + 1 : t->n, given);
+        char *text = text_of(t, i, spans ? i + 1 : t->n, given);
         if (!text) f->failed = 1;
         else if (text[0]) {
             if (srt) put_times(f, ++number, spans ? t->segs[i].t0_ms : 0, spans ? t->segs[i].t1_ms : t->duration_ms);

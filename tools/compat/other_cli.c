@@ -207,7 +207,7 @@ static const struct other_word *find_word(const struct other_cli *f, int i, cons
 
 /* ---- equivalents that depend on the verb ------------------------------------------------------------------------------------- */
 
-static int is_said_by_verb(const struct other_cli *f, const char *here)
+static int verb_implies(const struct other_cli *f, const char *here)
 {
     const char *verb = strncmp(here, "--task ", 7) == 0 ? here + 7 : here[0] == '=' ? here + 1 : "";
     return strcmp(verb, f->args->verb) == 0;
@@ -260,7 +260,7 @@ static const struct { const char *verb, *there, *here; } of_verbs[] = {
 static const char *words_of_verb(const struct other_cli *f, const char *here)
 {
     if (!*here || here[0] == '!') return here;
-    if (is_said_by_verb(f, here)) return "";
+    if (verb_implies(f, here)) return "";
     for (size_t i = 0; i < sizeof of_verbs / sizeof *of_verbs; i++)
         if (strcmp(of_verbs[i].verb, f->args->verb) == 0 && strcmp(of_verbs[i].there, here) == 0) return of_verbs[i].here;
     switch (here[0]) {

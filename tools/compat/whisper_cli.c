@@ -139,7 +139,7 @@ static const struct compat_option options[] = {
     VALUE("on", "offset-n", INT, "0", .help = "added to the numbers of subtitles"),
     VALUE("d", "duration", INT, "0", .to = "--duration-ms %"),
     VALUE("mc", "max-context", INT, "-1", .to = "--max-context %"),
-    VALUE("ml", "max-len", INT, "0", .help = "segments are cut into pieces of so many characters"),
+    VALUE("ml", "max-len", INT, "0", .help = "maximum length of a segment in characters"),
     FLAG("sow", "split-on-word", .help = "-ml cuts where a space is"),
     VALUE("bo", "best-of", INT, "5", .put = put_best_of, .help = "--best-of X"),
     VALUE("bs", "beam-size", INT, "5", .put = put_beam, .help = "--beam-size X"),

@@ -157,10 +157,10 @@ const void *resume_data(struct resume *r, const struct job_input *in, size_t *n)
         give_up(r, in);
         return NULL;
     }
-    if (r->wanted) report_found(r, in, found);
+    if (r->requested) report_found(r, in, found);
     else if (has && !r->quiet)
         message("%s: an interrupted run has left a journal; without --resume it starts again", sound_name(in->file));
-    if (!has || !r->wanted) {
+    if (!has || !r->requested) {
         journal_close(&s->journal);
         return NULL;
     }
@@ -296,7 +296,7 @@ void resume_done(struct resume *r, const struct job_input *in)
     if (!failed && resume_is_kept(r, in->file, &st)) {
         remove_parts(r, in);
         stamp_results(r, in, &st);
-        if (!r->no_room && (r->wanted || r->n_inputs > 1)) finish(r, in, &st);
+        if (!r->no_room && (r->requested || r->n_inputs > 1)) finish(r, in, &st);
     }
     free_results(s);
     *s = (struct resume_slot){ .journal.fd = -1 };
@@ -343,7 +343,7 @@ void resume_end(struct resume *r, char **files, int n, int ended)
         slot_close(&r->slot[i], 1);
         free_results(&r->slot[i]);
     }
-    if (!ended && !r->wanted && !r->n_kept) remove_finished(r, files, n);
+    if (!ended && !r->requested && !r->n_kept) remove_finished(r, files, n);
     for (int i = 0; i < n; i++) {
         char *folder = resume_folder_of(r, files[i]);
         if (folder && !(last && strcmp(folder, last) == 0)) clear_folder(folder);

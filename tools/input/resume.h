@@ -32,7 +32,7 @@ struct resume {
     /* filled by the caller */
     const char *dir;     /* the output folder, as returned by out_folder; NULL: no journals */
     const struct out_naming *naming; /* uses the same folder */
-    int wanted, quiet;   /* --resume, -q */
+    int requested, quiet; /* --resume, -q */
     int n_inputs;        /* inputs of the run */
 
     const char *run;     /* the run's part of each key: version, model, processor, options */

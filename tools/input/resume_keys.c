@@ -46,9 +46,9 @@ char *resume_path_of(const struct resume *r, const char *file, int track, int ch
     char name[64], of_track[16] = "", *whole = realpath(file, NULL);
     if (!whole && errno == ENOMEM) return NULL; /* without memory the name would differ */
     char *folder = resume_folder_of(r, file);
-    const char *said = whole ? whole : file;
+    const char *name_key = whole ? whole : file;
     if (track > 1) snprintf(of_track, sizeof of_track, ".t%d", track);
-    snprintf(name, sizeof name, "%016llx%s.%d", (unsigned long long)fnv(FNV_BASIS, said, strlen(said)), of_track,
+    snprintf(name, sizeof name, "%016llx%s.%d", (unsigned long long)fnv(FNV_BASIS, name_key, strlen(name_key)), of_track,
              channel == JOB_MIX ? 0 : channel + 1);
     char *path = folder ? path_join(folder, name) : NULL;
     free(folder);

@@ -312,7 +312,7 @@ int resume_skip(struct resume *r, char **files, int *place, int *n)
     int left = 0;
     struct again again = { .word = "" };
     struct resume_folders folders = { 0 };
-    if (!r->dir || !r->wanted) return EXIT_OK;
+    if (!r->dir || !r->requested) return EXIT_OK;
     for (int i = 0; i < *n; i++) {
         const int is = is_finished(r, files[i], place[i], &folders, &again);
         if (is < 0) {

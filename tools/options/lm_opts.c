@@ -133,10 +133,10 @@ static int tokens_failed(int rc)
 
 static int add_text(struct ids *to, const steno_model *m, const char *text, size_t n, uint32_t flags)
 {
-    const int wanted = steno_tokenize_text(m, text, n, flags, NULL, 0);
-    if (wanted < 0) return tokens_failed(wanted);
-    const int code = ids_room(to, wanted);
-    if (code == EXIT_OK) to->n += steno_tokenize_text(m, text, n, flags, to->at + to->n, wanted);
+    const int needed = steno_tokenize_text(m, text, n, flags, NULL, 0);
+    if (needed < 0) return tokens_failed(needed);
+    const int code = ids_room(to, needed);
+    if (code == EXIT_OK) to->n += steno_tokenize_text(m, text, n, flags, to->at + to->n, needed);
     return code;
 }
 
@@ -156,14 +156,14 @@ static int add_conversation(struct ids *to, const steno_model *m, const struct l
 {
     steno_error e = { 0 };
     const uint32_t flags = STENO_CHAT_ANSWER | (o->think ? 0 : STENO_CHAT_NO_THINKING) | format_of(o->prompt_template);
-    const int wanted = steno_chat_tokenize(m, msg, n, flags, NULL, 0, &e);
-    if (wanted < 0) {
-        if (wanted == STENO_ENOMEM) return no_memory();
+    const int needed = steno_chat_tokenize(m, msg, n, flags, NULL, 0, &e);
+    if (needed < 0) {
+        if (needed == STENO_ENOMEM) return no_memory();
         message("%s%s", e.text, strstr(e.text, "begin with a system message") ? ", with --system TEXT" : "");
-        return wanted == STENO_EUNSUPPORTED ? EXIT_MODEL : EXIT_USAGE;
+        return needed == STENO_EUNSUPPORTED ? EXIT_MODEL : EXIT_USAGE;
     }
-    const int code = ids_room(to, wanted);
-    if (code == EXIT_OK) to->n += steno_chat_tokenize(m, msg, n, flags, to->at + to->n, wanted, &e);
+    const int code = ids_room(to, needed);
+    if (code == EXIT_OK) to->n += steno_chat_tokenize(m, msg, n, flags, to->at + to->n, needed, &e);
     return code;
 }
 
@@ -224,10 +224,10 @@ static uint32_t whole_flag(const steno_model *m, const char *form)
 
 static int add_parts(struct ids *to, const steno_model *m, const struct parts *p, uint32_t flags)
 {
-    const int wanted = steno_tokenize_parts(m, p->at, p->n, flags, NULL, 0);
-    if (wanted < 0) return tokens_failed(wanted);
-    const int code = ids_room(to, wanted);
-    if (code == EXIT_OK) to->n += steno_tokenize_parts(m, p->at, p->n, flags, to->at + to->n, wanted);
+    const int needed = steno_tokenize_parts(m, p->at, p->n, flags, NULL, 0);
+    if (needed < 0) return tokens_failed(needed);
+    const int code = ids_room(to, needed);
+    if (code == EXIT_OK) to->n += steno_tokenize_parts(m, p->at, p->n, flags, to->at + to->n, needed);
     return code;
 }
 

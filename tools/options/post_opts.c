@@ -173,12 +173,12 @@ static int ask_part(struct part *a, const struct post *p, steno_session *s, int 
 static int take_answer(struct sink *out, const struct post *p, int slot)
 {
     static const char thought[] = "</think>";
-    const char *said = steno_generated_text(p->slot[slot]);
+    const char *answer = steno_generated_text(p->slot[slot]);
     size_t len;
     if (p->status[slot] < 0) return part_failed(p->slot[slot], p->status[slot]);
-    for (const char *at = strstr(said, thought); at; at = strstr(said, thought)) said = at + strlen(thought);
-    said = utf8_strip(said, &len);
-    sink_bytes(out, said, len);
+    for (const char *at = strstr(answer, thought); at; at = strstr(answer, thought)) answer = at + strlen(thought);
+    answer = utf8_strip(answer, &len);
+    sink_bytes(out, answer, len);
     return EXIT_OK;
 }
 

@@ -116,9 +116,9 @@ static int check_kind(struct vad *v, const struct engine_opts *eo, int vad_withi
     steno_model_info info = { .size = sizeof info };
     steno_model_info_get(v->model, &info);
     v->is_silero = strncmp(info.family, name[VAD_SILERO], strlen(name[VAD_SILERO])) == 0;
-    const int wanted = v->o->kind, is = v->is_silero ? VAD_SILERO : VAD_FSMN;
-    if (wanted != VAD_OFF && wanted != is)
-        return message_usage("--vad %s, but --vad-model is a %s model: use --vad %s", name[wanted], info.family, name[is]);
+    const int requested = v->o->kind, is = v->is_silero ? VAD_SILERO : VAD_FSMN;
+    if (requested != VAD_OFF && requested != is)
+        return message_usage("--vad %s, but --vad-model is a %s model: use --vad %s", name[requested], info.family, name[is]);
     if (vad_within && !v->is_silero && v->o->pad_ms && option_was_given(eo->given, "vad-speech-pad-ms"))
         return message_usage("--vad-speech-pad-ms is for Whisper and Silero VAD: spans of FSMN-VAD have margins already");
     return v->is_silero ? EXIT_OK : check_own(eo);

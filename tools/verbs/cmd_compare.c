@@ -110,8 +110,8 @@ static char *text_of(const char *path)
 {
     enum { MOST = 1 << 26 };
     char why[TEXT_FILE_WHY], *file = NULL;
-    struct sink_memory said = { 0 };
-    struct sink to = sink_to_memory(&said);
+    struct sink_memory text = { 0 };
+    struct sink to = sink_to_memory(&text);
     struct transcript_lines lines;
     struct transcript_line line;
     const char *name = strcmp(path, "-") ? path : "standard input";
@@ -129,9 +129,9 @@ static char *text_of(const char *path)
     const int has_no_memory = to.failed || lines.has_no_memory;
     transcript_lines_end(&lines);
     free(file);
-    if (!has_no_memory && !lines.is_bad) return said.p;
+    if (!has_no_memory && !lines.is_bad) return text.p;
     message("%s: %s", name, has_no_memory ? "out of memory" : "it is not a transcript");
-    free(said.p);
+    free(text.p);
     return NULL;
 }
 

@@ -200,7 +200,7 @@ static int run_inputs(struct transcription *t, char **files, int n)
     char *options = options_text(t), **left = calloc((size_t)n + 1, sizeof *left);
     int *place = calloc((size_t)n + 1, sizeof *place);
     int n_left = n, code = EXIT_MEMORY;
-    t->resume = (struct resume){ .dir = o->as ? NULL : o->out_dir, .naming = &t->results->files.naming, .wanted = o->resume,
+    t->resume = (struct resume){ .dir = o->as ? NULL : o->out_dir, .naming = &t->results->files.naming, .requested = o->resume,
                                  .quiet = o->engine.quiet, .n_inputs = n };
     if (!options || !left || !place) message("out of memory for %d inputs", n);
     else code = resume_begin(&t->resume, (int)o->batch_size, t->engine.model, options);

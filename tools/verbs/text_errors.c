@@ -203,9 +203,9 @@ static struct reach reach_next(const struct reach *was, struct reach left)
 
 /* For long and similar texts: extend paths with 0, 1, 2, ... errors until one reaches the end (Ukkonen 1985, Myers 1986). Time grows
  * with the square of the errors, not with the lengths. */
-static const char *count_long(struct text_errors *sum, const struct units *said, const struct units *got)
+static const char *count_long(struct text_errors *sum, const struct units *reference, const struct units *text)
 {
-    const int64_t n = (int64_t)said->n, m = (int64_t)got->n;
+    const int64_t n = (int64_t)reference->n, m = (int64_t)text->n;
     if (n > INT32_MAX / 2 || m > INT32_MAX / 2) return "the texts are too long to compare: compare parts of them";
     struct reach *on = malloc(((size_t)(n + m) + 3) * sizeof *on), *mid = on ? on + n + 1 : NULL; /* diagonal 0 */
     if (!on) return "out of memory";
@@ -215,13 +215,13 @@ static const char *count_long(struct text_errors *sum, const struct units *said,
     for (;; errors++) {
         const int64_t lo = errors < n ? -errors : -n, hi = errors < m ? errors : m;
         struct reach left = { INT32_MIN / 2, 0 };
-        for (int64_t k = lo; k <= hi; k++) { /* k: position in `heard` minus position in `said` */
+        for (int64_t k = lo; k <= hi; k++) { /* k: position in `text` minus position in `reference` */
             const struct reach was = mid[k];
             struct reach r = reach_next(&mid[k], left);
             left = was;
             if (r.at > n) r.at = (int32_t)n;
             if (r.at > m - k) r.at = (int32_t)(m - k);
-            while (r.at >= 0 && r.at + k >= 0 && r.at < n && r.at + k < m && said->v[r.at] == got->v[r.at + k]) r.at++;
+            while (r.at >= 0 && r.at + k >= 0 && r.at < n && r.at + k < m && reference->v[r.at] == text->v[r.at + k]) r.at++;
             mid[k] = r;
         }
         steps += hi - lo + 1;
@@ -238,26 +238,26 @@ static const char *count_long(struct text_errors *sum, const struct units *said,
     return NULL;
 }
 
-static const char *count_all(struct text_errors *sum, const struct units *said, const struct units *got)
+static const char *count_all(struct text_errors *sum, const struct units *reference, const struct units *text)
 {
-    struct cell *row = malloc((got->n + 1) * sizeof *row);
+    struct cell *row = malloc((text->n + 1) * sizeof *row);
     if (!row) return "out of memory";
-    for (size_t j = 0; j <= got->n; j++) row[j] = (struct cell){ (uint32_t)j, (uint32_t)j, 0 };
-    for (size_t i = 0; i < said->n; i++) {
+    for (size_t j = 0; j <= text->n; j++) row[j] = (struct cell){ (uint32_t)j, (uint32_t)j, 0 };
+    for (size_t i = 0; i < reference->n; i++) {
         struct cell before = row[0];
         row[0].cost++, row[0].less++;
-        for (size_t j = 0; j < got->n; j++) {
+        for (size_t j = 0; j < text->n; j++) {
             const struct cell up = row[j + 1], left = row[j];
             struct cell best = before;
-            best.cost += said->v[i] != got->v[j];
+            best.cost += reference->v[i] != text->v[j];
             if (up.cost + 1 < best.cost) best = (struct cell){ up.cost + 1, up.more, up.less + 1 };
             if (left.cost + 1 < best.cost) best = (struct cell){ left.cost + 1, left.more + 1, left.less };
             before = up;
             row[j + 1] = best;
         }
     }
-    const struct cell end = row[got->n];
-    sum->units += (long long)said->n;
+    const struct cell end = row[text->n];
+    sum->units += (long long)reference->n;
     sum->more += end.more;
     sum->less += end.less;
     sum->others += end.cost - end.more - end.less;
@@ -265,25 +265,25 @@ static const char *count_all(struct text_errors *sum, const struct units *said, 
     return NULL;
 }
 
-static const char *count_part(struct text_errors *sum, const struct units *said, const struct units *got, uint64_t cells_most)
+static const char *count_part(struct text_errors *sum, const struct units *reference, const struct units *text, uint64_t cells_most)
 {
-    return said->n && got->n > cells_most / said->n ? count_long(sum, said, got) : count_all(sum, said, got);
+    return reference->n && text->n > cells_most / reference->n ? count_long(sum, reference, text) : count_all(sum, reference, text);
 }
 
 /* If the table of all pairs would be too large, the texts are cut inside equal windows that occur once in each text. Except in
  * constructed texts, no better path avoids these windows. */
-static const char *count_units(struct text_errors *sum, const struct units *said, const struct units *got, uint64_t cells_most)
+static const char *count_units(struct text_errors *sum, const struct units *reference, const struct units *text, uint64_t cells_most)
 {
     enum { WINDOW = 24, PART = 1000 };
     struct text_anchor *anchor = NULL;
-    if (!said->n || got->n <= cells_most / said->n) return count_part(sum, said, got, cells_most);
-    const int64_t n = text_anchors(&anchor, said->v, said->n, got->v, got->n, WINDOW);
+    if (!reference->n || text->n <= cells_most / reference->n) return count_part(sum, reference, text, cells_most);
+    const int64_t n = text_anchors(&anchor, reference->v, reference->n, text->v, text->n, WINDOW);
     const char *why = n < 0 ? "out of memory" : NULL;
     size_t a = 0, b = 0;
     for (int64_t i = 0; i <= n && !why; i++) {
-        const size_t to_a = i < n ? anchor[i].a + WINDOW / 2 : said->n, to_b = i < n ? anchor[i].b + WINDOW / 2 : got->n;
+        const size_t to_a = i < n ? anchor[i].a + WINDOW / 2 : reference->n, to_b = i < n ? anchor[i].b + WINDOW / 2 : text->n;
         if (i < n && (to_a - a < PART || to_b - b < PART)) continue;
-        const struct units x = { said->v + a, to_a - a }, y = { got->v + b, to_b - b };
+        const struct units x = { reference->v + a, to_a - a }, y = { text->v + b, to_b - b };
         why = count_part(sum, &x, &y, cells_most < PART * PART ? cells_most : PART * PART);
         a = to_a;
         b = to_b;
@@ -292,17 +292,17 @@ static const char *count_units(struct text_errors *sum, const struct units *said
     return why;
 }
 
-const char *text_errors_add(struct text_errors sum[TEXT_ERRORS], const char *said, const char *got)
+const char *text_errors_add(struct text_errors sum[TEXT_ERRORS], const char *reference, const char *text)
 {
-    return text_errors_add_by(sum, said, got, CELLS_MAX);
+    return text_errors_add_by(sum, reference, text, CELLS_MAX);
 }
 
-const char *text_errors_add_by(struct text_errors sum[TEXT_ERRORS], const char *said, const char *got, uint64_t cells_most)
+const char *text_errors_add_by(struct text_errors sum[TEXT_ERRORS], const char *reference, const char *text, uint64_t cells_most)
 {
     static struct units (*const units_of[TEXT_ERRORS])(const char *, size_t) = { characters_of, words_of };
     const char *why = NULL;
     for (int k = 0; k < TEXT_ERRORS && !why; k++) {
-        const struct units a = units_of[k](said, strlen(said)), b = units_of[k](got, strlen(got));
+        const struct units a = units_of[k](reference, strlen(reference)), b = units_of[k](text, strlen(text));
         why = a.v && b.v ? count_units(&sum[k], &a, &b, cells_most) : "out of memory";
         free(a.v);
         free(b.v);

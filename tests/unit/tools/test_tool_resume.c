@@ -51,11 +51,11 @@ static const char found[] = "found"; /* the bytes of each result */
 /* A run of both inputs. */
 struct made { struct resume r; struct out_naming naming; char *left[2]; int place[2], n, code; };
 
-static void begin(struct made *m, int wanted)
+static void begin(struct made *m, int requested)
 {
     *m = (struct made){ .naming = { .dir = "out", .formats = 1u << WRITER_TXT, .n_inputs = 2 }, .left = { inputs[0], inputs[1] },
                         .place = { 0, 1 }, .n = 2 };
-    m->r = (struct resume){ .dir = "out", .naming = &m->naming, .wanted = wanted, .quiet = 1, .n_inputs = 2 };
+    m->r = (struct resume){ .dir = "out", .naming = &m->naming, .requested = requested, .quiet = 1, .n_inputs = 2 };
     m->code = resume_begin(&m->r, 1, model, "options");
     if (m->code == EXIT_OK) m->code = resume_skip(&m->r, m->left, m->place, &m->n);
 }
