@@ -88,7 +88,9 @@ def test_client_leaves():
         head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
         body = json.dumps({"messages": [{"role": "user", "content": "one"}], "max_tokens": 400, "stream": True}).encode()
         whole = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-        for request in (head, whole) * 4:
+        several = body.replace(b'"stream": true', b'"n": 3, "stream": false')
+        whole_of_several = whole[:whole.index(b"{")].replace(b"%d" % len(body), b"%d" % len(several)) + several
+        for request in (head, whole, whole_of_several) * 4:
             s.sent(request).close()
         until(lambda: s.metric("steno_requests_running") == 0)
         assert chat(s, messages=[{"role": "user", "content": "one"}], max_tokens=2)[0] == 200

@@ -1,5 +1,6 @@
 /* steno: transcripts of files as Deepgram's API gives them. SPDX-License-Identifier: MIT */
 #include "answer_listen.h"
+#include "failing_json.h"
 #include "write_help.h"
 #include <jansson.h>
 
@@ -124,6 +125,20 @@ static void test_silence_is_an_empty_text(void **state)
     }
 }
 
+static char *whole(size_t *n)
+{
+    const struct transcript t = made(1);
+    struct listen_reply r = plain;
+    r.has_utterances = r.has_language = 1;
+    return answer_listen(&t, &r, n);
+}
+
+static void test_failed_allocations_leave_nothing(void **state)
+{
+    (void)state;
+    check_failures(whole, 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +146,7 @@ int main(void)
         cmocka_unit_test(test_utterances_end_at_pauses),
         cmocka_unit_test(test_the_language_is_named_on_request),
         cmocka_unit_test(test_silence_is_an_empty_text),
+        cmocka_unit_test(test_failed_allocations_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
