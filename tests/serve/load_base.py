@@ -138,10 +138,21 @@ class Run:
         self.model = ["-m", args.model] if args.model else ["--demo"]
         self.options = shlex.split(args.options)
         self.data, self.printed = {}, {}
+        if args.printed and os.path.exists(args.printed):
+            with open(args.printed, encoding="utf-8") as f:
+                kept = json.load(f)
+            if kept["of"] != [*self.model, *self.options]:
+                raise Fault("%s is of other options: %s" % (args.printed, " ".join(kept["of"])))
+            self.printed = {tuple(key): text.encode() for key, text in kept["printed"]}
         for file in args.file:
             if file not in self.data:
                 with open(file, "rb") as f:
                     self.data[file] = f.read()
+
+    def keep_printed(self):
+        if self.args.printed:
+            with open(self.args.printed, "w", encoding="utf-8") as f:
+                json.dump({"of": [*self.model, *self.options], "printed": [(k, v.decode()) for k, v in self.printed.items()]}, f)
 
     def row(self, name, value):
         self.rows.append((name, value))

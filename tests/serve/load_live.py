@@ -51,10 +51,10 @@ class Session(threading.Thread):
             self.tail = time.monotonic() - (self.finish or time.monotonic())
             if closed.code != 1000:
                 self.run_.note("live: a session ends with %s" % closed)
-        finals = " ".join(e["text"] for e in self.events if e["type"] == "final").split()
-        turns = " ".join(e["text"] for e in self.events if e["type"] == "endpoint").split()
+        finals = [c for e in self.events if e["type"] == "final" for c in e["text"] if c != " "]
+        turns = [c for e in self.events if e["type"] == "endpoint" for c in e["text"] if c != " "]
         if finals != turns or not turns:
-            self.run_.note("live: committed words are %r, turns are %r" % (finals, turns))
+            self.run_.note("live: committed text is %r, turns are %r" % ("".join(finals), "".join(turns)))
 
 
 def live(run, n):
