@@ -9,6 +9,7 @@ F=${STENO_SHARED:-/none}/material/funasr L=${STENO_SHARED:-/none}/material/llm/m
 cp "$DIGITS" talk.wav
 echo "一二三四五" >words.txt
 echo "one two three" >talk.txt
+echo talk.wav >all.jsonl
 mkdir recordings
 cp "$DIGITS" recordings/a.wav
 cp "$MODEL" ggml-base.bin

@@ -170,6 +170,13 @@ enum manifest_read manifest_item_read(struct manifest_item *it, const char *line
     return how == MANIFEST_ITEM ? complete(it, r.decoded + n + 1, why) : how;
 }
 
+int64_t manifest_item_ms(const struct manifest_item *it, int64_t audio_ms)
+{
+    if (it->begin_ms < 0) return audio_ms;
+    const int64_t left = audio_ms > it->begin_ms ? audio_ms - it->begin_ms : 0;
+    return it->duration_ms && it->duration_ms < left ? it->duration_ms : left;
+}
+
 void manifest_item_free(struct manifest_item *it)
 {
     free(it->memory);

@@ -23,5 +23,7 @@ enum manifest_read { MANIFEST_ITEM, MANIFEST_EMPTY, MANIFEST_BAD, MANIFEST_NO_ME
 
 /* Read a line, without its end. why[MANIFEST_WHY] receives the reason of MANIFEST_BAD. */
 enum manifest_read manifest_item_read(struct manifest_item *it, const char *line, char *why);
+/* Length of the item's range in an audio of this length. */
+int64_t manifest_item_ms(const struct manifest_item *it, int64_t audio_ms);
 void manifest_item_free(struct manifest_item *it); /* {0} is allowed */
 #endif

@@ -73,7 +73,7 @@ static int on_done(void *user, const struct job_input *in)
     struct batch_slot was = *slot_of(b, in);
     *slot_of(b, in) = (struct batch_slot){ 0 };
     was.done.is_empty = !in->has_text;
-    was.done.audio_ms = in->audio_ms;
+    was.done.audio_ms = manifest_item_ms(&was.w->item, in->audio_ms);
     if (was.done.line) return b->code = b->source->done(b->source->user, was.w, &was.done);
     return b->code = b->source->stopped(b->source->user, was.w);
 }

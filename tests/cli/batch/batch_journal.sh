@@ -37,6 +37,7 @@ is "there are as many results as inputs" "$(lines one.jsonl transcript)" 4
 is "each has begun once" "$(lines one.jsonl begin)" 4
 head -1 one.jsonl | grep -q '^{"type": "job", .*"header": {.*"shard": "0/1"}' || bad "the header comes first" "$(head -c 300 one.jsonl)"
 tail -1 one.jsonl | grep -q '"inputs": 4, "ok": 4, "empty": 0, "failed": 0' || bad "the sums come last" "$(tail -1 one.jsonl)"
+tail -1 one.jsonl | grep -q '"duration": 48.5' || bad "the sums count the range of an input only" "$(tail -1 one.jsonl)"
 grep -q '"id": "f2.wav#t=0.25".*"manifest": {"text": "reference","speaker": {"name": "A\\u00e9", "age": \[1, 2e1\]}}' one.jsonl ||
     bad "other members are passed on as they are" "$(grep f2.wav one.jsonl | cut -c1-400)"
 joined one.jsonl >one

@@ -1,0 +1,100 @@
+# steno: a batch under GNU parallel and Slurm, and what doc/scale.md names exists. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../lib.sh"
+EXAMPLES=$SRC/doc/examples/batch
+mkdir bin
+ln -s "$STENO" bin/steno
+PATH=$PWD/bin:$PATH
+head -c 30044 "$DIGITS" >a.wav
+for ((i = 0; i < 24; i++)); do echo "{\"path\": \"a.wav\", \"id\": \"$i\"}"; done >m.jsonl
+expect 0 "one run" batch -q -t 1 -m "$MODEL" -i m.jsonl -o one.jsonl
+"$STENO" batch --merge --ordered -i m.jsonl one.jsonl >one
+
+# Documents.
+"$STENO" batch --help-all | grep -oE -- '--[a-z][a-z-]*' | sort -u >options
+grep -v 'numactl\|parallel.*--halt\|--requeue' "$SRC/doc/scale.md" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' |
+    grep -oE -- '--.*' | sort -u >named
+[ "$(wc -l <named)" -ge 12 ] || bad "doc/scale.md names options" "$(cat named)"
+none "options that doc/scale.md names and that do not exist" "$(comm -13 options named)"
+grep -hE 'steno batch|--shard' "$EXAMPLES"/* | grep -oE -- ' --[a-z][a-z-]*' | tr -d ' ' | grep -v '^--export$' | sort -u >named
+none "options of the examples that do not exist" "$(comm -13 options named)"
+if command -v python3 >/dev/null; then
+    python3 "$SRC/script/scale" --check >"$T/err" || bad "the tables of doc/scale.md are those of script/scale" "they are not"
+fi
+if command -v systemd-analyze >/dev/null; then
+    mkdir units
+    sed "s,/usr/local/bin/steno,$STENO," "$EXAMPLES/steno-batch@.service" >units/steno-batch@.service
+    systemd-analyze --man=no verify units/steno-batch@0.service 2>"$T/err" || bad "the unit is valid" "$(cat "$T/err")"
+    ! grep -q "steno-batch" "$T/err" || bad "the unit has no warnings" "$(cat "$T/err")"
+fi
+
+# GNU parallel: the example with fewer parts, one of which fails at first.
+if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
+    sed 's/seq 0 63/seq 0 3/; s,/64,/4,; s/-t 4/-t 1/; s/fail=20%/fail=4/' "$EXAMPLES/parallel.sh" >parallel.sh
+    mkdir out
+    echo "not a journal" >out/2.jsonl
+    sh parallel.sh "$MODEL" m.jsonl out >"$T/out" 2>"$T/err"
+    is "a part that fails is reported" $? 1
+    is "the others are complete" "$(grep -c '"type": "summary"' out/[013].jsonl | grep -c ':1$')" 3
+    rm out/2.jsonl
+    sh parallel.sh "$MODEL" m.jsonl out >"$T/out" 2>"$T/err"
+    is "the same command continues" $? 0
+    is "only that part ran again" "$(awk 'NR > 1 { n[$1]++ } END { print n[1], n[2], n[3], n[4] }' out/joblog)" "1 1 2 1"
+    same "$T/out" one
+else
+    echo "(not tried: GNU parallel is not installed)"
+fi
+
+# Slurm on this machine, with its daemons as this user.
+command -v slurmctld >/dev/null && command -v slurmd >/dev/null && in_full || { echo "(not tried: Slurm)"; finish; }
+mkdir slurm slurm/state slurm/spool jobs
+cat >slurm/slurm.conf <<S
+ClusterName=loop
+SlurmctldHost=localhost
+SlurmUser=$(id -un)
+SlurmdUser=$(id -un)
+AuthType=auth/none
+CredType=cred/none
+SlurmctldPort=$((20000 + $$ % 20000))
+SlurmdPort=$((40000 + $$ % 20000))
+StateSaveLocation=$PWD/slurm/state
+SlurmdSpoolDir=$PWD/slurm/spool
+SlurmctldPidFile=$PWD/slurm/slurmctld.pid
+SlurmdPidFile=$PWD/slurm/slurmd.pid
+SlurmctldLogFile=$PWD/slurm/slurmctld.log
+SlurmdLogFile=$PWD/slurm/slurmd.log
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+SchedulerParameters=sched_interval=1
+KillWait=5
+SlurmdParameters=config_overrides
+NodeName=localhost CPUs=4 NodeAddr=127.0.0.1
+PartitionName=all Nodes=localhost Default=YES MaxTime=INFINITE State=UP
+S
+export SLURM_CONF=$PWD/slurm/slurm.conf
+slurmctld -c && sleep 1 && slurmd -N localhost || bad "Slurm starts" "$(tail -3 slurm/*.log)"
+await() { for ((i = 0; i < 600; i++)); do eval "$1" && return; sleep 0.2; done; bad "this happens" "$1"; }
+await '[ "$(sinfo -h -o %T)" = idle ]'
+sed 's/=0-63%16/=0-3/; s,/64,/4,; s/--cpus-per-task=8/--cpus-per-task=1/' "$EXAMPLES/steno.sbatch" >job.sh
+submit() { sbatch --export=ALL,MODEL="$MODEL",MANIFEST=m.jsonl,OUT=jobs -o 'jobs/%a.log' "$@" job.sh >/dev/null; }
+submit --array=0,2
+await '[ -z "$(squeue -h)" ]'
+is "an array with holes has its parts" "$(echo jobs/*.jsonl)" "jobs/0.jsonl jobs/2.jsonl"
+submit --array=1,3
+await '[ -s jobs/3.jsonl ] && [ -s jobs/1.jsonl ] || [ -z "$(squeue -h)" ]'
+scancel -n steno
+await '[ -z "$(squeue -h)" ]'
+submit
+await '[ -z "$(squeue -h)" ]'
+"$STENO" batch --merge --ordered -i m.jsonl jobs/*.jsonl >joined 2>"$T/err"
+same joined one
+daemons=$(cat slurm/slurmd.pid slurm/slurmctld.pid)
+kill $daemons
+for pid in $daemons; do await "! kill -0 $pid 2>/dev/null"; done
+finish
