@@ -53,6 +53,7 @@ static void read_record(struct id_set *ids, char *line)
     struct batch_record r;
     const char *end = line + strlen(line);
     batch_record_read(&r, line);
+    if (r.kind == RECORD_BAD && (r.id || r.run_at || r.run_end)) abort();
     if (!r.id) return;
     if (r.id < line || r.id > end || r.run_end > (size_t)(end - line) || r.run_at > r.run_end) abort();
     const struct id_key key = id_key_of(r.id);
@@ -71,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     memcpy(text, data + 1, n - 1);
     text[n - 1] = '\0';
     const int what = data[0] % 4;
+    if (what == 0) text[strcspn(text, "\n")] = '\0'; /* the end of its line */
     if (what == 0) read_item(text, data[0] / 4);
     if (what == 1) read_record(&ids, text);
     if (what == 2 && batch_header_read(&h, text) && (!h.engine[0] || h.manifest_bytes < 0)) abort();

@@ -65,18 +65,25 @@ static int result_read(struct batch_record *r, struct json_path *j, const char *
     return 0;
 }
 
-void batch_record_read(struct batch_record *r, char *line)
+static enum record_kind front_read(struct batch_record *r, char *line)
 {
     struct json_path j;
-    *r = (struct batch_record){ .kind = RECORD_BAD };
     json_path_begin(&j, line);
     json_path_next(&j);
-    if (j.piece != JSON_PIECE_OPEN || j.json.is_list[0] || !json_path_next(&j) || !json_path_text(&j, "type")) return;
+    if (j.piece != JSON_PIECE_OPEN || j.json.is_list[0] || !json_path_next(&j) || !json_path_text(&j, "type")) return RECORD_BAD;
     const enum record_kind kind = kind_of(j.json.s);
-    if (kind == RECORD_RESULT && !result_read(r, &j, line)) return;
+    if (kind == RECORD_RESULT && !result_read(r, &j, line)) return RECORD_BAD;
     if (kind == RECORD_BEGIN || kind == RECORD_STOP) {
-        if (!json_path_next(&j) || !(r->id = json_path_text(&j, "id"))) return;
+        if (!json_path_next(&j) || !(r->id = json_path_text(&j, "id"))) return RECORD_BAD;
     }
+    return kind;
+}
+
+void batch_record_read(struct batch_record *r, char *line)
+{
+    *r = (struct batch_record){ 0 };
+    const enum record_kind kind = front_read(r, line);
+    if (kind == RECORD_BAD) *r = (struct batch_record){ 0 };
     r->kind = kind;
 }
 
