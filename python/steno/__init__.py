@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ._abi import VERSION as __version__
 
 if TYPE_CHECKING:
+    from . import faster_whisper as faster_whisper
+    from . import whisper as whisper
     from ._audio import Audio as Audio
     from ._batch import Job as Job
     from ._errors import AudioError as AudioError
@@ -46,15 +48,18 @@ _HOMES = {
     "faster_whisper": ("BatchedInferencePipeline", "WhisperModel"), "whisper": ("load_model",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
+_DOORS = ("faster_whisper", "whisper")
 __all__ = ["__version__", *_HOME]
 
 
 def __getattr__(name: str) -> Any:
     """Names are imported when they are used, so that ``import steno`` takes few milliseconds."""
     home = _HOME.get(name)
-    if home is None:
+    if home is None and name not in _DOORS:
         raise AttributeError(f"module 'steno' has no attribute {name!r}")
     from importlib import import_module
+    if home is None:
+        return import_module("." + name, __name__)
     value = getattr(import_module("." + home, __name__), name)
     globals()[name] = value
     return value

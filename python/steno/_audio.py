@@ -191,7 +191,7 @@ def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1) -> Sour
     if isinstance(audio, (bytes, bytearray)) or isinstance(audio, memoryview) and audio.format in ("B", "b", "c"):
         name, descriptor = "<bytes>", _memory_file(audio)
     elif hasattr(audio, "read") and not hasattr(audio, "__array__"):
-        name, descriptor = str(getattr(audio, "name", "<file>")), _spooled(audio)
+        name, descriptor = str(getattr(audio, "name", "<file>")), _spooled(audio)  # type: ignore[arg-type]
     else:
         if channel >= 0:
             raise ValueError("channel selects a channel of a file; samples have one")

@@ -199,9 +199,10 @@ class Model:
                 if code is None:
                     break
                 languages.append(code.decode())
-            self._info = ModelInfo(*(getattr(i, f).decode() for f in ("family", "name", "weight_type", "compute", "cpu_level", "format")),
-                                   i.n_mels, i.n_vocab, i.n_text_ctx, i.n_audio_ctx, bool(i.is_multilingual), languages, i.parameters,
-                                   i.weight_bytes, i.session_bytes, i.chat.decode())
+            self._info = ModelInfo(
+                text_of(i.family), text_of(i.name), text_of(i.weight_type), text_of(i.compute), text_of(i.cpu_level), text_of(i.format),
+                i.n_mels, i.n_vocab, i.n_text_ctx, i.n_audio_ctx, bool(i.is_multilingual), languages, i.parameters, i.weight_bytes,
+                i.session_bytes, text_of(i.chat))
             self._itn = i.itn
         return self._info
 
@@ -398,8 +399,9 @@ class Model:
         elif prompt and isinstance(prompt[0], Mapping):
             ids = self.chat_tokens(prompt, thinking=thinking)  # type: ignore[arg-type]
         else:
-            ids = [int(i) for i in prompt]  # type: ignore[call-overload, arg-type]
-        params, failed = Params("steno_generate_params", options), []  # type: ignore[var-annotated]
+            ids = [int(i) for i in prompt]  # type: ignore[arg-type]
+        failed: list[BaseException] = []
+        params = Params("steno_generate_params", options)
 
         def token(user: Any, tok: Any, text: Any, n: int) -> int:
             try:

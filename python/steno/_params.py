@@ -19,7 +19,7 @@ ENUM_OF = {
     "kv_type": "steno_kv_type", "gelu": "steno_gelu", "pooling": "steno_pooling", "schedule": "steno_vad_schedule",
     "rules": "steno_vad_rules",
 }
-LISTS = {"prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double, "stop": ctypes.c_char_p}
+LISTS: dict[str, Any] = {"prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double, "stop": ctypes.c_char_p}
 CALLS = ("size", "pad", "pad2", "pad3", "pad_gelu", "user", "resume", "n_resume", "team", "share_with")
 _fields: dict[str, dict[str, str]] = {}
 
@@ -92,7 +92,7 @@ class Params:
                 raise TypeError("a number is needed")
             setattr(self.struct, key, choice(key, value))
         else:
-            number = int(value)
+            number: int = int(value)
             if number != value:
                 raise TypeError("an integer is needed")
             bits = int(kind[1]) * 8

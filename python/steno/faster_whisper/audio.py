@@ -23,7 +23,7 @@ def decode_audio(input_file: Union[str, BinaryIO], sampling_rate: int = 16000, s
     if not split_stereo:
         return as_array(read_samples(input_file, True))
     if hasattr(input_file, "read"):
-        input_file = input_file.read()  # type: ignore[assignment, union-attr]
+        input_file = input_file.read()  # type: ignore[assignment]
     source = open_audio(input_file, True)
     channels = source.channels if isinstance(source, MediaSource) else 1
     source.close()

@@ -162,6 +162,11 @@ def clip_seconds(clips: Union[str, Sequence[float]]) -> List[float]:
     return [] if list(clips) == [0] else [float(c) for c in clips]
 
 
+def samples_of(audio: Any) -> Any:
+    """Samples, decoded unless they are."""
+    return as_array(read_samples(audio, True)) if isinstance(audio, (str, os.PathLike)) or hasattr(audio, "read") else audio
+
+
 def theirs(s: OwnSegment, number: int) -> Segment:
     words = [Word(w.start, w.end, w.word, w.probability) for w in s.words] if s.words is not None else None
     return Segment(number, s.seek, s.start, s.end, s.text, s.tokens, s.avg_logprob, s.compression_ratio, s.no_speech_prob, words,
@@ -281,7 +286,7 @@ class WhisperModel:
         vad = VadOptions(**vad_parameters) if isinstance(vad_parameters, dict) else vad_parameters or VadOptions()
         times, whole, speech = None, None, None
         if vad_filter and not clips:
-            audio = audio if not isinstance(audio, (str, os.PathLike)) and not hasattr(audio, "read") else read_samples(audio, True)
+            audio = samples_of(audio)
             whole = len(audio) / RATE
             chunks = get_speech_timestamps(audio, vad)
             audio = plain(collect_chunks(audio, chunks)[0][0])
@@ -356,7 +361,7 @@ class BatchedInferencePipeline:
         """Transcribe parts of audio together: spans of speech, joined to at most ``chunk_length`` seconds, or the given clips. As in
         faster-whisper, parts know nothing of each other, and have one temperature and no thresholds."""
         own = self.model
-        samples = audio if not isinstance(audio, (str, os.PathLike)) and not hasattr(audio, "read") else as_array(read_samples(audio, True))
+        samples = samples_of(audio)
         n, most = len(samples), chunk_length or 30
         if not 1 <= most <= 30:
             raise ValueError(f"chunk_length is {chunk_length}, must be 1 to 30")

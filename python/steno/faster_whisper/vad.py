@@ -69,7 +69,8 @@ def collect_chunks(audio: Any, chunks: List[Dict[str, int]], sampling_rate: int 
     whole = plain(audio)
     parts: List[Any] = []
     about: List[Dict[str, Any]] = []
-    joined, spans, before = array("f"), [], 0
+    spans: List[Dict[str, int]] = []
+    joined, before = array("f"), 0
     for chunk in chunks:
         piece = whole[chunk["start"]:chunk["end"]]
         if spans and (len(joined) + len(piece)) / sampling_rate > max_duration:
