@@ -57,8 +57,10 @@ if(NOT STENO_UNISTRING OR NOT STENO_UNISTRING_INCLUDE)
     message(FATAL_ERROR "libunistring's development files are missing: run script/bootstrap")
 endif()
 
-# Without it, typed lines cannot be edited; nothing else differs.
-pkg_check_modules(STENO_LIBEDIT QUIET IMPORTED_TARGET libedit)
+# Without it, typed lines cannot be edited; nothing else differs. The Python package has fewer libraries.
+if(NOT STENO_PYTHON)
+    pkg_check_modules(STENO_LIBEDIT QUIET IMPORTED_TARGET libedit)
+endif()
 
 if(STENO_BENCH)
     find_library(STENO_ONEDNN dnnl) # its CMake package needs OpenCL headers
