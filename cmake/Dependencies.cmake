@@ -58,7 +58,7 @@ if(NOT STENO_UNISTRING OR NOT STENO_UNISTRING_INCLUDE)
 endif()
 
 # Without it, typed lines cannot be edited; nothing else differs. The Python package has fewer libraries.
-if(NOT STENO_PYTHON)
+if(NOT STENO_PYTHON_PACKAGE)
     pkg_check_modules(STENO_LIBEDIT QUIET IMPORTED_TARGET libedit)
 endif()
 
