@@ -5,17 +5,15 @@ import subprocess
 import sys
 import wave
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from packages import need, skip  # noqa: E402, F401
+
 SOURCE = os.environ.get("STENO_SOURCE", ".")
 STENO = os.environ["STENO_PROGRAM"]
 MODEL = os.path.join(SOURCE, "models/whisper-digits/whisper-digits.bin")
 DEMO = os.path.join(SOURCE, "tests/data/demo.wav")
 PHRASES = os.path.join(SOURCE, "tests/data/audio/zh_phrases.wav")
 LM = os.path.join(SOURCE, "tests/data/lm/qwen3-q4_0.gguf")
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(77)
 
 
 def steno(*arguments, **options):
@@ -37,15 +35,3 @@ def floats(path=DEMO):
 def long_floats(seconds):
     one = floats()
     return one * (seconds * 16000 // len(one) + 1)
-
-
-def need(package):
-    """The package, of this Python or of STENO_CLIENTS_PYTHON; without it the test is skipped."""
-    import importlib
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        other = os.environ.pop("STENO_CLIENTS_PYTHON", None)
-        if other:
-            os.execv(other, [other, "-B", *sys.argv])
-        skip(f"no package {package}; STENO_CLIENTS_PYTHON names a Python that has it")

@@ -4,7 +4,6 @@
 # standard error. At the end SIGTERM must end it with exit code 0, and no report of a sanitizer may be among the lines.
 import contextlib
 import http.client
-import importlib
 import json
 import os
 import re
@@ -18,27 +17,14 @@ import threading
 import time
 import wave
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from packages import need, skip  # noqa: E402, F401
+
 STENO = os.environ["STENO"]
 SOURCE = os.environ.get("STENO_SOURCE", ".")
 SHARED = os.environ.get("STENO_SHARED")
 SANITIZED = os.environ.get("STENO_SANITIZED", "0") == "1"
 SPOKEN = os.path.join(SOURCE, "tests/data/demo.wav")
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(77)
-
-
-def need(package):
-    """The package, of this Python or of STENO_CLIENTS_PYTHON; without it the test is skipped."""
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        other = os.environ.pop("STENO_CLIENTS_PYTHON", None)
-        if other:
-            os.execv(other, [other, "-B", *sys.argv])
-        skip(f"no package {package}; STENO_CLIENTS_PYTHON names a Python that has it")
 
 
 class Server:

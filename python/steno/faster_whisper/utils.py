@@ -8,6 +8,7 @@ import shutil
 from typing import List, Optional, Union
 
 from .._names import find_model
+from .._text import format_timestamp as format_timestamp
 
 SIZES = ("tiny.en", "tiny", "base.en", "base", "small.en", "small", "medium.en", "medium", "large-v1", "large-v2", "large-v3", "large",
          "distil-large-v2", "distil-medium.en", "distil-small.en", "distil-large-v3", "distil-large-v3.5", "large-v3-turbo", "turbo")
@@ -55,16 +56,6 @@ def download_model(size_or_id: str, output_dir: Optional[str] = None, local_file
 
 def get_logger() -> logging.Logger:
     return logging.getLogger("faster_whisper")
-
-
-def format_timestamp(seconds: float, always_include_hours: bool = False, decimal_marker: str = ".") -> str:
-    """A time as "MM:SS.mmm", or with hours as "HH:MM:SS.mmm"."""
-    if seconds < 0:
-        raise AssertionError("non-negative timestamp expected")
-    ms = round(seconds * 1000)
-    hours, minutes = divmod(ms // 60000, 60)
-    head = f"{hours:02d}:" if always_include_hours or hours else ""
-    return f"{head}{minutes:02d}:{ms // 1000 % 60:02d}{decimal_marker}{ms % 1000:03d}"
 
 
 __all__ = ["available_models", "download_model", "format_timestamp", "get_logger"]
