@@ -1,5 +1,6 @@
 /* steno: which inputs of a batch run, and what becomes of them. SPDX-License-Identifier: MIT */
 #include "batch/control.h"
+#include "batch/journal_lines.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -101,11 +102,16 @@ int batch_control_check(struct batch_control *c)
 
 /* ---- the journal ------------------------------------------------------------------------------------------------------------- */
 
+static const char *shown_path(const struct batch_control *c)
+{
+    return strcmp(c->journal.path, "-") ? c->journal.path : "standard output";
+}
+
 static int not_written(struct batch_control *c)
 {
     if (c->code != EXIT_OK) return c->code;
     const int why = errno;
-    return fail(c, message_not_written(c->journal.is_stream ? "standard output" : c->journal.path, why));
+    return fail(c, message_not_written(shown_path(c), why));
 }
 
 /* Take over a whole line. */
@@ -137,8 +143,8 @@ int batch_control_open(struct batch_control *c, const char *path, int may_exist)
         return fail(c, EXIT_OUTPUT);
     }
     if (how == BATCH_JOURNAL_UNLOCKED && !c->quiet) message("note: %s: its file system has no locks; no other process may write it", path);
-    if (c->journal.is_stream && may_exist && c->journal.fd == STDOUT_FILENO)
-        return fail(c, message_usage("--resume needs a file: standard output cannot be read again"));
+    if (c->journal.is_stream && may_exist)
+        return fail(c, message_usage("--resume needs a file: %s cannot be read again", shown_path(c)));
     if (c->journal.size && !may_exist)
         return fail(c, message_usage("%s exists; --resume continues it", path));
     return EXIT_OK;
@@ -196,62 +202,46 @@ static int enter_record(struct batch_control *c, const struct batch_record *r)
     return 0;
 }
 
-struct scan { int64_t n_records, whole; struct batch_header header; };
+struct scan { struct batch_control *c; int64_t n_records; struct batch_header header; };
 
-/* Is the rest of the journal, which begins at `at`, a single line without end? A machine that lost power may leave any bytes there. */
-static int is_torn(const struct batch_control *c, int64_t at)
+static int not_own(const struct batch_control *c, long long number)
 {
-    char bytes[1 << 14];
-    for (ssize_t n; (n = pread(c->journal.fd, bytes, sizeof bytes, (off_t)at)) > 0; at += n)
-        if (memchr(bytes, '\n', (size_t)n)) return 0;
-    return 1;
+    return message_usage("%s: line %lld is not a line of a batch's journal; move the file away", c->journal.path, number);
 }
 
-static int scan_line(struct batch_control *c, struct scan *s, char *line, int64_t number)
+static int scan_line(void *user, const struct text_lines *l, char *line, int64_t at)
 {
+    struct scan *s = user;
     struct batch_record r;
-    if (number == 1 && batch_header_read(&s->header, line)) return EXIT_OK;
-    if (number > 1) batch_record_read(&r, line);
-    if (number == 1 || r.kind == RECORD_BAD) {
-        message("%s: line %" PRId64 " is not a line of a batch's journal; move the file away", c->journal.path, number);
-        return fail(c, EXIT_USAGE);
-    }
+    (void)at;
+    if (l->number == 1) return batch_header_read(&s->header, line) ? EXIT_OK : not_own(s->c, l->number);
+    batch_record_read(&r, line);
+    if (r.kind == RECORD_BAD) return not_own(s->c, l->number);
     if (!r.id) return EXIT_OK;
     s->n_records++;
-    return enter_record(c, &r) ? no_memory(c) : EXIT_OK;
+    return enter_record(s->c, &r) ? no_memory(s->c) : EXIT_OK;
 }
 
 /* Read all lines. whole: bytes up to the last complete one. */
-static int scan_lines(struct batch_control *c, struct scan *s)
+static int scan_lines(struct batch_control *c, struct scan *s, int64_t *whole)
 {
-    struct text_lines l;
-    char *line, why[TEXT_FILE_WHY];
-    if (text_lines_open(&l, c->journal.path, 0, SIZE_MAX / 4, why, sizeof why) != TEXT_FILE_READ)
-        return message_file(c->journal.path, why), fail(c, EXIT_INPUT);
-    while (c->code == EXIT_OK) {
-        const enum text_file how = text_lines_next(&l, &line, why, sizeof why);
-        if (how != TEXT_FILE_READ && !is_torn(c, s->whole)) {
-            message_file(c->journal.path, why);
-            fail(c, how == TEXT_FILE_NO_MEMORY ? EXIT_MEMORY : EXIT_USAGE);
-        }
-        if (how != TEXT_FILE_READ || !line || l.is_cut) break;
-        scan_line(c, s, line, l.number);
-        s->whole = text_lines_at(&l);
-    }
-    text_lines_close(&l);
-    return c->code;
+    const struct journal_lines each = { scan_line, s };
+    int code = journal_lines_walk(c->journal.path, &each, whole);
+    if (code == EXIT_OK && !*whole && !batch_journal_may_begin(&c->journal)) code = not_own(c, 1);
+    return code == EXIT_OK ? EXIT_OK : fail(c, code);
 }
 
 int batch_control_begin(struct batch_control *c)
 {
-    struct scan s = { 0 };
+    struct scan s = { .c = c };
+    int64_t whole = 0;
     if (c->ordered && !(c->held = calloc((size_t)c->n_held, sizeof *c->held))) return no_memory(c);
     if (c->journal.is_stream) return add_header(c);
-    if (c->journal.size && scan_lines(c, &s) != EXIT_OK) return c->code;
-    if (!s.n_records) s.whole = 0; /* no input was begun */
+    if (c->journal.size && scan_lines(c, &s, &whole) != EXIT_OK) return c->code;
+    if (!s.n_records) whole = 0; /* no input was begun */
     else if (compare_header(c, &s.header) != EXIT_OK) return c->code;
-    if (s.whole < c->journal.size && batch_journal_cut(&c->journal, s.whole)) return not_written(c);
-    return s.whole ? EXIT_OK : add_header(c);
+    if (whole < c->journal.size && batch_journal_cut(&c->journal, whole)) return not_written(c);
+    return whole ? EXIT_OK : add_header(c);
 }
 
 /* ---- dealing ----------------------------------------------------------------------------------------------------------------- */

@@ -191,6 +191,15 @@ enum journal_status batch_journal_open(struct batch_journal *j, const char *path
     return errno == EWOULDBLOCK ? BATCH_JOURNAL_BUSY : BATCH_JOURNAL_UNLOCKED;
 }
 
+/* After a loss of power a file may have its length and no content, that is, zeros. */
+int batch_journal_may_begin(const struct batch_journal *j)
+{
+    static const char header[] = "{\"type\": \"job\", ", zeros[sizeof header] = { 0 };
+    char start[sizeof header];
+    const ssize_t n = pread(j->fd, start, sizeof header - 1, 0);
+    return n >= 0 && (!memcmp(start, header, (size_t)n) || !memcmp(start, zeros, (size_t)n));
+}
+
 int batch_journal_cut(struct batch_journal *j, int64_t size)
 {
     if (ftruncate(j->fd, (off_t)size)) return -1;

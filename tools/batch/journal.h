@@ -64,6 +64,7 @@ enum journal_status { BATCH_JOURNAL_OK, BATCH_JOURNAL_FAILED, BATCH_JOURNAL_BUSY
 
 /* Open and lock it. BATCH_JOURNAL_UNLOCKED: open, but the file system has no locks. FAILED: errno has the reason. */
 enum journal_status batch_journal_open(struct batch_journal *j, const char *path);
+int batch_journal_may_begin(const struct batch_journal *j); /* 1: its bytes, which have no whole line, may be the start of a header */
 int batch_journal_cut(struct batch_journal *j, int64_t size); /* @return 0, or -1 with errno set, as those below */
 int batch_journal_add(struct batch_journal *j, const char *line, size_t n);
 int batch_journal_tick(struct batch_journal *j, int64_t now_us); /* sync what was written more than 5 s after the last sync */

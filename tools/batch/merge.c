@@ -6,9 +6,9 @@
 #include "atomic_file.h"
 #include "batch/ids.h"
 #include "batch/journal.h"
+#include "batch/journal_lines.h"
 #include "batch/manifest_reader.h"
 #include "cli/message.h"
-#include "cli/signals.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,30 +36,7 @@ static int no_memory(void)
     return EXIT_MEMORY;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------------- */
-
-/* Call `each` for the lines of a journal, with the place of each. @return EXIT_OK, or the first code that is not */
-struct each_line { int (*fn)(void *user, struct text_lines *l, char *line, int64_t at); void *user; };
-
-static int lines_walk(const char *path, const struct each_line *each)
-{
-    struct text_lines l;
-    char *line, why[TEXT_FILE_WHY];
-    int code = EXIT_OK;
-    enum text_file how = text_lines_open(&l, path, 0, SIZE_MAX / 4, why, sizeof why);
-    while (how == TEXT_FILE_READ && code == EXIT_OK) {
-        const int64_t at = text_lines_at(&l);
-        how = text_lines_next(&l, &line, why, sizeof why);
-        if (how != TEXT_FILE_READ || !line || l.is_cut) break; /* the last line: a process was killed while it wrote, or writes now */
-        code = signals_pending() ? EXIT_SIGNAL + signals_pending() : each->fn(each->user, &l, line, at);
-    }
-    text_lines_close(&l);
-    if (how == TEXT_FILE_READ) return code;
-    message_file(path, why);
-    return how == TEXT_FILE_NO_MEMORY ? EXIT_MEMORY : EXIT_INPUT;
-}
-
-/* Call fn for the inputs of the manifest. @return as above */
+/* Call fn for the inputs of the manifest. @return EXIT_OK, or the first code that is not */
 static int items_walk(struct merging *g, int (*fn)(struct merging *g, const struct manifest_reader *r, const struct manifest_item *it))
 {
     struct manifest_reader r;
@@ -67,7 +44,7 @@ static int items_walk(struct merging *g, int (*fn)(struct merging *g, const stru
     const char *line;
     int code = manifest_reader_open(&r, g->m->manifest);
     while (code == EXIT_OK && manifest_reader_next(&r, &it, &line)) {
-        code = signals_pending() ? EXIT_SIGNAL + signals_pending() : fn(g, &r, &it);
+        code = fn(g, &r, &it);
         manifest_item_free(&it);
     }
     manifest_reader_close(&r);
@@ -96,7 +73,7 @@ static struct place *place_of(const struct merging *g, const char *id, struct id
 
 struct journal_walk { struct merging *g; int journal; };
 
-static int enter_place(void *user, struct text_lines *l, char *line, int64_t at)
+static int enter_place(void *user, const struct text_lines *l, char *line, int64_t at)
 {
     struct journal_walk *walk = user;
     struct merging *g = walk->g;
@@ -121,8 +98,8 @@ static int find_places(struct merging *g)
     if (code == EXIT_OK && !g->place) code = no_memory();
     for (int i = 0; i < g->m->n && code == EXIT_OK; i++) {
         struct journal_walk walk = { g, i };
-        const struct each_line places = { enter_place, &walk };
-        code = lines_walk(g->m->journals[i], &places);
+        const struct journal_lines places = { enter_place, &walk };
+        code = journal_lines_walk(g->m->journals[i], &places, NULL);
     }
     return code;
 }
@@ -187,7 +164,7 @@ static int copy_input(struct merging *g, const struct manifest_reader *r, const 
 }
 
 /* By a journal: copy the lines that count. */
-static int copy_line(void *user, struct text_lines *l, char *line, int64_t at)
+static int copy_line(void *user, const struct text_lines *l, char *line, int64_t at)
 {
     struct journal_walk *walk = user;
     struct merging *g = walk->g;
@@ -209,8 +186,8 @@ static int copy_all(struct merging *g)
     int code = EXIT_OK;
     for (int i = 0; i < g->m->n && code == EXIT_OK; i++) {
         struct journal_walk walk = { g, i };
-        const struct each_line lines = { copy_line, &walk };
-        if (!g->m->ordered) code = lines_walk(g->m->journals[i], &lines);
+        const struct journal_lines lines = { copy_line, &walk };
+        if (!g->m->ordered) code = journal_lines_walk(g->m->journals[i], &lines, NULL);
         else if ((g->fd[i] = open(g->m->journals[i], O_RDONLY | O_CLOEXEC)) < 0) {
             message_file(g->m->journals[i], strerror(errno));
             code = EXIT_INPUT;

@@ -197,6 +197,32 @@ echo "hello" >text.jsonl
 b 2 "a file that is no journal" -o text.jsonl --resume
 err_has "text.jsonl: line 1 is not a line of a batch's journal"
 is "it stays" "$(cat text.jsonl)" hello
+for text in hello '{"type": "jo!' '{"type": "begin", "id": "a' 'R\0\0\0'; do # a file with one line that does not end
+    printf "$text" >text.jsonl
+    cp text.jsonl before
+    b 2 "a file that begins as no journal does" -o text.jsonl --resume
+    err_has "text.jsonl: line 1 is not a line of a batch's journal"
+    same text.jsonl before
+done
+echo f1.wav >m.jsonl
+for text in '{"type": "j' '{"type": "job", "schema_version": 2, "hea' '\0\0\0\0'; do
+    printf "$text" >begin.jsonl
+    b 0 "a header that was not written to its end is written again" -o begin.jsonl --resume
+    is "it is the first line" "$(head -c 16 begin.jsonl)" '{"type": "job", '
+done
+joined begin.jsonl >one
+head -c 4096 /dev/zero >>begin.jsonl
+expect 0 "--merge leaves out zeros after a loss of power" batch --merge -i m.jsonl begin.jsonl
+same "$T/out" one
+printf '\n' >>begin.jsonl
+expect 2 "zeros in a line are no journal" batch --merge -i m.jsonl begin.jsonl
+err_has "begin.jsonl: line 5 has a NUL byte"
+cp whole.jsonl m.jsonl
+mkfifo pipe.jsonl
+b 2 "--resume of what cannot be read again" -o pipe.jsonl --resume
+err_has "--resume needs a file: pipe.jsonl cannot be read again"
+b 2 "and of standard output" -o - --resume
+err_has "--resume needs a file: standard output cannot be read again"
 b 2 "the manifest as the journal" -o m.jsonl --resume
 err_has "m.jsonl is the manifest"
 b 2 "--merge takes no options of a transcription" --merge one.jsonl
@@ -211,6 +237,7 @@ is "a full disk ends the run" $? 6
 err_has "full.jsonl: cannot write"
 b 0 "which continues when there is space" -o full.jsonl --resume
 joined full.jsonl >full
+joined again.jsonl >one
 same full one
 [ ! -c /dev/full ] || b 6 "a device that is full" -o /dev/full
 finish
