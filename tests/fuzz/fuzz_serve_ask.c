@@ -21,16 +21,17 @@ static void add_line(struct form *f, const char *line, size_t n)
     form_add(f, name, equals + 1, n - k - 1, &e);
 }
 
-/* Any model, with or without a detector. */
-static void fill(struct ask *a, struct form *f, int has_vad, struct api_error *e)
+/* Any model, with or without a detector; vad_default: it is used by default. */
+static void fill(struct ask *a, struct form *f, int has_vad, int vad_default, struct api_error *e)
 {
     struct job job = { 0 };
     steno_error err;
     steno_transcribe_params_init(&job.params);
+    a->vad_default = vad_default;
     if (has_vad) steno_vad_params_init(&job.speech.params);
     if (ask_fill(a, f, &job, NULL, e) != API_OK) return;
     if (steno_params_check(NULL, STENO_CALL_TRANSCRIBE, &job.params, NULL, &err) != STENO_OK) abort();
-    if (job.params.beam_size > 8 || job.params.best_of > 8 || job.max_len < 0 || a->use_vad < -1 || a->use_vad > 1) abort();
+    if (job.params.beam_size > 8 || job.params.best_of > 8 || job.max_len < 0 || a->use_vad < 0 || a->use_vad > has_vad) abort();
     if (job.params.hotwords && !*job.params.hotwords) abort();
 }
 
@@ -49,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     }
     ask_read_as(&a, &f, (enum ask_route)(choice / 4), STENO_TRANSCRIBE, choice % 2, &e);
     if (!memchr(a.ignored, '\0', sizeof a.ignored) || strpbrk(a.ignored, "\r\n")) abort();
-    if (e.code == API_OK) fill(&a, &f, choice / 2 % 2, &e);
+    if (e.code == API_OK) fill(&a, &f, choice / 2 % 2, choice / 2 % 2 && data[0] >> 7, &e);
     if ((e.code != API_OK) != (e.message[0] != '\0')) abort();
     ask_free(&a);
     form_free(&f);
