@@ -6,6 +6,7 @@ import ctypes
 import os
 from typing import IO, Any, Optional, Union
 
+from . import _abi
 from ._errors import AudioError, Error, OptionError
 from ._native import OPEN, READ, REWIND, Failure, lib, new, pointer, text_of
 
@@ -121,9 +122,9 @@ class MediaSource(Source):
         super().__init__()
         self.media = ctypes.c_void_p()
         params = new("steno_media_params", unclocked=int(unclocked))
-        self._open_callback = OPEN(lambda user, path, e: os.dup(descriptor if descriptor is not None else -1))
+        opened = OPEN(lambda user, path, e: _dup(descriptor))
         if descriptor is not None:
-            params.open = pointer(self._open_callback)
+            params.open = pointer(opened)
         failure = Failure()
         rc = lib.steno_media_open_params(ctypes.byref(self.media), os.fsencode(name), ctypes.byref(params), failure.at)
         if rc < 0:
@@ -157,6 +158,13 @@ class MediaSource(Source):
             self.media = ctypes.c_void_p()
 
 
+def _dup(descriptor: Any) -> int:
+    try:
+        return os.dup(descriptor)
+    except OSError:
+        return _abi.ENUMS["steno_media_number"]["STENO_MEDIA_FAILED"]
+
+
 def _spooled(audio: IO[bytes]) -> int:
     """A descriptor of the rest of a file object: the file itself, or an unlinked copy."""
     import shutil
@@ -182,6 +190,14 @@ def _memory_file(data: Any) -> int:
         view = view[os.write(descriptor, view):]
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
+
+
+def name_of(audio: Any) -> Optional[str]:
+    """The path of an audio, or the name of its file object."""
+    if isinstance(audio, (str, os.PathLike)):
+        return os.fsdecode(audio)
+    name = getattr(audio, "name", None)
+    return name if isinstance(name, str) else None
 
 
 def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1) -> Source:

@@ -9,7 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional
 
 from . import _abi, _worker
-from ._audio import Source, open_audio
+from ._audio import Source, name_of, open_audio
 from ._errors import Canceled, ModelError
 from ._native import ON_DONE, ON_WINDOW, Failure, lib, new, pointer
 from ._run import Request, failure_of, finish, segments_of
@@ -31,7 +31,9 @@ class Slot:
 
     def __init__(self, core: Core) -> None:
         self.handle = ctypes.c_void_p()
-        self.number, self.request, self.source = -1, None, None  # type: tuple[int, Optional[Request], Optional[Source]]
+        self.number = -1
+        self.request: Optional[Request] = None
+        self.source: Optional[Source] = None
         params, failure = new("steno_session_params", max_lanes=core.lanes, batch=core.handle), Failure()
         rc = lib.steno_session_open(ctypes.byref(self.handle), core.model._handle(), core.team, ctypes.byref(params), failure.at)
         if rc < 0:
@@ -56,7 +58,17 @@ class Core:
         rc = lib.steno_batch_open(ctypes.byref(self.handle), model._handle(), self.team, ctypes.byref(params), failure.at)
         if rc < 0:
             raise failure.error(rc, ModelError)
-        _worker.start(self.run, self.stop)
+        try:
+            model._enter(self)
+            self.thread = _worker.start(self.run, self.cancel)
+        except BaseException:
+            model._leave(self)
+            lib.steno_batch_close(self.handle)
+            raise
+        _worker.watch_fork(self)
+
+    def _after_fork(self) -> None:
+        self.changed, self.ended = threading.Condition(), True # its thread is in the parent process
 
     def run(self) -> None:
         lib.steno_batch_run_as(self.handle, _abi.ENUMS["steno_run_mode"]["STENO_RUN_SERVE"])
@@ -67,10 +79,12 @@ class Core:
             self.slots.clear()
             lib.steno_batch_close(self.handle)
             self.changed.notify_all()
+        self.model._leave(self)
 
     def on_done(self, user: Any, session: int, status: int) -> None:
-        slot = self.slots[session]
-        request, source = slot.request, slot.source
+        with self.changed:
+            slot = self.slots[session]
+            request, source = slot.request, slot.source
         assert request is not None and source is not None
         try:
             if status < 0:
@@ -85,7 +99,7 @@ class Core:
             self.free.append(slot)
             self.changed.notify_all()
 
-    def stop(self) -> None:
+    def cancel(self) -> None:
         with self.changed:
             if not self.ended:
                 self.stopped = True
@@ -96,26 +110,22 @@ class Core:
                 lib.steno_batch_stop(self.handle)
 
     def submit(self, number: int, request: Request, source: Source) -> None:
-        with self.changed:
-            if self.ended or self.stopped:
-                source.close()
-                raise Canceled("canceled", "ECANCELED")
-            slot = self.free.popleft() if self.free else None
-            if slot is None:
-                slot = Slot(self)
-                self.slots[slot.handle.value or 0] = slot
-            slot.number, slot.request, slot.source = number, request, source
         if request.one_window:
             request.keep = only_first_window()
             request.params.struct.on_window = pointer(request.keep)
-        rc = lib.steno_batch_add(self.handle, slot.handle, source.at, request.params.at)
-        if rc < 0:
-            error = failure_of(slot.handle, rc, source)
-            source.close()
-            with self.changed:
-                slot.request = slot.source = None
+        with self.changed:
+            if self.ended or self.stopped:
+                raise Canceled("canceled", "ECANCELED")
+            if not self.free:
+                slot = Slot(self)
+                self.slots[slot.handle.value or 0] = slot
                 self.free.append(slot)
-            raise error
+            slot = self.free[0]
+            rc = lib.steno_batch_add(self.handle, slot.handle, source.at, request.params.at)
+            if rc < 0:
+                raise failure_of(slot.handle, rc, source)
+            self.free.popleft()
+            slot.number, slot.request, slot.source = number, request, source
 
 
 def only_first_window() -> Any:
@@ -143,9 +153,9 @@ class Batch(Iterator[Result]):
         self._unclocked, self._options = unclocked, options
         request = model._request(dict(options))
         self._lanes = request.lanes
-        self._windows = max(1, min(windows, 256 // self._lanes))
         if windows < 1:
             raise ValueError(f"batch_size is {windows}, must be 1 or more")
+        self._windows = min(windows, 256 // self._lanes)
         self._core: Optional[Core] = None
         self._room = self._windows + min(self._windows, 8) # inputs that are open at the same time
         self._open, self._next, self._given, self._more = 0, 0, 0, True
@@ -160,21 +170,26 @@ class Batch(Iterator[Result]):
                 return
             number, self._next, self._open = self._next, self._next + 1, self._open + 1
             job = item if isinstance(item, Job) else Job(item)
-            from ._model import _name_of
-            name = _name_of(job.audio)
+            name = name_of(job.audio)
             try:
                 request = self._model._request({**self._options, **job.options}, name=name)
                 request.id = job.id if job.id is not None else name
                 if request.lanes > self._lanes:
                     raise ValueError("a job cannot have more beams or candidates than the batch")
                 source = open_audio(job.audio, self._unclocked)
-                if self._core is None:
-                    self._core = Core(self._model, self._windows, self._lanes)
-                    self._finalizer = weakref.finalize(self, self._core.stop)
-                    self._finalizer.atexit = False
-                self._core.submit(number, request, source)
+                try:
+                    self._running().submit(number, request, source)
+                except BaseException:
+                    source.close()
+                    raise
             except Exception as e:
                 self._waiting[number] = failed(name, job.id if job.id is not None else name, e)
+
+    def _running(self) -> Core:
+        if self._core is None:
+            self._core = Core(self._model, self._windows, self._lanes)
+            weakref.finalize(self, self._core.cancel).atexit = False
+        return self._core
 
     def _ready(self) -> Optional[Result]:
         if self._core is not None:
@@ -213,11 +228,19 @@ class Batch(Iterator[Result]):
             self.close()
             raise
 
-    def close(self) -> None:
-        """Cancel what runs, and wait for its end."""
+    def cancel(self) -> None:
+        """Cancel what runs. From any thread, at any time."""
         self._more, core = False, self._core
         if core is not None:
-            core.stop()
+            core.cancel()
+
+    def close(self) -> None:
+        """Cancel what runs, and wait for its end."""
+        self.cancel()
+        core = self._core
+        if core is not None:
+            if core.thread is threading.current_thread():
+                return # a collected reader closes it in one of its callbacks
             with core.changed:
                 while not core.ended:
                     core.changed.wait(0.01)

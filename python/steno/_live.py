@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import threading
+import time
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _worker
 from ._audio import RATE, Samples
-from ._errors import ModelError
+from ._errors import ModelError, OptionError
 from ._native import ON_EVENT, Failure, lib, new, pointer, struct_type, text_of
 from ._params import Params
 from ._values import Event
@@ -29,42 +31,57 @@ class Live:
                 print(event.kind, event.text)
     """
 
-    def __init__(self, model: Model, vad: Optional[Model], step_ms: int, max_turn_ms: int, vad_options: Mapping[str, Any],
-                 options: Mapping[str, Any]) -> None:
+    def __init__(self, model: Model, vad: Optional[Model], step_ms: Optional[int], max_turn_ms: Optional[int],
+                 vad_options: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self._model, self._vad = model, vad
+        self._lock = threading.Lock() # of a call
+        self._session: Optional[Session] = None
         self._events: list[Event] = []
         self._handle = ctypes.c_void_p()
         self._text = Params("steno_transcribe_params", options)
         self._find = Params("steno_vad_params", vad_options)
         self._on_event = ON_EVENT(self._take_event)
-        streaming = model.supports("chunk_size")
-        self._session: Optional[Session] = None if streaming else model._take(max(1, self._text.struct.beam_size, self._text.struct.best_of))
         params = new("steno_live_params", vad=vad._handle() if vad is not None else None, on_event=pointer(self._on_event))
-        if not streaming:
-            params.step_ms, params.max_turn_ms = step_ms, max_turn_ms
+        streaming = model.supports("chunk_size")
+        for name, value in (("step_ms", step_ms), ("max_turn_ms", max_turn_ms)):
+            if value is not None:
+                if streaming:
+                    raise OptionError(f"{name}: the model decodes chunk by chunk, see chunk_size", "EARG")
+                setattr(params, name, value)
         params.text = ctypes.cast(ctypes.pointer(self._text.struct), ctypes.c_void_p)
         params.find = ctypes.cast(ctypes.pointer(self._find.struct), ctypes.c_void_p) if vad_options else None
         failure = Failure()
-        rc = lib.steno_live_open(ctypes.byref(self._handle), model._handle(), self._session.handle if self._session else None,
-                                 model._open_team(), ctypes.byref(params), failure.at)
-        if rc < 0:
+        model._enter(self)
+        try:
+            if not streaming:
+                self._session = model._take(max(1, self._text.struct.beam_size, self._text.struct.best_of))
+            rc = lib.steno_live_open(ctypes.byref(self._handle), model._handle(), self._session.handle if self._session else None,
+                                     model._open_team(), ctypes.byref(params), failure.at)
+            if rc < 0:
+                raise failure.error(rc, ModelError)
+        except BaseException:
             self.close()
-            raise failure.error(rc, ModelError)
+            raise
+        _worker.watch_fork(self)
 
     def _take_event(self, user: Any, at: int) -> None:
         e = struct_type("steno_live_event").from_address(at)
         self._events.append(Event(KINDS[e.kind], e.turn, e.t0_ms / 1000, e.t1_ms / 1000, text_of(e.text), text_of(e.language) or None))
 
     def _call(self, work: Any) -> list[Event]:
-        if not self._handle:
-            raise ValueError("the live transcription is closed")
         failure = Failure()
-        session = self._session
-        rc = _worker.call(lambda: work(failure.at), lambda: lib.steno_cancel(session.handle) if session else None)
-        events, self._events = self._events, []
+        with self._lock:
+            if not self._handle:
+                raise ValueError("the live transcription is closed")
+            rc = _worker.call(lambda: work(failure.at), self._interrupt)
+            events, self._events = self._events, []
         if rc < 0:
             raise failure.error(rc)
         return events
+
+    def _interrupt(self) -> None:
+        if self._session is not None:
+            self._session.cancel()
 
     def push(self, samples: Any, *, late: float = 0.0) -> list[Event]:
         """Push samples at 16 kHz. ``late`` is the number of seconds that the first of them waited; passes are skipped to catch up."""
@@ -78,13 +95,36 @@ class Live:
         """End the audio, and close the open turn."""
         return self._call(lambda e: lib.steno_live_end(self._handle, e))
 
-    def close(self) -> None:
-        if self._handle:
+    def cancel(self) -> bool:
+        """Close the transcription, or end the call that runs on another thread. Returns whether it is closed."""
+        if not self._lock.acquire(False):
+            self._interrupt()
+            return False
+        try:
             lib.steno_live_close(self._handle)
             self._handle = ctypes.c_void_p()
-        if self._session is not None:
-            self._model._give(self._session)
-            self._session = None
+            session, self._session = self._session, None
+        finally:
+            self._lock.release()
+        if session is not None:
+            self._model._give(session)
+        self._model._leave(self)
+        return True
+
+    def close(self) -> None:
+        while not self.cancel():
+            time.sleep(0.002)
+
+    def __del__(self) -> None:
+        # Without locks: it may run anywhere.
+        if getattr(self, "_handle", None):
+            lib.steno_live_close(self._handle)
+            if self._session is not None:
+                self._session.close()
+
+    def _after_fork(self) -> None:
+        self._lock = threading.Lock()
+        self._handle, self._session = ctypes.c_void_p(), None # their threads are in the parent process
 
     def __enter__(self) -> Live:
         return self

@@ -5,19 +5,20 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
 from . import _abi, _worker
-from ._audio import Audio, Source, open_audio
+from ._audio import Audio, name_of, open_audio
 from ._errors import Canceled, Error, ModelError, error_of
 from ._native import ON_TOKEN, Failure, bytes_of, lib, new, pointer, text_of
 from ._names import find_model
 from ._params import Params, served
-from ._run import Request, Run, Work, failure_of, finish, language_of
-from ._values import Generated, ModelInfo, Result, Segment, Span, Token, Word
+from ._run import Request, Run, Work, failure_of, segments_of
+from ._values import Generated, ModelInfo, Segment, Span, Token, Word
 
 if TYPE_CHECKING:
-    from ._batch import Job
+    from ._batch import Batch, Job
     from ._live import Live
 
 BEAMS = 5 # width of a search, as in the program
@@ -26,19 +27,24 @@ BEAMS = 5 # width of a search, as in the program
 class Session:
     """A session of the library that serves one call at a time."""
 
-    def __init__(self, model: Model, lanes: int) -> None:
+    def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self.handle = ctypes.c_void_p()
+
+    def open(self, model: Model) -> None:
         draft = model._draft._handle() if model._draft is not None else None
-        params = new("steno_session_params", max_lanes=lanes, draft_model=draft)
+        params = new("steno_session_params", max_lanes=self.lanes, draft_model=draft)
         failure = Failure()
         rc = lib.steno_session_open(ctypes.byref(self.handle), model._handle(), model._open_team(), ctypes.byref(params), failure.at)
         if rc < 0:
             raise failure.error(rc, ModelError)
 
+    def cancel(self) -> None:
+        lib.steno_cancel(self.handle)
+
     def close(self) -> None:
-        lib.steno_session_close(self.handle)
-        self.handle = ctypes.c_void_p()
+        handle, self.handle = self.handle, ctypes.c_void_p()
+        lib.steno_session_close(handle)
 
     def check(self, status: int) -> int:
         """The result of a call of this session; raises its error."""
@@ -85,10 +91,9 @@ class Model:
             raise failure.error(rc, ModelError)
 
     def _reset(self) -> None:
-        self._lock = threading.Condition(threading.Lock())
+        self._lock = threading.Condition()
         self._idle: list[Session] = []
-        self._busy: set[Any] = set() # sessions and runs in use
-        self._works: list[Work] = []
+        self._users: weakref.WeakSet[Any] = weakref.WeakSet() # what has a method cancel and must end before the model is freed
 
     def _after_fork(self) -> None:
         self._team = None # its threads are in the parent process
@@ -109,57 +114,66 @@ class Model:
                 self._team = team
             return self._team
 
-    def _take(self, lanes: int = 1) -> Session:
-        """A session with at least this number of lanes."""
+    def _enter(self, user: Any) -> None:
+        """Until ``_leave(user)``, ``close`` calls ``user.cancel()`` and waits."""
         with self._lock:
             if self._closed:
                 raise ValueError("the model is closed")
-            fitting = [s for s in self._idle if s.lanes >= lanes]
-            if fitting:
-                session = min(fitting, key=lambda s: s.lanes)
-                self._idle.remove(session)
-                self._busy.add(session)
-                return session
-        session = Session(self, lanes)
+            self._users.add(user)
+
+    def _leave(self, user: Any) -> None:
         with self._lock:
-            self._busy.add(session)
+            self._users.discard(user)
+            self._lock.notify_all()
+
+    def _take(self, lanes: int = 1) -> Session:
+        """A session with at least this number of lanes."""
+        with self._lock:
+            fitting = [s for s in self._idle if s.lanes >= lanes]
+            session = min(fitting, key=lambda s: s.lanes) if fitting else Session(lanes)
+            self._enter(session)
+            if fitting:
+                self._idle.remove(session)
+                return session
+        try:
+            session.open(self)
+        except BaseException:
+            self._leave(session)
+            raise
         return session
 
     def _give(self, session: Session) -> None:
         with self._lock:
-            if session not in self._busy:
+            if session not in self._users:
                 return # of the parent process
-            self._busy.discard(session)
+            self._leave(session)
             extra: list[Session] = [session]
             if not self._closed and self._kept > 0:
                 self._idle.append(session)
                 self._idle.sort(key=lambda s: -s.lanes)
                 extra = self._idle[self._kept:]
                 del self._idle[self._kept:]
-            self._lock.notify_all()
         for one in extra:
             one.close()
 
-    def _with_session(self, work: Callable[[Session], Any], lanes: int = 1) -> Any:
+    def _with_session(self, work: Callable[[Session], Any]) -> Any:
         """The result of ``work`` with a session. An interrupt cancels it."""
-        session = self._take(lanes)
+        session = self._take()
         try:
-            return _worker.call(lambda: work(session), lambda: lib.steno_cancel(session.handle))
+            return _worker.call(lambda: work(session), session.cancel)
         finally:
             self._give(session)
 
     def close(self) -> None:
-        """Free the model. Running calls are cancelled first."""
+        """Free the model. Runs, batches and live transcriptions that use it are cancelled first."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
             idle, self._idle = self._idle, []
-            while self._busy:
-                for session in self._busy:
-                    lib.steno_cancel(session.handle)
-                for run in self._works:
-                    run.cancel()
+            while self._users:
+                for user in list(self._users):
+                    user.cancel()
                 self._lock.wait(0.005)
         for session in idle:
             session.close()
@@ -176,7 +190,7 @@ class Model:
         self.close()
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True) and not self._busy:
+        if not getattr(self, "_closed", True) and not self._users:
             self.close()
 
     def __reduce__(self) -> Any:
@@ -214,7 +228,7 @@ class Model:
 
     # ---- speech to text
 
-    def _request(self, options: dict[str, Any], call: str = "transcribe", name: Any = None, text: Optional[str] = None) -> Request:
+    def _request(self, options: dict[str, Any], call: str = "transcribe", name: Any = None) -> Request:
         logprobs, formats = options.pop("logprobs", False), options.pop("formats", ())
         punctuation, one_window = options.pop("punctuation", None), options.pop("_one_window", False)
         formats = (formats,) if isinstance(formats, str) else tuple(formats)
@@ -226,9 +240,8 @@ class Model:
         params = Params("steno_transcribe_params", options)
         params.check(self._handle(), call.upper())
         lanes = max(1, params.struct.beam_size, params.struct.best_of)
-        request = Request(params, lanes if self.supports("best_of") else 1, logprobs, formats, name, punctuation, text)
-        request.one_window = one_window
-        return request
+        words = call == "align" or bool(params.struct.word_timestamps)
+        return Request(params, lanes if self.supports("best_of") else 1, words, logprobs, formats, name, punctuation, one_window)
 
     def _search_defaults(self, options: dict[str, Any]) -> None:
         """Widths that were not given are those of the program: five beams at temperature 0, the best of five samples above it."""
@@ -249,14 +262,11 @@ class Model:
         the program, ``punctuation=MODEL`` marks by a punctuation model. ``channel`` selects a channel of a file. ``unclocked=True`` counts
         time from the first sound, as other programs do.
         """
-        request = self._request(dict(options), name=_name_of(audio))
-        return Run(self._work(request, lambda: open_audio(audio, unclocked, channel)))
-
-    def _work(self, request: Request, source: Callable[[], Source]) -> Work:
-        return Work(self, request, source)
+        request = self._request(dict(options), name=name_of(audio))
+        return Run(Work(self, request, lambda: open_audio(audio, unclocked, channel)))
 
     def transcribe_many(self, audio: Iterable[Union[Audio, Job]], *, batch_size: int = 8, ordered: bool = False, on_error: str = "yield",
-                        unclocked: bool = False, **options: Any) -> Iterator[Result]:
+                        unclocked: bool = False, **options: Any) -> Batch:
         """Transcribe many audios together: each decoder step reads the weights once for up to ``batch_size`` windows.
 
         Results come as they are done, or with ``ordered`` in the order of the inputs; they equal those of ``transcribe``. ``Job`` gives an
@@ -267,16 +277,14 @@ class Model:
 
     def align(self, audio: Audio, text: str, *, unclocked: bool = False, **options: Any) -> list[Segment]:
         """The times of the words of a known text. Each line of the text becomes a segment; words that were not found have NaN."""
-        bytes_of(text)
-        request = self._request(dict(options), "align", _name_of(audio), text)
+        data, request = bytes_of(text), self._request(dict(options), "align", name_of(audio))
 
         def work(session: Session) -> list[Segment]:
             source = open_audio(audio, unclocked)
             try:
-                rc = lib.steno_align(session.handle, source.at, text.encode(), request.params.at)
+                rc = lib.steno_align(session.handle, source.at, data, request.params.at)
                 if rc < 0:
                     raise failure_of(session.handle, rc, source)
-                from ._run import segments_of
                 return segments_of(session.handle, request)
             finally:
                 source.close()
@@ -317,8 +325,8 @@ class Model:
             return spans
         return self._with_session(work)  # type: ignore[no-any-return]
 
-    def stream(self, *, vad: Optional[Model] = None, step_ms: int = 1000, max_turn_ms: int = 30000, vad_options: Mapping[str, Any] = {},
-               **options: Any) -> Live:
+    def stream(self, *, vad: Optional[Model] = None, step_ms: Optional[int] = None, max_turn_ms: Optional[int] = None,
+               vad_options: Mapping[str, Any] = {}, **options: Any) -> Live:
         """A live transcription: push samples as they arrive, read events. See Live."""
         from ._live import Live
         return Live(self, vad, step_ms, max_turn_ms, vad_options, options)
@@ -454,10 +462,3 @@ class Model:
 
 def _opened(model: Any, options: dict[str, Any]) -> Model:
     return Model(model, **options)
-
-
-def _name_of(audio: Any) -> Any:
-    if isinstance(audio, (str, os.PathLike)):
-        return os.fsdecode(audio)
-    name = getattr(audio, "name", None)
-    return name if isinstance(name, str) else None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional
 
 from . import _worker
 from ._audio import Source
-from ._errors import AudioError, Canceled, ModelError, error_of
+from ._errors import AudioError, Canceled, Error, ModelError, error_of
 from ._native import ON_PROGRESS, ON_SEGMENT, ON_WINDOW, Failure, lib, new, pointer, struct_type, text_of
 from ._params import Params
 from ._values import Result, Segment, Word
@@ -25,8 +25,8 @@ AHEAD = 2 # segments that wait for the reader
 class Request:
     """What a caller asked for: options of the library, and what the result has in addition to segments."""
 
-    def __init__(self, params: Params, lanes: int, logprobs: bool = False, formats: tuple[str, ...] = (), name: Any = None,
-                 punctuation: Optional[Model] = None, text: Optional[str] = None) -> None:
+    def __init__(self, params: Params, lanes: int, words: bool, logprobs: bool, formats: tuple[str, ...], name: Any,
+                 punctuation: Optional[Model], one_window: bool) -> None:
         self.params = params
         self.lanes = lanes
         self.logprobs = logprobs
@@ -34,10 +34,9 @@ class Request:
         self.name = name
         self.id: Any = name
         self.punctuation = punctuation
-        self.text = text # of an alignment
-        self.one_window = False
+        self.one_window = one_window
         self.keep: Any = None # callbacks of a batch
-        self.words = bool(params.struct.word_timestamps) or text is not None
+        self.words = words
 
 
 def words_of(session: Any, i: int, n: int) -> list[Word]:
@@ -120,28 +119,34 @@ class Work:
         self.changed = threading.Condition()
         self.queue: deque[Segment] = deque()
         self.segments: list[Segment] = []
-        self.keep_segments = True
-        self.started = self.ready = self.wanted = self.canceled = self.ended = False
+        self.ready = self.wanted = self.canceled = self.ended = False
         self.error: Optional[BaseException] = None
         self.result: Optional[Result] = None
         self.language, self.probability, self.duration, self.position = "", 1.0, math.nan, 0.0
         self.languages: dict[str, float] = {}
         self.session: Any = None
+        self.thread: Optional[threading.Thread] = None
         self.source: Optional[Source] = None
 
     def begin(self) -> None:
         with self.changed:
-            if self.started:
-                return
-            self.started = True
-        _worker.start(self.run, self.cancel)
+            if self.thread is None:
+                self.thread = _worker.start(self.run, self.cancel)
+                _worker.watch_fork(self)
+
+    def _after_fork(self) -> None:
+        self.changed = threading.Condition()
+        self.session = self.source = None
+        if not self.ended: # its thread is in the parent process
+            self.error = Error("the run belongs to the parent process")
+            self.ended = self.ready = True
 
     def cancel(self) -> None:
         with self.changed:
             if not self.ended:
                 self.canceled = True
                 if self.session is not None:
-                    lib.steno_cancel(self.session.handle)
+                    self.session.cancel()
                 if self.source is not None:
                     self.source.interrupt()
             self.changed.notify_all()
@@ -184,8 +189,7 @@ class Work:
 
     def on_segment(self, user: Any, at: int) -> None:
         segment = segment_of(self.session.handle, struct_type("steno_segment").from_address(at), self.request)
-        if self.keep_segments:
-            self.segments.append(segment)
+        self.segments.append(segment)
         if self.request.punctuation is None:
             self.put(segment)
 
@@ -202,6 +206,7 @@ class Work:
     def run(self) -> None:
         source = None
         try:
+            self.model._enter(self)
             source = self.open_source()
             with self.changed:
                 self.source = source
@@ -214,12 +219,14 @@ class Work:
         finally:
             with self.changed:
                 session, self.session, self.source = self.session, None, None
-                self.ended = self.ready = True
-                self.changed.notify_all()
             if session is not None:
-                self.model._give(session)
+                self.model._give(session) # before the end, so that the next run takes it
             if source is not None:
                 source.close()
+            self.model._leave(self)
+            with self.changed:
+                self.ended = self.ready = True
+                self.changed.notify_all()
 
     def transcribe(self, source: Source) -> None:
         struct, handle = self.request.params.struct, self.session.handle
@@ -228,10 +235,7 @@ class Work:
         struct.on_segment, struct.on_window, struct.on_progress = map(pointer, callbacks)
         if self.canceled:
             raise Canceled("canceled", "ECANCELED")
-        if self.request.text is None:
-            rc = lib.steno_transcribe_source(handle, source.at, self.request.params.at)
-        else:
-            rc = lib.steno_align(handle, source.at, self.request.text.encode(), self.request.params.at)
+        rc = lib.steno_transcribe_source(handle, source.at, self.request.params.at)
         if self.error is not None:
             raise self.error
         if self.canceled:
@@ -340,10 +344,12 @@ class Run(Iterator[Segment]):
         """Cancel the run, and wait for its end."""
         work = self._work
         work.cancel()
+        if work.thread is threading.current_thread():
+            return # a collected reader closes it in one of its callbacks
         with work.changed:
-            while work.started and not work.ended:
+            while work.thread is not None and not work.ended:
                 if not work.changed.wait(0.002) and work.session is not None:
-                    lib.steno_cancel(work.session.handle)
+                    work.session.cancel()
 
     def __enter__(self) -> Run:
         return self

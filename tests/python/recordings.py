@@ -1,5 +1,6 @@
 # steno tests: models and sounds for the Python package. SPDX-License-Identifier: MIT
 import array
+import faulthandler
 import os
 import subprocess
 import sys
@@ -7,6 +8,8 @@ import wave
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from packages import need, skip  # noqa: E402, F401
+
+faulthandler.dump_traceback_later(280, exit=True) # a test that hangs prints where its threads are
 
 SOURCE = os.environ.get("STENO_SOURCE", ".")
 STENO = os.environ["STENO_PROGRAM"]

@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 import unittest
+import unittest.mock
 
 import recordings as r
 import steno
@@ -63,6 +64,37 @@ class Control(unittest.TestCase):
         with self.model.transcribe(LONG) as run:
             next(run)
         self.assertTrue(run._work.ended)
+
+    def test_a_model_closes_while_a_run_waits_for_its_reader(self):
+        for read in (lambda run: run.language, next):
+            model = steno.Model(r.MODEL)
+            run = model.transcribe(LONG)
+            read(run)
+            model.close()
+            with self.assertRaises(steno.Canceled):
+                run.result()
+
+    def test_a_model_closes_its_batches_and_streams(self):
+        model = steno.Model(r.MODEL)
+        live, batch = model.stream(), model.transcribe_many([LONG] * 3)
+        live.push(r.floats())
+        batch._feed()
+        model.stream().push(r.floats()) # abandoned
+        model.close()
+        self.assertEqual([type(x.error) for x in batch], [steno.Canceled] * 3)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            live.push(r.floats())
+        live.close()
+
+    def test_a_run_or_batch_that_a_callback_closes_does_not_wait_for_itself(self):
+        run = self.model.transcribe(LONG)
+        run._work.on_progress = lambda *a: run.close()
+        with self.assertRaises(steno.Canceled):
+            run.result()
+        batch = self.model.transcribe_many([r.DEMO])
+        finish = steno._batch.finish
+        with unittest.mock.patch("steno._batch.finish", lambda *a: (batch.close(), finish(*a))[1]):
+            self.assertEqual([x.text for x in batch], [" zero nine one eight. two seven."])
 
     def test_a_slow_reader_holds_the_decoder(self):
         run = self.model.transcribe(LONG)
@@ -153,6 +185,26 @@ class Control(unittest.TestCase):
             """)
             out, err = p.communicate(timeout=120)
             self.assertEqual(out, " zero nine one eight. two seven.\n0\n", err)
+
+    def test_a_run_of_the_parent_process_is_over_in_a_forked_child(self):
+        p = child("""
+            run = model.transcribe(long); next(run)
+            batch = model.transcribe_many([long] * 2); batch._feed()
+            live = model.stream(); live.push(r.floats())
+            pid = os.fork()
+            if pid == 0:
+                for read in (run.result, lambda: next(batch), lambda: live.push(r.floats())):
+                    try:
+                        read()
+                    except Exception as e:
+                        print(type(e).__name__, e, flush=True)
+                run.close(); batch.close(); live.close(); model.close()
+                os._exit(0)
+            print(os.waitpid(pid, 0)[1])
+        """)
+        out, err = p.communicate(timeout=120)
+        self.assertEqual(out, "Error the run belongs to the parent process\nCanceled canceled\n"
+                              "ValueError the live transcription is closed\n0\n", err)
 
     def test_spawned_workers_open_the_model_themselves(self):
         p = child("""

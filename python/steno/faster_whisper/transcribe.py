@@ -335,7 +335,7 @@ def segments_of_run(run: Run, times: Optional[SpeechTimestampsMap], progress: Pr
         progress.at(1e12)
     finally:
         progress.close()
-        run.close()
+        run.cancel() # without waiting: a dropped generator may end on any thread
 
 
 class BatchedInferencePipeline:
@@ -419,7 +419,7 @@ class BatchedInferencePipeline:
                 progress.at(i + 1)
         finally:
             progress.close()
-            results.close()  # type: ignore[attr-defined]
+            results.cancel()
 
 
 def moved(segment: Segment, by: float) -> Segment:
