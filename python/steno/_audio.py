@@ -14,11 +14,21 @@ RATE = 16000
 Audio = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Any]
 
 
+def samples_view(audio: Any) -> memoryview:
+    try:
+        return memoryview(audio)
+    except (TypeError, BufferError, ValueError):
+        pass
+    if hasattr(audio, "__array__"):  # a tensor
+        return memoryview(audio.__array__())
+    raise TypeError(f"audio must be a path, bytes, a file object or samples, not {type(audio).__name__}")
+
+
 class Samples:
     """The address of mono samples at 16 kHz, float32 or int16, which stay referenced."""
 
     def __init__(self, audio: Any) -> None:
-        view = self._view(audio)
+        view = samples_view(audio)
         kind = view.format.lstrip("<=@")
         if kind not in ("f", "h"):
             raise TypeError(f"samples must be float32 or int16, not {_kind_name(audio, view)}")
@@ -38,16 +48,6 @@ class Samples:
         flat = view.cast("B")
         self.keep = (ctypes.c_char * len(flat)).from_buffer(flat) if len(flat) else b""
         self.address = ctypes.addressof(self.keep) if len(flat) else 0
-
-    @staticmethod
-    def _view(audio: Any) -> memoryview:
-        try:
-            return memoryview(audio)
-        except (TypeError, BufferError, ValueError):
-            pass
-        if hasattr(audio, "__array__"):  # a tensor
-            return memoryview(audio.__array__())
-        raise TypeError(f"audio must be a path, bytes, a file object or samples, not {type(audio).__name__}")
 
 
 def _kind_name(audio: Any, view: memoryview) -> str:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import warnings
-from array import array
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 from warnings import warn
 
 from .._audio import RATE, read_samples
 from .._model import Model
 from .._run import Run
+from .._shared import APPEND, PREPEND, Progress, clip_seconds, format_timestamp, steps_of, temperature_options
 from .._values import Segment as OwnSegment
 from .audio import as_array
-from .utils import format_timestamp, get_logger, model_path
-from .vad import SpeechTimestampsMap, VadOptions, collect_chunks, get_speech_timestamps, plain
+from .utils import get_logger, model_path
+from .vad import (
+    SpeechTimestampsMap, VadOptions, collect_chunks, get_speech_timestamps, joined_samples, options_of_dict, view_of,
+)
 
-APPEND = "\"'.。,，!！?？:：”)]}、"
-PREPEND = "\"'“¿([{-"
 COMPUTE = {"default": "auto", "auto": "auto", "float32": "f32", "bfloat16": "bf16", "int16": "int16", "int8": "int8", "int8_float32": "int8",
            "int8_bfloat16": "int8", "float16": "auto", "int8_float16": "int8"}
 
@@ -95,17 +95,12 @@ class TranscriptionInfo:
     vad_options: VadOptions
 
 
-def temperature_options(steps: Sequence[float]) -> Dict[str, Any]:
-    """One temperature, or even steps up to 1."""
-    if not steps:
-        raise ValueError("temperature is an empty list")
-    if len(steps) == 1:
-        return {"temperature": float(steps[0]), "temperature_increment_on_fallback": None}
-    step = steps[1] - steps[0]
-    even = step > 0 and all(abs(steps[i] - steps[0] - i * step) < 1e-6 for i in range(len(steps)))
-    if not even or steps[-1] + step <= 1 + 1e-6:
-        raise ValueError(f"temperature {list(steps)}: needs one number, or even steps that end where the next one would pass 1.0")
-    return {"temperature": float(steps[0]), "temperature_increment_on_fallback": float(step)}
+def options_of(given: Dict[str, Any], **fixed: Any) -> TranscriptionOptions:
+    """The options among the arguments of a call, but for those that are fixed."""
+    prompt = given["initial_prompt"]
+    given = {**given, "temperatures": steps_of(given["temperature"]),
+             "initial_prompt": prompt if prompt is None or isinstance(prompt, str) else list(prompt), **fixed}
+    return TranscriptionOptions(**{f.name: given[f.name] for f in fields(TranscriptionOptions)})
 
 
 def library_options(o: TranscriptionOptions, model: Model, language: Optional[str], task: str) -> Dict[str, Any]:
@@ -156,15 +151,13 @@ def put_prompt(out: Dict[str, Any], o: TranscriptionOptions) -> None:
         out["prompt_tokens"] = list(prompt)
 
 
-def clip_seconds(clips: Union[str, Sequence[float]]) -> List[float]:
-    if isinstance(clips, str):
-        clips = [float(c) for c in clips.split(",")] if clips else []
-    return [] if list(clips) == [0] else [float(c) for c in clips]
-
-
 def samples_of(audio: Any) -> Any:
     """Samples, decoded unless they are."""
     return as_array(read_samples(audio, True)) if isinstance(audio, (str, os.PathLike)) or hasattr(audio, "read") else audio
+
+
+def has_text(s: OwnSegment) -> bool:
+    return bool(s.text.strip()) and s.start != s.end
 
 
 def theirs(s: OwnSegment, number: int) -> Segment:
@@ -182,28 +175,6 @@ def restored(segment: Segment, times: SpeechTimestampsMap) -> Segment:
             words.append(replace(w, start=times.get_original_time(w.start, index), end=times.get_original_time(w.end, index)))
         return replace(segment, start=words[0].start, end=words[-1].end, words=words)
     return replace(segment, start=times.get_original_time(segment.start), end=times.get_original_time(segment.end, is_end=True))
-
-
-class Progress:
-    """A bar of tqdm, where it is installed, else nothing."""
-
-    def __init__(self, total: float, shown: bool, unit: str) -> None:
-        self.bar: Any = None
-        if shown:
-            try:
-                from tqdm import tqdm
-            except ImportError:
-                warnings.warn("log_progress needs the package tqdm", stacklevel=3)
-                return
-            self.bar = tqdm(total=round(total, 2), unit=unit)
-
-    def at(self, done: float) -> None:
-        if self.bar is not None:
-            self.bar.update(round(min(done, self.bar.total) - self.bar.n, 2))
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()
 
 
 class Network:
@@ -266,15 +237,9 @@ class WhisperModel:
                    language_detection_threshold: Optional[float] = 0.5,
                    language_detection_segments: int = 1) -> Tuple[Iterable[Segment], TranscriptionInfo]:
         """Transcribe audio. Segments are decoded while they are read."""
+        o = options_of(locals())
         if chunk_length is not None and chunk_length != 30:
             raise ValueError(f"chunk_length is {chunk_length}: windows have 30 s")
-        temperatures = [float(t) for t in temperature] if isinstance(temperature, (list, tuple)) else [float(temperature)]
-        initial_prompt = initial_prompt if initial_prompt is None or isinstance(initial_prompt, str) else list(initial_prompt)
-        o = TranscriptionOptions(
-            beam_size, best_of, patience, length_penalty, repetition_penalty, no_repeat_ngram_size, log_prob_threshold, no_speech_threshold,
-            compression_ratio_threshold, condition_on_previous_text, prompt_reset_on_temperature, temperatures, initial_prompt, prefix,
-            suppress_blank, suppress_tokens, without_timestamps, max_initial_timestamp, word_timestamps, prepend_punctuations,
-            append_punctuations, multilingual, max_new_tokens, clip_timestamps, hallucination_silence_threshold, hotwords)
         language = self._language(language)
         options = library_options(o, self._steno, language, task)
         clips = clip_seconds(clip_timestamps)
@@ -283,26 +248,24 @@ class WhisperModel:
         if language is None and language_detection_segments != 1:
             options.update(language_detection_segments=language_detection_segments,
                            language_detection_threshold=language_detection_threshold or 0.0)
-        vad = VadOptions(**vad_parameters) if isinstance(vad_parameters, dict) else vad_parameters or VadOptions()
-        times, whole, speech = None, None, None
+        vad = options_of_dict(vad_parameters)
+        times, whole = None, None
         if vad_filter and not clips:
             audio = samples_of(audio)
             whole = len(audio) / RATE
             chunks = get_speech_timestamps(audio, vad)
-            audio = plain(collect_chunks(audio, chunks)[0][0])
-            speech = len(audio) / RATE
+            audio = collect_chunks(audio, chunks)[0][0]
             times = SpeechTimestampsMap(chunks, RATE) if chunks else None
-        run = self._steno.transcribe(audio, unclocked=True, **options) if not isinstance(audio, array) else \
-            self._steno.transcribe(audio, **options)
+        run = self._steno.transcribe(audio, unclocked=True, **options)
         duration = whole if whole is not None else run.duration
         if prefix is not None and run.duration > 30:
             run.close()
             raise ValueError("prefix: steno puts it before every window, so audio of more than 30 s is refused")
         self.logger.info("Processing audio with duration %s", format_timestamp(duration))
-        info = TranscriptionInfo(run.language, run.language_probability if language is None and self.model.is_multilingual else 1, duration,
-                                 speech if speech is not None else duration,
-                                 list(run.languages.items()) if language is None and self.model.is_multilingual else None, o, vad)
-        return segments_of_run(run, times, Progress(speech or duration, log_progress, "seconds")), info
+        detected = language is None and self.model.is_multilingual
+        info = TranscriptionInfo(run.language, run.language_probability if detected else 1, duration, run.duration,
+                                 list(run.languages.items()) if detected else None, o, vad)
+        return segments_of_run(run, times, Progress(run.duration or duration, log_progress, "seconds")), info
 
     def detect_language(self, audio: Any = None, features: Any = None, vad_filter: bool = False,
                         vad_parameters: Optional[Union[Dict[str, Any], VadOptions]] = None, language_detection_segments: int = 1,
@@ -311,8 +274,7 @@ class WhisperModel:
         if features is not None or audio is None:
             raise ValueError("detect_language: steno computes the features itself; give audio")
         if vad_filter:
-            vad = VadOptions(**vad_parameters) if isinstance(vad_parameters, dict) else vad_parameters or VadOptions()
-            audio = collect_chunks(audio, get_speech_timestamps(audio, vad))[0][0]
+            audio = collect_chunks(audio, get_speech_timestamps(audio, options_of_dict(vad_parameters)))[0][0]
         if language_detection_segments > 1:
             run = self._steno.transcribe(audio, language_detection_segments=language_detection_segments,
                                          language_detection_threshold=language_detection_threshold)
@@ -327,7 +289,7 @@ def segments_of_run(run: Run, times: Optional[SpeechTimestampsMap], progress: Pr
     try:
         for s in run:
             progress.at(s.end)
-            if not s.text.strip() or s.start == s.end:
+            if not has_text(s):
                 continue
             number += 1
             segment = theirs(s, number)
@@ -360,6 +322,10 @@ class BatchedInferencePipeline:
                    language_detection_segments: int = 1) -> Tuple[Iterable[Segment], TranscriptionInfo]:
         """Transcribe parts of audio together: spans of speech, joined to at most ``chunk_length`` seconds, or the given clips. As in
         faster-whisper, parts know nothing of each other, and have one temperature and no thresholds."""
+        if isinstance(temperature, (list, tuple)):
+            temperature = temperature[:1]
+        o = options_of(locals(), condition_on_previous_text=False, prompt_reset_on_temperature=0.5, max_initial_timestamp=0.0,
+                       hallucination_silence_threshold=None, clip_timestamps=clip_timestamps or [])
         own = self.model
         samples = samples_of(audio)
         n, most = len(samples), chunk_length or 30
@@ -369,8 +335,7 @@ class BatchedInferencePipeline:
         if clip_timestamps:
             chunks = [{k: int(v * RATE) for k, v in clip.items()} for clip in clip_timestamps]
         elif vad_filter:
-            given = dict(vad) if isinstance(vad, dict) else None
-            vad = VadOptions(min_silence_duration_ms=160) if vad is None else VadOptions(**given) if given is not None else vad
+            vad = VadOptions(min_silence_duration_ms=160) if vad is None else options_of_dict(vad)
             vad = replace(vad, max_speech_duration_s=most)
             chunks = get_speech_timestamps(samples, vad)
         elif n <= most * RATE:
@@ -379,24 +344,20 @@ class BatchedInferencePipeline:
             raise RuntimeError("No clip timestamps found. Set 'vad_filter' to True or provide 'clip_timestamps'.")
         times = None if clip_timestamps or not chunks else SpeechTimestampsMap(chunks, RATE)
         if clip_timestamps:
-            parts = [plain(samples)[c["start"]:c["end"]][:30 * RATE] for c in chunks]
+            whole = view_of(samples)
+            parts = [whole[c["start"]:min(c["end"], c["start"] + 30 * RATE)] for c in chunks]
             offsets = [c["start"] / RATE for c in chunks]
         else:
             joined, about = collect_chunks(samples, chunks, RATE, most)
             parts, offsets = (joined, [a["offset"] for a in about]) if chunks else ([], [])
         speech = sum(c["end"] - c["start"] for c in chunks) / RATE
-        temperatures = [float(t) for t in temperature][:1] if isinstance(temperature, (list, tuple)) else [float(temperature)]
-        initial_prompt = initial_prompt if initial_prompt is None or isinstance(initial_prompt, str) else list(initial_prompt)
-        o = TranscriptionOptions(
-            beam_size, best_of, patience, length_penalty, repetition_penalty, no_repeat_ngram_size, log_prob_threshold, no_speech_threshold,
-            compression_ratio_threshold, False, 0.5, temperatures, initial_prompt, prefix, suppress_blank, suppress_tokens,
-            without_timestamps, 0.0, word_timestamps, prepend_punctuations, append_punctuations, multilingual, max_new_tokens,
-            clip_timestamps or [], None, hotwords)  # type: ignore[arg-type]
         language = own._language(language)
         probs: Optional[List[Tuple[str, float]]] = None
         probability = 1.0
         if language is None and own.model.is_multilingual and parts:
-            language, probability, probs = own.detect_language(parts[0])
+            language, probability, probs = own.detect_language(
+                joined_samples(parts, language_detection_segments * 30 * RATE), language_detection_segments=language_detection_segments,
+                language_detection_threshold=language_detection_threshold or 0.0)
         options = library_options(o, own._steno, language or "en", task)
         options.update(no_speech_threshold=None, logprob_threshold=None, compression_ratio_threshold=None, _one_window=True)
         if not without_timestamps:
@@ -410,9 +371,7 @@ class BatchedInferencePipeline:
         results = self.model._steno.transcribe_many(parts, batch_size=batch_size, ordered=True, on_error="raise", **options)
         try:
             for i, result in enumerate(results):
-                for s in result.segments:
-                    if not s.text.strip() or s.start == s.end:
-                        continue
+                for s in filter(has_text, result.segments):
                     number += 1
                     segment = moved(theirs(s, number), offsets[i])
                     yield restored(segment, times) if times else segment

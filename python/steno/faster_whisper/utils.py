@@ -8,11 +8,10 @@ import shutil
 from typing import List, Optional, Union
 
 from .._names import find_model
-from .._text import format_timestamp as format_timestamp
+from .._shared import NAMES, OWN_NAMES
+from .._shared import format_timestamp as format_timestamp
 
-SIZES = ("tiny.en", "tiny", "base.en", "base", "small.en", "small", "medium.en", "medium", "large-v1", "large-v2", "large-v3", "large",
-         "distil-large-v2", "distil-medium.en", "distil-small.en", "distil-large-v3", "distil-large-v3.5", "large-v3-turbo", "turbo")
-OWN_NAMES = {"large": "large-v3", "turbo": "large-v3-turbo"}
+SIZES = (*NAMES[:-2], "distil-large-v2", "distil-medium.en", "distil-small.en", "distil-large-v3", "distil-large-v3.5", *NAMES[-2:])
 
 
 def available_models() -> List[str]:

@@ -7,9 +7,9 @@ import math
 import threading
 from array import array
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
-from .._audio import RATE, Samples
+from .._audio import RATE, Samples, samples_view
 from .._model import Model
 from .audio import as_array
 
@@ -25,6 +25,10 @@ class VadOptions:
     max_speech_duration_s: float = float("inf")
     min_silence_duration_ms: int = 2000
     speech_pad_ms: int = 400
+
+
+def options_of_dict(given: Union[VadOptions, Dict[str, Any], None]) -> VadOptions:
+    return VadOptions(**given) if isinstance(given, dict) else given or VadOptions()
 
 
 _models: Dict[str, Model] = {}
@@ -53,20 +57,25 @@ def get_speech_timestamps(audio: Any, vad_options: Optional[VadOptions] = None, 
     return [{"start": max(0, round(s.start * RATE)), "end": min(n, round(s.end * RATE))} for s in spans]
 
 
-def plain(audio: Any) -> array[float]:
-    """A copy of samples as array.array('f')."""
-    samples, out = Samples(audio), array("f")
-    if samples.is_int16:
+def view_of(audio: Any) -> memoryview:
+    """Samples without a copy."""
+    if Samples(audio).is_int16:
         raise TypeError("voice activity detection needs float32 samples")
-    import ctypes
-    out.frombytes(ctypes.string_at(samples.address, samples.n * 4) if samples.n else b"")
+    return samples_view(audio)
+
+
+def joined_samples(parts: Iterable[Any], most: int) -> array[float]:
+    """The first samples of the parts, at most this number."""
+    out = array("f")
+    for part in parts:
+        out.frombytes(view_of(part)[:most - len(out)].tobytes())
     return out
 
 
 def collect_chunks(audio: Any, chunks: List[Dict[str, int]], sampling_rate: int = RATE,
                    max_duration: float = float("inf")) -> Tuple[List[Any], List[Dict[str, Any]]]:
     """The samples of the spans, joined to parts of at most ``max_duration`` seconds, and for each part where it comes from."""
-    whole = plain(audio)
+    whole = view_of(audio)
     parts: List[Any] = []
     about: List[Dict[str, Any]] = []
     spans: List[Dict[str, int]] = []
@@ -78,8 +87,8 @@ def collect_chunks(audio: Any, chunks: List[Dict[str, int]], sampling_rate: int 
             about.append({"offset": before / sampling_rate, "duration": len(joined) / sampling_rate, "segments": spans})
             before += len(joined)
             joined, spans = array("f"), []
-        joined += piece
-        spans = [*spans, chunk]
+        joined.frombytes(piece.tobytes())
+        spans.append(chunk)
     parts.append(as_array(joined))
     about.append({"offset": before / sampling_rate, "duration": len(joined) / sampling_rate, "segments": spans})
     return parts, about

@@ -2,6 +2,7 @@
 """openai-whisper's interface: change ``import whisper`` to ``import steno.whisper as whisper``."""
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from dataclasses import dataclass
@@ -11,14 +12,12 @@ from .._errors import HubError
 from .._model import Model
 from .._names import find_model
 from .._native import lib, new
+from .._shared import APPEND, NAMES, OWN_NAMES, PREPEND, Progress, clip_seconds, format_timestamp, steps_of, temperature_options
 from .._values import Segment
 from .audio import load_audio, log_mel_spectrogram, pad_or_trim
-from .utils import format_timestamp, get_writer
+from .utils import get_writer
 
 __version__ = "20250625"
-NAMES = ("tiny.en", "tiny", "base.en", "base", "small.en", "small", "medium.en", "medium", "large-v1", "large-v2", "large-v3", "large",
-         "large-v3-turbo", "turbo")
-OWN_NAMES = {"large": "large-v3", "turbo": "large-v3-turbo"}
 NATIVE = "steno.Model(...).transcribe(..., logprobs=True), tokenize() and generate() are the native calls"
 DECODE = ("task", "language", "sample_len", "best_of", "beam_size", "patience", "length_penalty", "prompt", "prefix", "suppress_tokens",
           "suppress_blank", "without_timestamps", "max_initial_timestamp", "fp16")
@@ -51,7 +50,6 @@ class Whisper:
     def __init__(self, model: Model) -> None:
         self._steno = model
         i = new("steno_model_info")
-        import ctypes
         lib.steno_model_info_get(model._handle(), ctypes.byref(i))
         self.dims = ModelDimensions(*(getattr(i, name) for name in ModelDimensions.__dataclass_fields__))
 
@@ -107,11 +105,6 @@ def load_model(name: str, device: Optional[Any] = None, download_root: Optional[
     return Whisper(Model(path, compute="f32"))
 
 
-def temperature_options(temperature: Union[float, Tuple[float, ...]]) -> Dict[str, Any]:
-    from ..faster_whisper.transcribe import temperature_options as of_steps
-    return of_steps(list(temperature) if isinstance(temperature, (tuple, list)) else [temperature])
-
-
 def put_decoding(given: Dict[str, Any], options: Dict[str, Any]) -> None:
     """The library's options for those of openai-whisper's DecodingOptions."""
     unknown = [key for key in given if key not in DECODE]
@@ -156,15 +149,14 @@ def transcribe(model: Whisper, audio: Any, *, verbose: Optional[bool] = None,
                temperature: Union[float, Tuple[float, ...]] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
                compression_ratio_threshold: Optional[float] = 2.4, logprob_threshold: Optional[float] = -1.0,
                no_speech_threshold: Optional[float] = 0.6, condition_on_previous_text: bool = True, initial_prompt: Optional[str] = None,
-               carry_initial_prompt: bool = False, word_timestamps: bool = False, prepend_punctuations: str = "\"'“¿([{-",
-               append_punctuations: str = "\"'.。,，!！?？:：”)]}、", clip_timestamps: Union[str, List[float]] = "0",
+               carry_initial_prompt: bool = False, word_timestamps: bool = False, prepend_punctuations: str = PREPEND,
+               append_punctuations: str = APPEND, clip_timestamps: Union[str, List[float]] = "0",
                hallucination_silence_threshold: Optional[float] = None, **decode_options: Any) -> Dict[str, Any]:
     """Transcribe a file or samples at 16 kHz: {"text": ..., "segments": [...], "language": ...}.
 
     ``verbose=True`` prints segments as they are decoded, ``False`` a progress bar (if tqdm is installed).
     """
-    from ..faster_whisper.transcribe import Progress, clip_seconds
-    options = temperature_options(temperature)
+    options = temperature_options(steps_of(temperature))
     options.update(guards="off", compression_ratio_threshold=compression_ratio_threshold, logprob_threshold=logprob_threshold,
                    no_speech_threshold=no_speech_threshold, condition_on_previous_text=condition_on_previous_text,
                    word_timestamps=word_timestamps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from .._audio import Samples, read_samples
 from .._native import lib
@@ -47,13 +47,14 @@ def log_mel_spectrogram(audio: Any, n_mels: int = 80, padding: int = 0, device: 
     samples = Samples(audio)
     if samples.is_int16:
         raise TypeError("audio must be float32")
+    bands = model.dims.n_mels
+    if n_mels != bands:
+        raise ValueError(f"n_mels is {n_mels}: the model has {bands}")
+    if device is not None and str(device) != "cpu":
+        raise ValueError(f"device is {device!r}: steno computes on the CPU")
     handle = model._steno._handle()
     n = int(lib.steno_mel(handle, samples.address, samples.n, None, 0))
-    bands = model.dims.n_mels
     out = numpy.empty((max(0, n), bands), dtype=numpy.float32)
     if n > 0:
         lib.steno_mel(handle, samples.address, samples.n, ctypes.c_void_p(out.ctypes.data), n)
     return numpy.ascontiguousarray(out.T)
-
-
-Audio = Union[str, Any]

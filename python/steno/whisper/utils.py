@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any, Callable, Dict, Iterator, List, Optional, TextIO, Tuple
 
-from .._text import format_timestamp as format_timestamp
+from .._shared import format_timestamp as format_timestamp
 
 
 class ResultWriter:
