@@ -54,9 +54,11 @@ static int no_memory(struct live *l) { return fail(l, STENO_ENOMEM, "out of memo
 static void report_text(struct live *l, enum live_kind kind, const struct words *w, size_t from, const char *text)
 {
     const int has = from < w->n;
+    const struct words *known = &l->words.known;
     struct live_event e = { .kind = kind, .turn = l->turn, .t0_ms = has ? w->w[from].t0_ms : -1, .t1_ms = has ? w->w[w->n - 1].t1_ms : -1,
                             .decoded_ms = l->pass_end / PER_MS, .now_ms = kept_end(&l->sound) / PER_MS, .text = text,
                             .words = has ? w->w + from : NULL, .n_words = has ? w->n - from : 0 };
+    if (kind != LIVE_ENDPOINT) e.spaces = live_words_gap(known, l->first, w == known ? from : known->n, w, from);
     if (kind == LIVE_ENDPOINT) {
         e.t0_ms = l->begin / PER_MS;
         e.t1_ms = l->close / PER_MS;

@@ -25,6 +25,7 @@ struct live_event {
     int64_t decoded_ms;   /* end of the audio that was decoded for it */
     int64_t now_ms;       /* end of the audio when it was reported */
     const char *text;     /* UTF-8, without spaces at its ends; valid within the call */
+    int spaces;           /* between the final words of the turn so far and `text`; 0 for an endpoint */
     const struct word *words; /* [n_words] its words, with times; valid within the call (live_words.h) */
     size_t n_words;
     const char *language; /* of an endpoint */

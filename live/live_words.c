@@ -236,6 +236,24 @@ char *live_words_text(const struct words *w, size_t from, size_t end)
     return text;
 }
 
+int live_words_gap(const struct words *a, size_t from, size_t end, const struct words *b, size_t at)
+{
+    size_t before = 0, behind = 0, rest = 0; /* rest: bytes of the word after its spaces, or before them */
+    while (end > from && !rest) {
+        const char *s = a->w[--end].text;
+        const size_t all = rest = strlen(s);
+        while (rest && s[rest - 1] == ' ') rest--;
+        before += all - rest;
+    }
+    if (!rest) return 0;
+    for (rest = 0; at < b->n && !rest; at++) {
+        const size_t n = strspn(b->w[at].text, " ");
+        rest = strlen(b->w[at].text) - n;
+        behind += n;
+    }
+    return rest ? (int)(before + behind) : 0;
+}
+
 /* ---- agreement --------------------------------------------------------------------------------------------------------------- */
 
 enum { MARGIN_MS = 100, OVERLAP = 4 /* words */ };

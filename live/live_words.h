@@ -40,6 +40,9 @@ int live_words_behind(size_t *at, const struct words *recent, const struct words
 /* Words [from, end) as one text without spaces at its ends, malloc'd; NULL: no memory. */
 char *live_words_text(const struct words *w, size_t from, size_t end);
 
+/* Number of spaces between the text of words [from, end) of a and that of words [at, b->n) of b; 0 if there is no text on one side. */
+int live_words_gap(const struct words *a, size_t from, size_t end, const struct words *b, size_t at);
+
 /* ---- agreement --------------------------------------------------------------------------------------------------------------- */
 
 struct agreement {

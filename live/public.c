@@ -37,8 +37,8 @@ static void pass_on(void *user, const struct live_event *e)
     static const int kinds[] = { [LIVE_PARTIAL] = STENO_LIVE_PARTIAL, [LIVE_FINAL] = STENO_LIVE_FINAL,
                                  [LIVE_ENDPOINT] = STENO_LIVE_ENDPOINT };
     const struct steno_live *l = user;
-    const steno_live_event out = { .size = sizeof out, .kind = kinds[e->kind], .turn = e->turn, .t0_ms = e->t0_ms, .t1_ms = e->t1_ms,
-                                   .decoded_ms = e->decoded_ms, .pushed_ms = e->now_ms, .text = e->text,
+    const steno_live_event out = { .size = sizeof out, .kind = kinds[e->kind], .turn = e->turn, .spaces = e->spaces, .t0_ms = e->t0_ms,
+                                   .t1_ms = e->t1_ms, .decoded_ms = e->decoded_ms, .pushed_ms = e->now_ms, .text = e->text,
                                    .language = e->kind == LIVE_ENDPOINT && e->language && *e->language ? e->language : NULL };
     l->on_event(l->user, &out);
 }

@@ -22,6 +22,7 @@ void live_line_put(struct sink *s, const struct live_line *l)
     time_put(s, "start", l->t0_ms);
     time_put(s, "end", l->t1_ms);
     text_field(s, "text", l->text);
+    sink_format(s, ",\"spaces\":%d", l->spaces);
     time_put(s, "heard", l->decoded_ms);
     if (l->language && l->language[0]) text_field(s, "language", l->language);
     if (l->t1_ms < 0) sink_text(s, ",\"latency_ms\":null}\n");

@@ -10,6 +10,7 @@ struct live_line {
     int64_t t0_ms, t1_ms; /* -1: null */
     int64_t decoded_ms;   /* end of the decoded audio; -1: null */
     const char *text;
+    int spaces;           /* between the final words of the turn so far and the text */
     const char *language; /* NULL or "": left out */
     int64_t latency_ms;   /* written as null if t1_ms is below 0 */
 };

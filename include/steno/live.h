@@ -24,6 +24,7 @@ typedef struct steno_live_event {
     uint32_t size;
     int32_t kind;         /**< enum steno_live_kind */
     int32_t turn;         /**< number of the turn, from 1 */
+    int32_t spaces;       /**< between the final words of the turn so far and `text`; 0 for an endpoint */
     int64_t t0_ms, t1_ms; /**< start and end of the text in the audio; -1: not known */
     int64_t decoded_ms;   /**< end of the audio that was decoded for it */
     int64_t pushed_ms;    /**< end of the audio pushed so far */

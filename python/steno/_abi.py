@@ -168,7 +168,8 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "max_line_width:i4@48 max_line_count:i4@52 max_words_per_line:i4@56 highlight_words:i4@60"
     )),
     "steno_live_event": (64, (
-        "size:u4@0 kind:i4@4 turn:i4@8 t0_ms:i8@16 t1_ms:i8@24 decoded_ms:i8@32 pushed_ms:i8@40 text:z@48 language:z@56"
+        "size:u4@0 kind:i4@4 turn:i4@8 spaces:i4@12 t0_ms:i8@16 t1_ms:i8@24 decoded_ms:i8@32 pushed_ms:i8@40 text:z@48 "
+        "language:z@56"
     )),
     "steno_live_params": (56, (
         "size:u4@0 step_ms:i4@4 max_turn_ms:i4@8 vad:p@16 find:p@24 text:p@32 on_event:p@40 user:p@48"

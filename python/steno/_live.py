@@ -66,7 +66,8 @@ class Live:
 
     def _take_event(self, user: Any, at: int) -> None:
         e = struct_type("steno_live_event").from_address(at)
-        self._events.append(Event(KINDS[e.kind], e.turn, e.t0_ms / 1000, e.t1_ms / 1000, text_of(e.text), text_of(e.language) or None))
+        self._events.append(Event(KINDS[e.kind], e.turn, e.t0_ms / 1000, e.t1_ms / 1000, text_of(e.text), text_of(e.language) or None,
+                                  e.spaces))
 
     def _call(self, work: Any) -> list[Event]:
         failure = Failure()

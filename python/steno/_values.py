@@ -84,6 +84,7 @@ class Event(NamedTuple):
     end: float
     text: str
     language: Optional[str]
+    spaces: int = 0  # between the final words of the turn so far and the text
 
 
 class ModelInfo(NamedTuple):

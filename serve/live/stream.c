@@ -170,7 +170,7 @@ static void on_event(void *user, const struct live_event *e)
     pthread_mutex_lock(&s->lock);
     const int64_t latency = s->s && e->t1_ms >= 0 ? live_session_latency_ms(s->s, e->t1_ms) : 0;
     const struct live_line l = { .type = kind[e->kind], .turn = e->turn, .t0_ms = e->t0_ms, .t1_ms = e->t1_ms, .text = e->text,
-                                 .decoded_ms = e->decoded_ms, .language = e->language, .latency_ms = latency };
+                                 .spaces = e->spaces, .decoded_ms = e->decoded_ms, .language = e->language, .latency_ms = latency };
     live_line_put(&to, &l);
     line_send(s, &m, &to);
     leave(s, 0);

@@ -174,6 +174,7 @@
     F(steno_media_state, start_ms, 40) F(steno_media_state, gaps, 48) F(steno_media_state, gaps_ms, 56)                                \
     F(steno_media_state, dropped_ms, 64) F(steno_media_state, jumps, 72)                                                               \
     S(steno_live_event, 64) F(steno_live_event, size, 0) F(steno_live_event, kind, 4) F(steno_live_event, turn, 8)                     \
+    F(steno_live_event, spaces, 12)                                                                                                    \
     F(steno_live_event, t0_ms, 16) F(steno_live_event, t1_ms, 24) F(steno_live_event, decoded_ms, 32)                                  \
     F(steno_live_event, pushed_ms, 40) F(steno_live_event, text, 48) F(steno_live_event, language, 56)                                 \
     S(steno_live_params, 56) F(steno_live_params, size, 0) F(steno_live_params, step_ms, 4) F(steno_live_params, max_turn_ms, 8)       \

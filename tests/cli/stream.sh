@@ -3,12 +3,17 @@
 
 DIGITS=$SRC/tests/data/demo.wav
 untimed() { sed 's/"latency_ms":[^}]*/"latency_ms":0/' "$1"; } # what comes through a pipe is as late as the clock says
+spaced() { # final words, with their spaces
+    sed -n 's/^{"type":"final".*"text":"\([^"]*\)","spaces":\([0-9]*\).*/\2 \1/p' "$T/out" |
+        awk '{ n = $1; sub(/^[0-9]+ /, ""); printf "%*s%s", n, "", $0 }'
+}
 texts() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "${2-$T/out}"; }
 
 expect 0 "a file, as it would come" stream -q -m "$MODEL" -l en "$DIGITS"
 out_has '{"type":"endpoint","turn":1,"start":0.000,'
 is "one end" "$(texts endpoint | wc -l)" "1"
 is "final words are the turn's text" "$(texts final | tr '\n' ' ' | sed 's/ $//')" "$(texts endpoint)"
+is "so are they with their spaces" "$(spaced)" "$(texts endpoint)"
 cp "$T/out" whole
 untimed whole >"$T/untimed"
 tail -c +45 "$DIGITS" >samples.raw
@@ -155,6 +160,7 @@ cp "$SRC/tests/data/audio/zh_phrases.wav" phrases.wav
 expect 0 "phrases" stream -q -m "$MODEL" -l zh phrases.wav
 is "text of the whole" "$(printf "$(texts endpoint)")" "$(cat offline)"
 is "in final words" "$(printf "$(texts final | tr -d '\n')")" "$(cat offline)"
+is "with the spaces between them" "$(printf "$(spaced)")" "$(cat offline)"
 awk -F '"latency_ms":' '$2 + 0 < 0 { exit 1 }' "$T/out" || bad "nothing is told before it is said" "$(cat "$T/out")"
 silence 3 >silence.wav
 expect 0 "nobody speaks" stream -q -m "$MODEL" -l en silence.wav

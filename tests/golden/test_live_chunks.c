@@ -28,13 +28,6 @@ static int group_end(void **state)
     return funasr_close(state);
 }
 
-/* Characters of Chinese alone are of three bytes in these texts. */
-static int has_space_between(const char *before, const char *text)
-{
-    const size_t n = strlen(before);
-    return n && !(before[n - 1] & 0x80) && !(*text & 0x80);
-}
-
 /* What is told of the turn is what was final in it. */
 static void report(void *user, const struct live_event *e)
 {
@@ -45,7 +38,7 @@ static void report(void *user, const struct live_event *e)
     t->decoded_ms = e->decoded_ms;
     if (e->kind == LIVE_FINAL) {
         assert_true(*e->text);
-        snprintf(t->known + k, sizeof t->known - k, "%s%s", has_space_between(t->known, e->text) ? " " : "", e->text);
+        snprintf(t->known + k, sizeof t->known - k, "%*s%s", e->spaces, "", e->text);
         t->n_finals++;
     } else {
         assert_string_equal(e->text, t->known);

@@ -128,11 +128,11 @@ class Transcribe(unittest.TestCase):
         samples, words = r.floats(), []
         with self.model.stream() as live:
             for i in range(0, len(samples), 4000):
-                words += [e.text for e in live.push(samples[i:i + 4000]) if e.kind == "final"]
+                words += [" " * e.spaces + e.text for e in live.push(samples[i:i + 4000]) if e.kind == "final"]
             last = live.end()
-        words += [e.text for e in last if e.kind == "final"]
+        words += [" " * e.spaces + e.text for e in last if e.kind == "final"]
         self.assertEqual(last[-1].kind, "endpoint")
-        self.assertEqual(" ".join(words), last[-1].text)
+        self.assertEqual("".join(words), last[-1].text)
         self.assertIn("nine one eight", last[-1].text)
 
     def test_tokens_of_a_text_come_back_as_the_text(self):

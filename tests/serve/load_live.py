@@ -5,7 +5,7 @@ import threading
 import time
 
 from load_base import quantile
-from websocket_client import Closed, Refused, WebSocket
+from websocket_client import Closed, Refused, WebSocket, committed
 
 PIECE_S = 0.1
 
@@ -51,10 +51,9 @@ class Session(threading.Thread):
             self.tail = time.monotonic() - (self.finish or time.monotonic())
             if closed.code != 1000:
                 self.run_.note("live: a session ends with %s" % closed)
-        finals = [c for e in self.events if e["type"] == "final" for c in e["text"] if c != " "]
-        turns = [c for e in self.events if e["type"] == "endpoint" for c in e["text"] if c != " "]
-        if finals != turns or not turns:
-            self.run_.note("live: committed text is %r, turns are %r" % ("".join(finals), "".join(turns)))
+        turns = [e["text"] for e in self.events if e["type"] == "endpoint" and e["text"]]
+        if committed(self.events) != turns or not turns:
+            self.run_.note("live: committed text is %r, turns are %r" % (committed(self.events), turns))
 
 
 def live(run, n):

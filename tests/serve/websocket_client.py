@@ -135,6 +135,15 @@ class WebSocket:
         self.sock.close()
 
 
+def committed(events):
+    """The text of the final events of the plain protocol, a list of turns."""
+    turns = {}
+    for e in events:
+        if e["type"] == "final":
+            turns[e["turn"]] = turns.get(e["turn"], "") + " " * e["spaces"] + e["text"]
+    return list(turns.values())
+
+
 def stream(s, pieces, query=""):
     """The events of a whole session of the plain protocol (/v1/stream)."""
     w = WebSocket("127.0.0.1", s.port, "/v1/stream" + query)

@@ -40,7 +40,7 @@ static void put_jsonl(struct stream_text *t, struct sink *s, const struct live_e
     static const char *const kind[] = { "partial", "final", "endpoint" };
     const int64_t latency = e->t1_ms < 0 ? 0 : stream_sound_latency_ms(t->sound, e->t1_ms, e->now_ms);
     const struct live_line l = { .type = kind[e->kind], .turn = e->turn, .t0_ms = e->t0_ms, .t1_ms = e->t1_ms, .text = e->text,
-                                 .decoded_ms = e->decoded_ms, .language = e->language, .latency_ms = latency };
+                                 .spaces = e->spaces, .decoded_ms = e->decoded_ms, .language = e->language, .latency_ms = latency };
     live_line_put(s, &l);
 }
 

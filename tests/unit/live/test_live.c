@@ -63,8 +63,9 @@ static void report(void *user, const struct live_event *e)
     snprintf(t->text + n, sizeof t->text - n, "%c%d %lld-%lld %lld %s\n", kind, e->turn, (long long)e->t0_ms, (long long)e->t1_ms,
              (long long)e->decoded_ms, e->text);
     if (e->kind == LIVE_PARTIAL) t->n_partials++;
-    if (e->kind == LIVE_FINAL) snprintf(t->known + k, sizeof t->known - k, "%s%s", k ? " " : "", e->text);
-    if (e->kind == LIVE_FINAL) snprintf(t->final + f, sizeof t->final - f, "%s%s", f ? " " : "", e->text);
+    if (e->kind == LIVE_FINAL) snprintf(t->known + k, sizeof t->known - k, "%*s%s", e->spaces, "", e->text);
+    if (e->kind == LIVE_FINAL) snprintf(t->final + f, sizeof t->final - f, "%*s%s", f && !k ? 1 : e->spaces, "", e->text);
+    t->bad |= e->kind == LIVE_PARTIAL && e->text[0] && e->spaces != (k > 0); /* its language has spaces between words */
     if (e->kind == LIVE_ENDPOINT) {
         t->n_turns++;
         t->end_ms = e->t1_ms;

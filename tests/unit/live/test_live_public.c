@@ -19,7 +19,7 @@ static void note(void *user, const steno_live_event *e)
     l->n[e->kind]++;
     l->last_turn = e->turn;
     const size_t n = strlen(l->text);
-    if (e->kind == STENO_LIVE_FINAL) snprintf(l->text + n, sizeof l->text - n, "%s%s", n ? " " : "", e->text);
+    if (e->kind == STENO_LIVE_FINAL) snprintf(l->text + n, sizeof l->text - n, "%*s%s", e->spaces, "", e->text);
     if (e->kind == STENO_LIVE_ENDPOINT) snprintf(l->endpoint, sizeof l->endpoint, "%s", e->text);
 }
 

@@ -2,6 +2,7 @@
 #include "harness.h"
 #include "live_words.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static char *joined(const struct words *w)
@@ -62,6 +63,33 @@ static void test_a_text_of_its_own_has_a_space_before_it_where_its_script_has_so
     assert_string_equal(text, "two你好end end");
     free(text);
     live_words_free(&w);
+}
+
+/* Wherever it is cut, the parts with the spaces between them are the whole. */
+static void test_parts_of_a_text_and_the_gaps_between_them_are_the_whole(void **state)
+{
+    (void)state;
+    static const char *const cases[][6] = {
+        { " cold", "-hearted", " one" }, { " one", "  two ", " three" }, { "one ", "two" }, { "你", "好", " hello", " world", "吗" },
+        { " ", "one", " " }, { " one", " ", " two" }, { "", " one", "", "two" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct words w = { 0 };
+        char got[512];
+        for (int k = 0; cases[i][k]; k++) assert_int_equal(live_words_add(&w, cases[i][k], -1, -1), 0);
+        char *whole = live_words_text(&w, 0, w.n);
+        for (size_t a = 0; a <= w.n; a++)
+            for (size_t b = a; b <= w.n; b++) {
+                const struct words rest = { w.w + b, w.n - b, 0 }, half = { w.w, b, 0 };
+                char *part[3] = { live_words_text(&w, 0, a), live_words_text(&w, a, b), live_words_text(&w, b, w.n) };
+                snprintf(got, sizeof got, "%s%*s%s%*s%s", part[0], live_words_gap(&w, 0, a, &half, a), "", part[1],
+                         live_words_gap(&w, 0, b, &rest, 0), "", part[2]);
+                if (strcmp(got, whole) != 0) fail_msg("case %zu cut at %zu and %zu: \"%s\", want \"%s\"", i, a, b, got, whole);
+                for (int k = 0; k < 3; k++) free(part[k]);
+            }
+        free(whole);
+        live_words_free(&w);
+    }
 }
 
 static void test_words_are_the_same_but_for_case_form_and_marks(void **state)
@@ -128,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_are_units_and_characters_where_there_are_no_spaces),
         cmocka_unit_test(test_a_text_of_its_own_has_a_space_before_it_where_its_script_has_some),
+        cmocka_unit_test(test_parts_of_a_text_and_the_gaps_between_them_are_the_whole),
         cmocka_unit_test(test_words_are_the_same_but_for_case_form_and_marks),
         cmocka_unit_test(test_a_probability_stays_with_its_word),
         cmocka_unit_test(test_new_words_continue_behind_committed_ones),
