@@ -87,17 +87,19 @@ int batch_control_check(struct batch_control *c)
     const char *line;
     if (manifest_reader_open(&c->reader, c->manifest) != EXIT_OK) return fail(c, c->reader.code);
     if (manifest_reader_is_pipe(&c->reader)) return EXIT_OK;
-    while (!signals_pending() && read_item(c, &it, &line)) {
+    while (read_item(c, &it, &line)) {
         if (enter(c, &it, &key)) c->n_inputs++;
         manifest_item_free(&it);
     }
-    if (c->code == EXIT_OK && signals_pending()) fail(c, EXIT_SIGNAL + signals_pending());
     if (c->code != EXIT_OK) return c->code;
     c->is_checked = 1;
-    c->header.manifest_bytes = manifest_hash(c->header.manifest_sha256, c->manifest, -1);
-    if (c->header.manifest_bytes < 0) return message_file(c->manifest, strerror(errno)), fail(c, EXIT_INPUT);
-    manifest_reader_close(&c->reader);
-    return manifest_reader_open(&c->reader, c->manifest) == EXIT_OK ? EXIT_OK : fail(c, c->reader.code);
+    c->header.manifest_bytes = text_lines_at(&c->reader.lines);
+    const int64_t n = manifest_hash(c->header.manifest_sha256, c->manifest, c->header.manifest_bytes);
+    if (n != c->header.manifest_bytes) {
+        message_file(c->manifest, n < 0 ? strerror(errno) : "it became shorter while it was read");
+        return fail(c, EXIT_INPUT);
+    }
+    return manifest_reader_again(&c->reader) == EXIT_OK ? EXIT_OK : fail(c, c->reader.code);
 }
 
 /* ---- the journal ------------------------------------------------------------------------------------------------------------- */

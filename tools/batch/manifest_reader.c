@@ -18,6 +18,15 @@ int manifest_reader_open(struct manifest_reader *r, const char *path)
     return r->code = EXIT_INPUT;
 }
 
+int manifest_reader_again(struct manifest_reader *r)
+{
+    const long long end = text_lines_at(&r->lines);
+    manifest_reader_close(r);
+    const int code = manifest_reader_open(r, r->path);
+    r->lines.end = end;
+    return code;
+}
+
 int manifest_reader_is_pipe(const struct manifest_reader *r)
 {
     return strcmp(r->path, "-") == 0 || r->lines.is_fifo;
@@ -73,7 +82,7 @@ int64_t manifest_hash(char hex[SHA_HEX_SZ], const char *path, int64_t n)
     if (!f) return -1;
     digest_begin(&d, SHA_HEX_SZ - 1, 0);
     for (size_t k = 1; k && at != n; at += (int64_t)k) {
-        k = n < 0 || n - at > (int64_t)sizeof bytes ? sizeof bytes : (size_t)(n - at);
+        k = n - at > (int64_t)sizeof bytes ? sizeof bytes : (size_t)(n - at);
         k = fread(bytes, 1, k, f);
         digest_push(&d, bytes, k);
     }

@@ -121,7 +121,7 @@ enum text_file text_file_read(char **text, const char *path, int dash, size_t mo
 
 enum text_file text_lines_open(struct text_lines *l, const char *path, int dash, size_t most, char *why, size_t n)
 {
-    *l = (struct text_lines){ .fd = -1, .most = most };
+    *l = (struct text_lines){ .fd = -1, .most = most, .end = -1 };
     l->fd = text_file_open(path, dash, &l->is_fifo);
     if (l->fd >= 0) return TEXT_FILE_READ;
     snprintf(why, n, "%s", strerror(errno));
@@ -153,7 +153,10 @@ static enum text_file line_read_more(struct text_lines *l, char *why, size_t n)
         snprintf(why, n, "line %lld: out of memory", l->number + 1);
         return TEXT_FILE_NO_MEMORY;
     }
-    const ssize_t got = text_file_some(l->fd, l->bytes + l->n, l->cap - 1 - l->n, l->is_fifo, l->has_begun);
+    const long long left = l->end - l->passed - (long long)l->n;
+    size_t room = l->cap - 1 - l->n;
+    if (l->end >= 0 && left < (long long)room) room = (size_t)left;
+    const ssize_t got = room ? text_file_some(l->fd, l->bytes + l->n, room, l->is_fifo, l->has_begun) : 0;
     if (got < 0 || (!got && l->is_fifo && !l->has_begun)) {
         snprintf(why, n, "%s", got < 0 ? strerror(errno) : text_file_no_writer);
         return TEXT_FILE_UNREADABLE;

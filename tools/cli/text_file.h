@@ -29,6 +29,7 @@ struct text_lines {
     size_t at, n, seen, cap;
     long long number;  /* number of the last line returned, from 1 */
     long long passed;  /* bytes of the file before bytes[0] */
+    long long end;     /* set by the caller: bytes of the file to read at most; -1: all */
     int is_cut;        /* the last line returned has no line end */
 };
 

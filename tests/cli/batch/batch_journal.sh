@@ -74,6 +74,19 @@ err_has "it has a manifest that was changed"
 sed -i '1i f1.wav' m.jsonl
 b 0 "and one that is as before is not" -o again.jsonl --resume
 
+cp m.jsonl whole.jsonl
+printf 'long.wav\nf1.wav\n' >m.jsonl
+"$STENO" batch -q -t 1 -m "$MODEL" -l zh -i m.jsonl -o grows.jsonl 2>"$T/err" &
+pid=$!
+until grep -q '"begin", "id": "long.wav"' grows.jsonl 2>/dev/null || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+printf 'f1.wav\n{"id": 1}\n' >>m.jsonl
+wait $pid
+is "a manifest that grows during the run has the lines that were checked" $? 0
+is "and each has one result" "$(lines grows.jsonl transcript) $(lines grows.jsonl summary)" "2 1"
+b 2 "the next run checks those that were appended" -o grows.jsonl --resume
+err_has "m.jsonl: line 3 has the id f1.wav of an earlier line"
+cp whole.jsonl m.jsonl
+
 for b in 1 3; do
     for options in "-b $b" "-b $b --ordered"; do
         rm -f part.jsonl
