@@ -212,7 +212,6 @@ static int work_isolated(void *user, struct pipe_worker *p)
     const struct batch_source source = pipe_worker_source(p);
     r->worker.source = &source;
     int code = batch_worker_open(&r->worker, &r->o.t);
-    if (code == EXIT_OK) code = pipe_worker_ready(p);
     if (code == EXIT_OK) code = batch_worker_run(&r->worker);
     return code;
 }

@@ -37,21 +37,15 @@ static void queue_push(struct batch_queue *q, struct batch_work *w)
     w->next = NULL;
     *q->last = w;
     q->last = &w->next;
+    q->n++;
 }
 
 static struct batch_work *queue_pop(struct batch_queue *q)
 {
     struct batch_work *w = q->first;
-    if (w) q->first = w->next;
+    if (w) q->first = w->next, q->n--;
     if (!q->first) q->last = &q->first;
     return w;
-}
-
-static int queue_length(const struct batch_queue *q)
-{
-    int n = 0;
-    for (const struct batch_work *w = q->first; w; w = w->next) n++;
-    return n;
 }
 
 /* ---- the manifest ------------------------------------------------------------------------------------------------------------ */
@@ -373,7 +367,7 @@ static int write_result(struct batch_control *c, struct batch_work *w, const str
 
 int batch_control_done(struct batch_control *c, struct batch_work *w, const struct batch_done *d)
 {
-    const int again = d->class == CLASS_IO && w->attempt <= c->retries && !c->is_over && queue_length(&c->again) < AGAIN_MAX;
+    const int again = d->class == CLASS_IO && w->attempt <= c->retries && !c->is_over && c->again.n < AGAIN_MAX;
     if (!again) return write_result(c, w, d);
     free(d->line);
     add_mark(c, "stop", w);

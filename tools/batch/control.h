@@ -5,11 +5,12 @@
  * After --retries such deaths its result is an error of the class poison. */
 #ifndef STENO_TOOLS_BATCH_CONTROL_H
 #define STENO_TOOLS_BATCH_CONTROL_H
+#include "batch/ids.h"
 #include "batch/manifest_reader.h"
 #include "batch/work.h"
 #include "job.h"
 
-struct batch_queue { struct batch_work *first, **last; };
+struct batch_queue { struct batch_work *first, **last; int n; };
 
 /* Results that wait for earlier ones, with --ordered. */
 struct batch_held { char *line; size_t n; };

@@ -141,7 +141,6 @@ static void take_message(struct isolate *s, struct worker *w, const struct pipe_
 {
     struct batch_control *c = s->b->control;
     struct batch_done d = m->done;
-    if (m->kind == PIPE_READY) return;
     if (m->kind == PIPE_BEGUN) {
         s->n_deaths = 0;
         w->has_begun = 1;

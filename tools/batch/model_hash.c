@@ -1,7 +1,6 @@
 /* steno: one hash for the files of models. SPDX-License-Identifier: MIT */
 #include "batch/model_hash.h"
 #include "cli/message.h"
-#include "cli/signals.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,7 @@ static int push_file(struct digest *d, const char *path)
     static char bytes[1 << 16];
     FILE *f = fopen(path, "rb");
     if (!f) return -1;
-    for (size_t k; (k = fread(bytes, 1, sizeof bytes, f)) > 0 && !signals_pending();) digest_push(d, bytes, k);
+    for (size_t k; (k = fread(bytes, 1, sizeof bytes, f)) > 0;) digest_push(d, bytes, k);
     const int bad = ferror(f), why = errno;
     fclose(f);
     errno = why;

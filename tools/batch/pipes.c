@@ -70,15 +70,10 @@ static int reply(const struct pipe_worker *p, enum pipe_kind kind, const struct 
     struct pipe_message m;
     memset(&m, 0, sizeof m); /* its padding is written, too */
     m.kind = kind;
-    if (w) m.tag = (int32_t)w->place;
+    m.tag = (int32_t)w->place;
     if (d) m.done = *d, m.n = (uint32_t)d->n;
     const int code = write_all(p->to, &m, sizeof m);
     return code == EXIT_OK && d ? write_all(p->to, d->line, d->n) : code;
-}
-
-int pipe_worker_ready(struct pipe_worker *p)
-{
-    return reply(p, PIPE_READY, NULL, NULL);
 }
 
 /* Read an input that was sent. @return NULL: there is none any more, or no memory */

@@ -5,7 +5,7 @@
 #define STENO_TOOLS_BATCH_PIPES_H
 #include "batch/worker.h"
 
-enum pipe_kind { PIPE_INPUT /* to a worker: a line of the manifest */, PIPE_READY, PIPE_BEGUN, PIPE_DONE /* and a result */, PIPE_STOPPED };
+enum pipe_kind { PIPE_INPUT /* to a worker: a line of the manifest */, PIPE_BEGUN, PIPE_DONE /* and a result */, PIPE_STOPPED };
 
 struct pipe_message {
     uint32_t kind, n;         /* n: bytes after it */
@@ -25,7 +25,5 @@ void pipe_buffer_drop(struct pipe_buffer *b, size_t n); /* removes n bytes from 
 
 struct pipe_worker { int from, to; };
 
-/* Report that the models are open. @return an exit code, as those of a batch_source */
-int pipe_worker_ready(struct pipe_worker *p);
 struct batch_source pipe_worker_source(struct pipe_worker *p);
 #endif

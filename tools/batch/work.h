@@ -1,7 +1,6 @@
 /* steno: an input of a batch, from its line to its result. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_BATCH_WORK_H
 #define STENO_TOOLS_BATCH_WORK_H
-#include "batch/ids.h"
 #include "batch/journal.h"
 #include "batch/manifest.h"
 #include "transcript.h"
@@ -9,7 +8,6 @@
 struct batch_work {
     struct manifest_item item;
     char *line;           /* its line of the manifest */
-    struct id_key key;
     int64_t place;        /* its place among the inputs of the run, from 0 */
     int attempt;          /* of the last attempt that was begun, from 1; 0: none */
     int is_alone;         /* nothing else may run in its process: an earlier process was killed */
@@ -17,7 +15,7 @@ struct batch_work {
     struct batch_work *next;
 };
 
-struct batch_work *batch_work_new(const char *line); /* @return NULL if out of memory; item and key are left to the caller */
+struct batch_work *batch_work_new(const char *line); /* @return NULL if out of memory; item is left to the caller */
 void batch_work_free(struct batch_work *w);          /* may be NULL */
 
 /* Write the line of its result: of the transcript, or of the reason why there is none. `source` has the model.
