@@ -27,6 +27,17 @@ static uint32_t rotr(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
+/* Round number k of eight. The standard shifts a..h by one after each; here they stay, and `a` is v[-k], `b` v[1 - k], modulo 8. */
+static inline void sha256_round(uint32_t v[8], unsigned k, uint32_t k_and_w)
+{
+    const uint32_t a = v[-k & 7], b = v[(1 - k) & 7], c = v[(2 - k) & 7], e = v[(4 - k) & 7], f = v[(5 - k) & 7], g = v[(6 - k) & 7];
+    const uint32_t sigma1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25), ch = (e & f) ^ (~e & g);
+    const uint32_t sigma0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22), maj = (a & b) ^ (a & c) ^ (b & c);
+    const uint32_t t1 = v[(7 - k) & 7] + sigma1 + ch + k_and_w;
+    v[(3 - k) & 7] += t1;
+    v[(7 - k) & 7] = t1 + sigma0 + maj;
+}
+
 static void sha256_block(uint32_t h[8], const unsigned char *p)
 {
     uint32_t w[64], v[8];
@@ -37,14 +48,15 @@ static void sha256_block(uint32_t h[8], const unsigned char *p)
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
     memcpy(v, h, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        const uint32_t a = v[0], e = v[4];
-        const uint32_t sigma1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25), ch = (e & v[5]) ^ (~e & v[6]);
-        const uint32_t sigma0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22), maj = (a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]);
-        const uint32_t t1 = v[7] + sigma1 + ch + K[i] + w[i];
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + sigma0 + maj;
+    for (int i = 0; i < 64; i += 8) {
+        sha256_round(v, 0, K[i + 0] + w[i + 0]);
+        sha256_round(v, 1, K[i + 1] + w[i + 1]);
+        sha256_round(v, 2, K[i + 2] + w[i + 2]);
+        sha256_round(v, 3, K[i + 3] + w[i + 3]);
+        sha256_round(v, 4, K[i + 4] + w[i + 4]);
+        sha256_round(v, 5, K[i + 5] + w[i + 5]);
+        sha256_round(v, 6, K[i + 6] + w[i + 6]);
+        sha256_round(v, 7, K[i + 7] + w[i + 7]);
     }
     for (int i = 0; i < 8; i++) h[i] += v[i];
 }
@@ -105,7 +117,9 @@ void sha_hex(char out[SHA_HEX_SZ], struct sha *s)
     while (s->n % sizeof s->block != 56) sha_push(s, "", 1);
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
     sha_push(s, length, sizeof length);
-    for (int i = 0; i < (s->kind == SHA_1 ? 5 : 8); i++) snprintf(out + 8 * i, 9, "%08x", (unsigned)s->h[i]);
+    const int n = s->kind == SHA_1 ? 40 : 64;
+    for (int i = 0; i < n; i++) out[i] = "0123456789abcdef"[s->h[i / 8] >> (28 - i % 8 * 4) & 15];
+    out[n] = '\0';
 }
 
 int sha256_file(char out[SHA_HEX_SZ], const char *path, int (*stop)(void *user), void *user)

