@@ -40,8 +40,8 @@ struct batch_control {
     int64_t begun_us, n_inputs, n_ok, n_empty, n_failed, n_before, n_failed_before, audio_ms;
 };
 
-/* Read the whole manifest: check each line and the ids of the shard, and hash it; the run has these lines. A pipe is read later. @return an exit code, after a
- * message, as all functions below that return an int */
+/* Read the whole manifest: check each line and the ids of the shard, and hash it. The run has these lines. A pipe is read later.
+ * @return an exit code, after a message, as all functions below that return an int */
 int batch_control_check(struct batch_control *c);
 
 /* Open and lock the journal. may_exist: it may have lines. */
