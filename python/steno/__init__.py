@@ -9,11 +9,12 @@
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ._abi import VERSION as __version__
 
+TYPE_CHECKING = False # typing takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import faster_whisper as faster_whisper
     from . import whisper as whisper
     from ._audio import Audio as Audio

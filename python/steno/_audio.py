@@ -54,6 +54,30 @@ def _kind_name(audio: Any, view: memoryview) -> str:
     return str(getattr(audio, "dtype", None) or {"d": "float64", "i": "int32", "l": "int64", "q": "int64"}.get(view.format, view.format))
 
 
+class Converter:
+    """int16 samples at 16 kHz as floats: divided by 32768."""
+
+    def __init__(self) -> None:
+        self.resampler = ctypes.c_void_p()
+
+    def write(self, pcm: int, at: int, n: int) -> int:
+        """Write n floats to the address pcm. Returns n, or a negative status."""
+        if not self.resampler:
+            rc: int = lib.steno_resampler_open(ctypes.byref(self.resampler), 0, RATE, 1, None)
+            if rc < 0:
+                return rc
+        out = ctypes.c_void_p()
+        got: int = lib.steno_resampler_push(self.resampler, at, n * 2, ctypes.byref(out), None)
+        if got > 0 and out.value:
+            ctypes.memmove(pcm, out.value, got * 4)
+        return got
+
+    def close(self) -> None:
+        if self.resampler:
+            lib.steno_resampler_close(self.resampler)
+            self.resampler = ctypes.c_void_p()
+
+
 class Source:
     """A steno_source and what it reads from. ``close`` frees it; the library must not use it then."""
 
@@ -80,7 +104,7 @@ class SampleSource(Source):
         super().__init__()
         self.samples = Samples(audio)
         self.position = 0
-        self.resampler = ctypes.c_void_p()
+        self.converter = Converter()
         self.duration = self.samples.n / RATE
         self._callbacks = READ(self._read), REWIND(self._rewind)
         self.struct.read, self.struct.rewind = map(pointer, self._callbacks)
@@ -91,27 +115,16 @@ class SampleSource(Source):
         self.position += n
         if n > 0:
             if self.samples.is_int16:
-                return self._convert(pcm, at, n)
+                return self.converter.write(pcm, at, n)
             ctypes.memmove(pcm, at, n * 4)
         return n
-
-    def _convert(self, pcm: int, at: int, n: int) -> int:
-        if not self.resampler and lib.steno_resampler_open(ctypes.byref(self.resampler), 0, RATE, 1, None) < 0:
-            return -2
-        out = ctypes.c_void_p()
-        got: int = lib.steno_resampler_push(self.resampler, at, n * 2, ctypes.byref(out), None)
-        if got > 0 and out.value:
-            ctypes.memmove(pcm, out.value, got * 4)
-        return got
 
     def _rewind(self, user: Any) -> int:
         self.position = 0
         return 0
 
     def close(self) -> None:
-        if self.resampler:
-            lib.steno_resampler_close(self.resampler)
-            self.resampler = ctypes.c_void_p()
+        self.converter.close()
         self._callbacks = self._callbacks[:0]  # type: ignore[assignment]
 
 

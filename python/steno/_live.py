@@ -8,8 +8,8 @@ import time
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _worker
-from ._audio import RATE, Samples
-from ._errors import ModelError, OptionError
+from ._audio import Converter, Samples
+from ._errors import ModelError, OptionError, error_of
 from ._native import ON_EVENT, Failure, lib, new, pointer, struct_type, text_of
 from ._params import Params
 from ._values import Event
@@ -35,6 +35,7 @@ class Live:
                  vad_options: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self._model, self._vad = model, vad
         self._lock = threading.Lock() # of a call
+        self._converter = Converter()
         self._session: Optional[Session] = None
         self._events: list[Event] = []
         self._handle = ctypes.c_void_p()
@@ -89,7 +90,10 @@ class Live:
         data = Samples(samples)
         pcm: Any = ctypes.c_void_p(data.address)
         if data.is_int16:
-            pcm = _floats(data)
+            pcm = (ctypes.c_float * max(1, data.n))()
+            rc = self._converter.write(ctypes.addressof(pcm), data.address, data.n)
+            if rc < 0:
+                raise error_of(rc, text_of(lib.steno_status_text(rc)))
         return self._call(lambda e: lib.steno_live_push(self._handle, pcm, data.n, int(late * 1000), e))
 
     def end(self) -> list[Event]:
@@ -105,6 +109,7 @@ class Live:
             lib.steno_live_close(self._handle)
             self._handle = ctypes.c_void_p()
             session, self._session = self._session, None
+            self._converter.close()
         finally:
             self._lock.release()
         if session is not None:
@@ -120,6 +125,7 @@ class Live:
         # Without locks: it may run anywhere.
         if getattr(self, "_handle", None):
             lib.steno_live_close(self._handle)
+            self._converter.close()
             if self._session is not None:
                 self._session.close()
 
@@ -132,21 +138,3 @@ class Live:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def _floats(data: Samples) -> Any:
-    """int16 samples divided by 32768."""
-    resampler, out, failure = ctypes.c_void_p(), ctypes.c_void_p(), Failure()
-    rc = lib.steno_resampler_open(ctypes.byref(resampler), 0, RATE, 1, failure.at)
-    if rc < 0:
-        raise failure.error(rc)
-    try:
-        n = lib.steno_resampler_push(resampler, data.address, data.n * 2, ctypes.byref(out), failure.at)
-        if n < 0:
-            raise failure.error(int(n))
-        copy = (ctypes.c_float * max(1, int(n)))()
-        if n:
-            ctypes.memmove(copy, out.value or 0, int(n) * 4)
-        return copy
-    finally:
-        lib.steno_resampler_close(resampler)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Se
 
 from . import _abi, _worker
 from ._audio import Audio, name_of, open_audio
-from ._errors import Canceled, Error, ModelError, error_of
+from ._errors import ModelError, error_of
 from ._native import ON_TOKEN, Failure, bytes_of, lib, new, pointer, text_of
 from ._names import find_model
 from ._params import Params, served
 from ._run import Request, Run, Work, failure_of, segments_of
-from ._values import Generated, ModelInfo, Segment, Span, Token, Word
+from ._values import Generated, ModelInfo, Segment, Span, Token
 
 if TYPE_CHECKING:
     from ._batch import Batch, Job
@@ -402,9 +402,12 @@ class Model:
 
         ``on_text`` is called with the text as it is generated; a true result ends it. Options are those of steno_generate_params.
         """
+        is_chat = not isinstance(prompt, str) and len(prompt) > 0 and isinstance(prompt[0], Mapping)
+        if not thinking and not is_chat:
+            raise ValueError("thinking: only a conversation has this choice")
         if isinstance(prompt, str):
             ids = self.tokenize(prompt, whole=True)
-        elif prompt and isinstance(prompt[0], Mapping):
+        elif is_chat:
             ids = self.chat_tokens(prompt, thinking=thinking)  # type: ignore[arg-type]
         else:
             ids = [int(i) for i in prompt]  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Any, Mapping, Optional, Sequence
 
 from ._errors import HubError
@@ -12,7 +11,10 @@ from ._errors import HubError
 def program() -> str:
     """The path of the program: STENO_PROGRAM, else that of the package, else the one on PATH."""
     inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "steno")
-    found = os.environ.get("STENO_PROGRAM") or (inside if os.access(inside, os.X_OK) else shutil.which("steno"))
+    found = os.environ.get("STENO_PROGRAM") or (inside if os.access(inside, os.X_OK) else None)
+    if not found:
+        from shutil import which
+        found = which("steno")
     if not found:
         raise HubError("the program steno is not installed with this package and not on PATH; give the path of a model file", "EIO")
     return found
@@ -46,7 +48,9 @@ def find_model(name: Any, *, download: bool = True, revision: Optional[str] = No
         env["HF_HUB_CACHE"] = os.path.abspath(os.fsdecode(cache_dir))
     if token:
         env["HF_TOKEN"] = token
-    full = f"{path}@{revision}" if revision and "/" in path else path
+    if revision and "/" not in path:
+        raise ValueError(f"revision: {path} is a name of steno's table; give ORG/REPO")
+    full = f"{path}@{revision}" if revision else path
     code, out, err = _run(["models", "where", full], env, True)
     if code == 0 and out.strip():
         return out.splitlines()[-1]

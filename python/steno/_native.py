@@ -16,6 +16,7 @@ TYPES: dict[str, Any] = {
     "v": None,
 }
 _structs: dict[str, Any] = {}
+_free: Any = None
 
 
 def field_rows(name: str) -> list[tuple[str, str, int]]:
@@ -114,6 +115,18 @@ def bytes_of(text: str | None) -> bytes | None:
     return data
 
 
+def taken_text(at: ctypes.c_void_p, n: int) -> str:
+    """The text at an address that the library allocated, which is freed."""
+    global _free
+    try:
+        return ctypes.string_at(at.value or 0, n).decode("utf-8")
+    finally:
+        if _free is None:
+            _free = ctypes.CDLL(None).free
+            _free.argtypes, _free.restype = [ctypes.c_void_p], None
+        _free(at)
+
+
 class Failure:
     """A steno_error, and the exception of its status."""
 
@@ -141,7 +154,6 @@ def pointer(callback: Any) -> Any:
 
 READ = call_type("q", "p", "p", "q")
 REWIND = call_type("i", "p")
-STOP = call_type("i", "p")
 ON_SEGMENT = call_type("v", "p", "p")
 ON_WINDOW = call_type("i", "p", "q")
 ON_PROGRESS = call_type("v", "p", "q", "q")

@@ -10,14 +10,11 @@ from typing import Any, Iterable, Mapping
 from . import _abi
 from ._native import Failure, bytes_of, field_rows, lib, new
 
-CHOICES = { # enum of a choice, by field; a name is the end of an enumerator in small letters
-    "task": "STENO_", "guards": "STENO_GUARDS_", "tags": "STENO_TAGS_", "decoding": "STENO_DECODING_", "compute": "STENO_COMPUTE_",
-    "kv_type": "STENO_KV_", "gelu": "STENO_GELU_", "pooling": "STENO_POOLING_", "schedule": "STENO_VAD_SCHEDULE_", "rules": "STENO_VAD_RULES_",
-}
-ENUM_OF = {
-    "task": "steno_task", "guards": "steno_guards", "tags": "steno_tags", "decoding": "steno_decoding", "compute": "steno_compute",
-    "kv_type": "steno_kv_type", "gelu": "steno_gelu", "pooling": "steno_pooling", "schedule": "steno_vad_schedule",
-    "rules": "steno_vad_rules",
+CHOICES = { # by field: the enum, and what its enumerators have before the name of a choice
+    "task": ("steno_task", "STENO_"), "guards": ("steno_guards", "STENO_GUARDS_"), "tags": ("steno_tags", "STENO_TAGS_"),
+    "decoding": ("steno_decoding", "STENO_DECODING_"), "compute": ("steno_compute", "STENO_COMPUTE_"),
+    "kv_type": ("steno_kv_type", "STENO_KV_"), "gelu": ("steno_gelu", "STENO_GELU_"), "pooling": ("steno_pooling", "STENO_POOLING_"),
+    "schedule": ("steno_vad_schedule", "STENO_VAD_SCHEDULE_"), "rules": ("steno_vad_rules", "STENO_VAD_RULES_"),
 }
 LISTS: dict[str, Any] = {"prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double, "stop": ctypes.c_char_p}
 CALLS = ("size", "pad", "pad2", "pad3", "pad_gelu", "user", "resume", "n_resume", "team", "share_with")
@@ -39,7 +36,8 @@ def fields_of(name: str) -> dict[str, str]:
 
 
 def choice(field: str, value: str) -> int:
-    prefix, names = CHOICES[field], _abi.ENUMS[ENUM_OF[field]]
+    enum, prefix = CHOICES[field]
+    names = _abi.ENUMS[enum]
     number = names.get(prefix + value.upper())
     if number is None:
         words = ", ".join(n[len(prefix):].lower() for n in names)

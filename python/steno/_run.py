@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional
 from . import _worker
 from ._audio import Source
 from ._errors import AudioError, Canceled, Error, ModelError, error_of
-from ._native import ON_PROGRESS, ON_SEGMENT, ON_WINDOW, Failure, lib, new, pointer, struct_type, text_of
+from ._native import ON_PROGRESS, ON_SEGMENT, ON_WINDOW, Failure, lib, new, pointer, struct_type, taken_text, text_of
 from ._params import Params
 from ._values import Result, Segment, Word
 
@@ -88,12 +88,7 @@ def output_of(session: Any, model: Model, request: Request, form: str) -> str:
     rc = lib.steno_output_text(ctypes.byref(out), ctypes.byref(n), session, form.encode(), ctypes.byref(params), failure.at)
     if rc < 0:
         raise failure.error(rc)
-    try:
-        return ctypes.string_at(out.value or 0, n.value).decode("utf-8")
-    finally:
-        free = ctypes.CDLL(None).free
-        free.argtypes, free.restype = [ctypes.c_void_p], None
-        free(out)
+    return taken_text(out, n.value)
 
 
 def finish(session: Any, model: Model, request: Request, segments: list[Segment]) -> Result:

@@ -61,8 +61,8 @@ class Abi(unittest.TestCase):
             self.assertEqual(options - set(_params.fields_of(struct)), {"n_resume"} & options, call)
 
     def test_choices_are_the_enumerators(self):
-        for field, prefix in _params.CHOICES.items():
-            for name, value in _abi.ENUMS[_params.ENUM_OF[field]].items():
+        for field, (enum, prefix) in _params.CHOICES.items():
+            for name, value in _abi.ENUMS[enum].items():
                 self.assertEqual(_params.choice(field, name[len(prefix):].lower()), value)
 
 

@@ -1,11 +1,14 @@
 # steno tests: steno.faster_whisper. SPDX-License-Identifier: MIT
+import array
 import dataclasses
 import io
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 import recordings as r
+import steno
 from steno import faster_whisper
 from steno.faster_whisper import BatchedInferencePipeline, WhisperModel, available_models, decode_audio, download_model, format_timestamp
 from steno.faster_whisper import vad
@@ -67,9 +70,11 @@ class Door(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, name):
                 self.model.transcribe(r.DEMO, **options)
         for options, name in (({"device": "cuda"}, "device"), ({"compute_type": "int4"}, "compute_type"), ({"files": {"a": b""}}, "files"),
-                              ({"flash_attention": True}, "flash_attention")):
+                              ({"flash_attention": True}, "flash_attention"), ({"device_index": 1}, "device_index")):
             with self.assertRaisesRegex(ValueError, name):
                 WhisperModel(r.MODEL, **options)
+        with self.assertRaisesRegex(ValueError, "revision"):
+            WhisperModel("base", revision="main")
         with self.assertRaisesRegex(ValueError, "Invalid model size 'huge'"):
             WhisperModel("huge")
 
@@ -116,6 +121,38 @@ class Door(unittest.TestCase):
             self.assertTrue(os.path.samefile(os.path.dirname(copy), folder))
         self.assertEqual(faster_whisper.utils.own_name("Systran/faster-distil-whisper-small.en"), "distil-small.en")
         self.assertEqual(faster_whisper.utils.own_name("mobiuslabsgmbh/faster-whisper-large-v3-turbo"), "large-v3-turbo")
+
+
+class Pauses(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        detector = os.path.join(os.environ.get("STENO_SHARED", ""), "material/funasr/silero/ggml-silero-v6.2.0.bin")
+        if not os.path.exists(detector):
+            raise unittest.SkipTest("STENO_SHARED does not name a model of Silero VAD")
+        vad._models["silero"] = steno.Model(detector, threads=1)
+        cls.model = WhisperModel(r.MODEL, compute_type="int16")
+        cls.options = {"min_silence_duration_ms": 200, "speech_pad_ms": 50}
+
+    def test_speech_is_found_and_times_are_those_of_the_audio(self):
+        for model, more in ((self.model, {"vad_filter": True}), (BatchedInferencePipeline(self.model), {"chunk_length": 5})):
+            segments, info = model.transcribe(r.DEMO, vad_parameters=dict(self.options), **more)
+            segments = list(segments)
+            self.assertEqual("".join(s.text for s in segments), " zero nine one eight two seven.")
+            self.assertEqual((info.language, round(info.duration, 2)), ("en", 3.72))
+            self.assertTrue(2 < info.duration_after_vad < 3.5 < segments[-1].end < 3.8, (segments, info))
+
+    def test_audio_without_speech_has_no_segments(self):
+        silence = array.array("f", bytes(4 * 32000))
+        for model in (self.model, BatchedInferencePipeline(self.model)):
+            segments, info = model.transcribe(silence, vad_filter=True)
+            self.assertEqual((list(segments), info.duration, info.duration_after_vad), ([], 2, 0))
+
+    def test_the_language_of_a_batch_is_found_in_as_many_windows_as_given(self):
+        calls = []
+        with unittest.mock.patch.object(self.model, "detect_language", lambda audio, **o: calls.append((len(audio), o)) or ("en", 1.0, [])):
+            BatchedInferencePipeline(self.model).transcribe(r.long_floats(40), clip_timestamps=[{"start": 0, "end": 25}, {"start": 25, "end": 38}],
+                                                            language_detection_segments=2, language_detection_threshold=0.9)
+        self.assertEqual(calls, [(38 * 16000, {"language_detection_segments": 2, "language_detection_threshold": 0.9})])
 
 
 if __name__ == "__main__":

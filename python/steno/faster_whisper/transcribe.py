@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 from warnings import warn
 
 from .._audio import RATE, read_samples
@@ -192,6 +192,8 @@ class WhisperModel:
                  **model_kwargs: Any) -> None:
         if device not in ("cpu", "auto"):
             raise ValueError(f"device is {device!r}: steno computes on the CPU; use \"cpu\" or \"auto\"")
+        if device_index not in (0, [0]):
+            raise ValueError(f"device_index is {device_index}: there is one CPU, 0")
         if compute_type not in COMPUTE:
             raise ValueError(f"compute_type is {compute_type!r}, not one of: {', '.join(COMPUTE)}")
         if files:
