@@ -2,7 +2,6 @@
 #include "batch/worker.h"
 #include "cli/option_names.h"
 #include "cli/signals.h"
-#include "digest.h"
 #include "input/sound.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +29,7 @@ static enum batch_class class_of(const struct job_input *in, const struct job_en
 /* Make the line of the slot's result. */
 static int result_make(struct batch_worker *b, struct batch_slot *s, const struct batch_outcome *how, struct transcript *t)
 {
-    char sha256[SHA_HEX_SZ];
-    struct transcript_source source = { .model = b->model_path };
-    if (sha256_file(sha256, s->w->item.path, signals_stop, NULL) == 0) source.sha256 = sha256;
+    const struct transcript_source source = { .model = b->model_path, .sha256 = input_hash(&b->hashes, s->w->item.path) };
     s->done.class = how->class;
     s->done.line = batch_work_line(&s->done.n, s->w, how, t, &source);
     if (s->done.line) return EXIT_OK;

@@ -3,6 +3,7 @@
  * The process that controls the batch is its own worker, or, with --isolate, has children that are. */
 #ifndef STENO_TOOLS_BATCH_WORKER_H
 #define STENO_TOOLS_BATCH_WORKER_H
+#include "batch/input_hash.h"
 #include "batch/work.h"
 #include "verbs/transcribe.h"
 
@@ -26,6 +27,7 @@ struct batch_worker {
     struct results results;
     double timeout_s;        /* of an input; 0: none */
     int n_slots;
+    struct input_hashes hashes;
     const char *model_path;
     const struct batch_source *source;
     struct batch_slot *slot; /* [n_slots] */
