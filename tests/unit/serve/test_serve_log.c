@@ -57,7 +57,7 @@ static void test_what_is_not_known_is_null(void **state)
 static void test_names_of_clients_are_short_and_printable(void **state)
 {
     (void)state;
-    static const char *const hostile[] = { "a\nb", "\x1b[2J", "\xff\xfe\x80", "\"},{\"", "\xe2\x80\xae" "gpj.wav", "" };
+    static const char *const hostile[] = { "a\nb", "\x1b[2J", "\xff\xfe\x80", "\"},{\"", ("\xe2\x80\xae" "gpj.wav"), "" };
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         const struct access_record r = { .file = hostile[i], .id = hostile[i], .client = hostile[i], .route = hostile[i],
                                          .model = hostile[i], .method = hostile[i], .language = hostile[i], .reason = hostile[i] };
