@@ -204,14 +204,12 @@ static void work_segment(struct work *w, const steno_segment *seg)
     loop_call(c->w->p.loop, part_over, p);
 }
 
-/* The text without spaces at its ends. */
+/* The text without spaces at its ends, which its parts do not have either. */
 static void work_output(struct work *w, struct transcript *t)
 {
     struct wyoming_peer *c = w->user;
-    const char *text = t->text ? t->text : "";
-    while (*text == ' ' || *text == '\n') text++;
-    size_t n = strlen(text);
-    while (n && (text[n - 1] == ' ' || text[n - 1] == '\n')) n--;
+    size_t n;
+    const char *text = utf8_strip(t->text ? t->text : "", &n);
     c->text = strndup(text, n);
     snprintf(c->text_language, sizeof c->text_language, "%s", t->language ? t->language : "");
 }
