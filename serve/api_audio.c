@@ -9,7 +9,6 @@
 #include "event_stream.h"
 #include "listen.h"
 #include "upload.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +72,7 @@ static char *listen_body(const struct audio_request *r, const struct transcript 
     if (engine_info(r->work.engine, &info)) info.family[0] = '\0';
     const struct listen_reply reply = {
         .id = exchange_id(r->call.x), .created = r->created, .model = engine_id(r->work.engine), .family = info.family,
-        .has_utterances = r->listen.utterances, .utt_split_s = isnan(r->listen.utt_split_s) ? LISTEN_SPLIT_S : r->listen.utt_split_s,
-        .has_language = r->listen.detects_language,
+        .has_utterances = r->listen.utterances, .utt_split_s = r->listen.utt_split_s, .has_language = r->listen.detects_language,
     };
     return answer_listen(t, &reply, n);
 }
@@ -133,8 +131,7 @@ static int listen_form(struct audio_request *r, struct api_error *e)
 {
     const struct listen_config *c = &r->listen;
     const struct { const char *name, *value; } fields[] = {
-        { "model", listen_model(r->call.serve->engines, c) }, { "language", strcmp(c->language, "multi") == 0 ? "" : c->language },
-        { "keyterm", c->hotwords },
+        { "model", listen_model(r->call.serve->engines, c) }, { "language", c->language }, { "keyterm", c->hotwords },
     };
     listen_config_check(&r->listen, e);
     for (size_t i = 0; i < sizeof fields / sizeof *fields && e->code == API_OK; i++)
@@ -215,10 +212,12 @@ static const struct http_handler *audio_begin(struct serve *s, struct exchange *
     r->upload.spool = s->spool;
     r->upload.max_bytes = s->p.upload_max;
     *request = r;
-    listen_config_init(&r->listen, 1);
-    listen_time(r->created);
     if (fields == ASK_ASR || fields == ASK_DETECT_LANGUAGE) exchange_queries(x, add_query, r);
-    if (fields == ASK_LISTEN) exchange_queries(x, add_parameter, r);
+    if (fields == ASK_LISTEN) {
+        listen_config_init(&r->listen, 1);
+        listen_time(r->created);
+        exchange_queries(x, add_parameter, r);
+    }
     if (r->upload.error.code != API_OK || upload_begin(&r->upload, x) != API_OK) call_refuse(&r->call, &r->upload.error);
     return &handler;
 }

@@ -57,16 +57,19 @@ static json_t *confidence(const struct transcript *t, int from, int to)
     return probability(to > from ? sum / (to - from) : 0);
 }
 
-/* Lower case without punctuation, and as it stands in the text. */
+json_t *listen_word(const char *key, const char *text, json_t *start, json_t *end, double p)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "word", text_of(*key ? key : text), "start", start, "end", end, "confidence",
+                     probability(p), "punctuated_word", text_of(text));
+}
+
 static json_t *word_of(const struct unit *u)
 {
     struct words one = { 0 };
-    const int failed = live_words_add(&one, u->text, u->t0_ms, u->t1_ms);
-    json_t *punctuated = text_of(u->text);
-    json_t *key = !failed && one.w[0].key[0] ? text_of(one.w[0].key) : json_incref(punctuated);
+    if (live_words_add(&one, u->text, u->t0_ms, u->t1_ms)) return NULL;
+    json_t *word = listen_word(one.w[0].key, u->text, seconds(u->t0_ms), seconds(u->t1_ms), u->probability);
     live_words_free(&one);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "word", key, "start", seconds(u->t0_ms), "end", seconds(u->t1_ms), "confidence",
-                     probability(u->probability), "punctuated_word", punctuated);
+    return word;
 }
 
 /* Words [from, to). Segments are no words. */

@@ -207,7 +207,7 @@ static int config_read(struct listen_asked *q, struct engine **g)
     exchange_queries(q->x, each_query, q);
     if (q->e.code != API_OK || listen_config_check(c, &q->e) != API_OK) return q->e.code;
     *g = engines_for(q->a->p.engines, listen_model(q->a->p.engines, c), ENGINE_TRANSCRIBES, &q->e);
-    if (!*g || engine_language(*g, strcmp(c->language, "multi") == 0 ? "" : c->language, &code, &q->e) != API_OK) return q->e.code;
+    if (!*g || engine_language(*g, c->language, &code, &q->e) != API_OK) return q->e.code;
     snprintf(c->language, sizeof c->language, "%s", code ? code : "");
     return API_OK;
 }

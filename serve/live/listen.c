@@ -3,9 +3,9 @@
  * Final words are sent when they become final. Those that come after the end of the speech are kept until the endpoint, because clients
  * take the text of a result with speech_final for the last one of the utterance. */
 #include "listen.h"
+#include "answer_listen.h"
 #include "live_words.h"
 #include <jansson.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,19 +68,11 @@ static void put_results(struct listen *l, const char *text, json_t *words, int64
                      "arch", l->family, "model_uuid", l->id));
 }
 
-/* A word as Deepgram writes it: lower case without punctuation, and as it stands in the text. */
-static json_t *word_of(const struct word *w, int64_t from_ms, int64_t to_ms)
-{
-    const char *text = w->text;
-    while (*text == ' ') text++;
-    return json_pack("{s:s, s:o, s:o, s:o, s:s}", "word", w->key && *w->key ? w->key : text, "start",
-                     seconds(w->t0_ms < 0 ? from_ms : w->t0_ms), "end", seconds(w->t1_ms < 0 ? to_ms : w->t1_ms), "confidence",
-                     isfinite(w->probability) ? json_real(w->probability) : json_null(), "punctuated_word", text);
-}
-
 static void words_add(json_t *to, const struct live_event *e, int64_t from_ms, int64_t to_ms)
 {
-    for (size_t i = 0; i < e->n_words; i++) json_array_append_new(to, word_of(&e->words[i], from_ms, to_ms));
+    for (const struct word *w = e->words; w < e->words + e->n_words; w++)
+        json_array_append_new(to, listen_word(w->key ? w->key : "", w->text, seconds(w->t0_ms < 0 ? from_ms : w->t0_ms),
+                                              seconds(w->t1_ms < 0 ? to_ms : w->t1_ms), w->probability));
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------------- */

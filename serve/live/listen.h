@@ -6,12 +6,11 @@
 #include "api_error.h"
 #include "live_session.h"
 
-#define LISTEN_SPLIT_S 0.8 /* a longer pause between words begins another utterance of a file */
 enum { LISTEN_TEXT_SZ = 128, LISTEN_HOTWORDS_SZ = 4096, LISTEN_SILENCE_MIN_MS = 300 };
 
 struct listen_config {
     int is_file;                 /* set before the parameters: a file is transcribed, not live audio */
-    char model[LISTEN_TEXT_SZ], language[LISTEN_TEXT_SZ]; /* "": the server's default */
+    char model[LISTEN_TEXT_SZ], language[LISTEN_TEXT_SZ]; /* "": the server's default, as "multi" */
     char hotwords[LISTEN_HOTWORDS_SZ];
     int has_encoding;
     enum audio_encoding encoding;
@@ -20,13 +19,14 @@ struct listen_config {
     int endpointing, silence_ms; /* silence_ms: -1: default; at least LISTEN_SILENCE_MIN_MS */
     int utterance_end_ms;        /* 0: no such message */
     int utterances, detects_language; /* of a file */
-    double utt_split_s;          /* of a file; NAN: not given, LISTEN_SPLIT_S */
+    double utt_split_s;          /* of a file: a longer pause between words begins another utterance */
 };
 
 void listen_config_init(struct listen_config *c, int is_file);
 /* A parameter of the query. @return API_OK or a code, in *e */
 int listen_query(struct listen_config *c, const char *name, const char *value, int is_strict, struct api_error *e);
-int listen_config_check(struct listen_config *c, struct api_error *e); /* after all parameters */
+/* After all parameters; fills in those that were not given. */
+int listen_config_check(struct listen_config *c, struct api_error *e);
 int listen_model_is_hosted(const char *name);
 /* The model's name in requests; names of the hosted service's models, which do not name one of this server, mean the default. */
 const char *listen_model(struct engines *es, const struct listen_config *c);

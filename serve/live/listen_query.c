@@ -154,18 +154,19 @@ int listen_query(struct listen_config *c, const char *name, const char *value, i
     return is_strict ? api_fail(e, API_unknown_parameter, name, "There is no parameter '%.60s'.", name) : API_OK;
 }
 
-static int file_check(const struct listen_config *c, struct api_error *e)
+static int file_check(struct listen_config *c, struct api_error *e)
 {
+    const double usual_s = 0.8;
     if (!isnan(c->utt_split_s) && !c->utterances)
         return api_fail(e, API_invalid_value, "utt_split", "utt_split needs utterances=true.");
     if (c->detects_language && *c->language)
         return api_fail(e, API_invalid_value, "detect_language", "detect_language and language exclude each other.");
+    if (isnan(c->utt_split_s)) c->utt_split_s = usual_s;
     return API_OK;
 }
 
-int listen_config_check(struct listen_config *c, struct api_error *e)
+static int live_check(struct listen_config *c, struct api_error *e)
 {
-    if (c->is_file) return file_check(c, e);
     if (!c->has_encoding)
         return api_fail(e, API_missing_required_parameter, "encoding",
                         "encoding is missing: live audio must be raw samples, linear16, linear32, mulaw or alaw, with a sample_rate.");
@@ -174,6 +175,13 @@ int listen_config_check(struct listen_config *c, struct api_error *e)
     if (c->utterance_end_ms && !c->interim)
         return api_fail(e, API_invalid_value, "utterance_end_ms", "utterance_end_ms needs interim_results=true.");
     return API_OK;
+}
+
+int listen_config_check(struct listen_config *c, struct api_error *e)
+{
+    const int code = c->is_file ? file_check(c, e) : live_check(c, e);
+    if (strcmp(c->language, "multi") == 0) c->language[0] = '\0';
+    return code;
 }
 
 int listen_model_is_hosted(const char *name)

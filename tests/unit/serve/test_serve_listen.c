@@ -258,6 +258,20 @@ static void test_parameters(void **state)
     assert_false(listen_model_is_hosted("novalis") || listen_model_is_hosted("") || listen_model_is_hosted("digits"));
 }
 
+static void test_multi_is_detection(void **state)
+{
+    (void)state;
+    for (int is_file = 0; is_file < 2; is_file++) {
+        struct listen_config config;
+        struct api_error e = { 0 };
+        listen_config_init(&config, is_file);
+        assert_int_equal(listen_query(&config, "language", "multi", 1, &e), API_OK);
+        if (!is_file) assert_int_equal(listen_query(&config, "encoding", "mulaw", 1, &e), API_OK);
+        assert_int_equal(listen_config_check(&config, &e), API_OK);
+        assert_string_equal(config.language, "");
+    }
+}
+
 static void test_parameters_of_files(void **state)
 {
     (void)state;
@@ -283,6 +297,7 @@ static void test_parameters_of_files(void **state)
         for (int k = 0; k < 4; k += 2) listen_query(&config, pairs[i].query[k], pairs[i].query[k + 1], 1, &e);
         listen_config_check(&config, &e);
         assert_string_equal(e.param, pairs[i].param ? pairs[i].param : "");
+        assert_true(e.code != API_OK || config.utt_split_s == (i == 1 ? 1 : 0.8));
     }
 }
 
@@ -296,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_client_messages),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_multi_is_detection),
         cmocka_unit_test(test_parameters_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
