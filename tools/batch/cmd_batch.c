@@ -46,7 +46,8 @@ static const struct arg rows[] = {
     { .name = "max-failures", .kind = ARG_INT, .at = AT(max_failures), .value = "N", .dflt = "0", .hi = 1e9,
       .help = "end the run after N failed inputs; 0: no limit" },
     { .name = "ordered", .kind = ARG_FLAG, .at = AT(ordered),
-      .help = "write results in the manifest's order; up to 4 times --batch-size of them wait in memory (with --merge: none)" },
+      .help = "write results in the manifest's order; up to 4 times --batch-size times --jobs of them wait in memory (with --merge: "
+              "none)" },
     { .name = "merge", .kind = ARG_FLAG, .at = AT(merge),
       .help = "transcribe nothing: join the journals given as operands, one line per input of the manifest; inputs without a result, or "
               "with a failure, are listed, and the exit code is 1" },
