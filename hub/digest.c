@@ -209,6 +209,29 @@ void digest_push(struct digest *d, const void *data, size_t n)
     else sha_push(&d->sha, data, n);
 }
 
+int64_t digest_push_file(struct digest *d, const char *path, int64_t n)
+{
+    unsigned char chunk[1 << 16];
+    int64_t at = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    for (ssize_t got = 1; got && at != n;) {
+        const size_t most = n < 0 || n - at > (int64_t)sizeof chunk ? sizeof chunk : (size_t)(n - at);
+        got = read(fd, chunk, most);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            at = -1;
+            break;
+        }
+        digest_push(d, chunk, (size_t)got);
+        at += got;
+    }
+    const int why = errno;
+    close(fd);
+    errno = why;
+    return at;
+}
+
 void digest_hex(char out[SHA_HEX_SZ], struct digest *d)
 {
     unsigned char bytes[64];

@@ -41,6 +41,8 @@ struct digest {
 /* Begins a hash of n_digits, 64 or 40. A hash of 40 digits needs `size`, the number of bytes to come. */
 void digest_begin(struct digest *d, size_t n_digits, int64_t size);
 void digest_push(struct digest *d, const void *data, size_t n);
+/* Push the first n bytes of a file, or all if n is negative. @return their number, or -1 with errno set */
+int64_t digest_push_file(struct digest *d, const char *path, int64_t n);
 void digest_hex(char out[SHA_HEX_SZ], struct digest *d); /* ends it */
 void digest_drop(struct digest *d); /* ends it without a result; does nothing if it was ended or is {0} */
 

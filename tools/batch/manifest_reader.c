@@ -76,18 +76,8 @@ void manifest_reader_close(struct manifest_reader *r)
 int64_t manifest_hash(char hex[SHA_HEX_SZ], const char *path, int64_t n)
 {
     struct digest d;
-    char bytes[1 << 14];
-    int64_t at = 0;
-    FILE *f = fopen(path, "rb");
-    if (!f) return -1;
     digest_begin(&d, SHA_HEX_SZ - 1, 0);
-    for (size_t k = 1; k && at != n; at += (int64_t)k) {
-        k = n - at > (int64_t)sizeof bytes ? sizeof bytes : (size_t)(n - at);
-        k = fread(bytes, 1, k, f);
-        digest_push(&d, bytes, k);
-    }
-    const int bad = ferror(f);
-    fclose(f);
+    const int64_t had = digest_push_file(&d, path, n);
     digest_hex(hex, &d);
-    return bad ? -1 : at;
+    return had;
 }

@@ -45,6 +45,36 @@ static void test_a_million_letters_in_pieces_of_any_size(void **state)
     }
 }
 
+static void check_part(const char *path, int64_t n, int64_t n_read, const char *want)
+{
+    char got[SHA_HEX_SZ];
+    struct digest d;
+    digest_begin(&d, SHA_HEX_SZ - 1, 0);
+    assert_int_equal(digest_push_file(&d, path, n), n_read);
+    digest_hex(got, &d);
+    assert_string_equal(got, want);
+}
+
+static void test_the_start_of_a_file_is_pushed(void **state)
+{
+    (void)state;
+    static const char of_abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    static const char of_nothing[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    char path[] = "/tmp/.steno-sha-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "abcd", 4), 4);
+    check_part(path, 3, 3, of_abc);
+    check_part(path, 0, 0, of_nothing);
+    assert_int_equal(ftruncate(fd, 3), 0);
+    check_part(path, 4, 3, of_abc); /* it is shorter */
+    check_part(path, -1, 3, of_abc);
+    close(fd);
+    unlink(path);
+    check_part(path, -1, -1, of_nothing);
+    check_part("/tmp", -1, -1, of_nothing);
+}
+
 static void test_a_file_has_the_digest_of_its_bytes_and_a_folder_has_none(void **state)
 {
     (void)state;
@@ -86,6 +116,7 @@ int main(void)
         cmocka_unit_test(test_digests_are_the_standards),
         cmocka_unit_test(test_a_million_letters_in_pieces_of_any_size),
         cmocka_unit_test(test_hashing_stops_between_reads),
+        cmocka_unit_test(test_the_start_of_a_file_is_pushed),
         cmocka_unit_test(test_a_file_has_the_digest_of_its_bytes_and_a_folder_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
