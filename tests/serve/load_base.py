@@ -12,6 +12,7 @@ import time
 import urllib.parse
 import wave
 
+import serving
 from serving import SANITIZED, STENO, form
 
 FORMATS = {"json": "verbose_json", "verbose_json": "verbose_json", "text": "txt", "srt": "srt", "vtt": "vtt", "tsv": "tsv"}
@@ -30,7 +31,7 @@ def quantile(values, q):
     return values[min(len(values) - 1, int(q * len(values)))] if values else 0
 
 
-class Server:
+class Server(serving.Server):
     """`steno serve`, or the server at a URL."""
 
     def __init__(self, run, *options, prefix=(), port=0, model=None):
@@ -38,25 +39,12 @@ class Server:
         if run.args.url:
             self.url = urllib.parse.urlsplit(run.args.url.rstrip("/"))
             return
-        command = [*prefix, STENO, "serve", "--port", str(port), *(model or run.model), *run.options, *options,
-                   *shlex.split(run.args.serve)]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace")
-        lines, found = [], None
-        for line in self.process.stderr:
-            lines.append(line)
-            found = re.search(r"serving \S+ on (https?://[^\s/]+)", line)
-            if found:
-                break
-        if not found:
-            raise Fault("the server did not start: " + "".join(lines).strip())
-        self.url = urllib.parse.urlsplit(found.group(1))
-        self.log = []
-        threading.Thread(target=self.read_log, daemon=True).start()
-
-    def read_log(self):
-        for line in self.process.stderr:
-            if "anitizer" in line or "runtime error" in line:
-                self.log.append(line)
+        try:
+            super().__init__(*run.options, *options, *shlex.split(run.args.serve), model=model or run.model, wait=None, prefix=prefix,
+                             port=port)
+        except AssertionError as e:
+            raise Fault(str(e).strip()) from None
+        self.url = urllib.parse.urlsplit(re.search(r"serving \S+ on (https?://[^\s/]+)", "".join(self.log))[1])
 
     def connect(self, timeout=TIMEOUT_S):
         kind = http.client.HTTPSConnection if self.url.scheme == "https" else http.client.HTTPConnection
@@ -93,33 +81,16 @@ class Server:
                 if now.get(n)}
 
     def memory(self):
-        if self.process:
-            with open("/proc/%d/status" % self.process.pid) as f:
-                return 1024 * int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
-        return int(self.metrics().get("process_resident_memory_bytes", 0))
+        return 1024 * self.resident_kb() if self.process else int(self.metrics().get("process_resident_memory_bytes", 0))
 
     def connections(self):
         """Open ones, without that of the question."""
         return int(self.metrics()['steno_connections{kind="http"}']) - 1
 
-    def descriptors(self):
-        return len(os.listdir("/proc/%d/fd" % self.process.pid))
-
     def cpu_seconds(self):
         with open("/proc/%d/stat" % self.process.pid) as f:
             fields = f.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def stop(self):
-        """@return its exit code"""
-        if not self.process:
-            return 0
-        self.process.terminate()
-        try:
-            return self.process.wait(60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return -1
 
 
 def slowly(body):
@@ -200,11 +171,11 @@ class Run:
         try:
             yield s
         finally:
-            code = s.stop()
+            code = s.stop() if s.process else 0
             if code:
                 self.note("the server ends with code %d" % code)
             if s.process:
-                self.note("".join(s.log))
+                self.note("".join(line for line in s.log if "anitizer" in line or "runtime error" in line))
 
     def answer(self, s, file=None, form_name="text"):
         """A request whose answer must be the program's. @return its seconds"""
@@ -263,10 +234,12 @@ def wrong_whole(form_name, body, kind, want):
 
 def wrong_stream(body, want):
     text = json.loads(want)["text"]
-    events = [line[6:] for line in body.decode().split("\n") if line.startswith("data: ")]
-    if not events or events[-1] != "[DONE]":
+    try:
+        objects = serving.events(body)
+    except AssertionError as e:
+        return "the stream has the line %r" % str(e)
+    if not objects or objects.pop() != "[DONE]" or not objects:
         return "the stream has no end"
-    objects = [json.loads(e) for e in events[:-1]]
     joined = "".join(o["delta"] for o in objects if o["type"] == "transcript.text.delta")
     if objects[-1].get("type") != "transcript.text.done" or objects[-1]["text"] != text:
         return "done is %r, want %r" % (objects[-1], text)

@@ -11,7 +11,7 @@ import threading
 import time
 
 from load_base import ROUTES, Fault, Server, is_error, wav_bytes
-from serving import STENO, SOURCE, form
+from serving import SANITIZED, SOURCE, form
 
 
 def many(run, n):
@@ -63,7 +63,7 @@ def unload(run, rounds):
         again = run.answer(s)
     run.row("unload: memory with and without the model, MB", "%.1f, %.1f" % (open_memory / 1e6, closed_memory / 1e6))
     run.row("unload: first answer after it, s", "%.3f" % again)
-    if closed_memory > 30e6 and not os.environ.get("STENO_SANITIZED") == "1":
+    if closed_memory > 30e6 and not SANITIZED:
         run.note("unload: %.1f MB are left" % (closed_memory / 1e6))
 
 

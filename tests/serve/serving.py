@@ -28,10 +28,12 @@ SPOKEN = os.path.join(SOURCE, "tests/data/demo.wav")
 
 
 class Server:
-    def __init__(self, *args, model=("--demo",), env=None, wait=60):
+    """wait: most seconds until it listens; None: no limit. prefix: a command that runs the program."""
+
+    def __init__(self, *args, model=("--demo",), env=None, wait=60, prefix=(), port=0):
         self.log, self.port = [], None
-        address = () if "--unix" in args else ("--port", "0")
-        self.process = subprocess.Popen([STENO, "serve", *model, *address, *args], stderr=subprocess.PIPE, text=True,
+        address = () if "--unix" in args else ("--port", str(port))
+        self.process = subprocess.Popen([*prefix, STENO, "serve", *model, *address, *args], stderr=subprocess.PIPE, text=True,
                                         errors="replace", env={**os.environ, **(env or {})})
         self.listens = threading.Event()
         self.reader = threading.Thread(target=self.read_log, daemon=True)
