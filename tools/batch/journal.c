@@ -183,7 +183,8 @@ enum journal_status batch_journal_open(struct batch_journal *j, const char *path
         j->is_stream = 1;
         return BATCH_JOURNAL_OK;
     }
-    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    const int is_fifo = stat(path, &st) == 0 && S_ISFIFO(st.st_mode); /* its own reading end would hide that its reader has gone */
+    j->fd = open(path, (is_fifo ? O_WRONLY : O_RDWR) | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
     if (j->fd < 0 || fstat(j->fd, &st)) return BATCH_JOURNAL_FAILED;
     j->is_stream = !S_ISREG(st.st_mode);
     j->size = st.st_size;

@@ -232,7 +232,17 @@ expect 2 "zeros in a line are no journal" batch --merge -i m.jsonl begin.jsonl
 err_has "begin.jsonl: line 5 has a NUL byte"
 cp whole.jsonl m.jsonl
 mkfifo pipe.jsonl
+timeout 60 head -c 10 pipe.jsonl >start &
+b 6 "the reader of a FIFO is gone" -o pipe.jsonl
+err_has "pipe.jsonl: cannot write: Broken pipe"
+wait
+timeout 60 cat pipe.jsonl >all &
+b 0 "a FIFO as the output" -o pipe.jsonl
+wait
+is "has all results" "$(lines all transcript)" 5
+timeout 60 cat pipe.jsonl >start &
 b 2 "--resume of what cannot be read again" -o pipe.jsonl --resume
+wait
 err_has "--resume needs a file: pipe.jsonl cannot be read again"
 b 2 "and of standard output" -o - --resume
 err_has "--resume needs a file: standard output cannot be read again"
