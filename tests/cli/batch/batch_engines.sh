@@ -19,6 +19,14 @@ grep -hE 'steno batch|--shard' "$EXAMPLES"/* | grep -oE -- ' --[a-z][a-z-]*' | t
 none "options of the examples that do not exist" "$(comm -13 options named)"
 if command -v python3 >/dev/null; then
     python3 "$SRC/script/scale" --check >"$T/err" || bad "the tables of doc/scale.md are those of script/scale" "they are not"
+    scale() { python3 "$SRC/script/scale" "$@" >"$T/out" 2>"$T/err"; }
+    scale hours=100 workers=2 kills=0 || bad "a case of one's own is computed" "it is not"
+    out_has "core_hours"
+    for wrong in hour=1 hours hours=x hours=0 workers=0.5 setting=none hours=nan; do
+        ! scale $wrong || bad "script/scale refuses $wrong" "it does not"
+        err_has "script/scale: $wrong: "
+        err_lines 1
+    done
 fi
 if command -v systemd-analyze >/dev/null; then
     mkdir units
