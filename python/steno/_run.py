@@ -7,7 +7,7 @@ import math
 import threading
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, TypeVar
 
 from . import _worker
 from ._audio import Source
@@ -19,6 +19,7 @@ from ._values import Result, Segment, Word
 if TYPE_CHECKING:
     from ._model import Model
 
+T = TypeVar("T")
 AHEAD = 2 # segments that wait for the reader
 
 
@@ -114,7 +115,7 @@ class Work:
         self.changed = threading.Condition()
         self.queue: deque[Segment] = deque()
         self.segments: list[Segment] = []
-        self.ready = self.wanted = self.canceled = self.ended = False
+        self.ready = self.wanted = self.unread = self.canceled = self.ended = False
         self.error: Optional[BaseException] = None
         self.result: Optional[Result] = None
         self.language, self.probability, self.duration, self.position = "", 1.0, math.nan, 0.0
@@ -190,10 +191,11 @@ class Work:
 
     def put(self, segment: Segment) -> None:
         with self.changed:
-            while len(self.queue) >= AHEAD and not self.canceled:
+            while len(self.queue) >= AHEAD and not self.canceled and not self.unread:
                 self.changed.wait()
-            self.queue.append(segment)
-            self.changed.notify_all()
+            if not self.unread:
+                self.queue.append(segment)
+                self.changed.notify_all()
 
     def on_progress(self, user: Any, done_ms: int, total_ms: int) -> None:
         self.position = max(self.position, done_ms / 1000)
@@ -246,13 +248,28 @@ class Work:
 
     # ---- for the reader
 
-    def wait_ready(self) -> None:
+    def known(self) -> Work:
+        """Itself, when language and duration are known."""
         self.begin()
         with self.changed:
             while not self.ready:
                 self.changed.wait()
         if self.error is not None and not self.queue:
             raise self.error
+        return self
+
+    def whole(self) -> Result:
+        """The result at the end. The thread waits for no reader until then."""
+        self.begin()
+        with self.changed:
+            self.wanted = self.unread = True
+            self.queue.clear()
+            self.changed.notify_all()
+            while not self.ended:
+                self.changed.wait()
+        if self.result is None:
+            raise self.error or Canceled("canceled", "ECANCELED")
+        return self.result
 
     def next(self) -> Optional[Segment]:
         """The next segment; None at the end."""
@@ -286,24 +303,20 @@ class Run(Iterator[Segment]):
 
     @property
     def language(self) -> str:
-        self._work.wait_ready()
-        return self._work.language
+        return self._work.known().language
 
     @property
     def language_probability(self) -> float:
-        self._work.wait_ready()
-        return self._work.probability
+        return self._work.known().probability
 
     @property
     def languages(self) -> dict[str, float]:
         """The probability of each language, the most probable first; empty if the language was given."""
-        self._work.wait_ready()
-        return dict(sorted(self._work.languages.items(), key=lambda item: -item[1]))
+        return dict(sorted(self._work.known().languages.items(), key=lambda item: -item[1]))
 
     @property
     def duration(self) -> float:
-        self._work.wait_ready()
-        return self._work.duration
+        return self._work.known().duration
 
     @property
     def position(self) -> float:
@@ -313,23 +326,21 @@ class Run(Iterator[Segment]):
         return self
 
     def __next__(self) -> Segment:
-        try:
-            segment = self._work.next()
-        except KeyboardInterrupt:
-            self.close()
-            raise
+        segment = self._read(self._work.next)
         if segment is None:
             raise StopIteration
         return segment
 
+    def _read(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self.close()
+            raise
+
     def result(self) -> Result:
         """The whole transcript. Segments that were read before are part of it."""
-        for _ in self:
-            pass
-        result = self._work.result
-        if result is None:
-            raise self._work.error or Canceled("canceled", "ECANCELED")
-        return result
+        return self._read(self._work.whole)
 
     def cancel(self) -> None:
         """End the run within a decoder step. From any thread, at any time."""

@@ -113,8 +113,8 @@ class Control(unittest.TestCase):
             run.result()
 
     def test_ctrl_c_ends_every_call_of_the_main_thread(self):
-        for call in ("model.transcribe(long).result()", "list(model.transcribe(long, beam_size=0))", "model.align(long, 'zero nine one eight.' * 400)",
-                     "list(model.transcribe_many([long] * 3))"):
+        for call in ("model.transcribe(long).result()", "list(model.transcribe(long, beam_size=0))",
+                     "model.align(long, 'zero nine one eight.' * 400)", "list(model.transcribe_many([long] * 3))"):
             p = child(f"""
                 import threading, signal
                 threading.Timer(0.5, lambda: (print(time.time(), flush=True), os.kill(os.getpid(), signal.SIGINT))).start()

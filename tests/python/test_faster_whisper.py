@@ -28,8 +28,10 @@ class Door(unittest.TestCase):
         self.assertEqual(info.all_language_probs[0][0], "en")
 
     def test_texts_equal_the_programs(self):
-        for options, arguments in (({}, ()), ({"beam_size": 1, "temperature": 0.0}, ("--greedy", "--temperature-increment-on-fallback", "0")),
-                                   ({"word_timestamps": True}, ("--word-timestamps",)), ({"without_timestamps": True}, ("--without-timestamps",)),
+        for options, arguments in (({}, ()),
+                                   ({"beam_size": 1, "temperature": 0.0}, ("--greedy", "--temperature-increment-on-fallback", "0")),
+                                   ({"word_timestamps": True}, ("--word-timestamps",)),
+                                   ({"without_timestamps": True}, ("--without-timestamps",)),
                                    ({"language": "de", "task": "translate"}, ("--language", "de", "--task", "translate")),
                                    ({"initial_prompt": "one two"}, ("--initial-prompt", "one two")),
                                    ({"hotwords": "nine"}, ("--initial-prompt", "nine", "--carry-initial-prompt")),
@@ -149,10 +151,15 @@ class Pauses(unittest.TestCase):
 
     def test_the_language_of_a_batch_is_found_in_as_many_windows_as_given(self):
         calls = []
-        with unittest.mock.patch.object(self.model, "detect_language", lambda audio, **o: calls.append((len(audio), o)) or ("en", 1.0, [])):
-            BatchedInferencePipeline(self.model).transcribe(r.long_floats(40), clip_timestamps=[{"start": 0, "end": 25}, {"start": 25, "end": 38}],
-                                                            language_detection_segments=2, language_detection_threshold=0.9)
-        self.assertEqual(calls, [(38 * 16000, {"language_detection_segments": 2, "language_detection_threshold": 0.9})])
+        options = {"language_detection_segments": 2, "language_detection_threshold": 0.9}
+
+        def detect_language(audio, **given):
+            calls.append((len(audio), given))
+            return "en", 1.0, []
+        with unittest.mock.patch.object(self.model, "detect_language", detect_language):
+            BatchedInferencePipeline(self.model).transcribe(
+                r.long_floats(40), clip_timestamps=[{"start": 0, "end": 25}, {"start": 25, "end": 38}], **options)
+        self.assertEqual(calls, [(38 * 16000, options)])
 
 
 if __name__ == "__main__":
