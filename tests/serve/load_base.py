@@ -28,7 +28,7 @@ class Fault(Exception):
 
 def quantile(values, q):
     values = sorted(values)
-    return values[min(len(values) - 1, int(q * len(values)))] if values else 0
+    return values[min(len(values) - 1, int(q * len(values)))] if values else float("nan")
 
 
 class Server(serving.Server):
