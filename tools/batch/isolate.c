@@ -157,7 +157,13 @@ static void take_message(struct isolate *s, struct worker *w, const struct pipe_
     batch_control_done(c, input, &d);
 }
 
-/* Read what the worker has written. @return 0: it has closed its pipe */
+/* Is the message about an input that the worker has? A process whose memory is damaged may write anything. */
+static int is_valid(const struct isolate *s, const struct worker *w, const struct pipe_message *m)
+{
+    return m->kind >= PIPE_BEGUN && m->kind <= PIPE_STOPPED && m->tag >= 0 && m->tag < s->n_work && w->work[m->tag] != NULL;
+}
+
+/* Read what the worker has written. @return 0: it has closed its pipe, or is killed because it wrote something else than messages */
 static int receive(struct isolate *s, struct worker *w)
 {
     char bytes[1 << 16];
@@ -172,8 +178,10 @@ static int receive(struct isolate *s, struct worker *w)
             fail(s, EXIT_MEMORY);
             return 1;
         }
-        for (const char *after; (after = pipe_buffer_first(&w->in, &m)); pipe_buffer_drop(&w->in, sizeof m + m.n))
+        for (const char *after; (after = pipe_buffer_first(&w->in, &m)); pipe_buffer_drop(&w->in, sizeof m + m.n)) {
+            if (!is_valid(s, w, &m)) return kill(w->pid, SIGKILL), 0;
             take_message(s, w, &m, after);
+        }
     }
 }
 
