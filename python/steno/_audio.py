@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import IO, Any, Optional, Union
+from typing import IO, Any, Callable, Optional, Union
 
 from . import _abi
 from ._errors import AudioError, Error, OptionError
-from ._native import OPEN, READ, REWIND, Failure, lib, new, pointer, text_of
+from ._native import OPEN, READ, REWIND, STOP, Failure, lib, new, pointer, text_of
 
 RATE = 16000
 Audio = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Any]
@@ -131,13 +131,15 @@ class SampleSource(Source):
 class MediaSource(Source):
     """A file, or an open descriptor, through libsteno-media."""
 
-    def __init__(self, name: str, descriptor: Optional[int] = None, unclocked: bool = False, channel: int = -1) -> None:
+    def __init__(self, name: str, descriptor: Optional[int], unclocked: bool, channel: int, stop: Optional[Callable[[], bool]]) -> None:
         super().__init__()
         self.media = ctypes.c_void_p()
         params = new("steno_media_params", unclocked=int(unclocked))
         opened = OPEN(lambda user, path, e: _dup(descriptor))
         if descriptor is not None:
             params.open = pointer(opened)
+        asked = STOP(lambda user: int(stop is not None and stop()))
+        params.stop = pointer(asked)
         failure = Failure()
         rc = lib.steno_media_open_params(ctypes.byref(self.media), os.fsencode(name), ctypes.byref(params), failure.at)
         if rc < 0:
@@ -213,10 +215,10 @@ def name_of(audio: Any) -> Optional[str]:
     return name if isinstance(name, str) else None
 
 
-def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1) -> Source:
-    """The source of an audio. ``channel`` selects one channel of a file, -1 mixes all of them."""
+def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1, stop: Optional[Callable[[], bool]] = None) -> Source:
+    """The source of an audio. ``channel`` selects one channel of a file, -1 mixes all of them. A true ``stop`` ends a long opening."""
     if isinstance(audio, (str, os.PathLike)):
-        return MediaSource(os.fsdecode(audio), None, unclocked, channel)
+        return MediaSource(os.fsdecode(audio), None, unclocked, channel, stop)
     if isinstance(audio, (bytes, bytearray)) or isinstance(audio, memoryview) and audio.format in ("B", "b", "c"):
         name, descriptor = "<bytes>", _memory_file(audio)
     elif hasattr(audio, "read") and not hasattr(audio, "__array__"):
@@ -226,7 +228,7 @@ def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1) -> Sour
             raise ValueError("channel selects a channel of a file; samples have one")
         return SampleSource(audio)
     try:
-        return MediaSource(name, descriptor, unclocked, channel)
+        return MediaSource(name, descriptor, unclocked, channel, stop)
     finally:
         os.close(descriptor)
 

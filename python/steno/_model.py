@@ -263,7 +263,7 @@ class Model:
         time from the first sound, as other programs do.
         """
         request = self._request(dict(options), name=name_of(audio))
-        return Run(Work(self, request, lambda: open_audio(audio, unclocked, channel)))
+        return Run(Work(self, request, lambda stop: open_audio(audio, unclocked, channel, stop)))
 
     def transcribe_many(self, audio: Iterable[Union[Audio, Job]], *, batch_size: int = 8, ordered: bool = False, on_error: str = "yield",
                         unclocked: bool = False, **options: Any) -> Batch:

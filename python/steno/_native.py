@@ -154,6 +154,7 @@ def pointer(callback: Any) -> Any:
 
 READ = call_type("q", "p", "p", "q")
 REWIND = call_type("i", "p")
+STOP = call_type("i", "p")
 ON_SEGMENT = call_type("v", "p", "p")
 ON_WINDOW = call_type("i", "p", "q")
 ON_PROGRESS = call_type("v", "p", "q", "q")

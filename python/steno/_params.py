@@ -16,7 +16,9 @@ CHOICES = { # by field: the enum, and what its enumerators have before the name 
     "kv_type": ("steno_kv_type", "STENO_KV_"), "gelu": ("steno_gelu", "STENO_GELU_"), "pooling": ("steno_pooling", "STENO_POOLING_"),
     "schedule": ("steno_vad_schedule", "STENO_VAD_SCHEDULE_"), "rules": ("steno_vad_rules", "STENO_VAD_RULES_"),
 }
-LISTS: dict[str, Any] = {"prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double, "stop": ctypes.c_char_p}
+LISTS: dict[str, Any] = {
+    "prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double, "stop": ctypes.c_char_p,
+}
 CALLS = ("size", "pad", "pad2", "pad3", "pad_gelu", "user", "resume", "n_resume", "team", "share_with")
 _fields: dict[str, dict[str, str]] = {}
 

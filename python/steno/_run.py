@@ -110,7 +110,7 @@ def failure_of(session: Any, status: int, source: Source) -> Exception:
 class Work:
     """The thread of a run, and what it shares with its reader. It does not refer to the run, so that an abandoned run ends."""
 
-    def __init__(self, model: Model, request: Request, open_source: Callable[[], Source]) -> None:
+    def __init__(self, model: Model, request: Request, open_source: Callable[[Callable[[], bool]], Source]) -> None:
         self.model, self.request, self.open_source = model, request, open_source
         self.changed = threading.Condition()
         self.queue: deque[Segment] = deque()
@@ -204,7 +204,7 @@ class Work:
         source = None
         try:
             self.model._enter(self)
-            source = self.open_source()
+            source = self.open_source(lambda: self.canceled)
             with self.changed:
                 self.source = source
                 if source.duration is not None:

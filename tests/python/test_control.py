@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -56,6 +57,15 @@ class Control(unittest.TestCase):
         text = run.result().text
         run.cancel()
         self.assertEqual(run.result().text, text)
+
+    def test_a_run_that_waits_for_a_pipe_can_be_cancelled(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "pipe")
+            os.mkfifo(path)
+            run = self.model.transcribe(path)
+            threading.Timer(0.1, run.cancel).start()
+            with self.assertRaises(steno.Canceled):
+                next(run)
 
     def test_an_abandoned_run_ends(self):
         run = self.model.transcribe(LONG)
