@@ -28,7 +28,7 @@ class Session:
     """A session of the library that serves one call at a time."""
 
     def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
+        self.lanes, self.canceled = lanes, False
         self.handle = ctypes.c_void_p()
 
     def open(self, model: Model) -> None:
@@ -40,6 +40,7 @@ class Session:
             raise failure.error(rc, ModelError)
 
     def cancel(self) -> None:
+        self.canceled = True
         lib.steno_cancel(self.handle)
 
     def close(self) -> None:
@@ -134,6 +135,7 @@ class Model:
             self._enter(session)
             if fitting:
                 self._idle.remove(session)
+                session.canceled = False
                 return session
         try:
             session.open(self)
@@ -163,6 +165,19 @@ class Model:
             return _worker.call(lambda: work(session), session.cancel)
         finally:
             self._give(session)
+
+    def _with_audio(self, audio: Audio, unclocked: bool, call: Callable[[Any, Any], int], result: Callable[[Any], Any]) -> Any:
+        """The result of a session's handle after ``call`` with it and a source."""
+        def work(session: Session) -> Any:
+            source = open_audio(audio, unclocked, stop=lambda: session.canceled)
+            try:
+                rc = call(session.handle, source.at)
+                if rc < 0:
+                    raise failure_of(session.handle, rc, source)
+                return result(session.handle)
+            finally:
+                source.close()
+        return self._with_session(work)
 
     def close(self) -> None:
         """Free the model. Runs, batches and live transcriptions that use it are cancelled first."""
@@ -278,52 +293,30 @@ class Model:
     def align(self, audio: Audio, text: str, *, unclocked: bool = False, **options: Any) -> list[Segment]:
         """The times of the words of a known text. Each line of the text becomes a segment; words that were not found have NaN."""
         data, request = bytes_of(text), self._request(dict(options), "align", name_of(audio))
-
-        def work(session: Session) -> list[Segment]:
-            source = open_audio(audio, unclocked)
-            try:
-                rc = lib.steno_align(session.handle, source.at, data, request.params.at)
-                if rc < 0:
-                    raise failure_of(session.handle, rc, source)
-                return segments_of(session.handle, request)
-            finally:
-                source.close()
-        return self._with_session(work)  # type: ignore[no-any-return]
+        return self._with_audio(  # type: ignore[no-any-return]
+            audio, unclocked, lambda session, source: lib.steno_align(session, source, data, request.params.at),
+            lambda session: segments_of(session, request))
 
     def detect_language(self, audio: Audio, *, unclocked: bool = False) -> dict[str, float]:
         """The probability of each language in the first 30 s, the most probable first."""
         codes = self.info.languages
-
-        def work(session: Session) -> dict[str, float]:
-            probs = (ctypes.c_float * max(1, len(codes)))()
-            source = open_audio(audio, unclocked)
-            try:
-                rc = lib.steno_detect_language(session.handle, source.at, probs, len(codes))
-                if rc < 0:
-                    raise failure_of(session.handle, rc, source)
-            finally:
-                source.close()
-            return dict(sorted(zip(codes, probs), key=lambda item: -item[1]))
-        return self._with_session(work)  # type: ignore[no-any-return]
+        probs = (ctypes.c_float * max(1, len(codes)))()
+        return self._with_audio(  # type: ignore[no-any-return]
+            audio, unclocked, lambda session, source: lib.steno_detect_language(session, source, probs, len(codes)),
+            lambda session: dict(sorted(zip(codes, probs), key=lambda item: -item[1])))
 
     def find_speech(self, audio: Audio, *, unclocked: bool = False, **options: Any) -> list[Span]:
         """Spans of speech, by a voice-activity model. Options are the fields of steno_vad_params."""
         params = Params("steno_vad_params", options)
 
-        def work(session: Session) -> list[Span]:
-            source = open_audio(audio, unclocked)
-            try:
-                rc = lib.steno_find_speech(session.handle, source.at, params.at)
-                if rc < 0:
-                    raise failure_of(session.handle, rc, source)
-            finally:
-                source.close()
+        def spans_of(session: Any) -> list[Span]:
             row, spans = new("steno_span"), []
-            for i in range(lib.steno_span_count(session.handle)):
-                lib.steno_span_get(session.handle, i, ctypes.byref(row))
+            for i in range(lib.steno_span_count(session)):
+                lib.steno_span_get(session, i, ctypes.byref(row))
                 spans.append(Span(row.t0_ms / 1000, row.t1_ms / 1000))
             return spans
-        return self._with_session(work)  # type: ignore[no-any-return]
+        return self._with_audio(  # type: ignore[no-any-return]
+            audio, unclocked, lambda session, source: lib.steno_find_speech(session, source, params.at), spans_of)
 
     def stream(self, *, vad: Optional[Model] = None, step_ms: Optional[int] = None, max_turn_ms: Optional[int] = None,
                vad_options: Mapping[str, Any] = {}, **options: Any) -> Live:

@@ -1,9 +1,12 @@
 # steno tests: models and sounds for the Python package. SPDX-License-Identifier: MIT
 import array
+import atexit
 import faulthandler
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import wave
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -38,3 +41,12 @@ def floats(path=DEMO):
 def long_floats(seconds):
     one = floats()
     return one * (seconds * 16000 // len(one) + 1)
+
+
+def pipe():
+    """The path of a pipe without a writer; its folder is removed at exit."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    path = os.path.join(folder, "pipe")
+    os.mkfifo(path)
+    return path

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import textwrap
 import threading
 import time
@@ -59,13 +58,10 @@ class Control(unittest.TestCase):
         self.assertEqual(run.result().text, text)
 
     def test_a_run_that_waits_for_a_pipe_can_be_cancelled(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "pipe")
-            os.mkfifo(path)
-            run = self.model.transcribe(path)
-            threading.Timer(0.1, run.cancel).start()
-            with self.assertRaises(steno.Canceled):
-                next(run)
+        run = self.model.transcribe(r.pipe())
+        threading.Timer(0.1, run.cancel).start()
+        with self.assertRaises(steno.Canceled):
+            next(run)
 
     def test_an_abandoned_run_ends(self):
         run = self.model.transcribe(LONG)
@@ -124,6 +120,7 @@ class Control(unittest.TestCase):
 
     def test_ctrl_c_ends_every_call_of_the_main_thread(self):
         for call in ("model.transcribe(long).result()", "list(model.transcribe(long, beam_size=0))",
+                     "model.detect_language(r.pipe())",
                      "model.align(long, 'zero nine one eight.' * 400)", "list(model.transcribe_many([long] * 3))"):
             p = child(f"""
                 import threading, signal
