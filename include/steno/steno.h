@@ -208,7 +208,8 @@ STENO_INLINE void steno_model_params_init(steno_model_params *p) { steno_model_p
  * @param out   receives the model; NULL on failure
  * @param path  UTF-8, one of: a whisper.cpp .bin file (f32, f16, all quantised types); an OpenAI .pt file; a Hugging Face folder
  *              (config.json and safetensors, single or sharded, or pytorch_model.bin) or the .safetensors file in it; an MLX folder
- *              (config.json and weights.safetensors or weights.npz); a FunASR folder (config.yaml, model.pt); a GGUF file, of a split
+ *              (config.json and weights.safetensors or weights.npz); a CTranslate2 folder of faster-whisper (model.bin, vocabulary.json or
+ *              vocabulary.txt) or its model.bin; a FunASR folder (config.yaml, model.pt); a GGUF file, of a split
  *              model the first one
  * @param p     parameters, or NULL for the defaults
  * @param e     receives the reason of a failure; may be NULL

@@ -167,16 +167,28 @@ static int look_gguf(const struct look *l)
     return 1;
 }
 
+/* What CTranslate2's other specifications are. */
+static const struct { const char *spec, *is; } other_spec[] = {
+    { "TransformerSpec", "a translation model" },        { "TransformerDecoderSpec", "a language model" },
+    { "TransformerEncoderSpec", "a text encoder" },      { "TransformerBigSpec", "a translation model" },
+    { "TransformerBaseSpec", "a translation model" },    { "Wav2Vec2Spec", "Wav2Vec2" },
+    { "Wav2Vec2BertSpec", "Wav2Vec2-BERT" },             { "T5EncoderSpec", "a text encoder" },
+};
+
 /* CTranslate2: a version, the length of a name with its NUL, the name ("WhisperSpec"). */
 static int look_ctranslate2(const struct look *l)
 {
-    if (l->n < 8 || le(l->head, 4) < 2 || le(l->head, 4) > 99) return 0;
+    if (l->n < 8 || le(l->head, 4) < 1 || le(l->head, 4) > 99) return 0;
     const size_t len = (size_t)le(l->head + 4, 2);
     if (len < 6 || len > 64 || l->n < 6 + len || l->head[6 + len - 1] || plain_word(l->head + 6, len - 1) != len - 1) return 0;
     if (memcmp(l->head + 6 + len - 5, "Spec", 4) != 0) return 0;
-    say(l->k, PROBE_OTHER, "", "take the model that it was converted from: " FORMS);
-    snprintf(l->k->what, sizeof l->k->what, "a CTranslate2 model (%.*s, as faster-whisper reads it)", (int)len - 1,
-             (const char *)l->head + 6);
+    const char *spec = (const char *)l->head + 6;
+    say(l->k, PROBE_CT2, "a CTranslate2 model", "");
+    for (size_t i = 0; i < sizeof other_spec / sizeof *other_spec; i++) {
+        if (strcmp(spec, other_spec[i].spec) != 0) continue;
+        say(l->k, PROBE_OTHER, "", "those of faster-whisper are read (WhisperSpec)");
+        snprintf(l->k->what, sizeof l->k->what, "a CTranslate2 model of another kind (%s: %s)", spec, other_spec[i].is);
+    }
     return 1;
 }
 

@@ -18,6 +18,7 @@ enum probe_form {
     PROBE_TORCH,       /* a zip archive as torch.save writes it */
     PROBE_SAFETENSORS,
     PROBE_NPZ,         /* a zip archive of NumPy arrays, as MLX also writes it */
+    PROBE_CT2,         /* CTranslate2's model.bin, unless its specification is known not to be of use */
     PROBE_GGUF         /* readable if its architecture is supported */
 };
 

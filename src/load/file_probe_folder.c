@@ -14,10 +14,10 @@
 enum { NAMES_MAX = 4096 /* names of a folder that are examined */ };
 
 static const char *const weights_name[] = {
-    "model.safetensors.index.json", "model.safetensors", "model.pt", "pytorch_model.bin",
+    "model.safetensors.index.json", "model.safetensors", "model.pt", "model.bin", "pytorch_model.bin",
     "weights.safetensors", "weights.npz", /* MLX */
 };
-enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name };
+enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name, CT2_NAME = 3 /* weights only by their content, too */ };
 
 /* The first row that matches a name identifies the folder. A row name that begins with '*' is a suffix. */
 static const struct { const char *name, *what, *advice; } known[] = {
@@ -81,8 +81,10 @@ static void try_file(struct folder_look *l, const char *name)
     if (i == sizeof end / sizeof *end || strlen(name) >= sizeof l->file_name) return;
     arena_init(&scratch);
     const int rc = model_source_find(l->p, name, &scratch, &f, NULL);
-    if (rc > 0 && !probe_file(&k, &f, NULL) && k.form != PROBE_UNKNOWN && k.form != PROBE_EMPTY &&
-        (!l->file_name[0] || k.readable > l->file.readable || (k.readable == l->file.readable && strcmp(name, l->file_name) < 0))) {
+    const int is_known = rc > 0 && !probe_file(&k, &f, NULL) && k.form != PROBE_UNKNOWN && k.form != PROBE_EMPTY;
+    if (is_known && k.form == PROBE_CT2 && !strcmp(name, weights_name[CT2_NAME]) && l->weights > CT2_NAME) l->weights = CT2_NAME;
+    if (is_known && (!l->file_name[0] || k.readable > l->file.readable ||
+                     (k.readable == l->file.readable && strcmp(name, l->file_name) < 0))) {
         l->file = k;
         snprintf(l->file_name, sizeof l->file_name, "%s", name);
     }
@@ -97,7 +99,7 @@ static int look_at(void *user, const char *name)
     for (int i = 0; i < N_KNOWN && i < l->row; i++)
         if (fits(name, known[i].name)) l->row = i;
     for (int i = 0; i < N_WEIGHTS && i < l->weights; i++)
-        if (!strcmp(name, weights_name[i])) l->weights = i;
+        if (i != CT2_NAME && !strcmp(name, weights_name[i])) l->weights = i;
     l->has_tokenizer |= !strcmp(name, "tokenizer.json") || !strcmp(name, "tokenizer.model") || !strcmp(name, "tokenizer_config.json");
     l->has_config |= !strcmp(name, "config.json") || !strcmp(name, "config.yaml");
     try_file(l, name);

@@ -67,10 +67,44 @@ static int settle_groups(struct tensor *t, steno_error *e)
     return STENO_OK;
 }
 
+/* Integers divided by the scale of their group, as numbers of f32. at: of the first integer */
+static void divide(uint8_t *out, enum tensor_form f, const uint8_t *stored, const float *scale, uint64_t at, uint64_t len, size_t n)
+{
+    uint64_t left = len - at % len; /* of the group */
+    for (size_t i = 0; i < n; i++, out += sizeof(float)) {
+        int16_t q = (int8_t)stored[i];
+        if (f == FORM_I16) memcpy(&q, stored + 2 * i, sizeof q);
+        const float x = (float)q / *scale;
+        memcpy(out, &x, sizeof x);
+        if (!--left) left = len, scale++;
+    }
+}
+
+/* Read weights [at, at + n) of integers with scales, seen as one row. */
+static int read_integers(const struct tensor *t, uint64_t at, size_t n, void *dst, steno_error *e)
+{
+    const struct tensor_groups *g = t->groups;
+    const size_t elem = form_integer_sz(t->form);
+    uint8_t stored[CHUNK], *out = dst;
+    float scale[GROUPS];
+    for (size_t left = n, now; left; left -= now, at += now, out += now * sizeof(float)) {
+        const uint64_t first = at / g->len, room = (first + GROUPS) * g->len - at;
+        now = left < CHUNK / elem ? left : CHUNK / elem;
+        if (now > room) now = (size_t)room;
+        int rc = file_read(t->file, t->offset + at * elem, stored, now * elem, e);
+        const uint64_t n_scales = (at + now - 1) / g->len + 1 - first;
+        if (!rc) rc = file_read(g->file[0], g->offset[0] + first * sizeof *scale, scale, (size_t)n_scales * sizeof *scale, e);
+        if (rc) return rc;
+        divide(out, t->form, stored, scale, at, g->len, now);
+    }
+    return STENO_OK;
+}
+
 /* Read weights [at, at + n), in whole blocks, of a tensor seen as one row. */
 static int read_flat(const struct tensor *t, uint64_t at, size_t n, void *dst, steno_error *e)
 {
-    if (t->groups) return read_groups(t, at, n, dst, e);
+    if (form_bits(t->form)) return read_groups(t, at, n, dst, e);
+    if (form_integer_sz(t->form)) return read_integers(t, at, n, dst, e);
     if (t->form == FORM_STORED) return file_read(t->file, t->offset + dtype_row_sz(t->type, (size_t)at), dst, dtype_row_sz(t->type, n), e);
     uint8_t stored[CHUNK], *out = dst;
     const size_t block = form_block_sz(t->form), most = sizeof stored / block;
@@ -86,7 +120,7 @@ static int read_flat(const struct tensor *t, uint64_t at, size_t n, void *dst, s
 
 int tensor_settle(struct tensor *t, steno_error *e)
 {
-    if (t->groups) return settle_groups(t, e);
+    if (form_bits(t->form)) return settle_groups(t, e);
     if (t->form != FORM_MXFP4) return STENO_OK;
     uint8_t stored[CHUNK];
     const size_t block = form_block_sz(t->form), most = sizeof stored / block;
@@ -145,7 +179,8 @@ const char *form_name(enum tensor_form f, enum dtype t)
 {
     static const char name[TENSOR_FORMS][8] = { [FORM_IQ4_NL] = "iq4_nl", [FORM_MXFP4] = "mxfp4", [FORM_MLX2] = "mlx2",
                                                 [FORM_MLX3] = "mlx3",     [FORM_MLX4] = "mlx4",   [FORM_MLX5] = "mlx5",
-                                                [FORM_MLX6] = "mlx6",     [FORM_MLX8] = "mlx8" };
+                                                [FORM_MLX6] = "mlx6",     [FORM_MLX8] = "mlx8",
+                                                [FORM_I8_ROWS] = "int8",  [FORM_I16] = "int16" };
     return f < TENSOR_FORMS && name[f][0] ? name[f] : dtype_name(t);
 }
 
@@ -203,6 +238,11 @@ void form_rows(void *rows, enum dtype t, enum tensor_form f, const uint8_t *bloc
         memcpy(out + 2, q, QBLOCK);
         out += Q8_SZ;
     }
+}
+
+size_t form_integer_sz(enum tensor_form f)
+{
+    return f == FORM_I8_ROWS ? 1 : f == FORM_I16 ? 2 : 0;
 }
 
 /* ---- MLX */

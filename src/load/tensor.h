@@ -18,6 +18,7 @@ enum tensor_form {
     FORM_IQ4_NL,
     FORM_MXFP4,
     FORM_MLX2, FORM_MLX3, FORM_MLX4, FORM_MLX5, FORM_MLX6, FORM_MLX8, /* read by form_groups */
+    FORM_I8_ROWS, FORM_I16, /* CTranslate2: integers divided by a scale, of the row or of all; rows are f32 */
     FORM_WORDS,  /* 32-bit words that may become one of the above; removed from the index */
     TENSOR_FORMS
 };
@@ -40,13 +41,16 @@ void form_groups(void *rows, enum dtype t, enum tensor_form f, const uint8_t *wo
 int form_fits_f16(float x);                     /* 1: f16 represents x exactly, or x is no number in f16 either */
 int form_is_zero(const uint8_t *words, size_t n);
 
+/* ---- CTranslate2 */
+size_t form_integer_sz(enum tensor_form f);     /* bytes of an integer; 0: not such a form */
+
 /* ---- the tensor ------------------------------------------------------------------------------------------------------------------- */
 
-/* Scales and offsets of a tensor in an MLX form: one of each per `len` weights of a row. */
+/* Scales of integers, with offsets in an MLX form: one per `len` weights. */
 struct tensor_groups {
-    enum dtype type;                      /* f32, f16 or bf16 */
+    enum dtype type;                      /* f32, f16 or bf16; f32 for CTranslate2 */
     uint32_t len;
-    const struct file *file[2];           /* of scales, of offsets */
+    const struct file *file[2];           /* of scales, of offsets (MLX) */
     uint64_t offset[2];
 };
 
@@ -58,7 +62,7 @@ struct tensor {
     uint64_t dim[4];       /* slowest first, as PyTorch prints a shape; unused ones are 1 */
     const struct file *file;
     uint64_t offset, size; /* bytes in the file */
-    const struct tensor_groups *groups; /* NULL: not an MLX tensor */
+    const struct tensor_groups *groups; /* NULL: a form without them */
     uint32_t used;         /* set by weights_find, to report names that were never used */
 };
 

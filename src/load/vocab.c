@@ -39,6 +39,30 @@ static int is_binary(const uint8_t *head, size_t n)
     return 0;
 }
 
+/* One string per line. An empty line is the empty string. CR is part of the line ends only if all lines have it. */
+static int read_listed(struct vocab_list *l, const struct file *f, steno_error *e)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    char *text = f->size < SIZE_MAX ? arena_alloc(&scratch, (size_t)f->size + 1) : NULL;
+    int rc = text ? file_read(f, 0, text, (size_t)f->size, e) : err_nomem(e, (size_t)f->size, "a vocabulary");
+    const char *const end = rc ? NULL : text + f->size;
+    size_t all_cr = 1;
+    for (char *s = text, *stop; !rc && s < end; s = stop + 1) {
+        stop = memchr(s, '\n', (size_t)(end - s));
+        if (!stop) stop = text + f->size;
+        all_cr &= stop > s && stop[-1] == '\r';
+    }
+    int64_t id = 0;
+    for (char *s = text, *stop; !rc && s < end; s = stop + 1, id++) {
+        stop = memchr(s, '\n', (size_t)(end - s));
+        if (!stop) stop = text + f->size;
+        rc = vocab_add_listed(l, id, s, (size_t)(stop - s) - all_cr, e);
+    }
+    arena_free(&scratch);
+    return rc;
+}
+
 static int read_form(struct vocab_list *l, struct vocab_list *extra, const struct file *f, steno_error *e)
 {
     uint8_t head[16] = { 0 };
@@ -47,6 +71,7 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
     if (!rc) rc = check_size(f, e);
     if (!rc) rc = file_read(f, 0, head, n, e);
     if (rc) return rc;
+    if (vocab_is_listed(f->name) && !is_json(head, n)) return read_listed(l, f, e);
     if (sentencepiece_match(head, n)) return vocab_read_sentencepiece(l, f, e);
     if (is_binary(head, n))
         return err_set(e, STENO_EFORMAT,
@@ -65,20 +90,24 @@ static int read_file(struct weights *w, const struct file *f, const struct model
     if (!rc) rc = read_added_beside(&extra, p, &scratch, e);
     if (!rc) rc = vocab_list_fill(&list, &extra, e);
     if (!rc) rc = vocab_list_done(&list, w, e);
+    w->vocab_is_listed = vocab_is_listed(f->name);
     vocab_list_free(&list);
     vocab_list_free(&extra);
     arena_free(&scratch);
     return rc;
 }
 
+static const char *const listed[] = { "vocabulary.json", "vocabulary.txt" };
+
 /* Open the first vocabulary of a folder. @return as model_source_find */
 static int find_beside(const struct weights *w, const struct model_source *p, const struct meta *m, struct arena *a, struct file *f,
                        steno_error *e)
 {
     const char *const name[] = {
+        w->vocab_is_listed ? listed[0] : NULL, w->vocab_is_listed ? listed[1] : NULL,
         "vocab.json", "tokenizer.json", w->vocab_first, "multilingual.tiktoken", "gpt2.tiktoken",
         meta_text(m, "configuration.file_path_metas.tokenizer_conf.bpemodel", NULL), meta_text(m, "tokenizer_conf.bpemodel", NULL),
-        "tokens.json"
+        "tokens.json", listed[0], listed[1]
     };
     int rc = 0;
     for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++)
@@ -92,9 +121,10 @@ static int read_beside(struct weights *w, const struct model_source *p, const st
     struct file f;
     arena_init(&scratch);
     int rc = find_beside(w, p, m, &scratch, &f, e);
-    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no vocabulary in it or beside it: none of vocab.json, tokenizer.json, "
-                          "multilingual.tiktoken, gpt2.tiktoken, a SentencePiece model, tokens.json%s%s", p->name,
-                          w->vocab_where ? "; " : "", w->vocab_where ? w->vocab_where : "");
+    if (!rc)
+        rc = err_set(e, STENO_ENOVOCAB, "%s: no vocabulary in it or beside it: none of vocab.json, tokenizer.json, multilingual.tiktoken, "
+                     "gpt2.tiktoken, a SentencePiece model, tokens.json, vocabulary.json, vocabulary.txt%s%s", p->name,
+                     w->vocab_where ? "; " : "", w->vocab_where ? w->vocab_where : "");
     if (rc > 0) {
         rc = read_file(w, &f, p, e);
         file_close(&f);
@@ -146,6 +176,7 @@ int weights_read_vocab(struct weights *w, const char *path, steno_error *e)
 {
     if (!path) return read_beside(w, &w->source, &w->meta, e);
     struct model_source p;
+    w->vocab_is_listed = 0;
     int rc = model_source_open(&p, path, w->source.opened, e);
     if (rc) return rc;
     rc = read_place(w, &p, e);

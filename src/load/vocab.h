@@ -1,6 +1,6 @@
 /* steno: vocabularies in separate files. SPDX-License-Identifier: MIT
  *
- * The same strings come as vocab.json, tokenizer.json, tiktoken files, SentencePiece models or plain lists. Only ids and raw bytes are
+ * The same strings come as vocab.json, tokenizer.json, tiktoken files, SentencePiece models or lists. Only ids and raw bytes are
  * kept, so the rest of the library handles one form. */
 #ifndef STENO_LOAD_VOCAB_H
 #define STENO_LOAD_VOCAB_H
@@ -39,6 +39,10 @@ int vocab_take_list(struct weights *w, const struct meta_list *from, steno_error
 int vocab_read_json(struct vocab_list *l, struct vocab_list *extra, const struct file *f, steno_error *e);
 int vocab_read_added(struct vocab_list *extra, const struct file *f, steno_error *e); /* added_tokens.json */
 int vocab_read_tiktoken(struct vocab_list *l, const struct file *f, steno_error *e);
+/* CTranslate2's vocabulary.json and vocabulary.txt list strings in the order of their ids, in GPT-2's alphabet. vocab_read_json reads the
+ * first by its name. */
+int vocab_is_listed(const char *path);
+int vocab_add_listed(struct vocab_list *l, int64_t id, char *s, size_t n, steno_error *e); /* changes s */
 int sentencepiece_match(const uint8_t *head, size_t n);
 int vocab_read_sentencepiece(struct vocab_list *l, const struct file *f, steno_error *e);
 #endif

@@ -1,8 +1,8 @@
 /* steno: vocabularies in JSON. SPDX-License-Identifier: MIT
  *
- * Three files: vocab.json, {"string": id}; tokenizer.json, with such an object inside its model; tokens.json, a list of strings. The
- * strings of the first two use the alphabet of GPT-2's byte-level pairs, in which every byte is a printable character, and are converted to
- * bytes. Those of the third, and added tokens, are plain text. */
+ * Four files: vocab.json, {"string": id}; tokenizer.json, with such an object inside its model; vocabulary.json and tokens.json, lists of
+ * strings. The strings of the first three use the alphabet of GPT-2's byte-level pairs, in which every byte is a printable character, and
+ * are converted to bytes. Those of the fourth, and added tokens, are plain text. */
 #include <inttypes.h>
 #include <string.h>
 #include "load/byte_alphabet.h"
@@ -138,12 +138,36 @@ static int read_object(struct json_vocab *v)
     return STENO_OK;
 }
 
+int vocab_is_listed(const char *path)
+{
+    static const char *const name[] = { "vocabulary.json", "vocabulary.txt" };
+    const size_t n = strlen(path);
+    for (int i = 0; i < 2; i++) {
+        const size_t m = strlen(name[i]);
+        if (n >= m && !strcmp(path + n - m, name[i]) && (n == m || path[n - m - 1] == '/' || path[n - m - 1] == '\\')) return 1;
+    }
+    return 0;
+}
+
+/* Special tokens, "<|...|>", are plain text. */
+int vocab_add_listed(struct vocab_list *l, int64_t id, char *s, size_t n, steno_error *e)
+{
+    uint32_t bad;
+    if (n >= 4 && !memcmp(s, "<|", 2) && !memcmp(s + n - 2, "|>", 2)) return vocab_list_add(l, id, s, n, e);
+    const int64_t bytes = bytes_of_letters(s, n, &bad);
+    if (bytes >= 0) return vocab_list_add(l, id, s, (size_t)bytes, e);
+    return err_set(e, STENO_EFORMAT, "%s: the string of id %" PRId64 " has U+%04" PRIX32 ", which stands for no byte: not byte-level",
+                   l->name, id, bad);
+}
+
 static int read_list(struct json_vocab *v)
 {
+    const int is_listed = vocab_is_listed(v->j.name);
     enum json_event kind;
     for (int64_t id = 0; (kind = json_next(&v->j)) != JSON_CLOSE; id++) {
         if (kind != JSON_TEXT) return json_fail(&v->j, v->e, "member %" PRId64 " of the list is not a string", id);
-        const int rc = vocab_list_add(v->list, id, v->j.s, v->j.len, v->e);
+        const int rc = is_listed ? vocab_add_listed(v->list, id, v->j.s, v->j.len, v->e)
+                                 : vocab_list_add(v->list, id, v->j.s, v->j.len, v->e);
         if (rc) return rc;
     }
     return STENO_OK;

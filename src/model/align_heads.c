@@ -102,16 +102,16 @@ static enum list_verdict choose_listed(struct choice *c, const char *s, struct h
     }
 }
 
-/* Reads a list of pairs from the settings, whose entries are in list order. @return 0: there is no list that fits */
-static int choose_from_settings(struct choice *c, const struct meta *m)
+/* Reads a list of pairs from the settings under `key`, whose entries are in list order. @return 0: there is no list that fits */
+static int choose_from_settings(struct choice *c, const struct meta *m, const char *key)
 {
-    static const char key[] = "generation.alignment_heads.";
+    const size_t n_key = strlen(key);
     uint32_t layer = 0, n_values = 0;
     choose_none(c);
     for (uint32_t i = 0; i < m->n; i++) {
         const struct meta_entry *it = &m->entry[i];
-        if (strncmp(it->key, key, sizeof key - 1) != 0) continue;
-        const char *s = it->key + sizeof key - 1;
+        if (strncmp(it->key, key, n_key) != 0) continue;
+        const char *s = it->key + n_key;
         uint32_t pair, at;
         if (!number(&s, &pair) || *s++ != '.' || !number(&s, &at) || *s) return 0; /* not a list of lists */
         if (pair != n_values / 2 || at != n_values % 2 || it->kind != META_INT || it->i < 0 || it->i > UINT16_MAX) return 0;
@@ -179,7 +179,8 @@ static int choose_usual(struct choice *c, const char *shape, const struct meta *
 {
     struct head bad;
     const char *list = official_list(shape);
-    int fits = choose_from_settings(c, settings) || choose_from_table(c, settings);
+    int fits = choose_from_settings(c, settings, "generation.alignment_heads.") || choose_from_table(c, settings) ||
+               choose_from_settings(c, settings, "alignment_heads."); /* CTranslate2 */
     if (!fits) fits = list && choose_listed(c, list, &bad) == FITS;
     if (!fits) choose_half(c);
     drop_lowest(c);

@@ -20,8 +20,9 @@ struct align_heads {
  * @param a          holds the list and its text
  * @param shape      name of the model's shape, in the official list or not
  * @param requested  the parameter alignment_heads: a name of the official list, "half", "top:N" or "LAYER,HEAD ..."; may be NULL. NULL
- *                   selects the settings (generation.alignment_heads), else the official list of the shape, else all heads of the upper
- *                   half of the layers. Lists that do not fit are ignored: fine-tuned and distilled models often keep those of their base
+ *                   selects the settings (generation.alignment_heads, CTranslate2's alignment_heads), else the official list of the shape,
+ *                   else all heads of the upper half of the layers. Lists that do not fit are ignored: fine-tuned and distilled models
+ *                   often keep those of their base
  * @return STENO_OK; STENO_EARG, and the message names the request and the possible values; STENO_ENOMEM */
 int align_heads_find(struct align_heads *out, struct arena *a, const struct whisper_dims *d, const char *shape, const char *requested,
                      const struct meta *settings, steno_error *e);

@@ -49,6 +49,10 @@ int family_refuse(struct weights *w, steno_error *e)
         return err_set(e, STENO_EUNSUPPORTED, "%s: a LoRA adapter, which is not a model by itself: merge it into its base model "
                                               "(merge_and_unload of PEFT, llama-export-lora of llama.cpp) and use the result", w->name);
     names(known);
+    const char *spec = meta_text(&w->meta, "ct2.spec", NULL);
+    if (spec)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a CTranslate2 model of another kind (%.64s); those of faster-whisper are read "
+                                              "(WhisperSpec)", w->name, spec);
     const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
     if (architecture)
         return err_set(e, STENO_EUNSUPPORTED, "%s: a GGUF file of the architecture %.80s; no model family known to this version fits it, "

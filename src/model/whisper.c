@@ -171,6 +171,9 @@ static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
                                                            OPENAI_HAS "multilingual.tiktoken: put that beside the model";
     int rc = whisper_tokens_init(&m->tokens, m->n_vocab, e);
     if (!rc) rc = weights_read_vocab(w, m->opening->vocab_path, e);
+    if (!rc && w->vocab_is_listed && w->n_vocab_entries != (uint32_t)m->n_vocab)
+        return err_set(e, STENO_EFORMAT, "%s: its vocabulary lists %u strings, and its token embedding has %d rows", w->name,
+                       (unsigned)w->n_vocab_entries, (int)m->n_vocab);
     return rc ? rc : check_vocab(m, w, m->opening->vocab_path, e);
 }
 
@@ -239,12 +242,20 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 
-/* Computed positions are weights of the model like others. */
+static int64_t parameters_of(const struct weights *w)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        n += (int64_t)(w->tensor[i].dim[0] * w->tensor[i].dim[1] * w->tensor[i].dim[2] * w->tensor[i].dim[3]);
+    return n;
+}
+
+/* Computed positions are weights of the model like others; a second name of a tensor, and zeros in place of a bias, are not. */
 static int respell(steno_model *m, struct weights *w, const struct whisper_dims *d, steno_error *e)
 {
-    const uint32_t n = w->n_tensors;
+    const int64_t before = parameters_of(w);
     const int rc = whisper_respell(w, d, e);
-    if (w->n_tensors > n) m->parameters += (int64_t)d->n_audio_ctx * d->n_audio_state;
+    m->parameters += parameters_of(w) - before;
     return rc;
 }
 

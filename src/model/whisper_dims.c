@@ -1,6 +1,7 @@
 /* steno: the numbers, names and special tokens of Whisper models. SPDX-License-Identifier: MIT */
 #include "model/whisper_dims.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ enum whisper_spelling whisper_spelling_of(const struct weights *w)
     static const char *const plain[] = { "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer" };
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) /* if one is missing, the reader reports it */
         if (meta_find(&w->meta, plain[i])) return WHISPER_PLAIN;
+    if (!strcmp(meta_text(&w->meta, "ct2.spec", ""), "WhisperSpec")) return WHISPER_CT2;
     if (meta_find(&w->meta, "dims.n_mels")) return WHISPER_OPENAI;
     return strcmp(meta_text(&w->meta, "model_type", ""), "whisper") ? WHISPER_NOWHERE : WHISPER_TRANSFORMERS;
 }
@@ -103,10 +105,78 @@ static int check_contexts(const struct whisper_dims *d, const char *where, steno
     return STENO_OK;
 }
 
-int whisper_dims_read(struct whisper_dims *d, const struct weights *w, steno_error *e)
+/* ---- CTranslate2 --------------------------------------------------------------------------------------------------------------- */
+
+/* Extents of a variable, or zeros. */
+static const uint64_t *extents_of(const struct weights *w, const char *name)
 {
-    const enum whisper_spelling spelling = whisper_spelling_of(w);
-    const char *where = w->name;
+    static const uint64_t none[4];
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        if (!strcmp(w->tensor[i].name, name)) return w->tensor[i].dim;
+    return none;
+}
+
+/* The number of layers of a side: the highest of its variables' names. Whether all are there is checked with the tensors. */
+static uint64_t layers_of(const struct weights *w, const char *side)
+{
+    char prefix[32];
+    const size_t n = (size_t)snprintf(prefix, sizeof prefix, "%s/layer_", side);
+    uint64_t layers = 0;
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        const char *s = w->tensor[i].name;
+        if (strncmp(s, prefix, n) != 0 || s[n] < '0' || s[n] > '9') continue;
+        const uint64_t layer = strtoull(s + n, NULL, 10);
+        if (layer < MAX_CTX && layer + 1 > layers) layers = layer + 1;
+    }
+    return layers;
+}
+
+/* Options of CTranslate2's networks, and their values for Whisper. An older file lacks those that did not exist. */
+static int check_ct2(const struct weights *w, steno_error *e)
+{
+    static const struct { const char *key; int32_t want; } option[] = {
+        { "ct2.revision", 3 },      { "ct2.decoder/activation", 3 /* GELU by erf */ },   { "ct2.decoder/pre_norm", 1 },
+        { "ct2.decoder/alibi", 0 }, { "ct2.decoder/start_from_zero_embedding", 0 }, { "ct2.decoder/scale_embeddings", 0 },
+    };
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+        int32_t v = option[i].want;
+        const int rc = meta_int(&w->meta, w->name, option[i].key, INT32_MIN, INT32_MAX, 1, &v, e);
+        if (rc) return rc;
+        if (v != option[i].want)
+            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %d; Whisper models have %d", w->name, option[i].key + 4, (int)v,
+                           (int)option[i].want);
+    }
+    return STENO_OK;
+}
+
+static int dims_from_shapes(struct whisper_dims *d, const struct weights *w, steno_error *e)
+{
+    int32_t heads[2] = { 0, 0 };
+    int rc = check_ct2(w, e);
+    if (!rc) rc = meta_int(&w->meta, w->name, "ct2.encoder/num_heads", 1, MAX_STATE, 0, &heads[0], e);
+    if (!rc) rc = meta_int(&w->meta, w->name, "ct2.decoder/num_heads", 1, MAX_STATE, 0, &heads[1], e);
+    if (rc) return rc;
+    const uint64_t number[WHISPER_DIMS] = { /* in the order of whisper_dim */
+        extents_of(w, "decoder/embeddings/weight")[0], extents_of(w, "encoder/position_encodings/encodings")[0],
+        extents_of(w, "encoder/layer_norm/gamma")[0], (uint64_t)heads[0], layers_of(w, "encoder"),
+        extents_of(w, "decoder/position_encodings/encodings")[0], extents_of(w, "decoder/layer_norm/gamma")[0], (uint64_t)heads[1],
+        layers_of(w, "decoder"), extents_of(w, "encoder/conv1/weight")[1],
+    };
+    for (int i = 0; i < WHISPER_DIMS; i++) {
+        if (number[i] < 1 || number[i] > (uint64_t)whisper_dim[i].max)
+            return err_set(e, STENO_EFORMAT, "%s: %s is %" PRIu64 " by the shapes of its variables, want 1..%d", w->name,
+                           whisper_dim[i].name, number[i], (int)whisper_dim[i].max);
+        const int32_t v = (int32_t)number[i];
+        memcpy((char *)d + whisper_dim[i].at, &v, sizeof v);
+    }
+    return STENO_OK;
+}
+
+/* ---- all forms ----------------------------------------------------------------------------------------------------------------- */
+
+static int dims_from_settings(struct whisper_dims *d, const struct weights *w, enum whisper_spelling spelling, const char **where,
+                              steno_error *e)
+{
     for (int i = 0; i < WHISPER_DIMS; i++) {
         char key[64];
         int32_t v = 0;
@@ -116,10 +186,18 @@ int whisper_dims_read(struct whisper_dims *d, const struct weights *w, steno_err
         if (rc) return rc;
         memcpy((char *)d + whisper_dim[i].at, &v, sizeof v);
         if (spelling != WHISPER_PLAIN) continue;
-        where = meta_find(&w->meta, key)->source;
+        *where = meta_find(&w->meta, key)->source;
         if (check_twice(&whisper_dim[i], v, w, e)) return STENO_EFORMAT;
     }
-    int rc = check_widths(d, where, e);
+    return STENO_OK;
+}
+
+int whisper_dims_read(struct whisper_dims *d, const struct weights *w, steno_error *e)
+{
+    const enum whisper_spelling spelling = whisper_spelling_of(w);
+    const char *where = w->name;
+    int rc = spelling == WHISPER_CT2 ? dims_from_shapes(d, w, e) : dims_from_settings(d, w, spelling, &where, e);
+    if (!rc) rc = check_widths(d, where, e);
     if (!rc && spelling == WHISPER_TRANSFORMERS) rc = check_transformers(d, w, e);
     return rc ? rc : check_contexts(d, w->name, e);
 }

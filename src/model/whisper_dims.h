@@ -1,8 +1,8 @@
 /* steno: the ten numbers that define a Whisper model. SPDX-License-Identifier: MIT
  *
  * Names follow openai/whisper's ModelDimensions. Each form of a model stores them elsewhere: in the header of a whisper.cpp file, in the
- * dictionary "dims" of an OpenAI file, or in config.json of transformers or of MLX, which uses the names themselves. The ranges are the
- * same. */
+ * dictionary "dims" of an OpenAI file, in config.json of transformers or of MLX, which uses the names themselves, or in the shapes of
+ * CTranslate2's variables. The ranges are the same. */
 #ifndef STENO_MODEL_WHISPER_DIMS_H
 #define STENO_MODEL_WHISPER_DIMS_H
 #include "load/weights.h"
@@ -19,8 +19,9 @@ enum { WHISPER_DIMS = 10 };
 struct whisper_dim { const char *name, *transformers; int32_t max; size_t at; };
 extern const struct whisper_dim whisper_dim[WHISPER_DIMS]; /* in the order of a whisper.cpp header */
 
-/* Where a file has its ten numbers. WHISPER_PLAIN: under their names, as in the header of a whisper.cpp file, and in MLX. */
-enum whisper_spelling { WHISPER_NOWHERE, WHISPER_PLAIN, WHISPER_OPENAI, WHISPER_TRANSFORMERS };
+/* Where a file has its ten numbers. WHISPER_PLAIN: under their names, as in the header of a whisper.cpp file, and in MLX. WHISPER_CT2: in
+ * the shapes of its tensors, until whisper_respell. */
+enum whisper_spelling { WHISPER_NOWHERE, WHISPER_PLAIN, WHISPER_OPENAI, WHISPER_TRANSFORMERS, WHISPER_CT2 };
 enum whisper_spelling whisper_spelling_of(const struct weights *w);
 
 /* Reads them. STENO_EFORMAT if the kernels do not support them: ranges, 80 or 128 mels, equal widths, heads that divide these.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/strided.h"
+#include "model/whisper_ct2.h"
 
 struct name_pair { const char *other, *openai; };
 
@@ -222,6 +223,7 @@ static int from_mlx(struct weights *w, const struct whisper_dims *d, steno_error
 int whisper_respell(struct weights *w, const struct whisper_dims *d, steno_error *e)
 {
     if (w->has_shape) return STENO_OK; /* files with a stored shape have openai/whisper's names */
+    if (whisper_spelling_of(w) == WHISPER_CT2) return whisper_from_ct2(w, d, e);
     const int rc = is_mlx(w) ? from_mlx(w, d, e) : STENO_OK;
     return rc ? rc : weights_rename(w, whisper_name_from_others, e);
 }

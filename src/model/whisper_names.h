@@ -1,6 +1,6 @@
 /* steno: names of a Whisper model's tensors. SPDX-License-Identifier: MIT
  *
- * steno and whisper.cpp use openai/whisper's names. transformers has others, and MLX has two of its own. */
+ * steno and whisper.cpp use openai/whisper's names. transformers and CTranslate2 have others, and MLX has two of its own. */
 #ifndef STENO_MODEL_WHISPER_NAMES_H
 #define STENO_MODEL_WHISPER_NAMES_H
 #include "model/whisper_dims.h"
@@ -19,7 +19,7 @@ int whisper_tensors_list(struct whisper_tensors *out, struct weights *w, const s
 /* ---- other programs' forms -------------------------------------------------------------------------------------------------------- */
 
 /* transformers has its own names. MLX has two names of its own, stores filters tap by tap, and omits the encoder's positions, which are
- * computed. After whisper_respell all models look like openai/whisper's. */
+ * computed. CTranslate2 stacks matrices (whisper_ct2.h). After whisper_respell all models look like openai/whisper's. */
 
 /* Gives tensors openai/whisper's names and layout, and adds missing positions. Call it once; memory is that of the weights. */
 int whisper_respell(struct weights *w, const struct whisper_dims *d, steno_error *e);

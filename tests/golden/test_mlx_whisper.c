@@ -3,30 +3,8 @@
  * The shipped model is written out as folders of MLX's kind. Where the values of its weights are the same, every bit of the results must
  * be; quantised folders say what the same folder with the numbers that its groups mean says. */
 #include "api/convert.h"
-#include "api/shipped.h"
 #include "mlx_folder.h"
-
-struct said { char text[200]; uint64_t ids, all; };
-
-static struct said said_of(steno_model *m)
-{
-    const struct audio a = demo_audio(0, 0, 1);
-    struct said said = { .ids = 14695981039346656037u };
-    const steno_transcribe_params p = params_new();
-    steno_session *s = session_new(m, NULL, 1);
-    if (steno_transcribe(s, a.pcm, a.n, &p)) fail_msg("%s", steno_last_error(s));
-    snprintf(said.text, sizeof said.text, "%s", steno_text(s));
-    said.all = result_digest(s);
-    for (int i = 0; i < steno_segment_count(s); i++) {
-        steno_segment g = { .size = sizeof g };
-        steno_segment_get(s, i, &g);
-        for (int j = 0; j < g.n_tokens; j++) said.ids = (said.ids ^ (uint64_t)g.tokens[j]) * 1099511628211u;
-    }
-    steno_session_close(s);
-    steno_model_close(m);
-    free(a.pcm);
-    return said;
-}
+#include "said.h"
 
 static steno_model *open_with(const char *path, enum steno_compute compute)
 {
@@ -68,20 +46,6 @@ static struct said said_with_positions(const struct weights *w, const struct fil
     const struct said said = said_of(bytes_open(b, NULL));
     free(b.p);
     return said;
-}
-
-struct source { struct file f; struct weights w; };
-
-static void source_open(struct source *s)
-{
-    steno_error e;
-    if (file_open(&s->f, shipped_model, &e) || weights_open(&s->w, &s->f, &e)) fail_msg("%s", e.text);
-}
-
-static void source_close(struct source *s)
-{
-    weights_close(&s->w);
-    file_close(&s->f);
 }
 
 static struct said said_as(struct source *s, const struct mlx_how *h, enum steno_compute compute)

@@ -27,10 +27,12 @@ err_has "old.gguf: GGUF version 1; 2 and 3 are read"
 printf '\10\10\22\7pytorch:\4\12\2\12\0' >m.onnx
 kind m.onnx "an ONNX model"
 mkdir faster
-printf '\6\0\0\0\14\0WhisperSpec\0\3\0\0\0' | tee model.bin >faster/model.bin
+printf '\6\0\0\0\20\0TransformerSpec\0\7\0\0\0' | tee model.bin >faster/model.bin
 echo '{}' >faster/config.json
-kind model.bin "a CTranslate2 model (WhisperSpec"
-kind faster "model.bin is a CTranslate2 model"
+kind model.bin "a CTranslate2 model of another kind (TransformerSpec: a translation model); those of faster-whisper are read"
+kind faster "model.bin is a CTranslate2 model of another kind"
+printf '\6\0\0\0\14\0SomeNewSpec\0\7\0\0\0\1\0\0\0\2\0a\0\1\1\0\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0' >new.bin
+kind new.bin "a CTranslate2 model of another kind (SomeNewSpec)"
 printf 'lmgg\11\0\0\0silero-8k\6\0\0\0\2\0\0\0' >silero.bin
 kind silero.bin "a Silero VAD model in ggml form (silero-8k)"
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 147951465\n' >lfs.bin
