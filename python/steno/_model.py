@@ -247,12 +247,16 @@ class Model:
         logprobs, formats = options.pop("logprobs", False), options.pop("formats", ())
         punctuation, one_window = options.pop("punctuation", None), options.pop("_one_window", False)
         formats = (formats,) if isinstance(formats, str) else tuple(formats)
+        logits_filter = options.pop("_logits_filter", None)
         self.info  # noqa: B018
         if call == "transcribe":
             self._search_defaults(options)
             if self._itn == 2 and self.supports("itn"):
                 options.setdefault("itn", 1)
         params = Params("steno_transcribe_params", options)
+        if logits_filter is not None:
+            params.keep.append(logits_filter)
+            params.struct.logits_filter = pointer(logits_filter)
         params.check(self._handle(), call.upper())
         lanes = max(1, params.struct.beam_size, params.struct.best_of)
         words = call == "align" or bool(params.struct.word_timestamps)
@@ -433,10 +437,13 @@ class Model:
                              len(ids))
         return self._with_session(work)  # type: ignore[no-any-return]
 
-    def _token_text(self, token: int) -> str:
+    def _token_bytes(self, token: int) -> bytes:
         buf = ctypes.create_string_buffer(256)
         n = lib.steno_token_bytes(self._model, token, buf, 256)
-        return buf.raw[:max(0, min(n, 256))].decode("utf-8", "replace")
+        return buf.raw[:max(0, min(n, 256))]
+
+    def _token_text(self, token: int) -> str:
+        return self._token_bytes(token).decode("utf-8", "replace")
 
     def embed(self, texts: Union[str, Sequence[str]], **options: Any) -> list[Any]:
         """A vector of each text: array.array('f'), which numpy reads without a copy. Options are those of steno_embed_params."""

@@ -12,7 +12,9 @@ import steno
 from steno import faster_whisper
 from steno.faster_whisper import BatchedInferencePipeline, WhisperModel, available_models, decode_audio, download_model, format_timestamp
 from steno.faster_whisper import vad
-from steno.faster_whisper.transcribe import Segment, clip_seconds, temperature_options
+from steno.faster_whisper.filters import next_of_repeated
+from steno.faster_whisper.tokenizer import Tokenizer
+from steno.faster_whisper.transcribe import Segment, clip_seconds, get_suppressed_tokens, temperature_options
 
 
 class Door(unittest.TestCase):
@@ -65,7 +67,7 @@ class Door(unittest.TestCase):
             batched.transcribe(r.long_floats(40), vad_filter=False)
 
     def test_an_option_that_steno_does_not_have_is_refused_by_name(self):
-        for options, name in (({"repetition_penalty": 1.2}, "repetition_penalty"), ({"no_repeat_ngram_size": 3}, "no_repeat_ngram_size"),
+        for options, name in (({"repetition_penalty": 0}, "repetition_penalty"), ({"no_repeat_ngram_size": -1}, "no_repeat_ngram_size"),
                               ({"prompt_reset_on_temperature": 0.2}, "prompt_reset_on_temperature"), ({"chunk_length": 15}, "chunk_length"),
                               ({"length_penalty": 0.5}, "length_penalty"), ({"temperature": [0, 0.5]}, "temperature"),
                               ({"language": "xx"}, "xx")):
@@ -79,6 +81,67 @@ class Door(unittest.TestCase):
             WhisperModel("base", revision="main")
         with self.assertRaisesRegex(ValueError, "Invalid model size 'huge'"):
             WhisperModel("huge")
+
+    def test_ngrams_do_not_repeat(self):
+        self.assertEqual(next_of_repeated([1, 2, 3, 1, 2], 3), [3])
+        self.assertEqual(next_of_repeated([1, 2, 1], 1), [1, 2, 1])
+        self.assertEqual(next_of_repeated([1, 2], 3), [])
+        segments, _ = self.model.transcribe(array.array("f", r.floats() * 2), no_repeat_ngram_size=2, temperature=0.0)
+        windows = {}
+        for s in segments:
+            windows.setdefault(s.seek, []).extend(s.tokens)
+        for tokens in windows.values():
+            pairs = list(zip(tokens, tokens[1:]))
+            self.assertEqual(len(set(pairs)), len(pairs), tokens)
+        plain, _ = self.model.transcribe(array.array("f", r.floats() * 2), temperature=0.0)
+        self.assertNotEqual([t for s in plain for t in s.tokens], [t for tokens in windows.values() for t in tokens])
+
+    def test_a_repetition_penalty_changes_the_probabilities(self):
+        plain, _ = self.model.transcribe(r.DEMO, temperature=0.0)
+        held, _ = self.model.transcribe(r.DEMO, temperature=0.0, repetition_penalty=1.2)
+        self.assertNotEqual(next(iter(plain)).avg_logprob, next(iter(held)).avg_logprob)
+
+    def test_a_prefix_begins_the_first_window_alone(self):
+        audio = array.array("f", r.floats() * 12)
+        texts = [s.text for s in self.model.transcribe(audio, prefix="five", condition_on_previous_text=False)[0]]
+        self.assertTrue(texts[0].startswith(" five"), texts)
+        self.assertEqual([t for t in texts[1:] if "five" in t], [])
+        (one,) = self.model.transcribe(r.DEMO, prefix='zero (nine) "', without_timestamps=True)[0]
+        self.assertTrue(one.text.startswith(' zero (nine) "'), one.text) # brackets are suppressed elsewhere
+        parts, _ = BatchedInferencePipeline(self.model).transcribe(r.DEMO, prefix="five", vad_filter=False)
+        self.assertTrue(next(iter(parts)).text.startswith(" five"))
+
+    def test_tokens_have_the_numbers_of_the_model(self):
+        words = self.model.hf_tokenizer
+        t = Tokenizer(words, True, "translate", "de")
+        own = self.model._steno
+        self.assertEqual(t.sot_sequence, [own.token_id("start"), own.token_id("language") + 2, own.token_id("translate")])
+        self.assertEqual((t.eot, t.timestamp_begin, t.no_timestamps, t.no_speech, t.sot_prev, t.sot_lm),
+                         tuple(map(own.token_id, ("end", "timestamp", "no_timestamps", "no_speech", "previous", "start_lm"))))
+        self.assertEqual(words.token_to_id("<|1.08|>"), t.timestamp_begin + 54)
+        self.assertEqual((words.token_to_id("<|31.00|>"), words.token_to_id("<|xx|>")), (None, None))
+        tokens = t.encode(" l'\u00e9crit oire")
+        self.assertEqual(t.decode([t.sot, *tokens, t.timestamp_begin]), " l'\u00e9crit oire")
+        self.assertEqual(t.decode_with_timestamps([*tokens, t.timestamp_begin + 54])[-8:], "<|1.08|>")
+        self.assertEqual("".join(t.split_to_word_tokens(tokens)[0]), " l'\u00e9crit oire")
+        self.assertEqual(t.split_to_word_tokens(t.encode(" zero nine"))[0], [" zero", " nine"])
+        half = t.encode("\u30c3")
+        if len(half) > 1: # incomplete bytes are a word at the end only
+            self.assertEqual(t.split_tokens_on_unicode(half), (["\u30c3"], [half]))
+            self.assertEqual(t.split_tokens_on_unicode(half[:1]), (["\ufffd"], [half[:1]]))
+        suppressed = get_suppressed_tokens(t, [-1])
+        self.assertTrue(set(t.encode("(")) < set(suppressed))
+        self.assertEqual(get_suppressed_tokens(t, [13])[0], 13)
+        for task, language in (("sing", "en"), ("translate", "xx")):
+            self.assertRaises(ValueError, Tokenizer, words, True, task, language)
+
+    def test_a_downloaded_folder_opens(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(r.MODEL, os.path.join(folder, "a.bin"))
+            again = os.path.join(folder, "again")
+            self.assertEqual(download_model(os.path.join(folder, "a.bin"), output_dir=again), again)
+            self.assertFalse(os.path.islink(os.path.join(again, "a.bin")))
+            self.assertEqual(WhisperModel(again).model_path, os.path.join(again, "a.bin"))
 
     def test_steps_of_temperature_are_even_or_one(self):
         self.assertEqual(temperature_options([0.0]), {"temperature": 0.0, "temperature_increment_on_fallback": None})
@@ -120,7 +183,7 @@ class Door(unittest.TestCase):
         self.assertEqual(clip_seconds("0"), [])
         with tempfile.TemporaryDirectory() as folder:
             copy = download_model(r.MODEL, output_dir=folder)
-            self.assertTrue(os.path.samefile(os.path.dirname(copy), folder))
+            self.assertEqual(copy, folder)
         self.assertEqual(faster_whisper.utils.own_name("Systran/faster-distil-whisper-small.en"), "distil-small.en")
         self.assertEqual(faster_whisper.utils.own_name("mobiuslabsgmbh/faster-whisper-large-v3-turbo"), "large-v3-turbo")
 

@@ -66,6 +66,25 @@ class Door(unittest.TestCase):
             whisper.load_model(r.MODEL, device="cuda")
         self.assertRaises(NotImplementedError, self.model.decode, None)
 
+    def test_a_tokenizer_has_the_vocabulary_of_the_loaded_model(self):
+        from steno.whisper.tokenizer import LANGUAGES, TO_LANGUAGE_CODE, get_tokenizer
+        t = get_tokenizer(True, language="German", model=self.model)
+        own = self.model._steno
+        self.assertEqual(t.sot_sequence, (own.token_id("start"), own.token_id("language") + 2, own.token_id("transcribe")))
+        self.assertEqual(t.sot_sequence_including_notimestamps[-1], own.token_id("no_timestamps"))
+        self.assertEqual(list(t.all_language_codes), own.info.languages)
+        self.assertEqual(t.all_language_tokens[0], own.token_id("language"))
+        self.assertEqual(get_tokenizer(True, num_languages=100, model=self.model).timestamp_begin, own.token_id("timestamp") + 1)
+        result = self.model.transcribe(r.DEMO)
+        tokens = [token for s in result["segments"] for token in s["tokens"]]
+        self.assertEqual(t.decode(tokens), result["text"])
+        self.assertTrue(t.decode_with_timestamps(tokens).startswith("<|0.00|>"))
+        self.assertEqual((LANGUAGES["de"], TO_LANGUAGE_CODE["german"]), ("german", "de"))
+        self.assertIs(get_tokenizer(True).encoding.model.info.is_multilingual, True)
+        for bad in ({"language": "xx"}, {"task": "sing"}):
+            self.assertRaises(ValueError, get_tokenizer, True, model=self.model, **bad)
+        self.assertRaisesRegex(ValueError, "multilingual", get_tokenizer, False, model=self.model)
+
     def test_the_model_is_described(self):
         self.assertEqual((self.model.dims.n_mels, self.model.dims.n_vocab, self.model.is_multilingual, self.model.device), (80, 51865, True, "cpu"))
         self.assertEqual(len(whisper.available_models()), 14)

@@ -13,7 +13,10 @@ from .._model import Model
 from .._run import Run
 from .._shared import APPEND, PREPEND, Progress, clip_seconds, format_timestamp, steps_of, temperature_options
 from .._values import Segment as OwnSegment
+from .._tokens import Vocabulary
 from .audio import as_array
+from .filters import put_filter
+from .tokenizer import HfTokenizer, Tokenizer
 from .utils import get_logger, model_path
 from .vad import (
     SpeechTimestampsMap, VadOptions, collect_chunks, get_speech_timestamps, joined_samples, options_of_dict, view_of,
@@ -105,10 +108,8 @@ def options_of(given: Dict[str, Any], **fixed: Any) -> TranscriptionOptions:
 
 def library_options(o: TranscriptionOptions, model: Model, language: Optional[str], task: str) -> Dict[str, Any]:
     """The library's options for those of faster-whisper."""
-    for name, value, usual in (("repetition_penalty", o.repetition_penalty, 1), ("no_repeat_ngram_size", o.no_repeat_ngram_size, 0),
-                               ("prompt_reset_on_temperature", o.prompt_reset_on_temperature, 0.5)):
-        if value != usual:
-            raise ValueError(f"{name} is {value}: steno does not support another value than {usual}")
+    if o.prompt_reset_on_temperature != 0.5:
+        raise ValueError(f"prompt_reset_on_temperature is {o.prompt_reset_on_temperature}: steno supports 0.5")
     if o.length_penalty not in (0, 1):
         raise ValueError(f"length_penalty is {o.length_penalty}: steno supports 1 (mean of the tokens) and 0 (their sum)")
     out = temperature_options(o.temperatures)
@@ -129,12 +130,22 @@ def library_options(o: TranscriptionOptions, model: Model, language: Optional[st
                    hallucination_silence_threshold=o.hallucination_silence_threshold)
     if o.max_new_tokens is not None:
         out["sample_len"] = o.max_new_tokens
-    if o.prefix is not None:
-        out["prefix"] = o.prefix
+    put_filter(out, o.repetition_penalty, o.no_repeat_ngram_size, *prefix_of(o, model))
     if o.multilingual and model.info.is_multilingual:
         out["language_per_segment"] = 1
     put_prompt(out, o)
     return out
+
+
+def prefix_of(o: TranscriptionOptions, model: Model) -> Tuple[List[int], Tuple[int, ...]]:
+    """The tokens with which the first window begins, and those that the options suppress."""
+    if not o.prefix or not o.prefix.strip():
+        return [], ()
+    tokenizer = Tokenizer(HfTokenizer(Vocabulary(model)), False)
+    most = model.info.n_text_ctx // 2
+    prefix = tokenizer.encode(" " + o.prefix.strip())
+    prefix = prefix[:most - 1] if len(prefix) >= most else prefix
+    return prefix if o.without_timestamps else [tokenizer.timestamp_begin, *prefix], get_suppressed_tokens(tokenizer, o.suppress_tokens)
 
 
 def put_prompt(out: Dict[str, Any], o: TranscriptionOptions) -> None:
@@ -215,6 +226,11 @@ class WhisperModel:
         """Codes of the languages."""
         return list(self._steno.info.languages) if self.model.is_multilingual else ["en"]
 
+    @property
+    def hf_tokenizer(self) -> HfTokenizer:
+        """Tokens, by methods of the package tokenizers."""
+        return HfTokenizer(Vocabulary(self._steno))
+
     def _language(self, language: Optional[str]) -> Optional[str]:
         if language is None or language in self.supported_languages:
             return language
@@ -260,9 +276,6 @@ class WhisperModel:
             times = SpeechTimestampsMap(chunks, RATE) if chunks else None
         run = self._steno.transcribe(audio, unclocked=True, **options)
         duration = whole if whole is not None else run.duration
-        if prefix is not None and run.duration > 30:
-            run.close()
-            raise ValueError("prefix: steno puts it before every window, so audio of more than 30 s is refused")
         self.logger.info("Processing audio with duration %s", format_timestamp(duration))
         detected = language is None and self.model.is_multilingual
         info = TranscriptionInfo(run.language, run.language_probability if detected else 1, duration, run.duration,
@@ -383,9 +396,17 @@ class BatchedInferencePipeline:
             results.cancel()
 
 
+def get_suppressed_tokens(tokenizer: Tokenizer, suppress_tokens: Optional[Iterable[int]]) -> Tuple[int, ...]:
+    """The tokens that a decoding never has: the given ones, for -1 those of signs that are not speech, and special tokens."""
+    given = list(suppress_tokens or [])
+    found = {t for t in given if t >= 0} | set(tokenizer.non_speech_tokens if -1 in given else ())
+    t = tokenizer
+    return tuple(sorted(found | {t.transcribe, t.translate, t.sot, t.sot_prev, t.sot_lm, t.no_speech}))
+
+
 def moved(segment: Segment, by: float) -> Segment:
     words = [replace(w, start=round(w.start + by, 2), end=round(w.end + by, 2)) for w in segment.words] if segment.words is not None else None
     return replace(segment, seek=segment.seek + int(by * 100), start=round(segment.start + by, 3), end=round(segment.end + by, 3), words=words)
 
 
-__all__ = ["BatchedInferencePipeline", "Segment", "TranscriptionInfo", "TranscriptionOptions", "WhisperModel", "Word"]
+__all__ = ["BatchedInferencePipeline", "Segment", "TranscriptionInfo", "TranscriptionOptions", "WhisperModel", "Word", "get_suppressed_tokens"]

@@ -31,10 +31,19 @@ def own_name(size_or_id: str) -> str:
     return OWN_NAMES.get(name, name)
 
 
+def only_model_in(path: str) -> str:
+    """The file, if the path is a folder with one model file alone, as ``download_model`` makes it."""
+    if os.path.isdir(path):
+        names = os.listdir(path)
+        if len(names) == 1 and names[0].endswith((".bin", ".gguf", ".pt")):
+            return os.path.join(path, names[0])
+    return path
+
+
 def model_path(size_or_id: str, download: bool, cache_dir: Optional[str], revision: Optional[str],
                token: Union[bool, str, None]) -> str:
     if os.path.exists(size_or_id):
-        return os.fsdecode(size_or_id)
+        return only_model_in(os.fsdecode(size_or_id))
     if "/" not in size_or_id and size_or_id not in SIZES:
         raise ValueError(f"Invalid model size '{size_or_id}', expected one of: {', '.join(SIZES)}")
     return find_model(own_name(size_or_id), download=download, cache_dir=cache_dir, revision=revision,
@@ -50,7 +59,8 @@ def download_model(size_or_id: str, output_dir: Optional[str] = None, local_file
     os.makedirs(output_dir, exist_ok=True)
     if os.path.isdir(path):
         return str(shutil.copytree(path, output_dir, dirs_exist_ok=True))
-    return str(shutil.copy(path, os.path.join(output_dir, os.path.basename(path))))
+    shutil.copy(path, os.path.join(output_dir, os.path.basename(path)))
+    return output_dir
 
 
 def get_logger() -> logging.Logger:

@@ -15,6 +15,7 @@ from .._native import lib, new
 from .._shared import APPEND, NAMES, OWN_NAMES, PREPEND, Progress, clip_seconds, format_timestamp, steps_of, temperature_options
 from .._values import Segment
 from .audio import load_audio, log_mel_spectrogram, pad_or_trim
+from .tokenizer import remember
 from .utils import get_writer
 
 __version__ = "20250625"
@@ -49,6 +50,7 @@ class Whisper:
 
     def __init__(self, model: Model) -> None:
         self._steno = model
+        remember(model)
         i = new("steno_model_info")
         lib.steno_model_info_get(model._handle(), ctypes.byref(i))
         self.dims = ModelDimensions(*(getattr(i, name) for name in ModelDimensions.__dataclass_fields__))
