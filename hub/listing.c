@@ -207,7 +207,8 @@ static const char *const settings[] = {
     "config.json", "generation_config.json", "vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json", "preprocessor_config.json",
     "normalizer.json", "special_tokens_map.json", "tokenizer_config.json", "vocab.txt", "modules.json", "1_Pooling/config.json",
     "config.yaml", "configuration.json", "am.mvn", "tokens.json", "seg_dict", "chn_jpn_yue_eng_ko_spectok.bpe.model",
-    "multilingual.tiktoken", "Qwen3-0.6B/config.json", "Qwen3-0.6B/generation_config.json", "Qwen3-0.6B/tokenizer.json",
+    "multilingual.tiktoken", "vocabulary.json", "vocabulary.txt",
+    "Qwen3-0.6B/config.json", "Qwen3-0.6B/generation_config.json", "Qwen3-0.6B/tokenizer.json",
     "Qwen3-0.6B/tokenizer_config.json", "Qwen3-0.6B/vocab.json", "Qwen3-0.6B/merges.txt",
 };
 
@@ -244,11 +245,18 @@ static int take_pieces(char *take, const struct hub_listing *l)
     return n;
 }
 
+/* model.bin is a common name. CTranslate2 has one of two vocabularies beside it. */
+static int take_ct2(char *take, const struct hub_listing *l)
+{
+    if (!hub_listing_find(l, "vocabulary.json") && !hub_listing_find(l, "vocabulary.txt")) return 0;
+    return take_named(take, l, "model.bin");
+}
+
 static int take_weights(char *take, const struct hub_listing *l)
 {
     if (take_named(take, l, "model.safetensors")) return 1;
     if (take_named(take, l, "model.safetensors.index.json")) return take_pieces(take, l);
-    if (take_named(take, l, "model.pt")) return 1;
+    if (take_named(take, l, "model.pt") || take_ct2(take, l)) return 1;
     return take_named(take, l, "weights.safetensors") || take_named(take, l, "weights.npz"); /* MLX's */
 }
 

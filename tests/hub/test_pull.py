@@ -117,6 +117,26 @@ class Pull(Case):
         out, _ = self.run_steno(0, "models", "list")
         self.assertIn("a/mlx ", out)
 
+    def test_a_folder_of_ctranslate2(self):
+        files = {"config.json": b'{"alignment_heads": [[0, 1]], "lang_ids": [50259]}', "model.bin": b"1" * 5000, "tokenizer.json": b"{}"}
+        self.hub.repos["Systran/faster-whisper-base"] = {**files, "vocabulary.txt": b"a", "README.md": b"no"}
+        out, _ = self.pull(0, "Systran/faster-whisper-base")
+        folder = out.strip()
+        self.assertEqual(self.files_below(folder), ["config.json", "model.bin", "tokenizer.json", "vocabulary.txt"])
+        self.assertEqual(self.run_steno(0, "models", "where", "base")[0].strip(), folder)
+        self.assertEqual(self.run_steno(0, "models", "where", "ggml-base")[0].strip(), folder)
+        self.assertIn("Systran/faster-whisper-base ", self.run_steno(0, "models", "list")[0])
+        for repo, name in (("Systran/faster-distil-whisper-small.en", "distil-small.en"),
+                           ("mobiuslabsgmbh/faster-whisper-large-v3-turbo", "turbo"), ("Systran/faster-whisper-large-v3", "large")):
+            self.hub.repos[repo] = {**files, "vocabulary.json": b"[]"}
+            self.hub.commits[repo] = sha1_git(repo.encode())
+            out, _ = self.pull(0, repo)
+            self.assertIn("vocabulary.json", self.files_below(out.strip()))
+            self.assertEqual(self.run_steno(0, "models", "where", name)[0].strip(), out.strip())
+        self.hub.repos["a/other"] = files  # model.bin without a vocabulary: of another program
+        self.hub.commits["a/other"] = sha1_git(b"other")
+        self.pull(3, "a/other")
+
     def test_into_a_folder_plain_files_come(self):
         out, _ = self.pull(0, "--to", "here/below", TINY)
         self.assertEqual(out.strip(), "here/below")

@@ -188,6 +188,38 @@ class Door(unittest.TestCase):
         self.assertEqual(faster_whisper.utils.own_name("mobiuslabsgmbh/faster-whisper-large-v3-turbo"), "large-v3-turbo")
 
 
+class Folders(unittest.TestCase):
+    """Folders of CTranslate2, as faster-whisper downloads them."""
+    folder = os.path.join(os.environ.get("STENO_SHARED", ""), "material/ct2/digits-int8_float16")
+
+    def setUp(self):
+        if not os.path.exists(self.folder):
+            self.skipTest("STENO_SHARED does not name models of CTranslate2")
+
+    def assert_reads(self, name, **options):
+        segments, about = WhisperModel(name, cpu_threads=1, **options).transcribe(r.DEMO, word_timestamps=True)
+        segments = list(segments)
+        self.assertEqual([s.text for s in segments], [" zero nine one eight.", " two seven."])
+        self.assertEqual(about.language, "en")
+        self.assertEqual(segments[0].words[0].word, " zero")
+
+    def test_a_folder_is_a_model(self):
+        self.assert_reads(self.folder)
+        self.assert_reads(self.folder, compute_type="int8")
+
+    def test_a_repository_in_the_cache_is_found_by_its_name(self):
+        with tempfile.TemporaryDirectory() as cache:
+            repo = os.path.join(cache, "models--Systran--faster-whisper-base")
+            os.makedirs(repo + "/refs")
+            os.makedirs(repo + "/snapshots")
+            commit = "0123456789abcdef0123456789abcdef01234567"
+            with open(repo + "/refs/main", "w") as f:
+                f.write(commit)
+            os.symlink(self.folder, repo + "/snapshots/" + commit)
+            for name in ("Systran/faster-whisper-base", "base"):
+                self.assert_reads(name, download_root=cache, local_files_only=True)
+
+
 class Pauses(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -45,9 +45,30 @@ static char *find_name(const struct hub_cache *c, const char *name, struct hub_e
     return path;
 }
 
+/* Find a Whisper model by the repositories of its publisher and of faster-whisper. */
+static char *find_whisper(const struct hub_cache *c, const char *name, struct hub_error *e)
+{
+    static const char *const repo[][2] = { /* begin of the name, which is left out; repository with the rest of it */
+        { "", "openai/whisper-%s" },
+        { "", "openai/%s" },
+        { "", "Systran/faster-whisper-%s" },
+        { "distil-", "Systran/faster-distil-whisper-%s" },
+        { "large-v3-turbo", "mobiuslabsgmbh/faster-whisper-large-v3-turbo%s" },
+        { "large-v3-turbo", "dropbox-dash/faster-whisper-large-v3-turbo%s" },
+    };
+    char *path = NULL;
+    for (size_t i = 0; i < sizeof repo / sizeof *repo && !path && e->status != HUB_ENOMEM; i++) {
+        struct hub_spec spec = { .id = "" };
+        const size_t n_begin = strlen(repo[i][0]);
+        if (strncmp(name, repo[i][0], n_begin) != 0) continue;
+        const int n = snprintf(spec.id, sizeof spec.id, repo[i][1], name + n_begin);
+        if (n > 0 && n < (int)sizeof spec.id) path = hub_model_path(c, &spec, e);
+    }
+    return path;
+}
+
 static char *find_in(const struct hub_cache *c, const char *name, struct hub_error *e)
 {
-    static const char *const openai[] = { "openai/whisper-%s", "openai/%s" };
     struct hub_spec spec = { .id = "" };
     struct hub_known known;
     char *path = NULL;
@@ -60,11 +81,8 @@ static char *find_in(const struct hub_cache *c, const char *name, struct hub_err
         path = hub_model_path(c, &spec, e);
     }
     if (!path && e->status != HUB_ENOMEM) path = find_file(c, name, e);
-    for (size_t i = 0; i < sizeof openai / sizeof *openai && !path && e->status != HUB_ENOMEM; i++) {
-        const int n = snprintf(spec.id, sizeof spec.id, openai[i], name);
-        spec.file[0] = '\0';
-        if (n > 0 && n < (int)sizeof spec.id) path = hub_model_path(c, &spec, e);
-    }
+    if (!path && e->status != HUB_ENOMEM) path = find_whisper(c, name, e);
+    if (!path && e->status != HUB_ENOMEM && is_known) path = find_whisper(c, known.name, e);
     if (!path && e->status != HUB_ENOMEM) path = find_name(c, name, e);
     if (!path && e->status != HUB_ENOMEM && is_known && !hub_is_single(known.file)) path = find_name(c, strchr(known.repo, '/') + 1, e);
     return path;
@@ -139,7 +157,8 @@ char *models_hub_cache(int hub)
     return dir;
 }
 
-/* Does the folder hold a Whisper model? The first bytes of its Hugging Face or MLX settings name the family. */
+/* Does the folder hold a Whisper model? The first bytes of its Hugging Face or MLX settings name the family; those of CTranslate2 have a
+ * list of ids that only its Whisper models have. */
 static int is_whisper(const char *folder, int *no_memory)
 {
     char text[1 << 14], *path = hub_format("%s/config.json", folder);
@@ -154,9 +173,19 @@ static int is_whisper(const char *folder, int *no_memory)
     json_path_begin(&j, text);
     while (!is && json_path_next(&j)) {
         const char *family = json_path_text(&j, "model_type");
-        is = (family && strcmp(family, "whisper") == 0) || json_path_is(&j, "n_audio_ctx");
+        is = (family && strcmp(family, "whisper") == 0) || json_path_is(&j, "n_audio_ctx") || json_path_is(&j, "lang_ids");
     }
     return is;
+}
+
+/* model.fp32*: a second copy of the same weights */
+static int is_weights(const char *name)
+{
+    static const char *const whole[] = { "weights.safetensors", "weights.npz", "model.bin" }, end[] = ".safetensors";
+    const size_t n = strlen(name), m = sizeof end - 1;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(name, whole[i]) == 0) return 1;
+    return strncmp(name, "model", 5) == 0 && strncmp(name, "model.fp32", 10) != 0 && n >= m && strcmp(name + n - m, end) == 0;
 }
 
 /* Size of the weights that a loader reads, in bytes. */
@@ -168,10 +197,7 @@ static int64_t weights_size(const char *folder, int *no_memory)
     if (names_of_folder(&files, folder, &e)) *no_memory = 1;
     for (size_t i = 0; i < files.n; i++) {
         struct stat st;
-        const size_t n = strlen(files.name[i]);
-        if (strncmp(files.name[i], "model.fp32", 10) == 0) continue; /* a second copy of the same weights */
-        const int is_mlx = strcmp(files.name[i], "weights.safetensors") == 0 || strcmp(files.name[i], "weights.npz") == 0;
-        if (!is_mlx && (strncmp(files.name[i], "model", 5) != 0 || n < 12 || strcmp(files.name[i] + n - 12, ".safetensors") != 0)) continue;
+        if (!is_weights(files.name[i])) continue;
         char *path = hub_format("%s/%s", folder, files.name[i]);
         if (!path) *no_memory = 1;
         else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) size += st.st_size;

@@ -1,5 +1,6 @@
 # steno: names of models and times for faster-whisper's interface. SPDX-License-Identifier: MIT
-"""Names of models. A size name selects the model of steno's table; CTranslate2 repositories of these models select the same."""
+"""Names of models. A size name selects the model of steno's table, and so does the repository of a CTranslate2 model that is not on this
+machine."""
 from __future__ import annotations
 
 import logging
@@ -7,6 +8,7 @@ import os
 import shutil
 from typing import List, Optional, Union
 
+from .._errors import HubError
 from .._names import find_model
 from .._shared import NAMES, OWN_NAMES
 from .._shared import format_timestamp as format_timestamp
@@ -46,6 +48,11 @@ def model_path(size_or_id: str, download: bool, cache_dir: Optional[str], revisi
         return only_model_in(os.fsdecode(size_or_id))
     if "/" not in size_or_id and size_or_id not in SIZES:
         raise ValueError(f"Invalid model size '{size_or_id}', expected one of: {', '.join(SIZES)}")
+    if "/" in size_or_id:
+        try:
+            return find_model(size_or_id, download=False, cache_dir=cache_dir, revision=revision)
+        except HubError:
+            pass
     return find_model(own_name(size_or_id), download=download, cache_dir=cache_dir, revision=revision,
                       token=token if isinstance(token, str) else None)
 
