@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import faster_whisper as faster_whisper
+    from . import ray as ray
     from . import whisper as whisper
     from ._audio import Audio as Audio
     from ._batch import Job as Job
@@ -49,7 +50,7 @@ _HOMES = {
     "faster_whisper": ("BatchedInferencePipeline", "WhisperModel"), "whisper": ("load_model",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_DOORS = ("faster_whisper", "whisper")
+_DOORS = ("faster_whisper", "ray", "whisper")
 __all__ = ["__version__", *_HOME]
 
 

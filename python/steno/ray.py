@@ -1,0 +1,220 @@
+# steno: many files on a Ray cluster. SPDX-License-Identifier: MIT
+"""Transcribe a manifest with Ray Data: one model per node, results in a folder, inputs that have a result are skipped.
+
+``Transcribe`` is the worker; it needs no Ray, and Spark takes it as well. Nothing is imported from Ray until ``transcribe`` is called.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+
+from ._batch import Job
+from ._model import Model
+from ._values import Result
+
+Row = Dict[str, Any]
+OPTIONS = ("language", "initial_prompt") # members of a row that are options of its transcription
+PATHS = ("path", "audio_filepath", "input")
+
+
+def row_of(item: Union[str, Mapping[str, Any]]) -> Row:
+    """{"id", "path", "language", "initial_prompt"} of a path or of an object of a manifest."""
+    given: Mapping[str, Any] = {"path": item} if isinstance(item, str) else item
+    path = next((given[name] for name in PATHS if given.get(name)), None)
+    if path is None:
+        raise ValueError(f"an input has none of {', '.join(PATHS)}: {dict(given)}")
+    ranged = [name for name in ("offset", "duration", "channel") if given.get(name) is not None]
+    if ranged:
+        raise ValueError(f"{path}: {ranged[0]} is an option of steno batch alone; cut the file first")
+    return {"id": str(given.get("id") or path), "path": str(path), **{name: given.get(name) or "" for name in OPTIONS}}
+
+
+def rows_of_manifest(manifest: Union[str, os.PathLike[str], Iterable[Any]]) -> List[Row]:
+    """The rows of a manifest: the path of JSON lines or of a list of paths, or the items themselves. Ids must be unique."""
+    if isinstance(manifest, (str, os.PathLike)):
+        with open(manifest, encoding="utf-8") as f:
+            lines = [line.strip() for line in f]
+        manifest = [json.loads(line) if line.startswith("{") else line for line in lines if line]
+    rows = [row_of(item) for item in manifest]
+    seen: set[str] = set()
+    for row in rows:
+        if row["id"] in seen:
+            raise ValueError(f"the id {row['id']!r} occurs twice")
+        seen.add(row["id"])
+    return rows
+
+
+def result_row(result: Result) -> Row:
+    """What is stored of a result. It does not depend on the machine or on other inputs."""
+    segments = [{"start": s.start, "end": s.end, "text": s.text, "avg_logprob": s.avg_logprob, "no_speech_prob": s.no_speech_prob}
+                for s in result.segments]
+    return {"id": result.id, "text": result.text, "language": result.language, "duration": result.duration,
+            "error": str(result.error) if result.error is not None else "", "segments": json.dumps(segments, ensure_ascii=False)}
+
+
+def failed_row(name: str, error: str) -> Row:
+    return {"id": name, "text": "", "language": "", "duration": 0.0, "error": error, "segments": "[]"}
+
+
+class Store:
+    """Results as JSON lines in a folder that all nodes share. A file appears when it is whole."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        os.makedirs(os.path.join(folder, "attempts"), exist_ok=True)
+
+    def write(self, rows: Sequence[Row]) -> None:
+        handle, path = tempfile.mkstemp(suffix=".part", dir=self.folder)
+        with os.fdopen(handle, "w", encoding="utf-8") as f:
+            for row in rows:
+                f.write(json.dumps(row, ensure_ascii=False) + "\n")
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(path, path[:-len(".part")] + ".jsonl")
+
+    def read(self) -> Iterator[Row]:
+        for name in sorted(os.listdir(self.folder)):
+            if name.endswith(".jsonl"):
+                with open(os.path.join(self.folder, name), encoding="utf-8") as f:
+                    for line in f:
+                        yield json.loads(line)
+
+    def attempt(self, key: str) -> int:
+        """The number of attempts at something, this one included."""
+        path = os.path.join(self.folder, "attempts", hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest())
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(handle, b".")
+            return os.fstat(handle).st_size
+        finally:
+            os.close(handle)
+
+
+class Meter:
+    """Figures for Ray's metrics, where it runs."""
+
+    def __init__(self) -> None:
+        self.counters: Dict[str, Any] = {}
+        try:
+            from ray.util.metrics import Counter
+        except ImportError:
+            return
+        for name, text in (("steno_inputs", "Inputs with a result"), ("steno_failures", "Inputs without text, by an error"),
+                           ("steno_audio_seconds", "Seconds of audio"), ("steno_busy_seconds", "Seconds of transcription")):
+            self.counters[name] = Counter(name, description=text)
+
+    def count(self, rows: Sequence[Row], seconds: float) -> None:
+        for name, n in (("steno_inputs", len(rows)), ("steno_failures", sum(1 for row in rows if row["error"])),
+                        ("steno_audio_seconds", sum(row["duration"] for row in rows)), ("steno_busy_seconds", seconds)):
+            if n > 0 and name in self.counters:
+                self.counters[name].inc(n)
+
+
+class Transcribe:
+    """A worker with a model. It is called with columns (``id``, ``path``, ``language``, ``initial_prompt``; arrays, lists or a pandas
+    table) and returns columns (``id``, ``text``, ``language``, ``duration``, ``error``, ``segments``). An input that fails is a row with
+    ``error``. With ``output`` results are also stored in this folder. An input during which its process died more than ``retries`` times
+    is a row with an error, so that a file that ends its process does not end the others."""
+
+    def __init__(self, model: str, threads: int = 0, batch_size: int = 8, output: Optional[str] = None, retries: int = 2,
+                 options: Optional[Mapping[str, Any]] = None) -> None:
+        self.model = Model(model, threads=threads)
+        self.batch_size, self.retries, self.options = batch_size, retries, dict(options or {})
+        self.store = Store(output) if output else None
+        self.meter = Meter()
+
+    def rows(self, rows: Sequence[Row]) -> List[Row]:
+        """Results in the order of the rows."""
+        jobs = [Job(row["path"], id=row["id"], **{name: row[name] for name in OPTIONS if row.get(name)}) for row in rows]
+        return [result_row(r) for r in self.model.transcribe_many(jobs, batch_size=self.batch_size, ordered=True, **self.options)]
+
+    def attempted(self, rows: Sequence[Row]) -> Iterator[List[Row]]:
+        """Results together, or one by one where an earlier attempt at these rows did not return."""
+        store = self.store
+        if store is None or store.attempt("\n".join(row["id"] for row in rows)) == 1:
+            yield self.rows(rows)
+            return
+        for row in rows:
+            if store.attempt("=" + row["id"]) > self.retries:
+                yield [failed_row(row["id"], f"the process ended during {self.retries} attempts at it")]
+            else:
+                yield self.rows([row])
+
+    def __call__(self, columns: Any) -> Dict[str, List[Any]]:
+        names = [name for name in ("id", "path", *OPTIONS) if name in columns]
+        given = [dict(zip(names, values)) for values in zip(*(list(columns[name]) for name in names))]
+        out: List[Row] = []
+        begun = time.monotonic()
+        for rows in self.attempted([row_of(row) for row in given]):
+            if self.store is not None:
+                self.store.write(rows)
+            self.meter.count(rows, time.monotonic() - begun)
+            begun = time.monotonic()
+            out += rows
+        return {name: [row[name] for row in out] for name in ("id", "text", "language", "duration", "error", "segments")}
+
+
+def joined(output: str, manifest: Union[str, os.PathLike[str], Iterable[Any]]) -> Iterator[Row]:
+    """One result per input, in the order of the manifest. An input without a result is a KeyError."""
+    found: Dict[str, Row] = {}
+    for row in Store(output).read():
+        if row["id"] not in found or found[row["id"]]["error"]:
+            found[row["id"]] = row
+    for row in rows_of_manifest(manifest):
+        if row["id"] not in found:
+            raise KeyError(f"{output} has no result of {row['id']}")
+        yield found[row["id"]]
+
+
+def nodes_of_cluster() -> List[int]:
+    """Processors of each living node."""
+    import ray
+    return [int(node["Resources"]["CPU"]) for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+
+
+def dataset(rows: Any, model: str, *, output: Optional[str] = None, workers: Optional[int] = None, cpus: Optional[int] = None,
+            batch_size: int = 8, rows_per_task: int = 32, retries: int = 2, **options: Any) -> Any:
+    """The Ray dataset of results for a dataset with the columns ``id`` and ``path``. Nothing runs until it is read."""
+    import ray
+    nodes = nodes_of_cluster()
+    if not nodes:
+        raise RuntimeError("the cluster has no node with a processor")
+    # one processor of each node is left to Ray's own tasks; a model per node, as long as nodes are alike
+    cpus = cpus or max(1, min(nodes) - 1)
+    workers = workers or len(nodes)
+    return rows.map_batches(
+        Transcribe, batch_size=rows_per_task, batch_format="numpy", num_cpus=cpus, scheduling_strategy="SPREAD",
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers, max_tasks_in_flight_per_actor=2),
+        fn_constructor_kwargs={"model": model, "threads": cpus, "batch_size": batch_size, "output": output, "retries": retries,
+                               "options": options})
+
+
+def transcribe(manifest: Union[str, os.PathLike[str], Iterable[Any]], output: Union[str, os.PathLike[str]], model: str, *,
+               rows_per_task: int = 32, **options: Any) -> Dict[str, int]:
+    """Transcribe a manifest into a folder that all nodes share. Call it again to continue: inputs with text are skipped.
+
+    ``workers`` is the number of models (one per node), ``cpus`` that of processors and threads of each; other options are those of
+    steno_transcribe_params. Returns {"inputs", "skipped", "done", "failed"}.
+    """
+    import ray
+    folder = os.path.abspath(output)
+    rows = rows_of_manifest(manifest)
+    finished = {row["id"] for row in Store(folder).read() if not row["error"]}
+    left = [row for row in rows if row["id"] not in finished]
+    summary = {"inputs": len(rows), "skipped": len(rows) - len(left), "done": 0, "failed": 0}
+    if not left:
+        return summary
+    blocks = max(1, (len(left) + rows_per_task - 1) // rows_per_task)
+    source = ray.data.from_items(left, override_num_blocks=blocks)
+    for batch in dataset(source, model, output=folder, rows_per_task=rows_per_task, **options).iter_batches(batch_format="numpy"):
+        failed = sum(1 for error in batch["error"] if error)
+        summary["failed"] += failed
+        summary["done"] += len(batch["error"]) - failed
+    return summary
+
+
+__all__ = ["Transcribe", "dataset", "joined", "transcribe"]
