@@ -1,4 +1,7 @@
 # steno: installation. SPDX-License-Identifier: MIT
+#
+# A file belongs to a component: program, runtime (shared libraries), development, dialects (only if it is named). Package.cmake makes
+# packages of them.
 
 include(CMakePackageConfigHelpers)
 
@@ -20,48 +23,64 @@ foreach(dir IN ITEMS LIBDIR INCLUDEDIR)
     endif()
 endforeach()
 
-install(FILES include/steno/steno.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno)
-install(TARGETS steno_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS steno_shared EXPORT steno-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/steno/steno.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno COMPONENT development)
+install(TARGETS steno_static DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(TARGETS steno_shared EXPORT steno-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT runtime NAMELINK_COMPONENT development)
 configure_file(cmake/steno.pc.in steno.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/steno.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/steno.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 if(TARGET steno-media_shared)
     target_link_libraries(steno-media_shared INTERFACE steno_shared)
-    install(FILES include/steno/media.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno)
-    install(TARGETS steno-media_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(TARGETS steno-media_shared EXPORT steno-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES include/steno/media.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno COMPONENT development)
+    install(TARGETS steno-media_static DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+    install(TARGETS steno-media_shared EXPORT steno-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        COMPONENT runtime NAMELINK_COMPONENT development)
     configure_file(cmake/steno-media.pc.in steno-media.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/steno-media.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    install(FILES ${PROJECT_BINARY_DIR}/steno-media.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endif()
 
 set(companions steno-output steno-live)
 foreach(name IN LISTS companions)
     string(REPLACE "steno-" "" header ${name})
-    install(FILES include/steno/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno)
-    install(TARGETS ${name}_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(TARGETS ${name}_shared EXPORT steno-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES include/steno/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno COMPONENT development)
+    install(TARGETS ${name}_static DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+    install(TARGETS ${name}_shared EXPORT steno-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        COMPONENT runtime NAMELINK_COMPONENT development)
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
 
-install(EXPORT steno-targets NAMESPACE steno:: DESTINATION ${package_dir})
+install(EXPORT steno-targets NAMESPACE steno:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(cmake/steno-config.cmake.in ${PROJECT_BINARY_DIR}/steno-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/steno-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/steno-config.cmake ${PROJECT_BINARY_DIR}/steno-config-version.cmake DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/steno-config.cmake ${PROJECT_BINARY_DIR}/steno-config-version.cmake DESTINATION ${package_dir}
+    COMPONENT development)
 
 file(GLOB man_pages CONFIGURE_DEPENDS doc/*.1)
-install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 
 # Text that the program generates: a manual page per verb, and completions for shells. A program built for another machine cannot run here.
 if(TARGET steno AND NOT CMAKE_CROSSCOMPILING AND NOT STENO_SANITIZE)
     add_custom_command(TARGET steno POST_BUILD COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:steno> -DOUT=${PROJECT_BINARY_DIR}/said
         -P ${PROJECT_SOURCE_DIR}/cmake/Said.cmake VERBATIM)
-    install(DIRECTORY ${PROJECT_BINARY_DIR}/said/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
-    install(FILES ${PROJECT_BINARY_DIR}/said/steno DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES ${PROJECT_BINARY_DIR}/said/_steno DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES ${PROJECT_BINARY_DIR}/said/steno.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/said/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
+    install(FILES ${PROJECT_BINARY_DIR}/said/steno DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+    install(FILES ${PROJECT_BINARY_DIR}/said/_steno DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+    install(FILES ${PROJECT_BINARY_DIR}/said/steno.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 endif()
-install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/steno)
-install(FILES tests/data/demo.wav DESTINATION ${CMAKE_INSTALL_DATADIR}/steno)
-install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/steno COMPONENT program)
+install(FILES tests/data/demo.wav DESTINATION ${CMAKE_INSTALL_DATADIR}/steno COMPONENT program)
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+
+# Links by whose names the program accepts the options of other programs.
+set(STENO_DIALECTS whisper whisper-cli whisper-cpp llama-funasr-cli llama-funasr-paraformer llama-funasr-sensevoice llama-funasr-vad)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/dialects)
+if(TARGET steno AND NOT WIN32)
+    foreach(name IN LISTS STENO_DIALECTS)
+        file(CREATE_LINK steno ${PROJECT_BINARY_DIR}/dialects/${name} SYMBOLIC)
+        file(CREATE_LINK steno.1 ${PROJECT_BINARY_DIR}/dialects/${name}.1 SYMBOLIC)
+        install(FILES ${PROJECT_BINARY_DIR}/dialects/${name} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dialects EXCLUDE_FROM_ALL)
+        install(FILES ${PROJECT_BINARY_DIR}/dialects/${name}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT dialects EXCLUDE_FROM_ALL)
+    endforeach()
+endif()

