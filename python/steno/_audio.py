@@ -7,7 +7,7 @@ import os
 from typing import IO, Any, Callable, Optional, Union
 
 from . import _abi
-from ._errors import AudioError, Error, OptionError
+from ._errors import AudioError, Canceled, Error, OptionError
 from ._native import OPEN, READ, REWIND, STOP, Failure, lib, new, pointer, text_of
 
 RATE = 16000
@@ -180,9 +180,8 @@ def _dup(descriptor: Any) -> int:
         return _abi.ENUMS["steno_media_number"]["STENO_MEDIA_FAILED"]
 
 
-def _spooled(audio: IO[bytes]) -> int:
+def _spooled(audio: IO[bytes], stop: Optional[Callable[[], bool]]) -> int:
     """A descriptor of the rest of a file object: the file itself, or an unlinked copy."""
-    import shutil
     import stat
     import tempfile
     try:
@@ -192,10 +191,40 @@ def _spooled(audio: IO[bytes]) -> int:
     except (OSError, AttributeError, ValueError):
         pass  # not a file of the system
     with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(audio, copy, 1 << 20)
+        _copied(audio, copy, stop)
         copy.flush()
         copy.seek(0)
         return os.dup(copy.fileno())
+
+
+def _copied(audio: IO[bytes], copy: IO[bytes], stop: Optional[Callable[[], bool]]) -> None:
+    """Copy a file object on a thread of its own, as a read of a pipe may wait for ever. A true ``stop`` ends it."""
+    import threading
+    failed: list[BaseException] = []
+    done, left = threading.Event(), threading.Event()
+
+    def pieces() -> None:
+        try:
+            while not left.is_set():
+                piece = audio.read(1 << 16)
+                if not piece:
+                    break
+                if not left.is_set():
+                    copy.write(piece)
+        except BaseException as e:  # it belongs to the caller
+            failed.append(e)
+        finally:
+            done.set()
+
+    threading.Thread(target=pieces, name="steno-copy", daemon=True).start()
+    try:
+        while not done.wait(0.02):
+            if stop is not None and stop():
+                raise Canceled("canceled", "ECANCELED")
+    finally:
+        left.set()
+    if failed:
+        raise failed[0]
 
 
 def _memory_file(data: Any) -> int:
@@ -222,7 +251,7 @@ def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1, stop: O
     if isinstance(audio, (bytes, bytearray)) or isinstance(audio, memoryview) and audio.format in ("B", "b", "c"):
         name, descriptor = "<bytes>", _memory_file(audio)
     elif hasattr(audio, "read") and not hasattr(audio, "__array__"):
-        name, descriptor = str(getattr(audio, "name", "<file>")), _spooled(audio)  # type: ignore[arg-type]
+        name, descriptor = str(getattr(audio, "name", "<file>")), _spooled(audio, stop)  # type: ignore[arg-type]
     else:
         if channel >= 0:
             raise ValueError("channel selects a channel of a file; samples have one")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
+import time
 import weakref
 from typing import Any, Callable, TypeVar
 
 T = TypeVar("T")
 _lock = threading.Lock()
 _running: dict[threading.Thread, Callable[[], None]] = {}
+_elsewhere: dict[object, Callable[[], None]] = {} # calls of threads other than the main one
+_interrupted = False
 _after_fork: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
@@ -38,7 +42,7 @@ def start(work: Callable[[], None], cancel: Callable[[], None]) -> threading.Thr
 def call(work: Callable[[], T], cancel: Callable[[], None]) -> T:
     """The result of ``work``. An interrupt while it runs cancels it: ``cancel`` is called until it has ended."""
     if threading.current_thread() is not threading.main_thread():
-        return work() # signals reach the main thread only
+        return _call_elsewhere(work, cancel) # signals reach the main thread only
     box: list[T] = []
     failed: list[BaseException] = []
     done = threading.Event()
@@ -63,6 +67,37 @@ def call(work: Callable[[], T], cancel: Callable[[], None]) -> T:
     return box[0]
 
 
+def _call_elsewhere(work: Callable[[], T], cancel: Callable[[], None]) -> T:
+    key = object()
+    with _lock:
+        _elsewhere[key] = cancel
+    try:
+        if _interrupted:
+            raise KeyboardInterrupt
+        return work()
+    finally:
+        with _lock:
+            _elsewhere.pop(key, None)
+
+
+def _after_interrupt() -> None:
+    """Ctrl-C has ended the main thread: end what other threads wait for, because Python joins them before it exits."""
+    global _interrupted
+    if getattr(sys, "last_type", None) is not KeyboardInterrupt:
+        return
+    _interrupted = True
+
+    def cancel_all() -> None:
+        while True:
+            with _lock:
+                left = [*_elsewhere.values(), *_running.values()]
+            for cancel in left:
+                cancel()
+            time.sleep(0.002)
+
+    threading.Thread(target=cancel_all, name="steno-exit", daemon=True).start()
+
+
 def watch_fork(thing: Any) -> None:
     """Call ``thing._after_fork()`` in every child process: threads of the library do not exist there."""
     with _lock:
@@ -73,6 +108,7 @@ def _forked() -> None:
     global _lock
     _lock = threading.Lock()
     _running.clear()
+    _elsewhere.clear()
     for thing in list(_after_fork):
         thing._after_fork()
 
@@ -89,5 +125,7 @@ def _exit() -> None:
 
 
 atexit.register(_exit)
+if hasattr(threading, "_register_atexit"): # runs before Python joins threads
+    threading._register_atexit(_after_interrupt)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)

@@ -136,6 +136,32 @@ class Control(unittest.TestCase):
             self.assertIn("interrupted", out, (call, err))
             self.assertNotIn("not interrupted", out, call)
 
+    def test_ctrl_c_ends_the_calls_of_other_threads(self):
+        for call in ("model.detect_language(r.pipe())", "model.transcribe(r.pipe()).result()", "model.transcribe(open(os.pipe()[0], 'rb')).result()"):
+            p = child(f"""
+                import threading, signal
+                thread = threading.Thread(target=lambda: {call})
+                thread.start()
+                threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+                thread.join()
+            """)
+            out, err = p.communicate(timeout=60)
+            self.assertIn("KeyboardInterrupt", err, call)
+            self.assertNotEqual(p.returncode, 0)
+
+    def test_a_copy_of_a_file_object_can_be_cancelled(self):
+        number, other = os.pipe()
+        self.addCleanup(os.close, other)
+        with open(number, "rb") as waits:
+            run = self.model.transcribe(waits)
+            threading.Timer(0.2, run.cancel).start()
+            self.assertRaises(steno.Canceled, run.result)
+            for thread in threading.enumerate():
+                if thread.name == "steno-copy":
+                    os.write(other, bytes(1 << 16)) # its read returns
+                    thread.join(10)
+                    self.assertFalse(thread.is_alive())
+
     def test_the_process_ends_while_a_run_is_open(self):
         p = child("run = model.transcribe(long); next(run); batch = model.transcribe_many([long] * 3); print('end')")
         out, err = p.communicate(timeout=60)

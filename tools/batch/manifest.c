@@ -75,19 +75,27 @@ static enum manifest_read keep_member(struct reading *r, const char *key)
     return MANIFEST_ITEM;
 }
 
+/* null counts as not given. */
+static int is_null(const struct reading *r, enum json_piece piece)
+{
+    return piece == JSON_PIECE_OTHER && strncmp(r->json.p - 4, "null", 4) == 0;
+}
+
 static enum manifest_read take_text(struct reading *r, const char *key, const char **to)
 {
-    if (json_scan_next(&r->json) != JSON_PIECE_TEXT) return bad(r, key, "is not a text");
+    const enum json_piece piece = json_scan_next(&r->json);
+    if (is_null(r, piece)) return MANIFEST_ITEM;
+    if (piece != JSON_PIECE_TEXT) return bad(r, key, "is not a text");
     if (*to) return bad(r, key, "is given twice");
     *to = r->json.s;
     return MANIFEST_ITEM;
 }
 
-/* Take seconds as milliseconds. null counts as not given. */
+/* Take seconds as milliseconds. */
 static enum manifest_read take_seconds(struct reading *r, const char *key, int64_t *ms)
 {
     const enum json_piece piece = json_scan_next(&r->json);
-    if (piece == JSON_PIECE_OTHER && strncmp(r->json.p - 4, "null", 4) == 0) return MANIFEST_ITEM;
+    if (is_null(r, piece)) return MANIFEST_ITEM;
     if (piece != JSON_PIECE_NUMBER || !(r->json.x >= 0) || r->json.x > 1e9) return bad(r, key, "is not a number of seconds");
     *ms = (int64_t)llround(r->json.x * 1000);
     return MANIFEST_ITEM;
@@ -96,6 +104,7 @@ static enum manifest_read take_seconds(struct reading *r, const char *key, int64
 static enum manifest_read take_channel(struct reading *r, const char *key)
 {
     const enum json_piece piece = json_scan_next(&r->json);
+    if (is_null(r, piece)) return MANIFEST_ITEM;
     if (piece != JSON_PIECE_NUMBER || !(r->json.x >= 0) || r->json.x > 1000 || r->json.x != floor(r->json.x))
         return bad(r, key, "is not the number of a channel, from 0");
     r->it->channel = (int)r->json.x;

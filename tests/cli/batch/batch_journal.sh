@@ -200,11 +200,15 @@ wrong '{"path": "a", "channel": 1.5}' '"channel" is not the number of a channel'
 wrong '{"path": "a", "more": NaN}' '"more" has a value that JSON does not have'
 wrong '{"path": "a", "more": [01]}' '"more" has a value that JSON does not have'
 wrong '{"path": 7}' '"path" is not a text'
+wrong '{"path": null}' 'has no "audio_filepath"'
 wrong '{"path": "a", "id": ""}' 'has an id of 0'
 wrong '-' 'has standard input as its file'
 wrong f1.wav 'has the id f1.wav of an earlier line'
 wrong $'f\xff.wav' 'is not text in UTF-8 at byte 1'
 expect 4 "a manifest that is missing" batch -m "$MODEL" -i none.jsonl -o no.jsonl
+echo '{"path": "f1.wav", "id": null, "language": null, "initial_prompt": null, "channel": null, "offset": null}' >m.jsonl
+b 0 "null counts as not given" -o null.jsonl
+[ "$(grep -c '"type": "transcript".*"id": "f1.wav"' null.jsonl)" = 1 ] || bad "the id is the path" "$(tail -c 300 null.jsonl)"
 cp whole.jsonl m.jsonl
 echo "hello" >text.jsonl
 b 2 "a file that is no journal" -o text.jsonl --resume
