@@ -13,7 +13,7 @@ int window_language_choose(struct window_decoder *w, uint32_t at)
     double p = 0;
     w->window.language_seen = -1;
     if (!w->request->p.language_per_segment) return STENO_OK;
-    const int lang = language_of_slot(w->s, at, &p);
+    const int lang = language_of_slot(w->s, at, window_ctx(w), &p);
     if (lang < 0) return lang;
     w->options.lang = p >= SURE ? lang : w->request->options.lang;
     w->window.language_seen = w->options.lang;
@@ -27,7 +27,7 @@ int window_language_doubt(struct window_decoder *w)
     const int is_doubtful = is_silence(w) || w->attempts.kept.failed || w->attempts.kept.flags & doubt;
     const int asks = w->request->p.guards != STENO_GUARDS_OFF && w->s->model->tokens.n_languages && !w->request->p.language_per_segment;
     if (!asks || !is_doubtful) return STENO_OK;
-    const int lang = language_of_slot(w->s, w->decode_slot, &p);
+    const int lang = language_of_slot(w->s, w->decode_slot, window_ctx(w), &p);
     if (lang < 0) return lang;
     if (p >= SURE && lang != w->options.lang) w->window.language_seen = lang;
     return STENO_OK;

@@ -84,14 +84,16 @@ static int is_near_tie(const steno_session *s, float ahead)
     return margin > 0 && (double)ahead < margin;
 }
 
-/* Logits of the language tokens after start-of-transcript, [n_languages], for the window that is encoded in the decode slot. */
-static int language_logits(struct steno_batch *b, const struct token_roles *t, uint32_t decode_slot, struct op_time *time,
+/* Logits of the language tokens after start-of-transcript, [n_languages], for the window of n_ctx positions that is encoded in the decode
+ * slot. */
+static int language_logits(struct steno_batch *b, const struct token_roles *t, uint32_t decode_slot, int32_t n_ctx, struct op_time *time,
                            struct run_time *spent, float *logits)
 {
     const struct plan *p = &b->model->plan[PLAN_DECODER];
     const uint16_t lane = (uint16_t)(decode_slot * b->n_lanes);
     int ran;
     lane_rewind(b, lane, 0);
+    b->run.lane[lane].kv.enc_len = n_ctx; /* what follows is of another window */
     b->run.n_rows = 0;
     run_add(&b->run, t->sot, 0, lane, ROW_LOGITS);
     const int rc = exec_chain(b->exec, p, &b->run, 1, NULL, &ran, time, spent);
@@ -140,7 +142,7 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
     rc = window_encode(s, at, m->audio_ctx);
     if (rc) return rc;
     if (full) *decode_slot = (struct decode_slot){ .audio = s, .from = from, .frames = mel->window };
-    rc = session_ran(s, b->exec, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
+    rc = session_ran(s, b->exec, language_logits(b, t, at, m->audio_ctx, session_time(s, PLAN_DECODER), &spent, x));
     s->timings.n_steps++;
     s->timings.n_wakes++;
     s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
@@ -152,7 +154,7 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
         exact->solo = s;
         rc = mel_stream_window(mel, from, frames, 1, batch_mel(exact), &s->error);
         if (!rc) rc = batch_encode(exact, 0, m->audio_ctx, NULL, &spent);
-        if (!rc) rc = language_logits(exact, t, 0, NULL, &spent, x);
+        if (!rc) rc = language_logits(exact, t, 0, m->audio_ctx, NULL, &spent, x);
         exact->solo = NULL;
         s->timings.verify_us += (os_now_ns() - t0) / 1000;
         if (rc) return s->error.status ? rc : session_ran(s, exact->exec, rc);
@@ -164,14 +166,14 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
     return rc ? rc : best;
 }
 
-int language_of_slot(steno_session *s, uint32_t at, double *probability)
+int language_of_slot(steno_session *s, uint32_t at, int32_t n_ctx, double *probability)
 {
     const struct token_roles *t = &s->model->tokens;
     struct steno_batch *b = s->batch;
     struct run_time spent;
     float x[MAX_LANGUAGES], ahead;
     double sum;
-    int rc = session_ran(s, b->exec, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
+    int rc = session_ran(s, b->exec, language_logits(b, t, at, n_ctx, session_time(s, PLAN_DECODER), &spent, x));
     s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
     if (rc) return rc;
     const int best = largest_of(x, t->n_languages, &ahead);

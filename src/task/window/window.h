@@ -57,9 +57,9 @@ int language_asked(steno_session *s, const char *name, int *lang);
 /* Detects the language of the audio that `mel` has read. Returns its index or a status. probs: [n], may be NULL */
 int language_detect(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold, float *probs, int n);
 
-/* Detects the language of the window that is encoded in the decode slot, using the slot's first lane. *probability: of that language.
- * Returns its index or a status */
-int language_of_slot(steno_session *s, uint32_t at, double *probability);
+/* Detects the language of the window of n_ctx positions that is encoded in the decode slot, using the slot's first lane. *probability: of
+ * that language. Returns its index or a status */
+int language_of_slot(steno_session *s, uint32_t at, int32_t n_ctx, double *probability);
 
 /* One step of language detection for a request, one window at a time. *lang is set when the language is known, and then the session's
  * result has it. STENO_OK, STREAM_WAITS, or an error */

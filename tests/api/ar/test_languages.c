@@ -366,6 +366,48 @@ static void test_a_doubtful_window_says_which_language_it_seems_to_be_in(void **
     }
 }
 
+/* Languages of a short window's segments and of its text that was left out, after a longer window of other audio was in its place. */
+static void languages_after(int before, const float *pcm, int64_t n, int each, char *text, size_t size)
+{
+    steno_session *s = session_new(model, NULL, 1);
+    steno_transcribe_params p = by_window(0);
+    steno_segment g = { .size = sizeof g };
+    steno_left_out l = { .size = sizeof l };
+    size_t at = 0;
+    p.language = "en";
+    if (before >= 0 && steno_transcribe(s, kind[before], WINDOW, &p)) fail_msg("%s", steno_last_error(s));
+    p = by_window(each);
+    if (!each) p.language = "fr";
+    p.audio_ctx = 150;
+    p.logprob_threshold = -1e-6;
+    p.sample_len = 12;
+    if (steno_transcribe(s, pcm, n, &p)) fail_msg("%s", steno_last_error(s));
+    for (int i = 0; !steno_segment_get(s, i, &g); i++)
+        at += (size_t)snprintf(text + at, size - at, "%s ", g.language ? g.language : "-");
+    for (int i = 0; !steno_left_out_get(s, i, &l); i++)
+        at += (size_t)snprintf(text + at, size - at, "(%s) ", l.language ? l.language : "-");
+    steno_session_close(s);
+}
+
+static void test_a_short_window_has_the_language_that_it_has_alone(void **state)
+{
+    (void)state;
+    float *zeros = calloc(WINDOW, sizeof *zeros);
+    const float *const audio[] = { kind[0], kind[1], kind[2], zeros };
+    assert_non_null(zeros);
+    for (int i = 0; i < 4; i++)
+        for (int each = 0; each < 2; each++) {
+            char alone[400] = "", after[400] = "";
+            languages_after(-1, audio[i], 3 * RATE, each, alone, sizeof alone);
+            assert_true(*alone);
+            for (int k = 0; k < KINDS; k++) {
+                languages_after(k, audio[i], 3 * RATE, each, after, sizeof after);
+                if (strcmp(alone, after) != 0) fail_msg("audio %d after %d, each %d: '%s', alone '%s'", i, k, each, after, alone);
+            }
+        }
+    free(zeros);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_a_language_that_is_sure_ends_the_listening),
         cmocka_unit_test(test_each_window_has_its_own_language),
         cmocka_unit_test(test_a_doubtful_window_says_which_language_it_seems_to_be_in),
+        cmocka_unit_test(test_a_short_window_has_the_language_that_it_has_alone),
         cmocka_unit_test(test_numbers_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(test_languages_are_taken_by_their_usual_names_and_refused_with_help),
         cmocka_unit_test(test_eight_in_a_batch_have_the_text_and_the_probabilities_of_each_alone),
