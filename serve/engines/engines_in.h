@@ -75,6 +75,7 @@ struct engine {
     int is_wanted;          /* it must be opened */
     int n_items, n_live;    /* work and live sessions that hold it */
     int n_running;          /* items that run */
+    int n_pumps;            /* threads that submit an item */
     int64_t used_us;        /* it was last in use */
     int64_t memory;         /* bytes while it is open; 0: never opened */
     int has_info, has_vad;

@@ -272,6 +272,7 @@ static void close_now(struct engine *g)
 {
     struct engines *es = g->es;
     g->state = ENGINE_CLOSING;
+    while (g->n_pumps) pthread_cond_wait(&g->changed, &es->lock); /* an item may be over before its submission has returned */
     pthread_mutex_unlock(&es->lock);
     engine_unload(g);
     pthread_mutex_lock(&es->lock);

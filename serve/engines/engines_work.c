@@ -38,18 +38,20 @@ static struct item *take(struct engine *g, uint64_t *serial)
         s->item = it;
         *serial = ++s->serial;
         if (it->w) it->w->n_together = g->n_running;
+        g->n_pumps++;
     }
     pthread_mutex_unlock(&g->es->lock);
     return it;
 }
 
-/* A stop that came before the batch had the request has not reached it. The item may be over. */
-static void stop_again(struct slot *s, uint64_t serial)
+/* The slot is in use no more, and the model may close. A stop that came before the batch had the request has not reached it.
+ * The item may be over. */
+static void pumped(struct engine *g, struct slot *s, uint64_t serial)
 {
-    struct engines *es = s->engine->es;
-    pthread_mutex_lock(&es->lock);
+    pthread_mutex_lock(&g->es->lock);
     if (s->serial == serial && s->item && s->item->stop) steno_cancel(s->session);
-    pthread_mutex_unlock(&es->lock);
+    if (!--g->n_pumps) pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->es->lock);
 }
 
 void engine_pump(struct engine *g)
@@ -60,13 +62,14 @@ void engine_pump(struct engine *g)
         struct slot *slot = it->slot;
         const int rc = it->lm ? lm_submit(it, slot->session) : file_submit(it, slot->session);
         if (rc == STENO_OK) {
-            stop_again(slot, serial);
+            pumped(g, slot, serial);
             continue;
         }
         const char *reason = steno_last_error(slot->session);
         api_fail(&it->error, rc == STENO_EARG ? API_invalid_value : API_internal_error, NULL, "%.400s",
                  *reason ? reason : steno_status_text(rc));
         item_end(it);
+        pumped(g, slot, serial);
     }
 }
 

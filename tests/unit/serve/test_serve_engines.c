@@ -86,12 +86,24 @@ static void rig_new(struct rig *r, int n)
 
 /* ---- equality ---- */
 
+/* Where A and B first differ, with what each has from a little before there. */
+static const char *texts_apart(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    static char line[600];
+    size_t at = 0, from;
+    while (at < n_a && at < n_b && a[at] == b[at]) at++;
+    from = at > 40 ? at - 40 : 0;
+    snprintf(line, sizeof line, "byte %zu: '%.*s' and not '%.*s'", at, (int)(n_a - from < 200 ? n_a - from : 200), a + from,
+             (int)(n_b - from < 200 ? n_b - from : 200), b + from);
+    return line;
+}
+
 static void expect_text(struct piece *x, int f, int kind)
 {
     const struct sink_memory *w = &want[f][kind];
     expect_code(x, API_OK, "");
     if (x->text.n != w->n || memcmp(x->text.p, w->p, w->n))
-        fail_msg("file %d, kind %d: %.*s\nand not %.*s", f, kind, (int)x->text.n, x->text.p, (int)w->n, w->p);
+        fail_msg("file %d, kind %d: %s", f, kind, texts_apart(x->text.p, x->text.n, w->p, w->n));
     assert_int_equal(x->n_admitted, 1);
     assert_true(x->w.submitted_us <= x->w.ingested_us && x->w.ingested_us <= x->w.first_us);
     assert_true(x->w.audio_ms > 0 && x->w.n_together >= 1);
