@@ -10,6 +10,7 @@
 #include "audio/fbank.h"
 #include <math.h>
 #include <string.h>
+#include "audio/mel.h"
 #include "audio/stft.h"
 #include "base/os.h"
 
@@ -86,10 +87,13 @@ enum {
     STEP_TEAM = 1024,                                     /* frames in a step of several threads */
     GROUP = FBANK_HOP * (STFT_GROUP - 1) + FBANK_WINDOW,  /* samples that a thread processes at a time */
     N_BINS = FBANK_FFT / 2 + 1,
-    SUMS = 4
+    SUMS = 4,
+    BEFORE = FBANK_WINDOW / 2                             /* zeros before the first sample of centred frames */
 };
+static const float EMPHASIS = 0.97f;
 static const float LIMIT = 1e10f; /* the power of a larger sample, times 32768, would overflow */
-static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f };
+static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f, 0 };
+static const struct spectrum_log ln_guarded = { 0x1p-25f, -17.0f, 0.693147181f, 1.0f, 0x1p-24f };
 
 /* Memory of a thread for a group of frames. */
 struct fbank_thread {
@@ -103,6 +107,8 @@ struct fbank {
     steno_team *team;
     struct fbank_thread *threads;
     float *held;          /* [FBANK_WINDOW] samples from the next frame's first on */
+    float *emphasised;    /* [samples of a step] centred: samples after pre-emphasis */
+    float last;           /* centred: the sample before the next one */
     float *frame;         /* [step + lfr_m, n_mels] frames from frame_pos on */
     int64_t step;         /* most frames at once */
     int64_t len;          /* samples held */
@@ -133,15 +139,22 @@ static void filters_fill(float *out, int n_mels)
     }
 }
 
+static int bank_check(const struct fbank_bank *b, steno_error *e)
+{
+    if (b->n_mels < 1 || b->n_mels > SPECTRUM_BANDS)
+        return err_set(e, STENO_EUNSUPPORTED, "front end: n_mels is %d, want 1..%d", b->n_mels, SPECTRUM_BANDS);
+    if (b->lfr_m < 1 || b->lfr_m > FBANK_LFR_MAX || b->lfr_n < 1 || b->lfr_n > b->lfr_m)
+        return err_set(e, STENO_EUNSUPPORTED, "front end: lfr_m, lfr_n are %d, %d, want 1 <= lfr_n <= lfr_m <= %d", b->lfr_m,
+                       b->lfr_n, FBANK_LFR_MAX);
+    return STENO_OK;
+}
+
 int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e)
 {
     const int n_mels = p->n_mels, lfr_m = p->lfr_m, lfr_n = p->lfr_n;
     *b = (struct fbank_bank){ .n_mels = n_mels, .lfr_m = lfr_m, .lfr_n = lfr_n, .kern = kern, .shift = p->shift, .scale = p->scale };
-    if (n_mels < 1 || n_mels > SPECTRUM_BANDS)
-        return err_set(e, STENO_EUNSUPPORTED, "front end: n_mels is %d, want 1..%d", n_mels, SPECTRUM_BANDS);
-    if (lfr_m < 1 || lfr_m > FBANK_LFR_MAX || lfr_n < 1 || lfr_n > lfr_m)
-        return err_set(e, STENO_EUNSUPPORTED, "front end: lfr_m, lfr_n are %d, %d, want 1 <= lfr_n <= lfr_m <= %d", lfr_m, lfr_n,
-                       FBANK_LFR_MAX);
+    const int rc = bank_check(b, e);
+    if (rc) return rc;
     float *f = arena_array(a, (size_t)n_mels * N_BINS, sizeof *f);
     if (!f) return err_nomem(e, (size_t)n_mels * N_BINS * sizeof *f, "mel filters");
     filters_fill(f, n_mels);
@@ -150,6 +163,22 @@ int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_pa
         const double turn = 2.0 * 3.14159265358979323846 * i / (FBANK_WINDOW - 1);
         b->spectrum.window[i] = 32768.0f * (float)(0.54 - 0.46 * cos(turn));
     }
+    return STENO_OK;
+}
+
+/* The window of centred frames stands at the first points: its place does not change the power. */
+int fbank_bank_centred(struct fbank_bank *b, struct arena *a, int n_mels, int stack, const float *filters, const struct kern *kern,
+                       steno_error *e)
+{
+    *b = (struct fbank_bank){ .kind = FBANK_CENTRED, .n_mels = n_mels, .lfr_m = stack, .lfr_n = stack, .kern = kern };
+    const int rc = bank_check(b, e);
+    if (rc) return rc;
+    float *own = filters ? NULL : arena_array(a, (size_t)b->n_mels * N_BINS, sizeof *own);
+    if (!filters && !own) return err_nomem(e, (size_t)b->n_mels * N_BINS * sizeof *own, "mel filters");
+    if (own) mel_filters_slaney(own, b->n_mels, FBANK_FFT);
+    spectrum_init(&b->spectrum, FBANK_FFT, own ? own : filters, (uint32_t)b->n_mels, &ln_guarded);
+    for (int i = 0; i < FBANK_WINDOW; i++)
+        b->spectrum.window[i] = (float)(0.5 - 0.5 * cos(2.0 * 3.14159265358979323846 * i / (FBANK_WINDOW - 1)));
     return STENO_OK;
 }
 
@@ -191,7 +220,11 @@ static void frames_run(void *arg, int64_t first, int n, int slot)
     const struct fbank_bank *b = j->f->bank;
     struct fbank_thread *t = &j->f->threads[slot];
     stft_copy(t->samples, &j->span, first * FBANK_HOP, (int64_t)(n - 1) * FBANK_HOP + FBANK_WINDOW);
-    for (int i = 0; i < n; i++) frame_prepare(t->frame + i * FBANK_FFT, t->samples + i * FBANK_HOP);
+    for (int i = 0; i < n; i++) {
+        float *frame = t->frame + i * FBANK_FFT;
+        if (b->kind == FBANK_CENTRED) memcpy(frame, t->samples + i * FBANK_HOP, FBANK_WINDOW * sizeof *frame);
+        else frame_prepare(frame, t->samples + i * FBANK_HOP);
+    }
     b->kern->spectra(j->out + first * b->n_mels, t->frame, FBANK_FFT, (size_t)n, &b->spectrum, t->scratch);
 }
 
@@ -200,7 +233,7 @@ static void frames_run(void *arg, int64_t first, int n, int slot)
 /* Frames of row i before frame i lfr_n. */
 static int left_of(const struct fbank_bank *b)
 {
-    return (b->lfr_m - 1) / 2;
+    return b->kind == FBANK_CENTRED ? 0 : (b->lfr_m - 1) / 2;
 }
 
 /* Rows whose frames are all among the first `frames`; with end, all rows. */
@@ -218,9 +251,15 @@ static void row_write(float *out, const struct fbank *f, int64_t row)
     for (int j = 0; j < b->lfr_m; j++) {
         int64_t t = row * b->lfr_n + j - left_of(b);
         if (t < 0) t = 0;
+        if (t >= f->frames && b->kind == FBANK_CENTRED) {
+            memset(out + (size_t)j * n, 0, n * sizeof *out);
+            continue;
+        }
         if (t >= f->frames) t = f->frames - 1;
         memcpy(out + (size_t)j * n, f->frame + (size_t)(t - f->frame_pos) * n, n * sizeof *out);
     }
+    const int64_t left = f->frames - row * b->lfr_n;
+    if (b->kind == FBANK_CENTRED) out[n * (size_t)b->lfr_m] = (float)(left < b->lfr_m ? left : b->lfr_m);
     if (b->shift)
         for (size_t i = 0; i < n * (size_t)b->lfr_m; i++) out[i] = (out[i] + b->shift[i]) * b->scale[i];
 }
@@ -257,6 +296,7 @@ static int64_t rows_emit(struct fbank *f, int64_t end, float *out, size_t ld)
 /* ---- the stream -------------------------------------------------------------------------------------------------------------- */
 
 static int64_t step_of(const steno_team *team) { return team_threads(team) > 1 ? STEP_TEAM : STEP_ALONE; }
+static int64_t step_samples(const struct fbank *f) { return FBANK_HOP * (f->step - 1) + FBANK_WINDOW; }
 static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, step_of(team)); }
 
 /* Take the memory of all members, but not of the struct itself. */
@@ -269,6 +309,7 @@ static void fbank_take(struct fbank *f, struct arena_take *t, const struct fbank
     }
     f->step = step_of(team);
     f->held = arena_take(t, FBANK_WINDOW, sizeof *f->held);
+    f->emphasised = bank->kind == FBANK_CENTRED ? arena_take(t, (size_t)step_samples(f), sizeof *f->emphasised) : NULL;
     f->frame = arena_take(t, (size_t)(f->step + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
     f->threads = arena_take(t, threads_of(team), sizeof *f->threads);
     if (f->threads) os_pages_touch(f->threads, threads_of(team) * sizeof *f->threads);
@@ -307,6 +348,10 @@ void fbank_begin(struct fbank *f)
 {
     f->len = f->samples = f->frames = f->rows = f->frame_pos = 0;
     if (f->bank->frame) frames_begin(&f->frames_of, 0);
+    if (f->bank->kind != FBANK_CENTRED) return;
+    f->last = 0;
+    f->len = BEFORE;
+    memset(f->held, 0, BEFORE * sizeof *f->held);
 }
 
 void fbank_mirror(struct fbank *f, int mirrored)
@@ -314,15 +359,44 @@ void fbank_mirror(struct fbank *f, int mirrored)
     f->frames_of.mirrored = mirrored;
 }
 
-static int64_t frames_in(int64_t samples)
+/* Frames that n samples complete. */
+static int64_t frames_in(int64_t n)
 {
-    return samples < FBANK_WINDOW ? 0 : (samples - FBANK_WINDOW) / FBANK_HOP + 1;
+    return n < FBANK_WINDOW ? 0 : (n - FBANK_WINDOW) / FBANK_HOP + 1;
+}
+
+/* All frames of a stream of n samples so far, or in all. */
+static int64_t frames_of(const struct fbank_bank *b, int64_t n, int end)
+{
+    return b->kind != FBANK_CENTRED ? frames_in(n) : end ? n / FBANK_HOP : frames_in(BEFORE + n);
 }
 
 int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end)
 {
     if (f->bank->frame) return frames_rows_for(&f->frames_of, n, end);
-    return rows_of(f->bank, frames_in(f->samples + n), end) - f->rows;
+    return rows_of(f->bank, frames_of(f->bank, f->samples + n, end), end) - f->rows;
+}
+
+/* Compute `complete` frames of the held samples and pcm[n], and keep the rest. */
+static void frames_add(struct fbank *f, const float *pcm, int64_t n, int64_t complete)
+{
+    float *frame = f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels;
+    struct fbank_job job = { f, { f->held, pcm, f->len, n, LIMIT }, frame };
+    stft_run(f->team, complete, frames_run, &job);
+    f->len += n - complete * FBANK_HOP;
+    stft_copy(f->held, &job.span, complete * FBANK_HOP, f->len);
+    f->frames += complete;
+}
+
+/* Pre-emphasis: the product and the difference are rounded separately. */
+static void emphasise(struct fbank *f, const float *pcm, int64_t n)
+{
+    float *x = f->emphasised;
+    stft_samples(x, pcm, n, LIMIT);
+    const float last = x[n - 1];
+    for (int64_t i = n - 1; i > 0; i--) x[i] -= EMPHASIS * x[i - 1];
+    x[0] -= EMPHASIS * f->last;
+    f->last = last;
 }
 
 int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld)
@@ -330,14 +404,9 @@ int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, siz
     int64_t written = 0;
     if (f->bank->frame) return frames_push(&f->frames_of, pcm, n, out, ld);
     while (n > 0) {
-        const int64_t room = FBANK_HOP * (f->step - 1) + FBANK_WINDOW - f->len, take = n < room ? n : room;
-        const int64_t all = f->len + take, complete = frames_in(all);
-        float *frame = f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels;
-        struct fbank_job job = { f, { f->held, pcm, f->len, take, LIMIT }, frame };
-        stft_run(f->team, complete, frames_run, &job);
-        f->len = all - complete * FBANK_HOP;
-        stft_copy(f->held, &job.span, complete * FBANK_HOP, f->len);
-        f->frames += complete;
+        const int64_t room = step_samples(f) - f->len, take = n < room ? n : room;
+        if (f->emphasised) emphasise(f, pcm, take);
+        frames_add(f, f->emphasised ? f->emphasised : pcm, take, frames_in(f->len + take));
         f->samples += take;
         pcm += take;
         n -= take;
@@ -348,8 +417,33 @@ int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, siz
 
 int64_t fbank_end(struct fbank *f, float *out, size_t ld)
 {
+    static float const zeros[FBANK_WINDOW + FBANK_HOP] = { 0 };
     if (f->bank->frame) return frames_end(&f->frames_of, out, ld);
+    const int64_t more = frames_of(f->bank, f->samples, 1) - f->frames, need = FBANK_HOP * (more - 1) + FBANK_WINDOW - f->len;
+    if (more > 0) frames_add(f, zeros, need > 0 ? need : 0, more);
     return rows_emit(f, rows_of(f->bank, f->frames, 1), out, ld);
+}
+
+/* The variance has one degree of freedom less than frames; a single frame becomes zeros. */
+void fbank_normalise(const struct fbank *f, float *x, size_t ld)
+{
+    const struct fbank_bank *b = f->bank;
+    double mean[SPECTRUM_BANDS] = { 0 }, square[SPECTRUM_BANDS] = { 0 };
+    const int64_t n = f->frames;
+    if (b->kind != FBANK_CENTRED) return;
+    for (int pass = 0; pass < 3; pass++) {
+        for (int64_t t = 0; t < n; t++) {
+            float *row = x + (size_t)(t / b->lfr_m) * ld + (size_t)(t % b->lfr_m) * (size_t)b->n_mels;
+            for (int i = 0; i < b->n_mels; i++) {
+                const double off = (double)row[i] - mean[i];
+                if (pass == 0) square[i] += (double)row[i];
+                else if (pass == 1) square[i] += off * off;
+                else row[i] = (float)(off / square[i]);
+            }
+        }
+        for (int i = 0; i < b->n_mels && pass == 0; i++) mean[i] = n ? square[i] / (double)n : 0, square[i] = 0;
+        for (int i = 0; i < b->n_mels && pass == 1; i++) square[i] = sqrt(n > 1 ? square[i] / (double)(n - 1) : 0) + 1e-5;
+    }
 }
 
 int64_t fbank_samples(const struct fbank *f)

@@ -6,6 +6,11 @@
  * with the first and the last frame repeated at the edges, and is then shifted and scaled.
  * Reference: torchaudio's Kaldi-compatible fbank and FunASR's WavFrontend with dither 0.
  *
+ * Centred filter banks: frame t is centred at sample 160 t, and a clip of n samples has floor(n / 160) frames. Pre-emphasis 0.97 over the
+ * whole clip, zeros outside it, symmetric Hann window, 512 points, power, Slaney's filters (mel.h), ln(x + 2^-24). Row i has frames i lfr_n
+ * to i lfr_n + lfr_m - 1, zeros after the last frame, and then the number of its frames. A clip's frames are normalised by their mean and
+ * standard deviation in each band. Reference: NeMo 3.0, AudioToMelSpectrogramPreprocessor without dither.
+ *
  * For a network that reads the samples themselves, the rows are frames of samples instead (fbank.c). */
 #ifndef STENO_AUDIO_FBANK_H
 #define STENO_AUDIO_FBANK_H
@@ -14,11 +19,15 @@
 enum { FBANK_RATE = 16000, FBANK_WINDOW = 400, FBANK_HOP = 160, FBANK_FFT = 512, FBANK_BINS = 80 /* mels, usually */ };
 enum { FBANK_LFR_MAX = 32, FBANK_PUSH = 16000 /* samples read at a time */ };
 
+enum fbank_kind { FBANK_KALDI, FBANK_CENTRED };
+
 /* Read-only tables and choices shared by every session of a model. */
 struct fbank_bank {
+    enum fbank_kind kind;
     int n_mels, lfr_m, lfr_n;
     const struct kern *kern;
-    struct spectrum spectrum;     /* window: Hamming times 32768, exact in every implementation; bands: [n_mels, FBANK_FFT / 2 + 1] */
+    struct spectrum spectrum;     /* window: Hamming times 32768, exact in every implementation, or Hann; bands: [n_mels, FBANK_FFT / 2 +
+                                   * 1] */
     const float *shift, *scale;   /* [n_mels * lfr_m]: row = (x + shift) * scale, or both NULL; kept, not copied */
     int frame, margin;            /* for rows that are frames: samples of a frame, and of the margin on each side; 0: rows are filter
                                    * banks */
@@ -29,11 +38,18 @@ struct fbank_params {
 };
 /* 1 <= n_mels <= SPECTRUM_BANDS, 1 <= lfr_n <= lfr_m <= FBANK_LFR_MAX, else STENO_EUNSUPPORTED. kern is kept. */
 int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e);
+/* The same for centred filter banks, `stack` frames in a row. filters: [n_mels, FBANK_FFT / 2 + 1], kept; NULL: Slaney's. */
+int fbank_bank_centred(struct fbank_bank *b, struct arena *a, int n_mels, int stack, const float *filters, const struct kern *kern,
+                       steno_error *e);
 /* A bank whose rows are frames of samples, at most FRAME_MAX. */
 void fbank_bank_frames(struct fbank_bank *b, int frame, int margin, const struct kern *kern);
-static inline int fbank_width(const struct fbank_bank *b) /* floats of a row */
+static inline int fbank_features(const struct fbank_bank *b) /* floats of a row that are features */
 {
     return b->frame ? b->frame + 2 * b->margin : b->n_mels * b->lfr_m;
+}
+static inline int fbank_width(const struct fbank_bank *b) /* floats of a row */
+{
+    return fbank_features(b) + (b->kind == FBANK_CENTRED);
 }
 
 /* One stream from audio to rows. PCM is pushed in pieces of any size. Rows are written in order, each as soon as its last frame is
@@ -51,7 +67,9 @@ int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end);
  * count as 0, infinite ones as a very large number. @return rows written: fbank_rows_for(f, n, 0) */
 int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld);
 /* No more samples: write the rows whose right side repeats the last frame, ceil(frames / lfr_n) in all. Audio of fewer than 400 samples has
- * no rows. @return fbank_rows_for(f, 0, 1) */
+ * no rows (centred: fewer than 160). @return fbank_rows_for(f, 0, 1) */
 int64_t fbank_end(struct fbank *f, float *out, size_t ld);
+/* Normalise a clip in place, after fbank_end, if its kind asks for it: x has all rows since fbank_begin. */
+void fbank_normalise(const struct fbank *f, float *x, size_t ld);
 int64_t fbank_samples(const struct fbank *f); /* pushed since begin */
 #endif

@@ -194,6 +194,7 @@ void fbank_stream_fill(struct fbank_stream *r, float *out, size_t ld, const floa
     fbank_begin(r->fbank);
     const int64_t rows = fbank_push(r->fbank, pcm, n, out, ld);
     fbank_end(r->fbank, out + (size_t)rows * ld, ld);
+    fbank_normalise(r->fbank, out, ld);
     r->time.features_ns += os_now_ns() - t;
 }
 

@@ -15,7 +15,7 @@ enum {
     GROUP = (STFT_GROUP - 1) * MEL_HOP + MEL_FFT      /* padded samples that a thread processes at a time */
 };
 static const float LIMIT = 1e15f; /* the power of a larger sample would overflow */
-static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f };
+static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f, 0 };
 
 /* Memory of a thread. */
 struct mel_thread {
@@ -50,19 +50,20 @@ static double hz_to_mel(double hz)
     return hz < 1000.0 ? hz / hz_per_mel : 1000.0 / hz_per_mel + log(hz / 1000.0) / log_step;
 }
 
-void mel_filters_slaney(float *out, int n_mels)
+void mel_filters_slaney(float *out, int n_mels, int n_fft)
 {
+    const int bins = n_fft / 2 + 1;
     const double top = hz_to_mel(MEL_RATE / 2.0), step = top / (n_mels + 1);
     for (int m = 0; m < n_mels; m++) {
         const double left = mel_to_hz(m * step), mid = mel_to_hz((m + 1) * step);
         const double right = mel_to_hz(m + 1 == n_mels ? top : (m + 2) * step);
         const double area = 2.0 / (right - left);
-        for (int k = 0; k < MEL_BINS; k++) {
-            const double hz = k * (double)MEL_RATE / MEL_FFT;
+        for (int k = 0; k < bins; k++) {
+            const double hz = k * (double)MEL_RATE / n_fft;
             const double up = (hz - left) / (mid - left), down = (right - hz) / (right - mid);
             const double tri = up < down ? up : down;
             const float rounded = tri > 0 ? (float)tri : 0.0f; /* the reference rounds here as well */
-            out[m * MEL_BINS + k] = (float)(rounded * area);
+            out[m * bins + k] = (float)(rounded * area);
         }
     }
     out[0] = -0.0f; /* the reference's order of operations yields -0.0 here, and every model file stores it */

@@ -12,8 +12,9 @@
 enum { MEL_RATE = 16000, MEL_FFT = 400, MEL_HOP = 160, MEL_BINS = 201, MEL_MAX = SPECTRUM_BANDS };
 enum { MEL_END = 3 /* most frames that mel_end writes */ };
 
-/* Slaney scale and area normalisation, 0..8000 Hz: out[n_mels, MEL_BINS], bit-equal to the reference's stored filters. */
-void mel_filters_slaney(float *out, int n_mels);
+/* Slaney scale and area normalisation, 0..8000 Hz: out[n_mels, n_fft / 2 + 1]. With MEL_FFT points they are bit-equal to the reference's
+ * stored filters. */
+void mel_filters_slaney(float *out, int n_mels, int n_fft);
 
 /* Read-only tables shared by every session of a model. */
 struct mel_bank {

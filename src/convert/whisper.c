@@ -166,7 +166,7 @@ static int write_head(struct whisper_file *f)
         const size_t n = (size_t)f->d.n_mels * MEL_BINS;
         float *filters = arena_array(&f->w->arena, n, sizeof *filters);
         if (!filters) return err_nomem(f->e, n * sizeof *filters, "mel filters");
-        mel_filters_slaney(filters, f->d.n_mels);
+        mel_filters_slaney(filters, f->d.n_mels, MEL_FFT);
         head.filters = filters;
     }
     return ggml_write_head(&f->b, &head);

@@ -93,6 +93,7 @@ static void act_gelu_erf(float *y, const float *x, size_t n) { act_row(y, x, n, 
 static void act_gelu_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_TANH); }
 static void act_silu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_SILU); }
 static void act_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_TANH); }
+static void act_sigmoid(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_SIGMOID); }
 static void act_relu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_RELU); }
 
 /* Multiply and add are rounded separately here and in the next function, so that every level gives the twin's bits: memory limits the
@@ -143,7 +144,7 @@ INLINE void fsmn_channels(const struct fsmn *f, size_t i, size_t lanes, const si
     for (size_t r = 0; r < f->rows; r++) {
         const float *const *x = f->x + r;
         float *y = f->y + r * f->ld_y + i;
-        vf acc = load_lanes(x[f->left] + i, lanes);
+        vf acc = load_lanes((f->start ? f->start : x[f->left]) + i, lanes);
         if (taps == FSMN_USUAL) {
             UNROLL
             for (size_t j = 0; j < FSMN_USUAL; j++)
@@ -318,6 +319,7 @@ static void init_elem(struct kern *k)
     k->act[ACT_RELU] = act_relu;
     k->act[ACT_SILU] = act_silu;
     k->act[ACT_TANH] = act_tanh;
+    k->act[ACT_SIGMOID] = act_sigmoid;
     k->scale = scale_row;
     k->fsmn = fsmn;
     k->unpair = unpair;

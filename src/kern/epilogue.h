@@ -158,6 +158,7 @@ INLINE void epilogue_of(const struct linear *l, size_t m, size_t rows, size_t p,
     case ACT_RELU: epilogue_y(l, m, rows, n0, y_end, s, t, ACT_RELU); break;
     case ACT_SILU: epilogue_y(l, m, rows, n0, y_end, s, t, ACT_SILU); break;
     case ACT_TANH: epilogue_y(l, m, rows, n0, y_end, s, t, ACT_TANH); break;
+    case ACT_SIGMOID: epilogue_y(l, m, rows, n0, y_end, s, t, ACT_SIGMOID); break;
     default: epilogue_y(l, m, rows, n0, y_end, s, t, ACT_NONE);
     }
     if (y_end == n1) return;

@@ -4,6 +4,7 @@
 #include "kern/attn.h"
 #include "kern/attn_bf16.h"
 #include "kern/attn_i16.h"
+#include "kern/attn_rel.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/lowp.h"
@@ -22,6 +23,7 @@ INLINE void init_every(struct kern *k)
     init_attn_ints(k);
     init_attn_bf16(k);
     init_attn_i16(k);
+    init_attn_rel(k);
     init_elem(k);
     init_spectra(k);
 }

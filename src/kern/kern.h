@@ -29,6 +29,7 @@
  *              1e-5 of itself from a tie; from the twin 1e-4, three of those
  *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  zscore: 1e-5 relative to the largest
  *              output of the column
+ *   attn_rel   relative to max |value|: 3e-6
  *   lstm       c: 1e-6 * (1 + |c_before|), h: 2e-6 * (1 + |c_before|), absolute
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
@@ -235,7 +236,7 @@ void kv_get_f32(float *k, float *v, const struct kv_view *kv, uint32_t pos, size
  * Each call rounds its rows of x again, so a call with many rows should compute all panels (kern_slices). Few rows may be cut like f32,
  * because they are bound by reading weights. By blocks, where rounding a row takes longer, a thread's next call may declare the rows
  * unchanged. */
-enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_SILU, ACT_TANH, ACT_COUNT };
+enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_SILU, ACT_TANH, ACT_SIGMOID, ACT_COUNT };
 
 struct linear {
     const void *w;             /* packed panels, 64-byte aligned */
@@ -343,12 +344,13 @@ static inline size_t attn_partial_len(size_t d_head) { return ((d_head + 15) & ~
 
 /* Rows of an FSMN memory (Zhang et al. 2018, a depthwise filter over time with an identity): for each channel
  *   y[r] = add[r] + (x[r + left] + sum over j of w[j] x[r + j])
- * with one f32 accumulator that begins with x[r + left] and walks j upwards. y may equal add. */
+ * with one f32 accumulator that begins with x[r + left], or with `start`, and walks j upwards. y may equal add. */
 struct fsmn {
     float *y;                  /* [rows, n], ld_y apart */
     const float *add;          /* [rows, n], ld_add apart, or NULL */
-    const float *const *x;     /* [rows + taps - 1] rows of [n]; NULL: a row of zeros (never x[r + left]) */
+    const float *const *x;     /* [rows + taps - 1] rows of [n]; NULL: a row of zeros (never x[r + left] without start) */
     const float *w;            /* [taps, n] */
+    const float *start;        /* [n] in place of x[r + left]: a filter without the identity; may be NULL */
     size_t taps, left, n, rows, ld_y, ld_add;
 };
 
@@ -359,6 +361,7 @@ enum { SPECTRUM_MAX = 512, SPECTRUM_BANDS = 128 };
 struct spectrum_log {
     float floor, floor_log;    /* sums of at most floor / 2 give exactly floor_log, the minimum; floor / 2 is a normal number */
     float octave, unit;        /* logarithms of 2 and of e */
+    float guard;               /* added to a sum before its logarithm; usually 0 */
 };
 
 struct spectrum {
@@ -375,6 +378,8 @@ void spectrum_init(struct spectrum *s, uint32_t n, const float *weight, uint32_t
 /* The result of one pass over a slice of logits, separately for text ids and timestamp ids. sum is relative to max: sum of exp(x - max).
  * Masked ids (-inf) count as absent. If all are absent: max = -INFINITY, arg = -1, sum = 0. Ties go to the lower id. */
 struct logit_partial { float max, sum; int32_t arg; };
+
+struct attn_rel; /* rel_positions.h */
 
 struct kern {
     int level;    /* enum cpu_level the table was made for */
@@ -405,6 +410,7 @@ struct kern {
      * The same scratch. */
     void (*attn_weights[KV_TYPES])(const struct attn *a, void *scratch);
     struct run_kern run[KV_ALL - KV_TYPES]; /* kern_run */
+    void (*attn_rel)(const struct attn_rel *a, void *scratch); /* scratch: kern_attn_rel_scratch bytes */
     /* Write position pos of one head: k[d_head], v[d_head]. */
     void (*kv_put[KV_TYPES])(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head);
 
@@ -472,6 +478,7 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
 size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows);
 size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head);
 size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys);
+size_t kern_attn_rel_scratch(size_t n_keys); /* n_keys: of the sequence */
 size_t kern_linear_scratch_max(void);
 size_t kern_attn_scratch_max(void);
 size_t kern_spectra_scratch(uint32_t n);   /* n points */

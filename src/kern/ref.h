@@ -36,6 +36,7 @@ void kern_init_linear_c(struct kern *k);
 void kern_init_lowp_c(struct kern *k);
 void kern_init_attn_c(struct kern *k);
 void kern_init_attn_run_c(struct kern *k);
+void kern_init_attn_rel_c(struct kern *k);
 void kern_init_spectra_c(struct kern *k);
 void act_none_c(float *y, const float *x, size_t n);
 void act_gelu_erf_c(float *y, const float *x, size_t n);
@@ -43,6 +44,7 @@ void act_gelu_tanh_c(float *y, const float *x, size_t n);
 void act_relu_c(float *y, const float *x, size_t n);
 void act_silu_c(float *y, const float *x, size_t n);
 void act_tanh_c(float *y, const float *x, size_t n);
+void act_sigmoid_c(float *y, const float *x, size_t n);
 
 /* The twins of linear and embed of one type. A file defines linear_c first. */
 #define LINEAR_C(name, t)                                                                                           \

@@ -65,7 +65,7 @@ static void fsmn_c(const struct fsmn *f)
     for (size_t r = 0; r < f->rows; r++)
         for (size_t i = 0; i < f->n; i++) {
             const float *const *x = f->x + r;
-            float acc = x[f->left][i];
+            float acc = f->start ? f->start[i] : x[f->left][i];
             for (size_t j = 0; j < f->taps; j++)
                 if (x[j]) acc += f->w[j * f->n + i] * x[j][i];
             f->y[r * f->ld_y + i] = (f->add ? f->add[r * f->ld_add + i] : 0) + acc;
@@ -172,6 +172,7 @@ void kern_init_c(struct kern *k)
     kern_init_lowp_c(k);
     kern_init_attn_c(k);
     kern_init_attn_run_c(k);
+    kern_init_attn_rel_c(k);
     kern_init_spectra_c(k);
     k->norm_layer = norm_layer_c;
     k->norm_rms = norm_rms_c;
@@ -185,6 +186,7 @@ void kern_init_c(struct kern *k)
     k->act[ACT_RELU] = act_relu_c;
     k->act[ACT_SILU] = act_silu_c;
     k->act[ACT_TANH] = act_tanh_c;
+    k->act[ACT_SIGMOID] = act_sigmoid_c;
     k->scale = scale_c;
     k->fsmn = fsmn_c;
     k->unpair = unpair_c;

@@ -31,6 +31,7 @@ static float activate(float x, enum act act)
     if (act == ACT_RELU) return x > 0 ? x : 0;
     if (act == ACT_SILU) return (float)(x / (1 + exp(-(double)x)));
     if (act == ACT_TANH) return (float)tanh(x);
+    if (act == ACT_SIGMOID) return (float)(1 / (1 + exp(-(double)x)));
     return x;
 }
 
@@ -143,4 +144,5 @@ void act_gelu_erf_c(float *y, const float *x, size_t n) { for (size_t i = 0; i <
 void act_gelu_tanh_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_GELU_TANH); }
 void act_silu_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_SILU); }
 void act_tanh_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_TANH); }
+void act_sigmoid_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_SIGMOID); }
 void act_relu_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_RELU); }

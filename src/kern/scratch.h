@@ -5,6 +5,7 @@
 #ifndef STENO_KERN_SCRATCH_H
 #define STENO_KERN_SCRATCH_H
 #include "kern/quantize.h"
+#include "kern/rel_positions.h"
 
 static inline int any_nan(const float *x, size_t n)
 {
@@ -90,6 +91,10 @@ struct attn_scratch {
         };
     };
 };
+
+/* Scratch of attention with relative positions: the queries with u and with v, then the scores of the rows. */
+static inline size_t rel_score_ld(size_t n_keys) { return (n_keys + 31) / 16 * 16; }
+struct attn_rel_scratch { float with_u[ATTN_REL_ROWS * HEAD_MAX], with_v[ATTN_REL_ROWS * HEAD_MAX], score[]; };
 
 /* For attention over a run: words before a row's scores, which are the scales of their weights; and words between rows: scores of n keys in
  * whole panels, and never an even number of lines. */

@@ -180,7 +180,7 @@ INLINE void bands_sum(float *band, const float *power, const struct spectrum *s)
 {
     for (size_t b = 0; b < s->n_bands; b++) {
         const float *w = s->weight + b * (s->n / 2 + 1);
-        vf sum = vf_zero();
+        vf sum = vf_set1(s->log.guard);
         for (size_t k = s->first[b]; k < s->last[b]; k++) sum = vf_fma(vf_load(power + k * VF_N), vf_set1(w[k]), sum);
         vf_store(band + b * VF_N, sum);
     }

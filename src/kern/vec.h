@@ -128,6 +128,7 @@ INLINE vf vf_act(vf x, enum act act)
     if (act == ACT_RELU) return vf_max(x, vf_zero());
     if (act == ACT_SILU) return vf_div(x, vf_add(vf_exp(vf_sub(vf_zero(), x)), vf_set1(1)));
     if (act == ACT_TANH) return vf_tanh(x);
+    if (act == ACT_SIGMOID) return vf_sigmoid(x);
     return x;
 }
 #endif

@@ -207,7 +207,7 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
     struct mel_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
     if (!f || !bank) return err_nomem(e, n * sizeof *f + sizeof *bank, "mel filters");
     if (w->mel_filters) memcpy(f, w->mel_filters, n * sizeof *f);
-    else mel_filters_slaney(f, m->widths.n_mels);
+    else mel_filters_slaney(f, m->widths.n_mels, MEL_FFT);
     mel_bank_init(bank, f, m->widths.n_mels, &m->kern);
     return STENO_OK;
 }

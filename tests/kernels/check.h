@@ -61,6 +61,7 @@ void check_attn_bf16(struct check *c); /* its part for KV_BF16 */
 void check_attn_ints(struct check *c); /* and for KV_INT */
 void check_kv_ints(struct check *c);   /* of which this is what neither rows nor shapes show */
 void check_attn_run(struct check *c);
+void check_attn_rel(struct check *c);
 void check_elem(struct check *c);
 void check_spectra(struct check *c); /* against the definition in double, not the twins */
 void check_types(struct check *c);   /* plain C only: conversion, packing, embedding */

@@ -105,9 +105,10 @@ static void check_act(struct check *c, enum act act)
     for (size_t i = 0; i < N; i++) {
         const double v = x[i], u = sqrt(2 / acos(-1)) * (v + 0.044715 * v * v * v);
         const double as_is = act == ACT_NONE || v > 0 ? v : 0, gated = v / (1 + exp(act == ACT_SILU ? -v : -2 * u));
-        const double curved = act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : act == ACT_TANH ? tanh(v) : gated;
+        const double curved = act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : act == ACT_TANH ? tanh(v)
+                            : act == ACT_SIGMOID ? 1 / (1 + exp(-v)) : gated;
         const double want = act == ACT_NONE || act == ACT_RELU ? as_is : curved;
-        const double small = act == ACT_TANH ? 2e-7 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
+        const double small = act == ACT_TANH || act == ACT_SIGMOID ? 2e-7 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
         const double tol = act == ACT_NONE || act == ACT_RELU ? 0 : small;
         if (!check(c, fabs(y[i] - want) <= tol, "act %d of %.9g: got %.9g want %.9g", act, v, (double)y[i], want)) break;
     }
@@ -237,8 +238,9 @@ static void check_fsmn(struct check *c, size_t taps, size_t left, size_t n, size
         x[j] = (j >= left && j < left + rows) || rnd() % 3 ? row : NULL;
     }
     struct fsmn f = { .x = x, .w = w, .taps = taps, .left = left, .n = n, .rows = rows, .ld_y = ld, .ld_add = ld };
-    for (int i = 0; i < 2; i++) {
-        f.add = i ? add : NULL;
+    for (int i = 0; i < 3; i++) {
+        f.add = i == 1 ? add : NULL;
+        f.start = i == 2 ? add : NULL;
         fill_canary(want, sz);
         f.y = want;
         c->ref->fsmn(&f);
@@ -248,6 +250,11 @@ static void check_fsmn(struct check *c, size_t taps, size_t left, size_t n, size
         check(c, same_bits(y + 1, want, sz), "fsmn taps %zu left %zu n %zu rows %zu differs", taps, left, n, rows);
         check(c, is_canary(y[0]), "fsmn wrote before y");
     }
+    f.start = NULL;
+    f.add = add;
+    f.y = want;
+    c->ref->fsmn(&f);
+    f.y = y + 1;
     memcpy(y + 1, add, sz * sizeof *y);
     f.add = y + 1;
     c->kern->fsmn(&f);

@@ -227,7 +227,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
     static const struct check_part part[] = {
         { "types", check_types },   { "pack", check_pack }, { "linear", check_linear }, { "lowp", check_lowp },
         { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "attn_run", check_attn_run },
-        { "elem", check_elem }, { "spectra", check_spectra },
+        { "attn_rel", check_attn_rel }, { "elem", check_elem }, { "spectra", check_spectra },
     };
     static const struct check_part lowp[] = { { "lowp", check_lowp }, { "blocks", check_blocks }, { "attn", check_attn_ints },
                                               { "attn_run", check_attn_run } };
@@ -290,7 +290,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
         { EVERY | INTS | PAIRS, { "lowp", check_lowp } }, { EVERY | INTS | PAIRS, { "blocks", check_blocks } },
         { EVERY | INTS | PAIRS, { "kv", check_kv } }, { EVERY, { "attn", check_attn } }, { INTS, { "attn_int", check_attn_ints } },
         { PAIRS, { "attn_bf16", check_attn_bf16 } }, { EVERY | INTS | PAIRS, { "attn_run", check_attn_run } },
-        { EVERY, { "elem", check_elem } }, { EVERY, { "spectra", check_spectra } },
+        { EVERY, { "attn_rel", check_attn_rel } }, { EVERY, { "elem", check_elem } }, { EVERY, { "spectra", check_spectra } },
     };
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
         struct check_part part[sizeof all / sizeof *all];

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f };
-static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f };
+static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f, 0 };
+static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f, 0 };
 
 struct shape { uint32_t n, n_bands, first_bin; };
 

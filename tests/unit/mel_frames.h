@@ -35,7 +35,7 @@ static inline float *filters_new(int n_mels)
 {
     float *f = calloc((size_t)n_mels * MEL_BINS, sizeof *f);
     assert_non_null(f);
-    mel_filters_slaney(f, n_mels);
+    mel_filters_slaney(f, n_mels, MEL_FFT);
     return f;
 }
 
