@@ -6,8 +6,7 @@
 #include "plan/packing.h"
 #include "plan/precision.h"
 
-/* d0, d1, d2: extents; 0 past the last. */
-static struct tensor *bind_tensor(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2)
+struct tensor *bind_tensor(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2)
 {
     if (b->status) return NULL;
     char name[NAME_MAX_LEN];

@@ -12,6 +12,8 @@
 
 enum { NO_BIND = 0xffff };
 
+/* The tensor of a part, with the extents d0, d1, d2 (0 past the last). */
+struct tensor *bind_tensor(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2);
 const float *bind_vector(struct build *b, const char *part, uint64_t n);
 const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64_t n);
 /* The same, with row 0 of another table of `others` rows added to each row. */
@@ -21,6 +23,8 @@ const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width);
 void sinusoids_row(float *y, uint32_t width, int64_t position); /* one of those rows */
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
+/* A matrix [n, channels * columns] whose input is stored column by column: row [columns, channels]. */
+uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t columns);
 /* Transposed convolution [channels, n, times] with stride `times`, as a linear with times * n outputs. */
 uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t times);
 /* As bind_matrix without a bias, but in int8 by blocks for any stored type, with the bounds of the loss (logits_approx.h). The matrix is
@@ -49,6 +53,21 @@ uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64
 /* Depthwise filter [n, taps] (extents of 1 between them do not count), with `left` taps before the row itself; heads: of the values that it
  * reads. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);
+/* Depthwise filter [n, taps] with an optional bias, without the identity. norm: a batch normalisation after it (weight, bias, running_mean,
+ * running_var of that name), which becomes part of the filter; may be NULL. */
+struct filter_desc {
+    const char *weight, *bias, *norm;
+    uint64_t n;
+    uint32_t taps, left;
+    int is_square; /* stored as [n, 3, 3] */
+    float eps;     /* of the norm */
+    enum act act;  /* after the filter */
+};
+uint16_t bind_filter(struct build *b, const struct filter_desc *f);
+/* Filters 3x3 of one channel as a linear of nine numbers: [n, 3, 3]. */
+uint16_t bind_squares(struct build *b, const char *w, const char *bias, uint64_t n);
+/* Sines and cosines of the distances -(most - 1) .. most - 1, in turn, n numbers each: frequencies 10000^(-2 i / n). */
+uint16_t bind_distances(struct build *b, uint32_t most, uint32_t n);
 /* d_head as stored: rows, keys and values use heads of head_room(d_head). */
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t kv_heads, uint32_t d_head);
 

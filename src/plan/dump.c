@@ -12,7 +12,7 @@ static const char *const kind_name[OP_KINDS] = {
     [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_MAGNITUDE] = "magnitude",
     [OP_ROPE] = "rope", [OP_GLU] = "glu", [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
     [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_LOGITS_BEST] = "logits_best",
-    [OP_SAMPLE] = "sample",
+    [OP_SAMPLE] = "sample", [OP_STEM2D] = "stem2d", [OP_DISTANCES] = "distances", [OP_ATTN_REL] = "attn_rel",
 };
 
 /* A slot's shape, "s3[512]" or "kv2[8x64]"; "-" for no slot. */
@@ -49,6 +49,7 @@ static void choice_text(char *out, size_t n, const struct op *op, const struct b
     if (op->kind == OP_EMBED && c->scale > 0) snprintf(out, n, " times %g", (double)c->scale);
     if (op->kind == OP_ACT && c->act == ACT_TANH) snprintf(out, n, " capped at %g", (double)c->scale);
     if (op->kind == OP_ROPE) snprintf(out, n, " turns %u of %u by %s", c->n, c->d_head, c->neighbours ? "neighbours" : "halves");
+    if (op->kind == OP_ATTN_REL && c->behind != SIGHT_ALL) snprintf(out, n, " sees %u before, %u after", c->behind, c->ahead);
     if (op->kind != OP_ATTN) return;
     at += (size_t)snprintf(out, n, " %u/%u heads, scale %g", c->heads, c->kv_heads, (double)c->scale);
     if (c->window) snprintf(out + at, n - at, ", window %u", c->window);
@@ -56,7 +57,7 @@ static void choice_text(char *out, size_t n, const struct op *op, const struct b
 
 static void extras_text(char *out, size_t n, const struct plan *p, const struct op *op)
 {
-    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu", " silu", " tanh" };
+    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu", " silu", " tanh", " sigmoid" };
     const struct bind *c = &p->bind[op->bind];
     char state[40] = "", filter[32] = "", choice[80];
     choice_text(choice, sizeof choice, op, c);
@@ -66,7 +67,7 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
     const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
     const int is_approx = op->flags & OPF_APPROX || (op->kind == OP_LOGITS_BEST && op->approx);
-    const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
+    const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT || op->kind == OP_FSMN) ? " bias" : "";
     snprintf(out, n, "%s%s%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], choice, added, c->positions ? " positions" : "",
              is_approx ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "",
              op->flags & OPF_TABLE ? " cross lengths" : "", op->flags & OPF_WRITE_KV ? " writes K/V" : "",

@@ -57,6 +57,8 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
             if (op->approx) z->thread = larger(z->thread, logits_best_scratch(k, &p->bind[op->approx - 1u]));
             if (op->approx) z->panel_max = larger(z->panel_max, (size_t)rows * pack_panels(c->n));
         }
+        if (op->kind == OP_ATTN_REL) z->thread = larger(z->thread, kern_attn_rel_scratch(p->max_rows));
+        if (op->kind == OP_STEM2D) z->thread = larger(z->thread, stem2d_scratch(k, p, op));
         if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, lstm_scratch(k, p, op, rows_max(p, op, 0)));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
@@ -342,7 +344,7 @@ static void run_joined(const struct replay *rp, struct joined j, int thread, int
 {
     const struct op *op = &rp->p->op[j.body];
     const int takes_ms = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_LOGITS_BEST || op->kind == OP_ATTN ||
-                         op->kind == OP_LSTM; /* one item */
+                         op->kind == OP_LSTM || op->kind == OP_ATTN_REL || op->kind == OP_STEM2D; /* one item */
     const struct worker worker = { rp->x, &rp->x->counter[j.body], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
                                    rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz,
                                    j.first < j.body ? &rp->p->op[j.first] : NULL, j.beside, j.end - j.body - 1u - j.beside };

@@ -37,7 +37,12 @@ static void glu_run(const struct replay *rp, const struct op *op, struct area a)
     const size_t end = a.c1 < c->n ? a.c1 : c->n, n = a.c0 < end ? end - a.c0 : 0;
     for (uint32_t r = a.m0; r < a.m1 && n; r++) {
         float *y = row0(rp, op->out) + (size_t)r * rp->p->slot[op->out].ld + a.c0;
-        const float *x = row0(rp, op->in) + (size_t)r * rp->p->slot[op->in].ld + a.c0;
+        float *x = row0(rp, op->in) + (size_t)r * rp->p->slot[op->in].ld + a.c0;
+        if (c->gate_last) {
+            rp->x->kern->act[c->act](x + c->n, x + c->n, n);
+            rp->x->kern->mul(y, x, x + c->n, n);
+            continue;
+        }
         rp->x->kern->act[c->act](y, x, n);
         rp->x->kern->mul(y, y, x + c->n, n);
     }

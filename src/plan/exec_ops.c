@@ -77,7 +77,10 @@ static void add_rows(const struct replay *rp, const struct op *op, uint32_t from
     const size_t ld_a = op->aux == NO_SLOT ? c->n : rp->p->slot[op->aux].ld;
     const float *x = row0(rp, op->in) + op->column, *a = op->aux == NO_SLOT ? c->positions : row0(rp, op->aux) + op->column;
     float *y = row0(rp, op->out) + op->column;
-    for (uint32_t r = from; r < to; r++) rp->x->kern->add(y + r * ld_y, x + r * ld_x, a + r * ld_a, c->n);
+    const int scales = c->scale > 0 && c->scale != 1.0f;
+    for (uint32_t r = from; r < to; r++)
+        if (scales) rp->x->kern->scale(y + r * ld_y, x + r * ld_x, c->scale, a + r * ld_a, c->n);
+        else rp->x->kern->add(y + r * ld_y, x + r * ld_x, a + r * ld_a, c->n);
 }
 
 static void softmax_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
@@ -159,11 +162,16 @@ static void fsmn_some(const struct replay *rp, const struct op *op, const struct
     for (uint32_t head = 0; head < c->heads; head++) {
         const size_t at = (size_t)head * c->d_head;
         f.w = c->filter + (size_t)head * c->taps * c->d_head;
+        f.start = c->bias ? c->bias + at : NULL;
         if (v.row) values_widen(&v, rp, op, head, q, behind < q->n ? behind : q->n);
         for (uint32_t j = 0; j < n_x; j++) x[j] = fsmn_row(rp, op, head, q, &v, before + j);
         f.y = row0(rp, op->out) + from * f.ld_y + at;
         f.add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + from * f.ld_add + at;
         rp->x->kern->fsmn(&f);
+        for (uint32_t r = 0; r < rows && c->act != ACT_NONE; r++) {
+            float *y = f.y + r * f.ld_y;
+            rp->x->kern->act[c->act](y, y, c->d_head);
+        }
     }
 }
 
@@ -368,6 +376,9 @@ static struct op_way const way[OP_KINDS] = {
     [OP_LOGITS_REDUCE] = { logits_reduce_run, NULL },
     [OP_LOGITS_BEST] = { logits_best_run, NULL },
     [OP_SAMPLE] = { sample_run, NULL },
+    [OP_STEM2D] = { stem2d_run, NULL },
+    [OP_DISTANCES] = { distances_run, NULL },
+    [OP_ATTN_REL] = { attn_rel_run, NULL },
 };
 
 void op_run(const struct replay *rp, const struct op *op, const struct worker *worker)

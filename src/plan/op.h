@@ -21,7 +21,8 @@ enum op_kind {
                          * separately. The common part of the keys is subtracted: the mean of KV_MEAN_KEYS of the n keys, at i n /
                          * KV_MEAN_KEYS, or of all */
     OP_FSMN,            /* out = in (from `column` on) + filter over this sequence's rows of in (+ aux, which may be out). in NO_SLOT: reads
-                         * the values in kv_slot. state: the rows before row 0. Rows outside the sequence are zeros */
+                         * the values in kv_slot. state: the rows before row 0. Rows outside the sequence are zeros. With a bias: out =
+                         * act(bias + filter) */
     OP_SHIFT_STATE,     /* state = its previous rows followed by those of in, keeping the last ones, per sequence */
     OP_LOOK_BACK,       /* append keys and values of earlier runs to those in kv_slot, after the op's rows: the newest run.past.held rows of
                          * the state. Then append the first run.past.kept of the op's rows to the state. Per sequence, with the state of its
@@ -39,9 +40,17 @@ enum op_kind {
     OP_MAGNITUDE,       /* a row of in has `heads` adjacent spectra, each of n real parts and then n imaginary parts; out = their
                          * magnitudes, n numbers each */
     OP_ROPE,            /* rotate the first n numbers of each head, from column on, by the row's position (kern.h); out is in */
-    OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): gated feed-forward network; out may be in */
+    OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): gated feed-forward network; out may be in. gate_last: out = in[0, n)
+                         * times act(in[n, 2 n)), which overwrites in[n, 2 n) */
     OP_ACT,             /* out = act(in + bias), used by plans without fusions; with a scale, out = scale * act(in / scale) */
-    OP_ADD,             /* out = in + aux or positions */
+    OP_ADD,             /* out = in + aux or positions; with a scale, out = scale * in + aux */
+    OP_STEM2D,          /* convolutions over rows and columns: a row of in is `stride` rows of an image of d_head columns, then the number
+                         * of those that exist, and becomes one row of out. 3x3, 1 to n channels, ReLU; then two times: 3x3 of each
+                         * channel, and 1x1 with ReLU; all 3x3 with stride 2 and zeros around the image. A place of the result:
+                         * out[column * n + channel]. Bindings bind .. bind + 4 */
+    OP_DISTANCES,       /* out = positions of the distances of ROWS_DISTANCES: rows k - rows / 2 .. k + rows / 2 of the table */
+    OP_ATTN_REL,        /* attention over this run's keys with relative positions (kern.h): in has queries, keys and values, heads side by
+                         * side, aux the rows of all distances. Row i of a sequence sees keys i - behind .. i + ahead. bias: u, filter: v */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for those rows of ROWS_OUT that allow it (logits_approx.h) */
     OP_LOGITS_BOUND,    /* out = upper bounds of the approximate logits in, per panel; processes a slice of ids at a time */
     OP_LOGITS_REDUCE,   /* logits -> per slice: maximum, its id, sum of exponentials, over the ids that the lane's rules allow */
@@ -70,10 +79,12 @@ enum op_rows {
     ROWS_TWICE,  /* twice that, before a convolution of stride 2 */
     ROWS_THRICE, /* three times that, after OPF_SPREAD */
     ROWS_OUT,    /* rows of the table whose logits are needed */
+    ROWS_DISTANCES, /* 2 n - 1 for the longest sequence of n rows: distances -(n - 1) .. n - 1 */
     ROWS_TABLE   /* the rows of the table (run.h), when they differ from the input's: tokens in addition to frames */
 };
 
 enum { KV_MEAN_KEYS = 32 };
+#define SIGHT_ALL UINT32_MAX
 enum { PAST_STATES = 4 }; /* states of OP_LOOK_BACK have numbers below it */
 enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* limit of a filter over rows */ };
 
@@ -107,6 +118,7 @@ struct bind {
     uint8_t act;          /* enum act */
     uint8_t norm_kind;    /* enum norm_kind */
     uint8_t neighbours;   /* OP_ROPE: pairs are neighbours, not one value from each half */
+    uint8_t gate_last;    /* OP_GLU: see there */
     /* kv_heads: heads of keys and values, each shared by heads / kv_heads consecutive queries; OP_LSTM: `heads` directions of d_head
      * numbers. */
     uint16_t heads, kv_heads, d_head, stride;
@@ -116,6 +128,7 @@ struct bind {
     uint32_t in_column;           /* OP_LINEAR: first column read from in; 0 for convolutions */
     float scale, eps;             /* OP_ACT: see there; OP_EMBED: factor of tokens, but not of input rows; 0: none */
     uint32_t window;              /* OP_ATTN over a state: a row attends to the last `window` keys; 0: all */
+    uint32_t behind, ahead;       /* OP_ATTN_REL; SIGHT_ALL: no limit */
 };
 
 /* A virtual buffer of rows. Slots with disjoint lifetimes share bytes of the scratch block. */

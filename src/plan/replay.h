@@ -135,6 +135,15 @@ static inline float *logits_at(const struct replay *rp, size_t out)
     return row0(rp, rp->p->logits) + out * rp->p->slot[rp->p->logits].ld;
 }
 
+/* The number of distances in the longest sequence. */
+static inline uint32_t distances_count(const struct replay *rp)
+{
+    uint32_t most = rp->n_sequences ? 0 : rp->n_rows;
+    for (uint32_t i = 0; i < rp->n_sequences; i++)
+        if (rp->sequence[i].n > most) most = rp->sequence[i].n;
+    return most ? 2 * most - 1 : 0;
+}
+
 static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
 {
     switch (rows) {
@@ -142,6 +151,7 @@ static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
     case ROWS_THRICE: return 3 * rp->n_rows;
     case ROWS_OUT: return rp->run->n_out;
     case ROWS_TABLE: return rp->run->n_rows;
+    case ROWS_DISTANCES: return distances_count(rp);
     default: return rp->n_rows;
     }
 }
@@ -153,6 +163,7 @@ static inline uint32_t rows_max(const struct plan *p, const struct op *op, uint3
     case ROWS_TWICE: return 2 * p->max_rows;
     case ROWS_THRICE: return 3 * p->max_rows;
     case ROWS_OUT: return out;
+    case ROWS_DISTANCES: return 2 * p->max_rows - 1;
     default: return p->max_rows;
     }
 }
@@ -162,14 +173,14 @@ static inline uint32_t rows_of(const struct replay *rp, const struct op *op) { r
 /* The number of sequences of rows of a kind (enum op_rows). Doubled or tripled rows belong to the sequence of their original. */
 static inline uint32_t sequences_of(const struct replay *rp, uint8_t rows)
 {
-    const int several = rp->n_sequences && rows != ROWS_OUT && (rows != ROWS_TABLE || rp->tokens);
+    const int several = rp->n_sequences && rows != ROWS_OUT && rows != ROWS_DISTANCES && (rows != ROWS_TABLE || rp->tokens);
     return several ? rp->n_sequences : 1;
 }
 
 static inline struct sequence sequence_at(const struct replay *rp, uint8_t rows, uint32_t i)
 {
     const int times = rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1;
-    if (!rp->n_sequences || rows == ROWS_OUT || (rows == ROWS_TABLE && !rp->tokens))
+    if (!rp->n_sequences || rows == ROWS_OUT || rows == ROWS_DISTANCES || (rows == ROWS_TABLE && !rp->tokens))
         return (struct sequence){ .n = (uint16_t)rows_count(rp, rows), .lane = rp->window };
     struct sequence s = rows == ROWS_TABLE ? rp->tokens[i] : rp->sequence[i];
     s.row = (uint16_t)(s.row * times);
@@ -237,6 +248,8 @@ size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op 
 
 size_t conv_row_sz(const struct op *op, const struct bind *c); /* further bytes of a thread for a convolution */
 
+size_t stem2d_scratch(const struct kern *k, const struct plan *p, const struct op *op); /* bytes of a thread */
+
 size_t fsmn_scratch(const struct plan *p, const struct op *op); /* bytes of a thread, for a filter over rows */
 
 /* ---- exec_join.c */
@@ -257,6 +270,8 @@ op_fn linear_run, lstm_run;                                         /* exec_line
 op_fn attn_run, attn_weights_run;                                   /* exec_attn.c */
 op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logits.c */
 op_fn logits_best_run;
+op_fn distances_run, attn_rel_run;                                  /* exec_rel.c */
+op_fn stem2d_run;                                                   /* exec_stem.c */
 
 /* ---- exec_logits.c */
 size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* bytes of a thread, also for merging; c: exact or approximate */

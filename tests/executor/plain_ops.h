@@ -139,6 +139,11 @@ static inline void plain_copies(struct plain_exec *x, struct kv_state *s, uint8_
 static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
 {
     if (rows == ROWS_OUT || rows == ROWS_TABLE) return rows == ROWS_OUT ? o->run->n_out : o->run->n_rows;
+    if (rows == ROWS_DISTANCES) {
+        uint32_t most = o->what && o->what->n_sequences ? 0 : o->n_rows;
+        for (uint32_t k = 0; o->what && k < o->what->n_sequences; k++) most = o->what->sequence[k].n > most ? o->what->sequence[k].n : most;
+        return 2 * most - 1;
+    }
     return (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1) * o->n_rows;
 }
 
@@ -220,8 +225,10 @@ static inline void plain_rows(const struct plain_op *o)
         if (o->op->kind == OP_ACT && c->scale > 0) o->kern->scale(y, x, 1 / c->scale, NULL, c->n);
         if (o->op->kind == OP_ACT) o->kern->act[c->act](y, bias || c->scale > 0 ? y : x, c->n);
         if (o->op->kind == OP_ACT && c->scale > 0) o->kern->scale(y, y, c->scale, NULL, c->n);
-        if (o->op->kind == OP_ADD)
-            o->kern->add(y, x, o->op->aux == NO_SLOT ? positions + (size_t)r * c->n : plain_row(o, o->op->aux, r) + at, c->n);
+        const float *to = o->op->kind != OP_ADD ? NULL : o->op->aux == NO_SLOT ? positions + (size_t)r * c->n
+                                                                               : plain_row(o, o->op->aux, r) + at;
+        if (to && c->scale > 0) o->kern->scale(y, x, c->scale, to, c->n);
+        else if (to) o->kern->add(y, x, to, c->n);
         if (o->op->kind == OP_SOFTMAX) o->kern->softmax(y, x, o->plan->p->slot[o->op->in].width);
     }
     if (o->op->flags & OPF_PADDED) plain_pad(o, o->op->out, o->rows);
@@ -251,9 +258,9 @@ static inline void plain_glu(const struct plain_op *o)
     const uint32_t n = o->bind->n;
     for (uint32_t r = 0; r < o->rows; r++) {
         float *y = plain_row(o, o->op->out, r);
-        const float *x = plain_row(o, o->op->in, r);
-        o->kern->act[o->bind->act](y, x, n);
-        for (uint32_t i = 0; i < n; i++) y[i] *= x[n + i];
+        float *x = plain_row(o, o->op->in, r), *gate = x + (o->bind->gate_last ? n : 0), *value = x + (o->bind->gate_last ? 0 : n);
+        o->kern->act[o->bind->act](gate, gate, n);
+        for (uint32_t i = 0; i < n; i++) y[i] = gate[i] * value[i];
     }
 }
 
@@ -400,9 +407,11 @@ static inline void plain_fsmn(const struct plain_op *o)
                 x[j] = plain_fsmn_row(o, head, s, (int64_t)r - s.row - c->left + j, wide + (size_t)j * c->d_head);
             const struct fsmn f = { .y = plain_row(o, o->op->out, r) + at,
                                     .add = o->op->aux == NO_SLOT ? NULL : plain_row(o, o->op->aux, r) + at, .x = x,
-                                    .w = (const float *)plain_at(o, c->filter) + at * c->taps, .taps = c->taps, .left = c->left,
+                                    .w = (const float *)plain_at(o, c->filter) + at * c->taps,
+                                    .start = c->bias ? (const float *)plain_at(o, c->bias) + at : NULL, .taps = c->taps, .left = c->left,
                                     .n = c->d_head, .rows = 1 };
             o->kern->fsmn(&f);
+            o->kern->act[c->act](f.y, f.y, c->d_head);
         }
     free(wide);
 }

@@ -1,0 +1,133 @@
+/* steno: binding the weights of convolutional layers. SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include "plan/bind.h"
+#include "plan/build.h"
+#include "plan/packing.h"
+
+/* A tensor of floats in scratch memory; NULL: it failed, or the store is dry. */
+static const float *read_scratch(struct build *b, const struct tensor *t, size_t n)
+{
+    float *x = t && !b->status ? arena_array(&b->scratch_arena, n, sizeof *x) : NULL;
+    if (t && !b->status && !x) b->status = err_nomem(b->e, n * sizeof *x, "a filter");
+    if (x && !b->p.store->dry) b->status = tensor_read_f32(t, x, b->e);
+    return b->status || b->p.store->dry ? NULL : x;
+}
+
+static const float *norm_part(struct build *b, const char *norm, const char *part, uint64_t n)
+{
+    char name[NAME_MAX_LEN];
+    snprintf(name, sizeof name, "%s.%s", norm, part);
+    return read_scratch(b, bind_tensor(b, name, n, 0, 0), (size_t)n);
+}
+
+/* Normalisation as y = gain x + shift. */
+struct affine { const float *weight, *bias, *mean, *variance; float eps; };
+
+static double gain_of(const struct affine *a, size_t i)
+{
+    return a->weight ? (double)a->weight[i] / sqrt((double)a->variance[i] + (double)a->eps) : 1;
+}
+
+/* The filter and its bias with the normalisation after it, computed in double. */
+static void fold(float *filter, float *shift, const struct filter_desc *f, const float *w, const float *bias, const struct affine *a)
+{
+    for (size_t c = 0; c < f->n; c++) {
+        const double gain = gain_of(a, c), own = bias ? (double)bias[c] : 0;
+        for (size_t j = 0; j < f->taps; j++) filter[j * f->n + c] = (float)(gain * (double)w[c * f->taps + j]);
+        shift[c] = (float)(a->weight ? (double)a->bias[c] + (own - (double)a->mean[c]) * gain : own);
+    }
+}
+
+uint16_t bind_filter(struct build *b, const struct filter_desc *f)
+{
+    const struct tensor *t = f->is_square ? bind_tensor(b, f->weight, f->n, 3, 3) : bind_tensor(b, f->weight, f->n, f->taps, 0);
+    const float *w = read_scratch(b, t, (size_t)f->n * f->taps);
+    const float *bias = f->bias ? read_scratch(b, bind_tensor(b, f->bias, f->n, 0, 0), (size_t)f->n) : NULL;
+    struct affine a = { .eps = f->eps };
+    if (f->norm) {
+        a.weight = norm_part(b, f->norm, "weight", f->n);
+        a.bias = norm_part(b, f->norm, "bias", f->n);
+        a.mean = norm_part(b, f->norm, "running_mean", f->n);
+        a.variance = norm_part(b, f->norm, "running_var", f->n);
+    }
+    float *filter = packed_take(b, (size_t)f->n * f->taps * sizeof *filter), *shift = packed_take(b, (size_t)f->n * sizeof *shift);
+    for (size_t i = 0; a.variance && i < f->n && !b->status; i++)
+        if (a.variance[i] < 0)
+            b->status = err_set(b->e, STENO_EFORMAT, "%s: %s.running_var: value %zu is %g, want 0 or more", b->p.weights->name, f->norm, i,
+                                (double)a.variance[i]);
+    if (!b->status && !b->p.store->dry) fold(filter, shift, f, w, bias, &a);
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .filter = filter, .bias = shift, .n = (uint32_t)f->n, .k = (uint32_t)f->n, .heads = 1,
+                                     .d_head = (uint16_t)f->n, .taps = (uint16_t)f->taps, .left = (uint16_t)f->left,
+                                     .act = (uint8_t)f->act };
+    return id;
+}
+
+static uint16_t bind_packed(struct build *b, const void *packed, enum packed_type type, const float *bias, uint64_t n, uint64_t k)
+{
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .w = packed, .bias = bias, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n,
+                                     .type = (uint8_t)type, .stride = 1 };
+    return id;
+}
+
+uint16_t bind_squares(struct build *b, const char *w, const char *bias, uint64_t n)
+{
+    struct tensor *t = bind_tensor(b, w, n, 3, 3);
+    const struct matrices m = { .tensor = { t }, .n = { n }, .k = 9, .n_parts = 1, .taps = 1 };
+    const enum packed_type type = t ? packed_as_stored(t->type) : PK_F32;
+    const void *packed = b->status ? NULL : pack_shared(b, &m, type);
+    return bind_packed(b, packed, type, bind_vector(b, bias, n), n, 9);
+}
+
+/* Blocks of weights cannot be put in another order, so their numbers are packed as f32. */
+static const void *pack_blocks_turned(struct build *b, const struct tensor *t, uint64_t n, uint64_t channels, uint32_t columns)
+{
+    const size_t k = (size_t)(channels * columns);
+    const float *w = read_scratch(b, t, (size_t)n * k);
+    float *panel = arena_array(&b->scratch_arena, PANEL * k, sizeof *panel);
+    uint8_t *packed = packed_take(b, pack_sz(PK_F32, (size_t)n, k));
+    if (!b->status && !panel) b->status = err_nomem(b->e, PANEL * k * sizeof *panel, "a matrix");
+    for (size_t p = 0; p < pack_panels((size_t)n) && w && !b->status; p++) {
+        const void *rows[PANEL] = { 0 };
+        for (size_t i = 0; i < PANEL && p * PANEL + i < n; i++) {
+            float *row = panel + i * k;
+            for (size_t c = 0; c < channels; c++)
+                for (size_t f = 0; f < columns; f++) row[f * channels + c] = w[(p * PANEL + i) * k + c * columns + f];
+            rows[i] = row;
+        }
+        b->p.kern->pack(packed + p * pack_panel_sz(PK_F32, k), NULL, PK_F32, DT_F32, rows, k);
+    }
+    return packed;
+}
+
+uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t columns)
+{
+    const uint64_t k = channels * columns;
+    struct tensor *t = bind_tensor(b, w, n, k, 0);
+    const float *v = bias ? bind_vector(b, bias, n) : NULL;
+    if (!t || b->status) return 0;
+    if (dtype_block(t->type) > 1) return bind_packed(b, pack_blocks_turned(b, t, n, channels, columns), PK_F32, v, n, k);
+    const struct matrices m = { .tensor = { t }, .n = { n }, .k = k, .n_parts = 1, .taps = columns };
+    const enum packed_type lower = precision_of(b, LINEAR_OTHER, &m, 0, &(struct linear_input){ NULL, 0 });
+    const enum packed_type type = lower ? lower : packed_as_stored(t->type);
+    return bind_packed(b, pack_shared(b, &m, type), type, v, n, k);
+}
+
+uint16_t bind_distances(struct build *b, uint32_t most, uint32_t n)
+{
+    const size_t rows = 2 * (size_t)most - 1;
+    float *table = packed_take(b, rows * n * sizeof *table);
+    for (size_t r = 0; r < rows && !b->status && !b->p.store->dry; r++)
+        for (size_t i = 0; i < n / 2; i++) {
+            const double angle = ((double)r - (double)(most - 1)) * pow(10000, -2.0 * (double)i / n);
+            table[r * n + 2 * i] = (float)sin(angle);
+            table[r * n + 2 * i + 1] = (float)cos(angle);
+        }
+    const uint16_t id = bind_add(b);
+    if (!b->status) b->bind[id] = (struct bind){ .positions = table, .n = n, .k = most - 1 };
+    return id;
+}

@@ -1,0 +1,21 @@
+/* steno: sub-layers of a Conformer as ops. SPDX-License-Identifier: MIT
+ *
+ * Gulati et al. 2020, with the strided stem of Rekesh et al. 2023 (Fast Conformer). Names of weights are those of NeMo. */
+#ifndef STENO_PLAN_CONFORMER_H
+#define STENO_PLAN_CONFORMER_H
+#include "plan/build.h"
+
+struct conformer {
+    uint32_t d, heads, d_ff, taps, layers;
+    uint32_t n_mels, channels, stack;   /* of the stem: columns of its image, channels, rows of the image in a row of the input */
+    uint32_t behind, ahead;             /* keys that a row sees before and after itself; SIGHT_ALL: all */
+    int has_biases;                     /* of the layers' matrices and filters */
+    float input_scale;                  /* of the rows before the layers; 0: none */
+    float eps;
+};
+
+uint32_t conformer_columns(uint32_t n_mels); /* columns of the image after the stem */
+
+/* Builds the layers over rows of plan.input, which it makes. PREFIX.pre_encode, PREFIX.layers.I. @return the slot of the rows */
+uint16_t conformer_build(struct build *b, const struct conformer *c, const char *prefix);
+#endif

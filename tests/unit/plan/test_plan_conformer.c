@@ -1,0 +1,274 @@
+/* steno tests: a Conformer as ops. SPDX-License-Identifier: MIT
+ *
+ * Stem, attention with relative positions, gated filters and half steps over clips of unequal lengths, against the same written out slowly,
+ * at every level. */
+#include "executor/net.h"
+#include "plan/conformer.h"
+
+enum { D = 32, HEADS = 2, WIDE = 48, TAPS = 5, MELS = 13, CHANNELS = 8, STACK = 8, COLUMNS = 2, MAX_ROWS = 200, IN = MELS * STACK + 1 };
+static uint32_t behind, ahead;
+
+#define LAYER "encoder.layers.0."
+#define NORM(name) { LAYER name ".weight", { D } }, { LAYER name ".bias", { D } }
+#define FF(name) { LAYER name ".linear1.weight", { WIDE, D } }, { LAYER name ".linear1.bias", { WIDE } }, \
+                 { LAYER name ".linear2.weight", { D, WIDE } }, { LAYER name ".linear2.bias", { D } }
+static struct net_shape const shapes[] = {
+    { "encoder.pre_encode.conv.0.weight", { CHANNELS, 1, 3, 3 } }, { "encoder.pre_encode.conv.0.bias", { CHANNELS } },
+    { "encoder.pre_encode.conv.2.weight", { CHANNELS, 1, 3, 3 } }, { "encoder.pre_encode.conv.2.bias", { CHANNELS } },
+    { "encoder.pre_encode.conv.3.weight", { CHANNELS, CHANNELS, 1, 1 } }, { "encoder.pre_encode.conv.3.bias", { CHANNELS } },
+    { "encoder.pre_encode.conv.5.weight", { CHANNELS, 1, 3, 3 } }, { "encoder.pre_encode.conv.5.bias", { CHANNELS } },
+    { "encoder.pre_encode.conv.6.weight", { CHANNELS, CHANNELS, 1, 1 } }, { "encoder.pre_encode.conv.6.bias", { CHANNELS } },
+    { "encoder.pre_encode.out.weight", { D, CHANNELS * COLUMNS } }, { "encoder.pre_encode.out.bias", { D } },
+    NORM("norm_feed_forward1"), FF("feed_forward1"), NORM("norm_self_att"),
+    { LAYER "self_attn.linear_q.weight", { D, D } }, { LAYER "self_attn.linear_q.bias", { D } },
+    { LAYER "self_attn.linear_k.weight", { D, D } }, { LAYER "self_attn.linear_k.bias", { D } },
+    { LAYER "self_attn.linear_v.weight", { D, D } }, { LAYER "self_attn.linear_v.bias", { D } },
+    { LAYER "self_attn.linear_out.weight", { D, D } }, { LAYER "self_attn.linear_out.bias", { D } },
+    { LAYER "self_attn.linear_pos.weight", { D, D } },
+    { LAYER "self_attn.pos_bias_u", { HEADS, D / HEADS } }, { LAYER "self_attn.pos_bias_v", { HEADS, D / HEADS } },
+    NORM("norm_conv"), { LAYER "conv.pointwise_conv1.weight", { 2 * D, D, 1 } }, { LAYER "conv.pointwise_conv1.bias", { 2 * D } },
+    { LAYER "conv.depthwise_conv.weight", { D, 1, TAPS } }, { LAYER "conv.depthwise_conv.bias", { D } },
+    { LAYER "conv.batch_norm.weight", { D } }, { LAYER "conv.batch_norm.bias", { D } },
+    { LAYER "conv.batch_norm.running_mean", { D } }, { LAYER "conv.batch_norm.running_var", { D } },
+    { LAYER "conv.pointwise_conv2.weight", { D, D, 1 } }, { LAYER "conv.pointwise_conv2.bias", { D } },
+    NORM("norm_feed_forward2"), FF("feed_forward2"), NORM("norm_out"),
+};
+
+static void fill(struct build *b)
+{
+    const struct conformer c = { .d = D, .heads = HEADS, .d_ff = WIDE, .taps = TAPS, .layers = 1, .n_mels = MELS, .channels = CHANNELS,
+                                 .stack = STACK, .behind = behind, .ahead = ahead, .has_biases = 1, .input_scale = 2.5f, .eps = 1e-5f };
+    b->plan.output = conformer_build(b, &c, "encoder");
+}
+
+/* Variances are squares: the net's tensors hold numbers of both signs. */
+static void fill_positive(struct build *b)
+{
+    struct tensor *t = weights_find(b->p.weights, LAYER "conv.batch_norm.running_var");
+    assert_non_null(t);
+    float *v = (float *)(uintptr_t)(const void *)((const uint8_t *)t->file->mem + t->offset);
+    for (int i = 0; i < D; i++) v[i] = v[i] * v[i];
+    fill(b);
+}
+
+static struct net_desc const desc = { .shape = shapes, .n_shapes = sizeof shapes / sizeof *shapes, .fill = fill_positive,
+                                      .max_rows = MAX_ROWS, .scale = 0.4f };
+
+/* ---- written out */
+
+static const float *find(struct net *r, const char *name)
+{
+    char full[96];
+    snprintf(full, sizeof full, "encoder.%s", name);
+    return net_find(r, full);
+}
+
+static const float *part(struct net *r, const char *name)
+{
+    char full[96];
+    snprintf(full, sizeof full, "layers.0.%s", name);
+    return find(r, full);
+}
+
+/* 3x3 with stride 2 of an image [channels][rows][columns]: of one channel to n, or of each of n. */
+static void slow_square(double *y, const double *x, const float *w, const float *b, int n, int rows, int columns, int each)
+{
+    const int out_rows = (rows - 1) / 2 + 1, out_columns = (columns - 1) / 2 + 1;
+    for (int c = 0; c < n; c++)
+        for (int t = 0; t < out_rows; t++)
+            for (int f = 0; f < out_columns; f++) {
+                double sum = (double)b[c];
+                for (int k = 0; k < 9; k++) {
+                    const int i = 2 * t - 1 + k / 3, j = 2 * f - 1 + k % 3;
+                    if (i >= 0 && i < rows && j >= 0 && j < columns)
+                        sum += (double)w[c * 9 + k] * x[((each ? c : 0) * rows + i) * columns + j];
+                }
+                y[(c * out_rows + t) * out_columns + f] = sum;
+            }
+}
+
+static void slow_mix(double *x, const float *w, const float *b, int places)
+{
+    double y[CHANNELS];
+    for (int p = 0; p < places; p++) {
+        for (int o = 0; o < CHANNELS; o++) {
+            y[o] = (double)b[o];
+            for (int c = 0; c < CHANNELS; c++) y[o] += (double)w[o * CHANNELS + c] * x[c * places + p];
+        }
+        for (int o = 0; o < CHANNELS; o++) x[o * places + p] = fmax(y[o], 0);
+    }
+}
+
+static int half(int n) { return (n - 1) / 2 + 1; }
+
+/* frames x MELS to rows of D. */
+static int slow_stem(struct net *r, double *out, const double *x, int frames)
+{
+    static double a[CHANNELS * MAX_ROWS * 4 * MELS], b[CHANNELS * MAX_ROWS * 4 * MELS];
+    const int t1 = half(frames), f1 = half(MELS), t2 = half(t1), f2 = half(f1), t3 = half(t2), f3 = half(f2);
+    slow_square(a, x, find(r, "pre_encode.conv.0.weight"), find(r, "pre_encode.conv.0.bias"), CHANNELS, frames, MELS, 0);
+    slow_relu(a, CHANNELS * t1 * f1);
+    slow_square(b, a, find(r, "pre_encode.conv.2.weight"), find(r, "pre_encode.conv.2.bias"), CHANNELS, t1, f1, 1);
+    slow_mix(b, find(r, "pre_encode.conv.3.weight"), find(r, "pre_encode.conv.3.bias"), t2 * f2);
+    slow_square(a, b, find(r, "pre_encode.conv.5.weight"), find(r, "pre_encode.conv.5.bias"), CHANNELS, t2, f2, 1);
+    slow_mix(a, find(r, "pre_encode.conv.6.weight"), find(r, "pre_encode.conv.6.bias"), t3 * f3);
+    assert_int_equal(f3, COLUMNS);
+    const float *w = find(r, "pre_encode.out.weight"), *v = find(r, "pre_encode.out.bias");
+    for (int t = 0; t < t3; t++)
+        for (int o = 0; o < D; o++) {
+            double sum = (double)v[o];
+            for (int c = 0; c < CHANNELS; c++)
+                for (int f = 0; f < f3; f++) sum += (double)w[o * CHANNELS * f3 + c * f3 + f] * a[(c * t3 + t) * f3 + f];
+            out[t * D + o] = 2.5 * sum;
+        }
+    return t3;
+}
+
+static double silu(double x) { return x / (1 + exp(-x)); }
+
+static void slow_half_step(struct net *r, double *x, int rows, const char *norm, const char *name)
+{
+    static double y[MAX_ROWS * D], wide[MAX_ROWS * WIDE];
+    char full[64];
+    const float *w[6];
+    static const char *const what[] = { "linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias" };
+    for (int i = 0; i < 4; i++) snprintf(full, sizeof full, "%s.%s", name, what[i]), w[i] = part(r, full);
+    snprintf(full, sizeof full, "%s.weight", norm), w[4] = part(r, full);
+    snprintf(full, sizeof full, "%s.bias", norm), w[5] = part(r, full);
+    slow_norm(y, x, w[4], w[5], 1e-5, rows, D);
+    slow_linear(wide, y, w[0], w[1], rows, WIDE, D);
+    for (int i = 0; i < rows * WIDE; i++) wide[i] = silu(wide[i]);
+    slow_linear(y, wide, w[2], w[3], rows, D, WIDE);
+    for (int i = 0; i < rows * D; i++) x[i] += y[i] / 2;
+}
+
+static void slow_attn_rel(struct net *r, double *x, int rows)
+{
+    static double y[MAX_ROWS * D], q[MAX_ROWS * D], k[MAX_ROWS * D], v[MAX_ROWS * D], out[MAX_ROWS * D];
+    const float *pos = part(r, "self_attn.linear_pos.weight"), *u = part(r, "self_attn.pos_bias_u"), *w = part(r, "self_attn.pos_bias_v");
+    slow_norm(y, x, part(r, "norm_self_att.weight"), part(r, "norm_self_att.bias"), 1e-5, rows, D);
+    slow_linear(q, y, part(r, "self_attn.linear_q.weight"), part(r, "self_attn.linear_q.bias"), rows, D, D);
+    slow_linear(k, y, part(r, "self_attn.linear_k.weight"), part(r, "self_attn.linear_k.bias"), rows, D, D);
+    slow_linear(v, y, part(r, "self_attn.linear_v.weight"), part(r, "self_attn.linear_v.bias"), rows, D, D);
+    for (int h = 0; h < HEADS; h++)
+        for (int i = 0; i < rows; i++) {
+            double p[MAX_ROWS], sum = 0;
+            for (int j = 0; j < rows; j++) {
+                double e[D], at[D], score = 0;
+                for (int m = 0; m < D / 2; m++) {
+                    e[2 * m] = sin((i - j) * pow(10000, -2.0 * m / D));
+                    e[2 * m + 1] = cos((i - j) * pow(10000, -2.0 * m / D));
+                }
+                slow_linear(at, e, pos, NULL, 1, D, D);
+                for (int d = h * D / HEADS; d < (h + 1) * D / HEADS; d++)
+                    score += (q[i * D + d] + (double)u[d]) * k[j * D + d] + (q[i * D + d] + (double)w[d]) * at[d];
+                const int seen = (int64_t)j >= (int64_t)i - (int64_t)behind && (int64_t)j <= (int64_t)i + (int64_t)ahead;
+                sum += p[j] = seen ? exp(score / sqrt(D / HEADS)) : 0;
+            }
+            for (int d = h * D / HEADS; d < (h + 1) * D / HEADS; d++) {
+                out[i * D + d] = 0;
+                for (int j = 0; j < rows; j++) out[i * D + d] += p[j] / sum * v[j * D + d];
+            }
+        }
+    slow_linear(y, out, part(r, "self_attn.linear_out.weight"), part(r, "self_attn.linear_out.bias"), rows, D, D);
+    for (int i = 0; i < rows * D; i++) x[i] += y[i];
+}
+
+static void slow_conv(struct net *r, double *x, int rows)
+{
+    static double y[MAX_ROWS * D], wide[MAX_ROWS * 2 * D], out[MAX_ROWS * D];
+    const float *w = part(r, "conv.depthwise_conv.weight"), *b = part(r, "conv.depthwise_conv.bias");
+    const float *g = part(r, "conv.batch_norm.weight"), *s = part(r, "conv.batch_norm.bias");
+    const float *mean = part(r, "conv.batch_norm.running_mean"), *var = part(r, "conv.batch_norm.running_var");
+    slow_norm(y, x, part(r, "norm_conv.weight"), part(r, "norm_conv.bias"), 1e-5, rows, D);
+    slow_linear(wide, y, part(r, "conv.pointwise_conv1.weight"), part(r, "conv.pointwise_conv1.bias"), rows, 2 * D, D);
+    for (int i = 0; i < rows; i++)
+        for (int c = 0; c < D; c++) y[i * D + c] = wide[i * 2 * D + c] / (1 + exp(-wide[i * 2 * D + D + c]));
+    for (int i = 0; i < rows; i++)
+        for (int c = 0; c < D; c++) {
+            double sum = (double)b[c];
+            for (int t = 0; t < TAPS; t++) {
+                const int at = i + t - TAPS / 2;
+                if (at >= 0 && at < rows) sum += (double)w[c * TAPS + t] * y[at * D + c];
+            }
+            const double variance = (double)var[c] * (double)var[c];
+            out[i * D + c] = silu((sum - (double)mean[c]) / sqrt(variance + 1e-5) * (double)g[c] + (double)s[c]);
+        }
+    slow_linear(y, out, part(r, "conv.pointwise_conv2.weight"), part(r, "conv.pointwise_conv2.bias"), rows, D, D);
+    for (int i = 0; i < rows * D; i++) x[i] += y[i];
+}
+
+static int slow_clip(struct net *r, double *x, const double *mel, int frames)
+{
+    const int rows = slow_stem(r, x, mel, frames);
+    slow_half_step(r, x, rows, "norm_feed_forward1", "feed_forward1");
+    slow_attn_rel(r, x, rows);
+    slow_conv(r, x, rows);
+    slow_half_step(r, x, rows, "norm_feed_forward2", "feed_forward2");
+    slow_norm(x, x, part(r, "norm_out.weight"), part(r, "norm_out.bias"), 1e-5, rows, D);
+    return rows;
+}
+
+/* ---- the tests */
+
+/* Clips of these numbers of frames in one run, then each alone: as written out, and the same bits. */
+static void check_clips(int level, int threads)
+{
+    static int const frames[] = { 1, 9, 8, 300, 131 };
+    enum { N = sizeof frames / sizeof *frames };
+    static float in[MAX_ROWS * IN], together[MAX_ROWS * D], alone[MAX_ROWS * D];
+    static double mel[MAX_ROWS * STACK * MELS], want[MAX_ROWS * D];
+    struct sequence s[N];
+    struct net r;
+    uint32_t rows = 0;
+    net_open(&r, &desc, level, threads);
+    memset(in, 0, sizeof in);
+    for (int i = 0; i < N; i++) {
+        const uint32_t n = (uint32_t)(frames[i] + STACK - 1) / STACK;
+        s[i] = sequence_next(i ? &s[i - 1] : NULL, n, (uint16_t)i);
+        for (int t = 0; t < frames[i]; t++)
+            for (int m = 0; m < MELS; m++) in[(rows + (uint32_t)(t / STACK)) * IN + (uint32_t)(t % STACK * MELS + m)] = net_noise();
+        for (uint32_t k = 0; k < n; k++) in[(rows + k) * IN + IN - 1] = k + 1 < n ? STACK : (float)(frames[i] - (int)k * STACK);
+        rows += n;
+    }
+    assert_true(rows <= MAX_ROWS);
+    net_phases(&r, &(struct phases){ .end = 1, .n_rows = rows, .sequence = s, .n_sequences = N }, in);
+    net_output(&r, r.plan.output, together, rows, 1e-4f);
+    for (int i = 0; i < N; i++) {
+        for (int t = 0; t < frames[i]; t++)
+            for (int m = 0; m < MELS; m++) mel[t * MELS + m] = (double)in[(s[i].row + t / STACK) * IN + t % STACK * MELS + m];
+        assert_int_equal(slow_clip(&r, want, mel, frames[i]), s[i].n);
+        net_near(together + s[i].row * D, want, s[i].n, D, 2e-4, "clip", level);
+        net_exec(r.exec, &r.plan, &(struct phases){ .end = 1, .n_rows = s[i].n }, in + s[i].row * IN);
+        net_read(r.exec, &r.plan, r.plan.output, alone, s[i].n);
+        assert_memory_equal(alone, together + s[i].row * D, s[i].n * D * sizeof *alone);
+    }
+    net_close(&r);
+}
+
+static void test_clips_of_unequal_lengths_equal_the_formula(void **state)
+{
+    (void)state;
+    behind = ahead = SIGHT_ALL;
+    net_each_level(check_clips);
+}
+
+static void test_rows_see_keys_within_limits_only(void **state)
+{
+    (void)state;
+    static uint32_t const limit[][2] = { { 3, 5 }, { 6, 0 }, { 0, 100 } };
+    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+        behind = limit[i][0];
+        ahead = limit[i][1];
+        net_each_level(check_clips);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clips_of_unequal_lengths_equal_the_formula),
+        cmocka_unit_test(test_rows_see_keys_within_limits_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
