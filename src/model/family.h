@@ -158,6 +158,12 @@ struct ctc {
     void (*rich_text)(const char *raw, size_t n, struct buf *text);
 };
 
+/* Vocabularies of SentencePiece whose tokens have times of their own. */
+struct pieces {
+    void (*text)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text); /* appends it, with the spaces before words */
+    int (*is_mark)(const steno_model *m, int32_t id); /* one punctuation character */
+};
+
 struct cif {
     /* Builds the words of ids[n] and replaces the content of the buffers: bytes, and struct token_word in order. open may be NULL; *open:
      * the first id of a word that later ids may change, n: none. STENO_OK, STENO_ENOMEM */
@@ -198,6 +204,7 @@ struct family {
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     const struct speech *speech;   /* models that decode token by token */
     const struct ctc *ctc;         /* models with a CTC head */
+    const struct pieces *pieces;   /* models whose tokens are pieces with times; else NULL */
     const struct cif *cif;         /* integrate-and-fire models */
     const struct audio_lm *audio_lm; /* audio language models */
     const struct hysteresis_params *thresholds; /* voice-activity models that use thresholds; NULL: votes */
@@ -216,7 +223,8 @@ static inline int32_t model_window_ms(const steno_model *m)
 }
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
-    family_silero, family_ct_transformer, family_nano, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;
+    family_silero, family_ct_transformer, family_nano, family_parakeet_ctc, family_llama,
+    family_qwen3, family_gemma, family_gemma3, family_bert;
 /* Name of the model's chat template: steno_model_info.chat */
 const char *model_chat_name(const steno_model *m);
 

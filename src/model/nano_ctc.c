@@ -119,7 +119,7 @@ static int build(steno_model *m, struct weights *w, const struct nano_ctc *c, in
     b.plan.input = build_slot(&b, (uint32_t)c->adp.d_in);
     build_phase(&b, "encode");
     const uint16_t rows = b.plan.output = nano_adaptor_build(&b, &c->adp, &names, b.plan.input);
-    ctc_head_build(&b, rows, (uint32_t)c->adp.d, (uint32_t)c->n_ids);
+    ctc_head_build(&b, "ctc.ctc_lo", rows, (uint32_t)c->adp.d, (uint32_t)c->n_ids);
     m->n_plans = PLAN_ALIGN + 1;
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }

@@ -115,10 +115,13 @@ int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_enco
 
 /* ---- a CTC head ------------------------------------------------------------------------------------------------------------------- */
 
-void ctc_head_build(struct build *b, uint16_t rows, uint32_t d, uint32_t n_ids)
+void ctc_head_build(struct build *b, const char *name, uint16_t rows, uint32_t d, uint32_t n_ids)
 {
+    char weight[NAME_MAX_LEN], bias[NAME_MAX_LEN];
+    snprintf(weight, sizeof weight, "%s.weight", name);
+    snprintf(bias, sizeof bias, "%s.bias", name);
     const uint16_t some = build_slot_out(b, d), logits = b->plan.logits = build_slot_out(b, n_ids);
-    const struct linear_part ctc_lo = { "ctc.ctc_lo.weight", "ctc.ctc_lo.bias", n_ids };
+    const struct linear_part ctc_lo = { weight, bias, n_ids };
     const uint16_t ctc = bind_matrix(b, &ctc_lo, d, LINEAR_LM_HEAD, NO_BIND);
     build_phase(b, "head");
     const uint16_t first = b->plan.n_ops;

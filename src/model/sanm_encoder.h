@@ -35,6 +35,6 @@ int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_enco
 /* ---- a CTC head ------------------------------------------------------------------------------------------------------------------- */
 
 /* Adds the phases "head" (logits of the rows that request them) and "best" (the most probable ids of all rows), PHASE_LM_HEAD and
- * PHASE_BEST. rows: the input slot, of width d. Weights: ctc.ctc_lo. */
-void ctc_head_build(struct build *b, uint16_t rows, uint32_t d, uint32_t n_ids);
+ * PHASE_BEST. rows: the input slot, of width d. Weights: NAME.weight, NAME.bias. */
+void ctc_head_build(struct build *b, const char *name, uint16_t rows, uint32_t d, uint32_t n_ids);
 #endif

@@ -79,7 +79,7 @@ static void build_encoder(struct build *b, const struct sensevoice_shape *s)
     emit(b, OP_NORM, "encoder.after_norm", mid, x, bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, norm_eps));
     sanm_encoder_more(b, &s->enc, "encoder.tp_encoders", (uint32_t)s->more_layers, mid);
     emit(b, OP_NORM, "encoder.tp_norm", out, mid, bind_norm(b, "encoder.tp_norm.weight", "encoder.tp_norm.bias", d, norm_eps));
-    ctc_head_build(b, out, d, (uint32_t)s->n_vocab);
+    ctc_head_build(b, "ctc.ctc_lo", out, d, (uint32_t)s->n_vocab);
 }
 
 static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno_error *e)

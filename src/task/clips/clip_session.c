@@ -183,7 +183,8 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
     if (c->speech.model) clip_speech_fill(&c->speech, x + (size_t)q->n_head * ld, ld);
     else fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
     w->end = clip_request_at(s);
-    clip_rows_report(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head, (int32_t)width, ld });
+    clip_rows_report(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head,
+                                              fbank_features(fbank_bank_of(s->model)), ld });
 }
 
 struct segment clip_segment_of(const steno_session *s, const struct clip_window *w)

@@ -15,6 +15,7 @@ struct ctc_session {
     struct ctc_words words;      /* of the current clip */
     struct ctc_search *search;
     int searches;                /* the current request uses beam search */
+    struct buf rows;             /* struct piece_rows of a clip's tokens, if they are pieces with times */
     const struct clip_window *shown; /* window whose logits are passed to on_rows */
 };
 

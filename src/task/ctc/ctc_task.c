@@ -5,6 +5,7 @@
 #include "engine/batch_loop.h"
 #include "engine/task.h"
 #include "model/parts.h"
+#include "task/clips/clip_pieces.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_session.h"
 #include "task/clips/clip_step.h"
@@ -25,7 +26,10 @@ static int take(steno_session *s)
     rule_masks_clear(&c->masks);
     rule_mask(&c->masks, masked);
     q->masked = masked < 0 ? NULL : c->masks.always;
-    return ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
+    const int rc = ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
+    if (!rc && c->searches && m->family->pieces)
+        return err_set(&s->error, STENO_EUNSUPPORTED, "beam_size and hotwords are not supported for %s models", m->family->name);
+    return rc;
 }
 
 int ctc_run_best(struct steno_batch *b)
@@ -181,13 +185,47 @@ static int find_words(steno_session *s, const struct clip_window *w, int32_t n_i
     return look(s, w, show_words, ctc_words_panels(&c->words));
 }
 
+static int row_ms_of(const steno_session *s) { return fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000); }
+
 /* A row covers 60 ms, 30 ms before and after its nominal time. */
 static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)
 {
     struct ctc_session *c = ctc_of(s);
-    const int row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000);
+    const int row_ms = row_ms_of(s);
     const struct ctc_clip h = { { c->ids, n_ids }, s->batch->sampled, (double)w->at / FBANK_RATE, row_ms, row_ms / 2 };
     return ctc_words_add(&c->words, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
+}
+
+/* The rows of each token, as NeMo gives them: it ends at the first row where it is the most probable id, and begins where the token before
+ * it ends. A mark ends where it begins. @return 0: no memory */
+static int find_rows(steno_session *s, const struct clip_window *w)
+{
+    struct ctc_session *c = ctc_of(s);
+    const struct best *best = s->batch->run.argmax.best + w->rows.row;
+    const int32_t blank = ctc_model_of(s->model)->blank;
+    int32_t last = -1, begin = -1;
+    buf_clear(&c->rows);
+    for (int32_t i = 0; i < w->rows.n; last = best[i++].id) {
+        const int32_t id = best[i].id;
+        if (id == last || id == blank || id < 0) continue;
+        if (begin < 0) begin = i ? i - 1 : 0;
+        const struct piece_rows rows = { begin, s->model->family->pieces->is_mark(s->model, id) ? begin : i };
+        buf_add(&c->rows, &rows, sizeof rows);
+        begin = i;
+    }
+    return !c->rows.err;
+}
+
+static int settle_pieces(steno_session *s, const struct clip_window *w)
+{
+    struct ctc_session *c = ctc_of(s);
+    const struct clip_found found = collapse(s, w, w->rows.n);
+    int rc = clip_rows_requested(s) ? show_rows(s, w) : STENO_OK;
+    if (!rc) rc = hypotheses_add(s, w, &found);
+    if (!rc && !find_rows(s, w)) rc = err_nomem(&s->error, c->rows.len, "times of tokens");
+    const struct piece_rows *rows = (const struct piece_rows *)(const void *)c->rows.p;
+    const struct clip_pieces p = { found.ids, found.tokens, rows, found.n, row_ms_of(s), "ctc" };
+    return rc ? rc : clip_pieces_add(s, w, &p, &c->text.text);
 }
 
 static int settle(steno_session *s, const struct clip_window *w)
@@ -197,6 +235,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct clip_found found = { 0 };
     struct segment g = clip_segment_of(s, w);
     struct ctc_shown shown;
+    if (s->model->family->pieces) return settle_pieces(s, w);
     int rc = c->searches ? search(s, w, &found) : STENO_OK;
     if (!c->searches) found = collapse(s, w, w->rows.n);
     if (!rc && clip_rows_requested(s)) rc = show_rows(s, w);
@@ -273,6 +312,7 @@ static void part_close(steno_session *s)
     clip_session_close(s);
     ctc_text_free(&c->text);
     ctc_words_free(&c->words);
+    buf_free(&c->rows);
     ctc_search_done(c->search);
 }
 

@@ -1,0 +1,196 @@
+/* steno: Parakeet as data. SPDX-License-Identifier: MIT
+ *
+ * FastConformer (Rekesh et al. 2023): log-mel normalised per clip, a strided stem, one row per 80 ms; layers with relative positions; a CTC
+ * head. References: NeMo 3.0, nemo/collections/asr; transformers 5.24, models/parakeet. */
+#include "model/parakeet.h"
+#include <math.h>
+#include <string.h>
+#include "model/parts.h"
+#include "model/sanm_encoder.h"
+#include "plan/bind.h"
+#include "plan/build.h"
+
+enum {
+    CLIP_ROWS = 1500, /* 120 s */
+    HEAD_ROWS = 64    /* rows with logits at a time */
+};
+static float const eps = 1e-5f;
+static const char head_name[] = "decoder.decoder_layers.0";
+
+static int parakeet_match(const struct weights *w)
+{
+    return !strcmp(meta_text(&w->meta, "model_type", ""), "parakeet_ctc");
+}
+
+/* ---- sizes */
+
+#define AT(field) offsetof(struct parakeet_shape, field)
+static const struct setting { const char *key; int32_t lo, hi; size_t at; } setting[] = {
+    { "encoder_config.hidden_size", 8, 8192, AT(d) },
+    { "encoder_config.num_hidden_layers", 1, 128, AT(layers) },
+    { "encoder_config.num_attention_heads", 1, 256, AT(heads) },
+    { "encoder_config.intermediate_size", 1, 65536, AT(d_ff) },
+    { "encoder_config.conv_kernel_size", 1, FSMN_TAPS - 1, AT(taps) },
+    { "encoder_config.num_mel_bins", 8, SPECTRUM_BANDS, AT(n_mels) },
+    { "encoder_config.subsampling_conv_channels", 1, 4096, AT(channels) },
+};
+#undef AT
+static const struct parakeet_shape usual = { .d = 1024, .layers = 24, .heads = 8, .d_ff = 4096, .taps = 9, .n_mels = 80, .channels = 256,
+                                             .scales_input = 1 };
+
+/* Settings that have one value in every known model. */
+static const struct fixed { const char *key; int32_t value; } fixed[] = {
+    { "encoder_config.subsampling_factor", 8 }, { "encoder_config.subsampling_conv_kernel_size", 3 },
+    { "encoder_config.subsampling_conv_stride", 2 },
+};
+
+static int check_fixed(const struct weights *w, steno_error *e)
+{
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        int32_t value = fixed[i].value;
+        const int rc = meta_int(&w->meta, w->name, fixed[i].key, 1, 1024, 1, &value, e);
+        if (rc) return rc;
+        if (value != fixed[i].value)
+            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %d, this version supports %d", w->name, fixed[i].key, (int)value,
+                           (int)fixed[i].value);
+    }
+    const char *act = meta_text(&w->meta, "encoder_config.hidden_act", "silu");
+    if (strcmp(act, "silu") != 0)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: encoder_config.hidden_act is %.40s, this version supports silu", w->name, act);
+    return STENO_OK;
+}
+
+static int check_shape(const struct parakeet_shape *s, const struct weights *w, steno_error *e)
+{
+    if (s->d % s->heads || s->d / s->heads % 4 || s->d / s->heads > HEAD_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to %d", w->name, (int)s->heads,
+                       (int)s->d, HEAD_MAX);
+    if (s->taps % 2 == 0) return err_set(e, STENO_EFORMAT, "%s: a filter of %d taps, want an odd number", w->name, (int)s->taps);
+    return STENO_OK;
+}
+
+int parakeet_read_shape(struct parakeet_shape *s, struct weights *w, steno_error *e)
+{
+    *s = usual;
+    int rc = check_fixed(w, e);
+    for (size_t i = 0; i < sizeof setting / sizeof *setting && !rc; i++)
+        rc = meta_int(&w->meta, w->name, setting[i].key, setting[i].lo, setting[i].hi, 1,
+                      (int32_t *)(void *)((char *)s + setting[i].at), e);
+    const struct meta_entry *scales = meta_find(&w->meta, "encoder_config.scale_input");
+    if (scales && scales->kind == META_BOOL) s->scales_input = (int32_t)scales->i;
+    if (!rc) rc = meta_int(&w->meta, w->name, "vocab_size", 2, 1 << 20, 0, &s->n_vocab, e);
+    s->n_vocab--;
+    s->has_biases = weights_find(w, "encoder.layers.0.feed_forward1.linear1.bias") != NULL;
+    return rc ? rc : check_shape(s, w, e);
+}
+
+/* ---- the network */
+
+static struct conformer conformer_of(const struct parakeet_shape *s)
+{
+    return (struct conformer){ .d = (uint32_t)s->d, .heads = (uint32_t)s->heads, .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps,
+                               .layers = (uint32_t)s->layers, .n_mels = (uint32_t)s->n_mels, .channels = (uint32_t)s->channels,
+                               .stack = PARAKEET_STACK, .behind = SIGHT_ALL, .ahead = SIGHT_ALL, .has_biases = s->has_biases,
+                               .input_scale = s->scales_input ? sqrtf((float)s->d) : 0, .eps = eps };
+}
+
+static int build_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e)
+{
+    struct build b;
+    const struct conformer c = conformer_of(s);
+    const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                                    .team = m->opening->team, .max_rows = CLIP_ROWS, .max_out = HEAD_ROWS,
+                                    .precision = model_rows_precision(m), .unfused = m->opening->unfused };
+    build_begin(&b, &p, e);
+    build_phase(&b, "encode");
+    const uint16_t rows = b.plan.output = conformer_build(&b, &c, "encoder");
+    ctc_head_build(&b, head_name, rows, c.d, (uint32_t)s->n_vocab + 1);
+    return build_end(&b, &m->plan[PLAN_ENCODER]);
+}
+
+static int open_front(steno_model *m, const struct parakeet_shape *s, steno_error *e)
+{
+    struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
+    return fbank_bank_centred(bank, &m->arena, s->n_mels, PARAKEET_STACK, NULL, &m->kern, e);
+}
+
+static int parakeet_describe(steno_model *m, struct weights *w, steno_error *e)
+{
+    struct parakeet_shape s;
+    int rc = parakeet_respell(w, e);
+    if (!rc) rc = parakeet_read_shape(&s, w, e);
+    struct ctc_model *c = rc ? NULL : arena_array(&m->arena, 1, sizeof *c);
+    if (!rc && !c) rc = err_nomem(e, sizeof *c, "a model");
+    if (rc) return rc;
+    c->blank = s.n_vocab;
+    m->part = c;
+    m->name = "ctc";
+    m->n_vocab = s.n_vocab + 1;
+    m->n_plans = 1;
+    m->audio_ctx = m->segment_ctx = CLIP_ROWS;
+    m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.d, .audio_heads = s.heads, .audio_layers = s.layers };
+    rc = parakeet_read_vocab(m, w, e);
+    if (!rc) rc = build_encoder(m, w, &s, e);
+    return rc ? rc : open_front(m, &s, e);
+}
+
+/* ---- the head's options */
+
+/* The models have neither languages to choose from nor tags. */
+static int query_rows(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e)
+{
+    (void)m, (void)rows;
+    if (!language_is_auto(q->language))
+        return err_set(e, STENO_EARG, "language is '%.40s', but this model has no choice of languages", q->language);
+    if (q->itn) return err_set(e, STENO_EARG, "itn is for models that can write numbers in two ways; this one cannot");
+    if (q->ban_unknown_emotion) return err_set(e, STENO_EARG, "ban_unknown_emotion is for models with emotions; this one has none");
+    return 0;
+}
+
+static int32_t masked(const steno_model *m, const struct ctc_options *q)
+{
+    (void)m, (void)q;
+    return -1;
+}
+
+static void ids_to_text(const steno_model *m, const int32_t *ids, int32_t n, int with_tags, struct buf *text, struct ctc_tags *tags)
+{
+    (void)with_tags;
+    *tags = (struct ctc_tags){ 0 };
+    parakeet_pieces.text(m, ids, n, text);
+}
+
+static int32_t spoken(const steno_model *m, int32_t id)
+{
+    return m->vocab.len[id] ? id : -1;
+}
+
+static void rich_text(const char *raw, size_t n, struct buf *text)
+{
+    buf_add(text, raw, n);
+}
+
+static void ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
+{
+    parakeet_pieces.text(m, ids, n, bytes);
+}
+
+static const struct ctc head = { .query_rows = query_rows, .masked = masked, .ids_to_text = ids_to_text, .spoken = spoken,
+                                 .rich_text = rich_text };
+
+static const char *const spare[] = { "*.num_batches_tracked", NULL };
+
+const struct family family_parakeet_ctc = {
+    .name = "parakeet-ctc",
+    .front_end = FRONT_FBANK_CLIPS,
+    .task = "ctc",
+    .bare_text = BARE_NEVER,
+    .low_precision = LOW_PRECISION_ROWS,
+    .match = parakeet_match,
+    .describe = parakeet_describe,
+    .ctc = &head,
+    .pieces = &parakeet_pieces,
+    .spare = spare,
+    .ids_to_bytes = ids_to_bytes,
+};

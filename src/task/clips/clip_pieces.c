@@ -1,0 +1,116 @@
+/* steno: segments and words of a clip from pieces with times. SPDX-License-Identifier: MIT */
+#include "task/clips/clip_pieces.h"
+#include <math.h>
+#include <string.h>
+#include "text/words.h"
+
+struct pieces_job {
+    steno_session *s;
+    const struct clip_window *w;
+    const struct clip_pieces *p;
+    struct buf *scratch;
+};
+
+static double time_of(const struct pieces_job *j, int32_t row)
+{
+    return (double)j->w->at / FBANK_RATE + (double)row * j->p->row_ms / 1000;
+}
+
+/* Does piece i begin a word? */
+static int begins(const struct pieces_job *j, int32_t i)
+{
+    const struct steno_model *m = j->s->model;
+    const int32_t id = j->p->ids[i];
+    return m->vocab.len[id] && m->vocab.bytes[id][0] == ' ' && !m->family->pieces->is_mark(m, id);
+}
+
+/* The text of pieces [from, to), without spaces around it. */
+static int text_of(const struct pieces_job *j, int32_t from, int32_t to, const char **text, size_t *n)
+{
+    const struct steno_model *m = j->s->model;
+    struct buf bytes = { 0 };
+    buf_clear(j->scratch);
+    m->family->pieces->text(m, j->p->ids + from, to - from, &bytes);
+    utf8_append(j->scratch, (const uint8_t *)bytes.p, bytes.len);
+    const int failed = bytes.err || j->scratch->err;
+    buf_free(&bytes);
+    *text = j->scratch->p ? j->scratch->p : "";
+    *n = j->scratch->len;
+    text_strip(text, n);
+    return failed ? err_nomem(&j->s->error, j->scratch->len, "text") : STENO_OK;
+}
+
+static int word_add(const struct pieces_job *j, struct segment *g, int32_t from, int32_t to)
+{
+    struct result *r = &j->s->result;
+    struct word w = { .start = time_of(j, j->p->rows[from].begin), .end = time_of(j, j->p->rows[to - 1].end), .text = r->text.len,
+                      .n_tokens = to - from };
+    const char *text;
+    size_t n;
+    const int rc = text_of(j, from, to, &text, &n);
+    if (rc || !n) return rc;
+    for (int32_t i = from; i < to; i++) w.probability += (double)j->p->tokens[i].p / (to - from);
+    if (g->n_words) buf_str(&r->text, " ");
+    buf_add(&r->text, text, n);
+    buf_add(&r->text, "", 1);
+    buf_add(&r->words, &w, sizeof w);
+    g->n_words++;
+    return STENO_OK;
+}
+
+static int words_add(const struct pieces_job *j, struct segment *g, int32_t from, int32_t to)
+{
+    int rc = STENO_OK;
+    g->first_word = j->s->result.words.len / sizeof(struct word);
+    for (int32_t i = from, end; i < to && !rc; i = end) {
+        for (end = i + 1; end < to && !begins(j, end);) end++;
+        rc = word_add(j, g, i, end);
+    }
+    if (g->n_words) g->word_source = j->p->source;
+    return rc;
+}
+
+/* Pieces [from, to) as a segment. Pieces without text make none. */
+static int segment_add(const struct pieces_job *j, int32_t from, int32_t to)
+{
+    struct segment g = clip_segment_of(j->s, j->w);
+    struct clip_found f = { .ids = j->p->ids + from, .tokens = j->p->tokens + from, .n = to - from };
+    int rc = text_of(j, from, to, &f.text, &f.n_text);
+    if (rc || !f.n_text) return rc;
+    f.whole = f.text;
+    f.n_whole = f.n_text;
+    for (int32_t i = from; i < to; i++) f.sum_logprob += (double)j->p->tokens[i].logprob;
+    g.start = time_of(j, j->p->rows[from].begin);
+    g.end = time_of(j, j->p->rows[to - 1].end);
+    g.t0_ms = (int64_t)nearbyint(g.start * 1000);
+    g.t1_ms = (int64_t)nearbyint(g.end * 1000);
+    rc = clip_segment_add(j->s, &g, &f);
+    if (!rc && clips_of(j->s)->request.p.word_timestamps) rc = words_add(j, &g, from, to);
+    return rc ? rc : clip_segment_report(j->s, &g);
+}
+
+static int ends_sentence(const struct pieces_job *j, int32_t i)
+{
+    const struct vocab *v = &j->s->model->vocab;
+    const int32_t id = j->p->ids[i];
+    return v->len[id] && memchr(".?!", v->bytes[id][v->len[id] - 1], 3);
+}
+
+/* May a segment begin with piece i? A mark that a space was put before belongs to the text before it. */
+static int may_begin(const struct pieces_job *j, int32_t i)
+{
+    const struct steno_model *m = j->s->model;
+    const int is_space = m->vocab.len[j->p->ids[i]] == 1;
+    return begins(j, i) && ends_sentence(j, i - 1) && !(is_space && i + 1 < j->p->n && m->family->pieces->is_mark(m, j->p->ids[i + 1]));
+}
+
+int clip_pieces_add(steno_session *s, const struct clip_window *w, const struct clip_pieces *p, struct buf *scratch)
+{
+    const struct pieces_job j = { s, w, p, scratch };
+    int rc = STENO_OK;
+    for (int32_t from = 0, to; from < p->n && !rc; from = to) {
+        for (to = from + 1; to < p->n && !may_begin(&j, to);) to++;
+        rc = segment_add(&j, from, to);
+    }
+    return rc;
+}

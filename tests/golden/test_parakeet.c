@@ -1,0 +1,209 @@
+/* steno tests: Parakeet against NeMo and transformers. SPDX-License-Identifier: MIT
+ *
+ * The small models of the collection: features and rows of the encoder, then ids, texts and times of every clip. */
+#include <math.h>
+#include "golden.h"
+#include "load/weights.h"
+
+static json_t *nemo;
+static struct weights arrays;
+static struct file arrays_file;
+
+static struct golden_path material(const char *name)
+{
+    struct golden_path p = { "" };
+    const char *shared = getenv("STENO_SHARED");
+    if (shared) snprintf(p.s, sizeof p.s, "%s/material/parakeet/%s", shared, name);
+    return p;
+}
+
+static int group_begin(void **state)
+{
+    steno_error e;
+    (void)state;
+    nemo = json_open(material("golden_nemo.json").s);
+    assert_int_equal(file_open(&arrays_file, material("golden_hf.npz").s, &e), 0);
+    if (weights_open(&arrays, &arrays_file, &e)) fail_msg("%s", e.text);
+    return 0;
+}
+
+static int group_end(void **state)
+{
+    (void)state;
+    json_decref(nemo);
+    weights_close(&arrays);
+    file_close(&arrays_file);
+    return 0;
+}
+
+/* As the reference computes. */
+static steno_model *model_of(const char *name)
+{
+    steno_model *m;
+    steno_error e;
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = STENO_COMPUTE_F32;
+    if (steno_model_open(&m, material(name).s, &p, &e)) fail_msg("%s", e.text);
+    return m;
+}
+
+static void hear(steno_session *s, const char *clip, const steno_transcribe_params *p)
+{
+    char name[64];
+    struct sound a = { 0 };
+    snprintf(name, sizeof name, "audio/%s.wav", clip);
+    assert_int_equal(sound_read(&a, material(name).s), 0);
+    if (steno_transcribe(s, a.pcm, a.n, p)) fail_msg("%s: %s", clip, steno_last_error(s));
+    sound_free(&a);
+}
+
+/* ---- rows */
+
+struct rows_seen { float features[64 * 8 * 80], encoder[64 * 128]; int n_features, n_encoder; };
+
+static void take_rows(void *user, const steno_rows *r)
+{
+    struct rows_seen *seen = user;
+    const int is_features = !strcmp(r->name, "features");
+    float *to = is_features ? seen->features : seen->encoder;
+    if (!is_features && strcmp(r->name, "encoder") != 0) return;
+    for (int i = 0; i < r->n_rows; i++) memcpy(to + i * r->width, r->rows + i * r->stride, (size_t)r->width * sizeof *to);
+    *(is_features ? &seen->n_features : &seen->n_encoder) = r->n_rows;
+}
+
+static void rows_are_near(const char *clip, const char *what, const float *got, int n_rows, float near, int relative)
+{
+    char name[64];
+    static float want[64 * 8 * 128];
+    steno_error e;
+    snprintf(name, sizeof name, "%s.%s", clip, what);
+    const struct tensor *t = weights_find(&arrays, name);
+    if (!t) fail_msg("no array %s", name);
+    const size_t n = (size_t)(t->dim[0] * t->dim[1]);
+    assert_true(n <= sizeof want / sizeof *want && !tensor_read_f32(t, want, &e));
+    assert_in_range(t->dim[0], 8 * (uint64_t)n_rows / (relative ? 8 : 1) - (relative ? 0 : 7), (uint64_t)n_rows * (relative ? 1 : 8));
+    float most = 1;
+    for (size_t i = 0; i < n && relative; i++) most = fabsf(want[i]) > most ? fabsf(want[i]) : most;
+    for (size_t i = 0; i < n; i++)
+        if (!(fabsf(got[i] - want[i]) <= near * most))
+            fail_msg("%s: number %zu is %.7g, want %.7g", name, i, (double)got[i], (double)want[i]);
+}
+
+static void test_features_and_rows_of_the_encoder(void **state)
+{
+    (void)state;
+    static const char *const clip[] = { "three", "phrases", "edge_1280", "edge_2567" };
+    static struct rows_seen seen;
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.user = &seen;
+    p.on_rows = take_rows;
+    steno_model *m = model_of("hf/ctc");
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    for (size_t i = 0; i < sizeof clip / sizeof *clip; i++) {
+        hear(s, clip[i], &p);
+        rows_are_near(clip[i], "features", seen.features, seen.n_features, 1e-4f, 0);
+        rows_are_near(clip[i], "encoder", seen.encoder, seen.n_encoder, 2e-5f, 1);
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+/* ---- texts */
+
+/* The reference's ids; a CTC head's are those of all rows, with repeats and blanks. */
+static int ids_wanted(int32_t *ids, json_t *want, int is_ctc)
+{
+    int n = 0;
+    int32_t last = -1;
+    for (size_t i = 0; i < json_array_size(want); i++) {
+        const int32_t id = (int32_t)json_integer_value(json_array_get(want, i));
+        if (!is_ctc || (id != last && id != 48)) ids[n++] = id;
+        last = id;
+    }
+    return n;
+}
+
+static void check_ids(steno_session *s, const char *clip, json_t *want, int is_ctc)
+{
+    static int32_t ids[1024];
+    const int n = ids_wanted(ids, json_object_get(want, "ids"), is_ctc);
+    int at = 0;
+    for (int i = 0; i < steno_segment_count(s); i++) {
+        steno_segment g = { .size = sizeof g };
+        assert_int_equal(steno_segment_get(s, i, &g), 0);
+        for (int k = 0; k < g.n_tokens; k++, at++)
+            if (at >= n || g.tokens[k] != ids[at]) fail_msg("%s: id %d is %d", clip, at, (int)g.tokens[k]);
+    }
+    if (at != n && *json_string_value(json_object_get(want, "text"))) fail_msg("%s: %d ids, want %d", clip, at, n);
+}
+
+static void time_is(const char *clip, const char *text, int64_t ms, json_t *row)
+{
+    if (ms != 80 * json_integer_value(row)) fail_msg("%s: '%s' at %d ms, want %d", clip, text, (int)ms, 80 * (int)json_integer_value(row));
+}
+
+/* Words with text, in order. */
+static void check_words(steno_session *s, const char *clip, json_t *want)
+{
+    size_t at = 0;
+    for (int i = 0; i < steno_segment_count(s); i++) {
+        steno_segment g = { .size = sizeof g };
+        assert_int_equal(steno_segment_get(s, i, &g), 0);
+        for (int k = 0; k < g.n_words; k++, at++) {
+            steno_word w = { .size = sizeof w };
+            assert_int_equal(steno_word_get(s, i, k, &w), 0);
+            while (at < json_array_size(want) && !*json_string_value(json_object_get(json_array_get(want, at), "word"))) at++;
+            json_t *word = json_array_get(want, at);
+            if (!word) fail_msg("%s: word '%s' is one too many", clip, w.text);
+            assert_string_equal(w.text + (*w.text == ' '), json_string_value(json_object_get(word, "word")));
+            time_is(clip, w.text, w.t0_ms, json_object_get(word, "start_offset"));
+            time_is(clip, w.text, w.t1_ms, json_object_get(word, "end_offset"));
+        }
+    }
+    while (at < json_array_size(want) && !*json_string_value(json_object_get(json_array_get(want, at), "word"))) at++;
+    if (at != json_array_size(want)) fail_msg("%s: %zu words, want %zu", clip, at, json_array_size(want));
+}
+
+static void check_clips(const char *name, const char *key, int is_ctc)
+{
+    steno_transcribe_params p;
+    const char *clip;
+    json_t *results;
+    steno_model *m = model_of(name);
+    steno_session *s;
+    steno_transcribe_params_init(&p);
+    p.word_timestamps = 1;
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    json_object_foreach(json_object_get(nemo, "clips"), clip, results) {
+        json_t *want = json_object_get(results, key);
+        hear(s, clip, &p);
+        check_ids(s, clip, want, is_ctc);
+        const char *text = json_string_value(json_object_get(want, "text"));
+        if (strcmp(steno_text(s), text) != 0) fail_msg("%s: '%s', want '%s'", clip, steno_text(s), text);
+        check_words(s, clip, json_object_get(json_object_get(want, "timestamp"), "word"));
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_ctc_folder(void **state)
+{
+    (void)state;
+    check_clips("hf/ctc", "ctc", 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_features_and_rows_of_the_encoder),
+        cmocka_unit_test(test_ctc_folder),
+    };
+    if (!is_there(material("README.md").s)) {
+        fprintf(stderr, "skipped: STENO_SHARED does not name the Parakeet collection\n");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, group_begin, group_end);
+}
