@@ -80,6 +80,17 @@ static void divide(uint8_t *out, enum tensor_form f, const uint8_t *stored, cons
     }
 }
 
+/* The same as blocks of q8_1f: scale, offset, and integers from 0 on. at begins a block, and groups have whole ones. */
+static void make_blocks(uint8_t *out, const uint8_t *stored, const float *scale, uint64_t at, uint64_t len, size_t n)
+{
+    for (size_t i = 0; i < n; i += QBLOCK, out += dtype_row_sz(DT_Q8_1F, QBLOCK)) {
+        const float step = 1 / scale[(at % len + i) / len], offset = -128 * step;
+        memcpy(out, &step, sizeof step);
+        memcpy(out + sizeof step, &offset, sizeof offset);
+        for (size_t k = 0; k < QBLOCK; k++) out[2 * sizeof step + k] = stored[i + k] ^ 0x80;
+    }
+}
+
 /* Read weights [at, at + n) of integers with scales, seen as one row. */
 static int read_integers(const struct tensor *t, uint64_t at, size_t n, void *dst, steno_error *e)
 {
@@ -87,7 +98,7 @@ static int read_integers(const struct tensor *t, uint64_t at, size_t n, void *ds
     const size_t elem = form_integer_sz(t->form);
     uint8_t stored[CHUNK], *out = dst;
     float scale[GROUPS];
-    for (size_t left = n, now; left; left -= now, at += now, out += now * sizeof(float)) {
+    for (size_t left = n, now; left; left -= now, at += now, out += dtype_row_sz(t->type, now)) {
         const uint64_t first = at / g->len, room = (first + GROUPS) * g->len - at;
         now = left < CHUNK / elem ? left : CHUNK / elem;
         if (now > room) now = (size_t)room;
@@ -95,7 +106,8 @@ static int read_integers(const struct tensor *t, uint64_t at, size_t n, void *ds
         const uint64_t n_scales = (at + now - 1) / g->len + 1 - first;
         if (!rc) rc = file_read(g->file[0], g->offset[0] + first * sizeof *scale, scale, (size_t)n_scales * sizeof *scale, e);
         if (rc) return rc;
-        divide(out, t->form, stored, scale, at, g->len, now);
+        if (t->type == DT_Q8_1F) make_blocks(out, stored, scale, at, g->len, now);
+        else divide(out, t->form, stored, scale, at, g->len, now);
     }
     return STENO_OK;
 }
@@ -135,6 +147,11 @@ int tensor_settle(struct tensor *t, steno_error *e)
         return STENO_OK;
     }
     return STENO_OK;
+}
+
+void tensor_narrow(struct tensor *t)
+{
+    if (t->form == FORM_I8_ROWS && t->n_dims == 2 && t->dim[1] % QBLOCK == 0) t->type = DT_Q8_1F;
 }
 
 int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e)

@@ -75,4 +75,7 @@ int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst
 int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const void *rows, steno_error *e);
 /* Read the scales if the type depends on them. Before that the tensor has the likely type. */
 int tensor_settle(struct tensor *t, steno_error *e);
+/* Let rows of int8 (CTranslate2) be read as q8_1f, in 10 bits a weight. Scales are then multiplied, not divided, so that a number differs
+ * by at most 2^-15 of a step. Other tensors, and rows that are not whole blocks, stay. */
+void tensor_narrow(struct tensor *t);
 #endif

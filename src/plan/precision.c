@@ -90,10 +90,13 @@ struct linear_input precision_input(struct build *b, enum linear_role role, cons
     return (struct linear_input){ norm, q.out * key.out };
 }
 
-/* The block type for a stored type that loses no more than 8 bits do; 0: the stored blocks are smaller and are kept. */
-static enum packed_type by_blocks(enum packed_type lowest, enum dtype stored)
+/* The block type for a stored type that loses no more than 8 bits do; 0: the stored blocks are smaller and are kept. Rows of int8 are
+ * read as larger blocks. */
+static enum packed_type by_blocks(enum packed_type lowest, const struct tensor *t)
 {
+    const enum dtype stored = t->type;
     if (stored == DT_Q4_0) return PK_Q4_QUAD;
+    if (t->form == FORM_I8_ROWS) return lowest;
     return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? lowest : 0;
 }
 
@@ -117,7 +120,7 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
 {
     const struct precision *p = &b->p.precision;
     const enum packed_type lowest = p->by_role[role];
-    enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]->type) : lowest;
+    enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]) : lowest;
     struct energy y;
     if (role == LINEAR_QKV && t == PK_I8_QUAD && !p->int8_scores) t = next_higher(p, lowest, t);
     if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */

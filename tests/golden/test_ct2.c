@@ -219,6 +219,30 @@ static void test_model_bin_is_the_model_of_its_folder(void **state)
     folder_remove(&hf);
 }
 
+static int64_t weight_bytes_at(const char *path, enum steno_compute compute)
+{
+    steno_model_info info = { .size = sizeof info };
+    steno_model *m = open_as(path, compute, 0);
+    steno_model_info_get(m, &info);
+    steno_model_close(m);
+    return info.weight_bytes;
+}
+
+static void test_int8_is_held_in_less_memory_than_f16(void **state)
+{
+    (void)state;
+    const struct folder f16 = folder_new(), int8 = folder_new();
+    struct source src;
+    source_open(&src);
+    ct2_model(&f16, &src.w, &(struct ct2_how){ .type = DT_F16 });
+    ct2_model(&int8, &src.w, &(struct ct2_how){ .type = DT_F16, .integers = CT2_INT8 });
+    for (int compute = STENO_COMPUTE_BF16; compute <= STENO_COMPUTE_INT8; compute++)
+        assert_true(weight_bytes_at(int8.path, (enum steno_compute)compute) < weight_bytes_at(f16.path, (enum steno_compute)compute));
+    folder_remove(&f16);
+    folder_remove(&int8);
+    source_close(&src);
+}
+
 static void test_folders_that_are_not_such_a_model_are_refused_by_name(void **state)
 {
     (void)state;
@@ -265,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_other_forms_give_the_folder_s_results),
         cmocka_unit_test(test_heads_that_fit_are_taken_from_config_json),
         cmocka_unit_test(test_model_bin_is_the_model_of_its_folder),
+        cmocka_unit_test(test_int8_is_held_in_less_memory_than_f16),
         cmocka_unit_test(test_folders_that_are_not_such_a_model_are_refused_by_name),
         cmocka_unit_test(test_strings_that_are_no_bytes_are_refused),
     };

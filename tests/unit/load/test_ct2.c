@@ -1,6 +1,7 @@
 /* steno tests: model.bin of CTranslate2. SPDX-License-Identifier: MIT
  *
  * tests/data/fuzz/ct2 has small files, whole and wrong. They are also the seeds of the fuzz target. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,77 @@ static void test_long_and_short_rows_have_their_own_scales(void **state)
     }
 }
 
+/* ---- rows of int8, as a converter rounds them ---- */
+
+enum { WIDTH = 96, BYTES = PANEL * WIDTH };
+
+struct rows { uint8_t q[BYTES]; float scale[PANEL]; struct file file[2]; struct tensor_groups g; struct tensor t; };
+
+static void rows_make(struct rows *r, uint32_t seed)
+{
+    for (size_t i = 0; i < PANEL; i++) {
+        float x[WIDTH], max = 0;
+        for (size_t k = 0; k < WIDTH; k++) {
+            seed = seed * 1664525 + 1013904223;
+            x[k] = ((float)(seed >> 8) / (1 << 24) - 0.5f) * (float)(i + 1) / 40;
+            max = fmaxf(max, fabsf(x[k]));
+        }
+        r->scale[i] = 127 / max;
+        for (size_t k = 0; k < WIDTH; k++) r->q[i * WIDTH + k] = (uint8_t)(int8_t)nearbyintf(x[k] * r->scale[i]);
+    }
+    file_from_memory(&r->file[0], "q", r->q, sizeof r->q);
+    file_from_memory(&r->file[1], "scale", r->scale, sizeof r->scale);
+    r->g = (struct tensor_groups){ DT_F32, WIDTH, { &r->file[1] }, { 0 } };
+    r->t = (struct tensor){ .name = "t", .type = DT_F32, .form = FORM_I8_ROWS, .n_dims = 2, .dim = { PANEL, WIDTH, 1, 1 },
+                            .file = &r->file[0], .size = BYTES, .groups = &r->g };
+}
+
+static void test_narrow_rows_differ_by_less_than_a_thousandth_of_a_step(void **state)
+{
+    (void)state;
+    struct rows r;
+    steno_error e;
+    float exact[BYTES], narrow[BYTES];
+    rows_make(&r, 1);
+    assert_int_equal(tensor_read_f32(&r.t, exact, &e), STENO_OK);
+    tensor_narrow(&r.t);
+    assert_int_equal(r.t.type, DT_Q8_1F);
+    assert_int_equal(tensor_read_f32(&r.t, narrow, &e), STENO_OK);
+    for (size_t i = 0; i < BYTES; i++) assert_true(fabsf(narrow[i] - exact[i]) * r.scale[i / WIDTH] <= 1 / 32768.f);
+    struct tensor odd = r.t;
+    odd.type = DT_F32;
+    odd.dim[0] = 2 * PANEL, odd.dim[1] = WIDTH / 2; /* rows that are not whole blocks */
+    tensor_narrow(&odd);
+    assert_int_equal(odd.type, DT_F32);
+}
+
+/* In products of int8, weights are the file's integers, bit for bit, and their scale is its inverse. */
+static void test_packed_int8_is_the_file_s(void **state)
+{
+    (void)state;
+    static uint8_t panel[BYTES + 8 * PANEL];
+    assert_true(pack_panel_sz(PK_I8_QUAD, WIDTH) <= sizeof panel);
+    for (uint32_t seed = 0; seed < 50; seed++)
+        for (int narrow = 0; narrow < 2; narrow++) {
+            struct rows r;
+            steno_error e;
+            float x[BYTES];
+            const void *rows[PANEL];
+            rows_make(&r, seed);
+            if (narrow) tensor_narrow(&r.t);
+            assert_int_equal(tensor_read_f32(&r.t, x, &e), STENO_OK);
+            for (size_t i = 0; i < PANEL; i++) rows[i] = x + i * WIDTH;
+            pack_panel(panel, PK_I8_QUAD, DT_F32, rows, WIDTH);
+            for (size_t i = 0; i < PANEL; i++) {
+                float scale;
+                memcpy(&scale, panel + 4 * i, 4);
+                assert_true(fabsf(scale * r.scale[i] - 1) < 1e-6f);
+                for (size_t k = 0; k < WIDTH; k++)
+                    assert_int_equal(panel[8 * PANEL + (k / 4 * PANEL + i) * 4 + k % 4], r.q[i * WIDTH + k]);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +276,8 @@ int main(void)
         cmocka_unit_test(test_settings_are_variables_without_extents),
         cmocka_unit_test(test_scales_divide_integers),
         cmocka_unit_test(test_long_and_short_rows_have_their_own_scales),
+        cmocka_unit_test(test_narrow_rows_differ_by_less_than_a_thousandth_of_a_step),
+        cmocka_unit_test(test_packed_int8_is_the_file_s),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
