@@ -51,7 +51,11 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _DOORS = ("faster_whisper", "ray", "whisper")
-__all__ = ["__version__", *_HOME]
+__all__ = [
+    "__version__", "Audio", "Job", "Live", "Model", "models", "Run", "AudioError", "Canceled", "Error", "HubError", "MemoryLimit",
+    "ModelError", "OptionError", "Event", "Generated", "ModelInfo", "Result", "Segment", "Span", "Token", "Word",
+    "BatchedInferencePipeline", "WhisperModel", "load_model",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -46,8 +46,8 @@ class Samples:
                 return
             view = memoryview(bytearray(view))
         flat = view.cast("B")
-        self.keep = (ctypes.c_char * len(flat)).from_buffer(flat) if len(flat) else b""
-        self.address = ctypes.addressof(self.keep) if len(flat) else 0
+        kept = (ctypes.c_char * len(flat)).from_buffer(flat) if len(flat) else None
+        self.keep, self.address = kept, ctypes.addressof(kept) if kept is not None else 0
 
 
 def _kind_name(audio: Any, view: memoryview) -> str:
@@ -135,10 +135,17 @@ class MediaSource(Source):
         super().__init__()
         self.media = ctypes.c_void_p()
         params = new("steno_media_params", unclocked=int(unclocked))
-        opened = OPEN(lambda user, path, e: _dup(descriptor))
+
+        def dup(user: Any, path: Any, e: Any) -> int:
+            return _dup(descriptor)
+
+        def is_stopped(user: Any) -> int:
+            return int(stop is not None and stop())
+
+        opened = OPEN(dup)
         if descriptor is not None:
             params.open = pointer(opened)
-        asked = STOP(lambda user: int(stop is not None and stop()))
+        asked = STOP(is_stopped)
         params.stop = pointer(asked)
         failure = Failure()
         rc = lib.steno_media_open_params(ctypes.byref(self.media), os.fsencode(name), ctypes.byref(params), failure.at)
@@ -238,20 +245,22 @@ def _memory_file(data: Any) -> int:
 
 def name_of(audio: Any) -> Optional[str]:
     """The path of an audio, or the name of its file object."""
+    given: Any = audio
     if isinstance(audio, (str, os.PathLike)):
-        return os.fsdecode(audio)
+        return os.fsdecode(given)
     name = getattr(audio, "name", None)
     return name if isinstance(name, str) else None
 
 
 def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1, stop: Optional[Callable[[], bool]] = None) -> Source:
     """The source of an audio. ``channel`` selects one channel of a file, -1 mixes all of them. A true ``stop`` ends a long opening."""
+    given: Any = audio
     if isinstance(audio, (str, os.PathLike)):
-        return MediaSource(os.fsdecode(audio), None, unclocked, channel, stop)
+        return MediaSource(os.fsdecode(given), None, unclocked, channel, stop)
     if isinstance(audio, (bytes, bytearray)) or isinstance(audio, memoryview) and audio.format in ("B", "b", "c"):
         name, descriptor = "<bytes>", _memory_file(audio)
-    elif hasattr(audio, "read") and not hasattr(audio, "__array__"):
-        name, descriptor = str(getattr(audio, "name", "<file>")), _spooled(audio, stop)  # type: ignore[arg-type]
+    elif hasattr(given, "read") and not hasattr(given, "__array__"):
+        name, descriptor = str(getattr(given, "name", "<file>")), _spooled(given, stop)
     else:
         if channel >= 0:
             raise ValueError("channel selects a channel of a file; samples have one")

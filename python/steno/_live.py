@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
 
 from . import _worker
 from ._audio import Converter, Samples
@@ -70,7 +70,7 @@ class Live:
         self._events.append(Event(KINDS[e.kind], e.turn, e.t0_ms / 1000, e.t1_ms / 1000, text_of(e.text), text_of(e.language) or None,
                                   e.spaces))
 
-    def _call(self, work: Any) -> list[Event]:
+    def _call(self, work: Callable[[Any], Any]) -> list[Event]:
         failure = Failure()
         with self._lock:
             if not self._handle:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Se
 from . import _abi, _worker
 from ._audio import Audio, name_of, open_audio
 from ._errors import ModelError, error_of
-from ._native import ON_TOKEN, Failure, bytes_of, lib, new, pointer, text_of
+from ._native import ON_TOKEN, Failure, bytes_of, lib, new, pointer, struct_type, text_of
 from ._names import find_model
 from ._params import Params, served
 from ._run import Request, Run, Work, failure_of, segments_of
@@ -314,7 +314,8 @@ class Model:
         params = Params("steno_vad_params", options)
 
         def spans_of(session: Any) -> list[Span]:
-            row, spans = new("steno_span"), []
+            spans: list[Span] = []
+            row = new("steno_span")
             for i in range(lib.steno_span_count(session)):
                 lib.steno_span_get(session, i, ctypes.byref(row))
                 spans.append(Span(row.t0_ms / 1000, row.t1_ms / 1000))
@@ -382,7 +383,7 @@ class Model:
     def chat_tokens(self, messages: Iterable[Mapping[str, str]], *, answer: bool = True, thinking: bool = True) -> list[int]:
         """Token ids of a conversation ([{"role": "user", "content": "..."}]) in the model's chat format."""
         rows = [(bytes_of(m["role"]), bytes_of(m["content"])) for m in messages]
-        array = (type(new("steno_message")) * len(rows))(*rows)
+        array = (struct_type("steno_message") * len(rows))(*rows)
         flags, failure, n = answer * 1 + (not thinking) * 2, Failure(), 1024
         while True:
             ids = (ctypes.c_int32 * n)()
@@ -428,7 +429,8 @@ class Model:
             if failed:
                 raise failed[0]
             n = session.check(rc)
-            row, tokens = new("steno_token"), []
+            tokens: list[Token] = []
+            row = new("steno_token")
             for i in range(n):
                 lib.steno_generated_get(session.handle, i, ctypes.byref(row))
                 tokens.append(Token(row.id, self._token_text(row.id), row.p, row.logprob))
@@ -453,7 +455,8 @@ class Model:
 
         def work(session: Session) -> list[Any]:
             session.check(lib.steno_embed(session.handle, data, len(many), params.at))
-            row, out = new("steno_embedding"), []
+            out: list[array[float]] = []
+            row = new("steno_embedding")
             for i in range(len(many)):
                 lib.steno_embedding_get(session.handle, i, ctypes.byref(row))
                 vector = array("f")

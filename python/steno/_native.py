@@ -21,7 +21,7 @@ _free: Any = None
 
 def field_rows(name: str) -> list[tuple[str, str, int]]:
     """(name, kind, offset) of each field of a struct."""
-    rows = []
+    rows: list[tuple[str, str, int]] = []
     for part in _abi.STRUCTS[name][1].split():
         field, _, rest = part.partition(":")
         kind, _, offset = rest.partition("@")

@@ -84,7 +84,8 @@ class Params:
             if key in ("vocab", "llm", "jieba_dict") and value is not None:
                 setattr(self.struct, key, os.fsencode(value))
             else:
-                setattr(self.struct, key, bytes_of("\n".join(value) if key == "hotwords" and isinstance(value, (list, tuple)) else value))
+                words: Any = value
+                setattr(self.struct, key, bytes_of("\n".join(words) if key == "hotwords" and isinstance(value, (list, tuple)) else words))
         elif kind in ("f8", "f4"):
             setattr(self.struct, key, math.nan if value is None else value)
         elif isinstance(value, str):
@@ -124,10 +125,10 @@ def flat_spans(items: Iterable[Any]) -> list[float]:
     """Seconds from numbers, spans or {"start": s, "end": s}."""
     out: list[float] = []
     for item in items:
-        if isinstance(item, Mapping):
-            out += [float(item["start"]), float(item["end"])]
-        elif isinstance(item, tuple):
-            out += [float(item[0]), float(item[1])]
+        if isinstance(item, (Mapping, tuple)):
+            pair: Any = item # type: ignore[misc,unused-ignore]
+            first, last = ("start", "end") if isinstance(item, Mapping) else (0, 1)
+            out += [float(pair[first]), float(pair[last])]
         else:
             out.append(float(item))
     return out
@@ -135,7 +136,8 @@ def flat_spans(items: Iterable[Any]) -> list[float]:
 
 def served(model: Any, call: str) -> set[str]:
     """The options of a call that the model supports."""
-    row, names, i = new("steno_param"), set(), 0
+    names: set[str] = set()
+    row, i = new("steno_param"), 0
     number = _abi.ENUMS["steno_call"]["STENO_CALL_" + call]
     while lib.steno_param_get(model, number, i, ctypes.byref(row)) == 0:
         if row.served:

@@ -41,7 +41,8 @@ class Request:
 
 
 def words_of(session: Any, i: int, n: int) -> list[Word]:
-    row, words = new("steno_word"), []
+    words: list[Word] = []
+    row = new("steno_word")
     for j in range(n):
         if lib.steno_word_get(session, i, j, ctypes.byref(row)) == 0:
             words.append(Word(text_of(row.text), row.start, row.end, row.probability))
@@ -49,7 +50,8 @@ def words_of(session: Any, i: int, n: int) -> list[Word]:
 
 
 def logprobs_of(session: Any, i: int, n: int) -> list[float]:
-    row, figures = new("steno_token"), []
+    figures: list[float] = []
+    row = new("steno_token")
     for j in range(n):
         if lib.steno_token_get(session, i, j, ctypes.byref(row)) == 0:
             figures.append(float(row.logprob))
@@ -66,7 +68,8 @@ def segment_of(session: Any, s: Any, request: Request) -> Segment:
 
 
 def segments_of(session: Any, request: Request) -> list[Segment]:
-    row, out = new("steno_segment"), []
+    out: list[Segment] = []
+    row = new("steno_segment")
     for i in range(lib.steno_segment_count(session)):
         lib.steno_segment_get(session, i, ctypes.byref(row))
         out.append(segment_of(session, row, request))

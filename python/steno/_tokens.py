@@ -132,8 +132,10 @@ class BaseTokenizer:
 
     def split_tokens_on_unicode(self, tokens: Sequence[int]) -> Tuple[List[str], List[List[int]]]:
         """The shortest runs of tokens that are whole characters."""
-        whole, texts, runs = self.decode_with_timestamps(tokens), [], []
+        texts: List[str] = []
+        runs: List[List[int]] = []
         run: List[int] = []
+        whole = self.decode_with_timestamps(tokens)
         at = 0
         for token in tokens:
             run.append(token)

@@ -125,7 +125,8 @@ def _exit() -> None:
 
 
 atexit.register(_exit)
-if hasattr(threading, "_register_atexit"): # runs before Python joins threads
-    threading._register_atexit(_after_interrupt)
+_before_join: Any = getattr(threading, "_register_atexit", None) # runs before Python joins threads
+if _before_join is not None:
+    _before_join(_after_interrupt)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)

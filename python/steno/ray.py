@@ -172,8 +172,9 @@ def joined(output: str, manifest: Union[str, os.PathLike[str], Iterable[Any]]) -
 
 def nodes_of_cluster() -> List[int]:
     """Processors of each living node."""
-    import ray
-    return [int(node["Resources"]["CPU"]) for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+    from importlib import import_module
+    nodes: List[Dict[str, Any]] = import_module("ray").nodes() # without its types
+    return [int(node["Resources"]["CPU"]) for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
 
 
 def dataset(rows: Any, model: str, *, output: Optional[str] = None, workers: Optional[int] = None, cpus: Optional[int] = None,
@@ -209,7 +210,8 @@ def transcribe(manifest: Union[str, os.PathLike[str], Iterable[Any]], output: Un
     if not left:
         return summary
     blocks = max(1, (len(left) + rows_per_task - 1) // rows_per_task)
-    source = ray.data.from_items(left, override_num_blocks=blocks)
+    data: Any = ray.data
+    source = data.from_items(left, override_num_blocks=blocks)
     for batch in dataset(source, model, output=folder, rows_per_task=rows_per_task, **options).iter_batches(batch_format="numpy"):
         failed = sum(1 for error in batch["error"] if error)
         summary["failed"] += failed

@@ -280,6 +280,7 @@ class Package(unittest.TestCase):
         self.assertEqual([m for m in out if m.split(".")[0] in ("numpy", "dataclasses", "inspect", "asyncio", "subprocess")], [])
 
     def test_every_name_of_the_package_can_be_imported(self):
+        self.assertEqual(set(steno.__all__), {*steno._HOME, "__version__"})
         for name in steno.__all__:
             self.assertIsNotNone(getattr(steno, name), name)
 

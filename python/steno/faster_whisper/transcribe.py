@@ -164,7 +164,8 @@ def put_prompt(out: Dict[str, Any], o: TranscriptionOptions) -> None:
 
 def samples_of(audio: Any) -> Any:
     """Samples, decoded unless they are."""
-    return as_array(read_samples(audio, True)) if isinstance(audio, (str, os.PathLike)) or hasattr(audio, "read") else audio
+    given: Any = audio
+    return as_array(read_samples(given, True)) if isinstance(audio, (str, os.PathLike)) or hasattr(audio, "read") else given
 
 
 def has_text(s: OwnSegment) -> bool:
@@ -180,7 +181,7 @@ def theirs(s: OwnSegment, number: int) -> Segment:
 def restored(segment: Segment, times: SpeechTimestampsMap) -> Segment:
     """The segment with times in the audio that has its pauses."""
     if segment.words:
-        words = []
+        words: List[Word] = []
         for w in segment.words:
             index = times.get_chunk_index((w.start + w.end) / 2)
             words.append(replace(w, start=times.get_original_time(w.start, index), end=times.get_original_time(w.end, index)))
@@ -269,10 +270,10 @@ class WhisperModel:
         vad = options_of_dict(vad_parameters)
         times, whole = None, None
         if vad_filter and not clips:
-            audio = samples_of(audio)
-            whole = len(audio) / RATE
-            chunks = get_speech_timestamps(audio, vad)
-            audio = collect_chunks(audio, chunks)[0][0]
+            samples: Any = samples_of(audio)
+            whole = len(samples) / RATE
+            chunks = get_speech_timestamps(samples, vad)
+            audio = collect_chunks(samples, chunks)[0][0]
             times = SpeechTimestampsMap(chunks, RATE) if chunks else None
         run = self._steno.transcribe(audio, unclocked=True, **options)
         duration = whole if whole is not None else run.duration

@@ -24,7 +24,7 @@ def available_models() -> List[str]:
 def own_name(size_or_id: str) -> str:
     """The name that steno has for a model of faster-whisper."""
     name = size_or_id
-    owner, _, repo = size_or_id.partition("/")
+    repo = size_or_id.partition("/")[2]
     if repo and repo.startswith(("faster-whisper-", "faster-distil-whisper-")):
         short = repo[len("faster-whisper-"):] if repo.startswith("faster-whisper-") else "distil-" + repo[len("faster-distil-whisper-"):]
         name = short if short in SIZES else name

@@ -177,7 +177,8 @@ def transcribe(model: Whisper, audio: Any, *, verbose: Optional[bool] = None,
             print("Detecting language using up to the first 30 seconds. Use `--language` to specify the language")
         name = lib.steno_language_name(run.language.encode())
         print(f"Detected language: {name.decode().title() if name else run.language}")
-    progress, segments = Progress(run.duration, verbose is False, "s"), []
+    segments: List[Dict[str, Any]] = []
+    progress = Progress(run.duration, verbose is False, "s")
     try:
         for s in run:
             segments.append(theirs(s))

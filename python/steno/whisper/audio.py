@@ -54,7 +54,8 @@ def log_mel_spectrogram(audio: Any, n_mels: int = 80, padding: int = 0, device: 
         raise ValueError(f"device is {device!r}: steno computes on the CPU")
     handle = model._steno._handle()
     n = int(lib.steno_mel(handle, samples.address, samples.n, None, 0))
-    out = numpy.empty((max(0, n), bands), dtype=numpy.float32)
+    out: Any = numpy.empty((max(0, n), bands), dtype=numpy.float32)
     if n > 0:
         lib.steno_mel(handle, samples.address, samples.n, ctypes.c_void_p(out.ctypes.data), n)
-    return numpy.ascontiguousarray(out.T)
+    bands_first: Any = out.T
+    return numpy.ascontiguousarray(bands_first)
