@@ -1,7 +1,7 @@
 /* steno: Parakeet as data. SPDX-License-Identifier: MIT
  *
  * FastConformer (Rekesh et al. 2023): log-mel normalised per clip, a strided stem, one row per 80 ms; layers with relative positions; a CTC
- * head. References: NeMo 3.0, nemo/collections/asr; transformers 5.24, models/parakeet. */
+ * head or a transducer. References: NeMo 3.0, nemo/collections/asr; transformers 5.24, models/parakeet. */
 #include "model/parakeet.h"
 #include <math.h>
 #include <string.h>
@@ -17,9 +17,19 @@ enum {
 static float const eps = 1e-5f;
 static const char head_name[] = "decoder.decoder_layers.0";
 
-static int parakeet_match(const struct weights *w)
+static int is_type(const struct weights *w, const char *type)
 {
-    return !strcmp(meta_text(&w->meta, "model_type", ""), "parakeet_ctc");
+    return !strcmp(meta_text(&w->meta, "model_type", ""), type);
+}
+
+static int match_ctc(const struct weights *w)
+{
+    return is_type(w, "parakeet_ctc");
+}
+
+static int match_transducer(const struct weights *w)
+{
+    return is_type(w, "parakeet_tdt") || is_type(w, "parakeet_rnnt");
 }
 
 /* ---- sizes */
@@ -94,7 +104,7 @@ static struct conformer conformer_of(const struct parakeet_shape *s)
                                .input_scale = s->scales_input ? sqrtf((float)s->d) : 0, .eps = eps };
 }
 
-static int build_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e)
+static int build_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, int is_ctc, steno_error *e)
 {
     struct build b;
     const struct conformer c = conformer_of(s);
@@ -104,7 +114,8 @@ static int build_encoder(steno_model *m, struct weights *w, const struct parakee
     build_begin(&b, &p, e);
     build_phase(&b, "encode");
     const uint16_t rows = b.plan.output = conformer_build(&b, &c, "encoder");
-    ctc_head_build(&b, head_name, rows, c.d, (uint32_t)s->n_vocab + 1);
+    if (is_ctc) ctc_head_build(&b, head_name, rows, c.d, (uint32_t)s->n_vocab + 1);
+    else parakeet_build_joined(&b, s, rows);
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
@@ -115,24 +126,50 @@ static int open_front(steno_model *m, const struct parakeet_shape *s, steno_erro
     return fbank_bank_centred(bank, &m->arena, s->n_mels, PARAKEET_STACK, NULL, &m->kern, e);
 }
 
-static int parakeet_describe(steno_model *m, struct weights *w, steno_error *e)
+/* The parts that do not depend on the head. */
+static int describe_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, int is_ctc, steno_error *e)
+{
+    m->n_vocab = s->n_vocab + 1;
+    m->audio_ctx = m->segment_ctx = CLIP_ROWS;
+    m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
+    int rc = parakeet_read_vocab(m, w, e);
+    if (!rc) rc = build_encoder(m, w, s, is_ctc, e);
+    return rc ? rc : open_front(m, s, e);
+}
+
+static int read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *e)
+{
+    const int rc = parakeet_respell(w, e);
+    return rc ? rc : parakeet_read_shape(s, w, e);
+}
+
+static int describe_ctc(steno_model *m, struct weights *w, steno_error *e)
 {
     struct parakeet_shape s;
-    int rc = parakeet_respell(w, e);
-    if (!rc) rc = parakeet_read_shape(&s, w, e);
-    struct ctc_model *c = rc ? NULL : arena_array(&m->arena, 1, sizeof *c);
-    if (!rc && !c) rc = err_nomem(e, sizeof *c, "a model");
+    const int rc = read_sizes(&s, w, e);
     if (rc) return rc;
+    struct ctc_model *c = m->part = arena_array(&m->arena, 1, sizeof *c);
+    if (!c) return err_nomem(e, sizeof *c, "a model");
     c->blank = s.n_vocab;
-    m->part = c;
     m->name = "ctc";
-    m->n_vocab = s.n_vocab + 1;
     m->n_plans = 1;
-    m->audio_ctx = m->segment_ctx = CLIP_ROWS;
-    m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.d, .audio_heads = s.heads, .audio_layers = s.layers };
-    rc = parakeet_read_vocab(m, w, e);
-    if (!rc) rc = build_encoder(m, w, &s, e);
-    return rc ? rc : open_front(m, &s, e);
+    return describe_encoder(m, w, &s, 1, e);
+}
+
+static int describe_transducer(steno_model *m, struct weights *w, steno_error *e)
+{
+    struct parakeet_shape s;
+    int rc = read_sizes(&s, w, e);
+    if (!rc) rc = parakeet_read_transducer(&s, w, e);
+    if (rc) return rc;
+    struct transducer_model *t = m->part = arena_array(&m->arena, 1, sizeof *t);
+    if (!t) return err_nomem(e, sizeof *t, "a model");
+    *t = (struct transducer_model){ .blank = s.n_vocab, .max_symbols = s.max_symbols, .width = s.joint, .n_durations = s.n_durations };
+    memcpy(t->duration, s.duration, sizeof t->duration);
+    m->name = s.n_durations ? "tdt" : "rnnt";
+    m->n_plans = 2;
+    rc = describe_encoder(m, w, &s, 0, e);
+    return rc ? rc : parakeet_build_decoder(m, w, &s, e);
 }
 
 /* ---- the head's options */
@@ -187,9 +224,22 @@ const struct family family_parakeet_ctc = {
     .task = "ctc",
     .bare_text = BARE_NEVER,
     .low_precision = LOW_PRECISION_ROWS,
-    .match = parakeet_match,
-    .describe = parakeet_describe,
+    .match = match_ctc,
+    .describe = describe_ctc,
     .ctc = &head,
+    .pieces = &parakeet_pieces,
+    .spare = spare,
+    .ids_to_bytes = ids_to_bytes,
+};
+
+const struct family family_parakeet_transducer = {
+    .name = "parakeet-transducer",
+    .front_end = FRONT_FBANK_CLIPS,
+    .task = "transducer",
+    .bare_text = BARE_NEVER,
+    .low_precision = LOW_PRECISION_ROWS,
+    .match = match_transducer,
+    .describe = describe_transducer,
     .pieces = &parakeet_pieces,
     .spare = spare,
     .ids_to_bytes = ids_to_bytes,

@@ -11,6 +11,8 @@ struct parakeet_shape {
     int32_t d, layers, heads, d_ff, taps, n_mels, channels, scales_input;
     int32_t n_vocab;        /* pieces, without blank */
     int32_t has_biases;
+    int32_t pred, pred_layers, joint;        /* transducers: widths of the prediction network and of the joint network */
+    int32_t max_symbols, n_durations, duration[64];
 };
 
 int parakeet_read_shape(struct parakeet_shape *s, struct weights *w, steno_error *e);
@@ -19,5 +21,11 @@ int parakeet_respell(struct weights *w, steno_error *e);
 /* Reads the vocabulary of s->n_vocab pieces into the model: bytes of their text, nothing for control pieces. */
 int parakeet_read_vocab(steno_model *m, struct weights *w, steno_error *e);
 
+/* The prediction network and the joint network of a transducer, and the rows that the encoder gives to it. */
+int parakeet_read_transducer(struct parakeet_shape *s, struct weights *w, steno_error *e);
+void parakeet_build_joined(struct build *b, const struct parakeet_shape *s, uint16_t rows);
+int parakeet_build_decoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e);
+
+extern const struct family family_parakeet_transducer;
 extern const struct pieces parakeet_pieces;
 #endif

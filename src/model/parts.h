@@ -66,6 +66,20 @@ struct token_word {
     int32_t space;                 /* a space follows if another word does */
 };
 
+/* ---- transducers ----------------------------------------------------------------------------------------------------------- */
+
+enum { STATE_PREDICTION = 0 };                          /* of the prediction network: outputs and cells of its layers */
+enum { TRANSDUCER_PREDICT = 0, TRANSDUCER_JOIN = 1 };   /* phases of PLAN_DECODER: a token; rows of its input */
+enum { TRANSDUCER_JOINED = 0, TRANSDUCER_LOGITS = 0 };  /* side outputs of the encoder; of PLAN_DECODER: ids, then durations */
+enum { TRANSDUCER_ROWS = 8, TRANSDUCER_DURATIONS = 64 }; /* rows joined at a time; most durations */
+
+/* A model that finds tokens row by row (search/transducer.h). Its start symbol is the blank. */
+struct transducer_model {
+    int32_t blank, max_symbols, width;       /* width: of the joint network */
+    int32_t n_durations;                     /* 0: RNN-T */
+    int32_t duration[TRANSDUCER_DURATIONS];
+};
+
 /* ---- punctuation ----------------------------------------------------------------------------------------------------------- */
 
 /* A model that chooses the mark after each word of a text. Its vocabulary consists of words. */

@@ -195,11 +195,25 @@ static void test_ctc_folder(void **state)
     check_clips("hf/ctc", "ctc", 1);
 }
 
+static void test_tdt_folder(void **state)
+{
+    (void)state;
+    check_clips("hf/tdt", "tdt_ctc", 0);
+}
+
+static void test_rnnt_folder(void **state)
+{
+    (void)state;
+    check_clips("hf/rnnt", "rnnt", 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_and_rows_of_the_encoder),
         cmocka_unit_test(test_ctc_folder),
+        cmocka_unit_test(test_tdt_folder),
+        cmocka_unit_test(test_rnnt_folder),
     };
     if (!is_there(material("README.md").s)) {
         fprintf(stderr, "skipped: STENO_SHARED does not name the Parakeet collection\n");
