@@ -183,7 +183,7 @@ static int look_ctranslate2(const struct look *l)
     if (len < 6 || len > 64 || l->n < 6 + len || l->head[6 + len - 1] || plain_word(l->head + 6, len - 1) != len - 1) return 0;
     if (memcmp(l->head + 6 + len - 5, "Spec", 4) != 0) return 0;
     const char *spec = (const char *)l->head + 6;
-    say(l->k, PROBE_CT2, "a CTranslate2 model", "");
+    say(l->k, PROBE_CT2, "CTranslate2", "");
     for (size_t i = 0; i < sizeof other_spec / sizeof *other_spec; i++) {
         if (strcmp(spec, other_spec[i].spec) != 0) continue;
         say(l->k, PROBE_OTHER, "", "those of faster-whisper are read (WhisperSpec)");

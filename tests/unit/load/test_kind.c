@@ -27,7 +27,7 @@ static const struct { const char *bytes; size_t n; const char *what; int readabl
     { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0"
             "\1\0\0\0\0\0\0\0a\11\0\0\0\10\0\0\0\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0" ARCHITECTURE), "architecture llama", 0 },
     { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377"), "a GGUF file", 1 },
-    { BYTES("\6\0\0\0\14\0WhisperSpec\0\3\0\0\0"), "a CTranslate2 model", 1 },
+    { BYTES("\6\0\0\0\14\0WhisperSpec\0\3\0\0\0"), "CTranslate2", 1 },
     { BYTES("\6\0\0\0\27\0TransformerDecoderSpec\0\6\0\0\0"),
       "a CTranslate2 model of another kind (TransformerDecoderSpec: a language model)", 0 },
     { BYTES("\10\10\22\7pytorch\32\0052.1.0:\4\12\2\12\0"), "an ONNX model", 0 },
@@ -168,7 +168,7 @@ static void test_folders_of_other_programs_are_named(void **state)
     assert_int_equal(model_source_open(&p, d.path, NULL, NULL), STENO_OK);
     assert_int_equal(probe_source(&k, &p, NULL), STENO_OK);
     assert_string_equal(k.file, "model.bin");
-    assert_string_equal(k.what, "a CTranslate2 model");
+    assert_string_equal(k.what, "CTranslate2");
     model_source_close(&p);
     folder_remove(&d);
 }
