@@ -310,6 +310,14 @@ foreach(source IN LISTS sources)
     endif()
 endforeach()
 
+# The same in other languages, against the shared libraries; skipped without their compiler.
+if(TARGET steno AND TARGET steno-media_shared AND NOT STENO_SANITIZE)
+    foreach(language IN ITEMS rust node go)
+        steno_test(example.${language} COMMAND bash tests/install/test_language.sh ${language} LABELS example
+            ENV "STENO=$<TARGET_FILE:steno>;CC=${CMAKE_C_COMPILER}")
+    endforeach()
+endif()
+
 # ---- public headers alone, with the compilers and standards that callers may use
 
 find_program(STENO_CXX NAMES clang++-14 clang++ g++)
