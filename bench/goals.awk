@@ -25,7 +25,7 @@ function value(expression, star,    part, k, i, v, x, at)
     return v
 }
 
-# How far the goal is met: 1 is just met. Sets wanted; 0 where nothing can be said.
+# How far the goal is met: 1 is just met. Sets nearest, the bound that is met best; 0: no bound has a value.
 function margin(measured, g, star,    part, k, i, w, m, most)
 {
     k = split(bound[g], part, " or ")
@@ -35,7 +35,7 @@ function margin(measured, g, star,    part, k, i, w, m, most)
         w = value(part[i], star)
         if (missing || w <= 0) continue
         m = relation[g] == ">=" ? measured / w : (measured > 0 ? w / measured : 1e9)
-        if (m > most) { most = m; wanted = w }
+        if (m > most) { most = m; nearest = w }
     }
     return most
 }
@@ -47,11 +47,11 @@ function judge(g, name, measured, star,    m)
     if (m <= 0) return
     rows++
     met += m >= 1
-    if (rows == 1 || m < worst) { worst = m; worst_name = name; worst_measured = measured; worst_wanted = wanted }
+    if (rows == 1 || m < worst) { worst = m; worst_name = name; worst_measured = measured; worst_goal = nearest }
 }
 
 END {
-    printf "%-66s %10s    %10s\n", "goal (the row that is farthest from it)", "measured", "wanted"
+    printf "%-66s %10s    %10s\n", "goal (the row that is farthest from it)", "measured", "goal"
     for (g = 1; g <= n; g++) {
         rows = met = 0
         star = what[g] ~ / / ? 0 : index(what[g], "*")
@@ -69,7 +69,7 @@ END {
         }
         if (!rows) { printf "%-66s %10s %2s %10s  not measured on this machine\n", what[g], "-", relation[g], "-"; n_none++ }
         else {
-            printf "%-66s %10.4g %2s %10.4g  %s%s\n", worst_name, worst_measured, relation[g], worst_wanted,
+            printf "%-66s %10.4g %2s %10.4g  %s%s\n", worst_name, worst_measured, relation[g], worst_goal,
                 met == rows ? "met" : "MISSED", star ? " (" met " of " rows " rows)" : ""
             if (met == rows) n_met++
             else n_missed++

@@ -62,12 +62,12 @@ install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT pr
 
 # Text that the program generates: a manual page per verb, and completions for shells. A program built for another machine cannot run here.
 if(TARGET steno AND NOT CMAKE_CROSSCOMPILING AND NOT STENO_SANITIZE)
-    add_custom_command(TARGET steno POST_BUILD COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:steno> -DOUT=${PROJECT_BINARY_DIR}/said
-        -P ${PROJECT_SOURCE_DIR}/cmake/Said.cmake VERBATIM)
-    install(DIRECTORY ${PROJECT_BINARY_DIR}/said/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
-    install(FILES ${PROJECT_BINARY_DIR}/said/steno DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
-    install(FILES ${PROJECT_BINARY_DIR}/said/_steno DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
-    install(FILES ${PROJECT_BINARY_DIR}/said/steno.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
+    add_custom_command(TARGET steno POST_BUILD COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:steno> -DOUT=${PROJECT_BINARY_DIR}/pages
+        -P ${PROJECT_SOURCE_DIR}/cmake/Pages.cmake VERBATIM)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
+    install(FILES ${PROJECT_BINARY_DIR}/pages/steno DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+    install(FILES ${PROJECT_BINARY_DIR}/pages/_steno DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+    install(FILES ${PROJECT_BINARY_DIR}/pages/steno.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 endif()
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/steno COMPONENT program)
 install(FILES tests/data/demo.wav DESTINATION ${CMAKE_INSTALL_DATADIR}/steno COMPONENT program)

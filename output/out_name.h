@@ -18,7 +18,7 @@ struct out_words {
     const char *date, *time; /* out_time_text: start of the run */
     const char *model;  /* out_part: name of the model */
 };
-#define OUT_WORDS_TOLD "{stem}, {ext}, {format}, {language}, {dir}, {n}, {date}, {time} and {model}"
+#define OUT_PLACEHOLDERS "{stem}, {ext}, {format}, {language}, {dir}, {n}, {date}, {time} and {model}"
 
 /* Name of an input without folders and extension (leading dots do not begin an extension); "stdin" for "-". @return malloc'd text, or
  * NULL */

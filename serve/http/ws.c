@@ -45,7 +45,7 @@ struct ws {
     size_t n_in, in_at, n_read;  /* n_read: in this turn */
     int is_refused;              /* a frame could not be read; 2: the close frame is sent */
     int is_broken, is_readable, close_queued, code, events;
-    int64_t heard_ms, pinged_ms, closing_ms;
+    int64_t received_ms, pinged_ms, closing_ms;
 };
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static ssize_t give_bytes(wslay_event_context_ptr ctx, uint8_t *to, size_t n, in
     if (atomic_load(&w->is_paused) || w->n_read >= READ_AT_ONCE || !w->is_readable) got = -1, errno = EAGAIN;
     else while ((got = recv(w->fd, to, n, MSG_DONTWAIT)) < 0 && errno == EINTR) {}
     if (got > 0) {
-        w->heard_ms = loop_now_ms();
+        w->received_ms = loop_now_ms();
         w->n_read += (size_t)got;
         return got;
     }
@@ -185,7 +185,7 @@ static void arm(struct ws *w)
 {
     int64_t at = w->pinged_ms + w->times.ping_ms;
     if (w->closing_ms) at = w->closing_ms + w->times.linger_ms;
-    else if (at > w->heard_ms + w->times.silence_ms) at = w->heard_ms + w->times.silence_ms;
+    else if (at > w->received_ms + w->times.silence_ms) at = w->received_ms + w->times.silence_ms;
     if (w->timer) loop_timer_cancel(w->timer);
     w->timer = loop_at(w->loop, at, tick, w);
     if (!w->timer) w->is_broken = 1;
@@ -315,8 +315,8 @@ static void tick(void *user)
         end(w);
         return;
     }
-    if (atomic_load(&w->is_paused)) w->heard_ms = now; /* nothing is read */
-    if (now - w->heard_ms >= w->times.silence_ms) w->is_broken = 1;
+    if (atomic_load(&w->is_paused)) w->received_ms = now; /* nothing is read */
+    if (now - w->received_ms >= w->times.silence_ms) w->is_broken = 1;
     if (now - w->pinged_ms >= w->times.ping_ms) {
         const struct wslay_event_msg ping = { .opcode = WSLAY_PING };
         w->pinged_ms = now;
@@ -417,7 +417,7 @@ static void begin(void *user)
     struct ws *w = user;
     const struct wslay_event_callbacks calls = { .recv_callback = give_bytes, .send_callback = take_bytes,
                                                  .on_msg_recv_callback = take_message };
-    w->heard_ms = w->pinged_ms = loop_now_ms();
+    w->received_ms = w->pinged_ms = loop_now_ms();
     w->events = LOOP_READ;
     if (w->lib.wslay_event_context_server_init(&w->ctx, &calls, w) == 0) {
         w->lib.wslay_event_config_set_max_recv_msg_length(w->ctx, WS_MESSAGE_MAX);

@@ -55,7 +55,7 @@ static float *row_of(const struct mel_stream *f, int64_t frame) { return f->fram
 static void frames_made(struct mel_stream *f, const float *frame, int64_t n)
 {
     if (f->listening) f->max = fmaxf(f->max, mel_loudest(f->mel));
-    if (f->listening && f->want_levels) add_levels(f, frame, n);
+    if (f->listening && f->adds_levels) add_levels(f, frame, n);
     f->n += n;
     if (f->n <= f->cap) return;
     f->base += f->n - f->cap;

@@ -22,7 +22,7 @@ struct mel_stream {
     int listening;             /* the current pass is the first */
     int64_t samples, frames;   /* of the whole audio, after mel_stream_listen */
     float max;                 /* loudest bin of the whole audio */
-    int want_levels;           /* 1: mel_stream_listen also leaves the level of every frame */
+    int adds_levels;           /* 1: mel_stream_listen also leaves the level of every frame */
     struct buf levels;         /* float [frames], log10, after such a mel_stream_listen; the only memory that grows with the audio */
     struct front_time time;
     int may_wait;              /* the source may return STENO_SOURCE_WAIT: calls then return STREAM_WAITS and can be repeated */

@@ -63,7 +63,7 @@ double run_costs_of(const struct run_costs *c, int32_t rows)
     return line > one ? line : one;
 }
 
-int run_costs_want(const struct run_costs *c, int32_t rows)
+int run_costs_needs(const struct run_costs *c, int32_t rows)
 {
     return rows <= COSTS_ROWS && (!c->seen[rows] || c->n - c->seen[rows] >= AGE_MAX);
 }

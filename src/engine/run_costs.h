@@ -25,7 +25,7 @@ void run_costs_learn(struct run_costs *c, uint32_t rows, int64_t ns);
 /* Estimated time of a run; 0: not known yet. */
 double run_costs_of(const struct run_costs *c, int32_t rows);
 /* Should the next run go without draft tokens, to measure a run of `rows` rows? */
-int run_costs_want(const struct run_costs *c, int32_t rows);
+int run_costs_needs(const struct run_costs *c, int32_t rows);
 /* Rows of a run without prompt rows; 0: it has some. */
 uint32_t run_costs_rows(const struct run *r);
 #endif

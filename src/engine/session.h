@@ -9,7 +9,7 @@ enum request_state {
     REQUEST_NONE,
     REQUEST_WAITING,
     REQUEST_LISTENING, /* its audio is being read, in the first pass if the task has one */
-    REQUEST_HEARD,     /* the first pass is over; language detection is next, in a decode slot */
+    REQUEST_READ,      /* the first pass is over; language detection is next, in a decode slot */
     REQUEST_LIVE       /* windows of it are running */
 };
 

@@ -233,7 +233,7 @@ static int fits_all(const struct ar *a, struct room left)
 }
 
 /* Add the remaining rows of the prompt. Candidates share all of them but the last, which each computes separately. */
-static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, struct room max)
+static void prompt_add(struct ar *a, struct run *r, struct kv_state *state, struct room max)
 {
     const int32_t shared = a->forked ? a->n_prompt : a->n_prompt - 1;
     const uint16_t prob = a->sot == a->n_prompt - 1 ? ROW_PROB : 0;
@@ -252,7 +252,7 @@ static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, str
 }
 
 /* Add the step of a lane with draft tokens. */
-static void drafts_want(struct ar *a, struct run *r, struct room left)
+static void drafts_add(struct ar *a, struct run *r, struct room left)
 {
     const struct lane *l = &r->lane[a->lane0];
     const int32_t n = l->sampler.n, room = (int32_t)(left.rows < left.out ? left.rows : left.out) - 1;
@@ -261,14 +261,14 @@ static void drafts_want(struct ar *a, struct run *r, struct room left)
         run_add(r, l->sampler.out[n - 1 + i].id, l->kv.len + i, a->lane0, a->n_guesses ? ROW_GUESS : ROW_SAMPLE);
 }
 
-uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room max)
+uint32_t ar_add_rows(struct ar *a, struct run *r, struct kv_state *state, struct room max)
 {
     const uint32_t before = r->n_rows;
-    if (ar_prompts(a)) prompt_want(a, r, state, max);
+    if (ar_prompts(a)) prompt_add(a, r, state, max);
     if (a->done || a->fed < a->n_prompt || !fits_all(a, run_left(r, max))) return r->n_rows - before;
     const int32_t n = a->p.beams ? a->beams.n : a->p.n_lanes;
     if (a->n_guesses) {
-        drafts_want(a, r, run_left(r, max));
+        drafts_add(a, r, run_left(r, max));
         return r->n_rows - before;
     }
     for (int32_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* steno: autoregressive decoding of one window as a step machine. SPDX-License-Identifier: MIT
  *
- * The machine adds the rows that it needs next to a run (ar_want). The caller runs them, alone or together with the rows of other machines,
- * and returns the results (ar_give), until the machine is done. A prompt is computed once; all lanes share its keys and values:
+ * The machine adds the rows that it needs next to a run (ar_add_rows). The caller runs them, alone or together with the rows of other
+ * machines, and returns the results (ar_give), until the machine is done. A prompt is computed once; all lanes share its keys and values:
  *
  *   greedy     one lane, whose tokens are chosen inside the plan
  *   best of n  n lanes that each sample independently; the best by rank is the result
@@ -63,7 +63,7 @@ struct ar {
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot);
 /* Add the needed rows to those in r if there is room: at most `max` in all. A step is added as a whole or not at all, a prompt in pieces.
  * state: the append state of the lanes. @return rows added */
-uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room max);
+uint32_t ar_add_rows(struct ar *a, struct run *r, struct kv_state *state, struct room max);
 /* 1: the next rows belong to the prompt. */
 static inline int ar_prompts(const struct ar *a) { return !a->done && a->fed < a->n_prompt; }
 /* Process the results of the rows. */

@@ -154,7 +154,7 @@ static void test_windows_of_log_mel(void **state)
             const size_t taken = arena.total;
             assert_int_equal(mel_stream_listen(&f, &alone, &e), STENO_OK);
             mel_stream_listen_begin(&g, &src);
-            g.want_levels = f.want_levels = 0;
+            g.adds_levels = f.adds_levels = 0;
             g.may_wait = 1;
             while (!g.ended) {
                 const int rc = mel_stream_listen_on(&g, 60 * RATE, &e);

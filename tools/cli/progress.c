@@ -173,11 +173,11 @@ void progress_begin(struct progress *p, struct progress_bar *b, const char *file
     b->first = p;
 }
 
-void progress_reading(struct progress *p, const char *doing, int64_t heard_ms, int64_t total_ms)
+void progress_reading(struct progress *p, const char *doing, int64_t read_ms, int64_t total_ms)
 {
     if (!p->bar || !p->doing) return;
     p->doing = doing;
-    p->done_ms = heard_ms;
+    p->done_ms = read_ms;
     p->total_ms = total_ms > 0 ? total_ms : 0;
     draw(p->bar);
 }

@@ -35,7 +35,7 @@ void progress_bar_begin(struct progress_bar *b, int kind, int quiet, int n_files
 void progress_bar_done(struct progress_bar *b, int n); /* count n more files as done */
 
 void progress_begin(struct progress *p, struct progress_bar *b, const char *file, int part, int n_parts);
-void progress_reading(struct progress *p, const char *doing, int64_t heard_ms, int64_t total_ms); /* shown by the bar only */
+void progress_reading(struct progress *p, const char *doing, int64_t read_ms, int64_t total_ms); /* shown by the bar only */
 void progress_read_all(struct progress *p, int64_t total_ms); /* the audio is read completely; text follows */
 void progress_update(struct progress *p, int64_t done_ms, int64_t total_ms);
 void progress_end(struct progress *p); /* wipes the bar when no other input is running */

@@ -93,7 +93,7 @@ int results_check(struct results *r)
     const char *word;
     int code = EXIT_OK;
     const size_t n = f->naming.template ? out_template_unknown(f->naming.template, &word) : 0;
-    if (n) return message_usage("--output-template: %.*s is unknown; it takes " OUT_WORDS_TOLD, (int)n, word);
+    if (n) return message_usage("--output-template: %.*s is unknown; it takes " OUT_PLACEHOLDERS, (int)n, word);
     if (f->naming.template && !f->naming.dir) return message_usage("--output-template needs --output-dir");
     if (!f->naming.dir && (f->naming.formats & (f->naming.formats - 1)))
         return message_usage("several output formats need --output-dir; one format can go to standard output");

@@ -83,12 +83,12 @@ static void on_rows(void *user, const struct job_input *in, const steno_rows *r)
     dump_add(&((struct transcription *)user)->dump, r);
 }
 
-static void on_reading(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
+static void on_reading(void *user, const struct job_input *in, int64_t read_ms, int64_t total_ms, int at_end)
 {
     static const char *const doing[] = { "finding speakers", "finding speech", "listening" }; /* indexed by enum job_reading */
     struct progress *p = &((struct transcription *)user)->shown[in->slot].progress;
-    if (at_end && in->reading == JOB_READS_TEXT) progress_read_all(p, heard_ms);
-    else progress_reading(p, doing[in->reading], heard_ms, total_ms);
+    if (at_end && in->reading == JOB_READS_TEXT) progress_read_all(p, read_ms);
+    else progress_reading(p, doing[in->reading], read_ms, total_ms);
 }
 
 static void on_samples(void *user, const struct job_input *in, const float *pcm, int64_t at, int64_t n)

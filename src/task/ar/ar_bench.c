@@ -92,7 +92,7 @@ static int bench_beams(steno_session *s, int n, int beams)
     ar_begin(a, &p, 0, &s->model->tokens.sot, 1, 0);
     while (!a->done && !rc) {
         b->run.n_rows = 0;
-        ar_want(a, &b->run, &b->state[STATE_SELF], exec_room(b->exec, &s->model->plan[PLAN_DECODER]));
+        ar_add_rows(a, &b->run, &b->state[STATE_SELF], exec_room(b->exec, &s->model->plan[PLAN_DECODER]));
         rc = steps_run(s, PLAN_DECODER, 1);
         ar_give(a, &b->run, &b->state[STATE_SELF]);
     }

@@ -114,7 +114,7 @@ static int32_t draft_windows_for(const struct window_decoder *w, int32_t steps)
 }
 
 /* Collects the texts that need draft tokens. @return their number */
-static int texts_want(struct steno_batch *b, struct guessed_text *text)
+static int texts_add(struct steno_batch *b, struct guessed_text *text)
 {
     struct decode_slot *slot = ar_batch_of(b)->decode_slot;
     int32_t steps = 0;
@@ -135,13 +135,13 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
 int draft_windows_needed(struct steno_batch *b)
 {
     struct guessed_text text[TEXTS_MAX];
-    return texts_want(b, text) > 0;
+    return texts_add(b, text) > 0;
 }
 
 int draft_windows_make(struct steno_batch *b)
 {
     struct guessed_text text[TEXTS_MAX];
-    const int n = texts_want(b, text);
+    const int n = texts_add(b, text);
     if (!n) return STENO_OK;
     const int64_t t0 = os_now_ns();
     const int rc = draft_model_guess(b->draft, PLAN_DECODER, text, n);

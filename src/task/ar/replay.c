@@ -58,7 +58,7 @@ int needs_slot(const struct steno_batch *b, const steno_session *s)
 {
     struct window_decoder *idle;
     if (s->request_state == REQUEST_LIVE) return decoder_find(b, s, &idle) || idle;
-    return s->request_state == REQUEST_HEARD && !s->place.waits;
+    return s->request_state == REQUEST_READ && !s->place.waits;
 }
 
 int needs_first_pass(const struct steno_batch *b, const steno_session *s)
@@ -93,7 +93,7 @@ void look_around(struct steno_batch *b)
 
 /* Requests the rows of the next replay. Single steps of all searches always fit; prompts use the remaining rows, so a long prompt does not
  * delay running searches. Another prompt goes first each time, so every prompt is completed even if new ones keep coming. */
-static uint32_t rows_want(struct steno_batch *b)
+static uint32_t rows_collect(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
     const struct room max = exec_room(b->exec, &b->model->plan[PLAN_DECODER]);
@@ -101,7 +101,7 @@ static uint32_t rows_want(struct steno_batch *b)
     for (uint32_t i = 0; i < 2 * b->n_windows; i++) {
         const int prompts = i >= b->n_windows;
         struct window_decoder *w = a->decode_slot[(prompts ? i + a->turn : i) % b->n_windows].user;
-        if (w && ar_prompts(&w->attempts.ar) == prompts) ar_want(&w->attempts.ar, &b->run, &b->state[STATE_SELF], max);
+        if (w && ar_prompts(&w->attempts.ar) == prompts) ar_add_rows(&w->attempts.ar, &b->run, &b->state[STATE_SELF], max);
     }
     a->turn = (a->turn + 1) % b->n_windows;
     return b->run.n_rows;
@@ -205,7 +205,7 @@ static int chain_next(void *user)
     a->n_steps_read++;
     if (ended || is_due(b)) return 0;
     a->goes_on = draft_windows_needed(b);
-    return !a->goes_on && rows_want(b) > 0;
+    return !a->goes_on && rows_collect(b) > 0;
 }
 
 /* Runs replays until other work is due, including work of the draft model. */
@@ -215,7 +215,7 @@ static int chain_run(struct steno_batch *b)
     int ran, adjusted = 0;
     struct run_time spent;
     a->goes_on = 0;
-    if (!rows_want(b)) return STENO_OK;
+    if (!rows_collect(b)) return STENO_OK;
     for (uint32_t i = 0; i < b->n_windows; i++) {
         const struct window_decoder *w = a->decode_slot[i].user;
         adjusted |= w && processors_needed(w->request);

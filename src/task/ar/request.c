@@ -209,7 +209,7 @@ static void listen_begin(steno_session *s)
 {
     struct request *c = request_of(s);
     slots_forget(s); /* windows of an earlier request */
-    mel_of(s)->want_levels = c->p.chunk_ms != 0;
+    mel_of(s)->adds_levels = c->p.chunk_ms != 0;
     if (c->first_pass.size) mel_stream_listen_given(mel_of(s), &c->src, c->first_pass.samples, (float)c->first_pass.loudest);
     else mel_stream_listen_begin(mel_of(s), &c->src);
     mel_of(s)->may_wait = !s->place.direct;
@@ -226,7 +226,7 @@ int request_listen(steno_session *s)
     const int rc = c->first_pass.size ? STENO_OK : mel_stream_listen_on(mel_of(s), SLICE, &s->error);
     if (mel_of(s)->levels.err) return err_nomem(&s->error, mel_of(s)->levels.len, "levels of the audio");
     if (rc || !(c->first_pass.size || mel_of(s)->ended)) return rc;
-    s->request_state = REQUEST_HEARD;
+    s->request_state = REQUEST_READ;
     s->result.duration_ms = s->translation.duration_ms = mel_of(s)->samples / 16;
     return STENO_OK;
 }

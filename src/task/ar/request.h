@@ -74,7 +74,7 @@ static inline struct clip *request_clips(const struct request *c) { return (stru
 static inline struct clip_result *request_clip_results(const struct request *c) { return (struct clip_result *)(void *)c->parts.p; }
 
 int request_take(steno_session *s, const struct request_given *g); /* makes all checks that need no audio */
-int request_listen(steno_session *s); /* reads a slice in the first pass; REQUEST_HEARD at its end. May return STREAM_WAITS */
+int request_listen(steno_session *s); /* reads a slice in the first pass; REQUEST_READ at its end. May return STREAM_WAITS */
 /* Detects the language, one window per call. When it is known, window decoders begin (REQUEST_LIVE). May return STREAM_WAITS */
 int request_begin(steno_session *s, uint32_t decode_slot);
 int request_ended(const steno_session *s);                 /* 1: all window decoders have finished */

@@ -59,7 +59,7 @@ static int slot_give(struct steno_batch *b)
     steno_session *s = at >= 0 ? queue_next(b, needs_slot) : NULL;
     if (!s) return 0;
     b->solo = s; /* cancelling this request stops the encoder */
-    int rc = s->request_state == REQUEST_HEARD ? request_begin(s, (uint32_t)at) : STENO_OK;
+    int rc = s->request_state == REQUEST_READ ? request_begin(s, (uint32_t)at) : STENO_OK;
     if (!rc && s->request_state == REQUEST_LIVE) rc = window_give(b, s, (uint32_t)at);
     b->solo = NULL;
     went_on(s, rc);

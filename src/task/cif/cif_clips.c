@@ -132,7 +132,7 @@ static int encoded_report(struct steno_batch *b)
 }
 
 /* Applies the hot words of each clip to its ids. */
-static int words_heed(struct steno_batch *b)
+static int hot_words_apply(struct steno_batch *b)
 {
     struct cif_batch *c = cif_batch_of(b);
     struct best *best = b->run.argmax.best;
@@ -161,7 +161,7 @@ int cif_clips_run(struct steno_batch *b)
     if (!rc) rc = cif_clips_find(b, 0);
     if (!rc) rc = tokens_run(b);
     if (!rc && needs_fine(b)) rc = fine_find(b);
-    return rc ? rc : words_heed(b);
+    return rc ? rc : hot_words_apply(b);
 }
 
 int cif_clips_head(struct steno_batch *b, const struct clip_window *w, clip_row_fn *show)

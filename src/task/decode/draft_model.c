@@ -88,7 +88,7 @@ static int32_t best_of(const struct speculation *g, const struct steno_batch *b,
 int32_t speculation_worth(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most)
 {
     double gain = gain_least;
-    if (!speculation_may_pay(g) || most < 1 || run_costs_want(&b->costs, texts)) return 0;
+    if (!speculation_may_pay(g) || most < 1 || run_costs_needs(&b->costs, texts)) return 0;
     const int32_t k = best_of(g, b, texts, most, &gain);
     return !k && g->since >= g->wait ? 1 : k;
 }

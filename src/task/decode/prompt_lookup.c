@@ -85,7 +85,7 @@ static void follow(struct prompt_lookup *d, const int32_t *ids, int32_t n)
 /* Number of draft tokens with the most ids per time, next to `lanes` rows that run anyway. */
 static int32_t worth(const struct prompt_lookup *d, int32_t most, const struct run_costs *costs, int32_t lanes)
 {
-    if (run_costs_want(costs, lanes)) return 0;
+    if (run_costs_needs(costs, lanes)) return 0;
     const double p = odds_of(&d->odds[d->kind]), q = odds_of(&d->odds[DRAFT_FOLLOWED]);
     double ids = lanes, chance = p, best = gain_least * lanes / run_costs_of(costs, lanes);
     int32_t n = 0;

@@ -73,7 +73,7 @@ static int reads(const struct steno_batch *b, uint32_t at)
 /* ---- the rows of a replay ---------------------------------------------------------------------------------------------------- */
 
 /* Adds the next row of lane `at` and its draft tokens, leaving room for the rows of `behind` other lanes. */
-static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
+static void choosing_add(struct steno_batch *b, uint32_t at, uint32_t behind)
 {
     const struct room left = run_left(&b->run, exec_room(b->exec, &b->model->plan[PLAN_TEXT]));
     const uint32_t room = left.rows < left.out ? left.rows : left.out;
@@ -82,7 +82,7 @@ static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
 }
 
 /* Adds prompt rows of lane `at`, up to `most` rows in all. */
-static void prompt_want(struct steno_batch *b, uint32_t at, uint32_t most)
+static void prompt_add(struct steno_batch *b, uint32_t at, uint32_t most)
 {
     const steno_session *s = user_of(b, at);
     const int32_t n = lm_of(s)->request.n;
@@ -94,7 +94,7 @@ static void prompt_want(struct steno_batch *b, uint32_t at, uint32_t most)
     }
 }
 
-static int rows_want(struct steno_batch *b)
+static int rows_collect(struct steno_batch *b)
 {
     struct lm_batch *l = lm_batch_of(b);
     uint32_t choosing = 0, behind = 0; /* each lane gets its sampled row before any draft tokens */
@@ -104,12 +104,12 @@ static int rows_want(struct steno_batch *b)
         choosing += user_of(b, i) && !reads(b, i);
     }
     for (uint32_t i = 0; i < b->n_windows; i++)
-        if (user_of(b, i) && !reads(b, i)) choosing_want(b, i, --behind);
+        if (user_of(b, i) && !reads(b, i)) choosing_add(b, i, --behind);
     const uint32_t max = exec_room(b->exec, &b->model->plan[PLAN_TEXT]).rows, slice = b->run.n_rows + SLICE;
     const uint32_t most = choosing && slice < max ? slice : max;
     for (uint32_t k = 0; k < b->n_windows; k++) {
         const uint32_t i = (k + l->reads_first) % b->n_windows;
-        if (user_of(b, i) && reads(b, i) && !lm_of(user_of(b, i))->request.waits) prompt_want(b, i, most);
+        if (user_of(b, i) && reads(b, i) && !lm_of(user_of(b, i))->request.waits) prompt_add(b, i, most);
     }
     l->reads_first = (l->reads_first + 1) % b->n_windows;
     return b->run.n_rows > 0;
@@ -135,7 +135,7 @@ static int waiting_start(struct steno_batch *b)
 enum { TEXTS_MAX = COSTS_ROWS / 2 /* texts drafted together, each with at least one draft token */ };
 
 /* Collects the texts that need draft tokens in text[n], which may be NULL. @return their number */
-static int drafts_want(struct steno_batch *b, struct guessed_text *text)
+static int drafts_add(struct steno_batch *b, struct guessed_text *text)
 {
     int32_t choosing = 0;
     int n = 0;
@@ -156,7 +156,7 @@ static int drafts_want(struct steno_batch *b, struct guessed_text *text)
 static int drafts_make(struct steno_batch *b)
 {
     struct guessed_text text[TEXTS_MAX];
-    const int n = drafts_want(b, text);
+    const int n = drafts_add(b, text);
     if (!n) return STENO_OK;
     const int64_t t0 = os_now_ns();
     const int rc = draft_model_guess(b->draft, PLAN_TEXT, text, n);
@@ -249,8 +249,8 @@ static int next(void *user)
     }
     run_costs_end(&b->costs, rows);
     if (ended || is_due(b) || !waiting_start(b)) return 0;
-    l->goes_on = drafts_want(b, NULL) > 0;
-    return !l->goes_on && rows_want(b);
+    l->goes_on = drafts_add(b, NULL) > 0;
+    return !l->goes_on && rows_collect(b);
 }
 
 static void filter(void *user, uint16_t lane, float *logits)
@@ -265,7 +265,7 @@ static int chain(struct steno_batch *b)
     struct run_time spent;
     int ran;
     lm_batch_of(b)->goes_on = 0;
-    if (!waiting_start(b) || !rows_want(b)) return STENO_OK;
+    if (!waiting_start(b) || !rows_collect(b)) return STENO_OK;
     lm_batch_of(b)->chain_ns = os_now_ns();
     run_costs_begin(&b->costs);
     lm_batch_of(b)->logits_of = 0;

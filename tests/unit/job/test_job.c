@@ -158,9 +158,9 @@ static int keep_first(void *user, const struct job_input *in, struct transcript 
 /* A long way into a file only what is near is decoded; text and times are those of all. The other programs hear it all. */
 static int64_t asked_ms;
 
-static void hears(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
+static void hears(void *user, const struct job_input *in, int64_t read_ms, int64_t total_ms, int at_end)
 {
-    (void)user, (void)heard_ms, (void)total_ms, (void)at_end;
+    (void)user, (void)read_ms, (void)total_ms, (void)at_end;
     if (in->n_skipped / 16 > asked_ms) asked_ms = in->n_skipped / 16;
 }
 
@@ -223,10 +223,10 @@ static void on_begin(void *user, const struct job_input *in) { (void)in, seen(us
 static void on_let_go(void *user, const struct job_input *in) { (void)in, seen(user, LET_GO); }
 static int on_segment(void *user, const struct job_input *in, const steno_segment *seg) { (void)in, (void)seg; return seen(user, SEGMENT); }
 
-static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
+static void on_hear(void *user, const struct job_input *in, int64_t read_ms, int64_t total_ms, int at_end)
 {
     struct log *l = user;
-    (void)heard_ms, (void)total_ms, (void)at_end;
+    (void)read_ms, (void)total_ms, (void)at_end;
     if (l->meddle) l->meddle(in);
 }
 

@@ -42,7 +42,7 @@ static void pretend(struct rig *r)
 static uint32_t want(struct rig *r, uint32_t rows)
 {
     r->run.n_rows = 0;
-    return ar_want(&r->ar, &r->run, NULL, (struct room){ rows, rows });
+    return ar_add_rows(&r->ar, &r->run, NULL, (struct room){ rows, rows });
 }
 
 static void test_a_prompt_is_asked_for_in_pieces_and_marked_where_logits_count(void **state)

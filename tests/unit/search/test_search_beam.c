@@ -206,7 +206,7 @@ static void search_both(uint32_t seed, int n_beams, double patience, double pena
     for (int steps = 0; !a.done; steps++) {
         assert_true(steps < LIMIT + PROMPT);
         t.run.n_rows = 0;
-        assert_true(ar_want(&a, &t.run, &t.state, (struct room){ steps < 2 ? 3 : 64, 64 }) > 0); /* the prompt comes in pieces */
+        assert_true(ar_add_rows(&a, &t.run, &t.state, (struct room){ steps < 2 ? 3 : 64, 64 }) > 0); /* the prompt comes in pieces */
         replay(&t);
         ar_give(&a, &t.run, &t.state);
     }
@@ -291,7 +291,7 @@ static void draw_both(uint32_t seed, int n_beams, int draws, double push)
     for (int steps = 0; !a.done; steps++) {
         assert_true(steps < LIMIT + PROMPT);
         t.run.n_rows = 0;
-        assert_true(ar_want(&a, &t.run, &t.state, (struct room){ steps < 2 ? 3 : 64, 64 }) > 0);
+        assert_true(ar_add_rows(&a, &t.run, &t.state, (struct room){ steps < 2 ? 3 : 64, 64 }) > 0);
         replay(&t);
         ar_give(&a, &t.run, &t.state);
     }
@@ -341,7 +341,7 @@ static void test_identical_first_beams_collapse_and_nothing_is_found_twice(void 
     ar_begin(&a, &p, LANE0, t.prompt, PROMPT, 0);
     for (int step = 0; step < 6; step++) {
         t.run.n_rows = 0;
-        ar_want(&a, &t.run, &t.state, (struct room){ 64, 64 });
+        ar_add_rows(&a, &t.run, &t.state, (struct room){ 64, 64 });
         replay(&t);
         ar_give(&a, &t.run, &t.state);
         assert_int_equal(a.beams.n, 5);

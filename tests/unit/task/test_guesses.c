@@ -125,7 +125,7 @@ static void test_costs_of_runs_are_found_through_noise(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof curves / sizeof *curves; k++) {
         struct run_costs c = { 0 };
-        assert_true(run_costs_of(&c, 1) == 0 && run_costs_of(&c, 9) == 0 && run_costs_want(&c, 1) && !run_costs_want(&c, 17));
+        assert_true(run_costs_of(&c, 1) == 0 && run_costs_of(&c, 9) == 0 && run_costs_needs(&c, 1) && !run_costs_needs(&c, 17));
         seed = 7;
         for (int i = 0; i < 300; i++) {
             const int rows = i % 3 ? 1 + i % 16 : 1;

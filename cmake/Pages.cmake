@@ -1,6 +1,6 @@
 # Runs PROGRAM to write the manual pages of its verbs and its shell completions into the folder OUT.
 
-function(say file)
+function(write file)
     execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_FILE ${OUT}/${file} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
@@ -10,8 +10,8 @@ string(REGEX REPLACE ".*\nVerbs:\n(.*)\n\nOften used.*" "\\1" verbs "${help}")
 string(REGEX MATCHALL "\n  [a-z-]+ " verbs "\n${verbs}")
 foreach(verb IN LISTS verbs)
     string(STRIP "${verb}" verb)
-    say(man1/steno-${verb}.1 ${verb} --help-man)
+    write(man1/steno-${verb}.1 ${verb} --help-man)
 endforeach()
-say(steno completions bash)
-say(_steno completions zsh)
-say(steno.fish completions fish)
+write(steno completions bash)
+write(_steno completions zsh)
+write(steno.fish completions fish)
