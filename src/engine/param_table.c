@@ -107,9 +107,9 @@ static const struct param transcribe[] = {
     { T(vad), HOOK, .models = MODELS_CLIPS },
     { T(repetition_penalty), PENALTY, .models = MODELS_AUDIO_LM },
     { T(draft_max), DRAFTS, .models = MODELS_AR },
-    { T(on_resume_point), HOOK, .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
-    { T(resume), HOOK, .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
-    { T(n_resume), INT32(0, 2147483647), .models = MODELS_AR | MODELS_CTC | MODELS_CIF },
+    { T(on_resume_point), HOOK, .models = MODELS_RESUMED },
+    { T(resume), HOOK, .models = MODELS_RESUMED },
+    { T(n_resume), INT32(0, 2147483647), .models = MODELS_RESUMED },
 };
 
 static const struct param find_speech[] = {
@@ -170,7 +170,7 @@ static const struct param generate[] = {
 };
 
 static const struct param open_model[] = {
-    { M(compute), CHOICE(STENO_COMPUTE_INT16), .models = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED },
+    { M(compute), CHOICE(STENO_COMPUTE_INT16), .models = MODELS_RESUMED | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED },
     { M(cpu_level), TEXT, .models = MODELS_ALL },
     { M(team), HOOK, .models = MODELS_ALL },
     { M(vocab), TEXT, .models = MODELS_VOCAB },

@@ -29,12 +29,15 @@ enum {
     MODELS_AUDIO_LM_CTC = 1 << 12,   /* audio language models with a CTC head */
     MODELS_VAD_VOTES = 1 << 13,      /* voice activity: frames vote, and a schedule of silences ends a span */
     MODELS_VAD_THRESHOLDS = 1 << 14, /* voice activity, with two thresholds */
+    MODELS_PIECES = 1 << 15,         /* clips become pieces with times, without tags or searches: CTC heads and transducers */
     MODELS_AR = MODELS_MULTILINGUAL | MODELS_ENGLISH, /* encoder-decoder models */
-    MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_AUDIO_LM, /* models that decode clip by clip */
-    MODELS_WORD_TIMES = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM,
+    MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_PIECES | MODELS_AUDIO_LM, /* models that decode clip by clip */
+    MODELS_WORD_TIMES = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PIECES,
+    MODELS_RESUMED = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_PIECES, /* models whose transcriptions can be resumed */
     MODELS_SPEECH = MODELS_WORD_TIMES | MODELS_AUDIO_LM, /* models that transcribe */
     MODELS_FBANK = MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_VAD_VOTES, /* filter banks that are shifted and scaled */
-    MODELS_VOCAB = MODELS_WORD_TIMES | MODELS_PUNCTUATION, /* models whose vocabulary may be in another file */
+    /* models whose vocabulary may be in another file */
+    MODELS_VOCAB = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PUNCTUATION,
     MODELS_GENERATE = MODELS_AR | MODELS_LM, /* models that continue a text */
     MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED
 };

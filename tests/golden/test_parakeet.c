@@ -207,6 +207,31 @@ static void test_rnnt_folder(void **state)
     check_clips("hf/rnnt", "rnnt", 0);
 }
 
+static void is_refused(steno_session *s, const char *name, const steno_transcribe_params *p)
+{
+    static const float pcm[1600];
+    assert_int_equal(steno_transcribe(s, pcm, 1600, p), STENO_EARG);
+    if (!strstr(steno_last_error(s), name)) fail_msg("%s: %s", name, steno_last_error(s));
+}
+
+static void test_options_without_effect_are_refused(void **state)
+{
+    static const char *const models[] = { "hf/ctc", "hf/tdt", "hf/rnnt" };
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        steno_model *m = model_of(models[i]);
+        steno_session *s;
+        steno_transcribe_params p[6];
+        for (int k = 0; k < 6; k++) steno_transcribe_params_init(&p[k]);
+        assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+        p[0].language = "en", p[1].tags = STENO_TAGS_RICH, p[2].beam_size = 4, p[3].hotwords = "one", p[4].n_best = 2, p[5].itn = 1;
+        static const char *const name[] = { "language", "tags", "beam_size", "hotwords", "n_best", "itn" };
+        for (int k = 0; k < 6; k++) is_refused(s, name[k], &p[k]);
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_ctc_folder),
         cmocka_unit_test(test_tdt_folder),
         cmocka_unit_test(test_rnnt_folder),
+        cmocka_unit_test(test_options_without_effect_are_refused),
     };
     if (!is_there(material("README.md").s)) {
         fprintf(stderr, "skipped: STENO_SHARED does not name the Parakeet collection\n");

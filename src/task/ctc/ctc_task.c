@@ -26,10 +26,7 @@ static int take(steno_session *s)
     rule_masks_clear(&c->masks);
     rule_mask(&c->masks, masked);
     q->masked = masked < 0 ? NULL : c->masks.always;
-    const int rc = ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
-    if (!rc && c->searches && m->family->pieces)
-        return err_set(&s->error, STENO_EUNSUPPORTED, "beam_size and hotwords are not supported for %s models", m->family->name);
-    return rc;
+    return ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
 }
 
 int ctc_run_best(struct steno_batch *b)
@@ -270,8 +267,7 @@ const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take,
 
 static unsigned serves(const steno_model *m)
 {
-    (void)m;
-    return MODELS_CTC;
+    return m->family->pieces ? MODELS_PIECES : MODELS_CTC;
 }
 
 /* Logits exist for one tile of rows at a time, independent of lanes. A lane is a clip in the run. */

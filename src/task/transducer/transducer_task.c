@@ -179,7 +179,7 @@ static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .run = run
 static unsigned serves(const steno_model *m)
 {
     (void)m;
-    return MODELS_CIF; /* integrate-and-fire models have the same parameters */
+    return MODELS_PIECES;
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
