@@ -120,7 +120,7 @@ STENO_API void steno_team_close(steno_team *team);
 
 typedef struct steno_model steno_model;
 
-/** Arithmetic of a model. Of 328 texts without near-ties (28 recordings of spoken digits under many sets of options) bf16
+/** Arithmetic of a model. Measured with 328 texts without near-ties: 28 recordings of spoken digits under many sets of options. bf16
  * changes 5, int16 0 and int8 12 (level amx: 17), all in recordings of more than one window. With the reference's usual options (greedy,
  * five beams) only int8 differs: 3 of 56 (level amx: 4). With verify (steno_model_params) none changes. Recordings of meetings contain
  * more near-ties: doc/performance.md has their figures. */
@@ -144,7 +144,7 @@ enum steno_compute {
 
 /** @return the arithmetic that STENO_COMPUTE_AUTO selects for the encoder at a processor level: STENO_COMPUTE_INT16 where int16 products
  *          are faster than f32, else STENO_COMPUTE_F32. FunASR's recognisers use that arithmetic in their encoders, and in decoders
- *          that receive all tokens at once: of their 135 texts int8 changes two, the other types none. FSMN-VAD and streaming models
+ *          that receive all tokens at once. Of their 135 texts int8 changes two, the other types none. FSMN-VAD and streaming models
  *          compute in f32; another explicit type is refused with STENO_EARG. */
 STENO_API int steno_compute_auto(int level);
 
@@ -168,12 +168,12 @@ typedef struct steno_model_params {
     int32_t compute;       /* enum steno_compute */
     const char *cpu_level; /* highest processor level to use, a name from steno_cpu_level_name; NULL selects the best usable one */
     steno_team *team;      /* team that packs the weights while loading; NULL: the calling thread only. Not kept */
-    const char *vocab;     /* vocabulary for a model file that has none (OpenAI .pt, MLX): a tiktoken file, a Hugging Face tokenizer folder
-                              or its tokenizer.json or vocab.json, or any Whisper model that has one. NULL: look beside the model */
+    const char *vocab;     /* vocabulary for a model file that has none (OpenAI .pt, MLX). A tiktoken file, a Hugging Face tokenizer folder,
+                              its tokenizer.json or vocab.json, or a Whisper model that has one. NULL: look beside the model */
     int32_t no_cmvn;       /* 1: do not shift and scale filter banks by the model's am.mvn (for comparisons) */
     int32_t index_only;    /* 1: read headers and check shapes, not weights. The model can be described but has no sessions */
-    /* Cross-attention heads for word times: "LAYER,HEAD ...", "half" (all heads of the upper half of the layers), "top:N" (all heads of
-     * the last N layers), or the name of a model with an official list ("base.en"). NULL or "" selects the first of these that exists: the
+    /* Cross-attention heads for word times: "LAYER,HEAD ..."; "half", all heads of the upper half of the layers; "top:N", all heads of
+     * the last N layers; or the name of a model with an official list ("base.en"). NULL or "" selects the first of these that exists: the
      * model's own list (generation_config.json), the official list for its shape, "half". large-v1 and large-v2 share a shape and have a
      * list only if the path names one of them. */
     const char *alignment_heads;
@@ -187,8 +187,8 @@ typedef struct steno_model_params {
     int32_t kv_type;       /* enum steno_kv_type, for sessions of a language model */
     int32_t pad;           /* 0 */
     /* An open model to share weights with; may be NULL. Matrices that are identical in both exist once. That model stays open until this
-     * one is closed. For a draft model that was distilled from another and has its encoder: if both are opened with the same compute, the
-     * encoder runs once for both (steno_session_params.draft_model), whether weights are shared or not. */
+     * one is closed. A draft model that was distilled from another may have its encoder. If both are opened with the same compute, the
+     * encoder runs once for both (steno_session_params.draft_model). Weights need not be shared for that. */
     const steno_model *share_with;
     /* Dictionary of jieba (its dict.txt, cppjieba's jieba.dict.utf8; lines of word, count, kind). For punctuation models that split
      * Chinese into words: those with a file jieba_usr_dict, such as FunASR's large ct-punc. NULL: jieba.c.dict or dict.txt in the model's
@@ -612,8 +612,8 @@ typedef struct steno_segment {
     double no_speech_prob;    /* of the window */
     uint32_t flags;           /* enum steno_flag: doubts about the text */
     int32_t attempt;          /* number of the attempt that was kept, from 0 */
-    /* Tags from a model that has them; static text, NULL if absent. language is also set by Whisper: with language_per_segment to the
-     * window's language, else only for a doubtful window that seems to be in another language than the result. */
+    /* Tags from a model that has them; static text, NULL if absent. Whisper sets language, too: with language_per_segment to the
+     * window's language, else only where a doubtful window seems to be in another language. */
     const char *language, *emotion, *event, *itn; /* "zh", "HAPPY", "BGM", "withitn" */
     double start, end;        /* t0_ms and t1_ms in seconds, unrounded: the reference's own numbers; NAN: not known */
     int32_t n_words;          /* with word_timestamps; see steno_word_get */
@@ -653,11 +653,11 @@ enum steno_guards {
      *   - If every attempt fails, the best is kept, not the last. Order: an attempt that ended by itself before a loop that was cut off;
      *     avg_logprob at or above its threshold before one below; no repetition before repetition; then the higher avg_logprob.
      *   - The first attempt decides whether a window is silence, not a sample at a higher temperature; if the level is not steady, another
-     *     attempt without previous text decides. A window is also silence if its no-speech probability is above the threshold, every
-     *     attempt fails, and of at least two samples none reaches the avg_logprob threshold. The same holds if two or more samples miss
-     *     it and the best attempt does, too. On audio without speech the text varies in this way.
-     *   - A window is not speech if its first text has a flag and its spectra are stationary, as of notes, chords and hum: for more than
-     *     half of the time they change by less than 3 dB in 60 ms, and in no half second by more than 5 dB in half of the frames. */
+     *     attempt without previous text decides. A window is also silence if its no-speech probability is above the threshold and every
+     *     attempt fails. There must be at least two samples, none of which reaches the avg_logprob threshold. The same holds if two or
+     *     more samples miss it and the best attempt does, too. On audio without speech the text varies in this way.
+     *   - A window is not speech if its first text has a flag and its spectra are stationary, as of notes, chords and hum. For more than
+     *     half of the time they change by less than 3 dB in 60 ms. In no half second do half of the frames change by more than 5 dB. */
     STENO_GUARDS_FLAG = 1,
     /* As STENO_GUARDS_FLAG, and windows flagged for repetition or low confidence are decoded again: without previous text, then at rising
      * temperatures. If every attempt is flagged the best is kept, by the same order. Windows with a steady level are not decoded, such
@@ -786,8 +786,9 @@ typedef struct steno_transcribe_params {
     /* Later additions start here. A caller whose struct ends earlier (see size) gets their defaults. */
 
     /* Temperature fallback. A window is decoded at `temperature`, then at that plus one, two, … increments up to 1.0, until an attempt
-     * passes: compression ratio at most its threshold, avg_logprob and entropy at least theirs. Silence (no_speech_prob above and
-     * avg_logprob below their thresholds) always passes. If no attempt passes, the guards select one (STENO_GUARDS_OFF: the last). */
+     * passes. It passes with a compression ratio of at most its threshold, and avg_logprob and entropy of at least theirs. Silence
+     * (no_speech_prob above and avg_logprob below their thresholds) always passes. If no attempt passes, the guards select one
+     * (STENO_GUARDS_OFF: the last). */
     double temperature_increment_on_fallback; /* 0.2; 0 or NAN: one attempt */
     double compression_ratio_threshold;       /* 2.4; NAN: none */
     double entropy_threshold;      /* nats over the last 32 of more than 32 tokens; NAN, the default: none */
@@ -818,7 +819,7 @@ typedef struct steno_transcribe_params {
     /* Text that is given. */
     const char *prefix;            /* first words of every window's text; NULL: none. The window's text contains them. Their tokens have
                                     * probability 1 and count in no figure. The timestamp 0.00 precedes them. With STENO_GUARDS_OFF, as in
-                                    * the reference, a timestamp must follow them (most models end the text there), and the result has
+                                    * the reference, a timestamp must follow them, where most models end the text. The result then has
                                     * only the text after them */
     const int32_t *prefix_tokens;  /* [n_prefix_tokens] the same as ids */
     int32_t n_prefix_tokens;
@@ -871,9 +872,9 @@ typedef struct steno_transcribe_params {
     int32_t token_timestamps;      /* 1: estimate token times without alignment, as whisper.cpp: from probable timestamps, and between them
                                       from text lengths */
     int32_t tinydiarize;           /* 1: allow the token "start of LM", which marks a change of speaker */
-    /* With a model opened with verify: a window is checked in f32 if a choice leads the next one by less than this, in logits (timestamps:
-     * a tenth of it, with int8 four tenths), if its mean log-probability or no-speech probability is near a threshold, or if it was
-     * sampled. 0: check none, 1e9: check all; default 0.1 */
+    /* For a model opened with verify. A window is checked in f32 if a choice leads the next one by less than this, in logits (timestamps:
+     * a tenth of it, with int8 four tenths). It is also checked if it was sampled, or if its mean log-probability or no-speech probability
+     * is near a threshold. 0: check none, 1e9: check all; default 0.1 */
     double verify_margin;
     int32_t tags;                  /* enum steno_tags. Other than APART, a segment may consist of tags without text */
     int32_t pad;
@@ -893,7 +894,7 @@ typedef struct steno_transcribe_params {
     void (*on_rows)(void *user, const steno_rows *r);
     /* Voice-activity model for models that decode clips; its spans become the segments. NULL: split at the quietest places. Spans longer
      * than the longest clip, or 60 s, are split in the same way. The session allocates a detector when the first such request begins, and
-     * keeps it while requests use the same model: at most the memory of its session plus room for two longest spans (max_segment_ms). The
+     * keeps it while requests use the same model. It takes the memory of its session plus room for two longest spans (max_segment_ms). The
      * spans can be read with steno_span_get. Merged spans leave out pauses longer than the sum of 60 s, max_segment_ms and merge_ms.
      * Outside a batch, up to 16 segments that fit into the longest clip go through the encoder in one run, with unchanged texts; on_window
      * is called for all of them first. A segment does not wait for a source that gives audio in real time. */
@@ -1138,8 +1139,8 @@ typedef struct steno_span {
 /** Length of the silence that ends a span, if max_end_silence_ms is -1. */
 enum steno_vad_schedule {
     STENO_VAD_SCHEDULE_FILE = 0, /* FunASR's detector: 2 s at first, less for each chunk without a pause (chunk_size_ms), at least 100 ms */
-    STENO_VAD_SCHEDULE_LIVE = 1  /* FunASR's DynamicStreamingVAD: 2 s in the first 5 s of a span, 1.5 s up to 10, 1 s up to 15, 800 ms up to
-                                    30, 400 ms up to 45, then 100 ms */
+    STENO_VAD_SCHEDULE_LIVE = 1  /* FunASR's DynamicStreamingVAD, by seconds of a span: 2 s below 5, 1.5 s below 10, 1 s below 15, 800 ms
+                                    below 30, 400 ms below 45, then 100 ms */
 };
 
 /** Rules that make spans from the probabilities of Silero VAD. */
@@ -1172,8 +1173,8 @@ typedef struct steno_vad_params {
     int64_t merge_ms;           /* FunASR's merge_vad: merge spans, with their pauses, up to this length. A merged span begins where the
                                    previous one ended, the first at 0. It ends at the last start or end of speech that fits. 0: do not
                                    merge */
-    /* Reports an opening (t1_ms is -1) at the end of its chunk, a closing (t0_ms is -1), or both in one chunk, as found: before short spans
-     * are left out and others merged. A span that opens with the very last frame has no closing. */
+    /* Reports an opening (t1_ms is -1) at the end of its chunk, a closing (t0_ms is -1), or both in one chunk. Short spans are not yet left
+     * out, nor others merged. A span that opens with the very last frame has no closing. */
     void (*on_event)(void *user, const steno_span *event);
     /* Silero VAD only; it has no schedule and no chunk_size_ms. An opening is reported with its frame. */
     double neg_threshold;       /* a silence begins with a frame below it; NAN: threshold less 0.15, at least 0.01 */
@@ -1315,13 +1316,13 @@ STENO_API int steno_embedding_get(const steno_session *s, int i, steno_embedding
 /* ---- batches ------------------------------------------------------------------------------------------------------------------
  *
  * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. Independent windows of one
- * call do so, too: clips with independent_clips or chunk_ms, and all windows with without_timestamps and without
- * condition_on_previous_text, word times or an initial prompt. A session's results (text, ids, times, probabilities) do not depend on the
- * other requests of the batch, on max_windows, on the order or on the number of threads.
+ * call do so, too: clips with independent_clips or chunk_ms. So do all windows with without_timestamps, if there is no
+ * condition_on_previous_text, word time or initial prompt. A session's results are its text, ids, times and probabilities. They do not
+ * depend on the other requests of the batch, on max_windows, on the order or on the number of threads.
  *
- * Every kind of audio model serves requests. The shared unit differs. Models that decode clips share encoder runs: up to max_windows clips
- * (SenseVoice: at most 30 s each, Paraformer: 60 s), together no longer than the longest clip. Voice-activity models take turns in pieces
- * of at most 5 s; their request is a steno_find_speech.
+ * Every kind of audio model serves requests. The shared unit differs. Models that decode clips share encoder runs. A run has up to
+ * max_windows clips, together no longer than the longest clip (SenseVoice: 30 s, Paraformer: 60 s). Voice-activity models take turns in
+ * pieces of at most 5 s; their request is a steno_find_speech.
  *
  * Language models: each decode slot holds one text, and each step has a row for every text in progress. Prompts are read in pieces between
  * steps, so no text waits for long. A slot keeps the keys and values of its last text. A common beginning with it, such as a conversation
@@ -1343,8 +1344,8 @@ typedef struct steno_batch_params {
                             not decode token by token always have one */
     int32_t pad;
     /* Called on the thread that runs the batch when a request has ended, with the status that steno_transcribe_source, steno_find_speech or
-     * steno_generate would return. It may do what every callback may, submit requests, select and read results, and close sessions: this
-     * one, and others of the batch, whose requests then end without on_done. A session whose own call runs the queue cannot be closed. */
+     * steno_generate would return. It may do what every callback may, submit requests, select and read results, and close sessions:
+     * this one and others of the batch. Their requests then end without on_done. A session whose own call runs the queue cannot be closed. */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
     /* Models that decode token by token: minimum number of decoder steps between two encoder runs while windows are decoding. With a large
@@ -1455,8 +1456,8 @@ STENO_API int steno_batch_run(steno_batch *b);
 /* ---- parameters as a table -----------------------------------------------------------------------------------------------------
  *
  * For programs and bindings: the list of parameters, their ranges, and whether a model supports them. A call refuses (STENO_EARG) a
- * parameter that differs from its default if the model does not support it, if it needs another parameter, or if another one makes it
- * useless. No parameter is ignored. */
+ * parameter that differs from its default in three cases: the model does not support it, it needs another parameter, or another one makes
+ * it useless. No parameter is ignored. */
 
 /** Calls that have parameters. */
 enum steno_call {
