@@ -292,7 +292,7 @@ static int serve(struct server *v, struct serve_model *models, const struct syst
 {
     struct serve_params p;
     struct serve *s;
-    struct running running = { NULL };
+    struct running running = { .server = NULL };
     steno_error e = { 0 };
     params_fill(&p, v, models, systemd);
     signals_handle(on_signal, &running);
