@@ -1344,8 +1344,8 @@ typedef struct steno_batch_params {
                             not decode token by token always have one */
     int32_t pad;
     /* Called on the thread that runs the batch when a request has ended, with the status that steno_transcribe_source, steno_find_speech or
-     * steno_generate would return. It may do what every callback may, submit requests, select and read results, and close sessions:
-     * this one and others of the batch. Their requests then end without on_done. A session whose own call runs the queue cannot be closed. */
+     * steno_generate would return. It may do what every callback may, submit requests, select and read results, and close sessions: this
+     * one and others of the batch. Their requests then end without on_done. A session whose own call runs the queue cannot be closed. */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
     /* Models that decode token by token: minimum number of decoder steps between two encoder runs while windows are decoding. With a large

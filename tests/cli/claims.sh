@@ -36,7 +36,7 @@ says doc/performance.md \
 says doc/steno.1 "Of the $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8 (at level amx $amx_int8), all"
 read -r words wbf16 wint16 wint8 <<<"$(figures "words of 117 recordings")"
 says doc/performance.md "words that change, of $words in 117 recordings | $wbf16 | $wint16 | $wint8 |"
-says include/steno/steno.h "Of $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8 (level amx: $amx_int8), all" \
+says include/steno/steno.h "Measured with $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8 (level amx: $amx_int8), all" \
     "$uint8 of $usual (level amx: $amx_uint8)"
 read -r sv sbf16 sint16 sint8 <<<"$(figures "SenseVoice texts")"
 read -r pf pbf16 pint16 pint8 <<<"$(figures "Paraformer texts")"
@@ -44,7 +44,7 @@ is "auto's arithmetic changes no text of FunASR's recognisers" "$sbf16 $sint16 $
 says doc/performance.md "of $sv under all settings | $sbf16 | $sint16 | $sint8 |" \
     "Paraformer: texts that change, of $pf | $pbf16 | $pint16 | $pint8 |"
 says doc/steno.1 "of $((sv + pf)) texts" "changes $((sint8 + pint8)), the others none"
-says include/steno/steno.h "of their $((sv + pf)) texts int8 changes two"
+says include/steno/steno.h "Of their $((sv + pf)) texts int8 changes two"
 STENO_MODEL=$MODEL expect 0 "doctor says so" doctor
 compute=$(sed -n 's/^compute used: \([a-z0-9]*\) .*/\1/p' "$T/out")
 case $compute in
