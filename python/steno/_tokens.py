@@ -29,7 +29,7 @@ class Vocabulary:
         if not model.info.is_multilingual:
             self.n_languages = n_languages or 99
         self.end = model.token_id("end")
-        names = ["endoftext", "startoftranscript", *LANGUAGE_CODES[:self.n_languages], *CONTROL]
+        self.names = names = ["endoftext", "startoftranscript", *LANGUAGE_CODES[:self.n_languages], *CONTROL]
         self.special: Dict[str, int] = {f"<|{name}|>": self.end + i for i, name in enumerate(names)}
         self.timestamp_begin = self.end + len(names)
         self.size = self.timestamp_begin + 1501
@@ -48,10 +48,9 @@ class Vocabulary:
 
     def name_of(self, token: int) -> str:
         """The text of a special token."""
-        at = token - self.end
         if token >= self.timestamp_begin:
             return f"<|{(token - self.timestamp_begin) * 0.02:.2f}|>"
-        return list(self.special)[at]
+        return f"<|{self.names[token - self.end]}|>"
 
     def decode(self, tokens: Sequence[int], special: bool = True) -> str:
         """The text of tokens, and with ``special`` also the names of special ones."""
