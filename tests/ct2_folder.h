@@ -5,6 +5,7 @@
 #ifndef STENO_TESTS_CT2_FOLDER_H
 #define STENO_TESTS_CT2_FOLDER_H
 #include <math.h>
+#include "api/random_model.h"
 #include "spell.h"
 
 enum ct2_integers { CT2_PLAIN, CT2_INT8, CT2_INT16 };
@@ -15,6 +16,7 @@ struct ct2_how {
     enum ct2_integers integers;
     int dequantised;             /* 1: matrices are rounded to integers, and stored as the rounded numbers in f32 */
     int activation;              /* 0: GELU, else its number */
+    uint32_t revision;           /* of the specification; 0: that of Whisper, 3 */
     int swapped;                 /* 1: keys come before queries, which is wrong */
     int untied;                  /* 1: the matrix of the logits is stored by itself; 2: and is another one */
     enum ct2_vocab vocab;
@@ -249,7 +251,7 @@ static inline void ct2_model(const struct folder *d, const struct weights *w, co
     ct2_scalar(&f, "decoder/some_new_option", 1, 7);
     ct2_le(&file, 6, 4);
     ct2_text(&file, "WhisperSpec");
-    ct2_le(&file, 3, 4);
+    ct2_le(&file, h->revision ? h->revision : 3, 4);
     ct2_le(&file, f.n, 4);
     buf_add(&file, f.records.p, f.records.len);
     ct2_le(&file, !h->untied, 4);
@@ -266,5 +268,19 @@ static inline void ct2_model(const struct folder *d, const struct weights *w, co
     buf_fmt(&file, "{\"alignment_heads\": %s, \"lang_ids\": [50259, 50260], \"suppress_ids_begin\": [220, 50257]}", h->heads);
     folder_put(d, "config.json", file.p, file.len);
     buf_free(&file);
+}
+
+/* A model with random weights. */
+static inline void ct2_random(const struct folder *d, const struct whisper_dims *dims, const struct ct2_how *h)
+{
+    const struct bytes b = random_bytes(dims, DT_F32, 5);
+    struct weights w;
+    struct file f;
+    steno_error e;
+    file_from_memory(&f, "random", b.p, b.n);
+    if (weights_open(&w, &f, &e)) fail_msg("%s", e.text);
+    ct2_model(d, &w, h);
+    weights_close(&w);
+    free(b.p);
 }
 #endif

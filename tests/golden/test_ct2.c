@@ -148,19 +148,6 @@ static void test_other_forms_give_the_folder_s_results(void **state)
 
 static struct whisper_dims const dims_64 = { 80, 30, 64, 4, 2, SMALL_VOCAB, 70, 64, 4, 2 };
 
-static void small_folder(const struct folder *d, const struct whisper_dims *dims, const struct ct2_how *h)
-{
-    const struct bytes b = random_bytes(dims, DT_F32, 5);
-    struct weights w;
-    struct file f;
-    steno_error e;
-    file_from_memory(&f, "small", b.p, b.n);
-    if (weights_open(&w, &f, &e)) fail_msg("%s", e.text);
-    ct2_model(d, &w, h);
-    weights_close(&w);
-    free(b.p);
-}
-
 static void test_heads_that_fit_are_taken_from_config_json(void **state)
 {
     (void)state;
@@ -176,7 +163,7 @@ static void test_heads_that_fit_are_taken_from_config_json(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const struct folder d = folder_new();
         steno_model_info info = { .size = sizeof info };
-        small_folder(&d, &dims_64, &(struct ct2_how){ .type = DT_F16, .heads = row[i].heads });
+        ct2_random(&d, &dims_64, &(struct ct2_how){ .type = DT_F16, .heads = row[i].heads });
         steno_model *m = open_as(d.path, STENO_COMPUTE_F32, 0);
         steno_model_info_get(m, &info);
         assert_string_equal(info.alignment_heads, row[i].want);
@@ -200,7 +187,7 @@ static void test_model_bin_is_the_model_of_its_folder(void **state)
 {
     (void)state;
     const struct folder d = folder_new(), hf = folder_new();
-    small_folder(&d, &dims_64, &(struct ct2_how){ .type = DT_F16, .integers = CT2_INT8 });
+    ct2_random(&d, &dims_64, &(struct ct2_how){ .type = DT_F16, .integers = CT2_INT8 });
     const struct folder_file file = folder_at(&d, "model.bin");
     folder_text(&d, "pytorch_model.bin", "another form of the same model");
     const int64_t n = parameters_at(d.path);
@@ -253,12 +240,14 @@ static void test_folders_that_are_not_such_a_model_are_refused_by_name(void **st
         { { .type = DT_F16, .untied = 2 }, STENO_EUNSUPPORTED, "decoder/projection/weight differs from decoder/embeddings/weight" },
         { { .type = DT_F16, .integers = CT2_INT8, .untied = 2 }, STENO_EUNSUPPORTED, "decoder/projection/weight differs from" },
         { { .type = DT_F16, .activation = 1 }, STENO_EUNSUPPORTED, "decoder/activation is 1; Whisper models have 3" },
+        { { .type = DT_F16, .revision = 4 }, STENO_EUNSUPPORTED, "revision is 4; Whisper models have 3" },
+        { { .type = DT_F16, .revision = 2 }, STENO_EUNSUPPORTED, "revision is 2; Whisper models have 3" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct folder d = folder_new();
         steno_model *m;
         steno_error e = { 0 };
-        small_folder(&d, &dims_64, &bad[i].how);
+        ct2_random(&d, &dims_64, &bad[i].how);
         const int rc = steno_model_open(&m, d.path, NULL, &e);
         if (rc != bad[i].status || !strstr(e.text, bad[i].says)) fail_msg("%zu: %d, \"%s\", want \"%s\"", i, rc, e.text, bad[i].says);
         folder_remove(&d);
@@ -271,7 +260,7 @@ static void test_strings_that_are_no_bytes_are_refused(void **state)
     const struct folder d = folder_new();
     steno_model *m;
     steno_error e = { 0 };
-    small_folder(&d, &dims_64, &(struct ct2_how){ .type = DT_F16, .vocab = CT2_NO_VOCAB });
+    ct2_random(&d, &dims_64, &(struct ct2_how){ .type = DT_F16, .vocab = CT2_NO_VOCAB });
     folder_text(&d, "vocabulary.txt", "a\n\xe2\x96\x81" "b\n");
     assert_int_equal(steno_model_open(&m, d.path, NULL, &e), STENO_EFORMAT);
     assert_non_null(strstr(e.text, "the string of id 1 has U+2581, which stands for no byte"));

@@ -2,6 +2,7 @@
  *
  * golden.json has numbers of dequantised variables, the encoder's output and greedy ids with compute type float32; golden_tiny.json the
  * same of random models in int16 and bfloat16, without ids. Needs the collection named by STENO_SHARED. */
+#include "ct2_folder.h"
 #include "layers.h"
 #include "load/weights.h"
 #include "plan/mt19937.h"
@@ -207,12 +208,41 @@ static void test_ids_and_encoders_equal_the_reference(void **state)
     json_decref(golden);
 }
 
+/* A folder of f16 has the weights of the model that openai-whisper ran. */
+static void test_word_times_of_an_f16_folder_equal_the_reference(void **state)
+{
+    (void)state;
+    static const char *const file[] = { "en_short.wav", "en_phrases.wav", "zh_phrases.wav", "de_8k.wav" };
+    const struct folder d = folder_new();
+    struct tolerance numbers = exact_numbers;
+    struct tally t = { 0 };
+    struct engine g;
+    struct weights w;
+    struct file f;
+    steno_error e;
+    if (file_open(&f, shared_file("whisper-digits.bin").s, &e) || weights_open(&w, &f, &e)) fail_msg("%s", e.text);
+    ct2_model(&d, &w, &(struct ct2_how){ .type = DT_F16, .heads = "[[1, 0], [1, 1], [2, 0], [2, 1]]" });
+    weights_close(&w);
+    file_close(&f);
+    json_t *golden = json_open(shared_file("golden/golden.json").s);
+    engine_open(&g, d.path, NULL, 2);
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        file_run(&t, &g, golden, file[i], audio_of(file[i]).s, "words", case_equal, &numbers);
+    engine_close(&g);
+    json_decref(golden);
+    folder_remove(&d);
+    print_message("%d cases, %d differ, %d not stable\n", t.cases, t.differ, t.unstable);
+    assert_int_equal(t.differ, 0);
+    assert_int_equal(t.cases, sizeof file / sizeof *file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variables_have_the_numbers_of_the_reference),
         cmocka_unit_test(test_encoders_of_random_models_equal_the_reference),
         cmocka_unit_test(test_ids_and_encoders_equal_the_reference),
+        cmocka_unit_test(test_word_times_of_an_f16_folder_equal_the_reference),
     };
     const int missing = collection_missing();
     if (missing) return missing;

@@ -6,6 +6,7 @@ import os
 import tempfile
 import unittest
 import unittest.mock
+import warnings
 
 import recordings as r
 import steno
@@ -21,6 +22,7 @@ class Door(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.model = WhisperModel(r.MODEL, device="cpu", compute_type="int16")
+        cls.default = steno.Model(r.MODEL, threads=1)
 
     def test_the_first_example_of_the_readme_runs(self):
         segments, info = self.model.transcribe(r.DEMO, beam_size=5)
@@ -41,6 +43,21 @@ class Door(unittest.TestCase):
             segments, _ = self.model.transcribe(r.DEMO, **options)
             expected = r.steno("-m", r.MODEL, "--compute", "int16", "--guards", "off", "-f", "txt", *arguments, r.DEMO)
             self.assertEqual("".join(s.text.strip() + "\n" for s in segments), expected, options)
+
+    def test_each_compute_type_selects_an_arithmetic(self):
+        for name, arithmetic in (("default", None), ("auto", None), ("float16", None), ("float32", "f32"), ("bfloat16", "bf16"),
+                                 ("int16", "int16"), ("int8", "int8"), ("int8_float32", "int8"), ("int8_float16", "int8"),
+                                 ("int8_bfloat16", "int8")):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                model = WhisperModel(r.MODEL, compute_type=name, cpu_threads=1)
+            self.assertEqual([str(w.message).split(":")[0] for w in caught],
+                             [f"compute_type {name}"] if name.endswith("_float16") or name == "float16" else [])
+            self.assertEqual(model._steno.info.compute, arithmetic or self.default.info.compute, name)
+            self.assertEqual(model.model.compute_type, name)
+        for name in ("int4", "FLOAT32", "", "f32"):
+            with self.assertRaisesRegex(ValueError, f"^Invalid compute type: {name};"):
+                WhisperModel(r.MODEL, compute_type=name)
 
     def test_segments_are_lazy_and_numbered_from_1(self):
         segments, _ = self.model.transcribe(r.long_floats(40))

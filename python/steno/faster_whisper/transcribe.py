@@ -207,7 +207,7 @@ class WhisperModel:
         if device_index not in (0, [0]):
             raise ValueError(f"device_index is {device_index}: there is one CPU, 0")
         if compute_type not in COMPUTE:
-            raise ValueError(f"compute_type is {compute_type!r}, not one of: {', '.join(COMPUTE)}")
+            raise ValueError(f"Invalid compute type: {compute_type}; compute_type is one of {', '.join(COMPUTE)}")
         if files:
             raise ValueError("files: steno opens a model by its path")
         if model_kwargs:
