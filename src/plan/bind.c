@@ -67,6 +67,13 @@ const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width)
     return t;
 }
 
+const float *bind_sinusoids_of_chunks(struct build *b, uint32_t rows, uint32_t chunk, uint32_t width)
+{
+    float *t = packed_take(b, (size_t)rows * width * sizeof *t);
+    for (uint32_t r = 0; t && !b->p.store->dry && r < rows; r++) sinusoids_row(t + (size_t)r * width, width, r % chunk);
+    return t;
+}
+
 static uint16_t bind_approx_as(struct build *b, enum packed_type type, const char *w, uint64_t n, uint64_t k)
 {
     struct tensor *t = bind_tensor(b, w, n, k, 0);

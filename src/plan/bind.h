@@ -20,6 +20,8 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
 const float *bind_table_and_row(struct build *b, const char *name, uint64_t rows, const char *other, uint64_t others, uint64_t n);
 /* Positions [rows, width] from 1 on: sines in the first half, cosines in the second. Wavelengths rise from 2 pi to 10000 times 2 pi. */
 const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width);
+/* The same from 0 on, again in every `chunk` rows. */
+const float *bind_sinusoids_of_chunks(struct build *b, uint32_t rows, uint32_t chunk, uint32_t width);
 void sinusoids_row(float *y, uint32_t width, int64_t position); /* one of those rows */
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
@@ -66,6 +68,8 @@ struct filter_desc {
 uint16_t bind_filter(struct build *b, const struct filter_desc *f);
 /* Filters 3x3 of one channel as a linear of nine numbers: [n, 3, 3]. */
 uint16_t bind_squares(struct build *b, const char *w, const char *bias, uint64_t n);
+/* Filters 3x3 over channels as a linear of nine places, [9, channels]: [n, channels, 3, 3]. */
+uint16_t bind_squares_of_all(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels);
 /* Sines and cosines of the distances -(most - 1) .. most - 1, in turn, n numbers each: frequencies 10000^(-2 i / n). */
 uint16_t bind_distances(struct build *b, uint32_t most, uint32_t n);
 /* d_head as stored: rows, keys and values use heads of head_room(d_head). */

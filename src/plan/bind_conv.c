@@ -83,6 +83,17 @@ uint16_t bind_squares(struct build *b, const char *w, const char *bias, uint64_t
     return bind_packed(b, packed, type, bind_vector(b, bias, n), n, 9);
 }
 
+/* A tensor of [n, channels, 3, 3]; NULL: the build has failed. */
+static struct tensor *squares_of_all(struct build *b, const char *w, uint64_t n, uint64_t channels)
+{
+    char name[NAME_MAX_LEN];
+    const uint64_t dim[4] = { n, channels, 3, 3 };
+    struct tensor *t = NULL;
+    snprintf(name, sizeof name, "%s%s%s", b->prefix, *b->prefix ? "." : "", w);
+    if (!b->status) b->status = weights_get(b->p.weights, name, dim, &t, b->e);
+    return b->status ? NULL : t;
+}
+
 /* Blocks of weights cannot be put in another order, so their numbers are packed as f32. */
 static const void *pack_blocks_turned(struct build *b, const struct tensor *t, uint64_t n, uint64_t channels, uint32_t columns)
 {
@@ -104,10 +115,9 @@ static const void *pack_blocks_turned(struct build *b, const struct tensor *t, u
     return packed;
 }
 
-uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t columns)
+static uint16_t bind_turned(struct build *b, struct tensor *t, const char *bias, uint64_t n, uint64_t channels, uint32_t columns)
 {
     const uint64_t k = channels * columns;
-    struct tensor *t = bind_tensor(b, w, n, k, 0);
     const float *v = bias ? bind_vector(b, bias, n) : NULL;
     if (!t || b->status) return 0;
     if (dtype_block(t->type) > 1) return bind_packed(b, pack_blocks_turned(b, t, n, channels, columns), PK_F32, v, n, k);
@@ -115,6 +125,16 @@ uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint6
     const enum packed_type lower = precision_of(b, LINEAR_OTHER, &m, 0, &(struct linear_input){ NULL, 0 });
     const enum packed_type type = lower ? lower : packed_as_stored(t->type);
     return bind_packed(b, pack_shared(b, &m, type), type, v, n, k);
+}
+
+uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t columns)
+{
+    return bind_turned(b, bind_tensor(b, w, n, channels * columns, 0), bias, n, channels, columns);
+}
+
+uint16_t bind_squares_of_all(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels)
+{
+    return bind_turned(b, squares_of_all(b, w, n, channels), bias, n, channels, 9);
 }
 
 uint16_t bind_distances(struct build *b, uint32_t most, uint32_t n)

@@ -49,6 +49,7 @@ static void choice_text(char *out, size_t n, const struct op *op, const struct b
     if (op->kind == OP_EMBED && c->scale > 0) snprintf(out, n, " times %g", (double)c->scale);
     if (op->kind == OP_ACT && c->act == ACT_TANH) snprintf(out, n, " capped at %g", (double)c->scale);
     if (op->kind == OP_ROPE) snprintf(out, n, " turns %u of %u by %s", c->n, c->d_head, c->neighbours ? "neighbours" : "halves");
+    if (op->kind == OP_STEM2D && c->window) snprintf(out, n, " of all channels, chunks of %u", c->window);
     if (op->kind == OP_ATTN_REL && c->behind != SIGHT_ALL) snprintf(out, n, " sees %u before, %u after", c->behind, c->ahead);
     if (op->kind != OP_ATTN) return;
     at += (size_t)snprintf(out, n, " %u/%u heads, scale %g", c->heads, c->kv_heads, (double)c->scale);

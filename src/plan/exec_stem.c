@@ -2,33 +2,51 @@
  *
  * An item is a few rows of the output. Its thread computes the rows of the stages before it that they need. An image keeps the channels of
  * a place together, so a filter of each channel is a sum of nine vectors, and a filter over channels is a linear. Places outside the image,
- * in time or frequency, are zeros at every stage: a row that no frame reaches does not exist. */
+ * in time or frequency, are zeros at every stage: a row that no frame reaches does not exist.
+ *
+ * A stem of chunks has images of a fixed number of frames, and items of up to a chunk. Its filters cover all channels: the nine places of
+ * an output are gathered into a row of a linear, some rows at a time. */
 #include "plan/replay.h"
 
-enum { STEM_ROWS = 4, STAGES = 3, SQUARE = 9, STEM_BINDS = 5 };
+enum { STEM_ROWS = 4, STAGES = 3, SQUARE = 9, GATHERED = 128 /* rows of a linear */ };
 
 static uint32_t halved(uint32_t n) { return n ? (n - 1) / 2 + 1 : 0; }
 
 /* Rows [from, to) of the image of a stage, `columns` places each, n channels of a place. */
 struct stem_image { float *x; int64_t from, to; uint32_t columns; };
 
-struct stem_sizes { uint32_t columns[STAGES]; size_t image[STAGES], gathered, floats; };
+/* rows: of the stages, for an item. */
+struct stem_sizes { uint32_t columns[STAGES], rows[STAGES]; size_t image[STAGES], gathered, floats; };
+
+static int is_chunked(const struct bind *c) { return c->window != 0; }
+static uint32_t chunk_rows(const struct bind *c) { return halved(halved(halved(c->window))); }
 
 static struct stem_sizes sizes_of(const struct bind *c)
 {
     struct stem_sizes z = { .columns = { halved(c->d_head) } };
-    uint32_t rows = STEM_ROWS;
+    uint32_t rows = is_chunked(c) ? chunk_rows(c) : STEM_ROWS;
     for (int i = 1; i < STAGES; i++) z.columns[i] = halved(z.columns[i - 1]);
     for (int i = STAGES - 1; i >= 0; i--) {
+        z.rows[i] = rows;
         z.image[i] = (size_t)rows * z.columns[i] * c->n;
-        if (z.image[i] > z.gathered) z.gathered = z.image[i];
+        if (z.image[i] > z.gathered && !is_chunked(c)) z.gathered = z.image[i];
         z.floats += z.image[i];
         rows = 2 * rows + 1;
     }
-    const size_t squares = (size_t)(4 * STEM_ROWS + 3) * z.columns[0] * SQUARE;
+    const size_t squares = (size_t)z.rows[0] * z.columns[0] * SQUARE, all = is_chunked(c) ? (size_t)GATHERED * SQUARE * c->n : 0;
     if (squares > z.gathered) z.gathered = squares;
+    if (all > z.gathered) z.gathered = all;
     z.floats = (z.floats + z.gathered + 15) & ~(size_t)15;
     return z;
+}
+
+/* The binding of a stage's linear, and the most rows that it gets at a time. */
+static const struct bind *linear_at(const struct bind *c, int stage) { return c + (is_chunked(c) ? stage : 2 * stage); }
+
+static size_t linear_rows(const struct bind *c, const struct stem_sizes *z, int stage)
+{
+    const size_t places = (size_t)z->rows[stage] * z->columns[stage];
+    return stage && is_chunked(c) && places > GATHERED ? GATHERED : places;
 }
 
 size_t stem2d_scratch(const struct kern *k, const struct plan *p, const struct op *op)
@@ -36,15 +54,15 @@ size_t stem2d_scratch(const struct kern *k, const struct plan *p, const struct o
     const struct bind *c = &p->bind[op->bind];
     const struct stem_sizes z = sizes_of(c);
     size_t product = 0;
-    for (int i = 0; i < STEM_BINDS; i += 2) {
-        const size_t rows = (size_t)(i == 0 ? 4 * STEM_ROWS + 3 : i == 2 ? 2 * STEM_ROWS + 1 : STEM_ROWS) * z.columns[i / 2];
-        const size_t sz = kern_linear_scratch(k, (enum packed_type)c[i].type, c[i].k, rows);
+    for (int i = 0; i < STAGES; i++) {
+        const struct bind *at = linear_at(c, i);
+        const size_t sz = kern_linear_scratch(k, (enum packed_type)at->type, at->k, linear_rows(c, &z, i));
         if (sz > product) product = sz;
     }
     return z.floats * sizeof(float) + product;
 }
 
-/* A sequence's image, and where this thread computes. */
+/* The image of a sequence or of a chunk, which has the rows of s, and where this thread computes. */
 struct stem {
     const struct replay *rp;
     const struct op *op;
@@ -63,6 +81,7 @@ static const float *input_row(const struct stem *t, int64_t frame)
 static int64_t frames_of(const struct stem *t)
 {
     if (!t->s.n) return 0;
+    if (is_chunked(t->c)) return t->c->window;
     const int64_t last = (int64_t)(t->s.n - 1) * t->c->stride;
     const float n = input_row(t, last)[(size_t)t->c->stride * t->c->d_head];
     return last + (n >= 1 ? n < (float)t->c->stride ? (int64_t)n : t->c->stride : 1);
@@ -75,20 +94,45 @@ static void product(const struct stem *t, const struct bind *c, float *y, const 
     t->rp->x->kern->linear[c->type](&l, 0, places, 0, pack_panels(c->n), t->scratch);
 }
 
-/* The first stage: squares of the input, gathered. */
+/* Number k of a square: filters of channels are stored by rows and columns, those of a stem of chunks by columns and rows. */
+static int64_t square_row(const struct bind *c, int64_t k) { return is_chunked(c) ? k % 3 : k / 3; }
+static int64_t square_column(const struct bind *c, int64_t k) { return is_chunked(c) ? k / 3 : k % 3; }
+
+/* The first stage: squares of the input, gathered. Rows after those of a chunk that ends early are zeros. */
 static void first_stage(struct stem *t, int64_t frames)
 {
     const struct stem_image *to = &t->stage[0];
     const size_t columns = t->c->d_head;
+    const int64_t stored = (int64_t)t->s.n * t->c->stride, end = frames < stored ? frames : stored;
     float *x = t->gathered;
     for (int64_t r = to->from; r < to->to; r++)
         for (int64_t f = 0; f < (int64_t)to->columns; f++)
-            for (int64_t i = 2 * r - 1; i <= 2 * r + 1; i++)
-                for (int64_t j = 2 * f - 1; j <= 2 * f + 1; j++) {
-                    const int inside = i >= 0 && i < frames && j >= 0 && j < (int64_t)columns;
-                    *x++ = inside ? input_row(t, i)[(size_t)(i % t->c->stride) * columns + (size_t)j] : 0;
-                }
+            for (int64_t k = 0; k < SQUARE; k++) {
+                const int64_t i = 2 * r - 1 + square_row(t->c, k), j = 2 * f - 1 + square_column(t->c, k);
+                const int inside = i >= 0 && i < end && j >= 0 && j < (int64_t)columns;
+                *x++ = inside ? input_row(t, i)[(size_t)(i % t->c->stride) * columns + (size_t)j] : 0;
+            }
     product(t, t->c, to->x, t->gathered, (size_t)(to->to - to->from) * to->columns);
+}
+
+/* All channels of the nine places at once. */
+static void next_stage_of_chunk(struct stem *t, int stage, int64_t rows_before)
+{
+    const struct stem_image *to = &t->stage[stage], *of = &t->stage[stage - 1];
+    const size_t n = t->c->n, places = (size_t)(to->to - to->from) * to->columns;
+    for (size_t first = 0, end; first < places; first = end) {
+        float *x = t->gathered;
+        end = places - first < GATHERED ? places : first + GATHERED;
+        for (size_t p = first; p < end; p++)
+            for (int64_t k = 0; k < SQUARE; k++, x += n) {
+                const int64_t i = 2 * (to->from + (int64_t)(p / to->columns)) - 1 + square_row(t->c, k);
+                const int64_t j = 2 * (int64_t)(p % to->columns) - 1 + square_column(t->c, k);
+                const int inside = i >= 0 && i < rows_before && j >= 0 && j < (int64_t)of->columns;
+                if (inside) memcpy(x, of->x + ((size_t)(i - of->from) * of->columns + (size_t)j) * n, n * sizeof *x);
+                else memset(x, 0, n * sizeof *x);
+            }
+        product(t, t->c + stage, to->x + first * n, t->gathered, end - first);
+    }
 }
 
 /* Each channel by itself, then all channels of each place. */
@@ -117,37 +161,68 @@ static void next_stage(struct stem *t, int stage, int64_t rows_before)
 static void stem_rows(struct stem *t, int64_t from, int64_t to)
 {
     const struct stem_sizes z = sizes_of(t->c);
-    const int64_t frames = frames_of(t), rows[STAGES] = { halved((uint32_t)frames), halved(halved((uint32_t)frames)), t->s.n };
+    const int64_t frames = frames_of(t), before[] = { halved((uint32_t)frames), halved(halved((uint32_t)frames)) };
     float *at = t->scratch;
     for (int i = STAGES - 1; i >= 0; i--) {
         t->stage[i] = (struct stem_image){ at, from, to, z.columns[i] };
         at += z.image[i];
         from = from > 0 ? 2 * from - 1 : 0;
         to = 2 * to;
-        if (i && to > rows[i - 1]) to = rows[i - 1];
+        if (i && to > before[i - 1]) to = before[i - 1];
     }
     t->gathered = at;
     t->scratch = (float *)t->scratch + z.floats;
     first_stage(t, frames);
-    for (int i = 1; i < STAGES; i++) next_stage(t, i, rows[i - 1]);
+    for (int i = 1; i < STAGES; i++)
+        if (is_chunked(t->c)) next_stage_of_chunk(t, i, before[i - 1]);
+        else next_stage(t, i, before[i - 1]);
     const struct stem_image *last = &t->stage[STAGES - 1];
     const size_t width = (size_t)last->columns * t->c->n, ld = t->rp->p->slot[t->op->out].ld;
     for (int64_t r = last->from; r < last->to; r++)
         memcpy(row0(t->rp, t->op->out) + (size_t)(t->s.row + r) * ld, last->x + (size_t)(r - last->from) * width, width * sizeof(float));
 }
 
-static uint32_t items_in(struct sequence s) { return (s.n + STEM_ROWS - 1u) / STEM_ROWS; }
+/* ---- items */
+
+/* An item has at most `rows` rows of an image of `image` rows. */
+struct stem_cut { uint32_t rows, image; };
+
+static uint32_t items_in(struct stem_cut cut, struct sequence s)
+{
+    const uint32_t whole = s.n / cut.image, rest = s.n % cut.image, each = (cut.image + cut.rows - 1) / cut.rows;
+    return whole * each + (rest + cut.rows - 1) / cut.rows;
+}
+
+static uint32_t items_of(const struct replay *rp, const struct op *op, struct stem_cut cut)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) n += items_in(cut, sequence_at(rp, op->rows, i));
+    return n;
+}
+
+/* An item of a whole chunk computes no row twice. Shorter ones are for runs with fewer chunks than threads. */
+static struct stem_cut cut_of(const struct replay *rp, const struct op *op, int threads)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    struct stem_cut cut = { STEM_ROWS, UINT16_MAX };
+    if (!is_chunked(c)) return cut;
+    cut.rows = cut.image = chunk_rows(c);
+    while (cut.rows > STEM_ROWS && items_of(rp, op, cut) < (uint32_t)threads) cut.rows = (cut.rows + 1) / 2;
+    return cut;
+}
 
 void stem2d_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) n += items_in(sequence_at(rp, op->rows, i));
-    FOR_ITEMS(i, n) {
+    const struct stem_cut cut = cut_of(rp, op, worker->threads);
+    const uint32_t each = (cut.image + cut.rows - 1) / cut.rows;
+    FOR_ITEMS(i, items_of(rp, op, cut)) {
         uint32_t at = (uint32_t)i, k = 0;
         struct sequence s = sequence_at(rp, op->rows, 0);
-        for (uint32_t in; at >= (in = items_in(s)); at -= in) s = sequence_at(rp, op->rows, ++k);
+        for (uint32_t in; at >= (in = items_in(cut, s)); at -= in) s = sequence_at(rp, op->rows, ++k);
+        const uint32_t first = at / each * cut.image, left = s.n - first, from = at % each * cut.rows;
+        s.row = (uint16_t)(s.row + first);
+        s.n = (uint16_t)(left < cut.image ? left : cut.image);
         struct stem t = { .rp = rp, .op = op, .c = &rp->p->bind[op->bind], .s = s, .scratch = worker->scratch };
-        const int64_t from = (int64_t)at * STEM_ROWS, to = from + STEM_ROWS;
-        stem_rows(&t, from, to < s.n ? to : s.n);
+        stem_rows(&t, from, from + cut.rows < s.n ? from + cut.rows : s.n);
     }
 }

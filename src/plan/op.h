@@ -47,7 +47,9 @@ enum op_kind {
     OP_STEM2D,          /* convolutions over rows and columns: a row of in is `stride` rows of an image of d_head columns, then the number
                          * of those that exist, and becomes one row of out. 3x3, 1 to n channels, ReLU; then two times: 3x3 of each
                          * channel, and 1x1 with ReLU; all 3x3 with stride 2 and zeros around the image. A place of the result:
-                         * out[column * n + channel]. Bindings bind .. bind + 4 */
+                         * out[column * n + channel]. Bindings bind .. bind + 4. window: three times 3x3 of all channels instead (bind ..
+                         * bind + 2, each with its act), over images of `window` frames with zeros around them, which follow each other in
+                         * a sequence; frames after the last one are zeros, and rows of in have no number */
     OP_DISTANCES,       /* out = positions of the distances of ROWS_DISTANCES: rows k - rows / 2 .. k + rows / 2 of the table */
     OP_ATTN_REL,        /* attention over this run's keys with relative positions (kern.h): in has queries, keys and values, heads side by
                          * side, aux the rows of all distances. Row i of a sequence sees keys i - behind .. i + ahead. bias: u, filter: v */
@@ -127,7 +129,7 @@ struct bind {
     uint16_t taps, left;
     uint32_t in_column;           /* OP_LINEAR: first column read from in; 0 for convolutions */
     float scale, eps;             /* OP_ACT: see there; OP_EMBED: factor of tokens, but not of input rows; 0: none */
-    uint32_t window;              /* OP_ATTN over a state: a row attends to the last `window` keys; 0: all */
+    uint32_t window;              /* OP_ATTN over a state: a row attends to the last `window` keys; 0: all. OP_STEM2D: see there */
     uint32_t behind, ahead;       /* OP_ATTN_REL; SIGHT_ALL: no limit */
 };
 

@@ -145,6 +145,18 @@ void net_read(struct exec *x, const struct plan *p, uint16_t slot, float *y, uin
     for (size_t i = 0; i < rows; i++) memcpy(y + i * width, got + i * ld, width * sizeof *y);
 }
 
+void net_alone(struct net *r, struct sequence s, const float *in, const float *together)
+{
+    const struct plan *p = &r->plan;
+    const size_t width = p->slot[p->output].width, n = s.n * width;
+    float *alone = malloc(n * sizeof *alone);
+    assert_non_null(alone);
+    net_exec(r->exec, p, &(struct phases){ .end = 1, .n_rows = s.n }, in + s.row * p->slot[p->input].width);
+    net_read(r->exec, p, p->output, alone, s.n);
+    assert_memory_equal(alone, together + s.row * width, n * sizeof *alone);
+    free(alone);
+}
+
 void net_output(struct net *r, uint16_t slot, float *y, uint32_t rows, float near)
 {
     const size_t n = rows * (size_t)r->plan.slot[slot].width;

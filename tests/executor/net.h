@@ -66,6 +66,8 @@ void net_exec(struct exec *x, const struct plan *p, const struct phases *what, c
 
 /* Read rows of a slot, contiguous. */
 void net_read(struct exec *x, const struct plan *p, uint16_t slot, float *y, uint32_t rows);
+/* The output of a sequence alone is the same bits as its rows in `together`; in: rows of the whole run. */
+void net_alone(struct net *r, struct sequence s, const float *in, const float *together);
 
 /* Compare the rows of a slot of both executors. At level "c", with the kernels of the plain executor, the bits must be equal; at other
  * levels values must agree within `near`. */

@@ -82,12 +82,51 @@ static inline struct plain_image plain_stage(const struct plain_op *o, struct pl
     return to;
 }
 
+/* A stage of a stem of chunks: the nine places by columns, then rows, all channels of each. */
+static inline struct plain_image plain_stage_of_all(const struct plain_op *o, struct plain_image of, int stage)
+{
+    const struct bind *c = o->bind + stage;
+    struct plain_image to = plain_image_half(of, o->bind->n);
+    float *square = calloc((size_t)(9 * of.n), sizeof *square);
+    assert_non_null(square);
+    for (int64_t r = 0; r < to.rows; r++)
+        for (int64_t f = 0; f < to.columns; f++) {
+            for (int k = 0; k < 9; k++) {
+                const float *x = plain_place(&of, 2 * r - 1 + k % 3, 2 * f - 1 + k / 3);
+                for (int64_t i = 0; i < of.n; i++) square[k * of.n + i] = x ? x[i] : 0;
+            }
+            plain_stage_linear(o, c, plain_place(&to, r, f), square);
+        }
+    free(square);
+    free(of.x);
+    return to;
+}
+
+/* Rows [first, first + n) of the op: a chunk. */
+static inline void plain_chunk(const struct plain_op *o, uint32_t first, uint32_t n)
+{
+    const struct bind *c = o->bind;
+    const size_t width = (size_t)c->stride * c->d_head;
+    struct plain_image m = { NULL, c->window, c->d_head, 1 };
+    m.x = calloc((size_t)(m.rows + c->stride) * c->d_head, sizeof *m.x);
+    assert_non_null(m.x);
+    for (uint32_t r = 0; r < n; r++) memcpy(m.x + r * width, plain_row(o, o->op->in, first + r), width * sizeof *m.x);
+    for (int i = 0; i < 3; i++) m = plain_stage_of_all(o, m, i);
+    for (uint32_t r = 0; r < n; r++)
+        memcpy(plain_row(o, o->op->out, first + r), plain_place(&m, r, 0), (size_t)(m.columns * m.n) * sizeof *m.x);
+    free(m.x);
+}
+
 static inline void plain_stem(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
     for (uint32_t first = 0; first < o->rows;) {
         const struct sequence s = plain_sequence(o, first);
         const size_t width = (size_t)c->stride * c->d_head;
+        const uint32_t chunk = ((c->window - 1) / 2 / 2 / 2) + 1;
+        for (uint32_t at = 0; c->window && at < s.n; at += chunk) plain_chunk(o, s.row + at, s.n - at < chunk ? s.n - at : chunk);
+        first += s.n;
+        if (c->window) continue;
         struct plain_image m = { NULL, 0, c->d_head, 1 };
         m.x = calloc((size_t)s.n * width, sizeof *m.x);
         assert_non_null(m.x);
@@ -101,7 +140,6 @@ static inline void plain_stem(const struct plain_op *o)
         for (int64_t r = 0; r < m.rows; r++)
             memcpy(plain_row(o, o->op->out, (size_t)(s.row + r)), plain_place(&m, r, 0), (size_t)(m.columns * m.n) * sizeof *m.x);
         free(m.x);
-        first += s.n;
     }
 }
 #endif
