@@ -11,9 +11,11 @@ struct pieces_job {
     struct buf *scratch;
 };
 
+/* The last row of a clip, and a token's duration, may end after the clip. */
 static double time_of(const struct pieces_job *j, int32_t row)
 {
-    return (double)j->w->at / FBANK_RATE + (double)row * j->p->row_ms / 1000;
+    const double at = (double)j->w->at / FBANK_RATE + (double)row * j->p->row_ms / 1000, end = (double)j->w->end / FBANK_RATE;
+    return at < end ? at : end;
 }
 
 /* Does piece i begin a word? */
