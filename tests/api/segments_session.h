@@ -1,11 +1,11 @@
 /* steno tests: recognisers that hear audio through a voice-activity model, opened. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_SEGMENTS_SESSION_H
 #define STENO_TESTS_SEGMENTS_SESSION_H
-#include "funasr_model.h"
+#include "parakeet_model.h"
 
-enum { SECONDS = 100, N_FAMILIES = 2 };
+enum { SECONDS = 100, N_FAMILIES = 3 };
 
-static steno_model *family[N_FAMILIES], *vad; /* with a CTC head; by integrate-and-fire */
+static steno_model *family[N_FAMILIES], *vad; /* with a CTC head; by integrate-and-fire; a transducer */
 static struct audio audio;
 
 static inline int open_all(void **state)
@@ -13,6 +13,7 @@ static inline int open_all(void **state)
     (void)state;
     family[0] = funasr_open(ctc_folder, NULL);
     family[1] = funasr_open(cif_folder, NULL);
+    family[2] = funasr_open(pk_tdt_folder, NULL);
     vad = funasr_open(vad_folder, NULL);
     audio = bursts(SECONDS * RATE);
     return 0;
@@ -23,6 +24,7 @@ static inline int close_all(void **state)
     (void)state;
     steno_model_close(family[0]);
     steno_model_close(family[1]);
+    steno_model_close(family[2]);
     steno_model_close(vad);
     free(audio.pcm);
     return 0;

@@ -1,10 +1,11 @@
-/* steno tests: batches of FunASR's models. SPDX-License-Identifier: MIT
+/* steno tests: batches of models whose clips share runs. SPDX-License-Identifier: MIT
  *
  * As test_batch.c for those whose clips share runs of an encoder, and those whose streams share them or take turns: what a request gives
  * may not depend on what is carried out beside it. Sources have nothing now and then, one fails in the middle, and one request is
  * canceled. */
 #include "base/cpu.h"
 #include "funasr_families.h"
+#include "parakeet_model.h"
 
 enum { REQUESTS = 12, FAILS = 3 /* number of the request whose source fails */ };
 
@@ -212,6 +213,29 @@ static void test_clips_of_several_requests_give_what_each_gives_alone(void **sta
     check_mixtures(ctc);
 }
 
+/* Clips that are decoded token by token. */
+static void test_clips_of_a_transducer_give_what_each_gives_alone(void **state)
+{
+    static struct folder (*const head[])(void) = { pk_ctc_folder, pk_tdt_folder, pk_rnnt_folder };
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        steno_model *m = funasr_open(head[i], NULL);
+        for (uint32_t seed = 1; seed <= (SANITIZED ? 1 : 2); seed++) check_mixture(m, 50 + seed);
+        steno_model_close(m);
+    }
+}
+
+static void test_clips_of_a_transducer_give_the_same_at_every_level(void **state)
+{
+    (void)state;
+    for (int level = 0; level < CPU_LEVELS; level++) {
+        if (!cpu_level_usable(level)) continue;
+        steno_model *m = funasr_open(pk_tdt_folder, cpu_level_name(level));
+        check_mixture(m, 60 + (uint32_t)level);
+        steno_model_close(m);
+    }
+}
+
 /* Frames of several clips beside each other, and tokens of several clips, each with times of words. */
 static void test_clips_whose_tokens_are_integrated_give_what_each_gives_alone(void **state)
 {
@@ -261,6 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clips_of_several_requests_give_what_each_gives_alone),
+        cmocka_unit_test(test_clips_of_a_transducer_give_what_each_gives_alone),
+        cmocka_unit_test(test_clips_of_a_transducer_give_the_same_at_every_level),
         cmocka_unit_test(test_clips_whose_tokens_are_integrated_give_what_each_gives_alone),
         cmocka_unit_test(test_integrated_clips_give_the_same_at_every_level),
         cmocka_unit_test(test_streams_of_several_requests_give_what_each_gives_alone),

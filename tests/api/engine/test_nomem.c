@@ -5,6 +5,7 @@
 #include "convert.h"
 #include "funasr_model.h"
 #include "heap.h"
+#include "parakeet_model.h"
 #include "spell.h"
 #include "torch_model.h"
 
@@ -14,7 +15,7 @@ static struct kit {
     steno_team *team;
     struct bytes bin;
     struct buf pt, gguf;
-    struct folder hf, ctc, vad;
+    struct folder hf, ctc, tdt, vad;
     struct audio audio;
 } kit;
 
@@ -32,6 +33,7 @@ static int kit_open(void **state)
     spell_model(&kit.hf, &w, AS_STORED, 2);
     weights_close(&w);
     kit.ctc = ctc_folder();
+    kit.tdt = pk_tdt_folder();
     kit.vad = vad_folder();
     assert_int_equal(convert_to(&kit.gguf, kit.ctc.path, "q8_0", NULL), STENO_OK);
     kit.audio = demo_audio(0, 0, 1);
@@ -47,6 +49,7 @@ static int kit_close(void **state)
     folder_remove(&kit.hf);
     buf_free(&kit.gguf);
     folder_remove(&kit.ctc);
+    folder_remove(&kit.tdt);
     folder_remove(&kit.vad);
     free(kit.audio.pcm);
     return 0;
@@ -97,6 +100,17 @@ static int ctc_transcribe(steno_session *s, uint64_t *digest, steno_error *e)
     p.tags = STENO_TAGS_RICH;
     p.beam_size = 3;
     p.hotwords = "k\nl";
+    const int rc = steno_transcribe(s, kit.audio.pcm, kit.audio.n, &p);
+    *digest = result_digest(s);
+    if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
+    return rc;
+}
+
+static int tdt_transcribe(steno_session *s, uint64_t *digest, steno_error *e)
+{
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.word_timestamps = 1;
     const int rc = steno_transcribe(s, kit.audio.pcm, kit.audio.n, &p);
     *digest = result_digest(s);
     if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
@@ -197,6 +211,14 @@ static int from_ctc_folder(uint64_t *digest, steno_error *e)
     steno_model *m = NULL;
     const int rc = steno_model_open(&m, kit.ctc.path, &p, e);
     return use_and_close(rc, m, ctc_transcribe, digest, e);
+}
+
+static int from_tdt_folder(uint64_t *digest, steno_error *e)
+{
+    const steno_model_params p = with_team(NULL);
+    steno_model *m = NULL;
+    const int rc = steno_model_open(&m, kit.tdt.path, &p, e);
+    return use_and_close(rc, m, tdt_transcribe, digest, e);
 }
 
 static int from_vad_folder(uint64_t *digest, steno_error *e)
@@ -345,7 +367,8 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
     need_counting();
     static const struct { const char *name; int (*way)(uint64_t *digest, steno_error *e); } ways[] = {
         { "whisper.cpp .bin in memory", from_bin }, { "PyTorch file in memory", from_pt }, { "folder of safetensors", from_folder },
-        { "folder with a CTC head", from_ctc_folder }, { "folder of a VAD", from_vad_folder },
+        { "folder with a CTC head", from_ctc_folder },
+        { "folder of a transducer", from_tdt_folder }, { "folder of a VAD", from_vad_folder },
         { "folder of a punctuation model", from_marks_folder },
         { "GGUF file in memory", from_gguf }, { "a folder becomes a GGUF file", to_gguf }, { "a .bin file", to_bin },
         { "a .pt file", to_pt }, { "another folder", to_hf }, { "callbacks", from_reader },
@@ -390,13 +413,14 @@ static void test_a_session_that_ran_out_of_memory_can_be_used_again(void **state
     struct whisper_dims many = small_dims;
     many.n_vocab = MULTILINGUAL;
     steno_model *m[] = { bytes_open(kit.bin, NULL), folder_open(kit.ctc, NULL), folder_open(kit.vad, NULL),
-                         random_model(&many, DT_F16, 3, NULL) };
+                         random_model(&many, DT_F16, 3, NULL), folder_open(kit.tdt, NULL) };
     stay_usable("transcribe", m[0], transcribe);
     stay_usable("align", m[0], align);
     stay_usable("transcribe with a CTC head", m[1], ctc_transcribe);
     stay_usable("find_speech", m[2], find_speech);
     stay_usable("detect_language", m[3], detect);
-    for (int i = 0; i < 4; i++) steno_model_close(m[i]);
+    stay_usable("transcribe with a transducer", m[4], tdt_transcribe);
+    for (int i = 0; i < 5; i++) steno_model_close(m[i]);
 }
 
 static int64_t tokenize(const steno_model *m, void *out)

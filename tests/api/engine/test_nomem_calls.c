@@ -2,7 +2,7 @@
  *
  * As test_nomem.c does for models: each allocation of a way of working fails once. It must end with STENO_ENOMEM and a reason or with the
  * right result, nothing stays behind, calls beside the one that failed are not touched, and a session goes on. */
-#include "funasr_model.h"
+#include "parakeet_model.h"
 #include "heap.h"
 #include "small_pair.h"
 
@@ -208,14 +208,16 @@ static void test_so_it_does_with_tags_and_with_spans_of_speech(void **state)
 {
     (void)state;
     need_counting();
-    for (int finds = 0; finds < 2; finds++) {
-        steno_model *m = funasr_open(finds ? vad_folder : ctc_folder, NULL);
+    static struct folder (*const folder[])(void) = { ctc_folder, vad_folder, pk_tdt_folder };
+    for (int i = 0; i < 3; i++) {
+        const int finds = i == 1;
+        steno_model *m = funasr_open(folder[i], NULL);
         steno_session *s = session_new(m, NULL, 1);
-        for (int i = 0; i < CALLS; i++) {
+        for (int k = 0; k < CALLS; k++) {
             struct reading r = { 0 };
             const steno_source src = { read_some, rewind_it, &r };
             assert_int_equal(finds ? steno_find_speech(s, &src, NULL) : steno_transcribe_source(s, &src, NULL), 0);
-            want_of[i] = digest_of(s);
+            want_of[k] = digest_of(s);
         }
         steno_session_close(s);
         batch_each(m);

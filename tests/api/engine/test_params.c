@@ -1,13 +1,13 @@
 /* steno tests: the table of parameters. SPDX-License-Identifier: MIT
  *
  * Every field of the parameter structs has a row, and what a row says is what calls do: who serves it, its range, its default. */
-#include "funasr_model.h"
+#include "parakeet_model.h"
 #include "random_model.h"
 #include <stddef.h>
 
-enum { FINDS = 3 /* the first that finds speech */, N_MODELS = 5 };
-static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "voice activity by votes",
-                                                  "voice activity by thresholds" };
+enum { FINDS = 4 /* the first that finds speech */, N_MODELS = 6 };
+static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "pieces",
+                                                  "voice activity by votes", "voice activity by thresholds" };
 static steno_model *models[N_MODELS];
 static float quiet[RATE / 10];
 
@@ -17,10 +17,11 @@ static int models_open(void **state)
     models[0] = shipped_open();
     models[1] = random_model(&small_dims, DT_F16, 2, NULL);
     models[2] = funasr_open(ctc_folder, NULL);
-    models[3] = funasr_open(vad_folder, NULL);
+    models[3] = funasr_open(pk_tdt_folder, NULL);
+    models[4] = funasr_open(vad_folder, NULL);
     const struct bytes b = shape_bytes("silero", DT_F16, 7);
     steno_error e;
-    if (steno_model_open_memory(&models[4], b.p, b.n, NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open_memory(&models[5], b.p, b.n, NULL, &e)) fail_msg("%s", e.text);
     free(b.p);
     return 0;
 }
@@ -356,7 +357,7 @@ static void test_ranges_are_those_of_the_table_at_their_ends_and_beyond(void **s
 /* Of each family a model that can be opened again. */
 static int open_as(int family, const steno_model_params *p, steno_error *e)
 {
-    static struct folder (*const folder[N_MODELS])(void) = { [2] = ctc_folder, [3] = vad_folder };
+    static struct folder (*const folder[N_MODELS])(void) = { [2] = ctc_folder, [3] = pk_tdt_folder, [4] = vad_folder };
     steno_model *m = NULL;
     int rc;
     if (folder[family]) {
@@ -364,7 +365,7 @@ static int open_as(int family, const steno_model_params *p, steno_error *e)
         rc = steno_model_open(&m, d.path, p, e);
         folder_remove(&d);
     } else {
-        const struct bytes b = family == 4 ? shape_bytes("silero", DT_F16, 7) : random_bytes(&small_dims, DT_F16, 2);
+        const struct bytes b = family == 5 ? shape_bytes("silero", DT_F16, 7) : random_bytes(&small_dims, DT_F16, 2);
         rc = steno_model_open_memory(&m, b.p, b.n, p, e);
         free(b.p);
     }

@@ -2,7 +2,7 @@
  *
  * Every callback of every kind of call, in every family, calls back all there is. What would change the call at work is refused, what only
  * reads finds results whole, other sessions work, on the same team too; and the call goes on as if nothing had been. */
-#include "funasr_model.h"
+#include "parakeet_model.h"
 #include "small_pair.h"
 
 enum callback { READ, REWIND, SEGMENT, PROGRESS, WINDOW, ABORT, ATTEMPT, FILTER, FRAME, SPAN, DONE, CALLBACKS };
@@ -313,14 +313,16 @@ static void test_calls_from_callbacks_are_refused_and_change_nothing(void **stat
     };
     steno_team *team;
     assert_int_equal(steno_team_open(&team, 2, NULL), 0);
-    steno_model *vad = funasr_open(vad_folder, NULL), *ctc = funasr_open(ctc_folder, NULL);
+    steno_model *vad = funasr_open(vad_folder, NULL), *ctc = funasr_open(ctc_folder, NULL), *tdt = funasr_open(pk_tdt_folder, NULL);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) try_kind(kinds[i], speaks_all, i % 2 ? team : NULL, vad);
     for (int i = 0; i < 2; i++) {
         try_kind("transcribe ctc", ctc, i ? team : NULL, vad);
+        try_kind("transcribe ctc, but token by token", tdt, i ? team : NULL, vad);
         try_kind("find speech", vad, i ? team : NULL, vad);
     }
     steno_model_close(vad);
     steno_model_close(ctc);
+    steno_model_close(tdt);
     steno_team_close(team);
 }
 

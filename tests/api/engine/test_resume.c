@@ -3,6 +3,7 @@
  * After each of the first windows, and after some of the later ones, a request was ended: the one that goes on has the results of one that
  * was not, to the bit, and gives the rest of the bytes that the other would have given. */
 #include "funasr_session.h"
+#include "parakeet_model.h"
 #include "shipped.h"
 #include "unit/crc32.h"
 
@@ -202,6 +203,23 @@ static void test_clips_with_a_ctc_head_go_on(void **state)
     free(long_audio.pcm);
 }
 
+static void test_clips_of_a_transducer_go_on(void **state)
+{
+    (void)state;
+    steno_model *tdt = funasr_open(pk_tdt_folder, NULL);
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    struct audio long_audio = bursts(400 * RATE), minutes = { long_audio.pcm, 60 * RATE };
+    go("a transducer, cut where it is quiet", tdt, &long_audio, p, 0);
+    p.word_timestamps = 1;
+    go("a transducer, in a batch, with words", tdt, &long_audio, p, 1);
+    p.vad_model = vad;
+    go("a transducer, segments of speech", tdt, &minutes, p, 0);
+    go("a transducer, segments of speech in a batch", tdt, &minutes, p, 1);
+    free(long_audio.pcm);
+    steno_model_close(tdt);
+}
+
 static void test_bytes_of_something_else_are_refused(void **state)
 {
     (void)state;
@@ -304,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_windows_that_follow_from_each_other_go_on_behind_any_of_them),
         cmocka_unit_test(test_both_texts_of_a_model_go_on),
         cmocka_unit_test(test_clips_with_a_ctc_head_go_on),
+        cmocka_unit_test(test_clips_of_a_transducer_go_on),
         cmocka_unit_test(test_bytes_of_something_else_are_refused),
         cmocka_unit_test(test_times_that_no_audio_has_are_refused),
     };

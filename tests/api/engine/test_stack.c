@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "funasr_model.h"
+#include "parakeet_model.h"
 #include "shipped.h"
 
 enum { STACK_SZ = 64 << 10, SPARE = 4 << 10, PAINT = 0xa5 };
@@ -14,7 +14,7 @@ static steno_team *team;
 static steno_model *opened;
 static steno_session *session;
 static steno_batch *batch;
-static struct folder ctc_at, vad_at;
+static struct folder ctc_at, tdt_at, vad_at;
 static struct audio audio; /* 35 s */
 static const char *path;
 
@@ -270,6 +270,9 @@ static void test_a_thread_of_64_kib_serves_every_call(void **state)
     check_model(ctc_at.path, 1);
     CHECK(transcribe_plainly);
     CHECK(close_calls);
+    check_model(tdt_at.path, 1);
+    CHECK(transcribe_plainly);
+    CHECK(close_calls);
     check_model(vad_at.path, 1);
     CHECK(find_speech);
     CHECK(close_calls);
@@ -287,6 +290,7 @@ static int make(void **state)
 {
     (void)state;
     ctc_at = ctc_folder();
+    tdt_at = pk_tdt_folder();
     vad_at = vad_folder();
     audio = bursts(35 * RATE);
     return 0;
@@ -296,6 +300,7 @@ static int clean(void **state)
 {
     (void)state;
     folder_remove(&ctc_at);
+    folder_remove(&tdt_at);
     folder_remove(&vad_at);
     free(audio.pcm);
     steno_team_close(team);
