@@ -415,6 +415,7 @@ if(NOT STENO_SANITIZE AND TARGET steno)
     steno_test(install COMMAND bash tests/install/test_install.sh LABELS install
         ENV "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};STENO_LIBDIR=${CMAKE_INSTALL_LIBDIR}")
     steno_test(install.readme COMMAND bash tests/install/test_readme.sh LABELS install TIMEOUT 1500 ENV "CC=${CMAKE_C_COMPILER}")
+    steno_test(install.recipes COMMAND bash tests/install/test_recipes.sh LABELS install ENV "STENO=$<TARGET_FILE:steno>")
     steno_test(install.packages COMMAND bash tests/install/test_packages.sh LABELS install long TIMEOUT 1500)
 endif()
 

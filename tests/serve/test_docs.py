@@ -33,7 +33,7 @@ def check_options(help_text):
     for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", "\n".join(lines)):
         known_as = option.replace("--no-", "--")
         check(option in known or known_as in known or option == "--help", "doc/serve.md names " + option + ", which does not exist")
-    for example in glob.glob(EXAMPLES + "/*"):
+    for example in glob.glob(EXAMPLES + "/*") + [os.path.join(SOURCE, "packaging/Containerfile")]:
         for command in re.findall(r"steno serve (.*)|ENTRYPOINT (.*)|^CMD (.*)", text_of(example), re.M):
             for option in re.findall(r"--[a-z][a-z0-9-]*", " ".join(command)):
                 check(option in known, os.path.basename(example) + " uses " + option + ", which does not exist")

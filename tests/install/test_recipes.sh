@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# steno: recipes of packaging/ fit the sources. SPDX-License-Identifier: MIT
+#
+# Versions, options of the build, paths and libraries of the recipes are those of this tree. Package managers' own programs check the rest
+# where they are installed: makepkg, ruby, nix-instantiate and hadolint.
+set -euo pipefail
+
+: "${STENO_SOURCE:?}" "${STENO:?}"
+cd "$STENO_SOURCE"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "$1"; exit 1; }
+have() { command -v "$1" >/dev/null || { echo "not checked: no $1"; return 1; }; }
+
+version=$("$STENO" --version | sed -n '1s/^steno \([0-9.]*\).*/\1/p')
+[ -n "$version" ] || fail "steno --version prints no version"
+echo "an archive" >"$tmp/steno-$version-source.tar.gz"
+packaging/recipes.sh "$version" "$tmp/steno-$version-source.tar.gz"
+sum=$(sha256sum <"$tmp/steno-$version-source.tar.gz" | cut -d' ' -f1)
+for file in PKGBUILD .SRCINFO steno.rb; do
+    grep -q "$sum" "$tmp/$file" || fail "$file lacks the archive's hash"
+    ! grep -n '@[A-Z0-9]*@' "$tmp/$file" || fail "$file has a place without its value"
+done
+[ "$(bash -c '. "$1"; echo "$pkgver $source"' sh "$tmp/PKGBUILD")" = "$version steno-$version-source.tar.gz" ] || fail "PKGBUILD: version"
+grep -qx "  version \"$version\"" "$tmp/steno.rb" || fail "steno.rb: version"
+packaging/recipes.sh 1 2>/dev/null && fail "recipes.sh accepts one argument"
+
+# ---- options, paths, libraries
+
+recipes="packaging/Containerfile packaging/arch/PKGBUILD.in packaging/homebrew/steno.rb.in packaging/nix/package.nix"
+for recipe in $recipes; do
+    for option in $(grep -o 'DSTENO_[A-Z]*' "$recipe" | sort -u); do
+        grep -q "^option(${option#D} " CMakeLists.txt || fail "$recipe: there is no option ${option#D}"
+    done
+    for library in zlib pcre2 utf8proc yaml unistring libedit jansson curl microhttpd wslay; do
+        grep -q "$library" "$recipe" || { [ "$library" = zlib ] && grep -q zlib1g "$recipe"; } || fail "$recipe lacks $library"
+    done
+    grep -qE 'ffmpeg|libavcodec' "$recipe" || fail "$recipe lacks FFmpeg"
+done
+documents="packaging/README.md README.md doc/serve.md"
+for path in $(grep -ohE '\b(script|tests|packaging)/[A-Za-z0-9_./-]+[A-Za-z0-9]' $recipes $documents | sort -u); do
+    [ -e "$path" ] || fail "$path is named and does not exist"
+done
+for path in LICENSE NOTICE models tests/data/demo.wav; do
+    git -C . check-ignore -q "$path" 2>/dev/null && fail "$path is not in the archive"
+done
+
+# The image has every library that the program is linked with on its release.
+. /etc/os-release
+base=$(sed -n 's/^FROM .*debian:\([a-z]*\)-slim$/\1/p' packaging/Containerfile)
+if [ "$base" = "${VERSION_CODENAME-}" ]; then
+    ldd "$STENO" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | while IFS= read -r library; do
+        package=$( (dpkg -S "$library" "$(realpath "$library")" 2>/dev/null || true) | sed -n '1s/:.*//p')
+        case $package in
+            libc6 | libtinfo6 | libbsd0 | libmd0) continue ;; # of the base, or of other packages
+        esac
+        grep -qw -- "$package" packaging/Containerfile || fail "the image lacks $package"
+    done
+else
+    echo "not checked: libraries of the image, this is not $base"
+fi
+
+# ---- the programs of package managers
+
+if have makepkg && [ "$(id -u)" = 0 ]; then
+    chown -R 65534:65534 "$tmp"
+    (cd "$tmp" && env -i PATH="$PATH" HOME="$tmp" setpriv --reuid=65534 --regid=65534 --clear-groups makepkg --printsrcinfo >srcinfo) ||
+        fail "makepkg refuses PKGBUILD"
+    diff "$tmp/srcinfo" "$tmp/.SRCINFO" || fail ".SRCINFO is not makepkg's"
+fi
+if have ruby; then ruby -c "$tmp/steno.rb" >/dev/null || fail "steno.rb is not Ruby"; fi
+if have nix-instantiate; then
+    for file in packaging/nix/*.nix; do nix-instantiate --parse "$file" >/dev/null 2>"$tmp/log" || { cat "$tmp/log"; exit 1; }; done
+    cat >"$tmp/eval.nix" <<NIX
+let
+  recipe = import $PWD/packaging/nix/package.nix;
+  given = builtins.mapAttrs (name: _: "/nix/" + name) (builtins.functionArgs recipe);
+  lib = { cleanSource = path: path; makeLibraryPath = toString; licenses = { mit = "MIT"; cc-by-sa-40 = "CC"; }; };
+in (recipe (removeAttrs given [ "src" ] // { inherit lib; stdenv.mkDerivation = made: made; })).version
+NIX
+    [ "$(nix-instantiate --eval "$tmp/eval.nix" 2>"$tmp/log")" = "\"$version\"" ] || { cat "$tmp/log"; fail "package.nix: version"; }
+fi
+if have hadolint; then hadolint packaging/Containerfile; fi
+echo "recipes of $version"
