@@ -3,14 +3,14 @@
 
 expect 0 "bench -f tsv prints what the figures hold for, then rows" bench -q -m "$MODEL" --runs 2 -f tsv
 for key in program machine level threads compiler date model; do
-    grep -qE "^# $key: ." "$T/out" || bad "the head says $key" "$(head -8 "$T/out")"
+    grep -qE "^# $key: ." "$T/out" || bad "the head has a line $key" "$(head -8 "$T/out")"
 done
 none "every row has five fields" "$(awk -F '\t' '!/^#/ && (NF != 5 || $3 + 0 <= 0 || $4 + 0 <= 0 || $5 + 0 < 1)' "$T/out")"
 for row in load mel encode cross encode_and_cross prompt step step_beam5 step_batch8 total total_worst step_tokens batch8_tokens \
     encode_rate peak_f32 read peak_memory; do
     cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
 done
-[ "$(awk -F '\t' '$1 == "steno.step" { print $5 }' "$T/out")" = 2 ] || bad "a phase is run as often as --runs says" "$(grep step "$T/out")"
+[ "$(awk -F '\t' '$1 == "steno.step" { print $5 }' "$T/out")" = 2 ] || bad "--runs sets the runs of a phase" "$(grep step "$T/out")"
 none "no row is there twice" "$(grep -v '^#' "$T/out" | cut -f 1 | sort | uniq -d)"
 none "best of a time is at most its median" "$(awk -F '\t' '$2 == "ms" && $3 > $4' "$T/out")"
 none "best of a rate is at least its median" "$(awk -F '\t' '$2 ~ /\/s$/ && $3 < $4' "$T/out")"
@@ -19,12 +19,12 @@ if ! sanitized; then # which slows the kernels down and not the loop that finds 
     none "no rate in f32 is far above the peak" "$(awk -F '\t' '$1 ~ /peak_f32/ { peak = $3 } $1 ~ /encode_rate/ { rate = $3 }
         END { if (!(rate > 0 && rate < 2 * peak)) print rate, peak }' "$T/out")"
 fi
-expect 0 "bench tells what a draft would spare" bench -q --shape tiny --draft tiny --type q4_0 --runs 1
+expect 0 "bench prints the tokens that a draft model would save" bench -q --shape tiny --draft tiny --type q4_0 --runs 1
 grep -q "^0.80 " "$T/out" || bad "there is a row for each acceptance" "$(cat "$T/out")"
-expect 0 "in JSON" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 --json
+expect 0 "--json prints the gains of a draft model" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 --json
 grep -q '"acceptance": 0.80, "guesses": [0-9]*, "tokens_per_run": [0-9.]*, "ms_per_token": [0-9.]*, "gain": [0-9.]*}' "$T/out" ||
     bad "JSON has the gains" "$(cat "$T/out")"
-expect 0 "as rows" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 -f tsv
+expect 0 "-f tsv prints the gains of a draft model" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 -f tsv
 for row in step draft_step run_of_16 token_accepted_50 token_accepted_100; do
     cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
 done
@@ -34,17 +34,17 @@ SAY="--prompt bare.txt --answer corrected.txt"
 L=$SRC/tests/data/lm/qwen3-q4_0.gguf
 expect 0 "bench tells what guesses spare" bench -q -m "$L" $SAY --runs 1
 grep -qE "^15 +[0-9]+ " "$T/out" || bad "there is a row for each number of guesses" "$(cat "$T/out")"
-expect 0 "in JSON" bench -q -m "$L" $SAY --runs 2 --json
-grep -q '"draft_max": 8, "runs": ' "$T/out" || bad "JSON has them" "$(cat "$T/out")"
-expect 0 "as rows" bench -q -m "$L" $SAY --runs 2 -f tsv
-cut -f 1 "$T/out" | grep -qx 'steno\.repeat_guesses15_tokens' || bad "rows have them" "$(cat "$T/out")"
-expect 2 "a prompt without an answer" bench -q -m "$L" --prompt "$SRC/README.md"
-expect 2 "a tokenizer for nothing" bench -q -m "$L" --tokenizer "$L"
-expect 2 "a model that hears" bench -q -m "$MODEL" $SAY --runs 1
+expect 0 "--json prints the gains of draft tokens from the prompt" bench -q -m "$L" $SAY --runs 2 --json
+grep -q '"draft_max": 8, "runs": ' "$T/out" || bad "JSON has the rows of draft tokens" "$(cat "$T/out")"
+expect 0 "-f tsv prints the gains of draft tokens from the prompt" bench -q -m "$L" $SAY --runs 2 -f tsv
+cut -f 1 "$T/out" | grep -qx 'steno\.repeat_guesses15_tokens' || bad "rows have the gain of draft tokens" "$(cat "$T/out")"
+expect 2 "a prompt without an answer is refused" bench -q -m "$L" --prompt "$SRC/README.md"
+expect 2 "a tokenizer without a text is refused" bench -q -m "$L" --tokenizer "$L"
+expect 2 "--prompt is refused for a model of speech" bench -q -m "$MODEL" $SAY --runs 1
 err_has "does not continue a text"
-expect 4 "a file that is not there" bench -q -m "$L" --prompt none.txt --answer none.txt
-expect 2 "of models of windows" bench -q --shape sensevoice --draft tiny --runs 1
-expect 2 "of shapes" bench -q -m "$MODEL" --draft tiny
+expect 4 "a missing prompt is reported" bench -q -m "$L" --prompt none.txt --answer none.txt
+expect 2 "--draft is refused for models that decode windows in one pass" bench -q --shape sensevoice --draft tiny --runs 1
+expect 2 "--draft is refused for a model that is read from a file" bench -q -m "$MODEL" --draft tiny
 expect 2 "bench names the shapes that there are" bench --shape none
 err_has qwen3-0.6b
 LM=${STENO_SHARED:-/none}/material/llm/models/qwen3
@@ -58,8 +58,8 @@ fi
 N=${STENO_SHARED:-/none}/material/funasr/models/nano/pt
 if [ -d "$N" ]; then
     expect 0 "bench times texts that become vectors" bench -q -m "${STENO_SHARED:-/none}/material/llm/models/bert/hf" --runs 1 -f tsv
-    cut -f 1 "$T/out" | grep -qx 'steno\.batch8_32' || bad "eight texts together" "$(cat "$T/out")"
-    expect 0 "bench times a language model that hears" bench -q -m "$N" --runs 1 -f tsv
+    cut -f 1 "$T/out" | grep -qx 'steno\.batch8_32' || bad "bench has a row for eight texts together" "$(cat "$T/out")"
+    expect 0 "bench times an audio language model" bench -q -m "$N" --runs 1 -f tsv
     for row in load features_15s encode_15s adapt_15s prompt_15s hear_15s step step_batch8; do
         cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
     done
@@ -117,13 +117,13 @@ goal products.f32_1500x512x2048 "70 >=         76  MISSED (2 of 3 rows)" # here 
 goal "peer.whispercpp_encode / steno.encode_and_cross" "6.5 >=          7  MISSED"
 goal peer.ctranslate2_encode "not measured"
 goal plan.mel_1t "not measured"
-grep -qE '^3 goals met, 4 missed, [0-9]+ not measured$' "$T/out" || bad "they are counted" "$(tail -1 "$T/out")"
+grep -qE '^3 goals met, 4 missed, [0-9]+ not measured$' "$T/out" || bad "the goals are counted" "$(tail -1 "$T/out")"
 
 sed -e 's/machine: one/machine: two/' -e 's/^\(steno\.step\tms\)\t4/\1\t2/' \
     -e 's/^\(plan.read_2t\tGB.s\)\t25/\1\t20/' -e 's/^\(steno.encode\tms\)\t90/\1\t93/' a.tsv >b.tsv
 row steno.new ms 1 1 1 >>b.tsv
 script 0 "two runs are compared" --compare a.tsv b.tsv
-is "machines that differ are told" "$(grep -c '^WARNING: machine of .*one, two$' "$T/out")" 2
+is "the line WARNING names each fact in which the machines differ" "$(grep -c '^WARNING: machine of .*one, two$' "$T/out")" 2
 is "what changed most stands first" "$(awk '$1 ~ /\./ { print $1; n++ } n == 3 { exit }' "$T/out" | tr '\n' ' ')" \
     "steno.step plan.read_2t steno.encode "
 grep -qE '^steno\.step +ms +4 +2 +0\.500 +1\.000  faster$' "$T/out" || bad "ratios of best and median" "$(grep -F steno.step "$T/out")"

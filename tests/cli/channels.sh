@@ -7,47 +7,47 @@ t() {
     expect "$want" "$claim" -m "$MODEL" -l zh "$@"
 }
 
-t 0 "the phrases" "$DIGITS" -f tsv
-is "they are three" "$(wc -l <"$T/out")" 4
+t 0 "the phrases of the mix are transcribed" "$DIGITS" -f tsv
+is "the mix has three phrases" "$(wc -l <"$T/out")" 4
 cut -f3 "$T/out" | tail -n +2 >phrases
 middle=$(($(awk 'NR == 2 { end = $2 } NR == 3 { print int((end + $1) / 2) }' "$T/out") * 16)) # between the first and the second
 stereo $middle >two.wav
-is "a stereo file of the same length" "$(stat -c %s two.wav)" $((($(stat -c %s "$DIGITS") - 44) * 2 + 44))
+is "the stereo file has the phrases' length" "$(stat -c %s two.wav)" $((($(stat -c %s "$DIGITS") - 44) * 2 + 44))
 
 t 0 "the first channel alone" --channels 0 two.wav
 cp "$T/out" left
-is "it has the first phrase" "$(cat left)" "$(sed -n 1p phrases)"
+is "the first channel has the first phrase" "$(cat left)" "$(sed -n 1p phrases)"
 err_lines 0
 t 0 "the second channel alone" --channels 1 two.wav
 cp "$T/out" right
-is "it has the other phrases" "$(cat right)" "$(sed 1d phrases)"
-t 0 "the mix is what is heard without the option" --channels mix two.wav -f json
+is "the second channel has the other phrases" "$(cat right)" "$(sed 1d phrases)"
+t 0 "--channels mix is transcribed" --channels mix two.wav -f json
 cp "$T/out" mix
-t 0 "no option" two.wav -f json
+t 0 "the mix is the default" two.wav -f json
 same "$T/out" mix
 
-t 0 "both channels, one after the other" --channels split two.wav
+t 0 "--channels split prints both channels, one after the other" --channels split two.wav
 cat left right >both
 same "$T/out" both
-is "with a line for each" "$(cat "$T/err")" "steno: two.wav: channel 0, the last is 1
+is "--channels split prints a line for each channel" "$(cat "$T/err")" "steno: two.wav: channel 0, the last is 1
 steno: two.wav: channel 1, the last is 1"
-t 0 "without the lines" -q --channels split two.wav
+t 0 "-q prints no line for channels" -q --channels split two.wav
 same "$T/out" both
 err_lines 0
 IN=two.wav t 0 "channels of standard input from a file" -q --channels split -
 same "$T/out" both
 cat two.wav | "$STENO" -q -m "$MODEL" -l zh --channels split - >piped 2>"$T/err"
-is "channels of a pipe" $? 0
+is "--channels split reads a pipe" $? 0
 same piped both
-t 0 "files of each channel" --channels split two.wav -f txt,srt -o split
-is "their names" "$(cd split && echo *)" "two.ch0.srt two.ch0.txt two.ch1.srt two.ch1.txt"
+t 0 "--channels split writes files of each channel" --channels split two.wav -f txt,srt -o split
+is "the names of files have the channel" "$(cd split && echo *)" "two.ch0.srt two.ch0.txt two.ch1.srt two.ch1.txt"
 same split/two.ch0.txt left
 same split/two.ch1.txt right
 out_empty
-is "each is told" "$(cat "$T/err")" "steno: two.wav: wrote split/two.ch0.txt, split/two.ch0.srt
+is "the files of each channel are reported" "$(cat "$T/err")" "steno: two.wav: wrote split/two.ch0.txt, split/two.ch0.srt
 steno: two.wav: wrote split/two.ch1.txt, split/two.ch1.srt"
 t 0 "a template's stem has the channel" --channels split two.wav -o named --output-template "{language}/{stem}-x.{format}"
-is "names by template" "$(cd named && echo */*)" "zh/two.ch0-x.txt zh/two.ch1-x.txt"
+is "the template's names have the channel" "$(cd named && echo */*)" "zh/two.ch0-x.txt zh/two.ch1-x.txt"
 t 2 "a template without a stem cannot keep channels apart" --channels split two.wav -o none --output-template all.{format}
 err_has "put {stem} into --output-template"
 mkdir inputs
@@ -56,100 +56,102 @@ cp "$DIGITS" inputs/a.ch1.txt
 t 2 "a channel's result never replaces an input" --channels split inputs/a.wav inputs/a.ch1.txt -o inputs
 err_has "inputs/a.ch1.txt is an input and would be overwritten"
 same inputs/a.ch1.txt "$DIGITS"
-t 0 "a file with one channel has one" --channels split "$DIGITS" -o split
-is "its name" "$(cd split && echo zh*)" zh_phrases.ch0.txt
+t 0 "--channels split writes one file for a file with one channel" --channels split "$DIGITS" -o split
+is "the name of its file has channel 0" "$(cd split && echo zh*)" zh_phrases.ch0.txt
 same split/zh_phrases.ch0.txt phrases
-t 0 "a line of jsonl for each channel" -q --channels split two.wav -f jsonl
-is "the job, and two lines" "$(wc -l <"$T/out")" 3
+t 0 "jsonl has a line for each channel" -q --channels split two.wav -f jsonl
+is "jsonl has the job and two lines" "$(wc -l <"$T/out")" 3
 
-t 2 "a channel that no file has" --channels 2 two.wav
+t 2 "a channel that no file has is refused" --channels 2 two.wav
 err_has "two.wav: --channels 2: the last channel is 1"
 out_empty
-t 1 "a channel that some files have" --channels 1 "$DIGITS" two.wav -f jsonl
+t 1 "files without the channel fail, and the others are written" --channels 1 "$DIGITS" two.wav -f jsonl
 err_has "zh_phrases.wav: --channels 1: the last channel is 0"
-is "a line for either" "$(grep -o '"status": "[a-z]*"' "$T/out" | tr '\n' ' ')" '"status": "error" "status": "ok" '
-t 4 "no file with that channel, and one that cannot be read" --channels 1 "$DIGITS" none.wav
+is "each input has a line of jsonl" "$(grep -o '"status": "[a-z]*"' "$T/out" | tr '\n' ' ')" '"status": "error" "status": "ok" '
+t 4 "a missing channel and a missing file exit 4" --channels 1 "$DIGITS" none.wav
 for c in -1 x 1x " 1" 99999999999 splits; do
     expect 2 "--channels '$c' is refused" a.wav --channels "$c"
     err_has "--channels"
     err_lines 1
 done
 
-t 0 "speakers by channel" -q --diarize two.wav
-is "the first phrase is speaker 0's, the others speaker 1's" "$(cut -d')' -f1 "$T/out" | tr '\n' ';')" "(speaker 0;(speaker 1;(speaker 1;"
+t 0 "--diarize prints the speaker of each phrase" -q --diarize two.wav
+is "the first phrase is speaker 0's, the others are speaker 1's" "$(cut -d')' -f1 "$T/out" | tr '\n' ';')" \
+    "(speaker 0;(speaker 1;(speaker 1;"
 cp "$T/out" spoken
 cut -d')' -f2- spoken | sed 's/^ //' >text
 t 0 "the text is that of the mix" -q two.wav
 same "$T/out" text
-t 0 "speakers with times" -q -v --diarize two.wav -o diarized
+t 0 "-v --diarize writes the speakers beside the times" -q -v --diarize two.wav -o diarized
 grep -q '\] (speaker 0) ' "$T/err" || bad "times are followed by the speaker" "$(cat "$T/err")"
-t 0 "every format tells the speaker" -q --diarize two.wav -f txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,ass -o who
+t 0 "every format has the speakers" -q --diarize two.wav -f txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,ass -o who
 for f in txt srt tsv csv lrc ass; do # by label, column or both
     tr '\t' ',' <who/two.$f >line
     grep -qE '\(speaker 0\) |^[0-9]+,[0-9]+,0,' line && grep -qE '\(speaker 1\) |^[0-9]+,[0-9]+,1,' line ||
-        bad "$f tells the speakers" "$(cat who/two.$f)"
+        bad "$f has the speakers" "$(cat who/two.$f)"
 done
-grep -q '<v Speaker0>' who/two.vtt && grep -q '<v Speaker1>' who/two.vtt || bad "vtt tells the speakers" "$(cat who/two.vtt)"
+grep -q '<v Speaker0>' who/two.vtt && grep -q '<v Speaker1>' who/two.vtt || bad "vtt has the speakers" "$(cat who/two.vtt)"
 for f in json verbose_json jsonl; do
-    grep -q '"speaker": 0.*"speaker": 1' who/two.$f || bad "$f tells the speakers" "$(cat who/two.$f)"
+    grep -q '"speaker": 0.*"speaker": 1' who/two.$f || bad "$f has the speakers" "$(cat who/two.$f)"
 done
 
-# The second speaker goes on in the middle of the first phrase.
-t 0 "words of the phrases" -q --word-timestamps -f json "$DIGITS"
+# The second speaker begins in the middle of the first phrase.
+t 0 "the phrases have times of words" -q --word-timestamps -f json "$DIGITS"
 within=$(grep -oE '"words": \[[^]]*' "$T/out" | head -n 1 | grep -oE '"start": [0-9.]+' | awk 'NR == 3 { print int($2 * 16000) }')
 stereo "$within" >within.wav
 for times in --word-timestamps --no-word-timestamps; do
     t 0 "a segment of both speakers becomes two, $times" -q --diarize $times within.wav
-    is "the first speaks to the middle, $times" "$(cut -d')' -f1 "$T/out" | tr '\n' ';')" "(speaker 0;(speaker 1;(speaker 1;(speaker 1;"
+    is "the first speaker ends in the middle of the phrase, $times" "$(cut -d')' -f1 "$T/out" | tr '\n' ';')" \
+        "(speaker 0;(speaker 1;(speaker 1;(speaker 1;"
     cut -d')' -f2- "$T/out" | tr -d ' \n' >joined
-    is "and nothing is lost, $times" "$(cat joined)" "$(tr -d ' \n' <text)"
+    is "no text is lost where the speaker changes, $times" "$(cat joined)" "$(tr -d ' \n' <text)"
 done
 
 t 2 "speakers need two channels" --diarize "$DIGITS"
 err_has "zh_phrases.wav: --diarize needs two channels, with a speaker on each, and this has 1"
 out_empty
-t 1 "files with two channels go on" -q --diarize "$DIGITS" two.wav
+t 1 "files with two channels are written where another has one" -q --diarize "$DIGITS" two.wav
 same "$T/out" spoken
 expect 2 "speakers and channels exclude each other" a.wav --diarize --channels split
 err_has "--diarize transcribes the mix"
 # ---- tracks
 t 2 "a track is counted from 1" --audio-track 0 "$DIGITS"
 err_has '--audio-track: "0" is not auto, all or the number of a track, from 1'
-t 4 "a track that is not there" --audio-track 2 "$DIGITS"
+t 4 "a missing track is reported" --audio-track 2 "$DIGITS"
 err_has "has no audio track 2; the only one is 1"
-t 0 "the first of one" --audio-track 1 "$DIGITS" -f tsv
+t 0 "--audio-track 1 reads the only track" --audio-track 1 "$DIGITS" -f tsv
 cut -f3 "$T/out" | tail -n +2 >first
 same first phrases
-t 0 "all of one" --audio-track all "$DIGITS" -o one-track
-is "its name" "$(ls one-track)" zh_phrases.track1.txt
+t 0 "--audio-track all reads the only track" --audio-track all "$DIGITS" -o one-track
+is "the name of its file has track 1" "$(ls one-track)" zh_phrases.track1.txt
 if have_ffmpeg "a film in two languages"; then
     FILM=$SRC/tests/data/audio/two_tracks.mkv
-    t 0 "what is played first" -l auto "$FILM"
+    t 0 "a film's default track is transcribed" -l auto "$FILM"
     cp "$T/out" played
-    t 0 "the second track is that" -l auto --audio-track 2 "$FILM"
+    t 0 "the second track is the default one" -l auto --audio-track 2 "$FILM"
     same "$T/out" played
-    is "it is Chinese" "$(cat played)" "六零七八。"
-    t 0 "the first one" -l auto --audio-track 1 "$FILM"
+    is "the second track is Chinese" "$(cat played)" "六零七八。"
+    t 0 "--audio-track 1 reads the first track" -l auto --audio-track 1 "$FILM"
     cp "$T/out" other
-    is "it is German" "$(cat other)" "null eins."
-    t 0 "each" -l auto --audio-track all "$FILM"
+    is "the first track is German" "$(cat other)" "null eins."
+    t 0 "--audio-track all prints both tracks" -l auto --audio-track all "$FILM"
     cat other played >each
     same "$T/out" each
-    is "with a line for each" "$(cat "$T/err")" "steno: $FILM: audio track 1, the last is 2
+    is "--audio-track all prints a line for each track" "$(cat "$T/err")" "steno: $FILM: audio track 1, the last is 2
 steno: $FILM: audio track 2, the last is 2"
     cat "$FILM" | "$STENO" -q -m "$MODEL" --audio-track all - >piped 2>"$T/err"
-    is "tracks of a pipe" $? 0
+    is "--audio-track all reads a pipe" $? 0
     same piped each
-    t 0 "in files, in a batch" -l auto -b 2 --audio-track all "$FILM" "$DIGITS" -o tracks
-    is "names by track" "$(cd tracks && echo *)" "two_tracks.track1.txt two_tracks.track2.txt zh_phrases.track1.txt"
+    t 0 "--audio-track all writes files in a batch" -l auto -b 2 --audio-track all "$FILM" "$DIGITS" -o tracks
+    is "the names of files have the track" "$(cd tracks && echo *)" "two_tracks.track1.txt two_tracks.track2.txt zh_phrases.track1.txt"
     same tracks/two_tracks.track1.txt other
     same tracks/two_tracks.track2.txt played
-    t 0 "each channel of each" -q -l auto --audio-track all --channels split "$FILM" -o channels
-    is "names by track and channel" "$(cd channels && echo *)" \
+    t 0 "each channel of each track is written" -q -l auto --audio-track all --channels split "$FILM" -o channels
+    is "the names of files have the track and the channel" "$(cd channels && echo *)" \
         "two_tracks.track1.ch0.txt two_tracks.track2.ch0.txt two_tracks.track2.ch1.txt"
-    t 1 "a channel that one track has not" -l auto --audio-track all --channels 1 "$FILM" two.wav
+    t 1 "a channel that one track lacks fails" -l auto --audio-track all --channels 1 "$FILM" two.wav
     err_has "$FILM: --channels 1: the last channel is 0"
-    t 4 "a track that it has not" --audio-track 3 "$FILM"
+    t 4 "a track that the film lacks is reported" --audio-track 3 "$FILM"
     err_has "$FILM: has no audio track 3; the last one is 2"
 fi
 t 2 "a template without a stem cannot keep tracks apart" --audio-track all "$DIGITS" -o none --output-template all.{format}

@@ -11,20 +11,20 @@ t() { # t CODE CLAIM ARGUMENT...
 first() { sed -n 2p "$T/out"; }
 note='the sound begins 4.087 s after the file'"'"'s start'
 
-t 0 "a film whose sound is late" "$LATE" -f srt
-is "its cue is where a player shows it" "$(first)" "00:00:04,080 --> 00:00:06,740"
+t 0 "a film whose sound begins late is transcribed" "$LATE" -f srt
+is "the cue stands where a player shows it" "$(first)" "00:00:04,080 --> 00:00:06,740"
 err_has "late.mkv: $note"
 err_lines 1
 cp "$T/out" cue
-t 0 "without messages" -q "$LATE" -f srt
+t 0 "-q prints no line about the late sound" -q "$LATE" -f srt
 same "$T/out" cue
 err_lines 0
-t 0 "an edit list" -q "$SRC/tests/data/audio/late.mp4" -f srt
-is "is followed, too" "$(first)" "00:00:04,020 --> 00:00:06,740"
+t 0 "a film with an edit list is transcribed" -q "$SRC/tests/data/audio/late.mp4" -f srt
+is "the cue follows the edit list" "$(first)" "00:00:04,020 --> 00:00:06,740"
 cp "$SRC/tests/data/audio/late.mp4" other.mp4
-t 0 "two of them in a batch" -q --batch-size 2 "$LATE" other.mp4 -f srt -o batch
+t 0 "two films are transcribed in a batch" -q --batch-size 2 "$LATE" other.mp4 -f srt -o batch
 same batch/late.srt cue
-is "each has its own start" "$(sed -n 2p batch/other.srt)" "00:00:04,020 --> 00:00:06,740"
+is "the second film of a batch keeps its own start" "$(sed -n 2p batch/other.srt)" "00:00:04,020 --> 00:00:06,740"
 cat "$LATE" | "$STENO" -q -m "$MODEL" -l zh -f srt - >"$T/out" 2>"$T/err"
 same "$T/out" cue
 IN=$LATE t 0 "standard input" -q - -f srt
@@ -32,30 +32,30 @@ same "$T/out" cue
 
 t 0 "an offset before the sound changes nothing" -q "$LATE" -f srt --offset-ms 1000
 same "$T/out" cue
-t 0 "nor does a duration that reaches its end" -q "$LATE" -f srt --offset-ms 1000 --duration-ms 6229
+t 0 "a duration that reaches the sound's end changes nothing" -q "$LATE" -f srt --offset-ms 1000 --duration-ms 6229
 same "$T/out" cue
-t 0 "a clip that begins before the sound" -q "$LATE" -f srt --clip-timestamps 0,20
-is "has the same cue" "$(first)" "$(sed -n 2p cue)"
-t 0 "words, too" -q "$LATE" -f json --word-timestamps
+t 0 "a clip may begin before the sound" -q "$LATE" -f srt --clip-timestamps 0,20
+is "a clip that begins before the sound has the same cue" "$(first)" "$(sed -n 2p cue)"
+t 0 "words of late sound have times" -q "$LATE" -f json --word-timestamps
 grep -o '"start": [0-9.]*' "$T/out" | awk '$2 < 4 { bad = 1 } END { exit bad || NR < 2 }' || bad "words begin behind 4 s" "$(cat "$T/out")"
-expect 0 "its language is found behind the silence" -q -m "$MODEL" "$LATE" -f srt
+expect 0 "the language is found behind the silence" -q -m "$MODEL" "$LATE" -f srt
 same "$T/out" cue
-expect 0 "and by detect" detect -q -m "$MODEL" "$LATE"
+expect 0 "detect finds the language behind the silence" detect -q -m "$MODEL" "$LATE"
 out_has "zh 0.99"
-expect 0 "align" align -m "$MODEL" -l zh "$LATE" "一二三四五"
+expect 0 "align reads late sound" align -m "$MODEL" -l zh "$LATE" "一二三四五"
 awk '$1 < 4000 || $2 > 7300 { bad = 1 } END { exit bad || NR != 5 }' "$T/out" || bad "words lie behind 4 s" "$(cat "$T/out")"
 err_has "$note"
-expect 0 "stream" stream -m "$MODEL" -l zh "$LATE"
+expect 0 "stream reads late sound" stream -m "$MODEL" -l zh "$LATE"
 grep -m 1 -o '"start":[0-9.]*' "$T/out" | grep -q '"start":4' || bad "the first text begins at 4 s" "$(head -1 "$T/out")"
 err_has "$note"
 
 F=${STENO_SHARED:-/none}/material/funasr/fsmn-vad/pt
 if [ -d "$F" ]; then
-    expect 0 "vad" vad -m "$F" "$LATE"
+    expect 0 "vad reads late sound" vad -m "$F" "$LATE"
     awk '$1 < 4000 { bad = 1 } END { exit bad || NR < 1 }' "$T/out" || bad "spans lie behind 4 s" "$(cat "$T/out")"
     err_has "$note"
-    t 0 "clips of voice activity" -q --vad fsmn --vad-model "$F" "$LATE" -f srt
-    [[ $(first) == 00:00:04,* ]] || bad "they lie there" "$(cat "$T/out")"
+    t 0 "--vad reads late sound" -q --vad fsmn --vad-model "$F" "$LATE" -f srt
+    [[ $(first) == 00:00:04,* ]] || bad "clips of voice activity lie behind 4 s" "$(cat "$T/out")"
 fi
 
 # ---- AVI: a stream's offset stands in its head (dwStart)
@@ -79,34 +79,34 @@ avi() {
 }
 tail -c +45 "$DIGITS" | avi 0 >prompt.avi
 tail -c +45 "$DIGITS" | avi 64000 >late.avi
-t 0 "an AVI without an offset" prompt.avi -f srt
+t 0 "an AVI without an offset is transcribed" prompt.avi -f srt
 err_lines 0
 cp "$T/out" cue
-t 0 "is the sound alone" "$DIGITS" -f srt
+t 0 "an AVI without an offset has the cues of its sound" "$DIGITS" -f srt
 same "$T/out" cue
-# later SECONDS < SRT: every time is so much later
+# later SECONDS < SRT: every time is SECONDS later
 later() {
     awk -v by="$1" '/-->/ { for (i = 1; i < 4; i += 2) $i = substr($i, 1, 6) sprintf("%02d", substr($i, 7, 2) + by) substr($i, 9) }
         { print }'
 }
 later 4 <cue >late
-t 0 "an AVI with an offset" late.avi -f srt
+t 0 "an AVI with an offset is transcribed" late.avi -f srt
 same "$T/out" late
 err_has "late.avi: the sound begins 4.000 s after the file's start"
 cat late.avi | "$STENO" -q -m "$MODEL" -l zh -f srt - >"$T/out" 2>"$T/err"
 same "$T/out" late
 t 0 "offset and duration count from the file's start" -q late.avi -f srt --offset-ms 2000 --duration-ms 8000
 out_has "$(sed -n 2p late)"
-t 0 "so do clips" -q late.avi -f srt --clip-timestamps 2,60
-is "a clip from before the sound" "$(first)" "$(sed -n 2p late)"
+t 0 "clips count from the file's start" -q late.avi -f srt --clip-timestamps 2,60
+is "a clip that begins before the sound has the first cue" "$(first)" "$(sed -n 2p late)"
 
-# ---- a run that was ended goes on by the same clock
+# ---- a run that was interrupted is resumed by the same clock
 long_speech 12 >long.wav
 tail -c +45 long.wav | avi 64000 >long.avi
 cp "$SRC/tests/data/audio/late.mkv" film.mkv
 W=(-q -m "$MODEL" -l zh -f srt,json long.avi film.mkv)
-expect 0 "in one go" "${W[@]}" -o want
-is "it begins behind the offset" "$(sed -n 2p want/long.srt | cut -c 1-8)" "00:00:04"
+expect 0 "a run without an interruption writes its files" "${W[@]}" -o want
+is "the first cue begins behind the offset" "$(sed -n 2p want/long.srt | cut -c 1-8)" "00:00:04"
 for i in 1 2 3 4 5 6; do
     rm -rf out
     env --default-signal=INT "$STENO" "${W[@]}" -o out >"$T/out" 2>"$T/err" &
@@ -116,14 +116,14 @@ for i in 1 2 3 4 5 6; do
     wait $pid 2>/dev/null
     [ -z "$(ls out/.steno_resume 2>/dev/null)" ] || break
 done
-[ -n "$(ls out/.steno_resume 2>/dev/null)" ] || bad "a run is interrupted" "all were over before"
-expect 0 "--resume" "${W[@]}" -o out --resume
+[ -n "$(ls out/.steno_resume 2>/dev/null)" ] || bad "a run is interrupted before its end" "all were over before"
+expect 0 "--resume finishes the run" "${W[@]}" -o out --resume
 for file in want/*; do same "out/${file##*/}" "$file"; done
 
 # The other programs' times count from the first sound, and they print no note.
 for form in "whisper $LATE --model $MODEL --language zh --output_format srt" "whisper-cli -m $MODEL -l zh -osrt -of late $LATE"; do
     expect 0 "--compat ${form%% *}" --compat $form
-    [[ $(sed -n 2p late.srt) == 00:00:00,* ]] || bad "its times begin with the sound" "$(cat late.srt)"
+    [[ $(sed -n 2p late.srt) == 00:00:00,* ]] || bad "times of --compat ${form%% *} begin with the sound" "$(cat late.srt)"
     err_lacks "begins"
     rm late.srt
 done

@@ -9,7 +9,7 @@ t() {
 esc=$'\e'
 plain() { sed "s/$esc\\[[0-9;]*m//g"; }
 
-t 0 "text" "$DIGITS"
+t 0 "the text is printed" "$DIGITS"
 cp "$T/out" text
 t 0 "colours are not sent to a file" --print-colors "$DIGITS"
 same "$T/out" text
@@ -21,7 +21,7 @@ sed "s/$esc\\[0m/&\n/g" colored | grep -q "^$esc\\[38;5;\\(160\\|202\\|208\\|214
     bad "a token has one of seven colours" "$(od -c colored | head -3)"
 iconv -f UTF-8 -t UTF-8 <colored >/dev/null 2>&1 || bad "coloured text is valid UTF-8" "$(od -c colored | head -5)"
 grep -qE "($(printf '\xe9')|$(printf '\xe9\x9b'))$esc" <(LC_ALL=C cat colored) && bad "no sequence stands inside a character" "one does"
-t 0 "styles of confidence" --print-confidence --color always "$DIGITS"
+t 0 "--print-confidence prints styles" --print-confidence --color always "$DIGITS"
 LC_ALL=C grep -qE "$esc\\[[247]m" "$T/out" ||
     bad "a token is dim, underlined or inverse" "$(od -c "$T/out" | head -3)"
 plain <"$T/out" >stripped
@@ -30,18 +30,20 @@ NO_COLOR=1 t 0 "--color always is more than NO_COLOR" --print-colors --color alw
 same "$T/out" colored
 
 t 0 "special tokens are shown in the text" --print-special "$DIGITS"
-is "the first line" "$(head -n 1 "$T/out")" "<|0.28|>$(head -n 1 text)<|2.40|>"
-t 0 "files stay as they are" -v --print-special --print-colors --color always "$DIGITS" -o out
+is "the first line has its special tokens" "$(head -n 1 "$T/out")" "<|0.28|>$(head -n 1 text)<|2.40|>"
+t 0 "special tokens and colours are not written into text files" -v --print-special --print-colors --color always "$DIGITS" -o out
 same out/zh_phrases.txt text
-t 0 "other formats stay as they are" -v --print-special --print-colors --color always "$DIGITS" -f tsv
-grep -q "<|\|$esc" "$T/out" && bad "tsv has neither" "it has"
+t 0 "special tokens and colours are not written into tsv" -v --print-special --print-colors --color always "$DIGITS" -f tsv
+grep -q "<|\|$esc" "$T/out" && bad "tsv has no special token and no colour" "it has"
 
 expect 0 "-v shows times and text on standard error" -v -m "$MODEL" -l zh "$DIGITS" --print-colors --color always --print-special
 plain <"$T/err" >stripped
-grep -qF "[00:00.280 --> 00:02.400] <|0.28|>$(head -n 1 text)<|2.40|>" stripped || bad "a segment" "$(cat stripped)"
+grep -qF "[00:00.280 --> 00:02.400] <|0.28|>$(head -n 1 text)<|2.40|>" stripped ||
+    bad "-v prints a segment with times, colours and special tokens" "$(cat stripped)"
 "$STENO" -v -m "$MODEL" -l zh "$DIGITS" >both 2>&1
-is "where both streams are one, text stands there once" "$(grep -c "$(head -n 1 text)" both)" 1
-grep -qF "[00:00.280 --> 00:02.400] $(head -n 1 text)" both || bad "behind its times" "$(cat both)"
+is "a text is printed once where both streams are one" "$(grep -c "$(head -n 1 text)" both)" 1
+grep -qF "[00:00.280 --> 00:02.400] $(head -n 1 text)" both ||
+    bad "the text stands behind its times where both streams are one" "$(cat both)"
 expect 0 "--no-prints leaves nothing but text" --no-prints -m "$MODEL" "$DIGITS"
 same "$T/out" text
 err_lines 0

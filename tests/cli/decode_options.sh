@@ -4,7 +4,7 @@
 usage() { # usage CLAIM MESSAGE ARGUMENT...: refused before a model is looked for
     local claim=$1 message=$2
     shift 2
-    expect 2 "$claim" "$@" a.wav
+    expect 2 "refused: $claim" "$@" a.wav
     err_has "$message"
     err_lines 1
     out_empty
@@ -54,8 +54,8 @@ usage "a temperature that is none" "--temperature is 1e-310, want 1e-06 to 100, 
 usage "a temperature without end" "out of range" --temperature 1e300
 usage "an endless text of hot words" "longer than" --hotwords @/dev/fd/9 9< <(yes)
 usage "hot words of zeros" "not text in UTF-8 at byte 0" --hotwords @/dev/zero
-mkfifo nobody.fifo
-usage "hot words from a FIFO that nobody writes to" "nobody.fifo: no process writes to this FIFO" --hotwords @nobody.fifo
+mkfifo unwritten.fifo
+usage "hot words from a FIFO without a writer" "unwritten.fifo: no process writes to this FIFO" --hotwords @unwritten.fifo
 usage "an empty clip" "the clip from 2 to 2 is empty" --clip-timestamps 2,2
 usage "clips before the audio" "-1 lies before the audio" --clip-timestamps -1,2
 usage "clips and chunks" "exclude each other" --clip-timestamps 1,2 --chunk-length 10
@@ -95,51 +95,51 @@ for o in "--beam-size 5" "--beam-size 5 --patience 2" "--beam-size 2 --length-pe
     "--word-timestamps --prepend-punctuations= --append-punctuations . --hallucination-silence-threshold 2" \
     "--token-timestamps --word-threshold 0.5 -f json" "--tinydiarize" "--no-tinydiarize --no-token-timestamps --no-word-timestamps" \
     "--vad off"; do
-    t "$o is taken" $o
+    t "$o is accepted" $o
 done
-expect 0 "a window that failed, told by -v" -v -m "$MODEL" -l zh --logprob-threshold 0 --temperature-increment-on-fallback 1 "$DIGITS"
+expect 0 "-v reports a window that failed" -v -m "$MODEL" -l zh --logprob-threshold 0 --temperature-increment-on-fallback 1 "$DIGITS"
 err_has "window at 0.00 s, attempt 1 at temperature 0: mean log-probability "
 err_has ", failed, completed, with timestamps, seek delta 7210 ms: again"
-expect 0 "one of several candidates, told by -v" -v -m "$MODEL" -l zh --best-of 2 --temperature 0.5 --sample-length 3 "$DIGITS"
+expect 0 "-v reports one of several candidates" -v -m "$MODEL" -l zh --best-of 2 --temperature 0.5 --sample-length 3 "$DIGITS"
 err_has ", not failed, not completed, with"
-t "a grammar on the command line is taken" --grammar 'root ::= [^a-z]*'
+t "a grammar on the command line is accepted" --grammar 'root ::= [^a-z]*'
 
-t "a sentence of words that nobody said" --grammar 'root ::= "no wa"'
-is "its text" "$(tr -d '\n ' <"$T/out")" nowa
-expect 0 "a sentence that cannot be finished" -m "$MODEL" -l zh --grammar 'root ::= "[]"' "$DIGITS"
+t "a grammar forces a sentence that is not spoken" --grammar 'root ::= "no wa"'
+is "the text is the grammar's sentence" "$(tr -d '\n ' <"$T/out")" nowa
+expect 0 "a sentence that cannot be finished gives no text" -m "$MODEL" -l zh --grammar 'root ::= "[]"' "$DIGITS"
 out_empty
 err_has "window at 0.00 s: no text, since no sentence of the grammar could be finished"
-t "the same with its tokens" --grammar 'root ::= "[]"' --suppress-tokens=
+t "a sentence is finished once its tokens are not suppressed" --grammar 'root ::= "[]"' --suppress-tokens=
 out_has "[]"
-expect 2 "a grammar that has only the empty text" -q -m "$MODEL" --grammar 'root ::= ""' "$DIGITS"
+expect 2 "a grammar that has only the empty text is refused" -q -m "$MODEL" --grammar 'root ::= ""' "$DIGITS"
 err_has "has only the empty text"
 out_empty
 
-t "what is not given is settled in the record" -f jsonl
+t "the record has the values of options that are not given" -f jsonl
 out_has '"condition-on-previous-text": true'
 out_has '"suppress-non-speech": true'
 t "chunks are transcribed without context" --chunk-length 5 -f jsonl
 out_has '"condition-on-previous-text": false'
-t "a list without the set is without it" --suppress-tokens 12 -f jsonl
+t "a list of tokens replaces the set of non-speech tokens" --suppress-tokens 12 -f jsonl
 out_has '"suppress-non-speech": false'
 
-t "the reference's list" -f json
+t "the reference's list of suppressed tokens is the default" -f json
 cp "$T/out" with
-t "the same list in two halves" --suppress-tokens= --suppress-non-speech -f json
+t "the empty list with --suppress-non-speech equals the reference's list" --suppress-tokens= --suppress-non-speech -f json
 same "$T/out" with
-t "without the set" --no-suppress-non-speech -f json
+t "--no-suppress-non-speech leaves the set out" --no-suppress-non-speech -f json
 cp "$T/out" without
-t "the same with the start token in its place" --suppress-tokens 50258 -f json
+t "a list of the start token alone equals --no-suppress-non-speech" --suppress-tokens 50258 -f json
 same "$T/out" without
 
 "$STENO" -q -m "$MODEL" -l zh --task both "$DIGITS" -f srt -o both 2>"$T/err"
 if grep -q "task 2 is not known" "$T/err"; then
     echo "(not tried: both tasks; this library knows one at a time)"
 else
-    is "both texts are written" "$(cd both && echo *)" "zh_phrases.transcript.srt zh_phrases.translation.srt"
-    t "each is what it is alone" -f srt
+    is "--task both writes two files" "$(cd both && echo *)" "zh_phrases.transcript.srt zh_phrases.translation.srt"
+    t "the transcript of --task both is that of the task transcribe" -f srt
     same "$T/out" both/zh_phrases.transcript.srt
-    expect 0 "translate" translate -q -m "$MODEL" -l zh -f srt "$DIGITS"
+    expect 0 "the translation of --task both is that of the task translate" translate -q -m "$MODEL" -l zh -f srt "$DIGITS"
     same "$T/out" both/zh_phrases.translation.srt
 fi
 expect 2 "two texts need names of their own" --task both "$DIGITS" -o out --output-template x.{format}
@@ -160,14 +160,14 @@ for x in h:
     if len(sys.argv) > 2: assert len(x["token_logprobs"]) == len(x["tokens"]) and all(p <= 0 for p in x["token_logprobs"])
 ' "$@"; }
 for format in json verbose_json jsonl; do
-    t "three texts in $format" --beam-size 3 --n-best 3 -f $format
+    t "--n-best 3 prints three texts in $format" --beam-size 3 --n-best 3 -f $format
     [ $format != jsonl ] || sed -i 1d "$T/out" # of the job
-    n_best "$T/out" || bad "the texts in $format" "$(head -c 300 "$T/out")"
+    n_best "$T/out" || bad "the texts in $format are in the order of their scores" "$(head -c 300 "$T/out")"
 done
-t "with log-probabilities of tokens" --beam-size 3 --n-best 3 --token-logprobs -f json
-n_best "$T/out" logprobs || bad "log-probabilities" "$(head -c 300 "$T/out")"
-expect 2 "more than a search finds" -m "$MODEL" --beam-size 3 --best-of 3 --n-best 4 -f json "$DIGITS"
+t "--token-logprobs prints log-probabilities of each text" --beam-size 3 --n-best 3 --token-logprobs -f json
+n_best "$T/out" logprobs || bad "each text has log-probabilities of its tokens" "$(head -c 300 "$T/out")"
+expect 2 "--n-best above the width of the search is refused" -m "$MODEL" --beam-size 3 --best-of 3 --n-best 4 -f json "$DIGITS"
 err_has "--n-best is more than a search finds: it needs --beam-size or --best-of of as many"
-expect 2 "where they do not show" -m "$MODEL" --beam-size 3 --n-best 3 "$DIGITS"
+expect 2 "--n-best is refused for text" -m "$MODEL" --beam-size 3 --n-best 3 "$DIGITS"
 err_has "--n-best shows in the output formats json, verbose_json and jsonl"
 finish

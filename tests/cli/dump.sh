@@ -12,69 +12,71 @@ npy "2," "$ONE" "$TWO" >a.npy
 npy "2," "$ONE" "$ONE" >b.npy
 npy "1, 2" "$ONE" "$TWO" >c.npy
 npy "3," "$ONE" "$TWO" >cut.npy
-expect 0 "a file is as it is" compare a.npy a.npy
-is "no difference" "$(cat "$T/out")" "a.npy: 2, cosine 1.000000000, relative error 0, maximum difference 0 at 0: 1, 1"
-expect 0 "another differs" compare a.npy b.npy
-is "by one" "$(cat "$T/out")" "b.npy: 2, cosine 0.948683298, relative error 0.447, maximum difference 1 at 1: 2, 1"
-expect 4 "another shape" compare a.npy c.npy
+expect 0 "compare finds a file equal to itself" compare a.npy a.npy
+is "compare prints no difference for equal files" "$(cat "$T/out")" \
+    "a.npy: 2, cosine 1.000000000, relative error 0, maximum difference 0 at 0: 1, 1"
+expect 0 "compare finds different files different" compare a.npy b.npy
+is "compare prints the difference and its place" "$(cat "$T/out")" \
+    "b.npy: 2, cosine 0.948683298, relative error 0.447, maximum difference 1 at 1: 2, 1"
+expect 4 "compare refuses files of different shapes" compare a.npy c.npy
 out_has "c.npy: 2 and 1 x 2 cannot be compared"
-expect 4 "a file that is cut" compare a.npy cut.npy
+expect 4 "compare refuses a file that is cut" compare a.npy cut.npy
 err_has "cut.npy: its numbers are truncated"
-expect 4 "no such file" compare a.npy none.npy
+expect 4 "compare reports a missing file" compare a.npy none.npy
 err_has "none.npy: No such file"
-expect 4 "another kind of file" compare a.npy "$DIGITS"
+expect 4 "compare refuses another kind of file" compare a.npy "$DIGITS"
 err_has "it is not a .npy file"
 mkdir one two
 cp a.npy b.npy one
 cp a.npy two
-expect 1 "folders, of which one lacks a file" compare one two
+expect 1 "compare reports a file that one folder lacks" compare one two
 out_has "a.npy: 2, cosine 1"
 err_has "two/b.npy: No such file"
-expect 4 "folders without such files" compare "$SRC/cmake" "$SRC/doc"
+expect 4 "compare refuses folders without .npy files" compare "$SRC/cmake" "$SRC/doc"
 err_has "has no .npy files"
-expect 2 "one operand" compare a.npy
+expect 2 "compare needs two operands" compare a.npy
 
-# ---- texts: characters and words that are put in, left out, and others
-echo 'The quick brown fox, jumps!' >said.txt
-echo 'the quick brow fox jumps over' >heard.txt
-expect 0 "a text beside what was said" compare said.txt heard.txt
-is "without case and punctuation" "$(cat "$T/out")" \
-    "heard.txt: CER 23.81 % (4 more, 1 less, 0 others of 21), WER 40.00 % (1 more, 0 less, 1 others of 5)"
+# ---- texts: characters and words that are inserted, deleted and substituted
+echo 'The quick brown fox, jumps!' >reference.txt
+echo 'the quick brow fox jumps over' >decoded.txt
+expect 0 "compare reads a text beside its reference" compare reference.txt decoded.txt
+is "compare ignores case and punctuation" "$(cat "$T/out")" \
+    "decoded.txt: CER 23.81 % (4 more, 1 less, 0 others of 21), WER 40.00 % (1 more, 0 less, 1 others of 5)"
 echo '我想问,我在滨海新区有房。' >zh.txt
 printf '1\n00:00:00,000 --> 00:00:01,000\n<|zh|>我想我在滨海新区有方\n\n' >zh.srt
-expect 0 "a text and subtitles" compare zh.txt zh.srt
-is "tags are no text, and each character is a word" "$(cat "$T/out")" \
+expect 0 "compare reads a text and subtitles" compare zh.txt zh.srt
+is "compare ignores tags and takes each Chinese character as a word" "$(cat "$T/out")" \
     "zh.srt: CER 18.18 % (0 more, 1 less, 1 others of 11), WER 18.18 % (0 more, 1 less, 1 others of 11)"
-mkdir said heard
-cp said.txt zh.txt said
-cp heard.txt heard/said.txt
-cp zh.txt heard
-expect 0 "folders of texts" compare said heard
-is "and all of them together" "$(tail -1 "$T/out")" \
+mkdir references decoded
+cp reference.txt zh.txt references
+cp decoded.txt decoded/reference.txt
+cp zh.txt decoded
+expect 0 "compare reads folders of texts" compare references decoded
+is "compare sums up the texts of folders" "$(tail -1 "$T/out")" \
     "all: CER 15.62 % (4 more, 1 less, 0 others of 32), WER 12.50 % (1 more, 0 less, 1 others of 16)"
 : >empty.txt
-expect 0 "nothing was heard" compare said.txt empty.txt
+expect 0 "compare accepts an empty text" compare reference.txt empty.txt
 out_has "CER 100.00 % (0 more, 21 less"
 printf 'a\377' >bytes.txt
-expect 4 "what is no text" compare said.txt bytes.txt
+expect 4 "compare refuses bytes that are not text" compare reference.txt bytes.txt
 err_has "bytes.txt: "
 printf '{"segments": [' >cut.json
-expect 4 "a transcript that is cut" compare said.txt cut.json
+expect 4 "compare refuses a transcript that is cut" compare reference.txt cut.json
 err_has "cut.json: it is not a transcript"
 head -c 60000 /dev/zero | tr '\0' a >long.txt
 { cat long.txt; echo b; } >longer.txt
-expect 0 "long texts" compare long.txt longer.txt
+expect 0 "compare accepts long texts" compare long.txt longer.txt
 out_has "CER 0.00 % (1 more, 0 less, 0 others of 60000)"
-expect 0 "standard input" compare - longer.txt <long.txt
-expect 2 "not both" compare - -
+expect 0 "compare reads standard input" compare - longer.txt <long.txt
+expect 2 "compare refuses two files on standard input" compare - -
 printf '1\r\n00:00:00,000 --> 00:00:01,000\r\n<i>The quick</i> brown fox\r\n2\r\n00:00:01,000 --> 00:00:02,000\r\njumps!\r\n' >up.SRT
-expect 0 "subtitles as people have them" compare said.txt up.SRT
+expect 0 "compare reads subtitles with tags and CR LF" compare reference.txt up.SRT
 out_has "up.SRT: CER 0.00 %"
-expect 4 "a text and numbers: the file that is none is named" compare said.txt a.npy
-err_has "said.txt: it is not a .npy file"
-expect 2 "a verb that has no rows" detect -m "$MODEL" --dump x "$DIGITS"
+expect 4 "compare refuses a text beside numbers and names the text" compare reference.txt a.npy
+err_has "reference.txt: it is not a .npy file"
+expect 2 "--dump is refused for detect" detect -m "$MODEL" --dump x "$DIGITS"
 err_has "unknown option --dump"
-[ ! -e x ] || bad "nothing is made" "$(ls x)"
+[ ! -e x ] || bad "a refused --dump makes no folder" "$(ls x)"
 
 # ---- Whisper: each window once, with openai-whisper's log-mel and encoder rows
 names() { (cd "$1" && echo *.npy); }
@@ -82,27 +84,28 @@ WINDOW="zh_phrases.encoder.npy zh_phrases.fbank.npy zh_phrases.features.npy"
 w() { # w CLAIM FOLDER OPTION...
     expect 0 "$1" -q -m "$MODEL" --dump "${@:2}" "$DIGITS"
 }
-w "rows of a window" whisper --compute f32
+w "--dump writes rows of a window" whisper --compute f32
 cp "$T/out" rows.txt
-expect 0 "the text is the same without" -q -m "$MODEL" --compute f32 "$DIGITS"
+expect 0 "the text without --dump is the same" -q -m "$MODEL" --compute f32 "$DIGITS"
 same "$T/out" rows.txt
-is "three files" "$(names whisper)" "$WINDOW"
-w "windows that are decoded again and again" again --compute f32 --logprob-threshold 0 --no-speech-threshold 1
-w "with two tasks" tasks --compute f32 --task both
-w "a language that is detected" detected --compute f32 -l auto
-w "a draft model" drafted --compute f32 --draft "$MODEL" --draft-max 4
+is "--dump writes three files for a window" "$(names whisper)" "$WINDOW"
+w "--dump writes windows that are decoded again" again --compute f32 --logprob-threshold 0 --no-speech-threshold 1
+w "--dump writes windows of two tasks" tasks --compute f32 --task both
+w "--dump writes windows of a detected language" detected --compute f32 -l auto
+w "--dump writes windows beside a draft model" drafted --compute f32 --draft "$MODEL" --draft-max 4
 for f in again tasks detected drafted; do
-    is "$f: the same files" "$(names $f)" "$WINDOW"
+    is "$f has the files of one window" "$(names $f)" "$WINDOW"
     for name in $WINDOW; do same $f/"$name" whisper/"$name"; done
 done
-expect 0 "translations" translate -q -m "$MODEL" --compute f32 --dump translated "$DIGITS"
-is "the same files" "$(names translated)" "$WINDOW"
-w "fast arithmetic, decided in f32" verified --compute int8 --verify --verify-margin 1e9
-w "fast arithmetic" fast --compute int8
+expect 0 "--dump writes windows of translate" translate -q -m "$MODEL" --compute f32 --dump translated "$DIGITS"
+is "translate writes the files of one window" "$(names translated)" "$WINDOW"
+w "--dump writes windows of int8 with --verify" verified --compute int8 --verify --verify-margin 1e9
+w "--dump writes windows of int8" fast --compute int8
 for name in $WINDOW; do same verified/"$name" fast/"$name"; done
-! cmp -s fast/zh_phrases.encoder.npy whisper/zh_phrases.encoder.npy || bad "rows are those of the fast arithmetic" "they are those of f32"
-w "short windows" short --compute f32 --audio-ctx 40
-[ "$(names short | wc -w)" -gt 10 ] && [ -s short/zh_phrases.800.encoder.npy ] || bad "each window has its start" "$(names short)"
+! cmp -s fast/zh_phrases.encoder.npy whisper/zh_phrases.encoder.npy || bad "rows of int8 differ from those of f32" "they are those of f32"
+w "--dump writes short windows" short --compute f32 --audio-ctx 40
+[ "$(names short | wc -w)" -gt 10 ] && [ -s short/zh_phrases.800.encoder.npy ] ||
+    bad "the name of a short window's file has its start" "$(names short)"
 if type -P python3 >/dev/null; then
     python3 - "$SRC/tests/data" >"$T/out" 2>"$T/err" <<'END' || bad "rows equal openai-whisper's" "$(tail -1 "$T/err")"
 import array, ast, struct, sys
@@ -145,19 +148,19 @@ cp "$DIGITS" in/b/x.wav
 echo MINE >dumped/x.features.npy
 echo other >dumped/y.features.npy
 d() { expect "$1" "$2" -q -m "$P" --no-vad --no-punctuation --dump "${@:3}"; }
-d 6 "a file that is there" dumped in/x.wav
+d 6 "--dump does not replace a file" dumped in/x.wav
 err_has "dumped/x.features.npy: cannot write: it exists, and --dump replaces nothing; name another folder"
 out_empty
-is "it stays" "$(cat dumped/x.features.npy)" MINE
-d 2 "two inputs of one name" both in/x.wav in/b/x.wav
+is "a refused --dump leaves the file" "$(cat dumped/x.features.npy)" MINE
+d 2 "--dump refuses two inputs of one name" both in/x.wav in/b/x.wav
 err_has "both/x...: in/x.wav and in/b/x.wav"
-[ ! -e both ] || bad "nothing is made" "$(ls both)"
+[ ! -e both ] || bad "a refused --dump of two inputs makes no folder" "$(ls both)"
 mv in/x.wav in/z.wav
-d 0 "files of others are no hindrance" dumped in/z.wav
-[ -s dumped/z.features.npy ] || bad "rows are written" "$(ls dumped)"
+d 0 "--dump ignores files of other inputs" dumped in/z.wav
+[ -s dumped/z.features.npy ] || bad "--dump writes rows beside files of other inputs" "$(ls dumped)"
 stereo 50000 >in/two.wav
-d 0 "channels by themselves" dumped --channels split in/two.wav
-[ -s dumped/two.ch0.features.npy ] && [ -s dumped/two.ch1.features.npy ] || bad "a file for each channel" "$(ls dumped)"
+d 0 "--dump writes channels apart" dumped --channels split in/two.wav
+[ -s dumped/two.ch0.features.npy ] && [ -s dumped/two.ch1.features.npy ] || bad "--dump writes a file for each channel" "$(ls dumped)"
 
 F=${STENO_SHARED:-/none}/material/funasr
 if [ ! -d "$F" ]; then
@@ -167,17 +170,17 @@ if [ ! -d "$F" ]; then
 fi
 near() { # near GOLDEN OURS LEAST MOST: the cosine, and the largest difference
     expect 0 "$(basename "$1") is compared" compare "$F/golden/$1" "$2"
-    sed -E 's/.*cosine ([^,]*),.*maximum difference ([^ ]*) at.*/\1 \2/' "$T/out" >told
-    awk -v least="$3" -v most="$4" 'NF != 2 || !($1 >= least && $2 <= most) { exit 1 }' told ||
+    sed -E 's/.*cosine ([^,]*),.*maximum difference ([^ ]*) at.*/\1 \2/' "$T/out" >figures
+    awk -v least="$3" -v most="$4" 'NF != 2 || !($1 >= least && $2 <= most) { exit 1 }' figures ||
         bad "$2 is near the reference's" "$(cat "$T/out")"
 }
 files=("$F/audio/en_george.wav" "$F/audio/zh_synth.wav")
-expect 0 "SenseVoice" -q -m "$F/models/sensevoice/pt" --compute f32 --itn --dump sense "${files[@]}"
+expect 0 "--dump writes rows of SenseVoice" -q -m "$F/models/sensevoice/pt" --compute f32 --itn --dump sense "${files[@]}"
 cp "$T/out" want
-expect 0 "the text is the same without" -q -m "$F/models/sensevoice/pt" --compute f32 --itn "${files[@]}"
+expect 0 "the text of SenseVoice without --dump is the same" -q -m "$F/models/sensevoice/pt" --compute f32 --itn "${files[@]}"
 same "$T/out" want
-expect 0 "Paraformer" -q -m "$F/models/paraformer/pt" --compute f32 --dump para "${files[@]}"
-expect 0 "Fun-ASR-Nano" -q -m "$F/models/nano/pt" --compute f32 --dump nano "${files[@]}"
+expect 0 "--dump writes rows of Paraformer" -q -m "$F/models/paraformer/pt" --compute f32 --dump para "${files[@]}"
+expect 0 "--dump writes rows of Fun-ASR-Nano" -q -m "$F/models/nano/pt" --compute f32 --dump nano "${files[@]}"
 for name in en_george zh_synth; do
     same para/$name.fbank.npy sense/$name.fbank.npy # one front end for all
     same nano/$name.fbank.npy sense/$name.fbank.npy
@@ -190,24 +193,26 @@ for name in en_george zh_synth; do
     near paraformer/$name.encoder.npy para/$name.encoder.npy 0.99999999 1e-3
     near paraformer/$name.cif_alphas.npy para/$name.cif_alphas.npy 0.99999999 1e-4
     near paraformer/$name.decoder_logits.npy para/$name.logits.npy 0.99999999 1e-3
-    [ -s sense/$name.logits.npy ] || bad "logits of the CTC head" "$(ls sense)"
+    [ -s sense/$name.logits.npy ] || bad "--dump writes logits of SenseVoice's CTC head for $name" "$(ls sense)"
 done
 # ---- weights of fewer bits stay near: cosine, and ids of frames
 for m in sensevoice paraformer nano; do
     for type in f16 q8_0; do
         least=$([ $type = f16 ] && echo 0.999999 || echo 0.9995)
-        expect 0 "$m as $type" quantize -q "$F/models/$m/pt" $m.gguf $type
-        expect 0 "and what it makes" -q -m $m.gguf --compute f32 $([ $m = sensevoice ] && echo --itn) --dump $m.$type "${files[@]}"
+        expect 0 "$m is written as $type" quantize -q "$F/models/$m/pt" $m.gguf $type
+        expect 0 "--dump writes rows of $m as $type" \
+            -q -m $m.gguf --compute f32 $([ $m = sensevoice ] && echo --itn) --dump $m.$type "${files[@]}"
         whole=$([ $m = sensevoice ] && echo sense || echo ${m:0:4})
         for name in en_george zh_synth; do
-            expect 0 "$m, $type, $name" compare $whole/$name.encoder.npy $m.$type/$name.encoder.npy
+            expect 0 "the rows of $m as $type are compared for $name" compare $whole/$name.encoder.npy $m.$type/$name.encoder.npy
             awk -v least=$least '{ sub(/.*cosine /, ""); if ($1 + 0 < least) exit 1 }' "$T/out" ||
-                bad "the encoder stays near" "$(cat "$T/out")"
+                bad "the encoder of $m as $type stays near f32 for $name" "$(cat "$T/out")"
         done
     done
 done
 expect 0 "clips that begin later have their time in the name" -q -m "$F/models/sensevoice/pt" --dump long "$F/audio/vad/vad_example.wav"
-is "first clips, and others" "$(find long -name 'vad_example.[0-9]*.encoder.npy' | wc -l) $(find long -name '*.encoder.npy' | wc -l)" "2 3"
+is "two of three files of clips have a time in the name" \
+    "$(find long -name 'vad_example.[0-9]*.encoder.npy' | wc -l) $(find long -name '*.encoder.npy' | wc -l)" "2 3"
 "$STENO" transcribe --help-all | tr -s '\n ' '  ' >help
 tr -s '\n' ' ' <"$SRC/doc/steno.1" >manual
 grep -qF "NAME.KIND.npy (Whisper, SenseVoice, Paraformer, Fun-ASR-Nano)" help || bad "help names the models" "it does not"
@@ -215,10 +220,10 @@ for f in sense/*.npy para/*.npy nano/*.npy; do
     f=${f%.npy} f=${f##*.}
     for text in help manual; do grep -qw -- "$f" $text || bad "the $text names what models give" "$f is not in it"; done
 done
-is "what Fun-ASR-Nano gives" "$(cd nano && echo en_george.*)" \
+is "--dump writes four files for Fun-ASR-Nano" "$(cd nano && echo en_george.*)" \
     "en_george.adaptor.npy en_george.encoder.npy en_george.fbank.npy en_george.features.npy"
-expect 2 "one input after the other" -q -m "$F/models/sensevoice/pt" --dump x -b 2 "${files[@]}"
+expect 2 "--dump is refused for a batch" -q -m "$F/models/sensevoice/pt" --dump x -b 2 "${files[@]}"
 err_has "--dump and --batch-size exclude each other"
-expect 6 "where no files can be made" -q -m "$F/models/sensevoice/pt" --dump /dev/null "${files[@]}"
+expect 6 "--dump reports a folder that cannot be made" -q -m "$F/models/sensevoice/pt" --dump /dev/null "${files[@]}"
 err_has "/dev/null: cannot write there"
 finish

@@ -39,7 +39,7 @@ kind_of() { # the family's name, as messages have it
 for family in "${!at[@]}"; do
     [ -e "${at[$family]}" ] || { echo "(not tried: $family; the collection is not here)"; continue; }
     kind=$(kind_of "${at[$family]}")
-    [ -n "$kind" ] || bad "info tells the family of ${at[$family]}" "it does not"
+    [ -n "$kind" ] || bad "info names the family of ${at[$family]}" "it does not"
     while read -r verb asked; do
         [ -n "$verb" ] || continue
         served=" ${asked##*  } "

@@ -1,7 +1,7 @@
-# steno: texts, names and titles that want to be more than text. SPDX-License-Identifier: MIT
+# steno: texts, names and titles that hold commands and control sequences. SPDX-License-Identifier: MIT
 #
-# A model whose token " zero" is another text says it. What the whisper-cli dialect writes keeps its form, a script runs no command of it,
-# and a terminal gets no orders, whichever verb prints it. unit.out_hostile holds the writers to the same.
+# A model whose token " zero" is another text prints that text. Files of the whisper-cli dialect keep their form, a script runs no command
+# of the text, and a terminal receives no control sequences, from any verb. unit.out_hostile holds the writers to the same.
 . "$(dirname "$0")/lib.sh"
 
 type -P python3 >/dev/null || { echo "skipped: python3 is missing"; exit 77; }
@@ -21,7 +21,7 @@ words[words.index(b' zero')] = sys.argv[3].encode().decode('unicode_escape').enc
 with open(sys.argv[2], 'wb') as f:
     f.write(head + struct.pack('<i', n) + b''.join(struct.pack('<I', len(w)) + w for w in words) + b[at:])
 END
-says() { python3 rename.py "$MODEL" evil.bin "$1"; } # the escapes of Python
+model_prints() { python3 rename.py "$MODEL" evil.bin "$1"; } # the escapes of Python
 
 cat >forms.py <<'END'
 import csv, json, sys
@@ -47,20 +47,20 @@ W="--compat whisper-cli -np -m evil.bin"
 mkdir bin
 printf '#!/bin/sh\nexit 0\n' >bin/ffmpeg
 chmod +x bin/ffmpeg
-runs() { # runs CLAIM SCRIPT: a shell that runs it does nothing else
+runs() { # runs CLAIM SCRIPT: a shell runs SCRIPT, and no command that its texts hold
     rm -f canary
-    PATH=$PWD/bin:$PATH CANARY=$PWD/canary bash "$2" >said 2>&1 </dev/null || bad "$1: it is a script" "$(cat said)"
+    PATH=$PWD/bin:$PATH CANARY=$PWD/canary bash "$2" >messages 2>&1 </dev/null || bad "$1: it is a script" "$(cat messages)"
     ! [ -e canary ] || bad "$1: it runs no command" "one ran"
 }
 i=0
 while IFS= read -r text; do
     i=$((i + 1))
-    says "$text"
+    model_prints "$text"
     # shellcheck disable=SC2086
-    expect 0 "text $i in every file" $W -owts -fp "$SRC/LICENSE" -oj -ojf -ocsv -olrc -osrt -ovtt -otxt -ls -f a.wav
-    python3 forms.py 2 >said 2>&1 || bad "files of \"$text\" keep their form" "$(tail -n 1 said)"
+    expect 0 "text $i is written into every file" $W -owts -fp "$SRC/LICENSE" -oj -ojf -ocsv -olrc -osrt -ovtt -otxt -ls -f a.wav
+    python3 forms.py 2 >messages 2>&1 || bad "files of \"$text\" keep their form" "$(tail -n 1 messages)"
     runs "$text" a.wav.wts
-    expect 0 "subtitles of text $i are read" lint-subs a.wav.srt a.wav.vtt
+    expect 0 "lint-subs reads the subtitles of text $i" lint-subs a.wav.srt a.wav.vtt
     grep -qF '\u001b' a.wav.json || [ "${text#*x1b}" = "$text" ] ||
         bad "JSON has a number for a control character" "$(grep text a.wav.json)"
 done <<'END'
@@ -75,37 +75,37 @@ done <<'END'
 END
 
 # ---- names of files
-says ' zero'
+model_prints ' zero'
 for name in 'a$(touch "$CANARY").wav' 'a`touch "$CANARY"`.wav' "a'; touch \"\$CANARY\"; '.wav" '-y;touch $CANARY.wav' \
     $'a\ntouch "$CANARY"\n.wav' $'a\e]0;t\a.wav' 'a b & c.wav'; do
     cp a.wav "./$name"
     # shellcheck disable=SC2086
-    expect 0 "a name: $(printf %q "$name")" $W -owts -fp "$SRC/LICENSE" -f "./$name"
+    expect 0 "whisper-cli's files of the name $(printf %q "$name") are written" $W -owts -fp "$SRC/LICENSE" -f "./$name"
     runs "$name" "./$name.wts"
     cat "./$name.wts" | grep -q "$(printf '\033')" && bad "a script has no escape sequence" "it has"
-    expect 0 "another script" -q -m evil.bin -f wts "./$name"
+    expect 0 "steno's script of the name $(printf %q "$name") is written" -q -m evil.bin -f wts "./$name"
     cp "$T/out" own.wts
     printf '#!/bin/sh\nexit 0\n' >bin/ffprobe
     chmod +x bin/ffprobe
     runs "$name" own.wts
 done
 # shellcheck disable=SC2086
-expect 0 "an ordinary name is written as it is" $W -owts -fp "$SRC/LICENSE" -f a.wav
+expect 0 "an ordinary name is accepted" $W -owts -fp "$SRC/LICENSE" -f a.wav
 grep -qF 'ffmpeg -i a.wav -f lavfi' a.wav.wts &&
-    grep -qxF 'echo "  ffplay a.wav.mp4"' a.wav.wts || bad "as whisper-cli does" "$(cut -c1-80 a.wav.wts)"
+    grep -qxF 'echo "  ffplay a.wav.mp4"' a.wav.wts || bad "an ordinary name has no quotes, as in whisper-cli" "$(cut -c1-80 a.wav.wts)"
 
 # ---- terminals
 if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     echo "(not tried: no terminal can be made here with the program script)"
     finish
 fi
-orders=$'\033\\]|\007|\302\233|\302\205|\342\200\256|\033\\[2J|\033\\[8m'
-clean() { # clean ARGUMENT...: what a terminal receives has none of them, and something besides
+controls=$'\033\\]|\007|\302\233|\302\205|\342\200\256|\033\\[2J|\033\\[8m'
+clean() { # clean ARGUMENT...: a terminal receives some output, and none of these
     script -qec "$(printf '%q ' "$STENO" "$@")" /dev/null <"$IN" >shown 2>&1
-    LC_ALL=C grep -qE "$orders" shown && bad "a terminal gets no orders of $*" "$(od -c shown | head -20)"
-    [ -s shown ] || bad "a terminal gets something of $*" "nothing"
+    LC_ALL=C grep -qE "$controls" shown && bad "a terminal receives no control sequences of $*" "$(od -c shown | head -20)"
+    [ -s shown ] || bad "a terminal receives output of $*" "nothing"
 }
-says '\x1b]0;title\x07\xc2\x9b31m\xc2\x85\xe2\x80\xae\x1b[2J\x1b[8m zero'
+model_prints '\x1b]0;title\x07\xc2\x9b31m\xc2\x85\xe2\x80\xae\x1b[2J\x1b[8m zero'
 id=$(python3 - <<'END'
 import struct
 b = open('evil.bin', 'rb').read()
@@ -149,13 +149,13 @@ clean -m evil.bin y*.wav
 clean vad "$(printf 'x\033]0;t\007')"
 clean detect -m evil.bin y*.wav
 
-# what is whole on a terminal stays so: characters that are written in parts, colours of our own
+# a terminal receives characters that are written in parts
 cp "$DIGITS" zh.wav
 "$STENO" -q -m "$MODEL" -l zh zh.wav >plain
 script -qec "'$STENO' -q -m '$MODEL' -l zh zh.wav" /dev/null </dev/null 2>&1 | tr -d '\r' >shown
 same shown plain
-expect 0 "a pipe gets every byte of a decoded text" tokenize -m evil.bin --decode "$id"
-LC_ALL=C grep -q "$(printf '\033')" "$T/out" || bad "bytes of a token" "$(od -c "$T/out" | head -3)"
-expect 0 "but a segment is one line" -q -m evil.bin a.wav
-is "lines" "$(wc -l <"$T/out")" 2
+expect 0 "a pipe receives every byte of a decoded text" tokenize -m evil.bin --decode "$id"
+LC_ALL=C grep -q "$(printf '\033')" "$T/out" || bad "a pipe receives the escape byte of a token" "$(od -c "$T/out" | head -3)"
+expect 0 "a text with line breaks is transcribed" -q -m evil.bin a.wav
+is "a segment with line breaks is one line" "$(wc -l <"$T/out")" 2
 finish

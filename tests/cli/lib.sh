@@ -45,8 +45,8 @@ expect() {
 # Every text contains the empty text, and grep finds a pattern of several lines if one line matches. Both prove nothing, so they are
 # refused.
 needle() { [ -n "$1" ] && [ "$1" = "${1%$'\n'*}" ] || bad "what is looked for is one line" "\"$1\""; }
-err_has() { needle "$1"; grep -qF -- "$1" "$T/err" || bad "standard error says \"$1\"" "it does not"; }
-err_lacks() { needle "$1"; [ -e "$T/err" ] && ! grep -qF -- "$1" "$T/err" || bad "standard error does not say \"$1\"" "it does"; }
+err_has() { needle "$1"; grep -qF -- "$1" "$T/err" || bad "standard error has \"$1\"" "it does not"; }
+err_lacks() { needle "$1"; [ -e "$T/err" ] && ! grep -qF -- "$1" "$T/err" || bad "standard error lacks \"$1\"" "it does"; }
 out_has() { needle "$1"; grep -qF -- "$1" "$T/out" || bad "standard output has \"$1\"" "$(head -c 200 "$T/out")"; }
 out_empty() { [ -e "$T/out" ] && [ ! -s "$T/out" ] || bad "standard output is empty" "$(head -c 200 "$T/out")"; }
 err_lines() { [ "$(wc -l <"$T/err")" -eq "$1" ] || bad "standard error has $1 lines" "$(wc -l <"$T/err")"; }
@@ -57,7 +57,7 @@ same() {
 }
 # is CLAIM VALUE EXPECTED: the texts are equal. EXPECTED must not be empty, because two commands without output prove nothing; see `none`.
 is() {
-    [ -n "$3" ] || bad "$1" "nothing is compared with (none CLAIM VALUE says that there is nothing)"
+    [ -n "$3" ] || bad "$1" "nothing is compared with (none CLAIM VALUE expects an empty text)"
     [ "$2" = "$3" ] || bad "$1" "\"$2\", not \"$3\""
 }
 none() { [ -z "$2" ] || bad "$1" "\"$2\", not nothing"; }

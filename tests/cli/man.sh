@@ -23,11 +23,11 @@ sed 's/\\-/-/g; s/\\f.//g' "$SRC/doc/steno.1" | awk '/^\.TP/ { getline; print }'
 diff help man >difference || bad "help (<) and manual page (>) name the same options" "$(cat difference)"
 
 for verb in $verbs; do
-    "$STENO" $verb --help-man >page || bad "a page for $verb" "exit code $?"
+    "$STENO" $verb --help-man >page || bad "$verb has a page" "exit code $?"
     head -2 page | grep -q "^\.TH STENO-$verb 1 " || bad "the page of $verb has a title" "$(head -2 page)"
     "$STENO" $verb --help-all | grep -oE '^ {2,6}(-[a-zA-Z], )?--(\[no-\])?[a-z][a-z-]*' | sed -E 's/^.*--(\[no-\])?//' >names
     for name in $(cat names); do
-        grep -qF -- "$(sed 's/-/\\-/g' <<<"$name")\fR" page || bad "the page of $verb tells of --$name" "it does not"
+        grep -qF -- "$(sed 's/-/\\-/g' <<<"$name")\fR" page || bad "the page of $verb explains --$name" "it does not"
     done
     ! command -v groff >/dev/null || groff -man -Tutf8 -ww -W break page >/dev/null 2>warnings
     [ ! -s warnings ] || bad "the page of $verb is sound roff" "$(head -3 warnings)"

@@ -1,7 +1,7 @@
-# steno: what newcomers type, and what they are told to type. SPDX-License-Identifier: MIT
+# steno: what newcomers type, and the command that steno prints in reply. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-answers() { # answers CODE MESSAGE ARGUMENT...: one line that says what to type, and nothing else
+answers() { # answers CODE MESSAGE ARGUMENT...: one line with the command to type, and no other output
     local code=$1 message=$2
     shift 2
     expect "$code" "steno $*" "$@"
@@ -27,14 +27,14 @@ answers 2 'did you mean "steno models where base"?' models whre base
 answers 2 'models: unknown action "xyzzy"; actions are list, search, pull, rm, where and verify' models xyzzy
 answers 2 "models needs an action: list, search, pull, rm, where or verify" models
 long=$(printf 'x%.0s' $(seq 1000))
-expect 2 "a command that is too long is cut" pull "$long"
+expect 2 "a suggested command that is too long is cut" pull "$long"
 err_has 'did you mean "steno models pull xxx'
 answers 2 'did you mean models?' mdoels list
 cp "$DIGITS" pull
-expect 0 "a file of such a name is a file" -q -m "$MODEL" pull
+expect 0 "a file with the name of a verb is transcribed" -q -m "$MODEL" pull
 for word in pull get; do
     cp "$DIGITS" $word
-    expect 3 "a file called $word is a file without a verb, too" $word
+    expect 3 "a file named $word is an input without a verb" $word
 done
 rm pull get
 
@@ -42,39 +42,39 @@ answers 2 'did you mean stream?' live
 answers 2 'did you mean "steno stream --mic"?' mic
 answers 2 'unknown option --list; "steno transcribe --help" lists them' --list
 
-echo "what whisper.cpp's scripts and habits bring"
+echo "paths of models from whisper.cpp's scripts"
 for path in models/ggml-base.en.bin ./models/ggml-base.en.bin /none/ggml-base.en.bin ggml-base.en.bin; do
     answers 3 "model $path: no such file; \"steno models pull base.en\" gets such a model, and -m base.en takes it" -m $path "$DIGITS"
 done
 answers 3 '"steno models pull silero-v6" gets such a model' vad -m ggml-silero-v6.2.0.bin "$DIGITS"
 answers 3 "no model of that name in the caches" -m models/other.bin "$DIGITS"
-expect 6 "a folder for links that is not there" install-dialects "$HOME/no bin"
+expect 6 "a missing folder for links is reported" install-dialects "$HOME/no bin"
 err_has "make it first: mkdir -p"
 mkdir "$HOME/bin"
-expect 0 "a folder for links that is not in PATH" install-dialects "$HOME/bin" whisper
+expect 0 "a folder for links that is not in PATH is reported" install-dialects "$HOME/bin" whisper
 err_has "export PATH=\"$HOME/bin:\$PATH\""
 
 echo "a file in place of a folder"
 answers 2 '"-f srt -o ." writes NAME.srt here, "-f srt > talk.srt" one file' -m "$MODEL" "$DIGITS" -o talk.srt
 answers 2 '"-f txt > out/talk.txt" one file' -m "$MODEL" "$DIGITS" -f srt -o out/talk.txt
-[ ! -e out ] && [ ! -e talk.srt ] || bad "nothing is made" "$(ls)"
+[ ! -e out ] && [ ! -e talk.srt ] || bad "a file in place of a folder is not made" "$(ls)"
 mkdir notes.txt
 for dir in notes.txt v1.2 .srt; do
-    expect 0 "$dir is a folder" -q -m "$MODEL" "$DIGITS" -o $dir
+    expect 0 "$dir is accepted as a folder" -q -m "$MODEL" "$DIGITS" -o $dir
     [ -s $dir/zh_phrases.txt ] || bad "$dir has the text" "$(ls -a $dir)"
 done
 
-echo "what is missing, and how to get it"
+echo "models that are missing, and the command that fetches each"
 answers 2 '"steno models pull fsmn-vad" gets it' -q -m "$MODEL" --vad fsmn "$DIGITS"
 answers 2 '"steno models pull silero" gets it' -q -m "$MODEL" --vad silero "$DIGITS"
 answers 2 '"steno models pull silero" gets it' stream -q -m "$MODEL" --vad silero "$DIGITS"
 answers 2 '"steno models pull silero" gets one' vad "$DIGITS"
 answers 2 "srt, vtt, ass and wts: add -f srt" "$DIGITS" --style bbc
-IN=$MODEL expect 4 "samples alone" stream -q -m "$MODEL"
+IN=$MODEL expect 4 "samples without --raw are refused" stream -q -m "$MODEL"
 err_has "need --raw s16le"
 if command -v script >/dev/null; then
     script -qec "$STENO stream -m $MODEL" /dev/null </dev/null >"$T/out" 2>"$T/err"
-    is "at a terminal a stream has to be told what to hear" "$?" 2
+    is "stream refuses a terminal as standard input" "$?" 2
     out_has "standard input is the terminal: give a file, --mic for a microphone"
 fi
 
@@ -83,23 +83,23 @@ mkdir many
 cp "$DIGITS" many/a.wav
 cp "$DIGITS" "many/b.wav "
 printf 'many/a.wav  \t\r\nmany/b.wav \n  \n' >list.txt
-expect 0 "blanks at the end of a line" -q -m "$MODEL" @list.txt
-is "both are heard" "$(wc -l <"$T/out")" 6
+expect 0 "blanks at the end of a line are ignored" -q -m "$MODEL" @list.txt
+is "both files of the list are transcribed" "$(wc -l <"$T/out")" 6
 printf 'many/a.wav\nmany/none.wav\n' >list.txt
-expect 1 "one of two fails" -q -m "$MODEL" @list.txt -o night --resume
-expect 1 "and fails again, beside one that was finished before" -q -m "$MODEL" @list.txt -o night --resume
-expect 4 "alone it is all" -q -m "$MODEL" many/none.wav -o night2 --resume
+expect 1 "one of two files fails" -q -m "$MODEL" @list.txt -o night --resume
+expect 1 "--resume skips the finished file, and the other fails again" -q -m "$MODEL" @list.txt -o night --resume
+expect 4 "--resume of one file that fails exits 4" -q -m "$MODEL" many/none.wav -o night2 --resume
 
 echo "no model"
 answers 0 'no model is on this machine; "steno models pull base" gets one (148 MB), "steno models list --all" shows' models list
 answers 0 'no model is on this machine' models list --json
-expect 0 "a quiet list of nothing is empty" models list -q
+expect 0 "models list -q of no model prints nothing" models list -q
 err_lines 0
 out_empty
-expect 0 "what can be had" models list --all
+expect 0 "models list --all lists all models" models list --all
 out_has "base "
 err_lines 1
-grep -q " MB " "$T/out" && ! grep -v " MB " "$T/out" >"$T/without" || bad "each name has a size" "$(cat "$T/without")"
+grep -q " MB " "$T/out" && ! grep -v " MB " "$T/out" >"$T/without" || bad "each model of the list has a size" "$(cat "$T/without")"
 answers 3 "model base: is not on this machine; this gets it (148.0 MB): steno models pull base" models where base
 answers 3 "model some/model: is not on this machine; this gets it: steno models pull some/model" models where some/model
 answers 3 "this gets it (about 134 MB): steno models pull bge-small" search -m bge-small what /dev/null
@@ -110,14 +110,14 @@ for verb in "" translate align detect stream "vad -m base"; do
     text=
     [ "$verb" != align ] || text=text
     # shellcheck disable=SC2086
-    expect 3 "${verb:-transcribe}: neither the model nor the file is there" $verb talk.mp3 $text
+    expect 3 "${verb:-transcribe} reports a missing model and a missing file" $verb talk.mp3 $text
     err_has "steno models pull base"
     err_has "steno: talk.mp3: no such file"
     err_lines 2
 done
-expect 3 "a file that is there is not told" -m base "$DIGITS"
+expect 3 "a file that exists is not reported beside a missing model" -m base "$DIGITS"
 err_lines 1
-expect 3 "of many files that are not there three are named" -m base 1.wav 2.wav 3.wav "$DIGITS" 4.wav - https://example.org/a.wav 5.wav
+expect 3 "three of many missing files are named" -m base 1.wav 2.wav 3.wav "$DIGITS" 4.wav - https://example.org/a.wav 5.wav
 err_has "3.wav: no such file"
 err_lacks "4.wav"
 err_has "and 2 more inputs do not exist"
@@ -131,15 +131,15 @@ for verb in $("$STENO" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
         err_has "this gets it"
     done
 done
-[ $n -gt 30 ] || bad "the examples are read" "$n"
+[ $n -gt 30 ] || bad "more than 30 examples are read" "$n"
 mkdir -p "$HOME/.cache/steno"
 cp "$MODEL" "$HOME/.cache/steno/ggml-base.bin"
 expect 0 "a list of one model has no advice" models list
 err_lines 0
 out_has "ggml-base.bin"
-expect 0 "where prints its path" models where base
-is "and nothing else" "$(cat "$T/out")" "$HOME/.cache/steno/ggml-base.bin"
-expect 4 "with a model the file alone is told" -q talk.mp3
+expect 0 "models where prints the path of a model" models where base
+is "models where prints the path alone" "$(cat "$T/out")" "$HOME/.cache/steno/ggml-base.bin"
+expect 4 "a missing file alone is reported when the model exists" -q talk.mp3
 err_has "talk.mp3: "
 err_lines 1
 finish

@@ -1,7 +1,7 @@
-/* steno tests: a clock that nobody has to wait for. SPDX-License-Identifier: MIT
+/* steno tests: a clock without waiting. SPDX-License-Identifier: MIT
  *
- * Preloaded into a program it lets every nap end at once. The steady clock tells the time that the program's threads had on a processor,
- * and all naps: who else is at work on the machine is not seen. */
+ * Preloaded into a program, it ends every nap at once. The steady clock returns the processor time of the program's threads plus all naps,
+ * so that other load on the machine does not change it. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>

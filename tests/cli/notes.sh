@@ -1,4 +1,4 @@
-# steno: a result that is empty or doubtful says why, on standard error and in JSON. SPDX-License-Identifier: MIT
+# steno: a result that is empty or doubtful has a note with the reason, on standard error and in JSON. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
 seen=
@@ -7,10 +7,10 @@ note() {
     local kind=$1 words=$2 form
     shift 2
     seen="$seen$kind "
-    expect 0 "$kind" -m "$MODEL" "$@"
+    expect 0 "the note $kind is printed" -m "$MODEL" "$@"
     err_has "$words"
     for form in json jsonl json_full; do
-        expect 0 "$kind in $form" -q -m "$MODEL" "$@" -f $form
+        expect 0 "$form has the note $kind" -q -m "$MODEL" "$@" -f $form
         err_lacks "$words"
         out_has "{\"kind\": \"$kind\", \"text\": \""
         out_has "$words"
@@ -32,10 +32,10 @@ scaled() {
           printf "\\x%02x\\x%02x", v % 256, int(v / 256) }' | while IFS= read -r -n 4000 part; do printf '%b' "$part"; done
 }
 
-expect 0 "a good sound" -m "$MODEL" -l zh "$DIGITS"
+expect 0 "a good sound prints no note" -m "$MODEL" -l zh "$DIGITS"
 err_lines 0
 cp "$T/out" text
-expect 0 "has no notes" -q -m "$MODEL" -l zh "$DIGITS" -f jsonl
+expect 0 "jsonl of a good sound has no notes" -q -m "$MODEL" -l zh "$DIGITS" -f jsonl
 out_has '"notes": [], "flags": []}'
 
 silence 3 >silence.wav
@@ -47,15 +47,15 @@ scaled 100 >loud
 wav <loud >loud.wav
 note clipped "of the samples are at full scale" -l zh loud.wav
 head -c 150000 "$DIGITS" >cut.wav
-expect 0 "a file that is cut short" -q -m "$MODEL" -l zh cut.wav -f json
+expect 0 "a file that is cut short has a note" -q -m "$MODEL" -l zh cut.wav -f json
 out_has '"kind": "cut-short"'
 err_has "is cut short"
 seen="${seen}cut-short "
 note prompt-cut "the last 223 are used" -l zh "$DIGITS" --initial-prompt "$(for ((i = 0; i < 600; i++)); do printf '七八 '; done)"
-expect 0 "a prompt that fits" -m "$MODEL" -l zh "$DIGITS" --initial-prompt "七八"
+expect 0 "a prompt that fits has no note" -m "$MODEL" -l zh "$DIGITS" --initial-prompt "七八"
 err_lines 0
-expect 0 "a language that is named is no guess" -q -m "$MODEL" -l zh hum.wav -f json
-[ -z "$(grep language-unsure "$T/out")" ] || bad "it has no note" "$(cat "$T/out")"
+expect 0 "a sound with a given language is transcribed" -q -m "$MODEL" -l zh hum.wav -f json
+[ -z "$(grep language-unsure "$T/out")" ] || bad "a given language has no note" "$(cat "$T/out")"
 
 # ---- other programs' command lines: their bytes in files and on standard output, notes on standard error
 W="--compat whisper --model $MODEL --language zh --fp16 False -f json -o w"
@@ -63,20 +63,20 @@ C="--compat whisper-cli -m $MODEL -l zh -oj"
 for sound in loud silence; do
     words=$([ $sound = loud ] && echo "of the samples are at full scale" || echo "no speech was found: all samples are 0")
     # shellcheck disable=SC2086
-    expect 0 "whisper, $sound" $W $sound.wav
+    expect 0 "--compat whisper prints the note of $sound" $W $sound.wav
     err_has "$words"
     err_lines 1
-    ! grep -q notes w/$sound.json "$T/out" || bad "the JSON is openai-whisper's" "$(cat w/$sound.json)"
+    ! grep -q notes w/$sound.json "$T/out" || bad "the JSON of $sound is openai-whisper's, without notes" "$(cat w/$sound.json)"
     # shellcheck disable=SC2086
-    expect 0 "whisper-cli, $sound" $C $sound.wav
+    expect 0 "--compat whisper-cli prints the note of $sound" $C $sound.wav
     err_has "$words"
     err_lines 2 # the other line names the file
-    ! grep -q notes $sound.wav.json "$T/out" || bad "the JSON is whisper-cli's" "$(cat $sound.wav.json)"
+    ! grep -q notes $sound.wav.json "$T/out" || bad "the JSON of $sound is whisper-cli's, without notes" "$(cat $sound.wav.json)"
     # shellcheck disable=SC2086
-    expect 0 "whisper-cli -np, $sound" $C -np $sound.wav
+    expect 0 "--compat whisper-cli -np prints no note of $sound" $C -np $sound.wav
     err_lines 0
     # shellcheck disable=SC2086
-    expect 0 "a part of a sound has no notes, $sound" $C -p 2 $sound.wav
+    expect 0 "--compat whisper-cli -p 2 prints no note of $sound" $C -p 2 $sound.wav
     err_lacks "$words"
 done
 
@@ -85,58 +85,59 @@ if have_ffmpeg "channels, clocks"; then
     scaled -1 >right
     two left right >cancel.wav
     note channels-cancel "its channels cancel each other" -l zh cancel.wav
-    expect 0 "one channel is read" -q -m "$MODEL" -l zh cancel.wav
+    expect 0 "one of two channels that cancel is read" -q -m "$MODEL" -l zh cancel.wav
     same "$T/out" text
-    expect 0 "a channel that is asked for needs no note" -m "$MODEL" -l zh --channels 1 cancel.wav
+    expect 0 "a channel that is selected has no note" -m "$MODEL" -l zh --channels 1 cancel.wav
     err_lines 0
     two left left >both.wav
-    expect 0 "nor do channels that are the same" -m "$MODEL" -l zh both.wav
+    expect 0 "equal channels have no note" -m "$MODEL" -l zh both.wav
     err_lines 0
     note sound-late "the sound begins 4.087 s after" -l zh "$SRC/tests/data/audio/late.mkv"
     head -c 40000 "$SRC/tests/data/audio/fr.flac" >damaged.flac
     head -c 400 /dev/zero | tr '\0' 'U' >>damaged.flac
     tail -c +40401 "$SRC/tests/data/audio/fr.flac" >>damaged.flac
-    expect 0 "damage" -q -m "$MODEL" -l fr damaged.flac -f json
+    expect 0 "a damaged file has a note" -q -m "$MODEL" -l fr damaged.flac -f json
     out_has '"kind": "damaged"'
-    expect 0 "another program's command line prints none" --compat whisper --model "$MODEL" --language zh cancel.wav --output_format json
+    expect 0 "--compat whisper prints no note about channels" --compat whisper --model "$MODEL" --language zh cancel.wav --output_format \
+        json
     err_lacks "cancel each"
-    [ -z "$(grep notes cancel.json)" ] || bad "nor writes any" "$(cat cancel.json)"
+    [ -z "$(grep notes cancel.json)" ] || bad "--compat whisper writes no note about channels" "$(cat cancel.json)"
 fi
 
 # The other verbs.
 printf '今天，天气\n\n' >marked.txt
-expect 0 "punctuate" punctuate -m "$SRC/tests/data/marks_streaming" marked.txt
+expect 0 "punctuate prints a note about marks" punctuate -m "$SRC/tests/data/marks_streaming" marked.txt
 err_has "marked.txt: 1 of 2 lines had punctuation before"
 printf '\n \n' >blank.txt
-expect 0 "of no text" punctuate -m "$SRC/tests/data/marks_streaming" blank.txt
+expect 0 "punctuate prints a note about an empty text" punctuate -m "$SRC/tests/data/marks_streaming" blank.txt
 err_has "blank.txt: there is no text in it"
-expect 0 "and without notes" punctuate -q -m "$SRC/tests/data/marks_streaming" blank.txt marked.txt
+expect 0 "punctuate -q prints no note" punctuate -q -m "$SRC/tests/data/marks_streaming" blank.txt marked.txt
 err_lines 0
 LM=${STENO_SHARED:-/none}/material/llm/models
 if [ -d "$LM" ]; then
-    expect 0 "generate" generate -m "$LM/qwen3/hf" --raw --ignore-eos -n 3 -j hello
+    expect 0 "generate prints a note about its limit" generate -m "$LM/qwen3/hf" --raw --ignore-eos -n 3 -j hello
     err_has "the answer ends after 3 tokens, which is its limit"
     out_has '"notes": [{"kind": "limit", "text": "the answer ends after 3 tokens'
-    expect 0 "a full context" generate -m "$LM/qwen3/hf" --raw --ignore-eos -n 0 -c 16 hello
+    expect 0 "generate prints a note about a full context" generate -m "$LM/qwen3/hf" --raw --ignore-eos -n 0 -c 16 hello
     err_has "the context of 16 tokens is full"
-    expect 0 "search" search -m "$LM/bert/hf" hello blank.txt --json
+    expect 0 "search prints a note about no result" search -m "$LM/bert/hf" hello blank.txt --json
     err_has "nothing was found"
     out_has '"notes": [{"kind": "no-result"'
 fi
-expect 0 "detect" detect -m "$MODEL" silence.wav --json
+expect 0 "detect prints a note about silence" detect -m "$MODEL" silence.wav --json
 err_has "no speech was found"
 out_has '"notes": [{"kind": "no-speech"'
-expect 0 "align" align -m "$MODEL" -l zh silence.wav "one two" --json
+expect 0 "align prints a note about words without times" align -m "$MODEL" -l zh silence.wav "one two" --json
 err_has "2 of 2 words have no time"
 out_has '{"kind": "doubtful"'
-expect 0 "stream" stream -m "$MODEL" -l zh hum.wav
+expect 0 "stream prints a note about no speech" stream -m "$MODEL" -l zh hum.wav
 err_has "no speech was found (level -42.1 dBFS"
 F=${STENO_SHARED:-/none}/material/funasr/fsmn-vad/pt
 if [ -d "$F" ]; then
-    expect 0 "vad" vad -m "$F" silence.wav --json
+    expect 0 "vad prints a note about silence" vad -m "$F" silence.wav --json
     err_has "no speech was found"
     out_has '"notes": [{"kind": "no-speech"'
-    expect 0 "vad of speech" vad -m "$F" "$DIGITS" --json
+    expect 0 "vad prints no note about speech" vad -m "$F" "$DIGITS" --json
     err_lines 0
 fi
 finish

@@ -1,11 +1,11 @@
-# steno: streams of a model that hears chunk by chunk. SPDX-License-Identifier: MIT
+# steno: streams of a model that decodes chunk by chunk. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-expect 2 "chunks are not for other models" -q -m "$MODEL" --chunk-size 0,8,4 "$DIGITS"
+expect 2 "--chunk-size is refused for models without chunks" -q -m "$MODEL" --chunk-size 0,8,4 "$DIGITS"
 err_has "--chunk-size"
-expect 2 "nor is looking back on them" -q -m "$MODEL" --encoder-chunk-look-back 2 "$DIGITS"
+expect 2 "--encoder-chunk-look-back is refused for models without chunks" -q -m "$MODEL" --encoder-chunk-look-back 2 "$DIGITS"
 err_has "--encoder-chunk-look-back"
-expect 2 "nor for decoders" -q -m "$MODEL" --decoder-chunk-look-back 2 "$DIGITS"
+expect 2 "--decoder-chunk-look-back is refused for models without chunks" -q -m "$MODEL" --decoder-chunk-look-back 2 "$DIGITS"
 err_has "--decoder-chunk-look-back"
 
 F=${STENO_SHARED:-/none}/material/funasr
@@ -19,19 +19,19 @@ mkdir online
 for f in config.yaml am.mvn tokens.json; do ln -s "$F/models/paraformer-online/pt/$f" online/; done
 ln -s "$F/models/paraformer/pt/model.pt" online/
 
-expect 0 "the family is told" info -m online
+expect 0 "info prints the family" info -m online
 out_has "family: paraformer-live"
 expect 0 "a recording is transcribed chunk by chunk" -q -m online "$SOUND"
-is "its text" "$(tr -d '\n' <"$T/out")" 七零五五九四
+is "the text is complete" "$(tr -d '\n' <"$T/out")" 七零五五九四
 cp "$T/out" whole
 expect 2 "a chunk of no rows is refused" -q -m online --chunk-size 0,0,5 "$SOUND"
 err_has "--chunk-size"
-expect 2 "as are chunks that are too many rows to look back on" -q -m online --chunk-size 0,120,5 --encoder-chunk-look-back 9 "$SOUND"
+expect 2 "chunks with too many rows to look back on are refused" -q -m online --chunk-size 0,120,5 --encoder-chunk-look-back 9 "$SOUND"
 err_has "--encoder-chunk-look-back"
-expect 0 "other chunks give other segments" -q -m online --chunk-size 0,20,10 --encoder-chunk-look-back -1 "$SOUND"
-cmp -s "$T/out" whole && bad "fewer ones" "they are the same"
+expect 0 "larger chunks are accepted" -q -m online --chunk-size 0,20,10 --encoder-chunk-look-back -1 "$SOUND"
+cmp -s "$T/out" whole && bad "larger chunks give other segments" "they are the same"
 
-# Text comes while the pipe is open.
+# Text is printed while the pipe is open.
 mkfifo pipe
 "$STENO" -q -m online - <pipe >live 2>"$T/err" &
 pid=$!
@@ -41,7 +41,7 @@ for _ in $(seq 300); do
     [ -s live ] && break
     sleep 0.1
 done
-is "the first words are there before the audio ends" "$(tr -d '\n' <live)" 七零
+is "the first words are printed before the audio ends" "$(tr -d '\n' <live)" 七零
 tail -c +60045 "$SOUND" >&5
 exec 5>&-
 wait $pid
@@ -49,34 +49,34 @@ is "the pipe is transcribed" $? 0
 same whole live
 
 IN=$SOUND
-expect 0 "standard input that is a file, too" -q -m online -
+expect 0 "standard input from a file is transcribed" -q -m online -
 same whole "$T/out"
 "$STENO" -q -m online - < <(cat "$F/audio/en_lucas.wav") >"$T/out" 2>"$T/err"
-is "another pipe" "$(tr '\n' ' ' <"$T/out")" "nine zero six five five "
+is "a pipe of another file is transcribed" "$(tr '\n' ' ' <"$T/out")" "nine zero six five five "
 head -c 20000 /dev/urandom | "$STENO" -q -m online - >"$T/out" 2>"$T/err"
 is "a pipe of noise is refused" $? 4
 true | "$STENO" -q -m online - >"$T/out" 2>"$T/err"
 is "an empty pipe is refused" $? 4
 head -c 44 "$SOUND" | "$STENO" -q -m online - >"$T/out" 2>"$T/err"
-is "a pipe that ends behind its header" $? 0
+is "a pipe that ends behind its header is accepted" $? 0
 out_empty
 IN=/dev/null
 
-expect 0 "a stream of final words" stream -q -m online "$SOUND"
+expect 0 "stream prints final words" stream -q -m online "$SOUND"
 lines() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "$T/out"; }
-is "those of the turn" "$(lines final | tr -d '\n')" "$(lines endpoint)"
-is "as in the whole" "$(printf "$(lines endpoint)")" "$(tr -d '\n' <whole)"
-expect 0 "in other chunks" stream -q -m online --chunk-size 0,20,10 "$SOUND"
-[ "$(lines final | wc -l)" -lt 6 ] || bad "fewer ones" "$(lines final)"
-expect 2 "updates are not for it" stream -q -m online --step 2 "$SOUND"
+is "the final words are the turn's text" "$(lines final | tr -d '\n')" "$(lines endpoint)"
+is "the turn's text is that of the recording" "$(printf "$(lines endpoint)")" "$(tr -d '\n' <whole)"
+expect 0 "stream accepts larger chunks" stream -q -m online --chunk-size 0,20,10 "$SOUND"
+[ "$(lines final | wc -l)" -lt 6 ] || bad "larger chunks give fewer final lines" "$(lines final)"
+expect 2 "--step is refused for the model" stream -q -m online --step 2 "$SOUND"
 err_has "--step is not for this model"
-expect 2 "nor are turns that end by the clock" stream -q -m online --max-turn 9 "$SOUND"
+expect 2 "--max-turn is refused for the model" stream -q -m online --max-turn 9 "$SOUND"
 err_has "--max-turn is not for this model"
 
-expect 0 "it is written as one file" convert -q online online.gguf
-expect 0 "which is told from one for whole clips" -q -m online.gguf "$SOUND"
+expect 0 "convert writes the model as one file" convert -q online online.gguf
+expect 0 "the one file is transcribed chunk by chunk" -q -m online.gguf "$SOUND"
 same whole "$T/out"
-expect 0 "and in fewer bits" quantize -q online.gguf online-q8.gguf q8_0
-expect 0 "gives the same text" -q -m online-q8.gguf "$SOUND"
+expect 0 "quantize writes the model with fewer bits" quantize -q online.gguf online-q8.gguf q8_0
+expect 0 "the model with fewer bits is transcribed" -q -m online-q8.gguf "$SOUND"
 same whole "$T/out"
 finish

@@ -27,7 +27,7 @@ export HF_HUB_OFFLINE=1
 "$STENO" install-dialects bin whisper whisper-cli >/dev/null 2>&1
 steno() { "$STENO" "$@"; }
 
-# A command of steno: it does what it says, or lacks what is not on this machine.
+# A command of steno: it succeeds, or lacks what this machine does not have.
 try() {
     local code
     case $1 in
@@ -38,11 +38,11 @@ try() {
     n=$((n + 1))
     echo "$1: $code"
     case $1 in
-    *https:*) [ $code -eq 4 ] || [ $code -eq 0 ] || bad "$1" "exit code $code: all that it lacks is a network" ;;
-    *"models pull"*) [ $code -eq 3 ] || [ $code -eq 7 ] || bad "$1" "exit code $code: all that it lacks is a network" ;;
+    *https:*) [ $code -eq 4 ] || [ $code -eq 0 ] || bad "$1" "exit code $code: it may fail without a network only" ;;
+    *"models pull"*) [ $code -eq 3 ] || [ $code -eq 7 ] || bad "$1" "exit code $code: it may fail without a network only" ;;
     *--mic*)
         [ $code -eq 3 ] || [ $code -eq 4 ] || grep -q "steno models pull silero" "$T/err" ||
-            bad "$1" "exit code $code: all that it lacks is a microphone, or a model of Silero's"
+            bad "$1" "exit code $code: it may fail without a microphone or a Silero model only"
         ;;
     *silero*) [ $code -eq 0 ] || grep -q "steno models pull silero" "$T/err" || bad "$1" "exit code $code" ;;
     *SenseVoice* | *paraformer* | *fsmn* | *ct-punc*)
@@ -56,7 +56,7 @@ n=0
 while IFS= read -r line; do
     try "${line%%  *#*}"
 done < <(sed -n '/^## Quick start/,/^## Common/p' "$SRC/README.md" | grep -E '^steno ')
-[ $n -ge 5 ] || bad "the quick start is read" "$n lines"
+[ $n -ge 5 ] || bad "the quick start has at least five commands" "$n lines"
 tasks() { grep -E '^\|.*`steno ' "$1"; }
 for page in README.md doc/tasks.md; do
     n=0
@@ -64,7 +64,7 @@ for page in README.md doc/tasks.md; do
         try "$(cut -d'`' -f2 <<<"$row")"
     done < <(tasks "$SRC/$page")
     case $page in README.md) least=8 ;; *) least=23 ;; esac
-    [ $n -ge $least ] || bad "the tasks of $page are read" "$n rows"
+    [ $n -ge $least ] || bad "$page has at least $least tasks" "$n rows"
 done
 
 sed -n '/^## Commands side by side/,/^## openai-whisper/p' "$SRC/doc/compat.md" | grep -E '^\| `' >rows
@@ -82,12 +82,12 @@ while IFS= read -r row; do
         ;;
     funasr\ * | whisper-ctranslate2\ *)
         eval "steno ${left#* }" </dev/null >"$T/out" 2>"$T/err"
-        is "$left: foreign words are answered" "$?" 2
+        is "$left: options of another program are refused" "$?" 2
         err_has "; here: steno "
         ;;
     esac
 done <rows
-[ $n -gt 20 ] || bad "the tables are read" "$n rows"
+[ $n -gt 20 ] || bad "the tables have more than 20 rows" "$n rows"
 for f in talk.txt talk.srt talk.vtt talk.tsv talk.json talk.wav.srt talk.wav.vtt notes.srt ggml-base-q8_0.bin; do
     [ -s "$f" ] || bad "$f is written" "it is not"
 done

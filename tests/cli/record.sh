@@ -68,5 +68,5 @@ for form in FORMATS:
     assert ladder[3] and all(s["temperature"] == 1 for s in ladder[3]), (form, "no attempt is good enough", ladder[3][:1])
     print(form)
 END
-[ "$(wc -l <"$T/out")" -ge 30 ] || bad "runs were compared" "$(wc -l <"$T/out")"
+[ "$(wc -l <"$T/out")" -ge 30 ] || bad "at least 30 runs were compared" "$(wc -l <"$T/out")"
 finish

@@ -7,11 +7,11 @@ t() { # t WANT CLAIM ARGUMENT...
     expect "$want" "$claim" -q -m "$MODEL" -l zh "$@" "$DIGITS"
 }
 
-t 0 "nobody asks" -f json
-! grep -q logprobs "$T/out" || bad "there are none then" "$(head -c 300 "$T/out")"
-t 0 "log-probabilities" --token-logprobs -f json,verbose_json,jsonl -o asked
+t 0 "JSON is written without --token-logprobs" -f json
+! grep -q logprobs "$T/out" || bad "JSON has no log-probabilities by default" "$(head -c 300 "$T/out")"
+t 0 "--token-logprobs writes log-probabilities" --token-logprobs -f json,verbose_json,jsonl -o asked
 if type -P python3 >/dev/null; then
-    python3 - asked/* <<'END' || bad "each token has one" "$(head -c 300 asked/zh_phrases.json)"
+    python3 - asked/* <<'END' || bad "each token has a log-probability" "$(head -c 300 asked/zh_phrases.json)"
 import json, sys
 for name in sys.argv[1:]:
     segments = json.loads(open(name).read().split("\n")[name.endswith(".jsonl")])["segments"] # of jsonl behind the job
@@ -27,17 +27,18 @@ END
 else
     echo "(not tried: JSON; python3 is missing)"
 fi
-expect 2 "where nobody sees them" -m none --token-logprobs -f srt x.wav
+expect 2 "--token-logprobs is refused for srt" -m none --token-logprobs -f srt x.wav
 err_has "shows in the output formats json, verbose_json and jsonl"
 
 speeds='"duration": 7.[0-9]+, "seconds": [0-9.e-]+, "speed": [0-9.]+, "status": "ok"'
 echo "no sound" >broken.wav
-t 1 "seconds and speed of each input" -f jsonl none.wav broken.wav
-is "one has them" "$(grep -cE "$speeds" "$T/out")" 1
-is "what could not be opened has none" "$(grep -c '"duration": null, "seconds": null, "speed": null, "status": "error"' "$T/out")" 2
+t 1 "jsonl has a line for each input" -f jsonl none.wav broken.wav
+is "the input that was transcribed has seconds and speed" "$(grep -cE "$speeds" "$T/out")" 1
+is "inputs that cannot be opened have no seconds and no speed" \
+    "$(grep -c '"duration": null, "seconds": null, "speed": null, "status": "error"' "$T/out")" 2
 err_lacks "time "
-t 0 "other formats have none" -f verbose_json,json,json_full -o objects
-! grep -q '"speed"' objects/* || bad "no other format has a speed" "$(grep -o '"speed".\{20\}' objects/*)"
-t 0 "and in a batch" -b 2 -f jsonl "$DIGITS"
-is "both have a speed" "$(grep -cE '"seconds": [0-9.e-]+, "speed": [0-9.]+, "status": "ok"' "$T/out")" 2
+t 0 "other formats are written" -f verbose_json,json,json_full -o objects
+! grep -q '"speed"' objects/* || bad "other formats than jsonl have no speed" "$(grep -o '"speed".\{20\}' objects/*)"
+t 0 "jsonl is written in a batch" -b 2 -f jsonl "$DIGITS"
+is "each input of a batch has seconds and speed" "$(grep -cE '"seconds": [0-9.e-]+, "speed": [0-9.]+, "status": "ok"' "$T/out")" 2
 finish

@@ -8,24 +8,25 @@ t() { # t WANT CLAIM ARGUMENT...
     expect "$want" "$claim" -q -m "$MODEL" -l zh "$@" two.wav
 }
 
-t 0 "numbers" --diarize -f srt
+t 0 "subtitles have numbers of speakers" --diarize -f srt
 out_has "(speaker 0) "
-t 0 "names" --diarize --speaker-names "Ann,Bob & <Co>" -f srt,vtt,ass -o named
+t 0 "subtitles have names of speakers" --diarize --speaker-names "Ann,Bob & <Co>" -f srt,vtt,ass -o named
 grep -q "^Ann: " named/two.srt && grep -q "^Bob & <Co>: " named/two.srt || bad "srt has the names" "$(cat named/two.srt)"
 grep -q "^<v Ann>" named/two.vtt && grep -q "^<v Bob &amp; &lt;Co&gt;>" named/two.vtt || bad "vtt has voices" "$(cat named/two.vtt)"
 grep -q ",Ann,0,0,0,," named/two.ass || bad "ass has the names" "$(cat named/two.ass)"
-t 0 "everything at once, by a style" --diarize --speaker-names Ann,Bob --speaker-colors --vtt-regions --style bbc -f srt,vtt,ass -o all
+t 0 "names, colours, regions and a style go together" \
+    --diarize --speaker-names Ann,Bob --speaker-colors --vtt-regions --style bbc -f srt,vtt,ass -o all
 for f in srt vtt ass; do
-    expect 0 "nothing is wrong with $f" lint-subs --style bbc -l zh all/two.$f
+    expect 0 "lint-subs finds no fault in $f" lint-subs --style bbc -l zh all/two.$f
     out_empty
 done
 grep -q '^::cue(v\[voice="Bob"\]) { color: yellow; }$' all/two.vtt || bad "speakers have colours" "$(cat all/two.vtt)"
 grep -q '^id:speaker1$' all/two.vtt && grep -q ' region:speaker1$' all/two.vtt || bad "speakers have regions" "$(cat all/two.vtt)"
 grep -q '^Style: Speaker1,' all/two.ass && grep -q ',Speaker1,Bob,' all/two.ass || bad "speakers have styles" "$(cat all/two.ass)"
-t 0 "channels have names, too" --channels split --speaker-names Ann,Bob -f srt -o split
-grep -q "^Ann: " split/two.ch0.srt && grep -q "^Bob: " split/two.ch1.srt || bad "each has its own" "$(cat split/*.srt)"
+t 0 "channels have names" --channels split --speaker-names Ann,Bob -f srt -o split
+grep -q "^Ann: " split/two.ch0.srt && grep -q "^Bob: " split/two.ch1.srt || bad "each channel has its own name" "$(cat split/*.srt)"
 
-# What others make of it, where they are.
+# Other programs read the cues, where they are installed.
 if python3 -c "import webvtt, pysubs2" 2>/dev/null; then
     python3 - all/two.vtt all/two.ass all/two.srt <<'END' || bad "webvtt-py and pysubs2 read the cues" "they do not"
 import sys, webvtt, pysubs2
@@ -52,7 +53,7 @@ fi
 refused() { # refused WORDS ARGUMENT...
     local words=$1
     shift
-    t 2 "refused: $*" "$@"
+    t 2 "$* is refused" "$@"
     err_has "$words"
 }
 refused "--speaker-names needs --diarize or --channels" --speaker-names A -f srt

@@ -1,7 +1,7 @@
 # steno: mistakes on the command line. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-usage() { # usage CLAIM MESSAGE ARGUMENT...
+usage() { # usage CLAIM MESSAGE ARGUMENT...: the command line is refused with one line
     local claim=$1 message=$2
     shift 2
     expect 2 "$claim" "$@"
@@ -14,20 +14,20 @@ usage "an unknown option names its nearest match" "unknown option --langauge; di
 usage "an abbreviated option names what it may stand for" "did you mean --language?" a.wav --lang en
 usage "an option like nothing is named" "unknown option --xyzzy" a.wav --xyzzy
 usage "an unknown letter is named" "unknown option -Z" a.wav -Z
-usage "a negated pair is matched too" "did you mean --no-suppress-blank?" a.wav --no-supress-blank
-usage "a missing value is told" "--language needs a value" a.wav --language
-usage "a missing value of a letter is told" "-t needs a value" a.wav -t
-usage "an empty value is told" "--model: the value is empty" a.wav --model=
-usage "a value for a flag is told" "--demo takes no value" a.wav --demo=1
-usage "a word that is no number is told" "\"four\" is not a whole number" a.wav -t four
-usage "a number with a tail is told" "\"4x\" is not a whole number" a.wav -t4x
-usage "a number out of range is told" "out of range" a.wav --threads 100000
+usage "a misspelt opposite names its nearest match" "did you mean --no-suppress-blank?" a.wav --no-supress-blank
+usage "a missing value is reported" "--language needs a value" a.wav --language
+usage "a missing value of a letter is reported" "-t needs a value" a.wav -t
+usage "an empty value is reported" "--model: the value is empty" a.wav --model=
+usage "a value for a flag is reported" "--demo takes no value" a.wav --demo=1
+usage "a word that is no number is reported" "\"four\" is not a whole number" a.wav -t four
+usage "a number with a tail is reported" "\"4x\" is not a whole number" a.wav -t4x
+usage "a number out of range is reported" "out of range" a.wav --threads 100000
 usage "a negative offset is refused" "out of range" a.wav --offset-ms -1
 usage "a number beyond 64 bits is refused" "out of range" a.wav --offset-ms 99999999999999999999
-usage "nan is no threshold" "is not a number" a.wav --no-speech-threshold nan
+usage "nan is refused as a threshold" "is not a number" a.wav --no-speech-threshold nan
 usage "an unknown format names its nearest match" "unknown value \"sRt\"; did you mean srt?" a.wav -f txt,sRt -o out
 usage "an unknown task names the choices" "transcribe|translate" a.wav --task dance
-usage "arithmetic that nobody knows is refused" "--compute" a.wav --compute fp8
+usage "unknown arithmetic is refused" "--compute" a.wav --compute fp8
 usage "an unknown processor level names its nearest match" "did you mean avx2?" a.wav --cpu avx3
 usage "several formats need a folder" "need --output-dir" a.wav -f txt,srt
 usage "all formats need a folder" "need --output-dir" a.wav -f all
@@ -39,11 +39,12 @@ usage "a verb without operands refuses one" "no operands" bench x
 usage "doctor takes one model" "doctor takes one model" doctor x y
 usage "detect takes one file" "one sound file" detect
 usage "two inputs with one output name are refused" "two inputs would be written" a/x.wav b/x.mp3 -o out
-usage "and which they are, with what keeps them apart" \
+usage "two inputs with one output name are named, with a template that separates them" \
     'as out/x.txt: a/x.wav and b/x.wav; --output-template "{dir}/{stem}.{format}" keeps' a/x.wav y.wav b/x.wav -o out
-usage "by extension" 'x.wav and x.mp3; --output-template "{stem}.{ext}.{format}" keeps' x.wav x.mp3 -o out
-usage "by number" 'x/y.wav and ./x/y.wav; --output-template "{n}-{stem}.{format}" keeps' x/y.wav ./x/y.wav -o out
-usage "an input that is given twice" "x.wav is given twice" x.wav x.wav -o out
+usage "a template with the extension is suggested" 'x.wav and x.mp3; --output-template "{stem}.{ext}.{format}" keeps' x.wav x.mp3 -o out
+usage "a template with a number is suggested" 'x/y.wav and ./x/y.wav; --output-template "{n}-{stem}.{format}" keeps' x/y.wav ./x/y.wav -o \
+    out
+usage "an input that is given twice is refused" "x.wav is given twice" x.wav x.wav -o out
 usage "a prompt that is not UTF-8 is refused" "not valid UTF-8 at byte 2" a.wav --initial-prompt $'ab\xff'
 usage "control characters of an argument are shown, not sent" "unknown option --a\\x1b[31m" a.wav $'--a\x1b[31m'
 usage "two inputs that a template gives one name are refused" "two inputs would be written as out/same.txt" \
@@ -54,25 +55,26 @@ usage "a template may not climb out of the folder" "leaves the output folder" a.
 usage "a template may not climb out further down" "leaves the output folder" a.wav -o out --output-template {stem}/../../x
 usage "a template may not begin at the root" "leaves the output folder" a.wav -o out --output-template /tmp/{stem}
 usage "a template has to name a file" "names a folder" a.wav -o out --output-template {stem}/
-usage "an unknown word of a template is told" "{lang} is unknown" a.wav -o out --output-template {stem}.{lang}
-usage "what a template may hold is told" "{dir}, {n}, {date}, {time} and {model}" a.wav -o out --output-template "{name}"
+usage "an unknown word of a template is reported" "{lang} is unknown" a.wav -o out --output-template {stem}.{lang}
+usage "the words of a template are listed" "{dir}, {n}, {date}, {time} and {model}" a.wav -o out --output-template "{name}"
 usage "a template needs a folder" "needs --output-dir" a.wav --output-template {stem}
 usage "colours and styles exclude each other" "exclude each other" a.wav --print-colors --print-confidence
 usage "an unknown colour mode names the choices" "auto|always|never" a.wav --color blue
 [ ! -e out ] || bad "a mistake makes no folder" "it does"
-usage "an option is told as it was typed" "-t: 300 is out of range" a.wav -t 300
-usage "its range is that of the library" "--chunk-length: 31 is out of range; it takes 1 to 30" a.wav --chunk-length 31
-usage "voice activity has to be asked for" "--vad-threshold needs --vad fsmn" -m "$MODEL" a.wav --vad-threshold 0.5
-usage "subtitles have to be asked for" "--max-line-width is for the output formats srt, vtt, ass and wts" a.wav --max-line-width 20
-usage "numbers of subtitles, too" "--offset-n is for the output format srt" a.wav --offset-n 2
-usage "times of tokens show in objects" "--token-timestamps shows in the output formats json" a.wav --token-timestamps
-usage "a grammar without a rule" "--grammar is empty" a.wav --grammar /dev/null
-usage "a seed without sampling" "--seed is of sampling" a.wav --seed 1 --temperature-increment-on-fallback 0
-usage "a penalty without candidates" "--greedy follows one sequence" a.wav --greedy --length-penalty 0.5
-usage "a carried prompt without a prompt" "--carry-initial-prompt needs --initial-prompt" a.wav --carry-initial-prompt
-usage "styles without text" "--print-colors needs text on standard output" a.wav --print-colors -f srt
-usage "a random model beside a real one" "--shape is for a model of random weights" bench -m x --shape tiny
-usage "two formats of a bench" "exclude each other" bench --json -f tsv
+usage "an option is named as it was typed" "-t: 300 is out of range" a.wav -t 300
+usage "the message has the library's range" "--chunk-length: 31 is out of range; it takes 1 to 30" a.wav --chunk-length 31
+usage "options of voice activity need --vad" "--vad-threshold needs --vad fsmn" -m "$MODEL" a.wav --vad-threshold 0.5
+usage "options of subtitles need a format of subtitles" \
+    "--max-line-width is for the output formats srt, vtt, ass and wts" a.wav --max-line-width 20
+usage "--offset-n needs the format srt" "--offset-n is for the output format srt" a.wav --offset-n 2
+usage "--token-timestamps needs a format with objects" "--token-timestamps shows in the output formats json" a.wav --token-timestamps
+usage "a grammar without a rule is refused" "--grammar is empty" a.wav --grammar /dev/null
+usage "a seed without sampling is refused" "--seed is of sampling" a.wav --seed 1 --temperature-increment-on-fallback 0
+usage "a penalty without candidates is refused" "--greedy follows one sequence" a.wav --greedy --length-penalty 0.5
+usage "--carry-initial-prompt without a prompt is refused" "--carry-initial-prompt needs --initial-prompt" a.wav --carry-initial-prompt
+usage "styles without text are refused" "--print-colors needs text on standard output" a.wav --print-colors -f srt
+usage "a random model beside a real one is refused" "--shape is for a model of random weights" bench -m x --shape tiny
+usage "two formats of a bench are refused" "exclude each other" bench --json -f tsv
 IN=$T/work expect 4 "a folder on standard input is printed once" -q -m "$MODEL" -
 err_has "steno: standard input is a directory"
 err_lines 1

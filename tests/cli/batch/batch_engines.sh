@@ -6,21 +6,21 @@ ln -s "$STENO" bin/steno
 PATH=$PWD/bin:$PATH
 head -c 30044 "$DIGITS" >a.wav
 for ((i = 0; i < 24; i++)); do echo "{\"path\": \"a.wav\", \"id\": \"$i\"}"; done >m.jsonl
-expect 0 "one run" batch -q -t 1 -m "$MODEL" -i m.jsonl -o one.jsonl
+expect 0 "one run of the batch writes its journal" batch -q -t 1 -m "$MODEL" -i m.jsonl -o one.jsonl
 "$STENO" batch --merge --ordered -i m.jsonl one.jsonl >one
 
 # Documents.
 "$STENO" batch --help-all | grep -oE -- '--[a-z][a-z-]*' | sort -u >options
 grep -v 'numactl\|parallel.*--halt\|--requeue' "$SRC/doc/scale.md" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' |
     grep -oE -- '--.*' | sort -u >named
-[ "$(wc -l <named)" -ge 12 ] || bad "doc/scale.md names options" "$(cat named)"
-none "options that doc/scale.md names and that do not exist" "$(comm -13 options named)"
+[ "$(wc -l <named)" -ge 12 ] || bad "doc/scale.md names at least twelve options" "$(cat named)"
+none "each option that doc/scale.md names exists" "$(comm -13 options named)"
 grep -hE 'steno batch|--shard' "$EXAMPLES"/* | grep -oE -- ' --[a-z][a-z-]*' | tr -d ' ' | grep -v '^--export$' | sort -u >named
-none "options of the examples that do not exist" "$(comm -13 options named)"
+none "each option that the examples name exists" "$(comm -13 options named)"
 if command -v python3 >/dev/null; then
     python3 "$SRC/script/scale" --check >"$T/err" || bad "the tables of doc/scale.md are those of script/scale" "they are not"
     scale() { python3 "$SRC/script/scale" "$@" >"$T/out" 2>"$T/err"; }
-    scale hours=100 workers=2 kills=0 || bad "a case of one's own is computed" "it is not"
+    scale hours=100 workers=2 kills=0 || bad "script/scale computes a case with its own values" "it is not"
     out_has "core_hours"
     for wrong in hour=1 hours hours=x hours=0 workers=0.5 setting=none hours=nan; do
         ! scale $wrong || bad "script/scale refuses $wrong" "it does not"
@@ -41,12 +41,12 @@ if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
     mkdir out
     echo "not a journal" >out/2.jsonl
     sh parallel.sh "$MODEL" m.jsonl out >"$T/out" 2>"$T/err"
-    is "a part that fails is reported" $? 1
-    is "the others are complete" "$(grep -c '"type": "summary"' out/[013].jsonl | grep -c ':1$')" 3
+    is "GNU parallel reports a part that fails" $? 1
+    is "the parts that do not fail are complete" "$(grep -c '"type": "summary"' out/[013].jsonl | grep -c ':1$')" 3
     rm out/2.jsonl
     sh parallel.sh "$MODEL" m.jsonl out >"$T/out" 2>"$T/err"
-    is "the same command continues" $? 0
-    is "only that part ran again" "$(awk 'NR > 1 { n[$1]++ } END { print n[1], n[2], n[3], n[4] }' out/joblog)" "1 1 2 1"
+    is "the same command resumes" $? 0
+    is "only the part that failed runs again" "$(awk 'NR > 1 { n[$1]++ } END { print n[1], n[2], n[3], n[4] }' out/joblog)" "1 1 2 1"
     same "$T/out" one
 else
     echo "(not tried: GNU parallel is not installed)"
@@ -87,7 +87,7 @@ PartitionName=all Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 S
 export SLURM_CONF=$PWD/slurm/slurm.conf
 slurmctld -c && sleep 1 && slurmd -N localhost || bad "Slurm starts" "$(tail -3 slurm/*.log)"
-await() { for ((i = 0; i < 600; i++)); do eval "$1" && return; sleep 0.2; done; bad "this happens" "$1"; }
+await() { for ((i = 0; i < 600; i++)); do eval "$1" && return; sleep 0.2; done; bad "the condition becomes true" "$1"; }
 await '[ "$(sinfo -h -o %T)" = idle ]'
 sed 's/=0-63%16/=0-3/; s,/64,/4,; s/--cpus-per-task=8/--cpus-per-task=1/' "$EXAMPLES/steno.sbatch" >job.sh
 submit() { sbatch --export=ALL,MODEL="$MODEL",MANIFEST=m.jsonl,OUT=jobs -o 'jobs/%a.log' "$@" job.sh >/dev/null; }

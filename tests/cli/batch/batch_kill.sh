@@ -11,12 +11,12 @@ results() { grep -c '"type": "transcript"' "$1"; }
 for k in 1 2 3 4; do head -c $((44 + 8000 * k)) "$DIGITS" >"$k.wav"; done
 for ((i = 0; i < n_files; i++)); do echo "{\"path\": \"$((i % 4 + 1)).wav\", \"id\": \"file $i\"}"; done >m.jsonl
 run one.jsonl 0/1
-is "one run" $? 0
-expect 0 "its join" batch --merge --ordered -i m.jsonl one.jsonl
+is "the batch in one process exits 0" $? 0
+expect 0 "--merge reads the journal of one process" batch --merge --ordered -i m.jsonl one.jsonl
 cp "$T/out" one
-is "it has all" "$(wc -l <one)" $n_files
+is "the journal of one process has all results" "$(wc -l <one)" $n_files
 
-# Four shards; two of them are killed at random, and continue.
+# Four shards; two of them are killed at random, and resumed.
 for i in 0 1; do run "s$i.jsonl" $i/4 & done
 wait
 for ((k = 0; k < n_kills; k++)); do
@@ -36,11 +36,11 @@ for ((k = 0; k < n_kills; k++)); do
 done
 for i in 2 3; do
     run "s$i.jsonl" $i/4 --resume --retries 100
-    is "shard $i ends" $? 0
+    is "shard $i exits 0" $? 0
 done
-expect 0 "the join of all" batch --merge --ordered -i m.jsonl s3.jsonl s0.jsonl s2.jsonl s1.jsonl
+expect 0 "--merge reads the journals of all shards" batch --merge --ordered -i m.jsonl s3.jsonl s0.jsonl s2.jsonl s1.jsonl
 same "$T/out" one
-is "each result is there once" "$(cat s?.jsonl | grep -o '"transcript", .*, "id": "[^"]*"' | sort | uniq -d | wc -l)" 0
-is "no shard has the input of another" "$(cat s?.jsonl | grep -c '"type": "transcript"')" $n_files
+is "no result is there twice" "$(cat s?.jsonl | grep -o '"transcript", .*, "id": "[^"]*"' | sort | uniq -d | wc -l)" 0
+is "each input is in one shard" "$(cat s?.jsonl | grep -c '"type": "transcript"')" $n_files
 echo "begun $(cat s?.jsonl | grep -c '"type": "begin"') times"
 finish
