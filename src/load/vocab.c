@@ -2,7 +2,6 @@
 #include "load/vocab.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include "load/file_probe.h"
 
@@ -196,122 +195,9 @@ int weights_read_pieces(struct weights *w, const char *name, const char *list, s
     return rc;
 }
 
-/* ---- SentencePiece models and tiktoken files -------------------------------------------------------------------------------------- */
+/* ---- tiktoken files ------------------------------------------------------------------------------------------------------------------ */
 
-/* A SentencePiece model is a protobuf message. Its field 1, once per id, is a message {1: piece, 2: score, 3: type}. Other fields are
- * skipped by their wire type. Pieces stay unchanged, including U+2581 for spaces. A tiktoken file has lines of a base64 string, a space
- * and its rank, which is its id. */
-
-enum { VARINT, FIXED64, BYTES, FIXED32 = 5 }; /* wire types that are in use */
-
-/* Read a whole file, followed by a NUL. */
-static int read_all(const struct file *f, struct arena *a, const uint8_t **out, steno_error *e)
-{
-    uint8_t *p = f->size < SIZE_MAX ? arena_alloc(a, (size_t)f->size + 1) : NULL;
-    *out = p;
-    return p ? file_read(f, 0, p, (size_t)f->size, e) : err_nomem(e, (size_t)f->size, "a vocabulary");
-}
-
-/* ---- protobuf ---------------------------------------------------------------------------------------------------------------- */
-
-struct proto_message { const uint8_t *p, *end; };
-struct proto_field { uint64_t number, value; int wire; struct proto_message bytes; };
-
-static int read_varint(struct proto_message *m, uint64_t *out)
-{
-    *out = 0;
-    for (int shift = 0; shift < 64 && m->p < m->end; shift += 7) {
-        const uint8_t b = *m->p++;
-        *out |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80) return shift < 63 || b < 2;
-    }
-    return 0;
-}
-
-static int read_field(struct proto_message *m, struct proto_field *f)
-{
-    uint64_t tag;
-    if (!read_varint(m, &tag)) return 0;
-    *f = (struct proto_field){ .number = tag >> 3, .wire = (int)(tag & 7) };
-    const size_t left = (size_t)(m->end - m->p), fixed = f->wire == FIXED64 ? 8 : f->wire == FIXED32 ? 4 : 0;
-    if (!f->number) return 0;
-    if (f->wire == VARINT) return read_varint(m, &f->value);
-    if (fixed) {
-        if (fixed > left) return 0;
-        memcpy(&f->value, m->p, fixed); /* little-endian, as everywhere here */
-        m->p += fixed;
-        return 1;
-    }
-    if (f->wire != BYTES || !read_varint(m, &f->value) || f->value > (uint64_t)(m->end - m->p)) return 0;
-    f->bytes = (struct proto_message){ m->p, m->p + f->value };
-    m->p += f->value;
-    return 1;
-}
-
-int sentencepiece_match(const uint8_t *head, size_t n) /* field 1 of some length, in it field 1 of a length that fits */
-{
-    struct proto_message m = { head, head + n };
-    uint64_t outer, inner;
-    if (n < 5 || *m.p++ != 0x0a || *m.p == '{' || *m.p == '[' || !read_varint(&m, &outer) || m.p == m.end || *m.p++ != 0x0a) return 0;
-    return read_varint(&m, &inner) && outer >= 2 && inner <= outer - 2;
-}
-
-static float f32_of_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static int add_piece(struct vocab_list *l, int64_t id, struct proto_message m, uint64_t at, steno_error *e)
-{
-    static const enum vocab_type known[] = { VOCAB_NORMAL, VOCAB_NORMAL, VOCAB_UNKNOWN, VOCAB_CONTROL, VOCAB_USER_DEFINED, VOCAB_UNUSED,
-                                             VOCAB_BYTE };
-    struct proto_message piece = { 0 };
-    uint64_t type = 0;
-    float score = 0;
-    while (m.p < m.end) {
-        struct proto_field f;
-        if (!read_field(&m, &f)) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " is damaged", l->name, id, at);
-        if (f.number == 1 && f.wire == BYTES) piece = f.bytes;
-        if (f.number == 2 && f.wire == FIXED32) score = f32_of_bits((uint32_t)f.value);
-        if (f.number == 3 && f.wire == VARINT) type = f.value;
-    }
-    if (!isfinite(score))
-        return err_set(e, STENO_EFORMAT, "%s: the score of piece %" PRId64 " at byte %" PRIu64 " is not finite", l->name, id, at);
-    if (!piece.p) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " has no text", l->name, id, at);
-    const int rc = vocab_list_add(l, id, piece.p, (size_t)(piece.end - piece.p), e);
-    vocab_list_mark(l, score, type < sizeof known / sizeof *known ? known[type] : VOCAB_NORMAL);
-    return rc;
-}
-
-static int read_pieces(struct vocab_list *l, const uint8_t *bytes, size_t n, steno_error *e)
-{
-    struct proto_message m = { bytes, bytes + n };
-    for (int64_t id = 0; m.p < m.end;) {
-        const uint64_t at = (uint64_t)(m.p - bytes);
-        struct proto_field f;
-        if (!read_field(&m, &f))
-            return err_set(e, STENO_EFORMAT, "%s: field at byte %" PRIu64 " of the SentencePiece model is damaged", l->name, at);
-        if (f.number != 1 || f.wire != BYTES) continue;
-        const int rc = add_piece(l, id++, f.bytes, at, e);
-        if (rc) return rc;
-    }
-    return STENO_OK;
-}
-
-int vocab_read_sentencepiece(struct vocab_list *l, const struct file *f, steno_error *e)
-{
-    struct arena scratch;
-    const uint8_t *bytes;
-    arena_init(&scratch);
-    int rc = read_all(f, &scratch, &bytes, e);
-    if (!rc) rc = read_pieces(l, bytes, (size_t)f->size, e);
-    arena_free(&scratch);
-    return rc;
-}
-
-/* ---- tiktoken ---------------------------------------------------------------------------------------------------------------- */
+/* Lines of a base64 string, a space and its rank, which is its id. */
 
 static int base64_digit(uint8_t c)
 {
@@ -369,10 +255,10 @@ static int add_line(struct vocab_list *l, uint32_t line, const uint8_t *s, size_
 int vocab_read_tiktoken(struct vocab_list *l, const struct file *f, steno_error *e)
 {
     struct arena scratch;
-    const uint8_t *s;
+    const char *text;
     arena_init(&scratch);
-    int rc = read_all(f, &scratch, &s, e);
-    const uint8_t *const end = rc ? NULL : s + f->size;
+    int rc = file_text(f, VOCAB_FILE, &scratch, &text, e);
+    const uint8_t *s = rc ? NULL : (const uint8_t *)text, *const end = rc ? NULL : s + f->size;
     for (uint32_t line = 1; !rc && s < end; line++) {
         const uint8_t *eol = memchr(s, '\n', (size_t)(end - s)), *stop = eol ? eol : end;
         size_t n = (size_t)(stop - s);
