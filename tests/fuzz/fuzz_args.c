@@ -9,7 +9,7 @@
 #include <string.h>
 #include "cmd.h"
 #include "cli/args.h"
-#include "argv_input.h"
+#include "fuzz/input/argv.h"
 #include "cli/message.h"
 
 enum { N_VERBS = 7 };

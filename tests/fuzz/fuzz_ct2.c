@@ -1,6 +1,6 @@
 /* steno: fuzzing of the reader of CTranslate2's model.bin. SPDX-License-Identifier: MIT */
 #include <string.h>
-#include "fuzz/weights_input.h"
+#include "fuzz/input/weights.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,7 +1,7 @@
 /* steno: fuzzing of the command lines of other programs. SPDX-License-Identifier: MIT
  *
  * The first byte chooses the dialect, the rest are its words, a line each. They are read and put into ours; nothing is run. */
-#include "argv_input.h"
+#include "fuzz/input/argv.h"
 #include "compat/compat.h"
 #include "cli/message.h"
 

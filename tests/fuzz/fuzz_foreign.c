@@ -1,7 +1,7 @@
 /* steno: fuzzing of words of other programs. SPDX-License-Identifier: MIT
  *
  * The first byte chooses the verb that they stand behind, the rest are the words, a line each. The words themselves stay as they are. */
-#include "argv_input.h"
+#include "fuzz/input/argv.h"
 #include "cmd.h"
 #include "compat/other_cli.h"
 #include "cli/message.h"

@@ -1,8 +1,8 @@
 /* steno: fuzzing of the .bin reader. SPDX-License-Identifier: MIT
  *
  * Opens the input as a model file and reads every tensor in both ways. */
-#include "fuzz/model_input.h"
-#include "fuzz/weights_input.h"
+#include "fuzz/input/model.h"
+#include "fuzz/input/weights.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -3,7 +3,7 @@
  * The input is a file: it is opened, every tensor read, every list walked to its end. */
 #include <stdlib.h>
 #include <string.h>
-#include "fuzz/weights_input.h"
+#include "fuzz/input/weights.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,5 +1,5 @@
 /* steno: fuzzing of settings in JSON. SPDX-License-Identifier: MIT */
-#include "fuzz/settings_input.h"
+#include "fuzz/input/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 #include "base/buf.h"
-#include "fuzz/weights_input.h"
+#include "fuzz/input/weights.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

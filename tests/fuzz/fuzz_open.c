@@ -2,7 +2,7 @@
  *
  * Opens the input as a model, makes a session where that takes little memory, and transcribes a fifth of a second. */
 #include <steno/steno.h>
-#include "fuzz/model_input.h"
+#include "fuzz/input/model.h"
 
 enum { SAMPLES = 3200 };
 

@@ -3,7 +3,7 @@
  * First byte: what the rest is. Even: a file, opened and read in both ways. Odd: the header alone, given its length and as much data as
  * the next two bytes say, so that a seed is readable text. 2 of 4: an index of shards, which are not there. */
 #include <string.h>
-#include "fuzz/weights_input.h"
+#include "fuzz/input/weights.h"
 #include "load/formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -4,7 +4,7 @@
  * change of it reaches the machine that runs it. */
 #include <string.h>
 #include "base/buf.h"
-#include "fuzz/weights_input.h"
+#include "fuzz/input/weights.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
