@@ -12,8 +12,8 @@
 #include "base/utf8.h"
 
 #define FORMS \
-    "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a FunASR folder with model.pt, or a " \
-    "GGUF file of FunASR's runtime"
+    "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a NeMo file (.nemo), a FunASR folder with " \
+    "model.pt, or a GGUF file of FunASR's runtime"
 static const char take[] = "take the same model in a form that is read: " FORMS;
 static const char sound_advice[] = "it is audio: give a model as the model, and this as the audio";
 static const char unpack[] = "unpack it, and give the model that is in it: " FORMS;
@@ -35,7 +35,7 @@ static const struct { uint32_t at, n; const char *bytes, *what, *advice; } known
     { 0, 6, "\x93NUMPY", "a NumPy array", take },
     { 0, 10, "\x80\2\x8a\nl\xfc\x9c\x46\xf9 ",
       "a PyTorch file of before version 1.6 (a pickle without a zip archive around it)", "load and save it with a current torch" },
-    { 0, 2, "\x1f\x8b", "a gzip archive", unpack },
+    { 0, 2, "\x1f\x8b", "a gzip archive", "decompress it (gunzip <OLD >NEW), and give the .nemo file, or the model in the archive" },
     { 0, 6, "7z\xbc\xaf\x27\x1c", "a 7z archive", unpack },
     { 0, 6, "\xfd" "7zXZ", "an xz archive", unpack },
     { 0, 3, "BZh", "a bzip2 archive", unpack },
@@ -258,7 +258,7 @@ static int look_tar(const struct look *l)
         if (file_read(l->f, at, p, sizeof p, NULL) || memcmp(p + 257, "ustar", 5) != 0) return 1;
         p[100] = 0;
         if (strstr((const char *)p, "model_config.yaml") || strstr((const char *)p, "model_weights.ckpt")) {
-            say(l->k, PROBE_OTHER, "a NeMo model (tar archive)", take);
+            say(l->k, PROBE_NEMO, "a NeMo model (tar archive)", "");
             return 1;
         }
         uint64_t size = 0;

@@ -19,6 +19,7 @@ enum probe_form {
     PROBE_SAFETENSORS,
     PROBE_NPZ,         /* a zip archive of NumPy arrays, as MLX also writes it */
     PROBE_CT2,         /* CTranslate2's model.bin, unless its specification is known not to be of use */
+    PROBE_NEMO,        /* a tar archive with NeMo's model_config.yaml */
     PROBE_GGUF         /* readable if its architecture is supported */
 };
 

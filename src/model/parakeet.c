@@ -24,12 +24,12 @@ static int is_type(const struct weights *w, const char *type)
 
 static int match_ctc(const struct weights *w)
 {
-    return is_type(w, "parakeet_ctc");
+    return is_type(w, "parakeet_ctc") || parakeet_nemo_head(w) == PARAKEET_CTC;
 }
 
 static int match_transducer(const struct weights *w)
 {
-    return is_type(w, "parakeet_tdt") || is_type(w, "parakeet_rnnt");
+    return is_type(w, "parakeet_tdt") || is_type(w, "parakeet_rnnt") || parakeet_nemo_head(w) > PARAKEET_CTC;
 }
 
 /* ---- sizes */
@@ -91,16 +91,22 @@ int parakeet_read_shape(struct parakeet_shape *s, struct weights *w, steno_error
     if (!rc) rc = meta_int(&w->meta, w->name, "vocab_size", 2, 1 << 20, 0, &s->n_vocab, e);
     s->n_vocab--;
     s->has_biases = weights_find(w, "encoder.layers.0.feed_forward1.linear1.bias") != NULL;
+    if (!rc) rc = parakeet_read_context(s, w, e);
     return rc ? rc : check_shape(s, w, e);
 }
 
 /* ---- the network */
 
+static uint32_t sight(int32_t rows)
+{
+    return rows < 0 ? SIGHT_ALL : (uint32_t)rows;
+}
+
 static struct conformer conformer_of(const struct parakeet_shape *s)
 {
     return (struct conformer){ .d = (uint32_t)s->d, .heads = (uint32_t)s->heads, .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps,
                                .layers = (uint32_t)s->layers, .n_mels = (uint32_t)s->n_mels, .channels = (uint32_t)s->channels,
-                               .stack = PARAKEET_STACK, .behind = SIGHT_ALL, .ahead = SIGHT_ALL, .has_biases = s->has_biases,
+                               .stack = PARAKEET_STACK, .behind = sight(s->behind), .ahead = sight(s->ahead), .has_biases = s->has_biases,
                                .input_scale = s->scales_input ? sqrtf((float)s->d) : 0, .eps = eps };
 }
 
@@ -139,7 +145,8 @@ static int describe_encoder(steno_model *m, struct weights *w, const struct para
 
 static int read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *e)
 {
-    const int rc = parakeet_respell(w, e);
+    int rc = parakeet_respell(w, e);
+    if (!rc) rc = parakeet_take_nemo(w, e);
     return rc ? rc : parakeet_read_shape(s, w, e);
 }
 
@@ -216,7 +223,7 @@ static void ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, st
 static const struct ctc head = { .query_rows = query_rows, .masked = masked, .ids_to_text = ids_to_text, .spoken = spoken,
                                  .rich_text = rich_text };
 
-static const char *const spare[] = { "*.num_batches_tracked", NULL };
+static const char *const spare[] = { "*.num_batches_tracked", "preprocessor.featurizer.*", "ctc_decoder.*", "encoder.pos_enc.pe", NULL };
 
 const struct family family_parakeet_ctc = {
     .name = "parakeet-ctc",

@@ -11,9 +11,17 @@ struct parakeet_shape {
     int32_t d, layers, heads, d_ff, taps, n_mels, channels, scales_input;
     int32_t n_vocab;        /* pieces, without blank */
     int32_t has_biases;
+    int32_t behind, ahead;  /* rows that a row of the encoder sees; -1: all */
     int32_t pred, pred_layers, joint;        /* transducers: widths of the prediction network and of the joint network */
     int32_t max_symbols, n_durations, duration[64];
 };
+
+enum parakeet_head { PARAKEET_NONE, PARAKEET_CTC, PARAKEET_RNNT, PARAKEET_TDT };
+/* The head of a .nemo file's model. PARAKEET_NONE: another file or model */
+enum parakeet_head parakeet_nemo_head(const struct weights *w);
+/* Gives the settings of a .nemo file the names of Hugging Face's, and refuses what is not supported. */
+int parakeet_take_nemo(struct weights *w, steno_error *e);
+int parakeet_read_context(struct parakeet_shape *s, const struct weights *w, steno_error *e);
 
 int parakeet_read_shape(struct parakeet_shape *s, struct weights *w, steno_error *e);
 /* Gives the tensors NeMo's names. */

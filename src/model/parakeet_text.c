@@ -15,12 +15,30 @@ static int is_named(const uint8_t *s, uint32_t n)
     return n >= 4 && !memcmp(s, "<|", 2) && !memcmp(s + n - 2, "|>", 2);
 }
 
+/* The pieces that the model's file has, with their marks read as spaces and bytes. */
+static int take_pieces(struct weights *w, struct vocab_entry **entry, uint32_t *n, steno_error *e)
+{
+    *entry = w->vocab;
+    *n = w->n_vocab_entries;
+    for (uint32_t i = 0; i < *n; i++) {
+        struct vocab_entry *it = &w->vocab[i];
+        char *text = arena_strdup(&w->arena, (const char *)it->s, it->n);
+        if (!text) return err_nomem(e, it->n, "vocabulary");
+        const int64_t len = tokenizer_bytes(TOKENIZER_PIECES, it->type, text, it->n);
+        if (len < 0) return err_set(e, STENO_EFORMAT, "%s: piece %u of the vocabulary is damaged", w->name, (unsigned)i);
+        it->s = (const uint8_t *)text;
+        it->n = (uint32_t)len;
+    }
+    return STENO_OK;
+}
+
 static int read_pieces(steno_model *m, struct weights *w, struct vocab_entry **entry, uint32_t *n, steno_error *e)
 {
     static const struct tokenizer_cut cut[] = { { 0 } };
     static const struct tokenizer_names names = { NULL, "llama", NULL, cut, "SentencePiece" };
     struct tokenizer_file t;
     (void)m;
+    if (w->vocab) return take_pieces(w, entry, n, e);
     const int rc = tokenizer_read(&t, w, &names, e);
     if (rc) return rc;
     if (t.form != TOKENIZER_PIECES) return err_set(e, STENO_EUNSUPPORTED, "%s: its tokenizer does not use SentencePiece's pieces", w->name);

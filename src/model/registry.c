@@ -61,6 +61,7 @@ int family_refuse(struct weights *w, steno_error *e)
                        "take one of %s", w->name, architecture, known);
     const char *type = meta_text(&w->meta, "model_type", NULL);
     if (!type) type = meta_text(&w->meta, "model", NULL);
+    if (!type) type = meta_text(&w->meta, "target", NULL); /* of a .nemo file */
     if (type)
         return err_set(e, STENO_EUNSUPPORTED, "%s: a model of the type %.80s; no model family known to this version fits it, take one of "
                        "%s", w->name, type, known);

@@ -1,0 +1,199 @@
+/* steno: NeMo's settings of a Parakeet model. SPDX-License-Identifier: MIT
+ *
+ * The settings of model_config.yaml under the names of Hugging Face's config.json, and refusals of what is not supported. Sizes that the
+ * configuration may leave out follow from the tensors. */
+#include <stdio.h>
+#include <string.h>
+#include "model/parakeet.h"
+
+enum parakeet_head parakeet_nemo_head(const struct weights *w)
+{
+    static const struct { const char *end; enum parakeet_head head; } known[] = {
+        { "EncDecCTCModelBPE", PARAKEET_CTC }, { "EncDecRNNTBPEModel", PARAKEET_RNNT }, { "EncDecHybridRNNTCTCBPEModel", PARAKEET_RNNT },
+    };
+    const char *target = meta_text(&w->meta, "target", ""), *last = strrchr(target, '.');
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(last ? last + 1 : target, known[i].end)) {
+            const int is_tdt = meta_find(&w->meta, "decoding.durations.0") || meta_find(&w->meta, "model_defaults.tdt_durations.0");
+            return known[i].head == PARAKEET_RNNT && is_tdt ? PARAKEET_TDT : known[i].head;
+        }
+    return PARAKEET_NONE;
+}
+
+/* ---- what is not supported */
+
+static int refuse(const struct weights *w, const char *key, const char *is, const char *want, steno_error *e)
+{
+    return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %.40s, this version supports %s", w->name, key, is, want);
+}
+
+static const struct text_setting { const char *key, *want, *or_else; } texts[] = {
+    { "encoder.subsampling", "dw_striding", NULL }, { "encoder.conv_norm_type", "batch_norm", NULL },
+    { "encoder.self_attention_model", "rel_pos", "rel_pos_local_attn" }, { "encoder.att_context_style", "regular", NULL },
+    { "encoder.reduction", "", NULL }, { "encoder.conv_context_size", "", NULL }, { "decoder.normalization_mode", "", NULL },
+    { "joint.jointnet.activation", "relu", NULL }, { "preprocessor.normalize", "per_feature", NULL },
+    { "preprocessor.window", "hann", NULL }, { "tokenizer.type", "bpe", NULL },
+};
+
+static const struct flag_setting { const char *key; int want; } flags[] = {
+    { "encoder.causal_downsampling", 0 }, { "encoder.untie_biases", 1 }, { "preprocessor.log", 1 },
+};
+
+static const struct number_setting { const char *key; double want; } numbers[] = {
+    { "preprocessor.sample_rate", 16000 }, { "preprocessor.window_size", 0.025 }, { "preprocessor.window_stride", 0.01 },
+    { "preprocessor.n_fft", 512 }, { "preprocessor.frame_splicing", 1 }, { "preprocessor.preemph", 0.97 },
+    { "encoder.feat_out", -1 }, { "encoder.global_tokens", 0 },
+};
+
+static int check_texts(const struct weights *w, steno_error *e)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *is = meta_text(&w->meta, texts[i].key, texts[i].want);
+        if (!strcmp(is, texts[i].want) || (texts[i].or_else && !strcmp(is, texts[i].or_else))) continue;
+        return refuse(w, texts[i].key, is, *texts[i].want ? texts[i].want : "none", e);
+    }
+    const char *decoder = meta_text(&w->meta, "decoder._target_", "");
+    return strstr(decoder, "Stateless") ? refuse(w, "decoder._target_", decoder, "an LSTM", e) : STENO_OK;
+}
+
+static int check_values(const struct weights *w, steno_error *e)
+{
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        const struct meta_entry *it = meta_find(&w->meta, flags[i].key);
+        if (it && it->kind == META_BOOL && (it->i != 0) != flags[i].want)
+            return refuse(w, flags[i].key, it->i ? "true" : "false", flags[i].want ? "true" : "false", e);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        double x = numbers[i].want;
+        const struct meta_entry *it = meta_find(&w->meta, numbers[i].key);
+        if (!it || it->kind == META_NULL) continue;
+        const int rc = meta_num(&w->meta, w->name, numbers[i].key, -1e9, 1e9, 1, &x, e);
+        if (rc) return rc;
+        if (x < numbers[i].want - 1e-9 || x > numbers[i].want + 1e-9)
+            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %g, this version supports %g", w->name, numbers[i].key, x, numbers[i].want);
+    }
+    if (meta_find(&w->meta, "decoding.big_blank_durations.0") || meta_find(&w->meta, "loss.multiblank_rnnt_kwargs.big_blank_durations.0"))
+        return refuse(w, "big_blank_durations", "set", "one blank", e);
+    return STENO_OK;
+}
+
+/* Models that follow one of several speakers change the rows of a layer by the speaker's activity. */
+static int check_tensors(const struct weights *w, steno_error *e)
+{
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        if (!strncmp(w->tensor[i].name, "spk_kernels.", 12))
+            return err_set(e, STENO_EUNSUPPORTED, "%s: tensor %s is of a model that needs the activity of each speaker; take a model "
+                           "for one speaker", w->name, w->tensor[i].name);
+    return STENO_OK;
+}
+
+/* ---- the settings by their other names */
+
+static int add(struct weights *w, const char *key, enum meta_kind kind, int64_t i, const char *text, steno_error *e)
+{
+    const struct meta_entry it = { .key = key, .kind = kind, .i = i, .text = text, .source = w->name };
+    return meta_add(&w->meta, &it, e);
+}
+
+static const struct { const char *nemo, *other; } renamed[] = {
+    { "encoder.d_model", "encoder_config.hidden_size" }, { "encoder.n_layers", "encoder_config.num_hidden_layers" },
+    { "encoder.n_heads", "encoder_config.num_attention_heads" }, { "encoder.conv_kernel_size", "encoder_config.conv_kernel_size" },
+    { "encoder.feat_in", "encoder_config.num_mel_bins" }, { "encoder.subsampling_factor", "encoder_config.subsampling_factor" },
+    { "encoder.xscaling", "encoder_config.scale_input" }, { "decoding.greedy.max_symbols", "max_symbols_per_step" },
+};
+
+static int rename_settings(struct weights *w, steno_error *e)
+{
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed && !rc; i++) {
+        const struct meta_entry *it = meta_find(&w->meta, renamed[i].nemo);
+        if (!it) continue;
+        struct meta_entry copy = *it;
+        copy.key = renamed[i].other;
+        rc = meta_add(&w->meta, &copy, e);
+    }
+    return rc;
+}
+
+static int add_durations(struct weights *w, steno_error *e)
+{
+    int rc = STENO_OK;
+    for (int i = 0; !rc; i++) {
+        char from[64], to[32];
+        snprintf(from, sizeof from, "decoding.durations.%d", i);
+        const struct meta_entry *it = meta_find(&w->meta, from);
+        snprintf(from, sizeof from, "model_defaults.tdt_durations.%d", i);
+        if (!it && !meta_find(&w->meta, "decoding.durations.0")) it = meta_find(&w->meta, from);
+        if (!it) break;
+        struct meta_entry copy = *it;
+        snprintf(to, sizeof to, "durations.%d", i);
+        copy.key = to;
+        rc = meta_add(&w->meta, &copy, e);
+    }
+    return rc;
+}
+
+/* Rows of a tensor; -1: it is missing, or has another form. */
+static int64_t rows_of(struct weights *w, const char *name)
+{
+    const struct tensor *t = weights_find(w, name);
+    return t && t->dim[0] <= INT32_MAX ? (int64_t)t->dim[0] : -1;
+}
+
+static int add_sizes(struct weights *w, enum parakeet_head head, steno_error *e)
+{
+    char name[64];
+    int64_t layers = 0;
+    const int is_ctc = head == PARAKEET_CTC;
+    const char *ids = is_ctc ? "decoder.decoder_layers.0.weight" : "decoder.prediction.embed.weight";
+    while (snprintf(name, sizeof name, "decoder.prediction.dec_rnn.lstm.weight_hh_l%d", (int)layers) && rows_of(w, name) > 0) layers++;
+    int rc = add(w, "model_type", META_TEXT, 0, is_ctc ? "parakeet_ctc" : head == PARAKEET_TDT ? "parakeet_tdt" : "parakeet_rnnt", e);
+    if (!rc) rc = add(w, "vocab_size", META_INT, rows_of(w, ids), NULL, e);
+    if (!rc)
+        rc = add(w, "encoder_config.intermediate_size", META_INT, rows_of(w, "encoder.layers.0.feed_forward1.linear1.weight"), NULL, e);
+    if (!rc)
+        rc = add(w, "encoder_config.subsampling_conv_channels", META_INT, rows_of(w, "encoder.pre_encode.conv.0.weight"), NULL, e);
+    if (rc || is_ctc) return rc;
+    rc = add(w, "num_decoder_layers", META_INT, layers, NULL, e);
+    return rc ? rc : add(w, "decoder_hidden_size", META_INT, rows_of(w, "decoder.prediction.dec_rnn.lstm.weight_hh_l0") / 4, NULL, e);
+}
+
+int parakeet_take_nemo(struct weights *w, steno_error *e)
+{
+    const enum parakeet_head head = parakeet_nemo_head(w);
+    if (head == PARAKEET_NONE) return STENO_OK;
+    int rc = check_texts(w, e);
+    if (!rc) rc = check_values(w, e);
+    if (!rc) rc = check_tensors(w, e);
+    if (!rc) rc = rename_settings(w, e);
+    if (!rc) rc = add_sizes(w, head, e);
+    return !rc && head == PARAKEET_TDT ? add_durations(w, e) : rc;
+}
+
+static int has_member(const struct weights *w, const char *list, int i)
+{
+    char key[48];
+    snprintf(key, sizeof key, "%s.%d", list, i);
+    return meta_find(&w->meta, key) != NULL;
+}
+
+/* Keys that a row sees before and after itself: a pair, or the first of several pairs. */
+int parakeet_read_context(struct parakeet_shape *s, const struct weights *w, steno_error *e)
+{
+    static const char one[] = "encoder.att_context_size", first[] = "encoder.att_context_size.0";
+    const char *list = has_member(w, first, 0) ? first : one;
+    const struct meta_entry *it = meta_find(&w->meta, one);
+    int32_t *const side[2] = { &s->behind, &s->ahead };
+    const int n = has_member(w, list, 0) + has_member(w, list, 1) + has_member(w, list, 2);
+    int rc = STENO_OK;
+    s->behind = s->ahead = -1;
+    if (!n && (!it || it->kind == META_NULL)) return STENO_OK;
+    if (n != 2)
+        return err_set(e, STENO_EFORMAT, "%s: %s is not a pair of numbers: rows before and after, -1 for all", w->name, list);
+    for (int i = 0; i < n && !rc; i++) {
+        char key[48];
+        snprintf(key, sizeof key, "%s.%d", list, i);
+        rc = meta_int(&w->meta, w->name, key, -1, 1 << 20, 0, side[i], e);
+    }
+    return rc;
+}

@@ -1,0 +1,192 @@
+/* steno tests: refusals of .nemo files. SPDX-License-Identifier: MIT
+ *
+ * The small models of tests/data/fuzz/nemo, with one setting or one name changed. The last line of their settings is a comment, which gives
+ * room. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <steno/steno.h>
+#include "harness.h"
+
+struct bytes { char *p; size_t n; };
+
+static struct bytes file_bytes(const char *name)
+{
+    char path[80];
+    snprintf(path, sizeof path, "tests/data/fuzz/nemo/%s", name);
+    FILE *f = fopen(path, "rb");
+    if (!f || fseek(f, 0, SEEK_END)) fail_msg("cannot open %s", path);
+    struct bytes b = { .n = (size_t)ftell(f) };
+    rewind(f);
+    b.p = malloc(b.n);
+    assert_non_null(b.p);
+    assert_int_equal(fread(b.p, 1, b.n, f), b.n);
+    fclose(f);
+    return b;
+}
+
+/* Replace the first `from` in the file's settings. */
+static void change(struct bytes *b, const char *from, const char *to)
+{
+    const size_t m = strlen(from), n = strlen(to);
+    char *at = b->p, *const end = b->p + b->n, *room;
+    while (at + m < end && memcmp(at, from, m) != 0) at++;
+    if (at + m >= end) fail_msg("the file has no '%s'", from);
+    for (room = at; room + 4 < end && memcmp(room, "....", 4) != 0;) room++;
+    if (n > m) memmove(at + n, at + m, (size_t)(room - at) - m);
+    memset(at, ' ', m);
+    memcpy(at, to, n);
+}
+
+static int open_file(const struct bytes *b, steno_error *e)
+{
+    steno_model *m = NULL;
+    *e = (steno_error){ 0 };
+    const int rc = steno_model_open_memory(&m, b->p, b->n, NULL, e);
+    steno_model_close(m);
+    return rc;
+}
+
+static void test_small_models_are_read(void **state)
+{
+    static const char *const name[] = { "ctc", "tdt", "rnnt" };
+    (void)state;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        struct bytes b = file_bytes(name[i]);
+        steno_error e;
+        if (open_file(&b, &e)) fail_msg("%s: %s", name[i], e.text);
+        free(b.p);
+    }
+}
+
+#define UNSUPPORTED STENO_EUNSUPPORTED
+#define FORMAT STENO_EFORMAT
+
+static const struct { const char *from, *to; int status; const char *says; } bad[] = {
+    { "dw_striding", "striding", UNSUPPORTED, "encoder.subsampling is striding, this version supports dw_striding" },
+    { "batch_norm", "group_norm", UNSUPPORTED, "encoder.conv_norm_type is group_norm" },
+    { "self_attention_model: rel_pos", "self_attention_model: abs_pos", UNSUPPORTED, "encoder.self_attention_model is abs_pos" },
+    { "xscaling: false", "att_context_style: chunked_limited", UNSUPPORTED, "encoder.att_context_style is chunked_limited" },
+    { "xscaling: false", "conv_context_size: causal", UNSUPPORTED, "encoder.conv_context_size is causal, this version supports none" },
+    { "xscaling: false", "causal_downsampling: true", UNSUPPORTED, "encoder.causal_downsampling is true, this version supports false" },
+    { "xscaling: false", "untie_biases: false", UNSUPPORTED, "encoder.untie_biases is false" },
+    { "xscaling: false", "reduction: pooling", UNSUPPORTED, "encoder.reduction is pooling" },
+    { "xscaling: false", "feat_out: 4", UNSUPPORTED, "encoder.feat_out is 4, this version supports -1" },
+    { "xscaling: false", "global_tokens: 1", UNSUPPORTED, "encoder.global_tokens is 1, this version supports 0" },
+    { "subsampling_factor: 8", "subsampling_factor: 4", UNSUPPORTED, "subsampling_factor is 4, this version supports 8" },
+    { "per_feature", "all_features", UNSUPPORTED, "preprocessor.normalize is all_features, this version supports per_feature" },
+    { "16000", "22050", UNSUPPORTED, "preprocessor.sample_rate is 22050, this version supports 16000" },
+    { "window_size: 0.025", "window_size: 0.020", UNSUPPORTED, "preprocessor.window_size is 0.02, this version supports 0.025" },
+    { "window: hann", "window: hamm", UNSUPPORTED, "preprocessor.window is hamm, this version supports hann" },
+    { "n_fft: 512", "n_fft: 400", UNSUPPORTED, "preprocessor.n_fft is 400" },
+    { "frame_splicing: 1", "frame_splicing: 3", UNSUPPORTED, "preprocessor.frame_splicing is 3" },
+    { "frame_splicing: 1", "preemph: 0.95", UNSUPPORTED, "preprocessor.preemph is 0.95" },
+    { "n_fft: 512", "n_fft: big", FORMAT, "preprocessor.n_fft" },
+    { "log: true", "log: false", UNSUPPORTED, "preprocessor.log is false" },
+    { "type: bpe", "type: wpe", UNSUPPORTED, "tokenizer.type is wpe, this version supports bpe" },
+    { "nemo:t.model", "nemo:u.model", FORMAT, "u.model is missing in the archive" },
+    { "decoding:", "decoder: {normalization_mode: batch}\ndecoding:", UNSUPPORTED, "decoder.normalization_mode is batch" },
+    { "decoding:", "decoder: {_target_: StatelessTransducerDecoder}\ndecoding:", UNSUPPORTED, "this version supports an LSTM" },
+    { "decoding:", "joint: {jointnet: {activation: tanh}}\ndecoding:", UNSUPPORTED, "joint.jointnet.activation is tanh" },
+    { "decoding: {", "decoding: {big_blank_durations: [2], ", UNSUPPORTED, "big_blank_durations is set, this version supports one blank" },
+    { "[0, 1, 3]", "[0, 1]", FORMAT, "the joint network has 9 outputs, want 5 pieces, a blank and 2 durations" },
+    { "[0, 1, 3]", "[0, 1, 3, 4]", FORMAT, "the joint network has 9 outputs, want 5 pieces, a blank and 4 durations" },
+    { "[0, 1, 3]", "[0, -1, 3]", FORMAT, "durations.1 is -1" },
+    { "[0, 1, 3]", "[0, 65, 3]", FORMAT, "durations.1 is 65" },
+    { "[0, 1, 3]", "[0, x, 3]", FORMAT, "durations.1" },
+    { "max_symbols: 2", "max_symbols: 0", FORMAT, "max_symbols_per_step is 0" },
+    { "[[4, 2], [1, 1]]", "[4]", FORMAT, "encoder.att_context_size is not a pair of numbers" },
+    { "[[4, 2], [1, 1]]", "[4, 2, 1]", FORMAT, "encoder.att_context_size is not a pair of numbers" },
+    { "[[4, 2], [1, 1]]", "[[4], [1]]", FORMAT, "encoder.att_context_size.0 is not a pair of numbers" },
+    { "[[4, 2], [1, 1]]", "4", FORMAT, "encoder.att_context_size is not a pair of numbers" },
+    { "[[4, 2], [1, 1]]", "[4, -2]", FORMAT, "encoder.att_context_size.1 is -2" },
+    { "d_model: 8", "d_model: 16", FORMAT, "want [16" },
+    { "n_heads: 2", "n_heads: 3", FORMAT, "3 heads do not divide a width of 8" },
+    { "n_layers: 1", "n_layers: 2", FORMAT, "tensor encoder.layers.1." },
+    { "conv_kernel_size: 3", "conv_kernel_size: 4", FORMAT, "a filter of 4 taps, want an odd number" },
+    { "feat_in: 8", "feat_in: 0", FORMAT, "num_mel_bins is 0" },
+    { "./model_weights.ckpt", "./model_weights.old", FORMAT, "the tar header at byte" }, /* the checksum is older */
+    { "EncDecHybridRNNTCTCBPEModel", "EncDecMultiTaskModel", UNSUPPORTED, "a model of the type nemo.EncDecMultiTaskModel" },
+    { "target: nemo", "target: [nem", FORMAT, "model_config.yaml: line" },
+};
+
+/* The first name of a tensor, whose length stays. */
+static void test_models_for_several_speakers_are_refused_by_name(void **state)
+{
+    (void)state;
+    struct bytes b = file_bytes("ctc");
+    steno_error e;
+    change(&b, "encoder.pre_encode.conv.0.weight", "spk_kernels.0.encode.conv.weight");
+    assert_int_equal(open_file(&b, &e), STENO_EUNSUPPORTED);
+    assert_non_null(strstr(e.text, "tensor spk_kernels.0.encode.conv.weight is of a model that needs the activity of each speaker"));
+    free(b.p);
+}
+
+static void test_archives_without_weights_are_refused(void **state)
+{
+    static const struct { const char *name, *says; } row[] = {
+        { "no_weights", "model_weights.ckpt is missing in the archive" }, { "base256", "t.model is missing in the archive" },
+        { "link", "is of type 0x32; want files and folders" }, { "twice", "model_config.yaml is in the tar archive twice" },
+        { "past_end", "is the copy complete?" }, { "cut", "is the copy complete?" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct bytes b = file_bytes(row[i].name);
+        steno_error e;
+        assert_int_equal(open_file(&b, &e), STENO_EFORMAT);
+        if (!strstr(e.text, row[i].says)) fail_msg("%s: %s", row[i].name, e.text);
+        free(b.p);
+    }
+}
+
+static void test_an_archive_may_be_cut_nowhere(void **state)
+{
+    (void)state;
+    struct bytes b = file_bytes("ctc");
+    steno_error e;
+    for (size_t n = 0; n <= b.n - 1024; n += 251) {
+        char *cut = malloc(n + 1);
+        assert_non_null(cut);
+        memcpy(cut, b.p, n);
+        const int rc = open_file(&(struct bytes){ cut, n }, &e);
+        if (rc != STENO_EFORMAT && rc != STENO_EUNSUPPORTED) fail_msg("cut at %zu: %d", n, rc);
+        free(cut);
+    }
+    free(b.p);
+}
+
+static void test_a_compressed_archive_is_refused_with_what_to_do(void **state)
+{
+    (void)state;
+    static char gzip[] = "\x1f\x8b\10\0\0\0\0\0";
+    steno_error e;
+    assert_int_equal(open_file(&(struct bytes){ gzip, sizeof gzip }, &e), STENO_EUNSUPPORTED);
+    assert_non_null(strstr(e.text, "this is a gzip archive; decompress it (gunzip <OLD >NEW), and give the .nemo file"));
+}
+
+static void test_other_settings_are_refused_by_name(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct bytes b = file_bytes("tdt");
+        steno_error e;
+        change(&b, bad[i].from, bad[i].to);
+        const int rc = open_file(&b, &e);
+        if (rc != bad[i].status || !strstr(e.text, bad[i].says))
+            fail_msg("'%s': %d, '%s', want '%s'", bad[i].to, rc, e.text, bad[i].says);
+        free(b.p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_models_are_read),
+        cmocka_unit_test(test_models_for_several_speakers_are_refused_by_name),
+        cmocka_unit_test(test_archives_without_weights_are_refused),
+        cmocka_unit_test(test_an_archive_may_be_cut_nowhere),
+        cmocka_unit_test(test_a_compressed_archive_is_refused_with_what_to_do),
+        cmocka_unit_test(test_other_settings_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
