@@ -72,6 +72,8 @@ uint16_t bind_squares(struct build *b, const char *w, const char *bias, uint64_t
 uint16_t bind_squares_of_all(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels);
 /* Sines and cosines of the distances -(most - 1) .. most - 1, in turn, n numbers each: frequencies 10000^(-2 i / n). */
 uint16_t bind_distances(struct build *b, uint32_t most, uint32_t n);
+/* The rows of `name` [n, n] times those sines and cosines: positions of OP_ATTN_REL for distances up to `most` - 1. */
+const float *bind_distance_rows(struct build *b, const char *name, uint32_t most, uint32_t n);
 /* d_head as stored: rows, keys and values use heads of head_room(d_head). */
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t kv_heads, uint32_t d_head);
 

@@ -1,6 +1,8 @@
 /* steno: binding the weights of convolutional layers. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include "base/os.h"
 #include "plan/bind.h"
 #include "plan/build.h"
 #include "plan/packing.h"
@@ -137,17 +139,52 @@ uint16_t bind_squares_of_all(struct build *b, const char *w, const char *bias, u
     return bind_turned(b, squares_of_all(b, w, n, channels), bias, n, channels, 9);
 }
 
+/* Row r of the sines and cosines: distance r - (most - 1). */
+static void distance_fill(float *y, size_t r, uint32_t most, uint32_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        const double angle = ((double)r - (double)(most - 1)) * pow(10000, -2.0 * (double)i / n);
+        y[2 * i] = (float)sin(angle);
+        y[2 * i + 1] = (float)cos(angle);
+    }
+}
+
 uint16_t bind_distances(struct build *b, uint32_t most, uint32_t n)
 {
     const size_t rows = 2 * (size_t)most - 1;
     float *table = packed_take(b, rows * n * sizeof *table);
-    for (size_t r = 0; r < rows && !b->status && !b->p.store->dry; r++)
-        for (size_t i = 0; i < n / 2; i++) {
-            const double angle = ((double)r - (double)(most - 1)) * pow(10000, -2.0 * (double)i / n);
-            table[r * n + 2 * i] = (float)sin(angle);
-            table[r * n + 2 * i + 1] = (float)cos(angle);
-        }
+    for (size_t r = 0; r < rows && !b->status && !b->p.store->dry; r++) distance_fill(table + r * n, r, most, n);
     const uint16_t id = bind_add(b);
     if (!b->status) b->bind[id] = (struct bind){ .positions = table, .n = n, .k = most - 1 };
     return id;
+}
+
+/* y[rows, n] = x[rows, n] w^T in f32. memory: that of the packed w, then a kernel's. */
+static void rows_times(struct build *b, float *y, const float *x, const float *w, size_t rows, size_t n, uint8_t *memory)
+{
+    const struct kern *k = b->p.kern;
+    for (size_t p = 0; p < pack_panels(n); p++) {
+        const void *row[PANEL] = { 0 };
+        for (size_t i = 0; i < PANEL && p * PANEL + i < n; i++) row[i] = w + (p * PANEL + i) * n;
+        k->pack(memory + p * pack_panel_sz(PK_F32, n), NULL, PK_F32, DT_F32, row, n);
+    }
+    const struct linear l = { .w = memory, .n = (uint32_t)n, .k = (uint32_t)n, .n_y = (uint32_t)n, .x = x, .ld_x = n, .y = y, .ld_y = n };
+    k->linear[PK_F32](&l, 0, rows, 0, pack_panels(n), memory + ((pack_sz(PK_F32, n, n) + 63) & ~(size_t)63));
+}
+
+const float *bind_distance_rows(struct build *b, const char *name, uint32_t most, uint32_t n)
+{
+    const size_t rows = 2 * (size_t)most - 1, packed = (pack_sz(PK_F32, n, n) + 63) & ~(size_t)63;
+    const size_t sz = (packed + kern_linear_scratch(b->p.kern, PK_F32, n, rows) + 63) & ~(size_t)63;
+    const struct tensor *t = bind_tensor(b, name, n, n, 0);
+    float *table = packed_take(b, rows * n * sizeof *table);
+    if (b->status || b->p.store->dry) return table;
+    float *w = malloc(((size_t)n + rows) * n * sizeof *w);
+    uint8_t *memory = os_aligned_alloc(64, sz);
+    b->status = w && memory ? tensor_read_f32(t, w, b->e) : err_nomem(b->e, sz, name);
+    for (size_t r = 0; r < rows && !b->status; r++) distance_fill(w + ((size_t)n + r) * n, r, most, n);
+    if (!b->status) rows_times(b, table, w + (size_t)n * n, w, rows, n, memory);
+    os_aligned_free(memory);
+    free(w);
+    return table;
 }

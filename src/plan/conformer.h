@@ -8,13 +8,17 @@
 struct conformer {
     uint32_t d, heads, d_ff, taps, layers;
     uint32_t n_mels, channels, stack;   /* of the stem: columns of its image, channels, rows of the image in a row of the input */
-    uint32_t behind, ahead;             /* keys that a row sees before and after itself; SIGHT_ALL: all */
+    uint32_t behind, ahead;             /* keys that a row sees before and after itself; SIGHT_ALL: all. A stream: limits of its chunks */
+    int is_causal;                      /* the stem and the filters of the layers depend on no later row */
+    int has_layer_norm;                 /* after these filters, instead of a batch norm */
+    /* A stream: 1 + the states of the last row of the input, of the last inputs of the filters, and of keys and values. 0: whole clips */
+    uint16_t image, filter_rows, keys;
     int has_biases;                     /* of the layers' matrices and filters */
     float input_scale;                  /* of the rows before the layers; 0: none */
     float eps;
 };
 
-uint32_t conformer_columns(uint32_t n_mels); /* columns of the image after the stem */
+uint32_t conformer_columns(const struct conformer *c); /* columns of the image after the stem */
 
 /* Builds the layers over rows of plan.input, which it makes. PREFIX.pre_encode, PREFIX.layers.I. @return the slot of the rows */
 uint16_t conformer_build(struct build *b, const struct conformer *c, const char *prefix);

@@ -57,7 +57,7 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
             if (op->approx) z->thread = larger(z->thread, logits_best_scratch(k, &p->bind[op->approx - 1u]));
             if (op->approx) z->panel_max = larger(z->panel_max, (size_t)rows * pack_panels(c->n));
         }
-        if (op->kind == OP_ATTN_REL) z->thread = larger(z->thread, kern_attn_rel_scratch(p->max_rows));
+        if (op->kind == OP_ATTN_REL) z->thread = larger(z->thread, attn_rel_scratch(p, op, e->state));
         if (op->kind == OP_STEM2D) z->thread = larger(z->thread, stem2d_scratch(k, p, op));
         if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, lstm_scratch(k, p, op, rows_max(p, op, 0)));
@@ -421,7 +421,8 @@ static int cpu_phases(struct exec *exec, const struct plan *p, const struct phas
                          .first = p->phase[what->first].first, .last = p->phase[what->end - 1].last, .split = p->phase[what->first].last };
     *spent = (struct run_time){ 0 };
     err_clear(&exec->error);
-    if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what) || !pasts_fit(x, p, what)) return STENO_EARG;
+    if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what)) return STENO_EARG;
+    if (!pasts_fit(x, p, what) || !streams_fit(x, p, what)) return STENO_EARG;
     if (!what->first && p->input != NO_SLOT) pad_input(&rp);
     if (what->run) appends_copy(x);
     return replay(&rp, spent);

@@ -217,10 +217,11 @@ static void shift_state(const struct replay *rp, const struct op *op, struct seq
     const struct slot *in = &rp->p->slot[op->in];
     const struct shift_mem *m = &rp->x->mem[op->state].lane[q.lane];
     const size_t n = m->positions, width = (size_t)s->desc.heads * s->desc.d_head, held = q.n < n ? n - q.n : 0;
+    const size_t keeps = s->desc.window && s->desc.window < held ? s->desc.window : held;
     float *to = state_rows(m, op->layer);
-    memmove(to, to + (n - held) * width, held * width * sizeof *to);
+    memmove(to + (held - keeps) * width, to + (n - keeps) * width, keeps * width * sizeof *to);
     for (size_t i = held; i < n; i++)
-        memcpy(to + i * width, row0(rp, op->in) + (q.row + q.n - n + i) * in->ld, width * sizeof *to);
+        memcpy(to + i * width, row0(rp, op->in) + (q.row + q.n - n + i) * in->ld + op->column, width * sizeof *to);
 }
 
 /* Keys and values of one head of a sequence. The newest rows of the state are appended to the sequence's own rows. The first `kept` of its

@@ -10,22 +10,23 @@
 
 enum { STEM_ROWS = 4, STAGES = 3, SQUARE = 9, GATHERED = 128 /* rows of a linear */ };
 
-static uint32_t halved(uint32_t n) { return n ? (n - 1) / 2 + 1 : 0; }
+/* Places after a convolution of n places, with `left` zeros before them. */
+static int64_t halved(int64_t n, int64_t left) { return n ? (n + left - 2) / 2 + 1 : 0; }
 
-/* Rows [from, to) of the image of a stage, `columns` places each, n channels of a place. */
+/* Rows [from, to) of the image of a stage, `columns` places each, n channels of a place. Rows count from the stream's start. */
 struct stem_image { float *x; int64_t from, to; uint32_t columns; };
 
 /* rows: of the stages, for an item. */
 struct stem_sizes { uint32_t columns[STAGES], rows[STAGES]; size_t image[STAGES], gathered, floats; };
 
 static int is_chunked(const struct bind *c) { return c->window != 0; }
-static uint32_t chunk_rows(const struct bind *c) { return halved(halved(halved(c->window))); }
+static uint32_t chunk_rows(const struct bind *c) { return (uint32_t)halved(halved(halved(c->window, 1), 1), 1); }
 
 static struct stem_sizes sizes_of(const struct bind *c)
 {
-    struct stem_sizes z = { .columns = { halved(c->d_head) } };
+    struct stem_sizes z = { .columns = { (uint32_t)halved(c->d_head, c->left) } };
     uint32_t rows = is_chunked(c) ? chunk_rows(c) : STEM_ROWS;
-    for (int i = 1; i < STAGES; i++) z.columns[i] = halved(z.columns[i - 1]);
+    for (int i = 1; i < STAGES; i++) z.columns[i] = (uint32_t)halved(z.columns[i - 1], c->left);
     for (int i = STAGES - 1; i >= 0; i--) {
         z.rows[i] = rows;
         z.image[i] = (size_t)rows * z.columns[i] * c->n;
@@ -68,23 +69,39 @@ struct stem {
     const struct op *op;
     const struct bind *c;
     struct sequence s;
+    int64_t before; /* rows of the stream before s */
     struct stem_image stage[STAGES];
     float *gathered;
     void *scratch;
 };
 
-static const float *input_row(const struct stem *t, int64_t frame)
+/* Rows of the image that row 0 of the input lacks at its start. */
+static int64_t lead_of(const struct stem *t) { return t->c->left > 1 ? t->c->stride - 1 : 0; }
+
+/* Row i of the stream's input. */
+static const float *input_row(const struct stem *t, int64_t i)
 {
-    return row0(t->rp, t->op->in) + (size_t)(t->s.row + frame / t->c->stride) * t->rp->p->slot[t->op->in].ld;
+    const struct op *op = t->op;
+    if (i >= t->before) return row0(t->rp, op->in) + (size_t)(t->s.row + i - t->before) * t->rp->p->slot[op->in].ld;
+    const struct shift_mem *m = &t->rp->x->mem[op->state].lane[t->s.lane];
+    return state_rows(m, op->layer) + (size_t)(m->positions - 1) * t->rp->p->slot[op->in].width;
 }
 
+/* Row i of the stream's image. */
+static const float *image_row(const struct stem *t, int64_t i)
+{
+    const int64_t at = i + lead_of(t), stride = t->c->stride;
+    return input_row(t, at / stride) + (size_t)(at % stride) * t->c->d_head;
+}
+
+/* Rows of the image so far. */
 static int64_t frames_of(const struct stem *t)
 {
     if (!t->s.n) return 0;
     if (is_chunked(t->c)) return t->c->window;
-    const int64_t last = (int64_t)(t->s.n - 1) * t->c->stride;
-    const float n = input_row(t, last)[(size_t)t->c->stride * t->c->d_head];
-    return last + (n >= 1 ? n < (float)t->c->stride ? (int64_t)n : t->c->stride : 1);
+    const int64_t last = t->before + t->s.n - 1, stride = t->c->stride;
+    const float n = input_row(t, last)[(size_t)stride * t->c->d_head];
+    return last * stride - lead_of(t) + (n >= 1 ? n < (float)stride ? (int64_t)n : stride : 1);
 }
 
 static void product(const struct stem *t, const struct bind *c, float *y, const float *x, size_t places)
@@ -102,15 +119,14 @@ static int64_t square_column(const struct bind *c, int64_t k) { return is_chunke
 static void first_stage(struct stem *t, int64_t frames)
 {
     const struct stem_image *to = &t->stage[0];
-    const size_t columns = t->c->d_head;
-    const int64_t stored = (int64_t)t->s.n * t->c->stride, end = frames < stored ? frames : stored;
+    const int64_t columns = t->c->d_head, left = t->c->left;
+    const int64_t stored = (t->before + t->s.n) * t->c->stride, end = frames < stored ? frames : stored;
     float *x = t->gathered;
     for (int64_t r = to->from; r < to->to; r++)
         for (int64_t f = 0; f < (int64_t)to->columns; f++)
             for (int64_t k = 0; k < SQUARE; k++) {
-                const int64_t i = 2 * r - 1 + square_row(t->c, k), j = 2 * f - 1 + square_column(t->c, k);
-                const int inside = i >= 0 && i < end && j >= 0 && j < (int64_t)columns;
-                *x++ = inside ? input_row(t, i)[(size_t)(i % t->c->stride) * columns + (size_t)j] : 0;
+                const int64_t i = 2 * r - left + square_row(t->c, k), j = 2 * f - left + square_column(t->c, k);
+                *x++ = i >= 0 && i < end && j >= 0 && j < columns ? image_row(t, i)[j] : 0;
             }
     product(t, t->c, to->x, t->gathered, (size_t)(to->to - to->from) * to->columns);
 }
@@ -141,12 +157,13 @@ static void next_stage(struct stem *t, int stage, int64_t rows_before)
     const struct stem_image *to = &t->stage[stage], *of = &t->stage[stage - 1];
     const struct bind *each = &t->c[2 * stage - 1], *all = each + 1;
     const size_t n = t->c->n;
+    const int64_t left = t->c->left;
     float *y = t->gathered;
     for (int64_t r = to->from; r < to->to; r++)
         for (int64_t f = 0; f < (int64_t)to->columns; f++, y += n) {
             const float *x[SQUARE];
             for (int64_t k = 0; k < SQUARE; k++) {
-                const int64_t i = 2 * r - 1 + k / 3, j = 2 * f - 1 + k % 3;
+                const int64_t i = 2 * r - left + k / 3, j = 2 * f - left + k % 3;
                 const int inside = i >= 0 && i < rows_before && j >= 0 && j < (int64_t)of->columns;
                 x[k] = inside ? of->x + ((size_t)(i - of->from) * of->columns + (size_t)j) * n : NULL;
             }
@@ -157,29 +174,30 @@ static void next_stage(struct stem *t, int stage, int64_t rows_before)
     product(t, all, to->x, t->gathered, (size_t)(to->to - to->from) * to->columns);
 }
 
-/* Output rows [from, to) of the sequence. */
+/* Output rows [from, to) of the stream. */
 static void stem_rows(struct stem *t, int64_t from, int64_t to)
 {
     const struct stem_sizes z = sizes_of(t->c);
-    const int64_t frames = frames_of(t), before[] = { halved((uint32_t)frames), halved(halved((uint32_t)frames)) };
+    const int64_t left = t->c->left, frames = frames_of(t), first = halved(frames, left), rows[] = { first, halved(first, left) };
     float *at = t->scratch;
     for (int i = STAGES - 1; i >= 0; i--) {
         t->stage[i] = (struct stem_image){ at, from, to, z.columns[i] };
         at += z.image[i];
-        from = from > 0 ? 2 * from - 1 : 0;
-        to = 2 * to;
-        if (i && to > before[i - 1]) to = before[i - 1];
+        from = 2 * from > left ? 2 * from - left : 0;
+        to = 2 * to + 1 - left;
+        if (i && to > rows[i - 1]) to = rows[i - 1];
     }
     t->gathered = at;
     t->scratch = (float *)t->scratch + z.floats;
     first_stage(t, frames);
     for (int i = 1; i < STAGES; i++)
-        if (is_chunked(t->c)) next_stage_of_chunk(t, i, before[i - 1]);
-        else next_stage(t, i, before[i - 1]);
+        if (is_chunked(t->c)) next_stage_of_chunk(t, i, rows[i - 1]);
+        else next_stage(t, i, rows[i - 1]);
     const struct stem_image *last = &t->stage[STAGES - 1];
     const size_t width = (size_t)last->columns * t->c->n, ld = t->rp->p->slot[t->op->out].ld;
-    for (int64_t r = last->from; r < last->to; r++)
-        memcpy(row0(t->rp, t->op->out) + (size_t)(t->s.row + r) * ld, last->x + (size_t)(r - last->from) * width, width * sizeof(float));
+    float *out = row0(t->rp, t->op->out) + (size_t)(t->s.row + last->from - t->before) * ld;
+    for (int64_t r = last->from; r < last->to; r++, out += ld)
+        memcpy(out, last->x + (size_t)(r - last->from) * width, width * sizeof *out);
 }
 
 /* ---- items */
@@ -223,6 +241,7 @@ void stem2d_run(const struct replay *rp, const struct op *op, const struct worke
         s.row = (uint16_t)(s.row + first);
         s.n = (uint16_t)(left < cut.image ? left : cut.image);
         struct stem t = { .rp = rp, .op = op, .c = &rp->p->bind[op->bind], .s = s, .scratch = worker->scratch };
-        stem_rows(&t, from, from + cut.rows < s.n ? from + cut.rows : s.n);
+        if (op->state != NO_STATE) t.before = stream_place(rp, s).before;
+        stem_rows(&t, t.before + from, t.before + (from + cut.rows < s.n ? from + cut.rows : s.n));
     }
 }

@@ -23,7 +23,7 @@ enum op_kind {
     OP_FSMN,            /* out = in (from `column` on) + filter over this sequence's rows of in (+ aux, which may be out). in NO_SLOT: reads
                          * the values in kv_slot. state: the rows before row 0. Rows outside the sequence are zeros. With a bias: out =
                          * act(bias + filter) */
-    OP_SHIFT_STATE,     /* state = its previous rows followed by those of in, keeping the last ones, per sequence */
+    OP_SHIFT_STATE,     /* state = its previous rows followed by those of in (from `column` on), keeping the last ones, per sequence */
     OP_LOOK_BACK,       /* append keys and values of earlier runs to those in kv_slot, after the op's rows: the newest run.past.held rows of
                          * the state. Then append the first run.past.kept of the op's rows to the state. Per sequence, with the state of its
                          * lane */
@@ -46,13 +46,18 @@ enum op_kind {
     OP_ADD,             /* out = in + aux or positions; with a scale, out = scale * in + aux */
     OP_STEM2D,          /* convolutions over rows and columns: a row of in is `stride` rows of an image of d_head columns, then the number
                          * of those that exist, and becomes one row of out. 3x3, 1 to n channels, ReLU; then two times: 3x3 of each
-                         * channel, and 1x1 with ReLU; all 3x3 with stride 2 and zeros around the image. A place of the result:
-                         * out[column * n + channel]. Bindings bind .. bind + 4. window: three times 3x3 of all channels instead (bind ..
-                         * bind + 2, each with its act), over images of `window` frames with zeros around them, which follow each other in
-                         * a sequence; frames after the last one are zeros, and rows of in have no number */
+                         * channel, and 1x1 with ReLU; all 3x3 with stride 2, and with zeros around the image: `left` before it, one
+                         * after it. A place of the result: out[column * n + channel]. Bindings bind .. bind + 4. With left 2 a row
+                         * of out depends on no later row of in: row 0 of in ends with the first row of the image. A state's newest
+                         * row is the row of in before row 0, if run.stream has rows before. window: three times 3x3 of all channels
+                         * instead (bind .. bind + 2, each with its act), over images of `window` frames with zeros around them, which
+                         * follow each other in a sequence; frames after the last one are zeros, and rows of in have no number */
     OP_DISTANCES,       /* out = positions of the distances of ROWS_DISTANCES: rows k - rows / 2 .. k + rows / 2 of the table */
     OP_ATTN_REL,        /* attention over this run's keys with relative positions (kern.h): in has queries, keys and values, heads side by
-                         * side, aux the rows of all distances. Row i of a sequence sees keys i - behind .. i + ahead. bias: u, filter: v */
+                         * side, aux the rows of all distances. Row i of a sequence sees keys i - behind .. i + ahead. bias: u, filter: v.
+                         * With a state, its newest rows are this run's keys and values, after those of earlier runs. A row sees the
+                         * chunks of run.stream that are at most `behind` rows before its own, and all of its own. positions: rows of
+                         * the distances -k .. k */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for those rows of ROWS_OUT that allow it (logits_approx.h) */
     OP_LOGITS_BOUND,    /* out = upper bounds of the approximate logits in, per panel; processes a slice of ids at a time */
     OP_LOGITS_REDUCE,   /* logits -> per slice: maximum, its id, sum of exponentials, over the ids that the lane's rules allow */
@@ -154,7 +159,8 @@ static inline uint32_t kv_blocks(uint32_t positions) { return (positions + KV_BL
 enum state_kind {
     STATE_APPEND,  /* grows with each row; blocks, addressed by a per-lane table */
     STATE_REPLACE, /* written as a whole; contiguous */
-    STATE_SHIFT    /* the last rows of a stream, oldest first: [positions, heads * d_head] per layer and lane; zeros at the start */
+    STATE_SHIFT    /* the last rows of a stream, oldest first: [positions, heads * d_head] per layer and lane; zeros at the start. With a
+                    * `window`, only that number of rows stays after the next ones are added */
 };
 
 struct state_desc {

@@ -195,6 +195,13 @@ static inline struct sequence sequence_beside(const struct replay *rp, uint8_t r
     return (struct sequence){ .n = (uint16_t)rows_count(rp, other) };
 }
 
+/* The place of a sequence in its stream. */
+static inline struct run_stream stream_place(const struct replay *rp, struct sequence s)
+{
+    const struct run_stream *all = rp->run ? rp->run->stream : NULL;
+    return all ? all[s.lane] : (struct run_stream){ 0, s.n };
+}
+
 /* The sequence of row r. */
 static inline uint32_t sequence_of_row(const struct replay *rp, uint8_t rows, uint32_t r)
 {
@@ -249,6 +256,10 @@ size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op 
 size_t conv_row_sz(const struct op *op, const struct bind *c); /* further bytes of a thread for a convolution */
 
 size_t stem2d_scratch(const struct kern *k, const struct plan *p, const struct op *op); /* bytes of a thread */
+
+/* ---- exec_rel.c */
+size_t attn_rel_scratch(const struct plan *p, const struct op *op, const struct kv_state *state); /* bytes of a thread */
+int streams_fit(const struct cpu_exec *x, const struct plan *p, const struct phases *what); /* keys of all streams fit into their states */
 
 size_t fsmn_scratch(const struct plan *p, const struct op *op); /* bytes of a thread, for a filter over rows */
 

@@ -115,6 +115,9 @@ struct cif_token { uint32_t first, n, at; };
  * stores. The attended rows follow the sequence's own keys and values, so the next sequence's blocks begin after them. */
 struct run_past { uint32_t held, kept; };
 
+/* The place of a sequence in its stream: rows of earlier runs, and rows of a chunk (OP_ATTN_REL). */
+struct run_stream { uint32_t before, chunk; };
+
 /* Room for rows, and for rows of logits. */
 struct room { uint32_t rows, out; };
 
@@ -138,6 +141,7 @@ struct run {
         const float *weight;
     } cif;
     struct run_past (*past)[PAST_STATES]; /* by the lane of a sequence, by state; NULL: no OP_LOOK_BACK */
+    const struct run_stream *stream; /* by the lane of a sequence; NULL: each sequence is whole, and all its rows are one chunk */
 
     /* Derived from the rows by run_prepare. */
     uint32_t *out_row;           /* [room.out] rows whose logits are needed */

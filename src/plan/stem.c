@@ -17,6 +17,7 @@ static uint16_t bind_stem(struct build *b, const struct stem_of_chunks *s)
     bind_at(b, first)->d_head = (uint16_t)s->n_mels;
     bind_at(b, first)->stride = (uint16_t)s->stack;
     bind_at(b, first)->window = s->frames;
+    bind_at(b, first)->left = 1;
     return first;
 }
 

@@ -2,6 +2,7 @@
 #ifndef STENO_TESTS_PLAIN_CONFORMER_H
 #define STENO_TESTS_PLAIN_CONFORMER_H
 #include "executor/plain_ops.h"
+#include "executor/plain_past.h"
 #include "kern/rel_positions.h"
 
 static inline void plain_distances(const struct plain_op *o)
@@ -12,25 +13,48 @@ static inline void plain_distances(const struct plain_op *o)
         memcpy(plain_row(o, o->op->out, r), table + (size_t)(c->k + r - o->rows / 2) * c->n, c->n * sizeof *table);
 }
 
+static inline struct run_stream plain_stream(const struct plain_op *o, struct sequence s)
+{
+    return o->run && o->run->stream ? o->run->stream[s.lane] : (struct run_stream){ 0, s.n };
+}
+
+/* A row of the stream sees the chunks of the last `behind` rows and its own. Key 0 is the oldest of the state. */
+static inline struct key_span plain_chunks(const struct plain_op *o, uint32_t row, struct sequence s, uint32_t *first)
+{
+    const struct run_stream at = plain_stream(o, s);
+    const uint32_t i = at.before + row - s.row, oldest = at.before + s.n - o->x->positions[o->op->state]; /* may wrap */
+    uint32_t from = i - i % at.chunk, to = from + at.chunk;
+    for (uint32_t n = o->bind->behind / at.chunk; n && from; n--) from -= at.chunk;
+    if (to > at.before + s.n) to = at.before + s.n;
+    *first = i - oldest;
+    return (struct key_span){ from - oldest, to - oldest };
+}
+
 /* Row by row, head by head. */
 static inline void plain_attn_rel(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
-    const size_t ld = plain_ld(o->plan->p, o->op->in), ld_r = plain_ld(o->plan->p, o->op->aux), width = (size_t)c->heads * c->d_head;
-    const float *u = plain_at(o, c->bias), *v = plain_at(o, c->filter);
-    void *scratch = malloc(kern_attn_rel_scratch(o->rows));
+    const int streams = o->op->state != NO_STATE;
+    const size_t width = (size_t)c->heads * c->d_head, ld = streams ? 2 * width : plain_ld(o->plan->p, o->op->in);
+    const float *u = plain_at(o, c->bias), *v = plain_at(o, c->filter), *table = plain_at(o, c->positions);
+    void *scratch = malloc(kern_attn_rel_scratch(streams ? o->x->positions[o->op->state] : o->rows));
     assert_non_null(scratch);
-    const uint32_t middle = plain_rows_count(o, ROWS_DISTANCES) / 2;
+    const size_t ld_r = streams ? width : plain_ld(o->plan->p, o->op->aux);
+    const float *middle = streams ? table + c->k * width : plain_row(o, o->op->aux, plain_rows_count(o, ROWS_DISTANCES) / 2);
     for (uint32_t r = 0; r < o->rows; r++)
         for (uint32_t h = 0; h < c->heads; h++) {
             const struct sequence s = plain_sequence(o, r);
             const int64_t i = (int64_t)r - s.row, from = i - (int64_t)c->behind, to = i + (int64_t)c->ahead + 1;
-            const struct key_span sees = { from > 0 ? (uint32_t)from : 0, to < s.n ? (uint32_t)to : s.n };
-            const float *keys = plain_row(o, o->op->in, s.row) + width + h * c->d_head;
+            struct key_span sees = { from > 0 ? (uint32_t)from : 0, to < s.n ? (uint32_t)to : s.n };
+            uint32_t first = (uint32_t)i;
+            if (streams) sees = plain_chunks(o, r, s, &first);
+            const float *keys = streams ? plain_state_rows(o->x, o->op->state, o->op->layer, s.lane)
+                                        : plain_row(o, o->op->in, s.row) + width;
             const struct attn_rel a = { .out = plain_row(o, o->op->out, r) + h * c->d_head, .q = plain_row(o, o->op->in, r) + h * c->d_head,
-                                        .u = u + h * c->d_head, .v = v + h * c->d_head, .keys = keys, .values = keys + width, .ld_kv = ld,
-                                        .r = plain_row(o, o->op->aux, middle) + h * c->d_head, .ld_r = (ptrdiff_t)ld_r, .sees = &sees,
-                                        .first = (uint32_t)i, .rows = 1, .d_head = c->d_head, .scale = c->scale };
+                                        .u = u + h * c->d_head, .v = v + h * c->d_head, .keys = keys + h * c->d_head,
+                                        .values = keys + width + h * c->d_head, .ld_kv = ld, .r = middle + h * c->d_head,
+                                        .ld_r = (ptrdiff_t)ld_r, .sees = &sees, .first = first, .rows = 1, .d_head = c->d_head,
+                                        .scale = c->scale };
             o->kern->attn_rel(&a, scratch);
         }
     free(scratch);
@@ -39,9 +63,9 @@ static inline void plain_attn_rel(const struct plain_op *o)
 /* An image [rows, columns, n]. */
 struct plain_image { float *x; int64_t rows, columns, n; };
 
-static inline struct plain_image plain_image_half(struct plain_image of, int64_t n)
+static inline struct plain_image plain_image_half(struct plain_image of, int64_t n, int64_t left)
 {
-    struct plain_image to = { NULL, (of.rows - 1) / 2 + 1, (of.columns - 1) / 2 + 1, n };
+    struct plain_image to = { NULL, (of.rows + left - 2) / 2 + 1, (of.columns + left - 2) / 2 + 1, n };
     to.x = calloc((size_t)(to.rows * to.columns * n), sizeof *to.x);
     assert_non_null(to.x);
     return to;
@@ -62,14 +86,14 @@ static inline void plain_stage_linear(const struct plain_op *o, const struct bin
 static inline struct plain_image plain_stage(const struct plain_op *o, struct plain_image of, int stage)
 {
     const struct bind *c = o->bind + (stage ? 2 * stage - 1 : 0);
-    struct plain_image to = plain_image_half(of, o->bind->n);
+    struct plain_image to = plain_image_half(of, o->bind->n, o->bind->left);
     float square[9], *mid = calloc(o->bind->n, sizeof *mid);
     assert_non_null(mid);
     for (int64_t r = 0; r < to.rows; r++)
         for (int64_t f = 0; f < to.columns; f++) {
             const float *x[9];
             for (int k = 0; k < 9; k++) {
-                x[k] = plain_place(&of, 2 * r - 1 + k / 3, 2 * f - 1 + k % 3);
+                x[k] = plain_place(&of, 2 * r - o->bind->left + k / 3, 2 * f - o->bind->left + k % 3);
                 square[k] = x[k] ? x[k][0] : 0;
             }
             const struct fsmn each = { .y = mid, .x = x, .w = plain_at(o, c->filter), .start = plain_at(o, c->bias), .taps = 9, .left = 4,
@@ -86,7 +110,7 @@ static inline struct plain_image plain_stage(const struct plain_op *o, struct pl
 static inline struct plain_image plain_stage_of_all(const struct plain_op *o, struct plain_image of, int stage)
 {
     const struct bind *c = o->bind + stage;
-    struct plain_image to = plain_image_half(of, o->bind->n);
+    struct plain_image to = plain_image_half(of, o->bind->n, o->bind->left);
     float *square = calloc((size_t)(9 * of.n), sizeof *square);
     assert_non_null(square);
     for (int64_t r = 0; r < to.rows; r++)
@@ -117,28 +141,39 @@ static inline void plain_chunk(const struct plain_op *o, uint32_t first, uint32_
     free(m.x);
 }
 
-static inline void plain_stem(const struct plain_op *o)
+/* Rows of the input before a stream's new ones: the state's, and before that one of zeros. Rows of out for them are wrong, and dropped. */
+enum { PLAIN_PAST = 2 };
+
+static inline struct plain_image plain_stem_image(const struct plain_op *o, struct sequence s, uint32_t past)
 {
     const struct bind *c = o->bind;
+    const size_t width = (size_t)c->stride * c->d_head;
+    struct plain_image m = { NULL, 0, c->d_head, 1 };
+    m.x = calloc((past + (size_t)s.n) * width, sizeof *m.x);
+    assert_non_null(m.x);
+    if (past) memcpy(m.x + (past - 1) * width, plain_newest(o, s.lane), width * sizeof *m.x);
+    for (uint32_t r = 0; r < s.n; r++) memcpy(m.x + (past + r) * width, plain_row(o, o->op->in, s.row + r), width * sizeof *m.x);
+    m.rows = (int64_t)(past + s.n - 1) * c->stride + (int64_t)plain_row(o, o->op->in, (size_t)s.row + s.n - 1)[width];
+    const int64_t lead = c->left > 1 ? c->stride - 1 : 0; /* row 0 of the input ends with the image's first row */
+    memmove(m.x, m.x + lead * c->d_head, (size_t)((m.rows -= lead) * c->d_head) * sizeof *m.x);
+    return m;
+}
+
+static inline void plain_stem(const struct plain_op *o)
+{
     for (uint32_t first = 0; first < o->rows;) {
+        const struct bind *c = o->bind;
         const struct sequence s = plain_sequence(o, first);
-        const size_t width = (size_t)c->stride * c->d_head;
         const uint32_t chunk = ((c->window - 1) / 2 / 2 / 2) + 1;
         for (uint32_t at = 0; c->window && at < s.n; at += chunk) plain_chunk(o, s.row + at, s.n - at < chunk ? s.n - at : chunk);
         first += s.n;
         if (c->window) continue;
-        struct plain_image m = { NULL, 0, c->d_head, 1 };
-        m.x = calloc((size_t)s.n * width, sizeof *m.x);
-        assert_non_null(m.x);
-        for (uint32_t r = 0; r < s.n; r++) {
-            const float *row = plain_row(o, o->op->in, s.row + r);
-            memcpy(m.x + r * width, row, width * sizeof *row);
-            m.rows += (int64_t)row[width];
-        }
+        const uint32_t before = plain_stream(o, s).before, past = before < PLAIN_PAST ? before : PLAIN_PAST;
+        struct plain_image m = plain_stem_image(o, s, past);
         for (int i = 0; i < 3; i++) m = plain_stage(o, m, i);
-        assert_int_equal(m.rows, s.n);
-        for (int64_t r = 0; r < m.rows; r++)
-            memcpy(plain_row(o, o->op->out, (size_t)(s.row + r)), plain_place(&m, r, 0), (size_t)(m.columns * m.n) * sizeof *m.x);
+        assert_int_equal(m.rows, past + s.n);
+        for (int64_t r = 0; r < s.n; r++)
+            memcpy(plain_row(o, o->op->out, (size_t)(s.row + r)), plain_place(&m, past + r, 0), (size_t)(m.columns * m.n) * sizeof *m.x);
         free(m.x);
     }
 }

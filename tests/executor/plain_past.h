@@ -37,7 +37,7 @@ static inline void plain_shift(const struct plain_op *o)
     for (uint32_t r = 0; r < o->rows; r++) { /* one by one */
         float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, plain_sequence(o, r).lane);
         memmove(rows, rows + width, (n - 1) * width * sizeof *rows);
-        memcpy(rows + (n - 1) * width, plain_row(o, o->op->in, r), width * sizeof *rows);
+        memcpy(rows + (n - 1) * width, plain_row(o, o->op->in, r) + o->op->column, width * sizeof *rows);
     }
 }
 
