@@ -20,7 +20,7 @@ endif()
 # api.draft, api.memory, api.resident, api.resident_lanes and api.rings open teams and lack the label `threads`: they measure memory and
 # compare texts, and api.lanes_draft, api.threads and api.batch run the same threads.
 
-set(tests_long golden.draft_model golden.narrow golden.verified)
+set(tests_long golden.draft_model golden.low_precision golden.verified)
 set(tests_threads
     unit.base_team unit.fbank unit.fbank_centred unit.mel unit.plan_align unit.plan_exec unit.plan_layers unit.plan_limits unit.plan_linear
     unit.plan_lstm unit.plan_partition unit.plan_rope unit.plan_rows unit.plan_shared unit.plan_stop unit.plan_stream
@@ -29,7 +29,7 @@ set(tests_threads
     api.lanes api.lanes_draft api.lanes_nomem api.lanes_threads api.misuse api.nano_threads
     api.nomem api.opening
     api.reenter api.results api.serve api.stack api.stream api.threads
-    api.long_audio api.vad_segments api.vad_segments_told api.windows
+    api.long_audio api.vad_segments api.vad_segments_given api.windows
     api.batch_runs api.live api.silero unit.live unit.serve_loop unit.tool_mic cli.mic
     unit.serve_engines unit.serve_fair unit.serve_http unit.serve_http_limits unit.serve_live_session unit.serve_metrics unit.serve_stream
     unit.serve_realtime_ends unit.serve_ws unit.serve_wyoming_server serve.listen serve.process serve.stream)
@@ -182,7 +182,7 @@ endforeach()
 # ---- whole models at levels that this processor lacks: the programs of some tests, with those levels emulated
 
 if(levels_emulated AND NOT STENO_SANITIZE AND NOT STENO_KERNELS_ONLY)
-    foreach(name IN ITEMS narrow narrow_funasr contextual verified)
+    foreach(name IN ITEMS low_precision low_precision_funasr contextual verified)
         set(target emulated_${name})
         steno_test_program(${target} tests/golden/test_${name}.c tests/emulated/levels.c $<TARGET_OBJECTS:steno_levels_emulated>)
         target_include_directories(${target} PRIVATE tests/golden tests/kernels)
@@ -190,9 +190,10 @@ if(levels_emulated AND NOT STENO_SANITIZE AND NOT STENO_KERNELS_ONLY)
     endforeach()
     steno_test(emulated.contextual.avx512bf16 COMMAND emulated_contextual LABELS emulated ENV STENO_TEST_LEVEL=avx512bf16)
     steno_test(emulated.contextual.amx COMMAND emulated_contextual LABELS emulated ENV STENO_TEST_LEVEL=amx)
-    steno_test(emulated.narrow.amx COMMAND emulated_narrow usual LABELS emulated TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
+    steno_test(emulated.low_precision.amx COMMAND emulated_low_precision usual LABELS emulated TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
     steno_test(emulated.verified.amx COMMAND emulated_verified usual LABELS emulated long TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
-    steno_test(emulated.narrow_funasr.amx COMMAND emulated_narrow_funasr LABELS emulated TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
+    steno_test(emulated.low_precision_funasr.amx COMMAND emulated_low_precision_funasr LABELS emulated
+        TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
 endif()
 
 # A library with the name of ALSA's, in place of that.
@@ -346,7 +347,7 @@ endif()
 # ---- fuzzing; without libFuzzer every target still replays its corpus tests/data/fuzz/NAME
 
 file(GLOB sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
-set(of_tools "^(args|batch|dialect|foreign|hotwords|npy|speed|transcript)$")
+set(of_tools "^(args|batch|compat|other_cli|hotwords|npy|speed|transcript)$")
 foreach(source IN LISTS sources)
     cmake_path(GET source STEM target)
     string(REGEX REPLACE "^fuzz_" "" name ${target})
@@ -431,19 +432,20 @@ endforeach()
 # other compilers and sanitizers. Kernels, plans, attacks and the server run everywhere, regardless of their time.
 
 set(costs
-    golden.draft_model 290 install.readme 200 golden.narrow 190 emulated.kernels.Haswell 50 emulated.kernels.Nehalem 20
+    golden.draft_model 290 install.readme 200 golden.low_precision 190 emulated.kernels.Haswell 50 emulated.kernels.Nehalem 20
     emulated.kernels.Conroe 25 emulated.verified.amx 228
     unit.tool_every_option 70 golden.verified 180 golden.reference 103 api.draft 26 api.resident 27
     cli.resume 22 cli.batch_journal 20 cli.batch_isolate 15 cli.batch_kill 12 cli.batch_engines 12
     kernels 83 cli.bench 64 hub.faults 53 cli.models_table 51 cli.readme 51 cli.compat_whisper 24
-    cli.compat_whisper_cli 48 emulated.narrow.amx 48 cli.post 44 cli.resume_faults 25 api.batch 38 cli.stream 28 cli.signal_writes 37
+    cli.compat_whisper_cli 48 emulated.low_precision.amx 48 cli.post 44 cli.resume_faults 25 api.batch 38 cli.stream 28 cli.signal_writes 37
     unit.live 36 api.rings 33 cli.models 33 golden.mlx_whisper 13 cli.claims 32 api.generate_nomem 30 api.compute 29 attack.nomem 29
     cli.hostile 28 api.memory 27 cli.lint_subs 26 hub.secrets 26 cli.resume_products 18 cli.whisper_forms 25 cli.channels 24
     cli.decode_options 24 cli.notes 21 api.prompts 20 attack.resume 20 golden.quantized 20 golden.write_pipeline 19 hub.nomem 19
-    api.marks 18 api.nomem 18 cli.quantize 17 hub.names 17 api.vad_segments 16 cli.output 16 cli.progress 16 golden.nano_limits 16
-    golden.narrow_funasr 16 hub.links 16 attack.endless 15 cli.families 15 cli.vad_segments 15 hub.url 15 api.guards 14 api.languages 14
+    api.punctuation 18 api.nomem 18 cli.quantize 17 hub.names 17 api.vad_segments 16 cli.output 16 cli.progress 16 golden.nano_limits 16
+    golden.low_precision_funasr 16 hub.links 16
+    attack.endless 15 cli.families 15 cli.vad_segments 15 hub.url 15 api.guards 14 api.languages 14
     api.resident_lanes 14 api.sentences 14 cli.verify 14 unit.executor 14 cli.convert_memory 13 api.tasks 12 cli.compat_segments 12
-    cli.foreign 12 cli.verbs 12 golden.lm_plans 12 api.fallback 11 api.kquants 11 api.options 11 cli.batch 11 cli.inputs 11 cli.kill 11
+    cli.other_cli 12 cli.verbs 12 golden.lm_plans 12 api.fallback 11 api.kquants 11 api.options 11 cli.batch 11 cli.inputs 11 cli.kill 11
     cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.strokes 18 cli.record 11
     api.timings 10 cli.resume_plain 25 unit.plan_network 16 emulated.program.Conroe 15 golden.shipped 14 cli.clock 12 api.music 12
     api.prefixes 12 unit.out_hostile 11

@@ -261,7 +261,7 @@ static int has_marks(const char *text)
     return 0;
 }
 
-void findings_marks_line(struct marks_count *c, const char *before, const char *after)
+void findings_punctuation_line(struct marks_count *c, const char *before, const char *after)
 {
     c->lines++;
     if (is_blank(before)) c->empty++;
@@ -269,7 +269,7 @@ void findings_marks_line(struct marks_count *c, const char *before, const char *
     else if (strcmp(before, after) == 0) c->unchanged++;
 }
 
-void findings_marks(struct notes *n, const struct marks_count *c)
+void findings_punctuation(struct notes *n, const struct marks_count *c)
 {
     if (c->empty == c->lines) notes_add(n, NOTE_NO_TEXT, "there is no text in it");
     if (c->unchanged)

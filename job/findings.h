@@ -61,8 +61,8 @@ int findings_channel(struct notes *n, steno_media *m, int *channel);
 
 /* Number of lines of a punctuated text. */
 struct marks_count { int64_t lines, empty, unchanged, marked; /* marked: had punctuation before */ };
-void findings_marks_line(struct marks_count *c, const char *before, const char *after);
-void findings_marks(struct notes *n, const struct marks_count *c);
+void findings_punctuation_line(struct marks_count *c, const char *before, const char *after);
+void findings_punctuation(struct notes *n, const struct marks_count *c);
 
 /* An answer of n_made tokens after a prompt of n_prompt, in a context of n_ctx. */
 void findings_answer(struct notes *n, const char *text, enum steno_finish why, int n_prompt, int n_made, int n_ctx);

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE_LEAST = 8000, RATE_MOST = 192000, CHANNELS_MOST = 8, SAMPLE_MAX = 4 /* bytes */, BLOCK = 4096 /* samples of each channel */ };
+enum { RATE_LEAST = 8000, RATE_MAX = 192000, INPUT_CHANNELS_MAX = 8, SAMPLE_MAX = 4 /* bytes */, BLOCK = 4096 /* of each channel */ };
 
 struct steno_resampler {
     int type, rate, channels, is_over;
-    uint8_t part[SAMPLE_MAX * CHANNELS_MOST]; /* of a sample of all channels that is not complete */
+    uint8_t part[SAMPLE_MAX * INPUT_CHANNELS_MAX]; /* of a sample of all channels that is not complete */
     size_t n_part;
-    union { int16_t s16[BLOCK * CHANNELS_MOST]; int32_t s32[BLOCK * CHANNELS_MOST]; float f32[BLOCK * CHANNELS_MOST];
-            uint8_t u8[BLOCK * CHANNELS_MOST]; } in; /* samples as numbers */
+    union { int16_t s16[BLOCK * INPUT_CHANNELS_MAX]; int32_t s32[BLOCK * INPUT_CHANNELS_MAX]; float f32[BLOCK * INPUT_CHANNELS_MAX];
+            uint8_t u8[BLOCK * INPUT_CHANNELS_MAX]; } in; /* samples as numbers */
     int16_t *mono; /* [mono_cap] converted by FFmpeg */
     int mono_cap;
     float *out;
@@ -230,10 +230,10 @@ int steno_resampler_open(steno_resampler **out, int32_t type, int32_t rate, int3
     *out = NULL;
     if (type < 0 || type >= (int32_t)(sizeof kinds / sizeof *kinds))
         return media_fail(e, STENO_EARG, "steno_resampler_open: type is %d, not one of enum steno_sample_type", type);
-    if (rate < RATE_LEAST || rate > RATE_MOST)
-        return media_fail(e, STENO_EARG, "the sample rate is %d Hz, not %d to %d", rate, RATE_LEAST, RATE_MOST);
-    if (channels < 1 || channels > CHANNELS_MOST)
-        return media_fail(e, STENO_EARG, "the number of channels is %d, not 1 to %d", channels, CHANNELS_MOST);
+    if (rate < RATE_LEAST || rate > RATE_MAX)
+        return media_fail(e, STENO_EARG, "the sample rate is %d Hz, not %d to %d", rate, RATE_LEAST, RATE_MAX);
+    if (channels < 1 || channels > INPUT_CHANNELS_MAX)
+        return media_fail(e, STENO_EARG, "the number of channels is %d, not 1 to %d", channels, INPUT_CHANNELS_MAX);
     steno_resampler *r = calloc(1, sizeof *r);
     if (!r) return media_nomem(e, sizeof *r, "samples");
     r->type = type;

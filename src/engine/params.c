@@ -388,7 +388,7 @@ static const struct rule {
     { "prepend_punctuations", has_words, NO_WORDS, 0 },
     { "append_punctuations", has_words, NO_WORDS, 0 },
     { "token_threshold", has_token_times, "needs {token_timestamps}", 0 },
-    { "draft_max", is_greedy, "guesses the most probable ids: it needs {temperature} 0 and no {beam_size}", 0 },
+    { "draft_max", is_greedy, "drafts the most probable ids: it needs {temperature} 0 and no {beam_size}", 0 },
     { "chunk_size", chunk_is_whole, "is not BEFORE,CHUNK,AFTER in rows of 60 ms, as 0,10,5: at most 240 of them, a chunk of 1 or more, "
                                     "and 1 or more beside it", 0 },
     { "encoder_chunk_look_back", encoder_rows_fit, TOO_FAR, 0 },

@@ -33,7 +33,7 @@ static int whole(float x)
 }
 
 /* q4_0, q5_0: the value of largest magnitude, with its sign, becomes the lowest quant. */
-static void narrow_signed(uint8_t *p, const float *x, int lowest)
+static void quantize_signed(uint8_t *p, const float *x, int lowest)
 {
     uint8_t q[QBLOCK];
     float most = 0;
@@ -50,7 +50,7 @@ static void narrow_signed(uint8_t *p, const float *x, int lowest)
 }
 
 /* q4_1, q5_1: quants from the smallest value to the largest. */
-static void narrow_ranged(uint8_t *p, const float *x, int top)
+static void quantize_ranged(uint8_t *p, const float *x, int top)
 {
     uint8_t q[QBLOCK];
     float lo = x[0], hi = x[0];
@@ -68,7 +68,7 @@ static void narrow_ranged(uint8_t *p, const float *x, int top)
     store_quants(p + 4, q, top == 31);
 }
 
-static void narrow_q8(uint8_t *p, const float *x)
+static void quantize_q8(uint8_t *p, const float *x)
 {
     float most = 0;
     for (int i = 0; i < QBLOCK; i++) most = fmaxf(most, fabsf(x[i]));
@@ -78,7 +78,7 @@ static void narrow_q8(uint8_t *p, const float *x)
 }
 
 /* Convert a block with the scale that minimises the weighted error. */
-static void narrow_weighed(uint8_t *p, enum dtype t, const float *x, const float *weight)
+static void quantize_weighed(uint8_t *p, enum dtype t, const float *x, const float *weight)
 {
     static struct fit_steps const steps = { -0.9f, 0.05f, 36, 0 };
     const int has_fifth = t == DT_Q5_0 || t == DT_Q5_1;
@@ -94,25 +94,25 @@ static void narrow_weighed(uint8_t *p, enum dtype t, const float *x, const float
     store_quants(p + 4, q, has_fifth);
 }
 
-static void narrow_row_weighed(uint8_t *p, enum dtype t, const float *x, const float *importance, size_t k)
+static void quantize_blocks_weighed(uint8_t *p, enum dtype t, const float *x, const float *importance, size_t k)
 {
     float sum = 0, weight[QBLOCK];
     for (size_t i = 0; i < k; i++) sum += x[i] * x[i];
     const float spread = sum / (float)k;
     for (size_t i = 0; i < k; i += QBLOCK, p += dtype_row_sz(t, QBLOCK)) {
         for (size_t j = 0; j < QBLOCK; j++) weight[j] = importance[i + j] * sqrtf(spread + x[i + j] * x[i + j]);
-        narrow_weighed(p, t, x + i, weight);
+        quantize_weighed(p, t, x + i, weight);
     }
 }
 
-static void narrow_block(uint8_t *p, enum dtype t, const float *x)
+static void quantize_plain_block(uint8_t *p, enum dtype t, const float *x)
 {
     switch (t) {
-    case DT_Q4_0: narrow_signed(p, x, -8); break;
-    case DT_Q5_0: narrow_signed(p, x, -16); break;
-    case DT_Q4_1: narrow_ranged(p, x, 15); break;
-    case DT_Q5_1: narrow_ranged(p, x, 31); break;
-    default: narrow_q8(p, x);
+    case DT_Q4_0: quantize_signed(p, x, -8); break;
+    case DT_Q5_0: quantize_signed(p, x, -16); break;
+    case DT_Q4_1: quantize_ranged(p, x, 15); break;
+    case DT_Q5_1: quantize_ranged(p, x, 31); break;
+    default: quantize_q8(p, x);
     }
 }
 
@@ -125,14 +125,14 @@ void quantize_row_weighed(void *row, enum dtype t, const float *x, const float *
         fit_store_u16(p + 2 * i, t == DT_F16 ? f16_from_f32(x[i]) : bf16_from_f32(x[i]));
     if (t <= DT_BF16) return;
     if (importance && t < DT_Q8_0) {
-        narrow_row_weighed(p, t, x, importance, k);
+        quantize_blocks_weighed(p, t, x, importance, k);
         return;
     }
     for (size_t i = 0; i < k; i += block, p += dtype_row_sz(t, block))
         if (t == DT_Q2_K || t == DT_Q3_K || t == DT_IQ4_XS || t == DT_IQ4_NL)
             quantize_row_few(p, t, x + i, importance ? importance + i : NULL);
         else if (block == KBLOCK) quantize_row_k(p, t, x + i, importance ? importance + i : NULL);
-        else narrow_block(p, t, x + i);
+        else quantize_plain_block(p, t, x + i);
 }
 
 void quantize_row(void *row, enum dtype t, const float *x, size_t k)

@@ -1,7 +1,7 @@
 /* steno: conversion of numbers to blocks of two and three bits, and of four-bit indices. SPDX-License-Identifier: MIT
  *
  * For each run of 16 or 32 numbers a scale is searched for. The scales become integers times one more scale, and every number is then
- * rounded again with the stored scales (dtype_narrow_k.c). */
+ * rounded again with the stored scales (dtype_quantize_k.c). */
 #include <math.h>
 #include <string.h>
 #include "kern/fit.h"
@@ -35,7 +35,7 @@ static void store_two_bits(uint8_t *out, const uint8_t *q)
     }
 }
 
-static void narrow_q2(uint8_t *out, const float *x, const float *importance)
+static void quantize_q2(uint8_t *out, const float *x, const float *importance)
 {
     enum { TOP = 3, CODE_MAX = 15 };
     static struct fit_steps const steps = { -0.5f, 0.1f, 15, 1 }, fine = { -0.9f, 0.05f, 36, 0 };
@@ -87,7 +87,7 @@ static float codes_by_most(uint8_t *code, const float *scale)
     return 1 / inverse;
 }
 
-static void narrow_q3(uint8_t *out, const float *x, const float *importance)
+static void quantize_q3(uint8_t *out, const float *x, const float *importance)
 {
     enum { LEVELS = 4, CODES = 32 };
     const float spread = importance ? 2 * fit_sum_of_squares(x, KBLOCK) / KBLOCK : 0;
@@ -132,14 +132,14 @@ static float scale_run(const float *x, const float *importance, float spread)
     return fit_table(x, importance ? weight : NULL, RUN4, iq4_value);
 }
 
-static void narrow_iq4_nl(uint8_t *out, const float *x, const float *importance)
+static void quantize_iq4_nl(uint8_t *out, const float *x, const float *importance)
 {
     const float scale = scale_run(x, importance, 2 * fit_sum_of_squares(x, QBLOCK) / QBLOCK);
     fit_store_u16(out, f16_from_f32(scale));
     place_run(out + 2, x, scale != 0 ? 1 / scale : 0);
 }
 
-static void narrow_iq4_xs(uint8_t *out, const float *x, const float *importance)
+static void quantize_iq4_xs(uint8_t *out, const float *x, const float *importance)
 {
     const float spread = 2 * fit_sum_of_squares(x, KBLOCK) / KBLOCK;
     float scale[RUNS4], most = 0;
@@ -163,9 +163,9 @@ static void narrow_iq4_xs(uint8_t *out, const float *x, const float *importance)
 void quantize_row_few(uint8_t *p, enum dtype t, const float *x, const float *importance)
 {
     switch (t) {
-    case DT_Q2_K: narrow_q2(p, x, importance); break;
-    case DT_Q3_K: narrow_q3(p, x, importance); break;
-    case DT_IQ4_NL: narrow_iq4_nl(p, x, importance); break;
-    default: narrow_iq4_xs(p, x, importance);
+    case DT_Q2_K: quantize_q2(p, x, importance); break;
+    case DT_Q3_K: quantize_q3(p, x, importance); break;
+    case DT_IQ4_NL: quantize_iq4_nl(p, x, importance); break;
+    default: quantize_iq4_xs(p, x, importance);
     }
 }

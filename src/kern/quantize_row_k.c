@@ -60,7 +60,7 @@ static void store_codes(uint8_t *s, const struct parts *p)
     }
 }
 
-static void narrow_q45(uint8_t *out, const float *x, const float *importance, int has_fifth)
+static void quantize_q45(uint8_t *out, const float *x, const float *importance, int has_fifth)
 {
     const int top = has_fifth ? 31 : 15;
     struct parts p;
@@ -90,7 +90,7 @@ static void store_q6(uint8_t *out, const uint8_t *q)
     }
 }
 
-static void narrow_q6(uint8_t *out, const float *x, const float *importance)
+static void quantize_q6(uint8_t *out, const float *x, const float *importance)
 {
     enum { LEVELS = 32, SIZE = 210 };
     float scale[RUNS6], most = 0;
@@ -120,6 +120,6 @@ static void narrow_q6(uint8_t *out, const float *x, const float *importance)
 
 void quantize_row_k(uint8_t *p, enum dtype t, const float *x, const float *importance)
 {
-    if (t == DT_Q6_K) narrow_q6(p, x, importance);
-    else narrow_q45(p, x, importance, t == DT_Q5_K);
+    if (t == DT_Q6_K) quantize_q6(p, x, importance);
+    else quantize_q45(p, x, importance, t == DT_Q5_K);
 }

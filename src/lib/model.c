@@ -147,7 +147,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     }
     const int verify = p->verify && (m->low_precision || m->blocks); /* "auto" may already mean f32 */
     if (!rc && !m->index_only) rc = weights_settle(&w, e);
-    for (uint32_t i = 0; i < w.n_tensors && m->blocks && !verify; i++) tensor_narrow(&w.tensor[i]);
+    for (uint32_t i = 0; i < w.n_tensors && m->blocks && !verify; i++) tensor_pack_blocks(&w.tensor[i]);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc && verify) rc = load_exact(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);

@@ -149,7 +149,7 @@ int tensor_settle(struct tensor *t, steno_error *e)
     return STENO_OK;
 }
 
-void tensor_narrow(struct tensor *t)
+void tensor_pack_blocks(struct tensor *t)
 {
     if (t->form == FORM_I8_ROWS && t->n_dims == 2 && t->dim[1] % QBLOCK == 0) t->type = DT_Q8_1F;
 }

@@ -77,5 +77,5 @@ int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const vo
 int tensor_settle(struct tensor *t, steno_error *e);
 /* Let rows of int8 (CTranslate2) be read as q8_1f, in 10 bits a weight. Scales are then multiplied, not divided, so that a number differs
  * by at most 2^-15 of a step. Other tensors, and rows that are not whole blocks, stay. */
-void tensor_narrow(struct tensor *t);
+void tensor_pack_blocks(struct tensor *t);
 #endif

@@ -102,7 +102,7 @@ static enum mark_kind kind_of(const char *s)
     return strcmp(s, "\xef\xbc\x8c") ? MARK_OTHER : MARK_COMMA;
 }
 
-static int read_marks(steno_model *m, struct marks_model *v, const struct weights *w, const struct ct_shape *s, steno_error *e)
+static int read_punctuation(steno_model *m, struct punctuation_model *v, const struct weights *w, const struct ct_shape *s, steno_error *e)
 {
     struct ct_mark_list l = { .w = w, .e = e };
     const int n = ct_read_mark_list(&l);
@@ -147,7 +147,7 @@ static int build_plan(steno_model *m, struct weights *w, const struct ct_shape *
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
-static int find_unknown(steno_model *m, struct marks_model *v, const struct weights *w, steno_error *e)
+static int find_unknown(steno_model *m, struct punctuation_model *v, const struct weights *w, steno_error *e)
 {
     const char *unk = meta_text(&w->meta, "tokenizer_conf.unk_symbol", "<unk>");
     v->unknown = vocab_find(&m->vocab, (const uint8_t *)unk, strlen(unk));
@@ -176,7 +176,7 @@ static int find_all(struct file *f, const steno_model *m, struct weights *w, ste
 }
 
 /* Reads the dictionary that segments the model's text, if the model has words of its own and jieba's dictionary is found. */
-static int read_words(steno_model *m, struct marks_model *v, struct weights *w, steno_error *e)
+static int read_words(steno_model *m, struct punctuation_model *v, struct weights *w, steno_error *e)
 {
     struct jieba_lines own = { .where = ct_words_file }, all = { .where = "the dictionary of jieba" };
     struct file f;
@@ -203,14 +203,14 @@ static int ct_describe(steno_model *m, struct weights *w, steno_error *e)
     struct ct_shape s;
     int rc = ct_read_shape(&s, w, e);
     if (rc) return rc;
-    struct marks_model *v = m->part = arena_alloc(&m->arena, sizeof *v);
+    struct punctuation_model *v = m->part = arena_alloc(&m->arena, sizeof *v);
     if (!v) return err_nomem(e, sizeof *v, "a model");
     m->name = s.as_it_comes ? "streaming" : "offline";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
     m->text_ctx = BLOCK_ROWS;
     m->widths = (struct model_widths){ .text_state = s.enc.d, .text_heads = s.enc.heads, .text_layers = s.enc.layers };
-    rc = read_marks(m, v, w, &s, e);
+    rc = read_punctuation(m, v, w, &s, e);
     if (!rc) rc = funasr_find_vocab(m, w, e);
     if (!rc) rc = build_plan(m, w, &s, e);
     if (!rc) rc = funasr_read_vocab(m, w, NULL, e);

@@ -83,7 +83,7 @@ struct transducer_model {
 /* ---- punctuation ----------------------------------------------------------------------------------------------------------- */
 
 /* A model that chooses the mark after each word of a text. Its vocabulary consists of words. */
-struct marks_model {
+struct punctuation_model {
     const char **mark;             /* [n] one per output of the head; "": no mark */
     uint8_t *kind;                 /* [n] enum mark_kind */
     int32_t n, end, none;          /* end: mark that ends a text; none: first entry without text */

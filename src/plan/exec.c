@@ -347,7 +347,7 @@ static void run_joined(const struct replay *rp, struct joined j, int thread, int
                          op->kind == OP_LSTM || op->kind == OP_ATTN_REL || op->kind == OP_STEM2D; /* one item */
     const struct worker worker = { rp->x, &rp->x->counter[j.body], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
                                    rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz,
-                                   j.first < j.body ? &rp->p->op[j.first] : NULL, j.beside, j.end - j.body - 1u - j.beside };
+                                   j.first < j.body ? &rp->p->op[j.first] : NULL, j.parallel, j.end - j.body - 1u - j.parallel };
     op_run(rp, op, &worker);
 }
 

@@ -61,7 +61,7 @@ static struct attn_unit own_unit(const struct replay *rp, const struct op *op, u
     for (uint32_t n; at >= (n = (s.n + high - 1) / high); at -= n) s = sequence_at(rp, op->rows, ++i);
     const uint32_t from = at * high, left = s.n - from;
     const struct group g = { (uint16_t)(s.row + from), (uint16_t)(left < high ? left : high), 0 };
-    const struct sequence keys = sequence_beside(rp, op->rows, op->kv_rows, i); /* of the same rows, or of another kind */
+    const struct sequence keys = sequence_in_rows(rp, op->rows, op->kv_rows, i); /* of the same rows, or of another kind */
     return (struct attn_unit){ g, head, keys_n(rp, op, keys), keys.block };
 }
 
@@ -89,7 +89,7 @@ static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
 {
     uint32_t max = 0;
     for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
-        const uint32_t n = keys_n(rp, op, sequence_beside(rp, op->rows, op->kv_rows, i));
+        const uint32_t n = keys_n(rp, op, sequence_in_rows(rp, op->rows, op->kv_rows, i));
         if (n > max) max = n;
     }
     return max;

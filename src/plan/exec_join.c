@@ -84,7 +84,7 @@ static int may_follow(const struct replay *rp, uint16_t at)
 }
 
 /* Does op compute the columns next to those of a linear, from the same rows? */
-static int is_beside(const struct replay *rp, const struct op *linear, const struct op *op)
+static int is_parallel(const struct replay *rp, const struct op *linear, const struct op *op)
 {
     const struct bind *a = &rp->p->bind[linear->bind], *b = &rp->p->bind[op->bind];
     return op->kind == OP_LINEAR && !linear->flags && !op->flags && op->in == linear->in && op->out == linear->out && op->in != op->out &&
@@ -93,10 +93,11 @@ static int is_beside(const struct replay *rp, const struct op *linear, const str
 }
 
 /* The number of linears that follow linear `at` and are beside it. */
-static uint16_t linears_beside(const struct replay *rp, uint16_t at)
+static uint16_t linears_parallel(const struct replay *rp, uint16_t at)
 {
     uint16_t n = 0;
-    while (n < JOINED_BESIDE && may_follow(rp, (uint16_t)(at + n + 1)) && is_beside(rp, &rp->p->op[at + n], &rp->p->op[at + n + 1])) n++;
+    while (n < JOINED_PARALLEL && may_follow(rp, (uint16_t)(at + n + 1)) &&
+           is_parallel(rp, &rp->p->op[at + n], &rp->p->op[at + n + 1])) n++;
     return n;
 }
 
@@ -108,7 +109,7 @@ static int norm_joins(const struct replay *rp, uint16_t at)
     const struct slot *slot = rp->p->slot;
     if (norm->kind != OP_NORM || norm->flags || rp->p->bind[norm->bind].heads || !may_follow(rp, (uint16_t)(at + 1))) return 0;
     return linear->kind == OP_LINEAR && !linear->flags && linear->in == norm->out && linear->aux != norm->out &&
-           linear->rows == norm->rows && slot[norm->out].last == at + 1 + linears_beside(rp, (uint16_t)(at + 1)) &&
+           linear->rows == norm->rows && slot[norm->out].last == at + 1 + linears_parallel(rp, (uint16_t)(at + 1)) &&
            slot[norm->in].last > at && rows_of(rp, norm) <= NORM_ROWS;
 }
 
@@ -154,7 +155,7 @@ static int follows_linear(const struct replay *rp, const struct op *linear, cons
 /* Do the linears of j compute all inputs of op, with each head in one item? */
 static int all_follow(const struct replay *rp, const struct joined *j, const struct op *op)
 {
-    const struct op *first = &rp->p->op[j->body], *last = first + j->beside;
+    const struct op *first = &rp->p->op[j->body], *last = first + j->parallel;
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t end = (size_t)last->column + rp->p->bind[last->bind].n;
     if (op->kind != OP_GLU && (op->column < first->column || op->column + (size_t)c->heads * c->d_head > end)) return 0;
@@ -170,7 +171,7 @@ static int is_by_row(const struct op *op)
 }
 
 /* Does a filter follow that reads the same rows as the packing of keys and values? The rows and the packed values then stay live. */
-static int filters_beside(const struct plan *p, const struct op *pack)
+static int filters_parallel(const struct plan *p, const struct op *pack)
 {
     const struct op *filter = pack + 1;
     const uint16_t at = (uint16_t)(pack - p->op);
@@ -185,10 +186,10 @@ struct joined ops_joined(const struct replay *rp, uint16_t at)
     if (norm_joins(rp, at)) j.body = j.end++;
     const struct op *body = &p->op[j.body];
     if (body->kind == OP_LINEAR) {
-        j.beside = linears_beside(rp, j.body);
-        for (j.end += j.beside; may_follow(rp, j.end) && all_follow(rp, &j, &p->op[j.end]);) j.end++;
+        j.parallel = linears_parallel(rp, j.body);
+        for (j.end += j.parallel; may_follow(rp, j.end) && all_follow(rp, &j, &p->op[j.end]);) j.end++;
     }
-    if (body->kind == OP_KV_PACK && may_follow(rp, j.end) && filters_beside(p, body)) j.end++;
+    if (body->kind == OP_KV_PACK && may_follow(rp, j.end) && filters_parallel(p, body)) j.end++;
     if (is_by_row(body))
         for (; may_follow(rp, j.end) && is_by_row(&p->op[j.end]) && !norm_joins(rp, j.end); j.end++) {
             const struct op *op = &p->op[j.end];

@@ -211,20 +211,20 @@ static void *own_norm(const struct replay *rp, struct cut *cut, size_t rows, con
     const struct bind *c = &rp->p->bind[worker->norm->bind];
     float *x = worker->scratch;
     const size_t ld = c->k + ROW_PAD;
-    for (uint32_t i = 0; i <= worker->n_beside; i++) cut[i].l.x = x, cut[i].l.ld_x = ld;
+    for (uint32_t i = 0; i <= worker->n_parallel; i++) cut[i].l.x = x, cut[i].l.ld_x = ld;
     norm_rows_to(rp, worker->norm, x, ld, 0, (uint32_t)rows);
     return (char *)worker->scratch + joined_norm_sz(c);
 }
 
 void linear_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    struct cut cut[1 + JOINED_BESIDE];
+    struct cut cut[1 + JOINED_PARALLEL];
     const struct cut *last = NULL; /* of the previous item */
     size_t before = 0, n = 0, rows = rows_of(rp, op); /* rows: of the previous item */
     void *scratch = worker->scratch;
     if (!rows) return;
-    for (uint32_t i = 0; i <= worker->n_beside; i++) {
-        cut[i] = cut_of(rp, op + i, op + worker->n_beside + 1, worker);
+    for (uint32_t i = 0; i <= worker->n_parallel; i++) {
+        cut[i] = cut_of(rp, op + i, op + worker->n_parallel + 1, worker);
         n += cut[i].n;
     }
     FOR_ITEMS(i, n) {

@@ -193,7 +193,7 @@ int approx_needed(const struct replay *rp, size_t out)
 {
     const struct row *row = &rp->run->row[rp->run->out_row[out]];
     const struct lane *l = &rp->run->lane[row->lane];
-    const int is_one = row->flags == ROW_SAMPLE || row->flags == ROW_GUESS;
+    const int is_one = row->flags == ROW_SAMPLE || row->flags == ROW_DRAFT;
     if (l->sampler.mt19937 || l->processors.enabled || (!is_one && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
     return is_one ? 1 + l->sampler.keeps_margin : l->sampler.topk <= APPROX_TOPK ? l->sampler.topk : 0;
 }

@@ -201,7 +201,7 @@ static void cif_rows(const struct replay *rp, const struct op *op, uint32_t from
     for (uint32_t r = from; r < to; r++) {
         const struct cif_token t = rp->run->cif.token[r];
         float *y = row0(rp, op->out) + (size_t)r * out->ld;
-        const struct sequence f = sequence_beside(rp, op->rows, ROWS_RUN, sequence_of_row(rp, op->rows, r));
+        const struct sequence f = sequence_in_rows(rp, op->rows, ROWS_RUN, sequence_of_row(rp, op->rows, r));
         memset(y, 0, out->width * sizeof *y);
         for (uint32_t i = 0; i < t.n; i++) {
             const float *x = cif_frame(rp, op, &f, t.first + i);

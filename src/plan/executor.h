@@ -159,7 +159,7 @@ static inline int exec_chain(struct exec *x, const struct plan *p, struct run *r
     return x->ops->chain(x, p, run, steps, calls, ran, time, spent);
 }
 
-/* Choose a token from the logits of output row `out` of the last replay (ROW_LOGITS, ROW_GUESS), as ROW_SAMPLE does. Rows of one lane can
+/* Choose a token from the logits of output row `out` of the last replay (ROW_LOGITS, ROW_DRAFT), as ROW_SAMPLE does. Rows of one lane can
  * thus run together and be chosen from one after another. */
 static inline int exec_choose(struct exec *x, const struct plan *p, struct run *run, const struct chain_calls *calls, uint32_t out)
 {

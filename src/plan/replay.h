@@ -79,9 +79,9 @@ struct replay {
 };
 
 /* Ops that a thread runs one after another on its own output, without a barrier (exec_join.c): a norm joined with a linear; `body`, an op
- * cut into items; `beside` linears after it, also cut into items; and the ops that follow them. */
-struct joined { uint16_t first, body, beside, end; };
-enum { JOINED_BESIDE = 2 }; /* limit: queries, keys and values of three types */
+ * cut into items; `parallel` linears after it, also cut into items; and the ops that follow them. */
+struct joined { uint16_t first, body, parallel, end; };
+enum { JOINED_PARALLEL = 2 }; /* limit: queries, keys and values of three types */
 
 /* A thread at an op. */
 struct worker {
@@ -91,7 +91,7 @@ struct worker {
     int threads;
     void *scratch;            /* of this thread */
     const struct op *norm;    /* computes a linear's rows, for each thread separately; NULL: the rows exist */
-    uint32_t n_beside;        /* linears after the op; their items follow its own */
+    uint32_t n_parallel;        /* linears after the op; their items follow its own */
     uint32_t n_after;         /* joined ops after those */
 };
 
@@ -189,7 +189,7 @@ static inline struct sequence sequence_at(const struct replay *rp, uint8_t rows,
 }
 
 /* The rows of kind `other` that belong to sequence i of kind `rows`; all rows if one of the kinds has no sequences. */
-static inline struct sequence sequence_beside(const struct replay *rp, uint8_t rows, uint8_t other, uint32_t i)
+static inline struct sequence sequence_in_rows(const struct replay *rp, uint8_t rows, uint8_t other, uint32_t i)
 {
     if (sequences_of(rp, rows) == sequences_of(rp, other)) return sequence_at(rp, other, i);
     return (struct sequence){ .n = (uint16_t)rows_count(rp, other) };

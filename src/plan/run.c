@@ -143,11 +143,11 @@ struct logit_range logit_range_at(const struct run *r, uint32_t row)
 {
     const struct row *at = &r->row[row];
     const struct lane *l = &r->lane[at->lane];
-    const int32_t guessed = at->flags & ROW_GUESS ? at->pos - l->kv.len : 0;
+    const int32_t drafted = at->flags & ROW_DRAFT ? at->pos - l->kv.len : 0;
     struct sampler s = l->sampler;
-    for (int32_t i = 0; i < guessed && s.rules->timestamps; i++)
+    for (int32_t i = 0; i < drafted && s.rules->timestamps; i++)
         if (s.out[s.n + i].id >= s.rules->ts_begin) s.last_ts = s.out[s.n + i].id;
-    s.n += guessed;
+    s.n += drafted;
     return logit_range_of(&s);
 }
 

@@ -12,7 +12,7 @@ enum row_flag {
     ROW_LOGITS = 4,    /* keep the logits for exec_logits */
     ROW_BEST = 8,      /* argmax.best of this row = the most probable id; not together with ROW_PROB */
     ROW_TOPK = 16,     /* the lane's topk most probable ids that its rules allow go to sampler.top; no token is chosen */
-    ROW_GUESS = 64,    /* keep the logits and rules of ROW_SAMPLE for exec_choose */
+    ROW_DRAFT = 64,    /* keep the logits and rules of ROW_SAMPLE for exec_choose */
     ROW_GIVEN = 32     /* argmax.best[row].logprob = the log-probability of its given id; not together with ROW_PROB, ROW_BEST */
 };
 

@@ -256,9 +256,9 @@ static void drafts_add(struct ar *a, struct run *r, struct room left)
 {
     const struct lane *l = &r->lane[a->lane0];
     const int32_t n = l->sampler.n, room = (int32_t)(left.rows < left.out ? left.rows : left.out) - 1;
-    if (a->n_guesses > room) a->n_guesses = room;
-    for (int32_t i = 0; i <= a->n_guesses; i++)
-        run_add(r, l->sampler.out[n - 1 + i].id, l->kv.len + i, a->lane0, a->n_guesses ? ROW_GUESS : ROW_SAMPLE);
+    if (a->n_draft > room) a->n_draft = room;
+    for (int32_t i = 0; i <= a->n_draft; i++)
+        run_add(r, l->sampler.out[n - 1 + i].id, l->kv.len + i, a->lane0, a->n_draft ? ROW_DRAFT : ROW_SAMPLE);
 }
 
 uint32_t ar_add_rows(struct ar *a, struct run *r, struct kv_state *state, struct room max)
@@ -267,7 +267,7 @@ uint32_t ar_add_rows(struct ar *a, struct run *r, struct kv_state *state, struct
     if (ar_prompts(a)) prompt_add(a, r, state, max);
     if (a->done || a->fed < a->n_prompt || !fits_all(a, run_left(r, max))) return r->n_rows - before;
     const int32_t n = a->p.beams ? a->beams.n : a->p.n_lanes;
-    if (a->n_guesses) {
+    if (a->n_draft) {
         drafts_add(a, r, run_left(r, max));
         return r->n_rows - before;
     }

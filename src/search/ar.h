@@ -48,7 +48,7 @@ struct ar {
     int32_t fed;             /* tokens of the prompt whose rows have run: 0, or more if the lane already holds them */
     uint16_t lane0;          /* the lanes are lane0 .. lane0 + n_lanes - 1 */
     int32_t forked;          /* all lanes hold the prompt */
-    int32_t n_guesses;       /* greedy: draft tokens after the chosen ones; during a run, those in the run */
+    int32_t n_draft;       /* greedy: draft tokens after the chosen ones; during a run, those in the run */
     int32_t done;
     uint16_t result;         /* when done: the lane with the result */
     double rank[AR_FINISHED]; /* when done: rank of each candidate, in the order of finishing */
@@ -58,8 +58,8 @@ struct ar {
 };
 
 /* The lanes must have been reset for this attempt (kv_len 0, rules, out, limit, window, enc_len, and a random stream per lane). prompt is
- * kept, not copied. When the prompt has run, the other lanes become copies of the first. Rows of draft tokens (n_guesses) follow the row of
- * a step, all of them ROW_GUESS. The caller chooses from them before ar_give. */
+ * kept, not copied. When the prompt has run, the other lanes become copies of the first. Rows of draft tokens (n_draft) follow the row of
+ * a step, all of them ROW_DRAFT. The caller chooses from them before ar_give. */
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot);
 /* Add the needed rows to those in r if there is room: at most `max` in all. A step is added as a whole or not at all, a prompt in pieces.
  * state: the append state of the lanes. @return rows added */

@@ -11,7 +11,7 @@ RANDOM=${2:-1}
 LM=$SRC/tests/data/lm/qwen3-q4_0.gguf
 BERT=${STENO_SHARED:-/none}/material/llm/models/bert/hf
 WAV=$SRC/tests/data/demo.wav
-cp -r "$SRC/tests/data/marks_streaming" marks
+cp -r "$SRC/tests/data/punctuation_streaming" marks
 mkfifo empty
 n=0
 

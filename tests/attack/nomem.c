@@ -106,14 +106,14 @@ static const struct attempt attempts[] = {
       .need = NANO "gguf" },
 };
 
-enum { N_ATTEMPTS = sizeof attempts / sizeof *attempts, RESULTS_MOST = 64, BEGINNING = 32 };
+enum { N_ATTEMPTS = sizeof attempts / sizeof *attempts, RESULTS_MAX = 64, BEGINNING = 32 };
 
 /* ---- what a run leaves ------------------------------------------------------------------------------------------------------- */
 
 struct result {
     int code;
     struct bytes out, err;
-    struct { char name[64]; struct bytes text; } file[RESULTS_MOST];
+    struct { char name[64]; struct bytes text; } file[RESULTS_MAX];
     int n_files;
 };
 
@@ -147,7 +147,7 @@ static struct result run(struct attack *a, const struct attempt *t, char *const 
     times_forget(&r.out);
     r.err = bytes_read(attack_at(a, "err").s);
     DIR *d = opendir(results.s);
-    for (struct dirent *e; d && (e = readdir(d)) && r.n_files < RESULTS_MOST;) {
+    for (struct dirent *e; d && (e = readdir(d)) && r.n_files < RESULTS_MAX;) {
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, ".steno_resume")) continue;
         snprintf(name, sizeof name, "results/%.255s", e->d_name);
         snprintf(r.file[r.n_files].name, sizeof r.file->name, "%.63s", e->d_name);

@@ -22,7 +22,7 @@ fi
 expect 0 "bench prints the tokens that a draft model would save" bench -q --shape tiny --draft tiny --type q4_0 --runs 1
 grep -q "^0.80 " "$T/out" || bad "there is a row for each acceptance" "$(cat "$T/out")"
 expect 0 "--json prints the gains of a draft model" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 --json
-grep -q '"acceptance": 0.80, "guesses": [0-9]*, "tokens_per_run": [0-9.]*, "ms_per_token": [0-9.]*, "gain": [0-9.]*}' "$T/out" ||
+grep -q '"acceptance": 0.80, "draft_tokens": [0-9]*, "tokens_per_run": [0-9.]*, "ms_per_token": [0-9.]*, "gain": [0-9.]*}' "$T/out" ||
     bad "JSON has the gains" "$(cat "$T/out")"
 expect 0 "-f tsv prints the gains of a draft model" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 -f tsv
 for row in step draft_step run_of_16 token_accepted_50 token_accepted_100; do
@@ -32,12 +32,12 @@ head -c 400 "$SRC/tests/data/correction/bare.txt" >bare.txt
 head -c 400 "$SRC/tests/data/correction/corrected.txt" >corrected.txt
 SAY="--prompt bare.txt --answer corrected.txt"
 L=$SRC/tests/data/lm/qwen3-q4_0.gguf
-expect 0 "bench tells what guesses spare" bench -q -m "$L" $SAY --runs 1
-grep -qE "^15 +[0-9]+ " "$T/out" || bad "there is a row for each number of guesses" "$(cat "$T/out")"
+expect 0 "bench measures what draft tokens save" bench -q -m "$L" $SAY --runs 1
+grep -qE "^15 +[0-9]+ " "$T/out" || bad "there is a row for each draft-max" "$(cat "$T/out")"
 expect 0 "--json prints the gains of draft tokens from the prompt" bench -q -m "$L" $SAY --runs 2 --json
 grep -q '"draft_max": 8, "runs": ' "$T/out" || bad "JSON has the rows of draft tokens" "$(cat "$T/out")"
 expect 0 "-f tsv prints the gains of draft tokens from the prompt" bench -q -m "$L" $SAY --runs 2 -f tsv
-cut -f 1 "$T/out" | grep -qx 'steno\.repeat_guesses15_tokens' || bad "rows have the gain of draft tokens" "$(cat "$T/out")"
+cut -f 1 "$T/out" | grep -qx 'steno\.repeat_draft15_tokens' || bad "rows have the gain of draft tokens" "$(cat "$T/out")"
 expect 2 "a prompt without an answer is refused" bench -q -m "$L" --prompt "$SRC/README.md"
 expect 2 "a tokenizer without a text is refused" bench -q -m "$L" --tokenizer "$L"
 expect 2 "--prompt is refused for a model of speech" bench -q -m "$MODEL" $SAY --runs 1

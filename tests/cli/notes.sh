@@ -106,12 +106,12 @@ fi
 
 # The other verbs.
 printf '今天，天气\n\n' >marked.txt
-expect 0 "punctuate prints a note about marks" punctuate -m "$SRC/tests/data/marks_streaming" marked.txt
+expect 0 "punctuate prints a note about marks" punctuate -m "$SRC/tests/data/punctuation_streaming" marked.txt
 err_has "marked.txt: 1 of 2 lines had punctuation before"
 printf '\n \n' >blank.txt
-expect 0 "punctuate prints a note about an empty text" punctuate -m "$SRC/tests/data/marks_streaming" blank.txt
+expect 0 "punctuate prints a note about an empty text" punctuate -m "$SRC/tests/data/punctuation_streaming" blank.txt
 err_has "blank.txt: there is no text in it"
-expect 0 "punctuate -q prints no note" punctuate -q -m "$SRC/tests/data/marks_streaming" blank.txt marked.txt
+expect 0 "punctuate -q prints no note" punctuate -q -m "$SRC/tests/data/punctuation_streaming" blank.txt marked.txt
 err_lines 0
 LM=${STENO_SHARED:-/none}/material/llm/models
 if [ -d "$LM" ]; then

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # The tiny network of the tree, for text that arrives in parts, and converted for whole texts. Its marks have no meaning.
-ONLINE=$SRC/tests/data/marks_streaming
+ONLINE=$SRC/tests/data/punctuation_streaming
 mkdir offline
 cp "$ONLINE"/* offline/
 chmod u+w offline/*
@@ -25,7 +25,7 @@ expect 0 "a model for text that arrives in parts is accepted" punctuate -q -m "$
 is "no letter is lost with a model for text that arrives in parts" "$(bare "$T/out")" "$(cat text.txt)"
 
 # words of Chinese
-WORDS=$SRC/tests/data/marks_words
+WORDS=$SRC/tests/data/punctuation_words
 printf '他说今天天气很好 我们会 议开始了\n' >zh.txt
 expect 0 "a dictionary beside the model is read" punctuate -m "$WORDS" zh.txt
 is "the dictionary cuts the words" "$(cat "$T/out")" "他说？今天天气，很好？我们会议开始，了？"

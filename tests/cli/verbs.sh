@@ -81,7 +81,7 @@ for key in load_ms mel_ms encode_ms cross_ms prompt_ms_per_token decode_ms_per_t
     grep -qE "\"$key\": \{\"median\": [0-9.]+, \"min\": [0-9.]+, \"max\": [0-9.]+\}" "$T/out" || bad "bench prints $key" "$(cat "$T/out")"
 done
 for key in machine shape type threads peak_rss_bytes; do out_has "\"$key\": "; done
-expect 0 "bench times a punctuation model" bench -q -m "$SRC/tests/data/marks_streaming" --runs 1 -f tsv
+expect 0 "bench times a punctuation model" bench -q -m "$SRC/tests/data/punctuation_streaming" --runs 1 -f tsv
 for key in mark20 mark200; do grep -qE "$key.ms.[0-9.]+" "$T/out" || bad "bench prints $key" "$(cat "$T/out")"; done
 expect 2 "bench refuses an unknown shape" bench --shape enormous
 err_has "enormous"

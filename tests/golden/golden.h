@@ -242,7 +242,7 @@ static inline int result_differs(const steno_session *s, const json_t *want, str
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------ */
 
-struct engine { steno_team *team; steno_model *model; steno_session *session; int32_t guesses; /* of a run, 0: as usual */ };
+struct engine { steno_team *team; steno_model *model; steno_session *session; int32_t drafts; /* of a run, 0: as usual */ };
 
 static inline void engine_open_verified(struct engine *g, const char *path, const char *level, int threads, enum steno_compute compute,
                                         int verify)
@@ -309,7 +309,7 @@ static inline void file_run(struct tally *t, struct engine *g, json_t *golden, c
         if (!options) options = json_object_get(json_object_get(golden, "long_option_sets"), set);
         if (!options_apply(&p, options, language) || (only && !strstr(only, set))) continue;
         if (p.clip_timestamps) clips_apply(&p, json_string_value(json_object_get(file, "clip_timestamps")));
-        if (g->guesses && !p.beam_size && p.temperature == 0) p.draft_max = g->guesses;
+        if (g->drafts && !p.beam_size && p.temperature == 0) p.draft_max = g->drafts;
         if (!json_is_true(json_object_get(want, "stable"))) {
             t->unstable++;
             continue;

@@ -4,7 +4,7 @@
  * must be; folders of integers give the results of the same folder with the numbers that the integers stand for. */
 #include "api/convert.h"
 #include "ct2_folder.h"
-#include "said.h"
+#include "transcript.h"
 
 static steno_model *open_as(const char *path, enum steno_compute compute, int verify)
 {
@@ -18,11 +18,11 @@ static steno_model *open_as(const char *path, enum steno_compute compute, int ve
     return m;
 }
 
-static struct said said_as(struct source *s, const struct ct2_how *h, enum steno_compute compute)
+static struct shipped_text shipped_text_as(struct source *s, const struct ct2_how *h, enum steno_compute compute)
 {
     const struct folder d = folder_new();
     ct2_model(&d, &s->w, h);
-    const struct said said = said_of(open_as(d.path, compute, 0));
+    const struct shipped_text said = shipped_text(open_as(d.path, compute, 0));
     folder_remove(&d);
     return said;
 }
@@ -37,10 +37,10 @@ static void test_a_folder_of_the_shipped_model_gives_its_results(void **state)
     };
     struct source src;
     source_open(&src);
-    const struct said want = said_of(shipped_open());
+    const struct shipped_text want = shipped_text(shipped_open());
     assert_string_equal(want.text, demo_text);
     for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
-        const struct said got = said_as(&src, &how[i], STENO_COMPUTE_AUTO);
+        const struct shipped_text got = shipped_text_as(&src, &how[i], STENO_COMPUTE_AUTO);
         assert_string_equal(got.text, want.text);
         if (got.all != want.all) fail_msg("%zu: same text, but ids, times or probabilities differ", i);
     }
@@ -56,8 +56,8 @@ static void test_a_folder_gives_the_results_of_a_hugging_face_folder(void **stat
     for (size_t i = 0; i < (SANITIZED ? 1 : 2); i++) {
         const struct folder d = folder_new();
         spell_model(&d, &src.w, type[i], 1);
-        const struct said want = said_of(open_as(d.path, STENO_COMPUTE_AUTO, 0));
-        const struct said got = said_as(&src, &(struct ct2_how){ .type = type[i] }, STENO_COMPUTE_AUTO);
+        const struct shipped_text want = shipped_text(open_as(d.path, STENO_COMPUTE_AUTO, 0));
+        const struct shipped_text got = shipped_text_as(&src, &(struct ct2_how){ .type = type[i] }, STENO_COMPUTE_AUTO);
         assert_string_equal(got.text, want.text);
         if (got.all != want.all) fail_msg("%d: same text, but ids, times or probabilities differ", type[i]);
         folder_remove(&d);
@@ -76,7 +76,8 @@ static void test_integers_give_the_results_of_their_numbers(void **state)
     for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
         struct ct2_how plain = how[i];
         plain.dequantised = 1;
-        const struct said want = said_as(&src, &plain, STENO_COMPUTE_F32), got = said_as(&src, &how[i], STENO_COMPUTE_F32);
+        const struct shipped_text want = shipped_text_as(&src, &plain, STENO_COMPUTE_F32),
+                                  got = shipped_text_as(&src, &how[i], STENO_COMPUTE_F32);
         assert_string_equal(got.text, demo_text);
         if (got.all != want.all) fail_msg("%zu: ids, times or probabilities differ", i);
     }
@@ -91,8 +92,9 @@ static void test_low_precision_reads_integers(void **state)
     source_open(&src);
     ct2_model(&d, &src.w, &(struct ct2_how){ .type = DT_F16, .integers = CT2_INT8 });
     for (int compute = STENO_COMPUTE_AUTO; compute <= STENO_COMPUTE_INT8; compute++)
-        assert_string_equal(said_of(open_as(d.path, (enum steno_compute)compute, 0)).text, demo_text);
-    const struct said exact = said_of(open_as(d.path, STENO_COMPUTE_F32, 0)), verified = said_of(open_as(d.path, STENO_COMPUTE_INT8, 1));
+        assert_string_equal(shipped_text(open_as(d.path, (enum steno_compute)compute, 0)).text, demo_text);
+    const struct shipped_text exact = shipped_text(open_as(d.path, STENO_COMPUTE_F32, 0)),
+                              verified = shipped_text(open_as(d.path, STENO_COMPUTE_INT8, 1));
     assert_string_equal(verified.text, exact.text);
     assert_true(verified.ids == exact.ids);
     folder_remove(&d);
@@ -106,7 +108,7 @@ static void test_a_stack_in_another_order_gives_other_results(void **state)
     struct source src;
     source_open(&src);
     const struct ct2_how how = { .type = DT_F32, .swapped = 1 };
-    assert_true(said_as(&src, &how, STENO_COMPUTE_F32).ids != said_of(shipped_open_as(STENO_COMPUTE_F32)).ids);
+    assert_true(shipped_text_as(&src, &how, STENO_COMPUTE_F32).ids != shipped_text(shipped_open_as(STENO_COMPUTE_F32)).ids);
     source_close(&src);
 }
 
@@ -119,7 +121,7 @@ static void test_other_forms_give_the_folder_s_results(void **state)
     const struct folder d = folder_new();
     source_open(&src);
     ct2_model(&d, &src.w, &(struct ct2_how){ .type = DT_F32, .integers = CT2_INT8 });
-    const struct said want = said_of(open_as(d.path, STENO_COMPUTE_F32, 0));
+    const struct shipped_text want = shipped_text(open_as(d.path, STENO_COMPUTE_F32, 0));
     for (int k = 0; k < (SANITIZED ? 1 : 2); k++) {
         steno_convert_params p;
         steno_model_params mp;
@@ -135,7 +137,7 @@ static void test_other_forms_give_the_folder_s_results(void **state)
         buf_clear(&b);
         if (steno_model_convert(d.path, &p, &e)) fail_msg("%s", e.text);
         if (steno_model_open_memory(&m, b.p, b.len, &mp, &e)) fail_msg("%s", e.text);
-        const struct said got = said_of(m);
+        const struct shipped_text got = shipped_text(m);
         assert_string_equal(got.text, want.text);
         assert_true(got.all == want.all);
     }

@@ -1,7 +1,7 @@
-/* steno tests: ids that are guessed ahead never show. SPDX-License-Identifier: MIT
+/* steno tests: ids that are drafted ahead never show. SPDX-License-Identifier: MIT
  *
- * Small language models go on with prompts that say everything twice, with any number of guesses, by the most probable id and by drawing,
- * penalties included: ids and probabilities are the same to the bit, and some guesses were right. */
+ * Small language models go on with prompts that say everything twice, with any number of drafts, by the most probable id and by drawing,
+ * penalties included: ids and probabilities are the same to the bit, and some drafts were right. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "harness.h"
@@ -24,10 +24,10 @@ static void make(struct made *to, steno_session *s, const int32_t *ids, int n, c
     }
 }
 
-static void same(const struct made *a, const struct made *b, const char *name, int guesses)
+static void same(const struct made *a, const struct made *b, const char *name, int drafts)
 {
-    if (a->n != b->n || memcmp(a->id, b->id, (size_t)a->n * sizeof *a->id)) fail_msg("%s: %d guesses change the ids", name, guesses);
-    if (memcmp(a->logprob, b->logprob, (size_t)a->n * sizeof *a->logprob)) fail_msg("%s: %d guesses change a probability", name, guesses);
+    if (a->n != b->n || memcmp(a->id, b->id, (size_t)a->n * sizeof *a->id)) fail_msg("%s: %d drafts change the ids", name, drafts);
+    if (memcmp(a->logprob, b->logprob, (size_t)a->n * sizeof *a->logprob)) fail_msg("%s: %d drafts change a probability", name, drafts);
 }
 
 static int stop_behind_nine(void *user, const steno_token *tok, const char *text, size_t n)
@@ -39,7 +39,7 @@ static int stop_behind_nine(void *user, const steno_token *tok, const char *text
 /* Texts of three ways to choose, and one that its caller ends; and what comes behind each. */
 static void check_session(steno_session *s, const char *name, int32_t n_vocab)
 {
-    static const int32_t guesses[] = { 1, 2, 5, 15 };
+    static const int32_t drafts[] = { 1, 2, 5, 15 };
     int32_t ids[2 * N_PROMPT], more[2] = { 5, 6 };
     for (int i = 0; i < 2 * N_PROMPT; i++) ids[i] = 3 + (i % N_PROMPT) * 37 % (n_vocab - 10);
     for (int way = 0; way < 4; way++) {
@@ -57,10 +57,10 @@ static void check_session(steno_session *s, const char *name, int32_t n_vocab)
         then.n = steno_generate_continue(s, more, 2, &p);
         memcpy(then.id, steno_generated(s, NULL), (size_t)then.n * sizeof *then.id);
         for (int i = 0; i < 4; i++) {
-            p.draft_max = guesses[i];
+            p.draft_max = drafts[i];
             seen = 0;
             make(&drafted, s, ids, 2 * N_PROMPT, &p);
-            same(&plain, &drafted, name, (int)guesses[i]);
+            same(&plain, &drafted, name, (int)drafts[i]);
             assert_int_equal(steno_generate_continue(s, more, 2, &p), then.n);
             assert_memory_equal(steno_generated(s, NULL), then.id, (size_t)then.n * sizeof *then.id);
         }
@@ -68,7 +68,7 @@ static void check_session(steno_session *s, const char *name, int32_t n_vocab)
     }
 }
 
-/* The file itself, or another one of the same tokens, guesses for it. */
+/* The file itself, or another one of the same tokens, drafts for it. */
 static void check_drafted(const steno_model *m, const char *path, steno_team *team, const char *name, int64_t *drafted, int64_t *accepted)
 {
     steno_model_info info = { .size = sizeof info };
@@ -112,11 +112,11 @@ static void test_a_draft_model_changes_no_bit(void **state)
         steno_model_close(m);
         steno_team_close(team);
     }
-    print_message("%lld of %lld guesses were right\n", (long long)accepted, (long long)drafted);
+    print_message("%lld of %lld drafts were right\n", (long long)accepted, (long long)drafted);
     assert_true(accepted > drafted / 4 && accepted < drafted);
 }
 
-static void test_guesses_change_no_bit(void **state)
+static void test_drafts_change_no_bit(void **state)
 {
     (void)state;
     static const char *const path[] = { "llama/gguf/llama-F32.gguf", "qwen3/gguf/qwen3-Q8_0.gguf", "qwen3/gguf/qwen3-Q4_0.gguf",
@@ -143,7 +143,7 @@ static void test_guesses_change_no_bit(void **state)
         steno_session_close(s);
         steno_model_close(m);
     }
-    print_message("%lld of %lld guesses were right\n", (long long)accepted, (long long)drafted);
+    print_message("%lld of %lld drafts were right\n", (long long)accepted, (long long)drafted);
     assert_true(accepted > 0 && accepted < drafted);
 }
 
@@ -153,6 +153,6 @@ int main(void)
         puts("skipped: STENO_SHARED does not name the collection");
         return 77;
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_guesses_change_no_bit), cmocka_unit_test(test_a_draft_model_changes_no_bit) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_drafts_change_no_bit), cmocka_unit_test(test_a_draft_model_changes_no_bit) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* steno tests: a draft model never shows. SPDX-License-Identifier: MIT
  *
- * A model whose ids are guessed by its own first layers gives every result of the collection to the last bit as it does alone: under all
- * sets of options, with what changes logits, and verified; one by itself in four bits, or by noise, under the usual options. Good guesses
+ * A model whose ids are drafted by its own first layers gives every result of the collection to the last bit as it does alone: under all
+ * sets of options, with what changes logits, and verified; one by itself in four bits, or by noise, under the usual options. Good drafts
  * are right now and then. Needs the collection named by STENO_SHARED; without it every test here is skipped. Batches: api/test_draft.c. */
 #include "golden.h"
 #include "api/shipped.h"
@@ -106,13 +106,13 @@ static void test_every_golden_is_the_same_with_a_draft(void **state)
             struct engine with = g;
             steno_timings n = { .size = sizeof n };
             with.session = drafted_open(&g, draft);
-            with.guesses = k == Q4 ? 7 : 3;
+            with.drafts = k == Q4 ? 7 : 3;
             alone.what = draft_name[k];
             alone.at = 0;
             t = (struct tally){ 0 };
             run_all(&t, &with, golden, compare, &alone, few);
             steno_timings_get(with.session, &n);
-            print_message("%s: %d cases, %d differ; of %lld guesses %lld were right, %d steps\n", draft_name[k], t.cases, t.differ,
+            print_message("%s: %d cases, %d differ; of %lld drafts %lld were right, %d steps\n", draft_name[k], t.cases, t.differ,
                           (long long)n.n_drafted, (long long)n.n_accepted, (int)n.n_steps);
             assert_int_equal(t.differ, 0);
             assert_int_equal(alone.at, alone.n);
@@ -131,7 +131,7 @@ static void test_options_give_the_same_with_a_draft_verified_or_not(void **state
 {
     (void)state;
     static const char *const files[] = { "en_phrases.wav", "long95_en.flac" };
-    static const int32_t guesses[] = { -1, 1, 2, 15 };
+    static const int32_t drafts[] = { -1, 1, 2, 15 };
     for (int verify = 0; verify < 2; verify++) {
         struct engine g;
         engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, STENO_COMPUTE_AUTO, verify);
@@ -150,7 +150,7 @@ static void test_options_give_the_same_with_a_draft_verified_or_not(void **state
                 p.token_timestamps = 1;
                 if (steno_transcribe(g.session, snd.pcm, snd.n, &p)) fail_msg("%s: %s", what, steno_last_error(g.session));
                 for (int n = 0; n < 4 && (!n || (!p.beam_size && p.temperature == 0)); n++) {
-                    p.draft_max = guesses[n];
+                    p.draft_max = drafts[n];
                     if (steno_transcribe(with, snd.pcm, snd.n, &p)) fail_msg("%s: %s", what, steno_last_error(with));
                     results_are_equal(with, g.session, what);
                 }

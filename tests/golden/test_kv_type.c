@@ -1,6 +1,6 @@
 /* steno tests: how keys and values of language models are kept. SPDX-License-Identifier: MIT
  *
- * Small models read a prompt at once and id by id, guess ahead, and read another prompt that begins alike: of every type the logits are the
+ * Small models read a prompt at once and id by id, draft ahead, and read another prompt that begins alike: of every type the logits are the
  * same to the bit however ids come. Against f32, f16 moves them by less than a hundredth and q8_0 by less than three, beside products that
  * are not rounded. */
 #include <math.h>

@@ -4,7 +4,7 @@
  * be; quantised folders say what the same folder with the numbers that its groups mean says. */
 #include "api/convert.h"
 #include "mlx_folder.h"
-#include "said.h"
+#include "transcript.h"
 
 static steno_model *open_with(const char *path, enum steno_compute compute)
 {
@@ -19,7 +19,7 @@ static steno_model *open_with(const char *path, enum steno_compute compute)
 }
 
 /* The shipped model with the positions that a folder without them gets. */
-static struct said said_with_positions(const struct weights *w, const struct file *f)
+static struct shipped_text said_with_positions(const struct weights *w, const struct file *f)
 {
     const struct bytes b = opened_bytes(f);
     const struct whisper_dims d = stored_dims(w);
@@ -43,16 +43,16 @@ static struct said said_with_positions(const struct weights *w, const struct fil
     }
     memcpy(b.p + t->offset, table, (size_t)t->size);
     free(table);
-    const struct said said = said_of(bytes_open(b, NULL));
+    const struct shipped_text said = shipped_text(bytes_open(b, NULL));
     free(b.p);
     return said;
 }
 
-static struct said said_as(struct source *s, const struct mlx_how *h, enum steno_compute compute)
+static struct shipped_text shipped_text_as(struct source *s, const struct mlx_how *h, enum steno_compute compute)
 {
     const struct folder d = folder_new();
     mlx_model(&d, &s->w, h, NULL, 0);
-    const struct said said = said_of(open_with(d.path, compute));
+    const struct shipped_text said = shipped_text(open_with(d.path, compute));
     folder_remove(&d);
     return said;
 }
@@ -63,11 +63,11 @@ static void test_folders_made_of_the_shipped_model_say_what_it_says(void **state
     static const struct mlx_how how[] = { { .type = DT_F32 }, { .type = DT_F32, .npz = 1 } };
     struct source src;
     source_open(&src);
-    const struct said want = said_with_positions(&src.w, &src.f);
+    const struct shipped_text want = said_with_positions(&src.w, &src.f);
     assert_string_equal(want.text, demo_text);
-    assert_true(want.ids == said_of(shipped_open()).ids);
+    assert_true(want.ids == shipped_text(shipped_open()).ids);
     for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
-        const struct said got = said_as(&src, &how[i], STENO_COMPUTE_AUTO);
+        const struct shipped_text got = shipped_text_as(&src, &how[i], STENO_COMPUTE_AUTO);
         assert_string_equal(got.text, want.text);
         assert_true(got.ids == want.ids);
         if (got.all != want.all) fail_msg("%zu: same text, but times or probabilities differ", i);
@@ -84,9 +84,9 @@ static void test_rounding_to_two_bytes_keeps_the_text(void **state)
     if (SANITIZED) skip();
     struct source src;
     source_open(&src);
-    const struct said want = said_of(shipped_open());
+    const struct shipped_text want = shipped_text(shipped_open());
     for (size_t i = 0; i < sizeof how / sizeof *how; i += in_full() ? 1 : 3) {
-        const struct said got = said_as(&src, &how[i], STENO_COMPUTE_AUTO);
+        const struct shipped_text got = shipped_text_as(&src, &how[i], STENO_COMPUTE_AUTO);
         assert_string_equal(got.text, want.text);
         assert_true(got.ids == want.ids);
     }
@@ -106,7 +106,8 @@ static void test_groups_say_what_the_numbers_say_that_they_mean(void **state)
     for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
         struct mlx_how plain = how[i];
         plain.dequantised = 1;
-        const struct said want = said_as(&src, &plain, STENO_COMPUTE_F32), got = said_as(&src, &how[i], STENO_COMPUTE_F32);
+        const struct shipped_text want = shipped_text_as(&src, &plain, STENO_COMPUTE_F32),
+                                  got = shipped_text_as(&src, &how[i], STENO_COMPUTE_F32);
         if (strcmp(got.text, want.text) != 0) fail_msg("%d bits: '%s', want '%s'", how[i].bits, got.text, want.text);
         assert_true(got.ids == want.ids);
         if (how[i].bits == 8) assert_string_equal(got.text, demo_text);
@@ -129,7 +130,7 @@ static int converted(struct buf *b, const struct folder *d, const char *form, co
     return steno_model_convert(d->path, &p, e);
 }
 
-static struct said said_by_bytes(const struct buf *b, enum steno_compute compute)
+static struct shipped_text said_by_bytes(const struct buf *b, enum steno_compute compute)
 {
     steno_model_params p;
     steno_model *m;
@@ -138,7 +139,7 @@ static struct said said_by_bytes(const struct buf *b, enum steno_compute compute
     p.vocab = shipped_model;
     p.compute = (int32_t)compute;
     if (steno_model_open_memory(&m, b->p, b->len, &p, &e)) fail_msg("%s", e.text);
-    return said_of(m);
+    return shipped_text(m);
 }
 
 static void test_other_forms_say_what_the_folder_says(void **state)
@@ -155,10 +156,10 @@ static void test_other_forms_say_what_the_folder_says(void **state)
     for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
         const struct folder d = folder_new();
         mlx_model(&d, &src.w, &how[i], NULL, 0);
-        const struct said want = said_of(open_with(d.path, STENO_COMPUTE_F32));
+        const struct shipped_text want = shipped_text(open_with(d.path, STENO_COMPUTE_F32));
         for (int k = 0; k < 2; k++) {
             if (converted(&b, &d, form[k], NULL, &e)) fail_msg("%s", e.text);
-            const struct said got = said_by_bytes(&b, STENO_COMPUTE_F32);
+            const struct shipped_text got = said_by_bytes(&b, STENO_COMPUTE_F32);
             assert_string_equal(got.text, want.text);
             assert_true(got.ids == want.ids);
             const int same_bits = !how[i].bits || (how[i].bits == 4 && k == 0); /* groups of 4 bits are q4_1 */
@@ -323,9 +324,9 @@ static void test_settings_of_transformers_go_with_weights_of_mlx(void **state)
     steno_model *m;
     steno_error e;
     if (steno_model_open(&m, d.path, NULL, &e)) fail_msg("%s", e.text);
-    assert_string_equal(said_of(m).text, demo_text);
+    assert_string_equal(shipped_text(m).text, demo_text);
     if (steno_model_open(&m, to.path, NULL, &e)) fail_msg("%s", e.text);
-    assert_string_equal(said_of(m).text, demo_text);
+    assert_string_equal(shipped_text(m).text, demo_text);
     source_close(&src);
     folder_remove(&d);
 }

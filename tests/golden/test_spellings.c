@@ -6,13 +6,13 @@
 #include "audio/mel.h"
 #include "spell.h"
 
-struct said { char text[200]; uint64_t digest; };
+struct shipped_text { char text[200]; uint64_t digest; };
 
 /* What a model makes of the demonstration. */
-static struct said said_by(const char *path, const char *vocab)
+static struct shipped_text said_by(const char *path, const char *vocab)
 {
     const struct audio a = demo_audio(0, 0, 1);
-    struct said said;
+    struct shipped_text said;
     steno_model_params mp;
     steno_model *m;
     steno_error e;
@@ -37,7 +37,7 @@ static struct said said_by(const char *path, const char *vocab)
     return said;
 }
 
-static void assert_same(const char *spelling, struct said got, struct said want)
+static void assert_same(const char *spelling, struct shipped_text got, struct shipped_text want)
 {
     if (strcmp(got.text, want.text) != 0) fail_msg("%s: text is '%s', want '%s'", spelling, got.text, want.text);
     if (got.digest != want.digest) fail_msg("%s: same text, but tokens, times or probabilities differ", spelling);
@@ -65,7 +65,7 @@ static void test_folders_made_of_the_shipped_model_say_what_it_says(void **state
     };
     struct source src;
     source_open(&src, shipped_model);
-    const struct said want = said_by(shipped_model, NULL);
+    const struct shipped_text want = said_by(shipped_model, NULL);
     assert_string_equal(want.text, demo_text);
     for (int i = 0; i < (SANITIZED ? 1 : 3); i++) {
         const struct folder d = folder_new();
@@ -124,7 +124,7 @@ static void test_spellings_of_other_programs_say_the_same(void **state)
     };
     const char *shared = getenv("STENO_SHARED");
     if (!shared || SANITIZED) skip();
-    const struct said want = said_by(shipped_model, NULL);
+    const struct shipped_text want = said_by(shipped_model, NULL);
     for (size_t i = 0; i < sizeof spelling / sizeof *spelling; i++) {
         char path[512], vocab[512];
         snprintf(path, sizeof path, "%s/material/whisper-digits/%s", shared, spelling[i].path);

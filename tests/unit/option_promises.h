@@ -68,7 +68,7 @@ static const struct promise transcribe[] = {
     { "vad-join", DECODES, "--vad-join", VAD_ON, "unit/test_job_join.c" },
     { "vad-samples-overlap", DECODES, "--vad-samples-overlap 0.05", VAD_ON " --vad-join", "unit/test_job_join.c" },
     { "vad-merge-s", TAGS | NANO, "--vad-merge-s 5", VAD_ON " --vad-max-speech-s 0.3", NULL },
-    { "punctuation", SPEECH, "--punctuation tests/data/marks_streaming", "", NULL },
+    { "punctuation", SPEECH, "--punctuation tests/data/punctuation_streaming", "", NULL },
     { "post", SPEECH, "", "", "cli/post.sh" },
     { "post-prompt", SPEECH, "", "", "cli/post.sh" },
     { "jieba-dict", SPEECH, "", "", "cli/punctuate.sh" },

@@ -69,7 +69,7 @@ static const struct arg rows[] = {
     TRANSCRIBE_DIARIZE_ROWS(struct transcribe_opts),
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
-    MARKS_ROWS(struct transcribe_opts),
+    PUNCTUATION_ROWS(struct transcribe_opts),
     ARG_HEADING("Result"),
     TRANSCRIBE_LOGPROBS_ROW(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
@@ -157,7 +157,7 @@ static int fill_header(struct run *r)
 {
     struct batch_control *c = &r->control;
     const struct transcription *t = &r->worker.t;
-    const steno_model *const models[] = { t->engine.model, t->vad.model, t->marks.model };
+    const steno_model *const models[] = { t->engine.model, t->vad.model, t->punctuation.model };
     snprintf(c->header.engine, sizeof c->header.engine, "%s", steno_version());
     snprintf(c->header.shard, sizeof c->header.shard, "%d/%d", c->shard, c->n_shards);
     const int code = hash_options(c->header.options_sha256, &r->o);
@@ -225,7 +225,7 @@ static int work_in_others(struct run *r)
     const struct batch_isolate b = { .control = &r->control, .n_workers = (int)r->o.jobs, .n_slots = r->worker.n_slots,
                                      .timeout_s = r->o.timeout, .worker = work_isolated, .user = r };
     if (!r->o.t.engine.threads) r->o.t.engine.threads = part > 0 ? part : 1;
-    marks_close(&t->marks);
+    punctuation_close(&t->punctuation);
     vad_close(&t->vad);
     steno_team_close(t->engine.team);
     t->engine.team = NULL;

@@ -132,7 +132,7 @@ int batch_worker_open(struct batch_worker *b, struct transcribe_opts *o)
     struct transcription *t = &b->t;
     int code = t->engine.team ? EXIT_OK : engine_team(&t->engine.team, o->engine.threads);
     if (code == EXIT_OK) code = vad_open(&t->vad, &o->vad, &t->engine, &o->engine, 1);
-    if (code == EXIT_OK) code = marks_open(&t->marks, &o->marks, &t->engine, &o->engine, transcription_marks(o));
+    if (code == EXIT_OK) code = punctuation_open(&t->punctuation, &o->punctuation, &t->engine, &o->engine, transcription_punctuation(o));
     if (code == EXIT_OK) code = transcription_params(t, t->engine.model);
     transcription_job(t);
     if (code == EXIT_OK) code = try_params(b);
@@ -170,7 +170,7 @@ int batch_worker_run(struct batch_worker *b)
 
 void batch_worker_close(struct batch_worker *b)
 {
-    marks_close(&b->t.marks);
+    punctuation_close(&b->t.punctuation);
     vad_close(&b->t.vad);
     engine_close(&b->t.engine);
     decode_data_free(&b->t.data);

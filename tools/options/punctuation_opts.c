@@ -1,6 +1,6 @@
 /* steno: punctuation, and its options. SPDX-License-Identifier: MIT */
 #include "options/punctuation_opts.h"
-#include "models/companion.h"
+#include "models/default_model.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int no_room(void)
 
 /* The model is a path or a name in the caches. Without either, search a companion model if the recogniser's text has no punctuation.
  * @return malloc'd path, or NULL */
-static char *find(const struct marks_opts *o, const struct engine *e, enum marks_find may, int *no_memory)
+static char *find(const struct punctuation_opts *o, const struct engine *e, enum punctuation_find may, int *no_memory)
 {
     steno_model_info i = { .size = sizeof i };
     struct stat st;
@@ -27,7 +27,7 @@ static char *find(const struct marks_opts *o, const struct engine *e, enum marks
     return path || *no_memory ? path : strdup(o->model); /* opening it reports that it is missing */
 }
 
-int marks_engine(struct engine_opts *to, const struct engine_opts *o, const char *jieba_dict, char **found)
+int punctuation_engine(struct engine_opts *to, const struct engine_opts *o, const char *jieba_dict, char **found)
 {
     int no_memory = 0;
     *found = jieba_dict ? NULL : jieba_find(&no_memory);
@@ -37,7 +37,7 @@ int marks_engine(struct engine_opts *to, const struct engine_opts *o, const char
     return EXIT_OK;
 }
 
-int marks_check(const steno_model *m, const char *path, const char *jieba_dict, int quiet)
+int punctuation_check(const steno_model *m, const char *path, const char *jieba_dict, int quiet)
 {
     steno_model_info i = { .size = sizeof i };
     steno_model_info_get(m, &i);
@@ -49,31 +49,34 @@ int marks_check(const steno_model *m, const char *path, const char *jieba_dict, 
     return EXIT_OK;
 }
 
-static int open_at(struct marks *k, const struct marks_opts *o, const char *path, const struct engine *e, const struct engine_opts *eo)
+static int open_at(struct punctuation *k, const struct punctuation_opts *o, const char *path, const struct engine *e,
+                   const struct engine_opts *eo)
 {
     steno_error err = { 0 };
     const int code = engine_beside(&k->model, path, "a file of the punctuation model", e, eo);
     if (code != EXIT_OK) return code;
     const int rc = steno_session_open(&k->session, k->model, e->team, NULL, &err);
     if (rc != STENO_OK) return message_model_error(NULL, rc, err.text);
-    if (steno_punctuate(k->session, "", NULL) == STENO_OK) return marks_check(k->model, path, o->jieba_dict, eo->quiet);
+    if (steno_punctuate(k->session, "", NULL) == STENO_OK) return punctuation_check(k->model, path, o->jieba_dict, eo->quiet);
     return message_usage("--punctuation: %s: %s; it takes a model such as FunASR's ct-punc", path, steno_last_error(k->session));
 }
 
 /* If a model that was found automatically cannot be used, the text is written without it. */
-static int open_found(struct marks *k, const struct marks_opts *o, const char *path, const struct engine *e, const struct engine_opts *eo)
+static int open_found(struct punctuation *k, const struct punctuation_opts *o, const char *path, const struct engine *e,
+                      const struct engine_opts *eo)
 {
     const int code = open_at(k, o, path, e, eo);
     if (code == EXIT_OK || code == EXIT_MEMORY) {
         if (code == EXIT_OK && !eo->quiet) message("punctuation: %s (found; --no-punctuation leaves the text as it is)", path);
         return code;
     }
-    marks_close(k);
+    punctuation_close(k);
     message("note: the text is left without punctuation");
     return EXIT_OK;
 }
 
-int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, enum marks_find may)
+int punctuation_open(struct punctuation *k, const struct punctuation_opts *o, const struct engine *e, const struct engine_opts *eo,
+                     enum punctuation_find may)
 {
     int no_memory = 0;
     memset(k, 0, sizeof *k);
@@ -85,15 +88,15 @@ int marks_open(struct marks *k, const struct marks_opts *o, const struct engine 
     if (!path) return EXIT_OK;
     struct engine_opts own;
     char *dict;
-    int code = marks_engine(&own, eo, o->jieba_dict, &dict);
+    int code = punctuation_engine(&own, eo, o->jieba_dict, &dict);
     if (code == EXIT_OK) code = o->model ? open_at(k, o, path, e, &own) : open_found(k, o, path, e, &own);
     free(dict);
     free(path);
-    if (code != EXIT_OK) marks_close(k);
+    if (code != EXIT_OK) punctuation_close(k);
     return code;
 }
 
-void marks_close(struct marks *k)
+void punctuation_close(struct punctuation *k)
 {
     steno_session_close(k->session);
     steno_model_close(k->model);

@@ -1,7 +1,7 @@
 /* steno: clips from voice activity, and the options for it. SPDX-License-Identifier: MIT */
 #include "options/vad_opts.h"
 #include "cli/option_names.h"
-#include "models/companion.h"
+#include "models/default_model.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -84,7 +84,7 @@ static void print_ways(const struct way_figures *f)
 {
     printf("model: %s, weights %s, level %s, %d threads\n", f->name, f->i->weight_type, f->i->cpu_level, f->threads);
     printf("a text of %d tokens after a prompt of %d\n\n", f->n_answer, f->n_prompt);
-    printf("%-8s %8s %10s %9s %9s %11s %10s %7s %7s\n", "guesses", "runs", "tokens/run", "guessed", "right", "ms, median", "tokens/s",
+    printf("%-9s %8s %10s %9s %9s %11s %10s %7s %7s\n", "draft-max", "runs", "tokens/run", "drafted", "right", "ms, median", "tokens/s",
            "gain", "best");
     for (int i = 0; i < N_WAYS; i++) {
         const struct way *w = &f->way[i];
@@ -119,8 +119,8 @@ static void print_ways_tsv(const struct way_figures *f)
     report_fact(&out, "weights", f->i->weight_type);
     for (int i = 0; i < N_WAYS; i++) {
         const struct way *w = &f->way[i];
-        report_rate(&out, "tokens/s", w->t, (f->n_answer - 1) * 1e3, "repeat_guesses%d_tokens", (int)ways[i]);
-        report_row(&out, "tokens", counted((f->n_answer - 1) / w->runs), 1, "repeat_guesses%d_per_run", (int)ways[i]);
+        report_rate(&out, "tokens/s", w->t, (f->n_answer - 1) * 1e3, "repeat_draft%d_tokens", (int)ways[i]);
+        report_row(&out, "tokens", counted((f->n_answer - 1) / w->runs), 1, "repeat_draft%d_per_run", (int)ways[i]);
     }
 }
 
@@ -178,10 +178,10 @@ static double phase_ms(steno_session *s, const char *phase, int n, int runs, int
 }
 
 /* For one acceptance rate: the best number of draft tokens, tokens per run, and the time per token. */
-struct gain { double acceptance, ms, ids; int guesses; };
+struct gain { double acceptance, ms, ids; int draft; };
 enum { GAINS = 11 };
 
-struct draft_figures { double check[ROWS + 1], step, guess; struct gain gain[GAINS]; const struct bench_shapes *shapes; int threads; };
+struct draft_figures { double check[ROWS + 1], step, draft_step; struct gain gain[GAINS]; const struct bench_shapes *shapes; int threads; };
 
 static void find_gains(struct draft_figures *f)
 {
@@ -191,8 +191,8 @@ static void find_gains(struct draft_figures *f)
         *g = (struct gain){ .acceptance = 0.5 + 0.05 * i, .ms = f->step, .ids = 1 };
         for (int k = 1; k < ROWS; k++) {
             ids += chance *= g->acceptance;
-            const double ms = (f->check[k + 1] + k * f->guess) / ids;
-            if (ms < g->ms) g->ms = ms, g->guesses = k, g->ids = ids;
+            const double ms = (f->check[k + 1] + k * f->draft_step) / ids;
+            if (ms < g->ms) g->ms = ms, g->draft = k, g->ids = ids;
         }
     }
 }
@@ -200,13 +200,13 @@ static void find_gains(struct draft_figures *f)
 static void print_gains(const struct draft_figures *f)
 {
     printf("model: %s, draft: %s, weights %s, %d threads\n", f->shapes->model, f->shapes->draft, f->shapes->type, f->threads);
-    printf("step of the model %.3f ms, of the draft %.3f ms\n\n%-10s %12s %8s\n", f->step, f->guess, "rows", "ms/run", "steps");
+    printf("step of the model %.3f ms, of the draft %.3f ms\n\n%-10s %12s %8s\n", f->step, f->draft_step, "rows", "ms/run", "steps");
     for (int n = 1; n <= ROWS; n++)
         if (n < 5 || n % 4 == 0 || n == 5) printf("%-10d %12.3f %8.2f\n", n, f->check[n], f->check[n] / f->step);
-    printf("\n%-10s %8s %12s %12s %8s\n", "acceptance", "guesses", "tokens/run", "ms/token", "gain");
+    printf("\n%-10s %8s %12s %12s %8s\n", "acceptance", "draft-max", "tokens/run", "ms/token", "gain");
     for (int i = 0; i < GAINS; i++) {
         const struct gain *g = &f->gain[i];
-        printf("%-10.2f %8d %12.2f %12.3f %7.2fx\n", g->acceptance, g->guesses, g->ids, g->ms, f->step / g->ms);
+        printf("%-10.2f %8d %12.2f %12.3f %7.2fx\n", g->acceptance, g->draft, g->ids, g->ms, f->step / g->ms);
     }
 }
 
@@ -214,13 +214,13 @@ static void print_gains_json(const struct draft_figures *f)
 {
     printf("{\"version\": \"%s\", \"shape\": \"%s\", \"draft\": \"%s\", \"type\": \"%s\", \"threads\": %d, ", steno_version(),
            f->shapes->model, f->shapes->draft, f->shapes->type, f->threads);
-    printf("\"step_ms\": %.4f, \"draft_step_ms\": %.4f, \"run_ms\": [", f->step, f->guess);
+    printf("\"step_ms\": %.4f, \"draft_step_ms\": %.4f, \"run_ms\": [", f->step, f->draft_step);
     for (int n = 1; n <= ROWS; n++) printf("%s%.4f", n > 1 ? ", " : "", f->check[n]);
     printf("], \"gains\": [");
     for (int i = 0; i < GAINS; i++) {
         const struct gain *g = &f->gain[i];
-        printf("%s{\"acceptance\": %.2f, \"guesses\": %d, \"tokens_per_run\": %.3f, \"ms_per_token\": %.4f, \"gain\": %.3f}",
-               i ? ", " : "", g->acceptance, g->guesses, g->ids, g->ms, f->step / g->ms);
+        printf("%s{\"acceptance\": %.2f, \"draft_tokens\": %d, \"tokens_per_run\": %.3f, \"ms_per_token\": %.4f, \"gain\": %.3f}",
+               i ? ", " : "", g->acceptance, g->draft, g->ids, g->ms, f->step / g->ms);
     }
     printf("]}\n");
 }
@@ -235,7 +235,7 @@ static void print_gains_tsv(const struct draft_figures *f)
     report_fact(&out, "draft", f->shapes->draft);
     report_fact(&out, "weights", f->shapes->type);
     report_row(&out, "ms", counted(f->step), 1, "step");
-    report_row(&out, "ms", counted(f->guess), 1, "draft_step");
+    report_row(&out, "ms", counted(f->draft_step), 1, "draft_step");
     for (int n = 1; n <= ROWS; n++) report_row(&out, "ms", counted(f->check[n]), 1, "run_of_%d", n);
     for (int i = 0; i < GAINS; i++)
         report_row(&out, "ms", counted(f->gain[i].ms), 1, "token_accepted_%.0f", 100 * f->gain[i].acceptance);
@@ -252,7 +252,7 @@ int bench_draft(const struct engine *e, const steno_model_params *p, const struc
     if (rc) code = message_model_error("--draft", rc, err.text);
     for (int n = 1; n <= ROWS && code == EXIT_OK; n++) f.check[n] = phase_ms(e->session, "check", n, runs, &code);
     f.step = code == EXIT_OK ? phase_ms(e->session, "decode", STEPS, runs, &code) / STEPS : 0;
-    f.guess = code == EXIT_OK ? phase_ms(s, "decode", STEPS, runs, &code) / STEPS : 0;
+    f.draft_step = code == EXIT_OK ? phase_ms(s, "decode", STEPS, runs, &code) / STEPS : 0;
     if (code == EXIT_OK) {
         find_gains(&f);
         (format == BENCH_JSON ? print_gains_json : format == BENCH_TSV ? print_gains_tsv : print_gains)(&f);

@@ -35,26 +35,26 @@ static const struct arg rows[] = {
 const struct args detect_args = { "detect", "[OPTION]... FILE",
                                   "Print CODE PROBABILITY for the languages of the first 30 s of FILE.", rows };
 
-struct guess {
+struct language_share {
     const char *code;
     float p;
 };
 
 static int by_probability(const void *a, const void *b)
 {
-    const struct guess *x = a, *y = b;
+    const struct language_share *x = a, *y = b;
     return x->p != y->p ? (x->p < y->p ? 1 : -1) : strcmp(x->code, y->code);
 }
 
-static int print_guesses(const struct opts *o, const steno_model *m, const float *probs, int n, const struct notes *notes)
+static int print_languages(const struct opts *o, const steno_model *m, const float *probs, int n, const struct notes *notes)
 {
     char num[NUM_SZ];
-    struct guess *g = calloc((size_t)n, sizeof *g);
+    struct language_share *g = calloc((size_t)n, sizeof *g);
     if (!g) {
         message("out of memory for %d languages", n);
         return EXIT_MEMORY;
     }
-    for (int i = 0; i < n; i++) g[i] = (struct guess){ steno_model_language(m, i), probs[i] };
+    for (int i = 0; i < n; i++) g[i] = (struct language_share){ steno_model_language(m, i), probs[i] };
     qsort(g, (size_t)n, sizeof *g, by_probability);
     if (o->json) {
         fputs("{\"language\": ", stdout);
@@ -118,7 +118,7 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
             if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level);
             findings_language(&notes, steno_model_language(e->model, rc), (double)probs[rc]);
             if (!o->engine.quiet) sound_notes(file, &notes);
-            code = print_guesses(o, e->model, probs, n, &notes);
+            code = print_languages(o, e->model, probs, n, &notes);
         }
     }
     steno_media_close(m);

@@ -6,7 +6,7 @@
 #include "cli/signals.h"
 #include "cmd.h"
 #include "http.h"
-#include "models/companion.h"
+#include "models/default_model.h"
 #include "models/engine.h"
 #include "models/host.h"
 #include "models/machine.h"

@@ -6,7 +6,7 @@
 #include "cmd.h"
 #include "findings.h"
 #include "input/sound.h"
-#include "models/companion.h"
+#include "models/default_model.h"
 #include "models/engine.h"
 #include "options/punctuation_opts.h"
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(struct opts, engine.model), .value = "PATH|NAME",
       .help = "punctuation model, such as FunASR's ct-punc; without it one in the caches" },
-    MARKS_JIEBA_ROW(struct opts, jieba_dict),
+    PUNCTUATION_JIEBA_ROW(struct opts, jieba_dict),
     ENGINE_DEVICE_ROW(struct opts),
     ENGINE_CPU_ROWS(struct opts),
     ARG_HEADING("Messages"),
@@ -38,7 +38,7 @@ static int do_line(const struct engine *e, const char *name, const struct text_l
     p.go_on = goes_on && l->number > 1;
     const int rc = steno_punctuate(e->session, line, &p);
     if (rc == STENO_OK) {
-        findings_marks_line(count, line, steno_text(e->session));
+        findings_punctuation_line(count, line, steno_text(e->session));
         printf("%s\n", steno_text(e->session));
         return message_flush();
     }
@@ -63,7 +63,7 @@ static int do_file(const struct engine *e, const char *file, int goes_on, int qu
         code = do_line(e, name, &lines, line, goes_on, &count);
     }
     text_lines_close(&lines);
-    if (code == EXIT_OK && how == TEXT_FILE_READ) findings_marks(&notes, &count);
+    if (code == EXIT_OK && how == TEXT_FILE_READ) findings_punctuation(&notes, &count);
     if (!quiet) sound_notes(file, &notes);
     if (code != EXIT_OK || how == TEXT_FILE_READ) return code;
     message("%s: %s%s", name, why, how == TEXT_FILE_TOO_LONG ? ": break it up" : "");
@@ -111,10 +111,10 @@ int cmd_punctuate(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     code = choose(&o.engine, &found);
     for (int i = 0; code == EXIT_OK && i < n; i++) code = path_guard_code_read(NULL, "an input", argv[i]);
-    if (code == EXIT_OK) code = marks_engine(&own, &o.engine, o.jieba_dict, &dict);
+    if (code == EXIT_OK) code = punctuation_engine(&own, &o.engine, o.jieba_dict, &dict);
     if (code == EXIT_OK) code = engine_open(&e, &own, 1);
     if (code == EXIT_OK) {
-        code = marks_check(e.model, e.path, o.jieba_dict, o.engine.quiet);
+        code = punctuation_check(e.model, e.path, o.jieba_dict, o.engine.quiet);
         if (code == EXIT_OK) code = do_files(&e, argv, n, o.engine.quiet);
         engine_close(&e);
     }

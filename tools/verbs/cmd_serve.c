@@ -110,7 +110,7 @@ static const struct arg rows[] = {
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(t.language), .value = "auto|CODE", .dflt = "auto",
       .help = "language spoken; auto: detected" },
     VAD_ROWS(struct transcribe_opts),
-    MARKS_ROWS(struct transcribe_opts),
+    PUNCTUATION_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
     ARG_HEADING("Messages"),

@@ -8,7 +8,7 @@
 #include "live.h"
 #include "live_line.h"
 #include "live_words.h"
-#include "models/companion.h"
+#include "models/default_model.h"
 #include "models/engine.h"
 #include "options/decode_opts.h"
 #include "options/vad_opts.h"

@@ -44,7 +44,7 @@ static const struct arg rows[] = {
     TRANSCRIBE_DIARIZE_ROWS(struct transcribe_opts),
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
-    MARKS_ROWS(struct transcribe_opts),
+    PUNCTUATION_ROWS(struct transcribe_opts),
     POST_ROWS(struct transcribe_opts),
     ARG_HEADING("Output"),
     { .name = "strict", .kind = ARG_FLAG, .at = AT(strict),
@@ -305,10 +305,10 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK && o->as && o->as->opened) code = o->as->opened(o->as->user, t.engine.model);
     if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
-    const enum marks_find may = shows_tokens ? MARKS_FOR_NONE : transcription_marks(o);
-    if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, may);
+    const enum punctuation_find may = shows_tokens ? PUNCTUATION_FOR_NONE : transcription_punctuation(o);
+    if (code == EXIT_OK) code = punctuation_open(&t.punctuation, &o->punctuation, &t.engine, &o->engine, may);
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
-    results.hold_text |= t.marks.session || t.post.model;
+    results.hold_text |= t.punctuation.session || t.post.model;
     if (code == EXIT_OK) code = name_model(&model, &t);
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
@@ -316,7 +316,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     results_free(&results);
     path_guard_free(&path_guard);
     post_close(&t.post);
-    marks_close(&t.marks);
+    punctuation_close(&t.punctuation);
     vad_close(&t.vad);
     engine_close(&t.engine);
     decode_data_free(&t.data);

@@ -12,7 +12,7 @@
 struct model_out_part { char *path, *data; size_t n, cap; };
 
 /* Remove temporary files that a killed process left beside the file. */
-static void sweep_beside(const char *to)
+static void sweep_temporaries(const char *to)
 {
     const char *slash = strrchr(to, '/');
     char *dir = slash ? strndup(to, (size_t)(slash - to) + 1) : strdup(".");
@@ -54,7 +54,7 @@ int model_out_open(struct model_out *o, const char *to, int is_folder)
 {
     *o = (struct model_out){ .to = to, .is_folder = is_folder };
     if (is_folder) return open_folder(o);
-    sweep_beside(to);
+    sweep_temporaries(to);
     return atomic_file_open(&o->file, to);
 }
 

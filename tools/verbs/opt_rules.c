@@ -52,7 +52,7 @@ static int is_one_sequence(scene_t s)
     const struct decode_opts *o = &s->o->decode;
     return o->beam_size <= 0 && isnan(o->patience) && (o->best_of > 1 || (o->n_best < 2 && isnan(o->length_penalty)));
 }
-static int guesses(scene_t s) { return s->o->decode.draft_max != 0; }
+static int sets_draft_max(scene_t s) { return s->o->decode.draft_max != 0; }
 static int verifies(scene_t s) { return s->o->engine.verify; }
 static int has_styles(scene_t s) { return s->o->print_colors || s->o->print_confidence; }
 static int one_style(scene_t s) { return !s->o->print_colors || !s->o->print_confidence; }
@@ -60,7 +60,7 @@ static int one_text(scene_t s) { return !s->o->decode.keep_tags || !s->o->decode
 static int shows_no_tokens(scene_t s) { return !has_styles(s) && !s->o->print_special; }
 static int has_post(scene_t s) { return s->o->post.model != NULL; }
 static int shows_post(scene_t s) { return (s->formats & (BIT(TXT) | BIT(JSON) | BIT(JSONL) | BIT(VERBOSE_JSON))) != 0; }
-static int one_punctuation(scene_t s) { return !s->o->marks.none; }
+static int one_punctuation(scene_t s) { return !s->o->punctuation.none; }
 static int one_by_one(scene_t s) { return s->o->batch_size == 1; }
 static int may_color(scene_t s) { return s->o->color != CONSOLE_COLOR_NEVER; }
 
@@ -73,7 +73,7 @@ static const struct {
     { "verify-margin", verifies, "needs --verify" },
     { "draft", is_greedy, "works with greedy search: it excludes --beam-size and --temperature above 0" },
     { "greedy", is_one_sequence, "follows one sequence: it excludes --beam-size, --patience, --n-best and --length-penalty" },
-    { "draft", guesses, "and --draft-max 0 exclude each other" },
+    { "draft", sets_draft_max, "and --draft-max 0 exclude each other" },
     { "draft-max", drafts, "needs --draft" },
     { "no-vad", no_vad, "and --vad exclude each other" },
     { "clip-timestamps", no_clips, "and --vad exclude each other" },

@@ -1,7 +1,7 @@
 /* steno: the models of a server. SPDX-License-Identifier: MIT */
 #include "verbs/serve_models.h"
 #include "cli/message.h"
-#include "models/companion.h"
+#include "models/default_model.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ void served_close(void *user, struct serve_engine *g)
 {
     struct served *m = g->user;
     (void)user;
-    marks_close(&m->t.marks);
+    punctuation_close(&m->t.punctuation);
     vad_close(&m->turns);
     vad_close(&m->t.vad);
     engine_close(&m->t.engine);
@@ -93,7 +93,9 @@ static int open_parts(struct served_models *v, struct served *m)
     if (code != EXIT_OK || !steno_serves(m->t.engine.model, STENO_CALL_TRANSCRIBE, NULL)) return code;
     decode_opts_settle(&o->decode, m->t.engine.model);
     code = vad_open(&m->t.vad, &o->vad, &m->t.engine, &o->engine, 1);
-    if (code == EXIT_OK) code = marks_open(&m->t.marks, &o->marks, &m->t.engine, &o->engine, transcription_marks(o));
+    if (code == EXIT_OK) {
+        code = punctuation_open(&m->t.punctuation, &o->punctuation, &m->t.engine, &o->engine, transcription_punctuation(o));
+    }
     if (code == EXIT_OK) code = transcription_params(&m->t, m->t.engine.model);
     if (code == EXIT_OK) transcription_job(&m->t);
     if (code == EXIT_OK && v->needs_turns && !m->t.vad.model) open_turns(m);
@@ -122,7 +124,7 @@ int served_open(void *user, int i, struct serve_engine *g, steno_error *e)
     }
     *g = (struct serve_engine){ .team = m->t.engine.team, .model = m->t.engine.model, .lanes = REQUEST_LANES,
                                 .job = m->t.job, .uses_vad = m->t.vad.session != NULL,
-                                .vad = m->turns.model ? m->turns.model : m->t.vad.model, .punctuation = m->t.marks.model, .user = m };
+                                .vad = m->turns.model ? m->turns.model : m->t.vad.model, .punctuation = m->t.punctuation.model, .user = m };
     g->memory = weight_bytes(g->model) + weight_bytes(g->vad) + weight_bytes(g->punctuation);
     g->job.speech.session = g->job.punctuation = NULL;
     return STENO_OK;

@@ -21,7 +21,7 @@ struct transcribe_opts {
     struct decode_opts decode;
     struct subtitle_opts subtitles;
     struct vad_opts vad;
-    struct marks_opts marks;
+    struct punctuation_opts punctuation;
     struct post_opts post;
     const char *language, *channels, *audio_track, *out_dir, *out_template, *dump;
     int strict, resume, recursive;
@@ -78,7 +78,7 @@ struct transcription {
     struct job job;
     struct decode_data data; /* memory that its parameters point to */
     struct vad vad;
-    struct marks marks;
+    struct punctuation punctuation;
     struct post post;
     struct results *results;
     struct write_layout layout;
@@ -116,7 +116,7 @@ int transcription_track(struct transcribe_opts *o);
 /* Fill the rest of t->job; engine, voice activity and punctuation are open. */
 void transcription_job(struct transcription *t);
 /* For which recognisers a punctuation model is searched. */
-enum marks_find transcription_marks(const struct transcribe_opts *o);
+enum punctuation_find transcription_punctuation(const struct transcribe_opts *o);
 
 /* Connect the job's events to the output. @return the exit code after n files */
 void transcription_watch(struct transcription *t);

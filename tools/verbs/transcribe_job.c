@@ -82,7 +82,7 @@ int transcription_params(struct transcription *t, const steno_model *m)
     subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
     const int as_file_asks = o->as && o->as->as_file_asks;
     const int wants_tags = as_file_asks || t->results->files.naming.formats >> WRITER_FUNASR & 1;
-    const int needs_none = t->marks.session && !p->word_timestamps; /* in this case FunASR drops the tags */
+    const int needs_none = t->punctuation.session && !p->word_timestamps; /* in this case FunASR drops the tags */
     if (m && wants_tags && !needs_none && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
     if (m && (as_file_asks || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
     if (o->dump) p->on_rows = no_rows;
@@ -106,7 +106,7 @@ void transcription_job(struct transcription *t)
 {
     const struct transcribe_opts *o = t->o;
     t->job.model = t->engine.model;
-    t->job.punctuation = t->marks.session;
+    t->job.punctuation = t->punctuation.session;
     if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
     t->job.media.unclocked = o->as != NULL; /* other programs count times from the first sample */
@@ -124,8 +124,8 @@ void transcription_job(struct transcription *t)
 
 /* Tags, rich text and --itn come from the recogniser, and a punctuation model could destroy them. So a model is then used only for
  * recognisers whose text never has punctuation. */
-enum marks_find transcription_marks(const struct transcribe_opts *o)
+enum punctuation_find transcription_punctuation(const struct transcribe_opts *o)
 {
-    if (o->as) return MARKS_FOR_NONE;
-    return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
+    if (o->as) return PUNCTUATION_FOR_NONE;
+    return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? PUNCTUATION_FOR_ITN : PUNCTUATION_FOR_SPOKEN;
 }

@@ -82,7 +82,7 @@ static int words_align(struct aligner *w, int32_t first, int32_t n, struct word_
 }
 
 /* Finds which words from `first` on are in this window: [*from, *to), counted from w->next. */
-static int words_guess(struct aligner *w, int32_t first, int32_t *from, int32_t *to)
+static int words_estimate(struct aligner *w, int32_t first, int32_t *from, int32_t *to)
 {
     struct word_attention h;
     const int32_t n = words_within(w, first, w->max);
@@ -104,24 +104,24 @@ static int words_guess(struct aligner *w, int32_t first, int32_t *from, int32_t 
     return STENO_OK;
 }
 
-/* As words_guess for the next words. If none of them is found, it tries again with up to MAX_AGAIN settled words in front, because their
+/* As words_estimate for the next words. If none of them is found, it tries again with up to MAX_AGAIN settled words in front, because their
  * ends may still be in the window. If windows have passed without a result, or no word is settled yet, it tries the following lines. *from
  * < 0: the result includes settled words. */
-static int lines_guess(struct aligner *w, int32_t *from, int32_t *to)
+static int lines_estimate(struct aligner *w, int32_t *from, int32_t *to)
 {
     const struct known_word *c = known_words_of(w->t);
     const int32_t n = known_word_count(w->t);
     int32_t first = w->next;
-    int rc = words_guess(w, first, from, to);
+    int rc = words_estimate(w, first, from, to);
     for (int again = 1; again <= MAX_AGAIN && first - again >= 0 && !rc && *from == *to; again++) {
-        rc = words_guess(w, first - again, from, to);
+        rc = words_estimate(w, first - again, from, to);
         if (*to <= 0) *from = *to = 0;
     }
     for (int line = 0; (w->misses || !w->next) && line < MAX_LINES && !rc && *from == *to; line++) {
         while (first + 1 < n && c[first + 1].line == c[first].line) first++;
         first++;
         if (first >= n || !words_within(w, first, w->max)) break;
-        rc = words_guess(w, first, from, to);
+        rc = words_estimate(w, first, from, to);
     }
     return rc;
 }
@@ -242,7 +242,7 @@ static int window_align(struct aligner *w)
 {
     const int64_t end = w->at + w->frames, onward = end >= w->to ? end : end - w->edge;
     int32_t from, to, settled = 0;
-    int rc = lines_guess(w, &from, &to);
+    int rc = lines_estimate(w, &from, &to);
     if (rc) return rc;
     const int32_t first = w->next + from, room = words_within(w, first, w->max);
     const int32_t all = to - from + SOAK_WORDS < room ? to - from + SOAK_WORDS : room;

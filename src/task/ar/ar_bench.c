@@ -67,7 +67,7 @@ static int bench_check(steno_session *s, int n)
     struct run_time spent;
     int ran, rc = n > 0 && n <= ROWS_OUT_MIN ? bench_lanes(s, n + 1, 1, 1) : STENO_EARG;
     if (rc) return err_set(&s->error, rc, "n is %d, want 1 to %d rows", n, ROWS_OUT_MIN);
-    for (int i = 0; i < n; i++) run_add(&b->run, s->model->tokens.sot, i, 0, n > 1 ? ROW_GUESS : ROW_SAMPLE);
+    for (int i = 0; i < n; i++) run_add(&b->run, s->model->tokens.sot, i, 0, n > 1 ? ROW_DRAFT : ROW_SAMPLE);
     rc = session_ran(s, b->exec, exec_chain(b->exec, p, &b->run, 1, NULL, &ran, NULL, &spent));
     for (int i = 0; n > 1 && i < n && !rc; i++) rc = session_ran(s, b->exec, exec_choose(b->exec, p, &b->run, NULL, (uint32_t)i));
     return rc;

@@ -272,7 +272,7 @@ static int looks_again(const struct window_decoder *w)
            !window_steady(w, w->position.seek, w->position.seek + w->window.frames);
 }
 
-static int attempt_bare(struct window_decoder *w, int *again)
+static int attempt_without_context(struct window_decoder *w, int *again)
 {
     struct decoder_attempts *attempts = &w->attempts;
     attempts->now.failed = attempts->best.failed = 1;
@@ -309,7 +309,7 @@ int attempt_settle(struct window_decoder *w, int *again)
     const uint32_t flags = retry ? attempts->now.flags : flags_by(limits, &attempts->now);
     const struct decoding_rules *rules = rules_of(w);
     const int failed = !voiceless && (rules->fails && !retry ? rules->fails(limits, &attempts->now) : fails(flags, first || !best));
-    if (!i && looks_again(w)) return attempt_bare(w, again);
+    if (!i && looks_again(w)) return attempt_without_context(w, again);
     draws_count(w, &attempts->now);
     if (best && failed && i == attempts->last_fallback_step && falls_apart(w)) attempts->silent = 1;
     attempts->now.failed = failed;

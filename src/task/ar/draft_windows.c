@@ -99,8 +99,8 @@ void draft_windows_begin(struct window_decoder *w)
     struct decoder_attempts *attempts = &w->attempts;
     const struct lane *l = &w->b->run.lane[attempts->ar.lane0];
     const int may = draft_windows_may(w) && ar_batch_of(w->b)->decode_slot[w->decode_slot].is_drafted;
-    attempts->is_guessed = may && attempts->ar.p.n_lanes == 1 && !attempts->ar.p.beams && l->sampler.rules->temperature == 0;
-    if (attempts->is_guessed) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
+    attempts->uses_draft = may && attempts->ar.p.n_lanes == 1 && !attempts->ar.p.beams && l->sampler.rules->temperature == 0;
+    if (attempts->uses_draft) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
 }
 
 /* Number of draft tokens for the window: as requested, or as many as pay off, within the room that `steps` windows leave. */
@@ -114,7 +114,7 @@ static int32_t draft_windows_for(const struct window_decoder *w, int32_t steps)
 }
 
 /* Collects the texts that need draft tokens. @return their number */
-static int texts_add(struct steno_batch *b, struct guessed_text *text)
+static int texts_add(struct steno_batch *b, struct draft_text *text)
 {
     struct decode_slot *slot = ar_batch_of(b)->decode_slot;
     int32_t steps = 0;
@@ -123,33 +123,33 @@ static int texts_add(struct steno_batch *b, struct guessed_text *text)
     for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MAX; i++) {
         struct window_decoder *w = slot[i].user;
         const struct ar *ar = w ? &w->attempts.ar : NULL;
-        if (!w || !w->attempts.is_guessed || ar->done || ar_prompts(ar)) continue;
+        if (!w || !w->attempts.uses_draft || ar->done || ar_prompts(ar)) continue;
         const int32_t count = draft_windows_for(w, steps);
         if (count < 1) continue;
-        text[n++] = (struct guessed_text){ .before = ar->prompt, .n_before = ar->n_prompt, .lane = &b->run.lane[ar->lane0],
-                                           .to = (uint16_t)i, .n_guesses = count };
+        text[n++] = (struct draft_text){ .before = ar->prompt, .n_before = ar->n_prompt, .lane = &b->run.lane[ar->lane0],
+                                           .to = (uint16_t)i, .n_draft = count };
     }
     return n;
 }
 
 int draft_windows_needed(struct steno_batch *b)
 {
-    struct guessed_text text[TEXTS_MAX];
+    struct draft_text text[TEXTS_MAX];
     return texts_add(b, text) > 0;
 }
 
 int draft_windows_make(struct steno_batch *b)
 {
-    struct guessed_text text[TEXTS_MAX];
+    struct draft_text text[TEXTS_MAX];
     const int n = texts_add(b, text);
     if (!n) return STENO_OK;
     const int64_t t0 = os_now_ns();
-    const int rc = draft_model_guess(b->draft, PLAN_DECODER, text, n);
+    const int rc = draft_model_propose(b->draft, PLAN_DECODER, text, n);
     const int64_t us = (os_now_ns() - t0) / 1000;
     if (rc) b->exec->error = b->draft->exec->error;
     for (int i = 0; i < n && !rc; i++) {
         struct window_decoder *w = ar_batch_of(b)->decode_slot[text[i].to].user;
-        w->attempts.ar.n_guesses = text[i].n_guesses;
+        w->attempts.ar.n_draft = text[i].n_draft;
         w->s->timings.draft_us += us / n;
     }
     return rc;
@@ -161,10 +161,10 @@ void draft_windows_check(struct steno_batch *b, struct window_decoder *w)
     const struct chain_calls calls = { .filter = batch_filter, .user = b };
     const struct plan *p = &b->model->plan[PLAN_DECODER];
     struct lane *l = &b->run.lane[attempts->ar.lane0];
-    const int32_t n = attempts->ar.n_guesses;
+    const int32_t n = attempts->ar.n_draft;
     int32_t chosen = 0, right = 0;
     uint32_t out = 0;
-    if (attempts->is_guessed && !ar_prompts(&attempts->ar) && !n) speculation_learn(&w->speculation, 0, 0);
+    if (attempts->uses_draft && !ar_prompts(&attempts->ar) && !n) speculation_learn(&w->speculation, 0, 0);
     if (!n) return;
     while (b->run.row[b->run.out_row[out]].lane != attempts->ar.lane0) out++;
     const struct row *row = &b->run.row[b->run.out_row[out]];
@@ -174,12 +174,12 @@ void draft_windows_check(struct steno_batch *b, struct window_decoder *w)
         if (attempts->failed || l->sampler.done || right == n || l->sampler.out[l->sampler.n - 1].id != row[right + 1].token) break;
         right++;
     }
-    if (chosen == right) attempts->is_guessed = 0; /* sampling failed: continue with single steps */
+    if (chosen == right) attempts->uses_draft = 0; /* sampling failed: continue with single steps */
     l->kv.len = first + chosen;
     state_truncate(&b->state[STATE_SELF], attempts->ar.lane0, (uint32_t)l->kv.len);
     draft_model_rewind(b->draft, (uint16_t)w->decode_slot, l->kv.len);
     speculation_learn(&w->speculation, n, right);
     w->s->timings.n_drafted += n;
     w->s->timings.n_accepted += right;
-    attempts->ar.n_guesses = 0;
+    attempts->ar.n_draft = 0;
 }

@@ -126,7 +126,7 @@ static void count_rows(struct steno_batch *b, int64_t ns)
     for (uint32_t i = 0; i < b->run.n_rows; i++) {
         const uint32_t at = b->run.row[i].lane / b->n_lanes;
         rows[at]++;
-        prompt[at] += !(b->run.row[i].flags & (ROW_SAMPLE | ROW_TOPK | ROW_GUESS));
+        prompt[at] += !(b->run.row[i].flags & (ROW_SAMPLE | ROW_TOPK | ROW_DRAFT));
     }
     a->chain_rows += b->run.n_rows;
     for (uint32_t i = 0; i < b->n_windows; i++) {

@@ -147,7 +147,7 @@ static int lanes_check(steno_session *s, const steno_transcribe_params *p)
 static int drafts_are_there(steno_session *s, const steno_transcribe_params *p)
 {
     if (p->draft_max <= 0 || s->batch->draft) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "draft_max is %d, but there is no draft model to guess (draft_model)", (int)p->draft_max);
+    return err_set(&s->error, STENO_EARG, "draft_max is %d, but there is no draft model (draft_model)", (int)p->draft_max);
 }
 
 /* Masks the ids that match suppress_regex. By whisper.cpp's rules special ids match by their names. */

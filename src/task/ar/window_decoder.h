@@ -63,7 +63,7 @@ struct decoder_attempts {
     struct buf found;        /* finished beams of the current search, if n_best is set */
     steno_step step;         /* argument of the caller's logits filter */
     int failed;              /* a grammar ran out of memory */
-    int is_guessed;          /* the draft model drafts for the current search */
+    int uses_draft;          /* the draft model drafts for the current search */
 };
 
 struct window_decoder {

@@ -31,7 +31,7 @@ static int take(steno_session *s)
 static void begin(steno_session *s)
 {
     struct stream_session *v = stream_of(s);
-    memset(v->rows, 0, (size_t)stream_beside(v) * row_width(s->model) * sizeof *v->rows);
+    memset(v->rows, 0, (size_t)stream_context_rows(v) * row_width(s->model) * sizeof *v->rows);
     v->n_new = v->n_tokens = v->n_output = v->n = 0;
     v->placed = v->is_complete = v->is_last = 0;
     v->rest = 0;
@@ -62,7 +62,7 @@ static int gather(steno_session *s, int *has)
     struct fbank_stream *r = &v->clips.fbank;
     const size_t width = row_width(s->model);
     const int64_t samples = row_samples(s->model), chunk = v->chunk[1] * samples;
-    float *rows = v->rows + (size_t)stream_beside(v) * width;
+    float *rows = v->rows + (size_t)stream_context_rows(v) * width;
     *has = v->is_complete;
     if (v->is_complete || v->is_last) return STENO_OK;
     const int rc = fbank_stream_piece(r, chunk, rows, width, &v->n_new, &s->error);
@@ -75,13 +75,13 @@ static int gather(steno_session *s, int *has)
 static uint32_t rows(const steno_session *s)
 {
     const struct stream_session *v = stream_of(s);
-    return (uint32_t)(stream_beside(v) + v->n_new);
+    return (uint32_t)(stream_context_rows(v) + v->n_new);
 }
 
 static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
 {
     struct stream_session *v = stream_of(s);
-    const size_t width = row_width(s->model), beside = (size_t)stream_beside(v);
+    const size_t width = row_width(s->model), beside = (size_t)stream_context_rows(v);
     const float scale = stream_model_of(s->model)->scale;
     for (int32_t i = 0; i < v->n_new; i++) {
         float *row = v->rows + (beside + (size_t)i) * width, *position = x; /* x serves as scratch and is overwritten below */

@@ -137,7 +137,7 @@ int stream_batch_open(struct steno_batch *b, steno_error *e)
 uint32_t stream_keys(const steno_session *s)
 {
     const struct stream_session *v = stream_of(s);
-    return (uint32_t)(stream_beside(v) + v->n_new) + larger(v->past[STATE_PAST].held, v->past[STATE_CROSS_PAST].held);
+    return (uint32_t)(stream_context_rows(v) + v->n_new) + larger(v->past[STATE_PAST].held, v->past[STATE_CROSS_PAST].held);
 }
 
 /* Sets what the next run of a stream sees: the rows that earlier runs left in the state. The run adds its first `kept` rows. Of the

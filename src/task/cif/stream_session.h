@@ -53,7 +53,7 @@ struct stream_session {
 
 static inline struct stream_session *stream_of(const steno_session *s) { return s->part; }
 static inline const struct cif_model *stream_model_of(const steno_model *m) { return m->part; }
-static inline int32_t stream_beside(const struct stream_session *v) { return v->chunk[0] + v->chunk[2]; }
+static inline int32_t stream_context_rows(const struct stream_session *v) { return v->chunk[0] + v->chunk[2]; }
 
 /* Run the chunks of the current run (stream_run.c). */
 size_t stream_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);

@@ -73,13 +73,13 @@ int speculation_may_pay(const struct speculation *g)
 static int32_t best_of(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most, double *best)
 {
     const double step = run_costs_of(&b->costs, texts), known = run_costs_of(&b->draft->costs, texts);
-    const double p = g->right / g->tried, guess = known > 0 ? known : g->share * step;
+    const double p = g->right / g->tried, cost = known > 0 ? known : g->share * step;
     double ids = 1, chance = 1;
     int32_t k = 0;
     for (int32_t i = 1; i <= most; i++) {
         chance *= p;
         ids += chance;
-        const double gain = ids * step / (run_costs_of(&b->costs, texts * (i + 1)) + i * guess);
+        const double gain = ids * step / (run_costs_of(&b->costs, texts * (i + 1)) + i * cost);
         if (gain > *best) *best = gain, k = i;
     }
     return k;
@@ -101,18 +101,18 @@ double speculation_gain(const struct speculation *g, const struct steno_batch *b
     return gain;
 }
 
-void speculation_learn(struct speculation *g, int32_t guesses, int32_t right)
+void speculation_learn(struct speculation *g, int32_t tried, int32_t right)
 {
     g->window.n += right + 1;
-    if (!guesses) {
+    if (!tried) {
         g->since += g->since < TRY_SELDOM;
         return;
     }
     const int was_tried = g->since >= g->wait;
     g->right = forget * g->right + right;
-    g->tried = forget * g->tried + right + (right < guesses);
+    g->tried = forget * g->tried + right + (right < tried);
     if (!was_tried) g->wait = TRY_AGAIN, g->since = 0;
-    else if (right < guesses) g->wait = 2 * g->wait < TRY_SELDOM ? 2 * g->wait : TRY_SELDOM, g->since = 0; /* correct drafts continue at
+    else if (right < tried) g->wait = 2 * g->wait < TRY_SELDOM ? 2 * g->wait : TRY_SELDOM, g->since = 0; /* correct drafts continue at
                                                                                                             * once */
 }
 
@@ -126,13 +126,13 @@ void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len)
     lane_cut(d, lane, l->kv.len);
 }
 
-static int32_t id_at(const struct guessed_text *t, int32_t i)
+static int32_t id_at(const struct draft_text *t, int32_t i)
 {
     return i < t->n_before ? t->before[i] : t->lane->sampler.out[i - t->n_before].id;
 }
 
 /* Adds the rows of the text up to `end` that the draft model has not read. */
-static void rows_add(struct steno_batch *d, const struct guessed_text *t, int32_t end, uint16_t last)
+static void rows_add(struct steno_batch *d, const struct draft_text *t, int32_t end, uint16_t last)
 {
     const int32_t first = d->run.lane[t->to].kv.len, n_vocab = d->model->n_vocab;
     for (int32_t i = first; i < end; i++) {
@@ -142,7 +142,7 @@ static void rows_add(struct steno_batch *d, const struct guessed_text *t, int32_
 }
 
 /* Reads all but the last rows, which run together with those of the other texts. */
-static int read_on(struct steno_batch *d, int plan, const struct guessed_text *t)
+static int read_on(struct steno_batch *d, int plan, const struct draft_text *t)
 {
     enum { FEW = 16 };
     const struct lane *l = &d->run.lane[t->to];
@@ -159,7 +159,7 @@ static int read_on(struct steno_batch *d, int plan, const struct guessed_text *t
 }
 
 /* Sets its lane to sample by the rules of the large model's lane, after the same ids, from the ids that both models have. */
-static void sampler_set(struct steno_batch *d, struct guessed_text *t)
+static void sampler_set(struct steno_batch *d, struct draft_text *t)
 {
     struct lane *l = &d->run.lane[t->to];
     const struct lane_kv kv = l->kv;
@@ -171,17 +171,17 @@ static void sampler_set(struct steno_batch *d, struct guessed_text *t)
     l->sampler.rules = &t->rules;
     l->kv = kv;
     l->kv.enc_len = t->lane->kv.enc_len;
-    l->sampler.limit = l->sampler.n + t->n_guesses;
+    l->sampler.limit = l->sampler.n + t->n_draft;
     l->sampler.keeps_margin = 0;
     l->processors = (struct lane_processors){ 0 };
 }
 
-static void take(struct steno_batch *d, struct guessed_text *t)
+static void take(struct steno_batch *d, struct draft_text *t)
 {
     struct sampler *s = &d->run.lane[t->to].sampler;
     const int32_t n = t->lane->sampler.n;
-    t->n_guesses = s->n - n;
-    memcpy(t->lane->sampler.out + n, s->out + n, (size_t)t->n_guesses * sizeof *s->out);
+    t->n_draft = s->n - n;
+    memcpy(t->lane->sampler.out + n, s->out + n, (size_t)t->n_draft * sizeof *s->out);
     s->rules = NULL;
     s->done = 1;
 }
@@ -193,7 +193,7 @@ void draft_model_fork(struct steno_batch *d, uint16_t to, uint16_t from, int32_t
     draft_model_rewind(d, to, len);
 }
 
-int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text, int n)
+int draft_model_propose(struct steno_batch *d, int plan, struct draft_text *text, int n)
 {
     struct run_time spent;
     int rc = STENO_OK, ran;

@@ -18,7 +18,7 @@ struct speculation {
     int32_t since;           /* ids chosen without draft tokens since the last try */
     int32_t wait;            /* number of such ids before the next try */
     struct { double ids; int32_t n, since, wait; } window; /* ids per window, of the current window; skipped windows, as above
-                                                            * (guesses.c) */
+                                                            * (draft_model.c) */
 };
 
 struct speculation speculation_begin(const steno_model *m, const steno_model *draft, int plan);
@@ -28,20 +28,20 @@ int32_t speculation_worth(const struct speculation *g, const struct steno_batch 
 /* Speed-up factor of that number over single steps; 0: not known yet. */
 double speculation_gain(const struct speculation *g, const struct steno_batch *b, int32_t texts, int32_t most);
 /* Adds the result of a run: draft tokens made, and correct ones. */
-void speculation_learn(struct speculation *g, int32_t guesses, int32_t right);
+void speculation_learn(struct speculation *g, int32_t tried, int32_t right);
 
 /* A text to draft for: before[n_before], then the ids that the lane has chosen. */
-struct guessed_text {
+struct draft_text {
     const int32_t *before;
     int32_t n_before;
-    struct lane *lane;       /* of the large model; draft tokens are stored after the ids that its sampler chose, n_guesses of them */
+    struct lane *lane;       /* of the large model; draft tokens are stored after the ids that its sampler chose, n_draft of them */
     uint16_t to;             /* lane of the draft model */
-    int32_t n_guesses;       /* number requested, then number made */
+    int32_t n_draft;       /* number requested, then number made */
     struct logit_rules rules; /* of the draft model */
 };
 
 /* Drafts for several texts of at least one id. Rules of the lanes apply; logits processors do not. @return as exec_chain */
-int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text, int n);
+int draft_model_propose(struct steno_batch *d, int plan, struct draft_text *text, int n);
 
 /* Lane `to` takes over at most `len` positions of lane `from`. */
 void draft_model_fork(struct steno_batch *d, uint16_t to, uint16_t from, int32_t len);

@@ -91,7 +91,7 @@ static int has_text(const struct generation *g) { return g->len || g->last >= 0;
 static int begin(steno_session *s, struct generation *g, const int32_t *ids, int n, int32_t *known)
 {
     const int32_t from = g->len;
-    struct steno_batch *draft = g->is_guessed ? s->batch->draft : NULL;
+    struct steno_batch *draft = g->uses_draft ? s->batch->draft : NULL;
     *known = 0;
     if (has_text(g)) g->parted = g->len;
     else {
@@ -200,12 +200,12 @@ int generation_run(steno_session *s, struct generation *g, const int32_t *ids, i
     if (rc) return ran(s, g, rc);
     rc = generator_open(&c, s, g->plan, p);
     if (!rc && g->given) generator_give(&c, g->given);
-    if (!rc) generator_start(&c, l, room, g->is_guessed);
+    if (!rc) generator_start(&c, l, room, g->uses_draft);
     const struct chain_calls calls = generator_calls(&c);
     if (!rc) {
         rc = feed_ids(s, g, ids + known, n - known, ROW_SAMPLE, &calls);
         while (!rc && c.goes_on) {
-            rc = generator_guess(&c);
+            rc = generator_propose(&c);
             if (!rc) rc = chain_run(s, g->plan, s->model->text_ctx, &calls, 0);
         }
         rc = generator_end(&c, rc);

@@ -17,7 +17,7 @@ struct generation {
     int32_t last;             /* that id, -1: none */
     int has_logits;           /* logits of the last id read are available */
     const int32_t *given;     /* benchmarks: the next ids, instead of sampled ones; may be NULL */
-    int is_guessed;           /* the batch's draft model can draft for it, because its input is ids only */
+    int uses_draft;           /* the batch's draft model can draft for it, because its input is ids only */
     int32_t kept;             /* positions that hold the first ids of s->held, even after a failure */
     int32_t parted;           /* ids that the new text shares with an earlier one, even if those are no longer held */
 };

@@ -179,7 +179,7 @@ static void take_new(struct generator *c)
 }
 
 /* Samples the rows of draft tokens while the draft tokens before them match the chosen ids. */
-static void check_guesses(struct generator *c)
+static void check_draft(struct generator *c)
 {
     struct steno_batch *b = c->s->batch;
     struct lane *l = c->lane;
@@ -190,56 +190,56 @@ static void check_guesses(struct generator *c)
         const int rc = exec_choose(b->exec, &c->s->model->plan[c->plan], &b->run, &calls, c->out + (uint32_t)i);
         if (rc) c->status = session_ran(c->s, b->exec, rc);
         take_new(c);
-        if (c->status || l->sampler.done || i == c->lookup.n || l->sampler.out[l->sampler.n - 1].id != c->lookup.guess[i]) break;
+        if (c->status || l->sampler.done || i == c->lookup.n || l->sampler.out[l->sampler.n - 1].id != c->lookup.id[i]) break;
     }
     l->kv.len = first + right + 1;
     lane_cut(b, (uint32_t)(l - b->run.lane), l->kv.len);
     c->s->timings.n_drafted += c->lookup.n;
     c->s->timings.n_accepted += right;
-    if (c->is_guessed) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);
-    if (c->is_guessed) speculation_learn(&c->speculation, c->lookup.n, right);
+    if (c->uses_draft) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);
+    if (c->uses_draft) speculation_learn(&c->speculation, c->lookup.n, right);
 }
 
-int32_t generator_guesses(const struct generator *c, int32_t texts)
+int32_t generator_draft_count(const struct generator *c, int32_t texts)
 {
     const struct sampler *l = &c->lane->sampler;
-    if (!c->is_guessed) return 0;
+    if (!c->uses_draft) return 0;
     const int32_t ids = l->limit - l->n - 1, there = c->s->batch->draft->model->text_ctx - (int32_t)(c->s->held.len / sizeof(int32_t));
     const int32_t room = ids < there ? ids : there;
     if (c->p->draft_max < 0) return speculation_worth(&c->speculation, c->s->batch, texts, room < DRAFT_MAX ? room : DRAFT_MAX);
     return room < c->p->draft_max ? room : c->p->draft_max;
 }
 
-struct guessed_text generator_text(const struct generator *c, int32_t texts)
+struct draft_text generator_text(const struct generator *c, int32_t texts)
 {
     const steno_session *s = c->s;
-    return (struct guessed_text){ .before = (const int32_t *)(const void *)s->held.p,
+    return (struct draft_text){ .before = (const int32_t *)(const void *)s->held.p,
                                   .n_before = (int32_t)(s->held.len / sizeof(int32_t)) - c->lane->sampler.n, .lane = c->lane,
-                                  .to = (uint16_t)(c->lane - s->batch->run.lane), .n_guesses = generator_guesses(c, texts) };
+                                  .to = (uint16_t)(c->lane - s->batch->run.lane), .n_draft = generator_draft_count(c, texts) };
 }
 
-void generator_guessed(struct generator *c, const struct guessed_text *t)
+void generator_take_draft(struct generator *c, const struct draft_text *t)
 {
     const struct sampler *l = &c->lane->sampler;
-    c->lookup.n_given = t->n_guesses;
-    for (int32_t i = 0; i < t->n_guesses; i++) c->lookup.guess[i] = l->out[l->n + i].id;
+    c->lookup.n_given = t->n_draft;
+    for (int32_t i = 0; i < t->n_draft; i++) c->lookup.id[i] = l->out[l->n + i].id;
 }
 
-int generator_guess(struct generator *c)
+int generator_propose(struct generator *c)
 {
     steno_session *s = c->s;
     struct steno_batch *d = s->batch->draft;
-    struct guessed_text text = generator_text(c, 1);
+    struct draft_text text = generator_text(c, 1);
     const int64_t t0 = os_now_ns();
-    const int rc = draft_model_guess(d, c->plan, &text, 1);
+    const int rc = draft_model_propose(d, c->plan, &text, 1);
     s->timings.draft_us += (os_now_ns() - t0) / 1000;
-    if (!rc) generator_guessed(c, &text);
+    if (!rc) generator_take_draft(c, &text);
     s->batch->run.n_rows = 0;
     generator_rows(c, DRAFT_MAX, 1);
     return session_ran(s, d->exec, rc);
 }
 
-void generator_rows(struct generator *c, int32_t guesses, int32_t rows)
+void generator_rows(struct generator *c, int32_t draft, int32_t rows)
 {
     struct run *r = &c->s->batch->run;
     const struct sampler *l = &c->lane->sampler;
@@ -248,12 +248,12 @@ void generator_rows(struct generator *c, int32_t guesses, int32_t rows)
     c->row = r->n_rows;
     c->out = r->n_rows ? r->n_out : 0;
     prompt_lookup_rows(&c->lookup, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
-                       (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses, &c->s->batch->costs, rows);
+                       (int32_t)(c->s->held.len / sizeof(int32_t)), room < draft ? room : draft, &c->s->batch->costs, rows);
 }
 
 int generator_next(struct generator *c)
 {
-    if (c->lookup.n) check_guesses(c);
+    if (c->lookup.n) check_draft(c);
     else {
         take_new(c);
         speculation_learn(&c->speculation, 0, 0);
@@ -270,7 +270,7 @@ static int next(void *user)
     const uint32_t rows = run_costs_rows(&b->run);
     const int goes_on = generator_next(c);
     run_costs_end(&b->costs, rows);
-    c->goes_on = goes_on && generator_guesses(c, 1) > 0;
+    c->goes_on = goes_on && generator_draft_count(c, 1) > 0;
     if (!goes_on || c->goes_on) return 0;
     b->run.n_rows = 0;
     generator_rows(c, DRAFT_MAX, 1);
@@ -370,13 +370,13 @@ int generator_open(struct generator *c, steno_session *s, int plan, const steno_
     return STENO_OK;
 }
 
-void generator_start(struct generator *c, struct lane *lane, int32_t room, int is_guessed)
+void generator_start(struct generator *c, struct lane *lane, int32_t room, int uses_draft)
 {
-    const steno_model *draft = is_guessed && c->s->batch->draft ? c->s->batch->draft->model : NULL;
+    const steno_model *draft = uses_draft && c->s->batch->draft ? c->s->batch->draft->model : NULL;
     c->lane = lane;
     if (draft) c->speculation = speculation_begin(c->s->model, draft, c->plan);
-    c->is_guessed = draft && (c->p->draft_max < 0 ? speculation_may_pay(&c->speculation) : c->p->draft_max > 0);
-    if (c->is_guessed) c->lookup = prompt_lookup_of(0);
+    c->uses_draft = draft && (c->p->draft_max < 0 ? speculation_may_pay(&c->speculation) : c->p->draft_max > 0);
+    if (c->uses_draft) c->lookup = prompt_lookup_of(0);
     lane->sampler.limit = c->p->max_tokens && c->p->max_tokens < room ? c->p->max_tokens : room;
     lane->sampler.rules = &c->rules;
     lane->processors.enabled = c->filters;

@@ -97,12 +97,12 @@ static int32_t worth(const struct prompt_lookup *d, int32_t most, const struct r
     return n;
 }
 
-static int32_t guess(struct prompt_lookup *d, const int32_t *ids, int32_t n, int32_t most, const struct run_costs *costs, int32_t lanes)
+static int32_t look_up(struct prompt_lookup *d, const int32_t *ids, int32_t n, int32_t most, const struct run_costs *costs, int32_t lanes)
 {
     for (; d->seen < n; d->seen++) follow(d, ids, d->seen + 1);
     if (d->at < 0) return 0;
     const int32_t k = worth(d, most, costs, lanes);
-    for (int32_t i = 0; i < k; i++) d->guess[i] = d->at + i < n ? ids[d->at + i] : d->guess[d->at + i - n]; /* a repetition continues */
+    for (int32_t i = 0; i < k; i++) d->id[i] = d->at + i < n ? ids[d->at + i] : d->id[d->at + i - n]; /* a repetition continues */
     return k;
 }
 
@@ -112,8 +112,8 @@ void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, c
     const struct lane *l = &r->lane[lane];
     const int32_t most = d->most < room ? d->most : room;
     if (!d->seen) d->seen = n - 1; /* the prompt is not followed */
-    d->n = d->n_given ? (d->n_given < room ? d->n_given : room) : most > 0 ? guess(d, ids, n, most, costs, lanes) : 0;
+    d->n = d->n_given ? (d->n_given < room ? d->n_given : room) : most > 0 ? look_up(d, ids, n, most, costs, lanes) : 0;
     d->n_given = 0;
     for (int32_t i = 0; i <= d->n; i++)
-        run_add(r, i ? d->guess[i - 1] : ids[n - 1], l->kv.len + i, lane, d->n ? ROW_GUESS : ROW_SAMPLE);
+        run_add(r, i ? d->id[i - 1] : ids[n - 1], l->kv.len + i, lane, d->n ? ROW_DRAFT : ROW_SAMPLE);
 }

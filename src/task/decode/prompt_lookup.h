@@ -30,7 +30,7 @@ struct lookup_odds { double right, tried; };
 
 struct prompt_lookup {
     int32_t most;                /* most draft tokens per run; 0 disables them */
-    int32_t n, guess[DRAFT_MAX]; /* of the current run: rows after its first one */
+    int32_t n, id[DRAFT_MAX]; /* of the current run: rows after its first one */
     int32_t n_given;             /* of the next run: draft tokens from a draft model (draft_model.h), in place of those from the text */
     int32_t seen;                /* ids of the text that were followed */
     int32_t at;                  /* place of the expected next id, -1: none */

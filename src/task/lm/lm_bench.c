@@ -52,7 +52,7 @@ static int64_t bench_check(steno_session *s, int plan, int n)
     open_lanes(s, &rules, 1, n + 2);
     int rc = run_texts(s, plan, 1, LM_BENCH_PROMPT, 0);
     b->run.n_rows = 0;
-    for (int i = 0; i < n; i++) run_add(&b->run, 7919 % s->model->n_vocab, LM_BENCH_PROMPT + i, 0, n > 1 ? ROW_GUESS : ROW_SAMPLE);
+    for (int i = 0; i < n; i++) run_add(&b->run, 7919 % s->model->n_vocab, LM_BENCH_PROMPT + i, 0, n > 1 ? ROW_DRAFT : ROW_SAMPLE);
     const int64_t t0 = os_now_ns();
     if (!rc) rc = session_ran(s, b->exec, exec_chain(b->exec, p, &b->run, 1, NULL, &ran, NULL, &spent));
     for (int i = 0; n > 1 && i < n && !rc; i++) rc = session_ran(s, b->exec, exec_choose(b->exec, p, &b->run, NULL, (uint32_t)i));

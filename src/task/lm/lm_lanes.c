@@ -67,7 +67,7 @@ void lm_lane_begin(steno_session *s)
     lm_of(s)->generation = generation_of(PLAN_TEXT);
     lm_of(s)->generation.lane = at;
     lm_of(s)->generation.kept = b->lane[at].n;
-    lm_of(s)->generation.is_guessed = 1;
+    lm_of(s)->generation.uses_draft = 1;
     lm_of(s)->turn = b->lane[at].turn = ++b->turns;
     lm_lane_enter(s);
 }

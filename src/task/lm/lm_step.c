@@ -135,7 +135,7 @@ static int waiting_start(struct steno_batch *b)
 enum { TEXTS_MAX = COSTS_ROWS / 2 /* texts drafted together, each with at least one draft token */ };
 
 /* Collects the texts that need draft tokens in text[n], which may be NULL. @return their number */
-static int drafts_add(struct steno_batch *b, struct guessed_text *text)
+static int drafts_add(struct steno_batch *b, struct draft_text *text)
 {
     int32_t choosing = 0;
     int n = 0;
@@ -144,9 +144,9 @@ static int drafts_add(struct steno_batch *b, struct guessed_text *text)
         const steno_session *s = user_of(b, i);
         const struct generator *c = s ? &lm_of(s)->request.generator : NULL;
         if (!c || reads(b, i) || c->status || c->lane->sampler.done) continue;
-        struct guessed_text t = generator_text(c, choosing);
-        if (t.n_guesses > COSTS_ROWS / choosing - 1) t.n_guesses = COSTS_ROWS / choosing - 1;
-        if (t.n_guesses < 1) continue;
+        struct draft_text t = generator_text(c, choosing);
+        if (t.n_draft > COSTS_ROWS / choosing - 1) t.n_draft = COSTS_ROWS / choosing - 1;
+        if (t.n_draft < 1) continue;
         if (text) text[n] = t;
         n++;
     }
@@ -155,16 +155,16 @@ static int drafts_add(struct steno_batch *b, struct guessed_text *text)
 
 static int drafts_make(struct steno_batch *b)
 {
-    struct guessed_text text[TEXTS_MAX];
+    struct draft_text text[TEXTS_MAX];
     const int n = drafts_add(b, text);
     if (!n) return STENO_OK;
     const int64_t t0 = os_now_ns();
-    const int rc = draft_model_guess(b->draft, PLAN_TEXT, text, n);
+    const int rc = draft_model_propose(b->draft, PLAN_TEXT, text, n);
     const int64_t us = (os_now_ns() - t0) / 1000;
     if (rc) b->exec->error = b->draft->exec->error;
     for (int i = 0; i < n && !rc; i++) {
         steno_session *s = user_of(b, text[i].to);
-        generator_guessed(&lm_of(s)->request.generator, &text[i]);
+        generator_take_draft(&lm_of(s)->request.generator, &text[i]);
         s->timings.draft_us += us / n;
     }
     return rc;

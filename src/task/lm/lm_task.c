@@ -164,7 +164,7 @@ static int part_open(steno_session *s, steno_error *e)
     struct lm_session *l = s->part = arena_alloc(&s->arena, sizeof *l);
     if (!l) return err_nomem(e, sizeof *l, "a session");
     *l = (struct lm_session){ .generation = generation_of(PLAN_TEXT) };
-    l->generation.is_guessed = 1;
+    l->generation.uses_draft = 1;
     return STENO_OK;
 }
 

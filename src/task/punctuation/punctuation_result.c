@@ -76,7 +76,7 @@ static void list_end(struct woven *v)
 }
 
 /* Sets the mark of word `at`, unless the text has a mark there already. */
-static void set_mark(struct woven *v, const struct marks_model *m, size_t at, int32_t mark)
+static void set_mark(struct woven *v, const struct punctuation_model *m, size_t at, int32_t mark)
 {
     struct placed *w = placed_of(v) + at;
     const int is_marked = mixed_ends_marked(w->text, w->n) || (at + 1 < placed_count(v) && mixed_begins_marked(w[1].text, w[1].n));
@@ -85,7 +85,7 @@ static void set_mark(struct woven *v, const struct marks_model *m, size_t at, in
 }
 
 /* Sets the mark of each word at its last character. */
-static void set_marks(struct woven *v, const struct punctuation_session *q, const struct marks_model *m)
+static void set_punctuation(struct woven *v, const struct punctuation_session *q, const struct punctuation_model *m)
 {
     const struct marked_word *w = marked_words(q);
     for (size_t i = 0, at = 0; i < marked_count(q); i++) {
@@ -98,7 +98,7 @@ static void set_marks(struct woven *v, const struct punctuation_session *q, cons
 static int decide_whole(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
 {
     struct punctuation_session *q = punctuation_of(s);
-    const struct marks_model *m = punctuation_model_of(s);
+    const struct punctuation_model *m = punctuation_model_of(s);
     int rc = STENO_OK;
     punctuation_begin(s, p);
     for (int i = 0; i <= result_segments(r) && !rc; i++) {
@@ -115,7 +115,7 @@ static int decide_whole(steno_session *s, const struct result *r, struct woven *
     punctuation_write(&v->whole, q, m); /* sets the last mark */
     if (woven_err(v)) return STENO_OK;
     if (!v->written) buf_clear(&v->whole);
-    set_marks(v, q, m);
+    set_punctuation(v, q, m);
     return STENO_OK;
 }
 
@@ -123,7 +123,7 @@ static int decide_whole(steno_session *s, const struct result *r, struct woven *
 static int decide_segment(steno_session *s, const char *text, struct woven *v, const steno_punctuate_params *p)
 {
     struct punctuation_session *q = punctuation_of(s);
-    const struct marks_model *m = punctuation_model_of(s);
+    const struct punctuation_model *m = punctuation_model_of(s);
     punctuation_begin(s, p);
     const size_t before = q->n_before, first = placed_count(v) - before; /* of the words that the session holds */
     int rc = punctuation_add(s, text, strlen(text), 0);
@@ -142,7 +142,7 @@ static int decide_segment(steno_session *s, const char *text, struct woven *v, c
 /* For a streaming model: a segment ends at a pause of the speaker. The mark after its last word is known with the next segment. */
 static int decide_segments(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
 {
-    const struct marks_model *m = punctuation_model_of(s);
+    const struct punctuation_model *m = punctuation_model_of(s);
     steno_punctuate_params own = *p;
     int rc = STENO_OK;
     own.go_on = 0;
@@ -259,7 +259,7 @@ static void weave_words(struct woven *v, const struct result *r, const struct se
 }
 
 /* Writes words [from, to) in the punctuation model's form, without a leading space. */
-static void write_segment(struct woven *v, const struct marks_model *m, size_t from, size_t to)
+static void write_segment(struct woven *v, const struct punctuation_model *m, size_t from, size_t to)
 {
     const size_t begin = v->text.len;
     punctuation_write_some(&v->text, v->written, m, from, to);
@@ -268,7 +268,7 @@ static void write_segment(struct woven *v, const struct marks_model *m, size_t f
     v->text.len--;
 }
 
-static void weave_segments(struct woven *v, const struct result *r, const struct marks_model *m)
+static void weave_segments(struct woven *v, const struct result *r, const struct punctuation_model *m)
 {
     const size_t *first = (const size_t *)(const void *)v->first.p, *word = (const size_t *)(const void *)v->first_word.p;
     for (int i = 0; i < result_segments(r) && !woven_err(v); i++) {
@@ -289,7 +289,7 @@ static void weave_segments(struct woven *v, const struct result *r, const struct
     }
 }
 
-static void weave_sentences(struct woven *v, const struct result *r, const struct marks_model *m)
+static void weave_sentences(struct woven *v, const struct result *r, const struct punctuation_model *m)
 {
     const struct sentence_source from = { .word = placed_of(v), .first = (const size_t *)(const void *)v->first.p, .result = r,
                                           .model = m, .is_bare = r->is_bare, .text_at = r->text.len };

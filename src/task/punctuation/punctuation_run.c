@@ -206,7 +206,7 @@ enum { UNSETTLED_MAX = 500 };
 int punctuation_decide(steno_session *s)
 {
     const struct punctuation_session *q = punctuation_of(s);
-    const struct marks_model *m = punctuation_model_of(s);
+    const struct punctuation_model *m = punctuation_model_of(s);
     const size_t n = marked_count(q), block = (size_t)q->block_words, rows = s->model->plan[PLAN_ENCODER].max_rows;
     const size_t most = rows < UNSETTLED_MAX + block ? rows : UNSETTLED_MAX + block;
     struct marked_word *w = marked_words(q);
@@ -239,7 +239,7 @@ int64_t punctuation_bench(steno_session *s, const char *phase, int n)
     return rc ? rc : (os_now_ns() - t0) / 1000;
 }
 
-const char *punctuation_text(const struct marks_model *m, int32_t mark, char first_of_word)
+const char *punctuation_text(const struct punctuation_model *m, int32_t mark, char first_of_word)
 {
     static const struct { const char *wide, *narrow; } half[] = { { "，", "," }, { "。", "." }, { "？", "?" }, { "、", "," } };
     for (size_t i = 0; (unsigned char)first_of_word < 0x80 && i < sizeof half / sizeof *half; i++)
@@ -292,7 +292,7 @@ static int end_sentence(struct buf *out)
     return 1;
 }
 
-void punctuation_write_some(struct buf *out, const struct punctuation_session *q, const struct marks_model *m, size_t from, size_t to)
+void punctuation_write_some(struct buf *out, const struct punctuation_session *q, const struct punctuation_model *m, size_t from, size_t to)
 {
     const struct marked_word *w = marked_words(q);
     for (size_t i = from; i < to; i++) {
@@ -309,7 +309,7 @@ void punctuation_write_some(struct buf *out, const struct punctuation_session *q
     }
 }
 
-void punctuation_write(struct buf *out, struct punctuation_session *q, const struct marks_model *m)
+void punctuation_write(struct buf *out, struct punctuation_session *q, const struct punctuation_model *m)
 {
     struct marked_word *w = marked_words(q);
     const size_t n = marked_count(q), begin = out->len;
@@ -319,7 +319,7 @@ void punctuation_write(struct buf *out, struct punctuation_session *q, const str
 }
 
 /* Length of the mark at the end of the text, or 0. */
-static size_t mark_len_at_end(const struct buf *out, size_t begin, const struct marks_model *m)
+static size_t mark_len_at_end(const struct buf *out, size_t begin, const struct punctuation_model *m)
 {
     for (int32_t i = 0; i < m->n; i++) {
         const size_t n = strlen(m->mark[i]);
@@ -328,7 +328,7 @@ static size_t mark_len_at_end(const struct buf *out, size_t begin, const struct 
     return out->len > begin && ends_with(out, "_"); /* the list of marks contains "_" */
 }
 
-void punctuation_write_more(struct buf *out, struct punctuation_session *q, const struct marks_model *m)
+void punctuation_write_more(struct buf *out, struct punctuation_session *q, const struct punctuation_model *m)
 {
     struct marked_word *w = marked_words(q);
     const size_t n = marked_count(q), begin = out->len;

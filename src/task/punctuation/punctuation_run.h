@@ -18,7 +18,7 @@ struct punctuation_session {
 };
 
 static inline struct punctuation_session *punctuation_of(const steno_session *s) { return s->part; }
-static inline const struct marks_model *punctuation_model_of(const steno_session *s) { return s->model->part; }
+static inline const struct punctuation_model *punctuation_model_of(const steno_session *s) { return s->model->part; }
 static inline struct marked_word *marked_words(const struct punctuation_session *q)
 {
     return (struct marked_word *)(void *)q->words.p;
@@ -34,12 +34,13 @@ int punctuation_decide(steno_session *s);
 /* "mark": times a run of n arbitrary words. @return microseconds, or a status */
 int64_t punctuation_bench(steno_session *s, const char *phase, int n);
 /* The mark as written after a word: half-width after ASCII, "" if there is none. */
-const char *punctuation_text(const struct marks_model *m, int32_t mark, char first_of_word);
+const char *punctuation_text(const struct punctuation_model *m, int32_t mark, char first_of_word);
 
 /* Appends all words with their marks to out. If the text does not end with an end of a sentence, the last mark becomes one. */
-void punctuation_write(struct buf *out, struct punctuation_session *q, const struct marks_model *m);
+void punctuation_write(struct buf *out, struct punctuation_session *q, const struct punctuation_model *m);
 /* Appends only words [from, to), with their marks. */
-void punctuation_write_some(struct buf *out, const struct punctuation_session *q, const struct marks_model *m, size_t from, size_t to);
+void punctuation_write_some(struct buf *out, const struct punctuation_session *q, const struct punctuation_model *m, size_t from,
+                            size_t to);
 /* Appends the new words, preceded by the mark of the last earlier word. The mark of the last new word is not known yet. Sets q->settled. */
-void punctuation_write_more(struct buf *out, struct punctuation_session *q, const struct marks_model *m);
+void punctuation_write_more(struct buf *out, struct punctuation_session *q, const struct punctuation_model *m);
 #endif

@@ -15,7 +15,7 @@ struct sentence_source {
     const struct placed *word;
     const size_t *first; /* [segments + 1] */
     const struct result *result;
-    const struct marks_model *model;
+    const struct punctuation_model *model;
     int is_bare;         /* 1: sentences are built from the transcript's words; 0: they are parts of the text */
     size_t text_at;      /* future offset of `text` in the result's text */
 };

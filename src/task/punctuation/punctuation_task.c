@@ -20,10 +20,10 @@ static int check(steno_session *s, const steno_punctuate_params *p)
 }
 
 /* Lists the mark after each new word, preceded by the one after the last earlier word. */
-static int list_marks(steno_session *s)
+static int list_punctuation(steno_session *s)
 {
     const struct punctuation_session *q = punctuation_of(s);
-    const struct marks_model *m = punctuation_model_of(s);
+    const struct punctuation_model *m = punctuation_model_of(s);
     const struct marked_word *w = marked_words(q);
     struct buf *out = &s->result.marks;
     for (size_t i = q->n_before ? q->n_before - 1 : 0; i < marked_count(q); i++) {
@@ -38,7 +38,7 @@ static int list_marks(steno_session *s)
 static int punctuate(steno_session *s, const char *text, const steno_punctuate_params *p)
 {
     struct punctuation_session *q = punctuation_of(s);
-    const struct marks_model *m = punctuation_model_of(s);
+    const struct punctuation_model *m = punctuation_model_of(s);
     struct buf *whole = &s->result.whole;
     int rc = check(s, p);
     if (rc) return rc;
@@ -48,7 +48,7 @@ static int punctuate(steno_session *s, const char *text, const steno_punctuate_p
     if (!rc) {
         if (m->as_it_comes) punctuation_write_more(whole, q, m);
         else punctuation_write(whole, q, m);
-        rc = whole->err ? err_nomem(&s->error, whole->len, "the text") : list_marks(s);
+        rc = whole->err ? err_nomem(&s->error, whole->len, "the text") : list_punctuation(s);
     }
     if (rc) punctuation_begin(s, &(steno_punctuate_params) { .block_words = p->block_words }); /* the next call cannot continue */
     return rc;

@@ -1,6 +1,6 @@
 /* steno tests: draft models. SPDX-License-Identifier: MIT
  *
- * Whatever guesses, results are the same to the bit: alone, beside others in a batch, by any number of threads, and when it is canceled and
+ * Whatever drafts, results are the same to the bit: alone, beside others in a batch, by any number of threads, and when it is canceled and
  * begun again. Models that do not fit are refused by name. The collection's results: golden/test_draft_model.c. */
 #include "funasr_model.h"
 #include "heap.h"
@@ -54,8 +54,8 @@ static steno_timings timings_of(const steno_session *s)
 static void test_a_draft_spares_steps_and_changes_nothing(void **state)
 {
     (void)state;
-    steno_transcribe_params p = params_new(), guessed = p;
-    guessed.draft_max = 3;
+    steno_transcribe_params p = params_new(), with_draft = p;
+    with_draft.draft_max = 3;
     run(&many, &p);
     const uint64_t want = result_digest(session);
     const steno_model *const drafts[] = { draft, model };
@@ -66,7 +66,7 @@ static void test_a_draft_spares_steps_and_changes_nothing(void **state)
             steno_session *s = drafted(model, drafts[k], team, 1);
             steno_timings_reset(session);
             run(&many, &p);
-            run_on(s, &many, &guessed);
+            run_on(s, &many, &with_draft);
             assert_true(result_digest(s) == want);
             const steno_timings t = timings_of(s), alone = timings_of(session);
             assert_true(t.n_drafted > 0 && t.n_accepted > 0 && t.draft_us > 0);
@@ -285,10 +285,10 @@ static void test_drafts_are_refused_for_tasks_without_drafts(void **state)
     refuse(&p, "there is no draft model");
     session = drafted(model, draft, NULL, 2);
     p.beam_size = 2;
-    refuse(&p, "draft_max guesses the most probable ids");
+    refuse(&p, "draft_max drafts the most probable ids");
     p.beam_size = 0;
     p.temperature = 0.5;
-    refuse(&p, "draft_max guesses the most probable ids");
+    refuse(&p, "draft_max drafts the most probable ids");
     p.draft_max = 16;
     refuse(&p, "draft_max is 16, want -1 to 15");
     p.draft_max = -1; /* nobody insists */

@@ -39,7 +39,7 @@ static void test_memory_does_not_grow_with_the_audio(void **state)
     need_resident();
     steno_model *m;
     steno_error e;
-    if (steno_model_open(&m, "tests/data/marks_streaming", NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open(&m, "tests/data/punctuation_streaming", NULL, &e)) fail_msg("%s", e.text);
     for (int k = 0; k < N_FAMILIES; k++) {
         steno_batch *none;
         steno_session *s = session_of(family[k], 0, NULL, &none), *marks = session_of(m, 0, NULL, &none);

@@ -234,7 +234,7 @@ static int from_marks_folder(uint64_t *digest, steno_error *e)
 {
     const steno_model_params p = with_team(NULL);
     steno_model *m = NULL;
-    const int rc = steno_model_open(&m, "tests/data/marks_words", &p, e);
+    const int rc = steno_model_open(&m, "tests/data/punctuation_words", &p, e);
     return use_and_close(rc, m, punctuate, digest, e);
 }
 

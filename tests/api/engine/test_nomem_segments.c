@@ -13,7 +13,7 @@ static steno_model *ct; /* for punctuation */
 static int open_with_marks(void **state)
 {
     steno_error e;
-    if (steno_model_open(&ct, "tests/data/marks_streaming", NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open(&ct, "tests/data/punctuation_streaming", NULL, &e)) fail_msg("%s", e.text);
     return open_all(state);
 }
 

@@ -68,7 +68,7 @@ static void test_texts_take_what_is_reported(void **state)
         for (int type = STENO_KV_AUTO; type <= STENO_KV_Q8_0; type++) measure_texts("tests/data/lm/gemma3-q4_0.gguf", windows[i], type);
 }
 
-/* Texts of a model whose rows of logits are a megabyte each, all of which guesses fill: a draft model guesses as many ids as there may be.
+/* Texts of a model whose rows of logits are a megabyte each, all of which drafts fill: a draft model drafts as many ids as there may be.
  * It has what it takes itself reported with the session. */
 static void measure_large_vocabulary(int windows)
 {

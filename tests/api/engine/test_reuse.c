@@ -196,15 +196,15 @@ static void test_a_text_that_is_given_is_said(void **state)
     memcpy(text, ids, sizeof text);
     text[TEXT / 2] = text[TEXT / 2] == 7 ? 8 : 7;
     steno_session *s = lm_session(model, NULL, NULL);
-    for (int guesses = -1; guesses < 16; guesses += 8) {
+    for (int drafts = -1; drafts < 16; drafts += 8) {
         int n;
         steno_timings_reset(s);
-        if (steno_bench_text(s, ids, N, text, TEXT, guesses) < 0) fail_msg("%s", steno_last_error(s));
+        if (steno_bench_text(s, ids, N, text, TEXT, drafts) < 0) fail_msg("%s", steno_last_error(s));
         const int32_t *said = steno_generated(s, &n);
         const steno_timings t = lm_timings(s);
         assert_true(n == TEXT && !memcmp(said, text, TEXT * sizeof *text));
         assert_int_equal(t.n_steps + t.n_accepted, TEXT - 1);
-        assert_true(guesses < 0 ? !t.n_drafted : t.n_accepted > 0);
+        assert_true(drafts < 0 ? !t.n_drafted : t.n_accepted > 0);
         assert_int_equal(t.n_reused, 0);
     }
     text[3] = -1;

@@ -73,8 +73,8 @@ static void test_the_same_seed_draws_the_same_ids_and_others_draw_others(void **
     }
 }
 
-/* What is said is said once more, so that guesses find it. */
-static void test_guesses_change_no_id(void **state)
+/* What is said is said once more, so that drafts find it. */
+static void test_drafts_change_no_id(void **state)
 {
     (void)state;
     int32_t ids[64], first[40];
@@ -130,7 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_most_probable_ids_are_the_text_that_was_said),
-        cmocka_unit_test(test_guesses_change_no_id),
+        cmocka_unit_test(test_drafts_change_no_id),
         cmocka_unit_test(test_generate_then_continue_equals_one_generate_over_everything),
         cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),
         cmocka_unit_test(test_generating_without_an_encoded_window_or_with_wrong_ids_is_refused),

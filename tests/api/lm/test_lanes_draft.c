@@ -1,7 +1,7 @@
-/* steno tests: texts of a batch that a draft model guesses for. SPDX-License-Identifier: MIT
+/* steno tests: texts of a batch that a draft model drafts for. SPDX-License-Identifier: MIT
  *
- * Each is to the bit what it is alone without guesses: of any number of lanes, behind heads that several share, with a draft of a shorter
- * or longer vocabulary, guessed for or not, ended by a caller, and when an allocation fails. */
+ * Each is to the bit what it is alone without drafts: of any number of lanes, behind heads that several share, with a draft of a shorter
+ * or longer vocabulary, drafted for or not, ended by a caller, and when an allocation fails. */
 #include "heap.h"
 #include "lm_model.h"
 
@@ -21,7 +21,7 @@ static int hear(void *user, const steno_token *tok, const char *text, size_t n)
 
 static void asked_make(struct asked *a, int i)
 {
-    static const int32_t guesses[] = { -1, 1, 4, 15, 0 };
+    static const int32_t drafts[] = { -1, 1, 4, 15, 0 };
     const int head = i % 3 ? HEAD : 0, rest = 1 + i * 37 % 150;
     memset(a, 0, sizeof *a);
     lm_ids(a->ids, head, 1000);
@@ -31,7 +31,7 @@ static void asked_make(struct asked *a, int i)
     steno_generate_params_init(&a->p);
     a->p.max_tokens = 5 + i * 7 % 40;
     a->p.ignore_eos = i != 7;
-    a->p.draft_max = guesses[i % 5];
+    a->p.draft_max = drafts[i % 5];
     a->p.user = a;
     a->p.on_token = hear;
     if (i == 3) a->p.temperature = 0.8;
@@ -83,7 +83,7 @@ static void submit(steno_batch *b, struct asked *a)
     a->status = steno_batch_submit(b, a->s, NULL, &r);
 }
 
-/* Twice, so that lanes hold other texts the second time. *accepted: guesses that were right */
+/* Twice, so that lanes hold other texts the second time. *accepted: drafts that were right */
 static void check_batch(const struct lm_made *want, const steno_model *m, const steno_model *draft, int windows, int64_t *accepted)
 {
     struct asked *a = asked;

@@ -35,7 +35,7 @@ static void told(void *user, steno_session *s, int status)
         if (x->s[i] == s) x->status[i] = status, x->told++;
 }
 
-/* A grammar, filters, stops, guesses, and what they begin with alike. */
+/* A grammar, filters, stops, drafts, and what they begin with alike. */
 static void scene_open(struct scene *x)
 {
     static const char *const stops[] = { "never said" };

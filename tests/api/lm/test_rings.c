@@ -1,7 +1,7 @@
 /* steno tests: texts of models whose layers look back a window. SPDX-License-Identifier: MIT
  *
  * Of such layers a lane holds no more than rows to come may see. Beside the model stands the same one whose lanes hold all: whatever is
- * made must be the same to the bit, however long a text is, however it is read, gone back on, shared or guessed, with keys and values of
+ * made must be the same to the bit, however long a text is, however it is read, gone back on, shared or drafted, with keys and values of
  * every type. */
 #include "batch.h"
 #include "lm_model.h"
@@ -123,7 +123,7 @@ static void test_prompts_in_pieces_of_any_size_give_the_same_logits(void **state
         }
 }
 
-/* To the end of the context, with guesses that are wrong and right, from the text and by another model. */
+/* To the end of the context, with drafts that are wrong and right, from the text and by another model. */
 static void test_long_texts_are_the_same(void **state)
 {
     (void)state;

@@ -5,7 +5,7 @@ vocabulary has words of several characters is written to OUT_FOLDER, with a jieb
 written here. SPDX-License-Identifier: MIT"""
 import json, os, random, shutil, sys
 import jieba
-from make_marks import load, tiny, all_marks
+from make_punctuation import load, tiny, all_marks
 
 COUNTS = """一 217830 m
 一个 142747 m

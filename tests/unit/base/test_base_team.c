@@ -98,14 +98,14 @@ static void test_barrier_shows_what_was_written_before_it(void **state)
     }
 }
 
-struct marks {
+struct punctuation {
     unsigned char seen[1000]; /* plain: each index belongs to one thread */
     int thread_bad;
 };
 
 static void mark(void *arg, int64_t i, int thread)
 {
-    struct marks *m = arg;
+    struct punctuation *m = arg;
     m->seen[i]++;
     if (thread < 0 || thread >= MOST) m->seen[i] = 99;
 }
@@ -117,7 +117,7 @@ static void test_for_hands_out_every_index_once(void **state)
     for (int s = -1; s < N_SIZES; s++) {
         steno_team *t = s < 0 ? NULL : team_of(team_sizes[s]);
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-            struct marks m = {0};
+            struct punctuation m = {0};
             team_for(t, counts[c], mark, &m);
             for (int64_t i = 0; i < 1000; i++) assert_int_equal(m.seen[i], i < counts[c]);
         }

@@ -73,8 +73,8 @@ static void cancel(struct notes *n, int on)
 static void marks_of(struct notes *n, const char *before, const char *after)
 {
     struct marks_count c = { 0 };
-    findings_marks_line(&c, before, after);
-    findings_marks(n, &c);
+    findings_punctuation_line(&c, before, after);
+    findings_punctuation(n, &c);
 }
 
 static void no_text(struct notes *n, int on) { marks_of(n, on ? " \t" : "a", on ? "" : "a."); }

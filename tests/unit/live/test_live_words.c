@@ -44,7 +44,7 @@ static void test_words_are_units_and_characters_where_there_are_no_spaces(void *
         if (strcmp(joined(&w), cases[i].units) != 0) fail_msg("\"%s\" is \"%s\", want \"%s\"", cases[i].text, joined(&w), cases[i].units);
         if (w.n) assert_int_equal(w.w[0].t0_ms, 100);
         if (w.n) assert_int_equal(w.w[w.n - 1].t1_ms, 900);
-        for (size_t k = 1; k < w.n; k++) assert_true(w.w[k].t0_ms == -1 && w.w[k - 1].t1_ms == -1); /* never a guess */
+        for (size_t k = 1; k < w.n; k++) assert_true(w.w[k].t0_ms == -1 && w.w[k - 1].t1_ms == -1); /* never a draft */
         live_words_free(&w);
     }
 }

@@ -229,14 +229,14 @@ static void test_narrow_rows_differ_by_less_than_a_thousandth_of_a_step(void **s
     float exact[BYTES], narrow[BYTES];
     rows_make(&r, 1);
     assert_int_equal(tensor_read_f32(&r.t, exact, &e), STENO_OK);
-    tensor_narrow(&r.t);
+    tensor_pack_blocks(&r.t);
     assert_int_equal(r.t.type, DT_Q8_1F);
     assert_int_equal(tensor_read_f32(&r.t, narrow, &e), STENO_OK);
     for (size_t i = 0; i < BYTES; i++) assert_true(fabsf(narrow[i] - exact[i]) * r.scale[i / WIDTH] <= 1 / 32768.f);
     struct tensor odd = r.t;
     odd.type = DT_F32;
     odd.dim[0] = 2 * PANEL, odd.dim[1] = WIDTH / 2; /* rows that are not whole blocks */
-    tensor_narrow(&odd);
+    tensor_pack_blocks(&odd);
     assert_int_equal(odd.type, DT_F32);
 }
 
@@ -253,7 +253,7 @@ static void test_packed_int8_is_the_file_s(void **state)
             float x[BYTES];
             const void *rows[PANEL];
             rows_make(&r, seed);
-            if (narrow) tensor_narrow(&r.t);
+            if (narrow) tensor_pack_blocks(&r.t);
             assert_int_equal(tensor_read_f32(&r.t, x, &e), STENO_OK);
             for (size_t i = 0; i < PANEL; i++) rows[i] = x + i * WIDTH;
             pack_panel(panel, PK_I8_QUAD, DT_F32, rows, WIDTH);

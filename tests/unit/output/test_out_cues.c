@@ -8,7 +8,7 @@
 
 enum { WORDS_MAX = 12000, SEGS_MAX = 400 };
 
-struct said {
+struct cue_case {
     struct transcript t;
     struct write_layout layout;
     steno_word *words;
@@ -18,7 +18,7 @@ struct said {
     int n;            /* words */
 };
 
-static void said_open(struct said *s)
+static void cue_case_open(struct cue_case *s)
 {
     memset(s, 0, sizeof *s);
     s->words = calloc(WORDS_MAX, sizeof *s->words);
@@ -30,13 +30,13 @@ static void said_open(struct said *s)
                                 .first_word = s->first, .layout = &s->layout };
 }
 
-static void said_close(struct said *s)
+static void cue_case_close(struct cue_case *s)
 {
     free(s->words);
     free(s->text);
 }
 
-static void begin_segment(struct said *s, int32_t speaker, int turn)
+static void begin_segment(struct cue_case *s, int32_t speaker, int turn)
 {
     if (s->t.n && turn) s->segs[s->t.n - 1].speaker_turn = 1;
     s->first[s->t.n] = s->n;
@@ -45,7 +45,7 @@ static void begin_segment(struct said *s, int32_t speaker, int turn)
     s->t.n++;
 }
 
-static void say(struct said *s, const char *word, int64_t t0, int64_t t1)
+static void say(struct cue_case *s, const char *word, int64_t t0, int64_t t1)
 {
     assert_true(s->n < WORDS_MAX);
     snprintf(s->text[s->n], sizeof *s->text, "%s", word);
@@ -55,7 +55,7 @@ static void say(struct said *s, const char *word, int64_t t0, int64_t t1)
 }
 
 /* Words of a text, each `ms` long. */
-static void say_text(struct said *s, const char *text, int64_t from, int64_t ms)
+static void say_text(struct cue_case *s, const char *text, int64_t from, int64_t ms)
 {
     for (; *text; from += ms) {
         char word[48];
@@ -66,9 +66,9 @@ static void say_text(struct said *s, const char *text, int64_t from, int64_t ms)
     }
 }
 
-static void one_text(struct said *s, const char *text, int64_t ms)
+static void one_text(struct cue_case *s, const char *text, int64_t ms)
 {
-    said_open(s);
+    cue_case_open(s);
     begin_segment(s, 0, 0);
     say_text(s, text, 0, ms);
 }
@@ -78,62 +78,62 @@ static void one_text(struct said *s, const char *text, int64_t ms)
 static void test_lines_are_balanced_and_end_behind_a_comma(void **state)
 {
     (void)state;
-    struct said s;
+    struct cue_case s;
     one_text(&s, " When the rain had stopped at last, we went out again.", 300);
     check_written(SRT, &s.t, "1\n00:00:00,000 --> 00:00:03,300\nWhen the rain had stopped at last,\nwe went out again.\n\n");
     s.layout.cues.line_width = 60;
     check_holds(SRT, &s.t, "\nWhen the rain had stopped at last, we went out again.\n\n");
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_cues_end_with_sentences(void **state)
 {
     (void)state;
-    struct said s;
+    struct cue_case s;
     one_text(&s, " It was late. Nobody in the whole house had thought of closing the windows. Then it began to rain again.", 400);
     check_written(SRT, &s.t, "1\n00:00:00,000 --> 00:00:01,120\nIt was late.\n\n"
                              "2\n00:00:01,200 --> 00:00:05,520\nNobody in the whole house\nhad thought of closing the windows.\n\n"
                              "3\n00:00:05,600 --> 00:00:08,000\nThen it began to rain again.\n\n");
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_text_and_speaker_are_one_sentence(void **state)
 {
     (void)state;
-    struct said s;
+    struct cue_case s;
     one_text(&s, " \"Who?\" he asked. Dr. Smith did not know.", 400);
     check_holds(SRT, &s.t, "\n\"Who?\" he asked.\n\n");
     check_holds(SRT, &s.t, "\nDr. Smith did not know.\n\n");
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_last_word_is_not_left_alone(void **state)
 {
     (void)state;
-    struct said s;
+    struct cue_case s;
     one_text(&s, " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen", 300);
     char *got = written(SRT, &s.t);
     assert_null(strstr(got, "\nseventeen\n"));
     free(got);
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_marks_stay_with_their_words(void **state)
 {
     (void)state;
-    struct said s;
+    struct cue_case s;
     one_text(&s, " Well - said he , ... no !", 1000);
     s.layout.cues.line_width = 4;
     check_holds(SRT, &s.t, "Well -\n");
     check_holds(SRT, &s.t, "\nhe , ...\n");
     check_holds(SRT, &s.t, "\nno !\n");
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_characters_of_several_code_points_are_not_cut(void **state)
 {
     (void)state;
-    struct said s; /* a family, a flag, a letter with marks, in one word */
+    struct cue_case s; /* a family, a flag, a letter with marks, in one word */
     one_text(&s, "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7\xf0\x9f\x87\xab\xf0\x9f\x87\xb7"
                  "\xe6\x97\xa5\xe6\x9c\xac" "e\xcc\x81\xcc\xa3", 500);
     s.layout.cues.line_width = 1;
@@ -143,7 +143,7 @@ static void test_characters_of_several_code_points_are_not_cut(void **state)
     assert_non_null(strstr(got, "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7"));
     assert_non_null(strstr(got, "\xf0\x9f\x87\xab\xf0\x9f\x87\xb7"));
     free(got);
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_a_wide_character_counts_two_or_one_by_style(void **state)
@@ -169,8 +169,8 @@ static void test_a_wide_character_counts_two_or_one_by_style(void **state)
 static void test_speakers_have_cues_and_names_of_their_own(void **state)
 {
     (void)state;
-    struct said s;
-    said_open(&s);
+    struct cue_case s;
+    cue_case_open(&s);
     begin_segment(&s, 0, 0);
     say_text(&s, " Are you there?", 0, 500);
     begin_segment(&s, 1, 0);
@@ -191,18 +191,18 @@ static void test_speakers_have_cues_and_names_of_their_own(void **state)
     check_holds(VTT, &s.t, "00:00.000 --> 00:01.420 region:speaker0\n<v Ann>");
     check_holds(ASS, &s.t, "\nStyle: Speaker1,sans-serif,48,&H0000FFFF,");
     check_holds(ASS, &s.t, ",Speaker1,B & <C>,0,0,0,,");
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_a_turn_begins_a_cue_with_a_dash(void **state)
 {
     (void)state;
-    struct said s;
+    struct cue_case s;
     one_text(&s, " Are you there?", 500);
     begin_segment(&s, 0, 1);
     say_text(&s, " Yes.", 1500, 1000);
     check_written(SRT, &s.t, "1\n00:00:00,000 --> 00:00:01,420\nAre you there?\n\n2\n00:00:01,500 --> 00:00:02,500\n- Yes.\n\n");
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 static void test_text_without_words_is_cut_and_shares_its_time(void **state)
@@ -221,13 +221,13 @@ static void test_text_without_words_is_cut_and_shares_its_time(void **state)
 static void test_nothing_to_read_is_no_cue(void **state)
 {
     (void)state;
-    struct said s;
+    struct cue_case s;
     one_text(&s, " ... - !", 500);
     check_written(SRT, &s.t, "");
     check_written(VTT, &s.t, "WEBVTT\n\n");
     s.t.n = 0;
     check_written(SRT, &s.t, "");
-    said_close(&s);
+    cue_case_close(&s);
 }
 
 /* ---- what holds whatever is said ---------------------------------------------------------------------------------------------- */
@@ -283,7 +283,7 @@ static void judge_fault(void *user, const struct sub_fault *fault)
     j->n_bad++;
 }
 
-static void check_keeps_rules(int format, enum sub_form form, struct said *s)
+static void check_keeps_rules(int format, enum sub_form form, struct cue_case *s)
 {
     struct sub_file f;
     struct cue_rules r;
@@ -297,7 +297,7 @@ static void check_keeps_rules(int format, enum sub_form form, struct said *s)
     free(got);
 }
 
-static void check_all(struct said *s)
+static void check_all(struct cue_case *s)
 {
     check_keeps_rules(SRT, SUB_SRT, s);
     check_keeps_rules(VTT, SUB_VTT, s);
@@ -343,7 +343,7 @@ static void random_rules(struct cue_choice *c)
     if (cue_choice_fault(c)) c->min_ms = c->max_ms = c->gap_ms = c->close_ms = CUE_UNSET;
 }
 
-static void random_words(struct said *s, int n)
+static void random_words(struct cue_case *s, int n)
 {
     const int wild = below(4) == 0, pace = 1 + (int)below(600);
     int64_t now = below(2000);
@@ -365,15 +365,15 @@ static void test_random_words_keep_all_rules_that_can_be_kept(void **state)
     (void)state;
     static const char *const languages[] = { "en", "ja", "zh", "ko", "de", "unknown" };
     for (int round = 0; round < 600; round++) {
-        struct said s;
+        struct cue_case s;
         seed = (uint64_t)round * 7919 + 1;
-        said_open(&s);
+        cue_case_open(&s);
         s.t.language = languages[below(6)];
         if (below(3) == 0) s.t.speakers = s.speakers;
         random_rules(&s.layout.cues);
         random_words(&s, 1 + (int)below(120));
         check_all(&s);
-        said_close(&s);
+        cue_case_close(&s);
     }
 }
 
@@ -381,15 +381,15 @@ static void test_ten_thousand_words_keep_all_rules(void **state)
 {
     (void)state;
     for (int round = 0; round < 4; round++) {
-        struct said s;
+        struct cue_case s;
         seed = (uint64_t)round + 77;
-        said_open(&s);
+        cue_case_open(&s);
         if (round == 1) s.layout.cues.line_width = s.layout.cues.lines = 1;
         if (round == 2) s.layout.cues.line_width = s.layout.cues.lines = s.layout.cues.max_ms = 0;
         if (round == 3) s.layout.cues.line_width = 1000;
         random_words(&s, 10000);
         check_all(&s);
-        said_close(&s);
+        cue_case_close(&s);
     }
 }
 
@@ -397,12 +397,12 @@ static void test_nothing_of_the_text_is_lost(void **state)
 {
     (void)state;
     for (int round = 0; round < 300; round++) {
-        struct said s;
+        struct cue_case s;
         struct cue_atoms a;
         char wanted[8192], got[8192];
         size_t n = 0, m = 0;
         seed = (uint64_t)round * 31 + 5;
-        said_open(&s);
+        cue_case_open(&s);
         random_words(&s, 60);
         for (int i = 0; i < s.t.n; i++) s.segs[i].speaker_turn = 0;
         say(&s, " x", 0, 0);
@@ -416,7 +416,7 @@ static void test_nothing_of_the_text_is_lost(void **state)
         wanted[n] = got[m] = '\0';
         assert_string_equal(got, wanted);
         cue_atoms_free(&a);
-        said_close(&s);
+        cue_case_close(&s);
     }
 }
 

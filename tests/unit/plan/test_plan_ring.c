@@ -283,7 +283,7 @@ static void check_network(int level, int threads)
             for (int s = 0; s < 2; s++) state_truncate(&r.state[s], 0, 0);
             for (int from = 0, n, step = 0; from < N; from += n) {
                 n = N - from < at_once[k] ? N - from : at_once[k];
-                if (++step % 5 == 0 && at_once[k] > 1 && from) from -= n / 2; /* as where guesses were wrong */
+                if (++step % 5 == 0 && at_once[k] > 1 && from) from -= n / 2; /* as where drafts were wrong */
                 r.run.n_rows = 0;
                 for (int at = from; at < from + n; at++) run_add(&r.run, at * 11 % IDS, at, 0, 0);
                 for (int s = 0; s < 2; s++) {

@@ -1,6 +1,6 @@
 /* steno tests: text without spaces, cut into words. SPDX-License-Identifier: MIT
  *
- * What jieba itself does with the same dictionaries stands in tests/data/marks_words.json (golden.marks). */
+ * What jieba itself does with the same dictionaries stands in tests/data/punctuation_words.json (golden.punctuation). */
 #include <string.h>
 #include "harness.h"
 #include "base/utf8.h"

@@ -1,5 +1,5 @@
 /* steno: models and dictionaries that accompany another model. SPDX-License-Identifier: MIT */
-#include "models/companion.h"
+#include "models/default_model.h"
 #include "hub_env.h"
 #include "models/models.h"
 #include "models/models_hub.h"

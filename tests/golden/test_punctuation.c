@@ -1,7 +1,7 @@
 /* steno tests: punctuation against the reference. SPDX-License-Identifier: MIT
  *
  * The small CT-Transformer of the collection, from every form of its files, over its own texts and over random ones of up to 500 words in
- * mixed scripts (make_marks.py); and tiny ones with random weights: one that marks text as it comes, over calls that go on, and one whose
+ * mixed scripts (make_punctuation.py); and tiny ones with random weights: one that marks text as it comes, over several calls; one whose
  * heads are of no multiple of four numbers. */
 #include "api/convert.h"
 #include "funasr.h"
@@ -9,7 +9,7 @@
 
 static double const margin_least = 1e-3; /* of the head's outputs: where a choice is closer, nobody is right */
 
-static json_t *more; /* of make_marks.py */
+static json_t *more; /* of make_punctuation.py */
 
 static const char *value_of(const json_t *o, const char *key) { return json_string_value(json_object_get(o, key)); }
 
@@ -117,12 +117,12 @@ static void test_heads_of_any_width_give_the_references_marks(void **state)
         { "f32", 1e-3, 34 }, { "f16", 1e-3, 34 }, { "bf16", 0.1, 20 } };
     steno_model *m;
     steno_error e;
-    if (steno_model_open(&m, "tests/data/marks_heads", NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open(&m, "tests/data/punctuation_heads", NULL, &e)) fail_msg("%s", e.text);
     assert_int_equal(compare_model(m, "heads", margin_least), 34);
     steno_model_close(m);
     for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
         struct buf file = { 0 };
-        if (convert_to(&file, "tests/data/marks_heads", form[i].type, &e)) fail_msg("%s: %s", form[i].type, e.text);
+        if (convert_to(&file, "tests/data/punctuation_heads", form[i].type, &e)) fail_msg("%s: %s", form[i].type, e.text);
         if (steno_model_open_memory(&m, file.p, file.len, NULL, &e)) fail_msg("%s: %s", form[i].type, e.text);
         const int n = compare_model(m, "heads", form[i].margin);
         print_message("%s: %zu bytes, %d texts compared\n", form[i].type, file.len, n);
@@ -134,7 +134,7 @@ static void test_heads_of_any_width_give_the_references_marks(void **state)
 
 /* ---- words of Chinese ---------------------------------------------------------------------------------------------------------- */
 
-static const char words_folder[] = "tests/data/marks_words";
+static const char words_folder[] = "tests/data/punctuation_words";
 
 /* As FunASR has it: a mark for each character of a word that begins with one that is not Latin. */
 static void compare_words(steno_session *s, const json_t *want)
@@ -161,7 +161,7 @@ static void compare_words(steno_session *s, const json_t *want)
 
 static int compare_words_of(const steno_model *m)
 {
-    json_t *all = json_open("tests/data/marks_words.json");
+    json_t *all = json_open("tests/data/punctuation_words.json");
     const json_t *want;
     steno_session *s;
     size_t i;
@@ -190,13 +190,13 @@ static void test_words_of_chinese_are_jiebas(void **state)
     steno_model_close(m);
     if (convert_to(&file, words_folder, "f32", &e)) fail_msg("%s", e.text);
     steno_model_params_init(&p);
-    p.jieba_dict = "tests/data/marks_words/jieba.c.dict";
+    p.jieba_dict = "tests/data/punctuation_words/jieba.c.dict";
     if (steno_model_open_memory(&m, file.p, file.len, &p, &e)) fail_msg("%s", e.text);
     assert_int_equal(compare_words_of(m), 50);
     steno_model_close(m);
-    p.jieba_dict = "tests/data/marks_words/none";
+    p.jieba_dict = "tests/data/punctuation_words/none";
     assert_int_equal(steno_model_open_memory(&m, file.p, file.len, &p, &e), STENO_EIO);
-    assert_non_null(strstr(e.text, "tests/data/marks_words/none"));
+    assert_non_null(strstr(e.text, "tests/data/punctuation_words/none"));
     buf_free(&file);
 }
 
@@ -255,11 +255,11 @@ static void test_text_as_it_comes_is_the_references(void **state)
     (void)state;
     steno_model *m;
     steno_error e;
-    if (steno_model_open(&m, "tests/data/marks_streaming", NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open(&m, "tests/data/punctuation_streaming", NULL, &e)) fail_msg("%s", e.text);
     const int n = compare_streams(m);
     steno_model_close(m);
     struct buf file = { 0 };
-    if (convert_to(&file, "tests/data/marks_streaming", "f32", &e)) fail_msg("%s", e.text);
+    if (convert_to(&file, "tests/data/punctuation_streaming", "f32", &e)) fail_msg("%s", e.text);
     if (steno_model_open_memory(&m, file.p, file.len, NULL, &e)) fail_msg("%s", e.text);
     assert_int_equal(compare_streams(m), n);
     steno_model_close(m);
@@ -271,7 +271,7 @@ static void test_text_as_it_comes_is_the_references(void **state)
 static int group_begin(void **state)
 {
     (void)state;
-    more = json_open("tests/data/marks.json");
+    more = json_open("tests/data/punctuation.json");
     if (!funasr_missing()) funasr_open("models/punc/golden/golden.json", "models/punc/pt");
     return 0;
 }

@@ -2,8 +2,8 @@
  *
  * A recogniser is often used with models for voice activity and punctuation. They are searched in the recogniser's folder, in this
  * program's folder, and in the caches of ModelScope and Hugging Face, under their published names. */
-#ifndef STENO_TOOLS_COMPANION_H
-#define STENO_TOOLS_COMPANION_H
+#ifndef STENO_TOOLS_DEFAULT_MODEL_H
+#define STENO_TOOLS_DEFAULT_MODEL_H
 
 struct default_model_name { const char *name, *alias; }; /* "ORG/NAME" in a hub, and FunASR's name for it */
 

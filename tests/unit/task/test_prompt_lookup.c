@@ -1,4 +1,4 @@
-/* steno tests: guesses from what a text repeats, and how many of them. SPDX-License-Identifier: MIT
+/* steno tests: drafts from what a text repeats, and how many of them. SPDX-License-Identifier: MIT
  *
  * A transcript is said again corrected, or with the marks and capitals that it lacks. Runs take what those of Qwen3-0.6B took when they
  * were measured, with and without noise: counted so, correcting takes less than half of the time. */
@@ -40,7 +40,7 @@ static double noisy(const struct curve *c, int rows)
     return curve_at(c, rows) * (1 + c->noise * u * u * u * 8);
 }
 
-/* Steps that it takes to say `answer` behind `prompt`, one by one and with guesses. *runs: how many. */
+/* Steps that it takes to say `answer` behind `prompt`, one by one and with drafts. *runs: how many. */
 static double say(const struct text *prompt, const struct text *answer, int32_t most, const struct curve *c, int *runs)
 {
     struct plan const p = { .max_rows = 64, .max_out = 64 };
@@ -66,7 +66,7 @@ static double say(const struct text *prompt, const struct text *answer, int32_t 
         time += curve_at(c, (int)r.n_rows);
         run_costs_learn(&costs, r.n_rows, (int64_t)(1e7 * noisy(c, (int)r.n_rows)));
         int32_t right = 0;
-        while (right < d.n && d.guess[right] == ids[n + right]) right++;
+        while (right < d.n && d.id[right] == ids[n + right]) right++;
         n += right + 1;
     }
     free(ids);
@@ -108,7 +108,7 @@ static void test_correcting_a_transcript_takes_less_than_half(void **state)
                 int runs, single;
                 seed = 1;
                 const double alone = say(&prompt, &answer, 0, &curves[k], &single), time = say(&prompt, &answer, most, &curves[k], &runs);
-                print_message("%s, %s, %d guesses at most: %d runs of %d, %.2f of the speed\n", pair[i].file, curves[k].name, most, runs,
+                print_message("%s, %s, %d drafts at most: %d runs of %d, %.2f of the speed\n", pair[i].file, curves[k].name, most, runs,
                               single, alone / time);
                 assert_int_equal(single, answer.n - 1);
                 if (most == DRAFT_MAX && alone / time < pair[i].least[k]) fail_msg("%s, %s: %.2f", path, curves[k].name, alone / time);
@@ -143,7 +143,7 @@ static void test_costs_of_runs_are_found_through_noise(void **state)
     }
 }
 
-/* Of a draft model: ids that are right with a probability, guesses that cost a part of a step. */
+/* Of a draft model: ids that are right with a probability, drafts that cost a part of a step. */
 static double draft_say(double right, double share, double row, int64_t *drafted)
 {
     enum { IDS = 4000 };
@@ -177,7 +177,7 @@ static void test_a_draft_is_used_where_it_pays_and_given_up_where_it_does_not(vo
         int64_t drafted;
         seed = 3;
         const double speed = draft_say(is[i].right, is[i].share, is[i].row, &drafted);
-        print_message("right %.2f, a guess %.2f of a step, a row %.2f: %.3f of the speed, %lld guesses\n", is[i].right, is[i].share,
+        print_message("right %.2f, a draft %.2f of a step, a row %.2f: %.3f of the speed, %lld drafts\n", is[i].right, is[i].share,
                       is[i].row, speed, (long long)drafted);
         if (speed < is[i].least) fail_msg("%.3f, want %.3f", speed, is[i].least);
     }

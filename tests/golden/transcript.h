@@ -1,18 +1,18 @@
-/* steno tests: what a model makes of the shipped recording. SPDX-License-Identifier: MIT
+/* steno tests: the transcript of the shipped recording. SPDX-License-Identifier: MIT
  *
  * For tests that write the shipped model in another form. */
-#ifndef STENO_TESTS_SAID_H
-#define STENO_TESTS_SAID_H
+#ifndef STENO_TESTS_TRANSCRIPT_H
+#define STENO_TESTS_TRANSCRIPT_H
 #include "api/shipped.h"
 #include "load/weights.h"
 
 /* ids: digest of the tokens; all: of everything that a result has */
-struct said { char text[200]; uint64_t ids, all; };
+struct shipped_text { char text[200]; uint64_t ids, all; };
 
-static inline struct said said_of(steno_model *m)
+static inline struct shipped_text shipped_text(steno_model *m)
 {
     const struct audio a = demo_audio(0, 0, 1);
-    struct said said = { .ids = 14695981039346656037u };
+    struct shipped_text said = { .ids = 14695981039346656037u };
     const steno_transcribe_params p = params_new();
     steno_session *s = session_new(m, NULL, 1);
     if (steno_transcribe(s, a.pcm, a.n, &p)) fail_msg("%s", steno_last_error(s));

@@ -1,4 +1,4 @@
-"""usage: make_marks.py MODEL OUT_JSON OUT_FOLDER OUT_HEADS
+"""usage: make_punctuation.py MODEL OUT_JSON OUT_FOLDER OUT_HEADS
 
 Goldens of punctuation by FunASR itself (1.4.16 with torch): texts of random words through the CT-Transformer in the folder MODEL; through
 a tiny streaming one with random weights, which is written to OUT_FOLDER, in calls that go on; and through one with heads of 43 numbers,

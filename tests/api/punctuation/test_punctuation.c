@@ -19,7 +19,7 @@ static steno_model *open_offline(void)
     for (int i = 0; i < 3; i++) {
         char path[128];
         size_t n = 0;
-        snprintf(path, sizeof path, "tests/data/marks_streaming/%s", name[i]);
+        snprintf(path, sizeof path, "tests/data/punctuation_streaming/%s", name[i]);
         FILE *f = fopen(path, "rb");
         assert_non_null(f);
         char *data = malloc(1 << 20), *at;
@@ -45,7 +45,7 @@ static int open_all(void **state)
 {
     steno_error e;
     shipped_session_open(state);
-    if (steno_model_open(&online, "tests/data/marks_streaming", NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open(&online, "tests/data/punctuation_streaming", NULL, &e)) fail_msg("%s", e.text);
     offline = open_offline();
     live = session_new(online, NULL, 1);
     marks = session_new(offline, NULL, 1);
