@@ -53,7 +53,7 @@ int parakeet_read_transducer(struct parakeet_shape *s, struct weights *w, steno_
     if (!rc) rc = meta_int(&w->meta, w->name, "num_decoder_layers", 1, 8, 0, &s->pred_layers, e);
     if (!rc) rc = meta_int(&w->meta, w->name, "blank_token_id", s->n_vocab, s->n_vocab, 1, &blank, e);
     const struct meta_entry *most = meta_find(&w->meta, "max_symbols_per_step");
-    if (!rc && most && most->kind == META_INT) rc = meta_int(&w->meta, w->name, "max_symbols_per_step", 1, 1024, 1, &s->max_symbols, e);
+    if (!rc && most && most->kind != META_NULL) rc = meta_int(&w->meta, w->name, "max_symbols_per_step", 1, 1024, 1, &s->max_symbols, e);
     if (!rc && !strcmp(meta_text(&w->meta, "model_type", ""), "parakeet_tdt")) rc = read_durations(s, w, e);
     return rc ? rc : read_joint(s, w, e);
 }

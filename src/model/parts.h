@@ -71,7 +71,12 @@ struct token_word {
 enum { STATE_PREDICTION = 0 };                          /* of the prediction network: outputs and cells of its layers */
 enum { TRANSDUCER_PREDICT = 0, TRANSDUCER_JOIN = 1 };   /* phases of PLAN_DECODER: a token; rows of its input */
 enum { TRANSDUCER_JOINED = 0, TRANSDUCER_LOGITS = 0 };  /* side outputs of the encoder; of PLAN_DECODER: ids, then durations */
-enum { TRANSDUCER_ROWS = 8, TRANSDUCER_DURATIONS = 64 }; /* rows joined at a time; most durations */
+enum {
+    TRANSDUCER_LANES = 16,    /* clips that are decoded at a time */
+    TRANSDUCER_ROWS = 64,     /* their rows that are joined at a time */
+    TRANSDUCER_AHEAD = 8,     /* rows of one clip, at most */
+    TRANSDUCER_DURATIONS = 64 /* most durations */
+};
 
 /* A model that finds tokens row by row (search/transducer.h). Its start symbol is the blank. */
 struct transducer_model {

@@ -1,0 +1,258 @@
+/* steno: the clips of a run through a transducer. SPDX-License-Identifier: MIT
+ *
+ * A round runs the prediction network for the clips that have a new token, joins the next rows of every clip in one product, and gives each
+ * clip's results to its search. Clips do not depend on each other, so neither their grouping nor the number of rows of a round changes a
+ * result. */
+#include "task/transducer/transducer_clips.h"
+#include <math.h>
+#include <string.h>
+#include "base/os.h"
+#include "engine/batch_loop.h"
+#include "task/clips/clip_run.h"
+
+/* ---- memory */
+
+static void tables_take(struct transducer_batch *t, struct arena_take *take, const steno_model *m, size_t n_windows)
+{
+    const size_t width = (size_t)transducer_of(m)->width;
+    t->joined = arena_take(take, m->plan[PLAN_ENCODER].max_rows * width, sizeof *t->joined);
+    t->lane = arena_take(take, n_windows, sizeof *t->lane);
+    t->busy = arena_take(take, n_windows, sizeof *t->busy);
+    float *predicted = arena_take(take, n_windows * width, sizeof *predicted);
+    for (size_t i = 0; i < n_windows && take->a && !take->failed; i++)
+        t->lane[i] = (struct transducer_lane){ .predicted = predicted + i * width };
+}
+
+size_t transducer_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    struct transducer_batch t;
+    struct arena_take take = { 0 };
+    tables_take(&t, &take, m, n_windows);
+    return clip_batch_memory(m, n_windows, n_lanes) + sizeof t - sizeof t.clips + take.sz;
+}
+
+int transducer_batch_open(struct steno_batch *b, steno_error *e)
+{
+    struct arena_take take = { .a = &b->arena };
+    struct transducer_batch *t = b->part = arena_array(&b->arena, 1, sizeof *t);
+    if (!t) return err_nomem(e, sizeof *t, "a batch");
+    tables_take(t, &take, b->model, b->n_windows);
+    if (take.failed) t->lane = NULL;
+    return take.failed ? err_nomem(e, take.sz, "a batch") : clip_batch_init(b, e);
+}
+
+void transducer_batch_close(struct steno_batch *b)
+{
+    const struct transducer_batch *t = transducer_batch_of(b);
+    for (uint32_t i = 0; t && t->lane && i < b->n_windows; i++) {
+        buf_free(&t->lane[i].ids);
+        buf_free(&t->lane[i].tokens);
+        buf_free(&t->lane[i].rows);
+    }
+}
+
+/* ---- the encoder */
+
+/* Reads the projected rows: the next run of a plan may overwrite them. */
+static int encode(struct steno_batch *b)
+{
+    struct transducer_batch *t = transducer_batch_of(b);
+    const struct plan *p = clip_encoder_of(b);
+    const struct sequence *last = &t->clips.sequence[t->clips.n_sequences - 1];
+    const uint32_t n = (uint32_t)last->row + last->n;
+    const size_t width = (size_t)transducer_of(b->model)->width;
+    size_t ld = 0;
+    run_prepare(&b->run);
+    int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    if (rc) return rc;
+    const float *x = exec_output(b->exec, p, p->side_output[TRANSDUCER_JOINED], 0, n, &ld);
+    for (uint32_t i = 0; i < n && x; i++) memcpy(t->joined + i * width, x + i * ld, width * sizeof *x);
+    for (uint32_t i = 0; i < t->clips.n && x && !rc; i++) {
+        const struct clip_window *w = &t->clips.window[i];
+        if (w->s && w->rows.n && clip_rows_requested(w->s)) rc = clip_slot_report(w->s, w, "encoder", p->output);
+    }
+    return x ? rc : STENO_ENOMEM;
+}
+
+/* ---- rounds */
+
+static int decoder_run(struct steno_batch *b, struct phases what, int phase)
+{
+    struct run_time spent;
+    what.first = phase;
+    what.end = phase + 1;
+    what.run = &b->run;
+    return exec_phases(b->exec, &b->model->plan[PLAN_DECODER], &what, NULL, &spent);
+}
+
+/* Runs the prediction network for the lanes that have a token. Returns a status of the executor. */
+static int predict(struct steno_batch *b, struct transducer_lane *const *lane, uint32_t n)
+{
+    const struct plan *p = &b->model->plan[PLAN_DECODER];
+    struct sequence rows[TRANSDUCER_LANES];
+    struct transducer_lane *moved[TRANSDUCER_LANES];
+    uint32_t n_moved = 0;
+    size_t ld = 0;
+    b->run.n_rows = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (lane[i]->next < 0) continue;
+        const uint16_t at = lane[i]->window->rows.lane;
+        run_add(&b->run, lane[i]->next, 0, at, 0);
+        rows[n_moved] = (struct sequence){ .row = (uint16_t)n_moved, .n = 1, .lane = at };
+        moved[n_moved++] = lane[i];
+    }
+    if (!n_moved) return STENO_OK;
+    run_prepare(&b->run);
+    const int rc = decoder_run(b, (struct phases){ .n_rows = n_moved, .sequence = rows, .n_sequences = n_moved }, TRANSDUCER_PREDICT);
+    if (rc) return rc;
+    const float *g = exec_output(b->exec, p, p->output, 0, n_moved, &ld);
+    for (uint32_t i = 0; i < n_moved && g; i++) {
+        memcpy(moved[i]->predicted, g + i * ld, (size_t)transducer_of(b->model)->width * sizeof *g);
+        moved[i]->next = -1;
+    }
+    return g ? STENO_OK : STENO_ENOMEM;
+}
+
+/* Writes the sum of each row and of its lane's prediction, for the next rows of every lane. Returns the number of rows. */
+static uint32_t rows_join(struct steno_batch *b, struct transducer_lane *const *lane, uint32_t n)
+{
+    const struct transducer_batch *t = transducer_batch_of(b);
+    const struct plan *p = &b->model->plan[PLAN_DECODER];
+    const size_t width = (size_t)transducer_of(b->model)->width, ld = p->slot[p->input].ld;
+    const int32_t most = (int32_t)(TRANSDUCER_ROWS / n) < TRANSDUCER_AHEAD ? (int32_t)(TRANSDUCER_ROWS / n) : TRANSDUCER_AHEAD;
+    float *to = exec_given(b->exec, p, p->input);
+    uint32_t n_rows = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct transducer *s = &lane[i]->search;
+        const float *x = t->joined + ((size_t)lane[i]->window->rows.row + (size_t)s->row) * width;
+        lane[i]->first = s->row;
+        lane[i]->n_rows = s->n_rows - s->row < most ? s->n_rows - s->row : most;
+        for (int32_t r = 0; r < lane[i]->n_rows; r++, n_rows++, to += ld, x += width)
+            for (size_t k = 0; k < width; k++) to[k] = x[k] + lane[i]->predicted[k];
+    }
+    return n_rows;
+}
+
+static int32_t largest(const float *x, int32_t n)
+{
+    int32_t best = 0;
+    for (int32_t i = 1; i < n; i++)
+        if (x[i] > x[best]) best = i;
+    return best;
+}
+
+/* Adds a token. A mark of a model with durations has the end of the token before it as both times. */
+static void token_add(struct transducer_lane *l, const steno_model *m, const struct transducer_token *token, float logprob)
+{
+    const int has_durations = transducer_of(m)->n_durations > 0;
+    struct piece_rows rows = { token->row, has_durations ? token->row + token->duration : token->row + 1 };
+    const struct sampled_token sampled = { .id = token->id, .ts_id = -1, .p = expf(logprob), .logprob = logprob };
+    if (has_durations && l->rows.len && m->family->pieces->is_mark(m, token->id))
+        rows.begin = rows.end = ((const struct piece_rows *)(const void *)(l->rows.p + l->rows.len))[-1].end;
+    buf_add(&l->ids, &token->id, sizeof token->id);
+    buf_add(&l->tokens, &sampled, sizeof sampled);
+    buf_add(&l->rows, &rows, sizeof rows);
+    l->next = token->id;
+}
+
+/* Gives the logits of a lane's rows, ld floats apart, to its search. */
+static void lane_feed(struct transducer_lane *l, const steno_model *m, const struct kern *k, const float *logits, size_t ld)
+{
+    const struct transducer_model *c = transducer_of(m);
+    struct joint_best best[TRANSDUCER_AHEAD];
+    float logprob[TRANSDUCER_AHEAD];
+    struct transducer_token token;
+    for (int32_t i = 0; i < l->n_rows; i++, logits += ld) {
+        struct logit_partial all;
+        k->logits_reduce(&all, logits, NULL, 0, (size_t)c->blank + 1);
+        best[i].id = all.arg < 0 ? c->blank : all.arg;
+        best[i].duration = c->n_durations ? c->duration[largest(logits + c->blank + 1, c->n_durations)] : 0;
+        logprob[i] = -logf(all.sum);
+    }
+    if (transducer_feed(&l->search, l->first, best, l->n_rows, &token)) token_add(l, m, &token, logprob[token.row - l->first]);
+}
+
+/* Finds the next token of each lane, if its next rows have one. Returns a status of the executor. */
+static int lanes_step(struct steno_batch *b, struct transducer_lane *const *lane, uint32_t n)
+{
+    const struct plan *p = &b->model->plan[PLAN_DECODER];
+    size_t ld = 0;
+    int rc = predict(b, lane, n);
+    if (rc) return rc;
+    const uint32_t n_rows = rows_join(b, lane, n);
+    rc = decoder_run(b, (struct phases){ .n_rows = n_rows }, TRANSDUCER_JOIN);
+    if (rc) return rc;
+    const float *x = exec_output(b->exec, p, p->side_output[TRANSDUCER_LOGITS], 0, n_rows, &ld);
+    for (uint32_t i = 0; i < n && x; i++) {
+        lane_feed(lane[i], b->model, &b->model->kern, x, ld);
+        x += (size_t)lane[i]->n_rows * ld;
+    }
+    return x ? STENO_OK : STENO_ENOMEM;
+}
+
+/* ---- clips */
+
+static void lane_begin(struct steno_batch *b, const struct clip_window *w)
+{
+    const struct transducer_model *m = transducer_of(b->model);
+    struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
+    l->window = w;
+    l->search = (struct transducer){ .blank = m->blank, .max_symbols = m->max_symbols, .has_durations = m->n_durations > 0 };
+    l->next = m->blank;
+    buf_clear(&l->ids);
+    buf_clear(&l->tokens);
+    buf_clear(&l->rows);
+    transducer_begin(&l->search, w->rows.n);
+    exec_state_reset(b->exec, STATE_PREDICTION, w->rows.lane);
+}
+
+/* Has its session ended, does it ask to stop, or is there no memory for its tokens? */
+static int lane_ends(const struct transducer_lane *l)
+{
+    steno_session *s = l->window->s;
+    return transducer_is_done(&l->search) || l->ids.err || l->tokens.err || l->rows.err || !s || session_should_stop(s);
+}
+
+/* Keeps the lanes that continue. Returns their number. */
+static uint32_t lanes_keep(struct transducer_lane **lane, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!lane_ends(lane[i])) lane[kept++] = lane[i];
+    return kept;
+}
+
+static int decode(struct steno_batch *b)
+{
+    struct transducer_batch *t = transducer_batch_of(b);
+    uint32_t n = 0;
+    int rc = STENO_OK;
+    for (uint32_t i = 0; i < t->clips.n; i++) {
+        const struct clip_window *w = &t->clips.window[i];
+        if (!w->rows.n) continue;
+        lane_begin(b, w);
+        t->busy[n++] = &t->lane[w->rows.lane];
+    }
+    while (!rc && (n = lanes_keep(t->busy, n)) > 0)
+        for (uint32_t i = 0; i < n && !rc; i += TRANSDUCER_LANES)
+            rc = lanes_step(b, t->busy + i, n - i < TRANSDUCER_LANES ? n - i : TRANSDUCER_LANES);
+    return rc;
+}
+
+/* Adds the time of decoding to the sessions by their rows. */
+static void time_share(const struct clip_batch *c, int64_t ns)
+{
+    int64_t all = 0;
+    for (uint32_t i = 0; i < c->n; i++) all += c->window[i].rows.n;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->window[i].s && all) c->window[i].s->timings.decode_us += ns * c->window[i].rows.n / all / 1000;
+}
+
+int transducer_clips_run(struct steno_batch *b)
+{
+    int rc = encode(b);
+    const int64_t t0 = os_now_ns();
+    if (!rc) rc = decode(b);
+    time_share(clip_batch_of(b), os_now_ns() - t0);
+    return rc;
+}

@@ -1,0 +1,40 @@
+/* steno: the clips of a run through a transducer. SPDX-License-Identifier: MIT
+ *
+ * Clips of several requests pass through the encoder together, and are then decoded together: each is a lane with a state of the prediction
+ * network. */
+#ifndef STENO_TASK_TRANSDUCER_TRANSDUCER_CLIPS_H
+#define STENO_TASK_TRANSDUCER_TRANSDUCER_CLIPS_H
+#include "model/parts.h"
+#include "search/transducer.h"
+#include "task/clips/clip_pieces.h"
+#include "task/clips/clip_session.h"
+
+/* A clip that is decoded. */
+struct transducer_lane {
+    const struct clip_window *window;
+    struct transducer search;
+    struct buf ids, tokens, rows; /* int32_t, struct sampled_token, struct piece_rows; an error ends the clip */
+    float *predicted;             /* [width] output of the prediction network */
+    int32_t next;                 /* the id to run that network on; -1: it has been run */
+    int32_t first, n_rows;        /* rows that are joined now */
+};
+
+/* State in a batch: what the encoder made of all rows of a run, and its clips. */
+struct transducer_batch {
+    struct clip_batch clips;
+    float *joined;                /* [rows, width] */
+    struct transducer_lane *lane; /* [n_windows] by sequence number (clip_window.rows.lane) */
+    struct transducer_lane **busy; /* [n_windows] those that are not done */
+};
+
+static inline const struct transducer_model *transducer_of(const steno_model *m) { return m->part; }
+static inline struct transducer_batch *transducer_batch_of(const struct steno_batch *b) { return b->part; }
+
+/* Implement a task's part of a batch. */
+size_t transducer_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
+int transducer_batch_open(struct steno_batch *b, steno_error *e);
+void transducer_batch_close(struct steno_batch *b);
+
+/* Encodes and decodes the clips of the current run. Returns a status of the executor. */
+int transducer_clips_run(struct steno_batch *b);
+#endif
