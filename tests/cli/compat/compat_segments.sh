@@ -1,7 +1,7 @@
 # steno: what FunASR's command lines print where a voice-activity model cuts. SPDX-License-Identifier: MIT
 #
 # They transcribe the samples of each span by themselves, however long it is, and write texts one behind the other without anything between
-# them and a newline, or a subtitle with the times of each span that says something.
+# them and a newline, or a subtitle with the times of each span that has text.
 . "$(dirname "$0")/../lib.sh"
 
 F=${STENO_SHARED:-/none}/material/funasr
@@ -24,12 +24,12 @@ by_hand() {
     while read -r from to; do
         tail -c +$((45 + from * 32)) "$sound" | head -c $(((to - from) * 32)) >pcm
         wav <pcm >span.wav
-        "$STENO" --compat funasr -m "$model" "$@" -a span.wav | tr -d '\n' >said
-        cat said >>text
+        "$STENO" --compat funasr -m "$model" "$@" -a span.wav | tr -d '\n' >part
+        cat part >>text
         "$STENO" --compat funasr -m "$model" --ids -a span.wav | tr -d '\n' >>ids
-        [ -s said ] || continue
+        [ -s part ] || continue
         n=$((n + 1))
-        printf '%d\n%s --> %s\n%s\n\n' $n "$(stamp "$from")" "$(stamp "$to")" "$(cat said)" >>srt
+        printf '%d\n%s --> %s\n%s\n\n' $n "$(stamp "$from")" "$(stamp "$to")" "$(cat part)" >>srt
     done <spans
     echo >>text
     echo >>ids
@@ -40,23 +40,25 @@ for model in sensevoice/gguf/sensevoice-mini-q8.gguf paraformer/gguf/paraformer-
     for sound in pauses speech_in_noise vad_example silence5s; do
         a=$F/audio/vad/$sound.wav
         by_hand "$m" "$a"
-        [ $sound != pauses ] || is "spans of $sound" "$(wc -l <spans)" 2
-        expect 0 "$model: texts of spans of $sound" --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$a"
+        [ $sound != pauses ] || is "$sound has two spans" "$(wc -l <spans)" 2
+        expect 0 "$model prints the texts of spans of $sound" --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$a"
         same "$T/out" text
-        expect 0 "ids" --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$a" --ids
+        expect 0 "$model prints the ids of spans of $sound" --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$a" --ids
         same "$T/out" ids
-        expect 0 "subtitles" --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$a" --srt
-        cmp -s "$T/out" srt || bad "times are those of the spans" "$(diff "$T/out" srt | head -4)"
+        expect 0 "$model prints subtitles of spans of $sound" --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$a" --srt
+        cmp -s "$T/out" srt || bad "the subtitles of $sound have the times of the spans" "$(diff "$T/out" srt | head -4)"
     done
 done
 m=$F/models/sensevoice/gguf/sensevoice-mini-q8.gguf
 by_hand "$m" "$F/audio/vad/pauses.wav" --keep-tags
-expect 0 "tags of each span" --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$F/audio/vad/pauses.wav" --keep-tags
+expect 0 "--keep-tags prints the tags of each span" \
+    --compat funasr -m "$m" --vad "$V" --vad-maxseg 25000 -a "$F/audio/vad/pauses.wav" --keep-tags
 same "$T/out" text
 "$STENO" vad -q -m "$V" --vad-max-speech-s 30 "$F/audio/vad/vad_example.wav" >spans
-expect 0 "spans of at most 30 s, if nothing is said" --compat funasr -m "$m" --vad "$V" -a "$F/audio/vad/vad_example.wav" --srt
-is "each is a subtitle" "$(grep -e '-->' "$T/out")" "$(while read -r from to; do echo "$(stamp "$from") --> $(stamp "$to")"; done <spans)"
-expect 0 "spans of at most so many milliseconds" --compat funasr -m "$m" --vad "$V" --vad-maxseg 4000 -a "$F/audio/vad/pauses.wav" --srt
-is "none is longer" "$("$STENO" vad -q -m "$V" --vad-max-speech-s 4 "$F/audio/vad/pauses.wav" | awk '$2 - $1 > 4010' | wc -l)" 0
-[ "$(grep -c -e '-->' "$T/out")" -gt 3 ] || bad "there are more of them" "$(cat "$T/out")"
+expect 0 "spans of 30 s are the default" --compat funasr -m "$m" --vad "$V" -a "$F/audio/vad/vad_example.wav" --srt
+is "each span of at most 30 s has a subtitle" \
+    "$(grep -e '-->' "$T/out")" "$(while read -r from to; do echo "$(stamp "$from") --> $(stamp "$to")"; done <spans)"
+expect 0 "--vad-maxseg 4000 is accepted" --compat funasr -m "$m" --vad "$V" --vad-maxseg 4000 -a "$F/audio/vad/pauses.wav" --srt
+is "no span is longer than 4 s" "$("$STENO" vad -q -m "$V" --vad-max-speech-s 4 "$F/audio/vad/pauses.wav" | awk '$2 - $1 > 4010' | wc -l)" 0
+[ "$(grep -c -e '-->' "$T/out")" -gt 3 ] || bad "spans of at most 4 s make more subtitles" "$(cat "$T/out")"
 finish

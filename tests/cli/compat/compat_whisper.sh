@@ -1,7 +1,7 @@
 # steno: openai-whisper's command line, and what it prints and writes. SPDX-License-Identifier: MIT
 #
 # tests/data/compat/whisper.golden has what openai-whisper 20250625 did for the command lines of whisper.cases (tests/golden/
-# make_compat_whisper.py). The same bytes are wanted here, on standard output and in files; of log-probabilities and probabilities, which
+# make_compat_whisper.py). steno has to give the same bytes, on standard output and in files; of log-probabilities and probabilities, which
 # are sums in another order, the same numbers.
 . "$(dirname "$0")/../lib.sh"
 
@@ -58,7 +58,7 @@ near() { # near A B: the same numbers
 
 n=0 some=1
 ! sanitized || some=5 # under one each takes long: every fifth
-again='greedy_long words_long words_mixed threads readme_translate english_name code' # others have what they have
+again='greedy_long words_long words_mixed threads readme_translate english_name code' # other cases cover them
 ! in_full || again=
 while IFS= read -r line; do
     name=${line%% *} n=$((n + 1))
@@ -75,7 +75,7 @@ while IFS= read -r line; do
     cmp -s "$T/got.text" "$T/want.text" || bad "$line" "$(diff "$T/want.text" "$T/got.text" | head -6)"
     near "$T/got.num" "$T/want.num" || bad "$line" "numbers: $(paste "$T/want.num" "$T/got.num" | head -3)"
 done <"$COMPAT/whisper.cases"
-[ $n -gt 50 ] || bad "the cases are read" "$n"
+[ $n -gt 50 ] || bad "more than 50 cases are read" "$n"
 
 W="--compat whisper --model $MODEL"
 echo "mistakes are argparse's"
@@ -115,52 +115,53 @@ mistake "--max_line_count requires --word_timestamps True" a.wav --model "$MODEL
 mistake "argument --length_penalty: length_penalty (alpha) should be a value between 0 and 1" a.wav --model "$MODEL" --length_penalty 2
 mistake "argument --patience: patience requires beam_size to be given" a.wav --model "$MODEL" --beam_size None --patience 1
 mistake "argument --beam_size: a beam search has at least one beam" a.wav --model "$MODEL" --beam_size 0
-expect 2 "a language that there is none of" $W a.wav --language klingon
+expect 2 "an unknown language is refused" $W a.wav --language klingon
 err_has "argument --language: invalid choice: 'klingon'"
-expect 2 "names begin with a capital" $W a.wav --language english
+expect 2 "a language in lower case is refused" $W a.wav --language english
 err_has "argument --language: invalid choice: 'english'"
-expect 2 "a name that there is none of" $W zh_short.wav --language Klingon
+expect 2 "an unknown name of a language is refused" $W zh_short.wav --language Klingon
 err_has "Klingon"
-expect 0 "help" --compat whisper a.wav -h --no-such
+expect 0 "-h prints the options" --compat whisper a.wav -h --no-such
 out_has "--condition_on_previous_text X"
-expect 3 "a model that it would download" --compat whisper zh_short.wav --model tiny.en
+expect 3 "a model that whisper would download is reported" --compat whisper zh_short.wav --model tiny.en
 err_has "tiny.en"
 
-echo "what fails there and ends with 0 does not here"
-expect 4 "no input" $W none.wav
+echo "inputs that fail: whisper exits 0, steno does not"
+expect 4 "a missing input exits 4" $W none.wav
 err_has "none.wav"
-expect 1 "one of two inputs" $W zh_short.wav none.wav -f txt
-[ -s zh_short.txt ] || bad "the other is written" "it is not"
+expect 1 "one of two missing inputs exits 1" $W zh_short.wav none.wav -f txt
+[ -s zh_short.txt ] || bad "the other input is written" "it is not"
 rm -f zh_short.txt
 for f in flac mp3; do cp audio.wav audio.$f; done
-expect 2 "two inputs with one name" $W audio.flac audio.mp3 audio.wav
+expect 2 "two inputs with one name are refused" $W audio.flac audio.mp3 audio.wav
 err_has "two inputs would be written as ./audio.json"
-expect 2 "in folders of their own, too" $W zh_short.wav sounds/zh_short -f txt
+expect 2 "two inputs with one name in different folders are refused" $W zh_short.wav sounds/zh_short -f txt
 err_has "two inputs would be written as ./zh_short.txt"
 
-echo "names"
-expect 0 "warnings" $W zh_short.wav -f txt -o o --device cuda
+echo "warnings and names"
+expect 0 "FP16 and the device have warnings" $W zh_short.wav -f txt -o o --device cuda
 err_has "FP16 is not supported on CPU; using FP32 instead"
 err_has "--device cuda: this version computes on the CPU"
-expect 0 "no warnings" $W zh_short.wav -f txt -o o --fp16 False
+expect 0 "a run without FP16 has no warnings" $W zh_short.wav -f txt -o o --fp16 False
 err_lines 0
-expect 0 "of lines without words" $W zh_short.wav -f srt -o o --word_timestamps True --max_line_count 2 --fp16 False
+expect 0 "--max_line_count without --max_line_width has a warning" \
+    $W zh_short.wav -f srt -o o --word_timestamps True --max_line_count 2 --fp16 False
 err_has "UserWarning: --max_line_count has no effect without --max_line_width"
 for o in @ @/deep; do # steno's own word for the input's folder
-    expect 0 "a folder of any name: $o" $W sounds/two.dots.wav -f txt -o $o --fp16 False
+    expect 0 "the folder $o is accepted" $W sounds/two.dots.wav -f txt -o $o --fp16 False
     err_lines 0
-    [ -s "$o/two.dots.txt" ] || bad "it is made where the program runs" "$(find . -name 'two.dots.*')"
+    [ -s "$o/two.dots.txt" ] || bad "the folder $o is made where the program runs" "$(find . -name 'two.dots.*')"
 done
-none "nothing stands beside the sound" "$(find sounds -name '*.txt' -o -name deep)"
+none "no file is written beside the sound" "$(find sounds -name '*.txt' -o -name deep)"
 mkdir -p "$HOME/.cache/whisper" m
 cp "$MODEL" "$HOME/.cache/whisper/large-v3-turbo.pt"
 cp "$MODEL" m/tiny.pt
-expect 0 "the default model is turbo, in its cache" --compat whisper zh_short.wav -f txt -o o --fp16 False
+expect 0 "turbo in whisper's cache is the default model" --compat whisper zh_short.wav -f txt -o o --fp16 False
 cp o/zh_short.txt "$T/turbo"
-expect 0 "a folder of models" --compat whisper zh_short.wav -f txt -o o --model tiny --model_dir m --fp16 False
+expect 0 "--model_dir names a folder of models" --compat whisper zh_short.wav -f txt -o o --model tiny --model_dir m --fp16 False
 same o/zh_short.txt "$T/turbo"
 ln -s "$STENO" "$T/whisper"
 STENO=$T/whisper
-expect 0 "by the name it is called by" zh_short.wav -f txt -o o --fp16 False
+expect 0 "the name of the link selects the program" zh_short.wav -f txt -o o --fp16 False
 same o/zh_short.txt "$T/turbo"
 finish

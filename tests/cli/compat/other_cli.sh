@@ -1,7 +1,7 @@
-# steno: words of other programs on steno's own command line are answered with ours. SPDX-License-Identifier: MIT
+# steno: options of other programs on steno's own command line are answered with steno's. SPDX-License-Identifier: MIT
 #
-# Each row: what is typed, and the whole command that is told in place of it. Nothing is done, nothing is written; what is told is taken as
-# it stands, which a missing model shows: it is the first thing that is missing.
+# Each row: a command line, and the whole command that the message suggests in place of it. Nothing is done, nothing is written. The
+# suggested command runs: its exit code is that of a missing model, the first thing that is missing.
 . "$(dirname "$0")/../lib.sh"
 
 cp "$DIGITS" a.wav
@@ -10,29 +10,29 @@ cp "$DIGITS" talks/b.wav
 before=$(find . | sort)
 n=0
 
-answer() { # answer TYPED TOLD
-    local code told
+answer() { # answer TYPED SUGGESTED
+    local code suggested
     n=$((n + 1))
     eval "\"\$STENO\" $1" </dev/null >"$T/out" 2>"$T/err"
     code=$?
-    told=$(sed -n 's/.*; here: //p' "$T/err")
+    suggested=$(sed -n 's/.*; here: //p' "$T/err")
     [ $code -eq 2 ] || bad "steno $1" "exit code $code, not 2"
-    [ "$told" = "steno $2" ] || bad "steno $1" "told \"$told\", not \"steno $2\""
+    [ "$suggested" = "steno $2" ] || bad "steno $1" "suggests \"$suggested\", not \"steno $2\""
     [ ! -s "$T/out" ] || bad "steno $1" "writes to standard output"
     [ "$(wc -l <"$T/err")" -eq 1 ] || bad "steno $1" "$(wc -l <"$T/err") lines"
     [ "$(find . | sort)" = "$before" ] || { bad "steno $1" "writes files: $(find . | sort | tr '\n' ' ')"; find . -newer a.wav -delete; }
     steno() { "$STENO" "$@" </dev/null >"$T/out" 2>"$T/err"; }
-    eval "$told"
+    eval "$suggested"
     code=$?
-    [ $code -eq 3 ] || bad "what is told is taken: $told" "exit code $code"
-    [ "$(find . | sort)" = "$before" ] || bad "$told" "writes files: $(find . | sort | tr '\n' ' ')"
+    [ $code -eq 3 ] || bad "the suggested command runs: $suggested" "exit code $code"
+    [ "$(find . | sort)" = "$before" ] || bad "$suggested" "writes files: $(find . | sort | tr '\n' ' ')"
 }
 
 rows() {
-    local typed told
-    while IFS='|' read -r typed told; do
-        typed=${typed%"${typed##*[! ]}"} told=${told# }
-        [ -z "$typed" ] || answer "$typed" "$told"
+    local typed suggested
+    while IFS='|' read -r typed suggested; do
+        typed=${typed%"${typed##*[! ]}"} suggested=${suggested# }
+        [ -z "$typed" ] || answer "$typed" "$suggested"
     done
 }
 
@@ -261,25 +261,25 @@ rows <<'ROWS'
 ++model=x ++input=a.wav ++hotword='a b' ++use_itn=true | -m x a.wav --hotwords 'a b' --itn
 ++model=x ++input=a.wav ++use_itn=false         | -m x a.wav --no-itn
 ROWS
-[ $n -gt 170 ] || bad "all rows are read" "$n"
+[ $n -gt 170 ] || bad "more than 170 rows are read" "$n"
 
 echo "doc/compat.md has them all"
 grep -oE '(CPP2?|OAI|FAST|FUN)\("[^"]+"(, "--[^"]+")?|SWITCH\([A-Z]+, "[^"]+"' "$SRC/tools/compat/other_cli_words.c" |
     grep -oE '"[^"]+"' | tr -d '"' >words
-[ "$(wc -l <words)" -gt 100 ] || bad "the words are found" "$(wc -l <words)"
+[ "$(wc -l <words)" -gt 100 ] || bad "the source has more than 100 words" "$(wc -l <words)"
 while IFS= read -r word; do
     grep -qF -- "\`$word" "$SRC/doc/compat.md" || bad "doc/compat.md has $word" "it does not"
 done <words
 rm words
 
-echo "what there is nothing for"
+echo "options without an equivalent"
 for row in "--model_dir d|takes the path of the file" "--no_repeat_ngram_size 3|--compression-ratio-threshold" \
     "--cache_directory d|HF_HUB_CACHE" "--download_root d|HF_HUB_CACHE" "++merge_vad=true|settings are options" \
     "--hf_token X|by channels only" "--speaker_num 2|by channels only" \
     "--live_transcribe True|steno stream" "--live_input_device 1|steno stream" \
     "--vad_parameters x|--vad-min-silence-ms"; do
     # shellcheck disable=SC2086
-    expect 2 "${row%%|*}" -m x a.wav ${row%%|*}
+    expect 2 "${row%%|*} is refused" -m x a.wav ${row%%|*}
     err_has "${row#*|}"
     err_lines 1
 done
@@ -287,22 +287,22 @@ for row in "align -bs 5 a.wav text" "align -otxt a.wav text" "align -of y -osrt 
     "detect -osrt a.wav" "detect -tr a.wav" "vad -bo 5 -m x a.wav" \
     "vad --compute_type int8 --batched True -m x a.wav" "bench -f a.wav" "bench -tp 0.2"; do
     # shellcheck disable=SC2086
-    expect 2 "$row" $row
+    expect 2 "$row is refused" $row
     err_has "\"steno ${row%% *}\" has nothing of the kind"
     err_lines 1
 done
-expect 2 "a command that is a dialect's is told of it" -m x -a a.wav --srt
+expect 2 "options of one dialect name the dialect" -m x -a a.wav --srt
 err_has "-a, --srt: not steno's but FunASR's (steno --compat funasr takes all its options); here: "
-expect 2 "where nothing else is typed" -osrt
+expect 2 "an option alone is answered" -osrt
 err_has "here: steno -f srt -o ."
-expect 2 "words of several programs" -m x -a a.wav -osrt
+expect 2 "options of several programs are answered" -m x -a a.wav -osrt
 err_has "-a, -osrt: not steno's but other programs'; here: steno -m x a.wav -f srt -o ."
 
-echo "what is ours stays ours"
+echo "steno's own options are accepted"
 for ours in "-l en" "-lpt" "-t 2" "-f srt,txt -o talks" "-fsrt" "-o talks" "-otalks" "--initial-prompt -osrt" "--initial-prompt True" \
     "--model x --output_format srt" "--language English" "--beam_size 5 --best_of 5" "-- -osrt" "--prefix 零 --no-word-timestamps -vq"; do
     # shellcheck disable=SC2086
-    expect 3 "$ours" -m none.bin a.wav $ours
+    expect 3 "$ours is accepted" -m none.bin a.wav $ours
 done
 touch True
 expect 3 "a file may be called True" -m none.bin -v True

@@ -3,20 +3,20 @@
 LM=$SRC/tests/data/lm/qwen3-q4_0.gguf
 ids() { sed 's/.*"prompt_ids": \(\[[^]]*\]\).*/\1/' "$T/out"; }
 
-# A template whose form is not known is an error for whatever reads it; --raw and --prompt-template do without it.
+# A template whose form is not known is an error for every reader; --raw and --prompt-template do not use it.
 sed 's/<|im_start|>/<|ix_start|>/g' "$LM" >unknown.gguf
-expect 3 "a template that is not known" generate -m unknown.gguf -n 2 hi
+expect 3 "an unknown template is refused" generate -m unknown.gguf -n 2 hi
 err_has "this version does not know the model's chat template"
 err_has "--prompt-template"
 err_has "--raw"
-expect 3 "nor with a system's text" generate -m unknown.gguf -n 2 --system "Be brief" hi
+expect 3 "an unknown template is refused with a system's text" generate -m unknown.gguf -n 2 --system "Be brief" hi
 printf 'hi\nyou\n' >lines
-expect 3 "nor many prompts" generate -m unknown.gguf -n 2 --prompts lines
-is "which is printed once" "$(wc -l <"$T/err")" 1
-IN=lines expect 3 "nor a talk" chat -m unknown.gguf -n 2
-expect 0 "as it is" generate -m unknown.gguf -n 2 --raw hi
-expect 0 "by a form that is given" generate -m unknown.gguf -n 2 --prompt-template 'U: {prompt}\nA:' hi
-expect 0 "what info says of it" info -m unknown.gguf
+expect 3 "an unknown template is refused for many prompts" generate -m unknown.gguf -n 2 --prompts lines
+is "the unknown template is reported once" "$(wc -l <"$T/err")" 1
+IN=lines expect 3 "an unknown template is refused for a conversation" chat -m unknown.gguf -n 2
+expect 0 "--raw does not use the template" generate -m unknown.gguf -n 2 --raw hi
+expect 0 "--prompt-template does not use the template" generate -m unknown.gguf -n 2 --prompt-template 'U: {prompt}\nA:' hi
+expect 0 "info prints that the template is unknown" info -m unknown.gguf
 out_has "unknown"
 
 # Templates that have a name: the one for every use, the only one; of several none is chosen. GGUF keys grow by whole blocks of 32 bytes.
@@ -40,56 +40,56 @@ struct.pack_into("<Q", data, 16, struct.unpack_from("<Q", data, 16)[0] + len(nam
 open(target, "wb").write(data)
 PY
 }
-expect 0 "the template" generate -m "$LM" -n 1 -j "hi"
+expect 0 "a template without a name is used" generate -m "$LM" -n 1 -j "hi"
 ids >want
 for names in default "tool_use default" "default rag" tool_use; do
     rename named.gguf $names
-    expect 0 "templates called $names" generate -m named.gguf -n 1 -j hi
-    is "are used: $names" "$(ids)" "$(cat want)"
+    expect 0 "a model with templates called $names answers" generate -m named.gguf -n 1 -j hi
+    is "the right template is used of $names" "$(ids)" "$(cat want)"
 done
 rename named.gguf tool_use rag
-expect 3 "none of them is for every use" generate -m named.gguf -n 1 -j hi
+expect 3 "templates for special uses alone are refused" generate -m named.gguf -n 1 -j hi
 err_has "this version does not know the model's chat template"
 
 # One line end at the end of a file is no part of the prompt; a second one is.
-expect 0 "a prompt" generate -m "$LM" -n 1 -j "hi"
+expect 0 "a prompt on the command line is read" generate -m "$LM" -n 1 -j "hi"
 ids >want
 for end in '' '\n' '\r\n'; do
     printf "hi$end" >prompt.txt
-    expect 0 "in a file" generate -m "$LM" -n 1 -j -f prompt.txt
-    is "is the same with a line end" "$(ids)" "$(cat want)"
-    IN=prompt.txt expect 0 "from standard input" generate -m "$LM" -n 1 -j -
-    is "likewise" "$(ids)" "$(cat want)"
+    expect 0 "a prompt in a file is read" generate -m "$LM" -n 1 -j -f prompt.txt
+    is "a prompt in a file is the same with and without a line end" "$(ids)" "$(cat want)"
+    IN=prompt.txt expect 0 "a prompt on standard input is read" generate -m "$LM" -n 1 -j -
+    is "a prompt on standard input is the same with and without a line end" "$(ids)" "$(cat want)"
 done
 printf 'hi\n\n' >prompt.txt
-expect 0 "with two" generate -m "$LM" -n 1 -j -f prompt.txt
-[ "$(ids)" != "$(cat want)" ] || bad "a second line end counts" "$(ids)"
+expect 0 "a prompt with two line ends is read" generate -m "$LM" -n 1 -j -f prompt.txt
+[ "$(ids)" != "$(cat want)" ] || bad "a second line end is a part of the prompt" "$(ids)"
 
-# A form of the user's own is one text with the prompt in it, and says no more than the model's own does.
+# A form that the user gives is one text with the prompt in it, and adds no other token.
 ML='<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n'
-expect 0 "the same form, written out" generate -m "$LM" -n 1 -j --prompt-template "$ML" hi
-is "has the same ids" "$(ids)" "$(cat want)"
-expect 0 "by its name" generate -m "$LM" -n 1 -j --think --prompt-template chatml hi
-is "has the same ids" "$(ids)" "$(cat want)"
+expect 0 "a written form is accepted" generate -m "$LM" -n 1 -j --prompt-template "$ML" hi
+is "a written form gives the ids of the template" "$(ids)" "$(cat want)"
+expect 0 "the name of a form is accepted" generate -m "$LM" -n 1 -j --think --prompt-template chatml hi
+is "the named form gives the ids of the template" "$(ids)" "$(cat want)"
 
 # Pieces: what lies between special tokens has one space before it, wherever the prompt begins.
 LLAMA=${STENO_SHARED:-/none}/material/llm/models/llama
 for m in "$LLAMA/hf" "$LLAMA/gguf/llama-Q8_0.gguf"; do
     [ -e "$m" ] || continue
-    expect 0 "the whole text" generate -m "$m" -n 1 -j --raw "a hi you b"
+    expect 0 "the whole text is read as one prompt" generate -m "$m" -n 1 -j --raw "a hi you b"
     ids >want
     for form in 'a {prompt} b' 'a h{prompt}u b' '<s>a {prompt} b'; do
         text="hi you"
         [ "$form" = 'a h{prompt}u b' ] && text="i yo"
-        expect 0 "a prompt in the midst" generate -m "$m" -n 1 -j --prompt-template "$form" "$text"
-        is "is the whole text: $form" "$(ids)" "$(cat want)"
+        expect 0 "a prompt in the middle of a form is read" generate -m "$m" -n 1 -j --prompt-template "$form" "$text"
+        is "the form gives the ids of the whole text: $form" "$(ids)" "$(cat want)"
     done
-    expect 0 "ChatML" generate -m "$m" -n 1 -j --prompt-template chatml "hi you"
+    expect 0 "ChatML is accepted" generate -m "$m" -n 1 -j --prompt-template chatml "hi you"
     ids >want
     printf '<|im_start|>user\nhi you<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n.' >whole.txt
     "$STENO" tokenize --special --ids -m "$m" "$(cat whole.txt)" |
         sed 's/ [0-9]*$//; s/ /, /g; s/.*/[&]/' >whole
-    expect 0 "ChatML without thoughts" generate -m "$m" -n 1 -j --no-think --prompt-template chatml "hi you"
-    is "is one text, too" "$(ids)" "$(cat whole)"
+    expect 0 "ChatML without thoughts is accepted" generate -m "$m" -n 1 -j --no-think --prompt-template chatml "hi you"
+    is "ChatML without thoughts gives the ids of one text" "$(ids)" "$(cat whole)"
 done
 finish

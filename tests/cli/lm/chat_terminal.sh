@@ -1,4 +1,4 @@
-# steno: a conversation at a terminal. SPDX-License-Identifier: MIT
+# steno: conversations at a terminal. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 
 script -qec true /dev/null </dev/null >/dev/null 2>&1 || { echo "skipped: no terminal can be made here with the program script"; exit 77; }
@@ -26,16 +26,16 @@ shows() { # shows TEXT [TIMES]
 close_terminal() { # close_terminal CODE
     exec 8>&-
     wait $pid
-    is "exit code" "$(cat code)" "$1"
+    is "the conversation exits $1" "$(cat code)" "$1"
 }
 
-expect 0 "a question" generate -m "$LM" --compute f32 -t 1 -n 8 hello
+expect 0 "generate answers a question" generate -m "$LM" --compute f32 -t 1 -n 8 hello
 answer=$(tr -cd 'a-z' <"$T/out")
 open_terminal chat -m "$LM" --compute f32 -t 1 -n 8
 shows '> '
 printf 'hello\n' >&8
 shows '> ' 2
-tr -cd 'a-z' <shown | grep -qF "hello$answer" || bad "the same answer" "$(od -c shown | head -20)"
+tr -cd 'a-z' <shown | grep -qF "hello$answer" || bad "chat gives the answer of generate" "$(od -c shown | head -20)"
 printf '/what\n' >&8
 shows 'unknown command; the commands are /reset and /exit'
 printf '/exit\n' >&8
@@ -64,12 +64,12 @@ printf 'abc\003' >&8
 for _ in $(seq 100); do [ -s code ] && break; sleep 0.05; done
 close_terminal 130
 
-# Characters that a terminal would obey are shown as signs; a file gets them as they are.
+# Control characters are replaced on a terminal; a file has them unchanged.
 grammar='root ::= "a\x1b]0;b\x07\x7fc\td\u009be"'
 script -qec "'$STENO' generate -m '$LM' --grammar '$grammar' -t 1 hello" /dev/null </dev/null | tr -d '\r' >screen
 printf 'a\357\277\275]0;b\357\277\275\357\277\275c\td\357\277\275e\n' >want
 same screen want
-expect 0 "a file" generate -m "$LM" --grammar "$grammar" -t 1 hello
+expect 0 "control characters are written into a file" generate -m "$LM" --grammar "$grammar" -t 1 hello
 printf 'a\033]0;b\007\177c\td\302\233e\n' >want
 same "$T/out" want
 finish

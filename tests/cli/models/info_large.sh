@@ -3,8 +3,8 @@
 
 type -P python3 >/dev/null || { echo "skipped: python3 is missing"; exit 77; }
 
-# Files of about a gigabyte with holes in place of weights. What a process reads is counted by the system (rchar), pages that it touches by
-# their number in memory.
+# Files of about a gigabyte with holes in place of weights. The system counts the bytes that a process reads (rchar), and the pages that it
+# touches by their number in memory.
 cat >info.py <<'END'
 import json, os, struct, subprocess, sys
 
@@ -83,6 +83,6 @@ for what, (model, file) in (('a small one', (digits, digits)), ('safetensors', s
     if read > MOST or resident > small + MOST: print('FAILED: weights are read'); bad = 1
 sys.exit(bad)
 END
-python3 info.py "$STENO" "$SRC" >log 2>&1 || bad "no weights are read" "$(cat log)"
+python3 info.py "$STENO" "$SRC" >log 2>&1 || bad "info reads no weights" "$(cat log)"
 cat log
 finish

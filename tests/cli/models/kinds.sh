@@ -1,28 +1,28 @@
-# steno: models of another kind are named for what they are, at every door. SPDX-License-Identifier: MIT
+# steno: files of other kinds are named by their kind, by every verb. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 
 # kind FILE WORDS: the same words from the verb that transcribes, from info, from doctor and about a vocabulary
 kind() {
     local words
-    expect 3 "$1 as a model: $2" -m "$1" "$DIGITS"
+    expect 3 "$1 is refused as a model: $2" -m "$1" "$DIGITS"
     err_has "steno: $1: "
     err_has "$2"
     err_lines 1
     words=$(cat "$T/err")
-    expect 3 "$1 for info" info "$1"
-    is "info says of $1 what steno says" "$(cat "$T/err")" "$words"
-    expect 3 "$1 for doctor" doctor "$1"
+    expect 3 "info refuses $1" info "$1"
+    is "info prints steno's line about $1" "$(cat "$T/err")" "$words"
+    expect 3 "doctor refuses $1" doctor "$1"
     out_has "$2"
     out_has "advice: "
     out_has "${words#steno: "$1": }"
-    expect 3 "$1 as a model for voice activity" vad -m "$1" "$DIGITS"
-    is "vad says of $1 what steno says" "$(cat "$T/err")" "$words"
+    expect 3 "vad refuses $1" vad -m "$1" "$DIGITS"
+    is "vad prints steno's line about $1" "$(cat "$T/err")" "$words"
 }
 
 printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0mamba' >m.gguf
 kind m.gguf "a GGUF file of the architecture mamba; no model family"
 printf 'GGUF\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >old.gguf
-expect 3 "a GGUF file of before" info old.gguf
+expect 3 "an old GGUF file is refused" info old.gguf
 err_has "old.gguf: GGUF version 1; 2 and 3 are read"
 printf '\10\10\22\7pytorch:\4\12\2\12\0' >m.onnx
 kind m.onnx "an ONNX model"
@@ -50,8 +50,8 @@ cp "$DIGITS" sound.bin
 kind sound.bin "a sound file (WAV)"
 printf 'tjgg\1\0\0\0' >old.bin
 kind old.bin "an old ggml file (ggjt)"
-printf 'Repository not found\n' >said.bin
-kind said.bin "a text file"
+printf 'Repository not found\n' >letter.bin
+kind letter.bin "a text file"
 echo '{"model_type": "whisper"}' >config.json
 kind config.json "a JSON file"
 mkdir onnx
@@ -87,12 +87,12 @@ kind bert "a model of the type t5"
 WHISPER=${STENO_SHARED:-/none}/material
 if [ -d "$WHISPER" ]; then
     ln -s "$WHISPER/funasr/silero/ggml-silero-v6.2.0.bin" real.bin
-    expect 2 "a model of voice activity does not transcribe" -m real.bin "$DIGITS"
+    expect 2 "a model of voice activity is refused for transcription" -m real.bin "$DIGITS"
     err_has "silero model does not transcribe"
     ln -s "$WHISPER/llm/models/bert/gguf/bert-F16.gguf" bert.gguf
-    expect 2 "a model of texts does not transcribe" -m bert.gguf "$DIGITS"
+    expect 2 "a model of texts is refused for transcription" -m bert.gguf "$DIGITS"
     err_has "a bert model does not transcribe"
-    expect 3 "a GGUF file as a vocabulary" -m "$WHISPER/whisper-digits/whisper-digits.pt" --vocab bert.gguf "$DIGITS"
+    expect 3 "a GGUF file is refused as a vocabulary" -m "$WHISPER/whisper-digits/whisper-digits.pt" --vocab bert.gguf "$DIGITS"
     err_has "bert.gguf: no vocabulary"
 fi
 
@@ -100,42 +100,42 @@ if [ -d "$WHISPER" ]; then
     mkdir torch
     ln -s "$WHISPER/whisper-digits/whisper-digits.pt" torch/pytorch_model.bin
     ln -s "$WHISPER/whisper-digits/hf/tokenizer.json" torch/
-    expect 0 "pytorch_model.bin is a folder's weights" -q -m torch "$DIGITS"
+    expect 0 "pytorch_model.bin is read as a folder's weights" -q -m torch "$DIGITS"
     cp "$T/out" from_torch
-    expect 0 "doctor knows it, too" doctor torch
+    expect 0 "doctor recognizes pytorch_model.bin" doctor torch
     out_has "format: folder: pytorch_model.bin is PyTorch (zip)"
-    expect 0 "a .bin file for comparison" -q -m "$MODEL" "$DIGITS"
+    expect 0 "the .bin file of the same weights is transcribed" -q -m "$MODEL" "$DIGITS"
     same from_torch "$T/out"
 fi
 
 cp "$MODEL" nan.bin
 head -c 4096 /dev/zero | tr '\0' '\377' | dd of=nan.bin bs=4096 seek=$(($(wc -c <nan.bin) / 8192)) conv=notrunc 2>/dev/null
-expect 3 "weights that are no numbers" -m nan.bin "$DIGITS"
+expect 3 "weights that are not finite are refused" -m nan.bin "$DIGITS"
 err_has "steno: nan.bin: tensor "
 err_has " is not finite; the file is damaged, take another copy"
 err_lines 1
-expect 0 "info does not look at weights" info nan.bin
+expect 0 "info does not read weights" info nan.bin
 
 unset STENO_MODEL
-expect 1 "doctor without any model says so" doctor
+expect 1 "doctor without a model reports it" doctor
 out_has "default model: none"
 out_has "problem: no model was found"
 mkdir -p "$HOME/.cache/steno"
 cp "$MODEL" "$HOME/.cache/steno/good.bin"
 head -c 100000 "$MODEL" >"$HOME/.cache/steno/cut.bin"
 truncate -s 60M "$HOME/.cache/steno/cut.bin"
-expect 1 "doctor passes over a broken model, as steno does, and tells" doctor
+expect 1 "doctor ignores a broken model, as steno does, and reports it" doctor
 out_has "default model: $HOME/.cache/steno/good.bin (whisper"
 out_has "model passed over: $HOME/.cache/steno/cut.bin does not open"
-expect 0 "and so does steno" "$DIGITS"
+expect 0 "steno ignores a broken model and reports it" "$DIGITS"
 err_has "model: $HOME/.cache/steno/good.bin"
 err_has "steno: $HOME/.cache/steno/cut.bin: "
 rm "$HOME/.cache/steno/good.bin"
 for q in "" -q; do
-    expect 3 "one that is damaged is not none at all $q" $q "$DIGITS"
+    expect 3 "a damaged model alone is named $q" $q "$DIGITS"
     err_has "steno: $HOME/.cache/steno/cut.bin: "
     err_has "no usable model was found"
 done
-expect 1 "doctor says the same" doctor
+expect 1 "doctor reports that no model was found" doctor
 out_has "problem: no model was found"
 finish

@@ -56,24 +56,24 @@ print(struct.unpack_from("<i", d, at)[0])
 PY
 }
 layers=$(value qwen3.block_count)
-expect 0 "as it is" generate -m "$LM" --compute f32 --raw -n 8 --ids hello
+expect 0 "the original file is read" generate -m "$LM" --compute f32 --raw -n 8 --ids hello
 cp "$T/out" want
 for key in feed_forward_length attention.head_count attention.head_count_kv; do
     n=$(value qwen3.$key)
     python3 rewrite.py "$LM" equal.gguf qwen3.$key $(for ((i = 0; i < layers; i++)); do echo "$n"; done)
-    expect 0 "$key of each layer" generate -m equal.gguf --compute f32 --raw -n 8 --ids hello
+    expect 0 "$key as a list of layers is read" generate -m equal.gguf --compute f32 --raw -n 8 --ids hello
     same "$T/out" want
     python3 rewrite.py "$LM" other.gguf qwen3.$key "$n" $((2 * n)) $(for ((i = 2; i < layers; i++)); do echo "$n"; done)
-    expect 3 "$key that differ" generate -m other.gguf --raw -n 8 --ids hello
+    expect 3 "$key with different values is refused" generate -m other.gguf --raw -n 8 --ids hello
     err_has "layers of different sizes are not served"
     python3 rewrite.py "$LM" bad.gguf qwen3.$key -1 "$n"
-    expect 3 "$key below 0" generate -m bad.gguf --raw -n 8 --ids hello
+    expect 3 "$key below 0 is refused" generate -m bad.gguf --raw -n 8 --ids hello
     err_has "layer 0"
 done
 python3 rewrite.py "$LM" none.gguf qwen3.feed_forward_length
-expect 3 "an empty list" generate -m none.gguf --raw -n 8 --ids hello
+expect 3 "an empty list is refused" generate -m none.gguf --raw -n 8 --ids hello
 err_has "want one of each layer"
 python3 rewrite.py "$LM" types.gguf tokenizer.ggml.token_type
-expect 0 "types of tokens as floats" generate -m types.gguf --compute f32 --raw -n 8 --ids hello
+expect 0 "types of tokens as floats are read" generate -m types.gguf --compute f32 --raw -n 8 --ids hello
 same "$T/out" want
 finish

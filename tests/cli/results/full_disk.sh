@@ -10,7 +10,7 @@ if [ -z "${STENO_HAS_DISK:-}" ]; then
 fi
 mount -t tmpfs -o size=64k none disk 2>/dev/null || { echo "skipped: no file system can be mounted here"; exit 77; }
 
-# leave PAGES: so much room is left
+# leave PAGES: fills the disk up to PAGES free ones
 leave() {
     rm -rf disk/* && mkdir disk/o
     local i=0
@@ -24,16 +24,16 @@ run() {
 cp "$SRC/tests/data/demo.wav" a.wav
 cp a.wav b.wav
 leave 2
-run 0 "two results and two pages" a.wav
-[ -s disk/o/a.json ] && [ -s disk/o/a.txt ] || bad "both are there" "$(ls -A disk/o)"
-is "that nothing is kept is printed once" "$(grep -c "Results are still written" "$T/err")" 1
+run 0 "two pages hold two results" a.wav
+[ -s disk/o/a.json ] && [ -s disk/o/a.txt ] || bad "both results are written" "$(ls -A disk/o)"
+is "the message about the journal is printed once" "$(grep -c "Results are still written" "$T/err")" 1
 leave 1
-run 6 "two results and one page" a.wav
-is "the other format is written" "$(ls disk/o)" a.txt
+run 6 "one page does not hold two results" a.wav
+is "the second format is written" "$(ls disk/o)" a.txt
 err_has "disk/o/a.json: cannot write: No space left on device"
 leave 4
-run 0 "four results and four pages: what says that the first input is finished goes" a.wav b.wav
-is "all are there" "$(ls disk/o | tr '\n' ' ')" "a.json a.txt b.json b.txt "
-is "it is printed once" "$(grep -c "Results are still written" "$T/err")" 1
+run 0 "four pages hold four results without a journal" a.wav b.wav
+is "all four results are written" "$(ls disk/o | tr '\n' ' ')" "a.json a.txt b.json b.txt "
+is "the message about the journal of two inputs is printed once" "$(grep -c "Results are still written" "$T/err")" 1
 umount disk
 finish

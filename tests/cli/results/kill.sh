@@ -1,6 +1,6 @@
 # steno: killed at any moment, outputs are whole or absent. SPDX-License-Identifier: MIT
 #
-# kill -9 gives the program no chance to tidy up. STENO_KILLS says how often it is tried (20, under a sanitizer 6): at random moments,
+# kill -9 gives the program no chance to tidy up. STENO_KILLS sets the number of kills (20, under a sanitizer 6): at random moments,
 # and, since files are written in a small part of the time, in turn as soon as a temporary file is seen.
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,8 +9,8 @@ for ((i = 0; i < n; i++)); do cp "$DIGITS" in$i.wav; done
 formats=txt,srt,vtt,tsv,json,verbose_json,csv,lrc
 
 begun=$(date +%s%N)
-expect 0 "the undisturbed run" -q -m "$MODEL" -l zh -f $formats in*.wav -o whole
-took=$((($(date +%s%N) - begun) / 1000000)) # ms; only says where to aim
+expect 0 "a run without a kill writes all outputs" -q -m "$MODEL" -l zh -f $formats in*.wav -o whole
+took=$((($(date +%s%N) - begun) / 1000000)) # ms; the kills are spread over it
 [ $took -gt 10 ] || took=10
 count=$(ls whole | wc -l)
 is "every input has every format" "$count" $((n * 8))
@@ -42,11 +42,11 @@ for ((k = 0; k < ${STENO_KILLS:-$(sanitized && echo 6 || echo 20)}; k++)); do
         rm "$f"
     done
     others=$(ls -A out 2>/dev/null | grep -vE '^(in[0-9]\.[a-z_]+|\.steno-.{6}|\.steno_resume)$')
-    none "kill $k: whatever else is there has a temporary name" "$others"
+    none "kill $k: every other file has a temporary name" "$others"
 done
 echo "$seen outputs were there, $debris temporary files were left"
-[ $((seen + debris)) -gt 0 ] || bad "some kill met the program at work" "none did"
-expect 0 "the next run" -q -m "$MODEL" -l zh -f $formats in*.wav -o out
-is "it leaves no temporary file" "$(ls -A out | grep -c '^\.steno-')" 0
-is "and every output" "$(ls out | wc -l)" "$count"
+[ $((seen + debris)) -gt 0 ] || bad "some kills come while the program runs" "none did"
+expect 0 "the next run exits 0" -q -m "$MODEL" -l zh -f $formats in*.wav -o out
+is "the next run leaves no temporary file" "$(ls -A out | grep -c '^\.steno-')" 0
+is "the next run writes every output" "$(ls out | wc -l)" "$count"
 finish

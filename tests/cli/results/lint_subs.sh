@@ -1,7 +1,7 @@
-# steno: subtitles by rules, and what tells what is wrong with some. SPDX-License-Identifier: MIT
+# steno: subtitles by rules, and the report of faults. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 
-# ---- what is wrong is told, with its place
+# ---- faults are reported, with their place
 
 cat >bad.srt <<'END'
 1
@@ -13,34 +13,34 @@ This is a line that is certainly longer than any style allows
 ...
 END
 expect 1 "faults end with 1" lint-subs bad.srt
-is "what is told without a style" "$(cat "$T/out")" "$(printf '%s\n' "bad.srt:6: cue 2: number out of sequence: 3, allowed 2" \
+is "faults without a style are reported" "$(cat "$T/out")" "$(printf '%s\n' "bad.srt:6: cue 2: number out of sequence: 3, allowed 2" \
     "bad.srt:6: cue 2: overlap: 100 ms, allowed 0" "bad.srt:7: cue 2: lone punctuation")"
-expect 1 "a style" lint-subs --style netflix bad.srt
+expect 1 "faults of a style are reported" lint-subs --style netflix bad.srt
 out_has "bad.srt:2: cue 1: too short: 500 ms, allowed 833"
 out_has "bad.srt:2: cue 1: too fast: 122 characters per second, allowed 20"
 out_has "bad.srt:3: cue 1: line too long: 61 characters, allowed 42"
 out_has "bad.srt:6: cue 2: too long: 7600 ms, allowed 7000"
-expect 1 "options take the place of a style's limits" lint-subs --style netflix --max-line-width 61 --max-cps 0 --min-cue-ms 0 bad.srt
-! grep -q "cue 1" "$T/out" || bad "nothing is wrong with the first cue then" "$(cat "$T/out")"
-expect 1 "an object" lint-subs --json --max-line-width 60 bad.srt
+expect 1 "options replace limits of a style" lint-subs --style netflix --max-line-width 61 --max-cps 0 --min-cue-ms 0 bad.srt
+! grep -q "cue 1" "$T/out" || bad "the first cue has no fault with other limits" "$(cat "$T/out")"
+expect 1 "--json prints an object" lint-subs --json --max-line-width 60 bad.srt
 out_has '{"file": "bad.srt", "cues": 2, "faults": ['
 out_has '{"line": 3, "cue": 1, "rule": "line too long", "measured": 61.0, "allowed": 60.0, "unit": "characters"}'
 printf '1\n00:00:01,000 --> 00:00:02,000\nfine\n' >good.srt
-expect 0 "nothing wrong" lint-subs --style bbc good.srt
+expect 0 "a file without faults exits 0" lint-subs --style bbc good.srt
 out_empty
-IN=good.srt expect 0 "standard input" lint-subs -
+IN=good.srt expect 0 "standard input is read" lint-subs -
 printf '1\n00:00:01,000 --> 00:00:02,000\n\346\227\245\346\234\254\350\252\236\343\202\222\350\252\255\343\202\200\n' >ja.srt
 expect 1 "Japanese is known by its writing" lint-subs --style netflix ja.srt
 out_has "too fast: 6 characters per second, allowed 4"
-expect 0 "unless somebody says otherwise" lint-subs --style netflix -l en ja.srt
-expect 1 "a file that is not there beside one that is" lint-subs none.srt good.srt
-expect 4 "a file that is not there" lint-subs none.srt
+expect 0 "-l en overrides the language of the text" lint-subs --style netflix -l en ja.srt
+expect 1 "one of two missing files exits 1" lint-subs none.srt good.srt
+expect 4 "a missing file exits 4" lint-subs none.srt
 err_has "none.srt"
-expect 2 "no file" lint-subs
-expect 2 "limits that exclude each other" lint-subs --min-cue-ms 2000 --max-cue-ms 1000 good.srt
+expect 2 "a command line without a file is refused" lint-subs
+expect 2 "limits that exclude each other are refused" lint-subs --min-cue-ms 2000 --max-cue-ms 1000 good.srt
 err_has "--min-cue-ms is more than --max-cue-ms"
 
-# ---- every style, and none, in every format: nothing is wrong with what steno writes
+# ---- every style, and none, in every format: steno's subtitles have no faults
 
 judge() { # judge FOLDER OPTION...
     local folder=$1
@@ -56,27 +56,27 @@ long=$golden/long95_en.flac
 if [ -r "$long" ] && have_ffmpeg "a long recording"; then sounds+=("$long" "$golden/de_phrases.wav" "$golden/en_phrases.wav")
 else echo "(not tried: a long recording; it is not here)"; fi
 for sound in "${sounds[@]}"; do
-    expect 0 "without a style" -q -m "$MODEL" -f srt,vtt,ass -o none "$sound"
+    expect 0 "subtitles without a style are written" -q -m "$MODEL" -f srt,vtt,ass -o none "$sound"
     for style in plain netflix bbc broadcast; do
-        expect 0 "$style" -q -m "$MODEL" -f srt,vtt,ass -o $style --style $style "$sound"
+        expect 0 "subtitles in the style $style are written" -q -m "$MODEL" -f srt,vtt,ass -o $style --style $style "$sound"
     done
 done
 judge none
 for style in plain netflix bbc broadcast; do judge $style --style $style; done
 limits="--max-line-width 20 --max-line-count 1 --max-cps 40 --min-cue-ms 400 --min-gap-ms 40"
-expect 0 "limits of one's own" -q -m "$MODEL" -f srt -o own $limits "${sounds[@]}"
-expect 0 "are kept" lint-subs $limits own/*.srt
+expect 0 "subtitles with limits by options are written" -q -m "$MODEL" -f srt -o own $limits "${sounds[@]}"
+expect 0 "the subtitles keep the limits" lint-subs $limits own/*.srt
 
-# ---- what would do nothing is refused
+# ---- options without an effect are refused
 
 for option in "--style bbc" "--max-cps 10" "--min-cue-ms 1" "--max-cue-ms 1000" "--min-gap-ms 1" "--close-gap-ms 1"; do
-    expect 2 "$option without cues" -m none $option -f txt x.wav
+    expect 2 "$option is refused without cues" -m none $option -f txt x.wav
     err_has "is for the output formats srt, vtt, ass and wts"
 done
-expect 2 "frames where nothing counts them" -m none --frame-rate 25 -f srt x.wav
+expect 2 "--frame-rate is refused without a style" -m none --frame-rate 25 -f srt x.wav
 err_has "--frame-rate needs --style netflix"
-expect 2 "cues for words" -m none --style bbc --highlight-words -f srt x.wav
+expect 2 "--style is refused with --highlight-words" -m none --style bbc --highlight-words -f srt x.wav
 err_has "excludes --style"
-expect 2 "a duration that nobody sees" -m none --max-cue-ms 50 -f srt x.wav
+expect 2 "--max-cue-ms below 100 is refused" -m none --max-cue-ms 50 -f srt x.wav
 err_has "less than 100"
 finish

@@ -1,4 +1,4 @@
-# steno: where results go, and what happens when they cannot. SPDX-License-Identifier: MIT
+# steno: the places of results, and results that cannot be written. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 
 t() {
@@ -6,7 +6,7 @@ t() {
     shift 2
     expect "$want" "$claim" -q -m "$MODEL" -l zh "$@"
 }
-left() { find "$1" -name '.steno-*' | grep -q . && bad "nothing temporary is left in $1" "$(ls -A "$1")"; }
+left() { find "$1" -name '.steno-*' | grep -q . && bad "no temporary file is left in $1" "$(ls -A "$1")"; }
 
 old_mask=$(umask)
 umask 027
@@ -18,14 +18,14 @@ is "the files are named after input and format" "$(cd a/b && echo *)" \
 is "a file's mode follows the umask" "$(stat -c %a a/b/zh_phrases.txt)" 640
 left a/b
 cp "$DIGITS" two.wav
-expect 0 "what was written where is told" -m "$MODEL" -l zh two.wav "$DIGITS" -f txt,json -o told
-is "a line for each input" "$(grep -v ' inputs: ' "$T/err")" "steno: two.wav: wrote told/two.txt, told/two.json
-steno: $DIGITS: wrote told/zh_phrases.txt, told/zh_phrases.json"
+expect 0 "the written files are reported" -m "$MODEL" -l zh two.wav "$DIGITS" -f txt,json -o listed
+is "each input has a line with its files" "$(grep -v ' inputs: ' "$T/err")" "steno: two.wav: wrote listed/two.txt, listed/two.json
+steno: $DIGITS: wrote listed/zh_phrases.txt, listed/zh_phrases.json"
 err_lines 3
 err_has "steno: 2 inputs: 2 done; 14."
-IN=$DIGITS expect 0 "of standard input, too" -m "$MODEL" -l zh - -o told
-is "its line" "$(cat "$T/err")" "steno: standard input: wrote told/stdin.txt"
-expect 0 "but not with -q" -q -m "$MODEL" -l zh two.wav -o told
+IN=$DIGITS expect 0 "the written file of standard input is reported" -m "$MODEL" -l zh - -o listed
+is "standard input has a line with its file" "$(cat "$T/err")" "steno: standard input: wrote listed/stdin.txt"
+expect 0 "-q prints no line about written files" -q -m "$MODEL" -l zh two.wav -o listed
 err_lines 0
 
 for f in txt srt vtt tsv; do
@@ -39,50 +39,53 @@ same "$T/out" json
 cp "$DIGITS" two.dots.wav
 cp "$DIGITS" .hidden
 cp "$DIGITS" plain
-t 0 "only the last extension is taken off, leading dots are none" two.dots.wav .hidden plain -o c
-is "names" "$(cd c && echo .h* *)" ".hidden.txt plain.txt two.dots.txt"
+t 0 "only the last extension is removed, and leading dots are not one" two.dots.wav .hidden plain -o c
+is "the names have no other extension" "$(cd c && echo .h* *)" ".hidden.txt plain.txt two.dots.txt"
 
 t 0 "a template names the files" two.dots.wav -o g --output-template "{stem}-{language}.{format}.x" -f srt,txt
-is "names by template" "$(cd g && echo *)" "two.dots-zh.srt.x two.dots-zh.txt.x"
+is "the names follow the template" "$(cd g && echo *)" "two.dots-zh.srt.x two.dots-zh.txt.x"
 t 0 "a template may name folders below the output folder" two.dots.wav plain -o g2 --output-template "{language}/{stem}/{format}"
-is "folders by template" "$(cd g2 && find . -type f | sort | tr '\n' ' ')" "./zh/plain/txt ./zh/two.dots/txt "
+is "the folders follow the template" "$(cd g2 && find . -type f | sort | tr '\n' ' ')" "./zh/plain/txt ./zh/two.dots/txt "
 left g2
 
 # ---- beside the input, and words of the run
 mkdir -p in/a in/b
 cp two.dots.wav in/a/talk.wav
 cp two.dots.wav in/b/talk.wav
-t 0 "results beside their inputs" in/a/talk.wav in/b/talk.wav -o @ -f txt,srt
-is "in both folders" "$(echo in/*/*)" "in/a/talk.srt in/a/talk.txt in/a/talk.wav in/b/talk.srt in/b/talk.txt in/b/talk.wav"
-t 0 "in a folder beside them, by name" in/a/talk.wav -o @/texts --output-template "{n}-{stem}.{format}"
-is "there" "$(ls in/a/texts)" "1-talk.txt"
-(cd in/a && t 0 "of an input in this folder" talk.wav -o @ -f vtt && [ -s talk.vtt ]) || bad "it is here" "$(ls in/a)"
-t 0 "folders of inputs below the output folder" in/a/talk.wav "$PWD/in/b/../b/talk.wav" -o g4 --output-template "{dir}/{n}.{format}"
-is "one" "$(cd g4 && find . -name 1.txt)" "./in/a/1.txt"
-is "and one from the root" "$(cd g4 && find . -name 2.txt)" ".$PWD/in/b/b/2.txt"
-t 0 "date, time and model" in/a/talk.wav -o g5 --output-template "{model}_{date}_{time}.{format}"
-ls g5 | grep -qE '^whisper-digits_20[0-9]{2}-[01][0-9]-[0-3][0-9]_[0-2][0-9](-[0-6][0-9]){2}\.txt$' || bad "the run in a name" "$(ls g5)"
+t 0 "-o @ is accepted" in/a/talk.wav in/b/talk.wav -o @ -f txt,srt
+is "-o @ writes results beside their inputs" "$(echo in/*/*)" \
+    "in/a/talk.srt in/a/talk.txt in/a/talk.wav in/b/talk.srt in/b/talk.txt in/b/talk.wav"
+t 0 "-o @/FOLDER is accepted" in/a/talk.wav -o @/texts --output-template "{n}-{stem}.{format}"
+is "-o @/FOLDER writes results in a folder beside the input" "$(ls in/a/texts)" "1-talk.txt"
+(cd in/a && t 0 "-o @ is accepted for an input in the current folder" talk.wav -o @ -f vtt && [ -s talk.vtt ]) ||
+    bad "-o @ writes into the current folder" "$(ls in/a)"
+t 0 "a template with {dir} is accepted" in/a/talk.wav "$PWD/in/b/../b/talk.wav" -o g4 --output-template "{dir}/{n}.{format}"
+is "a relative input has its folder below the output folder" "$(cd g4 && find . -name 1.txt)" "./in/a/1.txt"
+is "an absolute input has its whole path below the output folder" "$(cd g4 && find . -name 2.txt)" ".$PWD/in/b/b/2.txt"
+t 0 "a template with date, time and model is accepted" in/a/talk.wav -o g5 --output-template "{model}_{date}_{time}.{format}"
+ls g5 | grep -qE '^whisper-digits_20[0-9]{2}-[01][0-9]-[0-3][0-9]_[0-2][0-9](-[0-6][0-9]){2}\.txt$' ||
+    bad "the name has the model, the date and the time" "$(ls g5)"
 touch in/a/talk.mp3
-t 2 "two inputs of one name beside each other" in/a/talk.wav in/a/talk.mp3 -o @
+t 2 "two inputs with one result beside them are refused" in/a/talk.wav in/a/talk.mp3 -o @
 err_has "two inputs would be written as in/a/talk.txt"
-t 2 "a result that would replace an input" in/a/talk.wav -o @ --output-template "{stem}.wav"
+t 2 "a result that would replace an input is refused" in/a/talk.wav -o @ --output-template "{stem}.wav"
 err_has "in/a/talk.wav is an input and would be overwritten"
 t 2 "standard input has no folder" - -o @
 err_has "standard input has no folder; give one"
 t 2 "an address has no folder" http://localhost/x.wav -o @
 err_has "has no folder; give one"
-t 2 "a template does not lead out of the input's folder" in/a/talk.wav -o @ --output-template "../{stem}"
+t 2 "a template with .. is refused" in/a/talk.wav -o @ --output-template "../{stem}"
 err_has "leaves the output folder"
-t 4 "no folder is made for an input that is not there" none/talk.wav -o @/texts
-[ ! -e none ] || bad "no folder is made" "$(ls -R none)"
-t 0 "a folder that is called @" in/a/talk.wav -o ./@
-is "is one" "$(ls @)" "talk.txt"
+t 4 "a missing input exits 4" none/talk.wav -o @/texts
+[ ! -e none ] || bad "no folder is made for a missing input" "$(ls -R none)"
+t 0 "./@ is accepted as a folder" in/a/talk.wav -o ./@
+is "./@ is a folder named @" "$(ls @)" "talk.txt"
 mkdir g3
 cp "$DIGITS" g3/in.zh
 t 2 "an output that the language makes an input is not written" g3/in.zh -o g3 --output-template "{stem}.{language}"
 same g3/in.zh "$DIGITS"
-t 0 "formats beyond the reference's are asked for by name" "$DIGITS" -f verbose_json,jsonl,csv,lrc -o h
-is "their names" "$(cd h && echo *)" "zh_phrases.csv zh_phrases.jsonl zh_phrases.lrc zh_phrases.verbose_json"
+t 0 "formats that the reference does not have are accepted by name" "$DIGITS" -f verbose_json,jsonl,csv,lrc -o h
+is "the files have the names of their formats" "$(cd h && echo *)" "zh_phrases.csv zh_phrases.jsonl zh_phrases.lrc zh_phrases.verbose_json"
 for f in csv lrc jsonl; do
     t 0 "$f goes to standard output as it goes to a file" "$DIGITS" -f $f
     differs='s/"model": "[^"]*"\|"seconds": [^,]*, "speed": [^,]*//g' # between runs
@@ -102,11 +105,11 @@ is "the older output survives a failed write" "$(cat c/zh_phrases.txt)" old
 left c
 
 : >c/.steno-aB3xYz
-chmod 1200 c/.steno-aB3xYz # the mode of what is being written
+chmod 1200 c/.steno-aB3xYz # the mode of a file while it is written
 : >c/.steno-notes
 : >c/.steno-sounds
-t 0 "what a killed run left is removed by the next one" "$DIGITS" -o c
-is "and nothing else" "$(ls -A c | grep steno | tr '\n' ' ')" ".steno-notes .steno-sounds "
+t 0 "a run beside files of a killed run is accepted" "$DIGITS" -o c
+is "the files of the killed run alone are removed" "$(ls -A c | grep steno | tr '\n' ' ')" ".steno-notes .steno-sounds "
 rm c/.steno-notes c/.steno-sounds
 
 mkdir -p d/zh_phrases.txt
@@ -120,7 +123,7 @@ t 6 "an output folder that cannot be made exits 6" "$DIGITS" -o file/below
 t 6 "an output folder without permission exits 6" "$DIGITS" -o /proc/steno
 if [ "$(id -u)" -ne 0 ]; then
     mkdir -m 555 shut
-    t 6 "a folder that cannot be written exits 6" "$DIGITS" -o shut
+    t 6 "a read-only folder exits 6" "$DIGITS" -o shut
 fi
 cp "$DIGITS" sound.txt
 t 2 "an output never replaces its input" sound.txt -o .
@@ -139,7 +142,7 @@ done
 is "files need no standard output" $? 0
 same e/zh_phrases.txt a/b/zh_phrases.txt
 "$STENO" -q -m "$MODEL" -l zh "$DIGITS" <&- 2>&- >"$T/out"
-is "closed standard input and error do no harm" $? 0
+is "closed standard input and error do not stop the run" $? 0
 same "$T/out" a/b/zh_phrases.txt
 
 mkfifo gone
@@ -147,7 +150,7 @@ mkfifo gone
 exec 4<gone
 exec 4<&-
 wait $!
-is "a reader that goes away exits 6" $? 6
+is "a reader that closes exits 6" $? 6
 err_has "the reader has gone"
 err_lines 1
 finish

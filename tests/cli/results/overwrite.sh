@@ -1,4 +1,4 @@
-# steno: no output replaces what the run reads, and what stands at an output is treated as cp treats it. SPDX-License-Identifier: MIT
+# steno: no output replaces a file that the run reads, and a file in an output's place is treated as by cp. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 
 t() {
@@ -7,7 +7,7 @@ t() {
     expect "$want" "$claim" -q -l zh "$@"
 }
 cp "$DIGITS" talk.wav
-t 0 "the text" -m "$MODEL" talk.wav
+t 0 "the text is printed" -m "$MODEL" talk.wav
 cp "$T/out" text
 
 # refused WHAT FILE ARGUMENT...: exit 2 that names what FILE is, and FILE is as it was
@@ -21,7 +21,7 @@ refused() {
     same "$file" kept
 }
 
-# ---- everything that is read, by its name and through links
+# ---- every file that is read, by its name and through links
 cp "$DIGITS" in.txt
 refused "an input" in.txt -m "$MODEL" in.txt -o .
 mkdir soft hard
@@ -74,7 +74,7 @@ fi
 cp text talk.txt
 refused "a file of the voice-activity model" m.txt -m "$MODEL" --vad fsmn --vad-model m.txt talk.wav -o . --output-template m.txt
 
-# ---- standard output may be such a file, too
+# ---- standard output may be a file that is read
 cp "$DIGITS" in.wav
 "$STENO" -q -m "$MODEL" in.wav >>in.wav 2>"$T/err"
 is "standard output that is an input is refused" $? 2
@@ -103,7 +103,7 @@ mkdir out
 ln -s talk.txt out/second.txt
 t 2 "two outputs that are one file by a link are refused" -m "$MODEL" talk.wav second.wav -o out
 err_has "would be one file"
-[ ! -e out/talk.txt ] || bad "nothing was written" "$(ls out)"
+[ ! -e out/talk.txt ] || bad "no output is written" "$(ls out)"
 rm out/second.txt
 echo old >out/talk.txt
 ln out/talk.txt out/second.txt
@@ -112,24 +112,24 @@ same out/talk.txt text
 same out/second.txt text
 mkdir -p late/zh
 ln -s talk.txt late/zh/second.txt
-t 2 "what the language decides is refused when it is known" -m "$MODEL" talk.wav second.wav -o late \
+t 2 "a name that depends on the language is refused when the language is known" -m "$MODEL" talk.wav second.wav -o late \
     --output-template "{language}/{stem}.txt"
 err_has "was written for another input of this run"
 same late/zh/talk.txt text
 
-# ---- what stands at the output
+# ---- files in the output's place
 echo old >out/talk.txt
 chmod 604 out/talk.txt
 t 0 "an output that exists keeps its mode" -m "$MODEL" talk.wav -o out
 same out/talk.txt text
-is "mode" "$(stat -c %a out/talk.txt)" 604
+is "the output has the mode of the old one" "$(stat -c %a out/talk.txt)" 604
 if [ "$(id -u)" -eq 0 ]; then
     chown 12:34 out/talk.txt
     chmod 640 out/talk.txt
-    t 0 "and its owner and group" -m "$MODEL" talk.wav -o out
-    is "owner, group and mode" "$(stat -c '%u:%g %a' out/talk.txt)" "12:34 640"
+    t 0 "an output that exists keeps its owner and group" -m "$MODEL" talk.wav -o out
+    is "the output has the owner, group and mode of the old one" "$(stat -c '%u:%g %a' out/talk.txt)" "12:34 640"
 else
-    echo "(not tried without root: an owner that is somebody else)"
+    echo "(not tried without root: an owner who is another user)"
     chmod 444 out/talk.txt
     t 6 "an output that may not be written is not replaced" -m "$MODEL" talk.wav -o out
     err_has "out/talk.txt: cannot write: Permission denied"
@@ -140,16 +140,16 @@ echo old >elsewhere/target
 chmod 600 elsewhere/target
 ln -s ../elsewhere/target out/talk.txt
 t 0 "a link stays, and what it points at is replaced" -m "$MODEL" talk.wav -o out
-is "the link" "$(readlink out/talk.txt)" ../elsewhere/target
+is "the link points to its target" "$(readlink out/talk.txt)" ../elsewhere/target
 same elsewhere/target text
-is "mode of the target" "$(stat -c %a elsewhere/target)" 600
-none "nothing temporary" "$(find out elsewhere -name '.steno-*')"
+is "the target has its old mode" "$(stat -c %a elsewhere/target)" 600
+none "no temporary file is left" "$(find out elsewhere -name '.steno-*')"
 rm elsewhere/target
 t 0 "a link to nothing makes the file it names" -m "$MODEL" talk.wav -o out
 same elsewhere/target text
 ln -sf loop.txt out/loop.txt
 cp talk.wav loop.wav
-t 6 "a circle of links is told" -m "$MODEL" loop.wav -o out
+t 6 "a circle of links is reported" -m "$MODEL" loop.wav -o out
 err_has "out/loop.txt: cannot write: Too many levels of symbolic links"
 rm out/talk.txt
 mkfifo out/talk.txt
@@ -160,10 +160,10 @@ same piped text
 [ -p out/talk.txt ] || bad "the FIFO stays" "$(ls -l out/talk.txt)"
 ln -sf /dev/null out/talk.txt
 ln -sf /dev/null out/second.txt
-t 0 "so is a device, by several outputs even" -m "$MODEL" talk.wav second.wav -o out
+t 0 "a device is written by several outputs, not replaced" -m "$MODEL" talk.wav second.wav -o out
 [ -c /dev/null ] || bad "the device stays" "$(ls -l /dev/null)"
 ln -sf /dev/full out/talk.txt
-t 6 "a device that takes nothing is told" -m "$MODEL" talk.wav -o out
+t 6 "a full device is reported" -m "$MODEL" talk.wav -o out
 err_has "out/talk.txt: cannot write: No space left on device"
 rm out/talk.txt
 mkdir out/talk.txt
@@ -172,12 +172,12 @@ err_has "out/talk.txt: cannot write: it is a folder"
 rmdir out/talk.txt
 if type -P python3 >/dev/null; then
     python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("out/talk.txt")'
-    t 6 "so is a socket" -m "$MODEL" talk.wav -o out
+    t 6 "a socket is refused" -m "$MODEL" talk.wav -o out
     err_has "it is a socket"
     rm out/talk.txt
 fi
 
-# ---- names that look like ours are anybody's
+# ---- files of the user with names like temporary ones
 mkdir own
 cp "$DIGITS" own/.steno-Audio1
 echo mine >own/.steno-config
@@ -186,7 +186,7 @@ mkdir own/.steno-folder
 ln -s ../talk.wav own/.steno-linked
 before=$(ls -A own)
 (cd own && expect 0 "a folder's own files stay, the input among them" -q -m "$MODEL" -l zh -o . .steno-Audio1)
-is "whatever they are called" "$(ls -A own | grep -v Audio1.txt)" "$before"
+is "files with names like temporary ones stay" "$(ls -A own | grep -v Audio1.txt)" "$before"
 same own/.steno-Audio1 "$DIGITS"
-is "as they were" "$(cat own/.steno-config)" mine
+is "a file with a name like a temporary one is not changed" "$(cat own/.steno-config)" mine
 finish

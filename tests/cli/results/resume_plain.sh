@@ -1,4 +1,4 @@
-# steno: --resume behind runs without it: results say themselves what made them. SPDX-License-Identifier: MIT
+# steno: --resume after runs without it: each result has a stamp of its origin. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 type -P python3 >/dev/null || { echo "skipped: python3 is missing"; exit 77; }
 python3 -c 'import os; open("try", "w"); os.setxattr("try", "user.steno.try", b"x")' 2>/dev/null ||
@@ -7,20 +7,20 @@ rm -f try
 head -c 80044 "$DIGITS" >one.wav
 cp one.wav two.wav
 R=(-m "$MODEL" -l zh -o out)
-plain() { # plain CLAIM ARGUMENT...: a new run without --resume, and nothing lies beside its results
+plain() { # plain CLAIM ARGUMENT...: a new run without --resume, and no file lies beside its results
     local claim=$1
     shift
     rm -rf out
     expect 0 "$claim" -q "${R[@]}" "$@"
-    none "$claim: nothing lies beside" "$(find out -name '.*' | head -3)"
+    none "$claim: no file lies beside the results" "$(find out -name '.*' | head -3)"
 }
-again() { # again N CLAIM ARGUMENT...: of two inputs N were finished before
+again() { # again N CLAIM ARGUMENT...: --resume skips N of two inputs
     local n=$1 claim=$2
     shift 2
     expect 0 "$claim" "${R[@]}" --resume "$@"
     if [ "$n" -gt 0 ]; then err_has "$n of 2 inputs were finished before"; else err_lacks "finished before"; fi
 }
-redone() { # redone CLAIM WHY ARGUMENT...: none were, for that reason
+redone() { # redone CLAIM WHY ARGUMENT...: --resume skips no input, for the reason WHY
     local claim=$1 why=$2
     shift 2
     again 0 "$claim" "$@"
@@ -28,128 +28,135 @@ redone() { # redone CLAIM WHY ARGUMENT...: none were, for that reason
 }
 
 for f in txt srt,vtt jsonl,json,tsv,csv,lrc,wts,ass,score,json_full,funasr,verbose_json; do
-    plain "$f" -f $f one.wav two.wav
-    again 2 "$f: both are left out" -f $f one.wav two.wav
+    plain "$f is written" -f $f one.wav two.wav
+    again 2 "both inputs are skipped with $f" -f $f one.wav two.wav
     err_lines 1
 done
 for template in '{n}/{stem}.{format}' 'x {model} {ext} {stem}.{format}' '{dir}/{stem}.{format}'; do
-    plain "named $template" -f txt,json --output-template "$template" one.wav two.wav
-    again 2 "so named, both are left out" -f txt,json --output-template "$template" one.wav two.wav
+    plain "results named $template are written" -f txt,json --output-template "$template" one.wav two.wav
+    again 2 "both inputs are skipped with results named $template" \
+        -f txt,json --output-template "$template" one.wav two.wav
 done
-plain "in a batch" -b 2 -f json one.wav two.wav
-again 2 "threads and batches count as they do elsewhere" -b 2 -t 1 -f json one.wav two.wav
+plain "results are written in a batch" -b 2 -f json one.wav two.wav
+again 2 "both inputs are skipped with other threads" -b 2 -t 1 -f json one.wav two.wav
 
-# ---- some are not
-plain "both" -f txt,json one.wav two.wav
+# ---- some inputs are not skipped
+plain "text and json are written" -f txt,json one.wav two.wav
 rm out/one.txt
-again 1 "a result that is not there" -f txt,json one.wav two.wav
-[ -s out/one.txt ] || bad "it is made" "$(ls out)"
+again 1 "an input without one result is transcribed" -f txt,json one.wav two.wav
+[ -s out/one.txt ] || bad "the missing result is written" "$(ls out)"
 rm -rf out/.steno_resume
 cp out/one.json good
 head -c 20 good >out/one.json
-again 1 "a result that is cut" -f txt,json one.wav two.wav
+again 1 "an input with a result that was cut is transcribed" -f txt,json one.wav two.wav
 err_has "1 of 2 inputs have results that were changed or damaged since: they are written again"
 same out/one.json good
 rm -rf out/.steno_resume
 : >out/two.txt
-again 1 "a result that is empty" -f txt,json one.wav two.wav
+again 1 "an input with an empty result is transcribed" -f txt,json one.wav two.wav
 head -c 20 good >out/one.json
-again 1 "a result that is cut, beside a journal" -f txt,json one.wav two.wav
+again 1 "a result that was cut is found beside a journal" -f txt,json one.wav two.wav
 err_has "changed or damaged"
 rm -rf out/.steno_resume
 cp out/one.json out/copy
 mv out/copy out/one.json
-again 1 "a copy" -f txt,json one.wav two.wav
+again 1 "an input with a copy of its result is transcribed" -f txt,json one.wav two.wav
 err_has "1 of 2 inputs have results without a record of their origin"
-again 2 "then both" -f txt,json one.wav two.wav
+again 2 "both inputs are skipped after that" -f txt,json one.wav two.wav
 
-plain "both again" -f txt one.wav two.wav
-again 0 "another format, too" -f txt,srt one.wav two.wav
-plain "both again" -f txt one.wav two.wav
-redone "another option" "have results of another run (of the first it was with other options): they are written again" \
+plain "text is written for another format" -f txt one.wav two.wav
+again 0 "both inputs are transcribed for another format" -f txt,srt one.wav two.wav
+plain "text is written for another option" -f txt one.wav two.wav
+redone "both inputs are transcribed with another option" \
+    "have results of another run (of the first it was with other options): they are written again" \
     -f txt --beam-size 2 one.wav two.wav
-again 2 "it is known now" -f txt --beam-size 2 one.wav two.wav
-plain "both again" -f txt one.wav two.wav
+again 2 "both inputs are skipped with the same option" -f txt --beam-size 2 one.wav two.wav
+plain "text is written for another input" -f txt one.wav two.wav
 touch -d "1 hour ago" two.wav
-again 1 "another input" -f txt one.wav two.wav
+again 1 "an input that changed is transcribed" -f txt one.wav two.wav
 err_has "1 of 2 inputs have results of another run (the file has changed): they are written again"
-plain "both again" -f txt one.wav two.wav
+plain "text is written for another model" -f txt one.wav two.wav
 cp "$MODEL" other.bin
-redone "another model" "(of the first it was another model)" -m other.bin -f txt one.wav two.wav
-plain "both again" -f txt one.wav two.wav
-redone "other arithmetic" "(of the first it was another processor, or --compute)" -f txt --compute f32 one.wav two.wav
+redone "both inputs are transcribed with another model" "(of the first it was another model)" -m other.bin -f txt one.wav two.wav
+plain "text is written for other arithmetic" -f txt one.wav two.wav
+redone "both inputs are transcribed with other arithmetic" \
+    "(of the first it was another processor, or --compute)" -f txt --compute f32 one.wav two.wav
 
-# ---- names and numbers of results that only their run knows: the stamp decides which file is whose
+# ---- names and numbers of results that depend on the run: the stamp assigns each file to its input
 for template in '{stem}-{language}.{format}' '{language}{stem}{format}' '{date}/{language}/{n}-{time}.{format}'; do
-    TZ=UTC-14 plain "named $template" -f txt,json --output-template "$template" one.wav two.wav
-    TZ=UTC+10 again 2 "so named, on another day" -f txt,json --output-template "$template" one.wav two.wav
+    TZ=UTC-14 plain "results named $template are written with stamps" -f txt,json --output-template "$template" one.wav two.wav
+    TZ=UTC+10 again 2 "both inputs are skipped on another day with results named $template" \
+        -f txt,json --output-template "$template" one.wav two.wav
     err_lines 1
     find out -name '*txt' | sort | head -1 | xargs -d '\n' rm
-    TZ=UTC+10 again 1 "so named, without one file" -f txt,json --output-template "$template" one.wav two.wav
+    TZ=UTC+10 again 1 "an input without one result named $template is transcribed" -f txt,json --output-template "$template" one.wav two.wav
     err_lacks "written again"
     rm -rf out/.steno_resume
-    again 2 "so named, of two runs" -f txt,json --output-template "$template" one.wav two.wav
+    again 2 "both inputs are skipped with results of two runs named $template" -f txt,json --output-template "$template" one.wav two.wav
 done
 T1=(-f txt --output-template '{stem}-{language}.{format}')
-plain "marked results" "${T1[@]}" one.wav two.wav
-redone "another option" "have results of another run (of the first it was with other options)" "${T1[@]}" --beam-size 2 one.wav two.wav
-plain "marked results" "${T1[@]}" one.wav two.wav
-again 0 "another name" -f txt --output-template '{stem}_{language}.{format}' one.wav two.wav
+plain "results with stamps are written for another option" "${T1[@]}" one.wav two.wav
+redone "both inputs with stamps are transcribed with another option" \
+    "have results of another run (of the first it was with other options)" "${T1[@]}" --beam-size 2 one.wav two.wav
+plain "results with stamps are written for another name" "${T1[@]}" one.wav two.wav
+again 0 "both inputs are transcribed for another name" -f txt --output-template '{stem}_{language}.{format}' one.wav two.wav
 rm -rf out/.steno_resume
 cp out/one-zh.txt out/copy && mv out/copy out/one-zh.txt
-again 1 "a copy" "${T1[@]}" one.wav two.wav
+again 1 "an input with a copy of its stamped result is transcribed" "${T1[@]}" one.wav two.wav
 err_has "1 of 2 inputs have results without a record of their origin"
-plain "marked results" "${T1[@]}" one.wav two.wav
+plain "results with stamps are written for a change" "${T1[@]}" one.wav two.wav
 printf x >>out/one-zh.txt
-again 1 "one that was changed" "${T1[@]}" one.wav two.wav
+again 1 "an input whose result was changed is transcribed" "${T1[@]}" one.wav two.wav
 err_has "changed or damaged"
-expect 0 "a journal of results" "${R[@]}" --resume "${T1[@]}" one.wav two.wav
-again 0 "names that the journal does not have" -f txt --output-template '{stem}+{language}.{format}' one.wav two.wav
+expect 0 "--resume writes a journal of results" "${R[@]}" --resume "${T1[@]}" one.wav two.wav
+again 0 "both inputs are transcribed for names that are not in the journal" -f txt --output-template '{stem}+{language}.{format}' one.wav \
+    two.wav
 
 cp -p one.wav one-zh.wav # the same input by another name, which could be a language
-plain "a name like a language" "${T1[@]}" one-zh.wav
-expect 0 "it is not that of a shorter name" "${R[@]}" --resume "${T1[@]}" one.wav one-zh.wav
+plain "an input with a name like a language is transcribed" "${T1[@]}" one-zh.wav
+expect 0 "a result of a longer name is not taken for a shorter one" "${R[@]}" --resume "${T1[@]}" one.wav one-zh.wav
 err_has "1 of 2 inputs were finished before"
 [ -s out/one-zh.txt ] || bad "the shorter name has a result" "$(ls out)"
 
 odd=('a [b]*?.wav' $'a\nb.wav' '{date}{language}.wav' '-.wav' '{stem}.ch0.wav')
 for i in "${!odd[@]}"; do cp -p one.wav "./${odd[i]}"; done
 for template in '{stem}.{format}' '{stem}-{language}.{format}' '{date}-{stem}-{language}.{format}'; do
-    plain "odd names, $template" -f txt,srt --output-template "$template" -- "${odd[@]/#/./}"
-    expect 0 "odd names, again" "${R[@]}" --resume -f txt,srt --output-template "$template" -- "${odd[@]/#/./}"
+    plain "inputs with odd names are written as $template" -f txt,srt --output-template "$template" -- "${odd[@]/#/./}"
+    expect 0 "inputs with odd names are skipped with $template" \
+        "${R[@]}" --resume -f txt,srt --output-template "$template" -- "${odd[@]/#/./}"
     err_has "${#odd[@]} of ${#odd[@]} inputs were finished before"
 done
 
 stereo 40000 >left.wav
 stereo 50000 >right.wav
-sets() { # sets NAME-OF-A-FILE ARGUMENT...: several results of each input
+sets() { # sets FILE ARGUMENT...: several results of each input, FILE among them
     local file=$1
     shift
-    plain "several results" "$@" left.wav right.wav
+    plain "several results of each input are written" "$@" left.wav right.wav
     [ -s "$file" ] || bad "$file is there" "$(find out)"
-    again 2 "all of them are there" "$@" left.wav right.wav
+    again 2 "inputs with all results are skipped" "$@" left.wav right.wav
     err_lines 1
     rm "$file"
     rm -rf out/.steno_resume
-    again 1 "one is not" "$@" left.wav right.wav
-    [ -s "$file" ] || bad "it is made" "$(find out)"
+    again 1 "an input without one of its results is transcribed" "$@" left.wav right.wav
+    [ -s "$file" ] || bad "$file is written again" "$(find out)"
     rm -rf out/.steno_resume
     printf x >>"$file"
-    again 1 "one was changed" "$@" left.wav right.wav
+    again 1 "an input with a changed result is transcribed" "$@" left.wav right.wav
     err_has "1 of 2 inputs have results that were changed or damaged since"
-    again 0 "other options" "$@" --beam-size 2 left.wav right.wav
+    again 0 "inputs with several results are transcribed with other options" "$@" --beam-size 2 left.wav right.wav
 }
 sets out/left.ch1.txt -f txt,json --channels split
 sets out/zh/left.ch0.translation.txt -f txt,json --channels split --task both --output-template '{language}/{stem}.{format}'
 sets out/right.transcript.srt -f srt --task both
-plain "the channels apart" -f txt --channels split left.wav right.wav
-again 0 "the mix" -f txt left.wav right.wav
-plain "the mix" -f txt left.wav right.wav
-again 0 "the channels apart" -f txt --channels split left.wav right.wav
+plain "channels apart are written" -f txt --channels split left.wav right.wav
+again 0 "the mix is transcribed after channels apart" -f txt left.wav right.wav
+plain "the mix is written" -f txt left.wav right.wav
+again 0 "channels apart are transcribed after the mix" -f txt --channels split left.wav right.wav
 # a set that a killed run left incomplete has no stamps
-plain "both" -f txt,json --channels split left.wav right.wav
+plain "results of channels apart are written" -f txt,json --channels split left.wav right.wav
 for file in out/left.ch0.*; do cp "$file" copy && rm "$file" && cp copy "$file"; done
-again 1 "some without a stamp" -f txt,json --channels split left.wav right.wav
+again 1 "an input with results without a stamp is transcribed" -f txt,json --channels split left.wav right.wav
 
 # ---- no result is read after it was written
 cat >watch.py <<'EOF'
@@ -180,9 +187,9 @@ for more in "" "--resume"; do
     code=0 # shellcheck disable=SC2086
     python3 watch.py "$STENO" -q "${R[@]}" $more -f txt,json,srt one.wav two.wav >"$T/out" 2>"$T/err" || code=$?
     if [ $code = 77 ]; then echo "skipped: file events"; else is "no result is read again" "$code $(cat "$T/out")" "0 "; fi
-    again 2 "they have stamps" -f txt,json,srt one.wav two.wav
+    again 2 "the results that were watched have stamps" -f txt,json,srt one.wav two.wav
 done
 rm -rf out
-expect 0 "a first run" "${R[@]}" --resume -f txt --output-template '{stem}-{language}.{format}' one.wav two.wav
+expect 0 "a first run with --resume is accepted" "${R[@]}" --resume -f txt --output-template '{stem}-{language}.{format}' one.wav two.wav
 err_lacks "written again"
 finish

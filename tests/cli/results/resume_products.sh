@@ -5,13 +5,13 @@ long_speech 4 >one/talk.wav
 cp "$DIGITS" two/talk.wav
 stereo 60000 >two.wav
 
-# product CLAIM N ARGUMENT...: N inputs; killed while the first is in hand, ended by Ctrl-C, gone on with; then all is finished, and a
-# result that goes is made again
+# product CLAIM N ARGUMENT...: N inputs; the run is killed at the first, ended by Ctrl-C, and resumed. Then all inputs are finished, and a
+# result that is removed is written again
 product() {
     local claim=$1 n=$2 i f
     shift 2
     rm -rf want out
-    expect 0 "$claim" -q -m "$MODEL" -l zh -o want "$@"
+    expect 0 "$claim: a run without interruption is written" -q -m "$MODEL" -l zh -o want "$@"
     for sig in KILL INT; do
         env --default-signal=INT "$STENO" -q -m "$MODEL" -l zh -o out --resume "$@" >"$T/out" 2>"$T/err" &
         local pid=$!
@@ -23,24 +23,25 @@ product() {
         kill -$sig $pid 2>/dev/null
         wait $pid 2>/dev/null
     done
-    expect 0 "$claim, gone on with" -m "$MODEL" -l zh -o out --resume "$@"
-    while IFS= read -r f; do # whole: it was killed between having its mode and its name, and looks like anybody's file
+    expect 0 "$claim: the run is resumed" -m "$MODEL" -l zh -o out --resume "$@"
+    while IFS= read -r f; do # whole: the run was killed between setting its mode and its name
         (cd want && find . -type f -size "$(stat -c %s "../$f")c") | grep -q . && [ "$(stat -c %a "$f")" != 1200 ] && rm "$f"
     done < <(find out -name '.steno-*')
-    is "$claim: the names" "$(cd out && find . -type f | grep -v steno_resume | sort | tr '\n' ' ')" \
+    is "$claim: the names are those of a run without interruption" \
+        "$(cd out && find . -type f | grep -v steno_resume | sort | tr '\n' ' ')" \
         "$(cd want && find . -type f | sort | tr '\n' ' ')"
     (cd want && find . -type f) | while IFS= read -r f; do
-        cmp -s <(sed "$differs" "out/$f") <(sed "$differs" "want/$f") || bad "$claim: $f is that of a run that was not ended" "it differs"
+        cmp -s <(sed "$differs" "out/$f") <(sed "$differs" "want/$f") || bad "$claim: $f is that of a run without interruption" "it differs"
     done
-    expect 0 "$claim, again" -m "$MODEL" -l zh -o out --resume "$@"
+    expect 0 "$claim: finished inputs are skipped" -m "$MODEL" -l zh -o out --resume "$@"
     err_has "$n of $n inputs were finished before"
     err_lines 1
     local gone
     gone=$(cd out && find . -type f | grep -v steno_resume | sort | tail -1)
     rm "out/$gone"
-    expect 0 "$claim, without $gone" -m "$MODEL" -l zh -o out --resume "$@"
-    [ -s "out/$gone" ] || bad "$claim: what is gone is made again" "$(cat "$T/err")"
-    none "$claim: nothing else is left" "$(find out -name '.steno-*')"
+    expect 0 "$claim: an input without $gone is transcribed" -m "$MODEL" -l zh -o out --resume "$@"
+    [ -s "out/$gone" ] || bad "$claim: the removed result is written again" "$(cat "$T/err")"
+    none "$claim: no temporary file is left" "$(find out -name '.steno-*')"
 }
 differs='s/"seconds": [^,]*, "speed": [^,]*, //'
 
@@ -68,32 +69,32 @@ if have_ffmpeg "tracks"; then
     product "all tracks and channels" 1 "$SRC/tests/data/audio/de_stereo.ogg" --audio-track all --channels split -f json
 fi
 
-# ---- behind a run without --resume
+# ---- after a run without --resume
 if have_ffmpeg "tracks" && python3 -c 'import os; open("try", "w"); os.setxattr("try", "user.steno.try", b"x")' 2>/dev/null; then
     cp "$SRC/tests/data/audio/two_tracks.mkv" tracks.mkv
     for channels in mix split; do
         A=(-m "$MODEL" -l zh -o tracks -f txt,json --audio-track all --channels $channels tracks.mkv two.wav)
         rm -rf tracks
-        expect 0 "tracks" -q "${A[@]}"
-        expect 0 "tracks, again" --resume "${A[@]}"
+        expect 0 "tracks are written, $channels" -q "${A[@]}"
+        expect 0 "inputs with all tracks are skipped, $channels" --resume "${A[@]}"
         err_has "2 of 2 inputs were finished before"
         rm tracks/tracks.track2*.json
         rm -rf tracks/.steno_resume
-        expect 0 "a track that is not there" --resume "${A[@]}"
+        expect 0 "an input without one track is transcribed, $channels" --resume "${A[@]}"
         err_has "1 of 2 inputs were finished before"
-        [ -n "$(ls tracks/tracks.track2*.json)" ] || bad "it is made" "$(ls tracks)"
+        [ -n "$(ls tracks/tracks.track2*.json)" ] || bad "the missing track is written, $channels" "$(ls tracks)"
     done
 fi
 
 # ---- beside the inputs
-expect 0 "beside them" -m "$MODEL" -l zh -f json -o @ --resume one/talk.wav two/talk.wav
-expect 0 "again" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav one/talk.wav
+expect 0 "results are written beside the inputs" -m "$MODEL" -l zh -f json -o @ --resume one/talk.wav two/talk.wav
+expect 0 "inputs with results beside them are skipped" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav one/talk.wav
 err_has "2 of 2 inputs were finished before"
 mv one three
-expect 0 "a folder that was moved" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav three/talk.wav
+expect 0 "inputs of a folder that was moved are skipped" -m "$MODEL" -l zh -f json -o @ --resume two/talk.wav three/talk.wav
 err_has "2 of 2 inputs were finished before"
 
-# ---- what cannot be gone on with
-IN=$DIGITS expect 2 "standard input" -m "$MODEL" --resume -o out -
+# ---- inputs that cannot be resumed
+IN=$DIGITS expect 2 "--resume is refused for standard input" -m "$MODEL" --resume -o out -
 err_has "--resume is for files: standard input and URLs start again each time"
 finish

@@ -1,4 +1,4 @@
-# steno: a signal at any call that makes a file leaves nothing half. SPDX-License-Identifier: MIT
+# steno: a signal at any call that makes a file leaves no incomplete file. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 
 sanitized && { echo "skipped: a sanitizer has to be loaded first"; exit 77; }
@@ -11,7 +11,7 @@ at() {
     LD_PRELOAD=$STENO_SIGNAL_AT SIGNAL_AT=$nth env --default-signal=INT,TERM,HUP "$STENO" "$@" >"$T/out" 2>"$T/err"
 }
 
-# every CLAIM WHOLE OUT ARGUMENT...: a signal at each call in turn, until there are no more; OUT is as WHOLE then, or absent
+# every CLAIM WHOLE OUT ARGUMENT...: a signal at each call in turn, until there are no more; OUT equals WHOLE then, or is absent
 every() {
     local claim=$1 whole=$2 out=$3 nth code=143 ended=0
     shift 3
@@ -25,28 +25,28 @@ every() {
         [ ! -e "$out" ] || diff -r "$whole" "$out" >/dev/null || bad "$claim: at call $nth the output is whole or absent" "$(find "$out")"
         none "$claim: at call $nth no temporary file is left" "$(find . -name '.steno-*')"
     done
-    is "$claim: the run that no signal meets" $code 0
-    [ $ended -ge 3 ] || bad "$claim: signals meet the run" "$ended of them"
+    is "$claim: the run without a signal exits 0" $code 0
+    [ $ended -ge 3 ] || bad "$claim: at least three runs are ended by signals" "$ended of them"
 }
 
-expect 0 "a file" convert -q "$MODEL" whole.pt
-expect 0 "a folder" convert -q "$MODEL" whole/
+expect 0 "convert writes a file" convert -q "$MODEL" whole.pt
+expect 0 "convert writes a folder" convert -q "$MODEL" whole/
 every "convert to a file" whole.pt out.pt convert -q "$MODEL" out.pt
 every "convert to a folder" whole out convert -q "$MODEL" out/
-expect 0 "a file in blocks" quantize -q "$MODEL" whole.bin q5_0
+expect 0 "quantize writes a file" quantize -q "$MODEL" whole.bin q5_0
 every "quantize" whole.bin out.bin quantize -q "$MODEL" out.bin q5_0
 
 mkdir own
 at 2 convert -q "$MODEL" own/
-is "a signal" $? 143
-[ -d own ] || bad "a folder that was there before stays" "it is gone"
-none "it is empty as before" "$(ls -A own)"
+is "a signal at the second call ends convert" $? 143
+[ -d own ] || bad "a folder that existed before stays" "it is gone"
+none "the folder that existed before is empty" "$(ls -A own)"
 mkdir full
 echo mine >full/mine
 at 2 convert -q "$MODEL" full/
-is "what is in a folder stays" "$(cat full/mine)" mine
+is "a file in the folder stays" "$(cat full/mine)" mine
 
-# ---- results and journals: the first signal asks, the second ends the program
+# ---- results and journals: the first signal requests the end, the second ends the program
 long_speech 2 >a.wav
 export SIGNAL_TIMES=2
 code=143
@@ -56,7 +56,7 @@ for ((nth = 1; nth < 300 && code == 143; nth += 2)); do
     code=$?
     none "transcribe: at call $nth no temporary file is left" "$(find . -name '.steno-*')"
 done
-is "transcribe: the run that no signal meets" $code 0
-[ $nth -gt 10 ] || bad "signals meet it" "$nth"
+is "transcribe: the run without a signal exits 0" $code 0
+[ $nth -gt 10 ] || bad "transcribe: runs are ended by signals" "$nth"
 rm -rf results
 finish

@@ -25,7 +25,7 @@ for f in csv lrc; do # whisper.cpp's layout of the same segments
 done
 expect 0 "json_full has every token" -q -m "$MODEL" -l zh --word-timestamps -f json_full "$DIGITS"
 if type -P python3 >/dev/null; then
-    python3 - "$T/out" <<'END' || bad "the texts of tokens are their segment's, and their times go on" "$(head -c 600 "$T/out")"
+    python3 - "$T/out" <<'END' || bad "the texts of tokens are their segment's, and their times ascend" "$(head -c 600 "$T/out")"
 import json, sys
 segments = json.load(open(sys.argv[1]))["transcription"]
 assert len(segments) == 3
