@@ -125,13 +125,6 @@ static int build_encoder(steno_model *m, struct weights *w, const struct parakee
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
-static int open_front(steno_model *m, const struct parakeet_shape *s, steno_error *e)
-{
-    struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
-    if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
-    return fbank_bank_centred(bank, &m->arena, s->n_mels, PARAKEET_STACK, NULL, &m->kern, e);
-}
-
 /* The parts that do not depend on the head. */
 static int describe_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, int is_ctc, steno_error *e)
 {
@@ -140,7 +133,7 @@ static int describe_encoder(steno_model *m, struct weights *w, const struct para
     m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
     int rc = parakeet_read_vocab(m, w, e);
     if (!rc) rc = build_encoder(m, w, s, is_ctc, e);
-    return rc ? rc : open_front(m, s, e);
+    return rc ? rc : parakeet_open_front(m, w, s, e);
 }
 
 static int read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *e)

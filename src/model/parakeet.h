@@ -37,3 +37,4 @@ int parakeet_build_decoder(steno_model *m, struct weights *w, const struct parak
 extern const struct family family_parakeet_transducer;
 extern const struct pieces parakeet_pieces;
 #endif
+int parakeet_open_front(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e);
