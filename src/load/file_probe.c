@@ -90,6 +90,17 @@ static size_t plain_word(const uint8_t *s, size_t n)
 
 /* ---- ggml and related forms -------------------------------------------------------------------------------------------------------- */
 
+/* Numbers 5 to 8 of a transducer are bands, type, points of the FFT and rows per row of the stem; its filters' shape follows number 14.
+ * Whisper has there the positions, width, heads and layers of its decoder, and has never 64 heads. */
+static int is_transducer(const struct look *l)
+{
+    enum { MELS = 5, FFT = 7, FACTOR = 8, NUMBERS = 15 };
+    uint64_t v[NUMBERS + 2] = { 0 };
+    for (size_t i = 0; i < NUMBERS + 2 && 8 + 4 * i <= l->n; i++) v[i] = le(l->head + 4 + 4 * i, 4);
+    if (v[MELS] && v[MELS] == v[NUMBERS] && v[FFT] / 2 + 1 == v[NUMBERS + 1]) return 1;
+    return v[FFT] >= 64 && !(v[FFT] & (v[FFT] - 1)) && v[FACTOR] == 8;
+}
+
 /* A whisper.cpp file continues with numbers. A Silero model of the same program continues with the length of its name and the name. */
 static int look_ggml(const struct look *l)
 {
@@ -104,7 +115,7 @@ static int look_ggml(const struct look *l)
             say(l->k, PROBE_GGML_VAD, "whisper.cpp .bin", "");
         else snprintf(l->k->what, sizeof l->k->what, "a %s model in ggml form (%.*s)", silero ? "Silero VAD" : "voice activity", (int)len,
                       (const char *)l->head + 8);
-    } else say(l->k, PROBE_GGML, "whisper.cpp .bin", "");
+    } else say(l->k, is_transducer(l) ? PROBE_GGML_TDT : PROBE_GGML, "whisper.cpp .bin", "");
     return 1;
 }
 

@@ -14,6 +14,7 @@ enum probe_form {
     PROBE_OTHER,       /* recognised, not usable */
     PROBE_ONNX,        /* recognised, usable if it is a voice activity model */
     PROBE_GGML,        /* a whisper.cpp .bin file */
+    PROBE_GGML_TDT,    /* a whisper.cpp file of a transducer */
     PROBE_GGML_VAD,    /* a whisper.cpp file of a voice activity model */
     PROBE_TORCH,       /* a zip archive as torch.save writes it */
     PROBE_SAFETENSORS,

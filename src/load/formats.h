@@ -22,6 +22,6 @@ static inline int file_name_ends(const struct file *f, const char *end)
 /* The first format that accepts the file; NULL: none. */
 const struct format *format_find(const struct file_probe *k, const struct file *f);
 
-extern const struct format format_ggml, format_ggml_vad, format_onnx, format_ct2, format_nemo;
+extern const struct format format_ggml, format_ggml_tdt, format_ggml_vad, format_onnx, format_ct2, format_nemo;
 extern const struct format format_gguf, format_torch, format_npz, format_safetensors, format_safetensors_index;
 #endif

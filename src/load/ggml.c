@@ -1,4 +1,6 @@
-/* steno: readers of whisper.cpp .bin files. SPDX-License-Identifier: MIT */
+/* steno: readers of whisper.cpp .bin files. SPDX-License-Identifier: MIT
+ *
+ * Three kinds of models have the same magic and the same records of tensors, after headers of their own. */
 #include "load/ggml.h"
 #include "base/rd.h"
 
@@ -8,66 +10,6 @@
 #include <string.h>
 #include "load/formats.h"
 #include "load/vocab.h"
-
-/* ---- type numbers ----------------------------------------------------------------------------------------------------------------- */
-
-/* ggml numbers the types of tensors and of files differently, and both differ from enum dtype. Only this table maps them. */
-
-enum { IQ4_NL = 20 };
-
-static const struct { int32_t file, tensor; } ggml_code[DT_COUNT] = {
-    [DT_F32] = { 0, 0 },    [DT_F16] = { 1, 1 },    [DT_BF16] = { -1, 30 },
-    [DT_Q4_0] = { 2, 2 },   [DT_Q4_1] = { 3, 3 },   [DT_Q5_0] = { 8, 6 },   [DT_Q5_1] = { 9, 7 },   [DT_Q8_0] = { 7, 8 },
-    [DT_Q2_K] = { 10, 10 }, [DT_Q3_K] = { 11, 11 }, [DT_Q4_K] = { 12, 12 }, [DT_Q5_K] = { 13, 13 }, [DT_Q6_K] = { 14, 14 },
-    [DT_IQ4_XS] = { 22, 23 }, [DT_Q4_1F] = { -1, -1 }, [DT_Q8_1F] = { -1, -1 },
-};
-
-static const char removed[] = "read by no program any more", unread[] = "not read by this version", inner[] = "no type of weights";
-static const struct ggml_other others[] = {
-    { 4, "Q4_2", 0, removed },        { 5, "Q4_3", 0, removed },        { 31, "Q4_0_4_4", 0, removed }, { 32, "Q4_0_4_8", 0, removed },
-    { 33, "Q4_0_8_8", 0, removed },   { 36, "IQ4_NL_4_4", 0, removed }, { 37, "IQ4_NL_4_8", 0, removed }, { 38, "IQ4_NL_8_8", 0, removed },
-    { 9, "Q8_1", 0, inner },          { 15, "Q8_K", 0, inner },         { 16, "IQ2_XXS", 0, unread },   { 17, "IQ2_XS", 0, unread },
-    { 18, "IQ3_XXS", 0, unread },     { 19, "IQ1_S", 0, unread },       { 21, "IQ3_S", 0, unread },     { 22, "IQ2_S", 0, unread },
-    { 24, "I8", 1, unread },          { 25, "I16", 2, unread },         { 26, "I32", 4, unread },       { 27, "I64", 8, unread },
-    { 28, "F64", 0, unread },         { 29, "IQ1_M", 0, unread },       { 34, "TQ1_0", 0, unread },     { 35, "TQ2_0", 0, unread },
-};
-
-const struct ggml_other *ggml_other_find(int32_t number)
-{
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].code == number) return &others[i];
-    return NULL;
-}
-
-enum tensor_form ggml_form_find(int32_t number)
-{
-    return number == IQ4_NL ? FORM_IQ4_NL : number == 39 ? FORM_MXFP4 : FORM_STORED;
-}
-
-int32_t ggml_type_code(enum dtype t)
-{
-    if (t == DT_IQ4_NL) return IQ4_NL;
-    return ggml_code[t].tensor;
-}
-
-int32_t ggml_ftype_code(enum dtype t)
-{
-    return ggml_code[t].file;
-}
-
-enum dtype ggml_type_find(int32_t number)
-{
-    int t = 0;
-    while (t < DT_COUNT && (number < 0 || ggml_code[t].tensor != number)) t++;
-    return (enum dtype)t;
-}
-
-enum dtype ggml_ftype_find(int32_t number)
-{
-    int t = 0;
-    while (t < DT_COUNT && (number < 0 || ggml_code[t].file != number)) t++;
-    return (enum dtype)t;
-}
 
 /* ---- tensors ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -328,19 +270,9 @@ static int ggml_read(struct weights *w, const struct file *f, steno_error *e)
 
 const struct format format_ggml = { "whisper.cpp .bin", ggml_match, ggml_read };
 
-/* ---- models for voice activity ---------------------------------------------------------------------------------------------------- */
+/* ---- headers of numbers ------------------------------------------------------------------------------------------------------------ */
 
-/* The magic is the same as a recognition model's. Then follow a name with its length, a version in three numbers, the frame and its
- * context in samples, the convolutions as triples of inputs, outputs and taps, four widths, and tensor records. The name becomes the
- * type of the model, and the numbers become settings of the same names. The code that builds the network compares the tensors with them. */
-
-enum { NAME_SZ = 32, NAME_MAX = 64, CONVS_MAX = 16 };
-
-static int vad_match(const struct file_probe *k, const struct file *f)
-{
-    (void)f;
-    return k->form == PROBE_GGML_VAD;
-}
+enum { NAME_SZ = 32 };
 
 /* A number of the header, as a setting. */
 static int32_t take(struct ggml *g, const char *key, int32_t lo, int32_t hi)
@@ -355,6 +287,130 @@ static int32_t take(struct ggml *g, const char *key, int32_t lo, int32_t hi)
     const int rc = meta_add(&g->w->meta, &it, g->e);
     if (rc) g->r.err = rc;
     return v;
+}
+
+/* Reports a header that could not be read; `take` has reported a number out of range. */
+static int header_failed(struct ggml *g)
+{
+    return g->r.err == STENO_EFORMAT || g->r.err == STENO_EIO ? ggml_cut(g, "the header") : g->r.err;
+}
+
+/* ---- transducers ------------------------------------------------------------------------------------------------------------------ */
+
+/* Magic, fifteen numbers, the mel filters, the window, the durations, the pieces, then tensor records. Numbers become settings with "tdt."
+ * in front. The filters and the window become tensors of NeMo's names. */
+
+static int tdt_read_header(struct ggml *g, int32_t *n_fft, int32_t *n_durations)
+{
+    enum { FTYPE = 6, WIDTH_MAX = 1 << 16 };
+    static const struct { const char *key; int32_t lo, hi; } field[] = {
+        { "tdt.n_vocab", 1, VOCAB_IDS - 1 }, { "tdt.n_audio_ctx", 1, 1 << 24 }, { "tdt.n_audio_state", 1, WIDTH_MAX },
+        { "tdt.n_audio_head", 1, WIDTH_MAX }, { "tdt.n_audio_layer", 1, 1024 }, { "tdt.n_mels", 1, 1024 }, { NULL, 0, 0 },
+        { "tdt.n_fft", 64, WIDTH_MAX }, { "tdt.subsampling_factor", 1, 1024 }, { "tdt.n_subsampling_channels", 1, WIDTH_MAX },
+        { "tdt.n_conv_kernel", 1, 1024 }, { "tdt.n_pred_dim", 1, WIDTH_MAX }, { "tdt.n_pred_layers", 1, 64 },
+        { "tdt.n_tdt_durations", 1, 64 }, { "tdt.n_max_tokens", 1, 1024 },
+    };
+    int32_t v[sizeof field / sizeof *field] = { 0 };
+    int rc = STENO_OK;
+    rd_skip(&g->r, 4);
+    for (int i = 0; i < (int)(sizeof field / sizeof *field) && !g->r.err && !rc; i++) {
+        if (i == FTYPE) rc = read_type(g);
+        else v[i] = take(g, field[i].key, field[i].lo, field[i].hi);
+    }
+    g->n_vocab = v[0], g->n_mels = v[5], *n_fft = v[7], *n_durations = v[13];
+    g->w->has_shape = 1;
+    return rc || !g->r.err ? rc : header_failed(g);
+}
+
+/* Numbers of f32 in front of the records, as a tensor. */
+static int add_numbers(struct ggml *g, const char *name, int32_t rows, int32_t cols)
+{
+    struct tensor *t = weights_add(g->w, g->e);
+    if (!t) return STENO_ENOMEM;
+    *t = (struct tensor){ .name = name, .type = DT_F32, .n_dims = 2, .dim = { (uint64_t)rows, (uint64_t)cols, 1, 1 },
+                          .file = &g->w->source.file, .offset = g->r.pos, .size = 4 * (uint64_t)rows * (uint64_t)cols };
+    rd_skip(&g->r, t->size);
+    return g->r.err ? ggml_cut(g, name) : STENO_OK;
+}
+
+static int tdt_read_front(struct ggml *g, int32_t n_fft)
+{
+    const int32_t n_mel = rd_i32(&g->r), n_bins = rd_i32(&g->r);
+    if (g->r.err) return ggml_cut(g, "the mel filters' shape");
+    if (n_mel != g->n_mels || n_bins != n_fft / 2 + 1)
+        return err_set(g->e, STENO_EFORMAT, "%s: mel filters are [%d, %d], want [%d, %d] (n_mels, n_fft / 2 + 1)", g->path, (int)n_mel,
+                       (int)n_bins, (int)g->n_mels, (int)n_fft / 2 + 1);
+    int rc = add_numbers(g, "preprocessor.featurizer.fb", n_mel, n_bins);
+    const int32_t n_window = rc ? 0 : rd_i32(&g->r);
+    if (rc) return rc;
+    if (g->r.err) return ggml_cut(g, "the window's length");
+    if (n_window < 1 || n_window > n_fft)
+        return err_set(g->e, STENO_EFORMAT, "%s: the window has %d numbers, want 1..%d (n_fft)", g->path, (int)n_window, (int)n_fft);
+    return add_numbers(g, "preprocessor.featurizer.window", 1, n_window);
+}
+
+static int is_byte_piece(const uint8_t *s, uint32_t n)
+{
+    static const char digits[] = "0123456789ABCDEFabcdef";
+    return n == 6 && !memcmp(s, "<0x", 3) && s[5] == '>' && memchr(digits, s[3], 22) && memchr(digits, s[4], 22);
+}
+
+static int tdt_read_pieces(struct ggml *g)
+{
+    struct weights *w = g->w;
+    const int rc = read_vocab(g);
+    if (rc) return rc;
+    if (w->n_vocab_entries != (uint32_t)g->n_vocab)
+        return err_set(g->e, STENO_EFORMAT, "%s: the vocabulary has %u pieces, n_vocab is %d: the conversion lost pieces that are white "
+                       "space; take the .nemo file", g->path, (unsigned)w->n_vocab_entries, (int)g->n_vocab);
+    for (uint32_t i = 0; i < w->n_vocab_entries; i++)
+        if (is_byte_piece(w->vocab[i].s, w->vocab[i].n)) w->vocab[i].type = VOCAB_BYTE;
+    return STENO_OK;
+}
+
+static enum dtype tdt_required_type(const struct weights *w, const struct tensor *t, enum dtype type)
+{
+    (void)w, (void)t;
+    return type == DT_COUNT ? DT_F32 : type; /* each tensor has a type of its own */
+}
+
+static int tdt_match(const struct file_probe *k, const struct file *f)
+{
+    (void)f;
+    return k->form == PROBE_GGML_TDT;
+}
+
+static int tdt_read(struct weights *w, const struct file *f, steno_error *e)
+{
+    struct ggml g = { .w = w, .path = w->name, .e = e, .least_dims = 0, .required = tdt_required_type, .required_why = "" };
+    int32_t n_fft, n_durations;
+    char key[NAME_SZ];
+    rd_init(&g.r, f, 0, f->size);
+    int rc = tdt_read_header(&g, &n_fft, &n_durations);
+    if (!rc) rc = tdt_read_front(&g, n_fft);
+    for (int32_t i = 0; i < n_durations && !rc; i++) {
+        snprintf(key, sizeof key, "durations.%d", (int)i);
+        take(&g, key, 0, 64);
+        if (g.r.err) rc = header_failed(&g);
+    }
+    if (!rc) rc = tdt_read_pieces(&g);
+    return rc ? rc : ggml_read_records(&g);
+}
+
+const struct format format_ggml_tdt = { "whisper.cpp .bin TDT", tdt_match, tdt_read };
+
+/* ---- models for voice activity ---------------------------------------------------------------------------------------------------- */
+
+/* The magic is the same as a recognition model's. Then follow a name with its length, a version in three numbers, the frame and its
+ * context in samples, the convolutions as triples of inputs, outputs and taps, four widths, and tensor records. The name becomes the
+ * type of the model, and the numbers become settings of the same names. The code that builds the network compares the tensors with them. */
+
+enum { NAME_MAX = 64, CONVS_MAX = 16 };
+
+static int vad_match(const struct file_probe *k, const struct file *f)
+{
+    (void)f;
+    return k->form == PROBE_GGML_VAD;
 }
 
 static int vad_read_name(struct ggml *g)
@@ -391,8 +447,7 @@ static int vad_read_header(struct ggml *g)
     take(g, "final_in", 1, 1 << 16);
     take(g, "final_out", 1, 1 << 16);
     g->w->has_shape = 1;
-    if (g->r.err == STENO_EFORMAT || g->r.err == STENO_EIO) return ggml_cut(g, "the header");
-    return g->r.err;
+    return header_failed(g);
 }
 
 static enum dtype vad_required_type(const struct weights *w, const struct tensor *t, enum dtype type)

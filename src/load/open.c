@@ -116,7 +116,7 @@ int weights_open(struct weights *w, const struct file *f, steno_error *e)
 /* ---- the formats ------------------------------------------------------------------------------------------------------------------ */
 
 static const struct format *const formats[] = {
-    &format_ggml_vad, &format_ggml, &format_gguf, &format_torch, &format_npz, &format_onnx, &format_ct2, &format_nemo,
+    &format_ggml_vad, &format_ggml_tdt, &format_ggml, &format_gguf, &format_torch, &format_npz, &format_onnx, &format_ct2, &format_nemo,
     &format_safetensors_index, &format_safetensors,
 };
 

@@ -17,19 +17,27 @@ enum {
 static float const eps = 1e-5f;
 static const char head_name[] = "decoder.decoder_layers.0";
 
-static int is_type(const struct weights *w, const char *type)
+/* The head of a model in any form. PARAKEET_NONE: another file or model */
+static enum parakeet_head head_of(const struct weights *w)
 {
-    return !strcmp(meta_text(&w->meta, "model_type", ""), type);
+    static const struct { const char *type; enum parakeet_head head; } known[] = {
+        { "parakeet_ctc", PARAKEET_CTC }, { "parakeet_rnnt", PARAKEET_RNNT }, { "parakeet_tdt", PARAKEET_TDT },
+    };
+    const char *type = meta_text(&w->meta, "model_type", "");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(type, known[i].type)) return known[i].head;
+    if (parakeet_is_ggml(w)) return PARAKEET_TDT;
+    return parakeet_nemo_head(w);
 }
 
 static int match_ctc(const struct weights *w)
 {
-    return is_type(w, "parakeet_ctc") || parakeet_nemo_head(w) == PARAKEET_CTC;
+    return head_of(w) == PARAKEET_CTC;
 }
 
 static int match_transducer(const struct weights *w)
 {
-    return is_type(w, "parakeet_tdt") || is_type(w, "parakeet_rnnt") || parakeet_nemo_head(w) > PARAKEET_CTC;
+    return head_of(w) > PARAKEET_CTC;
 }
 
 /* ---- sizes */
@@ -140,6 +148,7 @@ static int read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *
 {
     int rc = parakeet_respell(w, e);
     if (!rc) rc = parakeet_take_nemo(w, e);
+    if (!rc) rc = parakeet_take_ggml(w, e);
     return rc ? rc : parakeet_read_shape(s, w, e);
 }
 

@@ -16,16 +16,29 @@ struct parakeet_shape {
     int32_t max_symbols, n_durations, duration[64];
 };
 
+/* ---- forms of files */
+
 enum parakeet_head { PARAKEET_NONE, PARAKEET_CTC, PARAKEET_RNNT, PARAKEET_TDT };
-/* The head of a .nemo file's model. PARAKEET_NONE: another file or model */
-enum parakeet_head parakeet_nemo_head(const struct weights *w);
-/* Gives the settings of a .nemo file the names of Hugging Face's, and refuses what is not supported. */
+enum parakeet_head parakeet_nemo_head(const struct weights *w); /* PARAKEET_NONE: not a .nemo file, or another model */
+int parakeet_is_ggml(const struct weights *w);
+/* Give the settings of a form the names of Hugging Face's, and refuse what is not supported. Other forms stay as they are. */
 int parakeet_take_nemo(struct weights *w, steno_error *e);
+int parakeet_take_ggml(struct weights *w, steno_error *e);
 int parakeet_read_context(struct parakeet_shape *s, const struct weights *w, steno_error *e);
+
+struct parakeet_setting { const char *own, *common; };
+/* Copy settings that exist to their common names. */
+int parakeet_rename_settings(struct weights *w, const struct parakeet_setting *table, size_t n, steno_error *e);
+int parakeet_add_setting(struct weights *w, const char *key, enum meta_kind kind, int64_t i, const char *text, steno_error *e);
+/* Add model_type, and sizes that are missing, from the tensors. */
+int parakeet_add_sizes(struct weights *w, enum parakeet_head head, steno_error *e);
+
+/* ---- the model */
 
 int parakeet_read_shape(struct parakeet_shape *s, struct weights *w, steno_error *e);
 /* Gives the tensors NeMo's names. */
 int parakeet_respell(struct weights *w, steno_error *e);
+int parakeet_open_front(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e);
 /* Reads the vocabulary of s->n_vocab pieces into the model: bytes of their text, nothing for control pieces. */
 int parakeet_read_vocab(steno_model *m, struct weights *w, steno_error *e);
 
@@ -37,4 +50,3 @@ int parakeet_build_decoder(steno_model *m, struct weights *w, const struct parak
 extern const struct family family_parakeet_transducer;
 extern const struct pieces parakeet_pieces;
 #endif
-int parakeet_open_front(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e);

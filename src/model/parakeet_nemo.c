@@ -89,31 +89,12 @@ static int check_tensors(const struct weights *w, steno_error *e)
 
 /* ---- the settings by their other names */
 
-static int add(struct weights *w, const char *key, enum meta_kind kind, int64_t i, const char *text, steno_error *e)
-{
-    const struct meta_entry it = { .key = key, .kind = kind, .i = i, .text = text, .source = w->name };
-    return meta_add(&w->meta, &it, e);
-}
-
-static const struct { const char *nemo, *other; } renamed[] = {
+static const struct parakeet_setting renamed[] = {
     { "encoder.d_model", "encoder_config.hidden_size" }, { "encoder.n_layers", "encoder_config.num_hidden_layers" },
     { "encoder.n_heads", "encoder_config.num_attention_heads" }, { "encoder.conv_kernel_size", "encoder_config.conv_kernel_size" },
     { "encoder.feat_in", "encoder_config.num_mel_bins" }, { "encoder.subsampling_factor", "encoder_config.subsampling_factor" },
     { "encoder.xscaling", "encoder_config.scale_input" }, { "decoding.greedy.max_symbols", "max_symbols_per_step" },
 };
-
-static int rename_settings(struct weights *w, steno_error *e)
-{
-    int rc = STENO_OK;
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed && !rc; i++) {
-        const struct meta_entry *it = meta_find(&w->meta, renamed[i].nemo);
-        if (!it) continue;
-        struct meta_entry copy = *it;
-        copy.key = renamed[i].other;
-        rc = meta_add(&w->meta, &copy, e);
-    }
-    return rc;
-}
 
 static int add_durations(struct weights *w, steno_error *e)
 {
@@ -133,31 +114,6 @@ static int add_durations(struct weights *w, steno_error *e)
     return rc;
 }
 
-/* Rows of a tensor; -1: it is missing, or has another form. */
-static int64_t rows_of(struct weights *w, const char *name)
-{
-    const struct tensor *t = weights_find(w, name);
-    return t && t->dim[0] <= INT32_MAX ? (int64_t)t->dim[0] : -1;
-}
-
-static int add_sizes(struct weights *w, enum parakeet_head head, steno_error *e)
-{
-    char name[64];
-    int64_t layers = 0;
-    const int is_ctc = head == PARAKEET_CTC;
-    const char *ids = is_ctc ? "decoder.decoder_layers.0.weight" : "decoder.prediction.embed.weight";
-    while (snprintf(name, sizeof name, "decoder.prediction.dec_rnn.lstm.weight_hh_l%d", (int)layers) && rows_of(w, name) > 0) layers++;
-    int rc = add(w, "model_type", META_TEXT, 0, is_ctc ? "parakeet_ctc" : head == PARAKEET_TDT ? "parakeet_tdt" : "parakeet_rnnt", e);
-    if (!rc) rc = add(w, "vocab_size", META_INT, rows_of(w, ids), NULL, e);
-    if (!rc)
-        rc = add(w, "encoder_config.intermediate_size", META_INT, rows_of(w, "encoder.layers.0.feed_forward1.linear1.weight"), NULL, e);
-    if (!rc)
-        rc = add(w, "encoder_config.subsampling_conv_channels", META_INT, rows_of(w, "encoder.pre_encode.conv.0.weight"), NULL, e);
-    if (rc || is_ctc) return rc;
-    rc = add(w, "num_decoder_layers", META_INT, layers, NULL, e);
-    return rc ? rc : add(w, "decoder_hidden_size", META_INT, rows_of(w, "decoder.prediction.dec_rnn.lstm.weight_hh_l0") / 4, NULL, e);
-}
-
 int parakeet_take_nemo(struct weights *w, steno_error *e)
 {
     const enum parakeet_head head = parakeet_nemo_head(w);
@@ -165,8 +121,8 @@ int parakeet_take_nemo(struct weights *w, steno_error *e)
     int rc = check_texts(w, e);
     if (!rc) rc = check_values(w, e);
     if (!rc) rc = check_tensors(w, e);
-    if (!rc) rc = rename_settings(w, e);
-    if (!rc) rc = add_sizes(w, head, e);
+    if (!rc) rc = parakeet_rename_settings(w, renamed, sizeof renamed / sizeof *renamed, e);
+    if (!rc) rc = parakeet_add_sizes(w, head, e);
     return !rc && head == PARAKEET_TDT ? add_durations(w, e) : rc;
 }
 

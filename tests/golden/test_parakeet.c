@@ -273,7 +273,8 @@ static void rows_of(steno_model *m, const char *clip, struct rows_seen *seen, ch
 
 static void test_forms_of_one_model_give_the_same_bits(void **state)
 {
-    static const char *const form[] = { "nemo/parakeet-digits-tdt_ctc.nemo" };
+    static const char *const form[] = { "nemo/parakeet-digits-tdt_ctc.nemo", "ggml/parakeet-digits-tdt.f32.bin",
+                                        "ggml/parakeet-digits-tdt.f16.bin" };
     static struct rows_seen want, got;
     (void)state;
     steno_model *folder = model_of("hf/tdt");
@@ -360,9 +361,9 @@ static void test_local_attention_of_a_given_width(void **state)
 /* Local attention by the file's settings, a window of its own (rounded to f16), durations of up to 8, three symbols in a row. */
 static void test_odd_nemo_file(void **state)
 {
-    (void)state;
     static const struct { const char *name; int step; } row[] = { { "phrases", 1 }, { "long", 8 }, { "edge_2567", 1 } };
     static struct rows_seen seen;
+    (void)state;
     const char *clip;
     json_t *results;
     steno_model *m = model_of("nemo/odd-tdt_ctc.nemo");
@@ -373,13 +374,13 @@ static void test_odd_nemo_file(void **state)
         check_ids(s, clip, json_object_get(results, "tdt"), 0);
     }
     steno_session_close(s);
-    steno_model_close(m);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char text[256], name[64];
         rows_of(m, row[i].name, &seen, text);
         snprintf(name, sizeof name, "odd.%s.encoder", row[i].name);
         rows_equal_golden(name, &seen, row[i].step);
     }
+    steno_model_close(m);
 }
 
 int main(void)

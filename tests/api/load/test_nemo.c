@@ -2,49 +2,23 @@
  *
  * The small models of tests/data/fuzz/nemo, with one setting or one name changed. The last line of their settings is a comment, which gives
  * room. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <steno/steno.h>
-#include "harness.h"
+#include "api/model_bytes.h"
 
-struct bytes { char *p; size_t n; };
-
-static struct bytes file_bytes(const char *name)
+static struct model_bytes file_bytes(const char *name)
 {
     char path[80];
     snprintf(path, sizeof path, "tests/data/fuzz/nemo/%s", name);
-    FILE *f = fopen(path, "rb");
-    if (!f || fseek(f, 0, SEEK_END)) fail_msg("cannot open %s", path);
-    struct bytes b = { .n = (size_t)ftell(f) };
-    rewind(f);
-    b.p = malloc(b.n);
-    assert_non_null(b.p);
-    assert_int_equal(fread(b.p, 1, b.n, f), b.n);
-    fclose(f);
-    return b;
+    return model_bytes_read(path, 0);
 }
 
 /* Replace the first `from` in the file's settings. */
-static void change(struct bytes *b, const char *from, const char *to)
+static void change(struct model_bytes *b, const char *from, const char *to)
 {
     const size_t m = strlen(from), n = strlen(to);
-    char *at = b->p, *const end = b->p + b->n, *room;
-    while (at + m < end && memcmp(at, from, m) != 0) at++;
-    if (at + m >= end) fail_msg("the file has no '%s'", from);
-    for (room = at; room + 4 < end && memcmp(room, "....", 4) != 0;) room++;
+    uint8_t *at = model_bytes_find(b, from), *room = model_bytes_find(b, "....");
     if (n > m) memmove(at + n, at + m, (size_t)(room - at) - m);
     memset(at, ' ', m);
     memcpy(at, to, n);
-}
-
-static int open_file(const struct bytes *b, steno_error *e)
-{
-    steno_model *m = NULL;
-    *e = (steno_error){ 0 };
-    const int rc = steno_model_open_memory(&m, b->p, b->n, NULL, e);
-    steno_model_close(m);
-    return rc;
 }
 
 static void test_small_models_are_read(void **state)
@@ -52,9 +26,9 @@ static void test_small_models_are_read(void **state)
     static const char *const name[] = { "ctc", "tdt", "rnnt" };
     (void)state;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-        struct bytes b = file_bytes(name[i]);
+        struct model_bytes b = file_bytes(name[i]);
         steno_error e;
-        if (open_file(&b, &e)) fail_msg("%s: %s", name[i], e.text);
+        if (model_bytes_open(&b, &e)) fail_msg("%s: %s", name[i], e.text);
         free(b.p);
     }
 }
@@ -114,10 +88,10 @@ static const struct { const char *from, *to; int status; const char *says; } bad
 static void test_models_for_several_speakers_are_refused_by_name(void **state)
 {
     (void)state;
-    struct bytes b = file_bytes("ctc");
+    struct model_bytes b = file_bytes("ctc");
     steno_error e;
     change(&b, "encoder.pre_encode.conv.0.weight", "spk_kernels.0.encode.conv.weight");
-    assert_int_equal(open_file(&b, &e), STENO_EUNSUPPORTED);
+    assert_int_equal(model_bytes_open(&b, &e), STENO_EUNSUPPORTED);
     assert_non_null(strstr(e.text, "tensor spk_kernels.0.encode.conv.weight is of a model that needs the activity of each speaker"));
     free(b.p);
 }
@@ -131,9 +105,9 @@ static void test_archives_without_weights_are_refused(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        struct bytes b = file_bytes(row[i].name);
+        struct model_bytes b = file_bytes(row[i].name);
         steno_error e;
-        assert_int_equal(open_file(&b, &e), STENO_EFORMAT);
+        assert_int_equal(model_bytes_open(&b, &e), STENO_EFORMAT);
         if (!strstr(e.text, row[i].says)) fail_msg("%s: %s", row[i].name, e.text);
         free(b.p);
     }
@@ -142,25 +116,17 @@ static void test_archives_without_weights_are_refused(void **state)
 static void test_an_archive_may_be_cut_nowhere(void **state)
 {
     (void)state;
-    struct bytes b = file_bytes("ctc");
-    steno_error e;
-    for (size_t n = 0; n <= b.n - 1024; n += 251) {
-        char *cut = malloc(n + 1);
-        assert_non_null(cut);
-        memcpy(cut, b.p, n);
-        const int rc = open_file(&(struct bytes){ cut, n }, &e);
-        if (rc != STENO_EFORMAT && rc != STENO_EUNSUPPORTED) fail_msg("cut at %zu: %d", n, rc);
-        free(cut);
-    }
+    struct model_bytes b = file_bytes("ctc");
+    model_bytes_cuts_are_refused(&b, b.n - 1024, 251);
     free(b.p);
 }
 
 static void test_a_compressed_archive_is_refused_with_what_to_do(void **state)
 {
     (void)state;
-    static char gzip[] = "\x1f\x8b\10\0\0\0\0\0";
+    static uint8_t gzip[] = "\x1f\x8b\10\0\0\0\0\0";
     steno_error e;
-    assert_int_equal(open_file(&(struct bytes){ gzip, sizeof gzip }, &e), STENO_EUNSUPPORTED);
+    assert_int_equal(model_bytes_open(&(struct model_bytes){ gzip, sizeof gzip }, &e), STENO_EUNSUPPORTED);
     assert_non_null(strstr(e.text, "this is a gzip archive; decompress it (gunzip <OLD >NEW), and give the .nemo file"));
 }
 
@@ -168,10 +134,10 @@ static void test_other_settings_are_refused_by_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct bytes b = file_bytes("tdt");
+        struct model_bytes b = file_bytes("tdt");
         steno_error e;
         change(&b, bad[i].from, bad[i].to);
-        const int rc = open_file(&b, &e);
+        const int rc = model_bytes_open(&b, &e);
         if (rc != bad[i].status || !strstr(e.text, bad[i].says))
             fail_msg("'%s': %d, '%s', want '%s'", bad[i].to, rc, e.text, bad[i].says);
         free(b.p);

@@ -107,6 +107,29 @@ static void test_no_cut_of_any_kind_reads_past_its_end(void **state)
         }
 }
 
+/* Both continue with numbers. */
+static void test_transducers_differ_from_whisper_by_their_numbers(void **state)
+{
+    static const struct { enum probe_form form; uint32_t v[17]; } row[] = {
+        { PROBE_GGML, { 51865, 1500, 512, 8, 6, 448, 512, 8, 6, 80, 1, 80, 201, 0, 0, 0, 0 } },
+        { PROBE_GGML, { 51866, 1500, 1280, 20, 32, 448, 1280, 20, 4, 128, 1, 128, 201, 0, 0, 0, 0x3c23d70a } },
+        { PROBE_GGML, { 51865, 1500, 512, 8, 6, 128, 512, 8, 8, 80, 1, 80, 201, 0, 0, 0, 0 } },
+        { PROBE_GGML_TDT, { 8192, 5000, 1024, 8, 24, 128, 1, 512, 8, 256, 9, 640, 2, 5, 10, 128, 257 } },
+        { PROBE_GGML_TDT, { 1024, 5000, 512, 8, 17, 80, 2008, 512, 8, 256, 9, 640, 1, 5, 10, 0, 0 } }, /* filters of another shape */
+        { PROBE_GGML_TDT, { 1024, 5000, 512, 8, 17, 80, 1, 400, 4, 256, 9, 640, 1, 5, 10, 80, 201 } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct file f;
+        struct file_probe k;
+        uint8_t head[4 + sizeof row->v] = "lmgg";
+        memcpy(head + 4, row[i].v, sizeof row->v);
+        file_from_memory(&f, "m.bin", head, sizeof head);
+        assert_int_equal(probe_file(&k, &f, NULL), STENO_OK);
+        if (k.form != row[i].form) fail_msg("row %zu: %d", i, (int)k.form);
+    }
+}
+
 static void test_a_tar_archive_with_nemo_s_configuration_is_one_of_nemo(void **state)
 {
     (void)state;
@@ -178,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_file_is_named_with_advice_or_is_readable),
         cmocka_unit_test(test_no_cut_of_any_kind_reads_past_its_end),
+        cmocka_unit_test(test_transducers_differ_from_whisper_by_their_numbers),
         cmocka_unit_test(test_a_tar_archive_with_nemo_s_configuration_is_one_of_nemo),
         cmocka_unit_test(test_folders_of_other_programs_are_named),
     };
