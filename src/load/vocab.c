@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "load/base64.h"
 #include "load/file_probe.h"
 
 static int check_size(const struct file *f, steno_error *e)
@@ -199,36 +200,6 @@ int weights_read_pieces(struct weights *w, const char *name, const char *list, s
 
 /* Lines of a base64 string, a space and its rank, which is its id. */
 
-static int base64_digit(uint8_t c)
-{
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* Decode n characters to out, [VOCAB_STRING + 3]. In one existing file, a lone '=' represents the empty string. @return 0: invalid */
-static int base64(uint8_t *out, size_t *len, const uint8_t *s, size_t n)
-{
-    *len = 0;
-    if (n == 1 && s[0] == '=') return 1;
-    if (n % 4) return 0;
-    const size_t pad = n && s[n - 1] == '=' ? (s[n - 2] == '=' ? 2 : 1) : 0;
-    if (n / 4 * 3 - pad > VOCAB_STRING) return 0;
-    uint32_t bits = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int d = i < n - pad ? base64_digit(s[i]) : 0;
-        if (d < 0) return 0;
-        bits = bits << 6 | (uint32_t)d;
-        if (i % 4 != 3) continue;
-        for (int k = 2; k >= 0; k--) out[(*len)++] = (uint8_t)(bits >> 8 * k);
-        bits = 0;
-    }
-    for (size_t i = 0; i < pad; i++)
-        if (out[--*len]) return 0; /* bits that do not form a byte */
-    return 1;
-}
-
 static int bad_line(const struct vocab_list *l, uint32_t line, const char *what, steno_error *e)
 {
     return err_set(e, STENO_EFORMAT, "%s: line %" PRIu32 ": %s", l->name, line, what);
@@ -238,10 +209,11 @@ static int bad_line(const struct vocab_list *l, uint32_t line, const char *what,
 static int add_line(struct vocab_list *l, uint32_t line, const uint8_t *s, size_t n, steno_error *e)
 {
     uint8_t bytes[VOCAB_STRING + 3];
-    size_t len;
     const uint8_t *space = memchr(s, ' ', n), *end = s + n;
     if (!space) return bad_line(l, line, "want a string in base64, a space and a rank", e);
-    if (!base64(bytes, &len, s, (size_t)(space - s))) return bad_line(l, line, "the string is not base64, or has more than 4096 bytes", e);
+    const size_t n_base = (size_t)(space - s), is_empty = n_base == 1 && *s == '='; /* in one existing file, the empty string is "=" */
+    const int64_t len = is_empty ? 0 : n_base / 4 * 3 > sizeof bytes ? -1 : bytes_of_base64(bytes, (const char *)s, n_base);
+    if (len < 0 || len > VOCAB_STRING) return bad_line(l, line, "the string is not base64, or has more than 4096 bytes", e);
     int64_t id = 0;
     const uint8_t *c = space + 1;
     if (c == end || end - c > 7) return bad_line(l, line, "want a rank of 1 to 7 digits", e);
@@ -249,7 +221,7 @@ static int add_line(struct vocab_list *l, uint32_t line, const uint8_t *s, size_
         if (*c < '0' || *c > '9') return bad_line(l, line, "the rank is not a number", e);
         id = 10 * id + (*c - '0');
     }
-    return vocab_list_add(l, id, bytes, len, e);
+    return vocab_list_add(l, id, bytes, (size_t)len, e);
 }
 
 int vocab_read_tiktoken(struct vocab_list *l, const struct file *f, steno_error *e)
