@@ -13,7 +13,7 @@
 
 #define FORMS \
     "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a NeMo file (.nemo), a FunASR folder with " \
-    "model.pt, or a GGUF file of FunASR's runtime"
+    "model.pt, or a GGUF file of FunASR's runtime or of NVIDIA's NeMo-Speech.cpp"
 static const char take[] = "take the same model in a form that is read: " FORMS;
 static const char sound_advice[] = "it is audio: give a model as the model, and this as the audio";
 static const char unpack[] = "unpack it, and give the model that is in it: " FORMS;
@@ -168,7 +168,8 @@ static int look_gguf(const struct look *l)
     char arch[48];
     if (l->n < 4 || memcmp(l->head, "GGUF", 4) != 0) return 0;
     const size_t n = gguf_architecture(l->f, arch, sizeof arch);
-    static const char *const speech[] = { "whisper", "sensevoice", "paraformer", "funasr", "fsmn", "parakeet", "wav2vec", "moonshine" };
+    static const char *const speech[] = { "whisper", "sensevoice", "paraformer", "funasr", "fsmn", "asr", "parakeet", "wav2vec",
+                                          "moonshine" };
     int is_speech = !n;
     for (size_t i = 0; i < sizeof speech / sizeof *speech; i++)
         is_speech |= n >= strlen(speech[i]) && !memcmp(arch, speech[i], strlen(speech[i]));

@@ -349,23 +349,13 @@ static int tdt_read_front(struct ggml *g, int32_t n_fft)
     return add_numbers(g, "preprocessor.featurizer.window", 1, n_window);
 }
 
-static int is_byte_piece(const uint8_t *s, uint32_t n)
-{
-    static const char digits[] = "0123456789ABCDEFabcdef";
-    return n == 6 && !memcmp(s, "<0x", 3) && s[5] == '>' && memchr(digits, s[3], 22) && memchr(digits, s[4], 22);
-}
-
 static int tdt_read_pieces(struct ggml *g)
 {
-    struct weights *w = g->w;
     const int rc = read_vocab(g);
-    if (rc) return rc;
-    if (w->n_vocab_entries != (uint32_t)g->n_vocab)
-        return err_set(g->e, STENO_EFORMAT, "%s: the vocabulary has %u pieces, n_vocab is %d: the conversion lost pieces that are white "
-                       "space; take the .nemo file", g->path, (unsigned)w->n_vocab_entries, (int)g->n_vocab);
-    for (uint32_t i = 0; i < w->n_vocab_entries; i++)
-        if (is_byte_piece(w->vocab[i].s, w->vocab[i].n)) w->vocab[i].type = VOCAB_BYTE;
-    return STENO_OK;
+    const uint32_t n = g->w->n_vocab_entries;
+    if (rc || n == (uint32_t)g->n_vocab) return rc;
+    return err_set(g->e, STENO_EFORMAT, "%s: the vocabulary has %u pieces, n_vocab is %d: the conversion lost pieces that are white space; "
+                   "take the .nemo file", g->path, (unsigned)n, (int)g->n_vocab);
 }
 
 static enum dtype tdt_required_type(const struct weights *w, const struct tensor *t, enum dtype type)

@@ -27,7 +27,8 @@ static enum parakeet_head head_of(const struct weights *w)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(type, known[i].type)) return known[i].head;
     if (parakeet_is_ggml(w)) return PARAKEET_TDT;
-    return parakeet_nemo_head(w);
+    const enum parakeet_head head = parakeet_gguf_head(w);
+    return head ? head : parakeet_nemo_head(w);
 }
 
 static int match_ctc(const struct weights *w)
@@ -149,6 +150,7 @@ static int read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *
     int rc = parakeet_respell(w, e);
     if (!rc) rc = parakeet_take_nemo(w, e);
     if (!rc) rc = parakeet_take_ggml(w, e);
+    if (!rc) rc = parakeet_take_gguf(w, e);
     return rc ? rc : parakeet_read_shape(s, w, e);
 }
 

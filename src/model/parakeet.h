@@ -20,11 +20,22 @@ struct parakeet_shape {
 
 enum parakeet_head { PARAKEET_NONE, PARAKEET_CTC, PARAKEET_RNNT, PARAKEET_TDT };
 enum parakeet_head parakeet_nemo_head(const struct weights *w); /* PARAKEET_NONE: not a .nemo file, or another model */
+enum parakeet_head parakeet_gguf_head(const struct weights *w);
 int parakeet_is_ggml(const struct weights *w);
 /* Give the settings of a form the names of Hugging Face's, and refuse what is not supported. Other forms stay as they are. */
 int parakeet_take_nemo(struct weights *w, steno_error *e);
 int parakeet_take_ggml(struct weights *w, steno_error *e);
+int parakeet_take_gguf(struct weights *w, steno_error *e);
 int parakeet_read_context(struct parakeet_shape *s, const struct weights *w, steno_error *e);
+
+/* Settings with one or two supported values; tables end with an entry without a key. A missing setting has the first value. */
+struct parakeet_text { const char *key, *want, *or_else; };
+struct parakeet_flag { const char *key; int want; };
+struct parakeet_number { const char *key; double want; };
+int parakeet_check_texts(const struct weights *w, const struct parakeet_text *t, steno_error *e);
+int parakeet_check_flags(const struct weights *w, const struct parakeet_flag *t, steno_error *e);
+int parakeet_check_numbers(const struct weights *w, const struct parakeet_number *t, steno_error *e);
+int parakeet_refuse(const struct weights *w, const char *key, const char *is, const char *want, steno_error *e);
 
 struct parakeet_setting { const char *own, *common; };
 /* Copy settings that exist to their common names. */

@@ -10,6 +10,7 @@ static const struct tensor_spelling start[] = {
     { "ctc_head.", "decoder.decoder_layers.0." }, { "encoder_projector.", "joint.enc." }, { "decoder.decoder_projector.", "joint.pred." },
     { "joint.head.", "joint.joint_net.2." }, { "joint.joint_net.1.", "joint.joint_net.2." },
     { "decoder.embedding.", "decoder.prediction.embed." }, { "decoder.lstm.", "decoder.prediction.dec_rnn.lstm." },
+    { "preprocessor.fb", "preprocessor.featurizer.fb" },
 };
 
 static const struct tensor_spelling part[] = {
@@ -25,6 +26,9 @@ static int nemo_name(const char *name, char *out, size_t n)
         if (!strncmp(name, start[i].other, strlen(start[i].other)))
             return snprintf(out, n, "%s%s", start[i].nemo, name + strlen(start[i].other)) < (int)n;
     int layer = 0, at = 0;
+    char way = 0, kind[8];
+    if (sscanf(name, "decoder.prediction.dec_rnn.lstm.%c" "h_l%4d.%7[a-z]%n", &way, &layer, kind, &at) == 3 && !name[at])
+        return snprintf(out, n, "decoder.prediction.dec_rnn.lstm.%s_%ch_l%d", kind, way, layer) < (int)n;
     if (sscanf(name, "encoder.layers.%4d.%n", &layer, &at) != 1 || !at) return 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         if (!strncmp(name + at, part[i].other, strlen(part[i].other)))

@@ -22,58 +22,30 @@ enum parakeet_head parakeet_nemo_head(const struct weights *w)
 
 /* ---- what is not supported */
 
-static int refuse(const struct weights *w, const char *key, const char *is, const char *want, steno_error *e)
-{
-    return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %.40s, this version supports %s", w->name, key, is, want);
-}
-
-static const struct text_setting { const char *key, *want, *or_else; } texts[] = {
+static const struct parakeet_text texts[] = {
     { "encoder.subsampling", "dw_striding", NULL }, { "encoder.conv_norm_type", "batch_norm", NULL },
     { "encoder.self_attention_model", "rel_pos", "rel_pos_local_attn" }, { "encoder.att_context_style", "regular", NULL },
     { "encoder.reduction", "", NULL }, { "encoder.conv_context_size", "", NULL }, { "decoder.normalization_mode", "", NULL },
     { "joint.jointnet.activation", "relu", NULL }, { "preprocessor.normalize", "per_feature", NULL },
-    { "preprocessor.window", "hann", NULL }, { "tokenizer.type", "bpe", NULL },
+    { "preprocessor.window", "hann", NULL }, { "tokenizer.type", "bpe", NULL }, { NULL, NULL, NULL },
 };
 
-static const struct flag_setting { const char *key; int want; } flags[] = {
-    { "encoder.causal_downsampling", 0 }, { "encoder.untie_biases", 1 }, { "preprocessor.log", 1 },
+static const struct parakeet_flag flags[] = {
+    { "encoder.causal_downsampling", 0 }, { "encoder.untie_biases", 1 }, { "preprocessor.log", 1 }, { NULL, 0 },
 };
 
-static const struct number_setting { const char *key; double want; } numbers[] = {
+static const struct parakeet_number numbers[] = {
     { "preprocessor.sample_rate", 16000 }, { "preprocessor.window_size", 0.025 }, { "preprocessor.window_stride", 0.01 },
     { "preprocessor.n_fft", 512 }, { "preprocessor.frame_splicing", 1 }, { "preprocessor.preemph", 0.97 },
-    { "encoder.feat_out", -1 }, { "encoder.global_tokens", 0 },
+    { "encoder.feat_out", -1 }, { "encoder.global_tokens", 0 }, { NULL, 0 },
 };
 
-static int check_texts(const struct weights *w, steno_error *e)
+static int check_others(const struct weights *w, steno_error *e)
 {
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *is = meta_text(&w->meta, texts[i].key, texts[i].want);
-        if (!strcmp(is, texts[i].want) || (texts[i].or_else && !strcmp(is, texts[i].or_else))) continue;
-        return refuse(w, texts[i].key, is, *texts[i].want ? texts[i].want : "none", e);
-    }
     const char *decoder = meta_text(&w->meta, "decoder._target_", "");
-    return strstr(decoder, "Stateless") ? refuse(w, "decoder._target_", decoder, "an LSTM", e) : STENO_OK;
-}
-
-static int check_values(const struct weights *w, steno_error *e)
-{
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const struct meta_entry *it = meta_find(&w->meta, flags[i].key);
-        if (it && it->kind == META_BOOL && (it->i != 0) != flags[i].want)
-            return refuse(w, flags[i].key, it->i ? "true" : "false", flags[i].want ? "true" : "false", e);
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        double x = numbers[i].want;
-        const struct meta_entry *it = meta_find(&w->meta, numbers[i].key);
-        if (!it || it->kind == META_NULL) continue;
-        const int rc = meta_num(&w->meta, w->name, numbers[i].key, -1e9, 1e9, 1, &x, e);
-        if (rc) return rc;
-        if (x < numbers[i].want - 1e-9 || x > numbers[i].want + 1e-9)
-            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %g, this version supports %g", w->name, numbers[i].key, x, numbers[i].want);
-    }
+    if (strstr(decoder, "Stateless")) return parakeet_refuse(w, "decoder._target_", decoder, "an LSTM", e);
     if (meta_find(&w->meta, "decoding.big_blank_durations.0") || meta_find(&w->meta, "loss.multiblank_rnnt_kwargs.big_blank_durations.0"))
-        return refuse(w, "big_blank_durations", "set", "one blank", e);
+        return parakeet_refuse(w, "big_blank_durations", "set", "one blank", e);
     return STENO_OK;
 }
 
@@ -118,8 +90,10 @@ int parakeet_take_nemo(struct weights *w, steno_error *e)
 {
     const enum parakeet_head head = parakeet_nemo_head(w);
     if (head == PARAKEET_NONE) return STENO_OK;
-    int rc = check_texts(w, e);
-    if (!rc) rc = check_values(w, e);
+    int rc = parakeet_check_texts(w, texts, e);
+    if (!rc) rc = parakeet_check_flags(w, flags, e);
+    if (!rc) rc = parakeet_check_numbers(w, numbers, e);
+    if (!rc) rc = check_others(w, e);
     if (!rc) rc = check_tensors(w, e);
     if (!rc) rc = parakeet_rename_settings(w, renamed, sizeof renamed / sizeof *renamed, e);
     if (!rc) rc = parakeet_add_sizes(w, head, e);

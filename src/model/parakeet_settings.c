@@ -1,9 +1,53 @@
 /* steno: settings of a Parakeet model under one name. SPDX-License-Identifier: MIT
  *
  * The names are those of Hugging Face's config.json. Sizes that a form leaves out follow from the tensors. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "model/parakeet.h"
+
+/* ---- what is not supported */
+
+int parakeet_refuse(const struct weights *w, const char *key, const char *is, const char *want, steno_error *e)
+{
+    return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %.40s, this version supports %s", w->name, key, is, want);
+}
+
+int parakeet_check_texts(const struct weights *w, const struct parakeet_text *t, steno_error *e)
+{
+    for (; t->key; t++) {
+        const char *is = meta_text(&w->meta, t->key, t->want);
+        if (!strcmp(is, t->want) || (t->or_else && !strcmp(is, t->or_else))) continue;
+        return parakeet_refuse(w, t->key, is, *t->want ? t->want : "none", e);
+    }
+    return STENO_OK;
+}
+
+int parakeet_check_flags(const struct weights *w, const struct parakeet_flag *t, steno_error *e)
+{
+    for (; t->key; t++) {
+        const struct meta_entry *it = meta_find(&w->meta, t->key);
+        if (it && it->kind == META_BOOL && (it->i != 0) != t->want)
+            return parakeet_refuse(w, t->key, it->i ? "true" : "false", t->want ? "true" : "false", e);
+    }
+    return STENO_OK;
+}
+
+int parakeet_check_numbers(const struct weights *w, const struct parakeet_number *t, steno_error *e)
+{
+    for (; t->key; t++) {
+        double x = t->want;
+        const struct meta_entry *it = meta_find(&w->meta, t->key);
+        if (!it || it->kind == META_NULL) continue;
+        const int rc = meta_num(&w->meta, w->name, t->key, -1e9, 1e9, 1, &x, e);
+        if (rc) return rc;
+        if (!(fabs(x - t->want) <= 1e-7 * fabs(t->want))) /* f32 stores some of them */
+            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %g, this version supports %g", w->name, t->key, x, t->want);
+    }
+    return STENO_OK;
+}
+
+/* ---- one name for each */
 
 int parakeet_add_setting(struct weights *w, const char *key, enum meta_kind kind, int64_t i, const char *text, steno_error *e)
 {

@@ -15,6 +15,15 @@ static int is_named(const uint8_t *s, uint32_t n)
     return n >= 4 && !memcmp(s, "<|", 2) && !memcmp(s + n - 2, "|>", 2);
 }
 
+/* A form without kinds of pieces: bytes are known by their spelling, <0xHH>. */
+static int is_byte(const struct vocab_entry *it)
+{
+    static const char digits[] = "0123456789ABCDEFabcdef";
+    const uint8_t *s = it->s;
+    return it->type == VOCAB_NORMAL && it->n == 6 && !memcmp(s, "<0x", 3) && s[5] == '>' && memchr(digits, s[3], sizeof digits - 1) &&
+           memchr(digits, s[4], sizeof digits - 1);
+}
+
 /* The pieces that the model's file has, with their marks read as spaces and bytes. */
 static int take_pieces(struct weights *w, struct vocab_entry **entry, uint32_t *n, steno_error *e)
 {
@@ -24,6 +33,7 @@ static int take_pieces(struct weights *w, struct vocab_entry **entry, uint32_t *
         struct vocab_entry *it = &w->vocab[i];
         char *text = arena_strdup(&w->arena, (const char *)it->s, it->n);
         if (!text) return err_nomem(e, it->n, "vocabulary");
+        if (is_byte(it)) it->type = VOCAB_BYTE;
         const int64_t len = tokenizer_bytes(TOKENIZER_PIECES, it->type, text, it->n);
         if (len < 0) return err_set(e, STENO_EFORMAT, "%s: piece %u of the vocabulary is damaged", w->name, (unsigned)i);
         it->s = (const uint8_t *)text;

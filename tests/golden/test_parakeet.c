@@ -184,7 +184,8 @@ static void check_words(steno_session *s, const char *clip, json_t *want)
     if (at != json_array_size(want)) fail_msg("%s: %zu words, want %zu", clip, at, json_array_size(want));
 }
 
-static void check_clips(const char *name, const char *key, int is_ctc)
+/* All clips but `except`, which may be NULL. */
+static void check_clips_but(const char *except, const char *name, const char *key, int is_ctc)
 {
     steno_transcribe_params p;
     const char *clip;
@@ -196,6 +197,7 @@ static void check_clips(const char *name, const char *key, int is_ctc)
     assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
     json_object_foreach(json_object_get(nemo, "clips"), clip, results) {
         json_t *want = json_object_get(results, key);
+        if (except && !strcmp(clip, except)) continue;
         hear(s, clip, &p);
         check_ids(s, clip, want, is_ctc);
         const char *text = json_string_value(json_object_get(want, "text"));
@@ -204,6 +206,11 @@ static void check_clips(const char *name, const char *key, int is_ctc)
     }
     steno_session_close(s);
     steno_model_close(m);
+}
+
+static void check_clips(const char *name, const char *key, int is_ctc)
+{
+    check_clips_but(NULL, name, key, is_ctc);
 }
 
 static void test_ctc_folder(void **state)
@@ -255,6 +262,21 @@ static void test_nemo_files(void **state)
     check_clips("nemo/parakeet-digits-ctc.nemo", "ctc", 1);
     check_clips("nemo/parakeet-digits-tdt_ctc.nemo", "tdt_ctc", 0);
     check_clips("nemo/parakeet-digits-rnnt.nemo", "rnnt", 0);
+}
+
+/* Weights in f16 are the same numbers. */
+static void test_gguf_file_in_f16(void **state)
+{
+    (void)state;
+    check_clips("gguf/parakeet-digits-rnnt.fp16.gguf", "rnnt", 0);
+}
+
+/* Rounding of the weights changes a few letters of the long clip, which the model was not trained for, and nothing else. */
+static void test_gguf_files_in_q8_0(void **state)
+{
+    (void)state;
+    check_clips_but("long", "gguf/parakeet-digits-ctc.q8_0.gguf", "ctc", 1);
+    check_clips_but("long", "gguf/parakeet-digits-tdt_ctc.q8_0.gguf", "tdt_ctc", 0);
 }
 
 /* Rows of the encoder of a clip, and its text. */
@@ -391,6 +413,8 @@ int main(void)
         cmocka_unit_test(test_tdt_folder),
         cmocka_unit_test(test_rnnt_folder),
         cmocka_unit_test(test_nemo_files),
+        cmocka_unit_test(test_gguf_file_in_f16),
+        cmocka_unit_test(test_gguf_files_in_q8_0),
         cmocka_unit_test(test_forms_of_one_model_give_the_same_bits),
         cmocka_unit_test(test_local_attention_of_a_given_width),
         cmocka_unit_test(test_odd_nemo_file),
