@@ -244,7 +244,7 @@ const struct family family_parakeet_ctc = {
 };
 
 const struct family family_parakeet_transducer = {
-    .name = "parakeet-transducer",
+    .name = "parakeet",
     .front_end = FRONT_FBANK_CLIPS,
     .task = "transducer",
     .bare_text = BARE_NEVER,
