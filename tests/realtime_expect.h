@@ -30,7 +30,7 @@ static int end(void **state)
 
 static void client(const char *text) { realtime_text(p.rt, text, strlen(text)); }
 
-/* Audio as a message: zeros of so many milliseconds, at 24 kHz in s16. */
+/* Audio as a message: zeros for that number of milliseconds, at 24 kHz in s16. */
 static void append_ms(int ms)
 {
     const size_t n = (size_t)ms * 48;

@@ -1,4 +1,4 @@
-/* steno tests: what a call tells of its attempts. SPDX-License-Identifier: MIT */
+/* steno tests: the attempts that a call reports. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_ATTEMPTS_H
 #define STENO_TESTS_ATTEMPTS_H
 #include "api/shipped.h"
@@ -25,7 +25,7 @@ static inline void attempts_note(void *user, const steno_attempt *a)
     l->a[l->n++].score = NULL;
 }
 
-/* One attempt whatever it gives, told to l. */
+/* One attempt with any result, written to l. */
 static inline steno_transcribe_params params_noted(struct attempts *l)
 {
     steno_transcribe_params p = params_new();

@@ -158,7 +158,7 @@ static inline void cif_decoder(struct st_writer *w)
     st_pair(w, "decoder", ".output_layer", CTC_VOCAB, CTC_D, 0, 1);
 }
 
-/* A token every few frames. streams: the same, which hears them chunk by chunk */
+/* A token every few frames. streams: the same, which decodes them chunk by chunk */
 static inline struct folder cif_folder_of(int streams)
 {
     const struct folder d = folder_new();

@@ -1,4 +1,4 @@
-/* steno tests: a CTC model and a voice-activity model, opened, and what they hear. SPDX-License-Identifier: MIT */
+/* steno tests: a CTC model and a voice-activity model, opened, and their audio. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_FUNASR_SESSION_H
 #define STENO_TESTS_FUNASR_SESSION_H
 #include "funasr_model.h"

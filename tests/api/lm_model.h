@@ -33,7 +33,7 @@ static inline steno_session *lm_session(const steno_model *m, steno_team *team, 
     return s;
 }
 
-/* Everything that a text tells of itself. */
+/* All facts about a generated text. */
 struct lm_made { int rc, n, finish; int32_t id[LM_NEW_MAX]; float logprob[LM_NEW_MAX]; char text[LM_TEXT_MAX]; };
 
 static inline void lm_made_of(struct lm_made *to, const steno_session *s, int rc)

@@ -47,7 +47,7 @@ static inline double cosine(const float *x, const float *y, int32_t n)
     return xy / sqrt(xx * yy);
 }
 
-/* Each choice, with the same text before it, points where the wanted one does. */
+/* Each choice, with the same text before it, points where the expected one does. */
 static inline void logits_are_near(const char *name, const struct kept *got, const struct kept *want, double least)
 {
     double worst = 1;

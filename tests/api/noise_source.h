@@ -1,4 +1,4 @@
-/* steno tests: noise to hear. SPDX-License-Identifier: MIT */
+/* steno tests: a source of noise. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_NOISE_SOURCE_H
 #define STENO_TESTS_NOISE_SOURCE_H
 #include "random_model.h"

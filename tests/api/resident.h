@@ -25,7 +25,7 @@ static inline int64_t proc_bytes(const char *path, const char *name)
     return kb < 0 ? -1 : kb * 1024;
 }
 
-/* Pages that are this process's alone, also those that the system has swapped out; the C library gives back what nobody uses first. */
+/* Pages that are this process's alone, also those that the system has swapped out; the C library gives back unused ones first. */
 static inline int64_t resident(void)
 {
 #ifdef __GLIBC__

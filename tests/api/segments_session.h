@@ -1,4 +1,4 @@
-/* steno tests: recognisers that hear audio through a voice-activity model, opened. SPDX-License-Identifier: MIT */
+/* steno tests: recognisers behind a voice-activity model, opened. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_SEGMENTS_SESSION_H
 #define STENO_TESTS_SEGMENTS_SESSION_H
 #include "parakeet_model.h"
@@ -43,7 +43,7 @@ static inline uint64_t digest_of(const steno_session *s)
     return (result_digest(s) * 31 + spans_digest(s)) * 31 + (uint64_t)steno_duration_ms(s);
 }
 
-/* A session whose segments go through the encoder in runs of at most so many; 0: one by itself. */
+/* A session whose segments go through the encoder in runs of at most that number; 0: one by itself. */
 static inline steno_session *session_of(const steno_model *m, int windows, steno_team *team, steno_batch **b)
 {
     steno_session *s;

@@ -1,7 +1,7 @@
 /* steno tests: what a result under a grammar must be. SPDX-License-Identifier: MIT
  *
- * The segments of a window, which have its place, make a sentence together or say nothing; steno_text is all of them one behind the other;
- * a segment ends with a whole character and no word goes on behind it. The recogniser knows nothing of the engine's. */
+ * The segments of a window, which have its place, make a sentence together or have no text; steno_text is all of them one behind the other;
+ * a segment ends with a whole character and no word goes on behind it. The recogniser shares no code with the engine's. */
 #ifndef STENO_TESTS_SENTENCES_H
 #define STENO_TESTS_SENTENCES_H
 #include <stdio.h>
@@ -38,7 +38,7 @@ static inline int sentences_window(struct sentences *q, struct slow_grammar *g, 
     return !*text || slow_sentence(g, rule, text + n) ? 1 : sentences_fail(q, "no sentence", at, text);
 }
 
-/* Is the selected result what a grammar allows? 0: q->why says why not. Counts are added to q's. */
+/* Is the selected result what a grammar allows? 0: q->why has the reason. Counts are added to q's. */
 static inline int sentences_hold(const steno_session *s, struct slow_grammar *g, const char *rule, struct sentences *q)
 {
     char all[SENTENCES_TEXT] = "", window[SENTENCES_TEXT] = "";

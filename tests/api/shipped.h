@@ -52,7 +52,7 @@ static inline steno_transcribe_params params_new(void)
     return p;
 }
 
-/* Everything a result says, as one number; of flags those that are asked for. */
+/* All contents of a result, as one number; of flags those that are asked for. */
 static inline uint64_t result_digest_flags(const steno_session *s, uint32_t flags)
 {
     uint64_t h = 14695981039346656037u;

@@ -47,7 +47,7 @@ static inline void run(const struct audio *a, const steno_transcribe_params *p)
     run_on(session, a, p);
 }
 
-/* The recording is not transcribed with these, and the reason says `what`. */
+/* The recording is not transcribed with these, and the reason has `what`. */
 static inline void refuse(const steno_transcribe_params *p, const char *what)
 {
     assert_true(*what);

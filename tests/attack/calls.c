@@ -6,7 +6,7 @@
  *
  *     attack_calls                    the short form
  *     attack_calls SECONDS [SEED]     goes on for so long
- *     attack_calls 0 SEED ROUND       one round again, as a finding says */
+ *     attack_calls 0 SEED ROUND       one round again, from the line of a finding */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -63,7 +63,7 @@ static int64_t call_read(void *user, float *pcm, int64_t n)
 {
     struct one_call *c = user;
     poke(c);
-    if (c->fail_at && c->at >= c->fail_at) return c->fail_at % 2 ? -1 : n + 1; /* fails, or says what cannot be */
+    if (c->fail_at && c->at >= c->fail_at) return c->fail_at % 2 ? -1 : n + 1; /* fails, or returns an impossible number */
     int64_t take = c->n - c->at < n ? c->n - c->at : n;
     if (c->piece && take > c->piece) take = c->piece;
     for (int64_t i = 0; i < take; i++) pcm[i] = sound[c->sound][(c->at + i) % SOUND];
@@ -257,7 +257,7 @@ static void act_add(struct world *w, struct holder *p)
     struct one_call kept = p->call;
     const steno_source src = random_source(w, p);
     const steno_transcribe_params t = random_params(w, &p->call, STENO_CALL_TRANSCRIBE);
-    if (busy) p->call = kept; /* somebody uses it */
+    if (busy) p->call = kept; /* another call uses it */
     const int rc = steno_batch_add(l->b, p->s, &src, p->model == VAD_MODEL ? NULL : &t);
     check(w, p, "steno_batch_add", rc, busy);
     if (!rc) p->waiting = 1;

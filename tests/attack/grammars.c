@@ -1,12 +1,12 @@
 /* steno tests: random and mutated grammars over random models. SPDX-License-Identifier: MIT
  *
- * Every round makes a model, a grammar and parameters from the seed and its own number, and gives what the library says to a recogniser
+ * Every round makes a model, a grammar and parameters from the seed and its own number, and gives the library's text to a recogniser
  * that shares nothing with its engine: each window's text must be a sentence or nothing, and steno_text all of them. Models are small, so
  * that vocabularies split characters and rooms are short.
  *
  *     attack_grammars                    the short form
  *     attack_grammars SECONDS [SEED]     goes on for so long
- *     attack_grammars 0 SEED ROUND       one round again, as a finding says */
+ *     attack_grammars 0 SEED ROUND       one round again, from the line of a finding */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -124,7 +124,7 @@ static void result_free(struct result *r)
     for (int i = 0; i < r->n_files; i++) free(r->file[i].text.p);
 }
 
-/* Lines of jsonl tell how long an input took: that is left out. */
+/* Lines of jsonl have the time that an input took: it is left out. */
 static void times_forget(struct bytes *b)
 {
     for (char *at = b->p; (at = strstr(at, "\"seconds\": ")) != NULL;) {
@@ -192,8 +192,8 @@ static int last_said(const struct result *r, const char *line)
     return r->err.n >= n && !memcmp(r->err.p + r->err.n - n, line, n) && (r->err.n == n || r->err.p[r->err.n - n - 1] == '\n');
 }
 
-/* What other people's libraries do without memory, and nobody who calls them can keep them from:
- * glibc's loader ends the process where a library that is loaded late (FFmpeg's) wants thread-local data (dl-tls.c, oom), and where one
+/* Other libraries end the process without memory, and no caller can prevent it:
+ * glibc's loader ends the process where a library that is loaded late (FFmpeg's) needs thread-local data (dl-tls.c, oom), and where one
  * has symbols that are to be unique in a process, as libstdc++ has, which FFmpeg's bring along, and their table cannot grow (dl-lookup.c,
  * do_lookup_unique). FFmpeg's decoders of Vorbis and AAC do not look whether they got memory. */
 static int not_ours(const struct result *r)

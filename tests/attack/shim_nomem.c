@@ -9,9 +9,9 @@
  *
  * Allocations are the C library's, also those it makes itself (streams, copies of strings), pages without a file, and threads, which the
  * system refuses for the same reason. While libraries are loaded only the loader's own are among them: constructors of other people's
- * libraries end the process when they get none, and nobody can keep them from it. For the same reason all is given from exit() on.
+ * libraries end the process when they get none, and no caller can prevent it. For the same reason all is given from exit() on.
  *
- * A crash prints "crash in LIBRARY", so that a library's own is told from the program's. */
+ * A crash prints "crash in LIBRARY", so that a library's own is distinguished from the program's. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

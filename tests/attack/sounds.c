@@ -1,7 +1,7 @@
 /* steno tests: the program on broken sounds. SPDX-License-Identifier: MIT
  *
  * Intact files of every container are cut, their bytes changed, their parts moved, lost, or taken from another file. The program must end
- * in time, with 0 or with 4 and a line that says why, and never crash. A file that is refused or crashes the program is the same function
+ * in time, with 0 or with 4 and a line with the reason, and never crash. A file that is refused or crashes the program is the same function
  * of the seed each time; findings are kept in /tmp. */
 #include "attack.h"
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* steno: fuzzing of the reader of mean and variance. SPDX-License-Identifier: MIT
  *
- * Four values of each are wanted. What is accepted is finite; what is refused says why. */
+ * Four values of each are required. Accepted values are finite; a refusal has a reason. */
 #include <math.h>
 #include <stdlib.h>
 #include "load/cmvn.h"

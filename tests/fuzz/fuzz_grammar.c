@@ -1,7 +1,7 @@
 /* steno: fuzzing of grammars. SPDX-License-Identifier: MIT
  *
- * Text up to the first NUL is the grammar, the ids that are tried follow, a byte each. Ids are the bytes and a few strings. What the mask
- * says must be what steps say, a text that is not rejected must be able to go on or end, and a refusal must say where. */
+ * Text up to the first NUL is the grammar, the ids that are tried follow, a byte each. Ids are the bytes and a few strings. The mask
+ * must allow what steps allow, a text that is not rejected must be able to go on or end, and a refusal must name the place. */
 #include <stdlib.h>
 #include <string.h>
 #include "search/grammar.h"

@@ -1,6 +1,6 @@
 /* steno: fuzzing of what hubs answer. SPDX-License-Identifier: MIT
  *
- * The first byte says which answer it is, the rest is its text. What is taken from it leads nowhere but into a folder. */
+ * The first byte selects the answer, the rest is its text. Names that are taken from it lead into a folder alone. */
 #include "json_scan.h"
 #include "listing.h"
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* `names`: of sizes and hashes nothing is said. */
+/* `names`: without sizes and hashes. */
 static void check(const struct hub_listing *l, int names)
 {
     for (size_t i = 0; i < l->n; i++) {

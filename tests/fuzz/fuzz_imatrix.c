@@ -1,6 +1,6 @@
 /* steno: fuzzing of the reader of importance. SPDX-License-Identifier: MIT
  *
- * Both forms. What is accepted is in order, finite and not below zero, and found by its name; what is refused says why. */
+ * Both forms. Accepted columns are in order, finite and not below zero, and found by their name; a refusal has a reason. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* steno: fuzzing of models in two files. SPDX-License-Identifier: MIT
  *
- * The length of the first file in four bytes, that file, then the other, which is where the first is told to look for its language model:
- * what a look at both says is that they are a model, or why not. Files that are neither one nor the other cost little. */
+ * The length of the first file in four bytes, that file, then the other, which the first names as its language model:
+ * the result is that both are a model, or the reason why not. Files that are neither one nor the other cost little. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* steno: fuzzing of what is kept of files in hand. SPDX-License-Identifier: MIT
+/* steno: fuzzing of journals of unfinished inputs. SPDX-License-Identifier: MIT
  *
- * The first byte says what is done, the rest is a journal as it lies on a disk: as it is (0), with checksums that are right (1), or cut
- * into pieces that are written and read again (2). What is taken lies in what was given, and a journal that is written from it says the
+ * The first byte selects the action, the rest is a journal as it lies on a disk: as it is (0), with checksums that are right (1), or cut
+ * into pieces that are written and read again (2). What is taken lies in what was given, and a journal that is written from it holds the
  * same. */
 #include "journal.h"
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void take(const uint8_t *data, size_t n, int sealed, const char *key)
     journal_close(&j);
 }
 
-/* Pieces, each behind a byte that says how long it is. */
+/* Pieces, each behind a byte with its length. */
 static void pieces(const uint8_t *data, size_t n, const char *key)
 {
     struct journal j = { .fd = -1 };

@@ -1,6 +1,6 @@
 /* steno: fuzzing of the reader of .npy files. SPDX-License-Identifier: MIT
  *
- * What is accepted has as many numbers as its shape says; what is refused says why. */
+ * An accepted file has as many numbers as its shape; a refusal has a reason. */
 #include <stdlib.h>
 #include "cli/npy_file.h"
 

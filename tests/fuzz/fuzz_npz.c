@@ -2,7 +2,7 @@
  *
  * The input is a file; or, when its first byte is 0x93, an array, which is put into an archive with scales and offsets of one group, so
  * that every change of it reaches the reader of heads. Behind a first byte of 0x94 there is such an array, which is deflated; behind 0x95,
- * and two bytes for the size that it is said to have, a deflated text as it is. */
+ * and two bytes for its stated size, a deflated text as it is. */
 #include <string.h>
 #include <zlib.h>
 #include "base/buf.h"

@@ -1,6 +1,6 @@
 /* steno: fuzzing of what a request goes on from. SPDX-License-Identifier: MIT
  *
- * A small model hears nine seconds in four settings, and says what a request could go on from. The first byte chooses the setting, and
+ * A small model reads nine seconds in four settings, and reports from where a request could go on. The first byte chooses the setting, and
  * whether the rest is such bytes (odd) or what is changed in those of the model (even): four bytes each, how, where, and by what.
  * Checksums are made right, so that what is behind them is tried. A request takes the bytes and has results that can be read, or refuses
  * them with a reason. */
@@ -29,7 +29,7 @@ static struct {
     int64_t at;
     int status;
     volatile size_t seen;
-    struct buf own[SETTINGS]; /* what the model says */
+    struct buf own[SETTINGS]; /* the model's resume data */
 } with;
 
 static int64_t hear(void *user, float *pcm, int64_t n)

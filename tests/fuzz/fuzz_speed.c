@@ -1,6 +1,6 @@
 /* steno tests: lines of what was measured of machines. SPDX-License-Identifier: MIT
  *
- * The first byte says how long the key is that the line is asked for; what is taken is a speed that a machine can have. */
+ * The first byte is the length of the key that is looked up in the line; a speed that is taken is one that a machine can have. */
 #include "models/machine.h"
 #include <stdint.h>
 #include <stdlib.h>

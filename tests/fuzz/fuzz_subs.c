@@ -1,7 +1,7 @@
 /* steno: fuzzing of the reader of subtitles and of what judges them. SPDX-License-Identifier: MIT
  *
- * The first byte says the form and whether there are rules. Texts lie in the file's, one behind the other, and are valid UTF-8; lines go
- * on; nothing is told of cues that are not there. Any text is cut into pieces that lie in it, in order. */
+ * The first byte selects the form and whether there are rules. Texts lie in the file's, one behind the other, and are valid UTF-8; lines go
+ * on; no fault is reported for a cue that is not there. Any text is cut into pieces that lie in it, in order. */
 #include <stdlib.h>
 #include <string.h>
 #include "sub_check.h"

@@ -1,6 +1,6 @@
 /* steno: fuzzing of the reader of transcripts. SPDX-License-Identifier: MIT
  *
- * The first byte says the form, the rest is the file. Lines are never empty, have no white space at their ends, and lie in the file. */
+ * The first byte selects the form, the rest is the file. Lines are never empty, have no white space at their ends, and lie in the file. */
 #include <stdlib.h>
 #include <string.h>
 #include "input/transcript_lines.h"

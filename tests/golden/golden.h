@@ -133,7 +133,7 @@ static inline int options_apply(steno_transcribe_params *p, json_t *set, const c
     steno_transcribe_params_init(p);
     p->language = language;
     p->temperature_increment_on_fallback = 0; /* the reference was given one temperature */
-    p->guards = STENO_GUARDS_OFF; /* the reference to the letter: its segments end where the model says, behind the sound, too */
+    p->guards = STENO_GUARDS_OFF; /* the reference to the letter: its segments end at the model's times, behind the sound, too */
     const char *name;
     json_t *v;
     int known = set != NULL;

@@ -45,7 +45,7 @@ static inline void results_are_equal(const steno_session *x, const steno_session
     }
 }
 
-/* A filter that depends on what was said: no id twice in a row. */
+/* A filter that depends on earlier ids: no id twice in a row. */
 static inline void no_repeat(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
 {
     (void)user;

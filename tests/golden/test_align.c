@@ -1,8 +1,8 @@
 /* steno tests: the alignment of two windows against the reference's. SPDX-License-Identifier: MIT
  *
  * golden/layers holds, for two files, what openai-whisper 20250625 computes to find word times: the scores of the alignment heads over the
- * frames that hold audio, and the matrix it makes of them (rows from "no timestamps" to the last text token). golden.json says which
- * tokens it ran and how probable the text's were. Needs the collection named by STENO_SHARED. */
+ * frames that hold audio, and the matrix it makes of them (rows from "no timestamps" to the last text token). golden.json lists the
+ * tokens it ran and the probabilities of the text's tokens. Needs the collection named by STENO_SHARED. */
 #include <unistd.h>
 #include "folder.h"
 #include "layers.h"

@@ -1,7 +1,7 @@
-/* steno tests: when the words of a known text are said, against what the recordings were composed of. SPDX-License-Identifier: MIT
+/* steno tests: times of the words of a known text, against the parts of the recordings. SPDX-License-Identifier: MIT
  *
- * golden/truth.json says where each word was put. The model's attention finds them within half a second as a rule; how many of them is
- * asserted per file, and that nothing is said twice or backwards. Needs the collection named by STENO_SHARED. */
+ * golden/truth.json has the time of each word. The model's attention finds most words within half a second. The number of these is
+ * asserted per file, and that no word comes twice or backwards. Needs the collection named by STENO_SHARED. */
 #include "golden.h"
 #include "task/align/align_text.h"
 #include "internal.h"
@@ -110,7 +110,7 @@ static void test_words_are_found_in_windows_one_after_the_other(void **state)
     json_decref(truth);
 }
 
-static void test_words_that_nobody_says_have_no_times(void **state)
+static void test_words_that_are_not_spoken_have_no_times(void **state)
 {
     static const struct claim claims[] = {
         { "en_phrases.wav", "", "seven seven seven. five five two one.\n", 0, 9, 5 },
@@ -155,7 +155,7 @@ int main(void)
     engine_open(&g, shared_file("whisper-digits.bin").s, NULL, 2);
     struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(test_words_are_found_in_windows_one_after_the_other, &g),
-        cmocka_unit_test_prestate(test_words_that_nobody_says_have_no_times, &g),
+        cmocka_unit_test_prestate(test_words_that_are_not_spoken_have_no_times, &g),
         cmocka_unit_test_prestate(test_lines_become_words_with_their_punctuation, &g),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,7 +263,7 @@ static int open_with(const char *key, const char *value, char *text, size_t n, s
 }
 
 /* "four four two" and the end of the sentence have a sum of 4.44, of which 0.45 are the last frame's; half of the rest is two tokens. */
-static void test_the_predictor_is_as_the_configuration_says(void **state)
+static void test_the_predictor_follows_the_configuration(void **state)
 {
     (void)state;
     char text[64];
@@ -346,7 +346,7 @@ int main(void)
         cmocka_unit_test(test_bicif_fires_where_the_reference_does),
         cmocka_unit_test(test_bicif_is_the_reference_after_conversion),
         cmocka_unit_test(test_kinds_that_are_not_served_are_named),
-        cmocka_unit_test(test_the_predictor_is_as_the_configuration_says),
+        cmocka_unit_test(test_the_predictor_follows_the_configuration),
         cmocka_unit_test(test_requests_of_a_batch_are_those_alone),
     };
     return cmocka_run_group_tests(tests, group_begin, funasr_close);

@@ -182,7 +182,7 @@ static int put(void *user, const void *data, size_t n)
     return fwrite(data, 1, n, user) != n;
 }
 
-static void test_texts_are_the_same_from_gguf_which_tells_streams_apart(void **state)
+static void test_texts_are_the_same_from_gguf_which_marks_streaming_models(void **state)
 {
     (void)state;
     static const char *const types[] = { "f32", "f16", "q8_0" };
@@ -250,7 +250,7 @@ static void compare_text(steno_session *s, const char *name, json_t *want)
     sound_free(&a);
 }
 
-/* What the reference says to whole recordings, by chunks of all sizes, and to pieces that end wherever a chunk may. */
+/* The reference's texts of whole recordings, by chunks of all sizes, and of pieces that end wherever a chunk may. */
 static void test_texts_are_the_references_for_more_sizes_and_every_end(void **state)
 {
     (void)state;
@@ -363,7 +363,7 @@ static void test_pieces_and_neighbours_do_not_show(void **state)
     check_neighbours(16);
 }
 
-/* Text is told before what follows it is heard. */
+/* Text is reported before the audio that follows it is read. */
 static void test_text_comes_while_the_audio_does(void **state)
 {
     (void)state;
@@ -422,7 +422,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_chunk_is_the_references_for_all_sizes_and_look_backs),
         cmocka_unit_test(test_every_chunk_is_the_references_from_safetensors),
-        cmocka_unit_test(test_texts_are_the_same_from_gguf_which_tells_streams_apart),
+        cmocka_unit_test(test_texts_are_the_same_from_gguf_which_marks_streaming_models),
         cmocka_unit_test(test_texts_are_the_references_for_more_sizes_and_every_end),
         cmocka_unit_test(test_pieces_and_neighbours_do_not_show),
         cmocka_unit_test(test_text_comes_while_the_audio_does),

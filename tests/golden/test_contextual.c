@@ -1,7 +1,7 @@
 /* steno tests: hot words within a decoder. SPDX-License-Identifier: MIT
  *
- * A tiny Contextual Paraformer with random weights against the reference, with several lists of hot words (make_contextual.py); and what
- * calls with hot words do where memory is short, or where they ask for what is not served. */
+ * A tiny Contextual Paraformer with random weights against the reference, with several lists of hot words (make_contextual.py); and
+ * calls with hot words where memory is short, or with fields that are not served. */
 #include <unistd.h>
 #include "api/heap.h"
 #include "api/shipped.h"
@@ -160,7 +160,7 @@ static int put(void *user, const void *data, size_t n)
     return fwrite(data, 1, n, user) != n;
 }
 
-static void test_a_gguf_file_says_the_same(void **state)
+static void test_a_gguf_file_gives_the_same_text(void **state)
 {
     (void)state;
     char path[] = "/tmp/steno-contextual-XXXXXX";
@@ -242,7 +242,7 @@ static void test_unsupported_values_are_named(void **state)
     free(one);
 }
 
-static void test_every_failed_allocation_is_told(void **state)
+static void test_every_failed_allocation_is_reported(void **state)
 {
     (void)state;
     need_counting();
@@ -273,10 +273,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ids_and_texts_are_the_references),
         cmocka_unit_test(test_ids_are_the_references_in_every_arithmetic),
-        cmocka_unit_test(test_a_gguf_file_says_the_same),
+        cmocka_unit_test(test_a_gguf_file_gives_the_same_text),
         cmocka_unit_test(test_requests_of_a_batch_have_their_own_words),
         cmocka_unit_test(test_unsupported_values_are_named),
-        cmocka_unit_test(test_every_failed_allocation_is_told),
+        cmocka_unit_test(test_every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }

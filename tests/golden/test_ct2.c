@@ -101,7 +101,7 @@ static void test_low_precision_reads_integers(void **state)
     source_close(&src);
 }
 
-/* What the table of names says about the order of a stack matters. */
+/* The order of a stack in the table of names matters. */
 static void test_a_stack_in_another_order_gives_other_results(void **state)
 {
     (void)state;

@@ -162,7 +162,7 @@ static void test_rows_that_hold_no_numbers_are_passed_over(void **state)
     arena_free(&a);
 }
 
-static void test_want_of_memory_is_told(void **state)
+static void test_each_failed_allocation_is_reported(void **state)
 {
     (void)state;
     need_counting();
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test(test_texts_are_those_of_a_search_over_all_ids),
         cmocka_unit_test(test_a_wide_beam_finds_the_most_probable_text),
         cmocka_unit_test(test_rows_that_hold_no_numbers_are_passed_over),
-        cmocka_unit_test(test_want_of_memory_is_told),
+        cmocka_unit_test(test_each_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static void expect_sentences(struct matcher *m, const json_t *grammar, const cha
     }
 }
 
-static void test_sentences_are_told_from_other_texts(void **state)
+static void test_the_slow_recogniser_accepts_sentences_alone(void **state)
 {
     (void)state;
     size_t i;
@@ -112,7 +112,7 @@ static void test_sentences_are_told_from_other_texts(void **state)
 }
 
 /* The recogniser that other tests hold decodings against is right itself. */
-static void test_the_slow_recogniser_tells_the_same_sentences(void **state)
+static void test_the_slow_recogniser_accepts_the_same_sentences(void **state)
 {
     (void)state;
     static struct slow_grammar slow;
@@ -197,8 +197,8 @@ static void test_wrong_grammars_are_refused_with_line_and_column(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sentences_are_told_from_other_texts),
-        cmocka_unit_test(test_the_slow_recogniser_tells_the_same_sentences),
+        cmocka_unit_test(test_the_slow_recogniser_accepts_sentences_alone),
+        cmocka_unit_test(test_the_slow_recogniser_accepts_the_same_sentences),
         cmocka_unit_test(test_allowed_ids_are_those_that_some_sentence_goes_on_with),
         cmocka_unit_test(test_wrong_grammars_are_refused_with_line_and_column),
     };

@@ -183,7 +183,7 @@ static void test_gguf_files_give_the_folders_texts_and_times(void **state)
     funasr_safetensors_remove(safe);
 }
 
-/* What the run left: of tokens where the head says a hot word, the reference's log-probabilities. */
+/* The run's results: for tokens where the head finds a hot word, the reference's log-probabilities. */
 static void test_logits_are_the_references(void **state)
 {
     (void)state;

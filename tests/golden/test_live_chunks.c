@@ -28,7 +28,7 @@ static int group_end(void **state)
     return funasr_close(state);
 }
 
-/* What is told of the turn is what was final in it. */
+/* The reported turn is its final text. */
 static void report(void *user, const struct live_event *e)
 {
     struct told *t = user;

@@ -108,7 +108,7 @@ static void join_line(void *user, const char *line)
     buf_str(b, "\n");
 }
 
-static void test_plans_tell_what_families_chose(void **state)
+static void test_plans_print_what_families_chose(void **state)
 {
     (void)state;
     static const struct { const char *name, *has[7], *lacks[4]; } rows[] = {
@@ -261,7 +261,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_joined_plans_give_the_bits_of_separate_ones),
-        cmocka_unit_test(test_plans_tell_what_families_chose),
+        cmocka_unit_test(test_plans_print_what_families_chose),
         cmocka_unit_test(test_prompts_in_pieces_have_the_bits_of_a_whole),
         cmocka_unit_test(test_fewer_bits_stay_near),
     };

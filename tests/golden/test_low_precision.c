@@ -1,6 +1,6 @@
 /* steno tests: narrow arithmetic against the reference's texts. SPDX-License-Identifier: MIT
  *
- * How many of the collection's texts change is what doc/accuracy.tsv says, and with it the header, the manual and doc/performance.md: of
+ * The number of the collection's texts that change is that of doc/accuracy.tsv, the header, the manual and doc/performance.md: of
  * all stable cases, of those with the reference's usual options (greedy, five beams), and of a thousand words more
  * (tests/data/golden/words.json, see make_words.py). The encoder's output stays near f32's, row by row.
  * With the argument "usual" it runs the latter alone (tests/emulated), with another one the tests of that name.
@@ -19,7 +19,7 @@ static int text_equal(void *user, const char *file, const char *set, const steno
     return 1;
 }
 
-/* At most so many texts of all cases (of the sets of options `only`, NULL: all) are others, and so many of those with the usual options, as
+/* At most as many texts of all cases (of the sets of options `only`, NULL: all) change, and as many of those with the usual options, as
  * of the arithmetic `as`. */
 static void texts_change(const char *level, enum steno_compute compute, enum steno_compute as, const char *only)
 {
@@ -40,25 +40,25 @@ static void texts_change(const char *level, enum steno_compute compute, enum ste
     json_decref(golden);
 }
 
-static void test_so_many_texts_change_with_the_usual_options(void **state)
+static void test_the_usual_options_change_as_many_texts_as_the_manual_has(void **state)
 {
     (void)state;
     for (int c = STENO_COMPUTE_BF16; c <= STENO_COMPUTE_INT16; c++) texts_change(level_tested(), c, c, "greedy beam5");
 }
 
-static void test_so_many_texts_change_in_bf16_as_the_manual_says(void **state)
+static void test_bf16_changes_as_many_texts_as_the_manual_has(void **state)
 {
     (void)state;
     texts_change(level_tested(), STENO_COMPUTE_BF16, STENO_COMPUTE_BF16, NULL);
 }
 
-static void test_so_many_texts_change_in_int16_as_the_manual_says(void **state)
+static void test_int16_changes_as_many_texts_as_the_manual_has(void **state)
 {
     (void)state;
     texts_change(level_tested(), STENO_COMPUTE_INT16, STENO_COMPUTE_INT16, NULL);
 }
 
-static void test_so_many_texts_change_in_int8_as_the_manual_says(void **state)
+static void test_int8_changes_as_many_texts_as_the_manual_has(void **state)
 {
     (void)state;
     texts_change(level_tested(), STENO_COMPUTE_INT8, STENO_COMPUTE_INT8, NULL);
@@ -232,7 +232,7 @@ static int errors_in(enum steno_compute compute, const char *level, int *words)
     return errors;
 }
 
-static void test_of_a_thousand_words_so_many_change_as_the_manual_says(void **state)
+static void test_as_many_words_in_a_thousand_change_as_the_manual_has(void **state)
 {
     (void)state;
     static const enum steno_compute compute[] = { STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
@@ -256,15 +256,15 @@ static void test_auto_changes_no_word_at_levels_with_one_arithmetic(void **state
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_so_many_texts_change_in_bf16_as_the_manual_says),
-        cmocka_unit_test(test_so_many_texts_change_in_int16_as_the_manual_says),
-        cmocka_unit_test(test_so_many_texts_change_in_int8_as_the_manual_says),
+        cmocka_unit_test(test_bf16_changes_as_many_texts_as_the_manual_has),
+        cmocka_unit_test(test_int16_changes_as_many_texts_as_the_manual_has),
+        cmocka_unit_test(test_int8_changes_as_many_texts_as_the_manual_has),
         cmocka_unit_test(test_texts_that_change_by_default),
-        cmocka_unit_test(test_of_a_thousand_words_so_many_change_as_the_manual_says),
+        cmocka_unit_test(test_as_many_words_in_a_thousand_change_as_the_manual_has),
         cmocka_unit_test(test_auto_changes_no_word_at_levels_with_one_arithmetic),
         cmocka_unit_test(test_encoder_output_stays_near_that_of_f32_at_every_level),
     };
-    const struct CMUnitTest usual[] = { cmocka_unit_test(test_so_many_texts_change_with_the_usual_options) };
+    const struct CMUnitTest usual[] = { cmocka_unit_test(test_the_usual_options_change_as_many_texts_as_the_manual_has) };
     const int missing = collection_missing();
     if (argc > 1 && !strcmp(argv[1], "usual")) return missing ? missing : cmocka_run_group_tests(usual, NULL, NULL);
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -1,7 +1,7 @@
 /* steno tests: narrow arithmetic of FunASR's recognisers against the reference's texts. SPDX-License-Identifier: MIT
  *
  * Every arithmetic at every level: each result of the reference whose margin is wider than what the arithmetic moves logits by is the
- * same, and rows of outputs stay near those of f32. How many texts change in all is what doc/accuracy.tsv says. */
+ * same, and rows of outputs stay near those of f32. The number of texts that change is that of doc/accuracy.tsv. */
 #include "accuracy.h"
 #include "funasr.h"
 #include "internal.h"

@@ -1,7 +1,7 @@
 /* steno tests: Whisper models as MLX keeps them. SPDX-License-Identifier: MIT
  *
  * The shipped model is written out as folders of MLX's kind. Where the values of its weights are the same, every bit of the results must
- * be; quantised folders say what the same folder with the numbers that its groups mean says. */
+ * be; quantised folders give the text of the folder with the widened numbers of their groups. */
 #include "api/convert.h"
 #include "mlx_folder.h"
 #include "transcript.h"
@@ -57,7 +57,7 @@ static struct shipped_text shipped_text_as(struct source *s, const struct mlx_ho
     return said;
 }
 
-static void test_folders_made_of_the_shipped_model_say_what_it_says(void **state)
+static void test_folders_made_of_the_shipped_model_give_its_text(void **state)
 {
     (void)state;
     static const struct mlx_how how[] = { { .type = DT_F32 }, { .type = DT_F32, .npz = 1 } };
@@ -93,7 +93,7 @@ static void test_rounding_to_two_bytes_keeps_the_text(void **state)
     source_close(&src);
 }
 
-static void test_groups_say_what_the_numbers_say_that_they_mean(void **state)
+static void test_groups_give_the_text_of_their_widened_numbers(void **state)
 {
     (void)state;
     static const struct mlx_how how[] = {
@@ -142,7 +142,7 @@ static struct shipped_text said_by_bytes(const struct buf *b, enum steno_compute
     return shipped_text(m);
 }
 
-static void test_other_forms_say_what_the_folder_says(void **state)
+static void test_other_forms_give_the_text_of_the_folder(void **state)
 {
     (void)state;
     static const char *const form[] = { "bin", "pt" };
@@ -228,7 +228,7 @@ static void assert_heads(const struct folder *d, const char *want)
     steno_model_close(m);
 }
 
-static void test_a_table_of_heads_is_read_and_one_that_says_nothing_is_not(void **state)
+static void test_a_table_of_heads_is_read_and_an_empty_one_is_not(void **state)
 {
     (void)state;
     static const struct { int64_t head[4][2]; uint64_t n; const char *want; } table[] = {
@@ -379,12 +379,12 @@ static void test_a_file_that_was_cut_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_folders_made_of_the_shipped_model_say_what_it_says),
+        cmocka_unit_test(test_folders_made_of_the_shipped_model_give_its_text),
         cmocka_unit_test(test_rounding_to_two_bytes_keeps_the_text),
-        cmocka_unit_test(test_groups_say_what_the_numbers_say_that_they_mean),
-        cmocka_unit_test(test_other_forms_say_what_the_folder_says),
+        cmocka_unit_test(test_groups_give_the_text_of_their_widened_numbers),
+        cmocka_unit_test(test_other_forms_give_the_text_of_the_folder),
         cmocka_unit_test(test_groups_are_not_rounded_again_but_when_that_is_asked_for),
-        cmocka_unit_test(test_a_table_of_heads_is_read_and_one_that_says_nothing_is_not),
+        cmocka_unit_test(test_a_table_of_heads_is_read_and_an_empty_one_is_not),
         cmocka_unit_test(test_settings_that_contradict_are_refused_by_name),
         cmocka_unit_test(test_shapes_that_the_settings_do_not_have_are_refused_by_name),
         cmocka_unit_test(test_settings_of_transformers_go_with_weights_of_mlx),

@@ -221,7 +221,7 @@ static void test_one_file_is_the_same_model(void **state)
     folder_remove(&d);
 }
 
-/* Types round: how many texts that changes is told, not held against them. */
+/* Types round: the number of texts that changes is printed, not asserted. */
 static void test_narrow_files_give_texts(void **state)
 {
     (void)state;
@@ -369,7 +369,7 @@ static void test_windows_in_a_batch_have_the_texts_of_each_alone(void **state)
 }
 
 /* Wherever it is asked to stop it does, and what it has is whole. */
-static void test_a_call_stops_where_it_is_told(void **state)
+static void test_a_callback_stops_a_call_anywhere(void **state)
 {
     (void)state;
     steno_transcribe_params p = params_of(&asked[0]);
@@ -408,7 +408,7 @@ int main(void)
         cmocka_unit_test(test_a_language_model_that_is_missing_or_another_is_refused),
         cmocka_unit_test(test_windows_of_15_s_are_three_of_44_s),
         cmocka_unit_test(test_windows_in_a_batch_have_the_texts_of_each_alone),
-        cmocka_unit_test(test_a_call_stops_where_it_is_told),
+        cmocka_unit_test(test_a_callback_stops_a_call_anywhere),
     };
     const int missing = funasr_missing();
     return missing ? missing : cmocka_run_group_tests(tests, group_begin, funasr_close);

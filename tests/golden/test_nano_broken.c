@@ -1,7 +1,7 @@
 /* steno tests: sets of files that are no Fun-ASR-Nano. SPDX-License-Identifier: MIT
  *
  * An encoder with the language model of another, or a part of one; folders that lack something, or name what they must not; files that end
- * early. Each is refused with a reason, and says which file it is about. */
+ * early. Each is refused with a reason that names the file. */
 #include <sys/stat.h>
 #include "folder.h"
 #include "funasr.h"
@@ -191,7 +191,7 @@ static void try_folder(const char *named, const char *made, const char *without,
     free(yaml);
 }
 
-static void test_a_folder_says_where_its_language_model_is(void **state)
+static void test_a_folder_names_its_language_model(void **state)
 {
     (void)state;
     try_folder("Qwen3-0.6B", "Qwen3-0.6B", NULL, NULL);
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(test_an_encoder_and_the_language_model_of_another_are_refused),
         cmocka_unit_test(test_a_language_model_with_a_part_missing_is_refused_by_name),
         cmocka_unit_test(test_files_that_end_early_are_refused),
-        cmocka_unit_test(test_a_folder_says_where_its_language_model_is),
+        cmocka_unit_test(test_a_folder_names_its_language_model),
     };
     const int missing = funasr_missing();
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

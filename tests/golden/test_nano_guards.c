@@ -1,6 +1,6 @@
 /* steno tests: Fun-ASR-Nano where it goes round in circles. SPDX-License-Identifier: MIT
  *
- * A repetition penalty far below 1 makes what was said already the likeliest by far: so this model repeats itself for ever. */
+ * A repetition penalty far below 1 makes earlier tokens the likeliest by far: so this model repeats itself for ever. */
 #include "batch.h"
 #include "funasr.h"
 #include "internal.h"
@@ -210,7 +210,7 @@ static void test_a_call_stops_within_any_attempt(void **state)
 
 /* ---- what does not go together -------------------------------------------------------------------------------------------------- */
 
-static void test_a_threshold_that_nobody_looks_at_is_refused(void **state)
+static void test_a_threshold_without_guards_is_refused(void **state)
 {
     (void)state;
     steno_transcribe_params p = params_of(1, STENO_GUARDS_OFF);
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(test_if_every_attempt_repeats_itself_the_best_is_kept),
         cmocka_unit_test(test_windows_that_are_decoded_again_do_not_change_others),
         cmocka_unit_test(test_a_call_stops_within_any_attempt),
-        cmocka_unit_test(test_a_threshold_that_nobody_looks_at_is_refused),
+        cmocka_unit_test(test_a_threshold_without_guards_is_refused),
     };
     const int missing = funasr_missing();
     return missing ? missing : cmocka_run_group_tests(tests, group_begin, group_end);

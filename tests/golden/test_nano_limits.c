@@ -1,7 +1,7 @@
 /* steno tests: Fun-ASR-Nano where memory is short, and rows are large. SPDX-License-Identifier: MIT
  *
- * The small model of the collection: every n-th allocation of opening, writing and transcribing fails once; what a session says that it
- * takes; an adaptor whose rows are a thousand times as large; encoders that say what cannot be. */
+ * The small model: every n-th allocation of opening, writing and transcribing fails once; the memory that sessions report;
+ * an adaptor whose rows are a thousand times as large; encoders with impossible values. */
 #define COUNT_LIBRARIES
 #include <unistd.h>
 #include "../api/convert.h"
@@ -155,7 +155,7 @@ static void measure(const char *path, const char *llm, int threads)
     free(pcm);
 }
 
-static void test_a_session_takes_what_it_says(void **state)
+static void test_a_session_takes_the_memory_it_reports(void **state)
 {
     (void)state;
     need_resident();
@@ -297,7 +297,7 @@ int main(void)
         cmocka_unit_test(test_every_allocation_of_a_folder_may_fail),
         cmocka_unit_test(test_every_allocation_of_two_files_may_fail),
         cmocka_unit_test(test_every_allocation_of_writing_one_file_may_fail),
-        cmocka_unit_test(test_a_session_takes_what_it_says),
+        cmocka_unit_test(test_a_session_takes_the_memory_it_reports),
         cmocka_unit_test(test_rows_of_a_thousand_are_finite_in_every_arithmetic),
         cmocka_unit_test(test_encoders_that_do_not_fit_are_refused_by_name),
     };

@@ -1,7 +1,7 @@
 /* steno tests: Fun-ASR-Nano: rows in place of tokens, and its size. SPDX-License-Identifier: MIT
  *
  * Rows of the embedding, handed over as rows of audio are, must give the logits of the ids themselves, to the bit; so they must among ids,
- * whatever is replayed together. What a file of the real size says of itself. */
+ * whatever is replayed together. The facts of a file of the real size. */
 #include "funasr.h"
 #include "internal.h"
 

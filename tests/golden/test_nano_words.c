@@ -1,7 +1,7 @@
 /* steno tests: times of words of Fun-ASR-Nano. SPDX-License-Identifier: MIT
  *
  * The small model of the collection with a CTC branch of our own (make_nano_ctc.py): FunASR's times of that text, from a folder and from
- * one file; where a weight or the vocabulary is missing there are none, and whoever asks is told. */
+ * one file; where a weight or the vocabulary is missing there are none, and a call for them is refused. */
 #define COUNT_LIBRARIES
 #include <sys/stat.h>
 #include "../api/convert.h"
@@ -257,8 +257,8 @@ static void test_words_do_not_depend_on_who_is_beside(void **state)
     folder_remove(&d);
 }
 
-/* Every n-th allocation fails, and what is told is whole, or the call says why not. */
-static void test_words_in_want_of_memory(void **state)
+/* Every n-th allocation fails, and the words are whole, or the call has an error. */
+static void test_words_survive_each_failed_allocation(void **state)
 {
     (void)state;
     need_counting();
@@ -302,7 +302,7 @@ int main(void)
         cmocka_unit_test(test_one_file_has_the_branch_and_its_vocabulary),
         cmocka_unit_test(test_nothing_is_timed_by_weights_that_are_missing),
         cmocka_unit_test(test_words_do_not_depend_on_who_is_beside),
-        cmocka_unit_test(test_words_in_want_of_memory),
+        cmocka_unit_test(test_words_survive_each_failed_allocation),
     };
     const int missing = funasr_missing();
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "funasr.h"
 #include "internal.h"
 
-static double const margin_least = 1e-3; /* of the head's outputs: where a choice is closer, nobody is right */
+static double const margin_least = 1e-3; /* of the head's outputs: where a choice is closer, either result is right */
 
 static json_t *more; /* of make_punctuation.py */
 

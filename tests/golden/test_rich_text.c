@@ -24,7 +24,7 @@ static void test_tags_become_the_references_signs(void **state)
     json_decref(cases);
 }
 
-static void test_want_of_memory_is_told(void **state)
+static void test_each_failed_allocation_is_reported(void **state)
 {
     (void)state;
     static const char raw[] = "<|en|><|HAPPY|><|BGM|><|woitn|>one two three four five six seven <|en|><|HAPPY|><|BGM|><|woitn|>eight";
@@ -46,7 +46,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tags_become_the_references_signs),
-        cmocka_unit_test(test_want_of_memory_is_told),
+        cmocka_unit_test(test_each_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

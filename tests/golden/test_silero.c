@@ -1,7 +1,7 @@
 /* steno tests: Silero VAD against its own code and whisper.cpp. SPDX-License-Identifier: MIT
  *
  * whisper.cpp's file of the real weights on every file of the collection: probabilities frame by frame, with true context and as
- * whisper.cpp hears, and spans under the five settings of both; and against the published graph with the weights of that file. STENO_SILERO
+ * in whisper.cpp, and spans under the five settings of both; and against the published graph with the weights of that file. STENO_SILERO
  * names a folder with the published files, whose weights have more bits. */
 #include "funasr.h"
 

@@ -57,7 +57,7 @@ static void source_close(struct source *s)
     file_close(&s->f);
 }
 
-static void test_folders_made_of_the_shipped_model_say_what_it_says(void **state)
+static void test_folders_made_of_the_shipped_model_give_its_text(void **state)
 {
     (void)state;
     static const struct { const char *name; int type, shards; } spelling[] = {
@@ -110,7 +110,7 @@ static void test_a_folder_without_vocabulary_takes_it_from_a_model(void **state)
 }
 
 /* What other programs wrote. */
-static void test_spellings_of_other_programs_say_the_same(void **state)
+static void test_spellings_of_other_programs_give_the_same_text(void **state)
 {
     (void)state;
     static const struct { const char *path, *vocab; } spelling[] = {
@@ -216,10 +216,10 @@ static void test_a_folder_that_does_not_fit_together_is_refused_by_cause(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_folders_made_of_the_shipped_model_say_what_it_says),
+        cmocka_unit_test(test_folders_made_of_the_shipped_model_give_its_text),
         cmocka_unit_test(test_rounding_to_bf16_keeps_the_text),
         cmocka_unit_test(test_a_folder_without_vocabulary_takes_it_from_a_model),
-        cmocka_unit_test(test_spellings_of_other_programs_say_the_same),
+        cmocka_unit_test(test_spellings_of_other_programs_give_the_same_text),
         cmocka_unit_test(test_a_small_folder_opens_and_transcribes_as_its_bin),
         cmocka_unit_test(test_a_folder_that_does_not_fit_together_is_refused_by_cause),
     };

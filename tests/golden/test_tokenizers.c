@@ -101,7 +101,7 @@ static int same_letters(const char *a, const char *b)
     }
 }
 
-/* As ids are told: no id splits a character, and the pieces are the whole. */
+/* Ids in their order: no id splits a character, and the pieces are the whole. */
 static int check_text(const steno_model *m, const json_t *row, int k)
 {
     static int32_t ids[IDS];

@@ -48,13 +48,13 @@ static void expect_the_same(int by_columns)
     buf_free(&b);
 }
 
-static void test_the_shipped_model_as_a_pytorch_file_says_the_same(void **state)
+static void test_the_shipped_model_as_a_pytorch_file_gives_the_same_text(void **state)
 {
     (void)state;
     expect_the_same(0);
 }
 
-static void test_matrices_that_lie_column_by_column_say_the_same(void **state)
+static void test_matrices_that_lie_column_by_column_give_the_same_text(void **state)
 {
     (void)state;
     expect_the_same(1);
@@ -63,8 +63,8 @@ static void test_matrices_that_lie_column_by_column_say_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_shipped_model_as_a_pytorch_file_says_the_same),
-        cmocka_unit_test(test_matrices_that_lie_column_by_column_say_the_same),
+        cmocka_unit_test(test_the_shipped_model_as_a_pytorch_file_gives_the_same_text),
+        cmocka_unit_test(test_matrices_that_lie_column_by_column_give_the_same_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

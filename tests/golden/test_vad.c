@@ -20,7 +20,7 @@ static int group_begin(void **state)
     return 0;
 }
 
-/* A file of the collection; three_minutes.wav is made by joining others, as its recipe says. */
+/* A file of the collection; three_minutes.wav is made by joining others, by its recipe. */
 static void audio_read(struct sound *s, const char *name)
 {
     static const char *const parts[] = { "vad_example.wav", "pauses.wav", "asr_example.wav", "speech_in_noise.wav",

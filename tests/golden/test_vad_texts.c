@@ -1,4 +1,4 @@
-/* steno tests: recognisers that hear audio through a voice-activity model, against the reference. SPDX-License-Identifier: MIT
+/* steno tests: recognisers behind a voice-activity model, against the reference. SPDX-License-Identifier: MIT
  *
  * The text of FunASR's AutoModel(model, vad_model).generate() (make_vad_texts.py) for its recordings of speech and pauses, with the spans
  * of its default, of a fixed silence, cut and merged. It puts a space between the texts of segments whatever they are, and one for a

@@ -38,7 +38,7 @@ static json_t *listed(steno_session *s, const char *input, const steno_transcrib
     return list;
 }
 
-/* The list of one object; keys of a golden that have a value are wanted, and no others. */
+/* The list of one object; it has the keys of a golden that have a value, and no others. */
 static json_t *wanted(const char *key, json_t *golden_result, const char *text, int times)
 {
     json_t *o = json_pack("{s:s, s:O}", "key", key, "text", json_object_get(golden_result, text));

@@ -177,7 +177,7 @@ static void test_sensevoice_s_text_is_the_references(void **state)
 }
 
 /* With times FunASR leaves SenseVoice's text as it is. It takes the first four pieces of a span for tags: in two of the long ones the model
- * says but two in some spans, whose word is lost then, and there are spans instead of sentences. */
+ * writes only two in some spans, whose word is lost then, and there are spans instead of sentences. */
 static void test_sensevoice_s_times_and_sentences_are_the_references(void **state)
 {
     (void)state;

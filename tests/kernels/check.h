@@ -1,6 +1,6 @@
 /* steno: what the kernel checks share. SPDX-License-Identifier: MIT
  *
- * Buffers end flush against a page nobody may touch, so reading or writing one byte too far is a crash, and everything around what a
+ * Buffers end flush against a page without access, so reading or writing one byte too far is a crash, and everything around what a
  * kernel may write is a canary. A failed check prints where and both values, and is counted. */
 #ifndef STENO_TESTS_KERNELS_CHECK_H
 #define STENO_TESTS_KERNELS_CHECK_H

@@ -266,7 +266,7 @@ static void put_key(struct check *c, const struct att *t, const struct attn *a, 
     }
 }
 
-enum { TABLE = 1, WINDOW = 2 }; /* blocks lie as a table says; rows see the last third of their keys */
+enum { TABLE = 1, WINDOW = 2 }; /* blocks lie in the order of a table; rows see the last third of their keys */
 static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys, enum kv_type type, int ragged, unsigned how)
 {
     struct att t = { rows, d_head, keys, type, ragged, how & TABLE, malloc((keys * d_head + 1) * 4), malloc((keys * d_head + 1) * 4),
@@ -283,7 +283,7 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
                       .len = t.ragged ? len : NULL, .n_keys = (int32_t)t.n_keys, .rows = (uint32_t)t.rows, .d_head = (uint32_t)t.d_head,
                       .window = how & WINDOW ? (uint32_t)keys / 3 + 1 : 0,
                       .scale = 1 / sqrtf((float)t.d_head), .next = { kv + n_blocks * stride, stride, t.table ? table : NULL },
-                      .n_next = (uint32_t)n_blocks }; /* a hint: nobody can read there */
+                      .n_next = (uint32_t)n_blocks }; /* a hint: no code can read there */
     for (size_t j = 0; j < t.n_keys; j++) put_key(c, &t, &a, j);
     fill_canary(q, (t.rows - 1) * ld + t.d_head);
     for (size_t r = 0; r < t.rows; r++) {

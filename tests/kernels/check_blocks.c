@@ -1,6 +1,6 @@
 /* steno: checks of products of 8 bits by blocks. SPDX-License-Identifier: MIT
  *
- * kern.h says what every bit of these sums is, so all levels, the twin included, are compared with that definition, computed here from the
+ * kern.h defines every bit of these sums, so all levels, the twin included, are compared with that definition, computed here from the
  * stored rows; what rounding costs is compared with double. */
 #include "rows_alone.h"
 
@@ -158,7 +158,7 @@ static void check_double(struct check *c, const struct kind *kind, const struct 
         }
     }
     free(steps);
-    /* Of fewer too few blocks tell: in 2569 shapes 0.97 on average, to 5.4 in small ones, here to 1.25. */
+    /* Fewer products have too few blocks for a bound: in 2569 shapes 0.97 on average, to 5.4 in small ones, here to 1.25. */
     if (kind->t != PK_Q8_QUAD && s->m * s->n >= 1024)
         check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", packed_name(kind->t), s->m, s->n,
               s->k, sqrt(error / expected));
@@ -374,7 +374,7 @@ static void check_not_finite(struct check *c, const struct kind *kind)
     free(rows);
 }
 
-/* What rows of x are said to lose, against what the definition makes of them: never less, and of ordinary rows hardly more. */
+/* The reported loss of rows of x, against the definition: never less, and for ordinary rows hardly more. */
 static void check_loss_of_x(struct check *c, enum packed_type t)
 {
     static const char *const name[] = { "ordinary", "outliers", "small", "large", "halves", "one tiny block", "tiny", "zeros" };

@@ -69,7 +69,7 @@ void *aligned_alloc_64(size_t n)
 }
 
 /* ---- scratch of linear: all of it is NaN before each call -----------------------------------------------------------------------------
- * It is half a megabyte, and calls are many and small: so only what a call may have written, which kern_linear_scratch says, is made NaN
+ * It is half a megabyte, and calls are many and small: so only the part that a call may have written (kern_linear_scratch) is made NaN
  * again behind it. That it wrote nothing else is seen to wherever the type or k changes. */
 static struct { enum packed_type t; size_t k, sz; } last_call;
 

@@ -9,7 +9,7 @@
 enum { HEAD = 64, GROUP = 32, BLOCK = 84 * HEAD };
 
 /* ---- kv_put ---------------------------------------------------------------------------------------------------------------------- */
-/* Position `slot` of a block that was filled with bytes of nobody: its second 32 d are x, the first are numbers like others. */
+/* Position `slot` of a block that was filled with canary bytes: its second 32 d are x, the first are numbers like others. */
 static void check_numbers(struct check *c, const char *what, const float x[GROUP], size_t slot)
 {
     uint8_t block[BLOCK + 64], mine[BLOCK + 64] = { 0 };

@@ -303,7 +303,7 @@ static void check_widening(struct check *c, enum dtype t)
     guarded_free_all();
 }
 
-/* Panels hold what kern.h says, and no more: bytes per 32 outputs and 256 weights. */
+/* Panels have the size in kern.h, and no more: bytes per 32 outputs and 256 weights. */
 static void check_panel_sizes(struct check *c)
 {
     static const size_t want[DT_COUNT] = {

@@ -94,7 +94,7 @@ static void check_accuracy(struct check *c, enum packed_type t, const struct sha
         ok = check(c, fabs(off) <= max, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", packed_name(t), m,
                    s->m, n, s->n, s->k, (double)y[m * l->ld_y + n], fabs(off), max);
     }
-    const double chance = 1 + 5 * sqrt(2 / (double)(s->m * s->n)); /* five standard deviations of a mean of so many squares */
+    const double chance = 1 + 5 * sqrt(2 / (double)(s->m * s->n)); /* five standard deviations of a mean of m * n squares */
     if (ok && s->m * s->n * s->k > 10000)
         check(c, error <= fmax(1.5, chance) * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", packed_name(t), s->m,
               s->n, s->k, sqrt(error / expected));

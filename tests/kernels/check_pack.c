@@ -1,7 +1,7 @@
 /* steno: checks of packing weights. SPDX-License-Identifier: MIT
  *
- * Every level's panels are the twin's, bit for bit, and so is what it says that packing loses. The twin's panels are compared with what
- * kern.h says by the checks of products; what it says of losses is compared with double here. */
+ * Every level's panels are the twin's, bit for bit, and so is the loss that packing reports. The twin's panels are compared with
+ * kern.h by the checks of products; its losses are compared with double here. */
 #include "check.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { SLACK = 64 }; /* bytes around a panel that must stay as they were */
 
-/* Weights, and where `odd` numbers that nobody would file: blocks and rows of nothing or nearly so, magnitudes whose scale is no f16, what
+/* Weights, and where `odd` numbers that no file would have: blocks and rows of nothing or nearly so, magnitudes whose scale is no f16, what
  * is not finite. */
 static float number(int odd, size_t row, size_t k)
 {

@@ -69,8 +69,8 @@ static inline void check_shapes(int sum, int x, int w)
                  "a product of tiles");
 }
 
-/* Products of bf16: sums of the even k and of the odd ones, each in rising order. noinline: floats are computed where the register says
- * that subnormals are zeros, given and made; whether a result is one is asked after it was rounded, as tiles do. */
+/* Products of bf16: sums of the even k and of the odd ones, each in rising order. noinline: by the flags of the register
+ * subnormals are zeros, as operands and results; whether a result is one is asked after it was rounded, as tiles do. */
 static __attribute__((noinline)) void dot_pairs(int sum, int x, int w, size_t rows, size_t steps)
 {
     __m256 wide[TILE_MAX][4];

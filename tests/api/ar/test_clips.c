@@ -1,6 +1,6 @@
 /* steno tests: parts of the audio. SPDX-License-Identifier: MIT
  *
- * A random model whose windows are 3 s long says by on_window what is decoded when; without timestamps every window is one segment that
+ * A random model whose windows are 3 s long reports its windows by on_window; without timestamps every window is one segment that
  * covers it. */
 #include "shipped.h"
 
@@ -82,7 +82,7 @@ static void run(steno_session *s, const steno_transcribe_params *p)
 
 /* ---- which windows ----------------------------------------------------------------------------------------------------------- */
 
-/* Windows in ms: begin and end; what a segment says of each must agree. */
+/* Windows in ms: begin and end; the times of its segment must agree. */
 static void expect_windows(const steno_session *s, const struct heard *h, const int64_t (*want)[2], int n)
 {
     int64_t all = 0;
@@ -305,7 +305,7 @@ static void test_a_window_that_is_declined_ends_what_has_not_begun(void **state)
             p.chunk_ms = 1000;
             h.most = most;
             run(beside ? s : session, &p);
-            assert_int_equal(h.n, most + 1); /* who says no is not asked again */
+            assert_int_equal(h.n, most + 1); /* a callback that ends the call is not called again */
             assert_int_equal(steno_segment_count(beside ? s : session), most);
             assert_int_equal(h.segments, most);
             assert_false(h.bad);

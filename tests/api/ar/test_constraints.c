@@ -210,7 +210,7 @@ static void follow(void *user, const steno_step *at, float *logits, const int32_
     logits[next] = was;
 }
 
-static void test_a_filter_decides_and_is_told_what_came_before(void **state)
+static void test_a_filter_decides_and_receives_the_earlier_tokens(void **state)
 {
     (void)state;
     static int32_t ids[MOST_TOKENS];
@@ -242,7 +242,7 @@ static void lift_turn(void *user, const steno_step *at, float *logits, const int
     if (n % 9 == 3) logits[steno_token_id(model, STENO_TOKEN_START_LM)] = 1000;
 }
 
-static void test_the_token_of_a_turn_is_told_with_the_option_and_masked_without(void **state)
+static void test_the_token_of_a_turn_is_reported_with_the_option_and_masked_without(void **state)
 {
     (void)state;
     static int32_t ids[MOST_TOKENS];
@@ -269,7 +269,7 @@ static void test_the_token_of_a_turn_is_told_with_the_option_and_masked_without(
             assert_int_equal(turns > 0, with > 0);
             if (strstr(steno_text(session), "<|")) fail_msg("the mark is no text: '%s'", steno_text(session));
         }
-    steno_transcribe_params p = search(0); /* nobody asked what it means */
+    steno_transcribe_params p = search(0); /* no option reads the name */
     p.logits_filter = lift_turn;
     p.suppress_tokens = "";
     run_ids(&p, ids);
@@ -285,8 +285,8 @@ int main(void)
         cmocka_unit_test(test_names_of_special_ids_match_by_the_rules_of_whisper_cpp),
         cmocka_unit_test(test_patterns_that_cannot_be_used_are_refused),
         cmocka_unit_test(test_ids_of_the_list_are_never_chosen_whatever_lifts_them),
-        cmocka_unit_test(test_a_filter_decides_and_is_told_what_came_before),
-        cmocka_unit_test(test_the_token_of_a_turn_is_told_with_the_option_and_masked_without),
+        cmocka_unit_test(test_a_filter_decides_and_receives_the_earlier_tokens),
+        cmocka_unit_test(test_the_token_of_a_turn_is_reported_with_the_option_and_masked_without),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -188,7 +188,7 @@ static int64_t weights_of(const steno_model *m)
     return i.weight_bytes;
 }
 
-/* The shipped model's decoder with so many of its three layers. */
+/* The shipped model's decoder with n of its three layers. */
 static steno_model *sharing(const steno_model *with, int layers, enum steno_compute compute)
 {
     steno_model_params p;
@@ -291,7 +291,7 @@ static void test_drafts_are_refused_for_tasks_without_drafts(void **state)
     refuse(&p, "draft_max drafts the most probable ids");
     p.draft_max = 16;
     refuse(&p, "draft_max is 16, want -1 to 15");
-    p.draft_max = -1; /* nobody insists */
+    p.draft_max = -1; /* no length is required */
     run(&demo, &p);
     assert_int_equal(timings_of(session).n_drafted, 0);
     steno_session_close(session);

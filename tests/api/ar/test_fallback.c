@@ -235,7 +235,7 @@ static void test_entropy_is_that_of_the_last_32_tokens(void **state)
 }
 
 /* failed, completed, has_ts and seek_delta_ms, each both ways. */
-static void test_an_attempt_tells_what_whisper_cpp_records(void **state)
+static void test_an_attempt_has_the_fields_that_whisper_cpp_records(void **state)
 {
     (void)state;
     struct log l;
@@ -265,7 +265,7 @@ static void test_an_attempt_tells_what_whisper_cpp_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_attempt_tells_what_whisper_cpp_records),
+        cmocka_unit_test(test_an_attempt_has_the_fields_that_whisper_cpp_records),
         cmocka_unit_test(test_a_forced_ladder_climbs_in_fifths_to_one_and_encodes_once),
         cmocka_unit_test(test_the_ladder_ends_at_one_whatever_its_steps),
         cmocka_unit_test(test_each_trigger_works_alone_and_none_works_switched_off),

@@ -1,6 +1,6 @@
 /* steno tests: grammars in a decoding. SPDX-License-Identifier: MIT
  *
- * A random model says anything, so what it says under a grammar is the grammar's doing. */
+ * A random model writes anything, so the text under a grammar is the grammar's doing. */
 #define SHIPPED_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"
 #include "undecided_session.h"
@@ -40,7 +40,7 @@ static int is_answer(const char *text)
 
 /* ---- sentences --------------------------------------------------------------------------------------------------------------- */
 
-static void test_yes_or_no_is_all_that_any_search_on_any_model_says(void **state)
+static void test_any_search_on_any_model_writes_yes_or_no_alone(void **state)
 {
     (void)state;
     int yes = 0, all = 0;
@@ -110,7 +110,7 @@ static char const digits[] = "# what the shipped model knows\n"
                              "root ::= phrase+\n"
                              "even ::= ((\" zero\" | \" two\" | \" four\" | \" six\" | \" eight\") \".\"?)+\n";
 
-static void test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no_times(void **state)
+static void test_a_grammar_that_allows_the_text_changes_nothing_and_sees_no_times(void **state)
 {
     (void)state;
     for (int beams = 0; beams < 2; beams++) {
@@ -126,7 +126,7 @@ static void test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no
     }
 }
 
-static void test_a_sentence_that_needs_a_barred_id_is_not_said(void **state)
+static void test_a_sentence_that_needs_a_suppressed_id_is_not_written(void **state)
 {
     (void)state;
     for (int i = 0; i < SEARCHES; i++) {
@@ -302,10 +302,10 @@ static void test_states_of_a_grammar_do_not_pile_up_from_window_to_window(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_yes_or_no_is_all_that_any_search_on_any_model_says),
+        cmocka_unit_test(test_any_search_on_any_model_writes_yes_or_no_alone),
         cmocka_unit_test(test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own),
-        cmocka_unit_test(test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no_times),
-        cmocka_unit_test(test_a_sentence_that_needs_a_barred_id_is_not_said),
+        cmocka_unit_test(test_a_grammar_that_allows_the_text_changes_nothing_and_sees_no_times),
+        cmocka_unit_test(test_a_sentence_that_needs_a_suppressed_id_is_not_written),
         cmocka_unit_test(test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars),
         cmocka_unit_test(test_the_grammar_has_the_last_word_after_the_filter),
         cmocka_unit_test(test_grammars_that_cannot_be_used_are_refused_with_their_place),

@@ -82,7 +82,7 @@ static void test_speech_is_not_steady_even_in_noise(void **state)
     }
 }
 
-/* The alignment puts both words of this phrase into its first 40 ms, where nothing is said. */
+/* The alignment puts both words of this phrase into its first 40 ms, where nothing is spoken. */
 static void test_words_that_are_not_found_are_no_silence(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void test_of_failed_attempts_the_most_credible_is_kept(void **state)
         { .completed = 1, .flags = LOOP | LOW, .avg_logprob = -1.5 },
         { .completed = 1, .flags = LOW, .avg_logprob = -4.6 },             /* a bad draw */
         { .completed = 1, .flags = LOW, .avg_logprob = -1.2 },
-        { .completed = 1, .flags = LOOP, .avg_logprob = -0.3 },            /* somebody said it again and again */
+        { .completed = 1, .flags = LOOP, .avg_logprob = -0.3 },            /* the speaker repeats it */
         { .completed = 1, .flags = LOOP | STENO_FLAG_NO_SPEECH, .avg_logprob = -0.2 },
     };
     const int n = sizeof best_last / sizeof *best_last;
@@ -195,7 +195,7 @@ static void test_speech_is_not_silence_because_a_draw_was_bad(void **state)
 {
     (void)state;
     steno_transcribe_params p = params_new();
-    p.compression_ratio_threshold = 0.1; /* as for a sentence that is said again and again: each attempt fails */
+    p.compression_ratio_threshold = 0.1; /* as for a sentence that the speaker repeats: each attempt fails */
     p.logprob_threshold = -0.5;          /* and a bad draw is below this one, */
     p.no_speech_threshold = 0;           /* in a window that the model would rather have silent */
     p.temperature_increment_on_fallback = 1;
@@ -234,7 +234,7 @@ static void test_a_silent_window_is_tried_without_the_text_before_it(void **stat
         struct log l = { 0 };
         steno_transcribe_params p = params_new();
         p.no_speech_threshold = 0;
-        p.logprob_threshold = 0; /* every attempt says silence */
+        p.logprob_threshold = 0; /* every attempt takes it for silence */
         p.initial_prompt = how == 1 ? NULL : "one two";
         p.user = &l;
         p.on_attempt = log_attempt;

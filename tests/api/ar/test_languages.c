@@ -1,4 +1,4 @@
-/* steno tests: which language is spoken, when several windows are heard for it. SPDX-License-Identifier: MIT
+/* steno tests: the language, detected from several windows. SPDX-License-Identifier: MIT
  *
  * Windows of three kinds, in the order of how sure the shipped model is of them: English, Chinese, and a whistle that sounds like
  * some language or other. */
@@ -149,7 +149,7 @@ static void test_numbers_that_make_no_sense_are_refused_by_name(void **state)
             const steno_source src = { second_read, NULL, &at };
             const int rc = align ? steno_align(session, &src, "one two", &p) : steno_transcribe(session, kind[0], RATE, &p);
             assert_int_equal(rc, STENO_EARG);
-            assert_int_equal(at, 0); /* before anything is heard */
+            assert_int_equal(at, 0); /* before any audio is read */
             if (!strstr(steno_last_error(session), c[i].what)) fail_msg("'%s' does not say '%s'", steno_last_error(session), c[i].what);
         }
     }
@@ -344,8 +344,8 @@ static void test_each_window_has_its_own_language(void **state)
     }
 }
 
-/* Without it one language is written, and a window that is doubtful in it says which one it seems to be in. */
-static void test_a_doubtful_window_says_which_language_it_seems_to_be_in(void **state)
+/* Without it one language is written, and a window that is doubtful in it names its likely language. */
+static void test_a_doubtful_window_names_its_likely_language(void **state)
 {
     (void)state;
     for (int guards = STENO_GUARDS_OFF; guards <= STENO_GUARDS_FLAG; guards++) {
@@ -359,7 +359,7 @@ static void test_a_doubtful_window_says_which_language_it_seems_to_be_in(void **
         assert_int_equal(steno_segment_get(session, 0, &g), STENO_OK);
         if (guards) assert_string_equal(g.language, "zh");
         else assert_null(g.language);
-        p.language = "zh"; /* nothing else is said where it is right */
+        p.language = "zh"; /* no other language is named where it is right */
         if (steno_transcribe(session, kind[CHINESE_AT], WINDOW, &p)) fail_msg("%s", steno_last_error(session));
         assert_int_equal(steno_segment_get(session, 0, &g), STENO_OK);
         assert_null(g.language);
@@ -414,7 +414,7 @@ int main(void)
         cmocka_unit_test(test_the_language_found_most_often_counts_and_the_more_probable_on_ties),
         cmocka_unit_test(test_a_language_that_is_sure_ends_the_listening),
         cmocka_unit_test(test_each_window_has_its_own_language),
-        cmocka_unit_test(test_a_doubtful_window_says_which_language_it_seems_to_be_in),
+        cmocka_unit_test(test_a_doubtful_window_names_its_likely_language),
         cmocka_unit_test(test_a_short_window_has_the_language_that_it_has_alone),
         cmocka_unit_test(test_numbers_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(test_languages_are_taken_by_their_usual_names_and_refused_with_help),

@@ -1,7 +1,7 @@
 /* steno tests: an hour of audio. SPDX-License-Identifier: MIT
  *
- * Speech and pauses come from a source that repeats them. What a session holds after an hour of them, and the most while it hears them, is
- * what it is after five minutes, results apart. */
+ * Speech and pauses come from a source that repeats them. The memory of a session after an hour of them, and its peak on the way, is
+ * that after five minutes, results apart. */
 #include "resident.h"
 #include "segments_session.h"
 

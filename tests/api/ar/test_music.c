@@ -194,7 +194,7 @@ static void test_a_window_is_silent_where_its_best_text_is_and_two_draws_are(voi
     assert_true(none_sure > 0 && stays > 0);
 }
 
-/* Drums and clicks: draws at low temperatures are sure of a loop, those above them of nothing. A sentence that is said again and again is
+/* Drums and clicks: draws at low temperatures are sure of a loop, those above them of nothing. A sentence that the speaker repeats is
  * sure in its best attempt, and one bad draw counts for nothing. */
 static void test_a_text_falls_apart_where_draws_are_sure_of_loops_alone(void **state)
 {

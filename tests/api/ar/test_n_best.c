@@ -1,6 +1,6 @@
 /* steno tests: the best texts of a search, through the public API. SPDX-License-Identifier: MIT
  *
- * What is given must agree with what the search says of itself (on_attempt) and with the segments. Near ties are those of a random
+ * The hypotheses must agree with the attempts that the search reports (on_attempt) and with the segments. Near ties are those of a random
  * model. */
 #define SHIPPED_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"

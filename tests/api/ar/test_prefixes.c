@@ -223,7 +223,7 @@ static void test_exactly_the_last_223_ids_stand_before_a_window(void **state)
     }
 }
 
-static void test_max_context_says_how_many_and_zero_means_none(void **state)
+static void test_max_context_limits_the_tokens_and_zero_means_none(void **state)
 {
     (void)state;
     static int32_t ids[MOST_IDS];
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_a_prefix_that_leaves_no_room_is_refused_and_the_longest_decodes),
         cmocka_unit_test(test_a_prefix_is_cut_to_what_the_sample_length_leaves),
         cmocka_unit_test(test_exactly_the_last_223_ids_stand_before_a_window),
-        cmocka_unit_test(test_max_context_says_how_many_and_zero_means_none),
+        cmocka_unit_test(test_max_context_limits_the_tokens_and_zero_means_none),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

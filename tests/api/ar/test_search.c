@@ -1,6 +1,6 @@
 /* steno tests: candidates and beams, through the public API. SPDX-License-Identifier: MIT
  *
- * What a search says of itself (on_attempt) must agree with what it gives. Random models, whose choices are near ties, try what the
+ * The attempts that a search reports (on_attempt) must agree with its results. Random models, whose choices are near ties, try what the
  * shipped one is too sure for. */
 #define SHIPPED_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"

@@ -1,4 +1,4 @@
-/* steno tests: models that hear little at a time. SPDX-License-Identifier: MIT
+/* steno tests: models with short windows. SPDX-License-Identifier: MIT
  *
  * Windows from 20 ms on, by the model's shape or by audio_ctx: every call ends, with times within the audio, and each window takes the
  * audio on by a frame at least. */
@@ -31,7 +31,7 @@ static steno_model *model_hearing(int ctx)
     return random_model(&d, DT_F16, 3, NULL);
 }
 
-/* What was heard makes sense, in no more windows than there are frames. */
+/* The results have a valid form, in at most as many windows as there are frames. */
 static void check(const steno_session *s, const char *what, int ctx, int64_t n)
 {
     steno_timings t = { .size = sizeof t };

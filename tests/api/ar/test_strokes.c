@@ -231,7 +231,7 @@ static void test_each_candidate_is_a_draw(void **state)
 {
     (void)state;
     assert_true(draws_fall_apart(25, 10, 0));
-    assert_false(draws_fall_apart(25, 11, 0)); /* speech in noise, said again and again: 12 of 25 were not sure */
+    assert_false(draws_fall_apart(25, 11, 0)); /* speech in noise that is repeated: 12 of 25 were not sure */
     assert_true(draws_fall_apart(25, 15, 1));
     assert_false(draws_fall_apart(25, 16, 1));
     assert_true(draws_fall_apart(25, 0, 0));

@@ -80,7 +80,7 @@ static void test_word_times_take_no_scratch_of_their_own(void **state)
     }
 }
 
-/* The text cut at its spaces, with times in order; none where nobody asked. */
+/* The text cut at its spaces, with times in order; none without the option. */
 static void test_words_are_the_text_of_their_segments_in_order_of_time(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* steno tests: as many windows as a batch takes. SPDX-License-Identifier: MIT
  *
- * A prompt wants two rows of logits, its last token's and start-of-transcript's, so a batch's first replay has more of them than there are
+ * A prompt needs two rows of logits, its last token's and start-of-transcript's, so a batch's first replay has more of them than there are
  * windows; beams and candidates have one row each. Batches of every size that a limit may lie at, full of every kind of search, must give
  * what each call gives alone, to the bit. */
 #include "api/shipped.h"

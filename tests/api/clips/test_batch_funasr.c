@@ -15,8 +15,8 @@ struct asked {
     struct tap tap;
     steno_transcribe_params p;
     steno_vad_params v;
-    uint64_t frames;       /* of what on_frame said */
-    int64_t done, windows; /* of what on_progress said, and how often on_window was asked */
+    uint64_t frames;       /* digest of the frames from on_frame */
+    int64_t done, windows; /* the last from on_progress; the number of calls of on_window */
     struct scene *x;       /* NULL: alone */
     steno_session *s;
     int status, want_status;

@@ -1,6 +1,6 @@
 /* steno tests: models with a CTC head and voice-activity models through the public calls. SPDX-License-Identifier: MIT
  *
- * Small models of random weights: what is said means nothing, but it must not depend on how audio arrives or on threads. */
+ * Small models of random weights: the text means nothing, but it must not depend on how audio arrives or on threads. */
 #include "funasr_session.h"
 
 /* Whether a model was read from a file of this name. */
@@ -12,7 +12,7 @@ static int has_file(const steno_model *m, const char *name)
     return 0;
 }
 
-static void test_a_model_tells_the_files_it_was_read_from(void **state)
+static void test_a_model_lists_the_files_it_was_read_from(void **state)
 {
     (void)state;
     static const char *const files[] = { "model.safetensors", "config.json", "am.mvn", "tokens.json" };
@@ -96,7 +96,7 @@ static void test_results_do_not_depend_on_pieces_threads_or_level(void **state)
     }
 }
 
-static void test_nothing_and_next_to_nothing_and_silence_are_heard(void **state)
+static void test_empty_and_short_audio_and_silence_are_transcribed(void **state)
 {
     (void)state;
     static const int64_t n[] = { 0, 1, 399, 400, 401, 16000, 480000 };
@@ -155,7 +155,7 @@ static void test_a_clip_longer_than_the_model_knows_is_cut_where_it_is_quiet(voi
         double at = 0;
         for (int i = 0; i < count; i++) {
             const steno_segment g = segment_at(s, i);
-            assert_true(g.start == at); /* nothing is left out, nothing is heard twice */
+            assert_true(g.start == at); /* nothing is left out, nothing is decoded twice */
             at = g.end;
             if (i + 1 < count && !(at > pause[i + 1].from && at < pause[i + 1].to)) fail_msg("%zu: cut %d is at %f", k, i, at);
             expect_alone(s, other, pcm, i);
@@ -167,7 +167,7 @@ static void test_a_clip_longer_than_the_model_knows_is_cut_where_it_is_quiet(voi
     free(pcm);
 }
 
-static void test_offset_and_duration_cut_what_is_heard(void **state)
+static void test_offset_and_duration_cut_the_audio(void **state)
 {
     (void)state;
     steno_session *s = session_new(ctc, NULL, 1);
@@ -233,13 +233,13 @@ static void test_alignment_heads_are_refused_where_nothing_attends_to_audio(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_model_tells_the_files_it_was_read_from),
+        cmocka_unit_test(test_a_model_lists_the_files_it_was_read_from),
         cmocka_unit_test(test_results_do_not_depend_on_pieces_threads_or_level),
-        cmocka_unit_test(test_nothing_and_next_to_nothing_and_silence_are_heard),
+        cmocka_unit_test(test_empty_and_short_audio_and_silence_are_transcribed),
         cmocka_unit_test(test_phases_of_clips_of_any_length_are_timed),
         cmocka_unit_test(test_alignment_heads_are_refused_where_nothing_attends_to_audio),
         cmocka_unit_test(test_a_clip_longer_than_the_model_knows_is_cut_where_it_is_quiet),
-        cmocka_unit_test(test_offset_and_duration_cut_what_is_heard),
+        cmocka_unit_test(test_offset_and_duration_cut_the_audio),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,6 +1,6 @@
 /* steno tests: callbacks of CTC and voice-activity models, and calls that end early. SPDX-License-Identifier: MIT
  *
- * Whatever ends a call, what was told before it is right, and the next call knows nothing of it. */
+ * Any callback may end a call: the reports before it are right, and the next call does not depend on it. */
 #include "funasr_session.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -115,7 +115,7 @@ static void on_span(void *user, const steno_span *span)
 {
     struct order *o = user;
     o->wrong += span->size != sizeof *span || span->t0_ms < o->last_span || span->t1_ms <= span->t0_ms;
-    o->wrong += span->t0_ms > o->frames * 10; /* speech that has not been heard yet */
+    o->wrong += span->t0_ms > o->frames * 10; /* speech that has not been read yet */
     o->last_span = span->t1_ms;
     o->n++;
 }
@@ -131,7 +131,7 @@ static steno_vad_params watched(struct order *o)
     return p;
 }
 
-static void test_frames_and_spans_are_told_once_and_in_order(void **state)
+static void test_frames_and_spans_are_reported_once_and_in_order(void **state)
 {
     (void)state;
     steno_session *s = session_new(vad, NULL, 1);
@@ -265,7 +265,7 @@ static int64_t too_much(void *user, float *pcm, int64_t n)
     return n + 1;
 }
 
-static void test_a_source_that_fails_is_told_and_earlier_results_stay(void **state)
+static void test_a_source_that_fails_is_reported_and_earlier_results_stay(void **state)
 {
     (void)state;
     static const int64_t at[] = { 1, 16000, 16001, 490000 };
@@ -295,11 +295,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_callbacks_of_a_transcription_come_in_order),
         cmocka_unit_test(test_the_text_so_far_grows_with_each_clip_unless_tags_become_signs),
-        cmocka_unit_test(test_frames_and_spans_are_told_once_and_in_order),
+        cmocka_unit_test(test_frames_and_spans_are_reported_once_and_in_order),
         cmocka_unit_test(test_samples_that_are_no_numbers_spoil_nothing_but_their_place),
         cmocka_unit_test(test_a_callback_ends_a_call_wherever_it_is_asked),
         cmocka_unit_test(test_another_thread_ends_a_call_that_would_listen_for_ever),
-        cmocka_unit_test(test_a_source_that_fails_is_told_and_earlier_results_stay),
+        cmocka_unit_test(test_a_source_that_fails_is_reported_and_earlier_results_stay),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

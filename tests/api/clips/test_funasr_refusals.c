@@ -176,7 +176,7 @@ static void test_vad_structs_of_older_and_newer_callers_are_served(void **state)
     steno_session_close(s);
 }
 
-/* Whoever was trained with other features would hear nonsense. */
+/* A model that was trained with other features would decode nonsense. */
 static void test_a_model_of_another_rate_is_refused(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* steno tests: hot words in a decoding. SPDX-License-Identifier: MIT
  *
- * The shipped model is sure of its words; where a test wants it to waver, a filter puts another word just below the one it prefers. */
+ * The shipped model is sure of its words; where a test needs a near tie, a filter puts another word just below the one it prefers. */
 #include "attempts.h"
 #include "shipped_session.h"
 
@@ -71,7 +71,7 @@ static void test_a_hot_word_wins_where_it_was_second_by_less_than_half_the_boost
         }
 }
 
-static void test_words_on_the_list_that_are_not_said_change_nothing(void **state)
+static void test_words_on_the_list_that_are_not_spoken_change_nothing(void **state)
 {
     (void)state;
     for (int i = 0; i < SEARCHES; i++) {
@@ -80,7 +80,7 @@ static void test_words_on_the_list_that_are_not_said_change_nothing(void **state
         p.hotwords = "Groningen\r\n  Kubernetes \nChristiaan Huygens\n\nнапример\nelf\n";
         run(&demo, &p);
         assert_string_equal(steno_text(session), demo_text);
-        p.hotwords = "seven"; /* nor those that were heard anyway */
+        p.hotwords = "seven"; /* nor words that the model finds without it */
         run(&demo, &p);
         assert_string_equal(steno_text(session), demo_text);
         p.hotwords = "";
@@ -105,7 +105,7 @@ static void test_hot_words_are_no_echo_in_silence_and_noise(void **state)
                 run(&quiet, &p);
                 if (*steno_text(session)) fail_msg("noisy %d, search %d: '%s'", noisy, i, steno_text(session));
                 if (!k || i == 1) continue;
-                p.no_speech_threshold = (double)NAN; /* text whatever it is */
+                p.no_speech_threshold = (double)NAN; /* text in any case */
                 run(&quiet, &p);
                 assert_null(strstr(steno_text(session), "Gr"));
                 assert_null(strstr(steno_text(session), "Kub"));
@@ -203,7 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_hot_word_wins_where_it_was_second_by_less_than_half_the_boost),
-        cmocka_unit_test(test_words_on_the_list_that_are_not_said_change_nothing),
+        cmocka_unit_test(test_words_on_the_list_that_are_not_spoken_change_nothing),
         cmocka_unit_test(test_hot_words_are_no_echo_in_silence_and_noise),
         cmocka_unit_test(test_times_are_no_part_of_the_text_that_hot_words_see),
         cmocka_unit_test(test_lists_that_cannot_be_used_are_refused_by_line),

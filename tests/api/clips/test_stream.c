@@ -1,4 +1,4 @@
-/* steno tests: streams of a model that hears chunk by chunk. SPDX-License-Identifier: MIT
+/* steno tests: streams of a model that decodes chunk by chunk. SPDX-License-Identifier: MIT
  *
  * Many at once, each session on a thread of its own or all of them in one batch; each allocation failing once; and streams of any length
  * in the same memory. */

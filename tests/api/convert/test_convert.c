@@ -151,7 +151,7 @@ static void test_unsupported_calls_are_refused_and_write_nothing(void **state)
     assert_int_equal(convert_to(&b, "no/such/model", "f16", &e), STENO_EIO);
     steno_convert_params p;
     steno_convert_params_init(&p);
-    assert_int_equal(steno_model_convert(d.path, &p, &e), STENO_EARG); /* nobody takes it */
+    assert_int_equal(steno_model_convert(d.path, &p, &e), STENO_EARG); /* no callback takes it */
     assert_int_equal(steno_model_convert(d.path, NULL, &e), STENO_EARG);
     assert_int_equal(b.len, 0);
     struct buf rounded = converted(d.path, "q8_0");

@@ -8,7 +8,7 @@
 
 enum { ALLOCATIONS_MAX = 3000, TENSORS_MAX = 100 };
 
-/* What is told of tensors, and bytes. */
+/* The tensors that are reported, and the bytes. */
 struct heard { struct buf bytes; steno_convert_tensor t[TENSORS_MAX]; char name[TENSORS_MAX][64]; int n, stop_at, wanted; };
 
 static int tap_take(void *user, const void *data, size_t n)
@@ -44,7 +44,7 @@ static int tapped(struct heard *t, const char *path, const char *type, int again
     return steno_model_convert(path, &p, e);
 }
 
-static void test_each_tensor_is_told_before_it_is_written_and_may_end_the_call(void **state)
+static void test_each_tensor_is_reported_before_it_is_written_and_may_end_the_call(void **state)
 {
     (void)state;
     static struct heard t, stopped;
@@ -193,7 +193,7 @@ static void test_importance_changes_its_tensor_alone_and_must_fit(void **state)
     folder_remove(&d);
 }
 
-/* ---- want of memory */
+/* ---- failed allocations */
 
 struct sum { uint64_t hash; };
 
@@ -253,7 +253,7 @@ static void test_every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_tensor_is_told_before_it_is_written_and_may_end_the_call),
+        cmocka_unit_test(test_each_tensor_is_reported_before_it_is_written_and_may_end_the_call),
         cmocka_unit_test(test_a_folder_of_bert_and_its_file_give_the_same_vector_and_the_file_itself_again),
         cmocka_unit_test(test_unsupported_parameters_are_refused_by_name),
         cmocka_unit_test(test_importance_changes_its_tensor_alone_and_must_fit),

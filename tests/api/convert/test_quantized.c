@@ -3,7 +3,7 @@
 #include "convert.h"
 #include "logits.h"
 
-/* What a record of a whisper.cpp file says before a name of three extents: 0 is f32, 1 f16. */
+/* The record of a whisper.cpp file before a name, with three extents: 0 is f32, 1 f16. */
 static int type_of_filter(const struct buf *b, const char *name)
 {
     const size_t n = strlen(name), before = 3 * 4 + 4;

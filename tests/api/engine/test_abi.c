@@ -1,6 +1,6 @@
 /* steno tests: programs that were built against an earlier header. SPDX-License-Identifier: MIT
  *
- * The public header is not included. What this program knows of the library is the first layout of every struct, written down here for
+ * The public header is not included. This program has the first layout of every struct, written down here for
  * good, and calls of that time: it must find its parameters taken and its structs filled, to their size and not a byte further. */
 #include <spawn.h>
 #include <stdio.h>
@@ -270,7 +270,7 @@ static int64_t source_read(void *user, float *to, int64_t n)
     return take;
 }
 
-static void test_a_source_of_an_old_program_is_heard(void **state)
+static void test_a_source_of_an_old_program_is_read(void **state)
 {
     (void)state;
     const struct old_source src = { source_read, NULL, NULL };
@@ -322,7 +322,7 @@ static void test_a_batch_of_an_old_program_carries_out_what_it_adds_and_submits(
     steno_batch_close(b);
 }
 
-/* A program that knows what a first pass has heard, and one that knows of requests to find speech, which this model refuses. */
+/* A program with the struct of a first pass's result, and one with requests to find speech, which this model refuses. */
 static void test_requests_of_programs_of_every_age_are_served(void **state)
 {
     (void)state;
@@ -389,7 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_structs_are_filled_to_the_size_of_the_old_program),
         cmocka_unit_test(test_parameters_and_results_of_an_old_program_are_served),
-        cmocka_unit_test(test_a_source_of_an_old_program_is_heard),
+        cmocka_unit_test(test_a_source_of_an_old_program_is_read),
         cmocka_unit_test(test_a_batch_of_an_old_program_carries_out_what_it_adds_and_submits),
         cmocka_unit_test(test_requests_of_programs_of_every_age_are_served),
         cmocka_unit_test(test_python_transcribes_with_the_shared_library),

@@ -20,7 +20,7 @@ static int close_all(void **state)
     return 0;
 }
 
-/* A source made of `silence` samples of nothing and then pcm[n]; it can be told to misbehave. */
+/* A source made of `silence` samples of nothing and then pcm[n]; its fields make it misbehave. */
 struct script {
     int64_t silence, at;
     const struct audio *a;

@@ -26,7 +26,7 @@ static void batch_free(steno_batch *b, steno_session **s, int n)
     steno_batch_close(b);
 }
 
-/* Operations of the encoder that a session is told of. */
+/* Operations of the encoder that a session's timings count. */
 static int64_t encoder_calls(const steno_session *s)
 {
     int64_t ns, calls = 0;
@@ -157,7 +157,7 @@ static void test_the_request_with_the_fewest_windows_goes_first(void **state)
     batch_free(b, s, 3);
 }
 
-static void test_a_source_that_waits_stops_nobody_and_gives_what_it_has(void **state)
+static void test_a_source_that_waits_stops_no_other_request_and_gives_its_text(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -234,7 +234,7 @@ int main(void)
         cmocka_unit_test(test_short_clips_share_all_phases_where_tokens_are_integrated),
         cmocka_unit_test(test_chunks_of_streams_share_all_phases),
         cmocka_unit_test(test_the_request_with_the_fewest_windows_goes_first),
-        cmocka_unit_test(test_a_source_that_waits_stops_nobody_and_gives_what_it_has),
+        cmocka_unit_test(test_a_source_that_waits_stops_no_other_request_and_gives_its_text),
         cmocka_unit_test(test_requests_that_a_model_cannot_serve_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -124,7 +124,7 @@ static void test_a_callback_ends_a_call_wherever_it_is_asked(void **state)
     for (int i = 0; i < 12; i++) {
         t = (struct stop){ .after = i < 6 ? i * 3 : (int)((int64_t)all * (i - 5) / 7) };
         assert_int_equal(steno_transcribe(s, audio.pcm, audio.n, &p), STENO_ECANCELED);
-        assert_int_equal(t.asked, t.after + 1); /* never asked again after it said so */
+        assert_int_equal(t.asked, t.after + 1); /* never called again after it ended the call */
         assert_non_null(strstr(steno_last_error(s), "cancel"));
     }
     assert_usable(s);

@@ -207,7 +207,7 @@ static void table_row_check(const char *shape, const double *said)
     }
 }
 
-static void test_memory_is_what_the_table_of_the_documents_says(void **state)
+static void test_memory_is_that_of_the_table_in_the_documents(void **state)
 {
     (void)state;
     FILE *f = fopen("doc/models.md", "r");
@@ -234,7 +234,7 @@ int main(void)
         cmocka_unit_test(test_probabilities_beside_logits_in_two_stages_are_off_by_a_thousandth_at_most),
         cmocka_unit_test(test_weights_are_read_once_in_f32_and_few_of_them_twice_elsewhere),
         cmocka_unit_test(test_no_file_stays_open_behind_a_model),
-        cmocka_unit_test(test_memory_is_what_the_table_of_the_documents_says),
+        cmocka_unit_test(test_memory_is_that_of_the_table_in_the_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

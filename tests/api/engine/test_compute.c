@@ -286,7 +286,7 @@ static void look_for_pack(void *user, const char *line)
     *packs |= strstr(line, " kv_pack ") && strstr(line, "encoder.");
 }
 
-/* What auto stands for is what a model says it computes in, level by level. */
+/* auto resolves to the arithmetic that the model reports, level by level. */
 static void test_auto_is_what_the_level_gains_from(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* steno tests: what is told of a transcription while it runs and after it: callbacks, counters, profile. SPDX-License-Identifier: MIT */
+/* steno tests: callbacks, counters and the profile of a transcription. SPDX-License-Identifier: MIT */
 #include "shipped_session.h"
 #include "internal.h"
 #include <time.h>
@@ -77,7 +77,7 @@ static void test_a_window_that_is_declined_ends_cleanly_with_what_came_before(vo
     free(a.pcm);
 }
 
-static void test_counters_tell_what_ran_and_times_stay_below_the_clock(void **state)
+static void test_counters_count_what_ran_and_times_stay_below_the_clock(void **state)
 {
     (void)state;
     struct timespec a, b;
@@ -138,7 +138,7 @@ static void test_profile_counts_each_op_and_cross_keys_only_once_per_window(void
     steno_timings_get(s, &t);
     for (int i = 0; !steno_profile_get(s, i, &label, &ns, &calls); i++) {
         assert_true(label && *label);
-        if (!strncmp(label, "align.", 6)) { /* nobody asked for word times */
+        if (!strncmp(label, "align.", 6)) { /* word times are not requested */
             assert_true(ns == 0 && calls == 0);
             continue;
         }
@@ -165,7 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_callbacks_come_in_order_and_options_are_copied),
         cmocka_unit_test(test_a_window_that_is_declined_ends_cleanly_with_what_came_before),
-        cmocka_unit_test(test_counters_tell_what_ran_and_times_stay_below_the_clock),
+        cmocka_unit_test(test_counters_count_what_ran_and_times_stay_below_the_clock),
         cmocka_unit_test(test_profile_counts_each_op_and_cross_keys_only_once_per_window),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);

@@ -86,7 +86,7 @@ static int transcribe(steno_session *s, steno_transcribe_params p, struct asked 
     return steno_transcribe(s, demo.pcm, 3 * RATE / 2, &p);
 }
 
-static void test_a_call_ends_wherever_it_is_told_to_though_only_once(void **state)
+static void test_a_callback_ends_a_call_anywhere_and_is_called_no_more(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KINDS; kind++)
@@ -178,7 +178,7 @@ static void test_a_call_canceled_while_it_waits_never_begins(void **state)
     steno_cancel(s[0]);
     assert_int_equal(steno_batch_run(b), 0);
     assert_int_equal(o.status[0], STENO_ECANCELED);
-    assert_int_equal(r[0].at, 0); /* nothing was heard */
+    assert_int_equal(r[0].at, 0); /* nothing was read */
     assert_int_equal(o.status[1], 0);
     assert_true(steno_segment_count(s[1]) > 0);
     for (int i = 0; i < 2; i++) steno_session_close(s[i]);
@@ -306,7 +306,7 @@ static void test_a_window_that_another_member_has_overwritten_is_not_decoded(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_call_ends_wherever_it_is_told_to_though_only_once),
+        cmocka_unit_test(test_a_callback_ends_a_call_anywhere_and_is_called_no_more),
         cmocka_unit_test(test_a_request_ended_anywhere_leaves_the_next_call_unchanged),
         cmocka_unit_test(test_a_call_canceled_while_it_waits_never_begins),
         cmocka_unit_test(test_transcribing_on_a_member_gives_what_it_gives_alone_and_takes_the_line_along),

@@ -92,7 +92,7 @@ static void test_structs_and_fields_lie_where_callers_were_compiled_to_find_them
                      places[i].at, places[i].want);
 }
 
-/* Callers of another header are told apart by the size that a struct begins with. These have none, and can never grow. */
+/* The size that a struct begins with identifies callers of another header. These have none, and can never grow. */
 static void test_structs_begin_with_their_size(void **state)
 {
     (void)state;

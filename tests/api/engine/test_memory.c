@@ -194,7 +194,7 @@ static int64_t silence_read(void *user, float *pcm, int64_t n)
     return n;
 }
 
-/* The most that a call on so many seconds of a hum holds beside its session. */
+/* The peak that a call on that many seconds of a hum holds beside its session. */
 static int64_t most_of_hum(const steno_model *m, int64_t seconds, const steno_transcribe_params *p)
 {
     struct hum hum = { seconds * RATE, 0 };
@@ -227,7 +227,7 @@ static void test_memory_does_not_grow_with_the_length_of_a_source(void **state)
 }
 
 /* Voice activity keeps spans, and there are none in silence; tagged texts are left out up to the last seconds. */
-static void test_nor_does_that_of_models_that_hear_audio_once(void **state)
+static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio_once(void **state)
 {
     (void)state;
     need_counting();
@@ -455,7 +455,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a_window),
         cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
         cmocka_unit_test(test_memory_does_not_grow_with_the_length_of_a_source),
-        cmocka_unit_test(test_nor_does_that_of_models_that_hear_audio_once),
+        cmocka_unit_test(test_memory_does_not_grow_with_the_length_for_models_that_read_audio_once),
         cmocka_unit_test(test_beams_take_no_memory_of_a_request),
         cmocka_unit_test(test_cutting_where_it_is_quiet_takes_a_few_bytes_a_frame),
         cmocka_unit_test(test_an_index_is_read_whole_or_not_at_all),

@@ -105,7 +105,7 @@ static void refuse(steno_session *s, const steno_transcribe_params *p, const cha
 }
 
 /* A value for one of the parameters that the library lists: `i` of an integer, `v` of a number, `t` of a text. */
-struct bad { const char *field; int64_t i; double v; const char *t, *says; }; /* says: NULL: the field's name */
+struct bad { const char *field; int64_t i; double v; const char *t, *says; }; /* says: a part of the message; NULL: the field's name */
 
 static void param_set(steno_transcribe_params *p, const struct bad *b)
 {
@@ -249,7 +249,7 @@ static int64_t count_read(void *user, float *pcm, int64_t n)
     return 0;
 }
 
-static void test_a_text_without_words_is_refused_before_anything_is_heard(void **state)
+static void test_a_text_without_words_is_refused_before_audio_is_read(void **state)
 {
     (void)state;
     static const char *const empty[] = { "", " ", "\n\n \t", "\xe3\x80\x80" };
@@ -386,7 +386,7 @@ int main(void)
         cmocka_unit_test(test_transcription_parameters_out_of_range_are_refused_by_name),
         cmocka_unit_test(test_a_session_transcribes_after_it_has_refused_calls),
         cmocka_unit_test(test_the_least_and_the_most_temperature_choose_words_with_probabilities),
-        cmocka_unit_test(test_a_text_without_words_is_refused_before_anything_is_heard),
+        cmocka_unit_test(test_a_text_without_words_is_refused_before_audio_is_read),
         cmocka_unit_test(test_results_past_the_end_are_refused),
         cmocka_unit_test(test_there_are_no_results_before_a_call_and_after_one_that_failed),
     };

@@ -440,7 +440,7 @@ static int64_t mel(const steno_model *m, void *out)
     return steno_mel(m, kit.audio.pcm, kit.audio.n, out, 5);
 }
 
-static void test_calls_on_a_model_say_that_memory_is_out_and_leave_nothing(void **state)
+static void test_calls_on_a_model_report_failed_allocations_and_leave_nothing(void **state)
 {
     (void)state;
     need_counting();
@@ -477,7 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_allocation_between_files_and_results_may_fail),
         cmocka_unit_test(test_a_session_that_ran_out_of_memory_can_be_used_again),
-        cmocka_unit_test(test_calls_on_a_model_say_that_memory_is_out_and_leave_nothing),
+        cmocka_unit_test(test_calls_on_a_model_report_failed_allocations_and_leave_nothing),
     };
     return cmocka_run_group_tests(tests, kit_open, kit_close);
 }

@@ -169,7 +169,7 @@ static int batch_once(const steno_model *m, struct outcome *o, steno_error *e)
     return rc;
 }
 
-/* want_of says what each of its requests gives alone. */
+/* want_of returns the result of each of its requests alone. */
 static void batch_each(const steno_model *m)
 {
     int failed = 0;

@@ -85,7 +85,7 @@ static void test_a_session_goes_on_after_every_allocation_of_a_call_with_segment
 
 /* ---- speech, text, marks ------------------------------------------------------------------------------------------------------- */
 
-/* A recogniser, what finds its speech and what marks its text, as the program uses them; *said tells the one that failed. */
+/* A recogniser, what finds its speech and what marks its text, as the program uses them; *said names the one that failed. */
 static int pipeline(steno_session *s, steno_session *marks, struct stopping *asked_for, uint64_t *digest, const char **said)
 {
     steno_vad_params v;
@@ -103,7 +103,7 @@ static int pipeline(steno_session *s, steno_session *marks, struct stopping *ask
     rc = steno_punctuate_result(marks, s, &q);
     *said = steno_last_error(marks);
     *digest = digest_of(s);
-    if (rc) assert_true(*digest == before); /* what was said stays */
+    if (rc) assert_true(*digest == before); /* the last result stays */
     return rc;
 }
 
@@ -153,7 +153,7 @@ static void test_three_models_go_on_after_every_allocation_of_theirs_has_failed(
     }
 }
 
-static void test_three_models_stop_wherever_they_are_told_to(void **state)
+static void test_a_callback_stops_three_models_anywhere(void **state)
 {
     (void)state;
     for (int k = 0; k < N_FAMILIES; k++) {
@@ -166,7 +166,7 @@ static void test_three_models_stop_wherever_they_are_told_to(void **state)
         for (int at = 1; at <= all.calls; at += 1 + all.calls / 50) {
             struct stopping now = { 0, at };
             if (pipeline(t.s, t.marks, &now, &got, &said) != STENO_ECANCELED) fail_msg("asked for the %dth time: \"%s\"", at, said);
-            assert_int_equal(now.calls, at); /* and nobody asks again */
+            assert_int_equal(now.calls, at); /* and the call is not repeated */
             assert_int_equal(pipeline(t.s, t.marks, NULL, &got, &said), 0);
             assert_true(got == want);
         }
@@ -199,7 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_goes_on_after_every_allocation_of_a_call_with_segments_has_failed),
         cmocka_unit_test(test_three_models_go_on_after_every_allocation_of_theirs_has_failed),
-        cmocka_unit_test(test_three_models_stop_wherever_they_are_told_to),
+        cmocka_unit_test(test_a_callback_stops_three_models_anywhere),
         cmocka_unit_test(test_a_detector_is_gone_with_its_session),
     };
     return cmocka_run_group_tests(tests, open_with_marks, close_with_marks);

@@ -11,7 +11,7 @@ static void assert_refused(int rc, const steno_error *e, int status, const char 
         fail_msg("status %d (in the error: %d), want %d and a reason naming '%s': %s", rc, (int)e->status, status, what, e->text);
 }
 
-static void test_opening_what_cannot_be_opened_says_why_and_gives_null(void **state)
+static void test_opening_a_bad_file_gives_a_reason_and_null(void **state)
 {
     (void)state;
     steno_error e;
@@ -210,7 +210,7 @@ static void test_threads_that_fail_differently_read_their_own_reasons(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opening_what_cannot_be_opened_says_why_and_gives_null),
+        cmocka_unit_test(test_opening_a_bad_file_gives_a_reason_and_null),
         cmocka_unit_test(test_a_key_with_a_bias_is_unknown_and_a_query_without_one_is_missing),
         cmocka_unit_test(test_session_parameters_out_of_range_are_refused),
         cmocka_unit_test(test_a_reader_is_closed_once_whatever_comes_of_it),

@@ -1,6 +1,6 @@
 /* steno tests: the table of parameters. SPDX-License-Identifier: MIT
  *
- * Every field of the parameter structs has a row, and what a row says is what calls do: who serves it, its range, its default. */
+ * Every field of the parameter structs has a row, and calls follow it: the families that serve the field, its range, its default. */
 #include "parakeet_model.h"
 #include "random_model.h"
 #include <stddef.h>
@@ -221,7 +221,7 @@ static void test_parameters_a_model_does_not_support_are_refused_by_name(void **
     assert_true(served > 100 && refused > 100);
 }
 
-static void test_a_call_refuses_what_the_table_says_it_does_not_serve(void **state)
+static void test_a_call_refuses_fields_that_the_table_does_not_give_it(void **state)
 {
     (void)state;
     steno_param row;
@@ -260,7 +260,7 @@ static const char *name_of(void *user, const char *field, int with_value)
     return strcmp(field, asked_name) == 0 ? "--its-option" : NULL;
 }
 
-static void test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_name(void **state)
+static void test_a_default_that_is_given_counts_and_has_the_callers_name_in_messages(void **state)
 {
     (void)state;
     const steno_param_names names = { .size = sizeof names, .name = name_of, .asked = is_asked };
@@ -373,7 +373,7 @@ static int open_as(int family, const steno_model_params *p, steno_error *e)
     return rc;
 }
 
-static void test_opening_refuses_what_the_table_says_the_family_does_not_serve(void **state)
+static void test_opening_refuses_fields_that_the_table_does_not_give_the_family(void **state)
 {
     (void)state;
     int refused = 0, served = 0;
@@ -408,7 +408,7 @@ static void test_the_only_arithmetic_may_be_requested(void **state)
     }
 }
 
-static void test_a_window_that_is_shorter_than_any_chunk_is_told(void **state)
+static void test_a_window_that_is_shorter_than_any_chunk_is_reported(void **state)
 {
     (void)state;
     steno_error e = { 0 };
@@ -427,12 +427,12 @@ int main(void)
         cmocka_unit_test(test_defaults_are_those_of_the_table_and_lie_in_their_ranges),
         cmocka_unit_test(test_a_model_serves_the_parameters_of_its_rows_and_a_call_with_one_of_them),
         cmocka_unit_test(test_parameters_a_model_does_not_support_are_refused_by_name),
-        cmocka_unit_test(test_a_call_refuses_what_the_table_says_it_does_not_serve),
-        cmocka_unit_test(test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_name),
+        cmocka_unit_test(test_a_call_refuses_fields_that_the_table_does_not_give_it),
+        cmocka_unit_test(test_a_default_that_is_given_counts_and_has_the_callers_name_in_messages),
         cmocka_unit_test(test_ranges_are_those_of_the_table_at_their_ends_and_beyond),
-        cmocka_unit_test(test_opening_refuses_what_the_table_says_the_family_does_not_serve),
+        cmocka_unit_test(test_opening_refuses_fields_that_the_table_does_not_give_the_family),
         cmocka_unit_test(test_the_only_arithmetic_may_be_requested),
-        cmocka_unit_test(test_a_window_that_is_shorter_than_any_chunk_is_told),
+        cmocka_unit_test(test_a_window_that_is_shorter_than_any_chunk_is_reported),
     };
     return cmocka_run_group_tests(tests, models_open, models_close);
 }

@@ -20,7 +20,7 @@ struct scene {
     steno_batch *b;              /* NULL: the session has one of its own */
     steno_session *self, *other; /* other: in the same batch, NULL without one */
     steno_session *stranger;     /* of the same team, in a batch of its own */
-    uint64_t strange;            /* digest of what the stranger hears */
+    uint64_t strange;            /* digest of the stranger's audio */
     enum callback when;
     int calls[CALLBACKS], calling;
     struct tap tap;
@@ -408,7 +408,7 @@ static void test_on_done_may_close_all_sessions_of_its_batch(void **state)
         } else {
             steno_session *direct;
             assert_int_equal(steno_session_open(&direct, model, NULL, &sp, NULL), 0);
-            steno_session_close(c.s[3]); /* waiting, and nobody is told */
+            steno_session_close(c.s[3]); /* waiting, and no callback is called */
             c.s[3] = direct;             /* its caller looks at it again: closing it does nothing */
             assert_int_equal(steno_transcribe(direct, demo.pcm, HEARD, &p), 0);
             c.s[3] = direct;

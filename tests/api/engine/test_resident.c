@@ -300,7 +300,7 @@ static void hear_longest(steno_session *s, int seconds)
     steno_model_close(vad);
 }
 
-/* A session of a model that hears clips or streams, used to the full: clips as long as there are, as many beams. It is heard
+/* A session of a model of clips or streams, used to the full: the longest clips, the most beams. It is run
  * again where something that only some runs touch was not touched yet. */
 static void measure_funasr(const char *name, int threads)
 {

@@ -141,7 +141,7 @@ static struct folder online_folder(void)
     return d;
 }
 
-/* Bytes that the states of a stream grow by, where it looks back on so many rows in place of the usual ones. */
+/* Bytes that the states of a stream grow by, where it looks back on that number of rows in place of the usual ones. */
 static int64_t grown(const steno_model *m, uint32_t frames, uint32_t of_decoder)
 {
     int64_t n = 0;

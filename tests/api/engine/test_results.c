@@ -370,7 +370,7 @@ static void test_special_tokens_and_languages_have_the_ids_of_their_vocabulary(v
     assert_int_equal(steno_language_id(NULL, "en"), -1);
     assert_int_equal(steno_language_id(model, NULL), -1);
     int32_t ids[2];
-    assert_int_equal(steno_tokenize(model, " one two three", ids, 2), 3); /* told what is needed, given what fits */
+    assert_int_equal(steno_tokenize(model, " one two three", ids, 2), 3); /* returns the number needed, writes those that fit */
     assert_int_equal(steno_tokenize(model, " one two three", NULL, 0), 3);
 }
 

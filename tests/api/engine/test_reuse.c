@@ -1,7 +1,7 @@
 /* steno tests: what a text begins with is computed once. SPDX-License-Identifier: MIT
  *
  * A session that has read a text reads another one that begins the same: what it makes of it is, to the bit, what a session makes that has
- * read nothing, and its timings tell how many ids it has computed. */
+ * read nothing, and its timings count the ids it has computed. */
 #include "lm_model.h"
 
 enum { N = 150 };
@@ -187,7 +187,7 @@ static void test_logits_behind_what_is_there_are_the_same(void **state)
 }
 
 /* For measuring: what the model would choose is put aside. */
-static void test_a_text_that_is_given_is_said(void **state)
+static void test_bench_generates_the_given_text(void **state)
 {
     (void)state;
     int32_t ids[N], text[N];
@@ -224,7 +224,7 @@ int main(void)
         cmocka_unit_test(test_failed_texts_leave_no_wrong_keys),
         cmocka_unit_test(test_overwritten_files_are_read_again),
         cmocka_unit_test(test_logits_behind_what_is_there_are_the_same),
-        cmocka_unit_test(test_a_text_that_is_given_is_said),
+        cmocka_unit_test(test_bench_generates_the_given_text),
     };
     return cmocka_run_group_tests(tests, model_open, model_close);
 }

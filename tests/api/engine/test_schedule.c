@@ -28,7 +28,7 @@ struct scene {
     struct member m[MEMBERS];
     struct entry log[ENTRIES];
     int n, tokens, done;
-    int late_at, late_by;      /* member `late` comes when the log has so many entries (-1: never), or, where late_by is a member, at the */
+    int late_at, late_by;      /* member `late` comes when the log has this length (-1: never), or, where late_by is a member, at the */
     int late, late_token;      /* late_token-th token of that one */
     int late_class, late_entry; /* where the log was then */
 };
@@ -203,7 +203,7 @@ static void test_requests_of_one_class_take_turns(void **state)
             if (had[k] < least) least = had[k];
             if (had[k] > most) most = had[k];
         }
-        assert_true(most - least <= 2); /* those that decode count already, so nobody is two ahead of one who waits */
+        assert_true(most - least <= 2); /* those that decode count already, so no member is two ahead of one that waits */
     }
     scene_free(x);
 }
@@ -337,7 +337,7 @@ static void test_an_earlier_first_pass_is_reused_and_changes_nothing(void **stat
 
 /* ---- sources that have nothing yet --------------------------------------------------------------------------------------------------- */
 
-static void test_a_request_whose_source_waits_has_no_slot_and_stops_nobody(void **state)
+static void test_a_request_whose_source_waits_has_no_slot_and_stops_no_other(void **state)
 {
     (void)state;
     for (int heard = 0; heard < 2; heard++) {
@@ -350,7 +350,7 @@ static void test_a_request_whose_source_waits_has_no_slot_and_stops_nobody(void 
         if (steno_listen(model, &src, &h, &e)) fail_msg("%s", e.text);
         m->at = 0;
         m->heard = heard ? &h : NULL;
-        m->stops_at = 2 * 9600 + 4000; /* in the middle of the third window, the second of which can be told */
+        m->stops_at = 2 * 9600 + 4000; /* in the middle of the third window, the second of which can be reported */
         for (int i = 0; i < 2; i++) member_submit(&x->m[i], STENO_PRIORITY_AUTO);
         assert_int_equal(steno_batch_run_as(x->b, STENO_RUN_POLL), 1);
         assert_int_equal(x->m[1].status, 0);
@@ -365,7 +365,7 @@ static void test_a_request_whose_source_waits_has_no_slot_and_stops_nobody(void 
         assert_int_equal(steno_batch_run_as(x->b, STENO_RUN_POLL), 0);
         assert_int_equal(m->status, 0);
         assert_true(result_digest(m->s) == result_digest(x->m[1].s));
-        int told = 0; /* a window that had to wait is told of once */
+        int told = 0; /* a window that had to wait is reported once */
         for (int i = 0; i < x->n; i++) told += x->log[i].id == 0;
         assert_int_equal(told, 4);
         scene_free(x);
@@ -444,7 +444,7 @@ int main(void)
         cmocka_unit_test(test_the_encoder_runs_once_in_a_number_of_steps_while_windows_are_decoded),
         cmocka_unit_test(test_long_audio_is_listened_to_in_slices_between_the_steps_of_others),
         cmocka_unit_test(test_an_earlier_first_pass_is_reused_and_changes_nothing),
-        cmocka_unit_test(test_a_request_whose_source_waits_has_no_slot_and_stops_nobody),
+        cmocka_unit_test(test_a_request_whose_source_waits_has_no_slot_and_stops_no_other),
         cmocka_unit_test(test_a_request_that_waits_can_be_canceled),
         cmocka_unit_test(test_calls_that_are_in_no_batch_do_not_wait),
         cmocka_unit_test(test_requests_that_make_no_sense_are_refused),

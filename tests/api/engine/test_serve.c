@@ -257,7 +257,7 @@ static void *drain(void *arg)
     return NULL;
 }
 
-/* A thread that drains sleeps while all sources wait, until it is told that one has more, or that a request is not wanted any more. */
+/* A thread that drains sleeps while all sources wait, until one has more, or a request is canceled. */
 static void test_a_batch_whose_sources_all_wait_sleeps_until_it_is_woken(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void test_a_batch_whose_sources_all_wait_sleeps_until_it_is_woken(void **
         assert_int_equal(pthread_create(&z.id, NULL, drain, &z), 0);
         usleep(20000);
         assert_int_equal(atomic_load(&z.returned), 0);
-        assert_int_equal(steno_batch_run(x.b), STENO_EARG); /* somebody carries it out */
+        assert_int_equal(steno_batch_run(x.b), STENO_EARG); /* another thread runs it */
         if (canceled) {
             steno_cancel(c->s);
         } else {

@@ -1,13 +1,13 @@
 /* steno tests: structs of every size. SPDX-License-Identifier: MIT
  *
- * A caller's struct of any size, as the size it names says, in memory of just that size: what it has counts, what it lacks or has but a
+ * A caller's struct of any size, which it names, in memory of just that size: what it has counts, what it lacks or has but a
  * part of is at its default, and nothing behind it is touched. */
 #include "funasr_model.h"
 #include "small_pair.h"
 
 enum { MORE = 64, LANES = 2, LEAST = sizeof(uint32_t) };
 
-/* The first `size` bytes of whole[n], which names that size, and rubbish behind n; just so much memory. */
+/* The first `size` bytes of whole[n], which names that size, and rubbish behind n; in memory of just that size. */
 static void *cut(const void *whole, size_t n, uint32_t size)
 {
     uint8_t *p = malloc(size < LEAST ? LEAST : size);

@@ -1,6 +1,6 @@
-/* steno tests: every call is content with the stack that the header speaks of. SPDX-License-Identifier: MIT
+/* steno tests: every call runs with the stack that the header names. SPDX-License-Identifier: MIT
  *
- * Each call runs on a thread of exactly so much stack, what the C library keeps there for itself included, above a page that may not be
+ * Each call runs on a thread with exactly that stack, including the C library's own part, above a page that may not be
  * touched. The stack was painted before, so that a call that comes near the end is named. */
 #include <pthread.h>
 #include <sys/mman.h>

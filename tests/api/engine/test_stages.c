@@ -1,4 +1,4 @@
-/* steno tests: a transcription that fails says where. SPDX-License-Identifier: MIT
+/* steno tests: a transcription that fails names its stage. SPDX-License-Identifier: MIT
  *
  * A failure is put into each stage: the sound that becomes log-mel, the encoder, the prompt, the decoder. Each has a status and a text of
  * its own, and the session is as good as before. */
@@ -123,7 +123,7 @@ static void test_failures_in_each_stage_have_a_status_and_a_text_of_their_own(vo
 }
 
 /* In every arithmetic. */
-static void test_logits_that_are_no_numbers_are_told(void **state)
+static void test_logits_that_are_no_numbers_are_reported(void **state)
 {
     (void)state;
     const struct audio audio = demo_audio(0, 0, 1);
@@ -149,7 +149,7 @@ static void test_logits_that_are_no_numbers_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_logits_that_are_no_numbers_are_told),
+        cmocka_unit_test(test_logits_that_are_no_numbers_are_reported),
         cmocka_unit_test(test_failures_in_each_stage_have_a_status_and_a_text_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* steno tests: a transcript and its translation from one call. SPDX-License-Identifier: MIT
  *
- * A random model hears windows of 0.6 s and writes two texts that have nothing in common, so that its two chains of windows go apart. */
+ * A random model reads windows of 0.6 s and writes two texts that have nothing in common, so that its two chains of windows go apart. */
 #include "attempts.h"
 
 static steno_model *model, *random1;
@@ -221,7 +221,7 @@ static steno_transcribe_params heard_by(struct heard *h)
     return p;
 }
 
-static void test_segments_are_told_of_the_transcript_and_progress_once(void **state)
+static void test_segments_of_the_transcript_and_progress_are_reported_once(void **state)
 {
     (void)state;
     steno_session *s = session_new(random1, NULL, 1);
@@ -234,7 +234,7 @@ static void test_segments_are_told_of_the_transcript_and_progress_once(void **st
     steno_session_close(s);
 }
 
-/* Whoever says no is not asked again, and both texts end where the windows before it do. */
+/* A callback that ends the call is not called again, and both texts end where the windows before it do. */
 static void test_a_declined_window_ends_both_texts(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ int main(void)
         cmocka_unit_test(test_two_texts_are_those_of_two_calls),
         cmocka_unit_test(test_one_window_is_encoded_once_and_decoded_twice),
         cmocka_unit_test(test_both_texts_are_the_same_in_a_batch),
-        cmocka_unit_test(test_segments_are_told_of_the_transcript_and_progress_once),
+        cmocka_unit_test(test_segments_of_the_transcript_and_progress_are_reported_once),
         cmocka_unit_test(test_a_declined_window_ends_both_texts),
         cmocka_unit_test(test_only_texts_that_there_are_can_be_selected),
     };

@@ -212,7 +212,7 @@ static void test_models_are_read_through_callbacks_from_every_thread_of_a_team(v
         assert_int_equal(o[i].shelf.closed, 1);
         assert_int_equal(o[i].bytes, o[0].bytes);
     }
-    assert_int_equal(o[2].shelf.most, 1); /* without a team there is nobody else */
+    assert_int_equal(o[2].shelf.most, 1); /* without a team there is no other session */
     const int64_t all = o[2].shelf.reads;
     for (int i = 0; i < 10; i++) {
         o[0] = (struct opening){ .team = i % 2 ? team : NULL, .shelf = { .file = file, .fail_at = all * i / 10 } };

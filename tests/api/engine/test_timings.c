@@ -1,4 +1,4 @@
-/* steno tests: what ran for a session is told to that session and to no other. SPDX-License-Identifier: MIT */
+/* steno tests: timings of a session count its own runs alone. SPDX-License-Identifier: MIT */
 #include "batch.h"
 #include "api/shipped_session.h"
 
@@ -124,7 +124,7 @@ static void test_each_request_has_times_of_its_own(void **state)
     struct pcm_tap tap[2] = { { &many, 0 }, { &demo, 0 } };
     steno_request_timings t = { .size = sizeof t }, first = { .size = 8 };
     assert_int_equal(steno_request_timings_get(s[0], &t), STENO_EARG);
-    for (int round = 0; round < 2; round++) { /* the second is canceled before anybody looks after it */
+    for (int round = 0; round < 2; round++) { /* the second is canceled before it is read */
         for (int i = 0; i < 2; i++) {
             const steno_source src = { tap_read, tap_rewind, &tap[i] };
             tap[i].at = 0;

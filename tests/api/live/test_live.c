@@ -91,7 +91,7 @@ static void pair_close(struct pair *x)
     steno_batch_close(x->b);
 }
 
-/* The first session hears the audio, the second one beside it. @return how it went for the first */
+/* The first session reads the audio, the second one beside it. @return the status of the first */
 static int hear(struct pair *x, struct watch *w, uint64_t *digest)
 {
     struct watch other = { .tap = { .pcm = audio.pcm + RATE, .n = HEARD } };
@@ -140,7 +140,7 @@ static void test_a_stream_goes_on_after_every_allocation_has_failed(void **state
     }
 }
 
-static void test_a_stream_ends_wherever_it_is_told_to(void **state)
+static void test_a_callback_ends_a_stream_anywhere(void **state)
 {
     (void)state;
     for (int together = 0; together < 2; together++) {
@@ -163,7 +163,7 @@ static void test_a_stream_ends_wherever_it_is_told_to(void **state)
     }
 }
 
-/* What comes long after them is heard again. */
+/* Audio long after them is decoded again. */
 static void test_samples_that_are_no_numbers_do_not_end_a_stream(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stream_goes_on_after_every_allocation_has_failed),
-        cmocka_unit_test(test_a_stream_ends_wherever_it_is_told_to),
+        cmocka_unit_test(test_a_callback_ends_a_stream_anywhere),
         cmocka_unit_test(test_samples_that_are_no_numbers_do_not_end_a_stream),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -1,4 +1,4 @@
-/* steno tests: vectors of texts: calls, limits, and want of memory. SPDX-License-Identifier: MIT
+/* steno tests: vectors of texts: calls, limits, and failed allocations. SPDX-License-Identifier: MIT
  *
  * A small BERT with random weights; how near vectors are to the reference's is golden/test_bert.c's affair. */
 #include <sys/stat.h>
@@ -152,7 +152,7 @@ static void test_texts_can_be_timed(void **state)
     steno_model_close(m);
 }
 
-/* Those of a language model, text by text and all together, in a batch of so many slots. */
+/* Those of a language model, text by text and all together, in a batch of that number of slots. */
 static void test_texts_in_one_run_have_the_vectors_that_each_has_alone(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void test_folders_that_do_not_fit_are_refused_with_a_reason(void **state)
 }
 
 /* Without a vocabulary the network opens, and reads no text. */
-static void test_a_model_without_words_says_so(void **state)
+static void test_a_model_without_a_tokenizer_makes_no_vectors(void **state)
 {
     (void)state;
     const struct folder d = bert_folder();
@@ -348,7 +348,7 @@ int main(void)
         cmocka_unit_test(test_a_call_that_is_canceled_leaves_no_vectors),
         cmocka_unit_test(test_other_models_and_other_calls_are_refused),
         cmocka_unit_test(test_folders_that_do_not_fit_are_refused_with_a_reason),
-        cmocka_unit_test(test_a_model_without_words_says_so),
+        cmocka_unit_test(test_a_model_without_a_tokenizer_makes_no_vectors),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, home_make, home_remove);

@@ -11,7 +11,7 @@ static int head(int32_t ids[4])
     return 4;
 }
 
-static void test_the_most_probable_ids_are_the_text_that_was_said(void **state)
+static void test_the_most_probable_ids_are_the_spoken_text(void **state)
 {
     (void)state;
     int32_t ids[4];
@@ -73,7 +73,7 @@ static void test_the_same_seed_draws_the_same_ids_and_others_draw_others(void **
     }
 }
 
-/* What is said is said once more, so that drafts find it. */
+/* The text is repeated, so that draft tokens from the prompt match it. */
 static void test_drafts_change_no_id(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_generating_without_an_encoded_window_or_with_wrong_ids_is_refus
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_most_probable_ids_are_the_text_that_was_said),
+        cmocka_unit_test(test_the_most_probable_ids_are_the_spoken_text),
         cmocka_unit_test(test_drafts_change_no_id),
         cmocka_unit_test(test_generate_then_continue_equals_one_generate_over_everything),
         cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),

@@ -1,4 +1,4 @@
-/* steno tests: want of memory while a text is made. SPDX-License-Identifier: MIT */
+/* steno tests: failed allocations while a text is generated. SPDX-License-Identifier: MIT */
 #include "heap.h"
 #include "shipped_session.h"
 

@@ -26,7 +26,7 @@ static int generate(const steno_generate_params *p)
     return steno_generate(session, head, 4, p);
 }
 
-/* What on_token has heard. */
+/* The text that on_token has received. */
 struct heard { char text[400]; int n, ends, stop_after, rc; };
 
 static int hear(void *user, const steno_token *tok, const char *text, size_t n)
@@ -44,7 +44,7 @@ static int hear(void *user, const steno_token *tok, const char *text, size_t n)
     return h->stop_after && h->n >= h->stop_after;
 }
 
-static void test_the_callback_hears_the_text_and_may_end_it(void **state)
+static void test_the_callback_receives_the_text_and_may_end_it(void **state)
 {
     (void)state;
     struct heard h = { .n = 0 }, few = { .stop_after = 3 };
@@ -72,7 +72,7 @@ static void test_the_callback_hears_the_text_and_may_end_it(void **state)
     assert_int_equal(steno_generated_get(session, 2, &tok), STENO_EARG);
 }
 
-static void test_a_stop_ends_the_text_before_it_and_is_never_heard(void **state)
+static void test_a_stop_ends_the_text_before_it_and_is_never_reported(void **state)
 {
     (void)state;
     struct heard h = { .n = 0 };
@@ -200,8 +200,8 @@ static void test_characters_come_whole_from_the_detokenizer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_callback_hears_the_text_and_may_end_it),
-        cmocka_unit_test(test_a_stop_ends_the_text_before_it_and_is_never_heard),
+        cmocka_unit_test(test_the_callback_receives_the_text_and_may_end_it),
+        cmocka_unit_test(test_a_stop_ends_the_text_before_it_and_is_never_reported),
         cmocka_unit_test(test_a_grammar_or_schema_holds_whatever_is_drawn),
         cmocka_unit_test(test_a_grammar_that_lets_all_pass_changes_nothing),
         cmocka_unit_test(test_impossible_parameters_are_refused_by_name),

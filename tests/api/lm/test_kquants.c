@@ -52,7 +52,7 @@ static void test_every_level_chooses_the_same_tokens(void **state)
 }
 
 /* Models differ in their matrices only, whose rows and columns fill whole panels and blocks here (the vocabulary is 1900). */
-static void test_weights_take_the_memory_that_the_layout_says(void **state)
+static void test_weights_take_the_memory_of_the_layout(void **state)
 {
     (void)state;
     static const size_t per_8192[TYPES] = { 5248, 4672, 4736, 5760, 8768, 8512 };
@@ -84,7 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_level_chooses_the_same_tokens),
-        cmocka_unit_test(test_weights_take_the_memory_that_the_layout_says),
+        cmocka_unit_test(test_weights_take_the_memory_of_the_layout),
         cmocka_unit_test(test_shapes_that_do_not_divide_into_blocks_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

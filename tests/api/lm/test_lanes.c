@@ -25,7 +25,7 @@ static int model_close(void **state)
     return 0;
 }
 
-/* A request, and what was heard of it. */
+/* A request, and the reports about it. */
 struct asked {
     steno_session *s;
     int32_t ids[LM_IDS_MAX];
@@ -241,7 +241,7 @@ static void test_a_canceled_request_harms_no_other(void **state)
         assert_false(lm_differ(&want, &got));
     }
     submitted(b, &a[5]);
-    steno_session_close(a[5].s); /* before it has begun: nobody is told */
+    steno_session_close(a[5].s); /* before it has begun: no callback is called */
     a[5].s = NULL;
     submitted(b, &a[2]);
     assert_int_equal(steno_batch_run(b), STENO_OK);

@@ -128,7 +128,7 @@ static void test_drafted_texts_of_a_batch_are_what_they_are_alone(void **state)
         int64_t accepted = 0;
         for (int i = 0; i < REQUESTS; i++) alone(&want[i], pair[k][0], i);
         for (int i = 0; i < 4; i++) check_batch(want, pair[k][0], pair[k][1], windows[i], &accepted);
-        assert_true(accepted > 0 || k != 1); /* it knows what itself says */
+        assert_true(accepted > 0 || k != 1); /* it predicts its own text */
     }
     steno_model_close(small);
     steno_model_close(large);

@@ -1,4 +1,4 @@
-/* steno tests: want of memory while texts are made beside each other. SPDX-License-Identifier: MIT */
+/* steno tests: failed allocations while texts are generated together. SPDX-License-Identifier: MIT */
 #include "heap.h"
 #include "lm_model.h"
 

@@ -1,4 +1,4 @@
-/* steno tests: want of memory while texts are long and layers look back a window. SPDX-License-Identifier: MIT
+/* steno tests: failed allocations while texts are long and layers look back a window. SPDX-License-Identifier: MIT
  *
  * Any allocation may fail, in opening a batch and in reading, going back and sharing. What is made afterwards is what is made without. */
 #include "heap.h"

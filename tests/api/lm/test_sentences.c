@@ -54,9 +54,9 @@ static const char *const grammars[] = {
 };
 enum { GRAMMARS = sizeof grammars / sizeof *grammars };
 
-/* ---- what is said ------------------------------------------------------------------------------------------------------------ */
+/* ---- sentences --------------------------------------------------------------------------------------------------------------- */
 
-static void test_every_window_of_every_search_says_a_sentence_or_nothing(void **state)
+static void test_every_window_of_every_search_gives_a_sentence_or_no_text(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 4; seed++) {
@@ -96,7 +96,7 @@ static void test_times_stand_between_words_and_characters(void **state)
     }
 }
 
-static void test_the_shipped_model_says_sentences_of_words_it_never_heard(void **state)
+static void test_the_shipped_model_writes_sentences_of_words_it_was_not_trained_on(void **state)
 {
     (void)state;
     static const char *const real[] = { "root ::= \"no wa\"", "root ::= \" now\"", "root ::= \"\u65e5\u672c\"",
@@ -159,7 +159,7 @@ static void test_grammar_sentences_hold_under_all_options(void **state)
     steno_batch_close(b);
 }
 
-/* Two segments: one that was said, and one that was not and stands beside silence. */
+/* Two segments: one that was spoken, and one that was not and stands beside silence. */
 static void follow(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
 {
     const int32_t *script = user; /* ends with -1 */
@@ -184,7 +184,7 @@ static void test_words_beside_silence_are_not_taken_out_of_a_sentence(void **sta
     ids[n++] = begin + 150;
     ids[n] = -1;
     static const char *const whole = " zero nine four four four";
-    for (int part = 0; part < 3; part++) { /* anything may be said; what is said is one sentence; the first segment is one */
+    for (int part = 0; part < 3; part++) { /* any text; the text is one sentence; the first segment is one */
         steno_transcribe_params p = search(0, part == 1 ? "root ::= \" zero nine four four four\"" : "root ::= (\" \" [a-z]+)+");
         if (!part) p.grammar = NULL;
         p.word_timestamps = 1;
@@ -201,7 +201,7 @@ static void test_words_beside_silence_are_not_taken_out_of_a_sentence(void **sta
 
 /* ---- no room --------------------------------------------------------------------------------------------------------------- */
 
-static void test_without_room_for_a_sentence_there_is_no_text_and_that_is_said(void **state)
+static void test_a_window_without_room_for_a_sentence_has_no_text_and_a_flag(void **state)
 {
     (void)state;
     static const char nine[] = "root ::= \"abcdefghi\"";
@@ -289,7 +289,7 @@ static void test_a_penalty_favours_and_does_not_force(void **state)
     }
 }
 
-static void test_grammars_without_anything_to_say_are_refused(void **state)
+static void test_grammars_without_a_text_are_refused(void **state)
 {
     (void)state;
     static const struct { const char *grammar, *what; } c[] = {
@@ -312,16 +312,16 @@ static void test_grammars_without_anything_to_say_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_window_of_every_search_says_a_sentence_or_nothing),
+        cmocka_unit_test(test_every_window_of_every_search_gives_a_sentence_or_no_text),
         cmocka_unit_test(test_times_stand_between_words_and_characters),
-        cmocka_unit_test(test_the_shipped_model_says_sentences_of_words_it_never_heard),
+        cmocka_unit_test(test_the_shipped_model_writes_sentences_of_words_it_was_not_trained_on),
         cmocka_unit_test(test_grammar_sentences_hold_under_all_options),
         cmocka_unit_test(test_words_beside_silence_are_not_taken_out_of_a_sentence),
-        cmocka_unit_test(test_without_room_for_a_sentence_there_is_no_text_and_that_is_said),
+        cmocka_unit_test(test_a_window_without_room_for_a_sentence_has_no_text_and_a_flag),
         cmocka_unit_test(test_the_last_place_goes_to_what_ends_the_sentence),
         cmocka_unit_test(test_an_attempt_without_a_sentence_is_followed_by_another),
         cmocka_unit_test(test_a_penalty_favours_and_does_not_force),
-        cmocka_unit_test(test_grammars_without_anything_to_say_are_refused),
+        cmocka_unit_test(test_grammars_without_a_text_are_refused),
     };
     return cmocka_run_group_tests(tests, undecided_open, undecided_close);
 }

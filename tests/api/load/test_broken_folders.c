@@ -1,6 +1,6 @@
 /* steno tests: FunASR folders one file of which is no good. SPDX-License-Identifier: MIT
  *
- * It is missing, empty, cut, of another kind, or says what cannot be. Each is refused by a message that names the file and, where it is a
+ * It is missing, empty, cut, of another kind, or has impossible values. Each is refused by a message that names the file and, where it is a
  * setting, the setting; what is cut may open where nothing is missing that is needed. Skipped where STENO_SHARED does not name the
  * collection. */
 #include "folder.h"
@@ -12,7 +12,7 @@ enum { CUTS = 24, FILES_MAX = 5, CPU_MOST_S = SANITIZED ? 10 : 1 };
 
 static const char *shared;
 static int n_bad;
-static char said[128]; /* what a file says, for messages */
+static char said[128]; /* the values of a file, for messages */
 
 /* also: a file that is linked and never damaged. */
 static const struct source { const char *dir, *file[FILES_MAX + 1], *also; } sources[] = {
@@ -86,7 +86,7 @@ static void expect(const struct source *s, const char *name, const void *bytes, 
     const int rc = try_with(s, name, bytes, n, what, &e);
     const int refused = rc == STENO_EFORMAT || rc == STENO_EIO || rc == STENO_EUNSUPPORTED || rc == STENO_ENOVOCAB;
     if (refused && (!*needle || strstr(e.text, needle))) return;
-    n_bad++; /* all that is wrong is told before a test fails */
+    n_bad++; /* all faults are printed before a test fails */
     print_error("%s: status %d: \"%s\", want \"%s\"\n", what, rc, rc ? e.text : "", needle);
 }
 
@@ -129,7 +129,7 @@ static void test_a_file_that_is_cut_is_refused_or_whole_as_far_as_it_is_needed(v
         }
 }
 
-/* What a file says in place of a text in it. */
+/* The text that replaces another in a file. */
 static void test_impossible_parameters_are_refused_by_name(void **state)
 {
     (void)state;

@@ -108,7 +108,7 @@ static void test_texts_without_words_stay_empty(void **state)
     }
 }
 
-/* Marks and spaces apart nothing is lost, whatever is said. */
+/* Marks and spaces apart nothing of any text is lost. */
 static void letters(char *out, size_t n, const char *text)
 {
     static const char *const mark[] = { "\xef\xbc\x8c", "\xe3\x80\x82", "\xef\xbc\x9f", "\xe3\x80\x81", ",", ".", "?", " " };
@@ -233,7 +233,7 @@ static void test_a_long_text_can_be_canceled_and_goes_through(void **state)
     free(text);
 }
 
-static void test_want_of_memory_is_told_and_changes_nothing(void **state)
+static void test_each_failed_allocation_is_reported_and_changes_nothing(void **state)
 {
     (void)state;
     int64_t n = 0;
@@ -297,7 +297,7 @@ int main(void)
         cmocka_unit_test(test_a_transcript_gets_marks_and_loses_nothing),
         cmocka_unit_test(test_sentences_hold_all_words_with_their_times),
         cmocka_unit_test(test_a_long_text_can_be_canceled_and_goes_through),
-        cmocka_unit_test(test_want_of_memory_is_told_and_changes_nothing),
+        cmocka_unit_test(test_each_failed_allocation_is_reported_and_changes_nothing),
         cmocka_unit_test(test_a_batch_takes_no_requests_for_marks),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

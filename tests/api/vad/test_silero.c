@@ -1,4 +1,4 @@
-/* steno tests: voice activity that hears samples. SPDX-License-Identifier: MIT
+/* steno tests: voice activity from samples. SPDX-License-Identifier: MIT
  *
  * Random weights of the real shape: probabilities are those of the published graph with these weights, pieces, threads and batches give
  * the same bits, levels nearly the same, and each allocation fails once. */

@@ -1,6 +1,6 @@
 /* steno tests: segments where a voice-activity model finds speech. SPDX-License-Identifier: MIT
  *
- * Segments share runs of the encoder, whoever's they are. What is found does not depend on that, on how the audio comes, on threads or on
+ * Segments of all sessions share runs of the encoder. Their texts do not depend on that, on how the audio arrives, on threads or on
  * levels. */
 #include <time.h>
 #include "base/cpu.h"
@@ -155,7 +155,7 @@ static void test_segments_are_the_same_in_a_run_or_alone_at_every_level(void **s
     }
 }
 
-/* Requests of several lengths beside each other; each is told of its own. */
+/* Requests of several lengths beside each other; each receives its own reports. */
 static void test_segments_of_several_requests_give_what_each_gives_alone(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void test_a_segment_does_not_wait_for_audio_that_is_not_spoken_yet(void *
     }
     assert_int_equal(l[0].n, 3);
     assert_int_equal(l[1].n, 3);
-    for (int i = 0; i < 3; i++) assert_in_range(l[1].told[i] - l[0].told[i], 0, 400); /* told at once, or a piece later */
+    for (int i = 0; i < 3; i++) assert_in_range(l[1].told[i] - l[0].told[i], 0, 400); /* reported at once, or a piece later */
 }
 
 /* ---- audio of any kind ------------------------------------------------------------------------------------------------------------- */
@@ -294,7 +294,7 @@ static void test_audio_of_any_kind_has_segments_in_their_places(void **state)
     }
 }
 
-static void test_a_thousand_short_segments_are_all_heard(void **state)
+static void test_a_thousand_short_segments_are_all_transcribed(void **state)
 {
     (void)state;
     enum { N = SANITIZED ? 100 : 1000 };
@@ -328,7 +328,7 @@ int main(void)
         cmocka_unit_test(test_segments_of_several_requests_give_what_each_gives_alone),
         cmocka_unit_test(test_a_segment_does_not_wait_for_audio_that_is_not_spoken_yet),
         cmocka_unit_test(test_audio_of_any_kind_has_segments_in_their_places),
-        cmocka_unit_test(test_a_thousand_short_segments_are_all_heard),
+        cmocka_unit_test(test_a_thousand_short_segments_are_all_transcribed),
         cmocka_unit_test(test_samples_that_are_no_numbers_spoil_no_segment_elsewhere),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

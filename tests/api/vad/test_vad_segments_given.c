@@ -1,9 +1,9 @@
-/* steno tests: what is told of segments, and calls with them that end early. SPDX-License-Identifier: MIT */
+/* steno tests: reports about segments, and calls with them that end early. SPDX-License-Identifier: MIT */
 #include "segments_session.h"
 
 enum told { ASKED, FRAME, SPAN, WINDOW, SEGMENT, PROGRESS, READ, TOLD };
 
-/* What a call says; at the n-th of one kind it is ended, or calls back what is not allowed then. */
+/* The reports of a call; at the n-th of one kind it is ended, or the callback makes a call that is not allowed then. */
 struct watch {
     struct tap tap;
     steno_session *s;
@@ -128,7 +128,7 @@ static void test_segment_callbacks_come_in_order(void **state)
 }
 
 /* In each callback, early and late: the detector is at work, or the encoder, or neither. */
-static void test_a_call_with_segments_ends_wherever_it_is_told_to(void **state)
+static void test_a_callback_ends_a_call_with_segments_anywhere(void **state)
 {
     (void)state;
     for (int k = 0; k < N_FAMILIES; k++) {
@@ -176,7 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_segment_callbacks_come_in_order),
-        cmocka_unit_test(test_a_call_with_segments_ends_wherever_it_is_told_to),
+        cmocka_unit_test(test_a_callback_ends_a_call_with_segments_anywhere),
         cmocka_unit_test(test_calls_from_callbacks_are_refused_and_change_nothing),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGV_MAX = 64, ARGV_SPARE = 2 }; /* spare: places behind them for whoever adds some */
+enum { ARGV_MAX = 64, ARGV_SPARE = 2 }; /* spare: places behind them for code that adds some */
 
 struct argv_input {
     char *text; /* [n + 1] the words, each with its end */

@@ -71,7 +71,7 @@ static void test_missing_folders_of_a_name_are_made(void **state)
     free(path);
 }
 
-static void test_sweeping_takes_what_nobody_owns_and_nothing_else(void **state)
+static void test_sweeping_removes_files_without_an_owner_alone(void **state)
 {
     (void)state;
     static const struct { const char *name; mode_t mode; } kept[] = {
@@ -104,7 +104,7 @@ static void test_sweeping_takes_what_nobody_owns_and_nothing_else(void **state)
     free(dead);
 }
 
-/* Whoever kills the program at this moment leaves a file that the next run knows. */
+/* A kill at this moment leaves a file that the next run recognizes. */
 static void test_a_file_is_marked_until_it_is_whole(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ int main(void)
         cmocka_unit_test(test_a_file_is_marked_until_it_is_whole),
         cmocka_unit_test(test_targets_are_found_behind_links),
         cmocka_unit_test(test_a_folder_is_tried_with_a_name_of_its_own),
-        cmocka_unit_test(test_sweeping_takes_what_nobody_owns_and_nothing_else),
+        cmocka_unit_test(test_sweeping_removes_files_without_an_owner_alone),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

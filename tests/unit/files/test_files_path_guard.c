@@ -12,7 +12,7 @@ static char in_memory[] = "/dev/shm/steno-ledger-XXXXXX", on_disk[] = "/tmp/sten
 static int folder_make(void **state)
 {
     (void)state;
-    folder = mkdtemp(in_memory); /* so many files take seconds on a disk */
+    folder = mkdtemp(in_memory); /* thousands of files take seconds on a disk */
     if (!folder) folder = mkdtemp(on_disk);
     return folder && chdir(folder) == 0 && mkdir("out", 0777) == 0 ? 0 : -1;
 }
@@ -54,7 +54,7 @@ static void test_inputs_are_never_outputs_in_any_order(void **state)
     unlink("a"), unlink("soft"), unlink("hard");
 }
 
-static void test_two_outputs_are_told_apart_by_folder_and_name(void **state)
+static void test_folder_and_name_distinguish_two_outputs(void **state)
 {
     (void)state;
     struct path_guard l = { 0 };
@@ -150,7 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_inputs_are_never_outputs_in_any_order),
-        cmocka_unit_test(test_two_outputs_are_told_apart_by_folder_and_name),
+        cmocka_unit_test(test_folder_and_name_distinguish_two_outputs),
         cmocka_unit_test(test_an_open_file_is_an_output),
         cmocka_unit_test(test_work_grows_with_the_number_of_files_and_no_faster),
     };

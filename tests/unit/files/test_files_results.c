@@ -1,4 +1,4 @@
-/* steno tests: results in files of a folder, and what is told of those that cannot be. SPDX-License-Identifier: MIT */
+/* steno tests: results in files of a folder, and messages about those that cannot be written. SPDX-License-Identifier: MIT */
 #include "atomic_file.h"
 #include "result_files.h"
 #include "folder.h"
@@ -26,7 +26,7 @@ static void expect_text(const char *path, const char *want)
     assert_string_equal(got, want);
 }
 
-static void test_a_result_stands_where_the_template_says_once(void **state)
+static void test_a_result_stands_at_the_template_s_place_once(void **state)
 {
     (void)state;
     const struct folder d = folder_new();
@@ -83,7 +83,7 @@ static void test_path_conflicts_are_reported_before_any_work(void **state)
     }
     expect_text(read.path, "a subtitle that is a grammar\n");
     char *any[] = { "a.wav" };
-    r.naming.dir = "/proc/steno"; /* where nobody can make anything */
+    r.naming.dir = "/proc/steno"; /* where no file can be made */
     assert_int_equal(result_files_prepare(&r, any, 1), RESULT_FILES_FAILED);
     assert_true(*r.reason);
     result_files_free(&r);
@@ -115,7 +115,7 @@ static void test_folders_beside_inputs_are_made_where_inputs_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_result_stands_where_the_template_says_once),
+        cmocka_unit_test(test_a_result_stands_at_the_template_s_place_once),
         cmocka_unit_test(test_path_conflicts_are_reported_before_any_work),
         cmocka_unit_test(test_folders_beside_inputs_are_made_where_inputs_are),
     };

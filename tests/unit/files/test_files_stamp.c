@@ -68,7 +68,7 @@ static void expect(enum stamp_found want, const char *key, const char *want_word
 
 static const char key[] = "input 5 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor x\noptions {\"a\": 1}";
 
-static void test_a_stamp_says_what_differs(void **state)
+static void test_a_stamp_names_the_difference(void **state)
 {
     static const struct { const char *key, *word; } others[] = {
         { "input 6 bytes\nsteno 1\nmodel a 1\nmodel b 2\nprocessor x\noptions {\"a\": 1}", "input" },
@@ -147,7 +147,7 @@ static void test_invalid_stamps_are_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_stamp_says_what_differs),
+        cmocka_unit_test(test_a_stamp_names_the_difference),
         cmocka_unit_test(test_bytes_that_change_are_seen),
         cmocka_unit_test(test_invalid_stamps_are_ignored),
     };

@@ -76,7 +76,7 @@ static void test_a_pause_is_seconds_or_a_date(void **state)
         const struct http_fields behind = FIELDS(line, "Date: Sun, 06 Nov 1994 08:49:30 GMT");
         if (before.retry_s != is[i].s || behind.retry_s != is[i].s) fail_msg("%s: %g, %g", is[i].retry, before.retry_s, behind.retry_s);
     }
-    const struct http_fields f = FIELDS("Retry-After: Sun, 06 Nov 1994 08:49:37 GMT"); /* our clock says that it is over */
+    const struct http_fields f = FIELDS("Retry-After: Sun, 06 Nov 1994 08:49:37 GMT"); /* it has passed by our clock */
     assert_true(f.retry_s == 0);
 }
 
@@ -148,7 +148,7 @@ static void test_paths_that_lead_out_are_faults(void **state)
     assert_null(hub_id_fault("a/b.c-d_e"));
 }
 
-static void test_json_tells_where_values_stand(void **state)
+static void test_json_reports_the_places_of_values(void **state)
 {
     char text[] = "{\"a\": {\"b\": [1, {\"c\": \"x\"}, [2]]}, \"d\": null}";
     static const char *const at[] = {
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(test_an_origin_is_scheme_host_and_port),
         cmocka_unit_test(test_an_origin_of_the_longest_host_is_its_own_origin),
         cmocka_unit_test(test_paths_that_lead_out_are_faults),
-        cmocka_unit_test(test_json_tells_where_values_stand),
+        cmocka_unit_test(test_json_reports_the_places_of_values),
         cmocka_unit_test(test_a_listing_is_taken_whole_or_refused),
         cmocka_unit_test(test_names_are_read_in_parts),
         cmocka_unit_test(test_the_table_is_read_back),

@@ -1,7 +1,7 @@
 /* steno tests: a job over sound files, with and without listeners. SPDX-License-Identifier: MIT
  *
- * Any callback may be missing, any may end the run, and any input may fail: the others are transcribed, each is counted, and whoever
- * listens hears of it once. Everything is done both ways: one input after the other, and several at a time. */
+ * Any callback may be missing, any may end the run, and any input may fail: the others are transcribed, each is counted, and
+ * reported to each callback once. Everything is done both ways: one input after the other, and several at a time. */
 #include "job.h"
 #include "api/funasr_model.h"
 #include "api/heap.h"
@@ -67,7 +67,7 @@ static void job_go(struct job *j, char **files, int n, int in_batch)
     else if (job_run_batch(j, NULL, &bp, files, n, &e)) fail_msg("%s", e.text);
 }
 
-/* ---- nobody listens ---- */
+/* ---- no callbacks ---- */
 
 static void expect_counts(struct job j, int n_ok, int n_refused, int n_lost, const char *what)
 {
@@ -87,7 +87,7 @@ static void expect_counts(struct job j, int n_ok, int n_refused, int n_lost, con
     }
 }
 
-static void test_a_job_that_nobody_listens_to_transcribes_what_it_can(void **state)
+static void test_a_job_without_callbacks_transcribes_what_it_can(void **state)
 {
     (void)state;
     struct job j = job_new();
@@ -123,7 +123,7 @@ static void test_without_listeners_speech_is_found_before_it_is_transcribed(void
     steno_vad_params_init(&j.speech.params);
     job_run(&j, session, files, 2);
     assert_int_equal(j.n_ok, 2);
-    files[1] = quiet.path; /* where nobody speaks nothing is decoded */
+    files[1] = quiet.path; /* silence is not decoded */
     job_run(&j, session, files, 2);
     assert_int_equal(j.n_ok, 4);
     assert_int_equal(j.n_empty, 1);
@@ -155,7 +155,7 @@ static int keep_first(void *user, const struct job_input *in, struct transcript 
     return 0;
 }
 
-/* A long way into a file only what is near is decoded; text and times are those of all. The other programs hear it all. */
+/* A long way into a file only what is near is decoded; text and times are those of all. The other programs decode all of it. */
 static int64_t asked_ms;
 
 static void hears(void *user, const struct job_input *in, int64_t read_ms, int64_t total_ms, int at_end)
@@ -195,7 +195,7 @@ static void test_sound_far_before_is_not_decoded(void **state)
     }
 }
 
-/* ---- what is told ---- */
+/* ---- callbacks ---- */
 
 enum event { STOP, BEGIN, SEGMENT, LET_GO, END_OK, END_FAILED, OUTPUT, OUTPUT_FAILED, DONE, EVENTS };
 
@@ -204,7 +204,7 @@ struct log {
     enum event ends; /* the run, at its `at`-th time */
     int at;
     int status[N_MAX], no_reason; /* by the number of the file */
-    void (*meddle)(const struct job_input *in); /* while it is heard; NULL: nothing */
+    void (*meddle)(const struct job_input *in); /* while it is read; may be NULL */
 };
 
 static int seen(struct log *l, enum event e)
@@ -267,7 +267,7 @@ static struct job job_with(struct log *l)
     return j;
 }
 
-static void test_inputs_that_fail_are_told_once_and_the_others_go_on(void **state)
+static void test_inputs_that_fail_are_reported_once_and_the_others_go_on(void **state)
 {
     (void)state;
     const struct { char *path; int status; } input[] = {
@@ -289,7 +289,7 @@ static void test_inputs_that_fail_are_told_once_and_the_others_go_on(void **stat
     }
 }
 
-static void test_a_listener_ends_the_run_wherever_it_is_told_something(void **state)
+static void test_each_callback_can_end_the_run(void **state)
 {
     (void)state;
     static const enum event ends[] = { SEGMENT, END_OK, END_FAILED, OUTPUT, DONE };
@@ -319,7 +319,7 @@ static void test_a_run_that_is_stopped_ends_quietly_whenever_it_is_asked(void **
             j.channel = JOB_SPLIT;
             job_go(&j, files, 3, in_batch);
             assert_true(j.stop == 0 && l.busy == 0 && l.n[BEGIN] == l.n[LET_GO] && j.n_ok <= l.n[OUTPUT]);
-            assert_true(l.n[OUTPUT] >= outputs); /* whoever asks later hears more */
+            assert_true(l.n[OUTPUT] >= outputs); /* a later call of the callback counts more */
             outputs = l.n[OUTPUT];
         }
     }
@@ -382,12 +382,12 @@ static void test_a_job_without_memory_ends_and_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_job_that_nobody_listens_to_transcribes_what_it_can),
+        cmocka_unit_test(test_a_job_without_callbacks_transcribes_what_it_can),
         cmocka_unit_test(test_without_listeners_speech_is_found_before_it_is_transcribed),
         cmocka_unit_test(test_parameters_are_judged_without_audio),
         cmocka_unit_test(test_sound_far_before_is_not_decoded),
-        cmocka_unit_test(test_inputs_that_fail_are_told_once_and_the_others_go_on),
-        cmocka_unit_test(test_a_listener_ends_the_run_wherever_it_is_told_something),
+        cmocka_unit_test(test_inputs_that_fail_are_reported_once_and_the_others_go_on),
+        cmocka_unit_test(test_each_callback_can_end_the_run),
         cmocka_unit_test(test_a_run_that_is_stopped_ends_quietly_whenever_it_is_asked),
         cmocka_unit_test(test_an_input_that_is_canceled_ends_alone),
         cmocka_unit_test(test_a_job_without_memory_ends_and_leaves_nothing),

@@ -1,6 +1,6 @@
 /* steno tests: speech joined to one sound keeps its samples and gets its times back. SPDX-License-Identifier: MIT
  *
- * Spans of jfk.wav by whisper.cpp's rules; the numbers wanted were computed apart, from what whisper.cpp does. */
+ * Spans of jfk.wav by whisper.cpp's rules; the expected numbers were computed apart, by whisper.cpp's rules. */
 #include "harness.h"
 #include "join.h"
 #include <stdlib.h>

@@ -47,7 +47,7 @@ static void test_edges_are_those_of_the_reference(void **state)
     assert_int_equal(parts_edge(INT64_C(1) << 40, 0, 1024, 1023), INT64_C(1023) << 30); /* no product of ints */
 }
 
-/* Read the part in hand to its end. */
+/* Read the current part to its end. */
 static void expect_part(struct parts *p, int64_t piece)
 {
     float pcm[997];

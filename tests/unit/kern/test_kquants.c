@@ -1,4 +1,4 @@
-/* steno: stored blocks of the K types against values somebody else widened. SPDX-License-Identifier: MIT
+/* steno: stored blocks of the K types against values that another program widened. SPDX-License-Identifier: MIT
  *
  * tests/data/kquants/random.bin: for q2_k, q3_k, q4_k, q5_k, q6_k in turn two blocks of random bytes (with finite scales) as stored,
  * then their 512 weights as f32. Products are exact and a minimum is subtracted with one rounding, so that every bit must agree. */

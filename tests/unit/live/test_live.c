@@ -1,4 +1,4 @@
-/* steno: text while somebody speaks, from sound to events. SPDX-License-Identifier: MIT */
+/* steno: text during speech, from sound to events. SPDX-License-Identifier: MIT */
 #include "harness.h"
 #include "live.h"
 #include "live_sound.h"
@@ -204,7 +204,7 @@ static void test_a_long_turn_goes_on_in_another_one(void **state)
     play(&p, many, 6 * RATE + 16, 0, 0);
     assert_int_equal(t.n_turns, 2);
     p = params_of(&t);
-    play(&p, many, n, 0, 0); /* more than is heard at once: what is final is cut off */
+    play(&p, many, n, 0, 0); /* more than a pass decodes: the final part is cut off */
     assert_true(t.n_turns == 2 && !t.bad);
 }
 

@@ -12,7 +12,7 @@ static void words_of(struct words *w, const char *text)
     for (size_t i = 0; i < w->n; i++) w->w[i].t0_ms = (int64_t)i * 100, w->w[i].t1_ms = w->w[i].t0_ms + 100;
 }
 
-/* A pass. @return the words that it made final, and those that are behind them: "final/heard" */
+/* A pass. @return the words that it made final, and those that are behind them: "final/others" */
 static const char *pass(struct agreement *a, const char *text, int is_last)
 {
     static char said[256];
@@ -75,17 +75,17 @@ static void test_audio_before_a_cut_is_not_searched(void **state)
     pass(&a, "a b c d e f g", 0);
     assert_int_equal(a.known.n, 7);
     assert_int_equal(agreement_cut(&a, 300), -1);
-    a.known.w[2].t1_ms = -1; /* of that nobody knows the time */
+    a.known.w[2].t1_ms = -1; /* its time is unknown */
     assert_int_equal(agreement_cut(&a, 0), 200);
     assert_int_equal(a.cut, 2);
     assert_int_equal(agreement_cut(&a, 0), -1);
     assert_string_equal(pass(&a, "c d e f g h", 0), "/h");
-    assert_string_equal(pass(&a, "d e f g h i", 0), "h/i"); /* nor is any word told again */
+    assert_string_equal(pass(&a, "d e f g h i", 0), "h/i"); /* no word is final twice */
     agreement_free(&a);
 }
 
 /* Passes that grow and err at random. */
-static void test_final_words_only_grow_whatever_is_heard(void **state)
+static void test_final_words_only_grow_with_any_audio(void **state)
 {
     (void)state;
     uint32_t seed = 7;
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test(test_words_on_which_two_passes_agree_are_final),
         cmocka_unit_test(test_final_words_stay_where_the_last_pass_has_others),
         cmocka_unit_test(test_audio_before_a_cut_is_not_searched),
-        cmocka_unit_test(test_final_words_only_grow_whatever_is_heard),
+        cmocka_unit_test(test_final_words_only_grow_with_any_audio),
         cmocka_unit_test(test_the_quietest_place_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

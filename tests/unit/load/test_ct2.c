@@ -47,7 +47,7 @@ static void test_malformed_files_are_refused_with_their_reason(void **state)
         { "bad_twice", STENO_EFORMAT, "tensor a/weight is stored twice" },
         { "bad_alias_count", STENO_EFORMAT, "99 aliases do not fit into the 0 bytes that are left" },
         { "bad_tail", STENO_EFORMAT, "1 bytes follow the aliases" },
-        { "bad_empty_name", STENO_EFORMAT, "magic is 06 00 00 00" }, /* too short to be told from other files */
+        { "bad_empty_name", STENO_EFORMAT, "magic is 06 00 00 00" }, /* too short to be recognized */
         { "bad_scale_zero", STENO_EFORMAT, "a/weight_scale: the scale of row 0 is 0, want a number above 0" },
         { "bad_scale_missing", STENO_EFORMAT, "variable a/weight_scale is missing, which a/weight needs" },
         { "bad_scale_short", STENO_EFORMAT, "variable a/weight_scale is f32 of 4 bytes, want 2 numbers of f32" },

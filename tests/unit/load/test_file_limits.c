@@ -32,7 +32,7 @@ static int pickle_of(const char *begin, char a, size_t n, char b, size_t m, cons
     return rc;
 }
 
-static void test_a_pickle_has_at_most_so_many_marks_lists_and_values(void **state)
+static void test_a_pickle_has_a_limit_of_marks_lists_and_values(void **state)
 {
     (void)state;
     for (int over = -1; over <= 1; over++) {
@@ -46,7 +46,7 @@ static void test_a_pickle_has_at_most_so_many_marks_lists_and_values(void **stat
 
 /* ---- settings ---------------------------------------------------------------------------------------------------------------- */
 
-static void test_a_configuration_has_at_most_so_many_settings(void **state)
+static void test_a_configuration_has_a_limit_of_settings(void **state)
 {
     (void)state;
     struct arena arena;
@@ -67,7 +67,7 @@ static int read_settings(int yaml, struct meta *m, const struct file *f, steno_e
     return yaml ? meta_read_yaml(m, "", f, e) : meta_read_json(m, "", f, e);
 }
 
-static void test_a_configuration_has_at_most_so_many_bytes(void **state)
+static void test_a_configuration_has_a_limit_of_bytes(void **state)
 {
     (void)state;
     enum { SIZE_MAX_SAID = 16 << 20 };
@@ -98,9 +98,9 @@ static void test_a_configuration_has_at_most_so_many_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_pickle_has_at_most_so_many_marks_lists_and_values),
-        cmocka_unit_test(test_a_configuration_has_at_most_so_many_settings),
-        cmocka_unit_test(test_a_configuration_has_at_most_so_many_bytes),
+        cmocka_unit_test(test_a_pickle_has_a_limit_of_marks_lists_and_values),
+        cmocka_unit_test(test_a_configuration_has_a_limit_of_settings),
+        cmocka_unit_test(test_a_configuration_has_a_limit_of_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,7 +216,7 @@ static void test_value_that_is_not_finite_is_refused_when_widened(void **state)
 
 /* ---- look-up ----------------------------------------------------------------------------------------------------------------- */
 
-static void test_get_says_what_is_there_and_what_is_wanted(void **state)
+static void test_get_names_a_shape_that_differs_and_a_missing_tensor(void **state)
 {
     (void)state;
     struct weights w;
@@ -248,7 +248,7 @@ static void test_extents_of_one_do_not_matter(void **state)
     weights_close(&w);
 }
 
-static void test_tensor_nobody_asked_for_is_named(void **state)
+static void test_a_tensor_that_no_part_reads_is_named(void **state)
 {
     (void)state;
     uint8_t *copy = malloc(sizeof base);
@@ -286,9 +286,9 @@ int main(void)
         cmocka_unit_test(test_whole_tensor_is_widened),
         cmocka_unit_test(test_rows_are_read_as_stored_and_only_inside_the_tensor),
         cmocka_unit_test(test_value_that_is_not_finite_is_refused_when_widened),
-        cmocka_unit_test(test_get_says_what_is_there_and_what_is_wanted),
+        cmocka_unit_test(test_get_names_a_shape_that_differs_and_a_missing_tensor),
         cmocka_unit_test(test_extents_of_one_do_not_matter),
-        cmocka_unit_test(test_tensor_nobody_asked_for_is_named),
+        cmocka_unit_test(test_a_tensor_that_no_part_reads_is_named),
     };
     return cmocka_run_group_tests(tests, base_load, NULL);
 }

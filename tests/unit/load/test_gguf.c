@@ -120,7 +120,7 @@ static void test_every_length_that_a_file_may_be_cut_to_is_refused(void **state)
     buf_free(&b);
 }
 
-/* Open it, and let go of it; says: what a refusal has in it, "" where it opens. */
+/* Open it and close it; says: a part of the refusal, "" where it opens. */
 static void expect(struct buf *b, int status, const char *says, size_t i)
 {
     struct weights w;
@@ -131,7 +131,7 @@ static void expect(struct buf *b, int status, const char *says, size_t i)
     buf_free(b);
 }
 
-/* One tensor of f32 that differs from a good one in something, and what is said of it. */
+/* One tensor of f32 that differs from a good one in something, and the message about it. */
 static void test_records_that_lie_are_refused_with_place_and_cause(void **state)
 {
     (void)state;

@@ -18,7 +18,7 @@ static const struct { const char *bytes; size_t n; const char *what; int readabl
     { BYTES("fmgg\1\0\0\0"), "(ggmf)", 0 },
     { BYTES("tjgg\1\0\0\0"), "(ggjt)", 0 },
     { BYTES("algg\1\0\0\0"), "(ggla)", 0 },
-    { BYTES("GGUF"), "a GGUF file", 1 }, /* whatever it lacks, its reader tells */
+    { BYTES("GGUF"), "a GGUF file", 1 }, /* its reader reports what it lacks */
     { BYTES(GGUF_BEGIN), "a GGUF file", 1 },
     { BYTES("FUGG\0\0\0\3"), "of a big-endian machine", 0 },
     { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0" ARCHITECTURE), "of the architecture llama", 0 },

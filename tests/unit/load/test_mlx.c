@@ -86,7 +86,7 @@ static void test_every_width_and_group_gives_what_mlx_gives(void **state)
     }
 }
 
-static void test_a_module_has_settings_of_its_own_and_what_is_not_said_is_usual(void **state)
+static void test_a_module_has_settings_of_its_own_and_defaults(void **state)
 {
     (void)state;
     check_kind(&kinds[1], "{\"quantization\": {\"bits\": 4, \"group_size\": 32, \"m\": {\"bits\": 2, \"group_size\": 64}, \"n\": false}}");
@@ -126,7 +126,7 @@ static void test_settings_that_do_not_fit_are_refused_by_name(void **state)
     }
 }
 
-/* A file of a header and so many zeros. */
+/* A file of a header and n zeros. */
 static int open_header(struct weights *w, const char *header, size_t n, steno_error *e)
 {
     static uint8_t bytes[4096];
@@ -176,7 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_width_and_group_gives_what_mlx_gives),
-        cmocka_unit_test(test_a_module_has_settings_of_its_own_and_what_is_not_said_is_usual),
+        cmocka_unit_test(test_a_module_has_settings_of_its_own_and_defaults),
         cmocka_unit_test(test_settings_that_do_not_fit_are_refused_by_name),
         cmocka_unit_test(test_tensors_that_do_not_fit_together_are_refused_by_name),
     };

@@ -301,7 +301,7 @@ static void test_packed_arrays_are_those_that_were_packed(void **state)
     buf_free(&file);
 }
 
-/* Anything that is said twice has to agree, and what is said to be large is never believed. */
+/* Values that are stated twice have to agree, and a stated size is never trusted. */
 static void test_packed_entries_that_lie_are_refused(void **state)
 {
     (void)state;

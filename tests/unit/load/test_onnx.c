@@ -27,7 +27,7 @@ static void put_varint(struct message *m, uint64_t v)
     put(m, b, n);
 }
 
-/* What there is becomes field `field` of a message around it. */
+/* The bytes so far become field `field` of a message around them. */
 static void wrap(struct message *m, uint32_t field)
 {
     put_varint(m, m->n);

@@ -78,7 +78,7 @@ static void test_every_order_of_four_extents(void **state)
         }
 }
 
-/* A filter that lies tap by tap, read by so many numbers at once, whatever rows they are of. */
+/* A filter that lies tap by tap, read in pieces of any size, of any rows. */
 static void test_any_run_of_numbers_may_be_asked_for(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void test_two_tensors_and_two_threads_share_a_band(void **state)
     close_it(&other);
 }
 
-static void test_a_file_that_ends_early_is_told_and_asked_again(void **state)
+static void test_a_file_that_ends_early_is_reported_and_requested_again(void **state)
 {
     (void)state;
     struct opened o;
@@ -215,7 +215,7 @@ int main(void)
         cmocka_unit_test(test_matrices_around_a_tile),
         cmocka_unit_test(test_rows_around_a_band),
         cmocka_unit_test(test_two_tensors_and_two_threads_share_a_band),
-        cmocka_unit_test(test_a_file_that_ends_early_is_told_and_asked_again),
+        cmocka_unit_test(test_a_file_that_ends_early_is_reported_and_requested_again),
         cmocka_unit_test(test_gaps_and_overlaps_are_not_dense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* steno tests: stored types whose bits are places in a table, against values somebody else made of them. SPDX-License-Identifier: MIT
+/* steno tests: stored types whose bits are places in a table, against values of another program. SPDX-License-Identifier: MIT
  *
  * tests/data/blockquant/NAME.bytes are random blocks as stored, NAME.f32 what the gguf package makes of them: every bit must agree. */
 #include <math.h>

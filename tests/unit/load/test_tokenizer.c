@@ -100,7 +100,7 @@ static void test_text_cutting_patterns_are_recognised_by_their_parts(void **stat
 {
     (void)state;
     static const struct { const char *text, *pattern; } it[] = {
-        { CUT_BY("{\"type\":\"ByteLevel\"}"), "gpt2" }, /* which has its pattern unless it says otherwise */
+        { CUT_BY("{\"type\":\"ByteLevel\"}"), "gpt2" }, /* which has its pattern without a setting for it */
         { CUT_BY("{\"type\":\"ByteLevel\",\"use_regex\":true}"), "gpt2" },
         { CUT_BY("{\"type\":\"Digits\",\"individual_digits\":true},{\"type\":\"ByteLevel\"}"), "gpt2-digits-1" },
         { CUT_BY("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"}},"

@@ -153,7 +153,7 @@ static void test_tensors_have_their_type_shape_and_bytes(void **state)
     close_buf(&o);
 }
 
-static void test_tensors_in_another_order_are_read_as_their_shape_says(void **state)
+static void test_tensors_in_another_order_are_read_by_their_shape(void **state)
 {
     (void)state;
     const struct put_tensor t[] = {
@@ -383,7 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tensors_have_their_type_shape_and_bytes),
-        cmocka_unit_test(test_tensors_in_another_order_are_read_as_their_shape_says),
+        cmocka_unit_test(test_tensors_in_another_order_are_read_by_their_shape),
         cmocka_unit_test(test_weights_are_found_under_known_keys),
         cmocka_unit_test(test_the_wrapping_of_training_is_taken_off_all_names_or_none),
         cmocka_unit_test(test_counters_and_empty_tensors_are_left_out),

@@ -10,7 +10,7 @@
 #define BOTH { STORED("a/one", "12345") }, { STORED("a/two", "6789") }
 #define COUNT(x) (sizeof(x) / sizeof *(x))
 
-/* Open what put_zip makes. @return the status; *e says why */
+/* Open what put_zip makes. @return the status; *e has the reason */
 static int open_zip(const struct put_entry *t, size_t n, const struct put_end *end, struct zip *z, struct arena *a, struct buf *b,
                     steno_error *e)
 {
@@ -88,7 +88,7 @@ static void test_sizes_behind_the_bytes_are_taken_from_the_directory(void **stat
     expect_refusal(half, 1, NULL, "one size or compression in its header and another");
 }
 
-static void test_a_directory_that_is_not_where_the_end_of_the_archive_says_is_refused(void **state)
+static void test_a_directory_at_another_place_than_the_end_record_has_is_refused(void **state)
 {
     (void)state;
     const struct put_entry t[] = { BOTH };
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(test_a_comment_that_looks_like_an_end_is_passed_over),
         cmocka_unit_test(test_zip64_numbers_are_read),
         cmocka_unit_test(test_sizes_behind_the_bytes_are_taken_from_the_directory),
-        cmocka_unit_test(test_a_directory_that_is_not_where_the_end_of_the_archive_says_is_refused),
+        cmocka_unit_test(test_a_directory_at_another_place_than_the_end_record_has_is_refused),
         cmocka_unit_test(test_an_entry_whose_header_and_directory_differ_is_refused),
         cmocka_unit_test(test_names_that_lead_elsewhere_are_refused),
         cmocka_unit_test(test_the_number_of_entries_has_a_limit_and_must_fit_the_directory),

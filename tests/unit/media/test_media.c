@@ -276,7 +276,7 @@ static void test_a_pipe_that_is_read_once_is_bounded(void **state)
         long long n, most;
         steno_error e = { 0 };
         uint8_t *p = load(is[i].name, &size);
-        if (is[i].head) memset(p + 4, 0xff, 4), memset(p + 40, 0xff, 4); /* a stream that says no length */
+        if (is[i].head) memset(p + 4, 0xff, 4), memset(p + 40, 0xff, 4); /* a stream without a length */
         const size_t head = is[i].head ? is[i].head : size;
         assert_int_equal(pipe(ends), 0);
         const size_t n_body = size - is[i].head;

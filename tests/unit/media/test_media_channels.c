@@ -1,4 +1,4 @@
-/* steno tests: channels heard apart. SPDX-License-Identifier: MIT */
+/* steno tests: channels read apart. SPDX-License-Identifier: MIT */
 #include "crc32.h"
 #include "media_help.h"
 
@@ -27,7 +27,7 @@ static struct sound read_channel(steno_media *m, int channel)
     return s;
 }
 
-static void test_each_channel_can_be_heard_alone(void **state)
+static void test_each_channel_can_be_read_alone(void **state)
 {
     (void)state;
     for (int channels = 1; channels <= 3; channels++) {
@@ -257,7 +257,7 @@ static void test_speakers_of_a_stereo_recording_are_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_channel_can_be_heard_alone),
+        cmocka_unit_test(test_each_channel_can_be_read_alone),
         cmocka_unit_test(test_a_channel_that_is_not_there_is_refused_and_changes_nothing),
         cmocka_unit_test(test_a_resampled_channel_equals_a_file_of_it_alone),
         cmocka_unit_test(test_channels_without_places_are_mixed_alike),

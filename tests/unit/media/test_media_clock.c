@@ -166,7 +166,7 @@ static void test_a_late_sound_has_silence_before_it(void **state)
     }
 }
 
-/* A file of blocks, the value of a sample at each of some times, and what is said of it. */
+/* A file of blocks, the value of a sample at each of some times, and the facts that are reported about it. */
 struct film {
     const char *what;
     int tracks, track;
@@ -227,7 +227,7 @@ static void look_at(const struct film *f, int unclocked)
     free(got.v);
 }
 
-static void test_blocks_lie_where_their_times_say(void **state)
+static void test_blocks_lie_at_their_times(void **state)
 {
     (void)state;
     need_ffmpeg();
@@ -286,7 +286,7 @@ int main(void)
         cmocka_unit_test(test_a_clock_that_is_off_moves_nothing),
         cmocka_unit_test(test_silence_in_all_is_bounded),
         cmocka_unit_test(test_a_late_sound_has_silence_before_it),
-        cmocka_unit_test(test_blocks_lie_where_their_times_say),
+        cmocka_unit_test(test_blocks_lie_at_their_times),
         cmocka_unit_test(test_a_gap_of_hours_takes_no_memory),
         cmocka_unit_test(test_an_older_state_is_served),
     };

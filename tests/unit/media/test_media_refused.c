@@ -1,4 +1,4 @@
-/* steno tests: what is no sound file, and says so. SPDX-License-Identifier: MIT */
+/* steno tests: files without sound are refused with a reason. SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 #include "media_help.h"
 

@@ -114,7 +114,7 @@ static void test_values_that_are_no_numbers_are_silence(void **state)
     steno_resampler_close(r);
 }
 
-static void test_what_is_out_of_range_is_refused(void **state)
+static void test_values_out_of_range_are_refused(void **state)
 {
     (void)state;
     static const struct { int type, rate, channels; const char *says; } of[] = {
@@ -150,7 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_of_any_size_are_those_of_the_ffmpeg_program),
         cmocka_unit_test(test_values_that_are_no_numbers_are_silence),
-        cmocka_unit_test(test_what_is_out_of_range_is_refused),
+        cmocka_unit_test(test_values_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, bytes_make, NULL);
 }

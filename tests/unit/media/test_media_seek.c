@@ -55,7 +55,7 @@ static double later(double t, int64_t n)
 struct seek_case {
     const char *name, *muxer, *sound;
     int film;         /* the sound is the second stream, beside pictures */
-    double start;     /* it begins so much later */
+    double start;     /* its delay in seconds */
     remux_time time;
     int goes_on;      /* a skip leaves samples out, from 5 s of sound on; -1: it may */
     double most, rms; /* how far a sample may be off; all of them, as a share of the sound */

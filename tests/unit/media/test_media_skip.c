@@ -29,7 +29,7 @@ static void noise_wav(char path[64], int tag, int bits, int channels, int rate, 
     free(all);
 }
 
-/* The file without its first frame, which tells how many there are. */
+/* The file without its first frame, which has the number of frames. */
 static void without_xing(char path[64], const char *from)
 {
     size_t n, at = 0;

@@ -45,7 +45,7 @@ static void finds(struct scene *s, const char *shape, int32_t layers, int32_t he
     find(s, shape, layers, heads, wanted);
     if (s->rc) fail_msg("%s, '%s': %s", shape, wanted ? wanted : "", s->e.text);
     assert_string_equal(s->got.text, text);
-    size_t n = 0; /* the list says what its text says */
+    size_t n = 0; /* the list equals its text */
     char again[512] = "";
     for (uint32_t i = 0; i < s->got.n; i++)
         n += (size_t)snprintf(again + n, sizeof again - n, "%s%u,%u", i ? " " : "", s->got.head[i].layer, s->got.head[i].head);
@@ -89,8 +89,8 @@ static void test_other_models_use_the_upper_half_of_their_layers(void **state)
     arena_free(&s.mem);
 }
 
-/* One shape, two lists: the path tells, or neither is taken. */
-static void test_large_v1_and_v2_are_told_apart_by_the_path(void **state)
+/* One shape, two lists: the path decides, or neither is taken. */
+static void test_the_path_distinguishes_large_v1_and_v2(void **state)
 {
     (void)state;
     static const struct { const char *path, *name; } c[] = {
@@ -261,7 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_official_models_have_their_own_heads),
         cmocka_unit_test(test_other_models_use_the_upper_half_of_their_layers),
-        cmocka_unit_test(test_large_v1_and_v2_are_told_apart_by_the_path),
+        cmocka_unit_test(test_the_path_distinguishes_large_v1_and_v2),
         cmocka_unit_test(test_a_guess_between_large_v1_and_v2_is_marked),
         cmocka_unit_test(test_lists_and_top_layers_can_be_asked_for),
         cmocka_unit_test(test_invalid_alignment_heads_are_refused_with_the_choices),

@@ -1,4 +1,4 @@
-/* steno: cues built by rules: what holds whatever is said, and how they look where there is a choice. SPDX-License-Identifier: MIT */
+/* steno: cues built by rules: properties for any text, and their look where there is a choice. SPDX-License-Identifier: MIT */
 #include "cue_build.h"
 #include "text_shape.h"
 #include "sub_check.h"
@@ -230,7 +230,7 @@ static void test_nothing_to_read_is_no_cue(void **state)
     cue_case_close(&s);
 }
 
-/* ---- what holds whatever is said ---------------------------------------------------------------------------------------------- */
+/* ---- properties for any text -------------------------------------------------------------------------------------------------- */
 
 struct judge {
     const struct sub_file *f;

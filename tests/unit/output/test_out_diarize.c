@@ -1,4 +1,4 @@
-/* steno: the louder channel says who speaks. SPDX-License-Identifier: MIT */
+/* steno: the louder channel decides the speaker. SPDX-License-Identifier: MIT */
 #include "diarize.h"
 #include "harness.h"
 #include <stdlib.h>

@@ -142,7 +142,7 @@ static int lrc(const char *s)
     return n;
 }
 
-/* Run by a shell beside programs that do nothing, it does nothing that the text says. */
+/* Run by a shell beside programs that do nothing, it runs no command of the text. */
 static int wts(const char *s)
 {
     FILE *f = fopen("script", "w");
@@ -190,7 +190,7 @@ static int is_empty_of(const char *text)
     return !n;
 }
 
-static void test_every_writer_keeps_its_form_whatever_a_text_says(void **state)
+static void test_every_writer_keeps_its_form_with_any_text(void **state)
 {
     (void)state;
     struct told o;
@@ -303,7 +303,7 @@ static int leave_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_writer_keeps_its_form_whatever_a_text_says),
+        cmocka_unit_test(test_every_writer_keeps_its_form_with_any_text),
         cmocka_unit_test(test_any_text_of_hostile_pieces_keeps_the_forms),
         cmocka_unit_test(test_ordinary_text_stays_as_it_is),
         cmocka_unit_test(test_a_terminal_gets_no_orders),

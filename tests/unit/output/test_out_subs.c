@@ -1,4 +1,4 @@
-/* steno: subtitles that are read back, what is found wrong with them, and want of memory. SPDX-License-Identifier: MIT */
+/* steno: subtitles that are read back, their faults, and failed allocations. SPDX-License-Identifier: MIT */
 #include "api/heap.h"
 #include "sub_check.h"
 #include "write_help.h"
@@ -52,7 +52,7 @@ static void test_vtt_is_read(void **state)
     sub_free(&f);
 }
 
-static void test_blocks_of_vtt_are_told_from_cues(void **state)
+static void test_blocks_of_vtt_are_distinguished_from_cues(void **state)
 {
     (void)state;
     static const char bytes[] = "WEBVTT\n\nNOTES\n00:01.000 --> 00:02.000\none\n \ntwo\n\nSTYLES 2\n00:03.000 --> 00:04.000\nthree\n\n"
@@ -189,7 +189,7 @@ static void test_a_million_tags_that_never_end_take_no_time(void **state)
     }
 }
 
-/* ---- want of memory ----------------------------------------------------------------------------------------------------------- */
+/* ---- failed allocations ------------------------------------------------------------------------------------------------------- */
 
 static const steno_word nomem_words[] = { WORD(" one", 0, 500), WORD(" two.", 600, 1000), WORD(" three", 4500, 5000) };
 
@@ -245,7 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_srt_is_read),
         cmocka_unit_test(test_vtt_is_read),
-        cmocka_unit_test(test_blocks_of_vtt_are_told_from_cues),
+        cmocka_unit_test(test_blocks_of_vtt_are_distinguished_from_cues),
         cmocka_unit_test(test_ass_is_read),
         cmocka_unit_test(test_forms_are_known_by_name_or_by_bytes),
         cmocka_unit_test(test_faults_of_any_subtitle_are_found),

@@ -135,7 +135,7 @@ static void test_cues_without_words_share_the_segments_time_by_length(void **sta
 
 /* ---- speakers ---------------------------------------------------------------------------------------------------------------- */
 
-static void test_speakers_are_named_where_somebody_asked(void **state)
+static void test_speakers_are_named_where_a_transcript_has_them(void **state)
 {
     (void)state;
     static const int32_t speakers[] = { 0, WRITE_SPEAKER_UNKNOWN };
@@ -228,7 +228,7 @@ static void test_seconds_that_a_segment_carries_are_written_as_they_are(void **s
     s.start = s.end = NAN;
     write_seconds(&s, 50364, &start, &end);
     assert_true(start == 24 * 0.02 && end == 113 * 0.02);
-    s.start = s.end = 0; /* nobody filled them in */
+    s.start = s.end = 0; /* they are not set */
     write_seconds(&s, 50364, &start, &end);
     assert_true(start == 24 * 0.02 && end == 113 * 0.02);
 }
@@ -246,7 +246,7 @@ int main(void)
         cmocka_unit_test(test_words_without_times_leave_them_to_their_neighbours),
         cmocka_unit_test(test_lines_without_words_break_at_spaces),
         cmocka_unit_test(test_cues_without_words_share_the_segments_time_by_length),
-        cmocka_unit_test(test_speakers_are_named_where_somebody_asked),
+        cmocka_unit_test(test_speakers_are_named_where_a_transcript_has_them),
         cmocka_unit_test(test_another_speaker_begins_a_cue),
         cmocka_unit_test(test_turn_of_speakers_is_marked_behind_the_segment),
         cmocka_unit_test(test_words_are_listed_in_segments_and_by_the_api_at_top_level),

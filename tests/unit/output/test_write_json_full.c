@@ -7,7 +7,7 @@ enum { MAX_TOKENS = 64 };
 
 static steno_model *model;
 
-/* A segment that says `text` between timestamps, as JSON; token k of the text is aligned at 100 * k ms. */
+/* A segment with `text` between timestamps, as JSON; token k of the text is aligned at 100 * k ms. */
 static json_t *parsed(const char *text, const int32_t *speakers)
 {
     const int32_t stamp = steno_token_id(model, STENO_TOKEN_TIMESTAMP);

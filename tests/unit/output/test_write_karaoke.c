@@ -126,7 +126,7 @@ static void ass_of(struct ass *a, const struct transcript *t)
 
 static const int32_t first[] = { 0, 2 };
 
-static void test_each_word_begins_when_it_is_said(void **state)
+static void test_each_word_begins_when_it_is_spoken(void **state)
 {
     (void)state;
     static const steno_word words[] = { WORD(" one", 3600004, 3600508), WORD(" two", 3600756, 3601000), WORD(" x", 3602000, 3602990) };
@@ -312,7 +312,7 @@ static void test_no_damaged_font_is_read_beyond_its_end(void **state)
     assert_string_equal(font_name(name, "tests/no-such-font.ttf"), "it cannot be read");
 }
 
-static void test_files_and_names_of_fonts_are_told_apart(void **state)
+static void test_files_and_names_of_fonts_are_distinguished(void **state)
 {
     (void)state;
     assert_true(font_is_file("a.TTF"));
@@ -324,7 +324,7 @@ static void test_files_and_names_of_fonts_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_word_begins_when_it_is_said),
+        cmocka_unit_test(test_each_word_begins_when_it_is_spoken),
         cmocka_unit_test(test_braces_backslashes_and_newlines_are_text),
         cmocka_unit_test(test_layout_and_font_reach_the_karaoke_and_underlining_does_not),
         cmocka_unit_test(test_words_that_overlap_or_have_no_time_do_not_move_the_others),
@@ -332,7 +332,7 @@ int main(void)
         cmocka_unit_test(test_scores_are_a_line_per_token),
         cmocka_unit_test(test_font_is_asked_for_by_its_full_name),
         cmocka_unit_test(test_no_damaged_font_is_read_beyond_its_end),
-        cmocka_unit_test(test_files_and_names_of_fonts_are_told_apart),
+        cmocka_unit_test(test_files_and_names_of_fonts_are_distinguished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

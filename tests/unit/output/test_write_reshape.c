@@ -66,7 +66,7 @@ static int cut(struct one *o, int32_t max_len, int by_words)
     return reshape(&o->t, &o->store, &rules);
 }
 
-/* `user` has a character for each second: who speaks, or '?'. Whoever has most of a stretch has it. */
+/* `user` has a character for each second: who speaks, or '?'. The speaker with most of a stretch has it. */
 static int speaker_in(const void *user, int64_t t0_ms, int64_t t1_ms)
 {
     const char *second = user;
@@ -258,7 +258,7 @@ static void test_a_segment_of_two_speakers_becomes_two(void **state)
         { "?000111", 0, "0: one two three|1: four five six" },
         { "?011110", 0, "0: one|1: two three four five|0: six" },
         { "?010101", 0, "0: one|1: two|0: three|1: four|0: five|1: six" },
-        { "?0???11", 0, "0: one two three four|1: five six" }, /* nobody can be told: whoever spoke goes on */
+        { "?0???11", 0, "0: one two three four|1: five six" }, /* no speaker is known: the last one goes on */
         { "???1??0", 0, "1: one two three four five|0: six" },
         { "???????", 0, "?: one two three four five six" },
         { "?000111", 9, "0: one two|0: three|1: four|1: five six" }, /* and no piece is longer than allowed */
@@ -293,7 +293,7 @@ static void test_speakers_do_not_cut_words_and_need_times(void **state)
     transcript_free(&o.store);
 }
 
-static void test_speakers_are_told_by_words_where_they_have_times(void **state)
+static void test_words_with_times_decide_the_speaker(void **state)
 {
     (void)state;
     static const steno_word words[] = { WORD(" one", 1000, 1500), WORD(" two,", 1500, 2500), WORD(" three", 2500, 5000) };
@@ -306,7 +306,7 @@ static void test_speakers_are_told_by_words_where_they_have_times(void **state)
     check_speakers(&o, " one two, three", "0: one two,|1: three");
 }
 
-static void test_want_of_memory_changes_nothing(void **state)
+static void test_a_failed_allocation_changes_nothing(void **state)
 {
     (void)state;
     need_counting();
@@ -354,8 +354,8 @@ int main(void)
         cmocka_unit_test(test_text_that_tokens_do_not_spell_stays_whole),
         cmocka_unit_test(test_a_segment_of_two_speakers_becomes_two),
         cmocka_unit_test(test_speakers_do_not_cut_words_and_need_times),
-        cmocka_unit_test(test_speakers_are_told_by_words_where_they_have_times),
-        cmocka_unit_test(test_want_of_memory_changes_nothing),
+        cmocka_unit_test(test_words_with_times_decide_the_speaker),
+        cmocka_unit_test(test_a_failed_allocation_changes_nothing),
     };
     return cmocka_run_group_tests(tests, open_model, close_model);
 }

@@ -1,7 +1,7 @@
 /* steno tests: a session on another executor. SPDX-License-Identifier: MIT
  *
  * The plain executor shares nothing with the CPU's but the seam and the C twins. Whole sessions on it give the same tokens and the
- * same numbers (side.h says why); what they are built on does not know which one it has. */
+ * same numbers (side.h has the reason); their parts do not depend on which one it is. */
 #include "api/random_model.h"
 #include "executor/side.h"
 
@@ -95,8 +95,8 @@ static void test_encoder_output_is_the_same(void **state)
     free(b.p);
 }
 
-/* Whichever run of it fails, the call says why, and the next call works. */
-static void test_a_run_that_fails_says_why(void **state)
+/* Any run may fail: the call has an error, and the next call works. */
+static void test_a_run_that_fails_gives_a_reason(void **state)
 {
     (void)state;
     const struct bytes b = random_bytes(&small_dims, DT_F16, 3);
@@ -126,7 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_encoder_output_is_the_same),
         cmocka_unit_test(test_sessions_give_the_same_results),
-        cmocka_unit_test(test_a_run_that_fails_says_why),
+        cmocka_unit_test(test_a_run_that_fails_gives_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void test_tokens_behind_the_last_timestamp_do_not_count(void **state)
 static void test_a_text_without_a_time_fails_unless_the_audio_ends(void **state)
 {
     (void)state;
-    const int32_t ids[] = { TS, 1, 2 }; /* 0.00 says nothing */
+    const int32_t ids[] = { TS, 1, 2 }; /* 0.00 has no effect */
     assert_true(judge(ids, 3, 1, 0, (double)NAN).failed);
     assert_int_equal(judge(ids, 3, 1, 0, (double)NAN).n, 3);
     assert_true(judge(ids, 3, 1, 0, (double)NAN).avg_logprob == -2.5); /* the end of text is written, and counts */
@@ -129,7 +129,7 @@ static void test_a_text_at_its_limit_needs_half_the_window(void **state)
     assert_true(!v.failed && v.n == 10);
 }
 
-static void test_a_long_text_that_says_little_fails(void **state)
+static void test_a_long_text_of_few_words_fails(void **state)
 {
     (void)state;
     int32_t ids[LIMIT];
@@ -180,7 +180,7 @@ int main(void)
         cmocka_unit_test(test_tokens_behind_the_last_timestamp_do_not_count),
         cmocka_unit_test(test_a_text_without_a_time_fails_unless_the_audio_ends),
         cmocka_unit_test(test_a_text_at_its_limit_needs_half_the_window),
-        cmocka_unit_test(test_a_long_text_that_says_little_fails),
+        cmocka_unit_test(test_a_long_text_of_few_words_fails),
         cmocka_unit_test(test_prompts_are_cut_by_the_longest_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* steno tests: the most probable ids of all rows, in two stages and in one. SPDX-License-Identifier: MIT
  *
  * A head whose rows are alike, some to the last bit and some nearly, over rows of all kinds: ids and logits of two stages are those of one
- * stage, whatever is masked and whoever computes, and probabilities are close to them. */
+ * stage, with any mask and any executor, and probabilities are close to them. */
 #include "executor/net.h"
 #include "plan/logits_approx.h"
 #include "plan/sub.h"
@@ -85,7 +85,7 @@ static void check_rows(uint32_t rows, int level)
     }
 }
 
-/* What int8 loses of the matrix and of a row, told and by definition. */
+/* The loss of int8 in the matrix and in a row, as reported and by definition. */
 static void check_losses(void)
 {
     const struct bind *approx = &net.plan.bind[net.plan.op[0].approx - 1];

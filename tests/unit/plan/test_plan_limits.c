@@ -1,6 +1,6 @@
 /* steno tests: numbers just below, at and above those that the plan's machinery is built on. SPDX-License-Identifier: MIT
  *
- * Rows go together in tiles, panels in items, keys in blocks, ids in slices; counters have so many bits. None of it may show in a result,
+ * Rows go together in tiles, panels in items, keys in blocks, ids in slices; counters have limits. None of it may show in a result,
  * and what no table can hold is refused when a model or a batch is opened. A row's result is compared with what it gives alone, or in
  * pieces of other sizes, or on other numbers of threads: to the bit. */
 #include "plan/bind.h"
@@ -288,7 +288,7 @@ static void test_heads_that_attention_does_not_take_are_refused(void **state)
     }
 }
 
-/* A plan of `rows` rows with so many commands, buffers and phases, of attention over a head of d_head. */
+/* A plan of `rows` rows with these numbers of commands, buffers and phases, of attention over a head of d_head. */
 static int builds(uint32_t rows, int ops, int slots, int phases, uint32_t d_head, steno_error *e)
 {
     struct arena a;

@@ -126,7 +126,7 @@ static void check_sequences(int level, int threads)
     for (int i = 0; i < MAX_ROWS * D; i++) x[i] = net_noise();
     for (int i = 0; i < 3; i++) {
         s[i] = sequence_next(i ? &s[i - 1] : NULL, n[i], 0);
-        s[i].block = 0; /* nobody looks at keys */
+        s[i].block = 0; /* keys are not read */
         net_phases(&r, &(struct phases){ .end = 1, .n_rows = n[i] }, x + s[i].row * D);
         net_output(&r, r.plan.output, alone + (size_t)TIMES * s[i].row * 2 * N, TIMES * n[i], 1e-5f);
     }

@@ -8,7 +8,7 @@ enum { THREADS_MAX = 64, WHOLE = 4, FINE = 8 };
 
 static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 
-/* What a thread does on average, as a share of what the busiest one does, where all are equally fast: items in turn to whoever is free. */
+/* The average work of a thread, as a share of the busiest one's, where all are equally fast: items in turn go to a free thread. */
 static double shared(struct partition c, size_t rows, size_t panels, int threads)
 {
     size_t done[THREADS_MAX] = { 0 }, busiest = 0;

@@ -7,7 +7,7 @@
 #include "plan/sub.h"
 
 enum { D_IN = 20, D = 24, HEADS = 3, D_HEAD = D / HEADS, D_FF = 28, TAPS = 5, ROWS = 45, MAX_ROWS = 70,
-       CHAIN = 16 /* at most so many products one after the other, each as far off as it may be */ };
+       CHAIN = 16 /* at most this number of products in a row, each as far off as it may be */ };
 static float const eps = 1e-5f;
 static float const linear_eps = 4 * FLT_EPSILON * 5.3f; /* kern.h: of a linear against the twin; sqrt(D_FF) */
 
@@ -250,7 +250,7 @@ static double last_scale(enum packed_type t)
 
 /* Scores grow with the fourth power of the scale, which is that of the matrices and of the norm before them. They may deviate by 1 beside
  * int8 and by 4 beside int16. */
-static void test_attention_in_int16_bears_scores_four_times_as_large_as_in_int8(void **state)
+static void test_attention_in_int16_allows_scores_four_times_as_large_as_in_int8(void **state)
 {
     (void)state;
     const double ratio = last_scale(PK_I16_PAIR) / last_scale(PK_I8_QUAD);
@@ -406,7 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sanm_layers_equal_the_slow_ones_at_every_level),
-        cmocka_unit_test(test_attention_in_int16_bears_scores_four_times_as_large_as_in_int8),
+        cmocka_unit_test(test_attention_in_int16_allows_scores_four_times_as_large_as_in_int8),
         cmocka_unit_test(test_layers_in_integers_are_near_the_slow_ones_and_sequences_stay_alone),
         cmocka_unit_test(test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole),
         cmocka_unit_test(test_sequences_of_one_run_do_not_see_each_other),

@@ -1,6 +1,6 @@
 /* steno tests: attention that threads share. SPDX-License-Identifier: MIT
  *
- * With more threads than heads the keys of a head are taken block by block. What comes out must not tell: bit for bit the same on any
+ * With more threads than heads the keys of a head are taken block by block. The result must not depend on it: bit for bit the same on any
  * number of threads, shared or not, for every processor level, in f32 and beside narrow products. */
 #include "api/random_model.h"
 #include "internal.h"

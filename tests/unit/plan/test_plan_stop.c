@@ -1,6 +1,6 @@
 /* steno tests: a run that is to end, or has no room. SPDX-License-Identifier: MIT
  *
- * Whoever wants a run to end is heard within an op, however many rows that has; all threads leave behind it, and what it left half done
+ * A request to end a run is served within an op of any number of rows; all threads leave behind it, and the part it left half done
  * shows in no later run. */
 #include "api/random_model.h"
 #include "internal.h"

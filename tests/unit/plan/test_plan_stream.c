@@ -54,7 +54,7 @@ static void fill(struct build *b)
     b->plan.output = x;
 }
 
-/* ---- the same, slowly, over all that was ever heard */
+/* ---- the same, slowly, over all earlier rows */
 
 struct slow {
     double k[2][MAX_PAST * D], v[2][MAX_PAST * D]; /* of the encoder and of the decoder, oldest first */
@@ -151,7 +151,7 @@ static void grow(struct net *r, int state, uint32_t lane, uint32_t positions)
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* A stream in the last lane, and before it in the run another one, of BESIDE rows and a token each time, which nobody looks at. */
+/* A stream in the last lane, and before it in the run another one, of BESIDE rows and a token each time, which is not checked. */
 enum { BESIDE = 3, BESIDE_HELD = 6 };
 struct scene {
     struct net r;

@@ -230,7 +230,7 @@ static void check_tokens(int level, int threads)
 
 /* ---- clips beside each other ------------------------------------------------------------------------------------------------- */
 
-/* Clips of so many frames and tokens, one behind the other, those from `from` on: weights of frames, and tokens. */
+/* Clips with numbers of frames and tokens, one behind the other, those from `from` on: weights of frames, and tokens. */
 struct clips { int frames[3], tokens[3]; };
 static void run_clips(struct net *r, const float *in, const struct clips *c, int from, int n, float *alpha, float *out)
 {

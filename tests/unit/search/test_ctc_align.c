@@ -101,7 +101,7 @@ static void test_a_label_that_cannot_be_has_no_place(void **state)
     buf_free(&back);
 }
 
-static void test_want_of_memory_is_told(void **state)
+static void test_each_failed_allocation_is_reported(void **state)
 {
     (void)state;
     const float logp[] = { -1, -2, -3, -1 };
@@ -121,7 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_way_is_more_probable_than_the_one_that_is_found),
         cmocka_unit_test(test_a_label_that_cannot_be_has_no_place),
-        cmocka_unit_test(test_want_of_memory_is_told),
+        cmocka_unit_test(test_each_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

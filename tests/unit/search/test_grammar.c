@@ -54,7 +54,7 @@ static void test_rules_that_begin_with_themselves_or_never_end_are_refused(void 
     expect_refused("root ::= \"a\" | \"b\" x\nx ::= \"c\" y\ny ::= \"d\" x", "line 2, column 1: rule \"x\" never ends");
 }
 
-static void test_a_start_that_can_say_nothing_is_refused(void **state)
+static void test_a_start_without_a_text_is_refused(void **state)
 {
     (void)state;
     expect_refused("", "line 1, column 1: the text is empty");
@@ -136,7 +136,7 @@ static void expect_mask_of_steps(struct matcher *m, const struct vocab *v, int32
     free(mask);
 }
 
-static void test_mask_says_of_every_id_what_a_step_says(void **state)
+static void test_mask_allows_each_id_that_a_step_allows(void **state)
 {
     (void)state;
     static const char *const grammars[] = { "root ::= .*", "root ::= (\"ab\" | \"abc\" | [a-c]{3})*", "root ::= \"\u4f60\" [^\u4f60x]",
@@ -193,7 +193,7 @@ static void test_a_state_knows_whether_a_character_is_open(void **state)
     done(&w);
 }
 
-static void test_mask_of_a_real_vocabulary_says_what_steps_say(void **state)
+static void test_mask_of_a_real_vocabulary_allows_what_steps_allow(void **state)
 {
     (void)state;
     struct real_vocab *r = real_vocab_open();
@@ -275,14 +275,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages_point_at_what_is_wrong),
         cmocka_unit_test(test_rules_that_begin_with_themselves_or_never_end_are_refused),
-        cmocka_unit_test(test_a_start_that_can_say_nothing_is_refused),
+        cmocka_unit_test(test_a_start_without_a_text_is_refused),
         cmocka_unit_test(test_the_whole_notation_is_read),
         cmocka_unit_test(test_any_rule_may_be_the_start),
         cmocka_unit_test(test_equal_states_are_one),
-        cmocka_unit_test(test_mask_says_of_every_id_what_a_step_says),
+        cmocka_unit_test(test_mask_allows_each_id_that_a_step_allows),
         cmocka_unit_test(test_the_last_mask_has_the_ids_that_end_a_sentence),
         cmocka_unit_test(test_a_state_knows_whether_a_character_is_open),
-        cmocka_unit_test(test_mask_of_a_real_vocabulary_says_what_steps_say),
+        cmocka_unit_test(test_mask_of_a_real_vocabulary_allows_what_steps_allow),
         cmocka_unit_test(test_states_below_zero_stay_and_allow_nothing),
         cmocka_unit_test(test_more_masks_than_are_kept_are_right),
         cmocka_unit_test(test_reset_leaves_the_first_state),

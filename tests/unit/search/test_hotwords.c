@@ -33,7 +33,7 @@ static int32_t id_of(const char *s)
     return id;
 }
 
-/* What a push of 2 adds after tokens (NULL ends; "<>" is an id that is no text), and whether it is what `want` says: token, push, … */
+/* What a push of 2 adds after tokens (NULL ends; "<>" is an id that is no text), and whether it equals `want`: token, push, … */
 static void expect_pushes(const char *lines, const char *const *after, const char *const *want, const float *by)
 {
     struct hotwords *h;

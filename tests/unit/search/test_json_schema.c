@@ -101,7 +101,7 @@ static const struct {
     { "{'type':'number','minimum':0}", { "0", "1.5", "2e-3" }, { "-1", "01" } },
 };
 
-static void test_texts_that_hold_to_a_schema_are_told_from_others(void **state)
+static void test_texts_that_follow_a_schema_alone_are_accepted(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -276,7 +276,7 @@ static void test_a_schema_is_at_most_so_deep(void **state)
     }
 }
 
-/* A schema that only leads back to itself has no text at all: the grammar says so. */
+/* A schema that only leads back to itself has no text at all: the grammar reports it. */
 static void test_a_schema_without_end_is_no_grammar(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void test_a_schema_without_end_is_no_grammar(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts_that_hold_to_a_schema_are_told_from_others),
+        cmocka_unit_test(test_texts_that_follow_a_schema_alone_are_accepted),
         cmocka_unit_test(test_whole_numbers_of_a_range_are_all_of_them_and_no_others),
         cmocka_unit_test(test_unsupported_syntax_is_refused_with_its_place),
         cmocka_unit_test(test_a_schema_that_is_no_more_than_itself_is_refused),

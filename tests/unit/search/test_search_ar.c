@@ -1,6 +1,6 @@
 /* steno tests: the step machine of one sequence. SPDX-License-Identifier: MIT
  *
- * Driven by hand: somebody runs the rows it wants and tells it so; no model is needed. */
+ * Driven by hand: the test runs the rows that the search asks for and reports them; no model is needed. */
 #include "api/random_model.h"
 #include "search/ar.h"
 

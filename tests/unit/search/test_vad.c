@@ -14,7 +14,7 @@ struct spans { struct vad_span v[SPANS_MAX]; size_t n; int64_t floor_ms; };
 static void on_event(void *user, const struct vad_event *e)
 {
     struct spans *s = user;
-    assert_true(s->n < SPANS_MAX && e->span.t1_ms >= 0); /* openings are told in streams alone */
+    assert_true(s->n < SPANS_MAX && e->span.t1_ms >= 0); /* openings are reported in streams alone */
     assert_true(e->span.t0_ms >= s->floor_ms);
     s->v[s->n++] = e->span;
 }
@@ -131,7 +131,7 @@ static void compare_news(const char *file, const char *setting, const struct new
     if (n != got->n) fail_msg("%s, %s: %zu pieces of news, want %zu", file, setting, got->n, n);
 }
 
-static void test_streams_are_told_of_in_the_reference_s_chunks(void **state)
+static void test_streams_report_spans_in_the_reference_s_chunks(void **state)
 {
     (void)state;
     static const struct { const char *name; enum vad_schedule schedule; int chunk_ms; } streams[] = {
@@ -291,7 +291,7 @@ static void test_the_schedule_waits_two_seconds_in_the_first_minute(void **state
     expect(&d, RUN(0, 100, 176, 100), WANT(0, 1160, 2640, 3760));
 }
 
-static void test_the_schedule_grows_short_while_nobody_pauses_and_starts_anew_after(void **state)
+static void test_the_schedule_grows_short_without_pauses_and_starts_anew_after_one(void **state)
 {
     (void)state;
     const struct vad_params d = dynamic();
@@ -388,7 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans_equal_the_reference_for_eight_settings_of_nine_files),
-        cmocka_unit_test(test_streams_are_told_of_in_the_reference_s_chunks),
+        cmocka_unit_test(test_streams_report_spans_in_the_reference_s_chunks),
         cmocka_unit_test(test_no_frames_and_silence_have_no_spans),
         cmocka_unit_test(test_a_span_opens_at_15_votes_of_20_and_reaches_back_40_frames),
         cmocka_unit_test(test_a_span_closes_with_the_audio),
@@ -396,7 +396,7 @@ int main(void)
         cmocka_unit_test(test_long_speech_is_cut_and_goes_on_without_a_gap),
         cmocka_unit_test(test_padding_is_taken_from_the_parameters),
         cmocka_unit_test(test_the_schedule_waits_two_seconds_in_the_first_minute),
-        cmocka_unit_test(test_the_schedule_grows_short_while_nobody_pauses_and_starts_anew_after),
+        cmocka_unit_test(test_the_schedule_grows_short_without_pauses_and_starts_anew_after_one),
         cmocka_unit_test(test_a_chunk_begins_when_the_audio_goes_on_after_it),
         cmocka_unit_test(test_threshold_divides_speech_from_silence),
         cmocka_unit_test(test_wild_parameters_and_probabilities_do_no_harm),

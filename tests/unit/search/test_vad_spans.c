@@ -40,7 +40,7 @@ static uint32_t draw(uint32_t *seed)
     return (*seed = *seed * 1664525u + 1013904223u) >> 8;
 }
 
-static void test_merging_is_the_reference_s_whenever_what_is_certain_is_told(void **state)
+static void test_merging_is_the_reference_s_whenever_certain_spans_are_taken(void **state)
 {
     (void)state;
     uint32_t seed = 7;
@@ -105,7 +105,7 @@ static void test_one_that_was_hastened_counts_as_one_of_several(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merging_is_the_reference_s_whenever_what_is_certain_is_told),
+        cmocka_unit_test(test_merging_is_the_reference_s_whenever_certain_spans_are_taken),
         cmocka_unit_test(test_short_ones_are_left_out_and_others_pass),
         cmocka_unit_test(test_one_that_was_hastened_counts_as_one_of_several),
     };

@@ -19,7 +19,7 @@ struct rig {
     struct serve_model model[RIG_MODELS];
     const char *path[RIG_MODELS];   /* of each model; "": opening fails */
     int uses_vad, text_ctx;
-    int lanes, beams;               /* wanted, and those of the defaults */
+    int lanes, beams;               /* those of the request and of the defaults */
     int64_t weigh;                  /* bytes of each model that are claimed */
     const steno_model *vad;
     _Atomic int n_opened, n_closed;

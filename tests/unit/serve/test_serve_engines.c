@@ -210,7 +210,7 @@ static int refuse_all(struct work *w, const steno_model *m, struct api_error *e)
     return api_fail(e, API_invalid_value, "language", "language is xx");
 }
 
-static void test_what_the_request_asks_wrongly_is_an_error(void **state)
+static void test_mistakes_in_the_request_are_errors(void **state)
 {
     (void)state;
     struct rig r;
@@ -239,7 +239,7 @@ static void test_what_the_request_asks_wrongly_is_an_error(void **state)
     rig_close(&r);
 }
 
-/* What is wanted, the defaults and the number of windows: the defaults run with any number of windows. */
+/* The request, the defaults and the number of windows: the defaults run with any number of windows. */
 static void test_a_batch_has_room_for_the_defaults(void **state)
 {
     (void)state;
@@ -459,7 +459,7 @@ int main(void)
         cmocka_unit_test(test_texts_equal_those_of_a_job),
         cmocka_unit_test(test_audio_that_is_too_short_or_too_long_is_refused_with_both_numbers),
         cmocka_unit_test(test_a_full_spool_is_an_error_and_leaves_nothing),
-        cmocka_unit_test(test_what_the_request_asks_wrongly_is_an_error),
+        cmocka_unit_test(test_mistakes_in_the_request_are_errors),
         cmocka_unit_test(test_a_batch_has_room_for_the_defaults),
         cmocka_unit_test(test_a_full_queue_refuses_and_accepts_again),
         cmocka_unit_test(test_deadlines_end_work_wherever_it_is),

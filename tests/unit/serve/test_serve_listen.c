@@ -150,7 +150,7 @@ static void test_finalize(void **state)
     struct log l;
     struct listen *m = machine_open(&l, "interim_results=true");
     assert_int_equal(listen_text(m, "{\"type\":\"Finalize\"}", 19), LISTEN_FINALIZE);
-    listen_flushed(m); /* nothing was said */
+    listen_flushed(m); /* no speech */
     listen_speech(m, 1, 100);
     report(m, LIVE_PARTIAL, "one", 100, 500);
     assert_int_equal(listen_text(m, "{\"type\":\"Finalize\"}", 19), LISTEN_FINALIZE);

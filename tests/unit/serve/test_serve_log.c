@@ -37,7 +37,7 @@ static void test_a_request_is_one_object(void **state)
     json_decref(o);
 }
 
-static void test_what_is_not_known_is_null(void **state)
+static void test_unknown_values_are_null(void **state)
 {
     (void)state;
     static const char *const keys[] = { "time", "id", "client", "method", "route", "code", "bytes_in", "bytes_out", "audio", "queue",
@@ -80,7 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_request_is_one_object),
-        cmocka_unit_test(test_what_is_not_known_is_null),
+        cmocka_unit_test(test_unknown_values_are_null),
         cmocka_unit_test(test_names_of_clients_are_short_and_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

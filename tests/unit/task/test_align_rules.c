@@ -13,11 +13,11 @@ static void expect_heard(const double *p, int32_t n, double enough, int32_t want
     if (from != want_from || to != want_to) fail_msg("[%d, %d), want [%d, %d)", (int)from, (int)to, (int)want_from, (int)want_to);
 }
 
-static void test_words_are_heard_until_they_become_improbable(void **state)
+static void test_words_count_until_they_become_improbable(void **state)
 {
     (void)state;
     const double p[] = { 0.9, 0.99, 0.05, 0.8, 0.1, 0.7, 0.01, 0.02, 0.3, 0.01, 0.02 };
-    expect_heard(p, 11, HEARD_ENOUGH, 0, 6); /* one that is badly heard does not end it */
+    expect_heard(p, 11, HEARD_ENOUGH, 0, 6); /* one improbable token does not end it */
     expect_heard(p + 6, 5, HEARD_ENOUGH, 0, 0);
     expect_heard(p, 1, HEARD_ENOUGH, 0, 1);
     expect_heard(p, 1, HEARD_SKIPPING, 0, 0);
@@ -95,13 +95,13 @@ static void test_sound_is_what_lasts_and_stands_out(void **state)
     expect_sound(level, FRAMES, FRAMES, FRAMES);
     for (int i = 0; i < FRAMES; i++) level[i] = NAN;
     expect_sound(level, FRAMES, FRAMES, FRAMES);
-    expect_sound(level, 5, 0, 5); /* too short to tell */
+    expect_sound(level, 5, 0, 5); /* too short to decide */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words_are_heard_until_they_become_improbable),
+        cmocka_unit_test(test_words_count_until_they_become_improbable),
         cmocka_unit_test(test_words_are_left_out_only_for_strong_reasons),
         cmocka_unit_test(test_words_settle_up_to_the_edge_or_the_first_that_went_wrong),
         cmocka_unit_test(test_windows_are_left_at_a_pause),

@@ -1,6 +1,6 @@
 /* steno tests: drafts from what a text repeats, and how many of them. SPDX-License-Identifier: MIT
  *
- * A transcript is said again corrected, or with the marks and capitals that it lacks. Runs take what those of Qwen3-0.6B took when they
+ * A transcript is repeated corrected, or with the marks and capitals that it lacks. Runs take the time of those of Qwen3-0.6B when they
  * were measured, with and without noise: counted so, correcting takes less than half of the time. */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static struct text text_read(const steno_model *m, const char *path)
     return t;
 }
 
-/* What a run of so many rows takes, in steps. */
+/* The time of a run of this number of rows, in steps. */
 struct curve { const char *name; double flat, first, row, noise; };
 
 static double curve_at(const struct curve *c, int rows)

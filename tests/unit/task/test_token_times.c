@@ -85,7 +85,7 @@ static void test_without_anchors_time_goes_by_length(void **state)
 static void test_likely_timestamps_are_anchors(void **state)
 {
     const struct made *m = *state;
-    /* "ab" is said at 0.60 s, where 3.01 + 2 units have 600 ms before it */
+    /* "ab" is spoken at 0.60 s, where 3.01 + 2 units have 600 ms before it */
     struct sampled_token tok[] = { token(TS, TS, 1), token(0, TS + 1, 0.009f), token(2, TS + 2, 0.01f),
                                    token(7, TS + 30, 0.02f), token(TS + 50, TS + 50, 1) };
     const int64_t want[] = { 5000, 5000, 5000 + 360, 5600, 6000, 6000 };

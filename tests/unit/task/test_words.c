@@ -255,7 +255,7 @@ static void islands(struct words *w, struct draft *d, const double *start, const
     }
 }
 
-/* Words, their segments, and what words_seek is told and tells. */
+/* Words, their segments, and the arguments and results of words_seek. */
 struct doubted { struct words w; struct draft d[4]; int n; double last; int64_t seek; };
 
 static struct doubted doubted(int n)
@@ -315,7 +315,7 @@ static void test_odd_segments_in_silence_are_dropped_with_what_follows(void **st
     assert_int_equal(doubt(&x, 2, &end), 0);
     assert_true(x.n == 1 && x.seek == 2100);
 
-    x.n = 3; /* without silence around it nobody doubts it */
+    x.n = 3; /* without silence around it, it is not doubtful */
     islands(&x.w, x.d, (const double[]){ 19, 20, 21 }, (const double[]){ 0.5, 0.02, 0.5 }, 3, 0.9);
     ((struct word *)(void *)x.w.word.p)[1].probability = 0.01;
     assert_int_equal(doubt(&x, 2, &place), 0);
@@ -334,7 +334,7 @@ static void test_a_segment_of_marks_alone_is_odd(void **state)
     words_free(&x.w);
 }
 
-static void test_results_take_what_the_documents_say(void **state)
+static void test_results_take_the_memory_of_the_documents(void **state)
 {
     (void)state;
     FILE *f = fopen("doc/models.md", "r");
@@ -352,7 +352,7 @@ static void test_results_take_what_the_documents_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results_take_what_the_documents_say),
+        cmocka_unit_test(test_results_take_the_memory_of_the_documents),
         cmocka_unit_test(test_cents_round_as_decimals_do),
         cmocka_unit_test(test_words_go_to_segments_by_tokens_and_marks_take_no_time),
         cmocka_unit_test(test_a_window_that_was_used_up_keeps_its_seek),

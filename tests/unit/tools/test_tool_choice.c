@@ -54,7 +54,7 @@ static void test_models_larger_than_memory_come_last(void **state)
     assert_string_equal(got[0], "/c/ggml-small.bin");
     choice_judge(&c, all[4], 1, &h);
     assert_false(c.fits);
-    choice_judge(&c, all[0], 950 * MB, &h); /* whatever it is called */
+    choice_judge(&c, all[0], 950 * MB, &h); /* with any name */
     assert_false(c.fits);
 }
 
@@ -72,7 +72,7 @@ static void test_of_one_size_many_languages_and_more_bits_go_first(void **state)
     assert_string_equal(got[3], path[3]);
 }
 
-static void test_a_name_that_tells_nothing_is_judged_by_its_size(void **state)
+static void test_an_unknown_name_is_judged_by_its_size(void **state)
 {
     static const char *const path[] = {
         "/small/mine.bin", "/c/models--openai--whisper-medium/snapshots/0123", "/c/x/snapshots/0/ggml-tiny.bin",
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test(test_a_slower_one_takes_the_best_that_keeps_up),
         cmocka_unit_test(test_models_larger_than_memory_come_last),
         cmocka_unit_test(test_of_one_size_many_languages_and_more_bits_go_first),
-        cmocka_unit_test(test_a_name_that_tells_nothing_is_judged_by_its_size),
+        cmocka_unit_test(test_an_unknown_name_is_judged_by_its_size),
         cmocka_unit_test(test_a_line_of_speeds_is_read_whole_or_not),
         cmocka_unit_test(test_measured_figures_decide),
         cmocka_unit_test(test_this_machine_has_figures),

@@ -241,7 +241,7 @@ static void test_the_non_speech_set_goes_in_and_out_of_the_list(void **state)
     check_suppress(state, "4,-1,5", "no-", "4,5");
     check_suppress(state, " -1,4", "no-", "4");
     check_suppress(state, "", "no-", ""); /* an empty list lets everything through, and so it stays */
-    check_suppress(state, "x", "no-", "x"); /* the library says what is wrong with it */
+    check_suppress(state, "x", "no-", "x"); /* the library reports its fault */
 }
 
 static void check_hotwords(void **state, const char *given, const char *want)

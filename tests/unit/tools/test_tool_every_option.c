@@ -15,7 +15,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-enum { FAINT = 8000 /* so much softer that a model of voice activity hears none */ };
+enum { FAINT = 8000 /* a factor so soft that a model of voice activity finds none */ };
 enum { MOST_WORDS = 48, MOST_TEXT = 1 << 20 };
 
 static const char *const family_name[N_FAMILIES] = { "many languages", "English only", "tags", "voice activity", "language model",
@@ -31,7 +31,7 @@ static struct place { const char *word, *name; char path[200]; } places[] = {
 
 static int n_bad;
 
-/* All that is wrong is told before a test fails. */
+/* All faults are printed before a test fails. */
 static void bad(const char *fmt, ...)
 {
     va_list ap;
@@ -80,7 +80,7 @@ static int split(char **argv, char *words, int family)
     return n;
 }
 
-/* `says`: a file that is standard input. */
+/* `says`: the file on standard input. */
 static struct ran run(verb_t verb, int family, const char *line, const char *says)
 {
     char words[1024], *argv[MOST_WORDS + 1];
@@ -292,7 +292,7 @@ static void option_walk(const struct verb *v, const struct listed *l)
         }
         if (r.code == 4 && strncmp(steno_media_backend(), "FFmpeg", 6) != 0 && strstr(r.text, "; a build without FFmpeg ")) {
             free(r.text);
-            continue; /* said as it should be */
+            continue; /* refused with the right message */
         }
         const struct ran without = run_without(v, f, p->beside);
         if (r.code != 0) bad("%s %s %s, %s: exit code %d, %s", v->name, p->beside, p->words, family_name[f], r.code, r.text);

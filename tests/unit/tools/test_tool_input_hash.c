@@ -49,7 +49,7 @@ static void test_a_file_that_changed_is_hashed_again(void **state)
     assert_string_equal(input_hash(&hashes, path), of_abc);
 }
 
-static void test_what_is_no_file_has_no_hash(void **state)
+static void test_a_path_that_is_no_file_has_no_hash(void **state)
 {
     (void)state;
     assert_null(input_hash(&hashes, "/tmp"));
@@ -64,7 +64,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_is_hashed_once),
         cmocka_unit_test(test_a_file_that_changed_is_hashed_again),
-        cmocka_unit_test(test_what_is_no_file_has_no_hash),
+        cmocka_unit_test(test_a_path_that_is_no_file_has_no_hash),
     };
     const int fd = mkstemp(path);
     if (fd < 0 || close(fd)) return 1;

@@ -55,7 +55,7 @@ static void check(struct pipe_message wrong)
     unlink("out");
 }
 
-static void test_what_is_no_message_costs_one_input(void **state)
+static void test_a_broken_message_costs_one_input(void **state)
 {
     (void)state;
     FILE *f = fopen("m", "w");
@@ -73,7 +73,7 @@ static void test_what_is_no_message_costs_one_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_no_message_costs_one_input),
+        cmocka_unit_test(test_a_broken_message_costs_one_input),
     };
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

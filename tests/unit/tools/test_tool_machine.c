@@ -10,7 +10,7 @@ enum { LARGE = 200 << 20, KEPT = 64 << 20 };
 
 static void *held(size_t n)
 {
-    volatile char *p = malloc(n); /* else nobody would be seen to need it */
+    volatile char *p = malloc(n); /* else the memory would not be touched */
     for (size_t i = 0; p && i < n; i += 4096) p[i] = 1;
     return (void *)p;
 }

@@ -1,4 +1,4 @@
-/* steno: a microphone's thread loses nothing, and ends whenever it is told to. SPDX-License-Identifier: MIT
+/* steno: a microphone's thread loses nothing, and ends at any request. SPDX-License-Identifier: MIT
  *
  * ALSA is that of fake_alsa.c. */
 #include "harness.h"
@@ -74,7 +74,7 @@ static void test_samples_of_the_device_arrive_in_order(void **state)
     close_mic(m);
 }
 
-static void test_a_device_that_goes_away_is_told_behind_what_it_gave(void **state)
+static void test_a_device_that_disappears_is_reported_behind_its_samples(void **state)
 {
     (void)state;
     static const long pieces[] = { PIECE, 7, -ENODEV_IS };
@@ -158,7 +158,7 @@ static void test_nothing_yet_is_no_end(void **state)
     close_mic(m);
 }
 
-static void test_a_microphone_that_cannot_be_had_is_told_and_given_back(void **state)
+static void test_a_microphone_that_cannot_be_opened_is_reported_and_given_back(void **state)
 {
     (void)state;
     static const char *const told[] = { "cannot be opened: a fault; \"arecord -L\" lists all microphones",
@@ -177,7 +177,7 @@ static void test_a_microphone_that_cannot_be_had_is_told_and_given_back(void **s
     }
 }
 
-/* Whether the build hears microphones. */
+/* Does the build read microphones? */
 static int hears(void)
 {
     struct mic *m;
@@ -193,12 +193,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples_of_the_device_arrive_in_order),
-        cmocka_unit_test(test_a_device_that_goes_away_is_told_behind_what_it_gave),
+        cmocka_unit_test(test_a_device_that_disappears_is_reported_behind_its_samples),
         cmocka_unit_test(test_dropped_samples_of_the_device_are_counted),
         cmocka_unit_test(test_half_a_minute_waits_for_who_computes_and_more_is_left_to_the_device),
         cmocka_unit_test(test_it_is_closed_at_any_moment),
         cmocka_unit_test(test_nothing_yet_is_no_end),
-        cmocka_unit_test(test_a_microphone_that_cannot_be_had_is_told_and_given_back),
+        cmocka_unit_test(test_a_microphone_that_cannot_be_opened_is_reported_and_given_back),
     };
     void *lib = dlopen(FAKE_ALSA, RTLD_NOW | RTLD_LOCAL), *get = lib ? dlsym(lib, "fake_alsa") : NULL;
     fake_alsa_get *fake_get;

@@ -1,4 +1,4 @@
-/* steno: the progress bar fits its terminal and speaks of the whole run. SPDX-License-Identifier: MIT */
+/* steno: the progress bar fits its terminal and shows the whole run. SPDX-License-Identifier: MIT */
 #include "harness.h"
 #include "cli/progress.h"
 #include <string.h>
@@ -61,7 +61,7 @@ static void test_several_inputs_are_one_bar(void **state)
     p.next = &q;
     check(&b, 80, "[############------------] 1/4 files  10.0x  00:10 left");
     check(&b, 40, "[####----] 1/4 files  10.0x  00:10 left");
-    q.doing = "listening"; /* what is only heard is not done */
+    q.doing = "listening"; /* audio that is only read is not done */
     check(&b, 80, "[#########---------------] 1/4 files  7.0x  00:16 left");
     q.doing = NULL;
     q.n_parts = 2; /* the first of two channels */
@@ -106,8 +106,8 @@ static void test_inputs_come_and_go_in_any_order(void **state)
     progress_end(&p[2]);
     progress_end(&p[0]);
     assert_null(b.first);
-    assert_int_equal(b.past_ms, 1000); /* the others had said nothing */
-    progress_update(&p[0], 1, 1); /* not in hand any more */
+    assert_int_equal(b.past_ms, 1000); /* the others had reported nothing */
+    progress_update(&p[0], 1, 1); /* finished */
     assert_int_equal(b.n_done, 1);
 }
 

@@ -1,6 +1,6 @@
 /* steno tests: what is kept of a run, and its inputs, when memory runs out. SPDX-License-Identifier: MIT
  *
- * Every allocation fails in turn. Whatever is lost then: results of inputs that are finished stay, what was kept of one in hand is whole
+ * Every allocation fails in turn. In each case results of finished inputs stay, the journal of an unfinished one is whole
  * as far as it goes, and a run with all its memory goes on from there. */
 #define COUNT_LIBRARIES
 #include "api/heap.h"
@@ -132,7 +132,7 @@ static int what_is_kept(void)
     return is_finished ? -1 : (int)n;
 }
 
-static void test_kept_results_are_continued_after_want_of_memory(void **state)
+static void test_kept_results_are_continued_after_a_failed_allocation(void **state)
 {
     (void)state;
     need_counting();
@@ -245,7 +245,7 @@ static void test_names_of_inputs_are_all_there_or_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept_results_are_continued_after_want_of_memory),
+        cmocka_unit_test(test_kept_results_are_continued_after_a_failed_allocation),
         cmocka_unit_test(test_finished_results_stay_when_memory_failed),
         cmocka_unit_test(test_spent_time_is_that_of_all_runs),
         cmocka_unit_test(test_names_of_inputs_are_all_there_or_none),
