@@ -97,7 +97,7 @@ static void call_segment(void *user, const steno_segment *g)
 {
     const size_t n = strlen(g->text);
     poke(user);
-    if (strlen(g->text) != n) found(((struct one_call *)user)->w, "a segment changed while it was told", (int64_t)n);
+    if (strlen(g->text) != n) found(((struct one_call *)user)->w, "a segment changed during its callback", (int64_t)n);
 }
 
 static void call_progress(void *user, int64_t done, int64_t total) { (void)done, (void)total; poke(user); }
@@ -120,7 +120,7 @@ static void line_done(void *user, steno_session *s, int status)
     int i = 0;
     while (i < HOLDERS && w->place[i].s != s) i++;
     if (i == HOLDERS) {
-        found(w, "a session that nobody has is done", status);
+        found(w, "a session that does not exist is done", status);
         return;
     }
     w->place[i].waiting = 0;

@@ -1,7 +1,7 @@
 # steno: texts without an end. SPDX-License-Identifier: MIT
 #
-# Whatever reads a text reads it up to a limit, says which, and ends, before memory is gone: a line without an end, lines without an end,
-# zeros, a FIFO that nobody writes to. endless.sh [SECONDS [SEED]]: the short form tries each reader with each text once, in little memory;
+# Each reader of a text reads it up to a limit, names that, and ends, before memory is gone: a line without an end, lines without an end,
+# zeros, a FIFO without a writer. endless.sh [SECONDS [SEED]]: the short form tries each reader with each text once, in little memory;
 # the long one goes on with other bytes and less memory.
 STENO=${STENO:-build/steno}
 . "$(dirname "$0")/../cli/lib.sh"
@@ -78,11 +78,11 @@ for kind in lines newlines; do
     try $kind 1500000 tokenize -q -m "$LM" @/dev/stdin
 done
 
-# A FIFO that nobody writes to is told, and not waited for.
+# A FIFO without a writer is reported, and not waited for.
 for args in "-q -m $MODEL @empty" "punctuate -q -m marks empty" "generate -q -m $LM -f empty"; do
     timeout 20 "$STENO" $args </dev/null >"$T/out" 2>"$T/err"
     code=$?
-    case $code in 2 | 4) ;; *) bad "a FIFO that nobody writes to" "exit code $code (steno $args)" ;; esac
+    case $code in 2 | 4) ;; *) bad "a FIFO without a writer is reported" "exit code $code (steno $args)" ;; esac
     err_has "no process writes to this FIFO"
 done
 

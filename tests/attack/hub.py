@@ -1,7 +1,7 @@
 """steno: servers that answer anything. SPDX-License-Identifier: MIT
 
 A server on the loopback interface answers as a hub does, but for a few things in each round: lengths, ranges, redirects, header fields, names,
-JSON, codes and pauses are random, and the connection may end anywhere. The program ends by itself with an exit code of its own, says why,
+JSON, codes and pauses are random, and the connection may end anywhere. The program ends by itself with an exit code of its own, a reason,
 prints no secret, leaves no wrong bytes under a name that promises others, and touches nothing outside of the cache or the folder that it was
 given. hub.py SECONDS SEED: rounds go on for so long; 0: a few."""
 import hashlib

@@ -1,6 +1,6 @@
 # steno: an address space that is too small. SPDX-License-Identifier: MIT
 #
-# Under every limit the program does its work or ends with 5 and a reason, whoever asks for memory: the model, FFmpeg, the loader of its
+# Under every limit the program does its work or ends with 5 and a reason, for memory of any part: the model, FFmpeg, the loader of its
 # libraries. limits.sh [SECONDS [SEED]]: the short form takes a few limits, the long one goes on with others.
 STENO=${STENO:-build/steno}
 . "$(dirname "$0")/../cli/lib.sh"

@@ -3,7 +3,7 @@
 #
 # options.sh [SECONDS [SEED]]   random command lines of all verbs: options as the help lists them, values at, below and above their
 # ranges, words, garbage and nothing; options twice, joined and misspelled; files that are missing, folders, damaged. Nothing may crash or
-# hang; the exit code is one of the table; a failure is told; what is refused before work starts is told without the library's names.
+# hang; the exit code is one of the table; a failure is reported; a refusal before work starts has no names of the library.
 # STENO names the program, STENO_SHARED the collection (for models of other families). Each finding ends with a line that repeats it.
 set -u
 : "${STENO:?the program to attack}"
@@ -121,11 +121,11 @@ def faults(line, run):
     if run.returncode and not err.strip() and not (line[:1] == ["doctor"] and run.stdout.strip()): # what is wrong is its output
         yield "exit code %d without a message" % run.returncode
     if run.returncode == 0 and "steno: unknown" in err:
-        yield "told and ignored"
+        yield "reported and ignored"
     typed = " ".join(line)
     for word in re.findall(r"[a-z]+(?:_[a-z]+)+", err):
         if run.returncode == 2 and word in fields and word not in typed:
-            yield "the message says %s" % word
+            yield "the message has %s" % word
     try:
         run.stderr.decode("utf-8")
     except UnicodeDecodeError:

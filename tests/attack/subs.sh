@@ -51,14 +51,14 @@ def damaged(r, b):
 findings, runs, until = 0, 0, time.time() + seconds
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    open('said.txt', 'w').write('one two tom and jerry\n')
+    open('reference.txt', 'w').write('one two tom and jerry\n')
     for round in range(10 ** 9):
         if round >= 60 and time.time() >= until: break
         r = random.Random(seed * 1000003 + round)
         form = r.choice(['srt', 'vtt', 'ass', 'sbv', 'lrc', 'tsv', 'csv', 'json', 'txt'])
         name = 'a.' + (form if r.random() < 0.8 else 'x')
         open(name, 'wb').write(damaged(r, whole(r, form)))
-        for args in (['lint-subs', name], ['lint-subs', '--style', 'netflix', '--json', name], ['compare', 'said.txt', name],
+        for args in (['lint-subs', name], ['lint-subs', '--style', 'netflix', '--json', name], ['compare', 'reference.txt', name],
                      ['compare', name, name]):
             runs += 1
             try:

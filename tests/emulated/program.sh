@@ -2,7 +2,7 @@
 #
 # program.sh CPU LEVEL   on CPU the program chooses LEVEL and gives what it gives here at that level, with one thread and with more
 #                        threads than processors. The model is a seed of the fuzz targets with real mel filters: a few rows wide, because
-#                        emulated multiply-adds take a hundred nanoseconds. At levels that have none the demo is heard as well,
+#                        emulated multiply-adds take a hundred nanoseconds. At levels that have none the demo is transcribed as well,
 #                        by as much of the encoder as it is long.
 set -euo pipefail
 : "${STENO:?the program}" "${STENO_EMULATOR:?and what runs it}"

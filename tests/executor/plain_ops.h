@@ -64,7 +64,7 @@ static inline const void *plain_at(const struct plain_op *o, const void *name)
         const struct plain_span *s = &o->x->x->span[i];
         if (p >= s->name && p < s->name + s->n) return s->own + (p - s->name);
     }
-    fail_msg("op %s of plan %s: weights that nobody gave the executor", o->plan->p->label[o->op - o->plan->p->op], o->plan->p->name);
+    fail_msg("op %s of plan %s: weights that the executor was not given", o->plan->p->label[o->op - o->plan->p->op], o->plan->p->name);
     return NULL;
 }
 

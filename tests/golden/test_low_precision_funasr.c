@@ -116,7 +116,7 @@ static void texts_are(const struct family_case *c, json_t *all, const char *file
                       level ? level : "its best", t.n, t.differ, t.all, t.all_differ, t.widest);
         if (every && t.all != figure(c->row, level, STENO_COMPUTE_AUTO))
             fail_msg("%s: doc/accuracy.tsv is of another number of texts", c->row);
-        if (t.all_differ > figure(c->row, level, narrow[k].compute)) fail_msg("%s: more change than doc/accuracy.tsv says", c->row);
+        if (t.all_differ > figure(c->row, level, narrow[k].compute)) fail_msg("%s: more change than in doc/accuracy.tsv", c->row);
         assert_int_equal(t.differ, 0);
         assert_true(t.n >= c->n - 3);
         steno_session_close(s);

@@ -146,7 +146,7 @@ static void measure(const char *path, const char *llm, int threads)
         if (steno_transcribe(s, pcm, n, &p)) fail_msg("%s", steno_last_error(s));
         took = i ? resident() - before : 0;
     }
-    print_message("%s: %lld bytes said, %lld resident\n", what, (long long)said, (long long)took);
+    print_message("%s: %lld bytes reported, %lld resident\n", what, (long long)said, (long long)took);
     assert_said(what, said, took);
     steno_session_close(s);
     steno_model_close(m);

@@ -12,7 +12,7 @@ repository "fault/NAME" has the same files as "openai/whisper-tiny" and goes wro
     evil-N     a path that leads out      dup        one path twice                           nojson, endless
     notree     no list of files           notree-N   HEAD is refused with N, too              nothing    neither list nor hashes
     noapi      files and nothing else         seesaw     no ranges, and cut in two places in turn
-    later      503 once, and Retry-After as `retry` of the hub says       lies-N  an answer whose Content-Length is N
+    later      503 once, and Retry-After is `retry` of the hub            lies-N  an answer whose Content-Length is N
     page       404 with a page that does not end, drip  the same, slowly  head    header fields that do not end
     hops       redirects that do not end, each to another address
 
@@ -53,7 +53,7 @@ WHISPER = {
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def server_bind(self):  # HTTPServer's asks for the host's name, which takes a while where nobody knows it
+    def server_bind(self):  # HTTPServer's asks for the host's name, which takes a while where it is unknown
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]
 
@@ -216,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class StoreHandler(Handler):
-    """What a hub redirects to. It knows of signatures, and must not see a token."""
+    """The target of a hub's redirects. It checks signatures, and must not see a token."""
 
     def route(self, path, query):
         m = re.fullmatch(r"/store/([^/]+/[^/]+)/(.+)", path)
@@ -251,7 +251,7 @@ class HubHandler(Handler):
         self.say(404, b"no")
 
     def known(self, repo):
-        """Answers for what is not to be had. @return its files, or None"""
+        """Answers for missing files. @return its files, or None"""
         fault = repo[len("fault/"):] if repo.startswith("fault/") else ""
         if fault == "gated" and not self.has_token():
             self.refuse(401 if not self.headers.get("Authorization") else 403, "GatedRepo", "Access to this is restricted")

@@ -1,6 +1,6 @@
 """steno tests: links and other things in a cache that are no plain files. SPDX-License-Identifier: MIT
 
-A folder outside of the cache has files that nobody may touch; every test ends with a look at them. Behind a link `models rm` removes
+A folder outside of the cache has files that no command may touch; every test ends with a look at them. Behind a link `models rm` removes
 nothing: the link itself goes where it is what was asked for, else the command is refused."""
 import os
 import shutil

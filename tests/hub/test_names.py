@@ -357,7 +357,7 @@ class Names(Case):
             f.write(b"mvm")
         out, _ = self.run_steno(3, "models", "verify", "iic/v")
         self.assertIn("am.mvn", out)
-        self.pull(0, "--hub", "ms", "iic/v")  # which is seen without being told
+        self.pull(0, "--hub", "ms", "iic/v")  # its hub is found without the option
         self.run_steno(0, "models", "verify", "iic/v")
         self.assertEqual(self.read(folder, "am.mvn"), b"mvn")
         self.assertEqual(self.run_steno(0, "models", "where", "iic/v")[0].strip(), folder)

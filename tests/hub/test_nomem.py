@@ -1,4 +1,4 @@
-"""steno tests: models pull when memory runs out: an exit code that says so, and never a wrong file. SPDX-License-Identifier: MIT"""
+"""steno tests: models pull when memory runs out: the exit code of memory, and never a wrong file. SPDX-License-Identifier: MIT"""
 import os
 import sys
 

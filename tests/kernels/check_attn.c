@@ -142,7 +142,7 @@ static void check_scratch_beyond(struct check *c, const struct att *t)
     const unsigned char *p = c->scratch;
     size_t i = kern_attn_scratch(c->kern, t->type, t->d_head);
     while (i < kern_attn_scratch_max() && p[i] == 0xff) i++;
-    check(c, i == kern_attn_scratch_max(), "attn rows %zu d_head %zu keys %zu type %d: wrote at %zu of its scratch, said to be of %zu",
+    check(c, i == kern_attn_scratch_max(), "attn rows %zu d_head %zu keys %zu type %d: wrote at %zu of its scratch, whose size is %zu",
           t->rows, t->d_head, t->n_keys, t->type, i, kern_attn_scratch(c->kern, t->type, t->d_head));
 }
 

@@ -1,6 +1,6 @@
 # steno tests: steno.ray on a local cluster whose workers and nodes are killed. SPDX-License-Identifier: MIT
 #
-# 200 inputs, or as many as STENO_RAY_INPUTS says.
+# 200 inputs, or STENO_RAY_INPUTS.
 import faulthandler
 import glob
 import json

@@ -1,7 +1,7 @@
 # steno tests: the test suites of faster-whisper 1.2.1 and openai-whisper 20250625 with steno in place of these packages. SPDX-License-Identifier: MIT
 #
 # STENO_SUITE_FASTER_WHISPER and STENO_SUITE_WHISPER are source folders of the two projects (a clone or an sdist that has tests/).
-# STENO_SUITE_MODELS says which file a model's name stands for: "tiny=FILE;tiny.en=FILE;silero=FILE;*=FILE". Needs pytest and numpy.
+# STENO_SUITE_MODELS maps a model's name to its file: "tiny=FILE;tiny.en=FILE;silero=FILE;*=FILE". Needs pytest and numpy.
 import os
 import re
 import subprocess

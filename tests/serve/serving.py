@@ -172,7 +172,7 @@ def until(what, seconds=20, pause=0.02):
         if value:
             return value
         time.sleep(pause)
-    raise AssertionError("it did not happen within %g s" % seconds)
+    raise AssertionError("the condition did not become true within %g s" % seconds)
 
 
 def events(body):

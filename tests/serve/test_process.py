@@ -159,7 +159,7 @@ def test_received_sockets():
 
 
 def test_a_signal_during_the_opening_ends_in_order():
-    """The first request is answered before the server says that it runs."""
+    """The first request is answered before the server prints that it runs."""
     for _ in range(8):
         process, port = received("127.0.0.1")
         with socket.create_connection(("127.0.0.1", port), 60) as s:
@@ -233,7 +233,7 @@ def test_idle():
         assert SANITIZED or s.resident_kb() < 30000, s.resident_kb()
         ticks = cpu_ticks(s.process.pid)
         time.sleep(2)
-        assert cpu_ticks(s.process.pid) - ticks <= 4, "it is not idle"
+        assert cpu_ticks(s.process.pid) - ticks <= 4, "the server is not idle"
         assert s.transcribe(SPOKEN)[0] == 200
 
 

@@ -17,7 +17,7 @@ static void test_a_model_lists_the_files_it_was_read_from(void **state)
     (void)state;
     static const char *const files[] = { "model.safetensors", "config.json", "am.mvn", "tokens.json" };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (!has_file(ctc, files[i])) fail_msg("the model does not tell %s", files[i]);
+        if (!has_file(ctc, files[i])) fail_msg("the model does not list %s", files[i]);
     assert_true(has_file(vad, "am.mvn"));
     assert_false(has_file(vad, "tokens.json"));
     assert_null(steno_model_file(ctc, -1));

@@ -145,7 +145,7 @@ static void test_every_allocation_of_streams_may_fail(void **state)
         const struct heap h = count_end();
         if (rc && (rc != STENO_ENOMEM || !*e.text)) fail_msg("allocation %d fails: status %d \"%s\"", (int)n, rc, e.text);
         if (h.bytes) fail_msg("allocation %d fails: %d bytes stay behind", (int)n, (int)h.bytes);
-        if (!rc && got != want) fail_msg("allocation %d fails: another text and nobody says so", (int)n);
+        if (!rc && got != want) fail_msg("allocation %d fails: another text and no error", (int)n);
         if (!rc && h.calls > n) rc = -1; /* it did without */
         assert_true(n < ALLOCATIONS_MAX);
     }

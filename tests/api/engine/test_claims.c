@@ -202,7 +202,7 @@ static void table_row_check(const char *shape, const double *said)
         const int cell[] = { k, 4 + k % 2, 6 + k % 2 }, narrow = strcmp(i.compute, "int16") == 0;
         for (int c = 0; c < 3; c++)
             if ((k % 2 == 0 || narrow) && fabs(mb[c] - said[cell[c]]) > 0.51 + 0.01 * said[cell[c]])
-                fail_msg("doc/models.md, %s: column %d says %g MB, it is %.1f", shape, cell[c] + 1, said[cell[c]], mb[c]);
+                fail_msg("doc/models.md, %s: column %d has %g MB, it is %.1f", shape, cell[c] + 1, said[cell[c]], mb[c]);
         steno_model_close(m);
     }
 }

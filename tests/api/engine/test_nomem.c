@@ -353,7 +353,7 @@ static void go(const char *name, int (*way)(uint64_t *digest, steno_error *e))
         if (rc && (rc != STENO_ENOMEM || !*e.text))
             fail_msg("%s, allocation %lld fails: status %d \"%s\"", name, (long long)n, rc, e.text);
         if (h.bytes) fail_msg("%s, allocation %lld fails: %lld bytes stay behind", name, (long long)n, (long long)h.bytes);
-        if (!rc && got != want) fail_msg("%s, allocation %lld fails: another result and nobody says so", name, (long long)n);
+        if (!rc && got != want) fail_msg("%s, allocation %lld fails: another result and no error", name, (long long)n);
         if (!rc && h.calls > n) rc = -1, done_without++; /* say, of a regular expression's machine code */
         assert_true(n < ALLOCATIONS_MAX);
     }
@@ -395,7 +395,7 @@ static void stay_usable(const char *name, const steno_model *m, work *does)
         const int rc = does(s, &got, &e);
         const struct heap h = count_end();
         if (rc && (rc != STENO_ENOMEM || !*e.text)) fail_msg("%s, allocation %lld fails: status %d \"%s\"", name, (long long)n, rc, e.text);
-        if (!rc && got != want) fail_msg("%s, allocation %lld fails: another result and nobody says so", name, (long long)n);
+        if (!rc && got != want) fail_msg("%s, allocation %lld fails: another result and no error", name, (long long)n);
         if (does(s, &got, &e) || got != want) fail_msg("%s, after allocation %lld failed: %s", name, (long long)n, e.text);
         if (rc && *steno_last_error(s)) fail_msg("%s: a reason stays behind", name);
         failed += rc != 0;

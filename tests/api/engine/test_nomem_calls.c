@@ -82,7 +82,7 @@ static void stay_usable(enum kind kind)
         const struct heap h = count_end();
         if (rc && (rc != STENO_ENOMEM || !*e.text))
             fail_msg("%s, allocation %lld fails: status %d \"%s\"", kind_name[kind], (long long)n, rc, e.text);
-        if (!rc && got != want) fail_msg("%s, allocation %lld fails: another result and nobody says so", kind_name[kind], (long long)n);
+        if (!rc && got != want) fail_msg("%s, allocation %lld fails: another result and no error", kind_name[kind], (long long)n);
         if (call(s, kind, &got, &e) || got != want) fail_msg("%s, after allocation %lld failed: %s", kind_name[kind], (long long)n, e.text);
         failed += rc != 0;
         steno_session_close(s);
@@ -182,7 +182,7 @@ static void batch_each(const steno_model *m)
         const struct heap h = count_end();
         if (rc && (rc != STENO_ENOMEM || !*e.text)) fail_msg("allocation %lld fails: status %d \"%s\"", (long long)n, rc, e.text);
         if (h.bytes) fail_msg("allocation %lld fails: %lld bytes stay behind", (long long)n, (long long)h.bytes);
-        if (o.bad) fail_msg("allocation %lld fails: another result and nobody says so", (long long)n);
+        if (o.bad) fail_msg("allocation %lld fails: another result and no error", (long long)n);
         assert_true((o.rc[0] != 0) + (o.rc[1] != 0) + (o.rc[2] != 0) <= 1);
         failed += rc != 0;
         if (h.calls <= n) break;

@@ -64,7 +64,7 @@ static void fail_each(const steno_model *m, int windows)
         const struct heap h = count_end();
         if (rc && (rc != STENO_ENOMEM || !*steno_last_error(s)))
             fail_msg("allocation %lld fails: status %d \"%s\"", (long long)n, rc, steno_last_error(s));
-        if (!rc && got != want) fail_msg("allocation %lld fails: another result and nobody says so", (long long)n);
+        if (!rc && got != want) fail_msg("allocation %lld fails: another result and no error", (long long)n);
         if (call(s, b, &got) || got != want) fail_msg("after allocation %lld failed: %s", (long long)n, steno_last_error(s));
         failed += rc != 0;
         session_gone(s, b);
@@ -141,7 +141,7 @@ static void test_three_models_go_on_after_every_allocation_of_theirs_has_failed(
             const int rc = pipeline(t.s, t.marks, NULL, &got, &said);
             const struct heap h = count_end();
             if (rc && (rc != STENO_ENOMEM || !*said)) fail_msg("allocation %lld fails: status %d \"%s\"", (long long)n, rc, said);
-            if (!rc && got != want) fail_msg("allocation %lld fails: another result and nobody says so", (long long)n);
+            if (!rc && got != want) fail_msg("allocation %lld fails: another result and no error", (long long)n);
             if (pipeline(t.s, t.marks, NULL, &got, &said) || got != want) fail_msg("after allocation %lld failed: %s", (long long)n, said);
             three_close(t);
             failed += rc != 0;

@@ -134,7 +134,7 @@ static void regexes_of_brackets(void)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         want(regex_of_brackets(kinds[k], 16) == STENO_OK, steno_last_error(session));
         want(regex_of_brackets(kinds[k], 31) == STENO_OK, steno_last_error(session));
-        for (int n = 33; n <= 250; n += 217) want(regex_of_brackets(kinds[k], n) == STENO_EARG, "so many brackets are taken");
+        for (int n = 33; n <= 250; n += 217) want(regex_of_brackets(kinds[k], n) == STENO_EARG, "brackets above the limit are accepted");
     }
 }
 

@@ -129,7 +129,7 @@ static void test_a_stream_goes_on_after_every_allocation_has_failed(void **state
             const struct heap h = count_end();
             if (rc && (rc != STENO_ENOMEM || !*steno_last_error(x.s[0])))
                 fail_msg("allocation %lld fails: status %d \"%s\"", (long long)n, rc, steno_last_error(x.s[0]));
-            if (!rc && got != want) fail_msg("allocation %lld fails: another result and nobody says so", (long long)n);
+            if (!rc && got != want) fail_msg("allocation %lld fails: another result and no error", (long long)n);
             if (hear(&x, &w, &got) || got != want) fail_msg("after allocation %lld failed: %s", (long long)n, steno_last_error(x.s[0]));
             failed += rc != 0;
             pair_close(&x);

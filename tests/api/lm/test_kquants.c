@@ -40,7 +40,7 @@ static void test_every_level_chooses_the_same_tokens(void **state)
     levels_for_models(level);
     for (int t = 0; t < TYPES; t++) {
         const int n = transcribe_noise(want, (enum dtype)(DT_Q2_K + t), level[0]);
-        if (n < 20) fail_msg("%s: %d tokens are too few to tell", names[t], n);
+        if (n < 20) fail_msg("%s: %d tokens are too few to decide", names[t], n);
         for (const char *const *l = level + 1; *l; l++) {
             const int m = transcribe_noise(got, (enum dtype)(DT_Q2_K + t), *l);
             if (m != n) fail_msg("%s: %d tokens at level %s, %d at %s", names[t], m, *l, n, level[0]);

@@ -46,7 +46,7 @@ static int hear(void *user, const steno_token *tok, const char *text, size_t n)
 /* Of all ways to choose, and to end. */
 static void asked_make(struct asked *a, int i)
 {
-    static const char *const stops[] = { "e", "never said" };
+    static const char *const stops[] = { "e", "never there" };
     const int head = i % 3 ? HEAD : 0, rest = 1 + i * 37 % 200;
     memset(a, 0, sizeof *a);
     lm_ids(a->ids, head, 1000);

@@ -38,7 +38,7 @@ static void told(void *user, steno_session *s, int status)
 /* A grammar, filters, stops, drafts, and what they begin with alike. */
 static void scene_open(struct scene *x)
 {
-    static const char *const stops[] = { "never said" };
+    static const char *const stops[] = { "never there" };
     steno_batch_params bp;
     memset(x, 0, sizeof *x);
     steno_batch_params_init(&bp);

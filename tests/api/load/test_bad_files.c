@@ -110,7 +110,7 @@ static void test_damaged_models_are_refused_in_the_same_words_by_library_and_pro
             if (check(w, path, may_open, rss_kb[w], &r[w])) n_refused++;
             else snprintf(r[w].text, sizeof r[w].text, "opens");
         for (int w = 1; w < n_ways && !may_open; w++)
-            if (strcmp(r[w].text, r[0].text) != 0) fail_msg("%s says: %s%s says: %s", way_name[w], r[w].text, way_name[0], r[0].text);
+            if (strcmp(r[w].text, r[0].text) != 0) fail_msg("%s prints: %s%s prints: %s", way_name[w], r[w].text, way_name[0], r[0].text);
     }
     json_decref(list);
     print_message("%d refusals\n", n_refused);

@@ -142,7 +142,7 @@ static void test_a_callback_ends_a_call_with_segments_anywhere(void **state)
                 struct watch w = { .end_in = what, .end_at = 1 + (all.count[what] - 1) * part / 5 };
                 const int rc = watched(s, &w);
                 if (rc != STENO_ECANCELED || !strstr(steno_last_error(s), "cancel"))
-                    fail_msg("told at call %d of callback %d: status %d (%s)", (int)w.end_at, (int)what, rc, steno_last_error(s));
+                    fail_msg("ended at call %d of callback %d: status %d (%s)", (int)w.end_at, (int)what, rc, steno_last_error(s));
                 assert_int_equal(w.wrong, 0);
                 assert_int_equal(steno_segment_count(s), w.count[SEGMENT]);
                 assert_int_equal(steno_span_count(s), w.count[SPAN]);

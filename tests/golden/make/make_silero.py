@@ -2,8 +2,8 @@
 #
 # python3 tests/golden/make/make_silero.py silero_vad_16k_op15.onnx ggml-silero-v6.2.0.bin AUDIO_FOLDER tests/data/silero
 # (onnx, onnxruntime, soundfile). random.f32: the weights and the sound of tests/api/vad/test_silero.c, NAME.f32: whisper.cpp's file and a
-# recording; in each the probabilities with true context, then those between mirror images, as whisper.cpp hears. A graph begins with 64
-# samples of context and mirrors the end itself, so whisper.cpp's hearing is other context.
+# recording; in each the probabilities with true context, then those between mirror images, as in whisper.cpp. A graph begins with 64
+# samples of context and mirrors the end itself, so whisper.cpp's context differs.
 import struct
 import sys
 

@@ -1,5 +1,5 @@
 """usage: make_vad.py MODEL_FOLDER AUDIO_FOLDER OUT.json
-What FunASR's FSMN-VAD says of streams (openings and closings, with the number of the chunk they are told in), of files judged in small chunks,
+FunASR's FSMN-VAD for streams (openings and closings, with the number of the chunk that reports them), for files judged in small chunks,
 and its DynamicStreamingVAD: for every file and size of a chunk. FunASR 1.4.16, PyTorch on one thread."""
 import glob, json, os, sys, wave
 import numpy as np, torch

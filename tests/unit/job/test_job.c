@@ -28,7 +28,7 @@ static int open_all(void **state)
     quiet = wav_put(&folder, "quiet.wav", 1, 2 * RATE, 0, 0);
     long_one = wav_put(&folder, "long.wav", 1, 340 * RATE, 0, 1);
     header = wav_put(&folder, "header.wav", 1, RATE, 2 * RATE, 1);
-    folder_text(&folder, "text.wav", "this is no sound, whatever the name says");
+    folder_text(&folder, "text.wav", "this is no sound, in spite of the name");
     folder_text(&folder, "empty.wav", "");
     text = folder_at(&folder, "text.wav");
     empty = folder_at(&folder, "empty.wav");

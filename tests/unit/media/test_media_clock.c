@@ -31,7 +31,7 @@ static const struct second seconds[] = {
     { "just below, under the first", -0.0999, 10, 0, 0, 0 },
     { "just above, under the first", -0.1001, 10, 0, -1602, 0 },
     { "a gap up to the end of the file", 9, 10, 0, 144000, 0 },
-    { "a gap a little longer than the file says", 9.9, 10, 0, 158400, 0 },
+    { "a gap a little longer than the file's length", 9.9, 10, 0, 158400, 0 },
     { "a gap beyond it", 10.1, 10, 0, 0, 1 },
     { "hours", 7200, 7300, 0, 115200000, 0 },
     { "half a day and more", 43201, 1e9, 0, 0, 1 },
@@ -196,7 +196,7 @@ static const struct film films[] = {
       { { 999, 5 }, { 1000, 6 }, { 2000, 7 } }, 0, 0, 0, 0, 2 },
     { "two files, one behind the other", 1, 1, 2000, { SECOND(1, 0, 5), SECOND(1, 1000, 6), SECOND(1, 0, 7), SECOND(1, 1000, 8) }, 4 * RATE,
       { { 999, 5 }, { 1000, 6 }, { 2000, 7 }, { 3000, 8 } }, 0, 0, 0, 0, 1 },
-    { "a gap where no length is said", 1, 1, -1, { SECOND(1, 0, 5), SECOND(1, 30000, 7) }, 31 * RATE, { { 29999, 0 }, { 30000, 7 } },
+    { "a gap without a length", 1, 1, -1, { SECOND(1, 0, 5), SECOND(1, 30000, 7) }, 31 * RATE, { { 29999, 0 }, { 30000, 7 } },
       0, 1, 29000, 0, 0 },
 };
 

@@ -100,7 +100,7 @@ static void test_files_that_were_cut_are_reported_as_truncated(void **state)
             const size_t n = b.n * part / 17 + part % 5;
             if (!hear(&s, &b, n) || s.read_ms >= whole.read_ms - 10 - files[i].slack_ms) continue;
             if (files[i].promise == LENGTH ? !s.truncated : !s.damaged_packets)
-                fail_msg("%s: nothing is said of a cut at %zu of %zu bytes, %d of %d ms", files[i].name, n, b.n, (int)s.read_ms,
+                fail_msg("%s: no report of a cut at %zu of %zu bytes, %d of %d ms", files[i].name, n, b.n, (int)s.read_ms,
                          (int)whole.read_ms);
             if (s.promised_ms >= 0 && whole.promised_ms > 0) assert_in_range(s.promised_ms, whole.promised_ms - 60, whole.promised_ms + 60);
         }

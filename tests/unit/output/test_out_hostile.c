@@ -150,7 +150,7 @@ static int wts(const char *s)
     fputs(s, f);
     fclose(f);
     unlink("canary");
-    const int code = system("PATH=$PWD/bin:$PATH CANARY=$PWD/canary bash ./script >said 2>&1 </dev/null");
+    const int code = system("PATH=$PWD/bin:$PATH CANARY=$PWD/canary bash ./script >messages 2>&1 </dev/null");
     struct stat st;
     return stat("canary", &st) == 0 || code == 2 << 8 || code == 127 << 8 ? -1 : 1; /* 2: it is no script of a shell */
 }

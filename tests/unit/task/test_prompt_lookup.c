@@ -76,7 +76,7 @@ static double say(const struct text *prompt, const struct text *answer, int32_t 
 
 static const struct curve curves[] = {
     { "rows cost nothing", 1, 0.99, 0.01, 0 }, { "q8_0", 1, 0.9, 0.1, 0 }, { "q8_0, noise", 1, 0.9, 0.1, 1 },
-    { "q4_0", 1, 0.58, 0.265, 0 }, { "rows cost a step each", 1, 0, 1, 0 }, { "likewise, noise", 1, 0, 1, 1 },
+    { "q4_0", 1, 0.58, 0.265, 0 }, { "rows cost a step each", 1, 0, 1, 0 }, { "rows cost a step each, noise", 1, 0, 1, 1 },
 };
 
 static steno_model *vocabulary_model(void)

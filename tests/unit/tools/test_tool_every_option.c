@@ -19,7 +19,7 @@ enum { FAINT = 8000 /* a factor so soft that a model of voice activity finds non
 enum { MOST_WORDS = 48, MOST_TEXT = 1 << 20 };
 
 static const char *const family_name[N_FAMILIES] = { "many languages", "English only", "tags", "voice activity", "language model",
-                                                     "vectors", "language model that hears" };
+                                                     "vectors", "audio language model" };
 static struct folder files, home, tags, vad, lm, vectors;
 static char model_at[N_FAMILIES][200], out_at[200];
 

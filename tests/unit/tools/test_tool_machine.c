@@ -35,7 +35,7 @@ static void test_peak_memory_is_that_of_this_process_alone(void **state)
     assert_int_equal(fscanf(p, "%lld", &other), 1);
     assert_int_equal(pclose(p), 0);
     assert_true(other >= KEPT);
-    if (other > LARGE / 2 + KEPT / 2) fail_msg("a child that holds %d bytes says %lld", KEPT, other);
+    if (other > LARGE / 2 + KEPT / 2) fail_msg("a child that holds %d bytes has %lld", KEPT, other);
     assert_int_equal(machine_peak_rss() >= mine, 1);
     free(large);
 }
