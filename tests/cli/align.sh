@@ -6,7 +6,7 @@ text="六零七八。
 五一。"
 
 check_lines() { # nine words, in order, whose times never fall
-    is "one line per word" "$(cut -d' ' -f3 "$T/out" | tr -d '\n')" "六零七八。零三九。五一。"
+    is "each word has a line" "$(cut -d' ' -f3 "$T/out" | tr -d '\n')" "六零七八。零三九。五一。"
     awk '$1 !~ /^[0-9]+$/ || $2 !~ /^[0-9]+$/ || $1 > $2 || $1 < last || $2 > 7300 { bad = 1 } { last = $1 } END { exit bad || NR != 9 }' \
         "$T/out" || bad "times are milliseconds in order" "$(cat "$T/out")"
 }

@@ -15,7 +15,7 @@ none "no row is there twice" "$(grep -v '^#' "$T/out" | cut -f 1 | sort | uniq -
 none "best of a time is at most its median" "$(awk -F '\t' '$2 == "ms" && $3 > $4' "$T/out")"
 none "best of a rate is at least its median" "$(awk -F '\t' '$2 ~ /\/s$/ && $3 < $4' "$T/out")"
 if ! sanitized; then # which slows the kernels down and not the loop that finds the peak
-    expect 0 "bench in f32" bench -q --shape tiny --compute f32 --runs 2 -f tsv
+    expect 0 "bench times f32" bench -q --shape tiny --compute f32 --runs 2 -f tsv
     none "no rate in f32 is far above the peak" "$(awk -F '\t' '$1 ~ /peak_f32/ { peak = $3 } $1 ~ /encode_rate/ { rate = $3 }
         END { if (!(rate > 0 && rate < 2 * peak)) print rate, peak }' "$T/out")"
 fi
@@ -126,7 +126,8 @@ script 0 "two runs are compared" --compare a.tsv b.tsv
 is "the line WARNING names each fact in which the machines differ" "$(grep -c '^WARNING: machine of .*one, two$' "$T/out")" 2
 is "what changed most stands first" "$(awk '$1 ~ /\./ { print $1; n++ } n == 3 { exit }' "$T/out" | tr '\n' ' ')" \
     "steno.step plan.read_2t steno.encode "
-grep -qE '^steno\.step +ms +4 +2 +0\.500 +1\.000  faster$' "$T/out" || bad "ratios of best and median" "$(grep -F steno.step "$T/out")"
+grep -qE '^steno\.step +ms +4 +2 +0\.500 +1\.000  faster$' "$T/out" ||
+    bad "a row has the ratios of the best and the median" "$(grep -F steno.step "$T/out")"
 grep -qE '^plan\.read_2t .* 0\.800 .*SLOWER$' "$T/out" || bad "less of a rate is slower" "$(grep -F plan.read "$T/out")"
 grep -qE '^steno\.encode .* 1\.033 +1\.000 *$' "$T/out" || bad "3 % are not marked" "$(grep -F steno.encode "$T/out")"
 grep -q "^$(grep -vc '^#' a.tsv) rows in both, 2 changed" "$T/out" || bad "rows are counted" "$(tail -1 "$T/out")"

@@ -14,11 +14,11 @@ middle=$(($(awk 'NR == 2 { end = $2 } NR == 3 { print int((end + $1) / 2) }' "$T
 stereo $middle >two.wav
 is "the stereo file has the phrases' length" "$(stat -c %s two.wav)" $((($(stat -c %s "$DIGITS") - 44) * 2 + 44))
 
-t 0 "the first channel alone" --channels 0 two.wav
+t 0 "--channels 0 is transcribed" --channels 0 two.wav
 cp "$T/out" left
 is "the first channel has the first phrase" "$(cat left)" "$(sed -n 1p phrases)"
 err_lines 0
-t 0 "the second channel alone" --channels 1 two.wav
+t 0 "--channels 1 is transcribed" --channels 1 two.wav
 cp "$T/out" right
 is "the second channel has the other phrases" "$(cat right)" "$(sed 1d phrases)"
 t 0 "--channels mix is transcribed" --channels mix two.wav -f json
@@ -34,7 +34,7 @@ steno: two.wav: channel 1, the last is 1"
 t 0 "-q prints no line for channels" -q --channels split two.wav
 same "$T/out" both
 err_lines 0
-IN=two.wav t 0 "channels of standard input from a file" -q --channels split -
+IN=two.wav t 0 "--channels split reads a file on standard input" -q --channels split -
 same "$T/out" both
 cat two.wav | "$STENO" -q -m "$MODEL" -l zh --channels split - >piped 2>"$T/err"
 is "--channels split reads a pipe" $? 0

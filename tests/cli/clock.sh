@@ -27,7 +27,7 @@ same batch/late.srt cue
 is "the second film of a batch keeps its own start" "$(sed -n 2p batch/other.srt)" "00:00:04,020 --> 00:00:06,740"
 cat "$LATE" | "$STENO" -q -m "$MODEL" -l zh -f srt - >"$T/out" 2>"$T/err"
 same "$T/out" cue
-IN=$LATE t 0 "standard input" -q - -f srt
+IN=$LATE t 0 "standard input has the same cue" -q - -f srt
 same "$T/out" cue
 
 t 0 "an offset before the sound changes nothing" -q "$LATE" -f srt --offset-ms 1000
@@ -122,7 +122,7 @@ for file in want/*; do same "out/${file##*/}" "$file"; done
 
 # The other programs' times count from the first sound, and they print no note.
 for form in "whisper $LATE --model $MODEL --language zh --output_format srt" "whisper-cli -m $MODEL -l zh -osrt -of late $LATE"; do
-    expect 0 "--compat ${form%% *}" --compat $form
+    expect 0 "--compat ${form%% *} reads late sound" --compat $form
     [[ $(sed -n 2p late.srt) == 00:00:00,* ]] || bad "times of --compat ${form%% *} begin with the sound" "$(cat late.srt)"
     err_lacks "begins"
     rm late.srt

@@ -24,7 +24,7 @@ joined one.jsonl >one
 
 for options in "" "--jobs 3" "--jobs 2 -b 3" "--jobs 2 -b 2 --ordered"; do
     rm -f many.jsonl
-    expect 0 "--isolate $options" batch -q -t 1 -m "$MODEL" -l zh -i m.jsonl -o many.jsonl --isolate $options
+    expect 0 "--isolate $options transcribes each input" batch -q -t 1 -m "$MODEL" -l zh -i m.jsonl -o many.jsonl --isolate $options
     joined many.jsonl >many
     same many one
     is "each input has begun once, $options" "$(grep -c '"type": "begin"' many.jsonl)" 7
